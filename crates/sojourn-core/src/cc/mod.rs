@@ -1,0 +1,365 @@
+//! Congestion controls: one file each, one registry line each.
+//!
+//! A control is told what happened ([`AckSample`], [`Event`]) and *returns* its decision
+//! ([`Control`]); it cannot touch the sender. Loss detection, RTT, rate sampling, pacing and
+//! proportional rate reduction are the sender's, written once, so that every control gets the same
+//! measurements. Windows count segments, as in Linux.
+//!
+//! How this maps to a Linux module (`struct tcp_congestion_ops`):
+//!
+//! | Linux | here |
+//! | --- | --- |
+//! | `cong_avoid` | `on_ack`, if `ack.may_grow` |
+//! | `pkts_acked` | `on_ack`, `ack.rtt` and `ack.cum_acked`, in every state |
+//! | `cong_control` | `on_ack` of a control whose `owns_recovery` is true |
+//! | `in_ack_event` | `on_ack`, `ack.ece`, `ack.delivered_ce` |
+//! | `ssthresh` | `on_congestion` with [`Event::Loss`], [`Event::Ecn`] or [`Event::Rto`]; read back from `control().ssthresh` |
+//! | `undo_cwnd` | `undo` |
+//! | `set_state`, `cwnd_event` | the other events |
+
+use serde_json::{Map, Value};
+
+use crate::error::FieldError;
+use crate::registry::{self, Listing, Params};
+use crate::rng::StreamKey;
+use crate::units::{Rate, Span, Time};
+
+pub mod window;
+
+macro_rules! controls {
+    ($($name:literal $module:ident :: $type:ident),* $(,)?) => {
+        $(pub mod $module;)*
+
+        /// Every congestion control.
+        pub static CONTROLS: &[ControlEntry] = &[$(ControlEntry::new::<$module::$type>(
+            $name,
+            include_str!(concat!(stringify!($module), ".rs")),
+        )),*];
+    };
+}
+
+controls! {
+    "reno" reno::Reno,
+}
+
+/// A slow-start threshold that no window reaches: no congestion seen yet.
+pub const INFINITE_SSTHRESH: u32 = 0x7fff_ffff;
+
+/// The sender's loss-recovery state, as Linux names them (`TCP_CA_*`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum CaState {
+    /// Nothing unusual.
+    #[default]
+    Open,
+    /// Duplicate ACKs or SACKs seen, no loss inferred yet.
+    Disorder,
+    /// The window is being reduced after an ECN echo or a local congestion, without loss.
+    Cwr,
+    /// Fast recovery: retransmitting, the window is being reduced.
+    Recovery,
+    /// After a retransmission timeout.
+    Loss,
+}
+
+/// A delivery-rate sample (Linux `struct rate_sample`, draft-cheng-iccrg-delivery-rate-estimation).
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RateSample {
+    /// Segments delivered over `interval`; `None` when no valid sample could be taken.
+    pub delivered: Option<u32>,
+    /// Length of the interval: the longer of its send and its ACK phase.
+    pub interval: Span,
+    /// The sender's `delivered` count when the sampled segment was sent.
+    pub prior_delivered: u64,
+    /// The sender's `delivered_ce` count when the sampled segment was sent.
+    pub prior_delivered_ce: u64,
+    /// The sender's `lost` count when the sampled segment was sent.
+    pub prior_lost: u64,
+    /// Segments in flight when the sampled segment was sent (it included).
+    pub tx_in_flight: u32,
+    /// Whether the sample was limited by the application.
+    pub app_limited: bool,
+    /// Whether the sampled segment had been retransmitted.
+    pub retransmitted: bool,
+}
+
+/// All that the sender measured on one arriving ACK, after loss detection has run on it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct AckSample {
+    /// Recovery state after this ACK.
+    pub state: CaState,
+    /// Whether this ACK may raise the window (Linux `tcp_may_raise_cwnd`): new data acknowledged
+    /// or SACKed in an order that allows it, and no window reduction under way.
+    pub may_grow: bool,
+    /// Whether the window was what limited sending in the last round (Linux `tcp_is_cwnd_limited`).
+    pub cwnd_limited: bool,
+    /// Segments newly acknowledged or SACKed by this ACK.
+    pub acked: u32,
+    /// Segments that the cumulative acknowledgment covers newly (SACKed before or not).
+    pub cum_acked: u32,
+    /// Segments newly marked lost on this ACK.
+    pub lost: u32,
+    /// This ACK's RTT sample from a segment sent once, if it gave one.
+    pub rtt: Option<Span>,
+    /// Smoothed RTT; zero before the first sample.
+    pub srtt: Span,
+    /// Minimum RTT over the sender's window (5 minutes); [`Span::MAX`] before the first sample.
+    pub min_rtt: Span,
+    /// Segments in flight before this ACK.
+    pub prior_in_flight: u32,
+    /// Segments in flight after this ACK.
+    pub in_flight: u32,
+    /// First segment not yet cumulatively acknowledged.
+    pub una: u32,
+    /// Next segment that will be sent for the first time.
+    pub next: u32,
+    /// Segments delivered since the connection began.
+    pub delivered: u64,
+    /// Of those, segments known to have been CE-marked (needs accurate or DCTCP feedback;
+    /// with classic ECN, segments acknowledged with ECE set).
+    pub delivered_ce: u64,
+    /// Segments marked lost since the connection began.
+    pub total_lost: u64,
+    /// Whether the ACK carries ECN echo.
+    pub ece: bool,
+    /// Whether the ACK carries SCE echo.
+    pub esce: bool,
+    /// Whether the sender had nothing more to send at some point of the last round.
+    pub app_limited: bool,
+    /// Whether the ACK answers a single segment late (a delayed-ACK timer fired, as far as known).
+    pub ack_delayed: bool,
+    /// The delivery-rate sample.
+    pub rate: RateSample,
+}
+
+/// What happened to the connection other than a plain ACK.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// Loss was inferred and fast recovery begins: choose a new `ssthresh`. Unless the control
+    /// owns recovery, the sender's proportional rate reduction walks the window there.
+    Loss {
+        /// Segments in flight.
+        in_flight: u32,
+    },
+    /// An ECN echo begins a window reduction: choose a new `ssthresh`.
+    Ecn {
+        /// Segments in flight.
+        in_flight: u32,
+    },
+    /// The retransmission timer fired.
+    Rto {
+        /// Segments in flight after everything outstanding was marked lost.
+        in_flight: u32,
+        /// The window that the stack prescribes (1, or in flight + 1: the profile says).
+        cwnd: u32,
+        /// Whether to choose a new `ssthresh`: true for the first timeout of a loss episode.
+        reduce: bool,
+    },
+    /// The window reduction of fast recovery or CWR is complete: the window becomes `cwnd`
+    /// (usually `ssthresh`) unless the control owns recovery.
+    ReductionEnd {
+        /// The window that the sender arrived at.
+        cwnd: u32,
+    },
+    /// The state is Open (or Disorder) again after Recovery, CWR or Loss.
+    Recovered,
+    /// New data goes out although nothing is in flight (Linux `CA_EVENT_TX_START`).
+    TxStart {
+        /// Time since the last data was sent.
+        idle: Span,
+    },
+    /// Slow start after idle, or a window unused by the application, lowers the window:
+    /// take these values (RFC 2861, RFC 5681 §4.1).
+    Restart {
+        /// The window that the stack prescribes.
+        cwnd: u32,
+        /// The threshold that the stack prescribes.
+        ssthresh: u32,
+    },
+}
+
+/// A segment at the time of its (re)transmission.
+#[derive(Clone, Copy, Debug)]
+pub struct Sent {
+    /// Segment number.
+    pub seq: u32,
+    /// Segments in flight, this one included.
+    pub in_flight: u32,
+    /// Whether it was sent before.
+    pub retransmission: bool,
+}
+
+/// A segment that has just been marked lost.
+#[derive(Clone, Copy, Debug)]
+pub struct Lost {
+    /// Segment number.
+    pub seq: u32,
+    /// Segments in flight when it was last sent (it included).
+    pub tx_in_flight: u32,
+    /// The sender's `delivered` count when it was last sent.
+    pub prior_delivered: u64,
+    /// The sender's `lost` count when it was last sent.
+    pub prior_lost: u64,
+    /// Segments marked lost since the connection began, this one included.
+    pub total_lost: u64,
+    /// Whether it was sent in an application-limited phase.
+    pub app_limited: bool,
+}
+
+/// A control's decision.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Control {
+    /// Congestion window in segments, at least 1.
+    pub cwnd: u32,
+    /// Slow-start threshold in segments.
+    pub ssthresh: u32,
+    /// Pacing rate in bits of IP packet per second; `None` leaves pacing to the sender.
+    pub pacing_rate: Option<Rate>,
+    /// Segments to send back to back (Linux's TSO goal); `None` leaves it to the sender.
+    pub burst: Option<u32>,
+    /// Whether the control sets the window in recovery itself (BBR) instead of the sender's
+    /// proportional rate reduction.
+    pub owns_recovery: bool,
+}
+
+/// What a control is told about the connection it serves.
+#[derive(Clone, Copy, Debug)]
+pub struct ControlInit {
+    /// Initial window in segments.
+    pub initial_window: u32,
+    /// Payload bytes of a full segment.
+    pub mss: u32,
+    /// IP packet size of a full segment in bytes.
+    pub packet_size: u32,
+    /// When the connection is created.
+    pub now: Time,
+    /// Whether the sender paces all controls (host queue `fq`).
+    pub paced: bool,
+    /// Base RTT configured for the flow; for instruments only, no control may cheat with it.
+    pub base_rtt: Span,
+    /// Names the control's random draws.
+    pub random: StreamKey,
+}
+
+/// ECN feedback that endpoints can be asked to use.
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    Hash,
+    serde::Serialize,
+    serde::Deserialize,
+    schemars::JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum EcnMode {
+    /// Not ECN-capable.
+    Off,
+    /// RFC 3168: one reduction per round, ECE until CWR.
+    Classic,
+    /// AccECN (RFC 9768): the receiver counts CE marks.
+    Accurate,
+    /// DCTCP (RFC 8257): ECE mirrors CE.
+    Dctcp,
+    /// Some Congestion Experienced: ECT(1) is a second signal, echoed by ESCE; CE as classic.
+    Sce,
+    /// L4S (RFC 9331): ECT(1) as identifier, with accurate feedback.
+    L4s,
+}
+
+/// A congestion control.
+pub trait CongestionControl: Send {
+    /// An ACK arrived and was processed.
+    fn on_ack(&mut self, now: Time, ack: &AckSample);
+
+    /// Something else happened.
+    fn on_congestion(&mut self, now: Time, event: &Event);
+
+    /// The decision that holds now.
+    fn control(&self) -> Control;
+
+    /// A segment was sent or retransmitted.
+    fn on_sent(&mut self, _now: Time, _sent: &Sent) {}
+
+    /// A segment was marked lost; called before the ACK's `on_ack`.
+    fn on_packet_lost(&mut self, _now: Time, _lost: &Lost) {}
+
+    /// When `on_timer` wants to be called next, if at all.
+    fn next_timer(&self) -> Option<Time> {
+        None
+    }
+
+    /// The time asked for has come.
+    fn on_timer(&mut self, _now: Time) {}
+
+    /// A reduction is about to be made: keep what `undo` needs.
+    fn save(&mut self) {}
+
+    /// The reductions since `save` were made for nothing: take them back.
+    fn undo(&mut self, _now: Time) {}
+
+    /// Names and values of internal state worth recording.
+    fn observe(&self, _out: &mut dyn FnMut(&'static str, f64)) {}
+}
+
+/// A control that can be registered.
+pub trait Registered: CongestionControl + Sized + 'static {
+    /// Its parameters.
+    type Params: Params;
+
+    /// ECN feedback it needs; `Off` when it needs none (ECN may still be switched on).
+    const ECN: EcnMode = EcnMode::Off;
+
+    /// Builds it for a new connection. Parameters are validated.
+    fn new(params: Self::Params, init: &ControlInit) -> Self;
+}
+
+/// A registered congestion control.
+pub struct ControlEntry {
+    /// Name, documentation, parameters.
+    pub listing: Listing,
+    /// ECN feedback it needs.
+    pub ecn: EcnMode,
+    make: Factory,
+}
+
+type Factory =
+    fn(&Map<String, Value>, &ControlInit) -> Result<Box<dyn CongestionControl>, FieldError>;
+
+impl ControlEntry {
+    const fn new<C: Registered>(name: &'static str, source: &'static str) -> Self {
+        ControlEntry {
+            listing: Listing::new::<C::Params>(name, source),
+            ecn: C::ECN,
+            make: make::<C>,
+        }
+    }
+
+    /// Builds the control.
+    ///
+    /// # Errors
+    /// If a parameter is unknown, of the wrong type or out of range.
+    pub fn build(
+        &self,
+        params: &Map<String, Value>,
+        init: &ControlInit,
+    ) -> Result<Box<dyn CongestionControl>, FieldError> {
+        (self.make)(params, init)
+    }
+}
+
+fn make<C: Registered>(
+    params: &Map<String, Value>,
+    init: &ControlInit,
+) -> Result<Box<dyn CongestionControl>, FieldError> {
+    Ok(Box::new(C::new(registry::parse_params(params)?, init)))
+}
+
+/// Finds a control by name.
+///
+/// # Errors
+/// Lists the known names and suggests the nearest.
+pub fn find(name: &str) -> Result<&'static ControlEntry, FieldError> {
+    registry::find(CONTROLS, |entry| &entry.listing, name, "congestion control")
+}

@@ -1,0 +1,153 @@
+//! The window arithmetic that Linux's window-based controls share (`tcp_slow_start`,
+//! `tcp_cong_avoid_ai`, and what `tcp_input.c` itself does to `snd_cwnd`).
+
+use super::{Control, Event, INFINITE_SSTHRESH};
+
+/// A congestion window in segments with its threshold and its fractional growth counter.
+#[derive(Clone, Copy, Debug)]
+pub struct Window {
+    /// Congestion window.
+    pub cwnd: u32,
+    /// Slow-start threshold.
+    pub ssthresh: u32,
+    /// Acknowledged segments not yet turned into growth (`snd_cwnd_cnt`).
+    pub count: u32,
+    /// Window and threshold before the last reduction, for undo.
+    saved: (u32, u32),
+}
+
+impl Window {
+    /// A new connection's window.
+    pub fn new(initial: u32) -> Self {
+        Window {
+            cwnd: initial,
+            ssthresh: INFINITE_SSTHRESH,
+            count: 0,
+            saved: (0, INFINITE_SSTHRESH),
+        }
+    }
+
+    /// Whether the window is below the threshold.
+    #[inline]
+    pub fn in_slow_start(&self) -> bool {
+        self.cwnd < self.ssthresh
+    }
+
+    /// Grows by one per acknowledged segment up to the threshold; returns the segments left over.
+    #[inline]
+    pub fn slow_start(&mut self, acked: u32) -> u32 {
+        let cwnd = self.cwnd.saturating_add(acked).min(self.ssthresh);
+        let left = acked.saturating_sub(cwnd - self.cwnd);
+        self.cwnd = cwnd;
+        left
+    }
+
+    /// Grows by one segment per `per` acknowledged segments (`tcp_cong_avoid_ai`).
+    #[inline]
+    pub fn additive_increase(&mut self, per: u32, acked: u32) {
+        // A credit left over from a larger `per` is spent gently: one segment, not a burst.
+        if self.count >= per {
+            self.count = 0;
+            self.cwnd += 1;
+        }
+        self.count += acked;
+        if self.count >= per {
+            let grow = self.count / per;
+            self.count -= grow * per;
+            self.cwnd += grow;
+        }
+    }
+
+    /// Slow start, then one segment per window: Reno's growth for `acked` segments.
+    #[inline]
+    pub fn reno_growth(&mut self, acked: u32) {
+        let mut left = acked;
+        if self.in_slow_start() {
+            left = self.slow_start(acked);
+        }
+        if left > 0 {
+            self.additive_increase(self.cwnd, left);
+        }
+    }
+
+    /// What the stack itself does to every window-based control. `ssthresh` is the control's
+    /// answer to this congestion event; it is not called for the others.
+    pub fn on_event(&mut self, event: &Event, ssthresh: impl FnOnce(&Window) -> u32) {
+        match *event {
+            Event::Loss { .. } | Event::Ecn { .. } => {
+                self.ssthresh = ssthresh(self);
+                self.count = 0;
+            }
+            Event::Rto { cwnd, reduce, .. } => {
+                if reduce {
+                    self.ssthresh = ssthresh(self);
+                }
+                self.cwnd = cwnd;
+                self.count = 0;
+            }
+            Event::ReductionEnd { cwnd } => self.cwnd = cwnd,
+            Event::Restart { cwnd, ssthresh } => {
+                self.cwnd = cwnd;
+                self.ssthresh = ssthresh;
+                self.count = 0;
+            }
+            Event::Recovered | Event::TxStart { .. } => {}
+        }
+    }
+
+    /// Keeps window and threshold for [`Window::undo`].
+    pub fn save(&mut self) {
+        self.saved = (self.cwnd, self.ssthresh);
+    }
+
+    /// Takes the reductions since [`Window::save`] back (`tcp_reno_undo_cwnd`).
+    pub fn undo(&mut self) {
+        self.cwnd = self.cwnd.max(self.saved.0);
+        self.ssthresh = self.ssthresh.max(self.saved.1);
+    }
+
+    /// The decision of a control that sets nothing but the window.
+    #[inline]
+    pub fn control(&self) -> Control {
+        Control {
+            cwnd: self.cwnd,
+            ssthresh: self.ssthresh,
+            pacing_rate: None,
+            burst: None,
+            owns_recovery: false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slow_start_stops_at_the_threshold() {
+        let mut window = Window::new(10);
+        window.ssthresh = 15;
+        assert_eq!(window.slow_start(8), 3);
+        assert_eq!(window.cwnd, 15);
+    }
+
+    #[test]
+    fn additive_increase_is_one_per_window() {
+        let mut window = Window::new(10);
+        window.ssthresh = 10;
+        for _ in 0..10 {
+            window.reno_growth(1);
+        }
+        assert_eq!(window.cwnd, 11);
+    }
+
+    #[test]
+    fn undo_restores_what_was_saved() {
+        let mut window = Window::new(20);
+        window.save();
+        window.on_event(&Event::Loss { in_flight: 20 }, |w| w.cwnd / 2);
+        window.on_event(&Event::ReductionEnd { cwnd: 10 }, |_| unreachable!());
+        window.undo();
+        assert_eq!((window.cwnd, window.ssthresh), (20, INFINITE_SSTHRESH));
+    }
+}

@@ -1,0 +1,64 @@
+//! The one error of a bad scenario: which field, what was given, what is allowed.
+
+use std::fmt;
+
+/// A field of a scenario that cannot be accepted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FieldError {
+    /// Path of the field as the file writes it, such as `flows.0.cca`; empty at the root.
+    pub field: String,
+    /// What is wrong with it and what is allowed.
+    pub message: String,
+}
+
+impl FieldError {
+    /// An error of `field`.
+    pub fn new(field: impl Into<String>, message: impl Into<String>) -> Self {
+        FieldError { field: field.into(), message: message.into() }
+    }
+
+    /// An unknown name, with the nearest known one suggested and all of them listed.
+    pub fn unknown_name(field: &str, kind: &str, written: &str, names: &[&str]) -> Self {
+        let nearest = names
+            .iter()
+            .map(|name| {
+                (strsim::normalized_damerau_levenshtein(&written.to_lowercase(), name), name)
+            })
+            .filter(|(likeness, _)| *likeness > 0.4)
+            .max_by(|a, b| a.0.total_cmp(&b.0))
+            .map(|(_, name)| format!(" did you mean '{name}'?"))
+            .unwrap_or_default();
+        let message = format!("unknown {kind} '{written}';{nearest} allowed: {}", names.join(", "));
+        FieldError::new(field, message)
+    }
+
+    /// From a deserialiser that kept track of the path.
+    pub fn from_serde(error: &serde_path_to_error::Error<serde_json::Error>) -> Self {
+        let path = error.path().to_string().replace('[', ".").replace(']', "");
+        let field = if path == "." { String::new() } else { path };
+        FieldError::new(field, error.inner().to_string())
+    }
+
+    /// The same error seen from the parent of its field.
+    #[must_use]
+    pub fn within(mut self, parent: &str) -> Self {
+        self.field = match (parent.is_empty(), self.field.is_empty()) {
+            (true, _) => self.field,
+            (false, true) => parent.to_owned(),
+            (false, false) => format!("{parent}.{}", self.field),
+        };
+        self
+    }
+}
+
+impl fmt::Display for FieldError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.field.is_empty() {
+            f.write_str(&self.message)
+        } else {
+            write!(f, "{}: {}", self.field, self.message)
+        }
+    }
+}
+
+impl std::error::Error for FieldError {}

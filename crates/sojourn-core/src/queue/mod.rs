@@ -1,0 +1,238 @@
+//! Queue disciplines: one file each, one registry line each.
+//!
+//! A discipline decides which packets wait, in which order they leave, and which are marked or
+//! dropped. It can drop or mark only through its [`QueueContext`], with a reason, so that no drop
+//! goes unrecorded. A control law (CoDel's state, PIE's probability) is a plain struct of its own,
+//! tested without a queue and shared by every discipline that uses it.
+
+use serde_json::{Map, Value};
+
+use crate::error::FieldError;
+use crate::packet::{Ecn, Packet};
+use crate::registry::{self, Listing, Params};
+use crate::rng::StreamKey;
+use crate::units::{Rate, Span, Time};
+
+macro_rules! queues {
+    ($($name:literal $module:ident :: $type:ident),* $(,)?) => {
+        $(pub mod $module;)*
+
+        /// Every queue discipline.
+        pub static QUEUES: &[QueueEntry] = &[$(QueueEntry::new::<$module::$type>(
+            $name,
+            include_str!(concat!(stringify!($module), ".rs")),
+        )),*];
+    };
+}
+
+queues! {
+    "fifo" fifo::Fifo,
+}
+
+/// Why a packet was dropped by a queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum DropReason {
+    /// The queue was full.
+    Overflow,
+    /// A control law of active queue management signalled congestion.
+    Aqm,
+    /// A policer or shaper had no tokens.
+    Policed,
+}
+
+/// Number of drop reasons, for tables indexed by them.
+pub const DROP_REASONS: usize = 3;
+
+/// What a discipline did to the packets it held, counted by reason.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct QueueCounters {
+    /// Packets dropped, by [`DropReason`].
+    pub drops: [u64; DROP_REASONS],
+    /// Bytes of the dropped packets.
+    pub dropped_bytes: u64,
+    /// Packets marked CE.
+    pub ce_marks: u64,
+    /// Packets marked SCE.
+    pub sce_marks: u64,
+}
+
+/// Sees each packet that a queue drops or marks; the link's recorders implement it.
+pub trait QueueObserver {
+    /// A packet was dropped.
+    fn on_drop(&mut self, now: Time, packet: &Packet, reason: DropReason);
+    /// A packet was marked; its ECN field tells how.
+    fn on_mark(&mut self, now: Time, packet: &Packet);
+}
+
+/// The only way for a discipline to drop or mark: counts each and tells the observer, if any.
+pub struct QueueContext<'a> {
+    /// Totals so far.
+    pub counters: &'a mut QueueCounters,
+    /// Who else wants to know.
+    pub observer: Option<&'a mut dyn QueueObserver>,
+}
+
+impl QueueContext<'_> {
+    /// Drops `packet` for `reason`.
+    pub fn drop(&mut self, now: Time, packet: Packet, reason: DropReason) {
+        self.counters.drops[reason as usize] += 1;
+        self.counters.dropped_bytes += u64::from(packet.size);
+        if let Some(observer) = self.observer.as_deref_mut() {
+            observer.on_drop(now, &packet, reason);
+        }
+    }
+
+    /// Marks `packet` CE if it is ECN-capable; returns whether it now carries CE.
+    #[must_use]
+    pub fn mark_ce(&mut self, now: Time, packet: &mut Packet) -> bool {
+        if !packet.ecn.is_capable() {
+            return false;
+        }
+        if packet.ecn != Ecn::Ce {
+            packet.ecn = Ecn::Ce;
+            self.counters.ce_marks += 1;
+            self.tell_mark(now, packet);
+        }
+        true
+    }
+
+    /// Marks `packet` "some congestion experienced": ECT(0) becomes ECT(1), others stay.
+    pub fn mark_sce(&mut self, now: Time, packet: &mut Packet) {
+        if packet.ecn == Ecn::Ect0 {
+            packet.ecn = Ecn::Ect1;
+            self.counters.sce_marks += 1;
+            self.tell_mark(now, packet);
+        }
+    }
+
+    fn tell_mark(&mut self, now: Time, packet: &Packet) {
+        if let Some(observer) = self.observer.as_deref_mut() {
+            observer.on_mark(now, packet);
+        }
+    }
+}
+
+/// Packets and bytes that wait. Bytes count IP packets without link overhead.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Backlog {
+    /// Waiting packets.
+    pub packets: u64,
+    /// Waiting bytes.
+    pub bytes: u64,
+}
+
+impl Backlog {
+    /// Counts a packet in.
+    #[inline]
+    pub fn add(&mut self, packet: &Packet) {
+        self.packets += 1;
+        self.bytes += u64::from(packet.size);
+    }
+
+    /// Counts a packet out.
+    #[inline]
+    pub fn remove(&mut self, packet: &Packet) {
+        self.packets -= 1;
+        self.bytes -= u64::from(packet.size);
+    }
+}
+
+/// What a discipline is told about the place it works in.
+#[derive(Clone, Copy, Debug)]
+pub struct QueueInit {
+    /// Nominal rate of the link it feeds; `None` when the link has no rate of its own.
+    pub rate: Option<Rate>,
+    /// Bytes the link counts on top of each IP packet.
+    pub overhead: u32,
+    /// Size of a full IP packet in bytes (1500 with the default MSS).
+    pub full_packet: u32,
+    /// Largest base RTT of the flows that pass, for limits in BDP.
+    pub base_rtt: Span,
+    /// Whether its flows are ECN-capable: the default of a discipline's own `ecn` key.
+    pub ecn: bool,
+    /// Names the discipline's random draws.
+    pub random: StreamKey,
+}
+
+/// A queue discipline. The packet's `enqueued_at` is set before `enqueue` is called; the sojourn
+/// time of a packet is the time of `dequeue` less that.
+pub trait QueueDiscipline: Send {
+    /// Takes a packet in, or drops it (or another one) through `cx`.
+    fn enqueue(&mut self, now: Time, packet: Packet, cx: &mut QueueContext<'_>);
+
+    /// The next packet to leave. `None` when empty, or when a shaper holds everything back: then
+    /// `next_timer` says when to ask again.
+    fn dequeue(&mut self, now: Time, cx: &mut QueueContext<'_>) -> Option<Packet>;
+
+    /// What waits.
+    fn backlog(&self) -> Backlog;
+
+    /// Whether a packet that finds the link idle and the queue empty may go straight to the
+    /// transmitter without being queued (Linux's `TCQ_F_CAN_BYPASS`). True only for disciplines
+    /// that would pass it on untouched.
+    fn can_bypass(&self) -> bool {
+        false
+    }
+
+    /// When `on_timer` wants to be called next, if at all. After it, the link tries `dequeue`.
+    fn next_timer(&self) -> Option<Time> {
+        None
+    }
+
+    /// Periodic work of a control law, or the end of a shaper's pause.
+    fn on_timer(&mut self, _now: Time, _cx: &mut QueueContext<'_>) {}
+
+    /// Names and values of internal state worth recording (drop probability, CoDel's count).
+    fn observe(&self, _out: &mut dyn FnMut(&'static str, f64)) {}
+}
+
+/// A discipline that can be registered.
+pub trait Registered: QueueDiscipline + Sized + 'static {
+    /// Its parameters.
+    type Params: Params;
+
+    /// Builds it. Parameters are validated.
+    fn new(params: Self::Params, init: &QueueInit) -> Self;
+}
+
+/// A registered queue discipline.
+pub struct QueueEntry {
+    /// Name, documentation, parameters.
+    pub listing: Listing,
+    make: Factory,
+}
+
+type Factory = fn(&Map<String, Value>, &QueueInit) -> Result<Box<dyn QueueDiscipline>, FieldError>;
+
+impl QueueEntry {
+    const fn new<Q: Registered>(name: &'static str, source: &'static str) -> Self {
+        QueueEntry { listing: Listing::new::<Q::Params>(name, source), make: make::<Q> }
+    }
+
+    /// Builds the discipline.
+    ///
+    /// # Errors
+    /// If a parameter is unknown, of the wrong type or out of range.
+    pub fn build(
+        &self,
+        params: &Map<String, Value>,
+        init: &QueueInit,
+    ) -> Result<Box<dyn QueueDiscipline>, FieldError> {
+        (self.make)(params, init)
+    }
+}
+
+fn make<Q: Registered>(
+    params: &Map<String, Value>,
+    init: &QueueInit,
+) -> Result<Box<dyn QueueDiscipline>, FieldError> {
+    Ok(Box::new(Q::new(registry::parse_params(params)?, init)))
+}
+
+/// Finds a discipline by name.
+///
+/// # Errors
+/// Lists the known names and suggests the nearest.
+pub fn find(name: &str) -> Result<&'static QueueEntry, FieldError> {
+    registry::find(QUEUES, |entry| &entry.listing, name, "queue discipline")
+}

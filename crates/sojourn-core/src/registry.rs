@@ -1,0 +1,116 @@
+//! What the open kinds (congestion controls, queue disciplines, traffic models, ...) have in
+//! common: one file and one registry line per member. From the line come the factory, the JSON
+//! schema of its parameters, its documentation page (the file's own header) and its place in
+//! `sojourn list` and in the conformance suite.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+use crate::error::FieldError;
+
+/// Typed parameters of a member, every one with a default; unknown keys are refused
+/// (`#[serde(default, deny_unknown_fields)]`).
+pub trait Params: Serialize + DeserializeOwned + JsonSchema + Default {
+    /// Checks what types cannot say. The error's field is relative to the parameters.
+    ///
+    /// # Errors
+    /// Names the field, what was given and what is allowed.
+    fn validate(&self) -> Result<(), FieldError> {
+        Ok(())
+    }
+}
+
+/// A member that has no parameters.
+#[derive(Clone, Copy, Debug, Default, Serialize, serde::Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct NoParams {}
+
+impl Params for NoParams {}
+
+/// What the catalogue knows about a member of an open kind.
+#[derive(Clone, Copy, Debug)]
+pub struct Listing {
+    /// Canonical name: lower case, words joined as the scenario file writes them.
+    pub name: &'static str,
+    /// The member's source file; its `//!` header is its documentation page.
+    pub source: &'static str,
+    /// JSON schema of its parameters, with defaults and descriptions.
+    pub schema: fn() -> Value,
+    /// Reads and validates parameters; returns them with every default filled in.
+    pub canonical: fn(&Map<String, Value>) -> Result<Value, FieldError>,
+}
+
+impl Listing {
+    /// The listing of a member with parameters `P`.
+    pub const fn new<P: Params>(name: &'static str, source: &'static str) -> Self {
+        Listing { name, source, schema: schema_of::<P>, canonical: canonical::<P> }
+    }
+
+    /// The file's header without its comment marks: Markdown, the first line a summary.
+    pub fn documentation(&self) -> String {
+        self.source
+            .lines()
+            .map_while(|line| line.strip_prefix("//!"))
+            .map(|line| line.strip_prefix(' ').unwrap_or(line))
+            .collect::<Vec<_>>()
+            .join("\n")
+    }
+
+    /// The first sentence of the documentation.
+    pub fn summary(&self) -> String {
+        let documentation = self.documentation();
+        let paragraph = documentation.split("\n\n").next().unwrap_or_default().replace('\n', " ");
+        match paragraph.split_once(". ") {
+            Some((sentence, _)) => format!("{sentence}."),
+            None => paragraph,
+        }
+    }
+}
+
+/// Whether `written` is this `name`: hyphen and underscore are the same, case does not matter.
+pub fn same_name(written: &str, name: &str) -> bool {
+    written.len() == name.len()
+        && written.bytes().zip(name.bytes()).all(|(a, b)| {
+            let plain = |c: u8| if c == b'_' { b'-' } else { c.to_ascii_lowercase() };
+            plain(a) == plain(b)
+        })
+}
+
+/// Finds the member called `written`, or says which names there are and which is nearest.
+///
+/// # Errors
+/// `kind` names the field's meaning in the message, such as "congestion control".
+pub fn find<'a, E>(
+    members: &'a [E],
+    listing: impl Fn(&E) -> &Listing,
+    written: &str,
+    kind: &str,
+) -> Result<&'a E, FieldError> {
+    if let Some(member) = members.iter().find(|m| same_name(written, listing(m).name)) {
+        return Ok(member);
+    }
+    let names: Vec<&str> = members.iter().map(|m| listing(m).name).collect();
+    Err(FieldError::unknown_name("", kind, written, &names))
+}
+
+/// Reads parameters that `canonical` has already accepted, or that come from a program.
+///
+/// # Errors
+/// As [`Params::validate`], or when a key or type is wrong.
+pub fn parse_params<P: Params>(params: &Map<String, Value>) -> Result<P, FieldError> {
+    let parsed: P = serde_path_to_error::deserialize(Value::Object(params.clone()))
+        .map_err(|error| FieldError::from_serde(&error))?;
+    parsed.validate()?;
+    Ok(parsed)
+}
+
+fn schema_of<P: Params>() -> Value {
+    schemars::schema_for!(P).to_value()
+}
+
+fn canonical<P: Params>(params: &Map<String, Value>) -> Result<Value, FieldError> {
+    let parsed: P = parse_params(params)?;
+    Ok(serde_json::to_value(parsed).expect("parameters serialise"))
+}

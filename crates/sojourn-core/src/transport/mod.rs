@@ -1,0 +1,34 @@
+//! Transport endpoints.
+//!
+//! An endpoint is sans-io: packets and times go in, packets and the next timeout come out. TCP is
+//! one; other transports are further implementations of [`Endpoint`], not variants of TCP.
+
+use crate::packet::Packet;
+use crate::record::FlowCounters;
+use crate::units::Time;
+
+/// One end of a flow.
+pub trait Endpoint: Send {
+    /// A packet arrived.
+    fn on_packet(&mut self, now: Time, packet: &Packet);
+
+    /// The next packet to send now, if any. Called until it returns `None` after every
+    /// `on_packet` and `on_timeout`.
+    fn poll_transmit(&mut self, now: Time) -> Option<Packet>;
+
+    /// When `on_timeout` wants to be called next, if at all.
+    fn next_timeout(&self) -> Option<Time>;
+
+    /// The time asked for has come (or has passed: late calls are allowed, early ones are not).
+    fn on_timeout(&mut self, now: Time);
+
+    /// Adds this end's share of the flow's counters, integrals brought up to `now`. Each field is
+    /// filled by one of the two ends.
+    fn report(&mut self, now: Time, counters: &mut FlowCounters);
+
+    /// The application writes `bytes` more (unlimited: `u64::MAX`). Only a sender takes them.
+    fn write(&mut self, _now: Time, _bytes: u64) {}
+
+    /// The application writes no more; the flow completes when all is acknowledged.
+    fn close(&mut self, _now: Time) {}
+}
