@@ -1,6 +1,6 @@
 //! What is counted about a flow.
 
-use crate::units::{Rate, Span};
+use crate::units::{Rate, Span, Time};
 
 /// Cumulative counters and present gauges of a flow. Counters grow from the flow's creation;
 /// integrals are of a quantity over time. The sender fills one part, the receiver the other.
@@ -9,6 +9,8 @@ pub struct FlowCounters {
     // The receiver's part.
     /// Unique payload bytes delivered to the receiving transport, in whatever order.
     pub delivered_bytes: u64,
+    /// Unique data packets delivered to the receiving transport.
+    pub delivered_packets: u64,
     /// Payload bytes delivered in order to the application.
     pub in_order_bytes: u64,
     /// Sum over in-order segments of the time from application write to in-order delivery.
@@ -87,4 +89,8 @@ pub struct FlowCounters {
     pub delivery_rate: f64,
     /// Pacing rate, if the flow is paced.
     pub pacing_rate: Option<Rate>,
+    /// When the handshake completed at the sender, if it has.
+    pub established_at: Option<Time>,
+    /// When the last byte of a closed flow was acknowledged, if it has been.
+    pub completed_at: Option<Time>,
 }

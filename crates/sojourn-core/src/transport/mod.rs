@@ -5,6 +5,7 @@
 
 use crate::packet::Packet;
 use crate::record::FlowCounters;
+use crate::record::histogram::Histogram;
 use crate::units::Time;
 
 /// One end of a flow.
@@ -26,9 +27,27 @@ pub trait Endpoint: Send {
     /// filled by one of the two ends.
     fn report(&mut self, now: Time, counters: &mut FlowCounters);
 
+    /// The application opens the connection: TCP's sender sends its SYN. Comes before any `write`;
+    /// like `write`, `close` and `stop`, it is followed by `poll_transmit`.
+    fn open(&mut self, _now: Time) {}
+
     /// The application writes `bytes` more (unlimited: `u64::MAX`). Only a sender takes them.
     fn write(&mut self, _now: Time, _bytes: u64) {}
 
     /// The application writes no more; the flow completes when all is acknowledged.
     fn close(&mut self, _now: Time) {}
+
+    /// The flow's `stop` has come: nothing is sent any more for the first time. What is
+    /// outstanding is still retransmitted and acknowledged; what was never sent is forgotten.
+    fn stop(&mut self, now: Time) {
+        self.close(now);
+    }
+
+    /// RTT samples since the end of the warm-up, where this end takes them.
+    fn rtt_histogram(&self) -> Option<&Histogram> {
+        None
+    }
+
+    /// The warm-up is over: distributions (not counters) start afresh.
+    fn end_warmup(&mut self) {}
 }
