@@ -24,6 +24,10 @@ use crate::registry::{self, Listing, Params};
 use crate::rng::StreamKey;
 use crate::units::{Rate, Span, Time};
 
+pub mod cubic_curve;
+pub mod cubic_ns3;
+pub mod hystart;
+pub mod hystart_pp;
 pub mod window;
 
 macro_rules! controls {
@@ -40,6 +44,7 @@ macro_rules! controls {
 
 controls! {
     "reno" reno::Reno,
+    "cubic" cubic::Cubic,
 }
 
 /// A slow-start threshold that no window reaches: no congestion seen yet.
@@ -354,6 +359,14 @@ fn make<C: Registered>(
     init: &ControlInit,
 ) -> Result<Box<dyn CongestionControl>, FieldError> {
     Ok(Box::new(C::new(registry::parse_params(params)?, init)))
+}
+
+/// Refuses a share that is not strictly between 0 and 1.
+fn check_share(field: &str, value: f64) -> Result<(), FieldError> {
+    if value > 0.0 && value < 1.0 {
+        return Ok(());
+    }
+    Err(FieldError::new(field, format!("{value} is not between 0 and 1")))
 }
 
 /// Finds a control by name.

@@ -34,12 +34,8 @@ impl Default for Params {
 
 impl crate::registry::Params for Params {
     fn validate(&self) -> Result<(), FieldError> {
-        for (field, value) in [("beta", self.beta), ("beta_ecn", self.beta_ecn)] {
-            if !(value > 0.0 && value < 1.0) {
-                return Err(FieldError::new(field, format!("{value} is not between 0 and 1")));
-            }
-        }
-        Ok(())
+        super::check_share("beta", self.beta)?;
+        super::check_share("beta_ecn", self.beta_ecn)
     }
 }
 

@@ -1,0 +1,260 @@
+//! Cubic: the window grows along a cubic function of the time since the last reduction.
+//!
+//! Model: Linux 6.x `net/ipv4/tcp_cubic.c` with its integer arithmetic (RFC 9438 describes it):
+//! C 0.4, beta 717/1024, fast convergence, Reno-friendly region, at most 1.5-fold growth per round
+//! trip, at least 5 % before the first loss, the epoch shifted by idle times, everything forgotten
+//! on a retransmission timeout; slow start ends by HyStart. With `beta_ecn` above `beta` it is
+//! Cubic with Alternative Backoff with ECN (RFC 8511, which observes 0.85 to work well).
+//!
+//! `version` says whose Cubic:
+//!
+//! - `linux-6`: Linux since 5.6. HyStart's ACK train may last half the lowest RTT plus at most
+//!   1 ms, or the whole of it if packets are paced.
+//! - `linux-4.9`: Linux before 5.6 (also 5.1). HyStart on a millisecond clock, the train always
+//!   limited to half the lowest RTT, a round's lowest RTT taken from its first eight samples only.
+//! - `ns3`: ns-3.42 `src/internet/model/tcp-cubic.cc`. Floating point on a continuous clock, the
+//!   count recomputed at every ACK, at most one segment of growth per ACK, slow start overshoots
+//!   the threshold, RTTs are smoothed ones and ignored for only 10 ms after a reduction, HyStart
+//!   tolerates a doubled delay (at most 1 s more) and a train of a whole RTT, the maximum survives
+//!   a timeout. ns-3.41 differs from 3.42 in forgetting the maximum on a timeout and in growing
+//!   while the application limits the flow; ns-3 before 3.41 has `tcp_friendliness = false`.
+//!
+//! Deviations: the cube root is exact (Linux's is 0.2 % off on average); the kernel's tick is 1 ms
+//! (HZ = 1000); 32-bit overflow beyond a million segments is not reproduced. From RFC 9438, as in
+//! Linux: the Reno-friendly alpha stays 0.53 after the window has passed its former maximum. An
+//! ECN mark remembers the maximum as a loss does, whatever `beta_ecn` is.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::cubic_curve::{CubicCurve, SCALE, Settings};
+use super::cubic_ns3::Ns3Curve;
+use super::hystart::{self, Detect, HyStart};
+use super::hystart_pp::HyStartPp;
+use super::window::Window;
+use super::{AckSample, CongestionControl, Control, ControlInit, Event, Registered};
+use crate::error::FieldError;
+use crate::units::Time;
+
+/// Whose Cubic.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum Version {
+    /// Linux since 5.6.
+    #[serde(rename = "linux-6")]
+    Linux6,
+    /// Linux before 5.6.
+    #[serde(rename = "linux-4.9")]
+    Linux49,
+    /// ns-3.42.
+    #[serde(rename = "ns3")]
+    Ns3,
+}
+
+/// How slow start ends before a loss.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum SlowStartExit {
+    /// HyStart, as the chosen version has it.
+    Linux,
+    /// HyStart++ (RFC 9406).
+    PlusPlus,
+    /// Only by loss or mark.
+    Off,
+}
+
+/// Parameters of Cubic.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Params {
+    /// Whose Cubic: `linux-6`, `linux-4.9` or `ns3`.
+    pub version: Version,
+    /// Share of the window kept after a loss.
+    pub beta: f64,
+    /// Share of the window kept after an ECN mark (RFC 8511 observes 0.85 to work well).
+    pub beta_ecn: f64,
+    /// Release bandwidth faster when the maximum shrinks.
+    pub fast_convergence: bool,
+    /// Grow at least as fast as Reno would.
+    pub tcp_friendliness: bool,
+    /// How slow start ends before a loss: `linux` (HyStart), `plus-plus` (HyStart++), `off`.
+    pub hystart: SlowStartExit,
+    /// Which detectors HyStart uses: `both`, `train` or `delay`.
+    pub hystart_detect: Detect,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Params {
+            version: Version::Linux6,
+            beta: 0.7,
+            beta_ecn: 0.7,
+            fast_convergence: true,
+            tcp_friendliness: true,
+            hystart: SlowStartExit::Linux,
+            hystart_detect: Detect::Both,
+        }
+    }
+}
+
+impl crate::registry::Params for Params {
+    fn validate(&self) -> Result<(), FieldError> {
+        super::check_share("beta", self.beta)?;
+        super::check_share("beta_ecn", self.beta_ecn)
+    }
+}
+
+#[derive(Clone, Debug)]
+enum Curve {
+    Linux(CubicCurve),
+    Ns3(Ns3Curve),
+}
+
+#[derive(Clone, Debug)]
+enum SlowStart {
+    Plain,
+    HyStart(HyStart),
+    PlusPlus(HyStartPp),
+}
+
+/// Cubic.
+#[derive(Debug)]
+pub struct Cubic {
+    window: Window,
+    curve: Curve,
+    slow_start: SlowStart,
+    /// Shares kept after a loss and after a mark, in 1024ths.
+    beta: u32,
+    beta_ecn: u32,
+}
+
+fn scaled(share: f64) -> u32 {
+    ((share * f64::from(SCALE)).round() as u32).min(SCALE - 1)
+}
+
+impl Registered for Cubic {
+    type Params = Params;
+
+    fn new(params: Params, init: &ControlInit) -> Self {
+        let settings = Settings {
+            beta: scaled(params.beta),
+            fast_convergence: params.fast_convergence,
+            tcp_friendliness: params.tcp_friendliness,
+        };
+        let (curve, rules) = match params.version {
+            Version::Linux6 => (Curve::Linux(CubicCurve::new(settings)), &hystart::LINUX_6),
+            Version::Linux49 => (Curve::Linux(CubicCurve::new(settings)), &hystart::LINUX_4_9),
+            Version::Ns3 => (Curve::Ns3(Ns3Curve::new(settings, params.beta)), &hystart::NS3),
+        };
+        let slow_start = match params.hystart {
+            SlowStartExit::Off => SlowStart::Plain,
+            SlowStartExit::PlusPlus => SlowStart::PlusPlus(HyStartPp::new(init.paced)),
+            SlowStartExit::Linux => SlowStart::HyStart(HyStart::new(
+                rules,
+                params.hystart_detect,
+                init.paced,
+                init.mss,
+                init.now,
+            )),
+        };
+        Cubic {
+            window: Window::new(init.initial_window),
+            curve,
+            slow_start,
+            beta: settings.beta,
+            beta_ecn: scaled(params.beta_ecn),
+        }
+    }
+}
+
+impl Cubic {
+    /// Tells the curve and HyStart of an RTT sample.
+    fn measure(&mut self, now: Time, ack: &AckSample) {
+        let Some(sample) = ack.rtt else { return };
+        let (rtt, taken, lowest) = match &mut self.curve {
+            Curve::Linux(curve) => (sample, curve.on_rtt(now, sample), curve.delay_min()),
+            Curve::Ns3(curve) => (ack.srtt, curve.on_rtt(now, ack.srtt), curve.delay_min()),
+        };
+        if let (SlowStart::HyStart(hystart), true, Some(lowest)) =
+            (&mut self.slow_start, taken && self.window.in_slow_start(), lowest)
+        {
+            hystart.on_rtt(now, rtt, lowest, ack, &mut self.window);
+        }
+    }
+
+    fn grow(&mut self, now: Time, ack: &AckSample) {
+        let mut left = ack.acked;
+        if self.window.in_slow_start() {
+            left = self.grow_in_slow_start(now, ack);
+            if left == 0 {
+                return;
+            }
+        }
+        let window = self.window.cwnd;
+        match &mut self.curve {
+            Curve::Linux(curve) => {
+                let count = curve.update(now, window, left);
+                self.window.additive_increase(count, left);
+            }
+            Curve::Ns3(curve) => self.window.cwnd += curve.growth(now, window, left),
+        }
+    }
+
+    /// Returns the acknowledged segments that are left for congestion avoidance.
+    fn grow_in_slow_start(&mut self, now: Time, ack: &AckSample) -> u32 {
+        match &mut self.slow_start {
+            SlowStart::Plain => {}
+            SlowStart::HyStart(hystart) => hystart.on_growth(now, ack),
+            SlowStart::PlusPlus(plus_plus) => {
+                let growth = plus_plus.on_ack(ack, &mut self.window);
+                return self.window.slow_start(growth);
+            }
+        }
+        if let Curve::Ns3(_) = self.curve {
+            self.window.cwnd += ack.acked;
+            return 0;
+        }
+        self.window.slow_start(ack.acked)
+    }
+}
+
+impl CongestionControl for Cubic {
+    fn on_ack(&mut self, now: Time, ack: &AckSample) {
+        self.measure(now, ack);
+        if ack.may_grow && ack.cwnd_limited {
+            self.grow(now, ack);
+        }
+    }
+
+    fn on_congestion(&mut self, now: Time, event: &Event) {
+        let keep = if let Event::Ecn { .. } = event { self.beta_ecn } else { self.beta };
+        let curve = &mut self.curve;
+        self.window.on_event(event, |window| {
+            match curve {
+                Curve::Linux(curve) => curve.on_reduction(window.cwnd),
+                Curve::Ns3(curve) => curve.on_reduction(window.cwnd),
+            }
+            ((u64::from(window.cwnd) * u64::from(keep) / u64::from(SCALE)) as u32).max(2)
+        });
+        match (event, curve) {
+            (Event::Rto { .. }, Curve::Linux(curve)) => curve.reset(),
+            (Event::Rto { .. }, Curve::Ns3(curve)) => curve.reset(),
+            (Event::TxStart { idle }, Curve::Linux(curve)) => curve.on_idle(now, *idle),
+            _ => {}
+        }
+        if let (Event::Rto { .. }, SlowStart::HyStart(hystart)) = (event, &mut self.slow_start) {
+            hystart.reset(now);
+        }
+    }
+
+    fn control(&self) -> Control {
+        self.window.control()
+    }
+
+    fn save(&mut self) {
+        self.window.save();
+    }
+
+    fn undo(&mut self, _now: Time) {
+        self.window.undo();
+    }
+}

@@ -1,0 +1,270 @@
+//! The cubic window curve with Linux's integer arithmetic (`bictcp_update` in
+//! `net/ipv4/tcp_cubic.c`), apart from slow start, so that other controls can share it.
+//!
+//! Time is counted in milliseconds (a kernel with HZ = 1000) and, inside the curve, in 2^-10 s.
+//! The curve answers with a *count*: the window grows by one per so many acknowledged segments.
+
+use crate::units::{Span, Time};
+
+/// Fractions are in 1024ths, as in Linux (`BICTCP_BETA_SCALE`).
+pub const SCALE: u32 = 1024;
+/// C = 0.4 in 1024ths (`bic_scale` 41 times 10).
+const C_SCALED: u64 = 410;
+/// K^3 per segment of distance to the origin, in (2^-10 s)^3.
+const CUBE_FACTOR: u64 = (1 << 40) / C_SCALED;
+/// Recomputing waits this many milliseconds while the window does not change (HZ / 32).
+const RECOMPUTE_AFTER: u64 = 1000 / 32;
+/// Distances in time are capped here (293 s): the curve is then beyond 10 million segments.
+const LONGEST_OFFSET: u64 = 300_000;
+/// Largest count before the first loss: growth of at least 5 % per round trip.
+const FIRST_EPOCH_COUNT: u32 = 20;
+
+/// Settings of a curve.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings {
+    /// Share of the window kept on a reduction, in 1024ths.
+    pub beta: u32,
+    /// Release bandwidth faster when the maximum shrinks (RFC 9438 §4.7).
+    pub fast_convergence: bool,
+    /// Never slower than Reno would be (RFC 9438 §4.3).
+    pub tcp_friendliness: bool,
+}
+
+/// State of a curve (Linux `struct bictcp`).
+#[derive(Clone, Copy, Debug)]
+pub struct CubicCurve {
+    settings: Settings,
+    /// Acknowledged segments per segment of growth.
+    count: u32,
+    /// Window before the last reduction, lowered by fast convergence; 0 before any.
+    pub last_max: u32,
+    last_window: u32,
+    last_update: u64,
+    /// Window at the inflection point.
+    pub origin: u32,
+    /// Time from the epoch's start to the inflection point, in 2^-10 s.
+    pub k: u64,
+    /// Start of the epoch in milliseconds.
+    epoch: Option<u64>,
+    /// Acknowledged segments not yet turned into growth of `reno_window`.
+    acked: u32,
+    /// Window that Reno would have (`tcp_cwnd`).
+    pub reno_window: u32,
+    reno_scale: u32,
+    delay_min: Option<Span>,
+}
+
+fn millis(now: Time) -> u64 {
+    now.as_nanos() / 1_000_000
+}
+
+/// Largest integer whose cube is not above `a`.
+fn cube_root(a: u64) -> u64 {
+    let mut root = (a as f64).cbrt() as u64;
+    while root * root * root > a {
+        root -= 1;
+    }
+    while (root + 1) * (root + 1) * (root + 1) <= a {
+        root += 1;
+    }
+    root
+}
+
+impl CubicCurve {
+    /// A curve without history.
+    pub fn new(settings: Settings) -> Self {
+        CubicCurve {
+            settings,
+            count: 0,
+            last_max: 0,
+            last_window: 0,
+            last_update: 0,
+            origin: 0,
+            k: 0,
+            epoch: None,
+            acked: 0,
+            reno_window: 0,
+            reno_scale: (8 * (SCALE + settings.beta) / 3 / (SCALE - settings.beta)).max(1),
+            delay_min: None,
+        }
+    }
+
+    /// Forgets everything (entering Loss).
+    pub fn reset(&mut self) {
+        *self = CubicCurve::new(self.settings);
+    }
+
+    /// Lowest RTT known to the curve.
+    pub fn delay_min(&self) -> Option<Span> {
+        self.delay_min
+    }
+
+    /// Takes an RTT sample; refuses those of the first second of an epoch, which still carry the
+    /// queue of the loss. Returns whether it was taken.
+    pub fn on_rtt(&mut self, now: Time, rtt: Span) -> bool {
+        if self.epoch.is_some_and(|epoch| millis(now).saturating_sub(epoch) < 1000) {
+            return false;
+        }
+        self.delay_min = Some(self.delay_min.map_or(rtt, |lowest| lowest.min(rtt)));
+        true
+    }
+
+    /// Ends the epoch at a reduction of `window` and remembers its maximum.
+    pub fn on_reduction(&mut self, window: u32) {
+        self.epoch = None;
+        self.last_max = if window < self.last_max && self.settings.fast_convergence {
+            (u64::from(window) * u64::from(SCALE + self.settings.beta) / u64::from(2 * SCALE))
+                as u32
+        } else {
+            window
+        };
+    }
+
+    /// Moves the epoch along by an idle time, so that growth resumes where it stopped.
+    pub fn on_idle(&mut self, now: Time, idle: Span) {
+        if let Some(epoch) = &mut self.epoch {
+            *epoch = (*epoch + idle.as_millis()).min(millis(now));
+        }
+    }
+
+    /// Acknowledged segments per segment of growth after `acked` more of them, at least 2.
+    #[inline]
+    pub fn update(&mut self, now: Time, window: u32, acked: u32) -> u32 {
+        self.acked += acked;
+        let now = millis(now);
+        if self.last_window == window && now - self.last_update <= RECOMPUTE_AFTER {
+            return self.count;
+        }
+        // The curve itself moves at most once per millisecond.
+        if self.epoch.is_none() || now != self.last_update {
+            self.last_window = window;
+            self.last_update = now;
+            self.follow(now, window, acked);
+        }
+        if self.settings.tcp_friendliness {
+            self.keep_up_with_reno(window);
+        }
+        self.count = self.count.max(2);
+        self.count
+    }
+
+    /// Sets the count to reach the curve's value one round trip ahead.
+    fn follow(&mut self, now: u64, window: u32, acked: u32) {
+        let epoch = self.epoch.unwrap_or_else(|| self.begin_epoch(now, window, acked));
+        let target = self.window_at(now - epoch + self.delay_min.map_or(0, millis_up));
+        self.count = if target > window { window / (target - window) } else { 100 * window };
+        if self.last_max == 0 {
+            self.count = self.count.min(FIRST_EPOCH_COUNT);
+        }
+    }
+
+    fn begin_epoch(&mut self, now: u64, window: u32, acked: u32) -> u64 {
+        self.epoch = Some(now);
+        self.acked = acked;
+        self.reno_window = window;
+        self.origin = self.last_max.max(window);
+        self.k = cube_root(CUBE_FACTOR * u64::from(self.origin - window));
+        now
+    }
+
+    /// The curve `ms` milliseconds into its epoch.
+    fn window_at(&self, ms: u64) -> u32 {
+        let t = (ms << 10) / 1000;
+        let offset = t.abs_diff(self.k).min(LONGEST_OFFSET);
+        let delta = ((C_SCALED * offset * offset * offset) >> 40) as u32;
+        if t < self.k {
+            self.origin.saturating_sub(delta)
+        } else {
+            self.origin.saturating_add(delta)
+        }
+    }
+
+    /// Grows Reno's window by one per `window * reno_scale / 8` acknowledged segments and lowers
+    /// the count if Reno is ahead.
+    fn keep_up_with_reno(&mut self, window: u32) {
+        let per = ((window * self.reno_scale) >> 3).max(1);
+        while self.acked > per {
+            self.acked -= per;
+            self.reno_window += 1;
+        }
+        if self.reno_window > window {
+            self.count = self.count.min(window / (self.reno_window - window));
+        }
+    }
+}
+
+/// Milliseconds rounded up, as `usecs_to_jiffies` rounds.
+fn millis_up(span: Span) -> u64 {
+    span.as_micros().div_ceil(1000)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LINUX: Settings = Settings { beta: 717, fast_convergence: true, tcp_friendliness: true };
+
+    #[test]
+    fn cube_root_is_exact() {
+        for root in [0u64, 1, 2, 7, 1000, 999_999, 2_000_000] {
+            assert_eq!(cube_root(root * root * root), root);
+            assert_eq!(cube_root(root * root * root + 1), root.max(1));
+        }
+    }
+
+    /// RFC 9438 equation 1: W(t) = C (t - K)^3 + W_max with K = cbrt((W_max - W) / C); Linux's
+    /// C is 0.4004.
+    #[test]
+    fn follows_the_cubic_function() {
+        let mut curve = CubicCurve::new(LINUX);
+        curve.on_reduction(1000);
+        curve.update(Time::from_nanos(1_000_000), 700, 1);
+        let c = 410.0 / 1024.0;
+        let k = (300.0f64 / c).cbrt();
+        assert!((curve.k as f64 / 1024.0 - k).abs() < 0.002, "{} {k}", curve.k);
+        for tenths in 0..300 {
+            let t = f64::from(tenths) / 10.0;
+            let expected = c * (t - k).powi(3) + 1000.0;
+            let got = f64::from(curve.window_at(tenths as u64 * 100));
+            assert!((got - expected).abs() <= 1.0 + expected * 2e-3, "{t}: {got} {expected}");
+        }
+    }
+
+    /// RFC 9438 §4.7: a smaller maximum is remembered as W (1 + beta) / 2.
+    #[test]
+    fn fast_convergence_lowers_the_maximum() {
+        let mut curve = CubicCurve::new(LINUX);
+        curve.on_reduction(1000);
+        curve.on_reduction(800);
+        assert_eq!(curve.last_max, 680);
+        curve.on_reduction(900);
+        assert_eq!(curve.last_max, 900);
+    }
+
+    /// RFC 9438 §4.3: alpha = 3 (1 - beta) / (1 + beta) = 0.53 segments per round trip.
+    #[test]
+    fn reno_region_grows_by_alpha() {
+        let mut curve = CubicCurve::new(LINUX);
+        curve.on_reduction(100);
+        let rounds = 200;
+        for round in 0..rounds {
+            for ack in 0..70 {
+                let now = Time::from_nanos((round * 70 + ack) * 100_000 + 1_000_000_000);
+                curve.update(now, 70 + u32::from(ack % 2 == 0), 1);
+            }
+        }
+        let grown = f64::from(curve.reno_window - 70) / rounds as f64;
+        assert!((grown - 0.533).abs() < 0.02, "{grown}");
+    }
+
+    #[test]
+    fn idle_time_shifts_the_epoch() {
+        let mut curve = CubicCurve::new(LINUX);
+        curve.on_reduction(100);
+        curve.update(Time::from_nanos(1_000_000_000), 70, 1);
+        curve.on_idle(Time::from_nanos(9_000_000_000), Span::from_secs(5));
+        assert_eq!(curve.epoch, Some(6000));
+        curve.on_idle(Time::from_nanos(9_000_000_000), Span::from_secs(5));
+        assert_eq!(curve.epoch, Some(9000));
+    }
+}
