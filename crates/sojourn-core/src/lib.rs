@@ -12,5 +12,8 @@ pub mod queue;
 pub mod record;
 pub mod registry;
 pub mod rng;
+pub mod scenario;
+pub mod topology;
+pub mod traffic;
 pub mod transport;
 pub mod units;

@@ -4,13 +4,10 @@
 //! A bare number where a unit is due is refused. Serialising writes the largest unit that gives
 //! a whole number, so that equal quantities have equal canonical texts.
 
-use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::Visitor;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::units::{Rate, Span};
 
@@ -218,7 +215,7 @@ impl fmt::Display for Limit {
 }
 
 /// Reads a quantity from a string, refusing bare numbers with a message that shows the form.
-struct QuantityVisitor<T>(&'static str, std::marker::PhantomData<T>);
+pub(crate) struct QuantityVisitor<T>(pub &'static str, pub std::marker::PhantomData<T>);
 
 impl<T: FromStr<Err = String>> Visitor<'_> for QuantityVisitor<T> {
     type Value = T;
@@ -232,41 +229,56 @@ impl<T: FromStr<Err = String>> Visitor<'_> for QuantityVisitor<T> {
     }
 }
 
+/// Reads, writes and describes a type by its text: what is expected, its name in the catalogue,
+/// and a regular expression for the JSON schema.
 macro_rules! quantity {
     ($type:ty, $expected:expr, $name:literal, $pattern:literal) => {
-        impl<'de> Deserialize<'de> for $type {
-            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                deserializer
-                    .deserialize_str(QuantityVisitor::<$type>($expected, std::marker::PhantomData))
+        impl<'de> serde::Deserialize<'de> for $type {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                deserializer.deserialize_str($crate::quantity::QuantityVisitor::<$type>(
+                    $expected,
+                    std::marker::PhantomData,
+                ))
             }
         }
 
-        impl Serialize for $type {
-            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        impl serde::Serialize for $type {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 serializer.collect_str(self)
             }
         }
 
-        impl JsonSchema for $type {
-            fn schema_name() -> Cow<'static, str> {
+        impl schemars::JsonSchema for $type {
+            fn schema_name() -> std::borrow::Cow<'static, str> {
                 $name.into()
             }
             fn inline_schema() -> bool {
                 true
             }
-            fn json_schema(_: &mut SchemaGenerator) -> Schema {
-                json_schema!({ "type": "string", "pattern": $pattern, "description": $expected })
+            fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                schemars::json_schema!({
+                    "type": "string",
+                    "format": $name,
+                    "pattern": $pattern,
+                    "description": $expected,
+                })
             }
         }
     };
 }
+pub(crate) use quantity;
 
-quantity!(Span, SPAN_EXPECTED, "Span", r"^\s*[0-9.eE+_-]+\s*(min|s|ms|us|µs|ns)\s*$");
-quantity!(Rate, RATE_EXPECTED, "Rate", r"^\s*[0-9.eE+_-]+\s*(Gbit/s|Mbit/s|kbit/s|bit/s)\s*$");
-quantity!(Percent, PERCENT_EXPECTED, "Percent", r"^\s*[0-9.eE+_-]+\s*%\s*$");
-quantity!(Bytes, BYTES_EXPECTED, "Bytes", r"^\s*[0-9.eE+_-]+\s*(GB|MB|kB|B)\s*$");
-quantity!(Packets, PACKETS_EXPECTED, "Packets", r"^\s*[0-9.eE+_-]+\s*packets?\s*$");
-quantity!(Limit, LIMIT_EXPECTED, "Limit", r"^\s*[0-9.eE+_-]+\s*(packets?|GB|MB|kB|B|bdp|BDP)\s*$");
+quantity!(Span, SPAN_EXPECTED, "time", r"^\s*[0-9.eE+_-]+\s*(min|s|ms|us|µs|ns)\s*$");
+quantity!(Rate, RATE_EXPECTED, "rate", r"^\s*[0-9.eE+_-]+\s*(Gbit/s|Mbit/s|kbit/s|bit/s)\s*$");
+quantity!(Percent, PERCENT_EXPECTED, "share", r"^\s*[0-9.eE+_-]+\s*%\s*$");
+quantity!(Bytes, BYTES_EXPECTED, "size", r"^\s*[0-9.eE+_-]+\s*(GB|MB|kB|B)\s*$");
+quantity!(Packets, PACKETS_EXPECTED, "packets", r"^\s*[0-9.eE+_-]+\s*packets?\s*$");
+quantity!(
+    Limit,
+    LIMIT_EXPECTED,
+    "queue size",
+    r"^\s*[0-9.eE+_-]+\s*(packets?|GB|MB|kB|B|bdp|BDP)\s*$"
+);
 
 #[cfg(test)]
 mod tests {

@@ -4,6 +4,7 @@
 //! `sojourn list` and in the conformance suite.
 
 use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
@@ -13,6 +14,14 @@ use crate::error::FieldError;
 /// Typed parameters of a member, every one with a default; unknown keys are refused
 /// (`#[serde(default, deny_unknown_fields)]`).
 pub trait Params: Serialize + DeserializeOwned + JsonSchema + Default {
+    /// Resolves names within the parameters and fills in defaults that depend on other keys.
+    ///
+    /// # Errors
+    /// As [`Params::validate`].
+    fn resolve(&mut self) -> Result<(), FieldError> {
+        Ok(())
+    }
+
     /// Checks what types cannot say. The error's field is relative to the parameters.
     ///
     /// # Errors
@@ -100,14 +109,17 @@ pub fn find<'a, E>(
 /// # Errors
 /// As [`Params::validate`], or when a key or type is wrong.
 pub fn parse_params<P: Params>(params: &Map<String, Value>) -> Result<P, FieldError> {
-    let parsed: P = serde_path_to_error::deserialize(Value::Object(params.clone()))
+    let mut parsed: P = serde_path_to_error::deserialize(Value::Object(params.clone()))
         .map_err(|error| FieldError::from_serde(&error))?;
+    parsed.resolve()?;
     parsed.validate()?;
     Ok(parsed)
 }
 
+/// Everything inline, so that the schema can be embedded in a larger one.
 fn schema_of<P: Params>() -> Value {
-    schemars::schema_for!(P).to_value()
+    let settings = SchemaSettings::draft2020_12().with(|s| s.inline_subschemas = true);
+    settings.into_generator().into_root_schema_for::<P>().to_value()
 }
 
 fn canonical<P: Params>(params: &Map<String, Value>) -> Result<Value, FieldError> {

@@ -1,0 +1,42 @@
+//! Socket buffers: a size, or `auto`.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::quantity::{Bytes, quantity};
+
+/// The size of a socket buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum BufferSize {
+    /// Never the limit: the larger of 4 MB and twice the bandwidth-delay product plus queue.
+    #[default]
+    Auto,
+    /// So many bytes.
+    Bytes(u64),
+}
+
+const EXPECTED: &str = "a buffer size such as \"4 MB\", or \"auto\"";
+
+impl FromStr for BufferSize {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text.trim().eq_ignore_ascii_case("auto") {
+            return Ok(BufferSize::Auto);
+        }
+        match text.parse()? {
+            Bytes(0) => Err(format!("must be above zero; expected {EXPECTED}")),
+            Bytes(bytes) => Ok(BufferSize::Bytes(bytes)),
+        }
+    }
+}
+
+impl fmt::Display for BufferSize {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            BufferSize::Auto => f.write_str("auto"),
+            BufferSize::Bytes(bytes) => Bytes(*bytes).fmt(f),
+        }
+    }
+}
+
+quantity!(BufferSize, EXPECTED, "size or auto", r"^\s*([0-9.eE+_-]+\s*(GB|MB|kB|B)|auto)\s*$");

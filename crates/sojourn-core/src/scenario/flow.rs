@@ -1,0 +1,111 @@
+//! A flow as a scenario describes it.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::buffer::BufferSize;
+use super::names::{FlowDirection, HostQueue, Stack, Transport};
+use super::spec::{Cca, Spec, Traffic};
+use crate::cc::EcnMode;
+use crate::units::Span;
+
+/// One or more identical flows.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct FlowSpec {
+    /// Name for tables and figures.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
+    /// Transport protocol.
+    pub transport: Transport,
+    /// Congestion control; every TCP flow names one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cca: Option<Spec<Cca>>,
+    /// Round-trip propagation delay outside the topology's links, half in each direction.
+    pub rtt: Span,
+    /// When the connection is opened (the SYN is sent).
+    pub start: Span,
+    /// When the sender stops offering data. Default: the end of the run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stop: Option<Span>,
+    /// How many flows like this there are.
+    pub count: u32,
+    /// ECN feedback. Default: what the control requires, else `off`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ecn: Option<EcnMode>,
+    /// Bytes that the sender accepts from the application ahead of their acknowledgment.
+    pub send_buffer: BufferSize,
+    /// Largest window that the receiver announces.
+    pub receive_buffer: BufferSize,
+    /// Which way the data travels.
+    pub direction: FlowDirection,
+    /// What the application writes, and when.
+    pub traffic: Spec<Traffic>,
+    /// Indices (from 0) of this flow's data packets that the path loses, for exact replays.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub drop: Vec<u32>,
+    /// Payload bytes of a full segment.
+    pub mss: u32,
+    /// Segments per delayed ACK.
+    pub ack_every: u32,
+    /// Queue between transport and device of the sending host.
+    pub host_queue: HostQueue,
+    /// Whether segments leave the sender in bursts, as with segmentation offload (TSO, GSO).
+    pub offload: bool,
+    /// Whether the receiver merges segments that arrive back to back (GRO) and acknowledges them
+    /// together.
+    pub gro: bool,
+    /// Endpoints' era of this flow. Default: the scenario's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stack: Option<Stack>,
+    /// Sending host: a node of a graph, or any name in the other topologies.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
+    /// Receiving host, likewise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub to: Option<String>,
+    /// Links that the data passes, in order; the acknowledgments return over the reverse ones.
+    /// Default: the shortest path.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub route: Option<Vec<String>>,
+}
+
+impl Default for FlowSpec {
+    fn default() -> Self {
+        FlowSpec {
+            label: None,
+            transport: Transport::default(),
+            cca: None,
+            rtt: Span::ZERO,
+            start: Span::ZERO,
+            stop: None,
+            count: 1,
+            ecn: None,
+            send_buffer: BufferSize::Auto,
+            receive_buffer: BufferSize::Auto,
+            direction: FlowDirection::default(),
+            traffic: Spec::named("greedy"),
+            drop: Vec::new(),
+            mss: 1448,
+            ack_every: 2,
+            host_queue: HostQueue::default(),
+            offload: false,
+            gro: false,
+            stack: None,
+            from: None,
+            to: None,
+            route: None,
+        }
+    }
+}
+
+/// One flow of the run: `count` is expanded.
+#[derive(Clone, Copy, Debug)]
+pub struct Flow<'a> {
+    /// Its number, from 0 in the order of the file.
+    pub id: u32,
+    /// Index of its entry in the file's `flows`.
+    pub entry: usize,
+    /// Its description.
+    pub spec: &'a FlowSpec,
+}

@@ -1,0 +1,90 @@
+//! Topologies: one file each, one registry line each.
+//!
+//! A topology turns its keys and the flows into a [`Network`]: nodes, links, and for each flow a
+//! route of links in each direction. The simulator knows only the network.
+
+use serde_json::{Map, Value, json};
+
+use crate::error::FieldError;
+use crate::quantity::Limit;
+use crate::registry::{self, Listing, Params};
+use crate::scenario::{Flow, Queue, Spec};
+
+mod network;
+
+pub use network::{Network, NetworkLink, Routes};
+
+macro_rules! topologies {
+    ($($name:literal $module:ident :: $type:ident),* $(,)?) => {
+        $(pub mod $module;)*
+
+        /// Every topology.
+        pub static TOPOLOGIES: &[TopologyEntry] = &[$(TopologyEntry::new::<$module::$type>(
+            $name,
+            include_str!(concat!(stringify!($module), ".rs")),
+        )),*];
+    };
+}
+
+topologies! {
+    "dumbbell" dumbbell::Dumbbell,
+    "graph" graph::Graph,
+}
+
+/// A topology: its parameters are its keys in the scenario.
+pub trait Topology: Params + 'static {
+    /// The network for these flows.
+    ///
+    /// # Errors
+    /// If a flow's hosts or route do not fit. The field is relative to the scenario.
+    fn network(&self, flows: &[Flow<'_>]) -> Result<Network, FieldError>;
+}
+
+/// A registered topology.
+pub struct TopologyEntry {
+    /// Name, documentation, parameters.
+    pub listing: Listing,
+    make: Factory,
+}
+
+type Factory = fn(&Map<String, Value>, &[Flow<'_>]) -> Result<Network, FieldError>;
+
+impl TopologyEntry {
+    const fn new<T: Topology>(name: &'static str, source: &'static str) -> Self {
+        TopologyEntry { listing: Listing::new::<T>(name, source), make: make::<T> }
+    }
+
+    /// Builds the network.
+    ///
+    /// # Errors
+    /// If a parameter is wrong, or a flow's hosts or route do not fit.
+    pub fn build(
+        &self,
+        params: &Map<String, Value>,
+        flows: &[Flow<'_>],
+    ) -> Result<Network, FieldError> {
+        (self.make)(params, flows)
+    }
+}
+
+fn make<T: Topology>(
+    params: &Map<String, Value>,
+    flows: &[Flow<'_>],
+) -> Result<Network, FieldError> {
+    let topology: T = registry::parse_params(params).map_err(|e| e.within("topology"))?;
+    topology.network(flows)
+}
+
+/// The queue of a host's own device: it holds whatever the host sends.
+fn host_queue() -> Spec<Queue> {
+    let limit = json!(Limit::Packets(1_000_000));
+    Spec::new("fifo", Map::from_iter([("limit".to_owned(), limit)]))
+}
+
+/// Finds a topology by name.
+///
+/// # Errors
+/// Lists the known names and suggests the nearest.
+pub fn find(name: &str) -> Result<&'static TopologyEntry, FieldError> {
+    registry::find(TOPOLOGIES, |entry| &entry.listing, name, "topology")
+}

@@ -1,0 +1,104 @@
+//! The network that every topology becomes.
+
+use crate::error::FieldError;
+use crate::scenario::LinkSpec;
+use crate::units::Span;
+
+/// Routes count passed links in a byte.
+const LONGEST_ROUTE: usize = 255;
+/// Packets name hosts in two bytes.
+const MOST_NODES: usize = 65_535;
+
+/// A link of the network, in one direction.
+#[derive(Clone, Debug)]
+pub struct NetworkLink {
+    /// Its name in results.
+    pub id: String,
+    /// What it does to packets.
+    pub spec: LinkSpec,
+    /// Whether its counters belong in the results (access links' do not).
+    pub recorded: bool,
+}
+
+/// The way of one flow.
+#[derive(Clone, Debug, Default)]
+pub struct Routes {
+    /// Node number of the sending host.
+    pub source: u16,
+    /// Node number of the receiving host.
+    pub destination: u16,
+    /// Links from sender to receiver, as indices into the network's links.
+    pub forward: Vec<u32>,
+    /// Links from receiver to sender.
+    pub backward: Vec<u32>,
+}
+
+/// Nodes, links and routes.
+#[derive(Clone, Debug, Default)]
+pub struct Network {
+    /// Names of the hosts and routers; a node's number is its index.
+    pub nodes: Vec<String>,
+    /// Links; recorded ones first.
+    pub links: Vec<NetworkLink>,
+    /// One entry per flow, in the order of flow numbers.
+    pub routes: Vec<Routes>,
+}
+
+impl Network {
+    /// The number of the node called `name`, which is added if there is none yet.
+    ///
+    /// # Errors
+    /// If there are more nodes than packets can name.
+    pub fn node(&mut self, name: &str) -> Result<u16, FieldError> {
+        let found = self.nodes.iter().position(|node| node == name);
+        let number = found.unwrap_or_else(|| {
+            self.nodes.push(name.to_owned());
+            self.nodes.len() - 1
+        });
+        if number >= MOST_NODES {
+            return Err(FieldError::new("topology", format!("more than {MOST_NODES} nodes")));
+        }
+        Ok(number as u16)
+    }
+
+    /// Adds a link unless it is transparent; its index as a route of at most one link.
+    pub fn link(&mut self, id: &str, spec: LinkSpec, recorded: bool) -> Option<u32> {
+        if spec.is_transparent() {
+            return None;
+        }
+        self.links.push(NetworkLink { id: id.to_owned(), spec, recorded });
+        Some(self.links.len() as u32 - 1)
+    }
+
+    /// Adds the routes of the next flow.
+    ///
+    /// # Errors
+    /// If a route is longer than packets can count.
+    pub fn route(&mut self, entry: usize, routes: Routes) -> Result<(), FieldError> {
+        let longest = routes.forward.len().max(routes.backward.len());
+        if longest > LONGEST_ROUTE {
+            let message = format!("{longest} links; allowed: at most {LONGEST_ROUTE}");
+            return Err(FieldError::new(format!("flows.{entry}.route"), message));
+        }
+        self.routes.push(routes);
+        Ok(())
+    }
+
+    /// Round-trip propagation delay of flow number `flow`.
+    pub fn base_rtt(&self, flow: usize) -> Span {
+        let routes = &self.routes[flow];
+        let links = routes.forward.iter().chain(&routes.backward);
+        links.fold(Span::ZERO, |sum, link| sum + self.links[*link as usize].spec.delay)
+    }
+
+    /// For each link, the flows that pass it in either direction.
+    pub fn flows_by_link(&self) -> Vec<Vec<u32>> {
+        let mut flows = vec![Vec::new(); self.links.len()];
+        for (flow, routes) in self.routes.iter().enumerate() {
+            for link in routes.forward.iter().chain(&routes.backward) {
+                flows[*link as usize].push(flow as u32);
+            }
+        }
+        flows
+    }
+}

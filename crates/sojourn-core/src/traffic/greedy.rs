@@ -1,0 +1,28 @@
+//! Greedy: always more to send.
+//!
+//! One write of unlimited data at the flow's start; the connection is never closed by the
+//! application. It needs a transport with congestion control, so it cannot use UDP.
+
+use super::{Registered, UNLIMITED, Workload, Write};
+use crate::registry::NoParams;
+use crate::rng::Stream;
+use crate::units::Span;
+
+/// Always more to send.
+#[derive(Debug, Default)]
+pub struct Greedy;
+
+impl Registered for Greedy {
+    type Params = NoParams;
+    const SELF_PACED: bool = false;
+
+    fn new(_params: NoParams) -> Self {
+        Greedy
+    }
+}
+
+impl Workload for Greedy {
+    fn next(&mut self, _rng: &mut Stream) -> Option<Write> {
+        Some(Write { after: Span::ZERO, bytes: UNLIMITED })
+    }
+}

@@ -1,0 +1,179 @@
+//! Traffic models: one file each, one registry line each.
+//!
+//! A model says how long the application waits and how much it writes then ([`Workload`]);
+//! [`Source`] makes of that the actions on a connection: open at the flow's start, write, and
+//! close after the last write. A source is pulled: it has one pending action at a time.
+//! Models do not see deliveries: what is written faster than the network carries waits in the
+//! send buffer.
+
+use serde_json::{Map, Value};
+
+use crate::error::FieldError;
+use crate::quantity::Bytes;
+use crate::registry::{self, Listing, Params};
+use crate::rng::Stream;
+use crate::units::{Span, Time};
+
+macro_rules! models {
+    ($($name:literal $module:ident :: $type:ident),* $(,)?) => {
+        $(pub mod $module;)*
+
+        /// Every traffic model.
+        pub static TRAFFIC: &[TrafficEntry] = &[$(TrafficEntry::new::<$module::$type>(
+            $name,
+            include_str!(concat!(stringify!($module), ".rs")),
+        )),*];
+    };
+}
+
+models! {
+    "greedy" greedy::Greedy,
+    "cbr" cbr::Cbr,
+}
+
+/// What an application does to its connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// Opens it.
+    Open,
+    /// Writes so many bytes; [`UNLIMITED`] means that there is always more.
+    Write(u64),
+    /// Writes no more.
+    Close,
+}
+
+/// As many bytes as can be sent.
+pub const UNLIMITED: u64 = u64::MAX;
+
+/// Where an application's actions come from.
+pub trait TrafficSource: Send {
+    /// The next action and its time, not before `now`. Called first at the flow's start, then each
+    /// time right after the last action was taken; `None` when nothing more will be done.
+    fn next(&mut self, now: Time, rng: &mut Stream) -> Option<(Time, Action)>;
+}
+
+/// The application writes `bytes` after having waited since its last write (or the start).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Write {
+    /// How long it waited.
+    pub after: Span,
+    /// How much it writes; over UDP, each write is a datagram (or several, if it is larger than
+    /// the flow's `mss`).
+    pub bytes: u64,
+}
+
+/// What an application writes. `None` after the last write.
+pub trait Workload: Send {
+    /// The next write.
+    fn next(&mut self, rng: &mut Stream) -> Option<Write>;
+}
+
+/// A workload that can be registered.
+pub trait Registered: Workload + Sized + 'static {
+    /// Its parameters.
+    type Params: Params;
+
+    /// Builds it. Parameters are validated.
+    fn new(params: Self::Params) -> Self;
+
+    /// Whether it writes at its own rate. If not, it needs a transport that slows it down.
+    const SELF_PACED: bool = true;
+}
+
+/// A workload on a connection: opened first, closed last.
+#[derive(Debug)]
+pub struct Source<W> {
+    workload: W,
+    stage: Stage,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    Unopened,
+    Writing,
+    Done,
+}
+
+impl<W: Workload> Source<W> {
+    /// A source that has done nothing yet.
+    pub fn new(workload: W) -> Self {
+        Source { workload, stage: Stage::Unopened }
+    }
+}
+
+impl<W: Workload> TrafficSource for Source<W> {
+    fn next(&mut self, now: Time, rng: &mut Stream) -> Option<(Time, Action)> {
+        match self.stage {
+            Stage::Unopened => {
+                self.stage = Stage::Writing;
+                Some((now, Action::Open))
+            }
+            Stage::Writing => match self.workload.next(rng) {
+                Some(write) => {
+                    // Unlimited data never ends, so no close follows it.
+                    if write.bytes == UNLIMITED {
+                        self.stage = Stage::Done;
+                    }
+                    Some((now + write.after, Action::Write(write.bytes)))
+                }
+                None => {
+                    self.stage = Stage::Done;
+                    Some((now, Action::Close))
+                }
+            },
+            Stage::Done => None,
+        }
+    }
+}
+
+/// A registered traffic model.
+pub struct TrafficEntry {
+    /// Name, documentation, parameters.
+    pub listing: Listing,
+    /// Whether it writes at its own rate; a model that does not cannot use UDP.
+    pub self_paced: bool,
+    make: Factory,
+}
+
+type Factory = fn(&Map<String, Value>) -> Result<Box<dyn TrafficSource>, FieldError>;
+
+impl TrafficEntry {
+    const fn new<W: Registered>(name: &'static str, source: &'static str) -> Self {
+        TrafficEntry {
+            listing: Listing::new::<W::Params>(name, source),
+            self_paced: W::SELF_PACED,
+            make: make::<W>,
+        }
+    }
+
+    /// Builds a source.
+    ///
+    /// # Errors
+    /// If a parameter is unknown, of the wrong type or out of range.
+    pub fn build(&self, params: &Map<String, Value>) -> Result<Box<dyn TrafficSource>, FieldError> {
+        (self.make)(params)
+    }
+}
+
+fn make<W: Registered>(params: &Map<String, Value>) -> Result<Box<dyn TrafficSource>, FieldError> {
+    Ok(Box::new(Source::new(W::new(registry::parse_params(params)?))))
+}
+
+/// Largest single write: a datagram cannot be longer, and a stream has no use for it.
+const LARGEST_WRITE: u64 = 65_000;
+
+/// Checks the size of one write.
+fn check_write(field: &str, size: Bytes) -> Result<(), FieldError> {
+    if (1..=LARGEST_WRITE).contains(&size.0) {
+        return Ok(());
+    }
+    Err(FieldError::new(field, format!("{size} given; allowed: 1 B to {LARGEST_WRITE} B")))
+}
+
+/// Finds a traffic model by name.
+///
+/// # Errors
+/// Lists the known names and suggests the nearest.
+pub fn find(name: &str) -> Result<&'static TrafficEntry, FieldError> {
+    registry::find(TRAFFIC, |entry| &entry.listing, name, "traffic model")
+}
