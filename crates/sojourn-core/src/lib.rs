@@ -6,6 +6,7 @@
 pub mod cc;
 pub mod error;
 pub mod event;
+pub mod link;
 pub mod packet;
 pub mod quantity;
 pub mod queue;

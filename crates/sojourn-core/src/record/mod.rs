@@ -6,5 +6,7 @@
 
 mod flow;
 pub mod histogram;
+mod link;
 
 pub use flow::FlowCounters;
+pub use link::LinkCounters;

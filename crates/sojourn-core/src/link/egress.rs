@@ -1,0 +1,221 @@
+//! The egress of a link: a queue discipline, below it perhaps the FIFO of a device, and the
+//! measurement of the time packets spend in the discipline.
+
+use std::collections::VecDeque;
+
+use serde_json::{Map, Value};
+
+use crate::error::FieldError;
+use crate::packet::Packet;
+use crate::queue::fifo::Fifo;
+use crate::queue::{self, Backlog, DropReason, QueueContext, QueueCounters, QueueDiscipline};
+use crate::queue::{QueueInit, Registered};
+use crate::record::LinkCounters;
+use crate::record::histogram::Histogram;
+use crate::registry;
+use crate::units::{Span, Time};
+
+/// A queue discipline; the commonest one is dispatched statically.
+pub enum Discipline {
+    /// A drop-tail queue.
+    Fifo(Fifo),
+    /// Any other.
+    Other(Box<dyn QueueDiscipline>),
+}
+
+impl Discipline {
+    /// Builds the discipline called `kind`.
+    ///
+    /// # Errors
+    /// If the name is unknown or a parameter is.
+    pub fn build(
+        kind: &str,
+        params: &Map<String, Value>,
+        init: &QueueInit,
+    ) -> Result<Self, FieldError> {
+        let entry = queue::find(kind)?;
+        if entry.listing.name == "fifo" {
+            Ok(Discipline::Fifo(Fifo::new(registry::parse_params(params)?, init)))
+        } else {
+            entry.build(params, init).map(Discipline::Other)
+        }
+    }
+}
+
+/// Calls the discipline's method, statically where it can be.
+macro_rules! dispatch {
+    ($discipline:expr, $queue:ident => $call:expr) => {
+        match $discipline {
+            Discipline::Fifo($queue) => $call,
+            Discipline::Other($queue) => $call,
+        }
+    };
+}
+
+/// Where packets wait for the transmitter.
+pub struct Egress {
+    discipline: Discipline,
+    can_bypass: bool,
+    /// The device's own FIFO: it draws from the discipline whenever it has room.
+    device: VecDeque<Packet>,
+    device_limit: usize,
+    counters: QueueCounters,
+    /// Packets in the discipline since `changed_at`.
+    waiting: u64,
+    changed_at: Time,
+    /// Integral of `waiting`, in packet-nanoseconds.
+    queue_time: u128,
+    sojourn_sum: u64,
+    sojourn_count: u64,
+    sojourn: Histogram,
+}
+
+impl Egress {
+    /// An empty queue; up to `device_limit` packets wait below the discipline.
+    pub fn new(discipline: Discipline, device_limit: usize) -> Self {
+        Egress {
+            can_bypass: dispatch!(&discipline, queue => queue.can_bypass()),
+            discipline,
+            device: VecDeque::new(),
+            device_limit,
+            counters: QueueCounters::default(),
+            waiting: 0,
+            changed_at: Time::ZERO,
+            queue_time: 0,
+            sojourn_sum: 0,
+            sojourn_count: 0,
+            sojourn: Histogram::default(),
+        }
+    }
+
+    /// A packet for an idle transmitter: returns the one to transmit now, if there is one.
+    #[inline]
+    pub fn pass(&mut self, now: Time, mut packet: Packet) -> Option<Packet> {
+        if self.can_bypass && self.waiting == 0 && self.device.is_empty() {
+            packet.enqueued_at = now;
+            self.count_sojourn(Span::ZERO);
+            return Some(packet);
+        }
+        self.enqueue(now, packet);
+        self.dequeue(now)
+    }
+
+    /// A packet for a busy transmitter.
+    #[inline]
+    pub fn enqueue(&mut self, now: Time, mut packet: Packet) {
+        packet.enqueued_at = now;
+        if self.can_bypass && self.waiting == 0 && self.device.len() < self.device_limit {
+            self.count_sojourn(Span::ZERO);
+            self.device.push_back(packet);
+            return;
+        }
+        let cx = &mut QueueContext { counters: &mut self.counters, observer: None };
+        dispatch!(&mut self.discipline, queue => queue.enqueue(now, packet, cx));
+        self.changed(now);
+        self.fill_device(now);
+    }
+
+    /// The next packet to transmit, if any.
+    #[inline]
+    pub fn dequeue(&mut self, now: Time) -> Option<Packet> {
+        if self.device_limit == 0 {
+            return self.draw(now);
+        }
+        let packet = self.device.pop_front().or_else(|| self.draw(now));
+        self.fill_device(now);
+        packet
+    }
+
+    #[inline]
+    fn fill_device(&mut self, now: Time) {
+        while self.device.len() < self.device_limit
+            && let Some(packet) = self.draw(now)
+        {
+            self.device.push_back(packet);
+        }
+    }
+
+    /// Takes a packet out of the discipline. Also asked when nothing waits: some control laws
+    /// take note of an empty queue.
+    #[inline]
+    fn draw(&mut self, now: Time) -> Option<Packet> {
+        let cx = &mut QueueContext { counters: &mut self.counters, observer: None };
+        let packet = dispatch!(&mut self.discipline, queue => queue.dequeue(now, cx));
+        self.changed(now);
+        if let Some(packet) = &packet {
+            self.count_sojourn(now.since(packet.enqueued_at));
+        }
+        packet
+    }
+
+    /// When the discipline's timer wants to run, if at all.
+    #[inline]
+    pub fn next_timer(&self) -> Option<Time> {
+        match &self.discipline {
+            Discipline::Fifo(_) => None,
+            Discipline::Other(queue) => queue.next_timer(),
+        }
+    }
+
+    /// The discipline's timer.
+    pub fn on_timer(&mut self, now: Time) {
+        let cx = &mut QueueContext { counters: &mut self.counters, observer: None };
+        dispatch!(&mut self.discipline, queue => queue.on_timer(now, cx));
+        self.changed(now);
+        self.fill_device(now);
+    }
+
+    /// What waits in the discipline has changed: brings the integral up to `now`.
+    #[inline]
+    fn changed(&mut self, now: Time) {
+        let span = now.since(self.changed_at).as_nanos();
+        self.queue_time += u128::from(self.waiting) * u128::from(span);
+        self.changed_at = now;
+        self.waiting = self.backlog().packets;
+    }
+
+    #[inline]
+    fn count_sojourn(&mut self, sojourn: Span) {
+        self.sojourn_sum += sojourn.as_nanos();
+        self.sojourn_count += 1;
+        self.sojourn.add(sojourn);
+    }
+
+    /// What waits in the discipline.
+    #[inline]
+    pub fn backlog(&self) -> Backlog {
+        dispatch!(&self.discipline, queue => queue.backlog())
+    }
+
+    /// What waits in the discipline and in the device.
+    pub fn held(&self) -> Backlog {
+        let mut held = self.backlog();
+        self.device.iter().for_each(|packet| held.add(packet));
+        held
+    }
+
+    /// Adds this part of the link's counters, integrals brought up to `now`.
+    pub fn report(&mut self, now: Time, counters: &mut LinkCounters) {
+        self.changed(now);
+        counters.sojourn_sum = Span::from_nanos(self.sojourn_sum);
+        counters.sojourn_count = self.sojourn_count;
+        counters.queue_time = self.queue_time as f64 / 1e9;
+        counters.drops_overflow = self.counters.drops[DropReason::Overflow as usize];
+        counters.drops_aqm = self.counters.drops[DropReason::Aqm as usize];
+        counters.drops_policed = self.counters.drops[DropReason::Policed as usize];
+        counters.dropped_bytes = self.counters.dropped_bytes;
+        counters.ce_marks = self.counters.ce_marks;
+        counters.sce_marks = self.counters.sce_marks;
+        counters.queue_packets = self.waiting;
+    }
+
+    /// Sojourn times in the discipline since the end of the warm-up.
+    pub fn sojourn_histogram(&self) -> &Histogram {
+        &self.sojourn
+    }
+
+    /// The warm-up is over: distributions start afresh.
+    pub fn end_warmup(&mut self) {
+        self.sojourn.clear();
+    }
+}

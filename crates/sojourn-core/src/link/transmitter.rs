@@ -1,0 +1,140 @@
+//! Serialisation: one packet at a time, at the link's rate, remainders carried.
+
+use super::egress::Egress;
+use crate::packet::Packet;
+use crate::queue::Backlog;
+use crate::record::LinkCounters;
+use crate::units::{Rate, Span, Time};
+
+/// Takes packets from an egress queue and puts them on the wire.
+pub struct Transmitter {
+    egress: Egress,
+    /// `None`: as fast as the queue releases packets.
+    rate: Option<Rate>,
+    /// Bytes on the wire on top of each IP packet.
+    overhead: u32,
+    /// Remainder of the last serialisation.
+    carry: u64,
+    service: Packet,
+    /// When the packet in service has been sent; [`Time::NEVER`] when there is none.
+    service_end: Time,
+    /// The latest time at which something happened here.
+    clock: Time,
+    sent_packets: u64,
+    sent_bytes: u64,
+}
+
+impl Transmitter {
+    /// An idle transmitter. Each packet takes (size + `overhead`) / `rate`.
+    pub fn new(egress: Egress, rate: Option<Rate>, overhead: u32) -> Self {
+        Transmitter {
+            egress,
+            rate,
+            overhead,
+            carry: 0,
+            service: Packet::default(),
+            service_end: Time::NEVER,
+            clock: Time::ZERO,
+            sent_packets: 0,
+            sent_bytes: 0,
+        }
+    }
+
+    /// A packet reaches the queue.
+    #[inline]
+    pub fn offer(&mut self, now: Time, packet: Packet) {
+        self.clock = now;
+        if !self.is_idle() {
+            self.egress.enqueue(now, packet);
+        } else if let Some(packet) = self.egress.pass(now, packet) {
+            self.serve(now, packet);
+        }
+    }
+
+    /// The next packet whose transmission has ended by `now`, and when it did.
+    #[inline]
+    pub fn poll(&mut self, now: Time) -> Option<(Time, Packet)> {
+        while let Some(timer) = self.egress.next_timer().filter(|t| *t <= self.service_end) {
+            if timer > now || !self.on_timer(timer) {
+                return None;
+            }
+        }
+        if self.service_end > now {
+            return None;
+        }
+        let (end, packet) = (self.service_end, self.service);
+        self.clock = end;
+        self.service_end = Time::NEVER;
+        self.sent_packets += 1;
+        self.sent_bytes += u64::from(packet.size + self.overhead);
+        self.serve_next(end);
+        Some((end, packet))
+    }
+
+    /// Runs the discipline's timer; returns whether that brought things forward. A timer that asks
+    /// for the same instant again is left to the next call, so that a discipline at fault cannot
+    /// hold the link in a loop.
+    fn on_timer(&mut self, timer: Time) -> bool {
+        self.clock = timer.max(self.clock);
+        self.egress.on_timer(self.clock);
+        if self.is_idle() {
+            self.serve_next(self.clock);
+        }
+        self.egress.next_timer().is_none_or(|next| next > timer)
+    }
+
+    fn serve_next(&mut self, now: Time) {
+        if let Some(packet) = self.egress.dequeue(now) {
+            self.serve(now, packet);
+        }
+    }
+
+    fn serve(&mut self, now: Time, packet: Packet) {
+        let span = self.rate.map_or(Span::ZERO, |rate| {
+            rate.transmission(packet.size + self.overhead, &mut self.carry)
+        });
+        self.service = packet;
+        self.service_end = now + span;
+    }
+
+    fn is_idle(&self) -> bool {
+        self.service_end == Time::NEVER
+    }
+
+    /// When the packet in service will have been sent, if there is one.
+    #[inline]
+    pub fn next_departure(&self) -> Option<Time> {
+        (!self.is_idle()).then_some(self.service_end)
+    }
+
+    /// When an idle transmitter's queue releases what it holds back, if it does.
+    pub fn release(&self) -> Option<Time> {
+        (self.egress.backlog().packets > 0).then(|| self.egress.next_timer()).flatten()
+    }
+
+    /// Adds this part of the link's counters, integrals brought up to `now`.
+    pub fn report(&mut self, now: Time, counters: &mut LinkCounters) {
+        counters.sent_packets = self.sent_packets;
+        counters.sent_bytes = self.sent_bytes;
+        self.egress.report(now, counters);
+    }
+
+    /// The queue.
+    pub fn egress(&self) -> &Egress {
+        &self.egress
+    }
+
+    /// The queue.
+    pub fn egress_mut(&mut self) -> &mut Egress {
+        &mut self.egress
+    }
+
+    /// Packets waiting or in service.
+    pub fn held(&self) -> Backlog {
+        let mut held = self.egress.held();
+        if !self.is_idle() {
+            held.add(&self.service);
+        }
+        held
+    }
+}

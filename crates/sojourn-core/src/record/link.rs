@@ -1,0 +1,44 @@
+//! What is counted about a link.
+
+use crate::units::Span;
+
+/// Cumulative counters and present gauges of a link. Bytes count IP packets unless said otherwise.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct LinkCounters {
+    /// Packets that reached the link.
+    pub offered_packets: u64,
+    /// Bytes that reached the link.
+    pub offered_bytes: u64,
+    /// Packets transmitted.
+    pub sent_packets: u64,
+    /// Bytes transmitted, with the link's overhead.
+    pub sent_bytes: u64,
+    /// Packets that arrived at the far end.
+    pub arrived_packets: u64,
+    /// Bytes that arrived at the far end.
+    pub arrived_bytes: u64,
+    /// Sum of the times that packets spent in the queue discipline before transmission.
+    pub sojourn_sum: Span,
+    /// Packets counted in `sojourn_sum`.
+    pub sojourn_count: u64,
+    /// Integral of the packets waiting in the queue discipline, in packet-seconds.
+    pub queue_time: f64,
+    /// Packets dropped because the queue was full.
+    pub drops_overflow: u64,
+    /// Packets dropped by active queue management.
+    pub drops_aqm: u64,
+    /// Packets dropped by a policer or shaper.
+    pub drops_policed: u64,
+    /// Bytes of packets dropped for any of these reasons.
+    pub dropped_bytes: u64,
+    /// Packets lost on leaving the link.
+    pub drops_loss: u64,
+    /// Bytes lost on leaving the link.
+    pub lost_bytes: u64,
+    /// Packets marked CE.
+    pub ce_marks: u64,
+    /// Packets marked SCE.
+    pub sce_marks: u64,
+    /// Packets waiting in the queue discipline.
+    pub queue_packets: u64,
+}
