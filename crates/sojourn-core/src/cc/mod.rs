@@ -28,6 +28,8 @@ pub mod cubic_curve;
 pub mod cubic_ns3;
 pub mod hystart;
 pub mod hystart_pp;
+#[cfg(test)]
+pub mod testing;
 pub mod window;
 
 macro_rules! controls {

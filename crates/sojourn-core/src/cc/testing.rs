@@ -1,0 +1,395 @@
+//! A path for tests of controls' laws: one bottleneck, no protocol. Every segment is acknowledged
+//! one round trip after it left the bottleneck; a lost one is noticed when its acknowledgment would
+//! have come, and counts as retransmitted at once.
+
+use std::collections::VecDeque;
+
+use super::{AckSample, CaState, ControlInit, Event, Lost, RateSample, Registered, Sent};
+use crate::rng::StreamKey;
+use crate::units::{Span, Time};
+
+/// A segment on its way.
+#[derive(Clone, Copy, Debug)]
+struct InFlight {
+    sent_at: Time,
+    ack_at: Time,
+    lost: bool,
+    marked: bool,
+    tx_in_flight: u32,
+    delivered: u64,
+    delivered_ce: u64,
+    total_lost: u64,
+    delivered_at: Time,
+    first_sent_at: Time,
+}
+
+/// The path and the little sender state that a control can see.
+pub struct Path<C> {
+    /// The control under test.
+    pub control: C,
+    /// Present time.
+    pub now: Time,
+    /// Round trip without queue or serialisation.
+    pub rtt: Span,
+    /// Bottleneck, in segments per second; `None`: infinitely fast.
+    pub rate: Option<f64>,
+    /// Segments that may wait at the bottleneck.
+    pub buffer: u32,
+    /// Mark segments that find this many waiting.
+    pub mark_above: Option<u32>,
+    /// Segments per ACK.
+    pub ack_every: u32,
+    /// ECE on ACKs begins a window reduction ([`Event::Ecn`]), once per window.
+    pub reduce_on_ece: bool,
+    /// Segments waiting for or in transmission at the last sending.
+    pub queued: u32,
+    /// What the last ACK told the control.
+    pub last: AckSample,
+    lose: u32,
+    mark: u32,
+    flight: VecDeque<InFlight>,
+    busy_until: Time,
+    next_pacing: Time,
+    una: u32,
+    next: u32,
+    delivered: u64,
+    delivered_ce: u64,
+    total_lost: u64,
+    delivered_at: Time,
+    first_sent_at: Time,
+    srtt: Span,
+    min_rtt: Span,
+    reduction: Option<(CaState, u32)>,
+}
+
+/// What a control is told at the start: 10 segments of 1448 bytes.
+pub fn init() -> ControlInit {
+    ControlInit {
+        initial_window: 10,
+        mss: 1448,
+        packet_size: 1500,
+        now: Time::ZERO,
+        paced: false,
+        base_rtt: Span::from_millis(100),
+        random: StreamKey::root(1),
+    }
+}
+
+impl<C: Registered> Path<C> {
+    /// A control with these parameters on a path of this round trip without bottleneck.
+    pub fn new(params: C::Params, rtt: Span) -> Self {
+        let start = Time::ZERO + Span::from_secs(1);
+        let control = C::new(params, &ControlInit { now: start, base_rtt: rtt, ..init() });
+        Path {
+            control,
+            now: start,
+            rtt,
+            rate: None,
+            buffer: u32::MAX,
+            mark_above: None,
+            ack_every: 1,
+            reduce_on_ece: true,
+            queued: 0,
+            last: AckSample::default(),
+            lose: 0,
+            mark: 0,
+            flight: VecDeque::new(),
+            busy_until: Time::ZERO,
+            next_pacing: Time::ZERO,
+            una: 1,
+            next: 1,
+            delivered: 0,
+            delivered_ce: 0,
+            total_lost: 0,
+            delivered_at: start,
+            first_sent_at: start,
+            srtt: Span::ZERO,
+            min_rtt: Span::MAX,
+            reduction: None,
+        }
+    }
+
+    /// The congestion window.
+    pub fn cwnd(&self) -> u32 {
+        self.control.control().cwnd
+    }
+
+    /// Segments delivered so far.
+    pub fn delivered(&self) -> u64 {
+        self.delivered
+    }
+
+    /// Grows to this window, then loses a segment and recovers.
+    pub fn lose_at(&mut self, window: u32) {
+        while self.cwnd() < window {
+            self.step();
+        }
+        self.lose_one();
+    }
+
+    /// The next segment sent is lost; runs until it has been recovered from.
+    pub fn lose_one(&mut self) {
+        self.lose += 1;
+        while self.lose > 0 || self.flight.iter().any(|s| s.lost) || self.reduction.is_some() {
+            self.step();
+        }
+    }
+
+    /// The next segment sent is marked CE.
+    pub fn mark_one(&mut self) {
+        self.mark += 1;
+    }
+
+    /// A retransmission timeout: everything in flight is lost, the window becomes 1.
+    pub fn time_out(&mut self) {
+        self.total_lost += self.flight.len() as u64;
+        self.flight.clear();
+        self.una = self.next;
+        self.reduction = None;
+        self.control.save();
+        let event = Event::Rto { in_flight: 0, cwnd: 1, reduce: true };
+        self.control.on_congestion(self.now, &event);
+        self.control.on_congestion(self.now, &Event::Recovered);
+    }
+
+    /// Nothing is sent for a while.
+    pub fn idle(&mut self, span: Span) {
+        while !self.flight.is_empty() {
+            self.acknowledge();
+        }
+        self.now += span;
+        self.control.on_congestion(self.now, &Event::TxStart { idle: span });
+    }
+
+    /// Runs for a span of time.
+    pub fn run(&mut self, span: Span) {
+        let end = self.now + span;
+        while self.now < end {
+            self.step();
+        }
+    }
+
+    /// Runs until all that was sent so far and the window after it are acknowledged, `n` times.
+    pub fn rounds(&mut self, n: u32) {
+        for _ in 0..n {
+            self.send();
+            let end = self.next;
+            while self.una < end {
+                self.step();
+            }
+        }
+    }
+
+    /// Sends what the window allows, then processes one ACK.
+    pub fn step(&mut self) {
+        self.send();
+        self.acknowledge();
+    }
+
+    fn send(&mut self) {
+        loop {
+            let control = self.control.control();
+            let limit = match self.reduction {
+                Some(_) if !control.owns_recovery => control.cwnd.min(control.ssthresh),
+                _ => control.cwnd,
+            };
+            if self.flight.len() as u32 >= limit.max(1) {
+                return;
+            }
+            let at = match control.pacing_rate {
+                Some(_) => self.next_pacing.max(self.now),
+                None => self.now,
+            };
+            // A paced segment leaves later: stop when the next ACK comes first.
+            if at > self.now {
+                if self.flight.front().is_some_and(|s| s.ack_at <= at) {
+                    return;
+                }
+                self.now = at;
+            }
+            if let Some(rate) = control.pacing_rate {
+                self.next_pacing = self.now + rate.span_of(1500);
+            }
+            self.send_one();
+        }
+    }
+
+    fn send_one(&mut self) {
+        let service = self.rate.map_or(Span::ZERO, |rate| Span::from_secs_f64(1.0 / rate));
+        let waiting = self.busy_until.since(self.now);
+        self.queued = match service {
+            Span::ZERO => 0,
+            _ => waiting.as_nanos().div_ceil(service.as_nanos()) as u32,
+        };
+        if self.flight.is_empty() {
+            self.first_sent_at = self.now;
+            self.delivered_at = self.now;
+        }
+        let forced = std::mem::take(&mut self.lose);
+        let lost = forced > 0 || self.queued > self.buffer;
+        self.lose = forced.saturating_sub(1);
+        let marked = self.mark > 0 || self.mark_above.is_some_and(|above| self.queued > above);
+        self.mark = self.mark.saturating_sub(1);
+        if !lost {
+            self.busy_until = self.busy_until.max(self.now) + service;
+        }
+        self.flight.push_back(InFlight {
+            sent_at: self.now,
+            ack_at: self.busy_until.max(self.now) + self.rtt,
+            lost,
+            marked: marked && !lost,
+            tx_in_flight: self.flight.len() as u32 + 1,
+            delivered: self.delivered,
+            delivered_ce: self.delivered_ce,
+            total_lost: self.total_lost,
+            delivered_at: self.delivered_at,
+            first_sent_at: self.first_sent_at,
+        });
+        let sent =
+            Sent { seq: self.next, in_flight: self.flight.len() as u32, retransmission: false };
+        self.next += 1;
+        self.control.on_sent(self.now, &sent);
+    }
+
+    fn acknowledge(&mut self) {
+        let prior_in_flight = self.flight.len() as u32;
+        let (mut acked, mut lost, mut marked) = (0, 0, false);
+        let mut newest = None;
+        while let Some(&segment) = self.flight.front() {
+            let more = acked > 0 || lost > 0;
+            if more && (acked + lost >= self.ack_every || segment.marked != marked) {
+                break;
+            }
+            self.flight.pop_front();
+            self.now = self.now.max(segment.ack_at);
+            self.una += 1;
+            if segment.lost {
+                lost += 1;
+                self.report_loss(&segment);
+                continue;
+            }
+            acked += 1;
+            marked = segment.marked;
+            newest = Some(segment);
+        }
+        self.delivered += u64::from(acked);
+        self.delivered_ce += if marked { u64::from(acked) } else { 0 };
+        self.run_timers();
+        self.change_state(lost > 0, marked);
+        let rate = newest.map(|segment| self.measure(&segment)).unwrap_or_default();
+        let rtt = newest.map(|segment| self.now.since(segment.sent_at));
+        self.last = AckSample {
+            state: self.reduction.map_or(CaState::Open, |(state, _)| state),
+            may_grow: acked > 0 && self.reduction.is_none(),
+            cwnd_limited: true,
+            acked,
+            cum_acked: acked + lost,
+            lost,
+            rtt,
+            srtt: self.srtt,
+            min_rtt: self.min_rtt,
+            prior_in_flight,
+            in_flight: self.flight.len() as u32,
+            una: self.una,
+            next: self.next,
+            delivered: self.delivered,
+            delivered_ce: self.delivered_ce,
+            total_lost: self.total_lost,
+            ece: marked,
+            rate,
+            ..AckSample::default()
+        };
+        self.control.on_ack(self.now, &self.last);
+    }
+
+    fn run_timers(&mut self) {
+        while let Some(at) = self.control.next_timer().filter(|&at| at <= self.now) {
+            self.control.on_timer(at);
+        }
+    }
+
+    fn report_loss(&mut self, segment: &InFlight) {
+        self.total_lost += 1;
+        let lost = Lost {
+            seq: self.una - 1,
+            tx_in_flight: segment.tx_in_flight,
+            prior_delivered: segment.delivered,
+            prior_lost: segment.total_lost,
+            total_lost: self.total_lost,
+            app_limited: false,
+        };
+        self.control.on_packet_lost(self.now, &lost);
+    }
+
+    /// Begins a reduction on loss or mark, ends it when what was in flight then is acknowledged.
+    fn change_state(&mut self, lost: bool, marked: bool) {
+        if let Some((_, end)) = self.reduction
+            && self.una >= end
+        {
+            self.reduction = None;
+            let cwnd = self.control.control().ssthresh;
+            self.control.on_congestion(self.now, &Event::ReductionEnd { cwnd });
+            self.control.on_congestion(self.now, &Event::Recovered);
+        }
+        let in_flight = self.flight.len() as u32;
+        let loss_recovery = matches!(self.reduction, Some((CaState::Recovery, _)));
+        let (state, event) = if lost && !loss_recovery {
+            (CaState::Recovery, Event::Loss { in_flight })
+        } else if marked && self.reduce_on_ece && self.reduction.is_none() {
+            (CaState::Cwr, Event::Ecn { in_flight })
+        } else {
+            return;
+        };
+        self.reduction = Some((state, self.next));
+        self.control.save();
+        self.control.on_congestion(self.now, &event);
+    }
+
+    /// Updates RTT statistics and takes the delivery-rate sample of the newest segment.
+    fn measure(&mut self, newest: &InFlight) -> RateSample {
+        let rtt = self.now.since(newest.sent_at);
+        self.min_rtt = self.min_rtt.min(rtt);
+        self.srtt = if self.srtt == Span::ZERO { rtt } else { (self.srtt * 7 + rtt) / 8 };
+        let ack_phase = self.now.since(newest.delivered_at);
+        let send_phase = newest.sent_at.since(newest.first_sent_at);
+        self.delivered_at = self.now;
+        self.first_sent_at = newest.sent_at;
+        RateSample {
+            delivered: Some((self.delivered - newest.delivered) as u32),
+            interval: ack_phase.max(send_phase),
+            prior_delivered: newest.delivered,
+            prior_delivered_ce: newest.delivered_ce,
+            prior_lost: newest.total_lost,
+            tx_in_flight: newest.tx_in_flight,
+            app_limited: false,
+            retransmitted: false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::reno::{Params, Reno};
+    use super::*;
+
+    #[test]
+    fn reno_doubles_then_halves_then_climbs_by_one() {
+        let mut path = Path::<Reno>::new(Params::default(), Span::from_millis(100));
+        path.rounds(3);
+        assert_eq!(path.cwnd(), 80);
+        path.lose_one();
+        let halved = path.cwnd();
+        path.rounds(10);
+        assert!((9..=11).contains(&(path.cwnd() - halved)), "{} {halved}", path.cwnd());
+    }
+
+    #[test]
+    fn a_bottleneck_delays_and_overflows() {
+        let mut path = Path::<Reno>::new(Params::default(), Span::from_millis(100));
+        (path.rate, path.buffer) = (Some(1000.0), 50);
+        path.run(Span::from_secs(60));
+        let share = path.delivered() as f64 / 60_000.0;
+        assert!((0.85..=1.0).contains(&share), "{share}");
+        assert!(path.cwnd() <= 151 && path.srtt > path.rtt, "{} {:?}", path.cwnd(), path.srtt);
+    }
+}
