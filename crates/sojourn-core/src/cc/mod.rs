@@ -30,6 +30,9 @@ pub mod hystart;
 pub mod hystart_pp;
 #[cfg(test)]
 pub mod testing;
+pub mod filter;
+#[cfg(test)]
+mod path;
 pub mod window;
 
 macro_rules! controls {
@@ -47,6 +50,7 @@ macro_rules! controls {
 controls! {
     "reno" reno::Reno,
     "cubic" cubic::Cubic,
+    "bbr" bbr::Bbr,
 }
 
 /// A slow-start threshold that no window reaches: no congestion seen yet.

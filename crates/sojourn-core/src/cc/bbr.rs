@@ -1,0 +1,346 @@
+//! BBR version 1: paces at the measured bottleneck bandwidth, with a window of twice the
+//! bandwidth-delay product.
+//!
+//! Model: Linux `net/ipv4/tcp_bbr.c` (Cardwell et al., ACM Queue 14(5), 2016), in its fixed point.
+//! The bandwidth is the maximum of delivery-rate samples over 10 rounds, the propagation delay the
+//! minimum RTT over 10 s. STARTUP paces at 2.89 times the bandwidth until three rounds bring less
+//! than 25 % more; DRAIN empties the queue; PROBE_BW cycles the gains 5/4, 3/4, 1 (six times), a
+//! minimum RTT each; PROBE_RTT holds four segments for 200 ms whenever the minimum RTT is 10 s old.
+//! Recovery conserves packets for a round and then returns to the old window; two like intervals
+//! with 20 % loss reveal a policer, whose rate is then kept for 48 rounds.
+//!
+//! Versions:
+//!
+//! | `version` | pacing | window |
+//! | --- | --- | --- |
+//! | `linux-6` (default) | 1 % below the estimate | adds the excess of aggregated ACKs (over 5-10 rounds, at most 100 ms' worth), and judges what is in flight at the next departure |
+//! | `linux-4.9` | at the estimate | neither; a delayed ACK may renew the minimum RTT |
+//!
+//! `linux-4.9` paces as the sender lets it: that kernel's TCP has no pacing of its own, so without
+//! the `fq` host queue it is only window-limited.
+//!
+//! Deviations from Linux: times are compared in nanoseconds, not in ticks; a round of the delivery
+//! clock sees losses marked up to its ACK; every departure is a segment's (a TSO burst is paced
+//! as a whole there); a start after idle counts as application-limited.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::filter::MaxFilter;
+use super::{
+    AckSample, CaState, CongestionControl, Control, ControlInit, Event, INFINITE_SSTHRESH, Lost,
+    Registered, Sent,
+};
+use crate::registry;
+use crate::rng::Stream;
+use crate::units::{Rate, Span, Time};
+
+pub mod aggregation;
+pub mod bandwidth;
+mod cwnd;
+mod cycle;
+pub mod pacer;
+mod policer;
+mod probe_rtt;
+
+use aggregation::{Aggregation, WINDOW_ROUNDS};
+use bandwidth::{Bandwidth, UNIT};
+use cycle::FullPipe;
+use pacer::Pacer;
+use policer::{Observation, Policer};
+use probe_rtt::ProbeRtt;
+
+/// 2/ln 2: doubles the rate every round, as slow start does.
+const HIGH_GAIN: u32 = UNIT * 2885 / 1000 + 1;
+/// Rounds over which the bandwidth is the maximum.
+const BANDWIDTH_ROUNDS: u64 = 10;
+/// Segments below which the window does not go.
+const MIN_CWND: u32 = 4;
+/// Linux's initial window, whatever the connection's.
+const INITIAL_CWND: u32 = 10;
+/// Below this rate in bit/s bursts are single segments.
+const MIN_TSO_RATE: u64 = 1_200_000;
+/// RTT assumed before the first sample.
+const NOMINAL_RTT: Span = Span::from_millis(1);
+
+/// Which kernel's BBR.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum Version {
+    /// Today's.
+    #[default]
+    #[serde(rename = "linux-6")]
+    Linux6,
+    /// As first deployed, without pacing margin and aggregation estimate.
+    #[serde(rename = "linux-4.9")]
+    Linux49,
+}
+
+/// Parameters of BBR version 1.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Params {
+    /// The kernel whose BBR this is: `linux-6` or `linux-4.9`.
+    pub version: Version,
+}
+
+impl registry::Params for Params {}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Mode {
+    Startup,
+    Drain,
+    ProbeBw,
+    ProbeRtt,
+}
+
+/// BBR version 1.
+#[derive(Debug)]
+pub struct Bbr {
+    version: Version,
+    mode: Mode,
+    max_bandwidth: MaxFilter<Bandwidth>,
+    min_rtt: Span,
+    min_rtt_stamp: Time,
+    seen_rtt: bool,
+    rounds: u64,
+    next_round: u64,
+    round_start: bool,
+    full_pipe: FullPipe,
+    phase: usize,
+    phase_start: Time,
+    probe_rtt: ProbeRtt,
+    policer: Policer,
+    aggregation: Aggregation,
+    pacer: Pacer,
+    pacing_gain: u32,
+    cwnd_gain: u32,
+    cwnd: u32,
+    prior_cwnd: u32,
+    ssthresh: u32,
+    prev_state: CaState,
+    packet_conservation: bool,
+    idle_restart: bool,
+    last_ack: Time,
+    delivered: u64,
+    lost: u64,
+    random: Stream,
+}
+
+impl Registered for Bbr {
+    type Params = Params;
+
+    fn new(params: Params, init: &ControlInit) -> Self {
+        let mut bbr = Bbr {
+            version: params.version,
+            mode: Mode::Startup,
+            max_bandwidth: MaxFilter::new(0, Bandwidth::ZERO),
+            min_rtt: Span::MAX,
+            min_rtt_stamp: init.now,
+            seen_rtt: false,
+            rounds: 0,
+            next_round: 0,
+            round_start: false,
+            full_pipe: FullPipe::default(),
+            phase: 0,
+            phase_start: init.now,
+            probe_rtt: ProbeRtt::default(),
+            policer: Policer::default(),
+            aggregation: Aggregation::default(),
+            pacer: Pacer::new(init),
+            pacing_gain: HIGH_GAIN,
+            cwnd_gain: HIGH_GAIN,
+            cwnd: init.initial_window,
+            prior_cwnd: 0,
+            ssthresh: INFINITE_SSTHRESH,
+            prev_state: CaState::Open,
+            packet_conservation: false,
+            idle_restart: false,
+            last_ack: init.now,
+            delivered: 0,
+            lost: 0,
+            random: init.random.stream(),
+        };
+        bbr.start_pacing(NOMINAL_RTT);
+        bbr
+    }
+}
+
+impl Bbr {
+    #[inline]
+    fn max_bandwidth(&self) -> Bandwidth {
+        self.max_bandwidth.get()
+    }
+
+    /// The bandwidth to send at.
+    #[inline]
+    fn bandwidth(&self) -> Bandwidth {
+        self.policer.bandwidth().unwrap_or_else(|| self.max_bandwidth())
+    }
+
+    /// Paces as if the window passed `HIGH_GAIN` times per `rtt`.
+    fn start_pacing(&mut self, rtt: Span) {
+        let rtt = rtt.max(Span::from_micros(1));
+        let bandwidth = Bandwidth::over(u64::from(self.cwnd), rtt);
+        self.set_rate(self.rate(bandwidth, HIGH_GAIN));
+    }
+
+    fn rate(&self, bandwidth: Bandwidth, gain: u32) -> Rate {
+        let margin = u32::from(self.version == Version::Linux6);
+        bandwidth.rate(gain, self.pacer.packet_size(), margin)
+    }
+
+    fn set_rate(&mut self, rate: Rate) {
+        self.pacer.set(rate, 0, |rate| if rate.as_bps() < MIN_TSO_RATE { 1 } else { 2 });
+    }
+
+    /// Paces at the estimate; in STARTUP never slower than before.
+    fn pace(&mut self, gain: u32) {
+        let rate = self.rate(self.bandwidth(), gain);
+        if self.full_pipe.reached() || rate > self.pacer.rate() {
+            self.set_rate(rate);
+        }
+    }
+
+    /// The first RTT sample replaces the nominal RTT.
+    fn see_rtt(&mut self, now: Time, ack: &AckSample) {
+        if !self.seen_rtt && ack.srtt > Span::ZERO {
+            self.seen_rtt = true;
+            self.min_rtt = ack.min_rtt;
+            self.min_rtt_stamp = now;
+            self.start_pacing(ack.srtt);
+        }
+    }
+
+    fn update_bandwidth(&mut self, now: Time, ack: &AckSample, app_limited: bool) {
+        self.round_start = false;
+        let Some(delivered) = valid_sample(ack) else { return };
+        if ack.rate.prior_delivered >= self.next_round {
+            self.next_round = ack.delivered;
+            self.rounds += 1;
+            self.round_start = true;
+            self.packet_conservation = false;
+        }
+        self.look_for_policer(now, ack.lost > 0, app_limited);
+        let sample = Bandwidth::over(u64::from(delivered), ack.rate.interval);
+        if !app_limited || sample >= self.max_bandwidth() {
+            self.max_bandwidth.update(BANDWIDTH_ROUNDS, self.rounds, sample);
+        }
+        if self.version == Version::Linux6 && ack.acked > 0 {
+            if self.round_start {
+                self.aggregation.on_round(WINDOW_ROUNDS);
+            }
+            let bandwidth = self.bandwidth();
+            self.aggregation.on_ack(now, ack.acked, bandwidth, self.cwnd);
+        }
+    }
+
+    fn look_for_policer(&mut self, now: Time, lossy: bool, app_limited: bool) {
+        let seen = Observation {
+            now,
+            round_start: self.round_start,
+            lossy,
+            app_limited,
+            steady: self.mode == Mode::ProbeBw,
+            delivered: self.delivered,
+            lost: self.lost,
+        };
+        if self.policer.observe(&seen, self.pacer.packet_size()) {
+            self.enter_probe_bw(now);
+        }
+    }
+
+    fn on_timeout(&mut self, cwnd: u32) {
+        self.cwnd = cwnd;
+        self.prev_state = CaState::Loss;
+        self.full_pipe.forget_bandwidth();
+        self.round_start = true;
+        self.look_for_policer(self.last_ack, true, false);
+    }
+
+    fn restart_after_idle(&mut self, now: Time) {
+        self.idle_restart = true;
+        self.aggregation.restart(now);
+        match self.mode {
+            Mode::ProbeBw => self.pace(UNIT),
+            Mode::ProbeRtt if self.version == Version::Linux6 => self.check_probe_rtt_done(now),
+            _ => {}
+        }
+    }
+}
+
+/// Segments of the rate sample, if it is a valid one.
+#[inline]
+fn valid_sample(ack: &AckSample) -> Option<u32> {
+    ack.rate.delivered.filter(|_| ack.rate.interval.as_micros() > 0)
+}
+
+impl CongestionControl for Bbr {
+    fn on_ack(&mut self, now: Time, ack: &AckSample) {
+        self.last_ack = now;
+        self.delivered = ack.delivered;
+        self.lost = ack.total_lost;
+        self.see_rtt(now, ack);
+        let app_limited = ack.rate.app_limited || self.probe_rtt.limited(ack.rate.prior_delivered);
+        self.update_bandwidth(now, ack, app_limited);
+        self.update_phase(now, ack);
+        self.check_full_pipe(app_limited);
+        self.check_drain(now, ack);
+        self.update_min_rtt(now, ack);
+        self.update_gains();
+        self.pace(self.pacing_gain);
+        self.set_cwnd(ack);
+    }
+
+    fn on_sent(&mut self, now: Time, _sent: &Sent) {
+        self.pacer.on_sent(now);
+    }
+
+    fn on_packet_lost(&mut self, _now: Time, lost: &Lost) {
+        self.lost = lost.total_lost;
+    }
+
+    fn on_congestion(&mut self, now: Time, event: &Event) {
+        match *event {
+            Event::Loss { .. } | Event::Ecn { .. } => self.save_cwnd(),
+            Event::Rto { cwnd, reduce, .. } => {
+                if reduce {
+                    self.save_cwnd();
+                }
+                self.on_timeout(cwnd);
+            }
+            Event::TxStart { .. } => self.restart_after_idle(now),
+            Event::ReductionEnd { .. } | Event::Recovered | Event::Restart { .. } => {}
+        }
+    }
+
+    fn undo(&mut self, _now: Time) {
+        self.full_pipe.restart();
+        self.policer.reset();
+    }
+
+    fn control(&self) -> Control {
+        let low_rate = self.pacer.rate().as_bps() < MIN_TSO_RATE;
+        Control {
+            cwnd: self.cwnd,
+            ssthresh: self.ssthresh,
+            pacing_rate: Some(self.pacer.rate()),
+            burst: match self.version {
+                Version::Linux6 => low_rate.then_some(1),
+                Version::Linux49 => Some(self.pacer.goal()),
+            },
+            owns_recovery: true,
+        }
+    }
+
+    fn observe(&self, out: &mut dyn FnMut(&'static str, f64)) {
+        let rate = self.bandwidth().rate(UNIT, self.pacer.packet_size(), 0);
+        out("bandwidth", rate.as_mbps_f64());
+        out("min_rtt", self.min_rtt.as_secs_f64());
+        out("pacing_gain", f64::from(self.pacing_gain) / f64::from(UNIT));
+        out("cwnd_gain", f64::from(self.cwnd_gain) / f64::from(UNIT));
+        out("mode", f64::from(self.mode as u8));
+    }
+}
+
+#[cfg(test)]
+mod tests;
