@@ -25,7 +25,10 @@ macro_rules! queues {
     };
 }
 
+pub mod store;
+
 queues! {
+    "cobalt" cobalt::CobaltQueue,
     "fifo" fifo::Fifo,
 }
 

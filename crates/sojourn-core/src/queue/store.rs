@@ -1,0 +1,111 @@
+//! Many FIFOs of packets in one slab, so that a discipline with a thousand queues allocates
+//! nothing per packet and a short backlog stays within a few cache lines.
+
+use crate::packet::Packet;
+
+const NIL: u32 = u32::MAX;
+
+#[derive(Debug)]
+struct Node {
+    packet: Packet,
+    next: u32,
+}
+
+/// Storage for the packets of any number of [`Chain`]s; grows to the largest backlog seen.
+#[derive(Debug)]
+pub struct PacketStore {
+    nodes: Vec<Node>,
+    free: u32,
+}
+
+/// A FIFO of packets kept in a [`PacketStore`].
+#[derive(Clone, Copy, Debug)]
+pub struct Chain {
+    head: u32,
+    tail: u32,
+}
+
+impl Default for PacketStore {
+    fn default() -> Self {
+        PacketStore { nodes: Vec::new(), free: NIL }
+    }
+}
+
+impl Default for Chain {
+    fn default() -> Self {
+        Chain { head: NIL, tail: NIL }
+    }
+}
+
+impl Chain {
+    /// Whether it holds no packet.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.head == NIL
+    }
+}
+
+impl PacketStore {
+    /// Appends `packet` to `chain`.
+    #[inline]
+    pub fn push(&mut self, chain: &mut Chain, packet: Packet) {
+        let index = self.take_node(packet);
+        if chain.is_empty() {
+            chain.head = index;
+        } else {
+            self.nodes[chain.tail as usize].next = index;
+        }
+        chain.tail = index;
+    }
+
+    /// Removes the first packet of `chain`.
+    #[inline]
+    pub fn pop(&mut self, chain: &mut Chain) -> Option<Packet> {
+        if chain.is_empty() {
+            return None;
+        }
+        let index = chain.head;
+        let node = &mut self.nodes[index as usize];
+        chain.head = node.next;
+        node.next = self.free;
+        self.free = index;
+        Some(node.packet)
+    }
+
+    #[inline]
+    fn take_node(&mut self, packet: Packet) -> u32 {
+        let node = Node { packet, next: NIL };
+        if self.free == NIL {
+            self.nodes.push(node);
+            return (self.nodes.len() - 1) as u32;
+        }
+        let index = self.free;
+        let slot = &mut self.nodes[index as usize];
+        self.free = slot.next;
+        *slot = node;
+        index
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chains_are_fifos_and_share_the_slab() {
+        let mut store = PacketStore::default();
+        let mut chains = [Chain::default(); 2];
+        for index in 0..6 {
+            let packet = Packet { index, ..Packet::default() };
+            store.push(&mut chains[index as usize % 2], packet);
+        }
+        let first = store.pop(&mut chains[1]).map(|p| p.index);
+        store.push(&mut chains[0], Packet { index: 6, ..Packet::default() });
+        let even: Vec<_> =
+            std::iter::from_fn(|| store.pop(&mut chains[0])).map(|p| p.index).collect();
+        let odd: Vec<_> =
+            std::iter::from_fn(|| store.pop(&mut chains[1])).map(|p| p.index).collect();
+        assert_eq!((first, even, odd), (Some(1), vec![0, 2, 4, 6], vec![3, 5]));
+        assert_eq!(store.nodes.len(), 6, "a freed place is used again");
+    }
+}
