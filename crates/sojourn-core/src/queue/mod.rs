@@ -28,6 +28,7 @@ macro_rules! queues {
 pub mod store;
 
 queues! {
+    "cake" cake::Cake,
     "cobalt" cobalt::CobaltQueue,
     "fifo" fifo::Fifo,
 }
@@ -174,6 +175,12 @@ pub trait QueueDiscipline: Send {
     /// transmitter without being queued (Linux's `TCQ_F_CAN_BYPASS`). True only for disciplines
     /// that would pass it on untouched.
     fn can_bypass(&self) -> bool {
+        false
+    }
+
+    /// Whether it spaces departures at the link's rate itself, so that the link adds no
+    /// serialisation time of its own: a shaper on a device that is much faster.
+    fn shapes_link(&self) -> bool {
         false
     }
 

@@ -1,0 +1,102 @@
+//! Cake's shaper: a virtual clock without a bucket, hence without bursts.
+
+use crate::units::{Rate, Span, Time};
+
+/// When the next packet may leave. Each departure moves the clock by its own length at the rate,
+/// remainders carried, so that the long-run rate is exact whatever the gaps between wake-ups.
+#[derive(Debug)]
+pub struct Shaper {
+    rate: Option<Rate>,
+    carry: u64,
+    next: Time,
+    failsafe: Time,
+}
+
+impl Shaper {
+    /// A shaper at `rate`; `None` lets everything pass.
+    pub fn new(rate: Option<Rate>) -> Self {
+        Shaper { rate, carry: 0, next: Time::ZERO, failsafe: Time::ZERO }
+    }
+
+    /// A packet came to an empty queue: time that went unused is lost.
+    #[inline]
+    pub fn on_busy(&mut self, now: Time) {
+        if self.next < now {
+            self.next = now;
+            self.failsafe = now;
+        }
+    }
+
+    /// Until when everything has to wait; `None` if a packet may leave now.
+    #[inline]
+    pub fn waits_until(&self, now: Time) -> Option<Time> {
+        let next = self.next.min(self.failsafe);
+        (next > now).then_some(next)
+    }
+
+    /// Counts a packet of `length` framed bytes that left.
+    #[inline]
+    pub fn on_sent(&mut self, length: u32) {
+        let span = self.advance(length);
+        // Two thirds of the rate go to packets that leave, however much is dropped.
+        self.failsafe += span + span / 2;
+    }
+
+    /// Counts a dropped packet, in ingress mode: it used the bottleneck before.
+    pub fn on_dropped(&mut self, length: u32) {
+        self.advance(length);
+    }
+
+    fn advance(&mut self, length: u32) -> Span {
+        let Some(rate) = self.rate else { return Span::ZERO };
+        let span = rate.transmission(length, &mut self.carry);
+        self.next += span;
+        span
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn departures_are_spaced_by_exactly_their_length() {
+        let mut shaper = Shaper::new(Some(Rate::from_bps(7_000_000)));
+        let mut now = Time::from_nanos(123);
+        shaper.on_busy(now);
+        for _ in 0..7_000_000 / 8 {
+            assert_eq!(shaper.waits_until(now), None);
+            shaper.on_sent(1000);
+            now = shaper.waits_until(now).unwrap();
+        }
+        assert_eq!(now, Time::from_nanos(123) + Span::from_secs(1000), "no drift, no burst");
+    }
+
+    #[test]
+    fn late_service_catches_up_and_idle_time_is_lost() {
+        let mut shaper = Shaper::new(Some(Rate::from_bps(8_000_000)));
+        shaper.on_busy(Time::ZERO);
+        let late = Time::ZERO + Span::from_millis(3);
+        for _ in 0..4 {
+            assert_eq!(shaper.waits_until(late), None);
+            shaper.on_sent(1000);
+        }
+        assert_eq!(shaper.waits_until(late), Some(Time::ZERO + Span::from_millis(4)));
+        let much_later = Time::ZERO + Span::from_secs(1);
+        shaper.on_busy(much_later);
+        shaper.on_sent(1000);
+        assert_eq!(shaper.waits_until(much_later), Some(much_later + Span::from_millis(1)));
+    }
+
+    #[test]
+    fn drops_alone_cannot_stop_departures() {
+        let mut shaper = Shaper::new(Some(Rate::from_bps(8_000_000)));
+        shaper.on_busy(Time::ZERO);
+        for _ in 0..100 {
+            shaper.on_dropped(1000);
+        }
+        shaper.on_sent(1000);
+        let next = shaper.waits_until(Time::ZERO);
+        assert_eq!(next, Some(Time::ZERO + Span::from_micros(1500)), "the failsafe clock");
+    }
+}

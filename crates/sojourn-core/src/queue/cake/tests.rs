@@ -1,0 +1,308 @@
+//! Cake as a whole, driven packet by packet.
+
+use serde_json::json;
+
+use super::*;
+use crate::packet::Ecn;
+use crate::queue::{QueueCounters, find};
+use crate::rng::StreamKey;
+
+const PACKET: u32 = 1500;
+
+fn init(rate: u64) -> QueueInit {
+    QueueInit {
+        rate: Some(Rate::from_bps(rate)),
+        overhead: 14,
+        full_packet: PACKET,
+        base_rtt: Span::from_millis(80),
+        ecn: true,
+        random: StreamKey::root(5).child("queue"),
+    }
+}
+
+fn cake(rate: u64, params: Params) -> Cake {
+    Cake::new(params, &init(rate))
+}
+
+fn isolation(isolation: Isolation) -> Params {
+    Params { isolation, ..Params::default() }
+}
+
+/// A flow that keeps `depth` packets waiting.
+#[derive(Clone, Copy, Default)]
+struct Greedy {
+    source: u16,
+    destination: u16,
+    size: u32,
+    depth: u64,
+    ecn: Ecn,
+    /// Packets and bytes that left, and how many still wait.
+    sent: u64,
+    bytes: u64,
+    waiting: u64,
+}
+
+fn greedy(source: u16, destination: u16) -> Greedy {
+    Greedy { source, destination, size: PACKET, depth: 50, ..Greedy::default() }
+}
+
+/// Offers packets of greedy flows, takes them out when Cake lets them go.
+struct Rig {
+    cake: Cake,
+    counters: QueueCounters,
+    now: Time,
+    flows: Vec<Greedy>,
+    entered: u64,
+}
+
+impl Rig {
+    fn new(cake: Cake, flows: Vec<Greedy>) -> Self {
+        Rig { cake, counters: QueueCounters::default(), now: Time::ZERO, flows, entered: 0 }
+    }
+
+    fn offer(&mut self, packet: Packet) {
+        let packet = Packet { enqueued_at: self.now, ..packet };
+        let mut cx = QueueContext { counters: &mut self.counters, observer: None };
+        self.cake.enqueue(self.now, packet, &mut cx);
+        self.entered += 1;
+    }
+
+    fn top_up(&mut self) {
+        for flow in 0..self.flows.len() {
+            let Greedy { source, destination, size, ecn, depth, waiting, .. } = self.flows[flow];
+            for _ in waiting..depth {
+                let flow = flow as u32;
+                self.offer(Packet { flow, source, destination, size, ecn, ..Packet::default() });
+            }
+            self.flows[flow].waiting = waiting.max(depth);
+        }
+    }
+
+    /// The next departure, waiting for it if need be.
+    fn depart(&mut self) -> Option<Packet> {
+        loop {
+            let mut cx = QueueContext { counters: &mut self.counters, observer: None };
+            if let Some(packet) = self.cake.dequeue(self.now, &mut cx) {
+                if let Some(flow) = self.flows.get_mut(packet.flow as usize) {
+                    flow.sent += 1;
+                    flow.bytes += u64::from(packet.size);
+                    flow.waiting -= 1;
+                }
+                return Some(packet);
+            }
+            self.now = self.cake.next_timer()?;
+        }
+    }
+
+    /// Keeps the flows backlogged until `end`. COBALT's drops are counted as waiting: greedy
+    /// flows in these tests are ECN-capable.
+    fn run_until(&mut self, end: Time) {
+        while self.now < end {
+            self.top_up();
+            self.depart();
+        }
+    }
+}
+
+fn seconds(s: u64) -> Time {
+    Time::ZERO + Span::from_secs(s)
+}
+
+fn ect(flow: Greedy) -> Greedy {
+    Greedy { ecn: Ecn::Ect0, ..flow }
+}
+
+#[test]
+fn goodput_is_1448_of_1514_bytes_of_the_rate() {
+    for rate in [500_000, 10_000_000, 99_999_999] {
+        let mut rig = Rig::new(cake(rate, Params::default()), vec![ect(greedy(1, 2))]);
+        rig.run_until(seconds(20));
+        let payload = rig.flows[0].sent * 1448 * 8;
+        let expected = 20.0 * rate as f64 * 1448.0 / 1514.0;
+        assert!((payload as f64 - expected).abs() <= 2.0 * 1448.0 * 8.0, "{payload} of {expected}");
+    }
+}
+
+#[test]
+fn explicit_overhead_replaces_the_link_s() {
+    let params = Params { overhead: Some(Bytes(100)), ..Params::default() };
+    let mut rig = Rig::new(cake(12_800_000, params), vec![ect(greedy(1, 2))]);
+    rig.run_until(seconds(1));
+    assert_eq!(rig.flows[0].sent, 1001, "1600 B at 1 ms each, the first at once");
+}
+
+#[test]
+fn flows_of_unequal_packets_get_equal_bytes() {
+    let flows: Vec<_> =
+        [1500, 1000, 500, 200].map(|size| Greedy { size, ..ect(greedy(1, 2)) }).into();
+    let mut rig = Rig::new(cake(20_000_000, isolation(Isolation::Flows)), flows);
+    rig.run_until(seconds(20));
+    // Equal bytes on the wire, overhead included.
+    let wire: Vec<f64> = rig.flows.iter().map(|f| (f.bytes + 14 * f.sent) as f64).collect();
+    let (sum, squares) = (wire.iter().sum::<f64>(), wire.iter().map(|x| x * x).sum::<f64>());
+    let jain = sum * sum / (4.0 * squares);
+    assert!(jain > 0.9999, "{jain}: {wire:?}");
+}
+
+/// Shares of source host 1 (one flow) and of source host 2 (`n` flows to as many hosts).
+fn one_against_many(mode: Isolation, n: u16, swap: bool) -> f64 {
+    let flow = |host, peer| if swap { greedy(peer, host) } else { greedy(host, peer) };
+    let flows =
+        std::iter::once(ect(flow(1, 100))).chain((0..n).map(|peer| ect(flow(2, 200 + peer))));
+    let mut rig = Rig::new(cake(50_000_000, isolation(mode)), flows.collect());
+    rig.run_until(seconds(20));
+    let many: u64 = rig.flows[1..].iter().map(|f| f.bytes).sum();
+    rig.flows[0].bytes as f64 / many as f64
+}
+
+#[test]
+fn hosts_share_equally_whatever_their_number_of_flows() {
+    for (mode, swap, expected) in [
+        (Isolation::TripleIsolate, false, 1.0),
+        (Isolation::TripleIsolate, true, 1.0),
+        (Isolation::DualSrchost, false, 1.0),
+        (Isolation::DualDsthost, true, 1.0),
+        (Isolation::Srchost, false, 1.0),
+        (Isolation::DualDsthost, false, 1.0 / 8.0),
+        (Isolation::Flows, false, 1.0 / 8.0),
+        (Isolation::Hosts, false, 1.0 / 8.0),
+    ] {
+        let ratio = one_against_many(mode, 8, swap);
+        assert!((ratio / expected - 1.0).abs() < 0.02, "{mode:?}, swapped {swap}: {ratio}");
+    }
+}
+
+#[test]
+fn sparse_flows_wait_for_the_packet_in_service_only() {
+    let mut rig = Rig::new(cake(10_000_000, Params::default()), vec![ect(greedy(1, 2)); 10]);
+    rig.run_until(seconds(1));
+    let packet_time = Span::from_nanos(1_211_200);
+    for probe in 0..100u64 {
+        rig.run_until(seconds(1) + Span::from_millis(20) * (probe + 1));
+        let asked = rig.now;
+        rig.offer(Packet { flow: 99, source: 7, destination: 8, size: 100, ..Packet::default() });
+        let mut left = 0;
+        while rig.depart().is_some_and(|packet| packet.flow != 99) {
+            left += 1;
+        }
+        assert!(left <= 1 && rig.now.since(asked) <= packet_time * 2, "probe {probe}: {left}");
+    }
+}
+
+/// Share of SCE-marked packets that have waited for `sojourn` in an unlimited Cake. Between two
+/// of them COBALT sees one that did not wait, so that it stays quiet.
+fn mark_share(sce: Sce, ramp: RampText, sojourn: Span, ecn: Ecn) -> f64 {
+    let params = Params { sce, ramp, bandwidth: Some(Bandwidth::Unlimited), ..Params::default() };
+    let mut rig = Rig::new(cake(100_000_000, params), vec![]);
+    let n = 20_000;
+    for _ in 0..n {
+        rig.now += Span::from_secs(1);
+        let packet = Packet { ecn, size: PACKET, ..Packet::default() };
+        for enqueued_at in [rig.now - sojourn, rig.now] {
+            let mut cx = QueueContext { counters: &mut rig.counters, observer: None };
+            rig.cake.enqueue(rig.now, Packet { enqueued_at, ..packet }, &mut cx);
+        }
+        while rig.depart().is_some() {}
+    }
+    assert_eq!(rig.counters.drops, [0; 3]);
+    rig.counters.sce_marks as f64 / f64::from(n)
+}
+
+#[test]
+fn sce_marks_appear_with_the_ramp_s_probability() {
+    let ms = |ms: f64| Span::from_secs_f64(ms / 1e3);
+    for (sce, ramp, sojourn, expected) in [
+        (Sce::Off, RampText::Code, 20.0, 0.0),
+        (Sce::Threshold(1), RampText::Code, 2.5, 0.0),
+        (Sce::Threshold(1), RampText::Code, 3.5, 0.4),
+        (Sce::Threshold(8), RampText::Code, 5.0, 0.125),
+        (Sce::Threshold(8), RampText::Draft, 5.0, 0.5),
+        (Sce::Single, RampText::Code, 5.0, 0.0),
+    ] {
+        let share = mark_share(sce, ramp, ms(sojourn), Ecn::Ect0);
+        let tolerance = 4.0 * (expected * (1.0 - expected) / 2e4f64).sqrt() + 0.001;
+        assert!((share - expected).abs() <= tolerance, "{sce:?} {sojourn} ms: {share}");
+    }
+}
+
+#[test]
+fn sce_marks_only_ect0() {
+    for ecn in [Ecn::NotEct, Ecn::Ect1, Ecn::Ce] {
+        let share = mark_share(Sce::Threshold(1), RampText::Code, Span::from_millis(5), ecn);
+        assert_eq!(share, 0.0, "{ecn:?}");
+    }
+}
+
+#[test]
+fn overflow_drops_from_the_longest_queue_and_everything_is_accounted_for() {
+    let params = Params { memory: Some(Bytes(100 * 2304)), ..Params::default() };
+    let mut rig = Rig::new(cake(10_000_000, params), vec![]);
+    for index in 0..10_000u32 {
+        rig.now += Span::from_micros(if index % 3 == 0 { 900 } else { 10 });
+        let flow = u32::from(index % 50 == 0);
+        let source = flow as u16;
+        rig.offer(Packet { flow, source, index, size: PACKET, ..Packet::default() });
+        let mut cx = QueueContext { counters: &mut rig.counters, observer: None };
+        rig.cake.dequeue(rig.now, &mut cx);
+        assert!(rig.cake.memory <= 100 * 2304);
+    }
+    let counters = rig.counters;
+    let mut left = 0u64;
+    let waiting = rig.cake.backlog();
+    while rig.depart().is_some() {
+        left += 1;
+    }
+    assert!(counters.drops[DropReason::Overflow as usize] > 1000, "{counters:?}");
+    assert_eq!(waiting.bytes, waiting.packets * u64::from(PACKET));
+    let late_drops: u64 =
+        rig.counters.drops.iter().sum::<u64>() - counters.drops.iter().sum::<u64>();
+    assert_eq!(waiting.packets, left + late_drops);
+    assert_eq!((rig.cake.backlog(), rig.cake.memory), (Backlog::default(), 0));
+}
+
+#[test]
+fn order_is_kept_within_each_flow() {
+    let mut rig = Rig::new(cake(10_000_000, Params::default()), vec![]);
+    let mut next = [0u32; 5];
+    let mut entered = [0u32; 5];
+    for round in 0..5000u32 {
+        rig.now += Span::from_micros(800);
+        for flow in 0..5 {
+            if (round + flow) % (flow + 2) == 0 {
+                let index = entered[flow as usize];
+                rig.offer(Packet { flow, index, size: 700, ecn: Ecn::Ect0, ..Packet::default() });
+                entered[flow as usize] += 1;
+            }
+        }
+        let mut cx = QueueContext { counters: &mut rig.counters, observer: None };
+        while let Some(packet) = rig.cake.dequeue(rig.now, &mut cx) {
+            assert_eq!(packet.index, next[packet.flow as usize]);
+            next[packet.flow as usize] += 1;
+        }
+    }
+    assert!(next.iter().all(|&n| n > 500), "{next:?}");
+}
+
+#[test]
+fn parameters_read_as_people_write_them() {
+    let entry = find("cake").unwrap();
+    let canonical = |params: serde_json::Value| {
+        (entry.listing.canonical)(params.as_object().unwrap()).map_err(|error| error.to_string())
+    };
+    let full = canonical(json!({"sce": "sce-thresh 8", "bandwidth": "2.5 Mbit/s"})).unwrap();
+    assert_eq!(full["sce"], "sce-thresh 8");
+    assert_eq!(full["bandwidth"], "2500 kbit/s");
+    assert_eq!(full["isolation"], "triple-isolate");
+    assert_eq!(canonical(full.clone()).unwrap(), full, "canonical parameters read back");
+    assert!(canonical(json!({"sce": "sce-thresh 2000"})).unwrap_err().contains("sce-single"));
+    assert!(canonical(json!({"bandwidth": "5"})).unwrap_err().contains("unlimited"));
+    assert!(canonical(json!({"rtt": "1 min"})).unwrap_err().contains("outside 1 us to 4 s"));
+    assert!(canonical(json!({"overhead": "1 MB"})).unwrap_err().contains("outside 0 B to 256 B"));
+}
+
+#[test]
+fn takes_the_link_s_place_only_without_a_bandwidth_of_its_own() {
+    assert!(cake(1_000_000, Params::default()).shapes_link());
+    let limited = Some(Bandwidth::Limited(Rate::from_bps(500_000)));
+    assert!(!cake(1_000_000, Params { bandwidth: limited, ..Params::default() }).shapes_link());
+}
