@@ -1,0 +1,53 @@
+# Everything rests on `make setup`, which builds into .venv and does nothing when it is up to date.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+RUST := $(shell git ls-files -co --exclude-standard '*.rs')
+STAMP := $(VENV)/.built
+MATURIN := $(shell sed -n 's/^requires = \["\(.*\)"\]/\1/p' pyproject.toml)
+
+.PHONY: help setup demo test check bench format new-cca
+
+help:  ## What there is to make
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
+
+setup: $(STAMP)  ## Build everything into .venv (.venv/bin/sojourn is the command)
+
+$(VENV)/bin/maturin: pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or later is needed" if sys.version_info < (3, 11) else 0)'
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet $(MATURIN)
+	touch $@
+
+$(STAMP): $(VENV)/bin/maturin Cargo.toml Cargo.lock $(wildcard crates/*/Cargo.toml) $(RUST)
+	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --extras dev
+	touch $@
+
+demo: setup  ## Reproduce CCPerf's Cubic-friendliness experiment and write its report
+	$(BIN)/sojourn reproduce ccperf
+	$(BIN)/sojourn report results/ccperf
+	@echo "The report is at $(CURDIR)/results/ccperf/report.html"
+
+test: setup  ## Run the tests of the core and of the package
+	cargo test --workspace --exclude sojourn-py
+	$(BIN)/pytest
+
+check: setup  ## Formatters, linters and types
+	git ls-files '*.rs' | xargs rustfmt --edition 2024 --check
+	cargo clippy --workspace --all-targets -- -D warnings
+	$(BIN)/ruff format --check python tests
+	$(BIN)/ruff check python tests
+	$(BIN)/mypy
+	$(BIN)/python -m mypy.stubtest sojourn._internal
+
+format:  ## Format everything
+	git ls-files '*.rs' | xargs rustfmt --edition 2024
+	$(BIN)/ruff format python tests
+	$(BIN)/ruff check --fix python tests
+
+bench: setup  ## Measure the simulator's speed
+	$(BIN)/python benches/speed.py
+
+new-cca: setup  ## Scaffold a congestion control: make new-cca NAME=my-control
+	$(BIN)/python -m sojourn.scaffold $(NAME)

@@ -1,0 +1,81 @@
+"""The command line. Commands are imported only when they are called: it must start fast."""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import import_module
+
+import click
+
+from sojourn.errors import ScenarioError, SojournError
+
+BAD_INPUT = 2
+FAILURE = 1
+
+#: Commands, each the function ``command`` of its module.
+COMMANDS = {
+    "run": ("sojourn.cli.run", "Run one scenario."),
+    "sweep": ("sojourn.cli.sweep", "Run a grid of scenarios."),
+    "reproduce": ("sojourn.cli.reproduce", "Run a published evaluation."),
+    "report": ("sojourn.cli.report", "Write a static HTML report."),
+    "list": ("sojourn.cli.catalogue", "List what there is."),
+}
+
+
+class LazyGroup(click.Group):
+    """A group that imports a command when it is needed; help needs only the summaries."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The commands in the order of the data path."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        """Imports the command called ``name``."""
+        if name not in COMMANDS:
+            return None
+        command = import_module(COMMANDS[name][0]).command
+        assert isinstance(command, click.Command)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Lists the commands without importing them."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, summary) for name, (_, summary) in COMMANDS.items()])
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="sojourn")
+def cli() -> None:
+    """Sojourn: a congestion-control laboratory."""
+
+
+def main() -> None:
+    """Runs the command line: 2 for bad input, 1 for failure, never a stack trace."""
+    try:
+        status = cli.main(standalone_mode=False)
+        sys.stdout.flush()
+    except click.ClickException as error:
+        error.show()
+        status = error.exit_code
+    except click.Abort:
+        status = _complain("interrupted", 130)
+    except ScenarioError as error:
+        status = _complain(str(error), BAD_INPUT)
+    except BrokenPipeError:
+        # The reader of a pipe has left; keep the interpreter from complaining about it at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        status = FAILURE
+    except (SojournError, OSError) as error:
+        status = _complain(str(error), FAILURE)
+    except Exception as error:
+        if os.environ.get("SOJOURN_DEBUG"):
+            raise
+        message = f"internal error: {type(error).__name__}: {error}"
+        status = _complain(f"{message} (SOJOURN_DEBUG=1 shows where)", FAILURE)
+    sys.exit(status)
+
+
+def _complain(message: str, status: int) -> int:
+    click.echo(f"sojourn: {message}", err=True)
+    return status

@@ -1,0 +1,39 @@
+"""Options that commands share."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+set_option: Decorator = click.option(
+    "--set",
+    "overrides",
+    multiple=True,
+    metavar="PATH=VALUE",
+    help="Override a field, such as topology.bottleneck.rate='\"10 Mbit/s\"'. May be repeated.",
+)
+out_option: Decorator = click.option(
+    "--out", type=click.Path(path_type=Path), metavar="DIR", help="Where results go."
+)
+format_option: Decorator = click.option(
+    "--format",
+    "output",
+    type=click.Choice(["table", "json", "csv"]),
+    default="table",
+    show_default=True,
+    help="What is printed.",
+)
+jobs_option: Decorator = click.option(
+    "--jobs",
+    type=click.IntRange(min=1),
+    default=os.cpu_count() or 1,
+    show_default="all cores",
+    metavar="N",
+    help="Runs at a time.",
+)

@@ -1,0 +1,79 @@
+"""``sojourn reproduce``."""
+
+from __future__ import annotations
+
+import json
+from functools import partial
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from sojourn.cli import tables
+from sojourn.cli.options import format_option, jobs_option, out_option, set_option
+from sojourn.cli.progress import progress
+
+if TYPE_CHECKING:
+    from sojourn.papers.compare import Row
+    from sojourn.papers.paper import Paper
+    from sojourn.papers.reproduce import Reproduction
+
+
+@click.command("reproduce")
+@click.argument("paper")
+@click.option("--table", "table", multiple=True, metavar="ID", help="Only this table.")
+@click.option("--where", multiple=True, metavar="KEY=VALUE", help="Only cells with this key.")
+@click.option("--quick", is_flag=True, help="Fewer replications.")
+@set_option
+@jobs_option
+@out_option
+@format_option
+def command(
+    paper: str,
+    table: tuple[str, ...],
+    where: tuple[str, ...],
+    quick: bool,
+    overrides: tuple[str, ...],
+    jobs: int,
+    out: Path | None,
+    output: str,
+) -> None:
+    """Run a published evaluation; print published and measured side by side."""
+    from sojourn.papers.compare import VALUES
+    from sojourn.papers.paper import Request
+    from sojourn.papers.reproduce import paper as find
+    from sojourn.papers.reproduce import parse_where, reproduce
+
+    chosen = find(paper)
+    request = Request(table, parse_where(where), quick, overrides)
+    directory = out or Path("results") / chosen.name
+    with progress("runs") as report:
+        reproduction = reproduce(chosen, request, directory, jobs, report)
+    if output == "json":
+        click.echo(json.dumps(reproduction.rows))
+    elif output == "csv":
+        tables.write_csv((*chosen.keys, *VALUES), reproduction.rows)
+    else:
+        _table(reproduction)
+    click.echo(f"comparison: {directory / 'comparison.csv'}", err=True)
+
+
+def _table(reproduction: Reproduction) -> None:
+    paper = reproduction.paper
+    shown = ("published", "measured", "difference", "q1", "q3", "min", "max")
+    heads = ("published", "median", "diff.", "q1", "q3", "min", "max")
+    click.echo(f"{paper.title}\n")
+    for title, rows in groupby(reproduction.rows, partial(_heading, paper)):
+        cells = [[*(row[k] for k in paper.labels), *(row[v] for v in shown)] for row in rows]
+        tables.show(title, (*paper.labels, *heads), cells, words=len(paper.labels))
+    click.echo("Set-up:")
+    for choice in paper.choices:
+        click.echo(f"  {choice}")
+
+
+def _heading(paper: Paper, row: Row) -> str:
+    """The key columns that do not name the row, a repeated value once."""
+    told = [row[key] for key in paper.labels]
+    values = [row[key] for key in paper.keys if row[key] not in told]
+    return " ".join(dict.fromkeys(values))

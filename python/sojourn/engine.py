@@ -1,0 +1,61 @@
+"""Running scenarios."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from sojourn import _internal
+from sojourn.metrics import RunData
+from sojourn.result import Result
+from sojourn.scenario import Document, Scenario, Source, expanded_flows, load, validated
+
+
+def run(
+    scenario: Scenario | Source,
+    *,
+    overrides: Iterable[str] = (),
+    seed: int | None = None,
+    metrics: Iterable[str] | None = None,
+) -> Result:
+    """Runs one scenario: a path to a TOML file, TOML text, a mapping or a loaded scenario.
+
+    ``overrides`` are ``path=value`` with TOML values. ``metrics`` restricts the metrics to those
+    named; ``harm_throughput_l4`` and ``harm_delay_l4`` are computed only if named.
+
+    Raises:
+        ScenarioError: names the field, what was given and what is allowed.
+
+    """
+    if not isinstance(scenario, Scenario):
+        scenario = load(scenario, overrides, seed)
+    elif tuple(overrides) or seed is not None:
+        raise TypeError("overrides and seed apply to a source, not to a loaded scenario")
+    data, timing = simulate(scenario.canonical)
+    return Result(scenario, data, timing).request(metrics)
+
+
+def simulate(canonical: Document) -> tuple[RunData, dict[str, float]]:
+    """Runs a canonical scenario; the GIL is released meanwhile."""
+    began = time.perf_counter()
+    outcome = _internal.run(json.dumps(canonical))
+    wall = time.perf_counter() - began
+    totals: Mapping[str, Any] = outcome.pop("totals")
+    network = json.loads(outcome.pop("network"))
+    timing = {name: float(value) for name, value in totals.items()} | {"wall_seconds": wall}
+    return RunData(canonical, outcome, network, lambda: _alone(canonical)), timing
+
+
+def _alone(canonical: Document) -> Sequence[RunData]:
+    """Each flow by itself over the same network."""
+    flows = expanded_flows(canonical)
+    singles = (validated({**canonical, "flows": [flow]}) for flow in flows)
+    return [simulate(single.canonical)[0] for single in singles]
+
+
+def default_directory(scenario: Scenario) -> Path:
+    """Where results go unless told otherwise."""
+    return Path("results") / scenario.name

@@ -1,0 +1,74 @@
+"""What a figure shows, apart from how it is rendered: for paper or for the page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from numpy.typing import ArrayLike
+
+if TYPE_CHECKING:
+    from sojourn.result import Result
+
+Style = Literal["line", "step", "points", "mark", "star"]
+
+#: Okabe and Ito's colours, distinguishable by colour-blind readers; black is for the joint values.
+PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#F0E442")
+BLACK = "#000000"
+DASHES = ("solid", "dashed", "dotted", "dashdot")
+
+
+@dataclass(frozen=True)
+class Line:
+    """One series of points."""
+
+    label: str
+    x: ArrayLike
+    y: ArrayLike
+    color: str
+    style: Style = "line"
+    dash: str = "solid"
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One pair of axes, units in the labels."""
+
+    x_label: str
+    y_label: str
+    lines: Sequence[Line]
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A figure: panels side by side, or stacked over a common horizontal axis."""
+
+    title: str
+    caption: str
+    panels: Sequence[Panel]
+    stacked: bool = False
+
+
+Builder = Callable[["Result"], Chart]
+FIGURES: dict[str, Builder] = {}
+
+
+def figure(name: str) -> Callable[[Builder], Builder]:
+    """Registers a builder as the figure ``name``."""
+
+    def register(builder: Builder) -> Builder:
+        FIGURES[name] = builder
+        return builder
+
+    return register
+
+
+def color_of(index: int) -> str:
+    """Colour of the flow with this id."""
+    return PALETTE[index % len(PALETTE)]
+
+
+def dash_of(index: int) -> str:
+    """Dash of the flow with this id: once the colours are used up, the dashes differ."""
+    return DASHES[index // len(PALETTE) % len(DASHES)]

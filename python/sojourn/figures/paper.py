@@ -1,0 +1,105 @@
+"""Charts for papers, by matplotlib."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from sojourn.figures.chart import Chart, Line, Panel
+
+_STYLE: Any = {
+    "font.size": 9,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "grid.color": "#dddddd",
+    "grid.linewidth": 0.6,
+    "axes.axisbelow": True,
+    "legend.frameon": False,
+    "svg.hashsalt": "sojourn",
+    "svg.fonttype": "none",
+}
+_WIDTH = 7.0
+_MARKERS = {"mark": ("o", 8.0), "star": ("*", 14.0)}
+#: More flows than this make a legend longer than the figure.
+_LONGEST_LEGEND = 16
+
+
+def render(chart: Chart) -> Figure:
+    """The chart as a matplotlib figure."""
+    with mpl.rc_context(_STYLE):
+        figure = Figure(figsize=_size(chart), layout="constrained")
+        grid = (len(chart.panels), 1) if chart.stacked else (1, len(chart.panels))
+        axes = figure.subplots(*grid, squeeze=False, sharex=chart.stacked).ravel()
+        for ax, panel in zip(axes, chart.panels, strict=True):
+            _draw(ax, panel)
+        if chart.stacked:
+            for ax in axes[:-1]:
+                ax.set_xlabel("")
+        _legend(figure, axes[0])
+        return figure
+
+
+def save(chart: Chart, directory: Path, name: str) -> None:
+    """Writes ``name.png`` and ``name.svg``."""
+    directory.mkdir(parents=True, exist_ok=True)
+    with mpl.rc_context(_STYLE):
+        figure = render(chart)
+        figure.savefig(directory / f"{name}.png", dpi=160)
+        figure.savefig(directory / f"{name}.svg", metadata={"Date": None})
+
+
+def _size(chart: Chart) -> tuple[float, float]:
+    if chart.stacked:
+        return _WIDTH, 0.7 + 1.5 * len(chart.panels)
+    return (_WIDTH if len(chart.panels) > 1 else 5.0), 3.4
+
+
+def _draw(ax: Axes, panel: Panel) -> None:
+    for line in panel.lines:
+        _draw_line(ax, line)
+    ax.set_xlabel(panel.x_label)
+    ax.set_ylabel(panel.y_label)
+    if not any(line.style == "points" for line in panel.lines):
+        ax.set_ylim(bottom=0)
+
+
+def _draw_line(ax: Axes, line: Line) -> None:
+    x, y = np.asarray(line.x), np.asarray(line.y)
+    if line.style == "points":
+        ax.plot(x, y, ".", color=line.color, markersize=3, alpha=0.35)
+    elif line.style in _MARKERS:
+        marker, size = _MARKERS[line.style]
+        ax.plot(
+            x,
+            y,
+            marker,
+            color=line.color,
+            label=line.label,
+            markersize=size,
+            markeredgecolor="white",
+            linestyle="none",
+            zorder=3,
+        )
+    else:
+        drawstyle = "steps-post" if line.style == "step" else "default"
+        ax.plot(
+            x,
+            y,
+            color=line.color,
+            label=line.label,
+            linestyle=line.dash,
+            linewidth=1.2,
+            drawstyle=drawstyle,
+        )
+
+
+def _legend(figure: Figure, ax: Axes) -> None:
+    handles, names = ax.get_legend_handles_labels()
+    if names and len(names) <= _LONGEST_LEGEND:
+        figure.legend(handles, names, loc="outside upper center", ncols=min(len(names), 5))

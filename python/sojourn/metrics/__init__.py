@@ -1,0 +1,61 @@
+"""Metrics: one file per family, one registration per metric. See ``sojourn list metrics``."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from sojourn.metrics.registry import Metric, Scope, Values, metrics
+from sojourn.metrics.samples import RunData
+
+__all__ = ["Metric", "RunData", "Scope", "compute", "metrics", "plain", "unknown"]
+
+#: The files of the metrics, in the order of the tables.
+FAMILIES = (
+    "throughput",
+    "window",
+    "delay",
+    "utility",
+    "recovery",
+    "transfer",
+    "convergence",
+    "link",
+    "aggregate",
+    "fairness",
+    "convergence_of_fairness",
+    "harm",
+)
+for _family in FAMILIES:
+    import_module(f"sojourn.metrics.{_family}")
+
+
+def compute(
+    run: RunData, scope: Scope, requested: Collection[str] | None = None
+) -> dict[str, Values]:
+    """The metrics of one scope by name, each a vector over the scope's members.
+
+    ``None`` requests all but those that need further runs.
+    """
+    chosen = (
+        m
+        for m in metrics(scope)
+        if (not m.on_request if requested is None else m.name in requested)
+    )
+    with np.errstate(over="ignore"):
+        return {m.name: np.atleast_1d(np.asarray(m.compute(run), dtype=float)) for m in chosen}
+
+
+def unknown(names: Iterable[str]) -> list[str]:
+    """Those of ``names`` that are no metric of any scope."""
+    known = {m.name for m in metrics()}
+    return [name for name in names if name not in known]
+
+
+def plain(value: float, unit: str) -> Any:
+    """A value as JSON has it: ``None`` if undefined, an integer if it counts."""
+    if not np.isfinite(value):
+        return None
+    return int(value) if unit in ("count", "bytes") else float(value)

@@ -1,0 +1,65 @@
+"""How fast a flow settles, and how steady it is then."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sojourn.metrics.registry import Values, metric
+from sojourn.metrics.samples import RunData
+
+#: Lin et al. (2020) smooth the congestion window over this many seconds.
+WINDOW = 30.0
+_BAND = 0.2
+
+
+def _moving_average(run: RunData, flow: int) -> tuple[Values, Values]:
+    """Ends (s after the start) and values of the flow's mean cwnd over whole windows."""
+    span = run.flow.span[:, flow]
+    active = span > 0
+    elapsed = np.cumsum(span[active])
+    integral = np.cumsum(run.flow.samples["cwnd_time"][active, flow])
+    whole = elapsed >= WINDOW - 1e-9
+    knots = np.concatenate([[0.0], elapsed]), np.concatenate([[0.0], integral])
+    before = np.interp(elapsed[whole] - WINDOW, *knots)
+    return elapsed[whole], (integral[whole] - before) / WINDOW
+
+
+def _settling(run: RunData, flow: int) -> tuple[float, float]:
+    """Convergence time (s) and stability (segments) of one flow."""
+    ends, mu = _moving_average(run, flow)
+    if not len(mu):
+        return np.nan, np.nan
+    centre = mu.mean()
+    inside = np.flatnonzero(np.abs(mu - centre) <= _BAND * centre)
+    if not len(inside):
+        return np.nan, np.nan
+    first = inside[0]
+    return float(ends[first]), float(np.sqrt(((mu[first:] - centre) ** 2).mean()))
+
+
+@metric(
+    "flow",
+    "convergence_time_l4",
+    quantity="convergence time of cwnd",
+    unit="s",
+    aggregator="first",
+    empty="null for a flow active for less than 30 s",
+)
+def convergence_time(run: RunData) -> Values:
+    """Lin 2020: when the moving average of cwnd over 30 s first lies within 20 % of its mean over
+    the whole run.
+    """
+    return np.array([_settling(run, flow)[0] for flow in range(run.flow.count)])
+
+
+@metric(
+    "flow",
+    "stability_l4",
+    quantity="deviation of cwnd",
+    unit="segments",
+    aggregator="root mean square",
+    empty="null where convergence_time_l4 is",
+)
+def stability(run: RunData) -> Values:
+    """Lin 2020: root mean square, after convergence, of that moving average about its mean."""
+    return np.array([_settling(run, flow)[1] for flow in range(run.flow.count)])

@@ -1,0 +1,83 @@
+"""How evenly flows share: per sample, then the mean; and of the flows' means.
+
+A sample's index is over the flows that are active in it; with two flows or more in the run,
+samples with fewer than two are left out, because a lone flow shares with nobody.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from sojourn.metrics.registry import Values, metric
+from sojourn.metrics.samples import RunData, mean, ratio
+
+Index = Callable[[Values], Values]
+_SKIPPED = "samples in which nobody delivered left out; null if none is left"
+
+
+def jain(shares: Values) -> Values:
+    """Jain's index over the last axis: (sum x)^2 / (n sum x^2), NaN left out."""
+    count = (~np.isnan(shares)).sum(axis=-1)
+    return ratio(np.nansum(shares, axis=-1) ** 2, count * np.nansum(shares**2, axis=-1))
+
+
+def product(shares: Values) -> Values:
+    """Product over the last axis, NaN left out."""
+    return np.asarray(np.nanprod(shares, axis=-1), dtype=float)
+
+
+def entropy(shares: Values) -> Values:
+    """-sum p ln p over the last axis, in nats, with p = x / sum x; NaN left out."""
+    total = np.nansum(shares, axis=-1, keepdims=True)
+    p = ratio(shares, np.broadcast_to(total, shares.shape))
+    terms = np.where(p > 0, -p * np.log(np.where(p > 0, p, 1.0)), 0.0)
+    return np.where(total[..., 0] > 0, terms.sum(axis=-1), np.nan)
+
+
+def over_samples(run: RunData, index: Index) -> float:
+    """Mean over samples of a fairness index of throughput."""
+    shares = run.flow.throughput
+    present = (~np.isnan(shares)).sum(axis=1)
+    shares = shares[present >= min(2, run.flow.count)]
+    return float(mean(index(shares)[:, None])[0])
+
+
+def of_means(run: RunData, index: Index) -> float:
+    """A fairness index of the flows' mean throughputs."""
+    return float(index(run.flow.mean_rate("delivered_bytes")[None, :])[0])
+
+
+def _register(name: str, index: Index, unit: str, summary: str) -> None:
+    """Both readings of one index: what is printed admits either."""
+
+    def sampled(run: RunData) -> float:
+        return over_samples(run, index)
+
+    def of_flow_means(run: RunData) -> float:
+        return of_means(run, index)
+
+    sampled.__doc__ = f"{summary}, per sample, then the mean."
+    of_flow_means.__doc__ = f"{summary} of the flows' mean throughputs."
+    metric(
+        "net",
+        f"mean_{name}_fairness_throughput_l4",
+        quantity=f"{name} fairness of throughput",
+        unit=unit,
+        aggregator="mean",
+        empty=_SKIPPED,
+    )(sampled)
+    metric(
+        "net",
+        f"{name}_fairness_of_means_throughput_l4",
+        quantity=f"{name} fairness of mean throughput",
+        unit=unit,
+        aggregator="value",
+        sampling="run",
+    )(of_flow_means)
+
+
+_register("jains", jain, "1", "Jain's index of throughput")
+_register("product", product, "(Mbit/s)^n", "Product of throughputs in Mbit/s")
+_register("entropy", entropy, "nats", "Entropy of the shares of throughput")

@@ -1,0 +1,77 @@
+"""What a metric declares, and the list of all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from sojourn.metrics.samples import RunData
+
+Scope = Literal["flow", "link", "net"]
+Values = NDArray[np.float64]
+Compute = Callable[["RunData"], Any]
+
+LAYERS = {"l1": "link", "l2": "queue discipline", "l4": "transport", "l7": "application"}
+
+
+@dataclass(frozen=True)
+class Metric:
+    """One metric: its name, what it means, and how to compute it.
+
+    ``compute`` returns one value per flow or link (a vector), or one value for the network;
+    NaN means undefined.
+    """
+
+    name: str
+    scope: Scope
+    quantity: str
+    unit: str
+    aggregator: str
+    sampling: str
+    empty: str
+    compute: Compute
+    summary: str
+    on_request: bool = False
+
+    @property
+    def layer(self) -> str:
+        """The protocol layer, from the name's last part."""
+        return LAYERS.get(self.name.rsplit("_", 1)[-1], "transport")
+
+
+_METRICS: dict[tuple[str, str], Metric] = {}
+
+
+def metric(
+    scope: Scope,
+    name: str,
+    *,
+    quantity: str,
+    unit: str,
+    aggregator: str,
+    sampling: str = "interval",
+    empty: str = "null",
+    on_request: bool = False,
+) -> Callable[[Compute], Compute]:
+    """Registers a function as the metric ``name``; its docstring is the summary."""
+
+    def register(compute: Compute) -> Compute:
+        if (scope, name) in _METRICS:
+            raise ValueError(f"metric {name} of {scope} is registered twice")
+        summary = " ".join((compute.__doc__ or "").split())
+        _METRICS[scope, name] = Metric(
+            name, scope, quantity, unit, aggregator, sampling, empty, compute, summary, on_request
+        )
+        return compute
+
+    return register
+
+
+def metrics(scope: Scope | None = None) -> Iterator[Metric]:
+    """All metrics, or those of one scope, in the order of their registration."""
+    return (m for m in _METRICS.values() if scope in (None, m.scope))

@@ -1,0 +1,8 @@
+"""Published evaluations: one file and one line each."""
+
+from __future__ import annotations
+
+from sojourn.papers.ccperf import CCPERF
+from sojourn.papers.paper import Paper
+
+PAPERS: dict[str, Paper] = {paper.name: paper for paper in (CCPERF,)}

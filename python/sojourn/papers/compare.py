@@ -1,0 +1,52 @@
+"""Published and measured, side by side."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sojourn.papers.paper import Case, Cell, Outcome
+from sojourn.store.files import write_atomically
+
+#: Columns after a table's keys; ``measured`` is the median over the replications.
+VALUES = ("published", "measured", "difference", "mean", "min", "q1", "q3", "max", "replications")
+Row = dict[str, Any]
+
+
+def compare(cell: Cell, outcomes: Mapping[Case, Outcome]) -> Row:
+    """One row of the comparison; undefined measurements are left out."""
+    measured = (
+        cell.measure(*(outcomes[case] for case in cases))
+        for cases in cell.replications
+        if all(case in outcomes for case in cases)
+    )
+    values = np.array([v for v in measured if v is not None], dtype=float)
+    row: Row = {**cell.keys, "published": cell.published, **_spread(values)}
+    if cell.published is not None and row["measured"] is not None:
+        row["difference"] = row["measured"] - cell.published
+    return row
+
+
+def _spread(values: np.ndarray[Any, np.dtype[np.float64]]) -> Row:
+    names = ("min", "q1", "measured", "q3", "max")
+    row: Row = dict.fromkeys(VALUES[1:])
+    if len(values):
+        row |= dict(zip(names, np.quantile(values, (0, 0.25, 0.5, 0.75, 1)).tolist(), strict=True))
+        row["mean"] = float(values.mean())
+    return row | {"replications": len(values)}
+
+
+def write(path: Path, keys: Sequence[str], rows: Iterable[Row]) -> None:
+    """Writes ``comparison.csv``; what is unknown is empty."""
+
+    def fill(partial: Path) -> None:
+        with partial.open("w", newline="", encoding="utf-8") as file:
+            writer = csv.DictWriter(file, (*keys, *VALUES), lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(rows)
+
+    write_atomically(path, fill)

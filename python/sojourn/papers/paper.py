@@ -1,0 +1,71 @@
+"""What a published evaluation is: cells of tables, and the runs that measure them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from sojourn.scenario import Document
+
+#: One run's metrics, as ``sojourn run --format json`` prints them.
+Outcome = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Case:
+    """One run. Two cases with the same canonical scenario are the same run."""
+
+    text: str
+
+    @classmethod
+    def of(cls, canonical: Document) -> Case:
+        """The case of a canonical scenario."""
+        return cls(json.dumps(canonical, sort_keys=True))
+
+    @cached_property
+    def canonical(self) -> Document:
+        """The canonical scenario."""
+        return dict(json.loads(self.text))
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One cell of a published table, and how it is measured."""
+
+    #: The key columns as in the reference file; a wide file's are ``row`` and ``column``.
+    keys: Mapping[str, str]
+    published: float | None
+    #: The replications, each of one case or more that ``measure`` takes together.
+    replications: Sequence[tuple[Case, ...]]
+    measure: Callable[..., float | None]
+
+
+@dataclass(frozen=True)
+class Request:
+    """What was asked for on the command line."""
+
+    tables: Sequence[str] = ()
+    where: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    quick: bool = False
+    overrides: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Paper:
+    """A published evaluation."""
+
+    name: str
+    title: str
+    #: Key columns of the comparison.
+    keys: Sequence[str]
+    #: Those of them that name a row on the screen; the others head its tables.
+    labels: Sequence[str]
+    #: Identifiers of its tables.
+    tables: Sequence[str]
+    #: How its set-up was read: printed with the comparison.
+    choices: Sequence[str]
+    #: The cells of the requested tables, in the order of print.
+    cells: Callable[[Request], Iterable[Cell]]

@@ -1,0 +1,99 @@
+"""Runs what a published evaluation needs and compares."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from sojourn.engine import simulate
+from sojourn.errors import ScenarioError
+from sojourn.papers import PAPERS, compare
+from sojourn.papers.paper import Case, Cell, Outcome, Paper, Request
+from sojourn.result import Result
+from sojourn.scenario import Scenario
+from sojourn.store import manifest, run_directory
+from sojourn.sweep.execute import execute
+
+KIND = "reproduction"
+#: The directory of the first run, whose figures the report shows.
+EXAMPLE = "example"
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """A published evaluation, reproduced."""
+
+    paper: Paper
+    rows: Sequence[compare.Row]
+
+
+def paper(name: str) -> Paper:
+    """The evaluation called ``name``, or an error with the nearest name."""
+    if name not in PAPERS:
+        near = "".join(f" did you mean {n!r}?" for n in difflib.get_close_matches(name, PAPERS, 1))
+        raise ScenarioError(f"unknown paper {name!r};{near} there are: {', '.join(PAPERS)}")
+    return PAPERS[name]
+
+
+def reproduce(
+    chosen: Paper, request: Request, out: Path, jobs: int, progress: Progress
+) -> Reproduction:
+    """Runs the cases of the requested cells and writes ``comparison.csv`` to ``out``."""
+    _check(chosen, request)
+    cells = [cell for cell in chosen.cells(request) if _wanted(cell, request.where)]
+    if not cells:
+        raise ScenarioError("--where: no cell of the published tables is like that")
+    cases = list(dict.fromkeys(case for c in cells for group in c.replications for case in group))
+    outcomes = _run(cases, out, jobs, progress)
+    rows = [compare.compare(cell, outcomes) for cell in cells]
+    compare.write(out / "comparison.csv", chosen.keys, rows)
+    content = {"paper": chosen.name, "title": chosen.title, "choices": list(chosen.choices)}
+    manifest.write(out, KIND, {**content, "keys": list(chosen.keys)})
+    return Reproduction(chosen, rows)
+
+
+def _check(chosen: Paper, request: Request) -> None:
+    for table in request.tables:
+        if table not in chosen.tables:
+            allowed = ", ".join(chosen.tables)
+            raise ScenarioError(f"--table: {chosen.name} has no table {table!r}; it has: {allowed}")
+    for key in request.where:
+        if key not in chosen.keys:
+            allowed = ", ".join(chosen.keys)
+            raise ScenarioError(f"--where: no key column {key!r}; allowed: {allowed}")
+
+
+def _wanted(cell: Cell, where: Mapping[str, Sequence[str]]) -> bool:
+    return all(cell.keys.get(key) in values for key, values in where.items())
+
+
+def _run(cases: Sequence[Case], out: Path, jobs: int, progress: Progress) -> Mapping[Case, Outcome]:
+    outcomes: dict[Case, Outcome] = {}
+    progress(0, len(cases))
+
+    def work(case: Case) -> tuple[Case, Outcome]:
+        data, timing = simulate(case.canonical)
+        result = Result(Scenario(case.canonical, case.canonical), data, timing)
+        if case is cases[0]:
+            run_directory.save(result, out / EXAMPLE)
+        return case, result.to_json()
+
+    for done in execute(cases, work, jobs):
+        if done is not None:
+            outcomes[done[0]] = done[1]
+            progress(len(outcomes), len(cases))
+    return outcomes
+
+
+def parse_where(conditions: Iterable[str]) -> dict[str, list[str]]:
+    """``key=value`` conditions: all keys must hold, each with any of its values."""
+    where: dict[str, list[str]] = {}
+    for condition in conditions:
+        key, equals, value = (part.strip() for part in condition.partition("="))
+        if not equals:
+            raise ScenarioError(f"--where {condition}: expected key=value")
+        where.setdefault(key, []).append(value)
+    return where

@@ -1,0 +1,153 @@
+"""Scenarios: read from a file, text or mapping, changed with ``path=value``, validated."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Iterable, Mapping, MutableMapping, MutableSequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sojourn import _internal
+from sojourn.errors import ScenarioError
+
+#: A path to a TOML file, TOML text (with a line break or a ``=``), or the same as a mapping.
+Source = str | Path | Mapping[str, Any]
+Document = dict[str, Any]
+# Fields that may be written as a bare name or as a table with `kind`.
+_NAMED = {"cca", "queue", "traffic", "topology"}
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """A validated scenario."""
+
+    #: As it was written, overrides applied.
+    document: Document
+    #: The same with every default filled in and one spelling for everything.
+    canonical: Document
+    #: The file's sweep table, if it has one.
+    sweep: Document | None = None
+
+    @property
+    def name(self) -> str:
+        """Names the results."""
+        return str(self.canonical["name"])
+
+    @property
+    def seed(self) -> int:
+        """Seed of all random draws."""
+        return int(self.canonical["seed"])
+
+
+def read(source: Source) -> Document:
+    """The document as written, not validated."""
+    if isinstance(source, Mapping):
+        return copy.deepcopy(dict(source))
+    text = str(source)
+    if isinstance(source, Path) or not ("\n" in text or "=" in text):
+        path = Path(source)
+        try:
+            text = path.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            reason = getattr(error, "strerror", None) or "is not text in UTF-8"
+            raise ScenarioError(f"{path}: cannot be read: {reason}") from None
+    return dict(json.loads(_internal.toml_to_json(text)))
+
+
+def load(source: Source, overrides: Iterable[str] = (), seed: int | None = None) -> Scenario:
+    """Reads, overrides (``path=value``, values in TOML) and validates a scenario."""
+    document = read(source)
+    for override in overrides:
+        apply_override(document, override)
+    if seed is not None:
+        document["seed"] = seed
+    return validated(document)
+
+
+def validated(document: Document) -> Scenario:
+    """Validates a document; its ``sweep`` table is set aside."""
+    document = dict(document)
+    sweep = document.pop("sweep", None)
+    try:
+        canonical = json.loads(_internal.validate(json.dumps(document)))
+    except (TypeError, ValueError) as error:
+        if isinstance(error, ScenarioError):
+            raise
+        raise ScenarioError(f"the scenario holds a value that TOML has not: {error}") from None
+    return Scenario(document, canonical, sweep)
+
+
+def expanded_flows(canonical: Mapping[str, Any]) -> list[Document]:
+    """One entry per flow of the run: ``count`` is expanded."""
+    return [
+        {**flow, "count": 1} for flow in canonical["flows"] for _ in range(flow.get("count", 1))
+    ]
+
+
+def apply_override(document: MutableMapping[str, Any], override: str) -> None:
+    """Applies one ``path=value`` to a document."""
+    path, equals, text = override.partition("=")
+    if not equals or not path.strip():
+        raise ScenarioError(
+            f"--set {override}: expected path=value, such as "
+            "topology.bottleneck.rate='\"10 Mbit/s\"'"
+        )
+    set_path(document, path.strip(), parse_value(path.strip(), text.strip()))
+
+
+def parse_value(path: str, text: str) -> Any:
+    """A TOML value; words that no TOML value starts like are taken as a string, because a shell
+    strips quotation marks.
+    """
+    try:
+        return json.loads(_internal.toml_to_json(f"value = {text}"))["value"]
+    except ScenarioError:
+        if text and text[0] not in "\"'[{" and "\n" not in text:
+            return text
+        raise ScenarioError(f"{path}: {text!r} is not a TOML value") from None
+
+
+def set_path(document: MutableMapping[str, Any], path: str, value: Any) -> None:
+    """Sets the field at ``path`` (such as ``flows.0.cca``); the fields above it must exist or be
+    tables with defaults.
+    """
+    *parents, last = path.split(".")
+    node: Any = document
+    walked: list[str] = []
+    for part, following in zip(parents, [*parents[1:], last], strict=True):
+        node = _child(node, part, following, walked)
+        walked.append(part)
+    if isinstance(node, MutableSequence):
+        node[_index(node, last, walked)] = value
+    elif isinstance(node, MutableMapping):
+        node[last] = value
+    else:
+        raise ScenarioError(f"{path}: {'.'.join(walked)} is {node!r}, which has no fields")
+
+
+def _child(node: Any, part: str, following: str, walked: list[str]) -> Any:
+    """The table or list at ``part`` of ``node``; a bare name becomes a table with ``kind``."""
+    if isinstance(node, MutableSequence):
+        node_key: Any = _index(node, part, walked)
+    elif isinstance(node, MutableMapping):
+        node_key = part
+        if part not in node:
+            if following.isdigit():
+                raise ScenarioError(f"{'.'.join([*walked, part])}: there is no such list")
+            node[part] = {}
+    else:
+        raise ScenarioError(f"{'.'.join([*walked, part])}: {'.'.join(walked)} has no fields")
+    if isinstance(node[node_key], str) and part in _NAMED:
+        node[node_key] = {"kind": node[node_key]}
+    return node[node_key]
+
+
+def _index(items: MutableSequence[Any], part: str, walked: list[str]) -> int:
+    where = ".".join([*walked, part])
+    if not part.isdigit() or int(part) >= len(items):
+        last = len(items) - 1
+        allowed = f"an index from 0 to {last}" if items else "nothing: the list is empty"
+        raise ScenarioError(f"{where}: no such entry; allowed: {allowed}")
+    return int(part)

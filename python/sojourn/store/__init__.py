@@ -1,0 +1,1 @@
+"""Results on disk: a directory of Parquet tables and a manifest."""

@@ -1,0 +1,58 @@
+"""The manifest of a result directory: what it holds, and in which format."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from sojourn.errors import ScenarioError, SojournError
+from sojourn.store.files import write_json
+
+FILE = "manifest.json"
+#: Version of the layout of result directories.
+FORMAT = 1
+Manifest = dict[str, Any]
+#: For each older format, how its directory becomes one of the next format.
+MIGRATIONS: dict[int, Callable[[Path, Manifest], Manifest]] = {}
+
+
+def write(directory: Path, kind: str, content: Manifest) -> None:
+    """Writes the manifest of a directory of the given kind."""
+    write_json(directory / FILE, {"format": FORMAT, "kind": kind, **content})
+
+
+def read(directory: Path) -> Manifest:
+    """The manifest of a directory, migrated to the present format.
+
+    Raises:
+        ScenarioError: if there is none.
+        SojournError: if it is damaged, or written by a later version.
+
+    """
+    path = directory / FILE
+    try:
+        manifest = json.loads(path.read_text(encoding="utf-8"))
+    except (FileNotFoundError, NotADirectoryError):
+        raise ScenarioError(f"{directory}: not a result directory: it has no {FILE}") from None
+    except (OSError, ValueError) as error:
+        raise SojournError(f"{path}: cannot be read: {error}") from None
+    if not isinstance(manifest, dict) or not isinstance(manifest.get("format"), int):
+        raise SojournError(f"{path}: is not a manifest of Sojourn")
+    return migrated(directory, manifest)
+
+
+def migrated(directory: Path, manifest: Manifest) -> Manifest:
+    """Brings an older directory to the present format, step by step."""
+    if manifest["format"] > FORMAT:
+        raise SojournError(
+            f"{directory}: written in format {manifest['format']}; this version reads formats up "
+            f"to {FORMAT}: use a later version of Sojourn"
+        )
+    while (old := manifest["format"]) < FORMAT:
+        if old not in MIGRATIONS:
+            raise SojournError(f"{directory}: format {old} has no migration to {FORMAT}")
+        manifest = {**MIGRATIONS[old](directory, manifest), "format": old + 1}
+        write_json(directory / FILE, manifest)
+    return manifest

@@ -1,0 +1,1 @@
+"""Sweeps: grid x replications, run on all cores, stored as they go."""

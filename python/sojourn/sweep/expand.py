@@ -1,0 +1,132 @@
+"""From a scenario with a sweep table to its runs: grid x replications."""
+
+from __future__ import annotations
+
+import copy
+import itertools
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sojourn import _internal
+from sojourn.errors import ScenarioError
+from sojourn.scenario import Document, Scenario, set_path, validated
+from sojourn.sweep.jitter import jittered
+
+_KEYS = ("replications", "start_jitter", "grid")
+#: More runs than this are a mistake in the file.
+MOST_RUNS = 10_000_000
+
+
+@dataclass(frozen=True)
+class Point:
+    """One run of a sweep."""
+
+    #: Value of each field path of the grid.
+    coordinates: Mapping[str, Any]
+    replication: int
+    canonical: Document
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a sweep table asks for, checked."""
+
+    document: Document
+    grid: Mapping[str, list[Any]]
+    replications: int
+    start_jitter: str | None
+
+    def __len__(self) -> int:
+        size = self.replications
+        for values in self.grid.values():
+            size *= len(values)
+        return size
+
+    def __iter__(self) -> Iterator[Point]:
+        """The runs; all points once before any second replication of a point begins."""
+        for replication in range(self.replications):
+            for values in itertools.product(*self.grid.values()):
+                coordinates = dict(zip(self.grid, values, strict=True))
+                yield self._point(coordinates, replication)
+
+    def _point(self, coordinates: dict[str, Any], replication: int) -> Point:
+        canonical = self.canonical(coordinates)
+        canonical["seed"] += replication
+        if self.start_jitter:
+            canonical = jittered(canonical, self.start_jitter)
+        canonical = json.loads(_internal.validate(json.dumps(canonical)))
+        return Point(coordinates, replication, canonical)
+
+    def canonical(self, coordinates: Mapping[str, Any]) -> Document:
+        """The canonical scenario at one point of the grid."""
+        document = copy.deepcopy(self.document)
+        for path, value in coordinates.items():
+            set_path(document, path, copy.deepcopy(value))
+        return validated(document).canonical
+
+
+def plan(scenario: Scenario) -> Plan:
+    """Reads and checks the sweep table; every value of the grid is tried on its own."""
+    table = scenario.sweep if scenario.sweep is not None else {}
+    if not isinstance(table, dict):
+        raise ScenarioError(f"sweep: {table!r} given; expected a table")
+    for key in table:
+        if key not in _KEYS:
+            raise ScenarioError(f"sweep.{key}: unknown key; allowed: {', '.join(_KEYS)}")
+    made = Plan(
+        scenario.document,
+        _grid(table.get("grid", {})),
+        _replications(table.get("replications", 1)),
+        _jitter(table.get("start_jitter")),
+    )
+    if len(made) > MOST_RUNS:
+        raise ScenarioError(f"sweep: {len(made):,} runs; allowed: at most {MOST_RUNS:,}")
+    _try_values(made)
+    return made
+
+
+def _try_values(made: Plan) -> None:
+    """Refuses a wrong value of the grid before the first run; combinations may still fail."""
+    first = {path: values[0] for path, values in made.grid.items()}
+    for path, values in made.grid.items():
+        for value in values:
+            try:
+                made.canonical({**first, path: value})
+            except ScenarioError as error:
+                raise ScenarioError(f'sweep.grid."{path}" = {value!r}: {error}') from None
+
+
+def _grid(grid: Any) -> dict[str, list[Any]]:
+    if not isinstance(grid, dict):
+        raise ScenarioError(f"sweep.grid: {grid!r} given; expected a table of field paths")
+    for path, values in grid.items():
+        if not isinstance(values, list) or not values:
+            raise ScenarioError(
+                f'sweep.grid."{path}": {values!r} given; expected a list of values such as '
+                '["1 Mbit/s", "10 Mbit/s"]'
+            )
+    return grid
+
+
+def _replications(count: Any) -> int:
+    if not isinstance(count, int) or isinstance(count, bool) or count < 1:
+        raise ScenarioError(f"sweep.replications: {count!r} given; expected a whole number from 1")
+    return count
+
+
+def _jitter(jitter: Any) -> str | None:
+    """The jitter as a canonical quantity: the core reads it as it reads any flow's start."""
+    if jitter is None:
+        return None
+    probe = {
+        "duration": "1 s",
+        "topology": {"kind": "dumbbell", "bottleneck": {"rate": "1 Mbit/s"}},
+        "flows": [{"cca": "reno", "rtt": jitter}],
+    }
+    try:
+        return str(json.loads(_internal.validate(json.dumps(probe)))["flows"][0]["rtt"])
+    except ScenarioError as error:
+        reason = str(error).removeprefix("flows.0.rtt: ")
+        raise ScenarioError(f"sweep.start_jitter: {reason}") from None
