@@ -26,13 +26,14 @@ use crate::units::{Rate, Span, Time};
 
 pub mod cubic_curve;
 pub mod cubic_ns3;
+pub mod filter;
 pub mod hystart;
 pub mod hystart_pp;
 #[cfg(test)]
-pub mod testing;
-pub mod filter;
-#[cfg(test)]
 mod path;
+pub mod sce_window;
+#[cfg(test)]
+pub mod testing;
 pub mod window;
 
 macro_rules! controls {
@@ -51,6 +52,9 @@ controls! {
     "reno" reno::Reno,
     "cubic" cubic::Cubic,
     "bbr" bbr::Bbr,
+    "dctcp" dctcp::Dctcp,
+    "reno-sce" reno_sce::RenoSce,
+    "dctcp-sce" dctcp_sce::DctcpSce,
 }
 
 /// A slow-start threshold that no window reaches: no congestion seen yet.

@@ -1,0 +1,250 @@
+//! DCTCP: Reno that cuts its window in proportion to the share of marked segments.
+//!
+//! Model: RFC 8257 and Linux `net/ipv4/tcp_dctcp.c`. Once per window the moving average `alpha`
+//! of the marked share is updated with gain 1/16, in 1/1024; a mark cuts the window by
+//! `alpha / 2`, once per window, and a loss halves it. `alpha` starts at 1, so that the first mark
+//! halves the window. Growth is Reno's.
+//!
+//! | `version` | marked share |
+//! | --- | --- |
+//! | `linux-6` (default) | segments delivered with a mark of all delivered |
+//! | `linux-5.1` | of the segments that the cumulative acknowledgment covers, those acknowledged with ECE; a duplicate ACK counts as one segment |
+//!
+//! Deviations from RFC 8257, all of them Linux's: `alpha` falls by at least 1/1024 per window; the
+//! threshold is taken from the window, not from the data in flight, and is at least 2.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::window::Window;
+use super::{AckSample, CongestionControl, Control, ControlInit, EcnMode, Event, Registered};
+use crate::error::FieldError;
+use crate::units::Time;
+
+/// `alpha` of one.
+const ONE: u32 = 1024;
+const ONE_SHIFT: u32 = 10;
+
+/// Which kernel's DCTCP.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum Version {
+    /// Counts delivered segments.
+    #[default]
+    #[serde(rename = "linux-6")]
+    Linux6,
+    /// Counts acknowledged bytes, as until 2020.
+    #[serde(rename = "linux-5.1")]
+    Linux51,
+}
+
+/// Parameters of DCTCP.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Params {
+    /// How the marked share is measured: `linux-6` or `linux-5.1`.
+    pub version: Version,
+    /// The gain of `alpha` is one half to this power, at most 10.
+    pub shift_g: u32,
+    /// `alpha` of a new connection, from 0 to 1.
+    pub initial_alpha: f64,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Params { version: Version::Linux6, shift_g: 4, initial_alpha: 1.0 }
+    }
+}
+
+impl crate::registry::Params for Params {
+    fn validate(&self) -> Result<(), FieldError> {
+        if self.shift_g > ONE_SHIFT {
+            let why = format!("{} is above {ONE_SHIFT}", self.shift_g);
+            return Err(FieldError::new("shift_g", why));
+        }
+        if !(0.0..=1.0).contains(&self.initial_alpha) {
+            let why = format!("{} is not between 0 and 1", self.initial_alpha);
+            return Err(FieldError::new("initial_alpha", why));
+        }
+        Ok(())
+    }
+}
+
+/// DCTCP.
+#[derive(Debug)]
+pub struct Dctcp {
+    version: Version,
+    shift_g: u32,
+    window: Window,
+    alpha: u32,
+    /// Counted since the connection began.
+    acked: u64,
+    marked: u64,
+    /// The counts when this window of data began, and the segment that ends it.
+    window_acked: u64,
+    window_marked: u64,
+    window_end: u32,
+}
+
+impl Registered for Dctcp {
+    type Params = Params;
+    const ECN: EcnMode = EcnMode::Dctcp;
+
+    fn new(params: Params, init: &ControlInit) -> Self {
+        Dctcp {
+            version: params.version,
+            shift_g: params.shift_g,
+            window: Window::new(init.initial_window),
+            alpha: (params.initial_alpha * f64::from(ONE)) as u32,
+            acked: 0,
+            marked: 0,
+            window_acked: 0,
+            window_marked: 0,
+            window_end: 0,
+        }
+    }
+}
+
+impl Dctcp {
+    fn count(&mut self, ack: &AckSample) {
+        match self.version {
+            Version::Linux6 => (self.acked, self.marked) = (ack.delivered, ack.delivered_ce),
+            Version::Linux51 => {
+                let acked = u64::from(ack.cum_acked.max(1));
+                self.acked += acked;
+                self.marked += if ack.ece { acked } else { 0 };
+            }
+        }
+    }
+
+    fn update_alpha(&mut self, ack: &AckSample) {
+        if ack.una < self.window_end {
+            return;
+        }
+        let marked = self.marked - self.window_marked;
+        let decay = self.alpha >> self.shift_g;
+        self.alpha -= if decay > 0 { decay } else { self.alpha.min(1) };
+        if marked > 0 {
+            let acked = (self.acked - self.window_acked).max(1);
+            let gained = (marked << (ONE_SHIFT - self.shift_g)) / acked;
+            self.alpha = (self.alpha + gained as u32).min(ONE);
+        }
+        self.window_acked = self.acked;
+        self.window_marked = self.marked;
+        self.window_end = ack.next;
+    }
+}
+
+impl CongestionControl for Dctcp {
+    fn on_ack(&mut self, _now: Time, ack: &AckSample) {
+        self.count(ack);
+        self.update_alpha(ack);
+        if ack.may_grow && ack.cwnd_limited {
+            self.window.reno_growth(ack.acked);
+        }
+    }
+
+    fn on_congestion(&mut self, _now: Time, event: &Event) {
+        let alpha = match event {
+            Event::Ecn { .. } => self.alpha,
+            _ => ONE,
+        };
+        self.window.on_event(event, |window| {
+            let cut = (u64::from(window.cwnd) * u64::from(alpha)) >> (ONE_SHIFT + 1);
+            (window.cwnd - cut as u32).max(2)
+        });
+    }
+
+    fn control(&self) -> Control {
+        self.window.control()
+    }
+
+    fn save(&mut self) {
+        self.window.save();
+    }
+
+    fn undo(&mut self, _now: Time) {
+        self.window.undo();
+    }
+
+    fn observe(&self, out: &mut dyn FnMut(&'static str, f64)) {
+        out("alpha", f64::from(self.alpha) / f64::from(ONE));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::path::{Path, control, init};
+    use super::*;
+    use crate::packet::Ecn;
+
+    /// `alpha` after windows of 100 segments of which `marked` carry a mark.
+    fn alpha(version: Version, windows: u32, marked: u32) -> f64 {
+        let mut dctcp = Dctcp::new(Params { version, ..Params::default() }, &init());
+        for i in 0..windows * 100 {
+            let ack = AckSample {
+                acked: 1,
+                cum_acked: 1,
+                una: i + 1,
+                next: i + 101,
+                delivered: u64::from(i + 1),
+                delivered_ce: u64::from(i / 100 * marked + (i % 100 + 1).min(marked)),
+                ece: i % 100 < marked,
+                ..AckSample::default()
+            };
+            dctcp.on_ack(Time::ZERO, &ack);
+        }
+        f64::from(dctcp.alpha) / f64::from(ONE)
+    }
+
+    #[test]
+    fn alpha_converges_to_the_marked_share() {
+        for version in [Version::Linux6, Version::Linux51] {
+            for marked in [10, 30, 70, 100] {
+                let alpha = alpha(version, 200, marked);
+                // In integers the average stands still within 16/1024 of the share.
+                let share = f64::from(marked) / 100.0;
+                assert!((alpha - share).abs() <= 16.0 / 1024.0, "{version:?} {share} {alpha}");
+            }
+            assert_eq!(alpha(version, 200, 0), 0.0);
+        }
+    }
+
+    #[test]
+    fn alpha_decays_by_a_sixteenth_per_window() {
+        let expected = (1.0 - 1.0 / 16.0_f64).powi(16);
+        let alpha = alpha(Version::Linux6, 16, 0);
+        assert!((alpha - expected).abs() < 0.01, "{alpha} {expected}");
+    }
+
+    #[test]
+    fn a_mark_cuts_by_half_of_alpha_and_a_loss_halves() {
+        let cut = |alpha, event: Event| {
+            let mut dctcp = Dctcp::new(Params::default(), &init());
+            dctcp.window.cwnd = 100;
+            dctcp.alpha = alpha;
+            dctcp.on_congestion(Time::ZERO, &event);
+            dctcp.window.ssthresh
+        };
+        assert_eq!(cut(ONE, Event::Ecn { in_flight: 100 }), 50);
+        assert_eq!(cut(ONE / 4, Event::Ecn { in_flight: 100 }), 88);
+        assert_eq!(cut(0, Event::Ecn { in_flight: 100 }), 100);
+        assert_eq!(cut(ONE / 4, Event::Loss { in_flight: 100 }), 50);
+    }
+
+    #[test]
+    fn a_step_above_a_seventh_of_the_product_keeps_the_link_busy() {
+        let mut path = Path::new(100.0, 1000).flow(10.0, control::<Dctcp>(|_| {}));
+        // The analysis of 2011 asks for a step above 0.17 of the product.
+        path.mark = |wait, _| {
+            if wait.as_micros() > 1700 { Ecn::Ce } else { Ecn::Ect0 }
+        };
+        path.run(5.0, |_, _, _, _| {});
+        let before = (path.flows[0].delivered, path.waited);
+        path.run(20.0, |_, _, _, _| {});
+        let used = path.utilisation(path.flows[0].delivered - before.0, 15.0);
+        assert!(used > 0.99, "{used}");
+        let waited = path.waited.0 - before.1.0;
+        let mean = waited.as_millis_f64() / (path.waited.1 - before.1.1) as f64;
+        assert!(mean < 2.0, "{mean} ms");
+    }
+}

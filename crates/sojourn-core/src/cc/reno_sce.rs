@@ -1,0 +1,180 @@
+//! Reno-SCE: NewReno that a window full of "Some Congestion Experienced" makes smaller by the
+//! square root of the window.
+//!
+//! Model: `tcp_reno_sce.c` of `chromi/sce` (Morton, Heist, Grimes; 2019). An ACK with SCE echo
+//! takes `acked x sqrt(W)` off a signed counter, another one adds `acked`; the window moves by one
+//! when the counter reaches a window. So the window stands still where the share of marked
+//! segments is `m = 1/(1 + sqrt W)` (version A). A CE mark cuts by a quarter, or by an eighth when
+//! SCE was echoed within the last window of ACKs; a loss halves.
+//!
+//! | `version` | commit | SCE | CE | slow start |
+//! | --- | --- | --- | --- | --- |
+//! | `a` (default) | 63982553 | `sqrt W` per window | cut at the end of the window reduction | SCE never ends it: the threshold does not fall |
+//! | `b` | 07bbe597 | half as much, `m = 1/(1 + sqrt(W)/2)` | W/4 or W/8 spread over the round | SCE ends it: the threshold becomes W/2 |
+//!
+//! Deviations: segments are counted instead of bytes. As in the sources, the square root follows
+//! the window one step at a time and lags after slow start, and the sender's own window reduction
+//! after a CE mark (to the threshold) comes on top of the cuts above.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::sce_window::{SEGMENT, SceWindow};
+use super::{AckSample, CongestionControl, Control, ControlInit, EcnMode, Event, Registered};
+use crate::units::Time;
+
+/// Which of the two published forms.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Version {
+    /// The full square root, CE at the end of the reduction.
+    #[default]
+    A,
+    /// Half of it, CE spread over the round.
+    B,
+}
+
+/// Parameters of Reno-SCE.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Params {
+    /// The published form: `a` or `b`.
+    pub version: Version,
+}
+
+impl crate::registry::Params for Params {}
+
+/// Reno-SCE.
+#[derive(Debug)]
+pub struct RenoSce {
+    version: Version,
+    sce: SceWindow,
+}
+
+impl Registered for RenoSce {
+    type Params = Params;
+    const ECN: EcnMode = EcnMode::Sce;
+
+    fn new(params: Params, init: &ControlInit) -> Self {
+        RenoSce { version: params.version, sce: SceWindow::new(init.initial_window) }
+    }
+}
+
+impl RenoSce {
+    fn threshold(&self) -> u32 {
+        let half = (self.sce.loss_cwnd >> 1).max(2);
+        match self.version {
+            Version::A => half.max(self.sce.window.ssthresh),
+            Version::B => half,
+        }
+    }
+
+    /// What this ACK's feedback costs, in eighths of a segment, if it asks for a response.
+    fn cost(&mut self, ack: &AckSample) -> Option<i64> {
+        let acked = i64::from(SceWindow::acked(ack));
+        let root = i64::from(self.sce.root);
+        match self.version {
+            Version::A if ack.esce && !ack.ece => Some(SEGMENT * acked * root),
+            Version::B if ack.esce => Some(SEGMENT * acked * root / 2),
+            Version::B if ack.ece => {
+                let share = if self.sce.recent_sce() { 8 } else { 4 };
+                Some(SEGMENT * acked * i64::from(self.sce.window.cwnd) / share)
+            }
+            _ => None,
+        }
+    }
+}
+
+impl CongestionControl for RenoSce {
+    fn on_ack(&mut self, _now: Time, ack: &AckSample) {
+        match self.cost(ack) {
+            Some(cost) => {
+                self.sce.charge(cost);
+                self.sce.window.ssthresh = self.threshold();
+                if ack.esce {
+                    self.sce.note_sce();
+                }
+            }
+            None => self.sce.credit(ack),
+        }
+        self.sce.settle();
+        self.sce.slow_start(ack);
+    }
+
+    fn on_congestion(&mut self, _now: Time, event: &Event) {
+        let threshold = self.threshold();
+        if let Event::Rto { .. } = event {
+            self.sce.cut(1);
+        }
+        self.sce.window.on_event(event, |_| threshold);
+        if self.version == Version::A {
+            match event {
+                Event::ReductionEnd { .. } => {
+                    self.sce.cut(if self.sce.recent_sce() { 3 } else { 2 });
+                    self.sce.window.ssthresh = self.sce.loss_cwnd >> 1;
+                }
+                Event::Rto { .. } => self.sce.window.ssthresh = self.sce.loss_cwnd >> 1,
+                _ => {}
+            }
+        }
+    }
+
+    fn control(&self) -> Control {
+        self.sce.window.control()
+    }
+
+    fn undo(&mut self, _now: Time) {
+        self.sce.window.cwnd = self.sce.window.cwnd.max(self.sce.loss_cwnd);
+    }
+
+    fn observe(&self, out: &mut dyn FnMut(&'static str, f64)) {
+        out("sqrt_cwnd", f64::from(self.sce.root));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::path::init;
+    use super::*;
+    use crate::cc::INFINITE_SSTHRESH;
+    use crate::cc::sce_window::settled;
+
+    #[test]
+    fn stands_still_at_the_published_share_of_marks() {
+        for root in [5.0_f64, 10.0, 20.0] {
+            for (version, factor) in [(Version::A, 1.0), (Version::B, 0.5)] {
+                let marked = 1.0 / (1.0 + factor * root);
+                // The integer root is the same from (root - 1)^2 to root^2.
+                let settled = settled::<RenoSce>(Params { version }, marked).sqrt();
+                assert!(
+                    (root - 1.0..=root + 0.1).contains(&settled),
+                    "{version:?} {root} {settled}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn sce_ends_slow_start_only_in_version_b() {
+        for (version, ssthresh) in [(Version::A, INFINITE_SSTHRESH), (Version::B, 5)] {
+            let mut control = RenoSce::new(Params { version }, &init());
+            let ack = AckSample { acked: 1, cum_acked: 1, esce: true, ..AckSample::default() };
+            control.on_ack(Time::ZERO, &ack);
+            assert_eq!(control.control().ssthresh, ssthresh);
+        }
+    }
+
+    #[test]
+    fn a_mark_cuts_less_after_sce() {
+        let cut = |esce| {
+            let mut control = RenoSce::new(Params::default(), &init());
+            control.sce.window.cwnd = 80;
+            let ack = AckSample { acked: 1, cum_acked: 1, esce, ..AckSample::default() };
+            control.on_ack(Time::ZERO, &ack);
+            control.on_congestion(Time::ZERO, &Event::Ecn { in_flight: 80 });
+            control.on_congestion(Time::ZERO, &Event::ReductionEnd { cwnd: 80 });
+            control.control().cwnd
+        };
+        assert_eq!((cut(false), cut(true)), (60, 70));
+    }
+}

@@ -1,0 +1,148 @@
+//! The window arithmetic that the controls answering to "Some Congestion Experienced" share: a
+//! signed counter of acknowledged segments that moves the window both ways (`chromi/sce`,
+//! `tcp_reno_sce.c` and `tcp_dctcp_sce.c`).
+//!
+//! The sources count bytes; here the unit is an eighth of a segment, in which their shares
+//! of a segment are whole numbers.
+
+use super::AckSample;
+use super::window::Window;
+
+/// Counts of the counter in one segment.
+pub const SEGMENT: i64 = 8;
+
+/// A window moved by a signed counter.
+#[derive(Clone, Copy, Debug)]
+pub struct SceWindow {
+    /// The window and its threshold.
+    pub window: Window,
+    /// The window before it was last reduced, or its largest since.
+    pub loss_cwnd: u32,
+    /// The square root of the window, one step after every step of the window: it lags after
+    /// slow start, as in the sources.
+    pub root: u32,
+    counter: i64,
+    recent: u32,
+}
+
+impl SceWindow {
+    /// A new connection's window.
+    pub fn new(initial: u32) -> Self {
+        SceWindow { window: Window::new(initial), loss_cwnd: 0, root: 1, counter: 0, recent: 0 }
+    }
+
+    /// Segments that an ACK stands for: those cumulatively acknowledged, or one for a duplicate.
+    #[inline]
+    pub fn acked(ack: &AckSample) -> u32 {
+        ack.cum_acked.max(1)
+    }
+
+    /// Whether SCE was echoed within the last window of ACKs.
+    #[inline]
+    pub fn recent_sce(&self) -> bool {
+        self.recent > 0
+    }
+
+    /// SCE was echoed now.
+    #[inline]
+    pub fn note_sce(&mut self) {
+        self.recent = self.window.cwnd + 1;
+    }
+
+    /// Feedback takes `cost` off the counter, in eighths of a segment.
+    #[inline]
+    pub fn charge(&mut self, cost: i64) {
+        self.counter -= cost;
+        self.loss_cwnd = self.window.cwnd;
+    }
+
+    /// An ACK without feedback: Reno's linear growth.
+    #[inline]
+    pub fn credit(&mut self, ack: &AckSample) {
+        if !self.window.in_slow_start() && ack.cwnd_limited {
+            self.counter += SEGMENT * i64::from(Self::acked(ack));
+            self.loss_cwnd = self.loss_cwnd.max(self.window.cwnd);
+        }
+    }
+
+    /// Turns a full counter into steps of the window, and ends the ACK's turn.
+    #[inline]
+    pub fn settle(&mut self) {
+        let full = SEGMENT * i64::from(self.window.cwnd);
+        while self.counter <= -full {
+            self.counter += full;
+            self.step_down();
+        }
+        while self.counter >= full {
+            self.counter -= full;
+            self.step_up();
+        }
+        self.recent = self.recent.saturating_sub(1);
+    }
+
+    /// Slow start, where the ACK allows it.
+    #[inline]
+    pub fn slow_start(&mut self, ack: &AckSample) {
+        if ack.may_grow && ack.cwnd_limited && self.window.in_slow_start() {
+            let left = self.window.slow_start(ack.acked);
+            self.counter += SEGMENT * i64::from(left);
+        }
+    }
+
+    /// Cuts the window by one part in `2^log`, at least by one segment and not below two.
+    pub fn cut(&mut self, log: u32) {
+        let cwnd = self.window.cwnd;
+        self.loss_cwnd = cwnd;
+        self.counter = 0;
+        self.window.cwnd = (cwnd - (cwnd >> log).max(1).min(cwnd)).max(2);
+        while self.root * self.root >= self.window.cwnd {
+            self.root -= 1;
+        }
+    }
+
+    fn step_down(&mut self) {
+        if self.window.cwnd > 2 {
+            self.window.cwnd -= 1;
+            if self.root * self.root >= self.window.cwnd {
+                self.root -= 1;
+            }
+        }
+    }
+
+    fn step_up(&mut self) {
+        self.window.cwnd += 1;
+        if self.root * self.root < self.window.cwnd {
+            self.root += 1;
+        }
+    }
+}
+
+/// The window on which a share `marked` of echoes settles: mean after a long time.
+#[cfg(test)]
+pub fn settled<C: super::Registered>(params: C::Params, marked: f64) -> f64 {
+    let mut control = C::new(params, &super::path::init());
+    control.on_congestion(
+        crate::units::Time::ZERO,
+        &super::Event::Rto { in_flight: 0, cwnd: 10, reduce: true },
+    );
+    let (mut echoes, mut sum) = (0.0, 0.0);
+    for i in 1..=4_000_000 {
+        let esce = f64::from(i) * marked > echoes + 1.0;
+        echoes += f64::from(u8::from(esce));
+        control.on_ack(
+            crate::units::Time::ZERO,
+            &AckSample {
+                acked: 1,
+                cum_acked: 1,
+                may_grow: true,
+                cwnd_limited: true,
+                esce,
+                ..AckSample::default()
+            },
+        );
+        if i > 2_000_000 {
+            sum += f64::from(control.control().cwnd);
+        }
+    }
+    sum / 2_000_000.0
+}
