@@ -29,6 +29,7 @@ pub mod cubic_ns3;
 pub mod filter;
 pub mod hystart;
 pub mod hystart_pp;
+pub mod jiffies;
 #[cfg(test)]
 mod path;
 pub mod sce_window;
@@ -51,6 +52,11 @@ macro_rules! controls {
 controls! {
     "reno" reno::Reno,
     "cubic" cubic::Cubic,
+    "bic" bic::Bic,
+    "highspeed" highspeed::HighSpeed,
+    "scalable" scalable::Scalable,
+    "hybla" hybla::Hybla,
+    "htcp" htcp::HTcp,
     "bbr" bbr::Bbr,
     "dctcp" dctcp::Dctcp,
     "reno-sce" reno_sce::RenoSce,
