@@ -58,6 +58,7 @@ controls! {
     "hybla" hybla::Hybla,
     "htcp" htcp::HTcp,
     "bbr" bbr::Bbr,
+    "bbr3" bbr3::Bbr3,
     "dctcp" dctcp::Dctcp,
     "reno-sce" reno_sce::RenoSce,
     "dctcp-sce" dctcp_sce::DctcpSce,
