@@ -28,7 +28,6 @@ def _alone(run: RunData, compute: Callable[[RunData], Values]) -> Values:
     aggregator="value",
     sampling="run",
     on_request=True,
-    better="lower",
 )
 def harm_throughput(run: RunData) -> Values:
     """(alone - together) / alone, of mean throughput."""
@@ -44,7 +43,6 @@ def harm_throughput(run: RunData) -> Values:
     aggregator="value",
     sampling="run",
     on_request=True,
-    better="lower",
 )
 def harm_delay(run: RunData) -> Values:
     """(together - alone) / together, of mean smoothed RTT."""

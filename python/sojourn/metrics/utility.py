@@ -11,12 +11,7 @@ _SKIPPED = "samples without delivery left out and counted in empty_samples; null
 
 
 @metric(
-    "flow",
-    "mean_network_power_l4",
-    quantity="network power",
-    unit="Mbit/s^2",
-    aggregator="mean",
-    better="higher",
+    "flow", "mean_network_power_l4", quantity="network power", unit="Mbit/s^2", aggregator="mean"
 )
 def mean_network_power(run: RunData) -> Values:
     """Throughput in Mbit/s divided by smoothed RTT in seconds, per sample."""
@@ -30,7 +25,6 @@ def mean_network_power(run: RunData) -> Values:
     unit="ln(Mbit/s)",
     aggregator="mean",
     empty=_SKIPPED,
-    better="higher",
 )
 def mean_utility_pf(run: RunData) -> Values:
     """Natural logarithm of throughput in Mbit/s, per sample."""
@@ -44,7 +38,6 @@ def mean_utility_pf(run: RunData) -> Values:
     unit="s/Mbit",
     aggregator="mean",
     empty=_SKIPPED,
-    better="higher",
 )
 def mean_utility_mpdf(run: RunData) -> Values:
     """-1 / throughput in Mbit/s, per sample."""
@@ -58,7 +51,6 @@ def mean_utility_mpdf(run: RunData) -> Values:
     unit="count",
     aggregator="count",
     empty="0",
-    better="lower",
 )
 def empty_samples(run: RunData) -> Values:
     """Samples in which the flow delivered nothing."""

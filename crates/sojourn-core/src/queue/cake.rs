@@ -65,7 +65,7 @@ pub use params::{Bandwidth, Framing, Isolation, Params, RampText, Sce};
 use rand::Rng;
 
 use super::cobalt::law::{Tuning, Verdict};
-use super::store::PacketStore;
+use super::store::{PacketStore, memory_of};
 use super::{Backlog, DropReason, QueueContext, QueueDiscipline, QueueInit, Registered};
 use crate::packet::Packet;
 use crate::quantity::Bytes;
@@ -74,7 +74,7 @@ use crate::units::{Rate, Span, Time};
 use drr::Scheduler;
 use sce::Ramp;
 use shaper::Shaper;
-use wire::{Wire, memory_of};
+use wire::Wire;
 
 /// The Cake discipline.
 #[derive(Debug)]

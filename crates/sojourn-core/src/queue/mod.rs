@@ -13,6 +13,10 @@ use crate::registry::{self, Listing, Params};
 use crate::rng::StreamKey;
 use crate::units::{Rate, Span, Time};
 
+pub mod flow_queues;
+pub mod law;
+pub mod packet_list;
+
 macro_rules! queues {
     ($($name:literal $module:ident :: $type:ident),* $(,)?) => {
         $(pub mod $module;)*
@@ -31,6 +35,12 @@ queues! {
     "cake" cake::Cake,
     "cobalt" cobalt::CobaltQueue,
     "fifo" fifo::Fifo,
+    "red" red::Red,
+    "codel" codel::Codel,
+    "fq_codel" fq_codel::FqCodel,
+    "pie" pie::Pie,
+    "fq_pie" fq_pie::FqPie,
+    "dualpi2" dualpi2::DualPi2,
 }
 
 /// Why a packet was dropped by a queue.
@@ -245,4 +255,48 @@ fn make<Q: Registered>(
 /// Lists the known names and suggests the nearest.
 pub fn find(name: &str) -> Result<&'static QueueEntry, FieldError> {
     registry::find(QUEUES, |entry| &entry.listing, name, "queue discipline")
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// A 10 Mbit/s Ethernet link with ECN flows.
+    pub fn init() -> QueueInit {
+        QueueInit {
+            rate: Some(Rate::from_bps(10_000_000)),
+            overhead: 14,
+            full_packet: 1500,
+            base_rtt: Span::from_millis(40),
+            ecn: true,
+            random: StreamKey::root(7),
+        }
+    }
+
+    /// A discipline with a clock that the test moves.
+    pub struct Bench<Q> {
+        pub queue: Q,
+        pub now: Time,
+        pub counters: QueueCounters,
+    }
+
+    impl<Q: QueueDiscipline> Bench<Q> {
+        pub fn new(queue: Q) -> Self {
+            Bench { queue, now: Time::ZERO, counters: QueueCounters::default() }
+        }
+
+        /// Offers a packet now.
+        pub fn offer(&mut self, flow: u32, index: u32, size: u32, ecn: Ecn) {
+            let packet =
+                Packet { flow, index, size, ecn, enqueued_at: self.now, ..Packet::default() };
+            let mut cx = QueueContext { counters: &mut self.counters, observer: None };
+            self.queue.enqueue(self.now, packet, &mut cx);
+        }
+
+        /// Takes the next packet now.
+        pub fn take(&mut self) -> Option<Packet> {
+            let mut cx = QueueContext { counters: &mut self.counters, observer: None };
+            self.queue.dequeue(self.now, &mut cx)
+        }
+    }
 }

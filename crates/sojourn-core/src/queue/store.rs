@@ -87,6 +87,13 @@ impl PacketStore {
     }
 }
 
+/// Kernel memory that holds a packet (`skb->truesize`): Ethernet header, headroom and the shared
+/// info in a power of two, and the `sk_buff` itself.
+#[inline]
+pub fn memory_of(packet: &Packet) -> u64 {
+    u64::from((packet.size + 14 + 64 + 320).next_power_of_two()) + 256
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -107,5 +114,11 @@ mod tests {
             std::iter::from_fn(|| store.pop(&mut chains[1])).map(|p| p.index).collect();
         assert_eq!((first, even, odd), (Some(1), vec![0, 2, 4, 6], vec![3, 5]));
         assert_eq!(store.nodes.len(), 6, "a freed place is used again");
+    }
+
+    #[test]
+    fn memory_is_the_kernel_s_for_full_packets_and_acks() {
+        assert_eq!(memory_of(&Packet { size: 1500, ..Packet::default() }), 2304);
+        assert_eq!(memory_of(&Packet { size: 52, ..Packet::default() }), 768);
     }
 }

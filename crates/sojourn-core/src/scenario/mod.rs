@@ -14,10 +14,8 @@ use crate::units::Span;
 
 mod buffer;
 mod flow;
-mod limits;
 mod link;
 mod names;
-mod resolve;
 mod spec;
 mod toml;
 mod validate;
@@ -84,7 +82,7 @@ impl Scenario {
     pub fn from_json(value: &Value) -> Result<Scenario, FieldError> {
         let mut scenario: Scenario = serde_path_to_error::deserialize(value)
             .map_err(|error| FieldError::from_serde(&error))?;
-        resolve::resolve(&mut scenario)?;
+        validate::resolve(&mut scenario)?;
         validate::check(&scenario)?;
         Ok(scenario)
     }

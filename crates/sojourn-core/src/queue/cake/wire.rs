@@ -1,4 +1,4 @@
-//! What a packet costs: bytes on the wire and bytes of kernel memory.
+//! What a packet costs on the wire.
 
 use super::params::{Framing, Params};
 use crate::packet::Packet;
@@ -34,13 +34,6 @@ impl Wire {
     }
 }
 
-/// Kernel memory that holds a packet (`skb->truesize`): Ethernet header, headroom and the shared
-/// info in a power of two, and the `sk_buff` itself.
-#[inline]
-pub fn memory_of(packet: &Packet) -> u64 {
-    u64::from((packet.size + 14 + 64 + 320).next_power_of_two()) + 256
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -60,11 +53,5 @@ mod tests {
         assert_eq!(wire(adsl).length(&packet(1500)), 33 * 53);
         let vdsl = Params { framing: Framing::Ptm, overhead: Some(Bytes(30)), ..Params::default() };
         assert_eq!(wire(vdsl).length(&packet(1500)), 1530 + 24);
-    }
-
-    #[test]
-    fn memory_is_the_kernel_s_for_full_packets_and_acks() {
-        assert_eq!(memory_of(&packet(1500)), 2304);
-        assert_eq!(memory_of(&packet(52)), 768);
     }
 }

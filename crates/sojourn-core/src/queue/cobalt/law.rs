@@ -207,7 +207,13 @@ mod tests {
     }
 
     /// Feeds a packet of constant sojourn time every `gap` and returns the instants of signals.
-    fn signals(law: &mut Cobalt, tuning: &Tuning, sojourn: Span, gap: Span, until: Time) -> Vec<f64> {
+    fn signals(
+        law: &mut Cobalt,
+        tuning: &Tuning,
+        sojourn: Span,
+        gap: Span,
+        until: Time,
+    ) -> Vec<f64> {
         let mut random = StreamKey::root(1).stream();
         let mut now = Time::ZERO;
         let mut marks = Vec::new();

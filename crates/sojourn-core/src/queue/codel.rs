@@ -1,0 +1,135 @@
+//! CoDel: drops or marks at the head when packets have stood longer than a target for an interval.
+//!
+//! Model: RFC 8289 and Linux `net/sched/sch_codel.c` with `include/net/codel_impl.h`. A packet's
+//! sojourn time is measured when it leaves. Once it has been above `target` for one `interval`, a
+//! packet is marked (if ECN-capable) or dropped, and again after interval / sqrt(count) for as
+//! long as the queue stays bad: not once the sojourn time is below target or no more than one full
+//! packet waits behind. If it turns bad again within 16 intervals of the last due signal, the
+//! count resumes where it was. As in Linux, 1/sqrt(count) is a 16-bit fraction improved by one
+//! Newton step per signal, and marking ends the loop over overdue drops. The law, shared with
+//! FQ-CoDel, is in `queue/law/codel.rs`.
+//!
+//! Defaults are Linux's: target 5 ms, interval 100 ms, limit 1000 packets. Deviations: `ecn`
+//! follows the flows instead of being off; times are in nanoseconds instead of units of 1.024 us.
+//! Bytes count the link's overhead, as in Linux.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::law::codel::{Codel as Law, CodelConfig, CodelQueue};
+use super::packet_list::{Framing, PacketList};
+use super::{Backlog, DropReason, QueueContext, QueueDiscipline, QueueInit, Registered};
+use crate::error::FieldError;
+use crate::packet::Packet;
+use crate::quantity::Limit;
+use crate::units::{Span, Time};
+
+/// Parameters of CoDel.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Params {
+    /// Waiting packets, bytes or bandwidth-delay products at which the tail is dropped.
+    pub limit: Limit,
+    /// Acceptable standing sojourn time.
+    pub target: Span,
+    /// How long the sojourn time may stay above the target; about the longest usual RTT.
+    pub interval: Span,
+    /// Mark ECN-capable packets instead of dropping; default: if the flows use ECN.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ecn: Option<bool>,
+    /// Mark every ECN-capable packet that waited longer than this; default: none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ce_threshold: Option<Span>,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Params {
+            limit: Limit::Packets(1000),
+            target: Span::from_millis(5),
+            interval: Span::from_millis(100),
+            ecn: None,
+            ce_threshold: None,
+        }
+    }
+}
+
+impl crate::registry::Params for Params {
+    fn validate(&self) -> Result<(), FieldError> {
+        if self.interval == Span::ZERO {
+            return Err(FieldError::new("interval", "must be above zero"));
+        }
+        Ok(())
+    }
+}
+
+/// A CoDel queue.
+#[derive(Debug)]
+pub struct Codel {
+    packets: PacketList,
+    law: Law,
+    config: CodelConfig,
+    max_packets: u64,
+    max_bytes: u64,
+}
+
+impl CodelQueue for PacketList {
+    #[inline]
+    fn pop(&mut self) -> Option<Packet> {
+        PacketList::pop(self)
+    }
+    #[inline]
+    fn waiting_bytes(&self) -> u64 {
+        self.framed_bytes()
+    }
+}
+
+impl Registered for Codel {
+    type Params = Params;
+
+    fn new(params: Params, init: &QueueInit) -> Self {
+        let framing = Framing::new(init);
+        let (max_packets, max_bytes) = params.limit.resolve(init);
+        Codel {
+            packets: PacketList::new(framing),
+            law: Law::default(),
+            config: CodelConfig {
+                target: params.target,
+                interval: params.interval,
+                ecn: params.ecn.unwrap_or(init.ecn),
+                ce_threshold: params.ce_threshold,
+                mtu: framing.mtu,
+            },
+            max_packets,
+            max_bytes,
+        }
+    }
+}
+
+impl QueueDiscipline for Codel {
+    fn enqueue(&mut self, now: Time, packet: Packet, cx: &mut QueueContext<'_>) {
+        let bytes = self.packets.framed_bytes() + self.packets.framing.len(&packet);
+        if self.packets.len() < self.max_packets && bytes <= self.max_bytes {
+            self.packets.push(packet);
+        } else {
+            cx.drop(now, packet, DropReason::Overflow);
+        }
+    }
+
+    fn dequeue(&mut self, now: Time, cx: &mut QueueContext<'_>) -> Option<Packet> {
+        self.law.dequeue(now, &self.config, &mut self.packets, cx)
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.packets.backlog()
+    }
+
+    fn can_bypass(&self) -> bool {
+        true
+    }
+
+    fn observe(&self, out: &mut dyn FnMut(&'static str, f64)) {
+        out("codel_count", f64::from(self.law.count));
+        out("codel_dropping", f64::from(u8::from(self.law.dropping)));
+    }
+}

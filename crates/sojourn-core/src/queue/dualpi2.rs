@@ -1,0 +1,241 @@
+//! DualPI2: low latency for scalable flows beside Classic ones, by two coupled queues.
+//!
+//! Model: RFC 9332 and Linux `net/sched/sch_dualpi2.c` (6.17). Packets with ECT(1) or CE go to the
+//! L queue, all others to the C queue; so a Classic flow's packets that an earlier hop marked CE
+//! overtake its others. A PI controller keeps the longer of the two queues' delays (how long the
+//! head has waited) near `target` with a base probability p', updated every `update`. On leaving,
+//! a packet of the C queue is marked, or dropped if it is not ECN-capable, with probability p'^2;
+//! one of the L queue is marked with k p' (`coupling`), and in any case when it waited longer than
+//! `step`. So Classic and scalable flows of equal RTT get about equal rates.
+//!
+//! The L queue goes first, except that the C queue gets at least `c_weight` of the bytes while both
+//! wait. When k p' exceeds 1, ECN no longer helps: both queues drop with p'^2, and the L queue
+//! marks everything else; with `drop_on_overload = false`, p' stays at most 1/k instead, and
+//! the limit is what drops. Nothing is signalled by probability while less than two full packets
+//! wait.
+//!
+//! Defaults are Linux's: target 15 ms, update 16 ms, alpha 0.16 and beta 3.2 per s, k = 2, step
+//! 1 ms, C weight 10 %, 10000 packets, drops at the head. Deviations: the memory limit (twice the
+//! limit in bytes, not reached by packets up to the MTU), classification by filters, drops on
+//! arrival and thresholds in packets are left out. There is no segmentation offload to undo.
+
+use rand::Rng;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::law::pi2::{Pi2, Pi2Config, scale_gain};
+use super::packet_list::{Framing, PacketList};
+use super::pie::validate_update;
+use super::{Backlog, DropReason, QueueContext, QueueDiscipline, QueueInit, Registered};
+use crate::error::FieldError;
+use crate::packet::{Ecn, Packet};
+use crate::quantity::{Packets, Percent};
+use crate::rng::Stream;
+use crate::units::{Span, Time};
+
+/// Parameters of DualPI2.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Params {
+    /// Packets in both queues together.
+    pub limit: Packets,
+    /// Reference queueing delay of the C queue.
+    pub target: Span,
+    /// Time between updates of the base probability.
+    pub update: Span,
+    /// Integral gain in 1/s, up to 1000.
+    pub alpha: f64,
+    /// Proportional gain in 1/s, up to 1000.
+    pub beta: f64,
+    /// Coupling factor k between the queues' probabilities, 1 to 255.
+    pub coupling: u8,
+    /// Waiting time above which every packet of the L queue is marked.
+    pub step: Span,
+    /// Least share of the bytes that the C queue gets while both wait.
+    pub c_weight: Percent,
+    /// Drop, instead of letting the queue grow, when marks no longer restrain the flows.
+    pub drop_on_overload: bool,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Params {
+            limit: Packets(10_000),
+            target: Span::from_millis(15),
+            update: Span::from_millis(16),
+            alpha: 0.16,
+            beta: 3.2,
+            coupling: 2,
+            step: Span::from_millis(1),
+            c_weight: Percent::new(10.0),
+            drop_on_overload: true,
+        }
+    }
+}
+
+impl crate::registry::Params for Params {
+    fn validate(&self) -> Result<(), FieldError> {
+        for (field, gain) in [("alpha", self.alpha), ("beta", self.beta)] {
+            if !(1.0 / 256.0..=1000.0).contains(&gain) {
+                let message = format!("is {gain}; allowed: 1/256 to 1000 per second");
+                return Err(FieldError::new(field, message));
+            }
+        }
+        if self.coupling == 0 {
+            return Err(FieldError::new("coupling", "is 0; allowed: 1 to 255"));
+        }
+        validate_update(self.update)
+    }
+}
+
+/// A DualPI2 discipline.
+#[derive(Debug)]
+pub struct DualPi2 {
+    low_latency: PacketList,
+    classic: PacketList,
+    law: Pi2,
+    config: Pi2Config,
+    params: Params,
+    /// Bytes times per cent that the C queue may not yet send: the L queue's turn if at most zero.
+    credit: i64,
+    initial_credit: i64,
+    next_update: Time,
+    random: Stream,
+}
+
+impl Registered for DualPi2 {
+    type Params = Params;
+
+    fn new(params: Params, init: &QueueInit) -> Self {
+        let framing = Framing::new(init);
+        let weight = c_weight_percent(&params);
+        let initial_credit = framing.mtu as i64 * (2 * weight - 100);
+        DualPi2 {
+            low_latency: PacketList::new(framing),
+            classic: PacketList::new(framing),
+            law: Pi2::default(),
+            config: Pi2Config {
+                target: params.target,
+                alpha: scale_gain(params.alpha),
+                beta: scale_gain(params.beta),
+                coupling: u64::from(params.coupling),
+                cap: !params.drop_on_overload,
+            },
+            params,
+            credit: initial_credit,
+            initial_credit,
+            next_update: Time::ZERO + params.update,
+            random: init.random.stream(),
+        }
+    }
+}
+
+/// The C queue's weight in whole per cent, as Linux keeps it.
+fn c_weight_percent(params: &Params) -> i64 {
+    (params.c_weight.fraction() * 100.0).round() as i64
+}
+
+impl DualPi2 {
+    /// Removes the packet whose turn it is; also whether it is from the L queue, and by how much
+    /// the credit is to change if it is sent.
+    fn pop(&mut self) -> Option<(Packet, bool, i64)> {
+        let weight = c_weight_percent(&self.params);
+        let both_wait = !self.low_latency.is_empty() && !self.classic.is_empty();
+        let from_l = !self.low_latency.is_empty() && (!both_wait || self.credit <= 0);
+        let list = if from_l { &mut self.low_latency } else { &mut self.classic };
+        let packet = list.pop()?;
+        let bytes = list.framing.len(&packet) as i64;
+        let change = match (both_wait, from_l) {
+            (false, _) => 0,
+            (true, true) => weight * bytes,
+            (true, false) => (weight - 100) * bytes,
+        };
+        Some((packet, from_l, change))
+    }
+
+    /// Signals on a packet by the probabilities; returns whether to drop it.
+    fn signal(
+        &mut self,
+        now: Time,
+        packet: &mut Packet,
+        from_l: bool,
+        cx: &mut QueueContext<'_>,
+    ) -> bool {
+        let waiting = self.low_latency.framed_bytes() + self.classic.framed_bytes();
+        if waiting < 2 * self.classic.framing.mtu {
+            return false;
+        }
+        let mut draw = || self.random.next_u32();
+        let overloaded = self.law.overloaded(&self.config);
+        if from_l && !overloaded {
+            if self.law.signals_scalable(&self.config, draw) {
+                let _ = cx.mark_ce(now, packet);
+            }
+            return false;
+        }
+        if self.law.signals_classic(&mut draw) && (overloaded || !cx.mark_ce(now, packet)) {
+            return true;
+        }
+        if from_l {
+            let _ = cx.mark_ce(now, packet);
+        }
+        false
+    }
+}
+
+impl QueueDiscipline for DualPi2 {
+    fn enqueue(&mut self, now: Time, packet: Packet, cx: &mut QueueContext<'_>) {
+        if self.low_latency.len() + self.classic.len() >= self.params.limit.0 {
+            cx.drop(now, packet, DropReason::Overflow);
+        } else if matches!(packet.ecn, Ecn::Ect1 | Ecn::Ce) {
+            self.low_latency.push(packet);
+        } else {
+            self.classic.push(packet);
+        }
+    }
+
+    fn dequeue(&mut self, now: Time, cx: &mut QueueContext<'_>) -> Option<Packet> {
+        while let Some((mut packet, from_l, change)) = self.pop() {
+            if self.signal(now, &mut packet, from_l, cx) {
+                cx.drop(now, packet, DropReason::Aqm);
+                continue;
+            }
+            if from_l && now.since(packet.enqueued_at) > self.params.step {
+                let _ = cx.mark_ce(now, &mut packet);
+            }
+            self.credit += change;
+            return Some(packet);
+        }
+        self.credit = self.initial_credit;
+        None
+    }
+
+    fn backlog(&self) -> Backlog {
+        let (l, c) = (self.low_latency.backlog(), self.classic.backlog());
+        Backlog { packets: l.packets + c.packets, bytes: l.bytes + c.bytes }
+    }
+
+    fn next_timer(&self) -> Option<Time> {
+        Some(self.next_update)
+    }
+
+    fn on_timer(&mut self, now: Time, _cx: &mut QueueContext<'_>) {
+        if now < self.next_update {
+            return;
+        }
+        self.next_update += self.params.update;
+        let waited =
+            |list: &PacketList| list.front().map_or(Span::ZERO, |p| now.since(p.enqueued_at));
+        let delay = waited(&self.low_latency).max(waited(&self.classic));
+        self.law.update(&self.config, delay);
+    }
+
+    fn observe(&self, out: &mut dyn FnMut(&'static str, f64)) {
+        let p = self.law.base_probability();
+        out("base_probability", p);
+        out("classic_probability", p * p);
+        out("scalable_probability", (p * f64::from(self.params.coupling)).min(1.0));
+        out("l_packets", self.low_latency.len() as f64);
+        out("c_packets", self.classic.len() as f64);
+    }
+}

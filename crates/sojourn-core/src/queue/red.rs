@@ -1,0 +1,226 @@
+//! RED: drops or marks with a probability that grows with the average queue length.
+//!
+//! Model: Floyd and Jacobson 1993 as in Linux `net/sched/sch_red.c`, `include/net/red.h`. The
+//! average moves by 2^-n of its distance to the queue's length in bytes at each arrival. Between
+//! `min` and `max` packets are signalled with a probability that rises to `probability`, spaced
+//! uniformly; above `max` all are. `gentle` (Floyd 2000; not in Linux) lets the probability rise
+//! on to 1 at twice `max`. `adaptive` (Floyd, Gummadi, Shenker 2001) adjusts `probability` every
+//! 500 ms, within 1 % and 50 %. With ECN, capable packets are marked, also above `max` unless
+//! `hard_drop`.
+//!
+//! Defaults follow `tc red`: `max` is three times `min`, or a quarter of `limit`; `min` a third
+//! of `max`; `burst` (2 min + max) / (3 average packets), from which the weight 2^-n follows;
+//! probability 2 %; average packet 1000 B. `tc` demands a limit; its manual's example of 400 kB
+//! is the default here. Bytes count the link's overhead, as in Linux.
+//!
+//! Deviations: `ecn` follows the flows instead of being off. Probabilities are real numbers
+//! instead of 32-bit fractions. The average of an idle queue decays exactly as by one empty sample
+//! per average packet's transmission time at the link's rate (10 Mbit/s if it has none), as the
+//! paper says; Linux approximates that by bit shifts from a table that `tc` computes in units
+//! of 64 ns and the kernel reads in microseconds.
+
+use rand::Rng;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::law::red::{Red as Law, RedAction, RedConfig, weight_log_for_burst};
+use super::packet_list::{Framing, PacketList};
+use super::{Backlog, DropReason, QueueContext, QueueDiscipline, QueueInit, Registered};
+use crate::error::FieldError;
+use crate::packet::Packet;
+use crate::quantity::{Bytes, Limit, Percent};
+use crate::rng::Stream;
+use crate::units::{Rate, Span, Time};
+
+/// Parameters of RED.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Params {
+    /// Waiting bytes at which the tail is dropped; packets and bandwidth-delay products are
+    /// converted with the full packet size.
+    pub limit: Limit,
+    /// Average below which nothing is signalled; default a third of `max`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub min: Option<Bytes>,
+    /// Average at which the probability is `probability`; default three times `min`, or a quarter
+    /// of `limit`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max: Option<Bytes>,
+    /// Probability of a signal at `max`.
+    pub probability: Percent,
+    /// Packets of average size that may arrive at once and pass; default (2 min + max) / 3.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub burst: Option<u32>,
+    /// Average packet size.
+    pub average_packet: Bytes,
+    /// Let the probability rise from `probability` at `max` to 1 at twice `max`.
+    pub gentle: bool,
+    /// Adapt the probability so that the average stays between `min` and `max`.
+    pub adaptive: bool,
+    /// Mark ECN-capable packets instead of dropping; default: if the flows use ECN.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ecn: Option<bool>,
+    /// Drop even ECN-capable packets when the average is beyond the range of probabilities.
+    pub hard_drop: bool,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Params {
+            limit: Limit::Bytes(400_000),
+            min: None,
+            max: None,
+            probability: Percent::new(2.0),
+            burst: None,
+            average_packet: Bytes(1000),
+            gentle: false,
+            adaptive: false,
+            ecn: None,
+            hard_drop: false,
+        }
+    }
+}
+
+impl Params {
+    /// Average thresholds and burst, by the rules of `tc red`.
+    fn thresholds(&self, limit: u64) -> (u64, u64, u64) {
+        let max = match (self.max, self.min) {
+            (Some(Bytes(max)), _) => max,
+            (None, Some(Bytes(min))) => 3 * min,
+            (None, None) => limit / 4,
+        };
+        let min = self.min.map_or(max / 3, |bytes| bytes.0);
+        let burst = self.burst.map_or((2 * min + max) / (3 * self.average_packet.0), u64::from);
+        (min, max, burst)
+    }
+}
+
+impl crate::registry::Params for Params {
+    fn validate(&self) -> Result<(), FieldError> {
+        if self.average_packet.0 == 0 {
+            return Err(FieldError::new("average_packet", "must be above zero"));
+        }
+        // A limit in packets or bandwidth-delay products is not known in bytes yet.
+        let limit = if let Limit::Bytes(bytes) = self.limit { bytes } else { u64::MAX };
+        let (min, max, burst) = self.thresholds(limit);
+        if (self.min.is_some() || self.max.is_some()) && (min >= max || max > limit) {
+            let allowed = "allowed: min below max, max not above limit";
+            return Err(FieldError::new("max", format!("min {min} B, max {max} B; {allowed}")));
+        }
+        if self.burst.is_some() && weight_log_for_burst(min, burst, self.average_packet.0).is_none()
+        {
+            let least = min / self.average_packet.0;
+            let message = format!("is {burst}; allowed: at least min / average_packet = {least}");
+            return Err(FieldError::new("burst", message));
+        }
+        Ok(())
+    }
+}
+
+/// A RED queue.
+#[derive(Debug)]
+pub struct Red {
+    packets: PacketList,
+    law: Law,
+    config: RedConfig,
+    limit: u64,
+    ecn: bool,
+    hard_drop: bool,
+    /// Since when a dequeue has found nothing.
+    idle_since: Option<Time>,
+    next_adaptation: Option<Time>,
+    random: Stream,
+}
+
+/// Time between adaptations.
+const ADAPTATION: Span = Span::from_millis(500);
+
+impl Registered for Red {
+    type Params = Params;
+
+    fn new(params: Params, init: &QueueInit) -> Self {
+        let framing = Framing::new(init);
+        let limit = framing.limit_in_bytes(params.limit, init);
+        let (min, max, burst) = params.thresholds(limit);
+        let rate = init.rate.unwrap_or(Rate::from_bps(10_000_000));
+        let config = RedConfig {
+            min: min as f64,
+            max: max.max(min + 1) as f64,
+            max_p: params.probability.fraction(),
+            weight_log: weight_log_for_burst(min, burst, params.average_packet.0).unwrap_or(1),
+            gentle: params.gentle,
+            packet_time: rate.span_of(params.average_packet.0),
+        };
+        Red {
+            packets: PacketList::new(framing),
+            law: Law::new(&config),
+            config,
+            limit,
+            ecn: params.ecn.unwrap_or(init.ecn),
+            hard_drop: params.hard_drop,
+            idle_since: Some(Time::ZERO),
+            next_adaptation: params.adaptive.then_some(Time::ZERO + ADAPTATION),
+            random: init.random.stream(),
+        }
+    }
+}
+
+impl Red {
+    fn uniform(random: &mut Stream) -> f64 {
+        (random.next_u64() >> 11) as f64 / (1u64 << 53) as f64
+    }
+}
+
+impl QueueDiscipline for Red {
+    fn enqueue(&mut self, now: Time, mut packet: Packet, cx: &mut QueueContext<'_>) {
+        let backlog = self.packets.framed_bytes();
+        match self.idle_since.take() {
+            Some(since) => self.law.sample_after_idle(&self.config, now.since(since)),
+            None => self.law.sample(&self.config, backlog),
+        }
+        let action = self.law.decide(&self.config, || Self::uniform(&mut self.random));
+        let may_mark = self.ecn && !(action == RedAction::Forced && self.hard_drop);
+        if action != RedAction::Pass && !(may_mark && cx.mark_ce(now, &mut packet)) {
+            cx.drop(now, packet, DropReason::Aqm);
+        } else if backlog + self.packets.framing.len(&packet) > self.limit {
+            cx.drop(now, packet, DropReason::Overflow);
+        } else {
+            self.packets.push(packet);
+        }
+    }
+
+    fn dequeue(&mut self, now: Time, _cx: &mut QueueContext<'_>) -> Option<Packet> {
+        let packet = self.packets.pop();
+        if packet.is_none() && self.idle_since.is_none() {
+            self.idle_since = Some(now);
+        }
+        packet
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.packets.backlog()
+    }
+
+    fn next_timer(&self) -> Option<Time> {
+        self.next_adaptation
+    }
+
+    fn on_timer(&mut self, now: Time, _cx: &mut QueueContext<'_>) {
+        if let Some(time) = &mut self.next_adaptation
+            && now >= *time
+        {
+            *time += ADAPTATION;
+            // What the average would be after the idle time so far (Linux does the same).
+            let mut law = self.law;
+            if let Some(since) = self.idle_since {
+                law.sample_after_idle(&self.config, now.since(since));
+            }
+            self.law.adapt_to(&self.config, law.average(&self.config));
+        }
+    }
+
+    fn observe(&self, out: &mut dyn FnMut(&'static str, f64)) {
+        out("red_average", self.law.average(&self.config));
+        out("drop_probability", self.law.probability(&self.config));
+    }
+}
