@@ -19,14 +19,8 @@ impl FieldError {
 
     /// An unknown name, with the nearest known one suggested and all of them listed.
     pub fn unknown_name(field: &str, kind: &str, written: &str, names: &[&str]) -> Self {
-        let nearest = names
-            .iter()
-            .map(|name| {
-                (strsim::normalized_damerau_levenshtein(&written.to_lowercase(), name), name)
-            })
-            .filter(|(likeness, _)| *likeness > 0.4)
-            .max_by(|a, b| a.0.total_cmp(&b.0))
-            .map(|(_, name)| format!(" did you mean '{name}'?"))
+        let nearest = nearest(written, names)
+            .map(|name| format!(" did you mean '{name}'?"))
             .unwrap_or_default();
         let message = format!("unknown {kind} '{written}';{nearest} allowed: {}", names.join(", "));
         FieldError::new(field, message)
@@ -35,8 +29,22 @@ impl FieldError {
     /// From a deserialiser that kept track of the path.
     pub fn from_serde(error: &serde_path_to_error::Error<serde_json::Error>) -> Self {
         let path = error.path().to_string().replace('[', ".").replace(']', "");
-        let field = if path == "." { String::new() } else { path };
-        FieldError::new(field, error.inner().to_string())
+        let path = if path == "." { String::new() } else { path };
+        let message = error.inner().to_string();
+        // Serde quotes names in backticks: the offending one first, then the allowed ones.
+        let quoted: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
+        match quoted.split_first() {
+            Some((key, keys)) if message.starts_with("unknown field") => {
+                FieldError::unknown_name(&path, "key", key, keys)
+            }
+            Some((name, names)) if message.starts_with("unknown variant") => {
+                FieldError::unknown_name(&path, "name", name, names)
+            }
+            Some((key, _)) if message.starts_with("missing field") => {
+                FieldError::new(*key, "is missing").within(&path)
+            }
+            _ => FieldError::new(path, message),
+        }
     }
 
     /// The same error seen from the parent of its field.
@@ -49,6 +57,15 @@ impl FieldError {
         };
         self
     }
+}
+
+/// The name most like `written`, if any is like it at all.
+fn nearest<'a>(written: &str, names: &[&'a str]) -> Option<&'a str> {
+    let written: String = written.to_lowercase().replace('_', "-").chars().take(100).collect();
+    let likeness =
+        |name: &str| strsim::normalized_damerau_levenshtein(&written, &name.replace('_', "-"));
+    let likely = names.iter().map(|name| (likeness(name), *name)).filter(|(like, _)| *like > 0.4);
+    likely.max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, name)| name)
 }
 
 impl fmt::Display for FieldError {

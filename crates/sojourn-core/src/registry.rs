@@ -87,6 +87,60 @@ pub fn same_name(written: &str, name: &str) -> bool {
         })
 }
 
+/// An enumeration written as a name: hyphen and underscore are the same on input, the canonical
+/// name is written, an unknown name is answered with the nearest.
+macro_rules! named {
+    ($(#[$meta:meta])* $type:ident, $kind:literal { $($(#[$doc:meta])* $variant:ident = $name:literal),* $(,)? }) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum $type { $($(#[$doc])* $variant),* }
+
+        impl $type {
+            /// Every name, in the order of the documentation.
+            pub const NAMES: &'static [&'static str] = &[$($name),*];
+
+            /// The canonical name.
+            pub const fn name(self) -> &'static str {
+                match self { $($type::$variant => $name),* }
+            }
+        }
+
+        impl std::str::FromStr for $type {
+            type Err = String;
+            fn from_str(text: &str) -> Result<Self, String> {
+                $(if $crate::registry::same_name(text, $name) { return Ok($type::$variant); })*
+                Err(crate::error::FieldError::unknown_name("", $kind, text, Self::NAMES).message)
+            }
+        }
+
+        impl<'de> serde::Deserialize<'de> for $type {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                let text = <std::borrow::Cow<'de, str>>::deserialize(deserializer)?;
+                text.parse().map_err(serde::de::Error::custom)
+            }
+        }
+
+        impl serde::Serialize for $type {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(self.name())
+            }
+        }
+
+        impl schemars::JsonSchema for $type {
+            fn schema_name() -> std::borrow::Cow<'static, str> {
+                stringify!($type).into()
+            }
+            fn inline_schema() -> bool {
+                true
+            }
+            fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                schemars::json_schema!({ "type": "string", "enum": Self::NAMES })
+            }
+        }
+    };
+}
+pub(crate) use named;
+
 /// Finds the member called `written`, or says which names there are and which is nearest.
 ///
 /// # Errors

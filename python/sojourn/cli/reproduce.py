@@ -15,8 +15,6 @@ from sojourn.cli.options import format_option, jobs_option, out_option, set_opti
 from sojourn.cli.progress import progress
 
 if TYPE_CHECKING:
-    from sojourn.papers.compare import Row
-    from sojourn.papers.paper import Paper
     from sojourn.papers.reproduce import Reproduction
 
 
@@ -60,20 +58,15 @@ def command(
 
 
 def _table(reproduction: Reproduction) -> None:
+    from sojourn.papers.compare import heading
+
     paper = reproduction.paper
     shown = ("published", "measured", "difference", "q1", "q3", "min", "max")
     heads = ("published", "median", "diff.", "q1", "q3", "min", "max")
     click.echo(f"{paper.title}\n")
-    for title, rows in groupby(reproduction.rows, partial(_heading, paper)):
+    for title, rows in groupby(reproduction.rows, partial(heading, paper)):
         cells = [[*(row[k] for k in paper.labels), *(row[v] for v in shown)] for row in rows]
         tables.show(title, (*paper.labels, *heads), cells, words=len(paper.labels))
     click.echo("Set-up:")
     for choice in paper.choices:
         click.echo(f"  {choice}")
-
-
-def _heading(paper: Paper, row: Row) -> str:
-    """The key columns that do not name the row, a repeated value once."""
-    told = [row[key] for key in paper.labels]
-    values = [row[key] for key in paper.keys if row[key] not in told]
-    return " ".join(dict.fromkeys(values))

@@ -3,26 +3,13 @@
 from __future__ import annotations
 
 import csv
-import math
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from sojourn.numbers import number
+
 WIDTH = 100
-
-
-def number(value: Any) -> str:
-    """A value as a table shows it: four significant digits, a dash for undefined."""
-    if value is None:
-        return "-"
-    if not isinstance(value, float):
-        return str(value)
-    if not math.isfinite(value):
-        return "-"
-    if value != 0 and not 1e-3 <= abs(value) < 1e6:
-        return f"{value:.1e}"
-    digits = 3 - math.floor(math.log10(abs(value))) if value else 0
-    return f"{value:.{max(0, min(digits, 4))}f}"
 
 
 def show(title: str, header: Sequence[str], rows: Iterable[Sequence[Any]], words: int = 1) -> None:

@@ -38,6 +38,8 @@ class Panel:
     x_label: str
     y_label: str
     lines: Sequence[Line]
+    #: Whether the vertical axis begins at zero.
+    from_zero: bool = True
 
 
 @dataclass(frozen=True)

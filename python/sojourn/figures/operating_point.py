@@ -17,11 +17,11 @@ def operating_point(result: Result) -> Chart:
     view = result.data.flow
     in_flight = view.where_regular(ratio(view.samples["in_flight_time"], view.span))
     rows = [
-        ("In flight (segments)", in_flight),
-        ("sRTT (ms)", 1e3 * view.srtt),
-        ("Throughput (Mbit/s)", view.throughput),
+        ("In flight (segments)", in_flight, True),
+        ("sRTT (ms)", 1e3 * view.srtt, False),
+        ("Throughput (Mbit/s)", view.throughput, True),
     ]
-    panels = [Panel("Time (s)", label, _lines(result, values)) for label, values in rows]
+    panels = [Panel("Time (s)", label, _lines(result, v), zero) for label, v, zero in rows]
     return Chart(
         "Operating point over time",
         "Segments in flight, smoothed round-trip time and throughput of each flow, per sample.",

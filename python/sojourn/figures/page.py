@@ -28,7 +28,11 @@ def render(chart: Chart) -> dict[str, Any]:
     for number, panel in enumerate(chart.panels, start=1):
         suffix = "" if number == 1 else str(number)
         layout[f"xaxis{suffix}"] = {"title": {"text": panel.x_label}, "gridcolor": "#ddd"}
-        layout[f"yaxis{suffix}"] = {"title": {"text": panel.y_label}, "gridcolor": "#ddd"}
+        layout[f"yaxis{suffix}"] = {
+            "title": {"text": panel.y_label},
+            "gridcolor": "#ddd",
+            "rangemode": "tozero" if panel.from_zero else "normal",
+        }
         if chart.stacked and number < count:
             layout[f"xaxis{suffix}"] = {"matches": f"x{count}", "gridcolor": "#ddd"}
         data += [_trace(line, suffix, first=number == 1) for line in panel.lines]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import IO, Any, Literal
 
 import matplotlib as mpl
 import numpy as np
@@ -45,13 +45,19 @@ def render(chart: Chart) -> Figure:
         return figure
 
 
+def write(chart: Chart, target: IO[bytes] | Path, kind: Literal["png", "svg"]) -> None:
+    """Writes the chart as PNG or SVG; the same chart gives the same bytes."""
+    with mpl.rc_context(_STYLE):
+        figure = render(chart)
+        metadata = {"Date": None} if kind == "svg" else {"Software": None}
+        figure.savefig(target, format=kind, dpi=160, metadata=metadata)
+
+
 def save(chart: Chart, directory: Path, name: str) -> None:
     """Writes ``name.png`` and ``name.svg``."""
     directory.mkdir(parents=True, exist_ok=True)
-    with mpl.rc_context(_STYLE):
-        figure = render(chart)
-        figure.savefig(directory / f"{name}.png", dpi=160)
-        figure.savefig(directory / f"{name}.svg", metadata={"Date": None})
+    write(chart, directory / f"{name}.png", "png")
+    write(chart, directory / f"{name}.svg", "svg")
 
 
 def _size(chart: Chart) -> tuple[float, float]:
@@ -65,7 +71,7 @@ def _draw(ax: Axes, panel: Panel) -> None:
         _draw_line(ax, line)
     ax.set_xlabel(panel.x_label)
     ax.set_ylabel(panel.y_label)
-    if not any(line.style == "points" for line in panel.lines):
+    if panel.from_zero:
         ax.set_ylim(bottom=0)
 
 

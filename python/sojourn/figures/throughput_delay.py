@@ -13,7 +13,9 @@ from sojourn.result import Result
 @figure("throughput_delay")
 def throughput_delay(result: Result) -> Chart:
     """Throughput against smoothed RTT: samples, means, joint and optimal operating points."""
-    panel = Panel("sRTT (ms)", "Throughput (Mbit/s)", [*_flows(result), *_joint(result)])
+    panel = Panel(
+        "sRTT (ms)", "Throughput (Mbit/s)", [*_flows(result), *_joint(result)], from_zero=False
+    )
     return Chart(
         "Throughput against sRTT",
         "Samples (small) and mean (large) of each flow. Joint: throughput of all flows together "

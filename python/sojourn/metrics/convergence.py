@@ -44,6 +44,7 @@ def _settling(run: RunData, flow: int) -> tuple[float, float]:
     unit="s",
     aggregator="first",
     empty="null for a flow active for less than 30 s",
+    better="lower",
 )
 def convergence_time(run: RunData) -> Values:
     """Lin 2020: when the moving average of cwnd over 30 s first lies within 20 % of its mean over
@@ -59,6 +60,7 @@ def convergence_time(run: RunData) -> Values:
     unit="segments",
     aggregator="root mean square",
     empty="null where convergence_time_l4 is",
+    better="lower",
 )
 def stability(run: RunData) -> Values:
     """Lin 2020: root mean square, after convergence, of that moving average about its mean."""

@@ -15,13 +15,22 @@ from sojourn.metrics.samples import RunData, mean, ratio
     unit="ms",
     aggregator="mean",
     sampling="time-weighted",
+    better="lower",
 )
 def mean_srtt(run: RunData) -> Values:
     """The sender's smoothed round-trip time, while it is known."""
     return 1e3 * ratio(run.flow.total("srtt_time"), run.flow.total("srtt_known"))
 
 
-@metric("flow", "mean_rtt_l4", quantity="RTT", unit="ms", aggregator="mean", sampling="RTT sample")
+@metric(
+    "flow",
+    "mean_rtt_l4",
+    quantity="RTT",
+    unit="ms",
+    aggregator="mean",
+    sampling="RTT sample",
+    better="lower",
+)
 def mean_rtt(run: RunData) -> Values:
     """The sender's RTT samples."""
     return 1e3 * ratio(run.flow.total("rtt_sum"), run.flow.total("rtt_count"))
@@ -34,6 +43,7 @@ def mean_rtt(run: RunData) -> Values:
     unit="ms",
     aggregator="95th percentile",
     sampling="RTT sample",
+    better="lower",
 )
 def p95_rtt(run: RunData) -> Values:
     """95th percentile of the sender's RTT samples after the warm-up."""
@@ -47,6 +57,7 @@ def p95_rtt(run: RunData) -> Values:
     unit="ms",
     aggregator="mean",
     sampling="time-weighted",
+    better="lower",
 )
 def mean_est_qdelay(run: RunData) -> Values:
     """Smoothed RTT less the configured base RTT."""
@@ -60,6 +71,7 @@ def mean_est_qdelay(run: RunData) -> Values:
     unit="ms",
     aggregator="mean",
     sampling="segment",
+    better="lower",
 )
 def mean_one_way_delay(run: RunData) -> Values:
     """From the application's write to delivery in order, residence in the send buffer included."""
@@ -72,6 +84,7 @@ def mean_one_way_delay(run: RunData) -> Values:
     quantity="inter-delivery time",
     unit="ms",
     aggregator="mean",
+    better="lower",
 )
 def mean_idt_ewma(run: RunData) -> Values:
     """Smoothed time between arrivals of data, as it stands at the end of each sample."""

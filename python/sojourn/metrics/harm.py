@@ -28,6 +28,7 @@ def _alone(run: RunData, compute: Callable[[RunData], Values]) -> Values:
     aggregator="value",
     sampling="run",
     on_request=True,
+    better="lower",
 )
 def harm_throughput(run: RunData) -> Values:
     """(alone - together) / alone, of mean throughput."""
@@ -43,6 +44,7 @@ def harm_throughput(run: RunData) -> Values:
     aggregator="value",
     sampling="run",
     on_request=True,
+    better="lower",
 )
 def harm_delay(run: RunData) -> Values:
     """(together - alone) / together, of mean smoothed RTT."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sojourn.metrics.registry import Values, metric
+from sojourn.metrics.registry import Better, Values, metric
 from sojourn.metrics.samples import RunData, ratio
 
 
@@ -14,7 +14,9 @@ def mean_sending_rate(run: RunData) -> Values:
     return ratio(run.link.total("sent_bytes") * 8e-6, run.link.time)
 
 
-@metric("link", "utilization_l1", quantity="utilization", unit="1", aggregator="mean")
+@metric(
+    "link", "utilization_l1", quantity="utilization", unit="1", aggregator="mean", better="higher"
+)
 def utilization(run: RunData) -> Values:
     """Sending rate divided by the link's rate; null for a link without one."""
     return mean_sending_rate(run) * 1e6 / run.link.rate
@@ -27,6 +29,7 @@ def utilization(run: RunData) -> Values:
     unit="ms",
     aggregator="mean",
     sampling="packet",
+    better="lower",
 )
 def mean_qdisc_delay(run: RunData) -> Values:
     """Time a packet spends in the queue."""
@@ -40,6 +43,7 @@ def mean_qdisc_delay(run: RunData) -> Values:
     unit="packets",
     aggregator="mean",
     sampling="time-weighted",
+    better="lower",
 )
 def mean_qdisc_length(run: RunData) -> Values:
     """Packets waiting in the queue."""
@@ -57,11 +61,12 @@ def _percentile(percent: int) -> None:
         quantity="sojourn time",
         unit="ms",
         aggregator=f"{percent}th percentile",
+        better="lower",
         sampling="packet",
     )(compute)
 
 
-def _total(name: str, quantity: str, summary: str, *columns: str) -> None:
+def _total(name: str, quantity: str, summary: str, *columns: str, better: Better = None) -> None:
     def compute(run: RunData) -> Values:
         return np.sum([run.link.total(column) for column in columns], axis=0)
 
@@ -74,6 +79,7 @@ def _total(name: str, quantity: str, summary: str, *columns: str) -> None:
         aggregator="total",
         sampling="event",
         empty="0",
+        better=better,
     )(compute)
 
 
@@ -81,7 +87,7 @@ for _percent in (50, 95, 99):
     _percentile(_percent)
 
 _DROPS = ("drops_overflow", "drops_aqm", "drops_policed")
-_total("total_qdisc_drops_l2", "drops", "Packets that the queue dropped.", *_DROPS)
+_total("total_qdisc_drops_l2", "drops", "Packets that the queue dropped.", *_DROPS, better="lower")
 _total("total_qdisc_drops_overflow_l2", "drops", "Drops because the queue was full.", _DROPS[0])
 _total("total_qdisc_drops_aqm_l2", "drops", "Drops by the control law.", _DROPS[1])
 _total("total_qdisc_drops_policed_l2", "drops", "Drops by a policer.", _DROPS[2])

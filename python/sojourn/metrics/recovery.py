@@ -13,6 +13,7 @@ from sojourn.metrics.samples import RunData, ratio
     unit="ms",
     aggregator="mean",
     sampling="recovery episode",
+    better="lower",
 )
 def mean_recovery_time(run: RunData) -> Values:
     """Duration of a loss-recovery episode."""
@@ -27,6 +28,7 @@ def mean_recovery_time(run: RunData) -> Values:
     aggregator="total",
     sampling="event",
     empty="0",
+    better="lower",
 )
 def total_retransmissions(run: RunData) -> Values:
     """Segments retransmitted."""
@@ -41,6 +43,7 @@ def total_retransmissions(run: RunData) -> Values:
     aggregator="total",
     sampling="event",
     empty="0",
+    better="lower",
 )
 def total_rtos(run: RunData) -> Values:
     """Retransmission timeouts."""
@@ -55,6 +58,7 @@ def total_rtos(run: RunData) -> Values:
     aggregator="total",
     sampling="event",
     empty="0",
+    better="lower",
 )
 def total_spurious_retransmissions(run: RunData) -> Values:
     """Retransmissions that the receiver reported as unnecessary (DSACK)."""
@@ -68,6 +72,7 @@ def total_spurious_retransmissions(run: RunData) -> Values:
     unit="1/s",
     aggregator="ratio of totals",
     sampling="event",
+    better="lower",
 )
 def retransmissions_per_second(run: RunData) -> Values:
     """Segments retransmitted per second of the flow's active time."""
@@ -81,6 +86,7 @@ def retransmissions_per_second(run: RunData) -> Values:
     unit="1",
     aggregator="ratio of totals",
     sampling="event",
+    better="lower",
 )
 def retransmissions_per_packet_sent(run: RunData) -> Values:
     """Segments retransmitted per data packet sent."""
@@ -94,6 +100,7 @@ def retransmissions_per_packet_sent(run: RunData) -> Values:
     unit="1",
     aggregator="ratio of totals",
     sampling="event",
+    better="lower",
 )
 def retransmissions_per_packet_lost(run: RunData) -> Values:
     """Segments retransmitted per segment that the sender marked lost."""

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from sojourn.metrics.samples import RunData
 
 Scope = Literal["flow", "link", "net"]
+Better = Literal["higher", "lower"] | None
 Values = NDArray[np.float64]
 Compute = Callable[["RunData"], Any]
 
@@ -36,6 +37,9 @@ class Metric:
     empty: str
     compute: Compute
     summary: str
+    #: Which value is the better one of several, where that can be said.
+    better: Better = None
+    #: Whether it needs further runs, so that it is computed only if named.
     on_request: bool = False
 
     @property
@@ -56,6 +60,7 @@ def metric(
     aggregator: str,
     sampling: str = "interval",
     empty: str = "null",
+    better: Better = None,
     on_request: bool = False,
 ) -> Callable[[Compute], Compute]:
     """Registers a function as the metric ``name``; its docstring is the summary."""
@@ -64,9 +69,8 @@ def metric(
         if (scope, name) in _METRICS:
             raise ValueError(f"metric {name} of {scope} is registered twice")
         summary = " ".join((compute.__doc__ or "").split())
-        _METRICS[scope, name] = Metric(
-            name, scope, quantity, unit, aggregator, sampling, empty, compute, summary, on_request
-        )
+        declared = (quantity, unit, aggregator, sampling, empty, compute, summary)
+        _METRICS[scope, name] = Metric(name, scope, *declared, better, on_request)
         return compute
 
     return register

@@ -6,7 +6,14 @@ from sojourn.metrics.registry import Values, metric
 from sojourn.metrics.samples import RunData, deviation, mean, ratio
 
 
-@metric("flow", "mean_throughput_l4", quantity="throughput", unit="Mbit/s", aggregator="mean")
+@metric(
+    "flow",
+    "mean_throughput_l4",
+    quantity="throughput",
+    unit="Mbit/s",
+    aggregator="mean",
+    better="higher",
+)
 def mean_throughput(run: RunData) -> Values:
     """Unique payload delivered to the receiving transport."""
     return run.flow.mean_rate("delivered_bytes")
@@ -18,13 +25,21 @@ def mean_throughput(run: RunData) -> Values:
     quantity="throughput",
     unit="1",
     aggregator="coefficient of variation",
+    better="lower",
 )
 def cov_throughput(run: RunData) -> Values:
     """Standard deviation of throughput over samples, divided by its mean."""
     return ratio(deviation(run.flow.throughput), mean(run.flow.throughput))
 
 
-@metric("flow", "mean_throughput_l7", quantity="throughput", unit="Mbit/s", aggregator="mean")
+@metric(
+    "flow",
+    "mean_throughput_l7",
+    quantity="throughput",
+    unit="Mbit/s",
+    aggregator="mean",
+    better="higher",
+)
 def mean_throughput_l7(run: RunData) -> Values:
     """Payload delivered in order to the application."""
     return run.flow.mean_rate("in_order_bytes")
@@ -42,7 +57,14 @@ def mean_sending_rate_l7(run: RunData) -> Values:
     return run.flow.mean_rate("written_bytes")
 
 
-@metric("flow", "mean_delivery_rate_l4", quantity="delivery rate", unit="Mbit/s", aggregator="mean")
+@metric(
+    "flow",
+    "mean_delivery_rate_l4",
+    quantity="delivery rate",
+    unit="Mbit/s",
+    aggregator="mean",
+    better="higher",
+)
 def mean_delivery_rate(run: RunData) -> Values:
     """The sender's delivery-rate estimate: mean of its samples in an interval, then over
     intervals.
@@ -58,6 +80,7 @@ def mean_delivery_rate(run: RunData) -> Values:
     quantity="utilization of the bottleneck rate",
     unit="1",
     aggregator="mean",
+    better="higher",
 )
 def mean_utilization_bw(run: RunData) -> Values:
     """Throughput divided by the rate of the slowest link on the flow's way."""

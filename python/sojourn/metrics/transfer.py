@@ -19,6 +19,7 @@ ETHERNET_HEADER = 14
     aggregator="value",
     sampling="flow",
     empty="null while a bounded transfer is incomplete",
+    better="lower",
 )
 def flow_completion_time(run: RunData) -> Values:
     """From the SYN to the acknowledgment of the last byte; for an unbounded flow, its active

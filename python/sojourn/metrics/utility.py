@@ -11,7 +11,12 @@ _SKIPPED = "samples without delivery left out and counted in empty_samples; null
 
 
 @metric(
-    "flow", "mean_network_power_l4", quantity="network power", unit="Mbit/s^2", aggregator="mean"
+    "flow",
+    "mean_network_power_l4",
+    quantity="network power",
+    unit="Mbit/s^2",
+    aggregator="mean",
+    better="higher",
 )
 def mean_network_power(run: RunData) -> Values:
     """Throughput in Mbit/s divided by smoothed RTT in seconds, per sample."""
@@ -25,6 +30,7 @@ def mean_network_power(run: RunData) -> Values:
     unit="ln(Mbit/s)",
     aggregator="mean",
     empty=_SKIPPED,
+    better="higher",
 )
 def mean_utility_pf(run: RunData) -> Values:
     """Natural logarithm of throughput in Mbit/s, per sample."""
@@ -38,6 +44,7 @@ def mean_utility_pf(run: RunData) -> Values:
     unit="s/Mbit",
     aggregator="mean",
     empty=_SKIPPED,
+    better="higher",
 )
 def mean_utility_mpdf(run: RunData) -> Values:
     """-1 / throughput in Mbit/s, per sample."""
@@ -51,6 +58,7 @@ def mean_utility_mpdf(run: RunData) -> Values:
     unit="count",
     aggregator="count",
     empty="0",
+    better="lower",
 )
 def empty_samples(run: RunData) -> Values:
     """Samples in which the flow delivered nothing."""

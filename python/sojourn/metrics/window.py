@@ -33,6 +33,7 @@ def mean_in_flight(run: RunData) -> Values:
     quantity="in flight",
     unit="1",
     aggregator="coefficient of variation",
+    better="lower",
 )
 def cov_in_flight(run: RunData) -> Values:
     """Standard deviation over samples of the segments in flight, divided by their mean."""

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from sojourn.papers.paper import Case, Cell, Outcome
+from sojourn.papers.paper import Case, Cell, Outcome, Paper
 from sojourn.store.files import write_atomically
 
 #: Columns after a table's keys; ``measured`` is the median over the replications.
@@ -50,3 +50,10 @@ def write(path: Path, keys: Sequence[str], rows: Iterable[Row]) -> None:
             writer.writerows(rows)
 
     write_atomically(path, fill)
+
+
+def heading(paper: Paper, row: Row) -> str:
+    """The key columns that do not name the row, a repeated value once."""
+    told = [row[key] for key in paper.labels]
+    values = [row[key] for key in paper.keys if row[key] not in told]
+    return " ".join(dict.fromkeys(values))

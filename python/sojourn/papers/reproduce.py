@@ -19,6 +19,7 @@ from sojourn.sweep.execute import execute
 KIND = "reproduction"
 #: The directory of the first run, whose figures the report shows.
 EXAMPLE = "example"
+COMPARISON = "comparison.csv"
 Progress = Callable[[int, int], None]
 
 
@@ -49,7 +50,7 @@ def reproduce(
     cases = list(dict.fromkeys(case for c in cells for group in c.replications for case in group))
     outcomes = _run(cases, out, jobs, progress)
     rows = [compare.compare(cell, outcomes) for cell in cells]
-    compare.write(out / "comparison.csv", chosen.keys, rows)
+    compare.write(out / COMPARISON, chosen.keys, rows)
     content = {"paper": chosen.name, "title": chosen.title, "choices": list(chosen.choices)}
     manifest.write(out, KIND, {**content, "keys": list(chosen.keys)})
     return Reproduction(chosen, rows)

@@ -41,7 +41,7 @@ mod cwnd;
 mod cycle;
 pub mod pacer;
 mod policer;
-mod probe_rtt;
+pub mod probe_rtt;
 
 use aggregation::{Aggregation, WINDOW_ROUNDS};
 use bandwidth::{Bandwidth, UNIT};

@@ -4,6 +4,7 @@
 //! Time is counted in milliseconds (a kernel with HZ = 1000) and, inside the curve, in 2^-10 s.
 //! The curve answers with a *count*: the window grows by one per so many acknowledged segments.
 
+use super::jiffies::{HZ, jiffies, jiffies_of};
 use crate::units::{Span, Time};
 
 /// Fractions are in 1024ths, as in Linux (`BICTCP_BETA_SCALE`).
@@ -12,8 +13,8 @@ pub const SCALE: u32 = 1024;
 const C_SCALED: u64 = 410;
 /// K^3 per segment of distance to the origin, in (2^-10 s)^3.
 const CUBE_FACTOR: u64 = (1 << 40) / C_SCALED;
-/// Recomputing waits this many milliseconds while the window does not change (HZ / 32).
-const RECOMPUTE_AFTER: u64 = 1000 / 32;
+/// Recomputing waits this many milliseconds while the window does not change.
+const RECOMPUTE_AFTER: u64 = HZ / 32;
 /// Distances in time are capped here (293 s): the curve is then beyond 10 million segments.
 const LONGEST_OFFSET: u64 = 300_000;
 /// Largest count before the first loss: growth of at least 5 % per round trip.
@@ -52,10 +53,6 @@ pub struct CubicCurve {
     pub reno_window: u32,
     reno_scale: u32,
     delay_min: Option<Span>,
-}
-
-fn millis(now: Time) -> u64 {
-    now.as_nanos() / 1_000_000
 }
 
 /// Largest integer whose cube is not above `a`.
@@ -102,7 +99,7 @@ impl CubicCurve {
     /// Takes an RTT sample; refuses those of the first second of an epoch, which still carry the
     /// queue of the loss. Returns whether it was taken.
     pub fn on_rtt(&mut self, now: Time, rtt: Span) -> bool {
-        if self.epoch.is_some_and(|epoch| millis(now).saturating_sub(epoch) < 1000) {
+        if self.epoch.is_some_and(|epoch| jiffies(now).saturating_sub(epoch) < HZ) {
             return false;
         }
         self.delay_min = Some(self.delay_min.map_or(rtt, |lowest| lowest.min(rtt)));
@@ -123,7 +120,7 @@ impl CubicCurve {
     /// Moves the epoch along by an idle time, so that growth resumes where it stopped.
     pub fn on_idle(&mut self, now: Time, idle: Span) {
         if let Some(epoch) = &mut self.epoch {
-            *epoch = (*epoch + idle.as_millis()).min(millis(now));
+            *epoch = (*epoch + idle.as_millis()).min(jiffies(now));
         }
     }
 
@@ -131,7 +128,7 @@ impl CubicCurve {
     #[inline]
     pub fn update(&mut self, now: Time, window: u32, acked: u32) -> u32 {
         self.acked += acked;
-        let now = millis(now);
+        let now = jiffies(now);
         if self.last_window == window && now - self.last_update <= RECOMPUTE_AFTER {
             return self.count;
         }
@@ -151,7 +148,7 @@ impl CubicCurve {
     /// Sets the count to reach the curve's value one round trip ahead.
     fn follow(&mut self, now: u64, window: u32, acked: u32) {
         let epoch = self.epoch.unwrap_or_else(|| self.begin_epoch(now, window, acked));
-        let target = self.window_at(now - epoch + self.delay_min.map_or(0, millis_up));
+        let target = self.window_at(now - epoch + self.delay_min.map_or(0, jiffies_of));
         self.count = if target > window { window / (target - window) } else { 100 * window };
         if self.last_max == 0 {
             self.count = self.count.min(FIRST_EPOCH_COUNT);
@@ -169,7 +166,7 @@ impl CubicCurve {
 
     /// The curve `ms` milliseconds into its epoch.
     fn window_at(&self, ms: u64) -> u32 {
-        let t = (ms << 10) / 1000;
+        let t = (ms << 10) / HZ;
         let offset = t.abs_diff(self.k).min(LONGEST_OFFSET);
         let delta = ((C_SCALED * offset * offset * offset) >> 40) as u32;
         if t < self.k {
@@ -191,11 +188,6 @@ impl CubicCurve {
             self.count = self.count.min(window / (self.reno_window - window));
         }
     }
-}
-
-/// Milliseconds rounded up, as `usecs_to_jiffies` rounds.
-fn millis_up(span: Span) -> u64 {
-    span.as_micros().div_ceil(1000)
 }
 
 #[cfg(test)]

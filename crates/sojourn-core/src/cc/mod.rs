@@ -20,7 +20,7 @@
 use serde_json::{Map, Value};
 
 use crate::error::FieldError;
-use crate::registry::{self, Listing, Params};
+use crate::registry::{self, Listing, Params, named};
 use crate::rng::StreamKey;
 use crate::units::{Rate, Span, Time};
 
@@ -29,6 +29,7 @@ pub mod cubic_ns3;
 pub mod filter;
 pub mod hystart;
 pub mod hystart_pp;
+pub mod jiffies;
 #[cfg(test)]
 mod path;
 pub mod sce_window;
@@ -51,7 +52,13 @@ macro_rules! controls {
 controls! {
     "reno" reno::Reno,
     "cubic" cubic::Cubic,
+    "bic" bic::Bic,
+    "highspeed" highspeed::HighSpeed,
+    "scalable" scalable::Scalable,
+    "hybla" hybla::Hybla,
+    "htcp" htcp::HTcp,
     "bbr" bbr::Bbr,
+    "bbr3" bbr3::Bbr3,
     "dctcp" dctcp::Dctcp,
     "reno-sce" reno_sce::RenoSce,
     "dctcp-sce" dctcp_sce::DctcpSce,
@@ -255,32 +262,22 @@ pub struct ControlInit {
     pub random: StreamKey,
 }
 
-/// ECN feedback that endpoints can be asked to use.
-#[derive(
-    Clone,
-    Copy,
-    Debug,
-    PartialEq,
-    Eq,
-    Hash,
-    serde::Serialize,
-    serde::Deserialize,
-    schemars::JsonSchema,
-)]
-#[serde(rename_all = "kebab-case")]
-pub enum EcnMode {
-    /// Not ECN-capable.
-    Off,
-    /// RFC 3168: one reduction per round, ECE until CWR.
-    Classic,
-    /// AccECN (RFC 9768): the receiver counts CE marks.
-    Accurate,
-    /// DCTCP (RFC 8257): ECE mirrors CE.
-    Dctcp,
-    /// Some Congestion Experienced: ECT(1) is a second signal, echoed by ESCE; CE as classic.
-    Sce,
-    /// L4S (RFC 9331): ECT(1) as identifier, with accurate feedback.
-    L4s,
+named! {
+    /// ECN feedback that endpoints can be asked to use.
+    EcnMode, "ECN feedback" {
+        /// Not ECN-capable.
+        Off = "off",
+        /// RFC 3168: one reduction per round, ECE until CWR.
+        Classic = "classic",
+        /// AccECN (RFC 9768): the receiver counts CE marks.
+        Accurate = "accurate",
+        /// DCTCP (RFC 8257): ECE mirrors CE.
+        Dctcp = "dctcp",
+        /// Some Congestion Experienced: ECT(1) is a second signal, echoed by ESCE; CE as classic.
+        Sce = "sce",
+        /// L4S (RFC 9331): ECT(1) as identifier, with accurate feedback.
+        L4s = "l4s",
+    }
 }
 
 /// A congestion control.

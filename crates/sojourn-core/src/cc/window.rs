@@ -1,7 +1,32 @@
 //! The window arithmetic that Linux's window-based controls share (`tcp_slow_start`,
 //! `tcp_cong_avoid_ai`, and what `tcp_input.c` itself does to `snd_cwnd`).
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 use super::{Control, Event, INFINITE_SSTHRESH};
+
+/// Whose rules a control of the Linux kernel follows, where they changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum Kernel {
+    /// Growth counts acknowledged segments.
+    #[serde(rename = "linux-6")]
+    Linux6,
+    /// Growth counts ACKs.
+    #[serde(rename = "linux-4.9")]
+    Linux49,
+}
+
+impl Kernel {
+    /// What an ACK of `acked` segments counts in congestion avoidance.
+    #[inline]
+    pub fn counts(self, acked: u32) -> u32 {
+        match self {
+            Kernel::Linux6 => acked,
+            Kernel::Linux49 => 1,
+        }
+    }
+}
 
 /// A congestion window in segments with its threshold and its fractional growth counter.
 #[derive(Clone, Copy, Debug)]
@@ -40,6 +65,20 @@ impl Window {
         let left = acked.saturating_sub(cwnd - self.cwnd);
         self.cwnd = cwnd;
         left
+    }
+
+    /// Slow start, then returns what congestion avoidance may count of `acked` segments: what slow
+    /// start left over, or with older kernels one per ACK that found the window beyond slow start.
+    #[inline]
+    pub fn slow_start_then(&mut self, kernel: Kernel, acked: u32) -> u32 {
+        match (self.in_slow_start(), kernel) {
+            (false, _) => kernel.counts(acked),
+            (true, Kernel::Linux6) => self.slow_start(acked),
+            (true, Kernel::Linux49) => {
+                self.slow_start(acked);
+                0
+            }
+        }
     }
 
     /// Grows by one segment per `per` acknowledged segments (`tcp_cong_avoid_ai`).
@@ -104,6 +143,12 @@ impl Window {
     pub fn undo(&mut self) {
         self.cwnd = self.cwnd.max(self.saved.0);
         self.ssthresh = self.ssthresh.max(self.saved.1);
+    }
+
+    /// The threshold that the present window argues for (`tcp_current_ssthresh`): three quarters
+    /// of it, unless the threshold is higher.
+    pub fn current_ssthresh(&self) -> u32 {
+        self.ssthresh.max(self.cwnd / 2 + self.cwnd / 4)
     }
 
     /// The decision of a control that sets nothing but the window.

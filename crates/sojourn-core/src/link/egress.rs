@@ -88,6 +88,11 @@ impl Egress {
         }
     }
 
+    /// Whether the discipline spaces departures at the link's rate itself.
+    pub fn shapes_link(&self) -> bool {
+        dispatch!(&self.discipline, queue => queue.shapes_link())
+    }
+
     /// A packet for an idle transmitter: returns the one to transmit now, if there is one.
     #[inline]
     pub fn pass(&mut self, now: Time, mut packet: Packet) -> Option<Packet> {

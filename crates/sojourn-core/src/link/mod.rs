@@ -11,11 +11,13 @@
 //! wake-up a packet costs is its arrival. What falls due at the very instant of an offer is handled
 //! before it.
 
+mod build;
 mod egress;
 mod exit;
 mod pipe;
 mod transmitter;
 
+pub use build::Surroundings;
 pub use egress::{Discipline, Egress};
 pub use exit::{Exit, FlowDrops, RandomLoss};
 pub use transmitter::Transmitter;

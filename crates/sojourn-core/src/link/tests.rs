@@ -79,6 +79,22 @@ fn saturated_link_sends_exactly_its_rate() {
 }
 
 #[test]
+fn a_shaping_discipline_takes_the_transmitter_s_place() {
+    // Cake at the link's rate: the first packet passes at once, the others follow at the rate.
+    let rate = Rate::from_bps(12_112_000);
+    let queue = Discipline::build("cake", &Map::new(), &init(Some(rate), 14)).unwrap();
+    let transmitter = Transmitter::new(Egress::new(queue, 0), Some(rate), 14);
+    let mut link = Link::new(transmitter, None, Span::from_millis(10));
+    (0..100).for_each(|i| link.offer(Time::ZERO, packet(i, 1500)));
+    let mut arrivals = Vec::new();
+    drain(&mut link, Time::NEVER, &mut arrivals);
+    for (i, (at, _)) in arrivals.iter().enumerate() {
+        assert_eq!(*at, Time::ZERO + Span::from_millis(10 + i as u64));
+    }
+    assert_eq!(arrivals.len() as u64 + link.report(Time::from_nanos(1_000_000_000)).drops_aqm, 100);
+}
+
+#[test]
 fn zero_packets_of_queue_still_pass_one_at_a_time() {
     let rate = Rate::from_bps(8_000_000);
     let mut link = Link::new(fifo("0 packets", Some(rate), 0, 0), None, Span::ZERO);

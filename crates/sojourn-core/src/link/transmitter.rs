@@ -25,11 +25,12 @@ pub struct Transmitter {
 }
 
 impl Transmitter {
-    /// An idle transmitter. Each packet takes (size + `overhead`) / `rate`.
+    /// An idle transmitter. Each packet takes (size + `overhead`) / `rate`, or no time if the
+    /// queue discipline spaces packets at the link's rate itself.
     pub fn new(egress: Egress, rate: Option<Rate>, overhead: u32) -> Self {
         Transmitter {
+            rate: rate.filter(|_| !egress.shapes_link()),
             egress,
-            rate,
             overhead,
             carry: 0,
             service: Packet::default(),

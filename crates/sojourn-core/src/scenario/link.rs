@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, json};
 
+use super::limits::{FASTEST, LONGEST_DELAY, MOST_BYTES, MOST_PACKETS, refuse, require};
 use super::spec::{Queue, Spec};
 use crate::error::FieldError;
 use crate::quantity::{Bytes, Limit, Packets, Percent};
@@ -60,7 +61,34 @@ impl LinkSpec {
             let params = Map::from_iter([("limit".to_owned(), json!(Limit::Bdp(1.0)))]);
             self.queue = Some(Spec::new("fifo", params));
         }
-        self.queue.as_mut().map_or(Ok(()), |queue| queue.resolve().map_err(|e| e.within("queue")))
+        self.queue
+            .as_mut()
+            .map_or(Ok(()), |queue| queue.resolve().map_err(|e| e.within("queue")))?;
+        self.validate()
+    }
+
+    fn validate(&self) -> Result<(), FieldError> {
+        let fast = self.rate.filter(|rate| rate.as_bps() > FASTEST.as_bps());
+        fast.map_or(Ok(()), |rate| refuse("rate", rate, format!("at most {FASTEST}")))?;
+        require(self.delay <= LONGEST_DELAY, "delay", self.delay, "at most 1 hour")?;
+        require(self.overhead.0 <= 10_000, "overhead", self.overhead, "at most 10 kB")?;
+        let mtu = self.mtu.unwrap_or(Bytes(1_500));
+        require((68..=70_000).contains(&mtu.0), "mtu", mtu, "68 B to 70 kB")?;
+        check_size("device_queue", Limit::Packets(self.device_queue.0))?;
+        for (key, limit) in self.queue_limits() {
+            let field = format!("queue.{key}");
+            if matches!(limit, Limit::Bdp(_)) && self.rate.is_none() {
+                return refuse(&field, limit, "packets or bytes, since the link has no rate");
+            }
+            check_size(&field, limit)?;
+        }
+        Ok(())
+    }
+
+    /// The queue's parameters that are sizes.
+    pub fn queue_limits(&self) -> impl Iterator<Item = (&str, Limit)> {
+        let params = self.queue.iter().flat_map(|queue| &queue.params);
+        params.filter_map(|(key, value)| Some((key.as_str(), value.as_str()?.parse().ok()?)))
     }
 
     /// The other direction of a link that is alike both ways.
@@ -79,4 +107,14 @@ impl LinkSpec {
         };
         *self == framing
     }
+}
+
+fn check_size(field: &str, limit: Limit) -> Result<(), FieldError> {
+    let fits = match limit {
+        Limit::Packets(packets) => packets <= MOST_PACKETS,
+        Limit::Bytes(bytes) => bytes <= MOST_BYTES,
+        Limit::Bdp(_) => true,
+    };
+    let most = format!("at most {MOST_PACKETS} packets or {}", Bytes(MOST_BYTES));
+    require(fits, field, limit, &most)
 }

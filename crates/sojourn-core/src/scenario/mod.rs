@@ -14,8 +14,10 @@ use crate::units::Span;
 
 mod buffer;
 mod flow;
+mod limits;
 mod link;
 mod names;
+mod resolve;
 mod spec;
 mod toml;
 mod validate;
@@ -82,7 +84,7 @@ impl Scenario {
     pub fn from_json(value: &Value) -> Result<Scenario, FieldError> {
         let mut scenario: Scenario = serde_path_to_error::deserialize(value)
             .map_err(|error| FieldError::from_serde(&error))?;
-        validate::resolve(&mut scenario)?;
+        resolve::resolve(&mut scenario)?;
         validate::check(&scenario)?;
         Ok(scenario)
     }

@@ -1,42 +1,170 @@
-//! What no single key can say: defaults that depend on others, and limits.
+//! What no single key can say: the order of times, what fits together, and limits on sizes.
 
-use super::{FlowSpec, Scenario, Transport};
+use super::limits::{LONGEST_DELAY, MOST_BYTES, MOST_PACKETS, SMALL_PACKET, refuse, require};
+use super::{BufferSize, FlowSpec, LinkSpec, Scenario, Transport};
 use crate::cc::{self, EcnMode};
 use crate::error::FieldError;
+use crate::quantity::{Bytes, Limit};
+use crate::topology::{Network, Routes};
+use crate::traffic;
+use crate::units::Span;
 
-/// Fills in every default and makes every name canonical.
-pub fn resolve(scenario: &mut Scenario) -> Result<(), FieldError> {
-    scenario.topology.resolve().map_err(|e| e.within("topology"))?;
-    for (index, flow) in scenario.flows.iter_mut().enumerate() {
-        flow.stop.get_or_insert(scenario.duration);
-        flow.stack.get_or_insert(scenario.stack);
-        resolve_flow(flow).map_err(|e| e.within(&format!("flows.{index}")))?;
-    }
-    Ok(())
-}
+type Check = Result<(), FieldError>;
 
-fn resolve_flow(flow: &mut FlowSpec) -> Result<(), FieldError> {
-    flow.traffic.resolve().map_err(|e| e.within("traffic"))?;
-    let mut required = EcnMode::Off;
-    match (&mut flow.cca, flow.transport) {
-        (Some(cca), Transport::Tcp) => {
-            cca.resolve().map_err(|e| e.within("cca"))?;
-            required = cc::find(&cca.kind)?.ecn;
-        }
-        (None, Transport::Tcp) => {
-            let message = "is missing; name a congestion control, such as \"reno\"";
-            return Err(FieldError::new("cca", message));
-        }
-        (Some(_), Transport::Udp) => {
-            return Err(FieldError::new("cca", "given with transport udp, which has none"));
-        }
-        (None, Transport::Udp) => {}
-    }
-    flow.ecn.get_or_insert(required);
-    Ok(())
-}
+const LONGEST_RUN: Span = Span::from_secs(1_000_000);
+const MOST_FLOWS: u64 = 100_000;
+/// Rows of samples that a run may leave behind; each takes a few hundred bytes.
+const MOST_ROWS: u64 = 20_000_000;
+const LARGEST_MSS: u32 = 65_000;
+const MOST_PER_ACK: u32 = 1_000;
+const LONGEST_NAME: usize = 100;
 
 /// Refuses what cannot be run.
-pub fn check(scenario: &Scenario) -> Result<(), FieldError> {
-    scenario.network().map(drop)
+pub fn check(scenario: &Scenario) -> Check {
+    check_name(&scenario.name)?;
+    check_times(scenario)?;
+    let copies: u64 = scenario.flows.iter().map(|flow| u64::from(flow.count)).sum();
+    require(!scenario.flows.is_empty(), "flows", "no flow", "at least one")?;
+    require(copies <= MOST_FLOWS, "flows", format!("{copies} flows"), "at most 100000")?;
+    for (index, flow) in scenario.flows.iter().enumerate() {
+        check_flow(flow, scenario.duration).map_err(|e| e.within(&format!("flows.{index}")))?;
+    }
+    check_network(scenario, &scenario.network()?)
+}
+
+/// A name becomes a directory's name.
+fn check_name(name: &str) -> Check {
+    let plain = !name.chars().any(|c| c.is_control() || "/\\".contains(c));
+    let fits = (1..=LONGEST_NAME).contains(&name.chars().count());
+    let allowed = "1 to 100 characters without slashes, not beginning with a dot";
+    require(plain && fits && !name.starts_with('.'), "name", format!("{name:?}"), allowed)
+}
+
+fn check_times(scenario: &Scenario) -> Check {
+    let (duration, interval) = (scenario.duration, scenario.sample_interval);
+    let within = Span::ZERO < duration && duration <= LONGEST_RUN;
+    require(within, "duration", duration, "above zero, at most 1000000 s")?;
+    require(interval > Span::ZERO, "sample_interval", interval, "above zero")?;
+    let warmup = scenario.warmup;
+    require(warmup < duration, "warmup", warmup, &format!("less than the duration, {duration}"))
+}
+
+fn check_flow(flow: &FlowSpec, duration: Span) -> Check {
+    let (start, stop) = (flow.start, flow.stop.unwrap_or(duration));
+    require(start < duration, "start", start, &format!("before the end of the run, {duration}"))?;
+    require(start < stop, "stop", stop, &format!("after start, {start}"))?;
+    require(stop <= duration, "stop", stop, &format!("at most the duration, {duration}"))?;
+    require(flow.count > 0, "count", flow.count, "at least 1")?;
+    require(flow.rtt <= LONGEST_DELAY, "rtt", flow.rtt, "at most 1 hour")?;
+    require((1..=LARGEST_MSS).contains(&flow.mss), "mss", flow.mss, "1 to 65000 bytes")?;
+    let acks = (1..=MOST_PER_ACK).contains(&flow.ack_every);
+    require(acks, "ack_every", flow.ack_every, "1 to 1000 segments")?;
+    check_buffer("send_buffer", flow.send_buffer, flow.mss)?;
+    check_buffer("receive_buffer", flow.receive_buffer, flow.mss)?;
+    match flow.transport {
+        Transport::Tcp => check_control(flow),
+        Transport::Udp => check_udp(flow),
+    }
+}
+
+fn check_buffer(field: &str, size: BufferSize, mss: u32) -> Check {
+    let BufferSize::Bytes(bytes) = size else { return Ok(()) };
+    let most = MOST_BYTES.min(MOST_PACKETS * u64::from(mss));
+    let allowed = format!("{mss} B (one segment) to {}", Bytes(most));
+    require((u64::from(mss)..=most).contains(&bytes), field, size, &allowed)
+}
+
+/// The flow's feedback must give its control what that needs.
+fn check_control(flow: &FlowSpec) -> Check {
+    let (Some(cca), Some(ecn)) = (&flow.cca, flow.ecn) else { return Ok(()) };
+    let allowed: &[EcnMode] = match cc::find(&cca.kind)?.ecn {
+        EcnMode::Off => return Ok(()),
+        EcnMode::Classic => &[EcnMode::Classic, EcnMode::Accurate, EcnMode::Dctcp, EcnMode::Sce],
+        EcnMode::Sce => &[EcnMode::Sce],
+        // All of these count marks.
+        EcnMode::Accurate | EcnMode::Dctcp | EcnMode::L4s => {
+            &[EcnMode::Accurate, EcnMode::Dctcp, EcnMode::L4s]
+        }
+    };
+    let names: Vec<&str> = allowed.iter().map(|mode| mode.name()).collect();
+    let allowed_text = format!("{} (needs of {})", names.join(", "), cca.kind);
+    require(allowed.contains(&ecn), "ecn", ecn.name(), &allowed_text)
+}
+
+fn check_udp(flow: &FlowSpec) -> Check {
+    let ecn = flow.ecn.unwrap_or(EcnMode::Off);
+    let plain = matches!(ecn, EcnMode::Off | EcnMode::Classic | EcnMode::L4s);
+    require(plain, "ecn", ecn.name(), "off, classic or l4s with transport udp")?;
+    let paced: Vec<&str> = traffic::TRAFFIC
+        .iter()
+        .filter(|entry| entry.self_paced)
+        .map(|entry| entry.listing.name)
+        .collect();
+    let allowed = format!("{} with transport udp", paced.join(", "));
+    let given = traffic::find(&flow.traffic.kind)?;
+    require(given.self_paced, "traffic", given.listing.name, &allowed)
+}
+
+fn check_network(scenario: &Scenario, network: &Network) -> Check {
+    check_rows(scenario, network)?;
+    for (flow, routes) in scenario.flows_expanded().iter().zip(&network.routes) {
+        check_path(flow.spec, routes, network)
+            .map_err(|e| e.within(&format!("flows.{}", flow.entry)))?;
+    }
+    for (link, base_rtt) in network.links.iter().zip(network.largest_base_rtts()) {
+        check_products(&link.spec, base_rtt).map_err(|e| {
+            FieldError::new("topology", format!("{} of link '{}': {}", e.field, link.id, e.message))
+        })?;
+    }
+    Ok(())
+}
+
+fn check_rows(scenario: &Scenario, network: &Network) -> Check {
+    let recorded = network.links.iter().filter(|link| link.recorded).count();
+    let interval = scenario.sample_interval;
+    let samples = scenario.duration.as_nanos().div_ceil(interval.as_nanos());
+    let rows = samples.saturating_mul((network.routes.len() + recorded) as u64);
+    let given = format!("{interval}, and with it {rows} rows of samples,");
+    let allowed = format!("at most {MOST_ROWS} rows, one per sample and flow or link");
+    require(rows <= MOST_ROWS, "sample_interval", given, &allowed)
+}
+
+/// Data without a rate in its way would be sent without end in no time.
+fn check_path(flow: &FlowSpec, routes: &Routes, network: &Network) -> Check {
+    let spec = |link: &u32| &network.links[*link as usize].spec;
+    if !routes.forward.iter().any(|link| spec(link).rate.is_some()) {
+        let message =
+            "its data passes no link with a rate; give one of the links on its way a rate";
+        return Err(FieldError::new("", message));
+    }
+    let packet = u64::from(flow.mss + headers(flow.transport));
+    let mtus = routes.forward.iter().filter_map(|link| spec(link).mtu);
+    let Some(mtu) = mtus.min().filter(|mtu| packet > mtu.0) else { return Ok(()) };
+    let allowed = format!("IP packets of at most {mtu}, the smallest mtu on its way");
+    refuse("mss", format!("{} bytes, in packets of {packet} B,", flow.mss), allowed)
+}
+
+/// IP and transport headers of a data packet in bytes (TCP with the timestamp option).
+fn headers(transport: Transport) -> u32 {
+    match transport {
+        Transport::Tcp => 52,
+        Transport::Udp => 28,
+    }
+}
+
+/// What depends on both rate and delay.
+fn check_products(link: &LinkSpec, base_rtt: Span) -> Check {
+    let Some(rate) = link.rate else { return Ok(()) };
+    let packets = rate.bytes_in(base_rtt) / SMALL_PACKET;
+    let given = format!("{rate} and, with the base RTT of {base_rtt}, {packets} packets in flight");
+    let allowed = format!("at most {MOST_PACKETS} packets in flight");
+    require(packets <= MOST_PACKETS, "rate", given, &allowed)?;
+    for (key, limit) in link.queue_limits() {
+        let Limit::Bdp(share) = limit else { continue };
+        let packets = (packets as f64 * share) as u64;
+        let given = format!("{limit}, {packets} packets,");
+        let allowed = format!("at most {MOST_PACKETS} packets");
+        require(packets <= MOST_PACKETS, &format!("queue.{key}"), given, &allowed)?;
+    }
+    Ok(())
 }

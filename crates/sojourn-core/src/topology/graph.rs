@@ -1,32 +1,217 @@
 //! Graph: nodes, links and routes as the file gives them.
 //!
 //! Each entry of `links` joins two nodes. A link is alike in both directions unless
-//! `duplex = false`; the direction from `to` to `from` is then called `ID_reverse`, and its loss
-//! is `reverse_loss`. Nodes are those that links name. A flow gives `from` and `to`, and takes the
-//! path of the least propagation delay (among equals the fewest links, then the order of the
-//! file), or the links that `route` lists; acknowledgments take the same links back, or the
-//! shortest path where one of them has no reverse. A flow's `rtt` is added at the sender.
+//! `duplex = false`; the direction from `to` to `from` is called `ID_reverse`, and its loss is
+//! `reverse_loss`. For directions that differ, write two links with `duplex = false`.
+//!
+//! A flow gives `from` and `to`, and takes the path of the least propagation delay (among equals
+//! the fewest links, then the order of the file), or the links that `route` lists;
+//! acknowledgments take the same links back, or the shortest path where one of them has no
+//! reverse. A flow's `rtt` is added at the sender, half in each direction.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
-use super::{Network, Topology};
+use super::builder::Builder;
+use super::{Network, Topology, known_node};
 use crate::error::FieldError;
 use crate::registry::Params;
-use crate::scenario::{Flow, LinkSpec};
+use crate::scenario::{Flow, FlowDirection, LinkSpec};
 
 /// Keys of a graph.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Graph {
+    /// Names of the nodes. Default: those that links name.
+    pub nodes: Vec<String>,
     /// The links.
-    pub links: Vec<LinkSpec>,
+    pub links: Vec<GraphLink>,
 }
 
-impl Params for Graph {}
+/// A link of a graph: where it is, and the keys of every link.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct GraphLink {
+    /// Its name in results and routes.
+    pub id: String,
+    /// Node it leaves.
+    pub from: String,
+    /// Node it reaches.
+    pub to: String,
+    /// Whether there is a link alike in the other direction.
+    #[serde(default = "both_ways")]
+    pub duplex: bool,
+    /// The other keys: a [`LinkSpec`].
+    #[serde(flatten)]
+    #[schemars(with = "LinkSpec")]
+    pub link: Map<String, Value>,
+}
+
+fn both_ways() -> bool {
+    true
+}
+
+impl GraphLink {
+    fn spec(&self) -> Result<LinkSpec, FieldError> {
+        let mut spec: LinkSpec = serde_path_to_error::deserialize(Value::Object(self.link.clone()))
+            .map_err(|error| FieldError::from_serde(&error))?;
+        spec.resolve()?;
+        if !self.duplex && spec.reverse_loss.fraction() > 0.0 {
+            return Err(FieldError::new("reverse_loss", "given for a link that is not duplex"));
+        }
+        Ok(spec)
+    }
+
+    fn reverse_id(&self) -> String {
+        format!("{}_reverse", self.id)
+    }
+
+    fn ids(&self) -> impl Iterator<Item = String> {
+        std::iter::once(self.id.clone()).chain(self.duplex.then(|| self.reverse_id()))
+    }
+}
+
+impl Params for Graph {
+    fn resolve(&mut self) -> Result<(), FieldError> {
+        for (index, link) in self.links.iter_mut().enumerate() {
+            let spec = link.spec().map_err(|e| e.within(&format!("links.{index}")))?;
+            if let Ok(Value::Object(keys)) = serde_json::to_value(spec) {
+                link.link = keys;
+            }
+        }
+        if self.nodes.is_empty() {
+            for node in self.links.iter().flat_map(|link| [&link.from, &link.to]) {
+                if !self.nodes.contains(node) {
+                    self.nodes.push(node.clone());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn validate(&self) -> Result<(), FieldError> {
+        if self.links.is_empty() {
+            return Err(FieldError::new("links", "is empty; a graph has at least one link"));
+        }
+        let mut ids = std::collections::BTreeSet::new();
+        for (index, link) in self.links.iter().enumerate() {
+            let field = |key: &str| format!("links.{index}.{key}");
+            if link.from == link.to {
+                return Err(FieldError::new(field("to"), format!("'{}' is also from", link.to)));
+            }
+            for (key, node) in [("from", &link.from), ("to", &link.to)] {
+                known_node(&field(key), node, &self.nodes)?;
+            }
+            if let Some(id) = link.ids().find(|id| !ids.insert(id.clone())) {
+                return Err(FieldError::new(field("id"), format!("'{id}' names two links")));
+            }
+        }
+        Ok(())
+    }
+}
 
 impl Topology for Graph {
-    fn network(&self, _flows: &[Flow<'_>]) -> Result<Network, FieldError> {
-        Err(FieldError::new("topology.kind", "graph is not built yet"))
+    fn network(&self, flows: &[Flow<'_>]) -> Result<Network, FieldError> {
+        let mut builder = Builder::new(None);
+        for node in &self.nodes {
+            builder.node(node)?;
+        }
+        for (index, link) in self.links.iter().enumerate() {
+            let spec = link.spec().map_err(|e| e.within(&format!("topology.links.{index}")))?;
+            let reverse = link.duplex.then(|| spec.reversed());
+            builder.link(&link.id, [&link.from, &link.to], spec, reverse)?;
+        }
+        for flow in flows {
+            self.flow(&mut builder, flow)
+                .map_err(|e| e.within(&format!("flows.{}", flow.entry)))?;
+        }
+        Ok(builder.finish())
+    }
+}
+
+impl Graph {
+    fn flow(&self, builder: &mut Builder, flow: &Flow<'_>) -> Result<(), FieldError> {
+        if flow.spec.direction != FlowDirection::Forward {
+            let message = "reverse given; in a graph, exchange from and to instead";
+            return Err(FieldError::new("direction", message));
+        }
+        let host = |key: &str, name: &Option<String>| match name {
+            Some(name) => known_node(key, name, &self.nodes).map(|_| name.clone()),
+            None => Err(FieldError::new(key, "is missing; a flow of a graph gives from and to")),
+        };
+        let from = host("from", &flow.spec.from)?;
+        let to = host("to", &flow.spec.to)?;
+        builder.flow(flow, &from, &to)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::scenario::Scenario;
+    use crate::units::Span;
+
+    fn triangle(flow: Value) -> Result<Network, FieldError> {
+        let mut flow = flow;
+        flow["cca"] = json!("reno");
+        let link = |id: &str, from: &str, to: &str, delay: &str, duplex: bool| {
+            json!({ "id": id, "from": from, "to": to, "delay": delay, "rate": "10 Mbit/s",
+                    "reverse_loss": if duplex { "1 %" } else { "0 %" }, "duplex": duplex })
+        };
+        let scenario = json!({
+            "duration": "1 s",
+            "topology": { "kind": "graph", "links": [
+                link("ab", "a", "b", "5 ms", true),
+                link("bc", "b", "c", "5 ms", true),
+                link("ac", "a", "c", "20 ms", false),
+            ] },
+            "flows": [flow],
+        });
+        Scenario::from_json(&scenario)?.network()
+    }
+
+    fn way(network: &Network, links: &[u32]) -> Vec<String> {
+        links.iter().map(|link| network.links[*link as usize].id.clone()).collect()
+    }
+
+    #[test]
+    fn shortest_path_there_and_the_same_links_back() {
+        let network = triangle(json!({ "from": "a", "to": "c", "rtt": "2 ms" })).unwrap();
+        let routes = &network.routes[0];
+        assert_eq!(way(&network, &routes.forward), ["delay_1 ms", "ab", "bc"]);
+        assert_eq!(
+            way(&network, &routes.backward),
+            ["bc_reverse", "ab_reverse", "delay_1 ms_reverse"]
+        );
+        assert_eq!(network.base_rtt(0), Span::from_millis(22));
+        assert_eq!(network.links[1].spec.loss.fraction(), 0.01);
+    }
+
+    #[test]
+    fn explicit_route_returns_by_the_shortest_path_where_it_has_no_reverse() {
+        let network = triangle(json!({ "from": "a", "to": "c", "route": ["ac"] })).unwrap();
+        let routes = &network.routes[0];
+        assert_eq!(way(&network, &routes.forward), ["ac"]);
+        assert_eq!(way(&network, &routes.backward), ["bc_reverse", "ab_reverse"]);
+    }
+
+    #[test]
+    fn refuses_routes_that_do_not_lead_there() {
+        let why = |flow: Value| triangle(flow).unwrap_err().to_string();
+        let broken = why(json!({ "from": "a", "to": "c", "route": ["bc"] }));
+        assert_eq!(broken, "flows.0.route: 'bc' leaves b, but the route has come to a");
+        let short = why(json!({ "from": "a", "to": "c", "route": ["ab"] }));
+        assert_eq!(short, "flows.0.route: ends at b, not at c");
+        let unknown = why(json!({ "from": "a", "to": "c", "route": ["abc"] }));
+        assert!(
+            unknown.starts_with("flows.0.route: unknown link 'abc'; did you mean 'a"),
+            "{unknown}"
+        );
+        let unknown = why(json!({ "from": "a", "to": "d" }));
+        assert!(unknown.starts_with("flows.0.to: unknown node 'd'"), "{unknown}");
+        let missing = why(json!({ "from": "a" }));
+        assert!(missing.starts_with("flows.0.to: is missing"), "{missing}");
     }
 }

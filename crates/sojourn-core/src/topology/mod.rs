@@ -3,14 +3,16 @@
 //! A topology turns its keys and the flows into a [`Network`]: nodes, links, and for each flow a
 //! route of links in each direction. The simulator knows only the network.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use crate::error::FieldError;
-use crate::quantity::Limit;
 use crate::registry::{self, Listing, Params};
-use crate::scenario::{Flow, Queue, Spec};
+use crate::scenario::Flow;
 
+mod access;
+mod builder;
 mod network;
+mod routing;
 
 pub use network::{Network, NetworkLink, Routes};
 
@@ -28,6 +30,7 @@ macro_rules! topologies {
 
 topologies! {
     "dumbbell" dumbbell::Dumbbell,
+    "parking_lot" parking_lot::ParkingLot,
     "graph" graph::Graph,
 }
 
@@ -75,16 +78,18 @@ fn make<T: Topology>(
     topology.network(flows)
 }
 
-/// The queue of a host's own device: it holds whatever the host sends.
-fn host_queue() -> Spec<Queue> {
-    let limit = json!(Limit::Packets(1_000_000));
-    Spec::new("fifo", Map::from_iter([("limit".to_owned(), limit)]))
-}
-
 /// Finds a topology by name.
 ///
 /// # Errors
 /// Lists the known names and suggests the nearest.
 pub fn find(name: &str) -> Result<&'static TopologyEntry, FieldError> {
     registry::find(TOPOLOGIES, |entry| &entry.listing, name, "topology")
+}
+
+/// The index of the node of this name.
+fn known_node(field: &str, node: &str, nodes: &[String]) -> Result<usize, FieldError> {
+    nodes.iter().position(|known| known == node).ok_or_else(|| {
+        let names: Vec<&str> = nodes.iter().map(String::as_str).collect();
+        FieldError::unknown_name(field, "node", node, &names)
+    })
 }

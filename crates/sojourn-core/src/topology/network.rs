@@ -73,12 +73,12 @@ impl Network {
     /// Adds the routes of the next flow.
     ///
     /// # Errors
-    /// If a route is longer than packets can count.
-    pub fn route(&mut self, entry: usize, routes: Routes) -> Result<(), FieldError> {
+    /// If a route is longer than packets can count. The field is relative to the flow.
+    pub fn route(&mut self, routes: Routes) -> Result<(), FieldError> {
         let longest = routes.forward.len().max(routes.backward.len());
         if longest > LONGEST_ROUTE {
             let message = format!("{longest} links; allowed: at most {LONGEST_ROUTE}");
-            return Err(FieldError::new(format!("flows.{entry}.route"), message));
+            return Err(FieldError::new("route", message));
         }
         self.routes.push(routes);
         Ok(())
@@ -91,14 +91,16 @@ impl Network {
         links.fold(Span::ZERO, |sum, link| sum + self.links[*link as usize].spec.delay)
     }
 
-    /// For each link, the flows that pass it in either direction.
-    pub fn flows_by_link(&self) -> Vec<Vec<u32>> {
-        let mut flows = vec![Vec::new(); self.links.len()];
+    /// For each link, the largest base RTT of the flows that pass it in either direction.
+    pub fn largest_base_rtts(&self) -> Vec<Span> {
+        let mut largest = vec![Span::ZERO; self.links.len()];
         for (flow, routes) in self.routes.iter().enumerate() {
+            let base_rtt = self.base_rtt(flow);
             for link in routes.forward.iter().chain(&routes.backward) {
-                flows[*link as usize].push(flow as u32);
+                let known = &mut largest[*link as usize];
+                *known = base_rtt.max(*known);
             }
         }
-        flows
+        largest
     }
 }

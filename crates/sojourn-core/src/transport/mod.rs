@@ -3,6 +3,8 @@
 //! An endpoint is sans-io: packets and times go in, packets and the next timeout come out. TCP is
 //! one; other transports are further implementations of [`Endpoint`], not variants of TCP.
 
+pub mod tcp;
+
 use crate::packet::Packet;
 use crate::record::FlowCounters;
 use crate::record::histogram::Histogram;

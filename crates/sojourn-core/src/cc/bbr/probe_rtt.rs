@@ -12,8 +12,9 @@ const PROBE_TIME: Span = Span::from_millis(200);
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ProbeRtt {
     /// When it may end; set once little enough is in flight.
-    done_at: Option<Time>,
-    round_done: bool,
+    pub done_at: Option<Time>,
+    /// Whether a round has passed since.
+    pub round_done: bool,
     /// Segments sent while `delivered` was in this range were sent with the minimal window:
     /// their rate samples do not speak for the path.
     limited: Option<(u64, u64)>,
@@ -26,7 +27,8 @@ impl ProbeRtt {
         self.limited.is_some_and(|(from, to)| (from..=to).contains(&prior_delivered))
     }
 
-    fn mark_limited(&mut self, ack: &AckSample) {
+    /// What is sent from here on is held back by the minimal window.
+    pub fn mark_limited(&mut self, ack: &AckSample) {
         let from = match self.limited {
             Some((from, to)) if ack.delivered <= to => from,
             _ => ack.delivered,
@@ -54,7 +56,7 @@ impl Bbr {
         if self.mode == Mode::ProbeRtt {
             self.probe_rtt(now, ack);
         }
-        if ack.rate.delivered.is_some_and(|delivered| delivered > 0) {
+        if ack.acked > 0 {
             self.idle_restart = false;
         }
     }

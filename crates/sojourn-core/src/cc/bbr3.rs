@@ -1,0 +1,387 @@
+//! BBR version 3: BBR that also bounds what is in flight by what loss and ECN marks have shown to
+//! be too much.
+//!
+//! Model: `net/ipv4/tcp_bbr.c` of google/bbr, branch v3, at 001a430b, in its fixed point. Beside
+//! the model of bandwidth and minimum RTT there are an upper bound on what is in flight
+//! (`inflight_hi`, long-term) and lower ones on bandwidth and flight (`bw_lo`, `inflight_lo`,
+//! since the last probe). A round with loss outside probing multiplies the lower bounds by 0.7; a
+//! probe that loses more than 2 % sets `inflight_hi` to where that began. PROBE_BW goes DOWN (0.91)
+//! until 15 % of headroom below `inflight_hi` is free, CRUISEs there, REFILLs the pipe after 2-3 s
+//! (or as many rounds as the flow has segments in flight, at most 63) and probes UP (1.25).
+//! STARTUP paces at 2.77 and also ends when six loss events in a round show more than 2 % loss.
+//! PROBE_RTT halves the flight for 200 ms when 5 s brought no lower RTT.
+//!
+//! ECN marks count only with `ecn_low` (there a property of the route), feedback of every mark
+//! (`ecn = "dctcp"` or `"accurate"`) and a minimum RTT of at most 5 ms.
+//!
+//! Deviations: a loss repaired by a tail-loss probe is seen only once it is marked lost; no fast
+//! path for application-limited flows (it saves work only); no load balancing by rehashing (PLB);
+//! times are compared in nanoseconds; the round that a loss starts is counted from the last ACK; a
+//! start after idle counts as application-limited.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::bbr::aggregation::{Aggregation, WINDOW_ROUNDS};
+use super::bbr::bandwidth::{Bandwidth, UNIT};
+use super::bbr::pacer::Pacer;
+use super::bbr::probe_rtt::ProbeRtt;
+use super::{
+    AckSample, CaState, CongestionControl, Control, ControlInit, Event, INFINITE_SSTHRESH, Lost,
+    Registered, Sent,
+};
+use crate::registry;
+use crate::rng::Stream;
+use crate::units::{Rate, Span, Time};
+
+mod cwnd;
+mod cycle;
+mod ecn;
+mod lower;
+mod min_rtt;
+mod startup;
+mod upper;
+
+use cycle::{AckPhase, Phase};
+use ecn::EcnShare;
+use lower::{Latest, LowerBounds};
+use startup::FullBandwidth;
+use upper::{Evidence, UpProbe};
+
+const STARTUP_GAIN: u32 = UNIT * 277 / 100 + 1;
+const STARTUP_CWND_GAIN: u32 = 2 * UNIT;
+const DRAIN_GAIN: u32 = UNIT * 1000 / 2885;
+const CWND_GAIN: u32 = 2 * UNIT;
+/// Window gain while probing up.
+const UP_CWND_GAIN: u32 = CWND_GAIN + UNIT / 4;
+const MIN_CWND: u32 = 4;
+const PACING_MARGIN: u32 = 1;
+const MIN_BURST: u32 = 2;
+/// A burst may have 64 KiB more at RTT zero, half as much for each of these microseconds.
+const BURST_RTT_SHIFT: u32 = 9;
+const NOMINAL_RTT: Span = Span::from_millis(1);
+/// No bound.
+const UNBOUNDED: u32 = u32::MAX;
+
+/// Parameters of BBR version 3.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Params {
+    /// ECN marks on this path mean a shallow threshold: respond to their share.
+    pub ecn_low: bool,
+}
+
+impl registry::Params for Params {}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Mode {
+    Startup,
+    Drain,
+    ProbeBw,
+    ProbeRtt,
+}
+
+/// BBR version 3.
+#[derive(Debug)]
+pub struct Bbr3 {
+    mode: Mode,
+    phase: Phase,
+    ack_phase: AckPhase,
+    /// Maximum of this and of the previous probing cycle.
+    max_bandwidth: [Bandwidth; 2],
+    lower: LowerBounds,
+    undo_lower: LowerBounds,
+    inflight_hi: u32,
+    undo_inflight_hi: u32,
+    latest: Latest,
+    ecn: EcnShare,
+    full: FullBandwidth,
+    up: UpProbe,
+    min_rtt: Span,
+    min_rtt_stamp: Time,
+    probe_rtt_min: Span,
+    probe_rtt_min_stamp: Time,
+    probe_rtt: ProbeRtt,
+    seen_rtt: bool,
+    next_round: u64,
+    round_start: bool,
+    rounds_since_probe: u32,
+    cycle_start: Time,
+    probe_wait: Span,
+    probe_samples: bool,
+    last_probe_too_high: bool,
+    stopped_risky_probe: bool,
+    loss_in_round: bool,
+    ecn_in_round: bool,
+    loss_in_cycle: bool,
+    ecn_in_cycle: bool,
+    aggregation: Aggregation,
+    pacer: Pacer,
+    pacing_gain: u32,
+    cwnd_gain: u32,
+    cwnd: u32,
+    prior_cwnd: u32,
+    initial_cwnd: u32,
+    ssthresh: u32,
+    prev_state: CaState,
+    idle_restart: bool,
+    delivered: u64,
+    random: Stream,
+}
+
+impl Registered for Bbr3 {
+    type Params = Params;
+
+    fn new(params: Params, init: &ControlInit) -> Self {
+        let mut bbr = Bbr3 {
+            mode: Mode::Startup,
+            phase: Phase::Down,
+            ack_phase: AckPhase::Init,
+            max_bandwidth: [Bandwidth::ZERO; 2],
+            lower: LowerBounds::NONE,
+            undo_lower: LowerBounds::NONE,
+            inflight_hi: UNBOUNDED,
+            undo_inflight_hi: UNBOUNDED,
+            latest: Latest::default(),
+            ecn: EcnShare::new(params.ecn_low),
+            full: FullBandwidth::default(),
+            up: UpProbe::default(),
+            min_rtt: Span::MAX,
+            min_rtt_stamp: init.now,
+            probe_rtt_min: Span::MAX,
+            probe_rtt_min_stamp: init.now,
+            probe_rtt: ProbeRtt::default(),
+            seen_rtt: false,
+            next_round: 0,
+            round_start: false,
+            rounds_since_probe: 0,
+            cycle_start: init.now,
+            probe_wait: Span::ZERO,
+            probe_samples: false,
+            last_probe_too_high: false,
+            stopped_risky_probe: false,
+            loss_in_round: false,
+            ecn_in_round: false,
+            loss_in_cycle: false,
+            ecn_in_cycle: false,
+            aggregation: Aggregation::default(),
+            pacer: Pacer::new(init),
+            pacing_gain: STARTUP_GAIN,
+            cwnd_gain: STARTUP_CWND_GAIN,
+            cwnd: init.initial_window,
+            prior_cwnd: 0,
+            initial_cwnd: init.initial_window,
+            ssthresh: INFINITE_SSTHRESH,
+            prev_state: CaState::Open,
+            idle_restart: false,
+            delivered: 0,
+            random: init.random.stream(),
+        };
+        bbr.start_pacing(NOMINAL_RTT);
+        bbr
+    }
+}
+
+/// What one ACK says about the rate.
+#[derive(Clone, Copy, Debug)]
+struct Sample {
+    /// Whether there is a valid rate sample.
+    valid: bool,
+    bandwidth: Bandwidth,
+    delivered: u32,
+    app_limited: bool,
+    evidence: Evidence,
+}
+
+impl Bbr3 {
+    #[inline]
+    fn max_bandwidth(&self) -> Bandwidth {
+        self.max_bandwidth[0].max(self.max_bandwidth[1])
+    }
+
+    /// The bandwidth to send at.
+    #[inline]
+    fn bandwidth(&self) -> Bandwidth {
+        self.max_bandwidth().min(self.lower.bandwidth)
+    }
+
+    fn start_pacing(&mut self, rtt: Span) {
+        let rtt = rtt.max(Span::from_micros(1));
+        let bandwidth = Bandwidth::over(u64::from(self.cwnd), rtt);
+        self.set_rate(bandwidth.rate(STARTUP_GAIN, self.pacer.packet_size(), PACING_MARGIN));
+    }
+
+    fn set_rate(&mut self, rate: Rate) {
+        let halvings = (self.min_rtt.as_micros() >> BURST_RTT_SHIFT).min(63);
+        self.pacer.set(rate, 65_536 >> halvings, |_| MIN_BURST);
+    }
+
+    /// Paces at the estimate; in STARTUP never slower than before.
+    fn pace(&mut self, gain: u32) {
+        let rate = self.bandwidth().rate(gain, self.pacer.packet_size(), PACING_MARGIN);
+        if self.full.reached || rate > self.pacer.rate() {
+            self.set_rate(rate);
+        }
+    }
+
+    fn see_rtt(&mut self, now: Time, ack: &AckSample) {
+        if !self.seen_rtt && ack.srtt > Span::ZERO {
+            self.seen_rtt = true;
+            (self.min_rtt, self.min_rtt_stamp) = (ack.min_rtt, now);
+            (self.probe_rtt_min, self.probe_rtt_min_stamp) = (ack.min_rtt, now);
+            self.start_pacing(ack.srtt);
+        }
+    }
+
+    fn sample(&self, ack: &AckSample) -> Sample {
+        let rate = &ack.rate;
+        let measured = rate.delivered.filter(|_| rate.interval.as_micros() > 0);
+        let delivered = measured.unwrap_or(0);
+        let app_limited = rate.app_limited || self.probe_rtt.limited(rate.prior_delivered);
+        Sample {
+            valid: measured.is_some() && ack.acked > 0,
+            bandwidth: measured.map_or(Bandwidth::ZERO, |delivered| {
+                Bandwidth::over_rounded_up(u64::from(delivered), rate.interval)
+            }),
+            delivered,
+            app_limited,
+            evidence: Evidence {
+                tx_in_flight: rate.tx_in_flight,
+                lost: ack.total_lost.saturating_sub(rate.prior_lost) as u32,
+                delivered,
+                delivered_ce: ack.delivered_ce.saturating_sub(rate.prior_delivered_ce) as u32,
+                app_limited,
+            },
+        }
+    }
+
+    fn update_round(&mut self, ack: &AckSample) {
+        let timed = ack.rate.delivered.is_some() && ack.rate.interval.as_micros() > 0;
+        self.round_start = timed && ack.rate.prior_delivered >= self.next_round;
+        if self.round_start {
+            self.next_round = ack.delivered;
+            self.rounds_since_probe = (self.rounds_since_probe + 1).min(255);
+            self.update_ecn(ack);
+        }
+    }
+
+    fn update_aggregation(&mut self, now: Time, ack: &AckSample) {
+        if self.round_start {
+            self.aggregation.on_round(if self.full.reached { WINDOW_ROUNDS } else { 1 });
+        }
+        let bandwidth = self.bandwidth();
+        self.aggregation.on_ack(now, ack.acked, bandwidth, self.cwnd);
+    }
+
+    /// Loss recovery begins: keep what undoing it needs.
+    fn enter_recovery(&mut self) {
+        self.save_cwnd();
+        self.undo_lower = self.lower;
+        self.undo_inflight_hi = self.inflight_hi;
+    }
+
+    fn on_timeout(&mut self, cwnd: u32) {
+        self.cwnd = cwnd;
+        self.prev_state = CaState::Loss;
+        self.full.restart(Bandwidth::ZERO);
+        if !self.is_probing_bandwidth() && self.lower.inflight == UNBOUNDED {
+            self.lower.inflight = cwnd.max(self.prior_cwnd);
+        }
+    }
+
+    fn restart_after_idle(&mut self, now: Time) {
+        self.idle_restart = true;
+        self.aggregation.restart(now);
+        match self.mode {
+            Mode::ProbeBw => self.pace(UNIT),
+            Mode::ProbeRtt => self.check_probe_rtt_done(now),
+            _ => {}
+        }
+    }
+}
+
+impl CongestionControl for Bbr3 {
+    fn on_ack(&mut self, now: Time, ack: &AckSample) {
+        self.delivered = ack.delivered;
+        self.see_rtt(now, ack);
+        self.update_round(ack);
+        self.ecn_in_round |= self.ecn.eligible() && ack.ece;
+        let sample = self.sample(ack);
+        self.update_latest(ack, &sample);
+        self.update_congestion_signals(ack, &sample);
+        if sample.valid {
+            self.update_aggregation(now, ack);
+        }
+        self.check_startup_loss(ack, &sample);
+        self.full.update(&sample, self.round_start);
+        self.check_drain(now, ack);
+        self.update_phase(now, ack, &sample);
+        self.update_min_rtt(now, ack);
+        self.update_gains();
+        self.pace(self.pacing_gain);
+        self.set_cwnd(ack);
+        self.latest.advance(&sample);
+        self.prev_state = ack.state;
+        self.loss_in_cycle |= sample.evidence.lost > 0;
+        self.ecn_in_cycle |= sample.evidence.delivered_ce > 0;
+    }
+
+    fn on_sent(&mut self, now: Time, _sent: &Sent) {
+        self.pacer.on_sent(now);
+    }
+
+    fn on_packet_lost(&mut self, now: Time, lost: &Lost) {
+        self.note_loss(now, lost);
+    }
+
+    fn on_congestion(&mut self, now: Time, event: &Event) {
+        match *event {
+            Event::Loss { .. } | Event::Ecn { .. } => self.enter_recovery(),
+            Event::Rto { cwnd, reduce, .. } => {
+                if reduce {
+                    self.enter_recovery();
+                }
+                self.on_timeout(cwnd);
+            }
+            Event::Recovered if self.prev_state == CaState::Loss => {
+                self.cwnd = self.cwnd.max(self.prior_cwnd);
+            }
+            Event::TxStart { .. } => self.restart_after_idle(now),
+            Event::Recovered | Event::ReductionEnd { .. } | Event::Restart { .. } => {}
+        }
+    }
+
+    fn undo(&mut self, _now: Time) {
+        self.full.restart(Bandwidth::ZERO);
+        self.loss_in_round = false;
+        self.lower = self.lower.max(self.undo_lower);
+        self.inflight_hi = self.inflight_hi.max(self.undo_inflight_hi);
+        self.cwnd = self.prior_cwnd;
+    }
+
+    fn control(&self) -> Control {
+        Control {
+            cwnd: self.cwnd,
+            ssthresh: self.ssthresh,
+            pacing_rate: Some(self.pacer.rate()),
+            burst: Some(self.pacer.goal()),
+            owns_recovery: true,
+        }
+    }
+
+    fn observe(&self, out: &mut dyn FnMut(&'static str, f64)) {
+        let bounded = |bound: u32| if bound == UNBOUNDED { f64::NAN } else { f64::from(bound) };
+        let rate = self.bandwidth().rate(UNIT, self.pacer.packet_size(), 0);
+        out("bandwidth", rate.as_mbps_f64());
+        out("min_rtt", self.min_rtt.as_secs_f64());
+        out("pacing_gain", f64::from(self.pacing_gain) / f64::from(UNIT));
+        out("inflight_hi", bounded(self.inflight_hi));
+        out("inflight_lo", bounded(self.lower.inflight));
+        out("ecn_alpha", self.ecn.alpha());
+        out("mode", f64::from(self.mode as u8));
+        out("phase", f64::from(self.phase as u8));
+    }
+}
+
+#[cfg(test)]
+mod tests;

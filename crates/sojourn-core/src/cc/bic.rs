@@ -1,0 +1,259 @@
+//! BIC: a binary search for the window at which the last reduction happened, then a search beyond.
+//!
+//! Model: Linux `net/ipv4/tcp_bic.c`; Xu, Harfoush, Rhee, "Binary increase congestion control for
+//! fast, long distance networks", INFOCOM 2004. Windows up to `low_window` behave like Reno, its
+//! halving included; larger ones grow faster by the ratio of segments to ACKs (an average with gain
+//! 1/16 that starts at 2 and, in the kernel's integers, hardly falls below it).
+//!
+//! - `linux-4.9` counts ACKs, for which that ratio makes up: with delayed ACKs at most
+//!   `max_increment` segments per round trip, as in the paper.
+//! - `linux-6` counts segments (since 5.7) and applies the ratio as well: twice that.
+//!
+//! Deviation: the kernel's tick is 1 ms. The kernels of 2006 began with a threshold of 100
+//! segments; later ones and this one begin without.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::jiffies::{HZ, jiffies};
+use super::window::{Kernel, Window};
+use super::{AckSample, CaState, CongestionControl, Control, ControlInit, Event, Registered};
+use crate::error::FieldError;
+use crate::units::Time;
+
+/// The search goes to a fourth of the distance (`BICTCP_B`).
+const B: u32 = 4;
+const SCALE: u32 = 1024;
+/// The ACK ratio is kept in sixteenths.
+const RATIO_SHIFT: u32 = 4;
+
+/// Parameters of BIC.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Params {
+    /// Whose rules: `linux-6` (counts segments) or `linux-4.9` (counts ACKs).
+    pub version: Kernel,
+    /// Share of the window kept after a loss.
+    pub beta: f64,
+    /// Release bandwidth faster when the maximum shrinks.
+    pub fast_convergence: bool,
+    /// Largest growth per round trip in segments (Smax).
+    pub max_increment: u32,
+    /// Windows up to this many segments behave like Reno.
+    pub low_window: u32,
+    /// How gently the last segments before the maximum are approached.
+    pub smooth_part: u32,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Params {
+            version: Kernel::Linux6,
+            beta: 0.8,
+            fast_convergence: true,
+            max_increment: 16,
+            low_window: 14,
+            smooth_part: 20,
+        }
+    }
+}
+
+impl crate::registry::Params for Params {
+    fn validate(&self) -> Result<(), FieldError> {
+        super::check_share("beta", self.beta)?;
+        for (field, value) in
+            [("max_increment", self.max_increment), ("smooth_part", self.smooth_part)]
+        {
+            if !(1..=1000).contains(&value) {
+                return Err(FieldError::new(field, format!("{value} is not between 1 and 1000")));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// BIC.
+#[derive(Debug)]
+pub struct Bic {
+    params: Params,
+    beta: u32,
+    window: Window,
+    count: u32,
+    last_max: u32,
+    last_window: u32,
+    last_update: u64,
+    ack_ratio: u32,
+    state: CaState,
+}
+
+impl Registered for Bic {
+    type Params = Params;
+
+    fn new(params: Params, init: &ControlInit) -> Self {
+        Bic {
+            params,
+            beta: (params.beta * f64::from(SCALE)).round() as u32,
+            window: Window::new(init.initial_window),
+            count: 0,
+            last_max: 0,
+            last_window: 0,
+            last_update: 0,
+            ack_ratio: 2 << RATIO_SHIFT,
+            state: CaState::Open,
+        }
+    }
+}
+
+impl Bic {
+    fn update(&mut self, now: u64) {
+        let cwnd = self.window.cwnd;
+        if self.last_window == cwnd && now - self.last_update <= HZ / 32 {
+            return;
+        }
+        self.last_window = cwnd;
+        self.last_update = now;
+        if cwnd <= self.params.low_window {
+            self.count = cwnd;
+            return;
+        }
+        self.count = self.search(cwnd);
+        if self.last_max == 0 {
+            // Before the first loss, at least 5 % per round trip.
+            self.count = self.count.min(20);
+        }
+        self.count = ((self.count << RATIO_SHIFT) / self.ack_ratio).max(1);
+    }
+
+    /// Acknowledged segments per segment of growth.
+    fn search(&self, cwnd: u32) -> u32 {
+        let Params { max_increment, smooth_part, .. } = self.params;
+        let (linear, gentle) = (cwnd / max_increment, cwnd * smooth_part / B);
+        if cwnd < self.last_max {
+            return match (self.last_max - cwnd) / B {
+                0 | 1 => gentle,
+                distance if distance > max_increment => linear,
+                distance => cwnd / distance,
+            };
+        }
+        match cwnd - self.last_max {
+            beyond if beyond < B => gentle,
+            beyond if beyond < max_increment * (B - 1) => cwnd * (B - 1) / beyond,
+            _ => linear,
+        }
+    }
+
+    fn reduce(&mut self, window: &Window) -> u32 {
+        let cwnd = window.cwnd;
+        self.last_max = if cwnd < self.last_max && self.params.fast_convergence {
+            (u64::from(cwnd) * u64::from(SCALE + self.beta) / u64::from(2 * SCALE)) as u32
+        } else {
+            cwnd
+        };
+        if cwnd <= self.params.low_window {
+            (cwnd / 2).max(2)
+        } else {
+            ((u64::from(cwnd) * u64::from(self.beta) / u64::from(SCALE)) as u32).max(2)
+        }
+    }
+
+    fn reset(&mut self) {
+        (self.count, self.last_max, self.last_window, self.last_update) = (0, 0, 0, 0);
+        self.ack_ratio = 2 << RATIO_SHIFT;
+        self.state = CaState::Loss;
+    }
+}
+
+impl CongestionControl for Bic {
+    fn on_ack(&mut self, now: Time, ack: &AckSample) {
+        // The state is the one in which the ACK arrived.
+        if self.state == CaState::Open {
+            self.ack_ratio = self.ack_ratio + ack.cum_acked - (self.ack_ratio >> RATIO_SHIFT);
+        }
+        self.state = ack.state;
+        if !(ack.may_grow && ack.cwnd_limited) {
+            return;
+        }
+        let left = self.window.slow_start_then(self.params.version, ack.acked);
+        if left > 0 {
+            self.update(jiffies(now));
+            self.window.additive_increase(self.count, left);
+        }
+    }
+
+    fn on_congestion(&mut self, _now: Time, event: &Event) {
+        let mut window = self.window;
+        window.on_event(event, |window| self.reduce(window));
+        self.window = window;
+        if let Event::Rto { .. } = event {
+            self.reset();
+        }
+    }
+
+    fn control(&self) -> Control {
+        self.window.control()
+    }
+
+    fn save(&mut self) {
+        self.window.save();
+    }
+
+    fn undo(&mut self, _now: Time) {
+        self.window.undo();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::Path;
+    use super::*;
+    use crate::units::Span;
+
+    /// The paper's curve: linear growth of Smax per round trip, then a binary search that slows
+    /// down towards the maximum, then the same mirrored beyond it.
+    fn check_curve(version: Kernel, smax: u32) {
+        let params = Params { version, ..Params::default() };
+        let mut path = Path::<Bic>::new(params, Span::from_millis(100));
+        path.ack_every = 2;
+        path.lose_at(1000);
+        let max = path.control.last_max;
+        let grow = |path: &mut Path<Bic>| {
+            let before = path.cwnd();
+            path.rounds(1);
+            path.cwnd() - before
+        };
+        let linear = smax - 1..=smax + 3;
+        while path.cwnd() + 4 * 16 + smax < max {
+            let growth = grow(&mut path);
+            assert!(linear.contains(&growth), "{growth} at {}", path.cwnd());
+        }
+        let mut last = smax + 3;
+        while path.cwnd() + 8 < max {
+            let growth = grow(&mut path);
+            assert!(growth <= last + 1, "{growth} after {last} at {}", path.cwnd());
+            last = growth;
+        }
+        assert!(last <= smax / 4, "{last}");
+        while path.cwnd() < max + 64 {
+            path.rounds(1);
+        }
+        let growth = grow(&mut path);
+        assert!(linear.contains(&growth), "{growth} beyond the maximum");
+    }
+
+    #[test]
+    fn growth_per_round_follows_the_binary_search() {
+        check_curve(Kernel::Linux49, 16);
+        check_curve(Kernel::Linux6, 32);
+    }
+
+    #[test]
+    fn cuts_to_four_fifths_but_halves_small_windows() {
+        let cut = |cwnd| {
+            let mut bic = Bic::new(Params::default(), &super::super::testing::init());
+            bic.window.cwnd = cwnd;
+            bic.on_congestion(Time::ZERO, &Event::Loss { in_flight: cwnd });
+            bic.window.ssthresh
+        };
+        assert_eq!((cut(1000), cut(14), cut(2)), (799, 7, 2));
+    }
+}

@@ -1,0 +1,348 @@
+//! H-TCP: the longer since the last congestion, the faster the window grows; the cut follows the
+//! ratio of the lowest to the highest RTT.
+//!
+//! Model: Linux `net/ipv4/tcp_htcp.c`, the same in 4.9 and 6.x; Leith, Shorten, "H-TCP: TCP for
+//! high-speed and long-distance networks", PFLDnet 2004. With D the seconds since the last
+//! congestion, alpha = 2 (1 - beta) f where f is 1 up to D = 1, then 1 + 10 (D-1) + ((D-1)/2)^2,
+//! scaled by RTT / 100 ms within 1/10 and 2 (`rtt_scaling`). The share kept, beta, is minRTT / maxRTT
+//! within 0.5 and 0.8, but 0.5 when the throughput changed by more than a fifth since the last
+//! congestion (`bandwidth_switch`), at the first congestion and for minRTT up to 10 ms.
+//!
+//! The arithmetic is the kernel's: fixed point with 7 bits, RTTs in ticks of 1 ms rounded up (a
+//! kernel with HZ = 1000), f in whole steps.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::jiffies::{HZ, jiffies, jiffies_of};
+use super::window::Window;
+use super::{AckSample, CaState, CongestionControl, Control, ControlInit, Event, Registered};
+use crate::units::Time;
+
+/// 1.0 in fixed point.
+const ONE: u64 = 1 << 7;
+const BETA_MIN: u64 = 1 << 6;
+const BETA_MAX: u64 = 102;
+/// The highest RTT rises by at most this many ticks at a time, against outliers.
+const LARGEST_RISE: u64 = 20;
+/// Shortest RTT in ticks at which the cut adapts.
+const SHORTEST_RTT: u64 = 10;
+
+/// Parameters of H-TCP.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Params {
+    /// Scale growth with the RTT, so that flows of different RTTs are fairer to each other.
+    pub rtt_scaling: bool,
+    /// Halve when the throughput has changed much since the last congestion.
+    pub bandwidth_switch: bool,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Params { rtt_scaling: true, bandwidth_switch: true }
+    }
+}
+
+impl crate::registry::Params for Params {}
+
+/// What a reduction changes and an undo restores.
+#[derive(Clone, Copy, Debug)]
+struct Undo {
+    last_congestion: u64,
+    max_rtt: u64,
+    old_max_bandwidth: u64,
+}
+
+/// H-TCP. Times are in ticks, bandwidths in segments per second.
+#[derive(Debug)]
+pub struct HTcp {
+    params: Params,
+    window: Window,
+    state: CaState,
+    alpha: u64,
+    beta: u64,
+    /// Whether beta may adapt: not at the first congestion.
+    adaptive: bool,
+    acked: u32,
+    packets: u32,
+    min_rtt: u64,
+    max_rtt: u64,
+    last_congestion: u64,
+    undo: Option<Undo>,
+    bandwidth: u64,
+    max_bandwidth: u64,
+    old_max_bandwidth: u64,
+    measured_at: u64,
+}
+
+impl Registered for HTcp {
+    type Params = Params;
+
+    fn new(params: Params, init: &ControlInit) -> Self {
+        HTcp {
+            params,
+            window: Window::new(init.initial_window),
+            state: CaState::Open,
+            alpha: ONE,
+            beta: BETA_MIN,
+            adaptive: false,
+            acked: 1,
+            packets: 0,
+            min_rtt: 0,
+            max_rtt: 0,
+            last_congestion: jiffies(init.now),
+            undo: None,
+            bandwidth: 0,
+            max_bandwidth: 0,
+            old_max_bandwidth: 0,
+            measured_at: 0,
+        }
+    }
+}
+
+impl HTcp {
+    fn measure_rtt(&mut self, rtt: u64) {
+        if self.min_rtt > rtt || self.min_rtt == 0 {
+            self.min_rtt = rtt;
+        }
+        if self.state == CaState::Open {
+            self.max_rtt = self.max_rtt.max(self.min_rtt);
+            if self.max_rtt < rtt && rtt <= self.max_rtt + LARGEST_RISE {
+                self.max_rtt = rtt;
+            }
+        }
+    }
+
+    fn measure_throughput(&mut self, now: u64, acked: u32) {
+        if !matches!(self.state, CaState::Open | CaState::Disorder) {
+            self.packets = 0;
+            self.measured_at = now;
+            return;
+        }
+        self.packets += acked;
+        let alpha = ((self.alpha >> 7) as u32).max(1);
+        let elapsed = now - self.measured_at;
+        let enough = self.packets >= self.window.cwnd.wrapping_sub(alpha);
+        if !enough || self.min_rtt == 0 || elapsed < self.min_rtt {
+            return;
+        }
+        let sample = u64::from(self.packets) * HZ / elapsed;
+        if (now - self.last_congestion) / self.min_rtt <= 3 {
+            // Just after a cut: begin anew.
+            self.bandwidth = sample;
+            self.max_bandwidth = sample;
+        } else {
+            self.bandwidth = (3 * self.bandwidth + sample) / 4;
+            self.max_bandwidth = self.max_bandwidth.max(self.bandwidth);
+        }
+        self.packets = 0;
+        self.measured_at = now;
+    }
+
+    fn update_beta(&mut self) {
+        if self.params.bandwidth_switch {
+            let old = std::mem::replace(&mut self.old_max_bandwidth, self.max_bandwidth);
+            if !(4 * old..=6 * old).contains(&(5 * self.max_bandwidth)) {
+                self.beta = BETA_MIN;
+                self.adaptive = false;
+                return;
+            }
+        }
+        if self.adaptive && self.min_rtt > SHORTEST_RTT && self.max_rtt > 0 {
+            self.beta = ((self.min_rtt << 7) / self.max_rtt).clamp(BETA_MIN, BETA_MAX);
+        } else {
+            self.beta = BETA_MIN;
+            self.adaptive = true;
+        }
+    }
+
+    fn update_alpha(&mut self, now: u64) {
+        let since = now - self.last_congestion;
+        let mut factor = 1;
+        if since > HZ {
+            let beyond = since - HZ;
+            factor = 1 + (10 * beyond + (beyond / 2) * (beyond / 2) / HZ) / HZ;
+        }
+        if self.params.rtt_scaling && self.min_rtt > 0 {
+            let scale = ((HZ << 3) / (10 * self.min_rtt)).clamp(1 << 2, 10 << 3);
+            factor = ((factor << 3) / scale).max(1);
+        }
+        self.alpha = 2 * factor * (ONE - self.beta);
+    }
+
+    /// Chooses alpha and beta at a congestion; the highest RTT fades slowly afterwards.
+    fn update(&mut self, now: u64) {
+        self.update_beta();
+        self.update_alpha(now);
+        if self.min_rtt > 0 && self.max_rtt > self.min_rtt {
+            self.max_rtt = self.min_rtt + (self.max_rtt - self.min_rtt) * 95 / 100;
+        }
+    }
+
+    /// Entering CWR, Recovery or Loss.
+    fn begin_epoch(&mut self, now: u64) {
+        self.undo = Some(Undo {
+            last_congestion: self.last_congestion,
+            max_rtt: self.max_rtt,
+            old_max_bandwidth: self.old_max_bandwidth,
+        });
+        self.last_congestion = now;
+    }
+
+    fn grow(&mut self, now: u64) {
+        let window = &mut self.window;
+        if (u64::from(window.count) * self.alpha) >> 7 >= u64::from(window.cwnd) {
+            window.cwnd += 1;
+            window.count = 0;
+            self.update_alpha(now);
+        } else {
+            window.count += self.acked;
+        }
+        self.acked = 1;
+    }
+}
+
+impl CongestionControl for HTcp {
+    fn on_ack(&mut self, now: Time, ack: &AckSample) {
+        let now = jiffies(now);
+        // Measurements go by the state in which the ACK arrived.
+        if self.state == CaState::Open {
+            self.acked = ack.cum_acked;
+        }
+        if let Some(rtt) = ack.rtt {
+            self.measure_rtt(jiffies_of(rtt));
+        }
+        if self.params.bandwidth_switch {
+            self.measure_throughput(now, ack.cum_acked);
+        }
+        self.state = ack.state;
+        if !(ack.may_grow && ack.cwnd_limited) {
+            return;
+        }
+        if self.window.in_slow_start() {
+            self.window.slow_start(ack.acked);
+        } else {
+            self.grow(now);
+        }
+    }
+
+    fn on_congestion(&mut self, now: Time, event: &Event) {
+        let now = jiffies(now);
+        let mut window = self.window;
+        window.on_event(event, |window| {
+            self.update(now);
+            (((u64::from(window.cwnd) * self.beta) >> 7) as u32).max(2)
+        });
+        self.window = window;
+        match event {
+            Event::Loss { .. } => self.state = CaState::Recovery,
+            Event::Ecn { .. } => self.state = CaState::Cwr,
+            Event::Rto { .. } => self.state = CaState::Loss,
+            Event::Recovered if self.undo.take().is_some() => self.last_congestion = now,
+            _ => return,
+        }
+        if *event != Event::Recovered {
+            self.begin_epoch(now);
+        }
+    }
+
+    fn control(&self) -> Control {
+        self.window.control()
+    }
+
+    fn save(&mut self) {
+        self.window.save();
+    }
+
+    fn undo(&mut self, _now: Time) {
+        self.window.undo();
+        if let Some(undo) = self.undo.take() {
+            self.last_congestion = undo.last_congestion;
+            self.max_rtt = undo.max_rtt;
+            self.old_max_bandwidth = undo.old_max_bandwidth;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{Path, init};
+    use super::*;
+    use crate::units::Span;
+
+    fn alpha_after(ms: u64, min_rtt: u64, params: Params) -> f64 {
+        let mut htcp = HTcp::new(params, &init());
+        (htcp.min_rtt, htcp.beta) = (min_rtt, BETA_MIN);
+        htcp.update_alpha(ms);
+        htcp.alpha as f64 / ONE as f64
+    }
+
+    /// The paper's growth function; f has whole steps in the kernel, alpha = f at beta = 0.5.
+    #[test]
+    fn alpha_follows_the_time_since_congestion() {
+        let plain = Params { rtt_scaling: false, ..Params::default() };
+        for ms in [0u64, 500, 1000, 1500, 2000, 5000, 20_000] {
+            let d = ms as f64 / 1000.0 - 1.0;
+            let f = if d > 0.0 { 1.0 + 10.0 * d + (d / 2.0).powi(2) } else { 1.0 };
+            let got = alpha_after(ms, 100, plain);
+            assert!(got <= f && got > f - 1.0, "{ms}: {got} {f}");
+            // 100 ms is the reference: scaling changes nothing there.
+            assert_eq!(got, alpha_after(ms, 100, Params::default()));
+        }
+    }
+
+    #[test]
+    fn alpha_scales_with_the_round_trip_between_a_tenth_and_two() {
+        let ratio = |rtt| {
+            alpha_after(20_000, rtt, Params::default())
+                / alpha_after(20_000, 100, Params::default())
+        };
+        for (rtt, expected) in [(50, 0.5), (200, 2.0), (400, 2.0), (10, 0.1), (1, 0.1)] {
+            assert!((ratio(rtt) - expected).abs() < 0.02, "{rtt}: {}", ratio(rtt));
+        }
+    }
+
+    /// beta = minRTT / maxRTT within 0.5 and 0.8, once two congestions at equal throughput passed.
+    #[test]
+    fn backoff_follows_the_rtt_ratio() {
+        for (max_rtt, share) in [(100, 0.8), (133, 0.75), (160, 0.625), (400, 0.5)] {
+            let mut htcp = HTcp::new(Params::default(), &init());
+            (htcp.min_rtt, htcp.max_rtt, htcp.max_bandwidth) = (100, max_rtt, 1000);
+            htcp.update_beta();
+            assert_eq!(htcp.beta, BETA_MIN, "throughput changed");
+            htcp.update_beta();
+            assert_eq!(htcp.beta, BETA_MIN, "first congestion of this throughput");
+            htcp.update_beta();
+            assert!((htcp.beta as f64 / 128.0 - share).abs() < 0.01, "{max_rtt}: {}", htcp.beta);
+        }
+    }
+
+    #[test]
+    fn short_round_trips_and_changed_throughput_halve() {
+        let mut htcp = HTcp::new(Params::default(), &init());
+        (htcp.min_rtt, htcp.max_rtt, htcp.max_bandwidth) = (10, 12, 1000);
+        (0..5).for_each(|_| htcp.update_beta());
+        assert_eq!(htcp.beta, BETA_MIN);
+        (htcp.min_rtt, htcp.max_rtt) = (100, 120);
+        htcp.update_beta();
+        assert!(htcp.beta > BETA_MIN);
+        htcp.max_bandwidth = 1300;
+        htcp.update_beta();
+        assert_eq!(htcp.beta, BETA_MIN);
+    }
+
+    /// On a path with a queue of half a BDP the window is cut to about minRTT / maxRTT = 2/3 and
+    /// so keeps the link busy.
+    #[test]
+    fn backoff_empties_the_queue_but_not_the_link() {
+        let mut path = Path::<HTcp>::new(Params::default(), Span::from_millis(100));
+        (path.rate, path.buffer) = (Some(2000.0), 100);
+        path.run(Span::from_secs(60));
+        let before = path.delivered();
+        path.run(Span::from_secs(60));
+        let share = (path.delivered() - before) as f64 / 120_000.0;
+        assert!(share > 0.97, "{share}");
+        assert!((0.6..0.72).contains(&(path.control.beta as f64 / 128.0)), "{}", path.control.beta);
+    }
+}

@@ -1,0 +1,51 @@
+//! The sender's side of each flow: its own propagation delay and its access link.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, json};
+
+use super::Network;
+use crate::quantity::Limit;
+use crate::scenario::{Flow, LinkSpec, Queue, Spec};
+use crate::units::{Rate, Span};
+
+/// Adds flows' access links to a network. Without a rate, an access link is a mere delay, and
+/// flows of the same delay share one.
+#[derive(Debug, Default)]
+pub struct Access {
+    rate: Option<Rate>,
+    delays: BTreeMap<(Span, bool), Option<u32>>,
+}
+
+impl Access {
+    /// Access links of this rate.
+    pub fn new(rate: Option<Rate>) -> Self {
+        Access { rate, delays: BTreeMap::new() }
+    }
+
+    /// The flow's access links: half of its `rtt` out, the other half back.
+    pub fn links(&mut self, network: &mut Network, flow: &Flow<'_>) -> (Option<u32>, Option<u32>) {
+        let half = flow.spec.rtt / 2;
+        (
+            self.link(network, flow.id, half, false),
+            self.link(network, flow.id, flow.spec.rtt - half, true),
+        )
+    }
+
+    fn link(&mut self, network: &mut Network, flow: u32, delay: Span, back: bool) -> Option<u32> {
+        let suffix = if back { "_reverse" } else { "" };
+        let spec = LinkSpec { rate: self.rate, delay, ..LinkSpec::default() };
+        if self.rate.is_some() {
+            let spec = LinkSpec { queue: Some(host_queue()), ..spec };
+            return network.link(&format!("access_{flow}{suffix}"), spec, false);
+        }
+        let shared = self.delays.entry((delay, back));
+        *shared.or_insert_with(|| network.link(&format!("delay_{delay}{suffix}"), spec, false))
+    }
+}
+
+/// The queue of a host's own device: it holds whatever the host sends.
+fn host_queue() -> Spec<Queue> {
+    let limit = json!(Limit::Packets(1_000_000));
+    Spec::new("fifo", Map::from_iter([("limit".to_owned(), limit)]))
+}

@@ -1,0 +1,134 @@
+//! Builds a network whose flows find their own way.
+
+use super::access::Access;
+use super::routing::{Edge, Router};
+use super::{Network, Routes};
+use crate::error::FieldError;
+use crate::scenario::{Flow, LinkSpec};
+use crate::units::Rate;
+
+/// A network under construction: links first, then flows.
+#[derive(Debug)]
+pub struct Builder {
+    network: Network,
+    router: Router,
+    /// Names of the router's edges.
+    ids: Vec<String>,
+    access: Access,
+}
+
+impl Builder {
+    /// Nothing yet; flows have access links of this rate.
+    pub fn new(access_rate: Option<Rate>) -> Self {
+        Builder {
+            network: Network::default(),
+            router: Router::default(),
+            ids: Vec::new(),
+            access: Access::new(access_rate),
+        }
+    }
+
+    /// The network built.
+    pub fn finish(self) -> Network {
+        self.network
+    }
+
+    /// The number of the node of this name.
+    ///
+    /// # Errors
+    /// If there are too many nodes.
+    pub fn node(&mut self, name: &str) -> Result<u16, FieldError> {
+        self.network.node(name)
+    }
+
+    /// Adds a link and, if given, `ID_reverse` for the other direction.
+    ///
+    /// # Errors
+    /// If there are too many nodes.
+    pub fn link(
+        &mut self,
+        id: &str,
+        [from, to]: [&str; 2],
+        there: LinkSpec,
+        back: Option<LinkSpec>,
+    ) -> Result<(), FieldError> {
+        let (from, to) = (self.node(from)?, self.node(to)?);
+        let there = self.edge(id.to_owned(), from, to, there);
+        if let Some(back) = back {
+            let back = self.edge(format!("{id}_reverse"), to, from, back);
+            self.router.pair(there, back);
+        }
+        Ok(())
+    }
+
+    fn edge(&mut self, id: String, from: u16, to: u16, spec: LinkSpec) -> usize {
+        let delay = spec.delay;
+        let link = self.network.link(&id, spec, true);
+        self.ids.push(id);
+        self.router.add(Edge { from, to, delay, link, twin: None })
+    }
+
+    /// Adds a flow between two nodes.
+    ///
+    /// # Errors
+    /// If there is no way, or its `route` does not lead there. The field is relative to the flow.
+    pub fn flow(&mut self, flow: &Flow<'_>, from: &str, to: &str) -> Result<(), FieldError> {
+        if from == to {
+            return Err(FieldError::new("to", format!("'{to}' is also from")));
+        }
+        let (source, destination) = (self.node(from)?, self.node(to)?);
+        let there = match &flow.spec.route {
+            Some(route) => self.explicit(route, source, destination)?,
+            None => self.shortest(source, destination)?,
+        };
+        let back = match self.twins(&there) {
+            Some(back) => back,
+            None => self.shortest(destination, source)?,
+        };
+        let (out, home) = self.access.links(&mut self.network, flow);
+        let links = |path: &[usize]| -> Vec<u32> {
+            path.iter().filter_map(|edge| self.router.edge(*edge).link).collect()
+        };
+        let forward = out.into_iter().chain(links(&there)).collect();
+        let backward = links(&back).into_iter().chain(home).collect();
+        self.network.route(Routes { source, destination, forward, backward })
+    }
+
+    fn shortest(&mut self, from: u16, to: u16) -> Result<Vec<usize>, FieldError> {
+        self.router.shortest(from, to).ok_or_else(|| {
+            let name = |node: u16| self.network.nodes[usize::from(node)].as_str();
+            FieldError::new("to", format!("no links lead from '{}' to '{}'", name(from), name(to)))
+        })
+    }
+
+    /// The same links in the other direction, if all of them have one.
+    fn twins(&self, path: &[usize]) -> Option<Vec<usize>> {
+        path.iter().rev().map(|edge| self.router.edge(*edge).twin).collect()
+    }
+
+    fn explicit(&self, route: &[String], from: u16, to: u16) -> Result<Vec<usize>, FieldError> {
+        let name = |node: u16| &self.network.nodes[usize::from(node)];
+        let wrong = |message: String| FieldError::new("route", message);
+        let mut at = from;
+        let mut path = Vec::with_capacity(route.len());
+        for id in route {
+            let index = self.ids.iter().position(|known| known == id).ok_or_else(|| {
+                let names: Vec<&str> = self.ids.iter().map(String::as_str).collect();
+                FieldError::unknown_name("route", "link", id, &names)
+            })?;
+            let edge = self.router.edge(index);
+            if edge.from != at {
+                let (leaves, at) = (name(edge.from), name(at));
+                return Err(wrong(format!(
+                    "'{id}' leaves {leaves}, but the route has come to {at}"
+                )));
+            }
+            at = edge.to;
+            path.push(index);
+        }
+        if at != to {
+            return Err(wrong(format!("ends at {}, not at {}", name(at), name(to))));
+        }
+        Ok(path)
+    }
+}

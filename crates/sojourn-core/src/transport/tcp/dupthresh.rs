@@ -1,0 +1,81 @@
+//! Loss detection by counting: what was SACKed above a segment.
+//!
+//! - FACK (Linux 4.4 to 4.14): every segment more than `reordering` below the highest SACKed one.
+//! - RFC 6675: every segment with at least `dupthresh` SACKed segments above it.
+//!
+//! Both judge by a frontier that only moves up within a window, so that each segment is looked at
+//! once. Retransmissions are not judged here (Linux judges them by time, see `rack`).
+
+use super::scoreboard::{Marks, Scoreboard};
+
+/// The frontier: all segments below it have been judged.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Frontier {
+    at: u32,
+    /// SACKed segments at or above the frontier are `sacked_out - sacked_below`.
+    sacked_below: u32,
+}
+
+impl Frontier {
+    /// A segment was SACKed.
+    #[inline]
+    pub fn on_sacked(&mut self, seq: u32) {
+        if seq < self.at {
+            self.sacked_below += 1;
+        }
+    }
+
+    /// A segment was cumulatively acknowledged.
+    #[inline]
+    pub fn on_acked(&mut self, seq: u32, sacked: bool) {
+        if seq < self.at && sacked {
+            self.sacked_below -= 1;
+        }
+    }
+
+    /// Judges by FACK: calls `on_lost` for each segment below `highest SACKed - reordering`.
+    pub fn fack(
+        &mut self,
+        board: &mut Scoreboard,
+        reordering: u32,
+        on_lost: impl FnMut(&mut Scoreboard, u32),
+    ) {
+        let limit = board.highest_sacked().saturating_sub(reordering);
+        self.advance(board, |board, seq, _| seq < limit.min(board.next()), on_lost);
+    }
+
+    /// Judges by RFC 6675: calls `on_lost` for each segment with `dupthresh` SACKed above it.
+    pub fn sack(
+        &mut self,
+        board: &mut Scoreboard,
+        dupthresh: u32,
+        on_lost: impl FnMut(&mut Scoreboard, u32),
+    ) {
+        let enough = |board: &Scoreboard, _: u32, sacked_below: u32| {
+            board.sacked_out() - sacked_below >= dupthresh
+        };
+        self.advance(board, enough, on_lost);
+    }
+
+    /// Moves the frontier up while `passes` says so.
+    fn advance(
+        &mut self,
+        board: &mut Scoreboard,
+        passes: impl Fn(&Scoreboard, u32, u32) -> bool,
+        mut on_lost: impl FnMut(&mut Scoreboard, u32),
+    ) {
+        if self.at < board.una() {
+            self.at = board.una();
+            self.sacked_below = 0;
+        }
+        while self.at < board.highest_sacked() && passes(board, self.at, self.sacked_below) {
+            let marks = board.segment(self.at).marks;
+            if marks.has(Marks::SACKED) {
+                self.sacked_below += 1;
+            } else if !marks.has(Marks::LOST) && !marks.has(Marks::RETRANSMITTED) {
+                on_lost(board, self.at);
+            }
+            self.at += 1;
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! How the receiver tells the sender about congestion marks.
+//!
+//! | mode | echo | source |
+//! | --- | --- | --- |
+//! | classic | ECE from the first CE until the sender's CWR | RFC 3168 |
+//! | dctcp | ECE mirrors CE; a change flushes the pending ACK with the old state | RFC 8257 §3.2, `tcp_dctcp.h` |
+//! | accurate, l4s | a counter of CE-marked packets in every ACK; a change is acknowledged at once | RFC 9768 |
+//! | sce | CE as classic; ESCE mirrors SCE, a change flushes the pending ACK with the old state | chromi/sce `tcp_input.c` |
+//!
+//! Deviation: AccECN's 3-bit field and its option are one unwrapped counter.
+
+use crate::cc::EcnMode;
+use crate::packet::{Ecn, Flags, Packet};
+
+/// Quick ACKs after a first CE mark: the sender's window may be low.
+const QUICK_AFTER_CE: u32 = 2;
+
+/// What an arriving segment's mark asks of the receiver.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Response {
+    /// A pending ACK must go out first, with the flags of before.
+    pub flush: bool,
+    /// This segment must be acknowledged at once.
+    pub at_once: bool,
+    /// The next so many ACKs must not be delayed.
+    pub quick: u32,
+}
+
+/// The echo's state.
+#[derive(Clone, Copy, Debug)]
+pub struct Echo {
+    mode: EcnMode,
+    /// Classic: CE seen and no CWR since. DCTCP and accurate: the last packet was CE.
+    ce: bool,
+    /// The last packet was SCE.
+    sce: bool,
+    ce_packets: u32,
+}
+
+impl Echo {
+    /// No mark seen.
+    pub fn new(mode: EcnMode) -> Self {
+        Echo { mode, ce: false, sce: false, ce_packets: 0 }
+    }
+
+    /// Flags for the next ACK.
+    #[inline]
+    pub fn flags(&self) -> Flags {
+        let ece = self.ce && matches!(self.mode, EcnMode::Classic | EcnMode::Dctcp | EcnMode::Sce);
+        Flags::ACK.with(Flags::ECE, ece).with(Flags::ESCE, self.sce)
+    }
+
+    /// CE-marked packets received.
+    #[inline]
+    pub fn ce_packets(&self) -> u32 {
+        self.ce_packets
+    }
+
+    /// A data segment arrived.
+    #[inline]
+    pub fn on_data(&mut self, packet: &Packet) -> Response {
+        let ce = packet.ecn == Ecn::Ce;
+        self.ce_packets += u32::from(ce);
+        match self.mode {
+            EcnMode::Off => Response::default(),
+            EcnMode::Classic => self.classic(packet, ce),
+            EcnMode::Dctcp => {
+                let changed = std::mem::replace(&mut self.ce, ce) != ce;
+                Response { flush: changed, at_once: changed, quick: 0 }
+            }
+            EcnMode::Accurate | EcnMode::L4s => {
+                let changed = std::mem::replace(&mut self.ce, ce) != ce;
+                Response { flush: false, at_once: changed, quick: 0 }
+            }
+            EcnMode::Sce => {
+                let classic = self.classic(packet, ce);
+                let sce = packet.ecn == Ecn::Ect1;
+                let changed = std::mem::replace(&mut self.sce, sce) != sce;
+                Response { flush: changed, quick: classic.quick.max(u32::from(changed)), ..classic }
+            }
+        }
+    }
+
+    fn classic(&mut self, packet: &Packet, ce: bool) -> Response {
+        let reduced = packet.flags.has(Flags::CWR);
+        if reduced {
+            self.ce = false;
+        }
+        let first = ce && !self.ce;
+        self.ce |= ce;
+        Response { flush: false, at_once: reduced, quick: if first { QUICK_AFTER_CE } else { 0 } }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn data(ecn: Ecn, flags: Flags) -> Packet {
+        Packet { ecn, flags, payload: 1, ..Packet::default() }
+    }
+
+    #[test]
+    fn classic_echo_lasts_until_cwr() {
+        let mut echo = Echo::new(EcnMode::Classic);
+        assert_eq!(echo.on_data(&data(Ecn::Ce, Flags::ACK)).quick, QUICK_AFTER_CE);
+        echo.on_data(&data(Ecn::Ect0, Flags::ACK));
+        assert!(echo.flags().has(Flags::ECE));
+        assert!(echo.on_data(&data(Ecn::Ect0, Flags::CWR)).at_once);
+        assert!(!echo.flags().has(Flags::ECE));
+    }
+
+    #[test]
+    fn dctcp_echo_mirrors_and_flushes_on_change() {
+        let mut echo = Echo::new(EcnMode::Dctcp);
+        assert!(!echo.on_data(&data(Ecn::Ect0, Flags::ACK)).flush);
+        assert!(echo.on_data(&data(Ecn::Ce, Flags::ACK)).flush);
+        assert!(echo.flags().has(Flags::ECE));
+        assert!(!echo.on_data(&data(Ecn::Ce, Flags::ACK)).flush);
+        assert!(echo.on_data(&data(Ecn::Ect0, Flags::ACK)).flush);
+        assert_eq!(echo.ce_packets(), 2);
+    }
+
+    #[test]
+    fn sce_echo_mirrors_beside_classic_ce() {
+        let mut echo = Echo::new(EcnMode::Sce);
+        let response = echo.on_data(&data(Ecn::Ect1, Flags::ACK));
+        assert!(response.flush && response.quick == 1);
+        assert!(echo.flags().has(Flags::ESCE) && !echo.flags().has(Flags::ECE));
+        echo.on_data(&data(Ecn::Ce, Flags::ACK));
+        assert!(!echo.flags().has(Flags::ESCE) && echo.flags().has(Flags::ECE));
+    }
+}

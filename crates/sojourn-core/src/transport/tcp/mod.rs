@@ -1,0 +1,80 @@
+//! TCP, with Linux as the reference.
+//!
+//! | part | file |
+//! | --- | --- |
+//! | differences between stacks and eras | `profile` |
+//! | what is known of each outstanding segment | `scoreboard` |
+//! | loss detection by time, by counting | `rack`, `dupthresh` |
+//! | window reduction | `prr` |
+//! | RTT, timeout | `rtt` |
+//! | delivery rate | `rate` |
+//! | pacing and bursts | `pacing` |
+//! | data the application has written | `send_buffer` |
+//! | the sender: ACKs, recovery, output, timers | `sender/` |
+//! | the receiver: reassembly, ACK policy, echo of marks | `receiver`, `reassembly`, `echo` |
+//!
+//! Not modelled: connection teardown (a flow is complete when all its data is acknowledged),
+//! Nagle's algorithm (small writes are sent as they come), SACK reneging, MTU probing.
+
+mod dupthresh;
+mod echo;
+mod pacing;
+mod profile;
+mod prr;
+mod rack;
+mod rate;
+mod reassembly;
+mod receiver;
+mod rtt;
+mod scoreboard;
+mod send_buffer;
+mod sender;
+
+pub use profile::Profile;
+pub use receiver::Receiver;
+pub use sender::Sender;
+
+use crate::cc::EcnMode;
+use crate::units::Time;
+
+/// IP and TCP headers with the timestamp option, in bytes.
+pub const HEADER: u32 = 52;
+/// Size of a SYN or SYN-ACK with its options, in bytes.
+const SYN_SIZE: u32 = 60;
+
+/// Bytes that a SACK option with so many blocks adds to a header, padding included.
+fn sack_option_size(blocks: u8) -> u32 {
+    if blocks == 0 { 0 } else { 4 + 8 * u32::from(blocks) }
+}
+
+/// What both ends of a TCP flow are built from.
+#[derive(Clone, Copy, Debug)]
+pub struct TcpInit {
+    /// Flow number.
+    pub flow: u32,
+    /// The sender's host.
+    pub source: u16,
+    /// The receiver's host.
+    pub destination: u16,
+    /// Payload bytes of a full segment.
+    pub mss: u32,
+    /// Stack and era.
+    pub profile: &'static Profile,
+    /// ECN feedback in use.
+    pub ecn: EcnMode,
+    /// Segments per delayed ACK.
+    pub ack_every: u32,
+    /// Bytes that the sender accepts ahead of acknowledgment; `None` is unlimited.
+    pub send_buffer: Option<u64>,
+    /// Receive buffer in bytes, of which the profile's share is advertised; `None` is unlimited.
+    pub receive_buffer: Option<u64>,
+    /// Whether the host queue is `fq`, so that every control is paced.
+    pub paced: bool,
+    /// Whether segments are sent in bursts (TSO/GSO).
+    pub offload: bool,
+    /// When the flow is created.
+    pub now: Time,
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,127 @@
+//! Pacing: the earliest departure time of the next segment, as Linux keeps it
+//! (`tcp_update_skb_after_send`, `tcp_update_pacing_rate`, `tcp_tso_autosize`).
+//!
+//! The clock advances by length over rate for every burst; up to half a burst's time is credited
+//! when the sender was late. The first ten segments of a connection are not paced.
+
+use crate::units::{Rate, Span, Time};
+
+/// Segments sent before pacing begins.
+const UNPACED_SEGMENTS: u64 = 10;
+/// Burst length: this much time at the pacing rate (`sk_pacing_shift` 10, about 1 ms).
+const BURST_SHIFT: u32 = 10;
+/// Largest burst in bytes (`sk_gso_max_size`).
+const BURST_MAX_BYTES: u64 = 65_536;
+/// `tcp_tso_rtt_log`: at RTTs of 2^9 us and less, bursts grow.
+const RTT_SHIFT: u64 = 512;
+
+/// The pacing clock of a sender.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Pacer {
+    rate: Option<Rate>,
+    /// Earliest time of the next burst.
+    next: Time,
+    /// Segments left of the present burst.
+    left: u32,
+}
+
+impl Pacer {
+    /// Sets the rate, in bits of payload per second; `None` switches pacing off.
+    #[inline]
+    pub fn set_rate(&mut self, rate: Option<Rate>) {
+        self.rate = rate.filter(|rate| rate.as_bps() > 0);
+    }
+
+    /// The rate in force.
+    pub fn rate(&self) -> Option<Rate> {
+        self.rate
+    }
+
+    /// When the next segment may go, if that is later than `now`.
+    #[inline]
+    pub fn blocked_until(&self, now: Time) -> Option<Time> {
+        (self.rate.is_some() && self.left == 0 && self.next > now).then_some(self.next)
+    }
+
+    /// A segment of `payload` bytes was sent; bursts are of `burst` segments.
+    #[inline]
+    pub fn on_sent(&mut self, now: Time, payload: u32, burst: u32, segments_before: u64) {
+        let Some(rate) = self.rate.filter(|_| segments_before >= UNPACED_SEGMENTS) else { return };
+        if self.left == 0 {
+            self.left = burst.max(1);
+        }
+        self.left -= 1;
+        let length = rate.span_of(u64::from(payload));
+        let late = now.since(self.next);
+        let credit = late.min(length / 2);
+        self.next = self.next.max(now) + (length - credit);
+    }
+}
+
+/// Segments that leave back to back with offload: about a millisecond's worth, more on very short
+/// paths, at least two.
+pub fn burst_segments(rate: Option<Rate>, min_rtt: Span, mss: u32) -> u32 {
+    let paced = rate.map_or(BURST_MAX_BYTES, |rate| (rate.as_bps() / 8) >> BURST_SHIFT);
+    let halvings = min_rtt.as_micros() / RTT_SHIFT;
+    let extra = if halvings < 32 { BURST_MAX_BYTES >> halvings } else { 0 };
+    let bytes = (paced + extra).min(BURST_MAX_BYTES);
+    ((bytes / u64::from(mss)) as u32).max(2)
+}
+
+/// The pacing rate of a window-based control: twice the window per RTT in the first half of slow
+/// start, 1.2 times later.
+pub fn window_rate(
+    cwnd: u32,
+    ssthresh: u32,
+    packets_out: u32,
+    mss: u32,
+    srtt: Span,
+) -> Option<Rate> {
+    if srtt == Span::ZERO {
+        return None;
+    }
+    let percent: u128 = if cwnd < ssthresh / 2 { 200 } else { 120 };
+    let bits = u128::from(cwnd.max(packets_out)) * u128::from(mss) * 8;
+    let bps = bits * percent * 10_000_000 / u128::from(srtt.as_nanos());
+    Some(Rate::from_bps(bps.clamp(1, u128::from(u64::MAX)) as u64))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paced_segments_keep_the_rate() {
+        let mut pacer = Pacer::default();
+        pacer.set_rate(Some(Rate::from_bps(11_584_000)));
+        let mut now = Time::ZERO;
+        let mut sent = 10;
+        while sent < 1010 {
+            match pacer.blocked_until(now) {
+                Some(at) => now = at,
+                None => {
+                    pacer.on_sent(now, 1448, 1, sent);
+                    sent += 1;
+                }
+            }
+        }
+        let elapsed = now.as_secs_f64();
+        assert!((elapsed - 0.999).abs() < 0.001, "{elapsed}");
+    }
+
+    #[test]
+    fn window_rate_is_1_2_windows_per_rtt() {
+        let rate = window_rate(100, 50, 100, 1448, Span::from_millis(100)).unwrap();
+        assert_eq!(rate.as_bps(), 13_900_800);
+    }
+
+    #[test]
+    fn bursts_are_a_millisecond_of_the_rate() {
+        let at = |mbps: u64, rtt_ms| {
+            burst_segments(Some(Rate::from_bps(mbps * 1_000_000)), Span::from_millis(rtt_ms), 1448)
+        };
+        assert_eq!(at(1, 100), 2);
+        assert_eq!(at(100, 100), 8);
+        assert_eq!(at(10_000, 100), 45);
+    }
+}

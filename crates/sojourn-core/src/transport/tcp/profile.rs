@@ -1,0 +1,174 @@
+//! Stack profiles: everything in which one TCP stack or era differs from another, in one table.
+//!
+//! | profile | models | sources |
+//! | --- | --- | --- |
+//! | `linux-6` | kernel 6.18 | `net/ipv4/tcp_input.c`, `tcp_output.c`, `tcp_recovery.c`, `tcp_timer.c` |
+//! | `linux-5.1` | mid-2019 (the SCE draft's testbed) | the same files at v5.1 |
+//! | `linux-4.9` | Ubuntu 16.04 of Lin et al. 2020 | the same files at v4.9 |
+//! | `ns3` | ns-3.41 `TcpSocketBase` with PRR | `src/internet/model/tcp-*.cc` |
+//! | `rfc` | RFC 5681, 6298, 6582, 6675, 3042 | the RFCs |
+
+use crate::units::Span;
+
+/// How losses are inferred from SACKs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LossDetection {
+    /// By time of transmission (RFC 8985), as Linux since 4.18 by default.
+    Rack,
+    /// Forward acknowledgment: everything `dupthresh` segments below the highest SACK is lost;
+    /// retransmissions are judged by time (Linux 4.4 to 4.14).
+    Fack,
+    /// `dupthresh` segments SACKed above (RFC 6675).
+    Sack,
+}
+
+/// How proportional rate reduction lets the window grow back below `ssthresh`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PrrBound {
+    /// One segment more than delivered on each ACK that advances without new loss
+    /// (Linux since 5.14; RFC 9937).
+    AdvancingAck,
+    /// One segment more only when a retransmission was delivered and none was lost
+    /// (Linux 4.3 to 5.13).
+    RetransmissionDelivered,
+    /// Slow-start reduction bound on every ACK (RFC 6937 PRR-SSRB; ns-3).
+    SlowStart,
+}
+
+/// The retransmission timeout's variance term.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RtoStyle {
+    /// Linux: the minimum applies to the variance term, which decays once per round.
+    Linux,
+    /// RFC 6298: `SRTT + max(G, 4 RTTVAR)`, the minimum applies to the sum.
+    Rfc6298,
+}
+
+/// The window after a retransmission timeout.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TimeoutWindow {
+    /// One segment (Linux before 5.3, the RFCs).
+    One,
+    /// What is still in flight, plus one (Linux since 5.3: with RACK, recent segments are not
+    /// given up).
+    InFlightPlusOne,
+}
+
+/// One stack's constants and choices.
+#[derive(Clone, Copy, Debug)]
+pub struct Profile {
+    /// How losses are inferred.
+    pub loss_detection: LossDetection,
+    /// Duplicate-ACK threshold, and the initial degree of reordering.
+    pub dupthresh: u32,
+    /// Growth of the window below `ssthresh` in recovery.
+    pub prr: PrrBound,
+    /// Variance term of the timeout.
+    pub rto_style: RtoStyle,
+    /// Minimum of the timeout (or of its variance term).
+    pub rto_min: Span,
+    /// Maximum of the timeout.
+    pub rto_max: Span,
+    /// Timeout before the first RTT sample.
+    pub rto_initial: Span,
+    /// Window after a timeout.
+    pub timeout_window: TimeoutWindow,
+    /// Length of a timer tick (1/HZ).
+    pub tick: Span,
+    /// Tail loss probe (RFC 8985 §7).
+    pub tail_loss_probe: bool,
+    /// Forward RTO recovery (RFC 5682).
+    pub frto: bool,
+    /// Undo of reductions found spurious (DSACK, timestamps).
+    pub undo: bool,
+    /// Initial window in segments.
+    pub initial_window: u32,
+    /// Whether slow start resumes after an idle timeout (RFC 2861).
+    pub slow_start_after_idle: bool,
+    /// Whether a control that asks for pacing is paced without a host queue.
+    pub internal_pacing: bool,
+    /// Growth of the window needs it to be the limit.
+    pub cwnd_validation: bool,
+    /// Receiver: ACKs sent at once when data first arrives.
+    pub quick_acks: u32,
+    /// Receiver: longest delay of an ACK.
+    pub delayed_ack: Span,
+    /// Receiver: SACKs after the third duplicate are spaced (Linux since 4.18).
+    pub sack_compression: bool,
+    /// Receiver: limit of an autotuned receive buffer (`tcp_rmem[2]`), bytes.
+    pub receive_buffer_max: u64,
+    /// Receiver: share of the buffer that is advertised.
+    pub window_share: f64,
+}
+
+const LINUX_6: Profile = Profile {
+    loss_detection: LossDetection::Rack,
+    dupthresh: 3,
+    prr: PrrBound::AdvancingAck,
+    rto_style: RtoStyle::Linux,
+    rto_min: Span::from_millis(200),
+    rto_max: Span::from_secs(120),
+    rto_initial: Span::from_secs(1),
+    timeout_window: TimeoutWindow::InFlightPlusOne,
+    tick: Span::from_millis(1),
+    tail_loss_probe: true,
+    frto: true,
+    undo: true,
+    initial_window: 10,
+    slow_start_after_idle: true,
+    internal_pacing: true,
+    cwnd_validation: true,
+    quick_acks: 16,
+    delayed_ack: Span::from_millis(40),
+    sack_compression: true,
+    receive_buffer_max: 32 << 20,
+    window_share: 0.5,
+};
+
+const LINUX_5_1: Profile = Profile {
+    prr: PrrBound::RetransmissionDelivered,
+    timeout_window: TimeoutWindow::One,
+    tick: Span::from_millis(4),
+    receive_buffer_max: 6 << 20,
+    ..LINUX_6
+};
+
+const LINUX_4_9: Profile = Profile {
+    loss_detection: LossDetection::Fack,
+    internal_pacing: false,
+    sack_compression: false,
+    ..LINUX_5_1
+};
+
+const RFC: Profile = Profile {
+    loss_detection: LossDetection::Sack,
+    prr: PrrBound::SlowStart,
+    rto_style: RtoStyle::Rfc6298,
+    rto_min: Span::from_secs(1),
+    rto_max: Span::from_secs(60),
+    timeout_window: TimeoutWindow::One,
+    tick: Span::from_millis(1),
+    tail_loss_probe: false,
+    frto: false,
+    undo: false,
+    quick_acks: 0,
+    delayed_ack: Span::from_millis(200),
+    sack_compression: false,
+    ..LINUX_6
+};
+
+const NS3: Profile = Profile { slow_start_after_idle: false, ..RFC };
+
+impl Profile {
+    /// The profile of this name, as the scenario file writes it; `None` if there is none.
+    pub fn named(name: &str) -> Option<&'static Profile> {
+        Some(match name {
+            "linux-6" => &LINUX_6,
+            "linux-5.1" => &LINUX_5_1,
+            "linux-4.9" => &LINUX_4_9,
+            "ns3" => &NS3,
+            "rfc" => &RFC,
+            _ => return None,
+        })
+    }
+}

@@ -1,0 +1,127 @@
+//! Delivery-rate samples (Linux `net/ipv4/tcp_rate.c`, draft-cheng-iccrg-delivery-rate-estimation).
+//!
+//! Each segment carries the sender's delivery count at its sending; when it is delivered, the
+//! difference over the longer of the send and the ACK interval is a rate sample. The sample of an
+//! ACK is that of its most recently sent segment.
+
+use super::scoreboard::{Marks, Segment, Snapshot};
+use crate::cc::RateSample;
+use crate::units::{Span, Time};
+
+/// The connection's delivery state.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Delivery {
+    /// Segments delivered (cumulatively acknowledged or SACKed).
+    pub delivered: u32,
+    /// Of those, known to be CE-marked.
+    pub delivered_ce: u32,
+    /// Segments judged lost.
+    pub lost: u32,
+    delivered_at: Time,
+    first_sent_at: Time,
+    /// Delivery count at which the application-limited phase ends; zero if there is none.
+    app_limited_until: u32,
+}
+
+/// The sample being collected while one ACK is processed.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Sampler {
+    best: Option<Candidate>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Candidate {
+    snapshot: Snapshot,
+    seq: u32,
+    retransmitted: bool,
+}
+
+impl Delivery {
+    /// What a segment sent now carries; `idle` when nothing is outstanding.
+    #[inline]
+    pub fn snapshot(&mut self, now: Time, idle: bool, in_flight: u32) -> Snapshot {
+        if idle {
+            self.first_sent_at = now;
+            self.delivered_at = now;
+        }
+        Snapshot {
+            sent_at: now,
+            first_sent_at: self.first_sent_at,
+            delivered_at: self.delivered_at,
+            delivered: self.delivered,
+            delivered_ce: self.delivered_ce,
+            lost: self.lost,
+            in_flight,
+            app_limited: self.app_limited(),
+        }
+    }
+
+    /// Whether the sending is limited by the application.
+    #[inline]
+    pub fn app_limited(&self) -> bool {
+        self.app_limited_until != 0
+    }
+
+    /// The application has left the window unused: samples of what is in flight are too low.
+    pub fn set_app_limited(&mut self, in_flight: u32) {
+        self.app_limited_until = (self.delivered + in_flight).max(1);
+    }
+
+    /// Ends an ACK: `delivered` segments were delivered by it. Returns its rate sample.
+    pub fn finish(
+        &mut self,
+        now: Time,
+        sampler: Sampler,
+        delivered: u32,
+        min_rtt: Span,
+    ) -> RateSample {
+        if self.app_limited() && self.delivered > self.app_limited_until {
+            self.app_limited_until = 0;
+        }
+        if delivered > 0 {
+            self.delivered_at = now;
+        }
+        let Some(Candidate { snapshot, retransmitted, .. }) = sampler.best else {
+            return RateSample::default();
+        };
+        let send = snapshot.sent_at.since(snapshot.first_sent_at);
+        let ack = now.since(snapshot.delivered_at);
+        let interval = send.max(ack);
+        RateSample {
+            // Samples over less than the minimum RTT would be too high.
+            delivered: (interval >= min_rtt).then(|| self.delivered - snapshot.delivered),
+            interval,
+            prior_delivered: u64::from(snapshot.delivered),
+            prior_delivered_ce: u64::from(snapshot.delivered_ce),
+            prior_lost: u64::from(snapshot.lost),
+            tx_in_flight: snapshot.in_flight,
+            app_limited: snapshot.app_limited,
+            retransmitted,
+        }
+    }
+}
+
+impl Sampler {
+    /// A segment was delivered (acknowledged or SACKed for the first time).
+    #[inline]
+    pub fn on_delivered(&mut self, delivery: &mut Delivery, seq: u32, segment: &Segment) {
+        if segment.marks.has(Marks::RATE_SAMPLED) {
+            return;
+        }
+        let snapshot = segment.snapshot;
+        let newer = self
+            .best
+            .is_none_or(|best| (snapshot.sent_at, seq) > (best.snapshot.sent_at, best.seq));
+        if newer {
+            delivery.first_sent_at = snapshot.sent_at;
+            let retransmitted = segment.marks.has(Marks::EVER_RETRANSMITTED);
+            self.best = Some(Candidate { snapshot, seq, retransmitted });
+        }
+    }
+
+    /// The sampled segment's state at its sending, if any segment was delivered.
+    #[inline]
+    pub fn snapshot(&self) -> Option<&Snapshot> {
+        self.best.as_ref().map(|best| &best.snapshot)
+    }
+}

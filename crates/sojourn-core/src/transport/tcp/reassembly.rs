@@ -1,0 +1,221 @@
+//! The receiver's out-of-order queue and the SACK blocks reported from it.
+//!
+//! Segments above the next expected one are kept as maximal runs in ascending order; RFC 2018:
+//! the first block reported is the run that holds the most recently received segment, then the
+//! most recently reported others. A duplicate is reported first, as a D-SACK (RFC 2883).
+
+use crate::packet::{Acknowledgment, MAX_SACK_BLOCKS, SackBlock};
+use crate::units::Time;
+
+/// Blocks remembered for reporting (`TCP_NUM_SACKS`).
+const REMEMBERED: usize = 4;
+
+/// A run of received segments above the next expected one.
+#[derive(Clone, Copy, Debug)]
+struct Run {
+    block: SackBlock,
+    bytes: u64,
+    /// Sum of the segments' writing times in nanoseconds.
+    written: u64,
+}
+
+/// Segments that become deliverable in order.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct InOrder {
+    /// How many.
+    pub segments: u32,
+    /// Their payload.
+    pub bytes: u64,
+    /// Sum of their writing times in nanoseconds.
+    pub written: u64,
+}
+
+/// What an arriving data segment turned out to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Arrival {
+    /// The next one expected, and perhaps the end of a hole: this is now deliverable.
+    InOrder(InOrder),
+    /// Above a hole.
+    OutOfOrder,
+    /// Received before.
+    Duplicate,
+}
+
+/// The out-of-order queue.
+#[derive(Debug)]
+pub struct Reassembly {
+    next: u32,
+    runs: Vec<Run>,
+    recent: [SackBlock; REMEMBERED],
+    recent_len: usize,
+}
+
+impl Reassembly {
+    /// Nothing received; `first` is expected.
+    pub fn new(first: u32) -> Self {
+        Reassembly {
+            next: first,
+            runs: Vec::new(),
+            recent: [SackBlock::default(); REMEMBERED],
+            recent_len: 0,
+        }
+    }
+
+    /// Next segment expected.
+    #[inline]
+    pub fn next(&self) -> u32 {
+        self.next
+    }
+
+    /// Whether nothing waits above a hole.
+    #[inline]
+    pub fn is_contiguous(&self) -> bool {
+        self.runs.is_empty()
+    }
+
+    /// Takes a data segment in.
+    #[inline]
+    pub fn insert(&mut self, seq: u32, bytes: u16, written_at: Time) -> Arrival {
+        let bytes = u64::from(bytes);
+        let written = written_at.as_nanos();
+        if seq == self.next {
+            let mut released = InOrder { segments: 1, bytes, written };
+            self.next += 1;
+            if !self.runs.is_empty() {
+                self.release(&mut released);
+            }
+            return Arrival::InOrder(released);
+        }
+        if seq < self.next || !self.insert_above(seq, bytes, written) {
+            return Arrival::Duplicate;
+        }
+        Arrival::OutOfOrder
+    }
+
+    /// Hands out the first run if the hole below it is filled.
+    fn release(&mut self, released: &mut InOrder) {
+        if self.runs[0].block.start != self.next {
+            return;
+        }
+        let run = self.runs.remove(0);
+        released.segments += run.block.end - run.block.start;
+        released.bytes += run.bytes;
+        released.written = released.written.wrapping_add(run.written);
+        self.next = run.block.end;
+        self.forget_below(self.next);
+    }
+
+    /// Adds a segment above the first hole; false if it is there already.
+    fn insert_above(&mut self, seq: u32, bytes: u64, written: u64) -> bool {
+        // First run that ends at or after the segment.
+        let at = self.runs.partition_point(|run| run.block.end < seq);
+        let new = Run { block: SackBlock { start: seq, end: seq + 1 }, bytes, written };
+        match self.runs.get(at) {
+            Some(run) if run.block.start <= seq && seq < run.block.end => return false,
+            Some(run) if run.block.end == seq => {
+                self.runs[at] = join(*run, new);
+                let closes_hole =
+                    self.runs.get(at + 1).is_some_and(|later| later.block.start == seq + 1);
+                if closes_hole {
+                    let later = self.runs.remove(at + 1);
+                    self.runs[at] = join(self.runs[at], later);
+                }
+            }
+            Some(run) if run.block.start == seq + 1 => self.runs[at] = join(new, *run),
+            _ => self.runs.insert(at, new),
+        }
+        self.remember(self.runs[at].block);
+        true
+    }
+
+    /// Puts a run at the head of the blocks to report, in place of those it has swallowed.
+    fn remember(&mut self, block: SackBlock) {
+        let mut kept = [SackBlock::default(); REMEMBERED];
+        kept[0] = block;
+        let mut len = 1;
+        for &old in &self.recent[..self.recent_len] {
+            if len < REMEMBERED && (old.end < block.start || old.start > block.end) {
+                kept[len] = old;
+                len += 1;
+            }
+        }
+        self.recent = kept;
+        self.recent_len = len;
+    }
+
+    fn forget_below(&mut self, next: u32) {
+        let mut len = 0;
+        for i in 0..self.recent_len {
+            if self.recent[i].start >= next {
+                self.recent[len] = self.recent[i];
+                len += 1;
+            }
+        }
+        self.recent_len = len;
+    }
+
+    /// Writes the SACK blocks of an acknowledgment, a duplicate's first.
+    pub fn report(&self, duplicate: Option<SackBlock>, ack: &mut Acknowledgment) {
+        let blocks = duplicate.into_iter().chain(self.recent[..self.recent_len].iter().copied());
+        let mut len = 0;
+        for block in blocks.take(MAX_SACK_BLOCKS) {
+            ack.sack[len] = block;
+            len += 1;
+        }
+        ack.sack_len = len as u8;
+    }
+}
+
+/// Two adjacent runs as one.
+fn join(lower: Run, upper: Run) -> Run {
+    Run {
+        block: SackBlock { start: lower.block.start, end: upper.block.end },
+        bytes: lower.bytes + upper.bytes,
+        written: lower.written.wrapping_add(upper.written),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn blocks(queue: &Reassembly, duplicate: Option<SackBlock>) -> Vec<(u32, u32)> {
+        let mut ack = Acknowledgment::default();
+        queue.report(duplicate, &mut ack);
+        ack.sacks().iter().map(|b| (b.start, b.end)).collect()
+    }
+
+    #[test]
+    fn most_recent_run_is_reported_first() {
+        let mut queue = Reassembly::new(1);
+        for seq in [3, 5, 7, 9, 6] {
+            assert_eq!(queue.insert(seq, 1, Time::ZERO), Arrival::OutOfOrder);
+        }
+        assert_eq!(blocks(&queue, None), [(5, 8), (9, 10), (3, 4)]);
+        let dsack = SackBlock { start: 5, end: 6 };
+        assert_eq!(blocks(&queue, Some(dsack)), [(5, 6), (5, 8), (9, 10)]);
+    }
+
+    proptest! {
+        /// Whatever the order of arrival, each segment is delivered once and in order.
+        #[test]
+        fn delivers_everything_once(mut order in Just((1u32..60).collect::<Vec<_>>()).prop_shuffle(),
+                                    again in prop::collection::vec(1u32..60, 0..20)) {
+            order.extend(&again);
+            let mut queue = Reassembly::new(1);
+            let (mut segments, mut bytes, mut duplicates) = (0, 0, 0);
+            for &seq in &order {
+                match queue.insert(seq, seq as u16, Time::ZERO) {
+                    Arrival::InOrder(released) => { segments += released.segments; bytes += released.bytes; }
+                    Arrival::OutOfOrder => {}
+                    Arrival::Duplicate => duplicates += 1,
+                }
+            }
+            prop_assert_eq!(segments, 59);
+            prop_assert_eq!(bytes, (1..60u64).sum::<u64>());
+            prop_assert_eq!(duplicates, again.len());
+            prop_assert!(queue.is_contiguous());
+        }
+    }
+}

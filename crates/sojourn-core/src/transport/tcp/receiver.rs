@@ -1,0 +1,304 @@
+//! The receiving end of a TCP flow.
+//!
+//! RFC 5681 §4.2 and Linux `tcp_input.c` (`__tcp_ack_snd_check`): one ACK for every `ack_every`
+//! segments or after 40 ms; at once in the quick-ACK phase when data first arrives or after a long
+//! silence, when a hole is filled, for duplicates, and when congestion marks ask for it; the first
+//! three ACKs above a hole at once, the following spaced by the lesser of 1 ms and 5 % of the RTT
+//! (SACK compression, Linux since 4.18).
+//!
+//! Deviations: the PSH bit is not modelled; the application reads at once; the receive window
+//! opens by two segments per segment received up to its limit, as Linux's does when memory is not
+//! short, and its right edge never moves back; the SYN-ACK is repeated only when the SYN is.
+
+use super::echo::{Echo, Response};
+use super::reassembly::{Arrival, InOrder, Reassembly};
+use super::{HEADER, SYN_SIZE, TcpInit, sack_option_size};
+use crate::packet::{Acknowledgment, Direction, Ecn, Flags, Packet, SackBlock};
+use crate::record::FlowCounters;
+use crate::transport::Endpoint;
+use crate::units::{Span, Time};
+
+/// SACKs sent at once after a hole appears (`TCP_FASTRETRANS_THRESH`).
+const SACKS_AT_ONCE: u32 = 3;
+/// SACKs held back at most (`tcp_comp_sack_nr`).
+const COMPRESSED_MAX: u32 = 44;
+/// Longest spacing of compressed SACKs (`tcp_comp_sack_delay_ns`).
+const COMPRESSION_MAX: Span = Span::from_millis(1);
+/// Receive window offered in the handshake.
+const INITIAL_WINDOW: u64 = 65_535;
+/// A silence this long beyond the RTT brings quick ACKs again (the receiver's own RTO).
+const LONG_SILENCE: Span = Span::from_millis(200);
+
+/// When the next ACK goes out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Due {
+    No,
+    Now,
+    SynAck,
+    At(Time),
+}
+
+/// A TCP receiver.
+#[derive(Debug)]
+pub struct Receiver {
+    init: TcpInit,
+    queue: Reassembly,
+    echo: Echo,
+    due: Due,
+    /// An ACK with the echo's former state, to go out before anything else.
+    flushed: Option<Packet>,
+    /// Duplicate segment to report in the next ACK.
+    duplicate: Option<SackBlock>,
+    /// Timestamp to echo: that of the segment that last advanced the left edge (RFC 7323 §4.3).
+    timestamp: Time,
+    /// Segments received in order since the last ACK.
+    unacked: u32,
+    acked_up_to: u32,
+    /// ACKs still to be sent without delay.
+    quick: u32,
+    compressed: u32,
+    compressed_at: Option<Time>,
+    sacks_at_hole: u32,
+    hole: u32,
+    syn_ack_at: Time,
+    /// Round-trip time of the handshake.
+    rtt: Option<Span>,
+    window: u64,
+    window_limit: u64,
+    last_arrival: Option<Time>,
+    counters: FlowCounters,
+    sent: u32,
+}
+
+impl Receiver {
+    /// A receiver waiting for a SYN.
+    pub fn new(init: TcpInit) -> Self {
+        let window_limit = init.receive_buffer.map_or(u64::from(u32::MAX), |buffer| {
+            ((buffer as f64 * init.profile.window_share) as u64).max(u64::from(init.mss))
+        });
+        Receiver {
+            queue: Reassembly::new(1),
+            echo: Echo::new(init.ecn),
+            due: Due::No,
+            flushed: None,
+            duplicate: None,
+            timestamp: Time::ZERO,
+            unacked: 0,
+            acked_up_to: 1,
+            quick: init.profile.quick_acks,
+            compressed: 0,
+            compressed_at: None,
+            sacks_at_hole: 0,
+            hole: 0,
+            syn_ack_at: Time::ZERO,
+            rtt: None,
+            window: INITIAL_WINDOW.min(window_limit),
+            window_limit,
+            last_arrival: None,
+            counters: FlowCounters::default(),
+            sent: 0,
+            init,
+        }
+    }
+
+    fn on_data(&mut self, now: Time, packet: &Packet) {
+        self.measure_arrival(now, packet);
+        let former = self.echo.flags();
+        let response = self.echo.on_data(packet);
+        if response.flush && self.unacked > 0 {
+            self.flushed = Some(self.acknowledgment(now, former));
+        }
+        if packet.seq <= self.acked_up_to {
+            self.timestamp = packet.sent_at;
+        }
+        self.window = (self.window + 2 * u64::from(packet.payload)).min(self.window_limit);
+        match self.queue.insert(packet.seq, packet.payload, packet.written_at) {
+            Arrival::InOrder(released) => self.on_in_order(now, packet, released),
+            Arrival::OutOfOrder => self.on_out_of_order(now, packet),
+            Arrival::Duplicate => self.on_duplicate(packet),
+        }
+        self.heed(response);
+    }
+
+    /// Follows what the congestion mark asks for.
+    fn heed(&mut self, response: Response) {
+        if response.quick > 0 {
+            self.quick = self.quick.max(response.quick);
+        }
+        if response.at_once || response.quick > 0 {
+            self.due = Due::Now;
+        }
+    }
+
+    fn measure_arrival(&mut self, now: Time, packet: &Packet) {
+        if self.rtt.is_none() && packet.seq == 1 {
+            self.rtt = Some(now.since(self.syn_ack_at));
+        }
+        if let Some(last) = self.last_arrival {
+            let gap = now.since(last);
+            let ewma = self.counters.idt_ewma;
+            self.counters.idt_ewma = if ewma == Span::ZERO { gap } else { (ewma * 7 + gap) / 8 };
+            if gap > LONG_SILENCE + self.rtt.unwrap_or_default() {
+                self.quick = self.quick.max(self.init.profile.quick_acks);
+            }
+        }
+        self.last_arrival = Some(now);
+        match packet.ecn {
+            Ecn::Ce => self.counters.ce_received += 1,
+            Ecn::Ect1 => self.counters.sce_received += 1,
+            _ => {}
+        }
+    }
+
+    fn on_in_order(&mut self, now: Time, packet: &Packet, released: InOrder) {
+        self.counters.delivered_bytes += u64::from(packet.payload);
+        self.counters.in_order_bytes += released.bytes;
+        let total = now.as_nanos().wrapping_mul(u64::from(released.segments));
+        let delay = total.wrapping_sub(released.written);
+        self.counters.one_way_delay_sum += Span::from_nanos(delay);
+        self.counters.one_way_delay_count += u64::from(released.segments);
+        self.unacked += released.segments;
+        let hole_filled = released.segments > 1 || !self.queue.is_contiguous();
+        if self.unacked >= self.init.ack_every || self.quick > 0 || hole_filled {
+            self.due = Due::Now;
+        } else if self.due == Due::No {
+            self.due = Due::At(now + self.init.profile.delayed_ack);
+        }
+    }
+
+    fn on_out_of_order(&mut self, now: Time, packet: &Packet) {
+        self.counters.delivered_bytes += u64::from(packet.payload);
+        let compress = self.init.profile.sack_compression
+            && self.quick == 0
+            && self.unacked < self.init.ack_every
+            && self.compressed < COMPRESSED_MAX;
+        if self.hole != self.queue.next() {
+            self.hole = self.queue.next();
+            self.sacks_at_hole = 0;
+        }
+        if !compress || self.sacks_at_hole < SACKS_AT_ONCE {
+            self.sacks_at_hole += u32::from(compress);
+            self.due = Due::Now;
+            return;
+        }
+        self.compressed += 1;
+        if self.compressed_at.is_none() {
+            let rtt = self.rtt.unwrap_or(COMPRESSION_MAX * 20);
+            self.compressed_at = Some(now + COMPRESSION_MAX.min(rtt / 20));
+        }
+    }
+
+    fn on_duplicate(&mut self, packet: &Packet) {
+        self.counters.duplicates_received += 1;
+        if self.init.profile.undo {
+            self.duplicate = Some(SackBlock { start: packet.seq, end: packet.seq + 1 });
+        }
+        self.quick = self.quick.max(self.init.profile.quick_acks);
+        self.due = Due::Now;
+    }
+
+    /// An ACK of everything received so far; ends what made it due.
+    fn acknowledgment(&mut self, now: Time, flags: Flags) -> Packet {
+        let duplicate = self.duplicate.take();
+        let mut ack = Acknowledgment {
+            next: self.queue.next(),
+            window: self.window.min(u64::from(u32::MAX)) as u32,
+            echo: self.timestamp,
+            ce_packets: self.echo.ce_packets(),
+            ..Acknowledgment::default()
+        };
+        if duplicate.is_some() || !self.queue.is_contiguous() {
+            self.queue.report(duplicate, &mut ack);
+        }
+        self.quick = self.quick.saturating_sub(1);
+        self.unacked = 0;
+        self.acked_up_to = ack.next;
+        self.compressed = 0;
+        self.compressed_at = None;
+        self.due = Due::No;
+        let size = HEADER + sack_option_size(ack.sack_len);
+        let flags = flags.with(Flags::DSACK, duplicate.is_some());
+        self.packet(now, flags, size, ack)
+    }
+
+    fn syn_ack(&mut self, now: Time) -> Packet {
+        self.syn_ack_at = now;
+        self.due = Due::No;
+        let ack = Acknowledgment {
+            next: 1,
+            window: self.window as u32,
+            echo: self.timestamp,
+            ..Acknowledgment::default()
+        };
+        self.packet(now, Flags::SYN.with(Flags::ACK, true), SYN_SIZE, ack)
+    }
+
+    fn packet(&mut self, now: Time, flags: Flags, size: u32, ack: Acknowledgment) -> Packet {
+        let index = self.sent;
+        self.sent += 1;
+        self.counters.acks_sent += 1;
+        self.counters.ack_bytes_sent += u64::from(size);
+        Packet {
+            flow: self.init.flow,
+            direction: Direction::Backward,
+            flags,
+            source: self.init.destination,
+            destination: self.init.source,
+            size,
+            index,
+            sent_at: now,
+            ack,
+            ..Packet::default()
+        }
+    }
+}
+
+impl Endpoint for Receiver {
+    fn on_packet(&mut self, now: Time, packet: &Packet) {
+        if packet.flags.has(Flags::SYN) {
+            self.timestamp = packet.sent_at;
+            self.due = Due::SynAck;
+        } else if packet.is_data() {
+            self.on_data(now, packet);
+        }
+    }
+
+    fn poll_transmit(&mut self, now: Time) -> Option<Packet> {
+        if let Some(packet) = self.flushed.take() {
+            return Some(packet);
+        }
+        match self.due {
+            Due::SynAck => Some(self.syn_ack(now)),
+            Due::Now => Some(self.acknowledgment(now, self.echo.flags())),
+            Due::At(_) | Due::No => None,
+        }
+    }
+
+    fn next_timeout(&self) -> Option<Time> {
+        match (self.due, self.compressed_at) {
+            (Due::At(delayed), Some(compressed)) => Some(delayed.min(compressed)),
+            (Due::At(delayed), None) => Some(delayed),
+            (_, compressed) => compressed,
+        }
+    }
+
+    fn on_timeout(&mut self, now: Time) {
+        if self.next_timeout().is_some_and(|at| at <= now) {
+            self.due = Due::Now;
+        }
+    }
+
+    fn report(&mut self, _now: Time, counters: &mut FlowCounters) {
+        let own = &self.counters;
+        counters.delivered_bytes = own.delivered_bytes;
+        counters.in_order_bytes = own.in_order_bytes;
+        counters.one_way_delay_sum = own.one_way_delay_sum;
+        counters.one_way_delay_count = own.one_way_delay_count;
+        counters.idt_ewma = own.idt_ewma;
+        counters.ce_received = own.ce_received;
+        counters.sce_received = own.sce_received;
+        counters.duplicates_received = own.duplicates_received;
+        counters.acks_sent = own.acks_sent;
+        counters.ack_bytes_sent = own.ack_bytes_sent;
+    }
+}

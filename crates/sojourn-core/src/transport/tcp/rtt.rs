@@ -1,0 +1,239 @@
+//! Round-trip time estimation and the retransmission timeout.
+//!
+//! RFC 6298, and Linux's `tcp_rtt_estimator`: the mean deviation is smoothed asymmetrically (a
+//! falling RTT hardly raises it), its maximum over a round is the variance term, which decays once
+//! per round and never falls below 200 ms: the timeout is at least SRTT + 200 ms.
+
+use super::profile::{Profile, RtoStyle};
+use crate::units::{Span, Time};
+
+/// Minimum over a sliding window of five minutes, kept as Linux's `win_minmax` does with three
+/// candidates.
+#[derive(Clone, Copy, Debug)]
+struct WindowedMin {
+    best: [(Time, Span); 3],
+}
+
+/// Length of the minimum filter (`tcp_min_rtt_wlen`).
+const MIN_RTT_WINDOW: Span = Span::from_secs(300);
+
+impl WindowedMin {
+    fn new() -> Self {
+        WindowedMin { best: [(Time::ZERO, Span::MAX); 3] }
+    }
+
+    fn reset(&mut self, now: Time, rtt: Span) {
+        self.best = [(now, rtt); 3];
+    }
+
+    fn update(&mut self, now: Time, rtt: Span) {
+        if rtt <= self.best[0].1 || now.since(self.best[2].0) > MIN_RTT_WINDOW {
+            return self.reset(now, rtt);
+        }
+        if rtt <= self.best[1].1 {
+            self.best[1] = (now, rtt);
+            self.best[2] = (now, rtt);
+        } else if rtt <= self.best[2].1 {
+            self.best[2] = (now, rtt);
+        }
+        self.age(now, rtt);
+    }
+
+    /// Moves to newer candidates when the best is too old or no second one has been found in time.
+    fn age(&mut self, now: Time, rtt: Span) {
+        let age = now.since(self.best[0].0);
+        if age > MIN_RTT_WINDOW {
+            self.best = [self.best[1], self.best[2], (now, rtt)];
+        } else if self.best[1].0 == self.best[0].0 && age > MIN_RTT_WINDOW / 4 {
+            self.best[1] = (now, rtt);
+            self.best[2] = (now, rtt);
+        } else if self.best[2].0 == self.best[1].0 && age > MIN_RTT_WINDOW / 2 {
+            self.best[2] = (now, rtt);
+        }
+    }
+}
+
+/// Smoothed RTT, its variance term, and the timeout with its backoff.
+#[derive(Clone, Debug)]
+pub struct RttEstimator {
+    style: RtoStyle,
+    rto_min: Span,
+    rto_max: Span,
+    rto_initial: Span,
+    tick: Span,
+    min: WindowedMin,
+    /// Nanoseconds; zero before the first sample.
+    srtt: i64,
+    mdev: i64,
+    mdev_max: i64,
+    /// The variance term, four deviations.
+    rttvar: i64,
+    /// The round in which `mdev_max` is collected ends when this segment is acknowledged.
+    round_end: u32,
+    backoff: u32,
+    rto: Span,
+}
+
+impl RttEstimator {
+    /// No sample yet.
+    pub fn new(profile: &Profile) -> Self {
+        RttEstimator {
+            style: profile.rto_style,
+            rto_min: profile.rto_min,
+            rto_max: profile.rto_max,
+            rto_initial: profile.rto_initial,
+            tick: profile.tick,
+            min: WindowedMin::new(),
+            srtt: 0,
+            mdev: 0,
+            mdev_max: 0,
+            rttvar: 0,
+            round_end: 0,
+            backoff: 0,
+            rto: profile.rto_initial,
+        }
+    }
+
+    /// Takes a sample. `una` and `next` bound the round over which deviations are collected.
+    /// A sample ends any backoff.
+    pub fn sample(&mut self, rtt: Span, una: u32, next: u32) {
+        let m = (rtt.as_nanos() as i64).max(1);
+        if self.srtt == 0 {
+            self.first(m, next);
+        } else {
+            match self.style {
+                RtoStyle::Linux => self.linux(m, una, next),
+                RtoStyle::Rfc6298 => {
+                    self.mdev += ((m - self.srtt).abs() - self.mdev) / 4;
+                    self.srtt += (m - self.srtt) / 8;
+                    self.rttvar = 4 * self.mdev;
+                }
+            }
+        }
+        self.backoff = 0;
+        self.rto = self.base_rto();
+    }
+
+    fn first(&mut self, m: i64, next: u32) {
+        self.srtt = m;
+        self.mdev = m / 2;
+        self.rttvar = match self.style {
+            RtoStyle::Linux => (4 * self.mdev).max(self.rto_min.as_nanos() as i64),
+            RtoStyle::Rfc6298 => 4 * self.mdev,
+        };
+        self.mdev_max = self.rttvar;
+        self.round_end = next;
+    }
+
+    /// `mdev` holds one deviation; Linux keeps four times that.
+    fn linux(&mut self, m: i64, una: u32, next: u32) {
+        let error = m - self.srtt;
+        self.srtt += error / 8;
+        let mut excess = error.abs() - self.mdev;
+        if error < 0 && excess > 0 {
+            excess /= 8;
+        }
+        self.mdev += excess / 4;
+        let deviation = 4 * self.mdev;
+        if deviation > self.mdev_max {
+            self.mdev_max = deviation;
+            self.rttvar = self.rttvar.max(deviation);
+        }
+        if una > self.round_end {
+            if self.mdev_max < self.rttvar {
+                self.rttvar -= (self.rttvar - self.mdev_max) / 4;
+            }
+            self.round_end = next;
+            self.mdev_max = self.rto_min.as_nanos() as i64;
+        }
+    }
+
+    fn base_rto(&self) -> Span {
+        if self.srtt == 0 {
+            return self.rto_initial;
+        }
+        let rto = match self.style {
+            RtoStyle::Linux => Span::from_nanos((self.srtt + self.rttvar) as u64),
+            RtoStyle::Rfc6298 => {
+                let variance = (self.rttvar as u64).max(self.tick.as_nanos());
+                Span::from_nanos(self.srtt as u64 + variance).max(self.rto_min)
+            }
+        };
+        rto.min(self.rto_max)
+    }
+
+    /// A sample for the minimum only (it may come from a segment that SRTT must not see).
+    pub fn sample_min(&mut self, now: Time, rtt: Span) {
+        self.min.update(now, rtt);
+    }
+
+    /// Doubles the timeout.
+    pub fn back_off(&mut self) {
+        self.backoff += 1;
+        self.rto = (self.rto * 2).min(self.rto_max);
+    }
+
+    /// The retransmission timeout, backoff included.
+    pub fn rto(&self) -> Span {
+        self.rto
+    }
+
+    /// Smoothed RTT; zero before the first sample.
+    pub fn srtt(&self) -> Span {
+        Span::from_nanos(self.srtt as u64)
+    }
+
+    /// Lowest RTT of the last five minutes; [`Span::MAX`] before the first sample.
+    pub fn min_rtt(&self) -> Span {
+        self.min.best[0].1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn estimator(name: &str) -> RttEstimator {
+        RttEstimator::new(Profile::named(name).unwrap())
+    }
+
+    #[test]
+    fn linux_timeout_is_srtt_plus_200_ms_on_a_steady_path() {
+        let mut rtt = estimator("linux-6");
+        for round in 0..200 {
+            rtt.sample(Span::from_millis(100), round + 1, round + 1);
+        }
+        let rto = rtt.rto().as_millis_f64();
+        assert!((300.0..301.0).contains(&rto), "{rto}");
+    }
+
+    #[test]
+    fn rfc_timeout_has_a_floor_of_one_second() {
+        let mut rtt = estimator("rfc");
+        rtt.sample(Span::from_millis(100), 1, 1);
+        assert_eq!(rtt.rto(), Span::from_secs(1));
+    }
+
+    #[test]
+    fn backoff_doubles_and_a_sample_ends_it() {
+        let mut rtt = estimator("linux-6");
+        assert_eq!(rtt.rto(), Span::from_secs(1));
+        rtt.back_off();
+        rtt.back_off();
+        assert_eq!(rtt.rto(), Span::from_secs(4));
+        (0..20).for_each(|_| rtt.back_off());
+        assert_eq!(rtt.rto(), Span::from_secs(120));
+        rtt.sample(Span::from_millis(10), 1, 1);
+        assert_eq!(rtt.rto(), Span::from_millis(210));
+    }
+
+    #[test]
+    fn minimum_forgets_after_five_minutes() {
+        let mut rtt = estimator("linux-6");
+        rtt.sample_min(Time::ZERO, Span::from_millis(10));
+        for second in 1..700 {
+            rtt.sample_min(Time::ZERO + Span::from_secs(second), Span::from_millis(20));
+        }
+        assert_eq!(rtt.min_rtt(), Span::from_millis(20));
+    }
+}

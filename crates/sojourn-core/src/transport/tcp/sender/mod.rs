@@ -1,0 +1,316 @@
+//! The sending end of a TCP flow.
+//!
+//! One file per concern: `ack` (what an ACK says), `recovery` (the congestion state machine),
+//! `output` (what is sent), `timers`. The names of states, marks and counters are Linux's.
+
+mod ack;
+mod output;
+mod recovery;
+mod timers;
+
+use super::dupthresh::Frontier;
+use super::pacing::Pacer;
+use super::profile::Profile;
+use super::prr::Prr;
+use super::rack::Rack;
+use super::rate::Delivery;
+use super::rtt::RttEstimator;
+use super::scoreboard::Scoreboard;
+use super::send_buffer::SendBuffer;
+use super::{HEADER, TcpInit};
+use crate::cc::{CaState, CongestionControl, Control, ControlInit};
+use crate::packet::{Flags, Packet};
+use crate::record::FlowCounters;
+use crate::record::histogram::Histogram;
+use crate::transport::Endpoint;
+use crate::units::{Span, Time};
+
+use output::{Burst, Probe};
+use recovery::Recovery;
+use timers::Timer;
+
+/// Phase of the connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    Closed,
+    SynDue,
+    SynSent,
+    Established,
+}
+
+/// Whether the window limits sending (Linux `tcp_cwnd_validate`).
+#[derive(Clone, Copy, Debug, Default)]
+struct Usage {
+    limited: bool,
+    max_packets_out: u32,
+    /// The observation lasts until this segment is acknowledged.
+    until: u32,
+    /// Most packets out since the window was last fully used, and when that was.
+    used: u32,
+    used_at: Time,
+}
+
+/// A TCP sender.
+pub struct Sender {
+    init: TcpInit,
+    profile: &'static Profile,
+    cc: Box<dyn CongestionControl>,
+    control: Control,
+    /// The window in force: the control's, or proportional rate reduction's during a reduction.
+    cwnd: u32,
+    board: Scoreboard,
+    rtt: RttEstimator,
+    rack: Rack,
+    frontier: Frontier,
+    prr: Prr,
+    delivery: Delivery,
+    recovery: Recovery,
+    /// Degree of reordering in segments.
+    reordering: u32,
+    usage: Usage,
+    app: SendBuffer,
+    pacer: Pacer,
+    phase: Phase,
+    timer: Option<Timer>,
+    burst: Burst,
+    probe: Probe,
+    /// Bytes of payload outstanding, and how many the receiver allows.
+    outstanding_bytes: u64,
+    peer_window: u64,
+    /// The next new segment must carry CWR.
+    cwr_due: bool,
+    peer_ce: u32,
+    last_sent_at: Time,
+    /// Timestamp echoed by the latest ACK.
+    last_echo: Time,
+    sent: u32,
+    established_at: Option<Time>,
+    completed_at: Option<Time>,
+    counters: FlowCounters,
+    integrated_at: Time,
+    rtts: Histogram,
+}
+
+impl Sender {
+    /// A sender whose connection is not open yet.
+    pub fn new(init: TcpInit, cc: Box<dyn CongestionControl>) -> Self {
+        let control = cc.control();
+        Sender {
+            profile: init.profile,
+            control,
+            cwnd: control.cwnd,
+            board: Scoreboard::new(1),
+            rtt: RttEstimator::new(init.profile),
+            rack: Rack::default(),
+            frontier: Frontier::default(),
+            prr: Prr::default(),
+            delivery: Delivery::default(),
+            recovery: Recovery::default(),
+            reordering: init.profile.dupthresh,
+            usage: Usage::default(),
+            app: SendBuffer::new(init.send_buffer),
+            pacer: Pacer::default(),
+            phase: Phase::Closed,
+            timer: None,
+            burst: Burst::default(),
+            probe: Probe::default(),
+            outstanding_bytes: 0,
+            peer_window: 65_535,
+            cwr_due: false,
+            peer_ce: 0,
+            last_sent_at: Time::ZERO,
+            last_echo: Time::ZERO,
+            sent: 0,
+            established_at: None,
+            completed_at: None,
+            counters: FlowCounters::default(),
+            integrated_at: init.now,
+            rtts: Histogram::default(),
+            cc,
+            init,
+        }
+    }
+
+    /// What a control is told about this connection.
+    pub fn control_init(
+        init: &TcpInit,
+        base_rtt: Span,
+        random: crate::rng::StreamKey,
+    ) -> ControlInit {
+        ControlInit {
+            initial_window: init.profile.initial_window,
+            mss: init.mss,
+            packet_size: init.mss + HEADER,
+            now: init.now,
+            paced: init.paced,
+            base_rtt,
+            random,
+        }
+    }
+
+    /// Takes over the control's decision after it was told something.
+    #[inline]
+    fn consult(&mut self) {
+        self.control = self.cc.control();
+        if !self.in_reduction() {
+            self.cwnd = self.control.cwnd.max(1);
+        }
+    }
+
+    /// Whether proportional rate reduction sets the window.
+    #[inline]
+    fn in_reduction(&self) -> bool {
+        matches!(self.recovery.state, CaState::Cwr | CaState::Recovery)
+            && !self.control.owns_recovery
+    }
+
+    /// The threshold that an undo or a restart would keep (`tcp_current_ssthresh`).
+    fn current_ssthresh(&self) -> u32 {
+        if self.in_reduction() {
+            self.control.ssthresh
+        } else {
+            self.control.ssthresh.max(self.cwnd / 2 + self.cwnd / 4)
+        }
+    }
+
+    #[inline]
+    fn in_slow_start(&self) -> bool {
+        self.cwnd < self.control.ssthresh
+    }
+
+    /// Whether the control paces itself (as far as the stack lets it).
+    fn paced(&self) -> bool {
+        self.init.paced || (self.control.pacing_rate.is_some() && self.profile.internal_pacing)
+    }
+
+    /// Brings the time integrals up to `now`.
+    #[inline]
+    fn integrate(&mut self, now: Time) {
+        let elapsed = now.since(self.integrated_at);
+        if elapsed == Span::ZERO || self.phase != Phase::Established {
+            self.integrated_at = now;
+            return;
+        }
+        let seconds = elapsed.as_secs_f64();
+        self.counters.cwnd_time += f64::from(self.cwnd) * seconds;
+        self.counters.in_flight_time += f64::from(self.board.in_flight()) * seconds;
+        let srtt = self.rtt.srtt();
+        if srtt > Span::ZERO {
+            self.counters.srtt_time += srtt.as_secs_f64() * seconds;
+            self.counters.srtt_known += seconds;
+        }
+        if matches!(self.recovery.state, CaState::Recovery | CaState::Loss) {
+            self.counters.recovery_time += elapsed;
+        }
+        self.integrated_at = now;
+    }
+
+    fn on_syn_ack(&mut self, now: Time, packet: &Packet) {
+        if self.phase != Phase::SynSent {
+            return;
+        }
+        self.phase = Phase::Established;
+        self.established_at = Some(now);
+        self.timer = None;
+        self.peer_window = u64::from(packet.ack.window);
+        // The echo tells which SYN is answered.
+        let rtt = now.since(packet.ack.echo);
+        self.rtt.sample(rtt, 0, 1);
+        self.rtt.sample_min(now, rtt);
+        self.usage.used_at = now;
+        self.integrated_at = now;
+        self.update_pacing();
+        self.burst.begin(true);
+    }
+}
+
+impl Endpoint for Sender {
+    fn on_packet(&mut self, now: Time, packet: &Packet) {
+        self.integrate(now);
+        if packet.flags.has(Flags::SYN) {
+            self.on_syn_ack(now, packet);
+        } else if packet.flags.has(Flags::ACK) && self.phase == Phase::Established {
+            self.on_ack(now, packet);
+            self.burst.begin(false);
+            if self.completed_at.is_none() && self.app.is_complete() {
+                self.completed_at = Some(now);
+            }
+        }
+    }
+
+    fn poll_transmit(&mut self, now: Time) -> Option<Packet> {
+        self.next_packet(now)
+    }
+
+    #[inline]
+    fn next_timeout(&self) -> Option<Time> {
+        let timer = self.timer.map_or(Time::NEVER, |timer| timer.at);
+        let paced = self.burst.blocked_until.unwrap_or(Time::NEVER);
+        let control = self.cc.next_timer().unwrap_or(Time::NEVER);
+        let next = timer.min(paced).min(control);
+        (next != Time::NEVER).then_some(next)
+    }
+
+    fn on_timeout(&mut self, now: Time) {
+        self.integrate(now);
+        self.on_timers(now);
+    }
+
+    fn report(&mut self, now: Time, counters: &mut FlowCounters) {
+        self.integrate(now);
+        let receiver = *counters;
+        *counters = self.counters;
+        counters.delivered_bytes = receiver.delivered_bytes;
+        counters.in_order_bytes = receiver.in_order_bytes;
+        counters.one_way_delay_sum = receiver.one_way_delay_sum;
+        counters.one_way_delay_count = receiver.one_way_delay_count;
+        counters.idt_ewma = receiver.idt_ewma;
+        counters.ce_received = receiver.ce_received;
+        counters.sce_received = receiver.sce_received;
+        counters.duplicates_received = receiver.duplicates_received;
+        counters.acks_sent = receiver.acks_sent;
+        counters.ack_bytes_sent = receiver.ack_bytes_sent;
+        counters.written_bytes = self.app.accepted();
+        counters.cwnd = self.cwnd;
+        counters.ssthresh = self.control.ssthresh;
+        counters.in_flight = self.board.in_flight();
+        counters.srtt = self.rtt.srtt();
+        let min_rtt = self.rtt.min_rtt();
+        counters.min_rtt = if min_rtt == Span::MAX { Span::ZERO } else { min_rtt };
+        counters.pacing_rate = self.pacer.rate();
+        counters.established_at = self.established_at;
+        counters.completed_at = self.completed_at;
+    }
+
+    fn open(&mut self, now: Time) {
+        if self.phase == Phase::Closed {
+            self.phase = Phase::SynDue;
+            self.integrated_at = now;
+        }
+    }
+
+    fn write(&mut self, now: Time, bytes: u64) {
+        self.app.write(now, bytes);
+        self.burst.begin(false);
+    }
+
+    fn close(&mut self, now: Time) {
+        self.app.close();
+        if self.completed_at.is_none() && self.app.is_complete() {
+            self.completed_at = Some(now);
+        }
+    }
+
+    fn stop(&mut self, now: Time) {
+        self.app.truncate();
+        self.close(now);
+    }
+
+    fn rtt_histogram(&self) -> Option<&Histogram> {
+        Some(&self.rtts)
+    }
+
+    fn end_warmup(&mut self) {
+        self.rtts.clear();
+    }
+}

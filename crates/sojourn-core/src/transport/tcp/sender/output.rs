@@ -1,0 +1,320 @@
+//! What is sent (Linux `tcp_xmit_retransmit_queue`, `tcp_write_xmit`, `tcp_cwnd_validate`).
+
+use super::timers::TimerKind;
+use super::{Phase, Sender};
+use crate::cc::{CaState, EcnMode, Event, Sent};
+use crate::packet::{Acknowledgment, Ecn, Flags, Packet};
+use crate::transport::tcp::scoreboard::{Marks, Segment};
+use crate::transport::tcp::{HEADER, SYN_SIZE, pacing};
+use crate::units::Time;
+
+/// A stretch of sending between two events.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Burst {
+    /// Something happened since the last stretch was closed.
+    open: bool,
+    /// The handshake's last ACK is due.
+    ack_due: bool,
+    /// New segments sent in this stretch.
+    sent: u32,
+    /// Pacing forbids sending until then.
+    pub blocked_until: Option<Time>,
+}
+
+impl Burst {
+    pub fn begin(&mut self, ack_due: bool) {
+        self.open = true;
+        self.ack_due |= ack_due;
+    }
+}
+
+/// What must be sent whatever the window says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Probe {
+    #[default]
+    None,
+    /// The first segment, after a timeout.
+    Head,
+    /// New data, else the last segment: a tail loss probe.
+    Tail,
+}
+
+impl Sender {
+    /// The next packet to go, if any.
+    pub(super) fn next_packet(&mut self, now: Time) -> Option<Packet> {
+        match self.phase {
+            Phase::Established => {}
+            Phase::SynDue => return Some(self.syn(now)),
+            Phase::Closed | Phase::SynSent => return None,
+        }
+        if std::mem::take(&mut self.burst.ack_due) {
+            return Some(self.bare_ack(now));
+        }
+        if !self.burst.open {
+            return None;
+        }
+        match std::mem::take(&mut self.probe) {
+            Probe::None => {}
+            Probe::Head => return self.send_head(now),
+            Probe::Tail => return self.send_tail_probe(now),
+        }
+        self.burst.blocked_until = self.pacer.blocked_until(now);
+        if self.burst.blocked_until.is_none() && self.board.in_flight() < self.cwnd {
+            let packet = if self.recovery.new_data_first {
+                self.new_segment(now).or_else(|| self.retransmission(now))
+            } else {
+                self.retransmission(now).or_else(|| self.new_segment(now))
+            };
+            if packet.is_some() {
+                return packet;
+            }
+        }
+        self.end_burst(now);
+        None
+    }
+
+    /// Bookkeeping when nothing more can be sent now.
+    fn end_burst(&mut self, now: Time) {
+        let limited = self.board.in_flight() >= self.cwnd;
+        if self.burst.sent > 0 || limited {
+            self.validate_window(now, limited);
+        }
+        if self.burst.sent > 0 {
+            self.schedule_probe(now, false);
+        }
+        if !limited
+            && self.burst.blocked_until.is_none()
+            && self.app.available(self.init.mss) == 0
+            && self.board.lost_out() <= self.board.retrans_out()
+        {
+            self.delivery.set_app_limited(self.board.in_flight());
+        }
+        self.burst.open = false;
+        self.burst.sent = 0;
+    }
+
+    /// Notes whether the window was what limited sending (Linux `tcp_cwnd_validate`).
+    fn validate_window(&mut self, now: Time, limited: bool) {
+        let out = self.board.packets_out();
+        let usage = &mut self.usage;
+        if self.board.una() >= usage.until
+            || limited
+            || (!usage.limited && out > usage.max_packets_out)
+        {
+            usage.limited = limited;
+            usage.max_packets_out = out;
+            usage.until = self.board.next();
+        }
+        let slow_start = self.cwnd < self.control.ssthresh;
+        if usage.limited || (slow_start && self.cwnd < 2 * usage.max_packets_out) {
+            usage.used = 0;
+            usage.used_at = now;
+            return;
+        }
+        usage.used = usage.used.max(out);
+        if self.profile.slow_start_after_idle
+            && !self.control.owns_recovery
+            && now.since(usage.used_at) >= self.rtt.rto()
+        {
+            self.shrink_unused_window(now);
+        }
+    }
+
+    /// The application left the window unused for a timeout: halve the excess (RFC 2861).
+    fn shrink_unused_window(&mut self, now: Time) {
+        if self.recovery.state == CaState::Open {
+            let used = self.usage.used.max(self.profile.initial_window);
+            if used < self.cwnd {
+                let ssthresh = self.current_ssthresh();
+                let cwnd = u32::midpoint(self.cwnd, used);
+                self.cc.on_congestion(now, &Event::Restart { cwnd, ssthresh });
+                self.consult();
+            }
+            self.usage.used = 0;
+        }
+        self.usage.used_at = now;
+    }
+
+    /// Slow start after idle (Linux `tcp_cwnd_restart`): one halving for every timeout of silence.
+    fn restart_after_idle(&mut self, now: Time) {
+        let rto = self.rtt.rto();
+        let mut idle = now.since(self.last_sent_at);
+        if !self.profile.slow_start_after_idle || self.control.owns_recovery || idle <= rto {
+            return;
+        }
+        let floor = self.profile.initial_window.min(self.cwnd);
+        let ssthresh = self.current_ssthresh();
+        let mut cwnd = self.cwnd;
+        while idle > rto && cwnd > floor {
+            idle -= rto;
+            cwnd /= 2;
+        }
+        self.cc.on_congestion(now, &Event::Restart { cwnd: cwnd.max(floor), ssthresh });
+        self.consult();
+        self.usage.used = 0;
+        self.usage.used_at = now;
+    }
+
+    /// Whether a new segment could be sent as far as the data and the receiver are concerned.
+    pub(super) fn has_new_data(&self) -> bool {
+        let payload = self.app.available(self.init.mss);
+        payload > 0 && self.outstanding_bytes + u64::from(payload) <= self.peer_window
+    }
+
+    fn new_segment(&mut self, now: Time) -> Option<Packet> {
+        if !self.has_new_data() {
+            return None;
+        }
+        let payload = self.app.available(self.init.mss);
+        let idle = self.board.packets_out() == 0;
+        if idle && self.sent > 0 {
+            self.restart_after_idle(now);
+        }
+        if self.board.in_flight() == 0 {
+            self.cc.on_congestion(now, &Event::TxStart { idle: now.since(self.last_sent_at) });
+            self.consult();
+        }
+        let written_at = self.app.cut(now, payload);
+        let in_flight = self.board.in_flight() + 1;
+        let snapshot = self.delivery.snapshot(now, idle, in_flight);
+        let seq = self.board.push(payload as u16, written_at, snapshot);
+        self.outstanding_bytes += u64::from(payload);
+        self.burst.sent += 1;
+        let probing = self.timer.is_some_and(|timer| timer.kind == TimerKind::Probe);
+        if idle || probing {
+            self.rearm_rto(now);
+        }
+        self.account(now, seq, in_flight, payload, false);
+        Some(self.data_packet(now, seq, payload, written_at, false))
+    }
+
+    fn retransmission(&mut self, now: Time) -> Option<Packet> {
+        if self.board.lost_out() == 0 {
+            return None;
+        }
+        let seq = self.board.next_to_retransmit()?;
+        if seq == self.board.una() && !self.timer.is_some_and(|t| t.kind == TimerKind::Reordering) {
+            self.start_rto(now);
+        }
+        Some(self.retransmit(now, seq))
+    }
+
+    fn retransmit(&mut self, now: Time, seq: u32) -> Packet {
+        let in_flight = self.board.in_flight() + 1;
+        let snapshot = self.delivery.snapshot(now, false, in_flight);
+        self.board.mark_retransmitted(seq, snapshot);
+        self.recovery.on_retransmission(now);
+        self.counters.retransmissions += 1;
+        let Segment { payload, written_at, .. } = *self.board.segment(seq);
+        self.account(now, seq, in_flight, u32::from(payload), true);
+        self.data_packet(now, seq, u32::from(payload), written_at, true)
+    }
+
+    /// Counters, pacing and the control's view of a segment that goes out.
+    #[inline]
+    fn account(&mut self, now: Time, seq: u32, in_flight: u32, payload: u32, again: bool) {
+        if self.in_reduction() {
+            self.prr.on_sent(1);
+        }
+        let burst = self.burst_size();
+        self.pacer.on_sent(now, payload, burst, self.counters.sent_packets);
+        self.counters.sent_packets += 1;
+        self.counters.sent_bytes += u64::from(payload);
+        self.last_sent_at = now;
+        self.cc.on_sent(now, &Sent { seq, in_flight, retransmission: again });
+    }
+
+    /// Segments that leave back to back when paced.
+    fn burst_size(&self) -> u32 {
+        if !self.init.offload || self.pacer.rate().is_none() {
+            return 1;
+        }
+        self.control.burst.unwrap_or_else(|| {
+            pacing::burst_segments(self.pacer.rate(), self.rtt.min_rtt(), self.init.mss)
+        })
+    }
+
+    /// After a timeout the first segment goes out whatever the window says.
+    fn send_head(&mut self, now: Time) -> Option<Packet> {
+        if self.board.packets_out() == 0 {
+            return None;
+        }
+        let head = self.board.una();
+        Some(self.retransmit(now, head))
+    }
+
+    /// Tail loss probe: new data if there is some, else the last segment again.
+    fn send_tail_probe(&mut self, now: Time) -> Option<Packet> {
+        let last = self.board.next() - 1;
+        let new = self.new_segment(now);
+        self.recovery.probe_retransmitted = new.is_none();
+        let sacked = self.board.segment(last).marks.has(Marks::SACKED);
+        let packet = new.or_else(|| (!sacked).then(|| self.retransmit(now, last)));
+        if packet.is_some() {
+            self.counters.probes += 1;
+            self.recovery.probe_end = Some(self.board.next());
+        }
+        // The probe itself must not schedule another.
+        self.burst.sent = 0;
+        self.rearm_rto(now);
+        packet
+    }
+
+    fn data_packet(
+        &mut self,
+        now: Time,
+        seq: u32,
+        payload: u32,
+        written: Time,
+        again: bool,
+    ) -> Packet {
+        let ecn = self.data_ecn(again);
+        let cwr = !again && ecn != Ecn::NotEct && std::mem::take(&mut self.cwr_due);
+        let flags = Flags::ACK.with(Flags::RETRANSMISSION, again).with(Flags::CWR, cwr);
+        Packet {
+            ecn,
+            seq,
+            payload: payload as u16,
+            written_at: written,
+            ..self.packet(now, flags, HEADER + payload)
+        }
+    }
+
+    /// Retransmissions are not ECN-capable with classic feedback (RFC 3168 §6.1.5); controls that
+    /// need ECN keep it on, as in Linux.
+    fn data_ecn(&self, again: bool) -> Ecn {
+        match self.init.ecn {
+            EcnMode::Off => Ecn::NotEct,
+            EcnMode::Classic | EcnMode::Sce if again => Ecn::NotEct,
+            EcnMode::L4s => Ecn::Ect1,
+            _ => Ecn::Ect0,
+        }
+    }
+
+    fn syn(&mut self, now: Time) -> Packet {
+        self.phase = Phase::SynSent;
+        self.start_rto(now);
+        self.packet(now, Flags::SYN, SYN_SIZE)
+    }
+
+    fn bare_ack(&mut self, now: Time) -> Packet {
+        self.packet(now, Flags::ACK, HEADER)
+    }
+
+    fn packet(&mut self, now: Time, flags: Flags, size: u32) -> Packet {
+        let index = self.sent;
+        self.sent += 1;
+        self.counters.wire_bytes_sent += u64::from(size);
+        Packet {
+            flow: self.init.flow,
+            flags,
+            source: self.init.source,
+            destination: self.init.destination,
+            size,
+            index,
+            sent_at: now,
+            ack: Acknowledgment::default(),
+            ..Packet::default()
+        }
+    }
+}

@@ -1,0 +1,190 @@
+//! The sender's one transmission timer, as in Linux: retransmission timeout, tail loss probe
+//! (RFC 8985 §7) or RACK's reordering timer, whichever was set last; and pacing, and the control's.
+
+use super::ack::Ack;
+use super::output::Probe;
+use super::{Phase, Sender};
+use crate::cc::{CaState, Event};
+use crate::transport::tcp::prr::Progress;
+use crate::units::{Span, Time};
+
+/// What the timer is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum TimerKind {
+    Retransmission,
+    Probe,
+    Reordering,
+}
+
+/// The timer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Timer {
+    pub kind: TimerKind,
+    pub at: Time,
+}
+
+/// Least time of a probe or reordering timer, in ticks (`TCP_TIMEOUT_MIN`).
+const MIN_TICKS: u64 = 2;
+
+impl Sender {
+    /// Sets the retransmission timer to a full timeout from now.
+    pub(super) fn start_rto(&mut self, now: Time) {
+        self.set_timer(TimerKind::Retransmission, now + self.rtt.rto());
+    }
+
+    fn set_timer(&mut self, kind: TimerKind, at: Time) {
+        self.timer = Some(Timer { kind, at });
+    }
+
+    /// When the timeout of the first outstanding segment is over.
+    fn head_timeout(&self) -> Time {
+        self.board.segment(self.board.una()).snapshot.sent_at + self.rtt.rto()
+    }
+
+    /// Linux `tcp_rearm_rto`: a probe or reordering timer gives way to the head's own timeout.
+    pub(super) fn rearm_rto(&mut self, now: Time) {
+        if self.board.packets_out() == 0 {
+            self.timer = None;
+            return;
+        }
+        let short = self.timer.is_some_and(|timer| timer.kind != TimerKind::Retransmission);
+        let at = if short {
+            self.head_timeout().max(now + Span::from_micros(1))
+        } else {
+            now + self.rtt.rto()
+        };
+        self.set_timer(TimerKind::Retransmission, at);
+    }
+
+    /// After an ACK of new data: a probe if the state allows it, else the timeout.
+    pub(super) fn set_ack_timer(&mut self, now: Time) {
+        if !self.schedule_probe(now, true) {
+            self.rearm_rto(now);
+        }
+    }
+
+    /// Sets the tail loss probe two RTTs ahead (more with one segment out, for a delayed ACK), but
+    /// not past the timeout. `fresh`: the timeout would be counted from now.
+    pub(super) fn schedule_probe(&mut self, now: Time, fresh: bool) -> bool {
+        let allowed = self.profile.tail_loss_probe
+            && self.board.packets_out() > 0
+            && matches!(self.recovery.state, CaState::Open | CaState::Cwr);
+        if !allowed {
+            return false;
+        }
+        let srtt = self.rtt.srtt();
+        let wait = match (srtt > Span::ZERO, self.board.packets_out()) {
+            (false, _) => self.profile.rto_initial,
+            (true, 1) => srtt * 2 + self.profile.rto_min,
+            (true, _) => srtt * 2 + self.profile.tick * MIN_TICKS,
+        };
+        let limit = if fresh { now + self.rtt.rto() } else { self.head_timeout() };
+        let at = (now + wait).min(limit.max(now + Span::from_micros(1)));
+        self.set_timer(TimerKind::Probe, at);
+        true
+    }
+
+    /// Sets RACK's timer: a segment becomes overdue then.
+    pub(super) fn arm_reordering(&mut self, now: Time, wait: Span) {
+        let wait = (wait + self.profile.tick * MIN_TICKS).min(self.rtt.rto());
+        self.set_timer(TimerKind::Reordering, now + wait);
+    }
+
+    pub(super) fn on_timers(&mut self, now: Time) {
+        if self.burst.blocked_until.is_some_and(|at| at <= now) {
+            self.burst.blocked_until = None;
+            self.burst.begin(false);
+        }
+        if self.cc.next_timer().is_some_and(|at| at <= now) {
+            self.cc.on_timer(now);
+            self.consult();
+            self.update_pacing();
+            self.burst.begin(false);
+        }
+        let Some(timer) = self.timer.filter(|timer| timer.at <= now) else { return };
+        self.burst.begin(false);
+        match timer.kind {
+            _ if self.phase == Phase::SynSent => self.on_syn_timeout(),
+            TimerKind::Retransmission => self.on_rto(now),
+            TimerKind::Probe => self.on_probe_timer(now),
+            TimerKind::Reordering => self.on_reordering_timer(now),
+        }
+    }
+
+    fn on_syn_timeout(&mut self) {
+        self.rtt.back_off();
+        self.timer = None;
+        self.phase = Phase::SynDue;
+    }
+
+    fn on_rto(&mut self, now: Time) {
+        if self.board.packets_out() == 0 {
+            self.timer = None;
+            return;
+        }
+        self.counters.rtos += 1;
+        self.enter_loss(now);
+        self.recovery.timeouts += 1;
+        self.probe = Probe::Head;
+        self.rtt.back_off();
+        self.start_rto(now);
+    }
+
+    /// One probe at a time; while one is out, the timeout is next.
+    fn on_probe_timer(&mut self, now: Time) {
+        if self.recovery.probe_end.is_some() || self.board.packets_out() == 0 {
+            self.rearm_rto(now);
+        } else {
+            self.probe = Probe::Tail;
+        }
+    }
+
+    fn on_reordering_timer(&mut self, now: Time) {
+        let prior = self.board.in_flight();
+        self.rack.look_again();
+        let wait = self.detect_losses(now);
+        if self.board.in_flight() != prior && self.recovery.state != CaState::Recovery {
+            self.enter_recovery(now, false);
+            self.force_first_retransmission();
+        }
+        match wait {
+            Some(wait) => self.arm_reordering(now, wait),
+            None => self.rearm_rto(now),
+        }
+    }
+
+    /// Recovery that begins without an ACK still sends its first retransmission.
+    fn force_first_retransmission(&mut self) {
+        if self.control.owns_recovery {
+            self.consult();
+            return;
+        }
+        let progress = Progress {
+            delivered: 1,
+            lost: 0,
+            advanced: false,
+            retransmission_delivered: false,
+            retransmission_lost: false,
+        };
+        let in_flight = self.board.in_flight();
+        let (bound, ssthresh) = (self.profile.prr, self.control.ssthresh);
+        if let Some(cwnd) = self.prr.on_ack(bound, ssthresh, in_flight, progress) {
+            self.cwnd = cwnd;
+        }
+    }
+
+    /// Decides about a tail loss probe that `next` may answer (Linux `tcp_process_tlp_ack`): a
+    /// probe that repaired a loss costs one reduction.
+    pub(super) fn settle_probe(&mut self, now: Time, next: u32, ack: &Ack) {
+        let Some(end) = self.recovery.probe_end.filter(|&end| next >= end) else { return };
+        let duplicate = !ack.advanced && ack.sacked == 0 && !ack.dsack;
+        if !self.recovery.probe_retransmitted || ack.dsack_of_probe || duplicate {
+            self.recovery.probe_end = None;
+        } else if next > end {
+            self.begin_reduction(now, Event::Loss { in_flight: self.board.in_flight() });
+            self.recovery.state = CaState::Cwr;
+            self.end_reduction(now);
+            self.keep_open(now);
+        }
+    }
+}

@@ -1,0 +1,234 @@
+//! Two endpoints joined by an ideal pipe: one-way delay, chosen losses, optional marks.
+
+use std::collections::VecDeque;
+
+use super::*;
+use crate::cc;
+use crate::packet::{Ecn, Packet};
+use crate::record::FlowCounters;
+use crate::rng::StreamKey;
+use crate::transport::Endpoint;
+use crate::units::{Span, Time};
+
+/// A sender and a receiver with a pipe between them; every packet sent is logged.
+pub struct Rig {
+    pub now: Time,
+    pub sender: Sender,
+    pub receiver: Receiver,
+    delay: Span,
+    to_receiver: VecDeque<(Time, Packet)>,
+    to_sender: VecDeque<(Time, Packet)>,
+    /// Indices of data packets that are lost on the way.
+    pub drop: Vec<u32>,
+    /// Indices of data packets that are marked CE.
+    pub mark: Vec<u32>,
+    data_sent: u32,
+    /// Data packets sent: when, segment.
+    pub sent: Vec<(f64, u32)>,
+    /// ACKs sent: when, next expected.
+    pub acks: Vec<(f64, u32)>,
+}
+
+pub fn init(profile: &str) -> TcpInit {
+    TcpInit {
+        flow: 0,
+        source: 0,
+        destination: 1,
+        mss: 1448,
+        profile: Profile::named(profile).unwrap(),
+        ecn: EcnMode::Off,
+        ack_every: 2,
+        send_buffer: None,
+        receive_buffer: None,
+        paced: false,
+        offload: false,
+        now: Time::ZERO,
+    }
+}
+
+impl Rig {
+    pub fn new(init: TcpInit, control: &str, rtt_ms: u64) -> Self {
+        let rtt = Span::from_millis(rtt_ms);
+        let about = Sender::control_init(&init, rtt, StreamKey::root(1));
+        let params = serde_json::Map::new();
+        let control = cc::find(control).unwrap().build(&params, &about).unwrap();
+        Rig {
+            now: Time::ZERO,
+            sender: Sender::new(init, control),
+            receiver: Receiver::new(init),
+            delay: rtt / 2,
+            to_receiver: VecDeque::new(),
+            to_sender: VecDeque::new(),
+            drop: vec![],
+            mark: vec![],
+            data_sent: 0,
+            sent: vec![],
+            acks: vec![],
+        }
+    }
+
+    pub fn start(&mut self, bytes: u64) {
+        self.sender.open(self.now);
+        self.sender.write(self.now, bytes);
+        if bytes < u64::MAX {
+            self.sender.close(self.now);
+        }
+        self.pump();
+    }
+
+    fn ms(&self) -> f64 {
+        self.now.as_nanos() as f64 / 1e6
+    }
+
+    fn pump(&mut self) {
+        while let Some(mut packet) = self.sender.poll_transmit(self.now) {
+            if packet.is_data() {
+                self.sent.push((self.ms(), packet.seq));
+                let index = self.data_sent;
+                self.data_sent += 1;
+                if self.drop.contains(&index) {
+                    continue;
+                }
+                if self.mark.contains(&index) {
+                    packet.ecn = Ecn::Ce;
+                }
+            }
+            self.to_receiver.push_back((self.now + self.delay, packet));
+        }
+        while let Some(packet) = self.receiver.poll_transmit(self.now) {
+            self.acks.push((self.ms(), packet.ack.next));
+            self.to_sender.push_back((self.now + self.delay, packet));
+        }
+    }
+
+    /// Runs until `ms`.
+    pub fn run(&mut self, ms: f64) {
+        let end = Time::from_nanos((ms * 1e6) as u64);
+        loop {
+            let timeouts = [self.sender.next_timeout(), self.receiver.next_timeout()];
+            let arrivals = [&self.to_receiver, &self.to_sender].map(|q| q.front().map(|p| p.0));
+            let next = timeouts.iter().chain(&arrivals).flatten().min().copied();
+            let Some(next) = next.filter(|&next| next <= end) else { break };
+            assert!(next >= self.now, "time runs backwards");
+            self.now = next;
+            if arrivals[0] == Some(next) {
+                let (_, packet) = self.to_receiver.pop_front().unwrap();
+                self.receiver.on_packet(next, &packet);
+            } else if arrivals[1] == Some(next) {
+                let (_, packet) = self.to_sender.pop_front().unwrap();
+                self.sender.on_packet(next, &packet);
+            } else if timeouts[0] == Some(next) {
+                self.sender.on_timeout(next);
+            } else {
+                self.receiver.on_timeout(next);
+            }
+            self.pump();
+        }
+        self.now = end;
+    }
+
+    pub fn counters(&mut self) -> FlowCounters {
+        let mut counters = FlowCounters::default();
+        self.receiver.report(self.now, &mut counters);
+        self.sender.report(self.now, &mut counters);
+        counters
+    }
+}
+
+#[test]
+fn slow_start_doubles_every_round() {
+    let mut init = init("linux-6");
+    init.ack_every = 1;
+    let mut rig = Rig::new(init, "reno", 100);
+    rig.start(u64::MAX);
+    rig.run(650.0);
+    for round in 0..5u32 {
+        let at = 100.0 * f64::from(round + 1);
+        let sent = rig.sent.iter().filter(|(t, _)| (t - at).abs() < 1.0).count();
+        assert_eq!(sent, 10 << round, "round {round}");
+    }
+}
+
+#[test]
+fn a_transfer_completes_and_conserves_bytes() {
+    for profile in ["linux-6", "linux-5.1", "linux-4.9", "ns3", "rfc"] {
+        let mut rig = Rig::new(init(profile), "reno", 50);
+        rig.drop = vec![3, 11, 12, 13, 40, 41, 77, 90, 91, 92, 93, 94, 150];
+        rig.start(1_000_000);
+        rig.run(30_000.0);
+        let counters = rig.counters();
+        assert!(counters.completed_at.is_some(), "{profile}: {counters:?}");
+        assert_eq!(counters.delivered_bytes, 1_000_000, "{profile}");
+        assert_eq!(counters.in_order_bytes, 1_000_000, "{profile}");
+        assert!(counters.retransmissions >= 13, "{profile}");
+    }
+}
+
+#[test]
+fn one_loss_costs_one_retransmission_after_one_round() {
+    let mut rig = Rig::new(init("linux-6"), "reno", 100);
+    rig.drop = vec![20];
+    rig.start(u64::MAX);
+    rig.run(1000.0);
+    let counters = rig.counters();
+    assert_eq!((counters.retransmissions, counters.rtos), (1, 0));
+    assert_eq!(counters.lost, 1);
+    assert_eq!(counters.recoveries, 1);
+}
+
+#[test]
+fn timeouts_back_off_exponentially() {
+    let mut rig = Rig::new(init("linux-6"), "reno", 100);
+    // The handshake passes, all data is lost.
+    rig.drop = (0..1000).collect();
+    rig.start(1448);
+    rig.run(20_000.0);
+    let times: Vec<f64> = rig.sent.iter().map(|(t, _)| *t).collect();
+    // First at 100 ms; a probe (2 RTT + 200 ms, capped by the timeout of SRTT + 4 x 50 ms);
+    // then timeouts that double.
+    let gaps: Vec<f64> = times.windows(2).map(|w| w[1] - w[0]).collect();
+    let last: Vec<f64> = gaps[2..].windows(2).map(|w| w[1] / w[0]).collect();
+    assert!(last.iter().all(|ratio| (ratio - 2.0).abs() < 0.01), "{times:?}");
+}
+
+#[test]
+fn tail_loss_is_probed_after_two_round_trips() {
+    let mut rig = Rig::new(init("linux-6"), "reno", 100);
+    rig.drop = vec![9];
+    rig.start(14_480);
+    rig.run(2000.0);
+    let counters = rig.counters();
+    assert_eq!((counters.probes, counters.rtos), (1, 0));
+    // Two RTTs and a delayed ACK, but not past the timeout: 300 ms after the last ACK at 200 ms.
+    assert_eq!(counters.completed_at, Some(Time::ZERO + Span::from_millis(600)));
+}
+
+#[test]
+fn delayed_acks_come_for_every_second_segment_after_the_quick_phase() {
+    let mut rig = Rig::new(init("linux-6"), "reno", 100);
+    rig.start(u64::MAX);
+    rig.run(1050.0);
+    let acks = rig.acks.len() as f64;
+    let segments = rig.receiver_segments() as f64;
+    assert!((segments / acks - 2.0).abs() < 0.1, "{segments} segments, {acks} ACKs");
+}
+
+impl Rig {
+    fn receiver_segments(&mut self) -> u64 {
+        self.counters().delivered_bytes / 1448
+    }
+}
+
+#[test]
+fn a_mark_cuts_once_per_round_without_retransmission() {
+    let mut init = init("linux-6");
+    init.ecn = EcnMode::Classic;
+    let mut rig = Rig::new(init, "reno", 100);
+    rig.mark = vec![30, 31, 35];
+    rig.start(u64::MAX);
+    rig.run(800.0);
+    let counters = rig.counters();
+    assert_eq!(counters.retransmissions, 0);
+    assert_eq!(counters.ce_received, 3);
+    assert_eq!(counters.ssthresh, 20, "half of the window of 40 at the echo: {counters:?}");
+}

@@ -1,0 +1,28 @@
+"""Reports: one self-contained HTML page per result directory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from sojourn.errors import SojournError
+from sojourn.report import reproduction, run
+from sojourn.report.page import Page, write
+from sojourn.store import manifest
+
+#: What makes the page of each kind of directory.
+PAGES: dict[str, Callable[[Path], Page]] = {
+    "run": run.page,
+    "reproduction": reproduction.page,
+}
+FILE = "report.html"
+
+
+def report(directory: Path, out: Path | None = None) -> Path:
+    """Writes the report of a result directory; its path."""
+    kind = manifest.read(directory)["kind"]
+    if kind not in PAGES:
+        raise SojournError(f"{directory}: there is no report of a {kind!r}")
+    path = (out or directory) / FILE
+    write(PAGES[kind](directory), path)
+    return path
