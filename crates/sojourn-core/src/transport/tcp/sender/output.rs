@@ -253,6 +253,8 @@ impl Sender {
         if packet.is_some() {
             self.counters.probes += 1;
             self.recovery.probe_end = Some(self.board.next());
+            // The timeout after a probe counts from the probe.
+            self.timer = None;
         }
         // The probe itself must not schedule another.
         self.burst.sent = 0;
