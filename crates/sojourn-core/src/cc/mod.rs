@@ -32,6 +32,7 @@ pub mod hystart_pp;
 pub mod jiffies;
 #[cfg(test)]
 mod path;
+pub mod round_rtt;
 pub mod sce_window;
 #[cfg(test)]
 pub mod testing;
@@ -57,6 +58,11 @@ controls! {
     "scalable" scalable::Scalable,
     "hybla" hybla::Hybla,
     "htcp" htcp::HTcp,
+    "westwood" westwood::Westwood,
+    "veno" veno::Veno,
+    "vegas" vegas::Vegas,
+    "yeah" yeah::Yeah,
+    "illinois" illinois::Illinois,
     "bbr" bbr::Bbr,
     "bbr3" bbr3::Bbr3,
     "dctcp" dctcp::Dctcp,

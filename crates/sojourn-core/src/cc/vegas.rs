@@ -1,0 +1,187 @@
+//! Vegas: keeps between `alpha` and `beta` segments waiting in the network.
+//!
+//! Model: Linux `net/ipv4/tcp_vegas.c`, the same in 4.9 and 6.x; Brakmo, Peterson, "TCP Vegas: end
+//! to end congestion avoidance on a global Internet", JSAC 1995. Once per round trip with at least
+//! three RTT samples, the segments waiting are estimated as W (RTT - base) / base, where RTT is the
+//! round's lowest and base the lowest ever: fewer than `alpha` adds a segment to the window, more
+//! than `beta` takes one away; in slow start, more than `gamma` ends it at W base / RTT + 1. Loss
+//! and marks are answered as Reno does, and growth is Reno's outside the Open state.
+//!
+//! Deviations from the paper, all of them Linux's: slow start doubles every round trip, not every
+//! other; the estimate divides by base, not by RTT; loss recovery is the sender's. As in Linux, the
+//! window changes whether or not it limits sending, and an idle period forgets the base RTT. Because
+//! the round's lowest RTT is that of its first ACKs, slow start reaches about three times the
+//! bandwidth-delay product if the buffer holds that much.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::round_rtt::RoundRtt;
+use super::window::Window;
+use super::{AckSample, CongestionControl, Control, ControlInit, Event, Registered};
+use crate::error::FieldError;
+use crate::units::Time;
+
+/// Parameters of Vegas, in segments that wait in the network.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Params {
+    /// Below this, the window grows.
+    pub alpha: u32,
+    /// Above this, the window shrinks.
+    pub beta: u32,
+    /// Above this, slow start ends.
+    pub gamma: u32,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Params { alpha: 2, beta: 4, gamma: 1 }
+    }
+}
+
+impl crate::registry::Params for Params {
+    fn validate(&self) -> Result<(), FieldError> {
+        if self.alpha > self.beta {
+            let message = format!("{} is above beta, which is {}", self.alpha, self.beta);
+            return Err(FieldError::new("alpha", message));
+        }
+        Ok(())
+    }
+}
+
+/// Vegas.
+#[derive(Debug)]
+pub struct Vegas {
+    params: Params,
+    window: Window,
+    rtts: RoundRtt,
+}
+
+impl Registered for Vegas {
+    type Params = Params;
+
+    fn new(params: Params, init: &ControlInit) -> Self {
+        Vegas { params, window: Window::new(init.initial_window), rtts: RoundRtt::default() }
+    }
+}
+
+impl Vegas {
+    /// Once per round trip.
+    fn adjust(&mut self, ack: &AckSample) {
+        let (base, rtt) = (u64::from(self.rtts.base), u64::from(self.rtts.lowest));
+        let cwnd = self.window.cwnd;
+        let waiting = (u64::from(cwnd) * (rtt - base) / base) as u32;
+        if self.window.in_slow_start() {
+            if waiting > self.params.gamma {
+                let without_queue = (u64::from(cwnd) * base / rtt) as u32;
+                self.window.cwnd = cwnd.min(without_queue + 1);
+                self.window.ssthresh = self.window.ssthresh.min(self.window.cwnd);
+            } else {
+                self.window.slow_start(ack.acked);
+            }
+        } else if waiting > self.params.beta {
+            self.window.cwnd -= 1;
+            self.window.ssthresh = self.window.ssthresh.min(self.window.cwnd);
+        } else if waiting < self.params.alpha {
+            self.window.cwnd += 1;
+        }
+        self.window.cwnd = self.window.cwnd.max(2);
+        self.window.ssthresh = self.window.current_ssthresh();
+    }
+
+    fn reno(&mut self, ack: &AckSample) {
+        if ack.cwnd_limited {
+            self.window.reno_growth(ack.acked);
+        }
+    }
+}
+
+impl CongestionControl for Vegas {
+    fn on_ack(&mut self, _now: Time, ack: &AckSample) {
+        self.rtts.on_ack(ack);
+        if !ack.may_grow {
+            return;
+        }
+        if !self.rtts.enabled {
+            self.reno(ack);
+        } else if self.rtts.round_ended(ack) {
+            if self.rtts.samples > 2 {
+                self.adjust(ack);
+            } else {
+                self.reno(ack);
+            }
+            self.rtts.begin_round();
+        } else if self.window.in_slow_start() {
+            self.window.slow_start(ack.acked);
+        }
+    }
+
+    fn on_congestion(&mut self, _now: Time, event: &Event) {
+        self.window.on_event(event, |window| (window.cwnd / 2).max(2));
+        self.rtts.on_event(event);
+    }
+
+    fn control(&self) -> Control {
+        self.window.control()
+    }
+
+    fn save(&mut self) {
+        self.window.save();
+    }
+
+    fn undo(&mut self, _now: Time) {
+        self.window.undo();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::Path;
+    use super::*;
+    use crate::units::Span;
+
+    /// The paper's equilibrium: between alpha and beta segments wait, the link is full, none lost.
+    #[test]
+    fn keeps_between_alpha_and_beta_segments_in_the_queue() {
+        for (rate, rtt) in [(500.0, 20), (2000.0, 50), (5000.0, 100)] {
+            for params in [Params::default(), Params { alpha: 6, beta: 9, gamma: 1 }] {
+                let mut path = Path::<Vegas>::new(params, Span::from_millis(rtt));
+                let bdp = rate * rtt as f64 / 1000.0;
+                (path.rate, path.buffer) = (Some(rate), bdp as u32);
+                path.run(Span::from_secs(100));
+                let window = f64::from(path.cwnd());
+                let (low, high) = (f64::from(params.alpha), f64::from(params.beta));
+                assert!(
+                    (bdp + low - 1.0..=bdp + high + 2.0).contains(&window),
+                    "{params:?}: {window} at a BDP of {bdp}"
+                );
+                let before = path.delivered();
+                path.run(Span::from_secs(10));
+                assert!((path.delivered() - before) as f64 > 9.99 * rate);
+            }
+        }
+    }
+
+    /// Judged by the round's first ACKs, the queue is seen only once the window is three times the
+    /// bandwidth-delay product of 100 segments; without a loss all the same.
+    #[test]
+    fn slow_start_ends_without_loss() {
+        let mut path = Path::<Vegas>::new(Params::default(), Span::from_millis(50));
+        path.rate = Some(2000.0);
+        while path.control.window.in_slow_start() {
+            path.step();
+        }
+        assert!((300..=320).contains(&path.cwnd()), "{}", path.cwnd());
+    }
+
+    #[test]
+    fn halves_on_loss() {
+        let mut path = Path::<Vegas>::new(Params::default(), Span::from_millis(50));
+        path.rate = Some(2000.0);
+        path.run(Span::from_secs(20));
+        let before = path.cwnd();
+        path.lose_one();
+        assert!(path.cwnd().abs_diff(before / 2) <= 1, "{before} {}", path.cwnd());
+    }
+}
