@@ -63,3 +63,16 @@ impl Workload for Cbr {
         Some(Write { after, bytes })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::traffic::testing::{actions, written};
+    use crate::units::Span;
+
+    #[test]
+    fn rate_does_not_drift() {
+        // The distance between writes, 1/3 ms, is not a whole number of nanoseconds.
+        let kind = "{ kind = 'cbr', rate = '2400 kbit/s', size = '100 B' }";
+        assert_eq!(written(&actions(kind, Span::from_secs(1_000))), 300_000_000);
+    }
+}

@@ -26,3 +26,16 @@ impl Workload for Greedy {
         Some(Write { after: Span::ZERO, bytes: UNLIMITED })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::traffic::Action;
+    use crate::traffic::testing::actions;
+
+    #[test]
+    fn writes_once_and_never_closes() {
+        let seen = actions("'greedy'", Span::MAX);
+        assert_eq!(seen, [(Span::ZERO, Action::Open), (Span::ZERO, Action::Write(UNLIMITED))]);
+    }
+}

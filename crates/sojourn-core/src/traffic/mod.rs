@@ -14,6 +14,10 @@ use crate::registry::{self, Listing, Params};
 use crate::rng::Stream;
 use crate::units::{Span, Time};
 
+mod draw;
+#[cfg(test)]
+mod testing;
+
 macro_rules! models {
     ($($name:literal $module:ident :: $type:ident),* $(,)?) => {
         $(pub mod $module;)*
@@ -28,7 +32,11 @@ macro_rules! models {
 
 models! {
     "greedy" greedy::Greedy,
+    "sized" sized::Transfers,
     "cbr" cbr::Cbr,
+    "on-off" on_off::OnOff,
+    "poisson" poisson::Poisson,
+    "web" web::Web,
 }
 
 /// What an application does to its connection.

@@ -1,0 +1,57 @@
+//! Random times and sizes of traffic models.
+
+use rand::Rng;
+use rand_distr::{Distribution, Exp1};
+
+use super::LARGEST_WRITE;
+use crate::quantity::Bytes;
+use crate::registry::named;
+use crate::rng::Stream;
+use crate::units::Span;
+
+named! {
+    /// How a time or a size varies about its mean.
+    Spread, "distribution" {
+        /// It does not.
+        Fixed = "fixed",
+        /// Exponentially distributed.
+        Exponential = "exponential",
+    }
+}
+
+impl Spread {
+    /// A time of this mean.
+    pub fn span(self, mean: Span, rng: &mut Stream) -> Span {
+        match self {
+            Spread::Fixed => mean,
+            Spread::Exponential => mean.mul_f64(exponential(rng)),
+        }
+    }
+
+    /// The size of a write of this mean, at least 1 B and at most [`LARGEST_WRITE`].
+    pub fn size(self, mean: Bytes, rng: &mut Stream) -> u64 {
+        match self {
+            Spread::Fixed => mean.0,
+            Spread::Exponential => {
+                let size = (mean.0 as f64 * exponential(rng)).round() as u64;
+                size.clamp(1, LARGEST_WRITE)
+            }
+        }
+    }
+}
+
+/// An exponential draw of mean 1.
+pub fn exponential(rng: &mut Stream) -> f64 {
+    Exp1.sample(rng)
+}
+
+/// A Pareto draw: never below `scale`, tail index `shape`.
+pub fn pareto(scale: f64, shape: f64, rng: &mut impl Rng) -> f64 {
+    rand_distr::Pareto::new(scale, shape).map_or(scale, |pareto| pareto.sample(rng))
+}
+
+/// A lognormal draw of the given mean and standard deviation (of the draw, not its logarithm).
+pub fn lognormal(mean: f64, deviation: f64, rng: &mut impl Rng) -> f64 {
+    rand_distr::LogNormal::from_mean_cv(mean, deviation / mean)
+        .map_or(mean, |lognormal| lognormal.sample(rng))
+}
