@@ -72,9 +72,13 @@ pub struct TcpInit {
     pub paced: bool,
     /// Whether segments are sent in bursts (TSO/GSO).
     pub offload: bool,
+    /// Whether the receiver acknowledges segments that arrive back to back as one (GRO).
+    pub gro: bool,
     /// When the flow is created.
     pub now: Time,
 }
 
+#[cfg(test)]
+mod script;
 #[cfg(test)]
 mod tests;

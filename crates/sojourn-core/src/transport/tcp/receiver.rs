@@ -4,7 +4,7 @@
 //! segments or after 40 ms; at once in the quick-ACK phase when data first arrives or after a long
 //! silence, when a hole is filled, for duplicates, and when congestion marks ask for it; the first
 //! three ACKs above a hole at once, the following spaced by the lesser of 1 ms and 5 % of the RTT
-//! (SACK compression, Linux since 4.18).
+//! (SACK compression, Linux since 4.18). With `gro`, the segments of 50 us are acknowledged as one.
 //!
 //! Deviations: the PSH bit is not modelled; the application reads at once; the receive window
 //! opens by two segments per segment received up to its limit, as Linux's does when memory is not
@@ -26,6 +26,10 @@ const COMPRESSED_MAX: u32 = 44;
 const COMPRESSION_MAX: Span = Span::from_millis(1);
 /// Receive window offered in the handshake.
 const INITIAL_WINDOW: u64 = 65_535;
+/// Segments that GRO merges at most (64 kB).
+const GRO_SEGMENTS: u32 = 45;
+/// How long a batch of merged segments is collected: a common interrupt-moderation time.
+const GRO_SPAN: Span = Span::from_micros(50);
 /// A silence this long beyond the RTT brings quick ACKs again (the receiver's own RTO).
 const LONG_SILENCE: Span = Span::from_millis(200);
 
@@ -36,6 +40,17 @@ enum Due {
     Now,
     SynAck,
     At(Time),
+}
+
+impl Due {
+    /// Due at `time` at the latest.
+    fn no_later_than(self, time: Time) -> Due {
+        match self {
+            Due::No => Due::At(time),
+            Due::At(earlier) => Due::At(earlier.min(time)),
+            Due::Now | Due::SynAck => self,
+        }
+    }
 }
 
 /// A TCP receiver.
@@ -159,10 +174,13 @@ impl Receiver {
         self.counters.one_way_delay_count += u64::from(released.segments);
         self.unacked += released.segments;
         let hole_filled = released.segments > 1 || !self.queue.is_contiguous();
-        if self.unacked >= self.init.ack_every || self.quick > 0 || hole_filled {
+        let due = self.unacked >= self.init.ack_every || self.quick > 0;
+        let merging = self.init.gro && self.unacked < GRO_SEGMENTS && !hole_filled;
+        if hole_filled || (due && !merging) {
             self.due = Due::Now;
-        } else if self.due == Due::No {
-            self.due = Due::At(now + self.init.profile.delayed_ack);
+        } else {
+            let wait = if due { GRO_SPAN } else { self.init.profile.delayed_ack };
+            self.due = self.due.no_later_than(now + wait);
         }
     }
 

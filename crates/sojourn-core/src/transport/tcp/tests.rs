@@ -42,6 +42,7 @@ pub fn init(profile: &str) -> TcpInit {
         receive_buffer: None,
         paced: false,
         offload: false,
+        gro: false,
         now: Time::ZERO,
     }
 }
@@ -231,4 +232,18 @@ fn a_mark_cuts_once_per_round_without_retransmission() {
     assert_eq!(counters.retransmissions, 0);
     assert_eq!(counters.ce_received, 3);
     assert_eq!(counters.ssthresh, 20, "half of the window of 40 at the echo: {counters:?}");
+}
+
+#[test]
+fn gro_makes_stretch_acks() {
+    let segments_per_ack = |gro| {
+        let mut init = init("linux-6");
+        init.gro = gro;
+        let mut rig = Rig::new(init, "reno", 100);
+        rig.start(u64::MAX);
+        rig.run(1000.0);
+        rig.receiver_segments() as f64 / rig.acks.len() as f64
+    };
+    assert!(segments_per_ack(false) < 2.1);
+    assert!(segments_per_ack(true) > 10.0);
 }

@@ -6,7 +6,7 @@ use crate::packet::{Flags, Packet, SackBlock};
 use crate::transport::tcp::profile::LossDetection;
 use crate::transport::tcp::rate::Sampler;
 use crate::transport::tcp::scoreboard::{Marks, Scoreboard, Segment};
-use crate::transport::tcp::{pacing, rack};
+use crate::transport::tcp::{HEADER, pacing, rack};
 use crate::units::{Span, Time};
 
 /// What one ACK brought.
@@ -70,8 +70,7 @@ impl Sender {
         self.update_peer_window(packet);
         self.last_echo = packet.ack.echo;
         if was_empty {
-            self.process_dsack(packet, &mut ack);
-            return;
+            return self.on_late_ack(now, packet, ack);
         }
         if packet.ack.sack_len > 0 {
             self.process_sacks(now, packet, &mut ack, &mut sampler);
@@ -121,6 +120,15 @@ impl Sender {
             rate,
         };
         self.steer(now, &ack, &sample);
+    }
+
+    /// An ACK while nothing is outstanding: only a D-SACK still means something.
+    fn on_late_ack(&mut self, now: Time, packet: &Packet, mut ack: Ack) {
+        self.process_dsack(packet, &mut ack);
+        self.settle_probe(now, packet.ack.next, &ack);
+        if ack.dsack {
+            self.on_dubious_ack(now, &mut ack, packet.ack.next);
+        }
     }
 
     /// Lets the control and proportional rate reduction set the window (Linux `tcp_cong_control`).
@@ -382,7 +390,7 @@ impl Sender {
         let rate = self.control.pacing_rate.or_else(|| {
             let out = self.board.packets_out();
             let (cwnd, ssthresh) = (self.cwnd, self.control.ssthresh);
-            pacing::window_rate(cwnd, ssthresh, out, self.init.mss, self.rtt.srtt())
+            pacing::window_rate(cwnd, ssthresh, out, self.init.mss + HEADER, self.rtt.srtt())
         });
         self.pacer.set_rate(rate);
     }
