@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sojourn.cli import tables
+from sojourn.cli.names import checked_metrics
 from sojourn.cli.options import format_option, out_option, set_option
-from sojourn.errors import ScenarioError
 from sojourn.scenario import load
 
 if TYPE_CHECKING:
@@ -46,10 +46,10 @@ def command(
     output: str,
 ) -> None:
     """Run one scenario: metrics on the screen, results and figures in DIR."""
-    scenario = load(file, overrides, seed)
     from sojourn.engine import default_directory, run
 
-    result = run(scenario).request(_names(metrics))
+    scenario, names = load(file, overrides, seed), _names(metrics)
+    result = run(scenario).request(names)
     PRINTERS[output](result)
     click.echo(speed(result.timing), err=True)
     directory = out or default_directory(scenario)
@@ -58,19 +58,7 @@ def command(
 
 
 def _names(metrics: str | None) -> list[str] | None:
-    if metrics is None:
-        return None
-    import difflib
-
-    from sojourn.metrics import metrics as all_metrics
-    from sojourn.metrics import unknown
-
-    names = [name.strip() for name in metrics.split(",") if name.strip()]
-    for name in unknown(names):
-        near = difflib.get_close_matches(name, [m.name for m in all_metrics()], 1)
-        hint = f"did you mean {near[0]!r}?" if near else "see: sojourn list metrics"
-        raise ScenarioError(f"--metrics: unknown metric {name!r}; {hint}")
-    return names
+    return None if metrics is None else checked_metrics("--metrics", metrics.split(","))
 
 
 def _save(result: Result, directory: Path, figures: bool) -> None:

@@ -133,6 +133,8 @@ def _setup(overrides: Sequence[str]) -> _Setup:
 
 def _cases(setup: _Setup, quick: bool) -> Iterator[Case]:
     for point in plan(validated(_document(setup, quick))):
+        if point.error:
+            raise ScenarioError(point.error)
         yield Case.of(point.canonical)
 
 

@@ -10,14 +10,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-#: Prefix of files being written; leftovers of a killed process are ignored and swept up.
-PARTIAL = ".partial-"
+#: Suffix of files being written; leftovers of a killed process are ignored and swept up.
+PARTIAL = ".partial"
 
 
 def write_atomically(path: Path, write: Callable[[Path], Any]) -> None:
     """Calls ``write`` with a temporary path, then renames it to ``path``; all or nothing."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(prefix=PARTIAL, suffix=path.suffix, dir=path.parent)
+    handle, name = tempfile.mkstemp(prefix=".", suffix=PARTIAL, dir=path.parent)
     os.close(handle)
     partial = Path(name)
     try:

@@ -27,6 +27,8 @@ class Point:
     coordinates: Mapping[str, Any]
     replication: int
     canonical: Document
+    #: Why the values do not go together, if they do not.
+    error: str | None = None
 
 
 @dataclass(frozen=True)
@@ -52,11 +54,14 @@ class Plan:
                 yield self._point(coordinates, replication)
 
     def _point(self, coordinates: dict[str, Any], replication: int) -> Point:
-        canonical = self.canonical(coordinates)
-        canonical["seed"] += replication
-        if self.start_jitter:
-            canonical = jittered(canonical, self.start_jitter)
-        canonical = json.loads(_internal.validate(json.dumps(canonical)))
+        try:
+            canonical = self.canonical(coordinates)
+            canonical["seed"] += replication
+            if self.start_jitter:
+                canonical = jittered(canonical, self.start_jitter)
+            canonical = json.loads(_internal.validate(json.dumps(canonical)))
+        except ScenarioError as error:
+            return Point(coordinates, replication, {"refused": coordinates}, str(error))
         return Point(coordinates, replication, canonical)
 
     def canonical(self, coordinates: Mapping[str, Any]) -> Document:

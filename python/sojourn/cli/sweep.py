@@ -1,0 +1,122 @@
+"""``sojourn sweep``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from sojourn.cli import tables
+from sojourn.cli.options import jobs_option, out_option, set_option
+from sojourn.cli.progress import progress
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from sojourn.sweep.run import Summary
+
+_MOST_ERRORS = 5
+
+
+@click.command("sweep")
+@click.argument("file", type=click.Path(path_type=Path))
+@set_option
+@jobs_option
+@out_option
+@click.option("--metric", "chosen", multiple=True, metavar="NAME", help="Show this metric.")
+@click.option("--rows", multiple=True, metavar="PATH", help="Grid path along the rows.")
+@click.option("--columns", multiple=True, metavar="PATH", help="Grid path along the columns.")
+@click.option(
+    "--format",
+    "output",
+    type=click.Choice(["table", "json", "csv", "markdown"]),
+    default="table",
+    show_default=True,
+    help="What is printed.",
+)
+@click.option("--retry-failed", is_flag=True, help="Run again what has failed before.")
+def command(
+    file: Path,
+    overrides: tuple[str, ...],
+    jobs: int,
+    out: Path | None,
+    chosen: tuple[str, ...],
+    rows: tuple[str, ...],
+    columns: tuple[str, ...],
+    output: str,
+    retry_failed: bool,
+) -> None:
+    """Run a grid of scenarios: all points and replications that are not stored yet."""
+    from sojourn.cli.names import checked_metrics
+    from sojourn.engine import default_directory
+    from sojourn.scenario import load
+    from sojourn.sweep import table
+    from sojourn.sweep.expand import plan
+    from sojourn.sweep.run import sweep
+
+    names = checked_metrics("--metric", chosen) or list(table.MAIN)
+    scenario = load(file, overrides)
+    planned = plan(scenario)
+    table.check_paths((*rows, *columns), list(planned.grid))
+    directory = out or default_directory(scenario)
+    with progress("runs") as report:
+        summary = sweep(
+            planned,
+            directory,
+            jobs,
+            progress=report,
+            warn=lambda message: click.echo(f"sojourn: {message}", err=True),
+            retry_failed=retry_failed,
+        )
+    stored = table.stored(directory)
+    long = table.with_members(table.aggregate(stored))
+    table.save(long, directory)
+    _print(long, names, rows, columns, output)
+    _summarise(summary, stored, directory)
+
+
+def _print(
+    long: pl.DataFrame,
+    names: list[str],
+    rows: tuple[str, ...],
+    columns: tuple[str, ...],
+    output: str,
+) -> None:
+    from sojourn.sweep import table
+
+    if output in ("json", "csv"):
+        import polars as pl
+
+        shown = long.filter(pl.col("metric").is_in(names))
+        entries = shown.to_dicts()
+        if output == "json":
+            click.echo(json.dumps(entries))
+        else:
+            tables.write_csv(shown.columns, entries)
+        return
+    for name in names:
+        header, lines, words = table.pivot(long, name, rows, columns)
+        if output == "markdown":
+            click.echo(f"**{name}**\n\n{table.markdown(header, lines)}")
+        elif lines:
+            tables.show(f"{name} (mean ± 95 % confidence)", header, lines, words=words)
+
+
+def _summarise(summary: Summary, stored: pl.DataFrame, directory: Path) -> None:
+    from sojourn.errors import SojournError
+    from sojourn.sweep.run import failures
+
+    click.echo(
+        f"{summary.total} runs: {summary.run} run now, {summary.stored_before} stored before, "
+        f"{summary.failed} failed; results: {directory}",
+        err=True,
+    )
+    if summary.other_builds:
+        click.echo(
+            f"{summary.other_builds} stored runs of other builds of Sojourn are left out", err=True
+        )
+    if summary.failed:
+        shown = [f"  {p}: {e}" for p, e in failures(stored)][:_MOST_ERRORS]
+        raise SojournError("\n".join([f"{summary.failed} runs failed:", *shown]))
