@@ -186,7 +186,7 @@ impl Bbr {
 
     fn rate(&self, bandwidth: Bandwidth, gain: u32) -> Rate {
         let margin = u32::from(self.version == Version::Linux6);
-        bandwidth.rate(gain, self.pacer.packet_size(), margin)
+        bandwidth.rate(gain, self.pacer.mss(), margin)
     }
 
     fn set_rate(&mut self, rate: Rate) {
@@ -244,7 +244,7 @@ impl Bbr {
             delivered: self.delivered,
             lost: self.lost,
         };
-        if self.policer.observe(&seen, self.pacer.packet_size()) {
+        if self.policer.observe(&seen, self.pacer.mss()) {
             self.enter_probe_bw(now);
         }
     }
@@ -333,7 +333,7 @@ impl CongestionControl for Bbr {
     }
 
     fn observe(&self, out: &mut dyn FnMut(&'static str, f64)) {
-        let rate = self.bandwidth().rate(UNIT, self.pacer.packet_size(), 0);
+        let rate = self.bandwidth().rate(UNIT, self.pacer.mss(), 0);
         out("bandwidth", rate.as_mbps_f64());
         out("min_rtt", self.min_rtt.as_secs_f64());
         out("pacing_gain", f64::from(self.pacing_gain) / f64::from(UNIT));

@@ -208,7 +208,7 @@ impl Bbr3 {
     fn start_pacing(&mut self, rtt: Span) {
         let rtt = rtt.max(Span::from_micros(1));
         let bandwidth = Bandwidth::over(u64::from(self.cwnd), rtt);
-        self.set_rate(bandwidth.rate(STARTUP_GAIN, self.pacer.packet_size(), PACING_MARGIN));
+        self.set_rate(bandwidth.rate(STARTUP_GAIN, self.pacer.mss(), PACING_MARGIN));
     }
 
     fn set_rate(&mut self, rate: Rate) {
@@ -218,7 +218,7 @@ impl Bbr3 {
 
     /// Paces at the estimate; in STARTUP never slower than before.
     fn pace(&mut self, gain: u32) {
-        let rate = self.bandwidth().rate(gain, self.pacer.packet_size(), PACING_MARGIN);
+        let rate = self.bandwidth().rate(gain, self.pacer.mss(), PACING_MARGIN);
         if self.full.reached || rate > self.pacer.rate() {
             self.set_rate(rate);
         }
@@ -371,7 +371,7 @@ impl CongestionControl for Bbr3 {
 
     fn observe(&self, out: &mut dyn FnMut(&'static str, f64)) {
         let bounded = |bound: u32| if bound == UNBOUNDED { f64::NAN } else { f64::from(bound) };
-        let rate = self.bandwidth().rate(UNIT, self.pacer.packet_size(), 0);
+        let rate = self.bandwidth().rate(UNIT, self.pacer.mss(), 0);
         out("bandwidth", rate.as_mbps_f64());
         out("min_rtt", self.min_rtt.as_secs_f64());
         out("pacing_gain", f64::from(self.pacing_gain) / f64::from(UNIT));

@@ -240,7 +240,8 @@ pub struct Control {
     pub cwnd: u32,
     /// Slow-start threshold in segments.
     pub ssthresh: u32,
-    /// Pacing rate in bits of IP packet per second; `None` leaves pacing to the sender.
+    /// Pacing rate in bits of payload per second (Linux `sk_pacing_rate`); `None` leaves pacing
+    /// to the sender.
     pub pacing_rate: Option<Rate>,
     /// Segments to send back to back (Linux's TSO goal); `None` leaves it to the sender.
     pub burst: Option<u32>,

@@ -14,13 +14,14 @@ use crate::rng::StreamKey;
 use crate::units::{Rate, Span, Time};
 
 const PACKET: u32 = 1500;
+const MSS: u32 = 1448;
 const RTO: Span = Span::from_secs(1);
 
 /// What a new connection on a path tells its control.
 pub fn init() -> ControlInit {
     ControlInit {
         initial_window: 10,
-        mss: 1448,
+        mss: MSS,
         packet_size: PACKET,
         now: Time::ZERO,
         paced: false,
@@ -197,7 +198,7 @@ impl Path {
                     }
                     return;
                 }
-                flow.next_send = self.now + rate.span_of(u64::from(PACKET));
+                flow.next_send = self.now + rate.span_of(u64::from(MSS));
             }
             let seq = self.flows[index].transmit(self.now);
             self.enqueue(index, seq);

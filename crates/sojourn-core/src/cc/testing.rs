@@ -208,7 +208,7 @@ impl<C: Registered> Path<C> {
                 self.now = at;
             }
             if let Some(rate) = control.pacing_rate {
-                self.next_pacing = self.now + rate.span_of(1500);
+                self.next_pacing = self.now + rate.span_of(1448);
             }
             self.send_one();
         }

@@ -60,7 +60,7 @@ impl Bandwidth {
         Bandwidth((self.0 + other.0) >> 1)
     }
 
-    /// `gain` times this bandwidth less `margin` per cent, for packets of `size` bytes.
+    /// `gain` times this bandwidth less `margin` per cent, for segments of `size` bytes.
     #[inline]
     pub fn rate(self, gain: u32, size: u32, margin: u32) -> Rate {
         let bytes = (u128::from(self.0) * u128::from(size) * u128::from(gain)) >> 8;

@@ -16,7 +16,6 @@ const UNPACED: u32 = 10;
 /// Pacing state of one connection.
 #[derive(Clone, Copy, Debug)]
 pub struct Pacer {
-    packet_size: u32,
     mss: u32,
     rate: Rate,
     extra: u64,
@@ -30,7 +29,6 @@ impl Pacer {
     /// A connection that has not chosen a rate yet.
     pub fn new(init: &ControlInit) -> Self {
         Pacer {
-            packet_size: init.packet_size,
             mss: init.mss,
             rate: Rate::from_bps(1),
             extra: 0,
@@ -41,16 +39,16 @@ impl Pacer {
         }
     }
 
-    /// The pacing rate in bits of IP packet per second.
+    /// The pacing rate in bits of payload per second.
     #[inline]
     pub fn rate(&self) -> Rate {
         self.rate
     }
 
-    /// Bytes of a full IP packet.
+    /// Payload bytes of a full segment.
     #[inline]
-    pub fn packet_size(&self) -> u32 {
-        self.packet_size
+    pub fn mss(&self) -> u32 {
+        self.mss
     }
 
     /// Segments to send in one burst: a millisecond's worth and `extra` bytes.
@@ -69,9 +67,8 @@ impl Pacer {
         self.rate = Rate::from_bps(rate.as_bps().max(1));
         self.extra = extra;
         self.segment_time =
-            Span::from_nanos(u64::from(self.packet_size) * 8_000_000_000 / self.rate.as_bps());
-        let payload = self.rate.as_bps() / 8 * u64::from(self.mss) / u64::from(self.packet_size);
-        let bytes = ((payload >> 10) + extra).min(MAX_BURST);
+            Span::from_nanos(u64::from(self.mss) * 8_000_000_000 / self.rate.as_bps());
+        let bytes = (((self.rate.as_bps() / 8) >> 10) + extra).min(MAX_BURST);
         self.goal = (bytes as u32 / self.mss).max(min_goal(self.rate));
     }
 

@@ -62,7 +62,7 @@ impl Policer {
     /// Takes an observation in. Returns true when a policed rate has been used for long enough
     /// and was dropped: gain cycling starts anew.
     #[inline]
-    pub fn observe(&mut self, seen: &Observation, packet_size: u32) -> bool {
+    pub fn observe(&mut self, seen: &Observation, mss: u32) -> bool {
         if self.policed {
             return self.use_up(seen);
         }
@@ -75,7 +75,7 @@ impl Policer {
                 return false;
             }
         }
-        self.sample(seen, packet_size);
+        self.sample(seen, mss);
         false
     }
 
@@ -97,7 +97,7 @@ impl Policer {
         self.lost = seen.lost;
     }
 
-    fn sample(&mut self, seen: &Observation, packet_size: u32) {
+    fn sample(&mut self, seen: &Observation, mss: u32) {
         if seen.app_limited {
             self.reset();
             return;
@@ -116,14 +116,14 @@ impl Policer {
         if delivered == 0 || lost * u64::from(UNIT) < LOSSY * delivered || elapsed == Span::ZERO {
             return;
         }
-        self.interval_done(seen, Bandwidth::over(delivered, elapsed), packet_size);
+        self.interval_done(seen, Bandwidth::over(delivered, elapsed), mss);
     }
 
-    fn interval_done(&mut self, seen: &Observation, bandwidth: Bandwidth, packet_size: u32) {
+    fn interval_done(&mut self, seen: &Observation, bandwidth: Bandwidth, mss: u32) {
         if self.bandwidth > Bandwidth::ZERO {
             let difference = bandwidth.abs_diff(self.bandwidth);
             if difference <= self.bandwidth.scaled(LIKE_RATIO)
-                || difference.rate(UNIT, packet_size, 0).as_bps() <= LIKE_RATE
+                || difference.rate(UNIT, mss, 0).as_bps() <= LIKE_RATE
             {
                 self.bandwidth = bandwidth.midpoint(self.bandwidth);
                 self.policed = true;

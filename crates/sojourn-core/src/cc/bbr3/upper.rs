@@ -57,7 +57,7 @@ impl Evidence {
         let lost_before = u64::from(self.lost.saturating_sub(1));
         let unit = u64::from(UNIT);
         let threshold = u64::from(LOSS_THRESHOLD);
-        let budget = (before * threshold + unit - 1) / unit;
+        let budget = (before * threshold).div_ceil(unit);
         let prefix = budget.saturating_sub(lost_before) * unit / (unit - threshold);
         (before + prefix) as u32
     }
