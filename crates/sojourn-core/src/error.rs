@@ -1,6 +1,9 @@
-//! The one error of a bad scenario: which field, what was given, what is allowed.
+//! The two errors: a bad scenario, refused before the run ([`FieldError`]), and a broken invariant
+//! of the simulator itself, which ends the run ([`Fault`]).
 
 use std::fmt;
+
+use crate::units::Time;
 
 /// A field of a scenario that cannot be accepted.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -79,3 +82,22 @@ impl fmt::Display for FieldError {
 }
 
 impl std::error::Error for FieldError {}
+
+/// A broken invariant inside the event loop: an error of the simulator, not of the scenario.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// Simulated time at which it was noticed.
+    pub time: Time,
+    /// Component in which it was noticed, such as `link bottleneck` or `receiver of flow 3`.
+    pub component: String,
+    /// What should hold and does not.
+    pub message: String,
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "at {:?}, {}: {}", self.time, self.component, self.message)
+    }
+}
+
+impl std::error::Error for Fault {}

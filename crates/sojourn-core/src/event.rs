@@ -14,8 +14,12 @@ pub enum Target {
     Endpoint(u32),
     /// A traffic source's next action.
     Source(u32),
+    /// A flow stops offering data.
+    Stop(u32),
     /// The recorders' sampling instant.
     Sample,
+    /// The end of the warm-up.
+    WarmupEnd,
 }
 
 /// Pending events, earliest first; events of one instant in the order they were scheduled.

@@ -4,9 +4,16 @@
 //! recorder takes their difference to the last one. Observation costs nothing per packet beyond
 //! the counters themselves.
 
+mod columns;
 mod flow;
 pub mod histogram;
 mod link;
+mod outcome;
+mod recorder;
+mod table;
 
 pub use flow::FlowCounters;
 pub use link::LinkCounters;
+pub use outcome::{FlowFacts, Outcome};
+pub use recorder::Recorder;
+pub use table::{Column, Table, Values};

@@ -1,0 +1,106 @@
+//! What a run hands out: samples, and one row per flow and per link.
+
+use super::histogram::Histogram;
+use super::table::Table;
+use super::{FlowCounters, Recorder};
+use crate::link::Link;
+use crate::transport::Endpoint;
+use crate::units::{Span, Time};
+
+/// What is known of a flow before it runs.
+#[derive(Clone, Copy, Debug)]
+pub struct FlowFacts {
+    /// Round-trip propagation delay.
+    pub base_rtt: Span,
+    /// Payload bytes of a full segment.
+    pub mss: u32,
+    /// When it is opened.
+    pub start: Time,
+    /// When it stops offering data.
+    pub stop: Time,
+}
+
+/// The columns of a run; names and units are listed in `ARCHITECTURE.md`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outcome {
+    /// One row per flow and sampling interval.
+    pub flow_samples: Table,
+    /// One row per flow.
+    pub flows: Table,
+    /// One row per recorded link and sampling interval.
+    pub link_samples: Table,
+    /// One row per recorded link.
+    pub links: Table,
+    /// One row.
+    pub totals: Table,
+}
+
+impl Outcome {
+    /// The tables and their names.
+    pub fn into_tables(self) -> [(&'static str, Table); 5] {
+        [
+            ("flow_samples", self.flow_samples),
+            ("flows", self.flows),
+            ("link_samples", self.link_samples),
+            ("links", self.links),
+            ("totals", self.totals),
+        ]
+    }
+
+    /// Gathers the columns at the end of a run of `events` events.
+    pub fn gather(
+        recorder: Recorder,
+        facts: &[FlowFacts],
+        endpoints: &[Box<dyn Endpoint>],
+        links: &[Link],
+        events: u64,
+    ) -> Self {
+        let data_packets: u64 = recorder.flows().iter().map(|flow| flow.delivered_packets).sum();
+        let totals = Table::default()
+            .with("simulated_seconds", vec![recorder.last().as_secs_f64()])
+            .integers("events", vec![events as i64])
+            .integers("data_packets", vec![data_packets as i64]);
+        let flows = flow_table(facts, recorder.flows(), endpoints);
+        let links = link_table(&links[..recorder.links().len()]);
+        let (flow_samples, link_samples) = recorder.into_tables();
+        Outcome { flow_samples, flows, link_samples, links, totals }
+    }
+}
+
+fn flow_table(
+    facts: &[FlowFacts],
+    counters: &[FlowCounters],
+    endpoints: &[Box<dyn Endpoint>],
+) -> Table {
+    let secs = |time: Option<Time>| time.map_or(f64::NAN, Time::as_secs_f64);
+    let senders = endpoints.iter().step_by(2).map(|sender| sender.rtt_histogram());
+    let table = Table::default()
+        .integers("flow", (0..facts.len() as i64).collect())
+        .with("base_rtt", facts.iter().map(|flow| flow.base_rtt.as_secs_f64()).collect())
+        .integers("mss", facts.iter().map(|flow| flow.mss.into()).collect())
+        .with("start", facts.iter().map(|flow| flow.start.as_secs_f64()).collect())
+        .with("stop", facts.iter().map(|flow| flow.stop.as_secs_f64()).collect())
+        .with("established_at", counters.iter().map(|flow| secs(flow.established_at)).collect())
+        .with("completed_at", counters.iter().map(|flow| secs(flow.completed_at)).collect());
+    percentiles(table, ["rtt_p50", "rtt_p95", "rtt_p99"], &senders.collect::<Vec<_>>())
+}
+
+fn link_table(links: &[Link]) -> Table {
+    let table = Table::default().integers("link", (0..links.len() as i64).collect());
+    let histograms: Vec<_> = links.iter().map(Link::sojourn_histogram).collect();
+    percentiles(table, ["sojourn_p50", "sojourn_p95", "sojourn_p99"], &histograms)
+}
+
+fn percentiles(
+    table: Table,
+    names: [&'static str; 3],
+    histograms: &[Option<&Histogram>],
+) -> Table {
+    let column = |share| {
+        let value = |histogram: &Option<&Histogram>| {
+            histogram.and_then(|h| h.percentile(share)).map_or(f64::NAN, Span::as_secs_f64)
+        };
+        histograms.iter().map(value).collect()
+    };
+    table.with(names[0], column(0.5)).with(names[1], column(0.95)).with(names[2], column(0.99))
+}

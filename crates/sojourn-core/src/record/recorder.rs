@@ -1,0 +1,63 @@
+//! The recorder: samples the counters of every flow and of every recorded link.
+
+use super::columns::{FLOW_COLUMNS, LINK_COLUMNS};
+use super::table::{Samples, Table};
+use super::{FlowCounters, LinkCounters};
+use crate::link::Link;
+use crate::transport::Endpoint;
+use crate::units::Time;
+
+/// Samples taken so far.
+pub struct Recorder {
+    flows: Samples<FlowCounters>,
+    links: Samples<LinkCounters>,
+    recorded_links: usize,
+    last: Time,
+}
+
+impl Recorder {
+    /// Records `flows` flows, and the first `links` links of the network.
+    pub fn new(flows: usize, links: usize) -> Self {
+        Recorder {
+            flows: Samples::new(FLOW_COLUMNS, "flow", flows),
+            links: Samples::new(LINK_COLUMNS, "link", links),
+            recorded_links: links,
+            last: Time::ZERO,
+        }
+    }
+
+    /// Ends a sampling interval at `now`. Endpoints come in pairs: sender and receiver of flow 0,
+    /// of flow 1, and so on.
+    pub fn sample(&mut self, now: Time, endpoints: &mut [Box<dyn Endpoint>], links: &mut [Link]) {
+        let time = now.as_secs_f64();
+        for (flow, ends) in endpoints.chunks_exact_mut(2).enumerate() {
+            let mut counters = FlowCounters::default();
+            ends.iter_mut().for_each(|end| end.report(now, &mut counters));
+            self.flows.add(time, flow, counters);
+        }
+        for (index, link) in links[..self.recorded_links].iter_mut().enumerate() {
+            self.links.add(time, index, link.report(now));
+        }
+        self.last = now;
+    }
+
+    /// When the last sampling interval ended.
+    pub fn last(&self) -> Time {
+        self.last
+    }
+
+    /// Counters of each flow at the last sample.
+    pub fn flows(&self) -> &[FlowCounters] {
+        self.flows.latest()
+    }
+
+    /// Counters of each recorded link at the last sample.
+    pub fn links(&self) -> &[LinkCounters] {
+        self.links.latest()
+    }
+
+    /// The samples of flows and of links.
+    pub fn into_tables(self) -> (Table, Table) {
+        (self.flows.into_table(), self.links.into_table())
+    }
+}

@@ -1,0 +1,185 @@
+//! Columns: what leaves the core.
+
+use crate::units::Span;
+
+/// The values of a column.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Values {
+    /// Whole numbers: counts, indices.
+    Integers(Vec<i64>),
+    /// Real numbers; NaN where a value is unknown.
+    Reals(Vec<f64>),
+}
+
+impl Values {
+    /// Number of rows.
+    pub fn len(&self) -> usize {
+        match self {
+            Values::Integers(values) => values.len(),
+            Values::Reals(values) => values.len(),
+        }
+    }
+
+    /// Whether there are no rows.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The values as real numbers.
+    pub fn to_reals(&self) -> Vec<f64> {
+        match self {
+            Values::Integers(values) => values.iter().map(|value| *value as f64).collect(),
+            Values::Reals(values) => values.clone(),
+        }
+    }
+}
+
+/// A named column.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Column {
+    /// Its name.
+    pub name: &'static str,
+    /// Its values.
+    pub values: Values,
+}
+
+/// Columns of equal length.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Table {
+    /// The columns.
+    pub columns: Vec<Column>,
+}
+
+impl Table {
+    /// The column called `name`, as real numbers; `None` if there is none.
+    pub fn reals(&self, name: &str) -> Option<Vec<f64>> {
+        let column = self.columns.iter().find(|column| column.name == name)?;
+        Some(column.values.to_reals())
+    }
+
+    /// Adds a column of whole numbers.
+    #[must_use]
+    pub fn integers(mut self, name: &'static str, values: Vec<i64>) -> Self {
+        self.columns.push(Column { name, values: Values::Integers(values) });
+        self
+    }
+
+    /// Adds a column of real numbers.
+    #[must_use]
+    pub fn with(mut self, name: &'static str, values: Vec<f64>) -> Self {
+        self.columns.push(Column { name, values: Values::Reals(values) });
+        self
+    }
+}
+
+/// How a column of samples follows from counters of type `C`.
+pub enum Figure<C> {
+    /// Growth of a count over the interval.
+    Count(fn(&C) -> u64),
+    /// Growth of a sum of spans, in seconds.
+    Spans(fn(&C) -> Span),
+    /// Growth of an integral.
+    Integral(fn(&C) -> f64),
+    /// Present whole number at the interval's end.
+    Level(fn(&C) -> u64),
+    /// Present value at the interval's end.
+    Gauge(fn(&C) -> f64),
+}
+
+/// A column of samples: its name and how it follows from the counters.
+pub type SampleColumn<C> = (&'static str, Figure<C>);
+
+/// Samples of counters of type `C`, one row per component and interval.
+pub struct Samples<C: 'static> {
+    columns: &'static [SampleColumn<C>],
+    times: Vec<f64>,
+    /// Name of the component's column, and its values.
+    component: (&'static str, Vec<i64>),
+    values: Vec<Values>,
+    before: Vec<C>,
+}
+
+impl<C: Clone + Default> Samples<C> {
+    /// No samples yet of `components` components.
+    pub fn new(
+        columns: &'static [SampleColumn<C>],
+        component: &'static str,
+        components: usize,
+    ) -> Self {
+        let empty = |(_, figure): &SampleColumn<C>| match figure {
+            Figure::Count(_) | Figure::Level(_) => Values::Integers(Vec::new()),
+            _ => Values::Reals(Vec::new()),
+        };
+        Samples {
+            columns,
+            times: Vec::new(),
+            component: (component, Vec::new()),
+            values: columns.iter().map(empty).collect(),
+            before: vec![C::default(); components],
+        }
+    }
+
+    /// Adds the row of `component` for the interval that ends at `time` (seconds).
+    pub fn add(&mut self, time: f64, component: usize, now: C) {
+        let before = std::mem::replace(&mut self.before[component], now);
+        let now = &self.before[component];
+        self.times.push(time);
+        self.component.1.push(component as i64);
+        for ((_, figure), values) in self.columns.iter().zip(&mut self.values) {
+            match (figure, values) {
+                (Figure::Count(get), Values::Integers(values)) => {
+                    values.push(get(now).wrapping_sub(get(&before)) as i64);
+                }
+                (Figure::Level(get), Values::Integers(values)) => values.push(get(now) as i64),
+                (Figure::Spans(get), Values::Reals(values)) => {
+                    values.push((get(now) - get(&before)).as_secs_f64());
+                }
+                (Figure::Integral(get), Values::Reals(values)) => {
+                    values.push(get(now) - get(&before));
+                }
+                (Figure::Gauge(get), Values::Reals(values)) => values.push(get(now)),
+                _ => unreachable!("columns are made to fit their figures"),
+            }
+        }
+    }
+
+    /// The counters of each component at the last sample.
+    pub fn latest(&self) -> &[C] {
+        &self.before
+    }
+
+    /// The samples as a table.
+    pub fn into_table(self) -> Table {
+        let mut table = Table::default().with("time", self.times);
+        table = table.integers(self.component.0, self.component.1);
+        let named = self.columns.iter().zip(self.values);
+        table.columns.extend(named.map(|((name, _), values)| Column { name, values }));
+        table
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn samples_are_differences_and_gauges() {
+        #[derive(Clone, Default)]
+        struct Counters(u64, Span);
+        static COLUMNS: &[SampleColumn<Counters>] = &[
+            ("count", Figure::Count(|c| c.0)),
+            ("spans", Figure::Spans(|c| c.1)),
+            ("level", Figure::Level(|c| c.0)),
+        ];
+        let mut samples = Samples::new(COLUMNS, "flow", 2);
+        samples.add(1.0, 0, Counters(5, Span::from_secs(1)));
+        samples.add(1.0, 1, Counters(7, Span::from_secs(2)));
+        samples.add(2.0, 0, Counters(6, Span::from_secs(4)));
+        let table = samples.into_table();
+        assert_eq!(table.reals("time").unwrap(), [1.0, 1.0, 2.0]);
+        assert_eq!(table.reals("flow").unwrap(), [0.0, 1.0, 0.0]);
+        assert_eq!(table.reals("count").unwrap(), [5.0, 7.0, 1.0]);
+        assert_eq!(table.reals("spans").unwrap(), [1.0, 2.0, 3.0]);
+        assert_eq!(table.reals("level").unwrap(), [5.0, 7.0, 6.0]);
+    }
+}
