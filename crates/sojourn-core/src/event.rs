@@ -43,6 +43,15 @@ impl EventQueue {
         self.heap.pop().map(|Reverse((time, _, target))| (time, target))
     }
 
+    /// Removes and returns the earliest event unless it is later than `until`.
+    #[inline]
+    pub fn pop_until(&mut self, until: Time) -> Option<(Time, Target)> {
+        if self.next_time()? > until {
+            return None;
+        }
+        self.pop()
+    }
+
     /// Time of the earliest event.
     #[inline]
     pub fn next_time(&self) -> Option<Time> {

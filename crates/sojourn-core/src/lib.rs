@@ -14,6 +14,7 @@ pub mod record;
 pub mod registry;
 pub mod rng;
 pub mod scenario;
+pub mod sim;
 pub mod topology;
 pub mod traffic;
 pub mod transport;

@@ -42,16 +42,12 @@ pub struct Link {
 }
 
 impl Link {
-    /// A link with a queue and a transmitter, losses on leaving it, and a propagation delay.
-    pub fn new(transmitter: Transmitter, exit: Option<Exit>, delay: Span) -> Self {
-        Link { transmitter: Some(transmitter), exit: exit.map(Box::new), ..Link::delay(delay) }
-    }
-
-    /// A link that only delays: no queue, no serialisation.
-    pub fn delay(delay: Span) -> Self {
+    /// A link with a queue and a transmitter (unless it only delays), losses on leaving it, and a
+    /// propagation delay.
+    pub fn new(transmitter: Option<Transmitter>, exit: Option<Exit>, delay: Span) -> Self {
         Link {
-            transmitter: None,
-            exit: None,
+            transmitter,
+            exit: exit.map(Box::new),
             pipe: Pipe::new(delay),
             offered: Backlog::default(),
             arrived: Backlog::default(),

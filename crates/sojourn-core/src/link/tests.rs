@@ -45,7 +45,7 @@ fn drain(link: &mut Link, until: Time, arrivals: &mut Vec<(Time, Packet)>) {
 fn serialisation_is_exact_and_carries_its_remainder() {
     // 1514 bytes at 7 Mbit/s last 1,730,285.714... ns.
     let rate = Rate::from_bps(7_000_000);
-    let mut link = Link::new(fifo("100000 packets", Some(rate), 14, 0), None, Span::from_micros(3));
+    let mut link = Link::new(Some(fifo("100000 packets", Some(rate), 14, 0)), None, Span::from_micros(3));
     let n = 7000;
     (0..n).for_each(|i| link.offer(Time::ZERO, packet(i, 1500)));
     let mut arrivals = Vec::new();
@@ -61,7 +61,7 @@ fn serialisation_is_exact_and_carries_its_remainder() {
 #[test]
 fn saturated_link_sends_exactly_its_rate() {
     let rate = Rate::from_bps(12_112_000); // 1000 packets of 1514 bytes per second
-    let mut link = Link::new(fifo("40 packets", Some(rate), 14, 2), None, Span::ZERO);
+    let mut link = Link::new(Some(fifo("40 packets", Some(rate), 14, 2)), None, Span::ZERO);
     let mut arrivals = Vec::new();
     for i in 0..20_000 {
         let now = Time::from_nanos(500_000 * u64::from(i));
@@ -97,7 +97,7 @@ fn a_shaping_discipline_takes_the_transmitter_s_place() {
 #[test]
 fn zero_packets_of_queue_still_pass_one_at_a_time() {
     let rate = Rate::from_bps(8_000_000);
-    let mut link = Link::new(fifo("0 packets", Some(rate), 0, 0), None, Span::ZERO);
+    let mut link = Link::new(Some(fifo("0 packets", Some(rate), 0, 0)), None, Span::ZERO);
     link.offer(Time::ZERO, packet(0, 1000));
     link.offer(Time::ZERO, packet(1, 1000));
     // The transmission ends at 1 ms: a packet of that very instant finds the link free.
@@ -114,7 +114,7 @@ fn zero_packets_of_queue_still_pass_one_at_a_time() {
 /// the queue's length by Little's law.
 fn mean_wait(load: f64, n: u32, size: impl Fn(&mut crate::rng::Stream) -> u32) -> (f64, f64) {
     let rate = Rate::from_bps(8_000_000);
-    let mut link = Link::new(fifo("100000000 packets", Some(rate), 0, 0), None, Span::ZERO);
+    let mut link = Link::new(Some(fifo("100000000 packets", Some(rate), 0, 0)), None, Span::ZERO);
     let mut rng = StreamKey::root(5).stream();
     let gap = Exp::new(load / 10e-3).unwrap();
     let (mut now, mut arrivals) = (Time::ZERO, Vec::new());
@@ -193,7 +193,7 @@ proptest! {
         let loss = (loss > 0.0).then(|| RandomLoss::new(loss, key));
         let exit = Exit::new(loss, vec![FlowDrops::new(1, vec![0, 3, 4])]);
         let delay = Span::from_micros(delay_us);
-        let mut link = Link::new(fifo(limit, rate, 14, device), exit, delay);
+        let mut link = Link::new(Some(fifo(limit, rate, 14, device)), exit, delay);
         let (mut now, mut out) = (Time::ZERO, Vec::new());
         for (i, arrival) in arrivals.iter().enumerate() {
             now += Span::from_micros(arrival.gap_us);

@@ -4,6 +4,7 @@
 //! one; other transports are further implementations of [`Endpoint`], not variants of TCP.
 
 pub mod tcp;
+pub mod udp;
 
 use crate::packet::Packet;
 use crate::record::FlowCounters;

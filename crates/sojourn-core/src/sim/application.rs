@@ -1,0 +1,32 @@
+//! The application of a flow: draws actions from its traffic source.
+
+use crate::rng::Stream;
+use crate::traffic::{Action, TrafficSource};
+use crate::units::Time;
+
+/// A traffic source with its random stream and the action it waits to take.
+pub struct Application {
+    source: Box<dyn TrafficSource>,
+    random: Stream,
+    pending: Option<(Time, Action)>,
+}
+
+impl Application {
+    /// An application that has done nothing yet.
+    pub fn new(source: Box<dyn TrafficSource>, random: Stream) -> Self {
+        Application { source, random, pending: None }
+    }
+
+    /// The next action due at `now`; otherwise `Err` with the time at which to ask again, if any.
+    pub fn poll(&mut self, now: Time) -> Result<Action, Option<Time>> {
+        if self.pending.is_none() {
+            self.pending = self.source.next(now, &mut self.random);
+        }
+        let (time, action) = self.pending.ok_or(None)?;
+        if time > now {
+            return Err(Some(time));
+        }
+        self.pending = None;
+        Ok(action)
+    }
+}

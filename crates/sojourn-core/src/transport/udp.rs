@@ -1,0 +1,238 @@
+//! UDP: datagrams sent as the application writes them, without feedback.
+//!
+//! Each write is a datagram of that payload, or several if it is larger than the flow's `mss`. The
+//! receiver counts; a datagram that the network duplicated is recognised among the last 128.
+
+use super::Endpoint;
+use crate::cc::EcnMode;
+use crate::packet::{Direction, Ecn, Packet};
+use crate::record::FlowCounters;
+use crate::units::{Span, Time};
+
+/// IPv4 and UDP headers.
+pub const HEADERS: u32 = 28;
+
+/// What both ends are told of their flow.
+#[derive(Clone, Copy, Debug)]
+pub struct UdpInit {
+    /// Flow number.
+    pub flow: u32,
+    /// The sender's host.
+    pub source: u16,
+    /// The receiver's host.
+    pub destination: u16,
+    /// Largest payload of a datagram in bytes.
+    pub mss: u32,
+    /// Which ECN codepoint datagrams carry; nothing comes back.
+    pub ecn: EcnMode,
+}
+
+/// The end that sends.
+#[derive(Debug)]
+pub struct Sender {
+    init: UdpInit,
+    /// Payload written and not yet sent, and when it was written.
+    unsent: u64,
+    written_at: Time,
+    written_bytes: u64,
+    sent_packets: u32,
+    sent_bytes: u64,
+}
+
+impl Sender {
+    /// A sender that has sent nothing yet.
+    pub fn new(init: UdpInit) -> Self {
+        Sender {
+            init,
+            unsent: 0,
+            written_at: Time::ZERO,
+            written_bytes: 0,
+            sent_packets: 0,
+            sent_bytes: 0,
+        }
+    }
+}
+
+impl Endpoint for Sender {
+    fn on_packet(&mut self, _now: Time, _packet: &Packet) {}
+
+    fn poll_transmit(&mut self, now: Time) -> Option<Packet> {
+        let payload = self.unsent.min(self.init.mss.into()) as u16;
+        if payload == 0 {
+            return None;
+        }
+        let number = self.sent_packets;
+        self.unsent -= u64::from(payload);
+        self.sent_packets += 1;
+        self.sent_bytes += u64::from(payload);
+        Some(Packet {
+            flow: self.init.flow,
+            direction: Direction::Forward,
+            ecn: match self.init.ecn {
+                EcnMode::Off => Ecn::NotEct,
+                EcnMode::L4s => Ecn::Ect1,
+                _ => Ecn::Ect0,
+            },
+            source: self.init.source,
+            destination: self.init.destination,
+            size: u32::from(payload) + HEADERS,
+            index: number,
+            seq: number,
+            sent_at: now,
+            written_at: self.written_at,
+            payload,
+            ..Packet::default()
+        })
+    }
+
+    fn next_timeout(&self) -> Option<Time> {
+        None
+    }
+
+    fn on_timeout(&mut self, _now: Time) {}
+
+    fn report(&mut self, _now: Time, counters: &mut FlowCounters) {
+        counters.written_bytes = self.written_bytes;
+        counters.sent_bytes = self.sent_bytes;
+        counters.sent_packets = self.sent_packets.into();
+        counters.wire_bytes_sent =
+            self.sent_bytes + u64::from(self.sent_packets) * u64::from(HEADERS);
+    }
+
+    fn write(&mut self, now: Time, bytes: u64) {
+        self.unsent = self.unsent.saturating_add(bytes);
+        self.written_bytes = self.written_bytes.saturating_add(bytes);
+        self.written_at = now;
+    }
+
+    fn stop(&mut self, _now: Time) {
+        self.unsent = 0;
+    }
+}
+
+/// The end that receives.
+#[derive(Debug, Default)]
+pub struct Receiver {
+    delivered_bytes: u64,
+    delivered_packets: u64,
+    duplicates: u64,
+    delay_sum: Span,
+    ce: u64,
+    sce: u64,
+    last_arrival: Option<Time>,
+    idt_ewma: Span,
+    window: Window,
+}
+
+impl Receiver {
+    /// A receiver that has received nothing yet.
+    pub fn new() -> Self {
+        Receiver::default()
+    }
+
+    /// Smooths the time between arrivals with gain 1/8.
+    fn measure_gap(&mut self, now: Time) {
+        if let Some(last) = self.last_arrival.replace(now) {
+            let gap = now.since(last).as_nanos();
+            let smooth = self.idt_ewma.as_nanos();
+            let next = if smooth == 0 { gap } else { smooth - smooth / 8 + gap / 8 };
+            self.idt_ewma = Span::from_nanos(next);
+        }
+    }
+}
+
+impl Endpoint for Receiver {
+    fn on_packet(&mut self, now: Time, packet: &Packet) {
+        self.measure_gap(now);
+        match packet.ecn {
+            Ecn::Ce => self.ce += 1,
+            Ecn::Ect1 => self.sce += 1,
+            _ => {}
+        }
+        if !self.window.is_new(packet.seq) {
+            self.duplicates += 1;
+            return;
+        }
+        self.delivered_bytes += u64::from(packet.payload);
+        self.delivered_packets += 1;
+        self.delay_sum += now.since(packet.written_at);
+    }
+
+    fn poll_transmit(&mut self, _now: Time) -> Option<Packet> {
+        None
+    }
+
+    fn next_timeout(&self) -> Option<Time> {
+        None
+    }
+
+    fn on_timeout(&mut self, _now: Time) {}
+
+    fn report(&mut self, _now: Time, counters: &mut FlowCounters) {
+        counters.delivered_bytes = self.delivered_bytes;
+        counters.delivered_packets = self.delivered_packets;
+        counters.in_order_bytes = self.delivered_bytes;
+        counters.one_way_delay_sum = self.delay_sum;
+        counters.one_way_delay_count = self.delivered_packets;
+        counters.idt_ewma = self.idt_ewma;
+        counters.ce_received = self.ce;
+        counters.sce_received = self.sce;
+        counters.duplicates_received = self.duplicates;
+    }
+}
+
+/// Which of the last 128 numbers have been seen, below the one expected next.
+#[derive(Debug, Default)]
+struct Window {
+    next: u32,
+    seen: u128,
+}
+
+impl Window {
+    /// Whether `number` is seen for the first time, as far back as the window reaches.
+    fn is_new(&mut self, number: u32) -> bool {
+        if number >= self.next {
+            let ahead = number - self.next + 1;
+            self.seen = self.seen.checked_shl(ahead).unwrap_or(0) | 1;
+            self.next = number + 1;
+            return true;
+        }
+        let bit = 1u128.checked_shl(self.next - 1 - number).unwrap_or(0);
+        let new = self.seen & bit == 0;
+        self.seen |= bit;
+        new
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const INIT: UdpInit =
+        UdpInit { flow: 3, source: 0, destination: 1, mss: 1448, ecn: EcnMode::Off };
+
+    #[test]
+    fn a_write_is_a_datagram_or_several() {
+        let mut sender = Sender::new(INIT);
+        sender.write(Time::ZERO, 100);
+        let sizes = |sender: &mut Sender| -> Vec<u32> {
+            std::iter::from_fn(|| sender.poll_transmit(Time::ZERO)).map(|p| p.size).collect()
+        };
+        assert_eq!(sizes(&mut sender), [128]);
+        sender.write(Time::ZERO, 3000);
+        assert_eq!(sizes(&mut sender), [1476, 1476, 132]);
+    }
+
+    #[test]
+    fn duplicates_are_recognised_however_reordered() {
+        let mut receiver = Receiver::new();
+        for (ms, seq) in [0, 1, 5, 3, 5, 3, 130, 4, 131, 131].into_iter().enumerate() {
+            let now = Time::from_nanos(ms as u64 * 1_000_000);
+            receiver.on_packet(now, &Packet { seq, payload: 10, ..Packet::default() });
+        }
+        let mut counters = FlowCounters::default();
+        receiver.report(Time::ZERO, &mut counters);
+        assert_eq!((counters.delivered_packets, counters.duplicates_received), (7, 3));
+        assert_eq!(counters.idt_ewma, Span::from_millis(1));
+    }
+}
