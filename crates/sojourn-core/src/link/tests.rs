@@ -45,7 +45,8 @@ fn drain(link: &mut Link, until: Time, arrivals: &mut Vec<(Time, Packet)>) {
 fn serialisation_is_exact_and_carries_its_remainder() {
     // 1514 bytes at 7 Mbit/s last 1,730,285.714... ns.
     let rate = Rate::from_bps(7_000_000);
-    let mut link = Link::new(Some(fifo("100000 packets", Some(rate), 14, 0)), None, Span::from_micros(3));
+    let mut link =
+        Link::new(Some(fifo("100000 packets", Some(rate), 14, 0)), None, Span::from_micros(3));
     let n = 7000;
     (0..n).for_each(|i| link.offer(Time::ZERO, packet(i, 1500)));
     let mut arrivals = Vec::new();
@@ -84,7 +85,7 @@ fn a_shaping_discipline_takes_the_transmitter_s_place() {
     let rate = Rate::from_bps(12_112_000);
     let queue = Discipline::build("cake", &Map::new(), &init(Some(rate), 14)).unwrap();
     let transmitter = Transmitter::new(Egress::new(queue, 0), Some(rate), 14);
-    let mut link = Link::new(transmitter, None, Span::from_millis(10));
+    let mut link = Link::new(Some(transmitter), None, Span::from_millis(10));
     (0..100).for_each(|i| link.offer(Time::ZERO, packet(i, 1500)));
     let mut arrivals = Vec::new();
     drain(&mut link, Time::NEVER, &mut arrivals);

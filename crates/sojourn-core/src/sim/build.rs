@@ -1,20 +1,15 @@
 //! From a scenario to the parts of a simulation.
 
-use super::{Application, Parts, RouteTable};
+use super::{Application, Parts, RouteTable, ends};
 use crate::cc::EcnMode;
 use crate::error::FieldError;
-use crate::link::{Discipline, Egress, Exit, FlowDrops, Link, RandomLoss, Transmitter};
-use crate::queue::QueueInit;
+use crate::link::{FlowDrops, Link, Surroundings};
 use crate::record::FlowFacts;
 use crate::rng::StreamKey;
-use crate::scenario::{Flow, LinkSpec, Scenario, Transport};
+use crate::scenario::{Flow, Scenario};
 use crate::topology::{Network, NetworkLink};
 use crate::traffic;
-use crate::transport::{Endpoint, udp};
 use crate::units::{Span, Time};
-
-/// IPv4 header, TCP header and its timestamp option.
-const TCP_HEADERS: u32 = 52;
 
 /// Builds everything the scenario describes.
 pub fn parts(scenario: &Scenario) -> Result<Parts, FieldError> {
@@ -27,7 +22,7 @@ pub fn parts(scenario: &Scenario) -> Result<Parts, FieldError> {
     for flow in &flows {
         let random = random.child("flow").index(flow.id.into());
         let within = |error: FieldError| error.within(&format!("flows.{}", flow.entry));
-        endpoints.extend(ends(flow, &network).map_err(within)?);
+        endpoints.extend(ends::build(flow, &network, random).map_err(within)?);
         applications.push(Some(application(flow, random).map_err(within)?));
     }
     Ok(Parts {
@@ -66,25 +61,6 @@ fn application(flow: &Flow<'_>, random: StreamKey) -> Result<Application, FieldE
     Ok(Application::new(source, random.child("traffic").stream()))
 }
 
-fn ends(flow: &Flow<'_>, network: &Network) -> Result<[Box<dyn Endpoint>; 2], FieldError> {
-    match flow.spec.transport {
-        Transport::Udp => Ok(udp_ends(flow, network)),
-        Transport::Tcp => Err(FieldError::new("transport", "tcp is not built yet")),
-    }
-}
-
-fn udp_ends(flow: &Flow<'_>, network: &Network) -> [Box<dyn Endpoint>; 2] {
-    let routes = &network.routes[flow.id as usize];
-    let init = udp::UdpInit {
-        flow: flow.id,
-        source: routes.source,
-        destination: routes.destination,
-        mss: flow.spec.mss,
-        ecn: flow.spec.ecn.unwrap_or(EcnMode::Off),
-    };
-    [Box::new(udp::Sender::new(init)), Box::new(udp::Receiver::new())]
-}
-
 fn links(
     flows: &[Flow<'_>],
     network: &Network,
@@ -95,13 +71,10 @@ fn links(
     let mut links = Vec::new();
     for (index, passing) in network.flows_by_link().iter().enumerate() {
         let link = &network.links[index];
-        let random = random.child(&link.id);
-        let init = queue_init(&link.spec, passing, flows, facts, random);
-        let transmitter = transmitter(link, &init)?;
-        let loss = link.spec.loss.fraction();
-        let loss = (loss > 0.0).then(|| RandomLoss::new(loss, random));
-        let exit = Exit::new(loss, std::mem::take(&mut drops[index]));
-        links.push(Link::new(transmitter, exit, link.spec.delay));
+        let mut around = surroundings(link, passing, flows, facts, random);
+        around.drops = std::mem::take(&mut drops[index]);
+        let within = |error: FieldError| error.within(&format!("topology.{}", link.id));
+        links.push(Link::build(&link.spec, around).map_err(within)?);
     }
     Ok(links)
 }
@@ -119,46 +92,23 @@ fn drops_by_link(flows: &[Flow<'_>], network: &Network) -> Vec<Vec<FlowDrops>> {
     drops
 }
 
-fn queue_init(
-    spec: &LinkSpec,
+/// What the flows that pass a link say about it.
+fn surroundings(
+    link: &NetworkLink,
     passing: &[u32],
     flows: &[Flow<'_>],
     facts: &[FlowFacts],
     random: StreamKey,
-) -> QueueInit {
+) -> Surroundings {
     let passing = || passing.iter().map(|flow| *flow as usize);
-    let largest = passing().map(|flow| full_packet(&flows[flow])).max();
+    let largest = passing().map(|flow| ends::full_packet(&flows[flow])).max();
     let ecn = |flow: usize| flows[flow].spec.ecn.is_some_and(|ecn| ecn != EcnMode::Off);
-    QueueInit {
-        rate: spec.rate,
-        overhead: spec.overhead.0 as u32,
-        full_packet: spec.mtu.map(|mtu| mtu.0 as u32).or(largest).unwrap_or(1500),
+    Surroundings {
+        full_packet: link.spec.mtu.map(|mtu| mtu.0 as u32).or(largest).unwrap_or(1500),
         base_rtt: passing().map(|flow| facts[flow].base_rtt).max().unwrap_or(Span::ZERO),
         ecn: passing().any(ecn),
-        random: random.child("queue"),
+        recorded: link.recorded,
+        drops: Vec::new(),
+        random: random.child(&link.id),
     }
-}
-
-/// Size of a full IP packet of `flow`.
-fn full_packet(flow: &Flow<'_>) -> u32 {
-    let headers = match flow.spec.transport {
-        Transport::Tcp => TCP_HEADERS,
-        Transport::Udp => udp::HEADERS,
-    };
-    flow.spec.mss + headers
-}
-
-/// Queue and transmitter of a link; none if it only delays and is not recorded.
-fn transmitter(link: &NetworkLink, init: &QueueInit) -> Result<Option<Transmitter>, FieldError> {
-    let spec = &link.spec;
-    if !link.recorded && spec.rate.is_none() && spec.queue.is_none() {
-        return Ok(None);
-    }
-    let queue = match &spec.queue {
-        Some(queue) => Discipline::build(&queue.kind, &queue.params, init),
-        None => Discipline::build("fifo", &serde_json::Map::new(), init),
-    };
-    let queue = queue.map_err(|e| e.within(&format!("topology.{}.queue", link.id)))?;
-    let egress = Egress::new(queue, spec.device_queue.0 as usize);
-    Ok(Some(Transmitter::new(egress, spec.rate, init.overhead)))
 }

@@ -7,6 +7,7 @@
 mod alarm;
 mod application;
 mod build;
+mod ends;
 mod routes;
 
 use std::collections::VecDeque;

@@ -167,6 +167,7 @@ impl Receiver {
 
     fn on_in_order(&mut self, now: Time, packet: &Packet, released: InOrder) {
         self.counters.delivered_bytes += u64::from(packet.payload);
+        self.counters.delivered_packets += 1;
         self.counters.in_order_bytes += released.bytes;
         let total = now.as_nanos().wrapping_mul(u64::from(released.segments));
         let delay = total.wrapping_sub(released.written);
@@ -186,6 +187,7 @@ impl Receiver {
 
     fn on_out_of_order(&mut self, now: Time, packet: &Packet) {
         self.counters.delivered_bytes += u64::from(packet.payload);
+        self.counters.delivered_packets += 1;
         let compress = self.init.profile.sack_compression
             && self.quick == 0
             && self.unacked < self.init.ack_every
@@ -309,6 +311,7 @@ impl Endpoint for Receiver {
     fn report(&mut self, _now: Time, counters: &mut FlowCounters) {
         let own = &self.counters;
         counters.delivered_bytes = own.delivered_bytes;
+        counters.delivered_packets = own.delivered_packets;
         counters.in_order_bytes = own.in_order_bytes;
         counters.one_way_delay_sum = own.one_way_delay_sum;
         counters.one_way_delay_count = own.one_way_delay_count;
