@@ -69,7 +69,7 @@ fn links(
 ) -> Result<Vec<Link>, FieldError> {
     let mut drops = drops_by_link(flows, network);
     let mut links = Vec::new();
-    for (index, passing) in network.flows_by_link().iter().enumerate() {
+    for (index, passing) in flows_by_link(network).iter().enumerate() {
         let link = &network.links[index];
         let mut around = surroundings(link, passing, flows, facts, random);
         around.drops = std::mem::take(&mut drops[index]);
@@ -77,6 +77,17 @@ fn links(
         links.push(Link::build(&link.spec, around).map_err(within)?);
     }
     Ok(links)
+}
+
+/// For each link, the flows that pass it in either direction.
+fn flows_by_link(network: &Network) -> Vec<Vec<u32>> {
+    let mut flows = vec![Vec::new(); network.links.len()];
+    for (flow, routes) in (0..).zip(&network.routes) {
+        for link in routes.forward.iter().chain(&routes.backward) {
+            flows[*link as usize].push(flow);
+        }
+    }
+    flows
 }
 
 /// A flow's listed drops happen on the first recorded link of its path, else on the first.

@@ -3,7 +3,6 @@
 use crate::cc::{self, ControlInit, EcnMode};
 use crate::error::FieldError;
 use crate::quantity::Limit;
-use crate::queue::QueueInit;
 use crate::rng::StreamKey;
 use crate::scenario::{BufferSize, Flow, HostQueue, Stack, Transport};
 use crate::topology::Network;
@@ -100,30 +99,25 @@ fn tcp_init(flow: &Flow<'_>, network: &Network) -> Result<tcp::TcpInit, FieldErr
         )),
         paced: spec.host_queue == HostQueue::Fq,
         offload: spec.offload,
+        gro: spec.gro,
         now: Time::ZERO + spec.start,
     })
 }
 
 /// The larger of 4 MB and what the path holds: twice the bandwidth-delay product at its lowest
-/// rate, and its queues as far as they have a limit.
+/// rate, and the queues of its recorded links as far as they have a limit.
 fn auto_buffer(flow: &Flow<'_>, network: &Network) -> u64 {
     let base_rtt = network.base_rtt(flow.id as usize);
     let path = &network.routes[flow.id as usize].forward;
-    let links = || path.iter().map(|link| &network.links[*link as usize].spec);
-    let product = links().filter_map(|link| link.rate).min().map(|rate| rate.bytes_in(base_rtt));
-    let queues = links().filter_map(|link| {
-        let limit: Limit = link.queue.as_ref()?.params.get("limit")?.as_str()?.parse().ok()?;
-        let full_packet = u64::from(full_packet(flow));
-        let (packets, bytes) = limit.resolve(&QueueInit {
-            rate: link.rate,
-            overhead: link.overhead.0 as u32,
-            full_packet: full_packet as u32,
-            base_rtt,
-            ecn: false,
-            random: StreamKey::root(0),
-        });
-        Some(bytes.min(packets.saturating_mul(full_packet)))
+    let links = || path.iter().map(|link| &network.links[*link as usize]);
+    let lowest = links().filter_map(|link| link.spec.rate).min();
+    let product = lowest.map_or(0, |rate| rate.bytes_in(base_rtt));
+    let queues = links().filter(|link| link.recorded).flat_map(|link| {
+        link.spec.queue_limits().map(|(_, limit)| match limit {
+            Limit::Packets(packets) => packets.saturating_mul(full_packet(flow).into()),
+            Limit::Bytes(bytes) => bytes,
+            Limit::Bdp(share) => (share * product as f64) as u64,
+        })
     });
-    let held = queues.fold(2 * product.unwrap_or(0), u64::saturating_add);
-    held.max(LEAST_AUTO_BUFFER)
+    queues.fold(2 * product, u64::saturating_add).max(LEAST_AUTO_BUFFER)
 }
