@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use super::jiffies::{HZ, jiffies, jiffies_of};
 use super::window::Window;
 use super::{AckSample, CaState, CongestionControl, Control, ControlInit, Event, Registered};
-use crate::units::Time;
+use crate::units::{Span, Time};
 
 /// 1.0 in fixed point.
 const ONE: u64 = 1 << 7;
@@ -91,7 +91,7 @@ impl Registered for HTcp {
             packets: 0,
             min_rtt: 0,
             max_rtt: 0,
-            last_congestion: jiffies(init.now),
+            last_congestion: 0,
             undo: None,
             bandwidth: 0,
             max_bandwidth: 0,
@@ -227,6 +227,10 @@ impl CongestionControl for HTcp {
         }
     }
 
+    fn on_established(&mut self, now: Time, _rtt: Span) {
+        self.last_congestion = jiffies(now);
+    }
+
     fn on_congestion(&mut self, now: Time, event: &Event) {
         let now = jiffies(now);
         let mut window = self.window;
@@ -269,7 +273,6 @@ impl CongestionControl for HTcp {
 mod tests {
     use super::super::testing::{Path, init};
     use super::*;
-    use crate::units::Span;
 
     fn alpha_after(ms: u64, min_rtt: u64, params: Params) -> f64 {
         let mut htcp = HTcp::new(params, &init());

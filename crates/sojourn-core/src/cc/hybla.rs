@@ -9,8 +9,6 @@
 //! initial window is the integer part of rho (1 below 2 RTT0); the window never exceeds 65535; the
 //! increment per ACK is truncated to 1/128 segment, so that windows above 128 rho^2 segments grow
 //! by one segment per window of ACKs only.
-//! Deviation: Linux knows the handshake's RTT when it sets the initial window; so does this one if
-//! an RTT sample precedes the first data, else the window starts at 2.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -65,7 +63,7 @@ impl Registered for Hybla {
     fn new(params: Params, _init: &ControlInit) -> Self {
         Hybla {
             rtt0: params.rtt0,
-            window: Window::new(2),
+            window: Window::new(1),
             rho8: 8,
             lowest_srtt: Span::MAX,
             fraction: 0,
@@ -75,16 +73,11 @@ impl Registered for Hybla {
 
 impl Hybla {
     /// Recomputes rho when the smoothed RTT is the lowest so far.
-    fn follow(&mut self, ack: &AckSample) {
-        if ack.srtt == Span::ZERO || ack.srtt >= self.lowest_srtt {
-            return;
-        }
-        let first = self.lowest_srtt == Span::MAX;
-        self.lowest_srtt = ack.srtt;
-        let rho8 = 8 * ack.srtt.as_micros() / self.rtt0.as_micros();
-        self.rho8 = rho8.clamp(8, 1 << 15) as u32;
-        if first && ack.delivered == 0 {
-            self.window.cwnd = self.rho8 / 8;
+    fn follow(&mut self, srtt: Span) {
+        if srtt > Span::ZERO && srtt < self.lowest_srtt {
+            self.lowest_srtt = srtt;
+            let rho8 = 8 * srtt.as_micros() / self.rtt0.as_micros();
+            self.rho8 = rho8.clamp(8, 1 << 15) as u32;
         }
     }
 
@@ -123,7 +116,7 @@ impl Hybla {
 
 impl CongestionControl for Hybla {
     fn on_ack(&mut self, _now: Time, ack: &AckSample) {
-        self.follow(ack);
+        self.follow(ack.srtt);
         if !(ack.may_grow && ack.cwnd_limited) {
             return;
         }
@@ -132,6 +125,11 @@ impl CongestionControl for Hybla {
         } else {
             self.window.reno_growth(ack.acked);
         }
+    }
+
+    fn on_established(&mut self, _now: Time, rtt: Span) {
+        self.follow(rtt);
+        self.window.cwnd = self.rho8 / 8;
     }
 
     fn on_congestion(&mut self, _now: Time, event: &Event) {
@@ -161,7 +159,7 @@ mod tests {
     fn acceleration(rtt_ms: u64, window: u32) -> f64 {
         let rtt = Span::from_millis(rtt_ms);
         let mut path = Path::<Hybla>::new(Params::default(), rtt);
-        path.lose_at(2 * window);
+        (path.control.window.cwnd, path.control.window.ssthresh) = (window, window);
         let before = path.cwnd();
         path.rounds(10);
         f64::from(path.cwnd() - before) / 10.0 / rtt.as_secs_f64().powi(2)

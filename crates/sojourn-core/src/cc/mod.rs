@@ -298,6 +298,10 @@ pub trait CongestionControl: Send {
     /// The decision that holds now.
     fn control(&self) -> Control;
 
+    /// The connection is established; the handshake gave this RTT. Linux initialises its modules
+    /// here, before the first data is sent.
+    fn on_established(&mut self, _now: Time, _rtt: Span) {}
+
     /// A segment was sent or retransmitted.
     fn on_sent(&mut self, _now: Time, _sent: &Sent) {}
 

@@ -4,9 +4,14 @@
 //! With `beta_ecn` above one half it is NewReno with Alternative Backoff with ECN (RFC 8511):
 //! a mark cuts the window to `beta_ecn` of itself, a loss still halves it.
 //!
-//! Deviations from RFC 5681, all of them Linux's: the threshold is half the *window*, not half the
-//! data in flight; slow start counts every acknowledged segment (RFC 3465 without its limit of
-//! two); growth stops while the window is not what limits sending.
+//! - `linux`: deviations from RFC 5681, all of them Linux's: the threshold is half the *window*, not
+//!   half the data in flight; slow start counts every acknowledged segment (RFC 3465 without its
+//!   limit of two); growth stops while the window is not what limits sending.
+//! - `ns3`: ns-3's `TcpNewReno` (3.41, `src/internet/model/tcp-congestion-ops.cc`), which differs in
+//!   all of that: the threshold is half the data in flight; an ACK counts once, however many
+//!   segments it acknowledges, so that delayed ACKs halve growth in slow start and in congestion
+//!   avoidance; the window grows whether or not it limits sending. On a timeout the data in flight
+//!   is taken to be the window. (ns-3's `TcpLinuxReno` is `linux`.)
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -16,10 +21,22 @@ use super::{AckSample, CongestionControl, Control, ControlInit, Event, Registere
 use crate::error::FieldError;
 use crate::units::Time;
 
+/// Whose NewReno.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Version {
+    /// Linux, every era.
+    Linux,
+    /// ns-3's `TcpNewReno`.
+    Ns3,
+}
+
 /// Parameters of NewReno.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Params {
+    /// Whose NewReno: `linux` or `ns3`.
+    pub version: Version,
     /// Share of the window kept after a loss.
     pub beta: f64,
     /// Share of the window kept after an ECN mark (RFC 8511 recommends 0.8).
@@ -28,7 +45,7 @@ pub struct Params {
 
 impl Default for Params {
     fn default() -> Self {
-        Params { beta: 0.5, beta_ecn: 0.5 }
+        Params { version: Version::Linux, beta: 0.5, beta_ecn: 0.5 }
     }
 }
 
@@ -44,20 +61,43 @@ impl crate::registry::Params for Params {
 pub struct Reno {
     params: Params,
     window: Window,
+    mss: u32,
 }
 
 impl Registered for Reno {
     type Params = Params;
 
     fn new(params: Params, init: &ControlInit) -> Self {
-        Reno { params, window: Window::new(init.initial_window) }
+        Reno { params, window: Window::new(init.initial_window), mss: init.mss }
+    }
+}
+
+impl Reno {
+    /// ns-3's growth for one ACK: a segment, or `mss * mss / cwnd` bytes; `count` holds bytes.
+    fn grow_per_ack(&mut self, mut acked: u32) {
+        if self.window.in_slow_start() {
+            self.window.cwnd += 1;
+            acked -= 1;
+        }
+        if acked > 0 && !self.window.in_slow_start() {
+            let bytes = u64::from(self.window.cwnd) * u64::from(self.mss);
+            let bytes = bytes + u64::from(self.window.count);
+            let growth = u64::from(self.mss) * u64::from(self.mss) / bytes;
+            self.window.count += (growth as u32).max(1);
+            self.window.cwnd += self.window.count / self.mss;
+            self.window.count %= self.mss;
+        }
     }
 }
 
 impl CongestionControl for Reno {
     fn on_ack(&mut self, _now: Time, ack: &AckSample) {
-        if ack.may_grow && ack.cwnd_limited {
-            self.window.reno_growth(ack.acked);
+        match self.params.version {
+            Version::Linux if ack.may_grow && ack.cwnd_limited => {
+                self.window.reno_growth(ack.acked);
+            }
+            Version::Ns3 if ack.may_grow && ack.acked > 0 => self.grow_per_ack(ack.acked),
+            _ => {}
         }
     }
 
@@ -66,7 +106,11 @@ impl CongestionControl for Reno {
             Event::Ecn { .. } => self.params.beta_ecn,
             _ => self.params.beta,
         };
-        self.window.on_event(event, |window| ((f64::from(window.cwnd) * keep) as u32).max(2));
+        let in_flight = match (self.params.version, event) {
+            (Version::Ns3, Event::Loss { in_flight } | Event::Ecn { in_flight }) => *in_flight,
+            _ => self.window.cwnd,
+        };
+        self.window.on_event(event, |_| ((f64::from(in_flight) * keep) as u32).max(2));
     }
 
     fn control(&self) -> Control {
@@ -84,18 +128,47 @@ impl CongestionControl for Reno {
 
 #[cfg(test)]
 mod tests {
+    use super::super::testing::{Path, init};
     use super::*;
+    use crate::units::Span;
 
     #[test]
     fn halves_on_loss_and_keeps_beta_on_mark() {
-        let cut = |event: Event| {
-            let mut window = Window::new(100);
-            let mut reno = Reno { params: Params { beta_ecn: 0.8, ..Params::default() }, window };
+        let cut = |version, event: Event| {
+            let params = Params { version, beta_ecn: 0.8, ..Params::default() };
+            let mut reno = Reno::new(params, &init());
+            reno.window.cwnd = 100;
             reno.on_congestion(Time::ZERO, &event);
-            window = reno.window;
-            window.ssthresh
+            reno.window.ssthresh
         };
-        assert_eq!(cut(Event::Loss { in_flight: 100 }), 50);
-        assert_eq!(cut(Event::Ecn { in_flight: 100 }), 80);
+        assert_eq!(cut(Version::Linux, Event::Loss { in_flight: 60 }), 50);
+        assert_eq!(cut(Version::Linux, Event::Ecn { in_flight: 60 }), 80);
+        assert_eq!(cut(Version::Ns3, Event::Loss { in_flight: 60 }), 30);
+        assert_eq!(cut(Version::Ns3, Event::Ecn { in_flight: 60 }), 48);
+    }
+
+    /// Growth over three rounds of slow start (a factor) and ten of congestion avoidance.
+    fn growth(version: Version, ack_every: u32) -> (f64, u32) {
+        let params = Params { version, ..Params::default() };
+        let mut path = Path::<Reno>::new(params, Span::from_millis(100));
+        path.ack_every = ack_every;
+        path.rounds(1);
+        let before = path.cwnd();
+        path.rounds(3);
+        let factor = f64::from(path.cwnd()) / f64::from(before);
+        path.lose_one();
+        let before = path.cwnd();
+        path.rounds(10);
+        (factor, path.cwnd() - before)
+    }
+
+    #[test]
+    fn ns3_counts_acks_and_linux_segments() {
+        assert_eq!(growth(Version::Linux, 1), (8.0, 10));
+        assert_eq!(growth(Version::Linux, 2), (8.0, 10));
+        let (factor, linear) = growth(Version::Ns3, 1);
+        assert!((7.9..=8.0).contains(&factor) && (9..=10).contains(&linear), "{factor} {linear}");
+        let (factor, linear) = growth(Version::Ns3, 2);
+        assert!((3.2..3.6).contains(&factor) && (4..=5).contains(&linear), "{factor} {linear}");
     }
 }

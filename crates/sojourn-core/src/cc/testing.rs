@@ -79,7 +79,8 @@ impl<C: Registered> Path<C> {
     /// A control with these parameters on a path of this round trip without bottleneck.
     pub fn new(params: C::Params, rtt: Span) -> Self {
         let start = Time::ZERO + Span::from_secs(1);
-        let control = C::new(params, &ControlInit { now: start, base_rtt: rtt, ..init() });
+        let mut control = C::new(params, &ControlInit { now: start, base_rtt: rtt, ..init() });
+        control.on_established(start, rtt);
         Path {
             control,
             now: start,

@@ -15,7 +15,7 @@ use super::jiffies::{HZ, jiffies, jiffies_of};
 use super::window::Window;
 use super::{AckSample, CongestionControl, Control, ControlInit, Event, Registered};
 use crate::registry::NoParams;
-use crate::units::Time;
+use crate::units::{Span, Time};
 
 /// Shortest window of measurement in ticks.
 const SHORTEST_WINDOW: u64 = HZ / 20;
@@ -48,7 +48,7 @@ impl Registered for Westwood {
             mss: u64::from(init.mss),
             half_filtered: 0,
             bandwidth: 0,
-            window_start: jiffies(init.now),
+            window_start: 0,
             bytes: 0,
             accounted: 0,
             rtt: INITIAL_RTT,
@@ -119,6 +119,10 @@ impl CongestionControl for Westwood {
         }
     }
 
+    fn on_established(&mut self, now: Time, _rtt: Span) {
+        self.window_start = jiffies(now);
+    }
+
     fn on_congestion(&mut self, _now: Time, event: &Event) {
         self.window.on_event(event, |window| (window.cwnd / 2).max(2));
         match event {
@@ -151,7 +155,6 @@ impl CongestionControl for Westwood {
 mod tests {
     use super::super::testing::Path;
     use super::*;
-    use crate::units::Span;
 
     fn path(rate: f64, rtt_ms: u64) -> Path<Westwood> {
         let mut path = Path::<Westwood>::new(NoParams {}, Span::from_millis(rtt_ms));

@@ -217,6 +217,8 @@ impl Sender {
         let rtt = now.since(packet.ack.echo);
         self.rtt.sample(rtt, 0, 1);
         self.rtt.sample_min(now, rtt);
+        self.cc.on_established(now, rtt);
+        self.consult();
         self.usage.used_at = now;
         self.integrated_at = now;
         self.update_pacing();
