@@ -32,6 +32,35 @@ class Line:
 
 
 @dataclass(frozen=True)
+class Band:
+    """What lies between two lines, such as a confidence interval."""
+
+    x: ArrayLike
+    low: ArrayLike
+    high: ArrayLike
+    color: str
+
+
+@dataclass(frozen=True)
+class Boxes:
+    """Box plots side by side."""
+
+    names: Sequence[str]
+    values: Sequence[ArrayLike]
+    color: str = PALETTE[0]
+
+
+@dataclass(frozen=True)
+class Heat:
+    """A heat map: ``values[row][column]``, rows from the bottom."""
+
+    columns: Sequence[str]
+    rows: Sequence[str]
+    values: ArrayLike
+    label: str
+
+
+@dataclass(frozen=True)
 class Panel:
     """One pair of axes, units in the labels."""
 
@@ -40,6 +69,11 @@ class Panel:
     lines: Sequence[Line]
     #: Whether the vertical axis begins at zero.
     from_zero: bool = True
+    #: Whether the horizontal axis is logarithmic.
+    log_x: bool = False
+    bands: Sequence[Band] = ()
+    boxes: Boxes | None = None
+    heat: Heat | None = None
 
 
 @dataclass(frozen=True)

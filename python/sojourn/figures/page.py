@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from sojourn.figures.chart import Chart, Line
+from sojourn.figures.chart import Band, Boxes, Chart, Heat, Line, Panel
 
 _DASHES = {"solid": "solid", "dashed": "dash", "dotted": "dot", "dashdot": "dashdot"}
 _SYMBOLS = {"mark": ("circle", 12), "star": ("star", 18)}
@@ -35,19 +35,71 @@ def render(chart: Chart) -> dict[str, Any]:
         }
         if chart.stacked and number < count:
             layout[f"xaxis{suffix}"] = {"matches": f"x{count}", "gridcolor": "#ddd"}
-        data += [_trace(line, suffix, first=number == 1) for line in panel.lines]
+        if panel.log_x:
+            layout[f"xaxis{suffix}"]["type"] = "log"
+        if panel.heat:
+            bar = {"title": {"text": panel.heat.label, "side": "right"}}
+            layout["coloraxis"] = {"colorscale": "Cividis", "colorbar": bar}
+        data += _traces(panel, suffix, first=number == 1)
     return {"data": data, "layout": layout}
 
 
-def _trace(line: Line, suffix: str, *, first: bool) -> dict[str, Any]:
+def _traces(panel: Panel, suffix: str, *, first: bool) -> list[dict[str, Any]]:
+    axes = {"xaxis": f"x{suffix}", "yaxis": f"y{suffix}"}
+    traces = [_band(band) | axes for band in panel.bands]
+    traces += [_trace(line, first=first) | axes for line in panel.lines]
+    if panel.boxes:
+        traces += _boxes(panel.boxes, axes)
+    if panel.heat:
+        traces.append(_heat(panel.heat) | axes)
+    return traces
+
+
+def _band(band: Band) -> dict[str, Any]:
+    x, low, high = _plain(band.x), _plain(band.low), _plain(band.high)
+    return {
+        "x": x + x[::-1],
+        "y": high + low[::-1],
+        "fill": "toself",
+        "fillcolor": band.color,
+        "opacity": 0.2,
+        "mode": "none",
+        "showlegend": False,
+        "hoverinfo": "skip",
+    }
+
+
+def _boxes(boxes: Boxes, axes: dict[str, str]) -> list[dict[str, Any]]:
+    return [
+        {
+            "type": "box",
+            "name": name,
+            "y": _plain(values),
+            "marker": {"color": boxes.color},
+            "showlegend": False,
+            **axes,
+        }
+        for name, values in zip(boxes.names, boxes.values, strict=True)
+    ]
+
+
+def _heat(heat: Heat) -> dict[str, Any]:
+    return {
+        "type": "heatmap",
+        "x": list(heat.columns),
+        "y": list(heat.rows),
+        "z": [_plain(row) for row in np.asarray(heat.values, dtype=float)],
+        "coloraxis": "coloraxis",
+    }
+
+
+def _trace(line: Line, *, first: bool) -> dict[str, Any]:
     trace: dict[str, Any] = {
         "x": _plain(line.x),
         "y": _plain(line.y),
         "name": line.label,
         "legendgroup": line.label or line.color,
         "showlegend": first and bool(line.label),
-        "xaxis": f"x{suffix}",
-        "yaxis": f"y{suffix}",
     }
     if line.style == "points":
         return trace | {

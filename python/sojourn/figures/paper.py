@@ -10,7 +10,8 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from sojourn.figures.chart import Chart, Line, Panel
+from sojourn.figures.chart import BLACK, Boxes, Chart, Heat, Line, Panel
+from sojourn.numbers import number
 
 _STYLE: Any = {
     "font.size": 9,
@@ -28,6 +29,10 @@ _WIDTH = 7.0
 _MARKERS = {"mark": ("o", 8.0), "star": ("*", 14.0)}
 #: More flows than this make a legend longer than the figure.
 _LONGEST_LEGEND = 16
+#: Names of boxes longer than this altogether stand upright.
+_MOST_LETTERS = 70
+#: Larger heat maps carry no numbers.
+_MOST_NUMBERS = 100
 
 
 def render(chart: Chart) -> Figure:
@@ -37,7 +42,7 @@ def render(chart: Chart) -> Figure:
         grid = (len(chart.panels), 1) if chart.stacked else (1, len(chart.panels))
         axes = figure.subplots(*grid, squeeze=False, sharex=chart.stacked).ravel()
         for ax, panel in zip(axes, chart.panels, strict=True):
-            _draw(ax, panel)
+            _draw(figure, ax, panel)
         if chart.stacked:
             for ax in axes[:-1]:
                 ax.set_xlabel("")
@@ -66,13 +71,49 @@ def _size(chart: Chart) -> tuple[float, float]:
     return (_WIDTH if len(chart.panels) > 1 else 5.0), 3.4
 
 
-def _draw(ax: Axes, panel: Panel) -> None:
+def _draw(figure: Figure, ax: Axes, panel: Panel) -> None:
+    for band in panel.bands:
+        ax.fill_between(band.x, band.low, band.high, color=band.color, alpha=0.2, linewidth=0)
     for line in panel.lines:
         _draw_line(ax, line)
+    if panel.boxes:
+        _draw_boxes(ax, panel.boxes)
+    if panel.heat:
+        _draw_heat(figure, ax, panel.heat)
     ax.set_xlabel(panel.x_label)
     ax.set_ylabel(panel.y_label)
-    if panel.from_zero:
-        ax.set_ylim(bottom=0)
+    if panel.log_x:
+        ax.set_xscale("log")
+    if panel.from_zero and not panel.heat:
+        ax.set_ylim(bottom=min(0, ax.get_ylim()[0]))
+
+
+def _draw_boxes(ax: Axes, boxes: Boxes) -> None:
+    ax.boxplot(
+        [np.asarray(values) for values in boxes.values],
+        tick_labels=list(boxes.names),
+        patch_artist=True,
+        boxprops={"facecolor": boxes.color, "alpha": 0.4},
+        medianprops={"color": BLACK},
+        flierprops={"markersize": 3},
+    )
+    if max(map(len, boxes.names)) * len(boxes.names) > _MOST_LETTERS:
+        ax.tick_params(axis="x", rotation=90)
+
+
+def _draw_heat(figure: Figure, ax: Axes, heat: Heat) -> None:
+    values = np.asarray(heat.values, dtype=float)
+    image = ax.imshow(values, origin="lower", aspect="auto", cmap="cividis")
+    ax.set_xticks(range(len(heat.columns)), heat.columns)
+    ax.set_yticks(range(len(heat.rows)), heat.rows)
+    ax.grid(visible=False)
+    figure.colorbar(image, ax=ax, label=heat.label)
+    if values.size > _MOST_NUMBERS:
+        return
+    middle = (np.nanmin(values) + np.nanmax(values)) / 2
+    for (row, column), value in np.ndenumerate(values):
+        color = "white" if value < middle else BLACK
+        ax.text(column, row, number(float(value)), ha="center", va="center", color=color)
 
 
 def _draw_line(ax: Axes, line: Line) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from sojourn.errors import SojournError
-from sojourn.report import reproduction, run
+from sojourn.report import over_sweep, reproduction, run
 from sojourn.report.page import Page, write
 from sojourn.store import manifest
 
@@ -14,6 +14,7 @@ from sojourn.store import manifest
 PAGES: dict[str, Callable[[Path], Page]] = {
     "run": run.page,
     "reproduction": reproduction.page,
+    "sweep": over_sweep.page,
 }
 FILE = "report.html"
 

@@ -1,0 +1,131 @@
+"""Figures over a sweep: lines with confidence bands, heat maps, box plots."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from sojourn.figures.chart import Band, Boxes, Chart, Heat, Line, Panel, color_of, dash_of
+from sojourn.metrics import metrics
+from sojourn.quantity import split
+from sojourn.sweep.table import coordinates_of, short
+
+#: More lines or boxes than this are no figure.
+_MOST_LINES = 12
+_MOST_BOXES = 24
+#: Horizontal axes that span a larger factor are logarithmic.
+_LOG_SPAN = 20
+
+Entry = Mapping[str, Any]
+
+
+def charts(long: pl.DataFrame, samples: pl.DataFrame, metric: str) -> Iterator[tuple[str, Chart]]:
+    """Name and chart of every figure that suits the grid. ``long`` is the aggregate with members,
+    ``samples`` the stored runs.
+    """
+    chosen = long.filter(pl.col("metric") == metric)
+    if not len(chosen):
+        return
+    point = coordinates_of(long)
+    makers = {
+        f"{metric}-lines": lines(chosen, point, metric),
+        f"{metric}-heat": heat(chosen, point, metric),
+        f"{metric}-boxes": boxes(chosen, samples, point, metric),
+    }
+    yield from ((name, chart) for name, chart in makers.items() if chart is not None)
+
+
+def axis_label(metric: str) -> str:
+    """A metric with its unit."""
+    unit = next(m.unit for m in metrics() if m.name == metric)
+    return metric if unit == "1" else f"{metric} ({unit})"
+
+
+def lines(chosen: pl.DataFrame, point: Sequence[str], metric: str) -> Chart | None:
+    """Mean and 95 % confidence band over the first numeric path of the grid."""
+    axis = next((p for p in point if _numeric(chosen[p].unique().to_list())), None)
+    if axis is None:
+        return None
+    others = [*(p for p in point if p != axis), "member"]
+    groups = list(chosen.group_by(others, maintain_order=True))
+    if len(groups) > _MOST_LINES:
+        return None
+    drawn, bands = [], []
+    for index, (key, group) in enumerate(groups):
+        values = [split(text) for text in group[axis]]
+        order = np.argsort([value for value, _ in values])
+        x = np.array([value for value, _ in values])[order]
+        mean = group["mean"].to_numpy()[order]
+        half = group["ci95"].fill_null(0.0).to_numpy()[order]
+        color = color_of(index)
+        drawn.append(Line(_name(key), x, mean, color, dash=dash_of(index)))
+        bands.append(Band(x, mean - half, mean + half, color))
+    positions = np.asarray(drawn[0].x)
+    unit = split(chosen[axis][0])[1]
+    panel = Panel(
+        f"{short(axis, point)} ({unit})" if unit else short(axis, point),
+        axis_label(metric),
+        drawn,
+        log_x=bool(positions.min() > 0 and positions.max() > _LOG_SPAN * positions.min()),
+        bands=bands,
+    )
+    caption = "Mean over replications; the band is its 95 % confidence interval."
+    return Chart(f"{metric} over {short(axis, point)}", caption, [panel])
+
+
+def heat(chosen: pl.DataFrame, point: Sequence[str], metric: str) -> Chart | None:
+    """The first two paths of the grid with two values or more against each other."""
+    axes = [p for p in point if chosen[p].n_unique() > 1][:2]
+    if len(axes) < 2:
+        return None
+    across, up = (chosen[p].unique(maintain_order=True).to_list() for p in axes)
+    members = chosen["member"].unique(maintain_order=True).to_list()[:2]
+    panels = []
+    for member in members:
+        rows = chosen.filter(pl.col("member") == member)
+        means = {(e[axes[0]], e[axes[1]]): e["mean"] for e in _means(rows, axes)}
+        values = [[means.get((x, y), np.nan) for x in across] for y in up]
+        x_label = f"{short(axes[0], point)} ({member})" if member else short(axes[0], point)
+        map_ = Heat(across, up, np.array(values, float), axis_label(metric))
+        panels.append(Panel(x_label, short(axes[1], point), [], heat=map_))
+    caption = "Mean over replications and over the rest of the grid."
+    return Chart(f"{metric} over the grid", caption, panels)
+
+
+def boxes(
+    chosen: pl.DataFrame, samples: pl.DataFrame, point: Sequence[str], metric: str
+) -> Chart | None:
+    """The distribution over replications at each point."""
+    entries = chosen.unique([*point, "scope", "id"], maintain_order=True).to_dicts()
+    if len(entries) > _MOST_BOXES or max(entry["n"] for entry in entries) < 3:
+        return None
+    names, values = [], []
+    for entry in entries:
+        match = [pl.col(c).eq_missing(entry[c]) for c in (*point, "scope", "id")]
+        values.append(samples.filter(*match)[metric].drop_nulls().cast(pl.Float64).to_numpy())
+        names.append(_name([entry[c] for c in (*point, "member")]))
+    panel = Panel("", axis_label(metric), [], boxes=Boxes(names, values))
+    caption = "Median, quartiles and outliers over replications."
+    return Chart(f"{metric} over replications", caption, [panel])
+
+
+def _means(rows: pl.DataFrame, axes: Sequence[str]) -> Sequence[Entry]:
+    return rows.group_by(axes, maintain_order=True).agg(pl.col("mean").mean()).to_dicts()
+
+
+def _numeric(values: Sequence[str]) -> bool:
+    """Whether the values are numbers or quantities of one kind."""
+    parts = [split(value) for value in values]
+    return len(values) > 1 and all(not np.isnan(v) for v, _ in parts) and len(_units(parts)) == 1
+
+
+def _units(parts: Sequence[tuple[float, str]]) -> set[str]:
+    return {unit for _, unit in parts}
+
+
+def _name(key: Sequence[Any]) -> str:
+    return " ".join(str(part) for part in itertools.chain(key) if part not in (None, ""))
