@@ -29,8 +29,6 @@ _WIDTH = 7.0
 _MARKERS = {"mark": ("o", 8.0), "star": ("*", 14.0)}
 #: More flows than this make a legend longer than the figure.
 _LONGEST_LEGEND = 16
-#: About as many letters of a legend fit an inch.
-_LEGEND_LETTERS = 14
 #: Names of boxes longer than this altogether stand upright.
 _MOST_LETTERS = 70
 #: Larger heat maps carry no numbers.
@@ -87,8 +85,7 @@ def _draw(figure: Figure, ax: Axes, panel: Panel) -> None:
     if panel.log_x:
         ax.set_xscale("log")
     if panel.from_zero and not panel.heat:
-        low, high = ax.get_ylim()
-        ax.set_ylim(min(0, low), high + 0.05 * (high - min(0, low)))
+        ax.set_ylim(bottom=min(0, ax.get_ylim()[0]))
 
 
 def _draw_boxes(ax: Axes, boxes: Boxes) -> None:
@@ -152,6 +149,4 @@ def _draw_line(ax: Axes, line: Line) -> None:
 def _legend(figure: Figure, ax: Axes) -> None:
     handles, names = ax.get_legend_handles_labels()
     if names and len(names) <= _LONGEST_LEGEND:
-        columns = max(1, int(_LEGEND_LETTERS * figure.get_figwidth()) // (max(map(len, names)) + 6))
-        ncols = min(len(names), columns)
-        figure.legend(handles, names, loc="outside upper center", ncols=ncols)
+        figure.legend(handles, names, loc="outside upper center", ncols=min(len(names), 5))

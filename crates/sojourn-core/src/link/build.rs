@@ -2,12 +2,21 @@
 
 use serde_json::Map;
 
+use super::bucket::{Policer, TokenBucket};
+use super::burst_loss::BurstLoss;
+use super::exit::{Duplication, Faults};
+use super::outage::{OutageEffect, Outages};
+use super::pace::{Course, Pace};
+use super::pipe::Pipe;
+use super::schedule::Schedule;
+use super::trace::Trace;
+use super::variation::Variation;
 use super::{Discipline, Egress, Exit, FlowDrops, Link, RandomLoss, Transmitter};
 use crate::error::FieldError;
 use crate::queue::QueueInit;
 use crate::rng::StreamKey;
 use crate::scenario::LinkSpec;
-use crate::units::Span;
+use crate::units::{Span, Time};
 
 /// What a link has to know about the network around it.
 #[derive(Clone, Debug)]
@@ -22,6 +31,8 @@ pub struct Surroundings {
     pub recorded: bool,
     /// Data packets to lose by their number.
     pub drops: Vec<FlowDrops>,
+    /// When the run ends.
+    pub end: Time,
     /// Names the link's random draws.
     pub random: StreamKey,
 }
@@ -34,20 +45,30 @@ impl Link {
     /// If the queue discipline or one of its parameters is wrong; never for a scenario that was
     /// read.
     pub fn build(spec: &LinkSpec, around: Surroundings) -> Result<Link, FieldError> {
-        let only_delays = spec.rate.is_none() && spec.queue.is_none();
+        let overhead = spec.overhead.0 as u32;
+        let pace = pace(spec, &around);
+        let only_delays = spec.rate.is_none() && spec.queue.is_none() && pace.is_none();
         let transmitter = match only_delays && !around.recorded {
             true => None,
-            false => Some(transmitter(spec, &around)?),
+            false => Some(transmitter(spec, pace, &around)?),
         };
-        let loss = spec.loss.fraction();
-        let loss = (loss > 0.0).then(|| RandomLoss::new(loss, around.random));
-        Ok(Link::new(transmitter, Exit::new(loss, around.drops), spec.delay))
+        let loss = loss(spec, around.random);
+        let exit = Exit::new(loss, around.drops, faults(spec, around.random));
+        Ok(Link {
+            policer: spec.policer.map(|bucket| Box::new(Policer::new(bucket, overhead))),
+            pipe: Pipe::new(spec.delay, variation(spec, around.random).map(Box::new)),
+            ..Link::new(transmitter, exit, spec.delay)
+        })
     }
 }
 
-fn transmitter(spec: &LinkSpec, around: &Surroundings) -> Result<Transmitter, FieldError> {
+fn transmitter(
+    spec: &LinkSpec,
+    pace: Option<Pace>,
+    around: &Surroundings,
+) -> Result<Transmitter, FieldError> {
     let init = QueueInit {
-        rate: spec.rate,
+        rate: spec.nominal_rate(),
         overhead: spec.overhead.0 as u32,
         full_packet: around.full_packet,
         base_rtt: around.base_rtt,
@@ -60,5 +81,59 @@ fn transmitter(spec: &LinkSpec, around: &Surroundings) -> Result<Transmitter, Fi
     };
     let discipline = discipline.map_err(|e| e.within("queue"))?;
     let egress = Egress::new(discipline, spec.device_queue.0 as usize);
-    Ok(Transmitter::new(egress, spec.rate, init.overhead))
+    let transmitter = Transmitter::new(egress, spec.rate, init.overhead);
+    Ok(match pace {
+        Some(pace) => transmitter.with_pace(pace),
+        None => transmitter,
+    })
+}
+
+/// What moves packets, if it is anything but one fixed rate.
+fn pace(spec: &LinkSpec, around: &Surroundings) -> Option<Pace> {
+    let pauses = Outages::with(&spec.outages, OutageEffect::Pause);
+    let course = match (&spec.trace, &spec.rate_schedule, spec.rate) {
+        (Some(trace), _, _) => {
+            Course::Trace(Trace::new(trace, around.full_packet + spec.overhead.0 as u32))
+        }
+        (None, Some(schedule), Some(rate)) => {
+            Course::Scheduled(Schedule::new(schedule, rate, around.random.child("rate")))
+        }
+        _ if spec.shaper.is_none() && pauses.is_none() => return None,
+        (None, _, Some(rate)) => Course::Fixed(rate),
+        (None, _, None) => Course::Immediate,
+    };
+    Some(Pace::new(course, spec.shaper.map(TokenBucket::new), pauses, around.end))
+}
+
+fn loss(spec: &LinkSpec, random: StreamKey) -> Option<RandomLoss> {
+    let schedule = spec.loss_schedule.as_ref();
+    let schedule = schedule.map(|s| Schedule::new(s, spec.loss, random.child("loss schedule")));
+    (spec.loss.fraction() > 0.0 || schedule.is_some())
+        .then(|| RandomLoss::new(spec.loss.fraction(), random).with_schedule(schedule))
+}
+
+fn faults(spec: &LinkSpec, random: StreamKey) -> Faults {
+    let duplicate = spec.duplicate.fraction();
+    Faults {
+        burst_loss: spec.burst_loss.map(|burst| BurstLoss::new(burst, random)),
+        outages: Outages::with(&spec.outages, OutageEffect::Loss),
+        ecn_fault: spec.ecn_fault,
+        duplication: (duplicate > 0.0).then(|| Duplication::new(duplicate, random)),
+    }
+}
+
+fn variation(spec: &LinkSpec, random: StreamKey) -> Option<Variation> {
+    let LinkSpec { jitter, reorder, aggregation, .. } = *spec;
+    let schedule = spec.delay_schedule.as_ref();
+    let schedule = schedule.map(|s| Schedule::new(s, spec.delay, random.child("delay schedule")));
+    let fixed =
+        schedule.is_none() && jitter.is_none() && reorder.is_none() && aggregation.is_none();
+    (!fixed).then(|| Variation {
+        delay: spec.delay,
+        schedule,
+        jitter,
+        reorder,
+        aggregation,
+        key: random.child("delay"),
+    })
 }

@@ -1,26 +1,60 @@
-//! Losses on leaving the link, after queue and transmission.
+//! What befalls packets on leaving the link, after queue and transmission: losses, ECN faults,
+//! duplication.
 
+use super::burst_loss::BurstLoss;
+use super::draw;
+use super::ecn_fault::EcnFault;
+use super::outage::Outages;
+use super::schedule::Schedule;
 use crate::packet::{Direction, Packet};
+use crate::quantity::Percent;
 use crate::queue::Backlog;
+use crate::record::LinkCounters;
 use crate::rng::StreamKey;
+use crate::units::Time;
 
 /// Independent random loss of any packet. The fate of a packet hangs on its flow, its direction
 /// and its index only, so it meets the same one whatever other flows do.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub struct RandomLoss {
     probability: f64,
+    schedule: Option<Schedule<Percent>>,
     key: StreamKey,
 }
 
 impl RandomLoss {
     /// Loses each packet with `probability`; `key` names the link.
     pub fn new(probability: f64, key: StreamKey) -> Self {
-        RandomLoss { probability, key: key.child("loss") }
+        RandomLoss { probability, schedule: None, key: key.child("loss") }
     }
 
-    fn loses(&self, packet: &Packet) -> bool {
-        let stream = u64::from(packet.flow) << 1 | packet.direction as u64;
-        self.key.index(stream).uniform_at(u64::from(packet.index)) < self.probability
+    /// The same with a probability that changes.
+    #[must_use]
+    pub fn with_schedule(self, schedule: Option<Schedule<Percent>>) -> Self {
+        RandomLoss { schedule, ..self }
+    }
+
+    fn loses(&mut self, now: Time, packet: &Packet) -> bool {
+        let scheduled = self.schedule.as_mut().map(|schedule| schedule.at(now).fraction());
+        draw::uniform(self.key, packet) < scheduled.unwrap_or(self.probability)
+    }
+}
+
+/// Random duplication of any packet: the copy follows at once.
+#[derive(Clone, Copy, Debug)]
+pub struct Duplication {
+    probability: f64,
+    key: StreamKey,
+}
+
+impl Duplication {
+    /// Doubles each packet with `probability`; `key` names the link.
+    pub fn new(probability: f64, key: StreamKey) -> Self {
+        Duplication { probability, key: key.child("duplicate") }
+    }
+
+    fn doubles(&self, packet: &Packet) -> bool {
+        draw::uniform(self.key, packet) < self.probability
     }
 }
 
@@ -55,29 +89,70 @@ pub struct Exit {
     loss: Option<RandomLoss>,
     /// In the order of flows.
     drops: Vec<FlowDrops>,
+    burst_loss: Option<BurstLoss>,
+    outages: Option<Outages>,
+    ecn_fault: Option<EcnFault>,
+    duplication: Option<Duplication>,
     lost: Backlog,
+    duplicated: Backlog,
+}
+
+/// The faults of an exit that have no state to be counted with.
+#[derive(Debug, Default)]
+pub struct Faults {
+    /// Loss in bursts.
+    pub burst_loss: Option<BurstLoss>,
+    /// Times at which everything is lost.
+    pub outages: Option<Outages>,
+    /// Mistreatment of the ECN field.
+    pub ecn_fault: Option<EcnFault>,
+    /// Packets that arrive twice.
+    pub duplication: Option<Duplication>,
 }
 
 impl Exit {
-    /// Random loss and losses by number; `None` when there are neither.
-    pub fn new(loss: Option<RandomLoss>, mut drops: Vec<FlowDrops>) -> Option<Self> {
+    /// Random loss, losses by number, and other faults; `None` when there are none of them.
+    pub fn new(
+        loss: Option<RandomLoss>,
+        mut drops: Vec<FlowDrops>,
+        faults: Faults,
+    ) -> Option<Self> {
         drops.retain(|drops| !drops.listed.is_empty());
         drops.sort_by_key(|drops| drops.flow);
-        (loss.is_some() || !drops.is_empty()).then(|| Exit {
-            loss,
-            drops,
-            lost: Backlog::default(),
-        })
+        let Faults { burst_loss, outages, ecn_fault, duplication } = faults;
+        let needed = loss.is_some()
+            || !drops.is_empty()
+            || burst_loss.is_some()
+            || outages.is_some()
+            || ecn_fault.is_some()
+            || duplication.is_some();
+        let rest = Exit { burst_loss, outages, ecn_fault, duplication, ..Exit::default() };
+        needed.then_some(Exit { loss, drops, ..rest })
     }
 
-    /// Whether `packet` is lost; counts it if so.
-    pub fn loses(&mut self, packet: &Packet) -> bool {
-        let random = self.loss.is_some_and(|loss| loss.loses(packet));
-        let lost = self.is_listed(packet) || random;
-        if lost {
+    /// How many copies of `packet` go on: none if it is lost.
+    pub fn copies(&mut self, now: Time, packet: &mut Packet) -> u32 {
+        if self.loses(now, packet) {
             self.lost.add(packet);
+            return 0;
         }
-        lost
+        if let Some(fault) = self.ecn_fault {
+            packet.ecn = fault.apply(packet.ecn);
+        }
+        if self.duplication.is_some_and(|duplication| duplication.doubles(packet)) {
+            self.duplicated.add(packet);
+            return 2;
+        }
+        1
+    }
+
+    /// Each cause is asked, so that one does not shift the counts of another.
+    fn loses(&mut self, now: Time, packet: &Packet) -> bool {
+        let listed = self.is_listed(packet);
+        let random = self.loss.as_mut().is_some_and(|loss| loss.loses(now, packet));
+        let burst = self.burst_loss.as_mut().is_some_and(BurstLoss::loses_next);
+        let outage = self.outages.as_ref().is_some_and(|outages| outages.down(now));
+        listed || random || burst || outage
     }
 
     fn is_listed(&mut self, packet: &Packet) -> bool {
@@ -90,9 +165,12 @@ impl Exit {
         }
     }
 
-    /// Packets lost so far.
-    pub fn lost(&self) -> Backlog {
-        self.lost
+    /// Adds its share of the link's counters.
+    pub fn report(&self, counters: &mut LinkCounters) {
+        counters.drops_loss = self.lost.packets;
+        counters.lost_bytes = self.lost.bytes;
+        counters.duplicated_packets = self.duplicated.packets;
+        counters.duplicated_bytes = self.duplicated.bytes;
     }
 }
 
@@ -106,30 +184,34 @@ mod tests {
 
     #[test]
     fn random_loss_has_its_probability_and_ignores_other_flows() {
-        let loss = RandomLoss::new(0.1, StreamKey::root(7).child("a link"));
-        let mut alone = Exit::new(Some(loss), vec![]).unwrap();
-        let mut shared = Exit::new(Some(loss), vec![]).unwrap();
+        let exit = || {
+            let loss = RandomLoss::new(0.1, StreamKey::root(7).child("a link"));
+            Exit::new(Some(loss), vec![], Faults::default()).unwrap()
+        };
+        let (mut alone, mut shared) = (exit(), exit());
         for index in 0..100_000 {
-            shared.loses(&packet(1, index));
-            assert_eq!(alone.loses(&packet(0, index)), shared.loses(&packet(0, index)));
+            shared.copies(Time::ZERO, &mut packet(1, index));
+            let copies = alone.copies(Time::ZERO, &mut packet(0, index));
+            assert_eq!(copies, shared.copies(Time::ZERO, &mut packet(0, index)));
         }
         // Binomial: standard deviation 95.
-        assert!((9_600..10_400).contains(&alone.lost().packets), "{:?}", alone.lost());
+        assert!((9_600..10_400).contains(&alone.lost.packets), "{:?}", alone.lost);
     }
 
     #[test]
     fn listed_data_packets_of_one_flow_are_lost() {
         let drops = vec![FlowDrops::new(2, vec![5, 0, 5]), FlowDrops::new(1, vec![1])];
-        let mut exit = Exit::new(None, drops).unwrap();
+        let mut exit = Exit::new(None, drops, Faults::default()).unwrap();
         let mut lost = Vec::new();
         for number in 0..8 {
-            assert!(!exit.loses(&packet(0, number)));
-            assert!(!exit.loses(&Packet { payload: 0, ..packet(2, number) }));
-            if exit.loses(&packet(2, 100 + number)) {
+            let mut copies = |mut packet| exit.copies(Time::ZERO, &mut packet);
+            assert_eq!(copies(packet(0, number)), 1);
+            assert_eq!(copies(Packet { payload: 0, ..packet(2, number) }), 1);
+            if copies(packet(2, 100 + number)) == 0 {
                 lost.push(number);
             }
         }
         assert_eq!(lost, [0, 5]);
-        assert_eq!(exit.lost(), Backlog { packets: 2, bytes: 3000 });
+        assert_eq!(exit.lost, Backlog { packets: 2, bytes: 3000 });
     }
 }

@@ -1,7 +1,8 @@
 //! A link: egress queue, transmitter, losses, propagation.
 //!
 //! ```text
-//! offer -> egress (queue discipline, device FIFO) -> transmitter -> exit (loss) -> pipe -> poll
+//! offer -> policer -> egress (queue discipline, device FIFO) -> transmitter (rate, token bucket,
+//!       schedule, trace) -> exit (loss, ECN faults, duplication) -> pipe (delay) -> poll
 //! ```
 //!
 //! A link is sans-io: time and packets go in, arriving packets and the next wake-up come out. It is
@@ -11,11 +12,20 @@
 //! wake-up a packet costs is its arrival. What falls due at the very instant of an offer is handled
 //! before it.
 
+pub mod bucket;
 mod build;
+pub mod burst_loss;
+mod draw;
+pub mod ecn_fault;
 mod egress;
 mod exit;
+pub mod outage;
+mod pace;
 mod pipe;
+pub mod schedule;
+pub mod trace;
 mod transmitter;
+pub mod variation;
 
 pub use build::Surroundings;
 pub use egress::{Discipline, Egress};
@@ -28,10 +38,13 @@ use crate::record::LinkCounters;
 use crate::record::histogram::Histogram;
 use crate::units::{Span, Time};
 
+use bucket::Policer;
 use pipe::Pipe;
 
 /// A link in one direction.
 pub struct Link {
+    /// Drops what exceeds a rate before it can queue.
+    policer: Option<Box<Policer>>,
     /// Queue and serialisation; absent in a link that only delays.
     transmitter: Option<Transmitter>,
     /// What happens to packets as they leave the transmitter.
@@ -46,9 +59,10 @@ impl Link {
     /// propagation delay.
     pub fn new(transmitter: Option<Transmitter>, exit: Option<Exit>, delay: Span) -> Self {
         Link {
+            policer: None,
             transmitter,
             exit: exit.map(Box::new),
-            pipe: Pipe::new(delay),
+            pipe: Pipe::new(delay, None),
             offered: Backlog::default(),
             arrived: Backlog::default(),
         }
@@ -60,6 +74,11 @@ impl Link {
         self.offered.add(&packet);
         if self.transmitter.is_some() {
             self.catch_up(now);
+        }
+        if let Some(policer) = &mut self.policer
+            && !policer.admits(now, &packet)
+        {
+            return;
         }
         match &mut self.transmitter {
             Some(transmitter) => transmitter.offer(now, packet),
@@ -80,13 +99,19 @@ impl Link {
     /// When `poll` wants to be called next, if at all. Nothing arrives before.
     #[inline]
     pub fn next_wakeup(&self) -> Option<Time> {
-        self.pipe.next_arrival().or_else(|| {
-            let transmitter = self.transmitter.as_ref()?;
-            transmitter
-                .next_departure()
-                .map(|end| end + self.pipe.delay())
-                .or_else(|| transmitter.release())
-        })
+        if self.pipe.may_overtake() {
+            return self.pipe.next_arrival().into_iter().chain(self.next_entry()).min();
+        }
+        // What enters later arrives later.
+        self.pipe.next_arrival().or_else(|| self.next_entry())
+    }
+
+    /// When the next packet can be expected out of the pipe that is not in it yet, or a queue
+    /// that holds everything back must be asked again.
+    fn next_entry(&self) -> Option<Time> {
+        let transmitter = self.transmitter.as_ref()?;
+        let departure = transmitter.next_departure();
+        departure.map(|end| end + self.pipe.least_delay()).or_else(|| transmitter.release())
     }
 
     /// Handles everything that falls due up to `now`.
@@ -101,13 +126,11 @@ impl Link {
 
     /// A packet leaves the transmitter.
     #[inline]
-    fn leave(&mut self, now: Time, packet: Packet) {
-        if let Some(exit) = &mut self.exit
-            && exit.loses(&packet)
-        {
-            return;
+    fn leave(&mut self, now: Time, mut packet: Packet) {
+        let copies = self.exit.as_mut().map_or(1, |exit| exit.copies(now, &mut packet));
+        for _ in 0..copies {
+            self.pipe.push(now, packet);
         }
-        self.pipe.push(now, packet);
     }
 
     /// Counters brought up to `now`.
@@ -124,9 +147,13 @@ impl Link {
             transmitter.report(now, &mut counters);
         }
         if let Some(exit) = &self.exit {
-            counters.drops_loss = exit.lost().packets;
-            counters.lost_bytes = exit.lost().bytes;
+            exit.report(&mut counters);
         }
+        if let Some(policer) = &self.policer {
+            policer.report(&mut counters);
+        }
+        counters.thinned_packets = self.pipe.thinned().packets;
+        counters.thinned_bytes = self.pipe.thinned().bytes;
         counters
     }
 
@@ -154,5 +181,7 @@ impl Link {
     }
 }
 
+#[cfg(test)]
+mod feature_tests;
 #[cfg(test)]
 mod tests;

@@ -2,29 +2,75 @@
 
 use std::collections::VecDeque;
 
+use super::variation::{Arrival, Variation};
 use crate::packet::Packet;
 use crate::queue::Backlog;
 use crate::units::{Span, Time};
 
-/// A fixed delay.
+/// A delay, fixed unless there is a variation.
 #[derive(Debug)]
 pub struct Pipe {
     delay: Span,
     packets: VecDeque<(Time, Packet)>,
+    variation: Option<Box<Variation>>,
+    thinned: Backlog,
 }
 
 impl Pipe {
-    pub fn new(delay: Span) -> Self {
-        Pipe { delay, packets: VecDeque::new() }
+    pub fn new(delay: Span, variation: Option<Box<Variation>>) -> Self {
+        Pipe { delay, packets: VecDeque::new(), variation, thinned: Backlog::default() }
     }
 
-    pub fn delay(&self) -> Span {
-        self.delay
+    /// The least time until something that enters now arrives.
+    #[inline]
+    pub fn least_delay(&self) -> Span {
+        if self.variation.is_some() { Span::ZERO } else { self.delay }
+    }
+
+    /// Whether a packet may arrive before another that entered before it.
+    #[inline]
+    pub fn may_overtake(&self) -> bool {
+        self.variation.as_ref().is_some_and(|variation| variation.reorders())
     }
 
     #[inline]
     pub fn push(&mut self, now: Time, packet: Packet) {
-        self.packets.push_back((now + self.delay, packet));
+        match self.variation {
+            None => self.packets.push_back((now + self.delay, packet)),
+            Some(_) => self.push_varied(now, packet),
+        }
+    }
+
+    fn push_varied(&mut self, now: Time, packet: Packet) {
+        let Some(variation) = &mut self.variation else { return };
+        let last = self.packets.back().map_or(Time::ZERO, |(arrival, _)| *arrival);
+        let Arrival { time, thin } = variation.arrival(now, &packet, last);
+        if let Some(keep) = thin {
+            self.thin(time, &packet, keep);
+        }
+        let place = self.packets.partition_point(|(arrival, _)| *arrival <= time);
+        self.packets.insert(place, (time, packet));
+    }
+
+    /// Makes room for one more acknowledgment like `packet` among those that arrive at `time`: of
+    /// its flow, `keep` at most; the oldest go.
+    fn thin(&mut self, time: Time, packet: &Packet, keep: u32) {
+        let like = |(arrival, other): &(Time, Packet)| {
+            *arrival == time && super::variation::replaces(packet, other)
+        };
+        let batch = self.packets.partition_point(|(arrival, _)| *arrival < time);
+        let found = self.packets.range(batch..).filter(|entry| like(entry)).count();
+        if found >= keep as usize
+            && let Some(offset) = self.packets.range(batch..).position(like)
+            && let Some((_, old)) = self.packets.remove(batch + offset)
+        {
+            self.thinned.add(&old);
+        }
+    }
+
+    /// Acknowledgments that later ones replaced.
+    pub fn thinned(&self) -> Backlog {
+        self.thinned
     }
 
     #[inline]

@@ -5,6 +5,7 @@ use rand::RngExt;
 use rand_distr::{Distribution, Exp};
 use serde_json::{Map, json};
 
+use super::exit::Faults;
 use super::*;
 use crate::packet::Direction;
 use crate::queue::QueueInit;
@@ -192,7 +193,8 @@ proptest! {
         let rate = rate.map(Rate::from_bps);
         let key = StreamKey::root(3).child("link");
         let loss = (loss > 0.0).then(|| RandomLoss::new(loss, key));
-        let exit = Exit::new(loss, vec![FlowDrops::new(1, vec![0, 3, 4])]);
+        let drops = vec![FlowDrops::new(1, vec![0, 3, 4])];
+        let exit = Exit::new(loss, drops, Faults::default());
         let delay = Span::from_micros(delay_us);
         let mut link = Link::new(Some(fifo(limit, rate, 14, device)), exit, delay);
         let (mut now, mut out) = (Time::ZERO, Vec::new());

@@ -1,16 +1,19 @@
 //! Serialisation: one packet at a time, at the link's rate, remainders carried.
 
 use super::egress::Egress;
+use super::pace::Pace;
 use crate::packet::Packet;
 use crate::queue::Backlog;
 use crate::record::LinkCounters;
-use crate::units::{Rate, Span, Time};
+use crate::units::{Rate, Time};
 
 /// Takes packets from an egress queue and puts them on the wire.
 pub struct Transmitter {
     egress: Egress,
     /// `None`: as fast as the queue releases packets.
     rate: Option<Rate>,
+    /// What moves packets if it is not one fixed rate.
+    pace: Option<Box<Pace>>,
     /// Bytes on the wire on top of each IP packet.
     overhead: u32,
     /// Remainder of the last serialisation.
@@ -30,6 +33,7 @@ impl Transmitter {
     pub fn new(egress: Egress, rate: Option<Rate>, overhead: u32) -> Self {
         Transmitter {
             rate: rate.filter(|_| !egress.shapes_link()),
+            pace: None,
             egress,
             overhead,
             carry: 0,
@@ -39,6 +43,13 @@ impl Transmitter {
             sent_packets: 0,
             sent_bytes: 0,
         }
+    }
+
+    /// The same, moved by `pace` instead of the rate.
+    #[must_use]
+    pub fn with_pace(mut self, pace: Pace) -> Self {
+        self.pace = Some(Box::new(pace));
+        self
     }
 
     /// A packet reaches the queue.
@@ -91,11 +102,13 @@ impl Transmitter {
     }
 
     fn serve(&mut self, now: Time, packet: Packet) {
-        let span = self.rate.map_or(Span::ZERO, |rate| {
-            rate.transmission(packet.size + self.overhead, &mut self.carry)
-        });
+        let length = packet.size + self.overhead;
         self.service = packet;
-        self.service_end = now + span;
+        self.service_end = match (&mut self.pace, self.rate) {
+            (Some(pace), _) => pace.end(now, length, &mut self.carry),
+            (None, Some(rate)) => now + rate.transmission(length, &mut self.carry),
+            (None, None) => now,
+        };
     }
 
     fn is_idle(&self) -> bool {

@@ -35,6 +35,14 @@ pub struct LinkCounters {
     pub drops_loss: u64,
     /// Bytes lost on leaving the link.
     pub lost_bytes: u64,
+    /// Copies that the link made of packets.
+    pub duplicated_packets: u64,
+    /// Bytes of these copies.
+    pub duplicated_bytes: u64,
+    /// Acknowledgments taken out because a later one says the same.
+    pub thinned_packets: u64,
+    /// Bytes of these acknowledgments.
+    pub thinned_bytes: u64,
     /// Packets marked CE.
     pub ce_marks: u64,
     /// Packets marked SCE.

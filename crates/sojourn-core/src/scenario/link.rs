@@ -7,6 +7,13 @@ use serde_json::{Map, json};
 use super::limits::{FASTEST, LONGEST_DELAY, MOST_BYTES, MOST_PACKETS, refuse, require};
 use super::spec::{Queue, Spec};
 use crate::error::FieldError;
+use crate::link::bucket::BucketSpec;
+use crate::link::burst_loss::BurstLossSpec;
+use crate::link::ecn_fault::EcnFault;
+use crate::link::outage::OutageSpec;
+use crate::link::schedule::ScheduleSpec;
+use crate::link::trace::TraceSpec;
+use crate::link::variation::{AggregationSpec, JitterSpec, ReorderSpec};
 use crate::quantity::{Bytes, Limit, Packets, Percent};
 use crate::units::{Rate, Span};
 
@@ -34,6 +41,49 @@ pub struct LinkSpec {
     /// Largest IP packet; without it, as large as the flows send.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mtu: Option<Bytes>,
+    /// A token bucket above the rate: packets wait for tokens. Without `rate`, bursts pass at once.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shaper: Option<BucketSpec>,
+    /// A token bucket before the queue: packets that find no tokens are dropped.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub policer: Option<BucketSpec>,
+    /// A rate that changes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rate_schedule: Option<ScheduleSpec<Rate>>,
+    /// Delivery opportunities instead of a rate.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trace: Option<TraceSpec>,
+    /// A propagation delay that changes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delay_schedule: Option<ScheduleSpec<Span>>,
+    /// Random differences of the propagation delay.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub jitter: Option<JitterSpec>,
+    /// Packets held back, so that others overtake them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reorder: Option<ReorderSpec>,
+    /// Arrival in batches, and ACK thinning.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub aggregation: Option<AggregationSpec>,
+    /// A random loss that changes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub loss_schedule: Option<ScheduleSpec<Percent>>,
+    /// Loss in bursts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub burst_loss: Option<BurstLossSpec>,
+    /// Share of packets that arrive twice.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub duplicate: Percent,
+    /// Mistreatment of the ECN field.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ecn_fault: Option<EcnFault>,
+    /// Times at which the link carries nothing.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub outages: Vec<OutageSpec>,
+}
+
+fn is_zero(share: &Percent) -> bool {
+    share.fraction() == 0.0
 }
 
 impl Default for LinkSpec {
@@ -47,6 +97,19 @@ impl Default for LinkSpec {
             reverse_loss: Percent::default(),
             overhead: Bytes(14),
             mtu: None,
+            shaper: None,
+            policer: None,
+            rate_schedule: None,
+            trace: None,
+            delay_schedule: None,
+            jitter: None,
+            reorder: None,
+            aggregation: None,
+            loss_schedule: None,
+            burst_loss: None,
+            duplicate: Percent::default(),
+            ecn_fault: None,
+            outages: Vec::new(),
         }
     }
 }
@@ -57,7 +120,9 @@ impl LinkSpec {
     /// # Errors
     /// Names the key, relative to the link.
     pub fn resolve(&mut self) -> Result<(), FieldError> {
-        if self.queue.is_none() && self.rate.is_some() {
+        self.validate_courses()?;
+        self.rate = self.rate.or_else(|| self.varying_rate());
+        if self.queue.is_none() && self.nominal_rate().is_some() {
             let params = Map::from_iter([("limit".to_owned(), json!(Limit::Bdp(1.0)))]);
             self.queue = Some(Spec::new("fifo", params));
         }
@@ -77,12 +142,62 @@ impl LinkSpec {
         check_size("device_queue", Limit::Packets(self.device_queue.0))?;
         for (key, limit) in self.queue_limits() {
             let field = format!("queue.{key}");
-            if matches!(limit, Limit::Bdp(_)) && self.rate.is_none() {
+            if matches!(limit, Limit::Bdp(_)) && self.nominal_rate().is_none() {
                 return refuse(&field, limit, "packets or bytes, since the link has no rate");
             }
             check_size(&field, limit)?;
         }
         Ok(())
+    }
+
+    /// Checks schedules, buckets, outages and batches.
+    fn validate_courses(&self) -> Result<(), FieldError> {
+        fn each<T>(
+            key: &str,
+            given: Option<&T>,
+            validate: impl Fn(&T) -> Result<(), FieldError>,
+        ) -> Result<(), FieldError> {
+            given.map_or(Ok(()), |given| validate(given).map_err(|e| e.within(key)))
+        }
+        each("shaper", self.shaper.as_ref(), BucketSpec::validate)?;
+        each("policer", self.policer.as_ref(), BucketSpec::validate)?;
+        each("rate_schedule", self.rate_schedule.as_ref(), ScheduleSpec::validate)?;
+        each("trace", self.trace.as_ref(), TraceSpec::validate)?;
+        each("delay_schedule", self.delay_schedule.as_ref(), ScheduleSpec::validate)?;
+        each("loss_schedule", self.loss_schedule.as_ref(), ScheduleSpec::validate)?;
+        each("aggregation", self.aggregation.as_ref(), AggregationSpec::validate)?;
+        for (index, outage) in self.outages.iter().enumerate() {
+            each(&format!("outages.{index}"), Some(outage), OutageSpec::validate)?;
+        }
+        if self.trace.is_some() && self.rate_schedule.is_some() {
+            return Err(FieldError::new("trace", "given as well as rate_schedule; give one"));
+        }
+        Ok(())
+    }
+
+    /// The rate to reckon with where one number is needed: the mean of a trace or square wave, the
+    /// first of a schedule.
+    fn varying_rate(&self) -> Option<Rate> {
+        let full = self.mtu.map_or(1_500, |mtu| mtu.0) + self.overhead.0;
+        let trace = self.trace.as_ref().map(|trace| trace.mean_rate(full));
+        trace.or_else(|| self.rate_schedule.as_ref()?.nominal())
+    }
+
+    /// The rate that limits in the long run: the link's or its shaper's.
+    pub fn nominal_rate(&self) -> Option<Rate> {
+        let bps = |rate: Rate| rate.as_bps();
+        let shaper = self.shaper.map(|shaper| shaper.rate);
+        self.rate.into_iter().chain(shaper).min_by_key(|rate| bps(*rate))
+    }
+
+    /// Adds the outages that befall both directions to each of the two.
+    pub fn share_outages(there: &mut LinkSpec, back: &mut LinkSpec) {
+        let shared = |link: &LinkSpec| {
+            link.outages.iter().filter(|outage| outage.two_way).copied().collect::<Vec<_>>()
+        };
+        let (of_there, of_back) = (shared(there), shared(back));
+        back.outages.extend(of_there);
+        there.outages.extend(of_back);
     }
 
     /// The queue's parameters that are sizes.
@@ -94,7 +209,14 @@ impl LinkSpec {
     /// The other direction of a link that is alike both ways.
     #[must_use]
     pub fn reversed(&self) -> LinkSpec {
-        LinkSpec { loss: self.reverse_loss, reverse_loss: Percent::default(), ..self.clone() }
+        let mut outages = self.outages.clone();
+        outages.retain(|outage| outage.two_way);
+        LinkSpec {
+            loss: self.reverse_loss,
+            reverse_loss: Percent::default(),
+            outages,
+            ..self.clone()
+        }
     }
 
     /// Whether a packet that passes is neither delayed nor changed, so that no link is needed.

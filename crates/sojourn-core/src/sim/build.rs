@@ -29,7 +29,7 @@ pub fn parts(scenario: &Scenario) -> Result<Parts, FieldError> {
         end: at(scenario.duration),
         warmup: at(scenario.warmup),
         sample_interval: scenario.sample_interval,
-        links: links(&flows, &network, &facts, random.child("link"))?,
+        links: links(scenario, &flows, &network, &facts)?,
         link_ids: network.links.iter().map(|link| link.id.clone()).collect(),
         recorded_links: network.links.iter().filter(|link| link.recorded).count(),
         routes: RouteTable::new(&network.routes),
@@ -62,17 +62,19 @@ fn application(flow: &Flow<'_>, random: StreamKey) -> Result<Application, FieldE
 }
 
 fn links(
+    scenario: &Scenario,
     flows: &[Flow<'_>],
     network: &Network,
     facts: &[FlowFacts],
-    random: StreamKey,
 ) -> Result<Vec<Link>, FieldError> {
+    let random = StreamKey::root(scenario.seed).child("link");
     let mut drops = drops_by_link(flows, network);
     let mut links = Vec::new();
     for (index, passing) in flows_by_link(network).iter().enumerate() {
         let link = &network.links[index];
         let mut around = surroundings(link, passing, flows, facts, random);
         around.drops = std::mem::take(&mut drops[index]);
+        around.end = at(scenario.duration);
         let within = |error: FieldError| error.within(&format!("topology.{}", link.id));
         links.push(Link::build(&link.spec, around).map_err(within)?);
     }
@@ -120,6 +122,7 @@ fn surroundings(
         ecn: passing().any(ecn),
         recorded: link.recorded,
         drops: Vec::new(),
+        end: Time::NEVER,
         random: random.child(&link.id),
     }
 }

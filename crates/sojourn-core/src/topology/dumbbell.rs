@@ -63,8 +63,10 @@ impl Topology for Dumbbell {
     fn network(&self, flows: &[Flow<'_>]) -> Result<Network, FieldError> {
         let mut network = Network::default();
         let mut access = Access::new(self.access_rate);
-        let bottleneck = network.link("bottleneck", self.bottleneck.clone(), true);
-        let reverse = network.link("bottleneck_reverse", self.way_back(), true);
+        let (mut there, mut back) = (self.bottleneck.clone(), self.way_back());
+        LinkSpec::share_outages(&mut there, &mut back);
+        let bottleneck = network.link("bottleneck", there, true);
+        let reverse = network.link("bottleneck_reverse", back, true);
         for flow in flows {
             let (out, home) = access.links(&mut network, flow);
             let (there, back, [from, to]) = match flow.spec.direction {

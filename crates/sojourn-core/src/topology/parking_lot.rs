@@ -69,9 +69,10 @@ impl Topology for ParkingLot {
         let mut builder = Builder::new(self.access_rate);
         let nodes: Vec<String> = (0..=self.hops.len()).map(|n| format!("n{n}")).collect();
         for (index, hop) in self.hops.iter().enumerate() {
-            let back = Some(self.way_back(hop));
+            let (mut hop, mut back) = (hop.clone(), self.way_back(hop));
+            LinkSpec::share_outages(&mut hop, &mut back);
             let ends = [nodes[index].as_str(), nodes[index + 1].as_str()];
-            builder.link(&format!("hop_{index}"), ends, hop.clone(), back)?;
+            builder.link(&format!("hop_{index}"), ends, hop, Some(back))?;
         }
         for flow in flows {
             self.flow(&mut builder, flow, &nodes)

@@ -1,0 +1,18 @@
+//! Random draws that belong to a packet.
+
+use crate::packet::Packet;
+use crate::rng::StreamKey;
+
+/// Uniform in [0, 1): hangs on the packet's flow, direction and index only, so a packet meets the
+/// same fate whatever other flows do.
+#[inline]
+pub fn uniform(key: StreamKey, packet: &Packet) -> f64 {
+    let stream = u64::from(packet.flow) << 1 | packet.direction as u64;
+    key.index(stream).uniform_at(u64::from(packet.index))
+}
+
+/// Standard normal (Box and Muller), from two uniform draws.
+pub fn normal(key: StreamKey, packet: &Packet) -> f64 {
+    let radius = (-2.0 * (1.0 - uniform(key.child("radius"), packet)).ln()).sqrt();
+    radius * (std::f64::consts::TAU * uniform(key.child("angle"), packet)).cos()
+}

@@ -1,0 +1,169 @@
+//! How long a packet takes through the transmitter when its rate is not one fixed number.
+
+use super::bucket::TokenBucket;
+use super::outage::Outages;
+use super::schedule::Schedule;
+use super::trace::Trace;
+use crate::units::{Rate, Span, Time};
+
+/// Later than any run, yet not the "never" of an idle transmitter.
+const TOO_LATE: Time = Time::from_nanos(u64::MAX - 1);
+
+/// A transmitter's progress: a rate, scheduled or fixed, or a trace; held back by a token bucket,
+/// interrupted by outages.
+#[derive(Debug)]
+pub struct Pace {
+    course: Course,
+    bucket: Option<TokenBucket>,
+    pauses: Option<Outages>,
+    /// The run's end: later ones need not be told apart.
+    horizon: Time,
+}
+
+/// What moves packets while nothing interrupts.
+#[derive(Debug)]
+pub enum Course {
+    /// No serialisation time.
+    Immediate,
+    /// A fixed rate.
+    Fixed(Rate),
+    /// A rate that changes.
+    Scheduled(Schedule<Rate>),
+    /// Delivery opportunities.
+    Trace(Trace),
+}
+
+impl Pace {
+    /// Starts at time zero.
+    pub fn new(
+        course: Course,
+        bucket: Option<TokenBucket>,
+        pauses: Option<Outages>,
+        horizon: Time,
+    ) -> Self {
+        Pace { course, bucket, pauses, horizon }
+    }
+
+    /// When a packet of `length` framed bytes whose transmission may begin at `now` has been sent.
+    /// `carry` keeps the work, in bit-nanoseconds, that rounding down to whole nanoseconds leaves.
+    pub fn end(&mut self, now: Time, length: u32, carry: &mut u64) -> Time {
+        let now = self.bucket.as_mut().map_or(now, |bucket| bucket.departure(now, length));
+        if let Course::Trace(trace) = &mut self.course {
+            return trace.delivered(now, length, self.horizon).min(TOO_LATE);
+        }
+        let mut work = u64::from(length) * 8 * 1_000_000_000 + *carry;
+        let mut time = self.resume(now);
+        while time <= self.horizon {
+            let (rate, until) = self.segment(time);
+            let Some(rate) = rate else { return time };
+            let needed = work / rate.as_bps();
+            if needed <= until.since(time).as_nanos() {
+                *carry = work % rate.as_bps();
+                return time + Span::from_nanos(needed);
+            }
+            work -= rate.as_bps() * until.since(time).as_nanos();
+            time = self.resume(until);
+        }
+        TOO_LATE
+    }
+
+    /// The rate at `time`, and until when it holds.
+    fn segment(&mut self, time: Time) -> (Option<Rate>, Time) {
+        let (rate, change) = match &mut self.course {
+            Course::Immediate | Course::Trace(_) => (None, Time::NEVER),
+            Course::Fixed(rate) => (Some(*rate), Time::NEVER),
+            Course::Scheduled(schedule) => (Some(schedule.at(time)), schedule.next_change()),
+        };
+        let pause = self.pauses.as_ref().map_or(Time::NEVER, |pauses| pauses.next(time));
+        (rate, change.min(pause))
+    }
+
+    /// The first time from `time` on that is in no outage.
+    fn resume(&self, mut time: Time) -> Time {
+        while time <= self.horizon
+            && let Some(end) = self.pauses.as_ref().and_then(|pauses| pauses.end(time))
+        {
+            time = end;
+        }
+        time
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::link::outage::{OutageEffect, OutageSpec};
+    use crate::link::schedule::{ScheduleSpec, Step};
+    use crate::rng::StreamKey;
+
+    const HORIZON: Time = Time::from_nanos(100_000_000_000);
+
+    fn scheduled(spec: &ScheduleSpec<Rate>, pauses: Option<Outages>) -> Pace {
+        let schedule = Schedule::new(spec, Rate::from_bps(1), StreamKey::root(2));
+        Pace::new(Course::Scheduled(schedule), None, pauses, HORIZON)
+    }
+
+    fn step(ms: u64, bps: u64) -> Step<Rate> {
+        Step { at: Span::from_millis(ms), value: Rate::from_bps(bps) }
+    }
+
+    #[test]
+    fn a_backlog_gets_the_integral_of_the_rate_to_the_byte() {
+        let steps = vec![step(0, 7_000_000), step(13, 1_234_567), step(40, 99_999_999)];
+        let repeat = Some(Span::from_millis(55));
+        let mut pace = scheduled(&ScheduleSpec::Steps { steps, repeat }, None);
+        let per_round = 7_000_000 * 13 + 1_234_567 * 27 + 99_999_999 * 15; // bits x 1000
+        let (mut now, mut carry, mut sent) = (Time::ZERO, 0, 0u64);
+        for index in 0..50_000u64 {
+            let length = 40 + (index * 977 % 1461) as u32;
+            now = pace.end(now, length, &mut carry);
+            sent += u64::from(length) * 8;
+            let ms = now.as_nanos() / 1_000_000;
+            let (round, into) = (ms / 55, now.as_nanos() - ms / 55 * 55_000_000);
+            let area = |from: u64, to: u64, bps: u64| {
+                u128::from(into.clamp(from * 1_000_000, to * 1_000_000) - from * 1_000_000)
+                    * u128::from(bps)
+            };
+            let done = area(0, 13, 7_000_000) + area(13, 40, 1_234_567) + area(40, 55, 99_999_999);
+            let capacity = u128::from(round * per_round) * 1_000_000 + done;
+            let work = u128::from(sent) * 1_000_000_000;
+            assert_eq!(work, capacity + u128::from(carry), "packet {index}");
+        }
+    }
+
+    #[test]
+    fn pauses_stretch_what_they_interrupt() {
+        let pause = OutageSpec {
+            start: Span::from_millis(5),
+            duration: Span::from_millis(7),
+            every: Some(Span::from_millis(20)),
+            effect: OutageEffect::Pause,
+            two_way: false,
+        };
+        let pauses = Outages::with(&[pause], OutageEffect::Pause);
+        let mut pace = Pace::new(Course::Fixed(Rate::from_bps(8_000_000)), None, pauses, HORIZON);
+        let (mut now, mut carry) = (Time::ZERO, 0);
+        let ends: Vec<_> = (0..20)
+            .map(|_| {
+                now = pace.end(now, 1500, &mut carry);
+                now.as_nanos() as f64 / 1e6
+            })
+            .collect();
+        // 5 ms of work before the first pause at 5, 13 between 12 and 25, then from 32 on.
+        assert_eq!(ends[..5], [1.5, 3.0, 4.5, 13.0, 14.5]);
+        assert_eq!(ends[11..14], [25.0, 33.5, 35.0]);
+    }
+
+    #[test]
+    fn a_packet_that_cannot_be_sent_within_the_run_is_too_late() {
+        let mut pace = Pace::new(Course::Fixed(Rate::from_bps(1)), None, None, HORIZON);
+        assert!(pace.end(Time::ZERO, 1500, &mut 0) > HORIZON);
+        let square = ScheduleSpec::Square {
+            high: Rate::from_bps(2),
+            low: Rate::from_bps(1),
+            period: Span::from_millis(1),
+            duty: crate::quantity::Percent::new(50.0),
+        };
+        assert_eq!(scheduled(&square, None).end(Time::ZERO, 1500, &mut 0), TOO_LATE);
+    }
+}
