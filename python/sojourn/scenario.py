@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import itertools
 import json
 from collections.abc import Iterable, Mapping, MutableMapping, MutableSequence
 from dataclasses import dataclass
@@ -113,10 +114,11 @@ def set_path(document: MutableMapping[str, Any], path: str, value: Any) -> None:
     """Sets the field at ``path`` (such as ``flows.0.cca``); the fields above it must exist or be
     tables with defaults.
     """
-    *parents, last = path.split(".")
+    parts = path.split(".")
+    last = parts[-1]
     node: Any = document
     walked: list[str] = []
-    for part, following in zip(parents, [*parents[1:], last], strict=True):
+    for part, following in itertools.pairwise(parts):
         node = _child(node, part, following, walked)
         walked.append(part)
     if isinstance(node, MutableSequence):

@@ -29,6 +29,8 @@ _WIDTH = 7.0
 _MARKERS = {"mark": ("o", 8.0), "star": ("*", 14.0)}
 #: More flows than this make a legend longer than the figure.
 _LONGEST_LEGEND = 16
+#: About as many letters of a legend fit an inch.
+_LEGEND_LETTERS = 14
 #: Names of boxes longer than this altogether stand upright.
 _MOST_LETTERS = 70
 #: Larger heat maps carry no numbers.
@@ -85,7 +87,8 @@ def _draw(figure: Figure, ax: Axes, panel: Panel) -> None:
     if panel.log_x:
         ax.set_xscale("log")
     if panel.from_zero and not panel.heat:
-        ax.set_ylim(bottom=min(0, ax.get_ylim()[0]))
+        low, high = ax.get_ylim()
+        ax.set_ylim(min(0, low), high + 0.05 * (high - min(0, low)))
 
 
 def _draw_boxes(ax: Axes, boxes: Boxes) -> None:
@@ -149,4 +152,6 @@ def _draw_line(ax: Axes, line: Line) -> None:
 def _legend(figure: Figure, ax: Axes) -> None:
     handles, names = ax.get_legend_handles_labels()
     if names and len(names) <= _LONGEST_LEGEND:
-        figure.legend(handles, names, loc="outside upper center", ncols=min(len(names), 5))
+        columns = max(1, int(_LEGEND_LETTERS * figure.get_figwidth()) // (max(map(len, names)) + 6))
+        ncols = min(len(names), columns)
+        figure.legend(handles, names, loc="outside upper center", ncols=ncols)

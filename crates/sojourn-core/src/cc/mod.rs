@@ -68,6 +68,11 @@ controls! {
     "dctcp" dctcp::Dctcp,
     "reno-sce" reno_sce::RenoSce,
     "dctcp-sce" dctcp_sce::DctcpSce,
+    "copa" copa::Copa,
+    "ledbat" ledbat::Ledbat,
+    "prague" prague::Prague,
+    "fixed-window" fixed_window::FixedWindow,
+    "fixed-rate" fixed_rate::FixedRate,
 }
 
 /// A slow-start threshold that no window reaches: no congestion seen yet.

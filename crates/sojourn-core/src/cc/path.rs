@@ -77,6 +77,15 @@ pub struct Flow {
     last_progress: Time,
     srtt: Span,
     min_rtt: Span,
+    usage: Usage,
+}
+
+/// Whether the window limited sending in the last round (Linux `tcp_cwnd_validate`).
+#[derive(Clone, Copy, Debug, Default)]
+struct Usage {
+    limited: bool,
+    max_out: u32,
+    end: u32,
 }
 
 /// The bottleneck and its flows.
@@ -138,6 +147,7 @@ impl Path {
             last_progress: self.now,
             srtt: Span::ZERO,
             min_rtt: Span::MAX,
+            usage: Usage::default(),
         });
         let flow = self.flows.len() - 1;
         self.schedule(self.now, flow, Kind::Send);
@@ -183,6 +193,11 @@ impl Path {
     }
 
     fn send(&mut self, index: usize) {
+        self.send_allowed(index);
+        self.flows[index].validate_window();
+    }
+
+    fn send_allowed(&mut self, index: usize) {
         loop {
             let flow = &mut self.flows[index];
             let control = flow.control.control();
@@ -243,6 +258,15 @@ impl Path {
 }
 
 impl Flow {
+    fn validate_window(&mut self) {
+        let limited = self.in_flight >= self.control.control().cwnd;
+        let una = self.outstanding.front().map_or(self.next, |p| p.seq);
+        let more = !self.usage.limited && self.in_flight > self.usage.max_out;
+        if una >= self.usage.end || limited || more {
+            self.usage = Usage { limited, max_out: self.in_flight, end: self.next };
+        }
+    }
+
     fn transmit(&mut self, now: Time) -> u32 {
         if self.in_flight == 0 {
             self.first_sent_at = now;
@@ -288,8 +312,8 @@ impl Flow {
         let sample = AckSample {
             state: sample_state,
             may_grow: matches!(sample_state, CaState::Open | CaState::Loss),
-            cwnd_limited: prior_in_flight >= control.cwnd
-                || (control.cwnd < control.ssthresh && control.cwnd < 2 * prior_in_flight),
+            cwnd_limited: self.usage.limited
+                || (control.cwnd < control.ssthresh && control.cwnd < 2 * self.usage.max_out),
             acked: 1,
             cum_acked: 1,
             lost,

@@ -239,3 +239,110 @@ impl QueueDiscipline for DualPi2 {
         out("c_packets", self.classic.len() as f64);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::queue::tests::{Bench, init};
+
+    fn dualpi2() -> Bench<DualPi2> {
+        Bench::new(DualPi2::new(Params::default(), &init()))
+    }
+
+    /// Keeps both queues supplied while `count` packets leave at the link's rate; the shares of
+    /// packets from the C queue, of C packets signalled, and of L packets marked.
+    fn serve(bench: &mut Bench<DualPi2>, count: u32) -> (f64, f64, f64) {
+        let slot = init().rate.expect("a rate").span_of(1514);
+        let (mut classic, mut signalled, mut low, mut marked) = (0u32, 0, 0u32, 0u32);
+        for index in 0..count {
+            while bench.queue.low_latency.len() < 3 {
+                bench.offer(1, index, 1500, Ecn::Ect1);
+            }
+            while bench.queue.classic.len() < 10 {
+                bench.offer(0, index, 1500, Ecn::Ect0);
+            }
+            let packet = bench.take().expect("packets wait");
+            if packet.flow == 0 {
+                classic += 1;
+                signalled += u32::from(packet.ecn == Ecn::Ce);
+            } else {
+                low += 1;
+                marked += u32::from(packet.ecn == Ecn::Ce);
+            }
+            bench.now += slot;
+        }
+        let share = |part: u32, of: u32| f64::from(part) / f64::from(of);
+        (share(classic, count), share(signalled, classic), share(marked, low))
+    }
+
+    #[test]
+    fn scalable_packets_overtake_and_classic_ones_get_a_tenth() {
+        let mut bench = dualpi2();
+        bench.offer(0, 0, 1500, Ecn::Ect0);
+        bench.offer(1, 0, 1500, Ecn::Ect1);
+        bench.offer(0, 1, 1500, Ecn::Ce);
+        let order: Vec<_> =
+            std::iter::from_fn(|| bench.take()).map(|p| (p.flow, p.index)).collect();
+        assert_eq!(order, [(1, 0), (0, 1), (0, 0)]);
+        let (classic, ..) = serve(&mut dualpi2(), 50_000);
+        assert!((classic - 0.1).abs() < 0.001, "{classic}");
+    }
+
+    #[test]
+    fn marking_is_coupled_by_square_and_factor() {
+        for base in [0.05, 0.2, 0.4] {
+            let mut bench = dualpi2();
+            // The probability stands still, as no timer runs; the step does not interfere.
+            bench.queue.law = Pi2::with_probability(base);
+            bench.queue.params.step = Span::from_secs(10);
+            let (_, classic, scalable) = serve(&mut bench, 400_000);
+            assert!((scalable / (2.0 * base) - 1.0).abs() < 0.05, "{base}: {scalable}");
+            assert!((classic / (base * base) - 1.0).abs() < 0.15, "{base}: {classic}");
+            assert_eq!(bench.counters.drops, [0; 3]);
+        }
+    }
+
+    #[test]
+    fn every_l_packet_beyond_the_step_is_marked() {
+        let mut bench = dualpi2();
+        (0..4).for_each(|i| bench.offer(1, i, 1500, Ecn::Ect1));
+        bench.now += Span::from_millis(1);
+        assert_eq!(bench.take().map(|p| p.ecn), Some(Ecn::Ect1));
+        bench.now += Span::from_nanos(1);
+        assert_eq!(bench.take().map(|p| p.ecn), Some(Ecn::Ce));
+    }
+
+    #[test]
+    fn overload_drops_whatever_the_codepoint() {
+        let mut bench = dualpi2();
+        bench.queue.law = Pi2::with_probability(0.8);
+        let (_, classic, scalable) = serve(&mut bench, 20_000);
+        let drops = bench.counters.drops[DropReason::Aqm as usize] as f64;
+        // p'^2 = 64 % of what leaves either queue is dropped; what stays of the L queue is marked,
+        // of the C queue not. A few pass when a run of drops has left less than two packets.
+        assert!((drops / (drops + 20_000.0) - 0.64).abs() < 0.02, "{drops}");
+        assert!(classic == 0.0 && scalable > 0.999, "{classic} {scalable}");
+    }
+
+    #[test]
+    fn holds_its_target_under_a_load_that_does_not_respond() {
+        let mut bench = dualpi2();
+        let slot = init().rate.expect("a rate").span_of(1514);
+        let (mut sum, mut count) = (0.0, 0u32);
+        for index in 0..100_000u32 {
+            (0..1 + u32::from(index % 10 == 0))
+                .for_each(|_| bench.offer(0, index, 1500, Ecn::NotEct));
+            let packet = bench.take();
+            if let Some(packet) = packet.filter(|_| index > 50_000) {
+                sum += bench.now.since(packet.enqueued_at).as_millis_f64();
+                count += 1;
+            }
+            bench.pause(slot);
+        }
+        let delay = sum / f64::from(count);
+        assert!((delay - 15.0).abs() < 2.0, "{delay}");
+        // Ten per cent too much: p'^2 = 1/11.
+        let p = bench.queue.law.base_probability().powi(2);
+        assert!((p - 1.0 / 11.0).abs() < 0.03, "{p}");
+    }
+}

@@ -293,6 +293,15 @@ pub(crate) mod tests {
             self.queue.enqueue(self.now, packet, &mut cx);
         }
 
+        /// Lets time pass, with the discipline's timer.
+        pub fn pause(&mut self, span: Span) {
+            self.now += span;
+            while self.queue.next_timer().is_some_and(|timer| timer <= self.now) {
+                let mut cx = QueueContext { counters: &mut self.counters, observer: None };
+                self.queue.on_timer(self.now, &mut cx);
+            }
+        }
+
         /// Takes the next packet now.
         pub fn take(&mut self) -> Option<Packet> {
             let mut cx = QueueContext { counters: &mut self.counters, observer: None };

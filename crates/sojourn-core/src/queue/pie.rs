@@ -231,3 +231,69 @@ impl QueueDiscipline for Pie {
         out("pie_delay", self.law.delay().as_secs_f64());
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::packet::Ecn;
+    use crate::queue::tests::{Bench, init};
+    use crate::registry::Params as _;
+
+    /// Offers `load` times the link's capacity of one kind of packet for some seconds; returns the
+    /// mean sojourn time of the second half.
+    fn run(bench: &mut Bench<Pie>, load: f64, ecn: Ecn, seconds: u64) -> f64 {
+        let slot = init().rate.expect("a rate").span_of(1514);
+        let (mut due, mut index, mut sum, mut count) = (0.0, 0, 0.0, 0u32);
+        while bench.now < Time::ZERO + Span::from_secs(seconds) {
+            due += load;
+            while due >= 1.0 {
+                due -= 1.0;
+                index += 1;
+                bench.offer(0, index, 1500, ecn);
+            }
+            if let Some(packet) = bench.take()
+                && bench.now > Time::ZERO + Span::from_secs(seconds / 2)
+            {
+                sum += bench.now.since(packet.enqueued_at).as_millis_f64();
+                count += 1;
+            }
+            bench.pause(slot);
+        }
+        sum / f64::from(count)
+    }
+
+    #[test]
+    fn holds_its_target_under_a_load_that_does_not_respond() {
+        for (version, target) in [(Version::Linux6, 15.0), (Version::Linux4, 20.0)] {
+            let params = Params { version, ..Params::default() };
+            let mut bench = Bench::new(Pie::new(params, &init()));
+            let delay = run(&mut bench, 1.25, Ecn::NotEct, 60);
+            assert!((delay / target - 1.0).abs() < 0.2, "{version:?}: {delay} ms");
+        }
+    }
+
+    #[test]
+    fn marks_only_while_the_probability_is_low() {
+        let mut bench = Bench::new(Pie::new(Params::default(), &init()));
+        run(&mut bench, 1.05, Ecn::Ect0, 10);
+        assert!(bench.counters.ce_marks > 50, "{:?}", bench.counters);
+        // Marks do not slow this source: the probability rises beyond 10 % and drops begin.
+        assert!(bench.counters.drops[DropReason::Aqm as usize] > 50, "{:?}", bench.counters);
+        let unmarked = Params { ecn: Some(false), ..Params::default() };
+        let mut bench = Bench::new(Pie::new(unmarked, &init()));
+        run(&mut bench, 1.05, Ecn::Ect0, 10);
+        assert_eq!(bench.counters.ce_marks, 0);
+    }
+
+    #[test]
+    fn defaults_follow_the_version() {
+        let (update, config) = Params::default().resolve(1514);
+        assert_eq!((update, config.target), (Span::from_millis(15), Span::from_millis(15)));
+        let old = Params { version: Version::Linux4, ..Params::default() };
+        let (update, config) = old.resolve(1514);
+        assert_eq!((update, config.target), (Span::from_millis(30), Span::from_millis(20)));
+        assert_eq!((config.burst, config.rate_estimator), (Span::from_millis(100), true));
+        assert!(Params { alpha: 33, ..Params::default() }.validate().is_err());
+        assert!(Params { rate_estimator: Some(false), ..old }.validate().is_err());
+    }
+}

@@ -224,3 +224,79 @@ impl QueueDiscipline for Red {
         out("drop_probability", self.law.probability(&self.config));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::packet::Ecn;
+    use crate::queue::tests::{Bench, init};
+    use crate::registry::Params as _;
+
+    fn red(params: Params) -> Bench<Red> {
+        Bench::new(Red::new(params, &init()))
+    }
+
+    /// Keeps about `waiting` packets in the queue while `count` packets pass.
+    fn pass(bench: &mut Bench<Red>, waiting: u64, count: u32, ecn: Ecn) {
+        for index in 0..count {
+            bench.offer(0, index, 1500, ecn);
+            while bench.queue.backlog().packets > waiting {
+                bench.take();
+            }
+        }
+    }
+
+    #[test]
+    fn defaults_are_those_of_tc() {
+        let Bench { queue, .. } = red(Params::default());
+        // limit / 4, a third of it, and 55 average packets in a burst.
+        assert_eq!((queue.config.min, queue.config.max), (33_333.0, 100_000.0));
+        assert_eq!(queue.config.weight_log, 5);
+        assert_eq!(queue.limit, 400_000);
+        let bdp = red(Params { limit: Limit::Bdp(1.0), ..Params::default() });
+        // 10 Mbit/s x 40 ms = 50 kB in packets of 1514 bytes, rounded up.
+        assert_eq!(bdp.queue.limit, 34 * 1514);
+    }
+
+    #[test]
+    fn signals_by_the_average_not_by_the_queue() {
+        let mut bench = red(Params::default());
+        (0..40).for_each(|i| bench.offer(0, i, 1500, Ecn::NotEct));
+        // 60 kB at once, yet the average is still short of min.
+        assert_eq!(bench.counters.drops, [0; 3]);
+        pass(&mut bench, 45, 20_000, Ecn::NotEct);
+        let average = bench.queue.law.average(&bench.queue.config);
+        assert!((average / (45.0 * 1514.0) - 1.0).abs() < 0.05, "{average}");
+        let drops = bench.counters.drops[DropReason::Aqm as usize] as f64 / 20_040.0;
+        let p = 0.02 * (45.0 * 1514.0 - 33_333.0) / 66_667.0;
+        assert!((drops / (2.0 * p) - 1.0).abs() < 0.15, "{drops} for p = {p}");
+    }
+
+    #[test]
+    fn above_max_everything_is_signalled() {
+        for (ecn, hard_drop, marked) in
+            [(Ecn::Ect0, false, true), (Ecn::Ect0, true, false), (Ecn::NotEct, false, false)]
+        {
+            let mut bench = red(Params { hard_drop, ..Params::default() });
+            bench.queue.law = {
+                let mut law = bench.queue.law;
+                (0..1000).for_each(|_| law.sample(&bench.queue.config, 200_000));
+                law
+            };
+            bench.queue.idle_since = None;
+            (0..10).for_each(|i| bench.offer(0, i, 1500, ecn));
+            let expected = if marked { (10, 0) } else { (0, 10) };
+            let drops = bench.counters.drops[DropReason::Aqm as usize];
+            assert_eq!((bench.counters.ce_marks, drops), expected);
+        }
+    }
+
+    #[test]
+    fn refuses_thresholds_that_contradict() {
+        let min = Some(Bytes(90_000));
+        assert!(Params { min, max: Some(Bytes(60_000)), ..Params::default() }.validate().is_err());
+        assert!(Params { max: Some(Bytes(500_000)), ..Params::default() }.validate().is_err());
+        assert!(Params { min, burst: Some(10), ..Params::default() }.validate().is_err());
+        assert!(Params { min, burst: Some(150), ..Params::default() }.validate().is_ok());
+    }
+}

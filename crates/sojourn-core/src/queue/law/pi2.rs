@@ -39,6 +39,11 @@ pub struct Pi2 {
 }
 
 impl Pi2 {
+    /// A controller whose base probability is `p`.
+    pub fn with_probability(p: f64) -> Self {
+        Pi2 { prob: (p * MAX_PROB as f64) as u32, last_delay: 0 }
+    }
+
     /// The base probability p'.
     pub fn base_probability(&self) -> f64 {
         f64::from(self.prob) / MAX_PROB as f64
@@ -122,7 +127,7 @@ mod tests {
         let mut random = crate::rng::StreamKey::root(9).stream();
         let n = 400_000;
         for p in [0.02, 0.1, 0.3, 0.5] {
-            let law = Pi2 { prob: (p * MAX_PROB as f64) as u32, last_delay: 0 };
+            let law = Pi2::with_probability(p);
             let mut share = |scalable: bool| {
                 let hits = (0..n)
                     .filter(|_| {
