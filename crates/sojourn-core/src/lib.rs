@@ -3,6 +3,7 @@
 //! The data path: a scenario is validated, `sim` builds the network from it and runs the event
 //! loop, recorders collect counters and series, and the outcome is handed out as columns.
 
+pub mod catalogue;
 pub mod cc;
 pub mod error;
 pub mod event;

@@ -23,7 +23,7 @@ impl FromStr for BufferSize {
         if text.trim().eq_ignore_ascii_case("auto") {
             return Ok(BufferSize::Auto);
         }
-        match text.parse()? {
+        match text.parse().map_err(|why: String| format!("{why}, or \"auto\""))? {
             Bytes(0) => Err(format!("must be above zero; expected {EXPECTED}")),
             Bytes(bytes) => Ok(BufferSize::Bytes(bytes)),
         }

@@ -17,6 +17,10 @@ mod flow;
 mod limits;
 mod link;
 mod names;
+#[cfg(test)]
+mod properties;
+#[cfg(test)]
+mod refusals;
 mod resolve;
 mod spec;
 mod toml;
@@ -121,40 +125,15 @@ pub fn json_schema() -> Value {
 mod tests {
     use super::*;
 
-    const EXAMPLE: &str = r#"
-        name = "friendliness"
-        duration = "15 s"
-        seed = 42
-        stack = "linux-6"
-
-        [topology]
-        kind = "dumbbell"
-
-        [topology.bottleneck]
-        rate = "32 Mbit/s"
-        queue = { kind = "fifo", limit = "40 packets" }
-        loss = "0.1 %"
-        overhead = "14 B"
-
-        [[flows]]
-        cca = "reno"
-        rtt = "15 ms"
-
-        [[flows]]
-        cca = { kind = "reno", beta_ecn = 0.8 }
-        rtt = "15 ms"
-        start = "5 s"
-        count = 3
-        ecn = "classic"
-        traffic = { kind = "greedy" }
-    "#;
+    const EXAMPLE: &str = include_str!("example.toml");
 
     #[test]
     fn canonical_form_reads_back_to_itself() {
         let scenario = Scenario::from_toml(EXAMPLE).unwrap();
         let canonical = scenario.to_json();
         assert_eq!(canonical["flows"][0]["stop"], "15 s");
-        assert_eq!(canonical["flows"][1]["cca"]["beta"], 0.5);
+        assert_eq!(canonical["flows"][0]["cca"]["beta"], 0.5);
+        assert_eq!(canonical["flows"][1]["cca"]["fast_convergence"], false);
         assert_eq!(canonical["topology"]["bottleneck"]["device_queue"], "0 packets");
         assert_eq!(Scenario::from_json(&canonical).unwrap().to_json(), canonical);
     }

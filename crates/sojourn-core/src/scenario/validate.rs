@@ -14,7 +14,7 @@ type Check = Result<(), FieldError>;
 const LONGEST_RUN: Span = Span::from_secs(1_000_000);
 const MOST_FLOWS: u64 = 100_000;
 /// Rows of samples that a run may leave behind; each takes a few hundred bytes.
-const MOST_ROWS: u64 = 20_000_000;
+const MOST_ROWS: u64 = 10_000_000;
 const LARGEST_MSS: u32 = 65_000;
 const MOST_PER_ACK: u32 = 1_000;
 const LONGEST_NAME: usize = 100;

@@ -25,12 +25,13 @@ use crate::scenario::{Flow, FlowDirection, LinkSpec};
 pub struct Graph {
     /// Names of the nodes. Default: those that links name.
     pub nodes: Vec<String>,
-    /// The links.
+    /// The links, each a table with `id`, `from`, `to` and the keys of a link.
     pub links: Vec<GraphLink>,
 }
 
 /// A link of a graph: where it is, and the keys of every link.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
 pub struct GraphLink {
     /// Its name in results and routes.
     pub id: String,

@@ -1,0 +1,128 @@
+//! The catalogue: every member of every open kind, with its documentation and parameters.
+
+use serde_json::{Map, Value, json};
+
+use crate::registry::Listing;
+use crate::scenario::{Cca, Kind, Queue, Topology, Traffic};
+
+/// The members of the open kinds: `ccas`, `queues`, `traffic` and `topologies`, each a list of
+/// `{name, summary, documentation, parameters: [{name, type, default, description}]}`.
+pub fn catalogue() -> Value {
+    json!({
+        "ccas": members::<Cca>(),
+        "queues": members::<Queue>(),
+        "traffic": members::<Traffic>(),
+        "topologies": members::<Topology>(),
+    })
+}
+
+fn members<K: Kind>() -> Vec<Value> {
+    K::members().map(member).collect()
+}
+
+fn member(listing: &'static Listing) -> Value {
+    json!({
+        "name": listing.name,
+        "summary": listing.summary(),
+        "documentation": listing.documentation(),
+        "parameters": parameters(&(listing.schema)()),
+    })
+}
+
+/// One row for each property of a table's schema.
+pub fn parameters(schema: &Value) -> Vec<Value> {
+    let none = Map::new();
+    let properties = schema["properties"].as_object().unwrap_or(&none);
+    properties.iter().map(|(name, property)| parameter(name, property)).collect()
+}
+
+fn parameter(name: &str, property: &Value) -> Value {
+    let description = property["description"].as_str().unwrap_or_default().replace('\n', " ");
+    json!({
+        "name": name,
+        "type": type_name(property),
+        "default": property["default"],
+        "description": description,
+    })
+}
+
+/// A type in the words of the documentation.
+fn type_name(property: &Value) -> String {
+    if let Some(choices) = property["enum"].as_array() {
+        let names: Vec<_> = choices.iter().filter_map(Value::as_str).collect();
+        return names.join(" | ");
+    }
+    if let Some(alternatives) = property["anyOf"].as_array() {
+        let names = alternatives.iter().map(type_name).filter(|name| name != "null");
+        return names.collect::<Vec<_>>().join(" or ");
+    }
+    if let Some(choices) = property["oneOf"].as_array() {
+        let names: Vec<_> = choices.iter().filter_map(|choice| choice["const"].as_str()).collect();
+        let tables = names.len() < choices.len();
+        return if tables { "name or table".to_owned() } else { names.join(" | ") };
+    }
+    let plain = match &property["type"] {
+        Value::Array(types) => types.iter().find_map(|t| t.as_str().filter(|t| *t != "null")),
+        plain => plain.as_str(),
+    };
+    match (plain, property["format"].as_str()) {
+        (Some("string"), Some(quantity)) => quantity.to_owned(),
+        (Some("array"), _) => format!("list of {}", type_name(&property["items"])),
+        (Some("object"), _) => "table".to_owned(),
+        (Some(plain), _) => plain.to_owned(),
+        (None, _) => "any".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rows() -> Vec<(String, Value)> {
+        let catalogue = catalogue();
+        let kinds = catalogue.as_object().unwrap();
+        let members = kinds.values().flat_map(|members| members.as_array().unwrap());
+        members
+            .flat_map(|member| {
+                let name = member["name"].as_str().unwrap().to_owned();
+                let parameters = member["parameters"].as_array().unwrap().clone();
+                parameters.into_iter().map(move |parameter| (name.clone(), parameter))
+            })
+            .collect()
+    }
+
+    #[test]
+    fn every_parameter_is_described_and_typed() {
+        for (member, parameter) in rows() {
+            let description = parameter["description"].as_str().unwrap();
+            assert!(description.len() > 10, "{member}: {parameter}");
+            assert_ne!(parameter["type"], "any", "{member}: {parameter}");
+        }
+    }
+
+    #[test]
+    fn every_member_has_a_summary_of_one_line() {
+        for members in catalogue().as_object().unwrap().values() {
+            assert!(!members.as_array().unwrap().is_empty());
+            for member in members.as_array().unwrap() {
+                let summary = member["summary"].as_str().unwrap();
+                assert!((10..=200).contains(&summary.len()), "{}: {summary}", member["name"]);
+                assert!(!summary.contains('\n'));
+            }
+        }
+    }
+
+    #[test]
+    fn quantities_are_named_by_what_they_measure() {
+        let find = |member: &str, name: &str| {
+            let mut rows = rows().into_iter();
+            rows.find(|(m, row)| m == member && row["name"] == name).unwrap().1
+        };
+        assert_eq!(find("cbr", "rate")["type"], "rate");
+        assert_eq!(find("cbr", "rate")["default"], "1 Mbit/s");
+        assert_eq!(find("fifo", "limit")["type"], "queue size");
+        assert_eq!(find("on-off", "times")["type"], "fixed | exponential");
+        assert_eq!(find("dumbbell", "access_rate")["type"], "rate");
+        assert_eq!(find("reno", "beta")["default"], 0.5);
+    }
+}

@@ -1,0 +1,308 @@
+//! Properties of reading scenarios: nothing makes it panic, and the canonical form is a fixed
+//! point.
+
+use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use serde_json::{Value, json};
+
+use super::{Cca, Kind, Queue, Scenario, Traffic, toml_to_json};
+
+fn names<K: Kind>() -> impl Strategy<Value = Value> {
+    prop::sample::select(K::members().map(|member| json!(member.name)).collect::<Vec<_>>())
+}
+
+/// Values that some key takes, and values that none takes.
+fn any_value() -> impl Strategy<Value = Value> {
+    let text = prop::sample::select(vec![
+        "0 s",
+        "1 ns",
+        "15 ms",
+        "10 s",
+        "1e6 s",
+        "9e15 ns",
+        "1 bit/s",
+        "32 Mbit/s",
+        "9e6 Gbit/s",
+        "0 packets",
+        "40 packets",
+        "1e18 packets",
+        "1 B",
+        "60 kB",
+        "1 bdp",
+        "1e6 bdp",
+        "0 %",
+        "0.1 %",
+        "100 %",
+        "1e-300 %",
+        "auto",
+        "reverse",
+        "udp",
+        "fq",
+        "ns3",
+        "linux_4.9",
+        "l4s",
+        "sce",
+        "fifo",
+        "dumbbell",
+        "parking-lot",
+        "graph",
+        "reno",
+        "greedy",
+        "cbr",
+        "n1",
+        "",
+        "é",
+        "1 é",
+        "-1 ms",
+        "+ s",
+        ". B",
+        "1_0 ms",
+        "∞ s",
+        "e s",
+        "1e s",
+        "1e400 s",
+    ]);
+    prop_oneof![
+        4 => text.prop_map(Value::from),
+        1 => any::<i64>().prop_map(Value::from),
+        1 => (0..5u64).prop_map(Value::from),
+        1 => any::<f64>().prop_map(Value::from),
+        1 => any::<bool>().prop_map(Value::from),
+        1 => Just(Value::Null),
+        1 => Just(json!([])),
+        1 => Just(json!({})),
+        1 => ".{0,12}".prop_map(Value::from),
+    ]
+}
+
+fn spec<K: Kind>() -> impl Strategy<Value = Value> {
+    names::<K>().prop_flat_map(|name| {
+        let keys: Vec<String> = K::find(name.as_str().unwrap_or_default())
+            .map(|listing| (listing.schema)())
+            .ok()
+            .and_then(|schema| schema["properties"].as_object().cloned())
+            .map(|properties| properties.into_iter().map(|(key, _)| key).collect())
+            .unwrap_or_default();
+        let key = if keys.is_empty() {
+            Just("x".to_owned()).boxed()
+        } else {
+            prop::sample::select(keys).boxed()
+        };
+        let kind = name.clone();
+        prop_oneof![
+            9 => Just(name),
+            1 => (key, any_value()).prop_map(move |(key, value)| {
+                let mut table = json!({ "kind": kind });
+                table[key.as_str()] = value;
+                table
+            }),
+        ]
+    })
+}
+
+fn flow() -> impl Strategy<Value = Value> {
+    (spec::<Cca>(), spec::<Traffic>(), 1..4u64, 0..2u64).prop_map(|(cca, traffic, count, rtt)| {
+        json!({ "cca": cca, "traffic": traffic, "count": count, "rtt": format!("{rtt} ms") })
+    })
+}
+
+fn link() -> impl Strategy<Value = Value> {
+    (spec::<Queue>(), 1..1000u64, 0..3u64).prop_map(|(queue, rate, delay)| {
+        json!({ "rate": format!("{rate} Mbit/s"), "delay": format!("{delay} ms"), "queue": queue })
+    })
+}
+
+fn topology() -> impl Strategy<Value = Value> {
+    prop_oneof![
+        (link(), link()).prop_map(
+            |(there, back)| json!({ "kind": "dumbbell", "bottleneck": there, "reverse": back })
+        ),
+        prop::collection::vec(link(), 1..4)
+            .prop_map(|hops| json!({ "kind": "parking_lot", "hops": hops })),
+        link().prop_map(|mut link| {
+            link["id"] = json!("only");
+            link["from"] = json!("a");
+            link["to"] = json!("b");
+            json!({ "kind": "graph", "links": [link] })
+        }),
+    ]
+}
+
+/// Mostly valid scenarios.
+fn scenario() -> impl Strategy<Value = Value> {
+    let flows = prop::collection::vec(flow(), 1..4);
+    (topology(), flows, 1..100u64).prop_map(|(topology, mut flows, duration)| {
+        if topology["kind"] == "graph" {
+            for flow in &mut flows {
+                flow["from"] = json!("a");
+                flow["to"] = json!("b");
+            }
+        }
+        json!({ "duration": format!("{duration} s"), "topology": topology, "flows": flows })
+    })
+}
+
+/// The tables and lists of `value`, by their pointers.
+fn places(value: &Value, here: &str, found: &mut Vec<String>) {
+    match value {
+        Value::Object(table) => {
+            found.push(here.to_owned());
+            table.iter().for_each(|(key, inner)| places(inner, &format!("{here}/{key}"), found));
+        }
+        Value::Array(items) => {
+            items
+                .iter()
+                .enumerate()
+                .for_each(|(i, inner)| places(inner, &format!("{here}/{i}"), found));
+        }
+        _ => {}
+    }
+}
+
+const KEYS: &[&str] = &[
+    "name",
+    "duration",
+    "seed",
+    "stack",
+    "sample_interval",
+    "warmup",
+    "topology",
+    "flows",
+    "kind",
+    "rate",
+    "delay",
+    "queue",
+    "loss",
+    "reverse_loss",
+    "overhead",
+    "device_queue",
+    "mtu",
+    "access_rate",
+    "hops",
+    "links",
+    "nodes",
+    "from",
+    "to",
+    "id",
+    "duplex",
+    "route",
+    "cca",
+    "rtt",
+    "start",
+    "stop",
+    "count",
+    "ecn",
+    "send_buffer",
+    "receive_buffer",
+    "direction",
+    "traffic",
+    "drop",
+    "mss",
+    "ack_every",
+    "transport",
+    "host_queue",
+    "offload",
+    "gro",
+    "label",
+    "limit",
+    "nonsense",
+];
+
+/// A scenario with some keys set to whatever.
+fn mutated() -> impl Strategy<Value = Value> {
+    let change = (any::<prop::sample::Index>(), prop::sample::select(KEYS), any_value());
+    (scenario(), prop::collection::vec(change, 0..4)).prop_map(|(mut scenario, changes)| {
+        for (place, key, value) in changes {
+            let mut found = Vec::new();
+            places(&scenario, "", &mut found);
+            if let Some(Value::Object(table)) =
+                scenario.pointer_mut(&found[place.index(found.len())])
+            {
+                table.insert(key.to_owned(), value);
+            }
+        }
+        scenario
+    })
+}
+
+fn reads_back_to_itself(scenario: &Scenario) {
+    let canonical = scenario.to_json();
+    let text = serde_json::to_string(&canonical).unwrap();
+    let again = Scenario::from_json(&serde_json::from_str(&text).unwrap());
+    let again = again.unwrap_or_else(|why| panic!("{why}\nin {canonical:#}"));
+    assert_eq!(again.to_json(), canonical);
+    assert_eq!(&again, scenario);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1_000))]
+
+    #[test]
+    fn canonical_forms_are_fixed_points_and_every_flow_has_a_route(value in scenario()) {
+        if let Ok(scenario) = Scenario::from_json(&value) {
+            reads_back_to_itself(&scenario);
+            prop_assert_eq!(scenario.network().unwrap().routes.len(), scenario.flows_expanded().len());
+        }
+    }
+
+    #[test]
+    fn mutated_scenarios_never_panic(value in mutated()) {
+        match Scenario::from_json(&value) {
+            Ok(scenario) => reads_back_to_itself(&scenario),
+            Err(error) => prop_assert!(!error.message.is_empty()),
+        }
+    }
+
+    #[test]
+    fn random_bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+        let _ = Scenario::from_toml(&String::from_utf8_lossy(&bytes));
+    }
+
+    #[test]
+    fn toml_with_random_edits_never_panics(at in any::<prop::sample::Index>(), cut in 0..40usize, insert in "[\\[\\]{}=.,\"'a-z0-9 \n]{0,8}") {
+        let mut text: Vec<char> = include_str!("example.toml").chars().collect();
+        let at = at.index(text.len());
+        let end = (at + cut).min(text.len());
+        text.splice(at..end, insert.chars());
+        let text: String = text.into_iter().collect();
+        if let Ok(scenario) = Scenario::from_toml(&text) {
+            reads_back_to_itself(&scenario);
+        }
+    }
+}
+
+/// The strategies above are of use only if they reach both sides of the boundary.
+#[test]
+fn the_strategies_make_good_scenarios_and_bad_ones() {
+    let mut runner = proptest::test_runner::TestRunner::deterministic();
+    let mut accepted = |strategy: BoxedStrategy<Value>| {
+        let values = (0..500).map(|_| strategy.new_tree(&mut runner).unwrap().current());
+        values.filter(|value| Scenario::from_json(value).is_ok()).count()
+    };
+    let plain = accepted(scenario().boxed());
+    let changed = accepted(mutated().boxed());
+    assert!(plain > 200 && changed > 50 && changed < plain, "{plain}, {changed} of 500");
+}
+
+#[test]
+fn every_member_is_accepted_with_its_defaults() {
+    let base = |cca: &str, queue: &str| {
+        json!({
+            "duration": "1 s",
+            "topology": { "kind": "dumbbell", "bottleneck": { "rate": "10 Mbit/s", "queue": queue } },
+            "flows": [{ "cca": cca, "rtt": "10 ms" }],
+        })
+    };
+    let read = |value: Value| {
+        let scenario = Scenario::from_json(&value).unwrap_or_else(|why| panic!("{why} in {value}"));
+        reads_back_to_itself(&scenario);
+    };
+    Cca::members().for_each(|cca| read(base(cca.name, "fifo")));
+    Queue::members().for_each(|queue| read(base("reno", queue.name)));
+    for traffic in Traffic::members() {
+        let mut scenario = base("reno", "fifo");
+        scenario["flows"][0]["traffic"] = json!(traffic.name);
+        read(scenario);
+    }
+    assert!(toml_to_json(include_str!("example.toml")).is_ok());
+}
