@@ -204,10 +204,8 @@ impl Bbr {
     /// The first RTT sample replaces the nominal RTT.
     fn see_rtt(&mut self, now: Time, ack: &AckSample) {
         if !self.seen_rtt && ack.srtt > Span::ZERO {
-            self.seen_rtt = true;
+            self.on_established(now, ack.srtt);
             self.min_rtt = ack.min_rtt;
-            self.min_rtt_stamp = now;
-            self.start_pacing(ack.srtt);
         }
     }
 
@@ -289,6 +287,13 @@ impl CongestionControl for Bbr {
         self.update_gains();
         self.pace(self.pacing_gain);
         self.set_cwnd(ack);
+    }
+
+    fn on_established(&mut self, now: Time, rtt: Span) {
+        self.seen_rtt = true;
+        self.min_rtt = Span::from_micros(rtt.as_micros());
+        self.min_rtt_stamp = now;
+        self.start_pacing(rtt);
     }
 
     fn on_sent(&mut self, now: Time, _sent: &Sent) {

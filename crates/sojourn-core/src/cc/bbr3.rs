@@ -226,10 +226,7 @@ impl Bbr3 {
 
     fn see_rtt(&mut self, now: Time, ack: &AckSample) {
         if !self.seen_rtt && ack.srtt > Span::ZERO {
-            self.seen_rtt = true;
-            (self.min_rtt, self.min_rtt_stamp) = (ack.min_rtt, now);
-            (self.probe_rtt_min, self.probe_rtt_min_stamp) = (ack.min_rtt, now);
-            self.start_pacing(ack.srtt);
+            self.on_established(now, ack.srtt);
         }
     }
 
@@ -324,6 +321,14 @@ impl CongestionControl for Bbr3 {
         self.prev_state = ack.state;
         self.loss_in_cycle |= sample.evidence.lost > 0;
         self.ecn_in_cycle |= sample.evidence.delivered_ce > 0;
+    }
+
+    fn on_established(&mut self, now: Time, rtt: Span) {
+        self.seen_rtt = true;
+        let min_rtt = Span::from_micros(rtt.as_micros());
+        (self.min_rtt, self.min_rtt_stamp) = (min_rtt, now);
+        (self.probe_rtt_min, self.probe_rtt_min_stamp) = (min_rtt, now);
+        self.start_pacing(rtt);
     }
 
     fn on_sent(&mut self, now: Time, _sent: &Sent) {

@@ -47,8 +47,9 @@ pub struct CubicCurve {
     pub k: u64,
     /// Start of the epoch in milliseconds.
     epoch: Option<u64>,
-    /// Acknowledged segments not yet turned into growth of `reno_window`.
-    acked: u32,
+    /// Acknowledged segments not yet turned into growth of `reno_window`; negative when SCE has
+    /// taken some off.
+    acked: i64,
     /// Window that Reno would have (`tcp_cwnd`).
     pub reno_window: u32,
     reno_scale: u32,
@@ -117,6 +118,46 @@ impl CubicCurve {
         };
     }
 
+    /// Whether the window follows the curve now.
+    pub fn in_epoch(&self) -> bool {
+        self.epoch.is_some()
+    }
+
+    /// The curve's value now.
+    #[cfg(test)]
+    pub fn target(&self, now: Time) -> u32 {
+        self.window_at(jiffies(now) - self.epoch.unwrap_or(0))
+    }
+
+    /// Flattens the curve on an SCE echo (`bictcp_handle_ack` of Cubic-SCE): the time to the
+    /// inflection point, or the time since, shrinks by `acked` parts in `root`, or to them. The
+    /// curve stays where it is now.
+    pub fn flatten(&mut self, now: Time, acked: u32, root: u32) {
+        let Some(epoch) = self.epoch else { return };
+        let t = ((jiffies(now) - epoch) << 10) / 1000;
+        let (acked, root) = (u64::from(acked), u64::from(root));
+        if t < self.k {
+            let left = self.k - t;
+            self.epoch = Some(jiffies(now));
+            self.k = if acked < root { left * (root - acked) / root } else { 0 };
+            self.origin = self.origin.saturating_sub(rise(left) - rise(self.k));
+        } else {
+            let since = t - self.k;
+            self.epoch = Some(epoch + ((self.k * 1000) >> 10));
+            self.k = if acked < root { since * acked / root } else { since };
+            self.origin = self.origin.saturating_add(rise(since) - rise(since - self.k));
+        }
+    }
+
+    /// Takes `segments` off the count that grows Reno's window; returns how many times `window`
+    /// it fell below zero.
+    pub fn charge(&mut self, segments: u32, window: u32) -> u32 {
+        self.acked -= i64::from(segments);
+        let steps = (-self.acked).max(0) / i64::from(window);
+        self.acked += steps * i64::from(window);
+        steps as u32
+    }
+
     /// Moves the epoch along by an idle time, so that growth resumes where it stopped.
     pub fn on_idle(&mut self, now: Time, idle: Span) {
         if let Some(epoch) = &mut self.epoch {
@@ -127,7 +168,7 @@ impl CubicCurve {
     /// Acknowledged segments per segment of growth after `acked` more of them, at least 2.
     #[inline]
     pub fn update(&mut self, now: Time, window: u32, acked: u32) -> u32 {
-        self.acked += acked;
+        self.acked += i64::from(acked);
         let now = jiffies(now);
         if self.last_window == window && now - self.last_update <= RECOMPUTE_AFTER {
             return self.count;
@@ -157,7 +198,7 @@ impl CubicCurve {
 
     fn begin_epoch(&mut self, now: u64, window: u32, acked: u32) -> u64 {
         self.epoch = Some(now);
-        self.acked = acked;
+        self.acked = i64::from(acked);
         self.reno_window = window;
         self.origin = self.last_max.max(window);
         self.k = cube_root(CUBE_FACTOR * u64::from(self.origin - window));
@@ -167,8 +208,7 @@ impl CubicCurve {
     /// The curve `ms` milliseconds into its epoch.
     fn window_at(&self, ms: u64) -> u32 {
         let t = (ms << 10) / HZ;
-        let offset = t.abs_diff(self.k).min(LONGEST_OFFSET);
-        let delta = ((C_SCALED * offset * offset * offset) >> 40) as u32;
+        let delta = rise(t.abs_diff(self.k));
         if t < self.k {
             self.origin.saturating_sub(delta)
         } else {
@@ -180,14 +220,20 @@ impl CubicCurve {
     /// the count if Reno is ahead.
     fn keep_up_with_reno(&mut self, window: u32) {
         let per = ((window * self.reno_scale) >> 3).max(1);
-        while self.acked > per {
-            self.acked -= per;
+        while self.acked > i64::from(per) {
+            self.acked -= i64::from(per);
             self.reno_window += 1;
         }
         if self.reno_window > window {
             self.count = self.count.min(window / (self.reno_window - window));
         }
     }
+}
+
+/// How far the curve is from its inflection point's level so many 2^-10 s from it, in segments.
+fn rise(offset: u64) -> u32 {
+    let offset = offset.min(LONGEST_OFFSET);
+    ((C_SCALED * offset * offset * offset) >> 40) as u32
 }
 
 #[cfg(test)]

@@ -68,6 +68,7 @@ controls! {
     "dctcp" dctcp::Dctcp,
     "reno-sce" reno_sce::RenoSce,
     "dctcp-sce" dctcp_sce::DctcpSce,
+    "cubic-sce" cubic_sce::CubicSce,
     "copa" copa::Copa,
     "ledbat" ledbat::Ledbat,
     "prague" prague::Prague,

@@ -1,0 +1,211 @@
+//! Cubic-SCE: Cubic with HyStart that "Some Congestion Experienced" slows down.
+//!
+//! Model: `tcp_cubic_sce.c` of `chromi/sce` (Morton, 2019, unfinished), on Linux's Cubic of that
+//! year. An ACK with SCE echo in slow start ends it: the threshold becomes half the window. Later
+//! it flattens the curve: before the inflection point the time to it shrinks by `acked/sqrt W`,
+//! beyond it the time since shrinks to that share; and it takes `acked x sqrt W` off the count
+//! that grows the Reno window, so that a window full of echoes takes `sqrt W` off the window and
+//! off the inflection point's level. A reduction keeps 7/8 when SCE was echoed within the last
+//! window of ACKs, else Cubic's 0.7.
+//!
+//! Deviations: the source compares acknowledged *bytes* with the square root of segments, so that
+//! any echo moves the inflection point all the way; here both are segments. It also moves the
+//! inflection point's level the wrong way before that point; here the curve stays continuous.
+
+use super::cubic_curve::{CubicCurve, SCALE, Settings};
+use super::hystart::{self, Detect, HyStart};
+use super::window::Window;
+use super::{AckSample, CongestionControl, Control, ControlInit, EcnMode, Event, Registered};
+use crate::registry::NoParams;
+use crate::units::Time;
+
+/// Share kept by a reduction, in 1024ths.
+const BETA: u32 = 717;
+/// The same soon after SCE.
+const BETA_SCE: u32 = SCALE * 7 / 8;
+
+/// Cubic-SCE.
+#[derive(Debug)]
+pub struct CubicSce {
+    window: Window,
+    curve: CubicCurve,
+    hystart: HyStart,
+    /// The largest number whose square is below the window.
+    root: u32,
+    /// ACKs for which an SCE echo is still recent.
+    recent: u32,
+}
+
+impl Registered for CubicSce {
+    type Params = NoParams;
+    const ECN: EcnMode = EcnMode::Sce;
+
+    fn new(_params: NoParams, init: &ControlInit) -> Self {
+        let settings = Settings { beta: BETA, fast_convergence: true, tcp_friendliness: true };
+        let rules = &hystart::LINUX_4_9;
+        CubicSce {
+            window: Window::new(init.initial_window),
+            curve: CubicCurve::new(settings),
+            hystart: HyStart::new(rules, Detect::Both, init.paced, init.mss, init.now),
+            root: 1,
+            recent: 0,
+        }
+    }
+}
+
+impl CubicSce {
+    fn on_sce(&mut self, now: Time, acked: u32) {
+        if self.curve.in_epoch() {
+            self.curve.flatten(now, acked, self.root);
+            let steps = self.curve.charge(acked * self.root, self.window.cwnd);
+            for _ in 0..steps {
+                self.step_down();
+            }
+            self.recent = self.window.cwnd + 1;
+        }
+        self.window.ssthresh = (self.window.cwnd / 2).max(2);
+    }
+
+    fn step_down(&mut self) {
+        if self.window.cwnd > 2 {
+            self.window.cwnd -= 1;
+            self.update_root();
+        }
+        self.curve.origin = self.curve.origin.saturating_sub(1);
+    }
+
+    fn update_root(&mut self) {
+        self.root = self.window.cwnd.saturating_sub(1).isqrt();
+    }
+
+    fn measure(&mut self, now: Time, ack: &AckSample) {
+        let Some(rtt) = ack.rtt else { return };
+        let taken = self.curve.on_rtt(now, rtt);
+        if let (true, Some(lowest)) = (taken && self.window.in_slow_start(), self.curve.delay_min())
+        {
+            self.hystart.on_rtt(now, rtt, lowest, ack, &mut self.window);
+        }
+    }
+
+    fn grow(&mut self, now: Time, ack: &AckSample) {
+        let mut left = ack.acked;
+        if self.window.in_slow_start() {
+            self.hystart.on_growth(now, ack);
+            left = self.window.slow_start(left);
+            if left == 0 {
+                return;
+            }
+        }
+        let count = self.curve.update(now, self.window.cwnd, left);
+        self.window.additive_increase(count, left);
+        self.update_root();
+    }
+}
+
+impl CongestionControl for CubicSce {
+    fn on_ack(&mut self, now: Time, ack: &AckSample) {
+        if ack.esce {
+            self.on_sce(now, ack.cum_acked.max(1));
+        }
+        self.recent = self.recent.saturating_sub(1);
+        self.measure(now, ack);
+        if ack.may_grow && ack.cwnd_limited {
+            self.grow(now, ack);
+        }
+    }
+
+    fn on_congestion(&mut self, now: Time, event: &Event) {
+        let keep = if self.recent > 0 { BETA_SCE } else { BETA };
+        let curve = &mut self.curve;
+        self.window.on_event(event, |window| {
+            curve.on_reduction(window.cwnd);
+            ((u64::from(window.cwnd) * u64::from(keep) / u64::from(SCALE)) as u32).max(2)
+        });
+        match event {
+            Event::Rto { .. } => {
+                self.curve.reset();
+                self.hystart.reset(now);
+                (self.root, self.recent) = (1, 0);
+            }
+            Event::TxStart { idle } => self.curve.on_idle(now, *idle),
+            _ => {}
+        }
+    }
+
+    fn control(&self) -> Control {
+        self.window.control()
+    }
+
+    fn save(&mut self) {
+        self.window.save();
+    }
+
+    fn undo(&mut self, _now: Time) {
+        self.window.undo();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::path::init;
+    use super::*;
+    use crate::units::Span;
+
+    fn ack(esce: bool) -> AckSample {
+        AckSample {
+            acked: 1,
+            cum_acked: 1,
+            may_grow: true,
+            cwnd_limited: true,
+            esce,
+            ..AckSample::default()
+        }
+    }
+
+    /// In congestion avoidance at a window of 401 segments, below a maximum of 573.
+    fn avoiding() -> CubicSce {
+        let mut cubic = CubicSce::new(NoParams::default(), &init());
+        cubic.window.cwnd = 573;
+        cubic.on_congestion(Time::ZERO, &Event::Loss { in_flight: 573 });
+        cubic.on_congestion(Time::ZERO, &Event::ReductionEnd { cwnd: 401 });
+        cubic.on_ack(Time::from_nanos(1_000_000), &ack(false));
+        cubic
+    }
+
+    #[test]
+    fn sce_ends_slow_start() {
+        let mut cubic = CubicSce::new(NoParams::default(), &init());
+        cubic.on_ack(Time::ZERO, &ack(true));
+        assert_eq!(cubic.window.ssthresh, 5);
+    }
+
+    #[test]
+    fn a_window_of_echoes_takes_the_square_root_off_the_window() {
+        let mut cubic = avoiding();
+        for _ in 0..401 {
+            cubic.on_sce(Time::from_nanos(2_000_000), 1);
+        }
+        let taken = 401 - cubic.window.cwnd;
+        assert!((19..=21).contains(&taken), "{taken}");
+    }
+
+    #[test]
+    fn an_echo_brings_the_inflection_point_nearer_without_a_jump() {
+        let mut cubic = avoiding();
+        let now = Time::ZERO + Span::from_millis(2_000);
+        let before = (cubic.curve.k, cubic.curve.target(now));
+        cubic.curve.flatten(now, 1, cubic.root);
+        let left = before.0 - 2_000 * 1024 / 1000;
+        assert!(cubic.curve.k.abs_diff(left * 19 / 20) <= 2, "{} of {left}", cubic.curve.k);
+        assert!(cubic.curve.target(now).abs_diff(before.1) <= 1);
+    }
+
+    #[test]
+    fn reductions_are_gentler_after_sce() {
+        let mut cubic = avoiding();
+        cubic.on_ack(Time::from_nanos(2_000_000), &ack(true));
+        let window = cubic.window.cwnd;
+        cubic.on_congestion(Time::ZERO, &Event::Ecn { in_flight: 400 });
+        assert_eq!(cubic.window.ssthresh, window * 7 / 8);
+    }
+}
