@@ -21,7 +21,6 @@ from sojourn.scenario import Document, apply_override, parse_value, read, valida
 from sojourn.sweep.expand import plan
 
 _QUICK_SEEDS = 5
-_PUBLISHED_CCA = "reno"
 _PUBLISHED_FLOWS = 2
 #: Second readings of what the page prints; see reference/ccperf/SOURCE.md.
 _READINGS = {
@@ -35,7 +34,8 @@ _READINGS = {
 
 @dataclass(frozen=True)
 class _Setup:
-    cca: Any = _PUBLISHED_CCA
+    #: The control under test; ``None`` for the page's, as the experiment's file has it.
+    cca: Any = None
     flows: int = _PUBLISHED_FLOWS
     overrides: tuple[str, ...] = ()
 
@@ -65,7 +65,7 @@ CCPERF = Paper(
     labels=("metric",),
     tables=("82",),
     choices=(
-        'stack = "ns3": PRR and NewReno/Cubic as ns-3 of 3.41-3.42 has them',
+        'stack = "ns3", version = "ns3" of both controls: as ns-3 of 3.41-3.42 has them, with PRR',
         "ack_every = 1: the receiver acknowledges every segment",
         'device_queue = "2 packets": they wait in the device below the queue of 40',
         'access_rate = "1 Gbit/s", send_buffer = "4 MB", overhead = "2 B"',
@@ -128,7 +128,12 @@ def _setup(overrides: Sequence[str]) -> _Setup:
     flows = given.get("k", _PUBLISHED_FLOWS)
     if not isinstance(flows, int) or isinstance(flows, bool) or not 1 <= flows <= 10_000:
         raise ScenarioError(f"k: {flows!r} given; expected a number of flows from 1 to 10000")
-    return _Setup(given.get("cca", _PUBLISHED_CCA), flows, tuple(rest))
+    return _Setup(_tested(given.get("cca")), flows, tuple(rest))
+
+
+def _tested(cca: Any) -> Any:
+    """The page's own control is ns-3's NewReno, and so is plain ``reno``."""
+    return None if cca == "reno" else cca
 
 
 def _cases(setup: _Setup, quick: bool) -> Iterator[Case]:
@@ -143,7 +148,7 @@ def _document(setup: _Setup, quick: bool) -> Document:
     document = read(directory("experiments") / "ccperf" / "cubic-friendliness.toml")
     tested, cubic = document["flows"]
     under_test = setup.flows // 2
-    if setup.cca != _PUBLISHED_CCA:
+    if setup.cca is not None:
         tested = {**tested, "cca": setup.cca}
         del tested["label"]
     flows = [(tested, under_test), (cubic, setup.flows - under_test)]
