@@ -1,5 +1,7 @@
 //! The network that every topology becomes.
 
+use serde_json::{Value, json};
+
 use crate::error::FieldError;
 use crate::scenario::LinkSpec;
 use crate::units::Span;
@@ -82,6 +84,23 @@ impl Network {
         }
         self.routes.push(routes);
         Ok(())
+    }
+
+    /// What results refer to: `links`, the recorded ones with their `id`, `rate` and `overhead`,
+    /// and `paths`, for each flow the recorded links that its data passes, by index.
+    pub fn to_json(&self) -> Value {
+        let recorded = || self.links.iter().filter(|link| link.recorded);
+        let count = recorded().count() as u32;
+        let links = recorded().map(|link| {
+            json!({ "id": link.id, "rate": link.spec.rate, "overhead": link.spec.overhead })
+        });
+        let path = |route: &Routes| -> Vec<u32> {
+            route.forward.iter().copied().filter(|link| *link < count).collect()
+        };
+        json!({
+            "links": links.collect::<Vec<_>>(),
+            "paths": self.routes.iter().map(path).collect::<Vec<_>>(),
+        })
     }
 
     /// Round-trip propagation delay of flow number `flow`.

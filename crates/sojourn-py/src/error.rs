@@ -1,0 +1,40 @@
+//! Errors of the core as Python exceptions.
+
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::PyType;
+use sojourn_core::error::{Fault, FieldError};
+
+static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+
+/// `ScenarioError`, a `ValueError` with attributes `field` and `message`.
+pub fn class(py: Python<'_>) -> PyResult<&Bound<'_, PyType>> {
+    let make = || {
+        let name = c"sojourn._internal.ScenarioError";
+        let doc = c"Bad input: names the field, what was given and what is allowed.";
+        let base = py.get_type::<PyValueError>();
+        let class = PyErr::new_type(py, name, Some(doc), Some(&base), None)?;
+        // Instances made in Python may lack them.
+        class.bind(py).setattr("field", "")?;
+        class.bind(py).setattr("message", "")?;
+        PyResult::Ok(class)
+    };
+    CLASS.get_or_try_init(py, make).map(|class| class.bind(py))
+}
+
+/// A refused scenario.
+pub fn scenario_error(py: Python<'_>, error: &FieldError) -> PyErr {
+    let make = || {
+        let instance = class(py)?.call1((error.to_string(),))?;
+        instance.setattr("field", &error.field)?;
+        instance.setattr("message", &error.message)?;
+        Ok(PyErr::from_value(instance))
+    };
+    make().unwrap_or_else(|failure: PyErr| failure)
+}
+
+/// A broken invariant of the simulator.
+pub fn fault(error: &Fault) -> PyErr {
+    PyRuntimeError::new_err(error.to_string())
+}

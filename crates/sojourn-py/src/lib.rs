@@ -1,0 +1,62 @@
+//! The core as a Python extension module: text in, columns out, the GIL released in between.
+
+mod error;
+mod run;
+
+use pyo3::prelude::*;
+use serde_json::Value;
+use sojourn_core::scenario::{self, Scenario};
+
+use error::scenario_error;
+
+/// `sojourn._internal`.
+#[pymodule]
+fn _internal(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    let py = module.py();
+    module.add("ScenarioError", error::class(py)?)?;
+    module.add_function(wrap_pyfunction!(toml_to_json, module)?)?;
+    module.add_function(wrap_pyfunction!(validate, module)?)?;
+    module.add_function(wrap_pyfunction!(schema, module)?)?;
+    module.add_function(wrap_pyfunction!(catalogue, module)?)?;
+    module.add_function(wrap_pyfunction!(engine_build, module)?)?;
+    module.add_function(wrap_pyfunction!(run::run, module)?)
+}
+
+/// The JSON equivalent of a scenario file.
+#[pyfunction]
+fn toml_to_json(py: Python<'_>, text: &str) -> PyResult<String> {
+    scenario::toml_to_json(text).map(|value| value.to_string()).map_err(|e| scenario_error(py, &e))
+}
+
+/// The canonical form of a scenario, both in JSON.
+#[pyfunction]
+fn validate(py: Python<'_>, scenario: &str) -> PyResult<String> {
+    Ok(parse(py, scenario)?.to_json().to_string())
+}
+
+/// The JSON schema of scenario files.
+#[pyfunction]
+fn schema() -> String {
+    scenario::json_schema().to_string()
+}
+
+/// Every member of every open kind, in JSON.
+#[pyfunction]
+fn catalogue() -> String {
+    sojourn_core::catalogue::catalogue().to_string()
+}
+
+/// Names the core's sources by a hash.
+#[pyfunction]
+fn engine_build() -> &'static str {
+    env!("SOJOURN_ENGINE_BUILD")
+}
+
+/// Reads a scenario from JSON.
+fn parse(py: Python<'_>, text: &str) -> PyResult<Scenario> {
+    let value: Value = serde_json::from_str(text).map_err(|error| {
+        let message = format!("not valid JSON: {error}");
+        scenario_error(py, &sojourn_core::error::FieldError::new("", message))
+    })?;
+    Scenario::from_json(&value).map_err(|error| scenario_error(py, &error))
+}

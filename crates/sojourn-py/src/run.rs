@@ -1,0 +1,99 @@
+//! Running a scenario: in slices, between which Python may interrupt and hear of the progress.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Instant;
+
+use numpy::PyArray1;
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use sojourn_core::record::{Outcome, Table, Values};
+use sojourn_core::sim::Simulation;
+use sojourn_core::units::Span;
+
+use crate::error::{fault, scenario_error};
+use crate::parse;
+
+/// Aim for the wall time of a slice, in seconds.
+const SLICE: f64 = 0.1;
+
+/// Runs a scenario (JSON): its columns by table and name, `totals` as numbers, and `network`, what
+/// was built, in JSON. `progress`, if given, is called several times per second of work with the
+/// simulated share of the run.
+#[pyfunction]
+#[pyo3(signature = (scenario, progress=None))]
+pub fn run<'py>(
+    py: Python<'py>,
+    scenario: &str,
+    progress: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let scenario = parse(py, scenario)?;
+    let refused = |error| scenario_error(py, &error);
+    let network = scenario.network().map_err(refused)?.to_json().to_string();
+    let mut simulation = Simulation::new(&scenario).map_err(refused)?;
+    let end = simulation.end();
+    let mut slice = Span::from_millis(1);
+    while simulation.now() < end {
+        let until = simulation.now() + slice;
+        let wall = py.detach(|| advance(&mut simulation, until))?;
+        slice = slice.mul_f64((SLICE / wall).clamp(0.5, 2.0)) + Span::from_nanos(1);
+        py.check_signals()?;
+        if let Some(progress) = progress {
+            progress.call1((simulation.now().as_secs_f64() / end.as_secs_f64(),))?;
+        }
+    }
+    let columns = to_python(py, py.detach(|| simulation.outcome()))?;
+    columns.set_item("network", network)?;
+    Ok(columns)
+}
+
+/// Advances and returns the seconds that took; a panic of the core becomes an exception.
+#[allow(clippy::disallowed_methods)] // only the length of slices hangs on the clock
+fn advance(simulation: &mut Simulation, until: sojourn_core::units::Time) -> PyResult<f64> {
+    let began = Instant::now();
+    match catch_unwind(AssertUnwindSafe(|| simulation.advance(until))) {
+        Ok(Ok(())) => Ok(began.elapsed().as_secs_f64()),
+        Ok(Err(error)) => Err(fault(&error)),
+        Err(_) => {
+            let message = format!("the simulator failed at {:?}", simulation.now());
+            Err(PyRuntimeError::new_err(message))
+        }
+    }
+}
+
+fn to_python(py: Python<'_>, outcome: Outcome) -> PyResult<Bound<'_, PyDict>> {
+    let tables = PyDict::new(py);
+    for (name, table) in outcome.into_tables() {
+        let columns = if name == "totals" { numbers(py, table) } else { arrays(py, table) };
+        tables.set_item(name, columns?)?;
+    }
+    Ok(tables)
+}
+
+/// One array per column; the values are moved, not copied.
+fn arrays(py: Python<'_>, table: Table) -> PyResult<Bound<'_, PyDict>> {
+    let columns = PyDict::new(py);
+    for column in table.columns {
+        match column.values {
+            Values::Integers(values) => {
+                columns.set_item(column.name, PyArray1::from_vec(py, values))?;
+            }
+            Values::Reals(values) => {
+                columns.set_item(column.name, PyArray1::from_vec(py, values))?;
+            }
+        }
+    }
+    Ok(columns)
+}
+
+/// One number per column of a table of one row.
+fn numbers(py: Python<'_>, table: Table) -> PyResult<Bound<'_, PyDict>> {
+    let columns = PyDict::new(py);
+    for column in table.columns {
+        match column.values {
+            Values::Integers(values) => columns.set_item(column.name, values.first())?,
+            Values::Reals(values) => columns.set_item(column.name, values.first())?,
+        }
+    }
+    Ok(columns)
+}
