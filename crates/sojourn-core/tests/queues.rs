@@ -104,3 +104,35 @@ fn flow_queues_share_the_link_equally() {
         assert!(jain >= 0.99, "{queue}: {jain} {rates:?}");
     }
 }
+/// Goodput of `count` Prague flows over that of as many Classic ones, in DualPI2, with equal total
+/// round-trip times: the C queue adds its target of 15 ms to the Classic flows' `rtt`.
+fn prague_over_classic(classic: &str, count: usize, rate: u32, rtt: u32) -> f64 {
+    let flows = [
+        flow("prague", &format!("{} ms", rtt + 15), &format!("count = {count}")),
+        flow(classic, &format!("{rtt} ms"), &format!("count = {count}\necn = \"classic\"")),
+    ];
+    let queue = "{ kind = \"dualpi2\", step_queue = \"1 packet\" }";
+    let outcome = run(90, &format!("{rate} Mbit/s"), queue, &flows);
+    let sum = |flows: std::ops::Range<usize>| -> f64 {
+        flows.map(|flow| goodput(&outcome, flow, 30.0)).sum()
+    };
+    sum(0..count) / sum(count..2 * count)
+}
+
+/// The coupling law gives a Prague flow 0.85 times the window of a Reno flow under the same p'
+/// (2.2 / (2 p') over 1.31 / p'). Several flows come close to that; a single Classic flow's
+/// saw-tooth lets p' swing, in favour of Prague, the more the larger its window is.
+#[test]
+fn prague_and_classic_flows_share_dualpi2() {
+    for classic in ["reno", "cubic"] {
+        for (rate, bound) in [(10, 1.5), (20, 1.5), (40, 1.5), (100, 1.75)] {
+            let ratio = prague_over_classic(classic, 1, rate, 10);
+            assert!((1.0 / bound..bound).contains(&ratio), "{classic} at {rate} Mbit/s: {ratio}");
+        }
+        for (rate, rtt) in [(40, 10), (40, 40), (100, 10), (100, 40)] {
+            let ratio = prague_over_classic(classic, 5, rate, rtt);
+            let fair = (1.0 / 1.5..1.5).contains(&ratio);
+            assert!(fair, "five {classic} at {rate} Mbit/s, {rtt} ms: {ratio}");
+        }
+    }
+}

@@ -14,10 +14,17 @@
 //! the limit is what drops. Nothing is signalled by probability while less than two full packets
 //! wait.
 //!
+//! Below about 12 Mbit/s a full packet takes longer than the default step of 1 ms, so that a packet
+//! of the L queue is marked for having waited for a single one of the C queue, and scalable flows
+//! get little. `step_queue = "1 packet"` (Linux `min_qlen_step`, by default 0 there too) spares
+//! packets that found the L queue empty; or set a longer `step`.
+//!
 //! Defaults are Linux's: target 15 ms, update 16 ms, alpha 0.16 and beta 3.2 per s, k = 2, step
 //! 1 ms, C weight 10 %, 10000 packets, drops at the head. Deviations: the memory limit (twice the
 //! limit in bytes, not reached by packets up to the MTU), classification by filters, drops on
 //! arrival and thresholds in packets are left out. There is no segmentation offload to undo.
+
+use std::collections::VecDeque;
 
 use rand::Rng;
 use schemars::JsonSchema;
@@ -51,6 +58,8 @@ pub struct Params {
     pub coupling: u8,
     /// Waiting time above which every packet of the L queue is marked.
     pub step: Span,
+    /// Packets that a packet must find waiting in the L queue for `step` to apply to it.
+    pub step_queue: Packets,
     /// Least share of the bytes that the C queue gets while both wait.
     pub c_weight: Percent,
     /// Drop, instead of letting the queue grow, when marks no longer restrain the flows.
@@ -67,6 +76,7 @@ impl Default for Params {
             beta: 3.2,
             coupling: 2,
             step: Span::from_millis(1),
+            step_queue: Packets(0),
             c_weight: Percent::new(10.0),
             drop_on_overload: true,
         }
@@ -93,6 +103,8 @@ impl crate::registry::Params for Params {
 pub struct DualPi2 {
     low_latency: PacketList,
     classic: PacketList,
+    /// For each packet of the L queue, whether `step` applies to it.
+    steps: VecDeque<bool>,
     law: Pi2,
     config: Pi2Config,
     params: Params,
@@ -113,6 +125,7 @@ impl Registered for DualPi2 {
         DualPi2 {
             low_latency: PacketList::new(framing),
             classic: PacketList::new(framing),
+            steps: VecDeque::new(),
             law: Pi2::default(),
             config: Pi2Config {
                 target: params.target,
@@ -188,6 +201,7 @@ impl QueueDiscipline for DualPi2 {
         if self.low_latency.len() + self.classic.len() >= self.params.limit.0 {
             cx.drop(now, packet, DropReason::Overflow);
         } else if matches!(packet.ecn, Ecn::Ect1 | Ecn::Ce) {
+            self.steps.push_back(self.low_latency.len() >= self.params.step_queue.0);
             self.low_latency.push(packet);
         } else {
             self.classic.push(packet);
@@ -196,11 +210,12 @@ impl QueueDiscipline for DualPi2 {
 
     fn dequeue(&mut self, now: Time, cx: &mut QueueContext<'_>) -> Option<Packet> {
         while let Some((mut packet, from_l, change)) = self.pop() {
+            let step_applies = from_l && self.steps.pop_front() == Some(true);
             if self.signal(now, &mut packet, from_l, cx) {
                 cx.drop(now, packet, DropReason::Aqm);
                 continue;
             }
-            if from_l && now.since(packet.enqueued_at) > self.params.step {
+            if step_applies && now.since(packet.enqueued_at) > self.params.step {
                 let _ = cx.mark_ce(now, &mut packet);
             }
             self.credit += change;
@@ -309,6 +324,16 @@ mod tests {
         bench.now += Span::from_millis(1);
         assert_eq!(bench.take().map(|p| p.ecn), Some(Ecn::Ect1));
         bench.now += Span::from_nanos(1);
+        assert_eq!(bench.take().map(|p| p.ecn), Some(Ecn::Ce));
+    }
+
+    #[test]
+    fn the_step_can_spare_packets_that_found_the_l_queue_empty() {
+        let params = Params { step_queue: Packets(1), ..Params::default() };
+        let mut bench = Bench::new(DualPi2::new(params, &init()));
+        (0..2).for_each(|i| bench.offer(1, i, 1500, Ecn::Ect1));
+        bench.now += Span::from_millis(2);
+        assert_eq!(bench.take().map(|p| p.ecn), Some(Ecn::Ect1));
         assert_eq!(bench.take().map(|p| p.ecn), Some(Ecn::Ce));
     }
 

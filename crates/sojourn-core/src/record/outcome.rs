@@ -91,11 +91,7 @@ fn link_table(links: &[Link]) -> Table {
     percentiles(table, ["sojourn_p50", "sojourn_p95", "sojourn_p99"], &histograms)
 }
 
-fn percentiles(
-    table: Table,
-    names: [&'static str; 3],
-    histograms: &[Option<&Histogram>],
-) -> Table {
+fn percentiles(table: Table, names: [&'static str; 3], histograms: &[Option<&Histogram>]) -> Table {
     let column = |share| {
         let value = |histogram: &Option<&Histogram>| {
             histogram.and_then(|h| h.percentile(share)).map_or(f64::NAN, Span::as_secs_f64)
