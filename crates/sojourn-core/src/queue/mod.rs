@@ -16,6 +16,7 @@ use crate::units::{Rate, Span, Time};
 pub mod flow_queues;
 pub mod law;
 pub mod packet_list;
+pub mod store;
 
 macro_rules! queues {
     ($($name:literal $module:ident :: $type:ident),* $(,)?) => {
@@ -29,8 +30,6 @@ macro_rules! queues {
     };
 }
 
-pub mod store;
-
 queues! {
     "cake" cake::Cake,
     "cobalt" cobalt::CobaltQueue,
@@ -41,6 +40,7 @@ queues! {
     "pie" pie::Pie,
     "fq_pie" fq_pie::FqPie,
     "dualpi2" dualpi2::DualPi2,
+    "fq" fq::Fq,
 }
 
 /// Why a packet was dropped by a queue.
