@@ -2,8 +2,7 @@
 //! (`tcp_update_skb_after_send`, `tcp_update_pacing_rate`, `tcp_tso_autosize`).
 //!
 //! The clock advances by length over rate for every burst; up to half a burst's time is credited
-//! when the sender was late. Linux counts payload both in the rate and in the length; here both
-//! count the IP packet, which comes to the same times. The first ten segments of a connection are not paced.
+//! when the sender was late. Rate and length count payload, as in Linux. The first ten segments of a connection are not paced.
 
 use crate::units::{Rate, Span, Time};
 
@@ -27,7 +26,7 @@ pub struct Pacer {
 }
 
 impl Pacer {
-    /// Sets the rate, in bits of IP packet per second; `None` switches pacing off.
+    /// Sets the rate, in bits of payload per second; `None` switches pacing off.
     #[inline]
     pub fn set_rate(&mut self, rate: Option<Rate>) {
         self.rate = rate.filter(|rate| rate.as_bps() > 0);
@@ -44,15 +43,15 @@ impl Pacer {
         (self.rate.is_some() && self.left == 0 && self.next > now).then_some(self.next)
     }
 
-    /// A packet of `size` bytes was sent; bursts are of `burst` segments.
+    /// A segment of `payload` bytes was sent; bursts are of `burst` segments.
     #[inline]
-    pub fn on_sent(&mut self, now: Time, size: u32, burst: u32, segments_before: u64) {
+    pub fn on_sent(&mut self, now: Time, payload: u32, burst: u32, segments_before: u64) {
         let Some(rate) = self.rate.filter(|_| segments_before >= UNPACED_SEGMENTS) else { return };
         if self.left == 0 {
             self.left = burst.max(1);
         }
         self.left -= 1;
-        let length = rate.span_of(u64::from(size));
+        let length = rate.span_of(u64::from(payload));
         let late = now.since(self.next);
         let credit = late.min(length / 2);
         self.next = self.next.max(now) + (length - credit);
@@ -75,14 +74,14 @@ pub fn window_rate(
     cwnd: u32,
     ssthresh: u32,
     packets_out: u32,
-    packet_size: u32,
+    mss: u32,
     srtt: Span,
 ) -> Option<Rate> {
     if srtt == Span::ZERO {
         return None;
     }
     let percent: u128 = if cwnd < ssthresh / 2 { 200 } else { 120 };
-    let bits = u128::from(cwnd.max(packets_out)) * u128::from(packet_size) * 8;
+    let bits = u128::from(cwnd.max(packets_out)) * u128::from(mss) * 8;
     let bps = bits * percent * 10_000_000 / u128::from(srtt.as_nanos());
     Some(Rate::from_bps(bps.clamp(1, u128::from(u64::MAX)) as u64))
 }

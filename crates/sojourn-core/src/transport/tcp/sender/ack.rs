@@ -6,7 +6,7 @@ use crate::packet::{Flags, Packet, SackBlock};
 use crate::transport::tcp::profile::LossDetection;
 use crate::transport::tcp::rate::Sampler;
 use crate::transport::tcp::scoreboard::{Marks, Scoreboard, Segment};
-use crate::transport::tcp::{HEADER, pacing, rack};
+use crate::transport::tcp::{pacing, rack};
 use crate::units::{Span, Time};
 
 /// What one ACK brought.
@@ -390,7 +390,7 @@ impl Sender {
         let rate = self.control.pacing_rate.or_else(|| {
             let out = self.board.packets_out();
             let (cwnd, ssthresh) = (self.cwnd, self.control.ssthresh);
-            pacing::window_rate(cwnd, ssthresh, out, self.init.mss + HEADER, self.rtt.srtt())
+            pacing::window_rate(cwnd, ssthresh, out, self.init.mss, self.rtt.srtt())
         });
         self.pacer.set_rate(rate);
     }

@@ -217,7 +217,7 @@ impl Sender {
             self.prr.on_sent(1);
         }
         let burst = self.burst_size();
-        self.pacer.on_sent(now, HEADER + payload, burst, self.counters.sent_packets);
+        self.pacer.on_sent(now, payload, burst, self.counters.sent_packets);
         self.counters.sent_packets += 1;
         self.counters.sent_bytes += u64::from(payload);
         self.last_sent_at = now;
@@ -230,7 +230,7 @@ impl Sender {
             return 1;
         }
         self.control.burst.unwrap_or_else(|| {
-            pacing::burst_segments(self.pacer.rate(), self.rtt.min_rtt(), self.init.mss + HEADER)
+            pacing::burst_segments(self.pacer.rate(), self.rtt.min_rtt(), self.init.mss)
         })
     }
 
