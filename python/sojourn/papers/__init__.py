@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from sojourn.papers.ccperf import CCPERF
+from sojourn.papers.linux618 import LINUX618
 from sojourn.papers.paper import Paper
 
-PAPERS: dict[str, Paper] = {paper.name: paper for paper in (CCPERF,)}
+PAPERS: dict[str, Paper] = {paper.name: paper for paper in (CCPERF, LINUX618)}
