@@ -11,11 +11,12 @@
 //! | pacing and bursts | `pacing` |
 //! | data the application has written | `send_buffer` |
 //! | the sender: ACKs, recovery, output, timers | `sender/` |
-//! | the receiver: reassembly, ACK policy, echo of marks | `receiver`, `reassembly`, `echo` |
+//! | the receiver: reassembly, ACK policy, echo of marks, window | `receiver`, `reassembly`, `echo`, `autotune` |
 //!
 //! Not modelled: connection teardown (a flow is complete when all its data is acknowledged),
 //! Nagle's algorithm (small writes are sent as they come), SACK reneging, MTU probing.
 
+mod autotune;
 mod dupthresh;
 mod echo;
 mod pacing;

@@ -122,7 +122,8 @@ const LINUX_6: Profile = Profile {
     delayed_ack: Span::from_millis(40),
     sack_compression: true,
     receive_buffer_max: 32 << 20,
-    window_share: 0.5,
+    // Measured: 80,896 of 131,072 bytes.
+    window_share: 0.617_188,
 };
 
 const LINUX_5_1: Profile = Profile {
@@ -130,6 +131,7 @@ const LINUX_5_1: Profile = Profile {
     timeout_window: TimeoutWindow::One,
     tick: Span::from_millis(4),
     receive_buffer_max: 6 << 20,
+    window_share: 0.5,
     ..LINUX_6
 };
 

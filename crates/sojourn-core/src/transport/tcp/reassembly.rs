@@ -48,6 +48,8 @@ pub struct Reassembly {
     runs: Vec<Run>,
     recent: [SackBlock; REMEMBERED],
     recent_len: usize,
+    /// Payload waiting above the first hole.
+    waiting_bytes: u64,
 }
 
 impl Reassembly {
@@ -58,6 +60,7 @@ impl Reassembly {
             runs: Vec::new(),
             recent: [SackBlock::default(); REMEMBERED],
             recent_len: 0,
+            waiting_bytes: 0,
         }
     }
 
@@ -71,6 +74,12 @@ impl Reassembly {
     #[inline]
     pub fn is_contiguous(&self) -> bool {
         self.runs.is_empty()
+    }
+
+    /// Payload bytes that wait above a hole.
+    #[inline]
+    pub fn waiting_bytes(&self) -> u64 {
+        self.waiting_bytes
     }
 
     /// Takes a data segment in.
@@ -89,6 +98,7 @@ impl Reassembly {
         if seq < self.next || !self.insert_above(seq, bytes, written) {
             return Arrival::Duplicate;
         }
+        self.waiting_bytes += bytes;
         Arrival::OutOfOrder
     }
 
@@ -101,6 +111,7 @@ impl Reassembly {
         released.segments += run.block.end - run.block.start;
         released.bytes += run.bytes;
         released.written = released.written.wrapping_add(run.written);
+        self.waiting_bytes -= run.bytes;
         self.next = run.block.end;
         self.forget_below(self.next);
     }
@@ -216,6 +227,7 @@ mod tests {
             prop_assert_eq!(bytes, (1..60u64).sum::<u64>());
             prop_assert_eq!(duplicates, again.len());
             prop_assert!(queue.is_contiguous());
+            prop_assert_eq!(queue.waiting_bytes(), 0);
         }
     }
 }

@@ -6,10 +6,10 @@
 //! three ACKs above a hole at once, the following spaced by the lesser of 1 ms and 5 % of the RTT
 //! (SACK compression, Linux since 4.18). With `gro`, the segments of 50 us are acknowledged as one.
 //!
-//! Deviations: the PSH bit is not modelled; the application reads at once; the receive window
-//! opens by two segments per segment received up to its limit, as Linux's does when memory is not
-//! short, and its right edge never moves back; the SYN-ACK is repeated only when the SYN is.
+//! Deviations: the PSH bit is not modelled; the application reads at once; the SYN-ACK is repeated
+//! only when the SYN is.
 
+use super::autotune::Autotune;
 use super::echo::{Echo, Response};
 use super::reassembly::{Arrival, InOrder, Reassembly};
 use super::{HEADER, SYN_SIZE, TcpInit, sack_option_size};
@@ -24,8 +24,6 @@ const SACKS_AT_ONCE: u32 = 3;
 const COMPRESSED_MAX: u32 = 44;
 /// Longest spacing of compressed SACKs (`tcp_comp_sack_delay_ns`).
 const COMPRESSION_MAX: Span = Span::from_millis(1);
-/// Receive window offered in the handshake.
-const INITIAL_WINDOW: u64 = 65_535;
 /// Segments that GRO merges at most (64 kB).
 const GRO_SEGMENTS: u32 = 45;
 /// How long a batch of merged segments is collected: a common interrupt-moderation time.
@@ -75,11 +73,7 @@ pub struct Receiver {
     compressed_at: Option<Time>,
     sacks_at_hole: u32,
     hole: u32,
-    syn_ack_at: Time,
-    /// Round-trip time of the handshake.
-    rtt: Option<Span>,
-    window: u64,
-    window_limit: u64,
+    tune: Autotune,
     last_arrival: Option<Time>,
     counters: FlowCounters,
     sent: u32,
@@ -105,10 +99,7 @@ impl Receiver {
             compressed_at: None,
             sacks_at_hole: 0,
             hole: 0,
-            syn_ack_at: Time::ZERO,
-            rtt: None,
-            window: INITIAL_WINDOW.min(window_limit),
-            window_limit,
+            tune: Autotune::new(init.profile, init.mss, window_limit),
             last_arrival: None,
             counters: FlowCounters::default(),
             sent: 0,
@@ -126,7 +117,9 @@ impl Receiver {
         if packet.seq <= self.acked_up_to {
             self.timestamp = packet.sent_at;
         }
-        self.window = (self.window + 2 * u64::from(packet.payload)).min(self.window_limit);
+        if self.tune.on_segment(packet.payload) {
+            self.quick = self.quick.max(1);
+        }
         match self.queue.insert(packet.seq, packet.payload, packet.written_at) {
             Arrival::InOrder(released) => self.on_in_order(now, packet, released),
             Arrival::OutOfOrder => self.on_out_of_order(now, packet),
@@ -146,14 +139,14 @@ impl Receiver {
     }
 
     fn measure_arrival(&mut self, now: Time, packet: &Packet) {
-        if self.rtt.is_none() && packet.seq == 1 {
-            self.rtt = Some(now.since(self.syn_ack_at));
+        if packet.ack.echo > Time::ZERO {
+            self.tune.sample_rtt(now.since(packet.ack.echo));
         }
         if let Some(last) = self.last_arrival {
             let gap = now.since(last);
             let ewma = self.counters.idt_ewma;
             self.counters.idt_ewma = if ewma == Span::ZERO { gap } else { (ewma * 7 + gap) / 8 };
-            if gap > LONG_SILENCE + self.rtt.unwrap_or_default() {
+            if gap > LONG_SILENCE + self.tune.rtt().unwrap_or_default() {
                 self.quick = self.quick.max(self.init.profile.quick_acks);
             }
         }
@@ -173,6 +166,7 @@ impl Receiver {
         let delay = total.wrapping_sub(released.written);
         self.counters.one_way_delay_sum += Span::from_nanos(delay);
         self.counters.one_way_delay_count += u64::from(released.segments);
+        self.tune.on_read(now, released.bytes, self.queue.waiting_bytes());
         self.unacked += released.segments;
         let hole_filled = released.segments > 1 || !self.queue.is_contiguous();
         let due = self.unacked >= self.init.ack_every || self.quick > 0;
@@ -203,7 +197,7 @@ impl Receiver {
         }
         self.compressed += 1;
         if self.compressed_at.is_none() {
-            let rtt = self.rtt.unwrap_or(COMPRESSION_MAX * 20);
+            let rtt = self.tune.rtt().unwrap_or(COMPRESSION_MAX * 20);
             self.compressed_at = Some(now + COMPRESSION_MAX.min(rtt / 20));
         }
     }
@@ -222,7 +216,7 @@ impl Receiver {
         let duplicate = self.duplicate.take();
         let mut ack = Acknowledgment {
             next: self.queue.next(),
-            window: self.window.min(u64::from(u32::MAX)) as u32,
+            window: self.tune.window(),
             echo: self.timestamp,
             ce_packets: self.echo.ce_packets(),
             ..Acknowledgment::default()
@@ -242,11 +236,10 @@ impl Receiver {
     }
 
     fn syn_ack(&mut self, now: Time) -> Packet {
-        self.syn_ack_at = now;
         self.due = Due::No;
         let ack = Acknowledgment {
             next: 1,
-            window: self.window as u32,
+            window: self.tune.window(),
             echo: self.timestamp,
             ..Acknowledgment::default()
         };

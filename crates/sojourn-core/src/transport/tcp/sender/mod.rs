@@ -83,6 +83,8 @@ pub struct Sender {
     last_sent_at: Time,
     /// Timestamp echoed by the latest ACK.
     last_echo: Time,
+    /// When the receiver sent its latest packet: the timestamp to echo.
+    peer_sent_at: Time,
     sent: u32,
     established_at: Option<Time>,
     completed_at: Option<Time>,
@@ -120,6 +122,7 @@ impl Sender {
             peer_ce: 0,
             last_sent_at: Time::ZERO,
             last_echo: Time::ZERO,
+            peer_sent_at: Time::ZERO,
             sent: 0,
             established_at: None,
             completed_at: None,
@@ -229,6 +232,7 @@ impl Sender {
 impl Endpoint for Sender {
     fn on_packet(&mut self, now: Time, packet: &Packet) {
         self.integrate(now);
+        self.peer_sent_at = packet.sent_at;
         if packet.flags.has(Flags::SYN) {
             self.on_syn_ack(now, packet);
         } else if packet.flags.has(Flags::ACK) && self.phase == Phase::Established {

@@ -315,7 +315,7 @@ impl Sender {
             size,
             index,
             sent_at: now,
-            ack: Acknowledgment::default(),
+            ack: Acknowledgment { echo: self.peer_sent_at, ..Acknowledgment::default() },
             ..Packet::default()
         }
     }
