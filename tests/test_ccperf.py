@@ -1,0 +1,88 @@
+"""The acceptance bounds of the Cubic-friendliness experiment, over its 20 seeds."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conftest import ROOT, Command
+
+#: Range of each flow's throughput over ten start jitters of ns-3, Mbit/s.
+NS3_SPLIT = {"flow_1": (10.3, 14.4), "flow_2": (16.4, 20.5)}
+
+
+@pytest.fixture(scope="module")
+def rows(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, str], dict[str, Any]]:
+    import subprocess
+    import sys
+
+    directory = tmp_path_factory.mktemp("ccperf")
+    command = [sys.executable, "-m", "sojourn", "reproduce", "ccperf", "--format", "json"]
+    done = subprocess.run(command, cwd=directory, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert (directory / "results" / "ccperf" / "comparison.csv").exists()
+    return {(row["metric"], row["column"]): row for row in json.loads(done.stdout)}
+
+
+def test_every_printed_value_is_compared(rows: dict[tuple[str, str], dict[str, Any]]) -> None:
+    with (ROOT / "reference/ccperf/experiment_82.csv").open() as file:
+        printed = list(csv.DictReader(line for line in file if not line.startswith("#")))
+    for line in printed:
+        for column in ("flow_1", "flow_2"):
+            if line[column]:
+                row = rows[line["metric"], column]
+                assert row["published"] == float(line[column])
+                assert row["scope"] == line["scope"]
+                assert row["measured"] is not None
+                assert row["replications"] == 20
+
+
+def test_sum_of_throughput(rows: dict[tuple[str, str], dict[str, Any]]) -> None:
+    mean = rows["mean_agg_throughput_l4", "flow_1"]["mean"]
+    assert mean == pytest.approx(30.79, rel=0.01)
+
+
+@pytest.mark.parametrize("column", ["flow_1", "flow_2"])
+def test_srtt(rows: dict[tuple[str, str], dict[str, Any]], column: str) -> None:
+    assert rows["mean_srtt_l4", column]["mean"] == pytest.approx(26.2, rel=0.05)
+
+
+def test_queueing_delay(rows: dict[tuple[str, str], dict[str, Any]]) -> None:
+    assert rows["mean_qdisc_delay_l2", "flow_1"]["mean"] == pytest.approx(10.0, rel=0.1)
+
+
+def test_drops(rows: dict[tuple[str, str], dict[str, Any]]) -> None:
+    assert 125 / 1.5 <= rows["total_qdisc_drops_l2", "flow_1"]["measured"] <= 125 * 1.5
+
+
+@pytest.mark.parametrize("column", ["flow_1", "flow_2"])
+def test_split(rows: dict[tuple[str, str], dict[str, Any]], column: str) -> None:
+    row = rows["mean_throughput_l4", column]
+    assert row["min"] <= row["published"] <= row["max"]
+    low, high = NS3_SPLIT[column]
+    assert row["max"] - row["min"] <= 2 * (high - low)
+
+
+def test_parameters(sojourn: Command, tmp_path: Path) -> None:
+    done = sojourn(
+        *("reproduce", "ccperf", "--quick", "--set", "k=5", "--set", "cca=vegas"),
+        *("--where", "metric=mean_throughput_l4", "--format", "json"),
+    )
+    assert done.returncode == 0, done.stderr
+    printed = json.loads(done.stdout)
+    assert [row["column"] for row in printed] == [f"flow_{n}" for n in range(1, 6)]
+    assert all(row["published"] is None for row in printed)
+    manifest = tmp_path / "results" / "ccperf" / "example" / "manifest.json"
+    flows = json.loads(manifest.read_text())["scenario"]["flows"]
+    assert [flow["cca"]["kind"] for flow in flows] == ["vegas"] * 2 + ["cubic"] * 3
+
+
+def test_the_table_says_the_set_up(sojourn: Command) -> None:
+    printed = sojourn("reproduce", "ccperf", "--quick").stdout
+    assert max(len(line) for line in printed.splitlines()) <= 100
+    for choice in ('stack = "ns3"', "ack_every = 1", '"2 packets"', "1 Gbit/s", "4 MB"):
+        assert choice in printed
