@@ -73,3 +73,10 @@ def frame(rows: Sequence[Row]) -> pl.DataFrame:
     names: Types = {m.name: pl.Int64 if m.name in counts else pl.Float64 for m in metrics()}
     coordinates: Types = {n: pl.String for row in rows for n in row if n not in COMMON | names}
     return pl.DataFrame(rows, schema=COMMON | coordinates | names)
+
+
+def without_repaired(frame: pl.DataFrame) -> pl.DataFrame:
+    """Leaves out the failures of runs that have succeeded since."""
+    succeeded = frame.filter(pl.col("scope") == "net")["key"].unique()
+    repaired = (pl.col("scope") == "run") & pl.col("key").is_in(succeeded.implode())
+    return frame.filter(~repaired)

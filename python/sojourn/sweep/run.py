@@ -154,7 +154,7 @@ class _Sweep:
 
 def _known(batches: Batches, retry_failed: bool) -> _Known:
     stored = batches.read(("key", "point", "scope", "id", "engine"))
-    mine = stored.filter(pl.col("engine") == build())
+    mine = rows.without_repaired(stored.filter(pl.col("engine") == build()))
     failed = mine.filter(pl.col("scope") == "run")
     if retry_failed:
         mine = mine.filter(pl.col("scope") != "run")

@@ -14,7 +14,7 @@ from sojourn.numbers import number
 from sojourn.store import manifest
 from sojourn.store.batches import Batches
 from sojourn.store.files import write_atomically
-from sojourn.store.rows import COMMON
+from sojourn.store.rows import COMMON, coordinate_text, without_repaired
 
 #: What is shown unless metrics are named: one or two of each scope.
 MAIN = (
@@ -28,10 +28,24 @@ _CONFIDENCE = 0.95
 
 
 def stored(directory: Path) -> pl.DataFrame:
-    """The rows of a sweep's directory that the build of its last sweep made."""
+    """The rows of a sweep's directory that the build of its last sweep made, in the order of its
+    grid.
+    """
     content = manifest.read(directory)
     frame = Batches(directory).read()
-    return frame.filter(pl.col("engine") == content["build"]) if len(frame) else frame
+    if not len(frame):
+        return frame
+    mine = without_repaired(frame.filter(pl.col("engine") == content["build"]))
+    ranks = [
+        pl.col(path).replace_strict(
+            {coordinate_text(value): rank for rank, value in enumerate(values)},
+            default=len(values),
+            return_dtype=pl.Int64,
+        )
+        for path, values in content["grid"].items()
+        if path in mine.columns
+    ]
+    return mine.sort(*ranks, "replication", maintain_order=True)
 
 
 def coordinates(frame: pl.DataFrame) -> list[str]:
