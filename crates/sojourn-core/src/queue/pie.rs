@@ -17,7 +17,9 @@
 //!
 //! `rate_estimator = true` makes linux-6 estimate the delay from the drain rate, over 16 kB.
 //! Common defaults are Linux's: alpha 2/16, beta 20/16, limit 1000 packets. As in Linux 6 the
-//! probability can exceed 1 under a load that does not give way. Deviations: `ecn` follows the
+//! probability can exceed 1 under a load that does not give way, and a certain signal (after
+//! probabilities that add up to 8.5) that marks instead of dropping is followed by more of them,
+//! until something is dropped or the probability is zero. Deviations: `ecn` follows the
 //! flows instead of being off; the update timer is exact instead of counting jiffies, and starts
 //! with the run instead of half a second after the discipline's creation. Byte mode is left out.
 

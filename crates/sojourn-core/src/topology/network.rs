@@ -91,9 +91,9 @@ impl Network {
     pub fn to_json(&self) -> Value {
         let recorded = || self.links.iter().filter(|link| link.recorded);
         let count = recorded().count() as u32;
-        let links = recorded().map(|link| {
-            json!({ "id": link.id, "rate": link.spec.rate, "overhead": link.spec.overhead })
-        });
+        let links = recorded().map(
+            |link| json!({ "id": link.id, "rate": link.spec.rate, "overhead": link.spec.overhead }),
+        );
         let path = |route: &Routes| -> Vec<u32> {
             route.forward.iter().copied().filter(|link| *link < count).collect()
         };
