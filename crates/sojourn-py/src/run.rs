@@ -42,7 +42,8 @@ pub fn run<'py>(
             progress.call1((simulation.now().as_secs_f64() / end.as_secs_f64(),))?;
         }
     }
-    let columns = to_python(py, py.detach(|| simulation.outcome()))?;
+    let columns =
+        to_python(py, py.detach(|| simulation.outcome()).map_err(|error| fault(&error))?)?;
     columns.set_item("network", network)?;
     Ok(columns)
 }

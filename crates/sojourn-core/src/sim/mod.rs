@@ -126,16 +126,19 @@ impl Simulation {
     /// As [`Simulation::advance`].
     pub fn run(mut self) -> Result<Outcome, Fault> {
         self.advance(self.parts.end)?;
-        Ok(self.outcome())
+        self.outcome()
     }
 
     /// What has been recorded so far.
-    pub fn outcome(mut self) -> Outcome {
+    ///
+    /// # Errors
+    /// As [`Simulation::advance`].
+    pub fn outcome(mut self) -> Result<Outcome, Fault> {
         if self.recorder.last() < self.now {
-            self.sample();
+            self.sample()?;
         }
         let Parts { flows, endpoints, links, .. } = &self.parts;
-        Outcome::gather(self.recorder, flows, endpoints, links, self.events.scheduled())
+        Ok(Outcome::gather(self.recorder, flows, endpoints, links, self.events.scheduled()))
     }
 
     fn wake(&mut self, target: Target) -> Result<(), Fault> {
@@ -145,7 +148,7 @@ impl Simulation {
             Target::Source(flow) => self.on_source(flow as usize),
             Target::Stop(flow) => self.on_stop(flow as usize),
             Target::Sample => {
-                self.sample();
+                self.sample()?;
                 self.events.push(self.now + self.parts.sample_interval, Target::Sample);
                 Ok(())
             }
@@ -218,9 +221,16 @@ impl Simulation {
         self.pump(2 * flow)
     }
 
-    fn sample(&mut self) {
+    /// Records a sample, and checks that the links conserve packets.
+    fn sample(&mut self) -> Result<(), Fault> {
         let Parts { endpoints, links, .. } = &mut self.parts;
         self.recorder.sample(self.now, endpoints, links);
+        match links.iter_mut().position(|link| !link.is_balanced(self.now)) {
+            Some(link) => {
+                Err(self.fault(Target::Link(link as u32), "neither loses nor makes packets"))
+            }
+            None => Ok(()),
+        }
     }
 
     /// A packet reaches its endpoint.

@@ -1,0 +1,108 @@
+//! Whole runs with TCP: laws that hold whatever the control and the queue.
+
+use sojourn_core::record::{Outcome, Table};
+use sojourn_core::scenario::Scenario;
+use sojourn_core::sim::Simulation;
+
+fn run(text: &str) -> Outcome {
+    Simulation::new(&Scenario::from_toml(text).unwrap()).unwrap().run().unwrap()
+}
+
+/// The values of `column` in the rows in which `key` is `of`.
+fn column(table: &Table, key: &str, of: usize, column: &str) -> Vec<f64> {
+    let (keys, values) = (table.reals(key).unwrap(), table.reals(column).unwrap());
+    keys.iter().zip(values).filter(|(key, _)| **key == of as f64).map(|(_, v)| v).collect()
+}
+
+fn total(table: &Table, key: &str, of: usize, name: &str) -> f64 {
+    column(table, key, of, name).iter().sum()
+}
+
+fn dumbbell(seconds: u32, bottleneck: &str, flows: &str) -> String {
+    format!(
+        "duration = \"{seconds} s\"\n[topology]\nkind = \"dumbbell\"\n\
+         [topology.bottleneck]\n{bottleneck}\n{flows}"
+    )
+}
+
+const RENO_AND_CUBIC: &str = r#"
+[[flows]]
+cca = "reno"
+rtt = "15 ms"
+[[flows]]
+cca = "cubic"
+rtt = "15 ms"
+start = "37 ms"
+"#;
+
+#[test]
+fn greedy_flows_fill_the_bottleneck_exactly() {
+    let keys = "rate = \"32 Mbit/s\"\nqueue = { kind = \"fifo\", limit = \"40 packets\" }";
+    let outcome = run(&dumbbell(15, keys, RENO_AND_CUBIC));
+    let sent = column(&outcome.link_samples, "link", 0, "sent_bytes");
+    // After the first second the link is never idle: each tenth of a second carries 400,000 bytes,
+    // give or take the packet under way at either end.
+    let worst = sent[10..].iter().map(|bytes| (bytes - 400_000.0).abs()).fold(0.0, f64::max);
+    assert!(worst < 1514.0, "{worst}");
+    let goodput: f64 =
+        (0..2).map(|flow| total(&outcome.flow_samples, "flow", flow, "delivered_bytes")).sum();
+    let share = goodput / 15.0 * 8.0 / 32e6;
+    assert!((0.93..1448.0 / 1514.0).contains(&share), "{share}");
+    // No packet waits for more than a full queue.
+    let longest = outcome.links.reals("sojourn_p99").unwrap()[0];
+    assert!(longest <= 40.0 * 1514.0 * 8.0 / 32e6 * 1.02, "{longest}");
+}
+
+#[test]
+fn same_scenario_same_columns_with_every_control() {
+    for control in sojourn_core::cc::CONTROLS.iter().map(|entry| entry.listing.name) {
+        let keys = "rate = \"20 Mbit/s\"\nqueue = { kind = \"fq-codel\" }\nloss = \"0.1 %\"";
+        let flows = format!("[[flows]]\ncca = \"{control}\"\nrtt = \"20 ms\"\ncount = 2");
+        let text = dumbbell(3, keys, &flows);
+        let [first, second] = [run(&text), run(&text)];
+        assert_eq!(format!("{first:?}"), format!("{second:?}"), "{control}");
+        assert!(total(&first.flow_samples, "flow", 1, "delivered_bytes") > 0.0, "{control}");
+    }
+}
+
+#[test]
+fn an_added_flow_changes_nobody_elses_losses() {
+    // A window that nothing else limits: the flows share a lossy link without a queue to share.
+    let keys = "rate = \"1 Gbit/s\"\nloss = \"1 %\"";
+    let one = "[[flows]]\ncca = \"reno\"\nrtt = \"50 ms\"\n";
+    let alone = run(&dumbbell(20, keys, one));
+    let later = "[[flows]]\ncca = \"reno\"\nrtt = \"50 ms\"\nstart = \"19 s\"\n";
+    let joined = run(&dumbbell(20, keys, &format!("{one}{later}")));
+    let delivered = |outcome: &Outcome| column(&outcome.flow_samples, "flow", 0, "delivered_bytes");
+    assert!(total(&alone.flow_samples, "flow", 0, "retransmissions") > 20.0);
+    assert_eq!(delivered(&alone)[..190], delivered(&joined)[..190]);
+}
+
+#[test]
+fn poisson_datagrams_wait_as_in_m_d_1() {
+    // 972 bytes of payload make 1000 bytes of IP: 10 ms each at 800 kbit/s; load 0.8.
+    let keys = "rate = \"800 kbit/s\"\noverhead = \"0 B\"\n\
+                queue = { kind = \"fifo\", limit = \"1000000 packets\" }";
+    let flow = "[[flows]]\ntransport = \"udp\"\n\
+                traffic = { kind = \"poisson\", rate = \"622080 bit/s\", size = \"972 B\" }\n";
+    let outcome = run(&format!("sample_interval = \"100 s\"\n{}", dumbbell(20_000, keys, flow)));
+    let sum = total(&outcome.link_samples, "link", 0, "sojourn_sum");
+    let wait = sum / total(&outcome.link_samples, "link", 0, "sojourn_count") / 0.010;
+    let load = 0.8;
+    let expected = load / (2.0 * (1.0 - load));
+    assert!((wait / expected - 1.0).abs() < 0.02, "{wait}, not {expected}");
+}
+
+#[test]
+fn a_stopped_flow_leaves_the_link_to_the_other() {
+    let keys = "rate = \"10 Mbit/s\"";
+    let flows = "[[flows]]\ncca = \"cubic\"\nrtt = \"20 ms\"\n\
+                 [[flows]]\ncca = \"cubic\"\nrtt = \"20 ms\"\nstop = \"5 s\"\n";
+    let outcome = run(&dumbbell(10, keys, flows));
+    let stopped = column(&outcome.flow_samples, "flow", 1, "sent_packets");
+    assert!(stopped[40..50].iter().sum::<f64>() > 10.0);
+    assert_eq!(stopped[52..].iter().sum::<f64>(), 0.0);
+    let first = column(&outcome.flow_samples, "flow", 0, "delivered_bytes");
+    let late = first[80..].iter().sum::<f64>() * 8.0 / 2.0 / 1e6;
+    assert!(late > 9.4, "{late} Mbit/s");
+}
