@@ -46,6 +46,7 @@ pub struct Path<C> {
     /// What the last ACK told the control.
     pub last: AckSample,
     lose: u32,
+    lost_in_flight: u32,
     mark: u32,
     flight: VecDeque<InFlight>,
     busy_until: Time,
@@ -93,6 +94,7 @@ impl<C: Registered> Path<C> {
             queued: 0,
             last: AckSample::default(),
             lose: 0,
+            lost_in_flight: 0,
             mark: 0,
             flight: VecDeque::new(),
             busy_until: Time::ZERO,
@@ -131,7 +133,7 @@ impl<C: Registered> Path<C> {
     /// The next segment sent is lost; runs until it has been recovered from.
     pub fn lose_one(&mut self) {
         self.lose += 1;
-        while self.lose > 0 || self.flight.iter().any(|s| s.lost) || self.reduction.is_some() {
+        while self.lose > 0 || self.lost_in_flight > 0 || self.reduction.is_some() {
             self.step();
         }
     }
@@ -145,6 +147,7 @@ impl<C: Registered> Path<C> {
     pub fn time_out(&mut self) {
         self.total_lost += self.flight.len() as u64;
         self.flight.clear();
+        self.lost_in_flight = 0;
         self.una = self.next;
         self.reduction = None;
         self.control.save();
@@ -231,6 +234,7 @@ impl<C: Registered> Path<C> {
         self.lose = forced.saturating_sub(1);
         let marked = self.mark > 0 || self.mark_above.is_some_and(|above| self.queued > above);
         self.mark = self.mark.saturating_sub(1);
+        self.lost_in_flight += u32::from(lost);
         if !lost {
             self.busy_until = self.busy_until.max(self.now) + service;
         }
@@ -266,6 +270,7 @@ impl<C: Registered> Path<C> {
             self.una += 1;
             if segment.lost {
                 lost += 1;
+                self.lost_in_flight -= 1;
                 self.report_loss(&segment);
                 continue;
             }
