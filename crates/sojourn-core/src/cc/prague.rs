@@ -12,6 +12,10 @@
 //! Pacing at one window of IP packets per round trip (two in the first half of slow start), in
 //! bursts of 250 us; as pacing counts payload, that is 3.6 % more than a window of segments.
 //!
+//! The round trip for pacing is that of the newest segments acknowledged (as at 02573a21, there with a
+//! lower gain): the stack's smoothed RTT includes the wait of delayed ACKs, and pacing by it would
+//! keep the window from ever being the limit, so that it would not grow.
+//!
 //! Deviations: no rate-based mode (there below four segments of window) and thus no pacing below
 //! two segments per round trip and no 3 % swing of the rate; segments are not made smaller at low
 //! rates; real numbers instead of fixed point.
@@ -82,6 +86,8 @@ pub struct Prague {
     round_marked: u64,
     marked: u64,
     srtt: Span,
+    /// Smoothed RTT of the newest segments acknowledged, for pacing.
+    pacing_rtt: Span,
     pacing_rate: Option<Rate>,
     burst: u32,
     saved: (u32, f64),
@@ -109,6 +115,7 @@ impl Registered for Prague {
             round_marked: 0,
             marked: 0,
             srtt: Span::ZERO,
+            pacing_rtt: Span::ZERO,
             pacing_rate: None,
             burst: 1,
             saved: (0, 0.0),
@@ -187,14 +194,18 @@ impl Prague {
     }
 
     fn update_pacing(&mut self, ack: &AckSample) {
-        if self.srtt == Span::ZERO {
+        if let Some(rtt) = ack.rtt {
+            let first = self.pacing_rtt == Span::ZERO;
+            self.pacing_rtt = if first { rtt } else { (self.pacing_rtt * 7 + rtt) / 8 };
+        }
+        if self.pacing_rtt == Span::ZERO {
             return;
         }
         let window = (self.window as u32).max(ack.in_flight).max(1);
         let bits = u64::from(window) * u64::from(self.packet_size) * 8;
         let windows = if self.cwnd < self.ssthresh / 2 { 2 } else { 1 };
         let per_second = 1_000_000_000 * windows;
-        let rate = (u128::from(bits) * per_second / u128::from(self.srtt.as_nanos())) as u64;
+        let rate = (u128::from(bits) * per_second / u128::from(self.pacing_rtt.as_nanos())) as u64;
         let rate = rate.max(MIN_RATE);
         self.pacing_rate = Some(Rate::from_bps(rate));
         let segments = rate / (u64::from(self.packet_size) * 8);
