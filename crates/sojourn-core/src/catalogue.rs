@@ -56,10 +56,18 @@ fn type_name(property: &Value) -> String {
         let names = alternatives.iter().map(type_name).filter(|name| name != "null");
         return names.collect::<Vec<_>>().join(" or ");
     }
+    if let Some(definition) = property["$ref"].as_str().and_then(|path| path.rsplit('/').next()) {
+        // Open kinds are defined once, under their lower-case names.
+        let kind = definition.starts_with(char::is_lowercase);
+        return if kind { "name or table" } else { "table" }.to_owned();
+    }
     if let Some(choices) = property["oneOf"].as_array() {
         let names: Vec<_> = choices.iter().filter_map(|choice| choice["const"].as_str()).collect();
-        let tables = names.len() < choices.len();
-        return if tables { "name or table".to_owned() } else { names.join(" | ") };
+        return match names.len() {
+            n if n == choices.len() => names.join(" | "),
+            _ if choices.iter().all(|choice| choice["type"] == "object") => "table".to_owned(),
+            _ => "name or table".to_owned(),
+        };
     }
     let plain = match &property["type"] {
         Value::Array(types) => types.iter().find_map(|t| t.as_str().filter(|t| *t != "null")),

@@ -176,7 +176,10 @@ impl FromStr for Limit {
 
 impl fmt::Display for Span {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write_in(f, self.as_nanos(), &SPAN_UNITS[1..])
+        match self.as_nanos() {
+            0 => f.write_str("0 s"),
+            nanos => write_in(f, nanos, &SPAN_UNITS[1..]),
+        }
     }
 }
 
@@ -309,7 +312,7 @@ mod tests {
 
     #[test]
     fn canonical_text_reads_back() {
-        for text in ["15 ms", "1500 us", "90 s", "0 ns"] {
+        for text in ["15 ms", "1500 us", "90 s", "0 s", "1 ns"] {
             assert_eq!(text.parse::<Span>().unwrap().to_string(), text);
         }
         assert_eq!("1500 kbit/s".parse::<Rate>().unwrap().to_string(), "1500 kbit/s");

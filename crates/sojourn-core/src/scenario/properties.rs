@@ -106,10 +106,43 @@ fn flow() -> impl Strategy<Value = Value> {
     })
 }
 
+/// One impairment of a link and its table.
+fn impairment() -> impl Strategy<Value = (&'static str, Value)> {
+    prop::sample::select(vec![
+        ("loss", json!("1 %")),
+        ("shaper", json!({ "rate": "5 Mbit/s", "burst": "10 kB" })),
+        ("policer", json!({ "rate": "5 Mbit/s", "burst": "10 kB" })),
+        ("trace", json!({ "opportunities": [1, 1, 7, 20] })),
+        (
+            "rate_schedule",
+            json!({ "kind": "steps", "steps": [{ "at": "1 s", "value": "2 Mbit/s" }] }),
+        ),
+        (
+            "delay_schedule",
+            json!({ "kind": "square", "high": "9 ms", "low": "1 ms", "period": "1 s" }),
+        ),
+        ("jitter", json!({ "spread": "1 ms", "reorder": true })),
+        ("reorder", json!({ "probability": "1 %", "delay": "3 ms" })),
+        ("aggregation", json!({ "interval": "5 ms", "acks_per_flow": 2 })),
+        ("burst_loss", json!({ "to_bad": "1 %", "to_good": "20 %" })),
+        ("duplicate", json!("1 %")),
+        ("ecn_fault", json!("stuck-ce")),
+        ("outages", json!([{ "start": "200 ms", "duration": "100 ms", "two_way": true }])),
+    ])
+}
+
 fn link() -> impl Strategy<Value = Value> {
-    (spec::<Queue>(), 1..1000u64, 0..3u64).prop_map(|(queue, rate, delay)| {
-        json!({ "rate": format!("{rate} Mbit/s"), "delay": format!("{delay} ms"), "queue": queue })
-    })
+    let impairments = prop::collection::vec(impairment(), 0..2);
+    (spec::<Queue>(), 1..1000u64, 0..3u64, impairments).prop_map(
+        |(queue, rate, delay, impairments)| {
+            let (rate, delay) = (format!("{rate} Mbit/s"), format!("{delay} ms"));
+            let mut link = json!({ "rate": rate, "delay": delay, "queue": queue });
+            for (key, value) in impairments {
+                link[key] = value;
+            }
+            link
+        },
+    )
 }
 
 fn topology() -> impl Strategy<Value = Value> {
@@ -159,58 +192,26 @@ fn places(value: &Value, here: &str, found: &mut Vec<String>) {
     }
 }
 
-const KEYS: &[&str] = &[
-    "name",
-    "duration",
-    "seed",
-    "stack",
-    "sample_interval",
-    "warmup",
-    "topology",
-    "flows",
-    "kind",
-    "rate",
-    "delay",
-    "queue",
-    "loss",
-    "reverse_loss",
-    "overhead",
-    "device_queue",
-    "mtu",
-    "access_rate",
-    "hops",
-    "links",
-    "nodes",
-    "from",
-    "to",
-    "id",
-    "duplex",
-    "route",
-    "cca",
-    "rtt",
-    "start",
-    "stop",
-    "count",
-    "ecn",
-    "send_buffer",
-    "receive_buffer",
-    "direction",
-    "traffic",
-    "drop",
-    "mss",
-    "ack_every",
-    "transport",
-    "host_queue",
-    "offload",
-    "gro",
-    "label",
-    "limit",
-    "nonsense",
-];
+/// Every key that occurs anywhere in the schema, and one that does not.
+fn keys() -> Vec<String> {
+    fn collect(schema: &Value, found: &mut std::collections::BTreeSet<String>) {
+        if let Some(properties) = schema["properties"].as_object() {
+            found.extend(properties.keys().cloned());
+        }
+        match schema {
+            Value::Object(table) => table.values().for_each(|inner| collect(inner, found)),
+            Value::Array(items) => items.iter().for_each(|inner| collect(inner, found)),
+            _ => {}
+        }
+    }
+    let mut found = std::collections::BTreeSet::from(["nonsense".to_owned()]);
+    collect(&super::json_schema(), &mut found);
+    found.into_iter().collect()
+}
 
 /// A scenario with some keys set to whatever.
 fn mutated() -> impl Strategy<Value = Value> {
-    let change = (any::<prop::sample::Index>(), prop::sample::select(KEYS), any_value());
+    let change = (any::<prop::sample::Index>(), prop::sample::select(keys()), any_value());
     (scenario(), prop::collection::vec(change, 0..4)).prop_map(|(mut scenario, changes)| {
         for (place, key, value) in changes {
             let mut found = Vec::new();
@@ -218,7 +219,7 @@ fn mutated() -> impl Strategy<Value = Value> {
             if let Some(Value::Object(table)) =
                 scenario.pointer_mut(&found[place.index(found.len())])
             {
-                table.insert(key.to_owned(), value);
+                table.insert(key, value);
             }
         }
         scenario

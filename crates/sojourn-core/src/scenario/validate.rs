@@ -132,7 +132,7 @@ fn check_rows(scenario: &Scenario, network: &Network) -> Check {
 /// Data without a rate in its way would be sent without end in no time.
 fn check_path(flow: &FlowSpec, routes: &Routes, network: &Network) -> Check {
     let spec = |link: &u32| &network.links[*link as usize].spec;
-    if !routes.forward.iter().any(|link| spec(link).rate.is_some()) {
+    if !routes.forward.iter().any(|link| spec(link).nominal_rate().is_some()) {
         let message =
             "its data passes no link with a rate; give one of the links on its way a rate";
         return Err(FieldError::new("", message));

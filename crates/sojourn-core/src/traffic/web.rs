@@ -45,7 +45,7 @@ impl Default for Params {
 impl crate::registry::Params for Params {
     fn validate(&self) -> Result<(), crate::error::FieldError> {
         if self.reading_time == Span::ZERO {
-            let message = "0 ns given; allowed: above zero";
+            let message = "0 s given; allowed: above zero";
             return Err(crate::error::FieldError::new("reading_time", message));
         }
         Ok(())
