@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sojourn import _internal
+from sojourn import _internal, traces
 from sojourn.errors import ScenarioError
 
 #: A path to a TOML file, TOML text (with a line break or a ``=``), or the same as a mapping.
@@ -54,6 +54,9 @@ def read(source: Source) -> Document:
         except (OSError, UnicodeDecodeError) as error:
             reason = getattr(error, "strerror", None) or "is not text in UTF-8"
             raise ScenarioError(f"{path}: cannot be read: {reason}") from None
+        document = dict(json.loads(_internal.toml_to_json(text)))
+        traces.inline(document, path.parent)
+        return document
     return dict(json.loads(_internal.toml_to_json(text)))
 
 
@@ -69,7 +72,8 @@ def load(source: Source, overrides: Iterable[str] = (), seed: int | None = None)
 
 def validated(document: Document) -> Scenario:
     """Validates a document; its ``sweep`` table is set aside."""
-    document = dict(document)
+    document = copy.deepcopy(dict(document))
+    traces.inline(document, Path())
     sweep = document.pop("sweep", None)
     try:
         canonical = json.loads(_internal.validate(json.dumps(document)))
