@@ -29,9 +29,9 @@ pub enum PrrBound {
     /// (Linux since 5.14; RFC 9937).
     AdvancingAck,
     /// One segment more only when a retransmission was delivered and none was lost
-    /// (Linux 4.3 to 5.13).
+    /// (Linux 4.3 to 5.13; ns-3.41).
     RetransmissionDelivered,
-    /// Slow-start reduction bound on every ACK (RFC 6937 PRR-SSRB; ns-3).
+    /// Slow-start reduction bound on every ACK (RFC 6937 PRR-SSRB).
     SlowStart,
 }
 
@@ -159,7 +159,8 @@ const RFC: Profile = Profile {
     ..LINUX_6
 };
 
-const NS3: Profile = Profile { slow_start_after_idle: false, ..RFC };
+const NS3: Profile =
+    Profile { prr: PrrBound::RetransmissionDelivered, slow_start_after_idle: false, ..RFC };
 
 impl Profile {
     /// The profile of this name, as the scenario file writes it; `None` if there is none.
