@@ -78,19 +78,62 @@ fn an_added_flow_changes_nobody_elses_losses() {
     assert_eq!(delivered(&alone)[..190], delivered(&joined)[..190]);
 }
 
-#[test]
-fn poisson_datagrams_wait_as_in_m_d_1() {
-    // 972 bytes of payload make 1000 bytes of IP: 10 ms each at 800 kbit/s; load 0.8.
-    let keys = "rate = \"800 kbit/s\"\noverhead = \"0 B\"\n\
+/// Mean wait of Poisson datagrams with 4972 bytes of payload on average at 4 Mbit/s (10 ms with
+/// headers, load 0.8), in these 10 ms.
+fn mean_wait(sizes: &str) -> f64 {
+    let keys = "rate = \"4 Mbit/s\"\noverhead = \"0 B\"\n\
                 queue = { kind = \"fifo\", limit = \"1000000 packets\" }";
-    let flow = "[[flows]]\ntransport = \"udp\"\n\
-                traffic = { kind = \"poisson\", rate = \"622080 bit/s\", size = \"972 B\" }\n";
-    let outcome = run(&format!("sample_interval = \"100 s\"\n{}", dumbbell(20_000, keys, flow)));
+    let flow = format!(
+        "[[flows]]\ntransport = \"udp\"\nmss = 65000\ntraffic = {{ kind = \"poisson\", \
+         rate = \"3182080 bit/s\", size = \"4972 B\", sizes = \"{sizes}\" }}\n"
+    );
+    let scenario = dumbbell(30_000, keys, &flow);
+    let outcome = run(&format!("sample_interval = \"100 s\"\n{scenario}"));
     let sum = total(&outcome.link_samples, "link", 0, "sojourn_sum");
-    let wait = sum / total(&outcome.link_samples, "link", 0, "sojourn_count") / 0.010;
+    sum / total(&outcome.link_samples, "link", 0, "sojourn_count") / 0.010
+}
+
+#[test]
+fn poisson_datagrams_wait_as_queueing_theory_says() {
     let load = 0.8;
-    let expected = load / (2.0 * (1.0 - load));
-    assert!((wait / expected - 1.0).abs() < 0.02, "{wait}, not {expected}");
+    // Pollaczek and Khinchine, with the second moment of the service time. Headers are constant,
+    // so that M/M/1's 2 becomes 1 + the square of the payload's share.
+    let payload: f64 = 4972.0 / 5000.0;
+    for (sizes, second_moment) in [("fixed", 1.0), ("exponential", 1.0 + payload * payload)] {
+        let expected = load * second_moment / (2.0 * (1.0 - load));
+        let wait = mean_wait(sizes);
+        assert!((wait / expected - 1.0).abs() < 0.02, "{sizes}: {wait}, not {expected}");
+    }
+}
+
+#[test]
+fn every_hop_of_a_parking_lot_is_shared_in_full() {
+    let outcome = run(r#"
+        duration = "20 s"
+        [topology]
+        kind = "parking-lot"
+        hops = [{ rate = "10 Mbit/s" }, { rate = "6 Mbit/s" }]
+        [[flows]]
+        cca = "cubic"
+        rtt = "30 ms"
+        [[flows]]
+        cca = "cubic"
+        rtt = "30 ms"
+        to = "n1"
+        [[flows]]
+        cca = "cubic"
+        rtt = "30 ms"
+        from = "n1"
+    "#);
+    let rate = |flow: usize| {
+        let bytes = column(&outcome.flow_samples, "flow", flow, "delivered_bytes");
+        bytes[50..].iter().sum::<f64>() * 8e-6 / 15.0
+    };
+    let goodput = 1448.0 / 1514.0;
+    for (hop, flows) in [(10.0, [0, 1]), (6.0, [0, 2])] {
+        let shared = rate(flows[0]) + rate(flows[1]);
+        assert!((shared / (hop * goodput) - 1.0).abs() < 0.01, "{hop}: {shared}");
+    }
 }
 
 #[test]
