@@ -41,7 +41,7 @@ def run_of(
         *("sent_packets", "acks_sent", "retransmissions", "spurious_retransmissions", "rtos"),
         *("lost", "recoveries", "recovery_time", "cwnd_time", "in_flight_time", "srtt_time"),
         *("srtt_known", "rtt_sum", "rtt_count", "delivery_rate_sum", "delivery_rate_count"),
-        *("one_way_delay_sum", "one_way_delay_count", "idt_ewma"),
+        *("delivered_packets", "one_way_delay_sum", "one_way_delay_count", "idt_ewma"),
     ]
     samples = dict.fromkeys(names, zeros) | {
         "time": np.repeat(ends, flows),
@@ -56,6 +56,7 @@ def run_of(
         "start": np.array(start or [0.0] * flows),
         "stop": np.array(stop or [ends[-1]] * flows),
         "completed_at": np.array(completed or [np.nan] * flows),
+        "rtt_p50": np.full(flows, 0.025),
         "rtt_p95": np.full(flows, 0.03),
     }
     link_names = ("sent_bytes", "sojourn_sum", "sojourn_count", "queue_time", "drops_overflow")
@@ -234,6 +235,17 @@ def test_convergence_of_fairness_counts_bytes_since_the_last_entry() -> None:
     run = run_of([[50, 0], [9, 1], [1, 9], [5, 5]], interval=1.0, start=[0.0, 1.0])
     assert of(run, "net", "convergence_time_jain_l4") == pytest.approx([2.0])
     assert np.isnan(of(run_of([[1]]), "net", "convergence_time_jain_l4")).all()
+
+
+def test_convergence_past_the_first_hundred_packets() -> None:
+    # Even at once; the second flow has delivered its 100th packet after three of its samples.
+    packets = [[40, 0], [40, 40], [40, 40], [40, 40], [40, 40]]
+    delivered = MSS * np.array(packets)
+    run = run_of(delivered, start=[0, 0.1], delivered_packets=packets)
+    assert of(run, "net", "convergence_time_jain_l4") == pytest.approx([0.1])
+    assert of(run, "net", "convergence_time_jain_past_100_l4") == pytest.approx([0.3])
+    short = run_of(delivered[:3], start=[0, 0.1], delivered_packets=packets[:3])
+    assert np.isnan(of(short, "net", "convergence_time_jain_past_100_l4")).all()
 
 
 def test_harm_compares_with_each_flow_alone() -> None:

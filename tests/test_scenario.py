@@ -130,3 +130,21 @@ def test_quantities() -> None:
     assert split("1 Gbit/s") == (1000.0, "Mbit/s")
     assert split("0.5") == (0.5, "")
     assert split("reno")[0] != split("reno")[0]
+
+
+def test_a_star_sets_every_entry_of_a_list() -> None:
+    document = read(TWO_FLOWS)
+    set_path(document, "flows.*.cca.beta_ecn", 0.8)
+    assert [flow["cca"] for flow in document["flows"]] == [
+        {"kind": "reno", "beta_ecn": 0.8},
+        {"kind": "cubic", "beta_ecn": 0.8},
+    ]
+    set_path(document, "flows.*.drop", [1])
+    first, second = document["flows"]
+    assert first["drop"] == second["drop"]
+    assert first["drop"] is not second["drop"]
+    for path in ("topology.*.rate", "nothing.*.rtt", "*.rtt"):
+        with pytest.raises(ScenarioError, match="is no list"):
+            set_path(document, path, 1)
+    with pytest.raises(ScenarioError, match="no such entry"):
+        set_path(document, "flows.2.drop.*", 1)

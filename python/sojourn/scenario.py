@@ -116,9 +116,12 @@ def parse_value(path: str, text: str) -> Any:
 
 def set_path(document: MutableMapping[str, Any], path: str, value: Any) -> None:
     """Sets the field at ``path`` (such as ``flows.0.cca``); the fields above it must exist or be
-    tables with defaults.
+    tables with defaults. ``*`` in the place of an index stands for all of a list's entries.
     """
     parts = path.split(".")
+    if "*" in parts:
+        _set_all(document, parts, value)
+        return
     last = parts[-1]
     node: Any = document
     walked: list[str] = []
@@ -131,6 +134,21 @@ def set_path(document: MutableMapping[str, Any], path: str, value: Any) -> None:
         node[last] = value
     else:
         raise ScenarioError(f"{path}: {'.'.join(walked)} is {node!r}, which has no fields")
+
+
+def _set_all(document: MutableMapping[str, Any], parts: list[str], value: Any) -> None:
+    """Sets the field in every entry of the list before the first ``*``."""
+    star = parts.index("*")
+    items: Any = document
+    walked: list[str] = []
+    for part, following in itertools.pairwise(parts[: star + 1]):
+        items = _child(items, part, following, walked)
+        walked.append(part)
+    if not isinstance(items, MutableSequence):
+        raise ScenarioError(f"{'.'.join(parts)}: {'.'.join(walked) or 'the file'} is no list")
+    for index in range(len(items)):
+        path = ".".join([*parts[:star], str(index), *parts[star + 1 :]])
+        set_path(document, path, copy.deepcopy(value))
 
 
 def _child(node: Any, part: str, following: str, walked: list[str]) -> Any:

@@ -38,6 +38,20 @@ def mean_rtt(run: RunData) -> Values:
 
 @metric(
     "flow",
+    "p50_rtt_l4",
+    quantity="RTT",
+    unit="ms",
+    aggregator="median",
+    sampling="RTT sample",
+    better="lower",
+)
+def p50_rtt(run: RunData) -> Values:
+    """Median of the sender's RTT samples after the warm-up."""
+    return 1e3 * np.asarray(run.flow.table["rtt_p50"], dtype=float)
+
+
+@metric(
+    "flow",
     "p95_rtt_l4",
     quantity="RTT",
     unit="ms",
