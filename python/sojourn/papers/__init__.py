@@ -5,5 +5,6 @@ from __future__ import annotations
 from sojourn.papers.ccperf import CCPERF
 from sojourn.papers.linux618 import LINUX618
 from sojourn.papers.paper import Paper
+from sojourn.papers.theory import THEORY
 
-PAPERS: dict[str, Paper] = {paper.name: paper for paper in (CCPERF, LINUX618)}
+PAPERS: dict[str, Paper] = {paper.name: paper for paper in (CCPERF, LINUX618, THEORY)}
