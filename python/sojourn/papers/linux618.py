@@ -102,7 +102,6 @@ def scenario(setup: Mapping[str, str]) -> Document:
                 "cca": cca,
                 "rtt": f"{setup['rtt_ms']} ms",
                 "start": f"{100 * index} us",
-                "offload": True,
             }
             for index, cca in enumerate(controls)
         ],
@@ -118,7 +117,6 @@ LINUX618 = Paper(
     tables=("grid",),
     choices=(
         'stack = "linux-6", overhead = "0 B"',
-        "offload: TCP cuts bursts for segmentation even where the device has none (since 4.17)",
         "published: the kernel's mean over its repetitions",
         "10 seeds; flows start in order, 0.1 ms apart and moved by up to 0.05 ms, as threads do",
         "random loss: after the queue here, before it there; data and SYN here, data only there",

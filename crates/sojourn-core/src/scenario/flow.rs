@@ -50,8 +50,10 @@ pub struct FlowSpec {
     pub ack_every: u32,
     /// Queue between transport and device of the sending host.
     pub host_queue: HostQueue,
-    /// Whether segments leave the sender in bursts, as with segmentation offload (TSO, GSO).
-    pub offload: bool,
+    /// Whether a paced sender sends bursts, as with segmentation offload (TSO, GSO). Default: what
+    /// the stack does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub offload: Option<bool>,
     /// Whether the receiver merges segments that arrive back to back (GRO) and acknowledges them
     /// together.
     pub gro: bool,
@@ -89,7 +91,7 @@ impl Default for FlowSpec {
             mss: 1448,
             ack_every: 2,
             host_queue: HostQueue::default(),
-            offload: false,
+            offload: None,
             gro: false,
             stack: None,
             from: None,

@@ -98,7 +98,7 @@ fn tcp_init(flow: &Flow<'_>, network: &Network) -> Result<tcp::TcpInit, FieldErr
             (auto as f64 / profile.window_share) as u64,
         )),
         paced: spec.host_queue == HostQueue::Fq,
-        offload: spec.offload,
+        offload: spec.offload.unwrap_or(profile.offload),
         gro: spec.gro,
         now: Time::ZERO + spec.start,
     })

@@ -87,6 +87,9 @@ pub struct Profile {
     pub slow_start_after_idle: bool,
     /// Whether a control that asks for pacing is paced without a host queue.
     pub internal_pacing: bool,
+    /// Whether paced segments leave in bursts: Linux cuts them for segmentation in software where
+    /// the device cannot (always since 4.17).
+    pub offload: bool,
     /// Growth of the window needs it to be the limit.
     pub cwnd_validation: bool,
     /// Receiver: ACKs sent at once when data first arrives.
@@ -117,6 +120,7 @@ const LINUX_6: Profile = Profile {
     initial_window: 10,
     slow_start_after_idle: true,
     internal_pacing: true,
+    offload: true,
     cwnd_validation: true,
     quick_acks: 16,
     delayed_ack: Span::from_millis(40),
@@ -150,6 +154,7 @@ const RFC: Profile = Profile {
     rto_max: Span::from_secs(60),
     timeout_window: TimeoutWindow::One,
     tick: Span::from_millis(1),
+    offload: false,
     tail_loss_probe: false,
     frto: false,
     undo: false,
