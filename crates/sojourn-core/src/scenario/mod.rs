@@ -20,6 +20,8 @@ mod names;
 #[cfg(test)]
 mod properties;
 #[cfg(test)]
+pub(crate) mod random;
+#[cfg(test)]
 mod refusals;
 mod resolve;
 mod spec;

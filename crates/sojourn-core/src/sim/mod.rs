@@ -8,6 +8,8 @@ mod alarm;
 mod application;
 mod build;
 mod ends;
+#[cfg(test)]
+mod random_runs;
 mod routes;
 
 use std::collections::VecDeque;

@@ -1,0 +1,68 @@
+//! Any scenario that is accepted runs to its end and keeps to physical laws.
+
+use proptest::prelude::*;
+use serde_json::json;
+
+use super::*;
+use crate::record::Table;
+use crate::scenario::random::{mutated, scenario};
+use crate::units::Rate;
+
+/// Half a second of it, which keeps random scenarios affordable.
+fn shortened(mut value: serde_json::Value) -> Option<Scenario> {
+    value["duration"] = json!("500 ms");
+    let scenario = Scenario::from_json(&value).ok()?;
+    let network = scenario.network().ok()?;
+    let affordable = network
+        .links
+        .iter()
+        .all(|link| link.spec.rate.is_none_or(|rate| rate <= Rate::from_bps(1_000_000_000)));
+    (affordable && scenario.flows_expanded().len() <= 20).then_some(scenario)
+}
+
+fn sum(table: &Table, column: &str) -> f64 {
+    table.reals(column).unwrap().iter().sum()
+}
+
+fn keeps_the_laws(scenario: &Scenario) {
+    let outcome = Simulation::new(scenario).unwrap().run().unwrap_or_else(|fault| {
+        panic!("{fault} in {:#}", scenario.to_json());
+    });
+    let flows = &outcome.flow_samples;
+    let context = || format!("{:#}", scenario.to_json());
+    assert!(sum(flows, "delivered_bytes") <= sum(flows, "sent_bytes"), "{}", context());
+    assert!(sum(flows, "in_order_bytes") <= sum(flows, "delivered_bytes"), "{}", context());
+    let network = scenario.network().unwrap();
+    let (links, sent) = (
+        outcome.link_samples.reals("link").unwrap(),
+        outcome.link_samples.reals("sent_bytes").unwrap(),
+    );
+    for (index, link) in network.links.iter().enumerate().filter(|(_, link)| link.recorded) {
+        let spec = &link.spec;
+        let varies =
+            spec.rate_schedule.is_some() || spec.trace.is_some() || spec.duplicate.fraction() > 0.0;
+        let Some(rate) = spec.rate.filter(|_| !varies) else { continue };
+        let of_link = links.iter().zip(&sent).filter(|(number, _)| **number == index as f64);
+        let carried: f64 = of_link.map(|(_, bytes)| bytes).sum();
+        let most = rate.bytes_in(scenario.duration) as f64 + 70_000.0;
+        assert!(carried <= most, "{}: {carried} of {most} B in {}", link.id, context());
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { max_shrink_iters: 30, ..ProptestConfig::default() })]
+
+    #[test]
+    fn random_scenarios_keep_the_laws(value in scenario()) {
+        if let Some(scenario) = shortened(value) {
+            keeps_the_laws(&scenario);
+        }
+    }
+
+    #[test]
+    fn mutated_scenarios_keep_the_laws(value in mutated()) {
+        if let Some(scenario) = shortened(value) {
+            keeps_the_laws(&scenario);
+        }
+    }
+}
