@@ -3,6 +3,16 @@
 from collections.abc import Callable
 from typing import Any
 
+__all__ = [
+    "ScenarioError",
+    "catalogue",
+    "engine_build",
+    "run",
+    "schema",
+    "toml_to_json",
+    "validate",
+]
+
 class ScenarioError(ValueError):
     """Bad input: names the field, what was given and what is allowed."""
 
