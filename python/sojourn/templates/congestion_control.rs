@@ -56,7 +56,7 @@ impl CongestionControl for KIND {
 
     fn on_congestion(&mut self, _now: Time, event: &Event) {
         let keep = self.params.beta;
-        self.window.on_event(event, |cwnd| ((f64::from(cwnd) * keep) as u32).max(2));
+        self.window.on_event(event, |window| ((f64::from(window.cwnd) * keep) as u32).max(2));
     }
 
     fn control(&self) -> Control {
