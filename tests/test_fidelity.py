@@ -1,0 +1,55 @@
+"""The simulator beside the real kernel and beside theory."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sojourn.pages.fidelity import cells_met, page, verdicts
+from sojourn.papers import PAPERS
+from sojourn.papers.paper import Request
+from sojourn.papers.reproduce import reproduce
+
+Row = dict[str, Any]
+
+
+def _reproduce(name: str, out: Path) -> list[Row]:
+    made = reproduce(PAPERS[name], Request(), out, 2, lambda done, total: None)
+    return [dict(row) for row in made.rows]
+
+
+@pytest.fixture(scope="module")
+def kernel_rows(tmp_path_factory: pytest.TempPathFactory) -> list[Row]:
+    return _reproduce("linux618", tmp_path_factory.mktemp("linux618"))
+
+
+@pytest.fixture(scope="module")
+def theory_rows(tmp_path_factory: pytest.TempPathFactory) -> list[Row]:
+    return _reproduce("theory", tmp_path_factory.mktemp("theory"))
+
+
+def test_lossless_flows_match_the_kernel(kernel_rows: list[Row]) -> None:
+    met, cells = cells_met(verdicts(kernel_rows), chaotic=False)
+    assert cells == 27
+    assert met >= 0.9 * cells
+
+
+def test_chaotic_cells_lie_in_the_kernels_spread(kernel_rows: list[Row]) -> None:
+    met, cells = cells_met(verdicts(kernel_rows), chaotic=True)
+    assert cells == 25
+    assert met >= 0.75 * cells
+
+
+def test_laws_hold(theory_rows: list[Row]) -> None:
+    bounds = {"square-root law": 0.1, "paced Reno's utilisation": 0.02}
+    for row in theory_rows:
+        bound = bounds.get(row["law"], 0.001)
+        assert row["measured"] == pytest.approx(row["published"], rel=bound), row
+
+
+def test_the_page_shows_both(kernel_rows: list[Row], theory_rows: list[Row]) -> None:
+    text = page(kernel_rows, theory_rows)
+    assert "| bbr | 80 | 15 | 200 |" in text
+    assert "| square-root law | p = 0.0001 |" in text
