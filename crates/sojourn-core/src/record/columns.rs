@@ -73,6 +73,8 @@ pub static LINK_COLUMNS: &[SampleColumn<LinkCounters>] = figures! {
     drops_aqm: Count,
     drops_policed: Count,
     drops_loss: Count,
+    duplicated_packets: Count,
+    thinned_packets: Count,
     ce_marks: Count,
     sce_marks: Count,
     queue_packets: Level,

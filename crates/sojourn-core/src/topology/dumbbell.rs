@@ -5,7 +5,13 @@
 //! added on its sender's side, half before the bottleneck and half on the way back, behind an
 //! access link of `access_rate` if there is one. Without `reverse`, the way back has no rate and
 //! no queue. `from` and `to` of a flow name its hosts, for queues that are fair between hosts;
-//! by default all senders are one host and all receivers another.
+//! by default all senders are one host and all receivers another. `two_way` outages of either link
+//! befall both.
+//!
+//! A middlebox with a shaping queue on the egress of both ports and half the delay on the ingress
+//! of each, as in the SCE draft, is this dumbbell with the queue under `bottleneck` and under
+//! `reverse`: whether a fixed delay lies before a queue or behind it makes no difference at the
+//! ends (`experiments/sce2019`).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
