@@ -8,7 +8,9 @@
 //! leave when it is in the past, and idle time is lost. There is no bucket. Without `bandwidth`
 //! Cake takes the link's rate and the link adds no serialisation of its own: Cake *is* the
 //! bottleneck, as on a middlebox whose device is much faster. With `bandwidth` given, the link
-//! keeps its rate; `"unlimited"` leaves the pace to it.
+//! keeps its rate; `"unlimited"` leaves the pace to it. Where the link has a schedule, a trace, a
+//! token bucket or pauses, it keeps those, and Cake shapes to its nominal rate: give a
+//! `bandwidth` below the least rate, or `"unlimited"`.
 //!
 //! **Framing.** `raw` by default: the IP packet and the link's overhead (14 B on Ethernet), so that
 //! the goodput of full packets is 1448/1514 of the rate. `overhead`, `mpu` and `framing` replace it.
