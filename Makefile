@@ -7,7 +7,7 @@ RUST := $(shell git ls-files -co --exclude-standard '*.rs')
 STAMP := $(VENV)/.built
 MATURIN := $(shell sed -n 's/^requires = \["\(.*\)"\]/\1/p' pyproject.toml)
 
-.PHONY: help setup demo test check bench format new-cca
+.PHONY: help setup demo test check bench format new-cca conformance
 
 help:  ## What there is to make
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
@@ -48,6 +48,10 @@ format:  ## Format everything
 
 bench: setup  ## Measure the simulator's speed
 	$(BIN)/python benches/speed.py
+
+conformance:  ## Put every congestion control through the suite and write docs/conformance.md
+	cargo run --release -p sojourn-core --example conformance > docs/conformance.md.new
+	mv docs/conformance.md.new docs/conformance.md
 
 new-cca: setup  ## Scaffold a congestion control: make new-cca NAME=my-control
 	$(BIN)/python -m sojourn.scaffold $(NAME)

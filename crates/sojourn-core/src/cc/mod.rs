@@ -34,6 +34,11 @@ pub mod jiffies;
 mod path;
 pub mod round_rtt;
 pub mod sce_window;
+/// What `make new-cca` writes must compile and pass its own test.
+#[cfg(test)]
+#[path = "../../../../python/sojourn/templates/congestion_control.rs"]
+#[allow(clippy::upper_case_acronyms)]
+mod template;
 #[cfg(test)]
 pub mod testing;
 pub mod window;

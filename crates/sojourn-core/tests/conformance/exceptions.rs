@@ -1,0 +1,74 @@
+//! Where a control is known not to do what is required of the others, and why.
+
+/// Checks that controls do not meet.
+pub struct Exception {
+    /// Names of the checks.
+    pub checks: &'static [&'static str],
+    /// Names of the controls.
+    pub controls: &'static [&'static str],
+    /// Why, and who says so.
+    pub reason: &'static str,
+}
+
+/// Every exception. One that no longer holds fails the suite, too.
+pub static EXCEPTIONS: &[Exception] = &[
+    Exception {
+        checks: &["loss"],
+        controls: &["bbr"],
+        reason: "version 1 models the path by rate and delay; only a policer's losses count \
+                 (Linux net/ipv4/tcp_bbr.c)",
+    },
+    Exception {
+        checks: &["loss"],
+        controls: &["copa"],
+        reason: "delay alone sets the window while no other flow fills the queue \
+                 (Arun, Balakrishnan, NSDI 2018, section 2)",
+    },
+    Exception {
+        checks: &["marks"],
+        controls: &["bbr"],
+        reason: "version 1 does not know ECN (Linux net/ipv4/tcp_bbr.c)",
+    },
+    Exception {
+        checks: &["marks"],
+        controls: &["bbr3"],
+        reason: "answers to marks only at round trips up to 5 ms (google/bbr, bbr_ecn_max_rtt_us)",
+    },
+    Exception {
+        checks: &["marks"],
+        controls: &["copa"],
+        reason: "does not know ECN (Arun, Balakrishnan, NSDI 2018)",
+    },
+    Exception {
+        checks: &["longer path"],
+        controls: &["vegas"],
+        reason: "never forgets the shorter base RTT and takes the longer path for a queue \
+                 (La, Walrand, Anantharam, Issues in TCP Vegas, 1999)",
+    },
+    Exception {
+        checks: &["fairness"],
+        controls: &["cubic-sce"],
+        reason: "converges slowly over a queue that marks SCE; the published version was work in \
+                 progress (chromi/sce, July 2019)",
+    },
+    Exception {
+        checks: &[
+            "clean link",
+            "loss",
+            "marks",
+            "timeout",
+            "rate halved",
+            "rate doubled",
+            "longer path",
+            "shorter path",
+            "idle",
+        ],
+        controls: &["fixed-window", "fixed-rate"],
+        reason: "instruments keep the window or rate they are given, here their defaults",
+    },
+];
+
+/// The exception for this control and check, if there is one.
+pub fn find(check: &str, control: &str) -> Option<&'static Exception> {
+    EXCEPTIONS.iter().find(|e| e.checks.contains(&check) && e.controls.contains(&control))
+}
