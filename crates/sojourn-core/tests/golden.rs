@@ -1,0 +1,144 @@
+//! Runs whose every result is written down: whoever makes the simulator faster must not change
+//! a bit of them.
+//!
+//! Each scenario's columns are hashed and compared with `golden.txt`; the count of events, a cost
+//! and not a result, is left out. A golden file could bless a physically impossible result, so
+//! every run is also held to the conservation of packets (in every sample, by the simulator itself)
+//! and to what its bottleneck can carry. Where physics are changed on purpose:
+//!
+//! ```sh
+//! SOJOURN_BLESS=1 cargo test -p sojourn-core --test golden
+//! ```
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use sojourn_core::record::{Outcome, Values};
+use sojourn_core::scenario::Scenario;
+use sojourn_core::sim::Simulation;
+
+const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden.txt");
+
+/// One bottleneck of 20 Mbit/s: name, its keys, its flows.
+const DUMBBELLS: &[(&str, &str, &str)] = &[
+    ("cubic, fifo", "queue = { kind = \"fifo\", limit = \"40 packets\" }", "cca = \"cubic\""),
+    ("many cubic flows, fifo", "queue = \"fifo\"", "cca = \"cubic\"\ncount = 40"),
+    ("reno, loss", "loss = \"1 %\"\nreverse_loss = \"1 %\"", "cca = \"reno\"\ncount = 3"),
+    ("cubic of linux-4.9", "loss = \"0.5 %\"", "cca = \"cubic\"\nstack = \"linux-4.9\"\ncount = 2"),
+    ("cubic of ns3", "loss = \"0.5 %\"", "cca = \"cubic\"\nstack = \"ns3\"\ncount = 2"),
+    ("reno of rfc", "loss = \"0.5 %\"", "cca = \"reno\"\nstack = \"rfc\"\ncount = 2"),
+    ("bbr, fifo", "queue = { kind = \"fifo\", limit = \"1 bdp\" }", "cca = \"bbr\"\ncount = 2"),
+    ("bbr3, red", "queue = \"red\"\nloss = \"0.2 %\"", "cca = \"bbr3\"\ncount = 2"),
+    ("cubic, codel", "queue = \"codel\"", "cca = \"cubic\"\necn = \"classic\"\ncount = 3"),
+    ("cubic, fq_codel", "queue = \"fq-codel\"", "cca = \"cubic\"\ncount = 5"),
+    ("vegas, pie", "queue = \"pie\"\ndevice_queue = \"2 packets\"", "cca = \"vegas\"\ncount = 3"),
+    ("illinois, fq_pie", "queue = \"fq-pie\"", "cca = \"illinois\"\ncount = 3"),
+    (
+        "reno-sce, cake",
+        "queue = { kind = \"cake\", sce = \"sce\" }",
+        "cca = \"reno-sce\"\ncount = 3",
+    ),
+    ("prague, dualpi2", "queue = \"dualpi2\"", "cca = \"prague\"\ncount = 2"),
+    ("dctcp, cobalt", "queue = \"cobalt\"", "cca = \"dctcp\"\ncount = 2"),
+    (
+        "copa, reordering",
+        "reorder = { probability = \"1 %\", delay = \"5 ms\" }",
+        "cca = \"copa\"\ncount = 2",
+    ),
+    (
+        "offload, fq",
+        "queue = \"fq\"",
+        "cca = \"cubic\"\noffload = true\ngro = true\nhost_queue = \"fq\"",
+    ),
+    ("web, fifo", "queue = \"fifo\"", "cca = \"cubic\"\ntraffic = \"web\"\ncount = 10"),
+];
+
+const PARKING_LOT: &str = r#"
+duration = "8 s"
+[topology]
+kind = "parking_lot"
+[[topology.hops]]
+rate = "20 Mbit/s"
+delay = "3 ms"
+[[topology.hops]]
+rate = "15 Mbit/s"
+delay = "4 ms"
+queue = "codel"
+[[flows]]
+cca = "cubic"
+rtt = "10 ms"
+[[flows]]
+cca = "bbr"
+rtt = "10 ms"
+from = "n0"
+to = "n1"
+"#;
+
+fn scenarios() -> Vec<(String, String)> {
+    let dumbbell = |(name, link, flows): &(&str, &str, &str)| {
+        let text = format!(
+            "duration = \"8 s\"\n[topology]\nkind = \"dumbbell\"\n[topology.bottleneck]\n\
+             rate = \"20 Mbit/s\"\n{link}\n[[flows]]\nrtt = \"20 ms\"\n{flows}\n"
+        );
+        ((*name).to_owned(), text)
+    };
+    let mut all: Vec<_> = DUMBBELLS.iter().map(dumbbell).collect();
+    all.push(("parking lot".to_owned(), PARKING_LOT.to_owned()));
+    all
+}
+
+/// FNV-1a over the columns: names and the bits of every value.
+fn hash(outcome: Outcome) -> u64 {
+    let mut state = 0xcbf2_9ce4_8422_2325_u64;
+    let mut add = |bytes: &[u8]| {
+        for byte in bytes {
+            state = (state ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
+        }
+    };
+    for (_, table) in outcome.into_tables() {
+        for column in table.columns.iter().filter(|column| column.name != "events") {
+            add(column.name.as_bytes());
+            match &column.values {
+                Values::Integers(values) => values.iter().for_each(|v| add(&v.to_le_bytes())),
+                // Not-a-number has many forms and one meaning.
+                Values::Reals(values) => values
+                    .iter()
+                    .map(|v| if v.is_nan() { f64::NAN } else { *v })
+                    .for_each(|v| add(&v.to_bits().to_le_bytes())),
+            }
+        }
+    }
+    state
+}
+
+/// No link sends faster than 20 Mbit/s, give or take the packet under way.
+fn check_physics(name: &str, outcome: &Outcome) {
+    let sent = outcome.link_samples.reals("sent_bytes").unwrap();
+    let most = sent.iter().fold(0.0, |most: f64, bytes| most.max(*bytes));
+    assert!(most <= 20e6 / 8.0 * 0.1 + 1600.0, "{name}: {most} bytes in 100 ms");
+    assert!(sent.iter().sum::<f64>() > 1e6, "{name}: hardly anything was sent");
+}
+
+#[test]
+fn results_are_those_written_down() {
+    let mut got = String::new();
+    for (name, text) in scenarios() {
+        let scenario = Scenario::from_toml(&text).unwrap_or_else(|e| panic!("{name}: {e}"));
+        let outcome = Simulation::new(&scenario).unwrap().run().unwrap();
+        check_physics(&name, &outcome);
+        writeln!(got, "{:016x} {name}", hash(outcome)).unwrap();
+    }
+    if std::env::var_os("SOJOURN_BLESS").is_some() {
+        std::fs::write(FILE, &got).unwrap();
+    }
+    let written = std::fs::read_to_string(FILE).unwrap();
+    let by_name = |text: &str| -> BTreeMap<String, String> {
+        let pair = |line: &str| line.split_once(' ').map(|(hash, name)| (name.into(), hash.into()));
+        text.lines().filter_map(pair).collect()
+    };
+    let (got, written) = (by_name(&got), by_name(&written));
+    let changed: Vec<_> =
+        got.iter().filter(|&(name, hash)| written.get(name) != Some(hash)).collect();
+    assert!(changed.is_empty(), "results have changed: {changed:?}");
+    assert_eq!(got.len(), written.len(), "golden.txt has lines of no scenario");
+}
