@@ -1,4 +1,4 @@
-//! Socket buffers: a size, or `auto`.
+//! Socket buffers: a size, `auto` or `stack`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -11,11 +11,13 @@ pub enum BufferSize {
     /// Never the limit: the larger of 4 MB and twice the bandwidth-delay product plus queue.
     #[default]
     Auto,
+    /// The stack's own maximum (`tcp_wmem[2]`, `tcp_rmem[2]`), autotuned up to it.
+    Stack,
     /// So many bytes.
     Bytes(u64),
 }
 
-const EXPECTED: &str = "a buffer size such as \"4 MB\", or \"auto\"";
+const EXPECTED: &str = "a buffer size such as \"4 MB\", \"auto\" or \"stack\"";
 
 impl FromStr for BufferSize {
     type Err = String;
@@ -23,7 +25,10 @@ impl FromStr for BufferSize {
         if text.trim().eq_ignore_ascii_case("auto") {
             return Ok(BufferSize::Auto);
         }
-        match text.parse().map_err(|why: String| format!("{why}, or \"auto\""))? {
+        if text.trim().eq_ignore_ascii_case("stack") {
+            return Ok(BufferSize::Stack);
+        }
+        match text.parse().map_err(|why: String| format!("{why}, \"auto\" or \"stack\""))? {
             Bytes(0) => Err(format!("must be above zero; expected {EXPECTED}")),
             Bytes(bytes) => Ok(BufferSize::Bytes(bytes)),
         }
@@ -34,9 +39,15 @@ impl fmt::Display for BufferSize {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             BufferSize::Auto => f.write_str("auto"),
+            BufferSize::Stack => f.write_str("stack"),
             BufferSize::Bytes(bytes) => Bytes(*bytes).fmt(f),
         }
     }
 }
 
-quantity!(BufferSize, EXPECTED, "size or auto", r"^\s*([0-9.eE+_-]+\s*(GB|MB|kB|B)|auto)\s*$");
+quantity!(
+    BufferSize,
+    EXPECTED,
+    "size, auto or stack",
+    r"^\s*([0-9.eE+_-]+\s*(GB|MB|kB|B)|auto|stack)\s*$"
+);

@@ -35,7 +35,8 @@ pub struct FlowSpec {
     pub ecn: Option<EcnMode>,
     /// Bytes that the sender accepts from the application ahead of their acknowledgment.
     pub send_buffer: BufferSize,
-    /// Largest window that the receiver announces.
+    /// Receive buffer; its owner's stack announces a share of it (half, or 0.62 in Linux 6), and
+    /// opens the window up to that as data is read.
     pub receive_buffer: BufferSize,
     /// Which way the data travels.
     pub direction: FlowDirection,

@@ -84,7 +84,7 @@ fn each_bad_field_is_named_with_what_was_given_and_what_is_allowed() {
         (
             flow("send_buffer"),
             json!("lots"),
-            "flows.0.send_buffer: 'lots': expected an amount of data such as \"60 kB\", or \"auto\"",
+            "flows.0.send_buffer: 'lots': expected an amount of data such as \"60 kB\", \"auto\" or \"stack\"",
         ),
         (
             queue.into(),

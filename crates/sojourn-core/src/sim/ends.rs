@@ -79,8 +79,9 @@ fn tcp_init(flow: &Flow<'_>, network: &Network) -> Result<tcp::TcpInit, FieldErr
     let unknown = || FieldError::new("stack", format!("no profile for {stack}"));
     let profile = tcp::Profile::named(stack).ok_or_else(unknown)?;
     let auto = auto_buffer(flow, network);
-    let size = |buffer, auto| match buffer {
+    let size = |buffer, auto, stack| match buffer {
         BufferSize::Auto => auto,
+        BufferSize::Stack => stack,
         BufferSize::Bytes(bytes) => bytes,
     };
     Ok(tcp::TcpInit {
@@ -91,11 +92,12 @@ fn tcp_init(flow: &Flow<'_>, network: &Network) -> Result<tcp::TcpInit, FieldErr
         profile,
         ecn: spec.ecn.unwrap_or(EcnMode::Off),
         ack_every: spec.ack_every,
-        send_buffer: Some(size(spec.send_buffer, auto)),
+        send_buffer: Some(size(spec.send_buffer, auto, LEAST_AUTO_BUFFER)),
         receive_buffer: Some(size(
             spec.receive_buffer,
             // So that the window is no tighter than the send buffer.
             (auto as f64 / profile.window_share) as u64,
+            profile.receive_buffer_max,
         )),
         paced: spec.host_queue == HostQueue::Fq,
         offload: spec.offload.unwrap_or(profile.offload),

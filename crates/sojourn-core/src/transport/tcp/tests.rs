@@ -250,3 +250,129 @@ fn gro_makes_stretch_acks() {
     assert!(segments_per_ack(false) < 2.1);
     assert!(segments_per_ack(true) > 10.0);
 }
+
+/// What a receiver answers to segments that arrive as a table says: `TIME SEGMENT [ce]` gives the
+/// ACKs sent by then, each as its time in ms, next expected segment, and SACK blocks.
+fn answers(profile: &str, ecn: EcnMode, arrivals: &[(f64, u32, bool)], until: f64) -> Vec<String> {
+    let mut receiver = Receiver::new(TcpInit { ecn, ..init(profile) });
+    let at = |ms: f64| Time::ZERO + Span::from_secs_f64(ms / 1e3);
+    let mut answers = vec![];
+    let mut collect = |receiver: &mut Receiver, now: Time| {
+        while let Some(packet) = receiver.poll_transmit(now) {
+            let blocks = packet.ack.sacks().iter().map(|b| format!(" {}-{}", b.start, b.end - 1));
+            let ms = now.as_nanos() as f64 / 1e6;
+            let ece = if packet.flags.has(crate::packet::Flags::ECE) { " ece" } else { "" };
+            let blocks = blocks.collect::<String>();
+            answers.push(format!("{ms}: {}{blocks}{ece}", packet.ack.next));
+        }
+    };
+    let mut run = |receiver: &mut Receiver, end: Time| {
+        while let Some(next) = receiver.next_timeout().filter(|&next| next <= end) {
+            receiver.on_timeout(next);
+            collect(receiver, next);
+        }
+        collect(receiver, end);
+    };
+    for &(ms, seq, ce) in arrivals {
+        run(&mut receiver, at(ms));
+        let ecn = if ce { Ecn::Ce } else { Ecn::Ect0 };
+        let ack = crate::packet::Acknowledgment {
+            // The sender echoes what was sent one RTT of 100 ms earlier.
+            echo: at(ms - 100.0),
+            ..Default::default()
+        };
+        let packet = Packet { seq, payload: 1448, ecn, ack, sent_at: at(ms), ..Packet::default() };
+        receiver.on_packet(at(ms), &packet);
+        run(&mut receiver, at(ms));
+    }
+    run(&mut receiver, at(until));
+    answers
+}
+
+/// Segments 1..=40 in order, one per ms from 101 ms on: past the quick phase and the growth of
+/// the receive window.
+fn warm() -> Vec<(f64, u32, bool)> {
+    (1..=40).map(|seq| (100.0 + f64::from(seq), seq, false)).collect()
+}
+
+#[test]
+fn a_lone_segment_is_acknowledged_after_40_ms() {
+    let mut arrivals = warm();
+    arrivals.push((150.0, 41, false));
+    let acks = answers("linux-6", EcnMode::Off, &arrivals, 300.0);
+    assert_eq!(acks.last().unwrap(), "190: 42");
+}
+
+#[test]
+fn the_first_three_sacks_go_at_once_the_rest_every_millisecond() {
+    let mut arrivals = warm();
+    arrivals.extend((0..8).map(|i| (150.0 + 0.25 * f64::from(i), 42 + i, false)));
+    let acks = answers("linux-6", EcnMode::Off, &arrivals, 160.0);
+    assert_eq!(
+        acks[acks.len() - 5..],
+        [
+            "150: 41 42-42",
+            "150.25: 41 42-43",
+            "150.5: 41 42-44",
+            // The timer at 151.75 precedes the segment of that instant.
+            "151.75: 41 42-48",
+            "152.75: 41 42-49"
+        ][..]
+    );
+}
+
+#[test]
+fn before_sack_compression_every_sack_goes_at_once() {
+    let mut arrivals = warm();
+    arrivals.extend((0..8).map(|i| (150.0 + 0.25 * f64::from(i), 42 + i, false)));
+    let acks = answers("linux-4.9", EcnMode::Off, &arrivals, 160.0);
+    assert_eq!(acks.last().unwrap(), "151.75: 41 42-49");
+    assert_eq!(acks[acks.len() - 2], "151.5: 41 42-48");
+}
+
+#[test]
+fn a_filled_hole_and_a_duplicate_are_acknowledged_at_once() {
+    let mut arrivals = warm();
+    arrivals.extend([
+        (150.0, 43, false),
+        (151.0, 42, false),
+        (152.0, 41, false),
+        (153.0, 42, false),
+    ]);
+    let acks = answers("linux-6", EcnMode::Off, &arrivals, 153.0);
+    assert_eq!(
+        acks[acks.len() - 4..],
+        ["150: 41 43-43", "151: 41 42-43", "152: 44", "153: 44 42-42"][..]
+    );
+}
+
+#[test]
+fn a_mark_is_echoed_at_once() {
+    let mut arrivals = warm();
+    arrivals.extend([(150.0, 41, true), (151.0, 42, false)]);
+    let acks = answers("linux-6", EcnMode::Classic, &arrivals, 152.0);
+    assert_eq!(acks[acks.len() - 2..], ["150: 42 ece", "151: 43 ece"][..]);
+}
+
+#[test]
+fn cubic_grows_like_reno_in_slow_start() {
+    let mut rig = Rig::new(TcpInit { ack_every: 1, ..init("linux-6") }, "cubic", 100);
+    rig.start(u64::MAX);
+    rig.run(450.0);
+    let sent = rig.sent.iter().filter(|(t, _)| (*t - 400.0).abs() < 1.0).count();
+    assert_eq!(sent, 80);
+}
+
+#[test]
+fn idle_connections_restart_from_the_initial_window() {
+    let mut rig = Rig::new(init("linux-6"), "reno", 100);
+    rig.sender.open(rig.now);
+    rig.sender.write(rig.now, 400 * 1448);
+    rig.pump();
+    rig.run(3000.0);
+    let before = rig.counters().cwnd;
+    rig.sender.write(rig.now, 400 * 1448);
+    rig.pump();
+    assert!(before > 100, "{before}");
+    assert_eq!(rig.counters().cwnd, 10);
+}
