@@ -7,7 +7,7 @@ RUST := $(shell git ls-files -co --exclude-standard '*.rs')
 STAMP := $(VENV)/.built
 MATURIN := $(shell sed -n 's/^requires = \["\(.*\)"\]/\1/p' pyproject.toml)
 
-.PHONY: help setup demo test check bench format new-cca conformance
+.PHONY: help setup demo test check docs bench format new-cca conformance
 
 help:  ## What there is to make
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
@@ -45,6 +45,11 @@ format:  ## Format everything
 	git ls-files '*.rs' | xargs rustfmt --edition 2024
 	$(BIN)/ruff format python tests
 	$(BIN)/ruff check --fix python tests
+
+docs: setup conformance  ## Write everything in docs/ that comes from the sources and from runs
+	BLESS=1 cargo test --quiet -p sojourn-core --test scenario_docs
+	$(BIN)/python -m sojourn.pages
+	$(BIN)/python -m sojourn.pages.fidelity
 
 bench: setup  ## Measure the simulator's speed
 	$(BIN)/python benches/speed.py

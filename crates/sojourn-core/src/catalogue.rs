@@ -6,7 +6,7 @@ use crate::registry::Listing;
 use crate::scenario::{Cca, Kind, Queue, Topology, Traffic};
 
 /// The members of the open kinds: `ccas`, `queues`, `traffic` and `topologies`, each a list of
-/// `{name, summary, documentation, parameters: [{name, type, default, description}]}`.
+/// `{name, summary, source, documentation, parameters: [{name, type, default, description}]}`.
 pub fn catalogue() -> Value {
     json!({
         "ccas": members::<Cca>(),
@@ -24,6 +24,7 @@ fn member(listing: &'static Listing) -> Value {
     json!({
         "name": listing.name,
         "summary": listing.summary(),
+        "source": listing.model(),
         "documentation": listing.documentation(),
         "parameters": parameters(&(listing.schema)()),
     })
@@ -118,6 +119,23 @@ mod tests {
                 assert!(!summary.contains('\n'));
             }
         }
+    }
+
+    #[test]
+    fn every_control_and_discipline_names_its_source() {
+        let catalogue = catalogue();
+        let members = ["ccas", "queues"].iter().flat_map(|k| catalogue[k].as_array().unwrap());
+        let without = members.filter(|member| member["source"].is_null());
+        // Instruments follow nobody.
+        assert!(without.map(|member| &member["name"]).eq(["fixed-window", "fixed-rate"].iter()));
+    }
+
+    #[test]
+    fn an_initial_does_not_end_the_source() {
+        let scalable = catalogue()["ccas"].as_array().unwrap()[4].clone();
+        assert_eq!(scalable["name"], "scalable");
+        let source = scalable["source"].as_str().unwrap();
+        assert!(source.contains("T. Kelly, ") && source.ends_with("CCR 2003."), "{source}");
     }
 
     #[test]

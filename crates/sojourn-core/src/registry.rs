@@ -70,11 +70,28 @@ impl Listing {
     /// The first sentence of the documentation.
     pub fn summary(&self) -> String {
         let documentation = self.documentation();
-        let paragraph = documentation.split("\n\n").next().unwrap_or_default().replace('\n', " ");
-        match paragraph.split_once(". ") {
-            Some((sentence, _)) => format!("{sentence}."),
-            None => paragraph,
-        }
+        first_sentence(documentation.split("\n\n").next().unwrap_or_default())
+    }
+
+    /// What the member follows: the first sentence of the paragraph that begins with `Model:`;
+    /// `None` for what is our own.
+    pub fn model(&self) -> Option<String> {
+        let documentation = self.documentation();
+        let model = documentation.split("\n\n").find_map(|text| text.strip_prefix("Model: "))?;
+        Some(first_sentence(model))
+    }
+}
+
+/// The text up to the first full stop that does not follow an initial ("T. Kelly").
+fn first_sentence(paragraph: &str) -> String {
+    let text = paragraph.replace('\n', " ");
+    let is_initial = |end: usize| {
+        let word = text[..end].rsplit(' ').next().unwrap_or_default();
+        word.len() == 1 && word.starts_with(char::is_uppercase)
+    };
+    match text.match_indices(". ").find(|(end, _)| !is_initial(*end)) {
+        Some((end, _)) => text[..=end].to_owned(),
+        None => text,
     }
 }
 

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
 from sojourn.cli import tables
 
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from sojourn.catalogue import Kind
+
 CORE_KINDS = ("ccas", "queues", "traffic", "topologies")
 KINDS = (*CORE_KINDS, "metrics", "experiments", "papers")
-_HEADS = ("name", "summary")
+Entry = Mapping[str, Any]
 
 
 @click.command("list")
@@ -26,65 +32,46 @@ _HEADS = ("name", "summary")
     help="What is printed; markdown is the documentation.",
 )
 def command(kind: str | None, output: str) -> None:
-    """List what there is: the catalogue."""
+    """List what there is: the catalogue, with sources and parameters of one KIND."""
     chosen = (kind,) if kind else KINDS
     if output == "markdown":
         click.echo("\n\n".join(page(name) for name in chosen))
         return
     catalogue = {name: entries(name) for name in chosen}
     if output == "json":
-        click.echo(json.dumps(catalogue))
+        click.echo(json.dumps(catalogue, ensure_ascii=False))
     elif output == "csv":
         rows = [{"kind": name, **entry} for name, listed in catalogue.items() for entry in listed]
-        tables.write_csv(("kind", "name", "summary"), rows)
+        tables.write_csv(("kind", "name", "summary", "source"), rows)
+    elif kind:
+        _details(catalogue[kind])
     else:
         for name, listed in catalogue.items():
-            rows_ = [(entry["name"], _detail(entry)) for entry in listed]
-            tables.show(name.capitalize(), ("name", "summary"), rows_, words=2)
+            cells = [(entry["name"], entry["summary"]) for entry in listed]
+            tables.show(name.capitalize(), ("name", "summary"), cells, words=2)
 
 
 def page(kind: str) -> str:
-    """The documentation page of one kind."""
+    """The documentation of one kind."""
+    from sojourn.catalogue import members
+    from sojourn.pages.text import describe
+
     parts = [f"# {kind.capitalize()}"]
     if kind in CORE_KINDS:
-        parts += [_member(member) for member in _catalogue()[kind]]
+        parts += [part for m in members(cast("Kind", kind)) for part in describe(m, "##")]
     else:
         parts += [f"## {entry['name']}\n\n{_properties(entry)}" for entry in entries(kind)]
     return "\n\n".join(parts)
 
 
-def _member(member: Any) -> str:
-    """A member's header, and what it can be told."""
-    text = f"## {member['name']}\n\n{member['documentation']}"
-    if not member["parameters"]:
-        return text
-    rows = [
-        f"| `{p['name']}` | {p['type'].replace('|', ',')} | {json.dumps(p.get('default'))} | "
-        f"{' '.join(p['description'].split())} |"
-        for p in member["parameters"]
-    ]
-    header = "| parameter | type | default | meaning |\n| --- | --- | --- | --- |"
-    return "\n".join([f"{text}\n\n{header}", *rows])
-
-
-def _properties(entry: dict[str, str]) -> str:
-    listed = [f"- {name}: {value}" for name, value in entry.items() if name not in _HEADS]
+def _properties(entry: Entry) -> str:
+    heads = ("name", "summary")
+    listed = [f"- {name}: {value}" for name, value in entry.items() if name not in heads]
     return "\n".join([entry["summary"], *(["", *listed] if listed else [])])
 
 
-def _catalogue() -> Any:
-    from sojourn import _internal
-
-    return json.loads(_internal.catalogue())
-
-
-def _detail(entry: dict[str, str]) -> str:
-    unit = f"{entry['scope']}, {entry['unit']}: " if "unit" in entry else ""
-    return unit + entry["summary"]
-
-
-def entries(kind: str) -> list[dict[str, str]]:
-    """The members of one kind: name, summary and, for metrics, what they declare."""
+def entries(kind: str) -> Sequence[Entry]:
+    """The members of one kind: name, summary, source, parameters, what a metric declares."""
     if kind == "metrics":
         return list(_metrics())
     if kind == "experiments":
@@ -92,14 +79,14 @@ def entries(kind: str) -> list[dict[str, str]]:
 
         return experiments()
     if kind == "papers":
-        from sojourn.papers import PAPERS
+        return list(_papers())
+    from sojourn.catalogue import members
 
-        return [{"name": p.name, "summary": p.title} for p in PAPERS.values()]
-    members = _catalogue()[kind]
-    return [{"name": m["name"], "summary": m["summary"]} for m in members]
+    listed = map(asdict, members(cast("Kind", kind)))
+    return [{k: v for k, v in member.items() if k != "documentation"} for member in listed]
 
 
-def _metrics() -> Iterable[dict[str, str]]:
+def _metrics() -> Iterator[Entry]:
     from sojourn.metrics import metrics
 
     for m in metrics():
@@ -114,3 +101,64 @@ def _metrics() -> Iterable[dict[str, str]]:
             "sampling": m.sampling,
             "empty": m.empty,
         }
+
+
+def _papers() -> Iterator[Entry]:
+    from sojourn.experiments import ROOT
+    from sojourn.papers import PAPERS
+
+    for paper in PAPERS.values():
+        source = f"reference/{paper.name}/SOURCE.md"
+        yield {
+            "name": paper.name,
+            "summary": paper.title,
+            "source": source if (ROOT / source).exists() else None,
+            "tables": list(paper.tables),
+        }
+
+
+def _details(listed: Sequence[Entry]) -> None:
+    """Each member as a paragraph of its own; the documentation's code marks are left out."""
+    from rich.padding import Padding
+
+    console = tables.console()
+    for entry in listed:
+        console.print(f"[bold]{entry['name']}[/]")
+        for part in _paragraphs(entry):
+            console.print(Padding(part, (0, 0, 0, 4)))
+        console.print()
+
+
+def _paragraphs(entry: Entry) -> Iterator[RenderableType]:
+    yield _plain(entry["summary"])
+    if entry.get("source"):
+        yield _plain(f"Source: {entry['source']}")
+    if entry.get("tables"):
+        yield _plain(f"Tables: {', '.join(entry['tables'])}")
+    if "unit" in entry:
+        yield _plain(
+            f"{entry['scope']}; {entry['quantity']}, {entry['unit']}, layer {entry['layer']}; "
+            f"{entry['aggregator']}, {entry['sampling']}; empty samples: {entry['empty']}"
+        )
+    if entry.get("parameters"):
+        yield _parameters(entry["parameters"])
+
+
+def _parameters(parameters: Sequence[Entry]) -> RenderableType:
+    from rich.table import Table
+
+    from sojourn.catalogue import Parameter
+
+    table = Table.grid(padding=(0, 2))
+    for share in (None, 24, 16, None):
+        table.add_column(max_width=share, overflow="fold")
+    for parameter in (Parameter(**entry) for entry in parameters):
+        cells = (parameter.written or "-", parameter.description)
+        table.add_row(parameter.name, parameter.type, *map(_plain, cells))
+    return table
+
+
+def _plain(text: str) -> RenderableType:
+    from rich.text import Text
+
+    return Text(text.replace("`", ""))

@@ -5,9 +5,12 @@ from __future__ import annotations
 import csv
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sojourn.numbers import number
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 WIDTH = 100
 
@@ -15,7 +18,6 @@ WIDTH = 100
 def show(title: str, header: Sequence[str], rows: Iterable[Sequence[Any]], words: int = 1) -> None:
     """Prints a table; the first ``words`` columns are text, the others numbers."""
     from rich.box import SIMPLE_HEAD
-    from rich.console import Console
     from rich.table import Table
 
     table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, pad_edge=False)
@@ -24,9 +26,16 @@ def show(title: str, header: Sequence[str], rows: Iterable[Sequence[Any]], words
         table.add_column(name, justify="right" if right else "left", overflow="fold")
     for row in rows:
         table.add_row(*(c if isinstance(c, str) else number(c) for c in row))
-    console = Console(highlight=False)
-    console.width = min(WIDTH, console.width) if console.is_terminal else WIDTH
-    console.print(table)
+    console().print(table)
+
+
+def console() -> Console:
+    """Standard output, at most 100 columns wide."""
+    from rich.console import Console
+
+    screen = Console(highlight=False)
+    screen.width = min(WIDTH, screen.width) if screen.is_terminal else WIDTH
+    return screen
 
 
 def write_csv(header: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import IO, Any, Literal
 
@@ -48,7 +49,7 @@ def render(chart: Chart) -> Figure:
         if chart.stacked:
             for ax in axes[:-1]:
                 ax.set_xlabel("")
-        _legend(figure, axes[0])
+        _legend(figure, axes)
         return figure
 
 
@@ -149,9 +150,14 @@ def _draw_line(ax: Axes, line: Line) -> None:
         )
 
 
-def _legend(figure: Figure, ax: Axes) -> None:
-    handles, names = ax.get_legend_handles_labels()
-    if names and len(names) <= _LONGEST_LEGEND:
-        columns = max(1, int(_LEGEND_LETTERS * figure.get_figwidth()) // (max(map(len, names)) + 6))
-        ncols = min(len(names), columns)
-        figure.legend(handles, names, loc="outside upper center", ncols=ncols)
+def _legend(figure: Figure, axes: Iterable[Axes]) -> None:
+    entries = {
+        name: handle
+        for ax in axes
+        for handle, name in zip(*ax.get_legend_handles_labels(), strict=True)
+    }
+    if entries and len(entries) <= _LONGEST_LEGEND:
+        longest = max(map(len, entries))
+        columns = max(1, int(_LEGEND_LETTERS * figure.get_figwidth()) // (longest + 6))
+        ncols = min(len(entries), columns)
+        figure.legend(entries.values(), entries, loc="outside upper center", ncols=ncols)

@@ -1,6 +1,6 @@
 //! Cubic: the window grows along a cubic function of the time since the last reduction.
 //!
-//! Model: Linux 6.x `net/ipv4/tcp_cubic.c` with its integer arithmetic (RFC 9438 describes it):
+//! Model: Linux 6.x `net/ipv4/tcp_cubic.c` with its integer arithmetic (RFC 9438 describes it).
 //! C 0.4, beta 717/1024, fast convergence, Reno-friendly region, at most 1.5-fold growth per round
 //! trip, at least 5 % before the first loss, the epoch shifted by idle times, everything forgotten
 //! on a retransmission timeout; slow start ends by HyStart. With `beta_ecn` above `beta` it is

@@ -1,9 +1,9 @@
 //! HighSpeed TCP (RFC 3649): the larger the window, the faster it grows and the less it is cut.
 //!
-//! Model: Linux `net/ipv4/tcp_highspeed.c` with the table of RFC 3649 appendix B: growth of a(W)
-//! segments per window of *ACKs* (every kernel counts ACKs, not segments, which halves growth under
-//! delayed ACKs), a cut by b(W), both constant between the table's windows. Windows up to 38
-//! segments behave like Reno.
+//! Model: Linux `net/ipv4/tcp_highspeed.c` with the table of RFC 3649 appendix B. The
+//! window grows by a(W) segments per window of *ACKs* (every kernel counts ACKs, not segments, which
+//! halves growth under delayed ACKs) and is cut by b(W), both constant between the table's windows.
+//! Windows up to 38 segments behave like Reno.
 //!
 //! Deviation from the RFC, as in Linux: a(W) is the table's next larger entry, the row is found
 //! when the window grows, so that a cut uses the row of the last growth.

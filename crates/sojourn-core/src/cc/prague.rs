@@ -1,8 +1,8 @@
 //! TCP Prague: DCTCP for the Internet, with accurate feedback, paced, and independent of the
 //! round-trip time below 25 ms.
 //!
-//! Model: `net/ipv4/tcp_prague.c` of L4STeam/linux at 893e1479 (2024; draft-briscoe-iccrg-prague-
-//! congestion-control). Every segment acknowledged without a mark adds `1/W` to a fractional
+//! Model: `net/ipv4/tcp_prague.c` of L4STeam/linux at 893e1479 (2024;
+//! draft-briscoe-iccrg-prague-congestion-control). Every segment acknowledged without a mark adds `1/W` to a fractional
 //! window, also while it is being reduced; once per round trip with marks the window is cut by
 //! `alpha/2`, where `alpha` is the moving average of the marked share with gain 1/16. The first
 //! mark halves the window. A few round trips after slow start, growth is scaled by

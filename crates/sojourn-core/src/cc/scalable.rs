@@ -2,7 +2,7 @@
 //! trips at any window.
 //!
 //! Model: Linux `net/ipv4/tcp_scalable.c`; T. Kelly, "Scalable TCP: improving performance in
-//! highspeed wide area networks", CCR 2003: 0.01 segments per acknowledged segment, a cut to 7/8.
+//! highspeed wide area networks", CCR 2003. 0.01 segments per acknowledged segment, a cut to 7/8.
 //!
 //! - `linux-6`: one segment per min(W, 100) acknowledged segments (the paper's 0.01).
 //! - `linux-4.9`: one segment per min(W, 50) ACKs, which is the paper's rate when every second

@@ -26,11 +26,11 @@ use crate::units::Time;
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Params {
-    /// Below this, the window grows.
+    /// Segments waiting in the network below which the window grows.
     pub alpha: u32,
-    /// Above this, the window shrinks.
+    /// Segments waiting above which the window shrinks.
     pub beta: u32,
-    /// Above this, slow start ends.
+    /// Segments waiting above which slow start ends.
     pub gamma: u32,
 }
 

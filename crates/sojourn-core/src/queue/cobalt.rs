@@ -1,8 +1,8 @@
 //! COBALT: CoDel and BLUE side by side over one FIFO, as in each queue of Cake.
 //!
-//! The control law ([`law::Cobalt`]) is the one of Cake (Linux `net/sched/sch_cake.c`,
-//! `cobalt_should_drop`, `cobalt_queue_full`, `cobalt_queue_empty`; the same text from 4.19 to
-//! today and in chromi/sce at 56915a82). This discipline puts it on a single FIFO without a shaper.
+//! Model: the control law of Cake in Linux `net/sched/sch_cake.c` (`cobalt_should_drop`,
+//! `cobalt_queue_full`, `cobalt_queue_empty`), the same text from 4.19 to today and in chromi/sce at
+//! 56915a82. This discipline puts it on a single FIFO without a shaper.
 //!
 //! **CoDel.** A packet is over target when its sojourn time exceeds the target and four
 //! serialisation times of a full packet. The first signal comes an interval after the first packet

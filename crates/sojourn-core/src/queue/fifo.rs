@@ -1,6 +1,6 @@
 //! FIFO: first in, first out, drop at the tail when full.
 //!
-//! Model: Linux `pfifo` and `bfifo` (`net/sched/sch_fifo.c`): a limit on waiting packets or on
+//! Model: Linux `pfifo` and `bfifo` (`net/sched/sch_fifo.c`). The limit is on waiting packets or on
 //! waiting bytes; the packet in service is not counted. Linux counts bytes with the link header;
 //! here `limit` in bytes counts IP bytes plus the link's overhead. `1 bdp` is the link's rate
 //! times the largest base RTT of its flows, in packets of full size, rounded up.

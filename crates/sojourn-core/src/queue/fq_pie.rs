@@ -1,7 +1,7 @@
 //! FQ-PIE: a queue per flow, served in turn with priority for sparse flows, each under PIE.
 //!
-//! Model: Linux `net/sched/sch_fq_pie.c`: the flow queues of FQ-CoDel, each with a PIE state of its
-//! own that signals on arrival. The defaults are those of PIE (`version = "linux-6"`; target and
+//! Model: Linux `net/sched/sch_fq_pie.c`. The flow queues are those of FQ-CoDel, each with a PIE state
+//! of its own that signals on arrival. The defaults are those of PIE (`version = "linux-6"`; target and
 //! update 15 ms, burst 150 ms) with 1024 queues, a quantum of one full packet and a limit of
 //! 10240 packets. ECN-capable packets are marked while the queue's probability is at most
 //! `mark_below` (10 %).

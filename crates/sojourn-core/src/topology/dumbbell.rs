@@ -1,5 +1,8 @@
 //! Dumbbell: many senders, one bottleneck, many receivers.
 //!
+//! Model: the common topology of evaluations, as in the Common TCP Evaluation Suite
+//! (draft-irtf-iccrg-tcpeval-01).
+//!
 //! Data of `forward` flows passes the link `bottleneck`, their acknowledgments return over
 //! `bottleneck_reverse`; flows with `direction = "reverse"` the other way round. A flow's `rtt` is
 //! added on its sender's side, half before the bottleneck and half on the way back, behind an

@@ -1,5 +1,8 @@
 //! Parking lot: several bottlenecks in a row, with flows that pass all of them or some.
 //!
+//! Model: the topology for several bottlenecks of the Common TCP Evaluation Suite
+//! (draft-irtf-iccrg-tcpeval-01), of any length.
+//!
 //! The bottlenecks `hop_0`, `hop_1`, ... join the nodes `n0`, `n1`, `n2`, ... Each flow enters at
 //! `from` and leaves at `to`; by default it passes all of them. Like in the dumbbell, the way back
 //! over `hop_0_reverse` and so on has no rate and no queue unless `reverse` gives it, and

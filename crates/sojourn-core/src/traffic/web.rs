@@ -2,7 +2,7 @@
 //!
 //! Model: the HTTP traffic model of 3GPP2 (C.R1002, cdma2000 evaluation methodology), which the
 //! NGMN's evaluation methodology adopted and ns-3 implements
-//! (`src/applications/model/three-gpp-http-variables.cc`, whose constants were compared):
+//! (`src/applications/model/three-gpp-http-variables.cc`, whose constants were compared).
 //!
 //! | quantity | distribution |
 //! | --- | --- |

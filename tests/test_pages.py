@@ -1,0 +1,48 @@
+"""The generated pages of the documentation."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from conftest import ROOT
+from sojourn.catalogue import KINDS, members
+from sojourn.pages.at_work import FIGURES, figure_path, result
+from sojourn.pages.text import pages
+
+DOCS = ROOT / "docs"
+LINK = re.compile(r"\]\((?!https?:)([^)#]+)")
+
+
+@pytest.mark.parametrize("name", pages())
+def test_the_page_is_up_to_date(name: str) -> None:
+    assert (DOCS / name).read_text(encoding="utf-8") == pages()[name], "run `make docs`"
+
+
+def test_no_page_is_of_a_member_that_has_gone() -> None:
+    listed = {f"{kind}.md" for kind in KINDS} | set(pages())
+    found = {str(p.relative_to(DOCS)) for kind in KINDS for p in (DOCS / kind).glob("*.md")}
+    assert found <= listed
+
+
+@pytest.mark.parametrize("kind", FIGURES)
+def test_every_member_has_a_figure(kind: str) -> None:
+    for member in members(kind):  # type: ignore[arg-type]
+        assert (DOCS / figure_path(kind, member.name)).stat().st_size > 5_000  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("page", sorted(DOCS.glob("**/*.md")), ids=lambda p: p.stem)
+def test_links_lead_somewhere(page: Path) -> None:
+    for target in LINK.findall(page.read_text(encoding="utf-8")):
+        assert (page.parent / target).exists(), target
+
+
+@pytest.mark.parametrize("kind", FIGURES)
+def test_the_figure_is_of_the_member(kind: str) -> None:
+    """The scenario runs with the member in its place, and data flows."""
+    last = members(kind)[-1].name  # type: ignore[arg-type]
+    run = result(kind, last)  # type: ignore[arg-type]
+    assert f"'{last}'" in str(run.scenario.canonical)
+    assert run.net["mean_agg_throughput_l4"][0] > 1
