@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-from functools import partial
-from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -58,15 +56,10 @@ def command(
 
 
 def _table(reproduction: Reproduction) -> None:
-    from sojourn.papers.compare import heading
-
     paper = reproduction.paper
-    shown = ("published", "measured", "difference", "q1", "q3", "min", "max")
-    heads = ("published", "median", "diff.", "q1", "q3", "min", "max")
     click.echo(f"{paper.title}\n")
-    for title, rows in groupby(reproduction.rows, partial(heading, paper)):
-        cells = [[*(row[k] for k in paper.labels), *(row[v] for v in shown)] for row in rows]
-        tables.show(title, (*paper.labels, *heads), cells, words=len(paper.labels))
+    for sheet in reproduction.sheets:
+        tables.show(sheet.title, sheet.header, sheet.rows, words=sheet.words)
     click.echo("Set-up:")
     for choice in paper.choices:
         click.echo(f"  {choice}")

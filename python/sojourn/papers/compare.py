@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from sojourn.papers.paper import Case, Cell, Outcome, Paper
+from sojourn.papers.sheet import Sheet
 from sojourn.store.files import write_atomically
 
 #: Columns after a table's keys; ``measured`` is the median over the replications.
@@ -52,8 +56,29 @@ def write(path: Path, keys: Sequence[str], rows: Iterable[Row]) -> None:
     write_atomically(path, fill)
 
 
-def heading(paper: Paper, row: Row) -> str:
+def heading(paper: Paper, row: Mapping[str, Any]) -> str:
     """The key columns that do not name the row, a repeated value once."""
     told = [row[key] for key in paper.labels]
     values = [row[key] for key in paper.keys if row[key] not in told]
     return " ".join(dict.fromkeys(values))
+
+
+#: What a line per cell shows of ``VALUES``, and its heads.
+_SHOWN = {
+    "published": "published",
+    "measured": "median",
+    "difference": "diff.",
+    "q1": "q1",
+    "q3": "q3",
+    "min": "min",
+    "max": "max",
+}
+
+
+def lines(paper: Paper, rows: Sequence[Mapping[str, Any]]) -> Iterator[Sheet]:
+    """The comparison with a line per cell."""
+    for title, group in groupby(rows, partial(heading, paper)):
+        cells = [[*(row[k] for k in paper.labels), *(row[v] for v in _SHOWN)] for row in group]
+        header = (*paper.labels, *_SHOWN.values())
+        name = re.sub("[^a-zA-Z0-9.]+", "-", title).strip("-") or paper.name
+        yield Sheet(name, title, header, cells, words=len(paper.labels))

@@ -6,9 +6,14 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from sojourn.papers.sheet import Sheet
+from sojourn.papers.statements import Row, Statement
 from sojourn.scenario import Document
+
+if TYPE_CHECKING:
+    from sojourn.figures.chart import Chart
 
 #: One run's metrics, as ``sojourn run --format json`` prints them.
 Outcome = Mapping[str, Any]
@@ -69,3 +74,9 @@ class Paper:
     choices: Sequence[str]
     #: The cells of the requested tables, in the order of print.
     cells: Callable[[Request], Iterable[Cell]]
+    #: What its authors observed in words.
+    statements: Sequence[Statement] = ()
+    #: How the comparison is shown; by default a line per cell.
+    sheets: Callable[[Sequence[Row]], Iterable[Sheet]] | None = None
+    #: Figures of the comparison by name.
+    charts: Callable[[Sequence[Row]], Mapping[str, Chart]] | None = None

@@ -5,21 +5,29 @@ from __future__ import annotations
 import difflib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from sojourn.engine import simulate
 from sojourn.errors import ScenarioError
-from sojourn.papers import PAPERS, compare
+from sojourn.papers import PAPERS, compare, sheet, statements
+from sojourn.papers.finished import Finished
 from sojourn.papers.paper import Case, Cell, Outcome, Paper, Request
+from sojourn.papers.sheet import Sheet
+from sojourn.papers.statements import Row
 from sojourn.result import Result
 from sojourn.scenario import Scenario
 from sojourn.store import manifest, run_directory
+from sojourn.store.lock import exclusive
 from sojourn.sweep.execute import execute
 
 KIND = "reproduction"
 #: The directory of the first run, whose figures the report shows.
 EXAMPLE = "example"
 COMPARISON = "comparison.csv"
+#: Directories of the tables and figures.
+TABLES = "tables"
+FIGURES = "figures"
 Progress = Callable[[int, int], None]
 
 
@@ -29,6 +37,8 @@ class Reproduction:
 
     paper: Paper
     rows: Sequence[compare.Row]
+    #: The tables that show them, and what the statements came to.
+    sheets: Sequence[Sheet]
 
 
 def paper(name: str) -> Paper:
@@ -53,7 +63,26 @@ def reproduce(
     compare.write(out / COMPARISON, chosen.keys, rows)
     content = {"paper": chosen.name, "title": chosen.title, "choices": list(chosen.choices)}
     manifest.write(out, KIND, {**content, "keys": list(chosen.keys)})
-    return Reproduction(chosen, rows)
+    sheets = shown(chosen, rows)
+    sheet.write(sheets, out / TABLES)
+    _draw(chosen, rows, out / FIGURES)
+    return Reproduction(chosen, rows, sheets)
+
+
+def shown(chosen: Paper, rows: Sequence[Row]) -> list[Sheet]:
+    """The tables of a comparison: its own or a line per cell, then its statements."""
+    sheets = list((chosen.sheets or partial(compare.lines, chosen))(rows))
+    if chosen.statements:
+        sheets.append(statements.sheet(statements.judge(chosen.statements, rows)))
+    return sheets
+
+
+def _draw(chosen: Paper, rows: Sequence[Row], directory: Path) -> None:
+    if chosen.charts:
+        from sojourn.figures import paper as figures
+
+        for name, chart in chosen.charts(rows).items():
+            figures.save(chart, directory, name)
 
 
 def _check(chosen: Paper, request: Request) -> None:
@@ -72,9 +101,6 @@ def _wanted(cell: Cell, where: Mapping[str, Sequence[str]]) -> bool:
 
 
 def _run(cases: Sequence[Case], out: Path, jobs: int, progress: Progress) -> Mapping[Case, Outcome]:
-    outcomes: dict[Case, Outcome] = {}
-    progress(0, len(cases))
-
     def work(case: Case) -> tuple[Case, Outcome]:
         data, timing = simulate(case.canonical)
         result = Result(Scenario(case.canonical, case.canonical), data, timing)
@@ -82,10 +108,19 @@ def _run(cases: Sequence[Case], out: Path, jobs: int, progress: Progress) -> Map
             run_directory.save(result, out / EXAMPLE)
         return case, result.to_json()
 
-    for done in execute(cases, work, jobs):
-        if done is not None:
-            outcomes[done[0]] = done[1]
-            progress(len(outcomes), len(cases))
+    with exclusive(out, lambda: None):
+        store = Finished(out)
+        outcomes = store.of(cases)
+        progress(len(outcomes), len(cases))
+        try:
+            for done in execute((c for c in cases if c not in outcomes), work, jobs):
+                if done is not None:
+                    outcomes[done[0]] = done[1]
+                    store.add(*done)
+                    progress(len(outcomes), len(cases))
+                store.flush_if_due()
+        finally:
+            store.flush()
     return outcomes
 
 

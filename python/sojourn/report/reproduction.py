@@ -3,28 +3,16 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import groupby
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from sojourn.papers import PAPERS
-from sojourn.papers.compare import heading
-from sojourn.papers.reproduce import COMPARISON, EXAMPLE
+from sojourn.papers.compare import VALUES
+from sojourn.papers.reproduce import COMPARISON, EXAMPLE, shown
 from sojourn.report import run
 from sojourn.report.page import Page, Section, Table
 from sojourn.store import manifest, run_directory
-
-_SHOWN = {
-    "published": "published",
-    "measured": "median",
-    "difference": "difference",
-    "q1": "q1",
-    "q3": "q3",
-    "min": "min",
-    "max": "max",
-    "replications": "runs",
-}
 
 
 def page(directory: Path) -> Page:
@@ -36,10 +24,7 @@ def page(directory: Path) -> Page:
         "Published and measured",
         ["The set-up:"],
         content["choices"],
-        [
-            _table(title, paper.labels, list(group))
-            for title, group in groupby(rows, lambda row: heading(paper, row))
-        ],
+        [Table(s.title, list(s.header), list(s.rows), words=s.words) for s in shown(paper, rows)],
     )
     sections = [comparison]
     if (directory / EXAMPLE).is_dir():
@@ -52,13 +37,8 @@ def page(directory: Path) -> Page:
 def _rows(path: Path) -> Iterator[dict[str, Any]]:
     with path.open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
-            yield {k: _value(v) if k in _SHOWN else v for k, v in row.items()}
+            yield {k: _value(v) if k in VALUES else v for k, v in row.items()}
 
 
 def _value(text: str) -> float | None:
     return (int(text) if text.isdigit() else float(text)) if text else None
-
-
-def _table(title: str, labels: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> Table:
-    cells = [[*(row[k] for k in labels), *(row[k] for k in _SHOWN)] for row in rows]
-    return Table(title, [*labels, *_SHOWN.values()], cells, words=len(labels))
