@@ -1,0 +1,123 @@
+"""The tables: one experiment's places in rows, beta_ecn (or the RTT) across."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from sojourn.papers.abe.cells import PATIENCE
+from sojourn.papers.abe.values import (
+    AQMS,
+    BACKOFF,
+    CCAS,
+    CONVERGENCE,
+    NAMES,
+    RECOMMENDED,
+    SHORT_FLOWS,
+    STANDARD,
+    TRACE,
+    Pair,
+    Row,
+    pairs,
+)
+from sojourn.papers.sheet import Sheet
+
+#: Metrics of the windows over time, and their heads.
+_TRACED = {
+    "mean_throughput_l4": "Mbit/s",
+    "mean_cwnd_l4": "cwnd",
+    "total_retransmissions_l4": "retrans.",
+    "total_qdisc_drops_l2": "drops",
+    "total_qdisc_marks_ce_l2": "marks",
+    "p50_qdisc_delay_l2": "median delay (ms)",
+}
+
+
+def sheets(rows: Sequence[Row]) -> Iterator[Sheet]:
+    """The tables of those experiments that were run."""
+    for make in (_trace, _backoff, _convergence, _short_flows):
+        try:
+            yield from make(rows)
+        except KeyError:
+            continue
+
+
+def _trace(rows: Sequence[Row]) -> Iterator[Sheet]:
+    lines: dict[tuple[str, str], dict[str, Any]] = {}
+    for row in rows:
+        if row["experiment"] == TRACE:
+            line = lines.setdefault((NAMES[row["aqm"]], row["beta_ecn"]), {})
+            line[row["metric"]] = row["measured"]
+    if lines:
+        body = [[*place, *(line.get(m) for m in _TRACED)] for place, line in lines.items()]
+        header = ("AQM", "beta_ecn", *_TRACED.values())
+        yield Sheet("trace", "One Cubic flow at 20 Mbit/s", header, body, words=2)
+
+
+def _backoff(rows: Sequence[Row]) -> Iterator[Sheet]:
+    tables: dict[str, tuple[str, str, Callable[[Pair], str]]] = {
+        "gain": ("throughput gain (%)", "mean_throughput_l4", lambda p: f"{p.gain:+.1f}"),
+        "rtt": ("change of the median RTT (ms)", "p50_rtt_l4", lambda p: f"{p.rise:+.1f}"),
+    }
+    for name, (title, metric, shown) in tables.items():
+        for aqm in AQMS:
+            for cca in CCAS:
+                found = pairs(rows, BACKOFF, metric, aqm=aqm, cca=cca)
+                gentler = [p for p in found if p.beta_ecn != STANDARD[cca]]
+                yield _pivot(
+                    f"{name}-{aqm}-{cca}",
+                    f"{NAMES[cca]} on {NAMES[aqm]}, {title} over beta_ecn {STANDARD[cca]:g}",
+                    ("RTT (ms)",),
+                    [((f"{p.rtt:g}",), f"{p.beta_ecn:g}", shown(p)) for p in gentler],
+                )
+
+
+def _convergence(rows: Sequence[Row]) -> Iterator[Sheet]:
+    for aqm in AQMS:
+        found = pairs(rows, CONVERGENCE, "convergence_time", aqm=aqm)
+        yield _pivot(
+            f"convergence-{aqm}",
+            f"Two NewReno flows on {NAMES[aqm]}, convergence time: s at 0.5, then relative to it "
+            "(>, <: one of the two did not converge within 60 s)",
+            ("Mbit/s", "RTT (ms)"),
+            [((f"{p.rate:g}", f"{p.rtt:g}"), f"{p.beta_ecn:g}", _relative(p)) for p in found],
+        )
+
+
+def _relative(pair: Pair) -> str:
+    """A time that was cut off makes the ratio a bound."""
+    cut, standard_cut = pair.value >= PATIENCE, pair.standard >= PATIENCE
+    if pair.beta_ecn == STANDARD[pair.cca]:
+        return f"> {PATIENCE:g}" if cut else f"{pair.value:.2f}"
+    if cut and standard_cut:
+        return "both"
+    return f"{'>' if cut else '<' if standard_cut else ''}{pair.ratio:.2f}"
+
+
+def _short_flows(rows: Sequence[Row]) -> Iterator[Sheet]:
+    for aqm in AQMS:
+        for cca in CCAS:
+            found = pairs(rows, SHORT_FLOWS, "flow_completion_time_l4", aqm=aqm, cca=cca)
+            abe = [p for p in found if p.beta_ecn == RECOMMENDED[cca]]
+            yield _pivot(
+                f"short-flows-{aqm}-{cca}",
+                f"Short {NAMES[cca]} flows on {NAMES[aqm]}, completion time (s) of standard "
+                f"backoff and with beta_ecn {RECOMMENDED[cca]:g}, by RTT (ms)",
+                ("kB",),
+                [((f"{p.size:g}",), f"{p.rtt:g}", f"{p.standard:.2f} {p.value:.2f}") for p in abe],
+            )
+
+
+def _pivot(
+    name: str,
+    title: str,
+    words: tuple[str, ...],
+    entries: Sequence[tuple[tuple[str, ...], str, str]],
+) -> Sheet:
+    """A table from entries of row, column and what stands there."""
+    columns = list(dict.fromkeys(column for _, column, _ in entries))
+    lines: dict[tuple[str, ...], dict[str, str]] = {}
+    for row, column, text in entries:
+        lines.setdefault(row, {})[column] = text
+    body = [[*row, *(line.get(c, "-") for c in columns)] for row, line in lines.items()]
+    return Sheet(name, title, (*words, *columns), body, words=len(words))
