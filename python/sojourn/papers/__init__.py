@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from sojourn.papers.abe import ABE
 from sojourn.papers.ccperf import CCPERF
 from sojourn.papers.lin2020 import LIN2020
 from sojourn.papers.linux618 import LINUX618
 from sojourn.papers.paper import Paper
 from sojourn.papers.theory import THEORY
 
-PAPERS: dict[str, Paper] = {paper.name: paper for paper in (CCPERF, LINUX618, THEORY, LIN2020)}
+PAPERS: dict[str, Paper] = {paper.name: paper for paper in (CCPERF, LINUX618, THEORY, LIN2020, ABE)}

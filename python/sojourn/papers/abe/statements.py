@@ -19,7 +19,8 @@ STATEMENTS = (
     ),
     Statement(
         "Throughput gains are clear",
-        f"NewReno at 0.8: at least {criteria.CLEAR:g} % from {criteria.CLEAR_RTT:g} ms on, on each AQM",
+        f"NewReno at 0.8: at least {criteria.CLEAR:g} % at every RTT from {criteria.CLEAR_RTT:g} ms "
+        "on, on each AQM",
         criteria.clear_gain,
     ),
     Statement(
@@ -34,7 +35,8 @@ STATEMENTS = (
     ),
     Statement(
         "Default CoDel under-utilises the link as the RTT grows",
-        f"NewReno, standard backoff: utilization falls by {criteria.UNDER_UTILISED} or more over the RTTs",
+        f"NewReno, standard backoff: utilization at the longest RTT {criteria.UNDER_UTILISED} or "
+        "more below that at the shortest",
         criteria.codel_under_utilises,
     ),
     Statement(
