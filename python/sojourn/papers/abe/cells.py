@@ -64,7 +64,7 @@ _QUICK: Mapping[str, Mapping[str, list[Any]]] = {
     BACKOFF: {
         "flows.0.rtt": ["20 ms", "80 ms", "160 ms", "320 ms"],
         "flows.0.cca": [
-            *({"kind": "reno", "beta_ecn": beta} for beta in (0.5, 0.65, 0.8, 0.95)),
+            *({"kind": "reno", "beta_ecn": beta} for beta in (0.5, 0.6, 0.8, 0.9)),
             *(
                 {"kind": "cubic", "version": "linux-4.9", "beta_ecn": beta}
                 for beta in (0.7, 0.85, 0.95)

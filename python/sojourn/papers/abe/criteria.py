@@ -184,7 +184,7 @@ def short_flows(rows: Sequence[Row]) -> Finding:
     )
 
 
-def _long(found: Sequence[Pair], rtt: float) -> list[Pair]:
+def _long(found: Sequence[Pair], rtt: float) -> Sequence[Pair]:
     return some([p for p in found if p.rtt >= rtt], f"RTTs from {rtt:g} ms on")
 
 

@@ -13,7 +13,8 @@ from sojourn.papers.abe.values import BACKOFF, NAMES, RECOMMENDED, STANDARD, TRA
 from sojourn.scenario import Document, set_path, validated
 from sojourn.sweep.expand import plan
 
-_SIGNALS = ("losses", "marks", "marks, beta_ecn = 0.85")
+#: What stands for congestion; marks are dashed because they may coincide with losses.
+_SIGNALS = (("losses", "solid"), ("marks", "dashed"), ("marks, beta_ecn = 0.85", "solid"))
 #: So short that a sample holds a few packets, and its mean delay is theirs.
 _FINE = "5 ms"
 
@@ -27,7 +28,8 @@ def windows() -> Chart:
         index = len(lines)
         samples = simulate(point.canonical)[0].flow.samples
         cwnd = samples["cwnd"][:, 0]
-        lines.append(Line(_SIGNALS[index], samples.ends, cwnd, color_of(index)))
+        name, dash = _SIGNALS[index]
+        lines.append(Line(name, samples.ends, cwnd, color_of(index), dash=dash))
     return Chart(
         "Window of one Cubic flow at 20 Mbit/s and 80 ms",
         "Standard backoff after losses (no ECN), after marks, and alternative backoff after marks.",

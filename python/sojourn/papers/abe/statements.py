@@ -19,7 +19,7 @@ STATEMENTS = (
     ),
     Statement(
         "Throughput gains are clear",
-        f"NewReno at 0.8: at least {criteria.CLEAR:g} % at every RTT from {criteria.CLEAR_RTT:g} ms "
+        f"NewReno at 0.8: at least {criteria.CLEAR:g} % at RTTs from {criteria.CLEAR_RTT:g} ms "
         "on, on each AQM",
         criteria.clear_gain,
     ),
