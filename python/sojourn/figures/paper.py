@@ -158,6 +158,6 @@ def _legend(figure: Figure, axes: Iterable[Axes]) -> None:
     }
     if entries and len(entries) <= _LONGEST_LEGEND:
         longest = max(map(len, entries))
-        columns = max(1, int(_LEGEND_LETTERS * figure.get_figwidth()) // (longest + 6))
+        columns = max(1, int(_LEGEND_LETTERS * figure.get_figwidth()) // (longest + 8))
         ncols = min(len(entries), columns)
         figure.legend(entries.values(), entries, loc="outside upper center", ncols=ncols)

@@ -27,7 +27,7 @@ from sojourn.papers.abe.values import (
 )
 
 Named = Iterator[tuple[str, Chart]]
-_CUT = f"Blank: one of the two did not converge within {PATIENCE:g} s."
+_CUT = f"A dash: one of the two did not converge within {PATIENCE:g} s."
 
 
 def charts(rows: Sequence[Row]) -> Mapping[str, Chart]:
