@@ -10,6 +10,8 @@ from sojourn.metrics.samples import RunData
 #: Lin et al. (2020) smooth the congestion window over this many seconds.
 WINDOW = 30.0
 _BAND = 0.2
+_FILLING_WINDOW = 10.0
+_FILLED = 0.95
 
 
 def _moving_average(run: RunData, flow: int) -> tuple[Values, Values]:
@@ -65,3 +67,30 @@ def convergence_time(run: RunData) -> Values:
 def stability(run: RunData) -> Values:
     """Lin 2020: root mean square, after convergence, of that moving average about its mean."""
     return np.array([_settling(run, flow)[1] for flow in range(run.flow.count)])
+
+
+@metric(
+    "flow",
+    "filling_time_l4",
+    quantity="time to fill the link",
+    unit="s",
+    aggregator="first",
+    empty="null for a flow active for less than 10 s",
+    better="lower",
+)
+def filling_time(run: RunData) -> Values:
+    """From the start until 10 s have first carried 95 % of the most that any 10 s carry."""
+    return np.array([_filled(run, flow) for flow in range(run.flow.count)])
+
+
+def _filled(run: RunData, flow: int) -> float:
+    span = run.flow.span[:, flow]
+    active = span > 0
+    elapsed = np.concatenate([[0.0], np.cumsum(span[active])])
+    carried = np.cumsum(run.flow.samples["delivered_bytes"][active, flow])
+    carried = np.concatenate([[0.0], carried])
+    ends = elapsed[elapsed >= _FILLING_WINDOW - 1e-9]
+    if not len(ends):
+        return np.nan
+    window = carried[-len(ends) :] - np.interp(ends - _FILLING_WINDOW, elapsed, carried)
+    return float(ends[np.argmax(window >= _FILLED * window.max())])

@@ -7,6 +7,9 @@ from sojourn.papers.ccperf import CCPERF
 from sojourn.papers.lin2020 import LIN2020
 from sojourn.papers.linux618 import LINUX618
 from sojourn.papers.paper import Paper
+from sojourn.papers.sce2019 import SCE2019
 from sojourn.papers.theory import THEORY
 
-PAPERS: dict[str, Paper] = {paper.name: paper for paper in (CCPERF, LINUX618, THEORY, LIN2020, ABE)}
+PAPERS: dict[str, Paper] = {
+    paper.name: paper for paper in (CCPERF, LINUX618, SCE2019, THEORY, LIN2020, ABE)
+}

@@ -7,9 +7,9 @@
 //! `m = 2/(2 + W)`. A CE mark cuts by a quarter, or by an eighth when SCE was echoed within the last
 //! window of ACKs, at the end of the sender's reduction; a loss halves. SCE never ends slow start.
 //!
-//! Deviation: segments are counted instead of bytes.
+//! As in the source, a segment counts as 2.7 (see [`sce_window`](super::sce_window)). Deviations: none known.
 
-use super::sce_window::{SEGMENT, SceWindow};
+use super::sce_window::SceWindow;
 use super::{AckSample, CongestionControl, Control, ControlInit, EcnMode, Event, Registered};
 use crate::registry::NoParams;
 use crate::units::Time;
@@ -25,7 +25,7 @@ impl Registered for DctcpSce {
     const ECN: EcnMode = EcnMode::Sce;
 
     fn new(_params: NoParams, init: &ControlInit) -> Self {
-        DctcpSce { sce: SceWindow::new(init.initial_window) }
+        DctcpSce { sce: SceWindow::new(init) }
     }
 }
 
@@ -44,8 +44,8 @@ impl DctcpSce {
 impl CongestionControl for DctcpSce {
     fn on_ack(&mut self, _now: Time, ack: &AckSample) {
         if ack.esce && !ack.ece {
-            let acked = i64::from(SceWindow::acked(ack));
-            self.sce.charge(SEGMENT * acked * i64::from(self.sce.window.cwnd) / 2);
+            let acked = self.sce.acked(ack);
+            self.sce.charge(acked * i64::from(self.sce.window.cwnd) / 2);
             self.sce.window.ssthresh = self.threshold();
             self.sce.note_sce();
         } else {

@@ -291,6 +291,8 @@ named! {
         Accurate = "accurate",
         /// DCTCP (RFC 8257): ECE mirrors CE.
         Dctcp = "dctcp",
+        /// DCTCP's, from a receiver that echoes SCE as well.
+        DctcpSce = "dctcp-sce",
         /// Some Congestion Experienced: ECT(1) is a second signal, echoed by ESCE; CE as classic.
         Sce = "sce",
         /// L4S (RFC 9331): ECT(1) as identifier, with accurate feedback.

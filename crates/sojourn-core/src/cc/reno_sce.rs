@@ -12,14 +12,15 @@
 //! | `a` (default) | 63982553 | `sqrt W` per window | cut at the end of the window reduction | SCE never ends it: the threshold does not fall |
 //! | `b` | 07bbe597 | half as much, `m = 1/(1 + sqrt(W)/2)` | W/4 or W/8 spread over the round | SCE ends it: the threshold becomes W/2 |
 //!
-//! Deviations: segments are counted instead of bytes. As in the sources, the square root follows
-//! the window one step at a time and lags after slow start, and the sender's own window reduction
-//! after a CE mark (to the threshold) comes on top of the cuts above.
+//! As in the sources, a segment counts as 2.7 (see [`sce_window`](super::sce_window)), the square root
+//! follows the window one step at a time and lags after slow start, and the sender's own window
+//! reduction after a CE mark (to the threshold) comes on top of the cuts above. Deviations: none
+//! known.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::sce_window::{SEGMENT, SceWindow};
+use super::sce_window::SceWindow;
 use super::{AckSample, CongestionControl, Control, ControlInit, EcnMode, Event, Registered};
 use crate::units::Time;
 
@@ -56,7 +57,7 @@ impl Registered for RenoSce {
     const ECN: EcnMode = EcnMode::Sce;
 
     fn new(params: Params, init: &ControlInit) -> Self {
-        RenoSce { version: params.version, sce: SceWindow::new(init.initial_window) }
+        RenoSce { version: params.version, sce: SceWindow::new(init) }
     }
 }
 
@@ -69,16 +70,16 @@ impl RenoSce {
         }
     }
 
-    /// What this ACK's feedback costs, in eighths of a segment, if it asks for a response.
+    /// What this ACK's feedback costs, in bytes, if it asks for a response.
     fn cost(&mut self, ack: &AckSample) -> Option<i64> {
-        let acked = i64::from(SceWindow::acked(ack));
+        let acked = self.sce.acked(ack);
         let root = i64::from(self.sce.root);
         match self.version {
-            Version::A if ack.esce && !ack.ece => Some(SEGMENT * acked * root),
-            Version::B if ack.esce => Some(SEGMENT * acked * root / 2),
+            Version::A if ack.esce && !ack.ece => Some(acked * root),
+            Version::B if ack.esce => Some(acked * root / 2),
             Version::B if ack.ece => {
                 let share = if self.sce.recent_sce() { 8 } else { 4 };
-                Some(SEGMENT * acked * i64::from(self.sce.window.cwnd) / share)
+                Some(acked * i64::from(self.sce.window.cwnd) / share)
             }
             _ => None,
         }

@@ -2,14 +2,16 @@
 //! signed counter of acknowledged segments that moves the window both ways (`chromi/sce`,
 //! `tcp_reno_sce.c` and `tcp_dctcp_sce.c`).
 //!
-//! The sources count bytes; here the unit is an eighth of a segment, in which their shares
-//! of a segment are whole numbers.
+//! The counter holds bytes, and a window is full of segments of *536 bytes*: the sources take the
+//! segment size from `rcv_mss`, the size of the segments that the *other* end sends, which stays at
+//! its default where that end sends nothing but ACKs. A segment acknowledged so counts as
+//! 1448/536 = 2.7 segments, for growth and for reduction alike: 2.7 times Reno's growth.
 
-use super::AckSample;
 use super::window::Window;
+use super::{AckSample, ControlInit};
 
-/// Counts of the counter in one segment.
-pub const SEGMENT: i64 = 8;
+/// What the sender takes for its peer's segment size (`TCP_MSS_DEFAULT`), in bytes.
+const PEER_MSS: i64 = 536;
 
 /// A window moved by a signed counter.
 #[derive(Clone, Copy, Debug)]
@@ -21,20 +23,26 @@ pub struct SceWindow {
     /// The square root of the window, one step after every step of the window: it lags after
     /// slow start, as in the sources.
     pub root: u32,
+    mss: u32,
     counter: i64,
     recent: u32,
 }
 
 impl SceWindow {
     /// A new connection's window.
-    pub fn new(initial: u32) -> Self {
-        SceWindow { window: Window::new(initial), loss_cwnd: 0, root: 1, counter: 0, recent: 0 }
+    pub fn new(init: &ControlInit) -> Self {
+        let window = Window::new(init.initial_window);
+        SceWindow { window, loss_cwnd: 0, root: 1, mss: init.mss, counter: 0, recent: 0 }
     }
 
-    /// Segments that an ACK stands for: those cumulatively acknowledged, or one for a duplicate.
+    /// Bytes that an ACK stands for: those cumulatively acknowledged, or a segment of the peer's for
+    /// a duplicate.
     #[inline]
-    pub fn acked(ack: &AckSample) -> u32 {
-        ack.cum_acked.max(1)
+    pub fn acked(&self, ack: &AckSample) -> i64 {
+        match ack.cum_acked {
+            0 => PEER_MSS,
+            segments => i64::from(segments) * i64::from(self.mss),
+        }
     }
 
     /// Whether SCE was echoed within the last window of ACKs.
@@ -49,7 +57,7 @@ impl SceWindow {
         self.recent = self.window.cwnd + 1;
     }
 
-    /// Feedback takes `cost` off the counter, in eighths of a segment.
+    /// Feedback takes `cost` off the counter, in bytes.
     #[inline]
     pub fn charge(&mut self, cost: i64) {
         self.counter -= cost;
@@ -60,7 +68,7 @@ impl SceWindow {
     #[inline]
     pub fn credit(&mut self, ack: &AckSample) {
         if !self.window.in_slow_start() && ack.cwnd_limited {
-            self.counter += SEGMENT * i64::from(Self::acked(ack));
+            self.counter += self.acked(ack);
             self.loss_cwnd = self.loss_cwnd.max(self.window.cwnd);
         }
     }
@@ -68,7 +76,7 @@ impl SceWindow {
     /// Turns a full counter into steps of the window, and ends the ACK's turn.
     #[inline]
     pub fn settle(&mut self) {
-        let full = SEGMENT * i64::from(self.window.cwnd);
+        let full = PEER_MSS * i64::from(self.window.cwnd);
         while self.counter <= -full {
             self.counter += full;
             self.step_down();
@@ -85,7 +93,7 @@ impl SceWindow {
     pub fn slow_start(&mut self, ack: &AckSample) {
         if ack.may_grow && ack.cwnd_limited && self.window.in_slow_start() {
             let left = self.window.slow_start(ack.acked);
-            self.counter += SEGMENT * i64::from(left);
+            self.counter += PEER_MSS * i64::from(left);
         }
     }
 

@@ -82,8 +82,8 @@ fn check_control(flow: &FlowSpec) -> Check {
         EcnMode::Classic => &[EcnMode::Classic, EcnMode::Accurate, EcnMode::Dctcp, EcnMode::Sce],
         EcnMode::Sce => &[EcnMode::Sce],
         // All of these count marks.
-        EcnMode::Accurate | EcnMode::Dctcp | EcnMode::L4s => {
-            &[EcnMode::Accurate, EcnMode::Dctcp, EcnMode::L4s]
+        EcnMode::Accurate | EcnMode::Dctcp | EcnMode::DctcpSce | EcnMode::L4s => {
+            &[EcnMode::Accurate, EcnMode::Dctcp, EcnMode::DctcpSce, EcnMode::L4s]
         }
     };
     let names: Vec<&str> = allowed.iter().map(|mode| mode.name()).collect();

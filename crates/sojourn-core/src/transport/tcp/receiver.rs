@@ -87,7 +87,7 @@ impl Receiver {
         });
         Receiver {
             queue: Reassembly::new(1),
-            echo: Echo::new(init.ecn),
+            echo: Echo::new(init.ecn, init.profile),
             due: Due::No,
             flushed: None,
             duplicate: None,
@@ -111,8 +111,9 @@ impl Receiver {
         self.measure_arrival(now, packet);
         let former = self.echo.flags();
         let response = self.echo.on_data(packet);
-        if response.flush && self.unacked > 0 {
-            self.flushed = Some(self.acknowledgment(now, former));
+        let flushed = response.flush && matches!(self.due, Due::At(_));
+        if flushed {
+            self.flushed = Some(self.special_acknowledgment(now, former));
         }
         if packet.seq <= self.acked_up_to {
             self.timestamp = packet.sent_at;
@@ -121,19 +122,18 @@ impl Receiver {
             self.quick = self.quick.max(1);
         }
         match self.queue.insert(packet.seq, packet.payload, packet.written_at) {
-            Arrival::InOrder(released) => self.on_in_order(now, packet, released),
+            Arrival::InOrder(released) => self.on_in_order(now, packet, released, flushed),
             Arrival::OutOfOrder => self.on_out_of_order(now, packet),
             Arrival::Duplicate => self.on_duplicate(packet),
         }
-        self.heed(response);
+        self.heed(response, flushed);
     }
 
     /// Follows what the congestion mark asks for.
-    fn heed(&mut self, response: Response) {
-        if response.quick > 0 {
-            self.quick = self.quick.max(response.quick);
-        }
-        if response.at_once || response.quick > 0 {
+    fn heed(&mut self, response: Response, flushed: bool) {
+        let quick = response.quick.max(u32::from(flushed && response.quick_if_flushed));
+        self.quick = self.quick.max(quick);
+        if response.at_once || quick > 0 {
             self.due = Due::Now;
         }
     }
@@ -158,7 +158,7 @@ impl Receiver {
         }
     }
 
-    fn on_in_order(&mut self, now: Time, packet: &Packet, released: InOrder) {
+    fn on_in_order(&mut self, now: Time, packet: &Packet, released: InOrder, flushed: bool) {
         self.counters.delivered_bytes += u64::from(packet.payload);
         self.counters.delivered_packets += 1;
         self.counters.in_order_bytes += released.bytes;
@@ -167,7 +167,8 @@ impl Receiver {
         self.counters.one_way_delay_sum += Span::from_nanos(delay);
         self.counters.one_way_delay_count += u64::from(released.segments);
         self.tune.on_read(now, released.bytes, self.queue.waiting_bytes());
-        self.unacked += released.segments;
+        // Linux counts from the last ACK sent, and the flushed one is sent with this segment here.
+        self.unacked = if flushed { 0 } else { self.unacked + released.segments };
         let hole_filled = released.segments > 1 || !self.queue.is_contiguous();
         let due = self.unacked >= self.init.ack_every || self.quick > 0;
         let merging = self.init.gro && self.unacked < GRO_SEGMENTS && !hole_filled;
@@ -213,6 +214,17 @@ impl Receiver {
 
     /// An ACK of everything received so far; ends what made it due.
     fn acknowledgment(&mut self, now: Time, flags: Flags) -> Packet {
+        self.quick = self.quick.saturating_sub(1);
+        self.unacked = 0;
+        self.acked_up_to = self.queue.next();
+        self.compressed = 0;
+        self.compressed_at = None;
+        self.due = Due::No;
+        self.special_acknowledgment(now, flags)
+    }
+
+    /// The same, which leaves what is due (Linux since 4.18: "special ACK sent by DCTCP").
+    fn special_acknowledgment(&mut self, now: Time, flags: Flags) -> Packet {
         let duplicate = self.duplicate.take();
         let mut ack = Acknowledgment {
             next: self.queue.next(),
@@ -224,12 +236,6 @@ impl Receiver {
         if duplicate.is_some() || !self.queue.is_contiguous() {
             self.queue.report(duplicate, &mut ack);
         }
-        self.quick = self.quick.saturating_sub(1);
-        self.unacked = 0;
-        self.acked_up_to = ack.next;
-        self.compressed = 0;
-        self.compressed_at = None;
-        self.due = Due::No;
         let size = HEADER + sack_option_size(ack.sack_len);
         let flags = flags.with(Flags::DSACK, duplicate.is_some());
         self.packet(now, flags, size, ack)
@@ -282,7 +288,11 @@ impl Endpoint for Receiver {
         }
         match self.due {
             Due::SynAck => Some(self.syn_ack(now)),
-            Due::Now => Some(self.acknowledgment(now, self.echo.flags())),
+            Due::Now => {
+                let flags = self.echo.flags();
+                self.echo.on_sent();
+                Some(self.acknowledgment(now, flags))
+            }
             Due::At(_) | Due::No => None,
         }
     }

@@ -172,8 +172,8 @@ impl Sender {
         self.counters.esce_acks += u64::from(packet.flags.has(Flags::ESCE));
         let echo = match self.init.ecn {
             EcnMode::Off => false,
-            EcnMode::Classic | EcnMode::Dctcp | EcnMode::Sce => packet.flags.has(Flags::ECE),
             EcnMode::Accurate | EcnMode::L4s => packet.ack.ce_packets > self.peer_ce,
+            _ => packet.flags.has(Flags::ECE),
         };
         self.counters.ece_acks += u64::from(echo);
         echo

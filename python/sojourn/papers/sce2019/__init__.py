@@ -1,0 +1,29 @@
+"""The SCE draft's one- and two-flow tests (2019), tables 1-111."""
+
+from __future__ import annotations
+
+from sojourn.papers.paper import Paper
+from sojourn.papers.sce2019 import observations, show
+from sojourn.papers.sce2019.cells import cells
+from sojourn.papers.sce2019.tables import KEYS, TABLES
+
+SCE2019 = Paper(
+    name="sce2019",
+    title="SCE draft, one and two flows through Cake: published beside measured",
+    keys=KEYS,
+    labels=("flow", "bandwidth_mbit", "delay_ms"),
+    tables=tuple(TABLES),
+    choices=(
+        'stack = "linux-5.1"; ECN and SCE echo for every flow; both ports shaped by Cake',
+        "300 s, both flows started together; throughput and smoothed RTT over the whole run",
+        "1 ms of latency besides netem's: inferred, the draft does not tell the testbed's own",
+        "Reno-SCE version A, the code's SCE ramp, Cake's rtt 100 ms, echo of SCE as at 37ba445a:",
+        "chosen once from tables 14-16 and 19-21, see docs/sce2019.md",
+        "tables 1-4 and 5-11 are derived from the runs of the others",
+        "--quick: 1, 5, 10 Mbit/s and 0, 10, 80 ms, of 60 s",
+    ),
+    cells=cells,
+    statements=observations.STATEMENTS,
+    sheets=show.sheets,
+    charts=show.charts,
+)

@@ -1,0 +1,103 @@
+"""How far the reproduction is from the draft, and how far the draft is from itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from sojourn.papers.sce2019 import tables
+from sojourn.papers.sce2019.tables import MODES, ONE_FLOW, PAIRS, TABLES, published
+from sojourn.papers.sheet import Sheet
+from sojourn.papers.statements import Row
+
+#: What the reproduction aims at: mode or all, metric, median and 90th percentile of the error.
+GOALS: dict[tuple[str, str], tuple[float, float | None]] = {
+    **{(mode, tables.THROUGHPUT): (0.02, 0.10) for mode in (ONE_FLOW, "triple-isolate")},
+    **{(mode, tables.THROUGHPUT): (0.06, 0.20) for mode in MODES[:2]},
+    **{(mode, tables.RTT): (0.04, None) for mode in (ONE_FLOW, *MODES)},
+    **{(mode, tables.JAIN): (0.03, None) for mode in MODES},
+}
+_METRICS = (tables.THROUGHPUT, tables.RTT, tables.JAIN)
+_HEADER = ("mode", "metric", "cells", "median", "90th percentile", "goal", "floor")
+
+
+def error(row: Row) -> float | None:
+    """Relative error of throughput and RTT, absolute error of Jain's index."""
+    published_value, measured = row["published"], row["measured"]
+    if published_value is None or measured is None or row["metric"] not in _METRICS:
+        return None
+    off = abs(measured - published_value)
+    return float(off if row["metric"] == tables.JAIN else off / published_value)
+
+
+def sheets(rows: Sequence[Row]) -> Iterator[Sheet]:
+    """The summary by mode, and by table."""
+    yield Sheet("fidelity", "Error by mode", _HEADER, list(_by_mode(rows)), words=2)
+    header = ("table", "cells", "median", "90th percentile", "largest")
+    yield Sheet("fidelity-by-table", "Error by table", header, list(_by_table(rows)))
+
+
+def _by_mode(rows: Sequence[Row]) -> Iterator[Sequence[Any]]:
+    noise = floor()
+    for metric in _METRICS:
+        for mode in (ONE_FLOW, *MODES, "all"):
+            errors = _errors(r for r in rows if r["metric"] == metric and _is_of(r, mode))
+            if len(errors):
+                goal = GOALS.get((mode, metric), (None, None))
+                told = "/".join(f"{share:.0%}" for share in goal if share is not None)
+                told = f"{goal[0]}" if metric == tables.JAIN and goal[0] else told
+                values = np.quantile(errors, (0.5, 0.9)).tolist()
+                yield mode, metric, len(errors), *values, told or "-", noise.get(metric, "-")
+
+
+def _by_table(rows: Sequence[Row]) -> Iterator[Sequence[Any]]:
+    for number, table in TABLES.items():
+        errors = _errors(r for r in rows if r["table"] == number)
+        if len(errors):
+            yield table.title, len(errors), *np.quantile(errors, (0.5, 0.9, 1)).tolist()
+
+
+def _is_of(row: Row, mode: str) -> bool:
+    return mode in ("all", row["cake_mode"])
+
+
+def _errors(rows: Iterable[Row]) -> np.ndarray[Any, np.dtype[np.float64]]:
+    return np.array([e for row in rows if (e := error(row)) is not None], dtype=float)
+
+
+def floor() -> dict[str, str]:
+    """The draft's own noise: median and 90th percentile of the difference between the flow-blind
+    tables of pairs without SCE and their sce-single tables, which repeat the same experiment.
+    """
+    return {metric: _told(_repeated(metric)) for metric in (tables.THROUGHPUT, tables.RTT)}
+
+
+def _told(differences: Sequence[float]) -> str:
+    median, high = np.quantile(differences, (0.5, 0.9))
+    return f"{median:.1%}/{high:.1%}"
+
+
+def _repeated(metric: str) -> list[float]:
+    number = {(t.mode, t.flow1, t.flow2): t.number for t in TABLES.values() if t.metric == metric}
+    values = published()
+    differences = []
+    for pair in (p for p in PAIRS if not any(flow.endswith("-sce") for flow in p)):
+        first, second = (number[mode, *pair] for mode in MODES[:2])
+        for (table, flow, bandwidth, delay), value in values.items():
+            again = values.get((second, flow, bandwidth, delay)) if table == first else None
+            if again is not None:
+                differences.append(abs(float(again) / float(value) - 1))
+    return differences
+
+
+def worst(rows: Sequence[Row], count: int = 20) -> Sheet:
+    """The cells that are furthest off."""
+    judged = sorted(
+        ((e, row) for row in rows if (e := error(row)) is not None), key=lambda item: -item[0]
+    )
+    keys = ("table", "cake_mode", "flow1", "flow2", "flow", "bandwidth_mbit", "delay_ms")
+    lines = [[*(r[k] for k in keys), r["published"], r["measured"], e] for e, r in judged[:count]]
+    header = ("table", "mode", "flow 1", "flow 2", "of", "Mbit/s", "ms", "draft", "here", "error")
+    return Sheet("worst", "Furthest off", header, lines, words=len(keys))
