@@ -5,18 +5,16 @@
 //! | classic | ECE from the first CE until the sender's CWR | RFC 3168 |
 //! | dctcp | ECE mirrors CE; a change flushes the pending ACK with the old state | RFC 8257 §3.2, `tcp_dctcp.h` |
 //! | accurate, l4s | a counter of CE-marked packets in every ACK; a change is acknowledged at once | RFC 9768 |
-//! | sce, until mid-2019 (`stack = "linux-5.1"`) | CE as classic; the next ACK after SCE carries ESCE, and two are not delayed | chromi/sce `tcp_input.c` at 37ba445a |
-//! | sce | CE as classic; ESCE mirrors SCE, CE leaving it as it is; a change flushes a pending ACK with the old state | the same at 016933be |
+//! | sce | CE as classic; ESCE mirrors SCE, CE leaving it as it is; a change flushes a pending ACK with the old state, and the next is not delayed | chromi/sce `tcp_input.c` at 016933be |
 //! | dctcp-sce | CE as dctcp, SCE as sce | the same |
 //!
 //! Deviation: AccECN's 3-bit field and its option are one unwrapped counter.
 
-use super::profile::{Profile, SceEcho};
 use crate::cc::EcnMode;
 use crate::packet::{Ecn, Flags, Packet};
 
-/// Quick ACKs after a first CE mark, or formerly after SCE: the sender's window may be low.
-const QUICK_AFTER_MARK: u32 = 2;
+/// Quick ACKs after a first CE mark: the sender's window may be low.
+const QUICK_AFTER_CE: u32 = 2;
 
 /// What an arriving segment's mark asks of the receiver.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -40,13 +38,12 @@ pub struct Echo {
     /// ACKs carry ESCE.
     sce: bool,
     ce_packets: u32,
-    sce_echo: SceEcho,
 }
 
 impl Echo {
     /// No mark seen.
-    pub fn new(mode: EcnMode, profile: &Profile) -> Self {
-        Echo { mode, ce: false, sce: false, ce_packets: 0, sce_echo: profile.sce_echo }
+    pub fn new(mode: EcnMode) -> Self {
+        Echo { mode, ce: false, sce: false, ce_packets: 0 }
     }
 
     /// Flags for the next ACK.
@@ -54,12 +51,6 @@ impl Echo {
     pub fn flags(&self) -> Flags {
         let ece = self.ce && !matches!(self.mode, EcnMode::Accurate | EcnMode::L4s);
         Flags::ACK.with(Flags::ECE, ece).with(Flags::ESCE, self.sce)
-    }
-
-    /// An ACK with these flags goes out.
-    #[inline]
-    pub fn on_sent(&mut self) {
-        self.sce &= self.sce_echo == SceEcho::Mirrored;
     }
 
     /// CE-marked packets received.
@@ -99,23 +90,13 @@ impl Echo {
 
     /// Adds to a response what the SCE codepoint asks for.
     fn sce(&mut self, ecn: Ecn, response: Response) -> Response {
-        match self.sce_echo {
-            SceEcho::Once if ecn == Ecn::Ect1 => {
-                self.sce = true;
-                Response { quick: QUICK_AFTER_MARK, ..response }
-            }
-            SceEcho::Once => response,
-            SceEcho::Mirrored => {
-                let sce = match ecn {
-                    Ecn::Ect0 => false,
-                    Ecn::Ect1 => true,
-                    Ecn::Ce | Ecn::NotEct => self.sce,
-                };
-                let changed = std::mem::replace(&mut self.sce, sce) != sce;
-                let flush = changed || response.flush;
-                Response { flush, quick_if_flushed: changed, ..response }
-            }
-        }
+        let sce = match ecn {
+            Ecn::Ect0 => false,
+            Ecn::Ect1 => true,
+            Ecn::Ce | Ecn::NotEct => self.sce,
+        };
+        let changed = std::mem::replace(&mut self.sce, sce) != sce;
+        Response { flush: changed || response.flush, quick_if_flushed: changed, ..response }
     }
 
     fn classic(&mut self, packet: &Packet, ce: bool) -> Response {
@@ -125,7 +106,7 @@ impl Echo {
         }
         let first = ce && !self.ce;
         self.ce |= ce;
-        let quick = if first { QUICK_AFTER_MARK } else { 0 };
+        let quick = if first { QUICK_AFTER_CE } else { 0 };
         Response { at_once: reduced, quick, ..Response::default() }
     }
 }
@@ -134,18 +115,14 @@ impl Echo {
 mod tests {
     use super::*;
 
-    fn echo(mode: EcnMode) -> Echo {
-        Echo::new(mode, Profile::named("linux-6").unwrap())
-    }
-
     fn data(ecn: Ecn, flags: Flags) -> Packet {
         Packet { ecn, flags, payload: 1, ..Packet::default() }
     }
 
     #[test]
     fn classic_echo_lasts_until_cwr() {
-        let mut echo = echo(EcnMode::Classic);
-        assert_eq!(echo.on_data(&data(Ecn::Ce, Flags::ACK)).quick, QUICK_AFTER_MARK);
+        let mut echo = Echo::new(EcnMode::Classic);
+        assert_eq!(echo.on_data(&data(Ecn::Ce, Flags::ACK)).quick, QUICK_AFTER_CE);
         echo.on_data(&data(Ecn::Ect0, Flags::ACK));
         assert!(echo.flags().has(Flags::ECE));
         assert!(echo.on_data(&data(Ecn::Ect0, Flags::CWR)).at_once);
@@ -154,7 +131,7 @@ mod tests {
 
     #[test]
     fn dctcp_echo_mirrors_and_flushes_on_change() {
-        let mut echo = echo(EcnMode::Dctcp);
+        let mut echo = Echo::new(EcnMode::Dctcp);
         assert!(!echo.on_data(&data(Ecn::Ect0, Flags::ACK)).flush);
         assert!(echo.on_data(&data(Ecn::Ce, Flags::ACK)).flush);
         assert!(echo.flags().has(Flags::ECE));
@@ -165,22 +142,13 @@ mod tests {
 
     #[test]
     fn sce_echo_mirrors_beside_classic_ce() {
-        let mut echo = echo(EcnMode::Sce);
+        let mut echo = Echo::new(EcnMode::Sce);
         let response = echo.on_data(&data(Ecn::Ect1, Flags::ACK));
         assert!(response.flush && !response.at_once);
         assert!(echo.flags().has(Flags::ESCE) && !echo.flags().has(Flags::ECE));
         assert!(!echo.on_data(&data(Ecn::Ce, Flags::ACK)).flush);
         assert!(echo.flags().has(Flags::ESCE) && echo.flags().has(Flags::ECE));
         assert!(echo.on_data(&data(Ecn::Ect0, Flags::ACK)).flush);
-        assert!(!echo.flags().has(Flags::ESCE));
-    }
-
-    #[test]
-    fn the_sce_echo_of_2019_tells_once() {
-        let mut echo = Echo::new(EcnMode::Sce, Profile::named("linux-5.1").unwrap());
-        assert_eq!(echo.on_data(&data(Ecn::Ect1, Flags::ACK)).quick, QUICK_AFTER_MARK);
-        assert!(echo.flags().has(Flags::ESCE));
-        echo.on_sent();
         assert!(!echo.flags().has(Flags::ESCE));
     }
 }

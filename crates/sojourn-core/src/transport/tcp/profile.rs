@@ -44,16 +44,6 @@ pub enum RtoStyle {
     Rfc6298,
 }
 
-/// How the receiver echoes SCE marks (chromi/sce `tcp_input.c`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SceEcho {
-    /// The next ACK tells, and it and the one after it are not delayed (37ba445a, 2019).
-    Once,
-    /// ACKs tell whether the last segment was marked; a change flushes a pending ACK with the old
-    /// state, and the next one is not delayed (016933be).
-    Mirrored,
-}
-
 /// The window after a retransmission timeout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TimeoutWindow {
@@ -104,8 +94,6 @@ pub struct Profile {
     pub cwnd_validation: bool,
     /// Receiver: ACKs sent at once when data first arrives.
     pub quick_acks: u32,
-    /// Receiver: how SCE marks are echoed.
-    pub sce_echo: SceEcho,
     /// Receiver: longest delay of an ACK.
     pub delayed_ack: Span,
     /// Receiver: SACKs after the third duplicate are spaced (Linux since 4.18).
@@ -135,7 +123,6 @@ const LINUX_6: Profile = Profile {
     offload: true,
     cwnd_validation: true,
     quick_acks: 16,
-    sce_echo: SceEcho::Mirrored,
     delayed_ack: Span::from_millis(40),
     sack_compression: true,
     receive_buffer_max: 32 << 20,

@@ -87,7 +87,7 @@ impl Receiver {
         });
         Receiver {
             queue: Reassembly::new(1),
-            echo: Echo::new(init.ecn, init.profile),
+            echo: Echo::new(init.ecn),
             due: Due::No,
             flushed: None,
             duplicate: None,
@@ -288,11 +288,7 @@ impl Endpoint for Receiver {
         }
         match self.due {
             Due::SynAck => Some(self.syn_ack(now)),
-            Due::Now => {
-                let flags = self.echo.flags();
-                self.echo.on_sent();
-                Some(self.acknowledgment(now, flags))
-            }
+            Due::Now => Some(self.acknowledgment(now, self.echo.flags())),
             Due::At(_) | Due::No => None,
         }
     }
