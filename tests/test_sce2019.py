@@ -35,6 +35,10 @@ def test_the_whole_draft_is_1220_runs() -> None:
     assert len(cases) == 5 * 8 * 8 + 15 * 5 * 4 * len(MODES) == 1220
 
 
+#: Where the draft contradicts itself: its table 4 is not table 21 less table 20.
+_INCONSISTENT = {"4": [("5", "80"), ("5", "160")]}
+
+
 def _raw(mode: str, metric: str, *flows: str) -> str:
     wanted = (mode, metric, *flows)
     return next(
@@ -48,7 +52,7 @@ def _raw(mode: str, metric: str, *flows: str) -> str:
 def test_derived_tables_follow_from_the_raw_ones(number: str) -> None:
     """The published tables 1-11 are what our derivation makes of the published raw ones."""
     table = TABLES[number]
-    compared = 0
+    compared, off = 0, []
     for bandwidth, delay in itertools.product(*table.grid):
         printed = published().get((number, "", bandwidth, delay))
         cell = next(
@@ -69,9 +73,11 @@ def test_derived_tables_follow_from_the_raw_ones(number: str) -> None:
             continue
         # The raw values have two decimals, and so the derived ones an error of that order.
         tolerance = {tables.RTT_DIFFERENCE: 0.02, tables.JAIN: 0.02}.get(table.metric, 0.021)
-        assert cell.measure(*outcomes) == pytest.approx(float(printed), abs=tolerance)
+        if cell.measure(*outcomes) != pytest.approx(float(printed), abs=tolerance):
+            off.append((bandwidth, delay))
         compared += 1
     assert compared >= 16
+    assert off == _INCONSISTENT.get(number, [])
 
 
 def _outcome(mode: str, flows: tuple[str, ...], bandwidth: str, delay: str) -> dict[str, object]:
