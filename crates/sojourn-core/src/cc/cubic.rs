@@ -258,3 +258,112 @@ impl CongestionControl for Cubic {
         self.window.undo();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{Path, init};
+    use super::*;
+    use crate::units::Span;
+
+    /// A path whose window was cut from `max` a moment ago.
+    fn after_cut(params: Params, max: u32, rtt_ms: u64) -> Path<Cubic> {
+        let params = Params { hystart: SlowStartExit::Off, ..params };
+        let mut path = Path::<Cubic>::new(params, Span::from_millis(rtt_ms));
+        (path.control.window.cwnd, path.control.window.ssthresh) = (max, max);
+        path.lose_one();
+        path
+    }
+
+    /// RFC 9438 section 4.2: W(t) = C (t - K)^3 + W_max, one round trip ahead, for Linux and ns-3.
+    #[test]
+    fn window_follows_the_cubic_function() {
+        for version in [Version::Linux6, Version::Ns3] {
+            let params = Params { version, tcp_friendliness: false, ..Params::default() };
+            let mut path = after_cut(params, 1000, 50);
+            let k = (1000.0f64 * 0.3 / 0.4).cbrt();
+            let start = path.now;
+            for _ in 0..150 {
+                path.rounds(2);
+                let t = path.now.since(start).as_secs_f64();
+                let expected = 0.4 * (t - k).powi(3) + 1000.0;
+                let got = f64::from(path.cwnd());
+                // It lags by up to two round trips while it is steep.
+                let slope = 3.0 * 0.4 * (t - k).powi(2);
+                assert!((got - expected).abs() < 3.0 + 0.11 * slope, "{t}: {got} {expected}");
+            }
+        }
+    }
+
+    /// RFC 9438 section 4.3: at short round trips, alpha = 3 (1 - beta) / (1 + beta) = 0.53 segments
+    /// per round trip, counted from the cut.
+    #[test]
+    fn short_round_trips_are_in_the_reno_friendly_region() {
+        for version in [Version::Linux6, Version::Ns3] {
+            let mut path = after_cut(Params { version, ..Params::default() }, 100, 5);
+            let before = path.cwnd();
+            path.rounds(100);
+            let alpha = f64::from(path.cwnd() - before) / 100.0;
+            assert!((alpha - 0.53).abs() < 0.04, "{version:?}: {alpha}");
+        }
+    }
+
+    #[test]
+    fn mark_is_answered_more_gently_than_loss() {
+        let cut = |event| {
+            let params = Params { beta_ecn: 0.85, ..Params::default() };
+            let mut cubic = Cubic::new(params, &init());
+            cubic.window.cwnd = 1000;
+            cubic.on_congestion(Time::ZERO, &event);
+            cubic.window.ssthresh
+        };
+        assert_eq!(cut(Event::Loss { in_flight: 900 }), 700);
+        assert_eq!(cut(Event::Ecn { in_flight: 900 }), 849);
+    }
+
+    /// Until the first loss the window grows by 5 % per round trip, once out of slow start.
+    #[test]
+    fn first_epoch_grows_by_a_twentieth() {
+        let mut path = Path::<Cubic>::new(Params::default(), Span::from_millis(100));
+        (path.control.window.cwnd, path.control.window.ssthresh) = (1000, 1000);
+        path.rounds(5);
+        let ratio = (f64::from(path.cwnd()) / 1000.0).powf(0.2);
+        assert!((ratio - 1.05).abs() < 0.005, "{ratio}");
+    }
+
+    /// A timeout forgets the maximum in Linux, but not in ns-3.
+    #[test]
+    fn timeout_resets_the_curve() {
+        let growth = |version| {
+            let params = Params { version, ..Params::default() };
+            let mut path = after_cut(params, 1000, 100);
+            path.time_out();
+            path.control.window.ssthresh = 100;
+            while path.cwnd() < 100 {
+                path.rounds(1);
+            }
+            let before = path.cwnd();
+            path.rounds(3);
+            f64::from(path.cwnd()) / f64::from(before)
+        };
+        assert!((1.14..1.18).contains(&growth(Version::Linux6)), "5 % per round trip");
+        assert!(growth(Version::Ns3) > 1.3, "towards the former maximum");
+    }
+
+    #[test]
+    fn hystart_spares_the_buffer() {
+        let lost = |hystart| {
+            let params = Params { hystart, ..Params::default() };
+            let mut path = Path::<Cubic>::new(params, Span::from_millis(100));
+            (path.rate, path.buffer) = (Some(2000.0), 200);
+            while path.control.window.in_slow_start() {
+                path.step();
+            }
+            path.rounds(2);
+            path.last.total_lost
+        };
+        assert_eq!(lost(SlowStartExit::Linux), 0);
+        // HyStart++ grows on at a quarter of the pace for five rounds: too far for this buffer.
+        let (cautious, plain) = (lost(SlowStartExit::PlusPlus), lost(SlowStartExit::Off));
+        assert!(cautious < plain * 3 / 4, "{cautious} {plain}");
+    }
+}
