@@ -41,7 +41,7 @@ check: setup  ## Formatters, linters and types
 	$(BIN)/mypy
 	$(BIN)/python -m mypy.stubtest sojourn._internal
 
-format:  ## Format everything
+format: setup  ## Format everything
 	git ls-files '*.rs' | xargs rustfmt --edition 2024
 	$(BIN)/ruff format python tests
 	$(BIN)/ruff check --fix python tests
