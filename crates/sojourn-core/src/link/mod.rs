@@ -46,7 +46,7 @@ pub struct Link {
     /// Drops what exceeds a rate before it can queue.
     policer: Option<Box<Policer>>,
     /// Queue and serialisation; absent in a link that only delays.
-    transmitter: Option<Transmitter>,
+    transmitter: Option<Box<Transmitter>>,
     /// What happens to packets as they leave the transmitter.
     exit: Option<Box<Exit>>,
     pipe: Pipe,
@@ -60,7 +60,7 @@ impl Link {
     pub fn new(transmitter: Option<Transmitter>, exit: Option<Exit>, delay: Span) -> Self {
         Link {
             policer: None,
-            transmitter,
+            transmitter: transmitter.map(Box::new),
             exit: exit.map(Box::new),
             pipe: Pipe::new(delay, None),
             offered: Backlog::default(),
@@ -185,7 +185,8 @@ impl Link {
 
     /// Packets and IP bytes anywhere inside the link: waiting, in service, or on their way.
     pub fn held(&self) -> Backlog {
-        let waiting = self.transmitter.as_ref().map_or(Backlog::default(), Transmitter::held);
+        let waiting =
+            self.transmitter.as_ref().map_or(Backlog::default(), |transmitter| transmitter.held());
         let travelling = self.pipe.held();
         Backlog {
             packets: waiting.packets + travelling.packets,

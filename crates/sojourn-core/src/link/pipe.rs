@@ -12,13 +12,16 @@ use crate::units::{Span, Time};
 pub struct Pipe {
     delay: Span,
     packets: VecDeque<(Time, Packet)>,
+    /// When the first of them arrives, kept at hand; [`Time::NEVER`] when there is none.
+    next: Time,
     variation: Option<Box<Variation>>,
     thinned: Backlog,
 }
 
 impl Pipe {
     pub fn new(delay: Span, variation: Option<Box<Variation>>) -> Self {
-        Pipe { delay, packets: VecDeque::new(), variation, thinned: Backlog::default() }
+        let (packets, thinned) = (VecDeque::new(), Backlog::default());
+        Pipe { delay, packets, next: Time::NEVER, variation, thinned }
     }
 
     /// The least time until something that enters now arrives.
@@ -36,7 +39,11 @@ impl Pipe {
     #[inline]
     pub fn push(&mut self, now: Time, packet: Packet) {
         match self.variation {
-            None => self.packets.push_back((now + self.delay, packet)),
+            None => {
+                let arrival = now + self.delay;
+                self.next = self.next.min(arrival);
+                self.packets.push_back((arrival, packet));
+            }
             Some(_) => self.push_varied(now, packet),
         }
     }
@@ -50,6 +57,7 @@ impl Pipe {
         }
         let place = self.packets.partition_point(|(arrival, _)| *arrival <= time);
         self.packets.insert(place, (time, packet));
+        self.look_ahead();
     }
 
     /// Makes room for one more acknowledgment like `packet` among those that arrive at `time`: of
@@ -74,16 +82,23 @@ impl Pipe {
     }
 
     #[inline]
+    fn look_ahead(&mut self) {
+        self.next = self.packets.front().map_or(Time::NEVER, |(arrival, _)| *arrival);
+    }
+
+    #[inline]
     pub fn next_arrival(&self) -> Option<Time> {
-        self.packets.front().map(|(arrival, _)| *arrival)
+        (self.next != Time::NEVER).then_some(self.next)
     }
 
     #[inline]
     pub fn pop(&mut self, now: Time) -> Option<Packet> {
-        if self.next_arrival()? > now {
+        if self.next > now {
             return None;
         }
-        self.packets.pop_front().map(|(_, packet)| packet)
+        let (_, packet) = self.packets.pop_front()?;
+        self.look_ahead();
+        Some(packet)
     }
 
     pub fn held(&self) -> Backlog {

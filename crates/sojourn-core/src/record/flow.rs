@@ -30,29 +30,13 @@ pub struct FlowCounters {
     /// IP bytes the receiver sent.
     pub ack_bytes_sent: u64,
 
-    // The sender's part.
-    /// Payload bytes accepted from the application.
-    pub written_bytes: u64,
+    // The sender's part: what every ACK or segment counts stands together, for the cache's sake.
     /// Payload bytes sent, retransmissions included.
     pub sent_bytes: u64,
     /// Data packets sent, retransmissions included.
     pub sent_packets: u64,
     /// IP bytes the sender sent.
     pub wire_bytes_sent: u64,
-    /// Segments retransmitted.
-    pub retransmissions: u64,
-    /// Of those, later found to have been unnecessary (DSACK).
-    pub spurious_retransmissions: u64,
-    /// Retransmission timeouts.
-    pub rtos: u64,
-    /// Tail loss probes.
-    pub probes: u64,
-    /// Segments marked lost.
-    pub lost: u64,
-    /// ACKs with ECN echo.
-    pub ece_acks: u64,
-    /// ACKs with SCE echo.
-    pub esce_acks: u64,
     /// Integral of the congestion window, in segment-seconds.
     pub cwnd_time: f64,
     /// Integral of segments in flight, in segment-seconds.
@@ -69,10 +53,26 @@ pub struct FlowCounters {
     pub delivery_rate_sum: f64,
     /// Delivery-rate samples.
     pub delivery_rate_count: u64,
-    /// Loss-recovery episodes begun (fast recovery or timeout).
-    pub recoveries: u64,
     /// Time spent in loss recovery.
     pub recovery_time: Span,
+    /// Payload bytes accepted from the application.
+    pub written_bytes: u64,
+    /// Segments retransmitted.
+    pub retransmissions: u64,
+    /// Of those, later found to have been unnecessary (DSACK).
+    pub spurious_retransmissions: u64,
+    /// Retransmission timeouts.
+    pub rtos: u64,
+    /// Tail loss probes.
+    pub probes: u64,
+    /// Segments marked lost.
+    pub lost: u64,
+    /// ACKs with ECN echo.
+    pub ece_acks: u64,
+    /// ACKs with SCE echo.
+    pub esce_acks: u64,
+    /// Loss-recovery episodes begun (fast recovery or timeout).
+    pub recoveries: u64,
 
     // Gauges of the sender.
     /// Congestion window in segments.

@@ -89,13 +89,57 @@ pub enum Figure<C> {
 /// A column of samples: its name and how it follows from the counters.
 pub type SampleColumn<C> = (&'static str, Figure<C>);
 
+/// A column that grows. Many counters stay at zero (marks, timeouts, most drops): as long as one
+/// does, it takes no memory.
+struct Growing<T> {
+    /// How many zeros come before `values`, if that is empty.
+    zeros: usize,
+    values: Vec<T>,
+}
+
+impl<T: Copy + Default + PartialEq> Growing<T> {
+    fn new() -> Self {
+        Growing { zeros: 0, values: Vec::new() }
+    }
+
+    #[inline]
+    fn push(&mut self, value: T) {
+        if self.values.is_empty() {
+            if value == T::default() {
+                self.zeros += 1;
+                return;
+            }
+            self.values = vec![T::default(); self.zeros];
+        }
+        self.values.push(value);
+    }
+
+    fn finish(self) -> Vec<T> {
+        if self.values.is_empty() { vec![T::default(); self.zeros] } else { self.values }
+    }
+}
+
+enum GrowingValues {
+    Integers(Growing<i64>),
+    Reals(Growing<f64>),
+}
+
+impl GrowingValues {
+    fn finish(self) -> Values {
+        match self {
+            GrowingValues::Integers(values) => Values::Integers(values.finish()),
+            GrowingValues::Reals(values) => Values::Reals(values.finish()),
+        }
+    }
+}
+
 /// Samples of counters of type `C`, one row per component and interval.
 pub struct Samples<C: 'static> {
     columns: &'static [SampleColumn<C>],
     times: Vec<f64>,
     /// Name of the component's column, and its values.
     component: (&'static str, Vec<i64>),
-    values: Vec<Values>,
+    values: Vec<GrowingValues>,
     before: Vec<C>,
 }
 
@@ -107,8 +151,8 @@ impl<C: Clone + Default> Samples<C> {
         components: usize,
     ) -> Self {
         let empty = |(_, figure): &SampleColumn<C>| match figure {
-            Figure::Count(_) | Figure::Level(_) => Values::Integers(Vec::new()),
-            _ => Values::Reals(Vec::new()),
+            Figure::Count(_) | Figure::Level(_) => GrowingValues::Integers(Growing::new()),
+            _ => GrowingValues::Reals(Growing::new()),
         };
         Samples {
             columns,
@@ -127,17 +171,19 @@ impl<C: Clone + Default> Samples<C> {
         self.component.1.push(component as i64);
         for ((_, figure), values) in self.columns.iter().zip(&mut self.values) {
             match (figure, values) {
-                (Figure::Count(get), Values::Integers(values)) => {
+                (Figure::Count(get), GrowingValues::Integers(values)) => {
                     values.push(get(now).wrapping_sub(get(&before)) as i64);
                 }
-                (Figure::Level(get), Values::Integers(values)) => values.push(get(now) as i64),
-                (Figure::Spans(get), Values::Reals(values)) => {
+                (Figure::Level(get), GrowingValues::Integers(values)) => {
+                    values.push(get(now) as i64)
+                }
+                (Figure::Spans(get), GrowingValues::Reals(values)) => {
                     values.push((get(now) - get(&before)).as_secs_f64());
                 }
-                (Figure::Integral(get), Values::Reals(values)) => {
+                (Figure::Integral(get), GrowingValues::Reals(values)) => {
                     values.push(get(now) - get(&before));
                 }
-                (Figure::Gauge(get), Values::Reals(values)) => values.push(get(now)),
+                (Figure::Gauge(get), GrowingValues::Reals(values)) => values.push(get(now)),
                 _ => unreachable!("columns are made to fit their figures"),
             }
         }
@@ -153,7 +199,11 @@ impl<C: Clone + Default> Samples<C> {
         let mut table = Table::default().with("time", self.times);
         table = table.integers(self.component.0, self.component.1);
         let named = self.columns.iter().zip(self.values);
-        table.columns.extend(named.map(|((name, _), values)| Column { name, values }));
+        let column = |((name, _), values): (&SampleColumn<C>, GrowingValues)| Column {
+            name,
+            values: values.finish(),
+        };
+        table.columns.extend(named.map(column));
         table
     }
 }

@@ -111,7 +111,8 @@ pub struct Scoreboard {
 impl Scoreboard {
     /// An empty scoreboard whose first segment will be `first`.
     pub fn new(first: u32) -> Self {
-        let capacity = 64;
+        // A ring is used all round, whatever the window: one no larger than need be stays in cache.
+        let capacity = 16;
         Scoreboard {
             ring: vec![Segment::default(); capacity as usize],
             mask: capacity - 1,
