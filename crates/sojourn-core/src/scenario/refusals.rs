@@ -145,7 +145,7 @@ fn each_bad_field_is_named_with_what_was_given_and_what_is_allowed() {
         (
             flow("ecn"),
             json!("clasic"),
-            "flows.0.ecn: unknown ECN feedback 'clasic'; did you mean 'classic'? allowed: off, classic, accurate, dctcp, sce, l4s",
+            "flows.0.ecn: unknown ECN feedback 'clasic'; did you mean 'classic'? allowed: off, classic, accurate, dctcp, dctcp-sce, sce, l4s",
         ),
         (
             flow("rtd"),
@@ -299,7 +299,7 @@ fn each_bad_field_is_named_with_what_was_given_and_what_is_allowed() {
         (
             "/flows/0".into(),
             json!({ "cca": "dctcp", "ecn": "off" }),
-            "flows.0.ecn: off given; allowed: accurate, dctcp, l4s (needs of dctcp)",
+            "flows.0.ecn: off given; allowed: accurate, dctcp, dctcp-sce, l4s (needs of dctcp)",
         ),
     ];
     let wrong: Vec<String> = table
