@@ -9,9 +9,10 @@ from sojourn.catalogue import Kind, Member, Parameter, members
 from sojourn.pages.at_work import FIGURES, caption, figure_path
 
 _NOTE = "<!-- Written by `make docs` from the headers of the source files. -->"
+_CCAS = "Written as `cca` of a flow; [conformance](conformance.md) has them in the same runs."
 #: Title, introduction and folder of the source files of each kind.
 _KINDS: dict[Kind, tuple[str, str, str]] = {
-    "ccas": ("Congestion controls", "Written as `cca` of a flow.", "cc"),
+    "ccas": ("Congestion controls", _CCAS, "cc"),
     "queues": ("Queue disciplines", "Written as `queue` of a [link](scenario.md#links).", "queue"),
     "traffic": ("Traffic models", "Written as `traffic` of a flow.", "traffic"),
     "topologies": ("Topologies", "Written as `kind` of the table `topology`.", "topology"),
@@ -43,7 +44,7 @@ def _pages() -> Iterator[tuple[str, str]]:
 
 def _introduction(text: str, folder: str) -> str:
     where = f"`crates/sojourn-core/src/{folder}/`"
-    return f"{text} Each is one file of {where}, whose header\nis its documentation here."
+    return f"{text}\n\nEach is one file of {where}, whose header is its documentation here."
 
 
 def describe(member: Member, heading: str) -> Iterator[str]:
