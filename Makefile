@@ -10,7 +10,7 @@ MATURIN := $(shell sed -n 's/^requires = \["\(.*\)"\]/\1/p' pyproject.toml)
 .PHONY: help setup demo test check docs bench format new-cca conformance
 
 help:  ## What there is to make
-	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
+	@sed -n 's/^\([a-z0-9-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
 
 setup: $(STAMP)  ## Build everything into .venv (.venv/bin/sojourn is the command)
 
@@ -52,7 +52,12 @@ docs: setup conformance  ## Write everything in docs/ that comes from the source
 	$(BIN)/python -m sojourn.pages.fidelity
 
 bench: setup  ## Measure the simulator's speed
+	cargo bench --quiet -p sojourn-core --bench workloads
+	cargo bench --quiet -p sojourn-core --bench parts
 	$(BIN)/python benches/speed.py
+
+bench-ns3:  ## Compare the speed with ns-3's (Debian: libns3-dev, libgsl-dev)
+	$(PYTHON) benches/ns3.py
 
 conformance:  ## Put every congestion control through the suite and write docs/conformance.md
 	cargo run --release -p sojourn-core --example conformance > docs/conformance.md.new
