@@ -59,7 +59,7 @@ LIN2020 = Paper(
     tables=("19",),
     choices=(
         'stack = "linux-4.9", and the 4.9 versions of the controls that changed since',
-        'access_rate = "1 Gbit/s", FIFO of 1000 packets, receive_buffer = "6 MB" (window: half)',
+        'access_rate = "1 Gbit/s", FIFO of 1000 packets, receive_buffer = "6 MB", no offload',
         'BBR: without fq, unpaced, as 4.9 is by default; "BBR (fq)": paced by the fq host queue',
         "RTT: the sender's smoothed RTT, as iperf3 reads it; Retr.: segments per second",
         "5 seeds; measured = their median (only BBR draws random numbers here)",
