@@ -1,10 +1,11 @@
 //! The event queue: a total order by time, then by sequence of scheduling.
 //!
-//! A heap with four children per node: half as deep as a binary one, and the children of a node lie
-//! within two cache lines. An event is one number, time above sequence above target, so one
-//! comparison orders two of them. An event taken out leaves the root vacant until it is known
-//! whether another takes its place, as it does when a link or a timer schedules its next wake-up:
-//! the heap is then put in order once, not twice.
+//! Links have a heap of their own: they are few and cause most events, which need not find their way
+//! through the timers of a thousand flows. A heap has four children per node: it is half as deep as a
+//! binary one, and the children of a node lie within two cache lines. An event is one number, time
+//! above sequence above target, so one comparison orders two of them. An event taken out leaves the
+//! root vacant until it is known whether another takes its place, as it does when a link or a timer
+//! schedules its next wake-up: the heap is then put in order once, not twice.
 
 use crate::units::Time;
 
@@ -62,9 +63,8 @@ impl Target {
 /// sequence wraps after 10^12 events: two of one instant on either side of that change places).
 #[derive(Debug, Default)]
 pub struct EventQueue {
-    heap: Vec<u128>,
-    /// The root has been taken out and nothing has taken its place.
-    vacant: bool,
+    links: Heap,
+    others: Heap,
     scheduled: u64,
 }
 
@@ -76,71 +76,24 @@ impl EventQueue {
         let order = sequence << TARGET_BITS | target.pack();
         let event = u128::from(time.as_nanos()) << u64::BITS | u128::from(order);
         self.scheduled += 1;
-        if self.vacant {
-            self.vacant = false;
-            self.sink(event);
-        } else {
-            self.heap.push(event);
-            self.rise(event);
+        match target {
+            Target::Link(_) => self.links.push(event),
+            _ => self.others.push(event),
         }
     }
 
     /// Removes and returns the earliest event unless it is later than `until`.
     #[inline]
     pub fn pop_until(&mut self, until: Time) -> Option<(Time, Target)> {
-        if self.vacant {
-            self.vacant = false;
-            let last = self.heap.pop()?;
-            if !self.heap.is_empty() {
-                self.sink(last);
-            }
-        }
-        let first = *self.heap.first()?;
+        let (link, other) = (self.links.first(), self.others.first());
+        let first = link.min(other);
         let time = Time::from_nanos((first >> u64::BITS) as u64);
-        if time > until {
+        if time > until || first == NOTHING {
             return None;
         }
-        self.vacant = true;
+        let heap = if link < other { &mut self.links } else { &mut self.others };
+        heap.vacant = true;
         Some((time, Target::unpack(first as u64)))
-    }
-
-    /// Moves `event` from the root downwards to its place.
-    #[inline]
-    fn sink(&mut self, event: u128) {
-        let heap = &mut self.heap[..];
-        let mut hole = 0;
-        loop {
-            let child = 4 * hole + 1;
-            let least = match heap.get(child..child + 4) {
-                Some(children) => child + least_of_four(children),
-                None => match (child..heap.len()).min_by_key(|&at| heap[at]) {
-                    Some(least) => least,
-                    None => break,
-                },
-            };
-            if event <= heap[least] {
-                break;
-            }
-            heap[hole] = heap[least];
-            hole = least;
-        }
-        heap[hole] = event;
-    }
-
-    /// Moves `event` from the end upwards to its place.
-    #[inline]
-    fn rise(&mut self, event: u128) {
-        let heap = &mut self.heap[..];
-        let mut hole = heap.len() - 1;
-        while hole > 0 {
-            let parent = (hole - 1) / 4;
-            if heap[parent] <= event {
-                break;
-            }
-            heap[hole] = heap[parent];
-            hole = parent;
-        }
-        heap[hole] = event;
     }
 
     /// Events scheduled since the start.
@@ -150,12 +103,102 @@ impl EventQueue {
 
     /// Events pending.
     pub fn len(&self) -> usize {
-        self.heap.len() - usize::from(self.vacant)
+        self.links.len() + self.others.len()
     }
 
     /// Whether nothing is pending.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+}
+
+/// Stands for no event, after all events.
+const NOTHING: u128 = u128::MAX;
+
+#[derive(Debug)]
+struct Heap {
+    /// The root, then whole groups of four; what is beyond `filled` is [`NOTHING`].
+    nodes: Vec<u128>,
+    /// Nodes in use, the root included if it is vacant.
+    filled: usize,
+    /// The root has been taken out and nothing has taken its place.
+    vacant: bool,
+}
+
+impl Default for Heap {
+    fn default() -> Self {
+        Heap { nodes: vec![NOTHING], filled: 0, vacant: false }
+    }
+}
+
+impl Heap {
+    /// The earliest event, or [`NOTHING`].
+    #[inline]
+    fn first(&mut self) -> u128 {
+        if self.vacant {
+            self.close();
+        }
+        self.nodes[0]
+    }
+
+    /// Fills the vacant root with the last event.
+    fn close(&mut self) {
+        self.vacant = false;
+        self.filled -= 1;
+        let last = std::mem::replace(&mut self.nodes[self.filled], NOTHING);
+        if self.filled > 0 {
+            self.sink(last);
+        }
+    }
+
+    #[inline]
+    fn push(&mut self, event: u128) {
+        if self.vacant {
+            self.vacant = false;
+            return self.sink(event);
+        }
+        if self.filled == self.nodes.len() {
+            self.nodes.extend([NOTHING; 4]);
+        }
+        self.filled += 1;
+        self.rise(event);
+    }
+
+    /// Moves `event` from the root downwards to its place.
+    #[inline]
+    fn sink(&mut self, event: u128) {
+        let nodes = &mut self.nodes[..];
+        let mut hole = 0;
+        while let Some(children) = nodes.get(4 * hole + 1..4 * hole + 5) {
+            let least = least_of_four(children);
+            let child = children[least];
+            if event < child {
+                break;
+            }
+            nodes[hole] = child;
+            hole = 4 * hole + 1 + least;
+        }
+        nodes[hole] = event;
+    }
+
+    /// Moves `event` from the end upwards to its place.
+    #[inline]
+    fn rise(&mut self, event: u128) {
+        let nodes = &mut self.nodes[..self.filled];
+        let mut hole = nodes.len() - 1;
+        while hole > 0 {
+            let parent = (hole - 1) / 4;
+            if nodes[parent] <= event {
+                break;
+            }
+            nodes[hole] = nodes[parent];
+            hole = parent;
+        }
+        nodes[hole] = event;
+    }
+
+    fn len(&self) -> usize {
+        self.filled - usize::from(self.vacant)
     }
 }
 
@@ -176,13 +219,13 @@ mod tests {
     fn same_instant_keeps_scheduling_order() {
         let mut queue = EventQueue::default();
         let t = Time::from_nanos(5);
-        queue.push(t, Target::Link(9));
+        queue.push(t, Target::Endpoint(9));
         queue.push(t, Target::Link(1));
         queue.push(Time::ZERO, Target::Sample);
         let order: Vec<_> = std::iter::from_fn(|| queue.pop_until(Time::NEVER)).collect();
         assert_eq!(
             order,
-            [(Time::ZERO, Target::Sample), (t, Target::Link(9)), (t, Target::Link(1))]
+            [(Time::ZERO, Target::Sample), (t, Target::Endpoint(9)), (t, Target::Link(1))]
         );
     }
 
@@ -202,14 +245,18 @@ mod tests {
         fn order_is_that_of_a_sorted_list(steps in prop::collection::vec((0u8..5, 0u64..30), 1..400)) {
             let mut queue = EventQueue::default();
             let mut list: Vec<(u64, u32)> = vec![];
+            let target = |number: u32| match number % 3 {
+                0 => Target::Endpoint(number),
+                _ => Target::Link(number),
+            };
             for (number, (step, time)) in (0..).zip(steps) {
                 if step < 3 {
-                    queue.push(Time::from_nanos(time), Target::Link(number));
+                    queue.push(Time::from_nanos(time), target(number));
                     list.push((time, number));
                 } else {
                     let first = list.iter().min().copied().filter(|first| first.0 <= time);
                     list.retain(|event| Some(*event) != first);
-                    let expected = first.map(|(t, n)| (Time::from_nanos(t), Target::Link(n)));
+                    let expected = first.map(|(t, n)| (Time::from_nanos(t), target(n)));
                     prop_assert_eq!(queue.pop_until(Time::from_nanos(time)), expected);
                 }
                 prop_assert_eq!(queue.len(), list.len());

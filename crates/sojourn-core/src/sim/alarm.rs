@@ -2,31 +2,44 @@
 
 use crate::units::Time;
 
-/// The pending events of one component that still mean something.
+/// When a component wants to be called, and its pending events that still mean something.
 ///
 /// Timers mostly move to later times (a retransmission timer with every ACK): the event already
-/// pending is left to fire early, and the component then asks again. Only a wish for an earlier
-/// time schedules another event. The event that this leaves behind is remembered, so that it
-/// serves again when the earlier one has passed; a paced sender, which alternates between a near
-/// pacing timer and a far retransmission timer, thus has two events pending and not one more per
-/// packet.
+/// pending is left to come up early, when the timer's present time is looked up here, so that the
+/// component is not called in vain. Only a wish for an earlier time schedules another event. The
+/// event that this leaves behind is remembered, so that it serves again when the earlier one has
+/// passed; a paced sender, which alternates between a near pacing timer and a far retransmission
+/// timer, thus has two events pending and not one more per packet.
 #[derive(Clone, Copy, Debug)]
 pub struct Alarm {
+    want: Time,
     next: Time,
     later: Time,
 }
 
 impl Default for Alarm {
     fn default() -> Self {
-        Alarm { next: Time::NEVER, later: Time::NEVER }
+        Alarm { want: Time::NEVER, next: Time::NEVER, later: Time::NEVER }
     }
 }
 
+/// What an event of a component means when it comes up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wake {
+    /// The component is to be called.
+    Now,
+    /// Nothing yet; another event is to be scheduled.
+    At(Time),
+    /// Nothing.
+    Not,
+}
+
 impl Alarm {
-    /// The component wants to be called at `want`: the time of the event to schedule, if one is
-    /// needed.
+    /// The component wants to be called at `want` and not before: the time of the event to
+    /// schedule, if one is needed.
     #[inline]
     pub fn arm(&mut self, want: Time) -> Option<Time> {
+        self.want = want;
         if want >= self.next {
             return None;
         }
@@ -37,15 +50,18 @@ impl Alarm {
         Some(want)
     }
 
-    /// An event of the component has come up at `now`: whether it is the one to be heeded.
+    /// An event of the component has come up at `now`.
     #[inline]
-    pub fn fired(&mut self, now: Time) -> bool {
+    pub fn fired(&mut self, now: Time) -> Wake {
         if now != self.next {
-            return false;
+            return Wake::Not;
         }
         self.next = self.later;
         self.later = Time::NEVER;
-        true
+        if self.want <= now {
+            return Wake::Now;
+        }
+        self.arm(self.want).map_or(Wake::Not, Wake::At)
     }
 }
 
@@ -62,8 +78,8 @@ mod tests {
         let mut alarm = Alarm::default();
         assert_eq!(alarm.arm(at(10)), Some(at(10)));
         assert_eq!(alarm.arm(at(20)), None);
-        assert!(alarm.fired(at(10)));
-        assert_eq!(alarm.arm(at(20)), Some(at(20)));
+        assert_eq!(alarm.fired(at(10)), Wake::At(at(20)));
+        assert_eq!(alarm.fired(at(20)), Wake::Now);
     }
 
     #[test]
@@ -72,10 +88,10 @@ mod tests {
         assert_eq!(alarm.arm(at(200)), Some(at(200)));
         for pacing in 1..=50 {
             assert_eq!(alarm.arm(at(pacing)), Some(at(pacing)));
-            assert!(alarm.fired(at(pacing)));
+            assert_eq!(alarm.fired(at(pacing)), Wake::Now);
             assert_eq!(alarm.arm(at(200 + pacing)), None);
         }
-        assert!(alarm.fired(at(200)));
+        assert_eq!(alarm.fired(at(200)), Wake::At(at(250)));
     }
 
     #[test]
@@ -84,8 +100,9 @@ mod tests {
         for want in [30, 20, 10] {
             assert_eq!(alarm.arm(at(want)), Some(at(want)));
         }
-        assert!(alarm.fired(at(10)));
-        assert!(!alarm.fired(at(20)));
-        assert!(alarm.fired(at(30)));
+        assert_eq!(alarm.fired(at(10)), Wake::Now);
+        assert_eq!(alarm.arm(Time::NEVER), None);
+        assert_eq!(alarm.fired(at(20)), Wake::Not);
+        assert_eq!(alarm.fired(at(30)), Wake::Not);
     }
 }

@@ -24,7 +24,7 @@ use crate::traffic::Action;
 use crate::transport::Endpoint;
 use crate::units::{Span, Time};
 
-use alarm::Alarm;
+use alarm::{Alarm, Wake};
 use application::Application;
 use routes::RouteTable;
 
@@ -164,8 +164,13 @@ impl Simulation {
 
     /// Packets arrive at the far end of a link and are handed on.
     fn on_link(&mut self, link: usize) -> Result<(), Fault> {
-        if !self.link_alarms[link].fired(self.now) {
-            return Ok(());
+        match self.link_alarms[link].fired(self.now) {
+            Wake::Now => {}
+            Wake::At(time) => {
+                self.events.push(time, Target::Link(link as u32));
+                return Ok(());
+            }
+            Wake::Not => return Ok(()),
         }
         while let Some(mut packet) = self.parts.links[link].poll(self.now) {
             packet.hop += 1;
@@ -179,13 +184,15 @@ impl Simulation {
     }
 
     fn on_endpoint(&mut self, endpoint: usize) -> Result<(), Fault> {
-        if !self.endpoint_alarms[endpoint].fired(self.now) {
-            return Ok(());
+        match self.endpoint_alarms[endpoint].fired(self.now) {
+            Wake::Now => {
+                self.parts.endpoints[endpoint].on_timeout(self.now);
+                return self.pump(endpoint);
+            }
+            Wake::At(time) => self.events.push(time, Target::Endpoint(endpoint as u32)),
+            Wake::Not => {}
         }
-        if self.parts.endpoints[endpoint].next_timeout().is_some_and(|due| due <= self.now) {
-            self.parts.endpoints[endpoint].on_timeout(self.now);
-        }
-        self.pump(endpoint)
+        Ok(())
     }
 
     /// The application of a flow does what is due.
@@ -258,9 +265,8 @@ impl Simulation {
                 None => self.direct.push_back(packet),
             }
         }
-        if let Some(want) = self.parts.endpoints[endpoint].next_timeout()
-            && let Some(time) = self.endpoint_alarms[endpoint].arm(want.max(self.now))
-        {
+        let want = self.parts.endpoints[endpoint].next_timeout().unwrap_or(Time::NEVER);
+        if let Some(time) = self.endpoint_alarms[endpoint].arm(want.max(self.now)) {
             self.events.push(time, Target::Endpoint(endpoint as u32));
         }
         Ok(())
@@ -274,9 +280,8 @@ impl Simulation {
 
     #[inline]
     fn arm_link(&mut self, link: usize) {
-        if let Some(want) = self.parts.links[link].next_wakeup()
-            && let Some(time) = self.link_alarms[link].arm(want.max(self.now))
-        {
+        let want = self.parts.links[link].next_wakeup().unwrap_or(Time::NEVER);
+        if let Some(time) = self.link_alarms[link].arm(want.max(self.now)) {
             self.events.push(time, Target::Link(link as u32));
         }
     }
