@@ -33,6 +33,7 @@ pub struct Sampler {
 struct Candidate {
     snapshot: Snapshot,
     seq: u32,
+    app_limited: bool,
     retransmitted: bool,
 }
 
@@ -52,7 +53,6 @@ impl Delivery {
             delivered_ce: self.delivered_ce,
             lost: self.lost,
             in_flight,
-            app_limited: self.app_limited(),
         }
     }
 
@@ -81,7 +81,7 @@ impl Delivery {
         if delivered > 0 {
             self.delivered_at = now;
         }
-        let Some(Candidate { snapshot, retransmitted, .. }) = sampler.best else {
+        let Some(Candidate { snapshot, app_limited, retransmitted, .. }) = sampler.best else {
             return RateSample::default();
         };
         let send = snapshot.sent_at.since(snapshot.first_sent_at);
@@ -95,7 +95,7 @@ impl Delivery {
             prior_delivered_ce: u64::from(snapshot.delivered_ce),
             prior_lost: u64::from(snapshot.lost),
             tx_in_flight: snapshot.in_flight,
-            app_limited: snapshot.app_limited,
+            app_limited,
             retransmitted,
         }
     }
@@ -114,8 +114,9 @@ impl Sampler {
             .is_none_or(|best| (snapshot.sent_at, seq) > (best.snapshot.sent_at, best.seq));
         if newer {
             delivery.first_sent_at = snapshot.sent_at;
+            let app_limited = segment.marks.has(Marks::APP_LIMITED);
             let retransmitted = segment.marks.has(Marks::EVER_RETRANSMITTED);
-            self.best = Some(Candidate { snapshot, seq, retransmitted });
+            self.best = Some(Candidate { snapshot, seq, app_limited, retransmitted });
         }
     }
 

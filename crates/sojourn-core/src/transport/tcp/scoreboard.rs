@@ -32,6 +32,8 @@ impl Marks {
     pub const EVER_RETRANSMITTED: Marks = Marks(1 << 3);
     /// Its delivery has been counted in a rate sample.
     pub const RATE_SAMPLED: Marks = Marks(1 << 4);
+    /// At its last transmission, the application limited the sending.
+    pub const APP_LIMITED: Marks = Marks(1 << 5);
 
     /// Whether all of `other` is set.
     #[inline]
@@ -42,6 +44,11 @@ impl Marks {
     #[inline]
     fn set(&mut self, other: Marks) {
         self.0 |= other.0;
+    }
+
+    #[inline]
+    fn put(&mut self, other: Marks, on: bool) {
+        self.0 = self.0 & !other.0 | if on { other.0 } else { 0 };
     }
 
     #[inline]
@@ -67,12 +74,11 @@ pub struct Snapshot {
     pub lost: u32,
     /// Segments in flight, this one included.
     pub in_flight: u32,
-    /// Whether the application limited the sending.
-    pub app_limited: bool,
 }
 
-/// One outstanding segment.
+/// One outstanding segment: just a cache line.
 #[derive(Clone, Copy, Debug, Default)]
+#[repr(align(64))]
 pub struct Segment {
     /// State at its last transmission.
     pub snapshot: Snapshot,
@@ -82,8 +88,8 @@ pub struct Segment {
     pub payload: u16,
     /// What is known of it.
     pub marks: Marks,
-    /// Transmissions so far, less one.
-    pub retransmissions: u8,
+    /// Neighbours in the order of transmission. `earlier` of the first one means nothing, so that
+    /// taking it out touches no other segment.
     earlier: u32,
     later: u32,
     /// If SACKed: all segments from this one up to here are SACKed.
@@ -188,14 +194,18 @@ impl Scoreboard {
         &mut self.ring[(seq & self.mask) as usize]
     }
 
-    /// Adds the next new segment; returns its number.
-    pub fn push(&mut self, payload: u16, written_at: Time, snapshot: Snapshot) -> u32 {
+    /// Adds the next new segment, sent `limited` by the application or not; returns its number.
+    pub fn push(&mut self, payload: u16, written: Time, state: Snapshot, limited: bool) -> u32 {
         if self.packets_out() > self.mask {
             self.grow();
         }
         let seq = self.next;
         self.next += 1;
-        *self.segment_mut(seq) = Segment { snapshot, written_at, payload, ..Segment::default() };
+        let mut marks = Marks::default();
+        marks.put(Marks::APP_LIMITED, limited);
+        let (snapshot, written_at) = (state, written);
+        *self.segment_mut(seq) =
+            Segment { snapshot, written_at, payload, marks, ..Segment::default() };
         self.append(seq);
         seq
     }
@@ -228,12 +238,15 @@ impl Scoreboard {
     /// Takes a segment out of the transmission order: its fate is known.
     #[inline]
     fn unlink(&mut self, seq: u32) {
-        let Segment { earlier, later, .. } = *self.segment(seq);
-        if earlier == NONE {
+        let &Segment { earlier, later, .. } = self.segment(seq);
+        if seq == self.oldest {
             self.oldest = later;
-        } else {
-            self.segment_mut(earlier).later = later;
+            if later == NONE {
+                self.newest = NONE;
+            }
+            return;
         }
+        self.segment_mut(earlier).later = later;
         if later == NONE {
             self.newest = earlier;
         } else {
@@ -365,7 +378,7 @@ impl Scoreboard {
     }
 
     /// Records a retransmission of `seq` (lost, or a probe of an open one).
-    pub fn mark_retransmitted(&mut self, seq: u32, snapshot: Snapshot) {
+    pub fn mark_retransmitted(&mut self, seq: u32, snapshot: Snapshot, limited: bool) {
         let marks = self.segment(seq).marks;
         if Self::is_linked(marks) {
             self.unlink(seq);
@@ -377,7 +390,7 @@ impl Scoreboard {
         segment.marks.set(Marks::RETRANSMITTED);
         segment.marks.set(Marks::EVER_RETRANSMITTED);
         segment.marks.clear(Marks::RATE_SAMPLED);
-        segment.retransmissions = segment.retransmissions.saturating_add(1);
+        segment.marks.put(Marks::APP_LIMITED, limited);
         segment.snapshot = snapshot;
         self.append(seq);
     }
@@ -424,7 +437,7 @@ mod tests {
     fn board(segments: u32) -> Scoreboard {
         let mut board = Scoreboard::new(1);
         for _ in 0..segments {
-            board.push(1448, Time::ZERO, Snapshot::default());
+            board.push(1448, Time::ZERO, Snapshot::default(), false);
         }
         board
     }
@@ -446,7 +459,7 @@ mod tests {
         board.mark_lost(2);
         assert_eq!((board.sacked_out(), board.lost_out(), board.in_flight()), (3, 2, 5));
         assert_eq!(board.next_to_retransmit(), Some(1));
-        board.mark_retransmitted(1, Snapshot::default());
+        board.mark_retransmitted(1, Snapshot::default(), false);
         assert_eq!((board.retrans_out(), board.in_flight()), (1, 6));
         assert_eq!(board.next_to_retransmit(), Some(2));
         assert!(board.mark_lost(1), "a lost retransmission is reported");
@@ -457,7 +470,7 @@ mod tests {
     fn transmission_order_follows_retransmissions() {
         let mut board = board(4);
         board.mark_lost(1);
-        board.mark_retransmitted(1, Snapshot::default());
+        board.mark_retransmitted(1, Snapshot::default(), false);
         let mut order = vec![];
         let mut seq = board.oldest();
         while let Some(s) = seq {
@@ -477,12 +490,12 @@ mod tests {
                 let out = board.packets_out();
                 let seq = board.una() + if out == 0 { 0 } else { at % out };
                 match op {
-                    0 => { board.push(1, Time::ZERO, Snapshot::default()); }
+                    0 => { board.push(1, Time::ZERO, Snapshot::default(), false); }
                     1 if out > 0 => { board.pop_acked(); }
                     2 if out > 0 => { let end = (seq + len).min(board.next()); sack(&mut board, seq, end); }
                     3 if out > 0 => { board.mark_lost(seq); }
                     4 => if let Some(s) = board.next_to_retransmit() {
-                        board.mark_retransmitted(s, Snapshot::default());
+                        board.mark_retransmitted(s, Snapshot::default(), false);
                     },
                     5 if at == 0 => board.clear_losses(),
                     _ => {}

@@ -405,7 +405,7 @@ pub(super) struct Losses<'a> {
 
 impl Losses<'_> {
     pub fn mark(&mut self, board: &mut Scoreboard, seq: u32) {
-        let snapshot = board.segment(seq).snapshot;
+        let Segment { snapshot, marks, .. } = *board.segment(seq);
         board.mark_lost(seq);
         self.delivery.lost += 1;
         let lost = Lost {
@@ -414,7 +414,7 @@ impl Losses<'_> {
             prior_delivered: u64::from(snapshot.delivered),
             prior_lost: u64::from(snapshot.lost),
             total_lost: u64::from(self.delivery.lost),
-            app_limited: snapshot.app_limited,
+            app_limited: marks.has(Marks::APP_LIMITED),
         };
         self.cc.on_packet_lost(self.now, &lost);
     }

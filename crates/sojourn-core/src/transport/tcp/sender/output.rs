@@ -177,7 +177,8 @@ impl Sender {
         let written_at = self.app.cut(now, payload);
         let in_flight = self.board.in_flight() + 1;
         let snapshot = self.delivery.snapshot(now, idle, in_flight);
-        let seq = self.board.push(payload as u16, written_at, snapshot);
+        let limited = self.delivery.app_limited();
+        let seq = self.board.push(payload as u16, written_at, snapshot, limited);
         self.outstanding_bytes += u64::from(payload);
         self.burst.sent += 1;
         let probing = self.timer.is_some_and(|timer| timer.kind == TimerKind::Probe);
@@ -202,7 +203,7 @@ impl Sender {
     fn retransmit(&mut self, now: Time, seq: u32) -> Packet {
         let in_flight = self.board.in_flight() + 1;
         let snapshot = self.delivery.snapshot(now, false, in_flight);
-        self.board.mark_retransmitted(seq, snapshot);
+        self.board.mark_retransmitted(seq, snapshot, self.delivery.app_limited());
         self.recovery.on_retransmission(now);
         self.counters.retransmissions += 1;
         let Segment { payload, written_at, .. } = *self.board.segment(seq);
