@@ -11,7 +11,9 @@ const SUB_BUCKETS: u64 = 1 << SUB_BITS;
 /// Counts spans by size.
 #[derive(Clone, Debug, Default)]
 pub struct Histogram {
+    /// Counts of the buckets from `first` on, in whole octaves: those that have been needed.
     counts: Vec<u32>,
+    first: usize,
     total: u64,
 }
 
@@ -38,11 +40,27 @@ impl Histogram {
     #[inline]
     pub fn add(&mut self, span: Span) {
         let bucket = bucket(span.as_nanos());
-        if bucket >= self.counts.len() {
-            self.counts.resize(bucket + 1, 0);
-        }
-        self.counts[bucket] += 1;
         self.total += 1;
+        match self.counts.get_mut(bucket.wrapping_sub(self.first)) {
+            Some(count) => *count += 1,
+            None => self.add_beyond(bucket),
+        }
+    }
+
+    /// Counts one in a bucket outside the present range.
+    #[cold]
+    fn add_beyond(&mut self, bucket: usize) {
+        let octave = bucket - bucket % SUB_BUCKETS as usize;
+        if self.counts.is_empty() {
+            self.first = octave;
+        }
+        if octave < self.first {
+            self.counts.splice(..0, std::iter::repeat_n(0, self.first - octave));
+            self.first = octave;
+        }
+        let end = octave + SUB_BUCKETS as usize - self.first;
+        self.counts.resize(end.max(self.counts.len()), 0);
+        self.counts[bucket - self.first] += 1;
     }
 
     /// Forgets everything (at the end of the warm-up).
@@ -60,7 +78,7 @@ impl Histogram {
     pub fn percentile(&self, p: f64) -> Option<Span> {
         let rank = p * self.total as f64;
         let mut below = 0.0;
-        for (index, &count) in self.counts.iter().enumerate() {
+        for (index, &count) in (self.first..).zip(&self.counts) {
             let count = f64::from(count);
             if count > 0.0 && below + count >= rank {
                 let (low, width) = bounds(index);
@@ -87,6 +105,19 @@ mod tests {
             assert_eq!(bucket(low + width - 1), index);
             expected = low + width;
         }
+    }
+
+    #[test]
+    fn order_of_adding_does_not_matter() {
+        let spans = [5_000_000, 40, 70_000_000, 5_100_000, 0, 900].map(Span::from_nanos);
+        let percentiles = |spans: &mut dyn Iterator<Item = Span>| {
+            let mut histogram = Histogram::default();
+            spans.for_each(|span| histogram.add(span));
+            [0.0, 0.2, 0.4, 0.6, 0.8, 1.0].map(|p| histogram.percentile(p).unwrap())
+        };
+        let forward = percentiles(&mut spans.into_iter());
+        assert_eq!(forward, percentiles(&mut spans.into_iter().rev()));
+        assert!(forward.is_sorted() && forward[5] >= spans[2]);
     }
 
     #[test]

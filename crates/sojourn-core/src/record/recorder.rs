@@ -7,6 +7,9 @@ use crate::link::Link;
 use crate::transport::Endpoint;
 use crate::units::Time;
 
+/// Flows are sampled by so many at a time, whose counters fit into the nearest cache.
+const BATCH: usize = 16;
+
 /// Samples taken so far.
 pub struct Recorder {
     flows: Samples<FlowCounters>,
@@ -30,13 +33,18 @@ impl Recorder {
     /// of flow 1, and so on.
     pub fn sample(&mut self, now: Time, endpoints: &mut [Box<dyn Endpoint>], links: &mut [Link]) {
         let time = now.as_secs_f64();
-        for (flow, ends) in endpoints.chunks_exact_mut(2).enumerate() {
-            let mut counters = FlowCounters::default();
-            ends.iter_mut().for_each(|end| end.report(now, &mut counters));
-            self.flows.add(time, flow, counters);
+        let mut batch = Vec::with_capacity(BATCH);
+        for ends in endpoints.chunks_mut(2 * BATCH) {
+            batch.clear();
+            batch.extend(ends.chunks_exact_mut(2).map(|ends| {
+                let mut counters = FlowCounters::default();
+                ends.iter_mut().for_each(|end| end.report(now, &mut counters));
+                counters
+            }));
+            self.flows.add(time, &batch);
         }
-        for (index, link) in links[..self.recorded_links].iter_mut().enumerate() {
-            self.links.add(time, index, link.report(now));
+        for link in &mut links[..self.recorded_links] {
+            self.links.add(time, &[link.report(now)]);
         }
         self.last = now;
     }

@@ -102,16 +102,18 @@ impl<T: Copy + Default + PartialEq> Growing<T> {
         Growing { zeros: 0, values: Vec::new() }
     }
 
-    #[inline]
-    fn push(&mut self, value: T) {
+    fn extend(&mut self, mut values: impl Iterator<Item = T>) {
         if self.values.is_empty() {
-            if value == T::default() {
+            for value in values.by_ref() {
+                if value != T::default() {
+                    self.values = vec![T::default(); self.zeros];
+                    self.values.push(value);
+                    break;
+                }
                 self.zeros += 1;
-                return;
             }
-            self.values = vec![T::default(); self.zeros];
         }
-        self.values.push(value);
+        self.values.extend(values);
     }
 
     fn finish(self) -> Vec<T> {
@@ -141,6 +143,8 @@ pub struct Samples<C: 'static> {
     component: (&'static str, Vec<i64>),
     values: Vec<GrowingValues>,
     before: Vec<C>,
+    /// Whose turn it is.
+    next: usize,
 }
 
 impl<C: Clone + Default> Samples<C> {
@@ -160,33 +164,40 @@ impl<C: Clone + Default> Samples<C> {
             component: (component, Vec::new()),
             values: columns.iter().map(empty).collect(),
             before: vec![C::default(); components],
+            next: 0,
         }
     }
 
-    /// Adds the row of `component` for the interval that ends at `time` (seconds).
-    pub fn add(&mut self, time: f64, component: usize, now: C) {
-        let before = std::mem::replace(&mut self.before[component], now);
-        let now = &self.before[component];
-        self.times.push(time);
-        self.component.1.push(component as i64);
+    /// Adds rows for the interval that ends at `time` (seconds): those of the next components,
+    /// whose counters are `now`. After the last component it is the first one's turn again.
+    pub fn add(&mut self, time: f64, now: &[C]) {
+        let rows = self.next..self.next + now.len();
+        self.next = rows.end % self.before.len();
+        self.times.extend(std::iter::repeat_n(time, rows.len()));
+        self.component.1.extend(rows.clone().map(|row| row as i64));
+        let before = &mut self.before[rows];
         for ((_, figure), values) in self.columns.iter().zip(&mut self.values) {
+            let pairs = now.iter().zip(&*before);
             match (figure, values) {
                 (Figure::Count(get), GrowingValues::Integers(values)) => {
-                    values.push(get(now).wrapping_sub(get(&before)) as i64);
+                    values.extend(pairs.map(|(now, old)| get(now).wrapping_sub(get(old)) as i64));
                 }
                 (Figure::Level(get), GrowingValues::Integers(values)) => {
-                    values.push(get(now) as i64)
+                    values.extend(pairs.map(|(now, _)| get(now) as i64));
                 }
                 (Figure::Spans(get), GrowingValues::Reals(values)) => {
-                    values.push((get(now) - get(&before)).as_secs_f64());
+                    values.extend(pairs.map(|(now, old)| (get(now) - get(old)).as_secs_f64()));
                 }
                 (Figure::Integral(get), GrowingValues::Reals(values)) => {
-                    values.push(get(now) - get(&before));
+                    values.extend(pairs.map(|(now, old)| get(now) - get(old)));
                 }
-                (Figure::Gauge(get), GrowingValues::Reals(values)) => values.push(get(now)),
+                (Figure::Gauge(get), GrowingValues::Reals(values)) => {
+                    values.extend(pairs.map(|(now, _)| get(now)));
+                }
                 _ => unreachable!("columns are made to fit their figures"),
             }
         }
+        before.clone_from_slice(now);
     }
 
     /// The counters of each component at the last sample.
@@ -222,9 +233,9 @@ mod tests {
             ("level", Figure::Level(|c| c.0)),
         ];
         let mut samples = Samples::new(COLUMNS, "flow", 2);
-        samples.add(1.0, 0, Counters(5, Span::from_secs(1)));
-        samples.add(1.0, 1, Counters(7, Span::from_secs(2)));
-        samples.add(2.0, 0, Counters(6, Span::from_secs(4)));
+        let first = [Counters(5, Span::from_secs(1)), Counters(7, Span::from_secs(2))];
+        samples.add(1.0, &first);
+        samples.add(2.0, &[Counters(6, Span::from_secs(4))]);
         let table = samples.into_table();
         assert_eq!(table.reals("time").unwrap(), [1.0, 1.0, 2.0]);
         assert_eq!(table.reals("flow").unwrap(), [0.0, 1.0, 0.0]);
