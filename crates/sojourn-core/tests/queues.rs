@@ -104,35 +104,90 @@ fn flow_queues_share_the_link_equally() {
         assert!(jain >= 0.99, "{queue}: {jain} {rates:?}");
     }
 }
-/// Goodput of `count` Prague flows over that of as many Classic ones, in DualPI2, with equal total
-/// round-trip times: the C queue adds its target of 15 ms to the Classic flows' `rtt`.
-fn prague_over_classic(classic: &str, count: usize, rate: u32, rtt: u32) -> f64 {
-    let flows = [
-        flow("prague", &format!("{} ms", rtt + 15), &format!("count = {count}")),
-        flow(classic, &format!("{rtt} ms"), &format!("count = {count}\necn = \"classic\"")),
-    ];
-    let queue = "{ kind = \"dualpi2\", step_queue = \"1 packet\" }";
-    let outcome = run(90, &format!("{rate} Mbit/s"), queue, &flows);
-    let sum = |flows: std::ops::Range<usize>| -> f64 {
-        flows.map(|flow| goodput(&outcome, flow, 30.0)).sum()
-    };
-    sum(0..count) / sum(count..2 * count)
+/// A flow's rate and what it met, after `FROM` seconds.
+struct Share {
+    goodput: f64,
+    rtt: f64,
+    window: f64,
+    marked: f64,
 }
 
-/// The coupling law gives a Prague flow 0.85 times the window of a Reno flow under the same p'
-/// (2.2 / (2 p') over 1.31 / p'). Several flows come close to that; a single Classic flow's
-/// saw-tooth lets p' swing, in favour of Prague, the more the larger its window is.
+const FROM: f64 = 30.0;
+
+fn share(outcome: &Outcome, flow: usize) -> Share {
+    let sum = |name| column(&outcome.flow_samples, "flow", flow as f64, FROM, name).iter().sum();
+    let packets: f64 = sum("delivered_packets");
+    let seconds =
+        column(&outcome.flow_samples, "flow", flow as f64, FROM, "time").len() as f64 * 0.1;
+    let rtt: f64 = sum("rtt_sum") / sum("rtt_count");
+    Share {
+        goodput: goodput(outcome, flow, FROM),
+        rtt,
+        window: packets / seconds * rtt,
+        marked: sum("ce_received") / packets,
+    }
+}
+
+/// Means over `count` Prague flows, and over as many Classic ones, in DualPI2 as it is by default.
+/// All have a total round-trip time of 25 ms: the L queue adds about 1 ms, the C queue its target.
+fn in_dualpi2(classic: &str, count: usize, rate: u32, seed: u32) -> [Share; 2] {
+    let flows = [
+        flow("prague", "24 ms", &format!("count = {count}")),
+        flow(
+            classic,
+            "10 ms",
+            &format!("count = {count}\necn = \"classic\"\nstart = \"{seed} s\""),
+        ),
+    ];
+    let outcome = run(90, &format!("{rate} Mbit/s"), "\"dualpi2\"", &flows);
+    [0..count, count..2 * count].map(|flows| {
+        let shares: Vec<_> = flows.map(|flow| share(&outcome, flow)).collect();
+        let mean = |of: fn(&Share) -> f64| shares.iter().map(of).sum::<f64>() / count as f64;
+        Share {
+            goodput: mean(|s| s.goodput),
+            rtt: mean(|s| s.rtt),
+            window: mean(|s| s.window),
+            marked: mean(|s| s.marked),
+        }
+    })
+}
+
+fn assert_equal_shares(classic: &str, count: usize, rate: u32) {
+    for seed in 1..=3 {
+        let [prague, other] = in_dualpi2(classic, count, rate, seed);
+        let (ratio, rtts) = (prague.goodput / other.goodput, prague.rtt / other.rtt);
+        let what = format!("{count} {classic} at {rate} Mbit/s, seed {seed}: {ratio}, RTTs {rtts}");
+        assert!((1.0 / 1.5..1.5).contains(&ratio), "{what}");
+        assert!((0.9..1.1).contains(&rtts), "{what}");
+    }
+}
+
 #[test]
 fn prague_and_classic_flows_share_dualpi2() {
     for classic in ["reno", "cubic"] {
-        for (rate, bound) in [(10, 1.5), (20, 1.5), (40, 1.5), (100, 1.75)] {
-            let ratio = prague_over_classic(classic, 1, rate, 10);
-            assert!((1.0 / bound..bound).contains(&ratio), "{classic} at {rate} Mbit/s: {ratio}");
+        for rate in [10, 20, 40, 50, 100] {
+            assert_equal_shares(classic, 2, rate);
         }
-        for (rate, rtt) in [(40, 10), (40, 40), (100, 10), (100, 40)] {
-            let ratio = prague_over_classic(classic, 5, rate, rtt);
-            let fair = (1.0 / 1.5..1.5).contains(&ratio);
-            assert!(fair, "five {classic} at {rate} Mbit/s, {rtt} ms: {ratio}");
+        // One flow of each: less where p' swings widely (see the discipline's page).
+        for rate in [10, 20, 40] {
+            assert_equal_shares(classic, 1, rate);
         }
+    }
+}
+
+/// Given the marks they get, flows have the windows of their laws, and the coupling gives the
+/// marks: p_C = (p_L / 2)^2 as far as p' is at rest, and more on average when it swings.
+#[test]
+fn shares_in_dualpi2_are_those_of_the_marks() {
+    for (count, swing) in [(5, 1.0..1.2), (1, 1.5..2.2)] {
+        let [prague, reno] = in_dualpi2("reno", count, 100, 1);
+        let sqrt_law = reno.window * reno.marked.sqrt();
+        assert!((sqrt_law / 1.31 - 1.0).abs() < 0.08, "{count}: {sqrt_law}");
+        let coupled = reno.marked / (prague.marked / 2.0).powi(2);
+        assert!(swing.contains(&coupled), "{count}: {coupled}");
+        let free = 1.0 - prague.marked;
+        let law = free + (free * free + 2.0 * free).sqrt();
+        let ratio = prague.window * prague.marked / law;
+        assert!((0.95..1.1 * swing.start).contains(&ratio), "{count}: {ratio}");
     }
 }
