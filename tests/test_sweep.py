@@ -52,11 +52,13 @@ def sweep_file(tmp_path: Path) -> Path:
 
 def stored(directory: Path) -> pl.DataFrame:
     """What a sweep's directory holds, but for times of the wall clock."""
-    return Batches(directory).read().drop("wall_seconds").sort(IDENTITY)
+    whole = Batches(directory, unexpected).ask(lambda rows: rows.drop("wall_seconds").collect())
+    assert whole is not None
+    return whole.sort(IDENTITY)
 
 
 def count(directory: Path) -> int:
-    return Batches(directory).read()["key"].n_unique()
+    return Batches(directory).read(["key"])["key"].n_unique()
 
 
 @pytest.fixture(scope="module")
@@ -172,7 +174,8 @@ def test_other_builds_are_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     summary = run.sweep(plan(load(SWEEP)), tmp_path, 2, progress=quiet, warn=unexpected)
     assert (summary.run, summary.other_builds) == (RUNS, RUNS)
     assert count(tmp_path) == 2 * RUNS
-    assert table.stored(tmp_path)["key"].n_unique() == RUNS
+    entries = table.summary(tmp_path, ["mean_agg_throughput_l4"])
+    assert entries["n"].to_list() == [4] * (RUNS // 4)
 
 
 def test_renaming_a_scenario_changes_no_key() -> None:
@@ -196,7 +199,7 @@ def test_a_failing_run_is_recorded_and_the_rest_goes_on(
     monkeypatch.setattr(run, "simulate", fragile)
     summary = run.sweep(plan(load(SWEEP)), tmp_path, 2, progress=quiet, warn=unexpected)
     assert (summary.run, summary.failed) == (RUNS, RUNS // 4)
-    failures = list(run.failures(stored(tmp_path)))
+    failures = table.failures(tmp_path)
     assert len(failures) == RUNS // 4
     assert failures[0][1] == "RuntimeError: broken invariant"
     again = run.sweep(plan(load(SWEEP)), tmp_path, 2, progress=quiet, warn=unexpected)
@@ -208,7 +211,7 @@ def test_a_failing_run_is_recorded_and_the_rest_goes_on(
     assert (repaired.run, repaired.failed) == (RUNS // 4, 0)
     final = run.sweep(plan(load(SWEEP)), tmp_path, 2, progress=quiet, warn=unexpected)
     assert (final.run, final.failed) == (0, 0)
-    assert not list(run.failures(table.stored(tmp_path)))
+    assert not table.failures(tmp_path)
 
 
 def test_values_that_do_not_go_together_fail_alone(sojourn: Command, sweep_file: Path) -> None:
@@ -331,7 +334,7 @@ def test_small_files_are_merged(tmp_path: Path) -> None:
         store.append(fake(range(key, key + 1)))
     assert len(list(store.directory.glob("merged-*"))) == 1
     assert len(list(store.directory.glob("batch-*"))) == 3
-    assert store.read()["key"].n_unique() == batches.MERGE + 3
+    assert store.read(["key"])["key"].n_unique() == batches.MERGE + 3
 
 
 def test_dying_between_merging_and_removing_counts_nothing_twice(
@@ -343,25 +346,54 @@ def test_dying_between_merging_and_removing_counts_nothing_twice(
         for key in range(batches.MERGE):
             store.append(fake(range(key, key + 1)))
     assert len(list(store.directory.glob("*.parquet"))) == batches.MERGE + 1
-    assert store.read().height == 4 * batches.MERGE
+    assert store.read(IDENTITY).height == 4 * batches.MERGE
     (store.directory / ".leftover.partial").write_text("half a file")
     store.tidy()
     assert [path.name.split("-")[0] for path in store.directory.iterdir()] == ["merged"]
-    assert store.read().height == 4 * batches.MERGE
+    assert store.read(IDENTITY).height == 4 * batches.MERGE
 
 
-def test_a_hundred_thousand_runs_are_read_in_seconds(tmp_path: Path) -> None:
-    store = Batches(tmp_path, unexpected)
+@pytest.fixture(scope="module")
+def hundred_thousand(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store of as many runs, 400,000 rows."""
+    directory = tmp_path_factory.mktemp("large")
+    store = Batches(directory, unexpected)
     thousand = fake(range(1000))
     for batch in range(100):
         shift = pl.format("{}-{}", "key", pl.lit(str(batch)))
         store.append(thousand.with_columns(key=shift, replication=pl.lit(batch, pl.Int64)))
+    return directory
+
+
+def test_a_hundred_thousand_runs_are_read_in_seconds(hundred_thousand: Path) -> None:
     began = time.monotonic()
-    frame = store.read()
-    long = table.aggregate(frame, ["mean_srtt_l4"])
+    long = Batches(hundred_thousand).ask(lambda rows: table.aggregate(rows, {}))
     assert time.monotonic() - began < 10
-    assert frame["key"].n_unique() == 100_000
-    assert long["n"].to_list() == [100_000, 100_000]
+    assert long is not None
+    assert set(long["n"]) == {100_000}
+    assert long.filter(metric="mean_srtt_l4")["mean"].to_list() == [499.5, 499.5]
+
+
+def test_reading_takes_less_memory_than_what_is_read(hundred_thousand: Path) -> None:
+    read = f"Batches(Path({str(hundred_thousand)!r})).ask(lambda rows: table.aggregate(rows, {{}}))"
+    columns = len(fake(range(1)).columns)
+    assert _peak_memory(read) - _peak_memory("pass") < 400_000 * columns * 8 / 2
+
+
+def _peak_memory(action: str) -> int:
+    """Bytes that a process of its own takes at most to do this."""
+    lines = [
+        "from pathlib import Path",
+        "from sojourn.store.batches import Batches",
+        "from sojourn.sweep import table",
+        action,
+        "peak = next(l for l in open('/proc/self/status') if l.startswith('VmHWM'))",
+        "print(int(peak.split()[1]) * 1024)",
+    ]
+    done = subprocess.run(
+        [sys.executable, "-c", "\n".join(lines)], capture_output=True, text=True, check=True
+    )
+    return int(done.stdout)
 
 
 def test_the_store_is_read_by_others(tmp_path: Path) -> None:
@@ -383,17 +415,17 @@ def test_confidence_intervals_are_students() -> None:
         )[0]
         for i, value in enumerate(values)
     ]
-    [entry] = table.aggregate(rows.frame(made), ["mean_agg_throughput_l4"]).to_dicts()
+    [entry] = table.aggregate(rows.frame(made).lazy(), {}, ["mean_agg_throughput_l4"]).to_dicts()
     assert entry["mean"] == 11.5
     # t(3, 0.975) = 3.1824; s = 1.29099; n = 4
     assert entry["ci95"] == pytest.approx(3.182446 * 1.290994 / 2, rel=1e-5)
-    single = table.aggregate(rows.frame(made[:1]), ["mean_agg_throughput_l4"])
+    single = table.aggregate(rows.frame(made[:1]).lazy(), {}, ["mean_agg_throughput_l4"])
     assert single["ci95"].to_list() == [None]
 
 
 def test_pivot_and_markdown(tmp_path: Path) -> None:
     run.sweep(plan(load(SWEEP)), tmp_path, 2, progress=quiet, warn=unexpected)
-    long = table.with_members(table.aggregate(table.stored(tmp_path), ["mean_agg_throughput_l4"]))
+    long = table.summary(tmp_path, ["mean_agg_throughput_l4"])
     header, body, words = table.pivot(
         long, "mean_agg_throughput_l4", (), ("topology.bottleneck.rate",)
     )

@@ -70,11 +70,11 @@ def command(
             warn=lambda message: click.echo(f"sojourn: {message}", err=True),
             retry_failed=retry_failed,
         )
-    stored = table.stored(directory)
-    long = table.with_members(table.aggregate(stored))
-    table.save(long, directory)
-    _print(long, names, rows, columns, output)
-    _summarise(summary, stored, directory)
+    long = table.summary(directory)
+    if len(long):
+        table.save(long, directory)
+        _print(long, names, rows, columns, output)
+    _summarise(summary, directory)
 
 
 def _print(
@@ -104,9 +104,9 @@ def _print(
             tables.show(f"{name} (mean ± 95 % confidence)", header, lines, words=words)
 
 
-def _summarise(summary: Summary, stored: pl.DataFrame, directory: Path) -> None:
+def _summarise(summary: Summary, directory: Path) -> None:
     from sojourn.errors import SojournError
-    from sojourn.sweep.run import failures
+    from sojourn.sweep import table
 
     click.echo(
         f"{summary.total} runs: {summary.run} run now, {summary.stored_before} stored before, "
@@ -118,5 +118,5 @@ def _summarise(summary: Summary, stored: pl.DataFrame, directory: Path) -> None:
             f"{summary.other_builds} stored runs of other builds of Sojourn are left out", err=True
         )
     if summary.failed:
-        shown = [f"  {p}: {e}" for p, e in failures(stored)][:_MOST_ERRORS]
+        shown = [f"  {p}: {e}" for p, e in table.failures(directory)[:_MOST_ERRORS]]
         raise SojournError("\n".join([f"{summary.failed} runs failed:", *shown]))

@@ -23,7 +23,7 @@ _LOG_SPAN = 20
 Entry = Mapping[str, Any]
 
 
-def charts(long: pl.DataFrame, samples: pl.DataFrame, metric: str) -> Iterator[tuple[str, Chart]]:
+def charts(long: pl.DataFrame, samples: pl.LazyFrame, metric: str) -> Iterator[tuple[str, Chart]]:
     """Name and chart of every figure that suits the grid. ``long`` is the aggregate with members,
     ``samples`` the stored runs.
     """
@@ -97,7 +97,7 @@ def heat(chosen: pl.DataFrame, point: Sequence[str], metric: str) -> Chart | Non
 
 
 def boxes(
-    chosen: pl.DataFrame, samples: pl.DataFrame, point: Sequence[str], metric: str
+    chosen: pl.DataFrame, samples: pl.LazyFrame, point: Sequence[str], metric: str
 ) -> Chart | None:
     """The distribution over replications at each point."""
     entries = chosen.unique([*point, "scope", "id"], maintain_order=True).to_dicts()
@@ -106,7 +106,8 @@ def boxes(
     names, values = [], []
     for entry in entries:
         match = [pl.col(c).eq_missing(entry[c]) for c in (*point, "scope", "id")]
-        values.append(samples.filter(*match)[metric].drop_nulls().cast(pl.Float64).to_numpy())
+        drawn = samples.filter(*match).select(pl.col(metric).drop_nulls().cast(pl.Float64))
+        values.append(drawn.collect()[metric].to_numpy())
         names.append(_name([entry[c] for c in (*point, "member")]))
     panel = Panel("", axis_label(metric), [], boxes=Boxes(names, values))
     caption = "Median, quartiles and outliers over replications."

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from io import BytesIO
 from pathlib import Path
-from typing import IO, Any, Literal
+from typing import Any
 
 import matplotlib as mpl
 import numpy as np
@@ -27,6 +28,7 @@ _STYLE: Any = {
     "svg.fonttype": "none",
 }
 _WIDTH = 7.0
+_DPI = 160
 _MARKERS = {"mark": ("o", 8.0), "star": ("*", 14.0)}
 #: More flows than this make a legend longer than the figure.
 _LONGEST_LEGEND = 16
@@ -53,19 +55,25 @@ def render(chart: Chart) -> Figure:
         return figure
 
 
-def write(chart: Chart, target: IO[bytes] | Path, kind: Literal["png", "svg"]) -> None:
-    """Writes the chart as PNG or SVG; the same chart gives the same bytes."""
+def images(chart: Chart) -> dict[str, bytes]:
+    """The chart as files of kind ``png`` and ``svg``; the same chart gives the same bytes."""
+    written = {}
     with mpl.rc_context(_STYLE):
         figure = render(chart)
-        metadata = {"Date": None} if kind == "svg" else {"Software": None}
-        figure.savefig(target, format=kind, dpi=160, metadata=metadata)
+        for kind, metadata in (("png", {"Software": None}), ("svg", {"Date": None})):
+            buffer = BytesIO()
+            figure.savefig(buffer, format=kind, dpi=_DPI, metadata=metadata)
+            written[kind] = buffer.getvalue()
+            # Where everything goes is known now, and costs as much to find out as to draw.
+            figure.set_layout_engine("none")
+    return written
 
 
 def save(chart: Chart, directory: Path, name: str) -> None:
     """Writes ``name.png`` and ``name.svg``."""
     directory.mkdir(parents=True, exist_ok=True)
-    write(chart, directory / f"{name}.png", "png")
-    write(chart, directory / f"{name}.svg", "svg")
+    for kind, content in images(chart).items():
+        (directory / f"{name}.{kind}").write_bytes(content)
 
 
 def _size(chart: Chart) -> tuple[float, float]:

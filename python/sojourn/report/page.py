@@ -6,7 +6,6 @@ import base64
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -69,11 +68,10 @@ def picture(name: str, chart: Chart) -> Picture:
     from sojourn.figures import page, paper
 
     interactive = json.dumps(page.render(chart), separators=(",", ":")).replace("</", "<\\/")
-    forms = {}
-    for kind in ("png", "svg"):
-        buffer = BytesIO()
-        paper.write(chart, buffer, kind)
-        forms[kind] = base64.b64encode(buffer.getvalue()).decode("ascii")
+    forms = {
+        kind: base64.b64encode(content).decode("ascii")
+        for kind, content in paper.images(chart).items()
+    }
     return Picture(name, chart.title, chart.caption, interactive, forms["png"], forms["svg"])
 
 

@@ -1,18 +1,21 @@
 """Many runs on disk: Parquet files of a batch of runs each.
 
 A file's name ends with a digest of its content, so that a damaged file is told from a whole one.
-Small files are merged as they become many; a merged file is in place before the small ones go, so
-a crash in between leaves runs twice, which readers skip and the next writer clears up.
+Small files are merged as they become many; a merged file names those it holds, and is in place
+before they go, so that after a crash in between readers skip them and the next writer clears up.
+Reading streams: memory does not grow with what is stored, but with what is asked for.
 """
 
 from __future__ import annotations
 
 import hashlib
 import io
+import json
 import sys
 import uuid
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import TypeVar
 
 import polars as pl
 
@@ -21,14 +24,17 @@ from sojourn.store.files import PARTIAL, write_atomically
 
 DIRECTORY = "runs"
 QUARANTINE = "quarantine"
-#: A row is identified by these.
-IDENTITY = ("key", "point", "scope", "id")
+#: Where a merged file's metadata names the files that it holds.
+_HOLDS = "sojourn.holds"
 #: So many small files become one.
 MERGE = 32
+#: Readers hold about so many rows at a time.
+_ROWS_AT_ONCE = 16384
 _SMALL, _MERGED = "batch", "merged"
 _ATTEMPTS = 5
 
 Warn = Callable[[str], None]
+Answer = TypeVar("Answer")
 
 
 class Batches:
@@ -46,68 +52,70 @@ class Batches:
         if len(small) >= MERGE:
             self._merge(small)
 
-    def read(self, columns: Iterable[str] | None = None) -> pl.DataFrame:
-        """All rows, each once. Damaged files are set aside with a warning."""
+    def ask(self, question: Callable[[pl.LazyFrame], Answer]) -> Answer | None:
+        """The answer of ``question`` to all rows, each once; ``None`` if nothing is stored.
+        Damaged files are set aside with a warning.
+        """
         for _ in range(_ATTEMPTS):
             try:
-                frames = [self._load(path, columns) for path in self._files()]
+                files = [pl.scan_parquet(path) for path in self._whole()]
+                return question(pl.concat(files, how="diagonal_relaxed")) if files else None
             except FileNotFoundError:
                 continue  # merged away by a sweep at work: look again
-            whole = [frame for frame in frames if frame is not None]
-            if not whole:
-                return pl.DataFrame(schema=dict.fromkeys(columns or IDENTITY, pl.String))
-            rows = pl.concat(whole, how="diagonal_relaxed")
-            identity = [name for name in IDENTITY if name in rows.columns]
-            return rows.unique(subset=identity, keep="first", maintain_order=True)
         raise SojournError(f"{self.directory}: keeps changing; try again")
+
+    def read(self, columns: Iterable[str]) -> pl.DataFrame:
+        """These columns of all rows; of texts if nothing is stored."""
+        names = list(columns)
+        rows = self.ask(lambda rows: rows.select(names).collect())
+        return pl.DataFrame(schema=dict.fromkeys(names, pl.String)) if rows is None else rows
 
     def tidy(self) -> None:
         """Clears up what a killed writer left: partial files, and files merged already."""
-        if not self.directory.is_dir():
-            return
         for partial in self.directory.glob(f".*{PARTIAL}"):
             partial.unlink()
-        merged: set[tuple[str, ...]] = set()
-        for path in self._files(_MERGED):
-            merged |= self._identities(path)
-        for path in self._files(_SMALL) if merged else ():
-            if self._identities(path) <= merged:
-                path.unlink(missing_ok=True)
+        for path in set(self._files()).difference(self._whole()):
+            path.unlink(missing_ok=True)
 
-    def _identities(self, path: Path) -> set[tuple[str, ...]]:
-        frame = self._load(path, IDENTITY)
-        return set() if frame is None else set(frame.rows())
+    def _whole(self) -> list[Path]:
+        """The undamaged files but those that a merged one holds."""
+        whole = [path for path in self._files() if self._check(path)]
+        merged = [path for path in whole if path.name.startswith(_MERGED)]
+        held = {name for path in merged for name in _holds(path)}
+        return [path for path in whole if path.name not in held]
 
     def _files(self, kind: str = "") -> list[Path]:
         return sorted(self.directory.glob(f"{kind}*.parquet"))
 
-    def _write(self, kind: str, rows: pl.DataFrame) -> None:
+    def _write(self, kind: str, rows: pl.DataFrame, holds: Iterable[Path] = ()) -> None:
         buffer = io.BytesIO()
-        rows.write_parquet(buffer)
+        names = json.dumps([path.name for path in holds])
+        rows.write_parquet(buffer, metadata={_HOLDS: names}, row_group_size=_ROWS_AT_ONCE)
         content = buffer.getvalue()
         name = f"{kind}-{uuid.uuid4().hex[:12]}-{_digest(content)}.parquet"
         write_atomically(self.directory / name, lambda partial: partial.write_bytes(content))
 
     def _merge(self, small: list[Path]) -> None:
-        frames = [frame for path in small if (frame := self._load(path, None)) is not None]
-        self._write(_MERGED, pl.concat(frames, how="diagonal_relaxed"))
-        for path in small:
+        whole = [path for path in small if self._check(path)]
+        rows = pl.concat([pl.read_parquet(path) for path in whole], how="diagonal_relaxed")
+        self._write(_MERGED, rows, whole)
+        for path in whole:
             path.unlink(missing_ok=True)
 
-    def _load(self, path: Path, columns: Iterable[str] | None) -> pl.DataFrame | None:
-        """A file's rows; ``None`` if it is damaged, after setting it aside."""
-        content = path.read_bytes()
-        if path.stem.rpartition("-")[2] != _digest(content):
-            self._set_aside(path)
-            return None
-        wanted = None if columns is None else list(columns)
-        return pl.read_parquet(io.BytesIO(content), columns=wanted)
-
-    def _set_aside(self, path: Path) -> None:
+    def _check(self, path: Path) -> bool:
+        """Whether a file is as it was written; sets it aside if not."""
+        if path.stem.rpartition("-")[2] == _digest(path.read_bytes()):
+            return True
         self._quarantine.mkdir(exist_ok=True)
         target = self._quarantine / path.name
         path.replace(target)
         self._warn(f"{path} is damaged: moved to {target}; the runs it held will be run again")
+        return False
+
+
+def _holds(path: Path) -> list[str]:
+    names: list[str] = json.loads(pl.read_parquet_metadata(path).get(_HOLDS, "[]"))
+    return names
 
 
 def _digest(content: bytes) -> str:

@@ -75,8 +75,14 @@ def frame(rows: Sequence[Row]) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=COMMON | coordinates | names)
 
 
-def without_repaired(frame: pl.DataFrame) -> pl.DataFrame:
+def failed(rows: pl.LazyFrame) -> pl.DataFrame:
+    """Key, point and error of the runs that failed, by point."""
+    chosen = rows.filter(pl.col("scope") == "run")
+    return chosen.select("key", "point", "error").sort("point").collect()
+
+
+def without_repaired(rows: pl.LazyFrame) -> pl.LazyFrame:
     """Leaves out the failures of runs that have succeeded since."""
-    succeeded = frame.filter(pl.col("scope") == "net")["key"].unique()
-    repaired = (pl.col("scope") == "run") & pl.col("key").is_in(succeeded.implode())
-    return frame.filter(~repaired)
+    again = pl.col("key").is_in(failed(rows)["key"].implode()) & (pl.col("scope") == "net")
+    repaired = rows.filter(again).select("key").collect()["key"].implode()
+    return rows.filter((pl.col("scope") != "run") | ~pl.col("key").is_in(repaired))

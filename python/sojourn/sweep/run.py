@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -46,9 +46,11 @@ class Summary:
 
 @dataclass(frozen=True)
 class _Known:
-    """What the store holds: of each run, the points it stands for and whether it failed."""
+    """What the store holds: of each run, the points it stands for (as ``_place``) and whether it
+    failed.
+    """
 
-    points: set[tuple[str, str]] = field(default_factory=set)
+    points: set[int] = field(default_factory=set)
     keys: set[str] = field(default_factory=set)
     failed: set[str] = field(default_factory=set)
     other_builds: int = 0
@@ -122,7 +124,7 @@ class _Sweep:
                 continue
             self.summary.stored_before += 1
             self.summary.failed += key in self._known.failed
-            if (key, text) not in self._known.points:
+            if _place(key, text) not in self._known.points:
                 self._aliases.setdefault(key, []).append(point)
 
     def _flush(self) -> None:
@@ -135,7 +137,10 @@ class _Sweep:
         if not self._aliases:
             return
         wanted = pl.col("key").is_in(list(self._aliases))
-        stored = self._batches.read().filter(wanted).unique(["key", "scope", "id"])
+        stored = self._batches.ask(
+            lambda rows: rows.filter(wanted).unique(["key", "scope", "id"]).collect()
+        )
+        assert stored is not None
         copies = [
             row
             | {path: rows.coordinate_text(value) for path, value in point.coordinates.items()}
@@ -153,15 +158,27 @@ class _Sweep:
 
 
 def _known(batches: Batches, retry_failed: bool) -> _Known:
-    stored = batches.read(("key", "point", "scope", "id", "engine"))
+    return batches.ask(lambda rows: _known_of(rows, retry_failed)) or _Known()
+
+
+def _known_of(stored: pl.LazyFrame, retry_failed: bool) -> _Known:
     mine = rows.without_repaired(stored.filter(pl.col("engine") == build()))
-    failed = mine.filter(pl.col("scope") == "run")
-    if retry_failed:
-        mine = mine.filter(pl.col("scope") != "run")
-        failed = failed.clear()
-    others = stored.filter(pl.col("engine") != build())["key"].n_unique()
-    points = mine.select("key", "point").unique().rows()
-    return _Known(set(points), set(mine["key"]), set(failed["key"]), others)
+    failed = set(rows.failed(mine)["key"])
+    # Of each run one row, of scope "net" or "run".
+    of_run = ["net"] if retry_failed else ["net", "run"]
+    points = mine.filter(pl.col("scope").is_in(of_run)).select("key", "point").collect()
+    others = stored.filter(pl.col("engine") != build()).select(pl.col("key").n_unique()).collect()
+    return _Known(
+        {_place(*pair) for pair in points.iter_rows()},
+        set(points["key"]),
+        set() if retry_failed else failed,
+        others.item(),
+    )
+
+
+def _place(key: str, point: str) -> int:
+    """Stands for a run at a point; there may be very many of them."""
+    return hash((key, point))
 
 
 def _work(item: tuple[str, Point]) -> list[rows.Row]:
@@ -191,9 +208,3 @@ def _work(item: tuple[str, Point]) -> list[rows.Row]:
 def _outcome(canonical: Document) -> tuple[dict[str, Any], dict[str, float]]:
     data, timing = simulate(canonical)
     return Result(Scenario(canonical, canonical), data, timing).to_json(), timing
-
-
-def failures(frame: pl.DataFrame) -> Iterable[tuple[str, str]]:
-    """Point and error of the failed runs."""
-    failed = frame.filter(pl.col("scope") == "run")
-    return failed.select("point", "error").rows()

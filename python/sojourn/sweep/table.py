@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any, TypeVar
 
 import polars as pl
 from scipy.special import stdtrit
@@ -14,7 +15,7 @@ from sojourn.numbers import number
 from sojourn.store import manifest
 from sojourn.store.batches import Batches
 from sojourn.store.files import write_atomically
-from sojourn.store.rows import COMMON, coordinate_text, without_repaired
+from sojourn.store.rows import COMMON, coordinate_text, failed, without_repaired
 
 #: What is shown unless metrics are named: one or two of each scope.
 MAIN = (
@@ -25,73 +26,80 @@ MAIN = (
     "jains_fairness_of_means_throughput_l4",
 )
 _CONFIDENCE = 0.95
+#: A column while the aggregate is sorted: where a member first appears.
+_ORDER = "_order"
+
+Answer = TypeVar("Answer")
 
 
-def stored(directory: Path) -> pl.DataFrame:
-    """The rows of a sweep's directory that the build of its last sweep made, in the order of its
-    grid.
+def ask(directory: Path, question: Callable[[pl.LazyFrame], Answer]) -> Answer | None:
+    """The answer of ``question`` to the rows of a sweep's directory that the build of its last
+    sweep made; ``None`` if nothing is stored.
     """
-    content = manifest.read(directory)
-    frame = Batches(directory).read()
-    if not len(frame):
-        return frame
-    mine = without_repaired(frame.filter(pl.col("engine") == content["build"]))
-    ranks = [
-        pl.col(path).replace_strict(
-            {coordinate_text(value): rank for rank, value in enumerate(values)},
-            default=len(values),
-            return_dtype=pl.Int64,
-        )
-        for path, values in content["grid"].items()
-        if path in mine.columns
-    ]
-    return mine.sort(*ranks, "replication", maintain_order=True)
+    build = manifest.read(directory)["build"]
+    mine = pl.col("engine") == build
+    return Batches(directory).ask(lambda rows: question(without_repaired(rows.filter(mine))))
 
 
-def coordinates(frame: pl.DataFrame) -> list[str]:
-    """The grid's field paths."""
-    known = set(COMMON) | {m.name for m in metrics()}
-    return [name for name in frame.columns if name not in known]
+def failures(directory: Path) -> list[tuple[str, str]]:
+    """Point and error of the runs that failed."""
+    return ask(directory, lambda rows: failed(rows).select("point", "error").rows()) or []
 
 
-def aggregate(frame: pl.DataFrame, names: Iterable[str] | None = None) -> pl.DataFrame:
+def summary(directory: Path, names: Iterable[str] | None = None) -> pl.DataFrame:
+    """The aggregate of a sweep's directory in the order of its grid, with members; without
+    columns if no run has succeeded.
+    """
+    grid = manifest.read(directory)["grid"]
+    long = ask(directory, lambda rows: aggregate(rows, grid, names))
+    return pl.DataFrame() if long is None or not len(long) else with_members(long)
+
+
+def aggregate(
+    rows: pl.LazyFrame, grid: Mapping[str, Sequence[Any]], names: Iterable[str] | None = None
+) -> pl.DataFrame:
     """Long form: one row per point, member and metric, with mean, half width of the 95 %
     confidence interval (Student's t; null for one replication), count, minimum and maximum.
+    Streams: memory is bounded by the points, not by the replications.
     """
-    wanted = set(names) if names is not None else None
-    point = coordinates(frame)
+    columns = rows.collect_schema().names()
+    point = [name for name in columns if name not in {*COMMON, *(m.name for m in metrics())}]
+    wanted = set(columns) if names is None else set(columns).intersection(names)
     keys = [*point, "scope", "id", "cca", "label"]
     parts = []
-    for metric in metrics():
-        if wanted is not None and metric.name not in wanted:
-            continue
-        member = frame.filter(pl.col("scope") == metric.scope)
-        if metric.name in frame.columns and len(member):
-            parts.append(_over_replications(member, keys, metric.name))
+    for scope in ("flow", "link", "net"):
+        chosen = [m.name for m in metrics() if m.scope == scope and m.name in wanted]
+        member = _over_replications(rows.filter(pl.col("scope") == scope), keys, chosen)
+        for name in chosen:
+            of_metric = member.select(*keys, _ORDER, pl.lit(name).alias("metric"), name)
+            parts.append(of_metric.unnest(name).filter(pl.col("n") > 0))
     if not parts:
         return pl.DataFrame()
     long = pl.concat(parts)
+    metric = _rank("metric", [m.name for m in metrics()])
+    places = [_rank(path, grid[path]) for path in point if path in grid]
     return (
         long.with_columns(ci95=_half_width(long))
-        .drop("std")
-        .sort(_order(frame, point), maintain_order=True)
+        .sort(*places, *point, metric, _ORDER)
+        .drop("std", _ORDER)
     )
 
 
-def _over_replications(member: pl.DataFrame, keys: list[str], name: str) -> pl.DataFrame:
-    value = pl.col(name).cast(pl.Float64)
-    return (
-        member.group_by(keys, maintain_order=True)
-        .agg(
-            metric=pl.lit(name),
-            mean=value.mean(),
-            std=value.std(),
-            n=value.count(),
-            min=value.min(),
-            max=value.max(),
-        )
-        .filter(pl.col("n") > 0)
-    )
+def _over_replications(rows: pl.LazyFrame, keys: list[str], names: list[str]) -> pl.DataFrame:
+    """One row per group; of each metric a struct of its statistics."""
+    statistics = []
+    for name in names:
+        value = pl.col(name).cast(pl.Float64)
+        of = [
+            value.mean().alias("mean"),
+            value.std().alias("std"),
+            value.count().alias("n"),
+            value.min().alias("min"),
+            value.max().alias("max"),
+        ]
+        statistics.append(pl.struct(of).alias(name))
+    grouped = rows.with_row_index(_ORDER).group_by(keys).agg(pl.col(_ORDER).min(), *statistics)
+    return grouped.collect(engine="streaming")
 
 
 def _half_width(long: pl.DataFrame) -> pl.Series:
@@ -102,10 +110,10 @@ def _half_width(long: pl.DataFrame) -> pl.Series:
     return width.set(long["n"] < 2, None)
 
 
-def _order(frame: pl.DataFrame, point: Sequence[str]) -> list[pl.Expr]:
-    """Grid values in the order of their first appearance, which is that of the file."""
-    ranks = {p: {v: i for i, v in enumerate(frame[p].unique(maintain_order=True))} for p in point}
-    return [pl.col(p).replace_strict(rank, return_dtype=pl.Int64) for p, rank in ranks.items()]
+def _rank(column: str, values: Sequence[Any]) -> pl.Expr:
+    """The places of a column's texts among ``values``; others come last."""
+    places = {coordinate_text(value): place for place, value in enumerate(values)}
+    return pl.col(column).replace_strict(places, default=len(places), return_dtype=pl.Int64)
 
 
 def interval(mean: float | None, half_width: float | None) -> str:
