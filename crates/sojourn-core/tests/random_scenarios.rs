@@ -58,6 +58,7 @@ fn flow() -> impl Strategy<Value = Value> {
             ("ack_every", json!(1)),
             ("ack_every", json!(7)),
             ("host_queue", json!("fq")),
+            ("access_rate", json!("2 Mbit/s")),
             ("offload", json!(true)),
             ("gro", json!(true)),
             ("stack", json!("ns3")),

@@ -107,6 +107,26 @@ fn poisson_datagrams_wait_as_queueing_theory_says() {
 }
 
 #[test]
+fn flows_have_access_links_of_their_own_rate() {
+    let outcome = run(r#"
+        duration = "20 s"
+        topology = { kind = "dumbbell", bottleneck = { rate = "100 Mbit/s" }, access_rate = "4 Mbit/s" }
+        [[flows]]
+        cca = "cubic"
+        rtt = "30 ms"
+        [[flows]]
+        cca = "cubic"
+        rtt = "60 ms"
+        access_rate = "1 Mbit/s"
+    "#);
+    for (flow, access) in [(0, 4.0), (1, 1.0)] {
+        let bytes = column(&outcome.flow_samples, "flow", flow, "delivered_bytes");
+        let rate = bytes[50..].iter().sum::<f64>() * 8e-6 / 15.0;
+        assert!((rate / (access * 1448.0 / 1514.0) - 1.0).abs() < 0.01, "{flow}: {rate}");
+    }
+}
+
+#[test]
 fn every_hop_of_a_parking_lot_is_shared_in_full() {
     let outcome = run(r#"
         duration = "20 s"

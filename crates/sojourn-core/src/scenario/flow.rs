@@ -7,7 +7,7 @@ use super::buffer::BufferSize;
 use super::names::{FlowDirection, HostQueue, Stack, Transport};
 use super::spec::{Cca, Spec, Traffic};
 use crate::cc::EcnMode;
-use crate::units::Span;
+use crate::units::{Rate, Span};
 
 /// One or more identical flows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -23,6 +23,10 @@ pub struct FlowSpec {
     pub cca: Option<Spec<Cca>>,
     /// Round-trip propagation delay outside the topology's links, half in each direction.
     pub rtt: Span,
+    /// Rate of this flow's own access link, on the sender's side. Default: the topology's
+    /// `access_rate`, where it has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub access_rate: Option<Rate>,
     /// When the connection is opened (the SYN is sent).
     pub start: Span,
     /// When the sender stops offering data. Default: the end of the run.
@@ -80,6 +84,7 @@ impl Default for FlowSpec {
             transport: Transport::default(),
             cca: None,
             rtt: Span::ZERO,
+            access_rate: None,
             start: Span::ZERO,
             stop: None,
             count: 1,

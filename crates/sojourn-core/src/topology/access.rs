@@ -18,7 +18,7 @@ pub struct Access {
 }
 
 impl Access {
-    /// Access links of this rate.
+    /// Access links of this rate, unless a flow has its own.
     pub fn new(rate: Option<Rate>) -> Self {
         Access { rate, delays: BTreeMap::new() }
     }
@@ -27,17 +27,24 @@ impl Access {
     pub fn links(&mut self, network: &mut Network, flow: &Flow<'_>) -> (Option<u32>, Option<u32>) {
         let half = flow.spec.rtt / 2;
         (
-            self.link(network, flow.id, half, false),
-            self.link(network, flow.id, flow.spec.rtt - half, true),
+            self.link(network, flow, half, false),
+            self.link(network, flow, flow.spec.rtt - half, true),
         )
     }
 
-    fn link(&mut self, network: &mut Network, flow: u32, delay: Span, back: bool) -> Option<u32> {
+    fn link(
+        &mut self,
+        network: &mut Network,
+        flow: &Flow<'_>,
+        delay: Span,
+        back: bool,
+    ) -> Option<u32> {
         let suffix = if back { "_reverse" } else { "" };
-        let spec = LinkSpec { rate: self.rate, delay, ..LinkSpec::default() };
-        if self.rate.is_some() {
+        let rate = flow.spec.access_rate.or(self.rate);
+        let spec = LinkSpec { rate, delay, ..LinkSpec::default() };
+        if rate.is_some() {
             let spec = LinkSpec { queue: Some(host_queue()), ..spec };
-            return network.link(&format!("access_{flow}{suffix}"), spec, false);
+            return network.link(&format!("access_{}{suffix}", flow.id), spec, false);
         }
         let shared = self.delays.entry((delay, back));
         *shared.or_insert_with(|| network.link(&format!("delay_{delay}{suffix}"), spec, false))

@@ -6,8 +6,8 @@
 //! Data of `forward` flows passes the link `bottleneck`, their acknowledgments return over
 //! `bottleneck_reverse`; flows with `direction = "reverse"` the other way round. A flow's `rtt` is
 //! added on its sender's side, half before the bottleneck and half on the way back, behind an
-//! access link of `access_rate` if there is one. Without `reverse`, the way back has no rate and
-//! no queue. `from` and `to` of a flow name its hosts, for queues that are fair between hosts;
+//! access link of the flow's or the topology's `access_rate` if there is one. Without `reverse`,
+//! the way back has no rate and no queue; with it, flows that run `reverse` congest it. `from` and `to` of a flow name its hosts, for queues that are fair between hosts;
 //! by default all senders are one host and all receivers another. `two_way` outages of either link
 //! befall both.
 //!
@@ -34,7 +34,8 @@ pub struct Dumbbell {
     pub bottleneck: LinkSpec,
     /// The link of the other direction. Default: no rate, no queue.
     pub reverse: LinkSpec,
-    /// Rate of each flow's own access link, on the sender's side. Default: without limit.
+    /// Rate of each flow's own access link, on the sender's side, unless the flow gives one.
+    /// Default: without limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub access_rate: Option<Rate>,
 }

@@ -1,5 +1,8 @@
 //! Graph: nodes, links and routes as the file gives them.
 //!
+//! Model: a directed graph with routes that are fixed for the run, by default the shortest of
+//! Dijkstra, "A note on two problems in connexion with graphs" (1959).
+//!
 //! Each entry of `links` joins two nodes. A link is alike in both directions unless
 //! `duplex = false`; the direction from `to` to `from` is called `ID_reverse`, and its loss is
 //! `reverse_loss`. For directions that differ, write two links with `duplex = false`.
@@ -7,7 +10,8 @@
 //! A flow gives `from` and `to`, and takes the path of the least propagation delay (among equals
 //! the fewest links, then the order of the file), or the links that `route` lists;
 //! acknowledgments take the same links back, or the shortest path where one of them has no
-//! reverse. A flow's `rtt` is added at the sender, half in each direction.
+//! reverse. A flow's `rtt` is added at the sender, half in each direction, behind an access link
+//! if the flow has an `access_rate`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

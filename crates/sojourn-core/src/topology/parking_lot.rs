@@ -7,7 +7,8 @@
 //! `from` and leaves at `to`; by default it passes all of them. Like in the dumbbell, the way back
 //! over `hop_0_reverse` and so on has no rate and no queue unless `reverse` gives it, and
 //! `direction = "reverse"` exchanges the ends. A flow's `rtt` is added on its sender's side, half
-//! in each direction, behind an access link of `access_rate` if there is one.
+//! in each direction, behind an access link of the flow's or the topology's `access_rate` if
+//! there is one.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -28,7 +29,8 @@ pub struct ParkingLot {
     pub hops: Vec<LinkSpec>,
     /// Every link of the other direction. Default: no rate, no queue.
     pub reverse: LinkSpec,
-    /// Rate of each flow's own access link, on the sender's side. Default: without limit.
+    /// Rate of each flow's own access link, on the sender's side, unless the flow gives one.
+    /// Default: without limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub access_rate: Option<Rate>,
 }
