@@ -82,7 +82,7 @@ impl Link {
         }
         match &mut self.transmitter {
             Some(transmitter) => transmitter.offer(now, packet),
-            None => self.leave(now, packet),
+            None => leave(&mut self.exit, &mut self.pipe, now, &packet),
         }
     }
 
@@ -117,19 +117,10 @@ impl Link {
     /// Handles everything that falls due up to `now`.
     #[inline]
     fn catch_up(&mut self, now: Time) {
-        while let Some(transmitter) = &mut self.transmitter
-            && let Some((end, packet)) = transmitter.poll(now)
-        {
-            self.leave(end, packet);
-        }
-    }
-
-    /// A packet leaves the transmitter.
-    #[inline]
-    fn leave(&mut self, now: Time, mut packet: Packet) {
-        let copies = self.exit.as_mut().map_or(1, |exit| exit.copies(now, &mut packet));
-        for _ in 0..copies {
-            self.pipe.push(now, packet);
+        let Some(transmitter) = &mut self.transmitter else { return };
+        while let Some(end) = transmitter.poll(now) {
+            leave(&mut self.exit, &mut self.pipe, end, transmitter.sent());
+            transmitter.serve_next(end);
         }
     }
 
@@ -192,6 +183,16 @@ impl Link {
             packets: waiting.packets + travelling.packets,
             bytes: waiting.bytes + travelling.bytes,
         }
+    }
+}
+
+/// A packet leaves the transmitter.
+#[inline]
+fn leave(exit: &mut Option<Box<Exit>>, pipe: &mut Pipe, now: Time, packet: &Packet) {
+    let Some(exit) = exit else { return pipe.push(now, *packet) };
+    let mut packet = *packet;
+    for _ in 0..exit.copies(now, &mut packet) {
+        pipe.push(now, packet);
     }
 }
 

@@ -63,24 +63,32 @@ impl Transmitter {
         }
     }
 
-    /// The next packet whose transmission has ended by `now`, and when it did.
+    /// When the packet in service was sent, if that was by `now`: it is [`Transmitter::sent`], and
+    /// [`Transmitter::serve_next`] must be called then.
     #[inline]
-    pub fn poll(&mut self, now: Time) -> Option<(Time, Packet)> {
+    pub fn poll(&mut self, now: Time) -> Option<Time> {
         while let Some(timer) = self.egress.next_timer().filter(|t| *t <= self.service_end) {
             if timer > now || !self.on_timer(timer) {
                 return None;
             }
         }
-        if self.service_end > now {
-            return None;
-        }
-        let (end, packet) = (self.service_end, self.service);
-        self.clock = end;
+        (self.service_end <= now).then_some(self.service_end)
+    }
+
+    /// The packet that has been sent.
+    #[inline]
+    pub fn sent(&self) -> &Packet {
+        &self.service
+    }
+
+    /// Counts the packet that was sent at `now` and takes up the next one.
+    #[inline]
+    pub fn serve_next(&mut self, now: Time) {
+        self.clock = now;
         self.service_end = Time::NEVER;
         self.sent_packets += 1;
-        self.sent_bytes += u64::from(packet.size + self.overhead);
-        self.serve_next(end);
-        Some((end, packet))
+        self.sent_bytes += u64::from(self.service.size + self.overhead);
+        self.take_up(now);
     }
 
     /// Runs the discipline's timer; returns whether that brought things forward. A timer that asks
@@ -90,17 +98,19 @@ impl Transmitter {
         self.clock = timer.max(self.clock);
         self.egress.on_timer(self.clock);
         if self.is_idle() {
-            self.serve_next(self.clock);
+            self.take_up(self.clock);
         }
         self.egress.next_timer().is_none_or(|next| next > timer)
     }
 
-    fn serve_next(&mut self, now: Time) {
+    #[inline]
+    fn take_up(&mut self, now: Time) {
         if let Some(packet) = self.egress.dequeue(now) {
             self.serve(now, packet);
         }
     }
 
+    #[inline]
     fn serve(&mut self, now: Time, packet: Packet) {
         let length = packet.size + self.overhead;
         self.service = packet;

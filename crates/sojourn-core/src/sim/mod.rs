@@ -31,6 +31,9 @@ use routes::RouteTable;
 /// More steps than this at one instant mean that time stands still.
 const MOST_STEPS_AT_AN_INSTANT: u64 = 10_000_000;
 
+/// Outcome of a step, small enough for a register.
+type Step = Result<(), Box<Fault>>;
+
 /// A network with flows on it, and how far it has been simulated.
 pub struct Simulation {
     now: Time,
@@ -110,7 +113,10 @@ impl Simulation {
     /// # Errors
     /// If an invariant of the simulator is broken. The simulation cannot be continued then.
     pub fn advance(&mut self, until: Time) -> Result<(), Fault> {
-        let until = until.min(self.parts.end);
+        self.run_until(until.min(self.parts.end)).map_err(|fault| *fault)
+    }
+
+    fn run_until(&mut self, until: Time) -> Step {
         while let Some((time, target)) = self.events.pop_until(until) {
             self.step(time, target)?;
             self.wake(target)?;
@@ -137,13 +143,13 @@ impl Simulation {
     /// As [`Simulation::advance`].
     pub fn outcome(mut self) -> Result<Outcome, Fault> {
         if self.recorder.last() < self.now {
-            self.sample()?;
+            self.sample().map_err(|fault| *fault)?;
         }
         let Parts { flows, endpoints, links, .. } = &self.parts;
         Ok(Outcome::gather(self.recorder, flows, endpoints, links, self.events.scheduled()))
     }
 
-    fn wake(&mut self, target: Target) -> Result<(), Fault> {
+    fn wake(&mut self, target: Target) -> Step {
         match target {
             Target::Link(link) => self.on_link(link as usize),
             Target::Endpoint(endpoint) => self.on_endpoint(endpoint as usize),
@@ -163,7 +169,7 @@ impl Simulation {
     }
 
     /// Packets arrive at the far end of a link and are handed on.
-    fn on_link(&mut self, link: usize) -> Result<(), Fault> {
+    fn on_link(&mut self, link: usize) -> Step {
         match self.link_alarms[link].fired(self.now) {
             Wake::Now => {}
             Wake::At(time) => {
@@ -175,7 +181,7 @@ impl Simulation {
         while let Some(mut packet) = self.parts.links[link].poll(self.now) {
             packet.hop += 1;
             match self.parts.routes.next(&packet) {
-                Some(next) => self.offer(next, packet),
+                Some(next) => self.offer(next, &packet),
                 None => self.arrive(&packet)?,
             }
         }
@@ -183,7 +189,7 @@ impl Simulation {
         Ok(())
     }
 
-    fn on_endpoint(&mut self, endpoint: usize) -> Result<(), Fault> {
+    fn on_endpoint(&mut self, endpoint: usize) -> Step {
         match self.endpoint_alarms[endpoint].fired(self.now) {
             Wake::Now => {
                 self.parts.endpoints[endpoint].on_timeout(self.now);
@@ -196,7 +202,7 @@ impl Simulation {
     }
 
     /// The application of a flow does what is due.
-    fn on_source(&mut self, flow: usize) -> Result<(), Fault> {
+    fn on_source(&mut self, flow: usize) -> Step {
         let sender = 2 * flow;
         while let Some(application) = &mut self.parts.applications[flow] {
             match application.poll(self.now) {
@@ -224,14 +230,14 @@ impl Simulation {
         }
     }
 
-    fn on_stop(&mut self, flow: usize) -> Result<(), Fault> {
+    fn on_stop(&mut self, flow: usize) -> Step {
         self.parts.applications[flow] = None;
         self.parts.endpoints[2 * flow].stop(self.now);
         self.pump(2 * flow)
     }
 
     /// Records a sample, and checks that the links conserve packets.
-    fn sample(&mut self) -> Result<(), Fault> {
+    fn sample(&mut self) -> Step {
         let Parts { endpoints, links, .. } = &mut self.parts;
         self.recorder.sample(self.now, endpoints, links);
         match links.iter_mut().position(|link| !link.is_balanced(self.now)) {
@@ -244,7 +250,7 @@ impl Simulation {
 
     /// A packet reaches its endpoint.
     #[inline]
-    fn arrive(&mut self, packet: &Packet) -> Result<(), Fault> {
+    fn arrive(&mut self, packet: &Packet) -> Step {
         let endpoint =
             2 * packet.flow as usize + usize::from(packet.direction == Direction::Forward);
         self.parts.endpoints[endpoint].on_packet(self.now, packet);
@@ -253,7 +259,7 @@ impl Simulation {
 
     /// Sends what the endpoint has to send.
     #[inline]
-    fn pump(&mut self, endpoint: usize) -> Result<(), Fault> {
+    fn pump(&mut self, endpoint: usize) -> Step {
         while let Some(packet) = self.parts.endpoints[endpoint].poll_transmit(self.now) {
             let target = Target::Endpoint(endpoint as u32);
             if packet.flow as usize != endpoint / 2 {
@@ -261,20 +267,20 @@ impl Simulation {
             }
             self.step(self.now, target)?;
             match self.parts.routes.next(&packet) {
-                Some(first) => self.offer(first, packet),
+                Some(first) => self.offer(first, &packet),
                 None => self.direct.push_back(packet),
             }
         }
         let want = self.parts.endpoints[endpoint].next_timeout().unwrap_or(Time::NEVER);
         if let Some(time) = self.endpoint_alarms[endpoint].arm(want.max(self.now)) {
-            self.events.push(time, Target::Endpoint(endpoint as u32));
+            self.schedule(time, Target::Endpoint(endpoint as u32));
         }
         Ok(())
     }
 
     #[inline]
-    fn offer(&mut self, link: usize, packet: Packet) {
-        self.parts.links[link].offer(self.now, packet);
+    fn offer(&mut self, link: usize, packet: &Packet) {
+        self.parts.links[link].offer(self.now, *packet);
         self.arm_link(link);
     }
 
@@ -282,13 +288,19 @@ impl Simulation {
     fn arm_link(&mut self, link: usize) {
         let want = self.parts.links[link].next_wakeup().unwrap_or(Time::NEVER);
         if let Some(time) = self.link_alarms[link].arm(want.max(self.now)) {
-            self.events.push(time, Target::Link(link as u32));
+            self.schedule(time, Target::Link(link as u32));
         }
+    }
+
+    /// Apart, because most of the time nothing needs to be scheduled.
+    #[inline(never)]
+    fn schedule(&mut self, time: Time, target: Target) {
+        self.events.push(time, target);
     }
 
     /// Counts a step of `target` at `time`; notices when time does not move on as it should.
     #[inline]
-    fn step(&mut self, time: Time, target: Target) -> Result<(), Fault> {
+    fn step(&mut self, time: Time, target: Target) -> Step {
         if time > self.now {
             self.now = time;
             self.steps = 0;
@@ -305,7 +317,7 @@ impl Simulation {
     }
 
     #[cold]
-    fn fault(&self, target: Target, holds: &str) -> Fault {
+    fn fault(&self, target: Target, holds: &str) -> Box<Fault> {
         let component = match target {
             Target::Link(link) => format!("link {}", self.parts.link_ids[link as usize]),
             Target::Endpoint(end) if end % 2 == 0 => format!("sender of flow {}", end / 2),
@@ -313,7 +325,8 @@ impl Simulation {
             Target::Source(flow) | Target::Stop(flow) => format!("application of flow {flow}"),
             Target::Sample | Target::WarmupEnd => "recorder".to_owned(),
         };
-        Fault { time: self.now, component, message: format!("broken invariant: it {holds}") }
+        let message = format!("broken invariant: it {holds}");
+        Box::new(Fault { time: self.now, component, message })
     }
 }
 
