@@ -72,9 +72,7 @@ impl Link {
     #[inline]
     pub fn offer(&mut self, now: Time, packet: Packet) {
         self.offered.add(&packet);
-        if self.transmitter.is_some() {
-            self.catch_up(now);
-        }
+        self.catch_up(now);
         if let Some(policer) = &mut self.policer
             && !policer.admits(now, &packet)
         {
@@ -99,24 +97,37 @@ impl Link {
     /// When `poll` wants to be called next, if at all. Nothing arrives before.
     #[inline]
     pub fn next_wakeup(&self) -> Option<Time> {
-        if self.pipe.may_overtake() {
-            return self.pipe.next_arrival().into_iter().chain(self.next_entry()).min();
+        // What enters later arrives later, unless it may overtake.
+        match self.pipe.next_arrival() {
+            Some(arrival) if self.pipe.may_overtake() => {
+                Some(self.next_entry().map_or(arrival, |entry| entry.min(arrival)))
+            }
+            Some(arrival) => Some(arrival),
+            None => self.next_entry(),
         }
-        // What enters later arrives later.
-        self.pipe.next_arrival().or_else(|| self.next_entry())
     }
 
     /// When the next packet can be expected out of the pipe that is not in it yet, or a queue
     /// that holds everything back must be asked again.
+    #[inline]
     fn next_entry(&self) -> Option<Time> {
         let transmitter = self.transmitter.as_ref()?;
-        let departure = transmitter.next_departure();
-        departure.map(|end| end + self.pipe.least_delay()).or_else(|| transmitter.release())
+        match transmitter.next_departure() {
+            Some(end) => Some(end + self.pipe.least_delay()),
+            None => transmitter.release(),
+        }
     }
 
     /// Handles everything that falls due up to `now`.
     #[inline]
     fn catch_up(&mut self, now: Time) {
+        if self.transmitter.as_ref().is_some_and(|transmitter| transmitter.is_due(now)) {
+            self.transmit(now);
+        }
+    }
+
+    #[inline(never)]
+    fn transmit(&mut self, now: Time) {
         let Some(transmitter) = &mut self.transmitter else { return };
         while let Some(end) = transmitter.poll(now) {
             leave(&mut self.exit, &mut self.pipe, end, transmitter.sent());
@@ -189,8 +200,14 @@ impl Link {
 /// A packet leaves the transmitter.
 #[inline]
 fn leave(exit: &mut Option<Box<Exit>>, pipe: &mut Pipe, now: Time, packet: &Packet) {
-    let Some(exit) = exit else { return pipe.push(now, *packet) };
-    let mut packet = *packet;
+    match exit {
+        Some(exit) => pass(exit, pipe, now, *packet),
+        None => pipe.push(now, *packet),
+    }
+}
+
+#[inline(never)]
+fn pass(exit: &mut Exit, pipe: &mut Pipe, now: Time, mut packet: Packet) {
     for _ in 0..exit.copies(now, &mut packet) {
         pipe.push(now, packet);
     }

@@ -48,6 +48,7 @@ impl Pipe {
         }
     }
 
+    #[inline(never)]
     fn push_varied(&mut self, now: Time, packet: Packet) {
         let Some(variation) = &mut self.variation else { return };
         let last = self.packets.back().map_or(Time::ZERO, |(arrival, _)| *arrival);

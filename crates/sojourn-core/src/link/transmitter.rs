@@ -63,6 +63,12 @@ impl Transmitter {
         }
     }
 
+    /// Whether something falls due by `now`.
+    #[inline]
+    pub fn is_due(&self, now: Time) -> bool {
+        self.service_end <= now || self.egress.next_timer().is_some_and(|timer| timer <= now)
+    }
+
     /// When the packet in service was sent, if that was by `now`: it is [`Transmitter::sent`], and
     /// [`Transmitter::serve_next`] must be called then.
     #[inline]
@@ -132,6 +138,7 @@ impl Transmitter {
     }
 
     /// When an idle transmitter's queue releases what it holds back, if it does.
+    #[inline(never)]
     pub fn release(&self) -> Option<Time> {
         (self.egress.backlog().packets > 0).then(|| self.egress.next_timer()).flatten()
     }

@@ -94,9 +94,8 @@ impl QueueDiscipline for Fifo {
     }
 
     fn dequeue(&mut self, _now: Time, _cx: &mut QueueContext<'_>) -> Option<Packet> {
-        let packet = self.packets.pop_front()?;
-        self.backlog.remove(&packet);
-        Some(packet)
+        self.backlog.remove(self.packets.front()?);
+        self.packets.pop_front()
     }
 
     fn backlog(&self) -> Backlog {

@@ -173,7 +173,7 @@ impl Simulation {
         match self.link_alarms[link].fired(self.now) {
             Wake::Now => {}
             Wake::At(time) => {
-                self.events.push(time, Target::Link(link as u32));
+                self.schedule(time, Target::Link(link as u32));
                 return Ok(());
             }
             Wake::Not => return Ok(()),
@@ -195,7 +195,7 @@ impl Simulation {
                 self.parts.endpoints[endpoint].on_timeout(self.now);
                 return self.pump(endpoint);
             }
-            Wake::At(time) => self.events.push(time, Target::Endpoint(endpoint as u32)),
+            Wake::At(time) => self.schedule(time, Target::Endpoint(endpoint as u32)),
             Wake::Not => {}
         }
         Ok(())
