@@ -1,7 +1,8 @@
 //! A bottleneck and simple senders for tests of controls: one FIFO with a rate, a limit, marking
 //! by sojourn time and independent loss; flows of their own round-trip times, always with data to
 //! send; an ACK per packet. Lost packets count as lost when three later ones have arrived, and
-//! are not sent again: that is all the same to a control.
+//! are not sent again: that is all the same to a control. For what flows make of a queue in time;
+//! `testing.rs` takes one control through rounds and losses of a test's choosing.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};

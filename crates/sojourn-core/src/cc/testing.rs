@@ -1,6 +1,7 @@
 //! A path for tests of controls' laws: one bottleneck, no protocol. Every segment is acknowledged
 //! one round trip after it left the bottleneck; a lost one is noticed when its acknowledgment would
-//! have come, and counts as retransmitted at once.
+//! have come, and counts as retransmitted at once. A test says how many rounds to go and what to
+//! lose or mark, and sees into the control; for several flows on one queue there is `path.rs`.
 
 use std::collections::VecDeque;
 

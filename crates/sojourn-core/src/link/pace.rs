@@ -94,6 +94,7 @@ mod tests {
     use super::*;
     use crate::link::outage::{OutageEffect, OutageSpec};
     use crate::link::schedule::{ScheduleSpec, Step};
+    use crate::quantity::Percent;
     use crate::rng::StreamKey;
 
     const HORIZON: Time = Time::from_nanos(100_000_000_000);
@@ -128,6 +129,37 @@ mod tests {
             let capacity = u128::from(round * per_round) * 1_000_000 + done;
             let work = u128::from(sent) * 1_000_000_000;
             assert_eq!(work, capacity + u128::from(carry), "packet {index}");
+        }
+    }
+
+    #[test]
+    fn a_backlog_follows_a_walk_to_the_byte() {
+        let mbps = |m: u64| Rate::from_bps(m * 1_000_000);
+        let walk = ScheduleSpec::Walk {
+            start: mbps(10),
+            step: mbps(1),
+            interval: Span::from_millis(7),
+            correlation: Percent::new(50.0),
+            least: mbps(2),
+            most: mbps(20),
+        };
+        let mut rates = Schedule::new(&walk, Rate::from_bps(1), StreamKey::root(2));
+        let mut pace = scheduled(&walk, None);
+        let (mut now, mut carry) = (Time::ZERO, 0);
+        // Bits times 1e9: sent, and offered by the walk until `since`.
+        let (mut sent, mut offered, mut since) = (0u128, 0u128, Time::ZERO);
+        for index in 0..50_000u64 {
+            let length = 40 + (index * 977 % 1461) as u32;
+            now = pace.end(now, length, &mut carry);
+            sent += u128::from(length) * 8_000_000_000;
+            while since < now {
+                let step = Span::from_millis(7 * (since.as_nanos() / 7_000_000 + 1));
+                let until = now.min(Time::ZERO + step);
+                let bps = u128::from(rates.at(since).as_bps());
+                offered += bps * u128::from(until.since(since).as_nanos());
+                since = until;
+            }
+            assert_eq!(sent, offered + u128::from(carry), "packet {index}");
         }
     }
 
