@@ -86,12 +86,21 @@ impl Link {
 
     /// The next packet that has arrived at the far end by `now`. To be called until it returns
     /// `None`.
-    #[inline]
     pub fn poll(&mut self, now: Time) -> Option<Packet> {
+        let mut packet = Packet::default();
+        self.poll_into(now, &mut packet).then_some(packet)
+    }
+
+    /// The same, in a place of the caller's: the event loop moves millions of packets, and one that
+    /// passes through an `Option` is copied twice, the second time in other pieces than the first.
+    #[inline]
+    pub fn poll_into(&mut self, now: Time, packet: &mut Packet) -> bool {
         self.catch_up(now);
-        let packet = self.pipe.pop(now)?;
-        self.arrived.add(&packet);
-        Some(packet)
+        let arrived = self.pipe.pop(now, packet);
+        if arrived {
+            self.arrived.add(packet);
+        }
+        arrived
     }
 
     /// When `poll` wants to be called next, if at all. Nothing arrives before.

@@ -92,14 +92,16 @@ impl Pipe {
         (self.next != Time::NEVER).then_some(self.next)
     }
 
+    /// Moves the first packet into `packet` if it has arrived.
     #[inline]
-    pub fn pop(&mut self, now: Time) -> Option<Packet> {
-        if self.next > now {
-            return None;
+    pub fn pop(&mut self, now: Time, packet: &mut Packet) -> bool {
+        match self.packets.front() {
+            Some((_, first)) if self.next <= now => *packet = *first,
+            _ => return false,
         }
-        let (_, packet) = self.packets.pop_front()?;
+        self.packets.pop_front();
         self.look_ahead();
-        Some(packet)
+        true
     }
 
     pub fn held(&self) -> Backlog {

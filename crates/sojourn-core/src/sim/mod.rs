@@ -178,7 +178,8 @@ impl Simulation {
             }
             Wake::Not => return Ok(()),
         }
-        while let Some(mut packet) = self.parts.links[link].poll(self.now) {
+        let mut packet = Packet::default();
+        while self.parts.links[link].poll_into(self.now, &mut packet) {
             packet.hop += 1;
             match self.parts.routes.next(&packet) {
                 Some(next) => self.offer(next, &packet),
