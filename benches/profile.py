@@ -1,0 +1,100 @@
+"""Instructions per data packet of a workload, by component, counted by callgrind (repeatable).
+
+    python benches/profile.py experiments/speed/b.toml
+
+Code of the standard library counts for the function that it was inlined into.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+# The first prefix that a source file's path, or a function's module, begins with.
+COMPONENTS = {
+    "event": "event queue",
+    "sim": "event loop, hand-over of packets",
+    "link": "links",
+    "queue": "queues",
+    "transport/tcp/receiver": "receiver",
+    "transport/tcp/reassembly": "receiver",
+    "transport/tcp/autotune": "receiver",
+    "transport/tcp/echo": "receiver",
+    "transport": "sender",
+    "cc": "congestion control",
+    "record": "recorders",
+}
+NEUTRAL = ("packet", "units")
+OTHER = "building the network, memory"
+
+
+def binary() -> str:
+    """Builds the benchmark of whole runs; where it is."""
+    command = ["cargo", "bench", "--no-run", "--message-format=json", "-p", "sojourn-core"]
+    command += ["--bench", "workloads"]
+    output = subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True)
+    messages = (json.loads(line) for line in output.stdout.splitlines())
+    return next(m["executable"] for m in messages if m.get("executable"))
+
+
+def component(file: str, function: str) -> str:
+    """The component that a line of `file`, compiled into `function`, belongs to."""
+    _, found, path = file.rpartition("sojourn-core/src/")
+    if not found or path.startswith(NEUTRAL):
+        module = re.search(r"sojourn_core::([\w:]+)", function)
+        path = module[1].replace("::", "/") if module else ""
+    return next((name for start, name in COMPONENTS.items() if path.startswith(start)), OTHER)
+
+
+def read(profile: Path) -> Counter[str]:
+    """Instructions by component, from a profile in callgrind's format."""
+    names: dict[tuple[str, str], str] = {}
+
+    def named(kind: str, text: str) -> str:
+        number, _, name = text.partition(" ")
+        return names.setdefault((kind, number), name)
+
+    counts: Counter[str] = Counter()
+    file = function = ""
+    called = False
+    for line in profile.read_text().splitlines():
+        key, equals, rest = line.partition("=")
+        if equals and key in {"fl", "fi", "fe"}:
+            file = named("file", rest)
+        elif equals and key in {"cfi", "cfl"}:
+            named("file", rest)
+        elif equals and key in {"fn", "cfn"}:
+            name = named("function", rest)
+            function = name if key == "fn" else function
+        elif key == "calls":
+            called = True
+        elif re.match(r"[-+*\d]", line):
+            # What follows a call is the callee's cost, which is counted there.
+            if not called:
+                counts[component(file, function)] += int(line.split()[1])
+            called = False
+    return counts
+
+
+def main(workload: str) -> None:
+    """Runs `workload` under callgrind and prints the table."""
+    with tempfile.TemporaryDirectory() as directory:
+        profile = Path(directory) / "profile"
+        command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={profile}"]
+        command += [binary(), "--one", workload]
+        output = subprocess.run(command, check=True, capture_output=True, text=True)
+        counts = read(profile)
+    packets = float(output.stdout.split()[0])
+    for name, count in counts.most_common():
+        print(f"{name:34} {count / packets:7.0f} {count / counts.total():6.1%}")
+    print(f"{'all':34} {counts.total() / packets:7.0f}")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
