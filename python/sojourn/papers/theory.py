@@ -39,7 +39,7 @@ def _document(bottleneck: dict[str, Any], flow: dict[str, Any], seconds: int) ->
         "warmup": f"{seconds // 10} s",
         "stack": "linux-6",
         "topology": {"kind": "dumbbell", "bottleneck": {"overhead": "0 B", **bottleneck}},
-        "flows": [{"ack_every": 1, **flow}],
+        "flows": [{"ack_every": 1, "offload": False, **flow}],
     }
 
 
@@ -129,7 +129,7 @@ THEORY = Paper(
     labels=("parameter",),
     tables=("laws",),
     choices=(
-        'stack = "linux-6", every segment acknowledged, overhead = "0 B"',
+        'stack = "linux-6", every segment acknowledged, no offload, overhead = "0 B"',
         "published: the formula's value",
     ),
     cells=_cells,

@@ -55,8 +55,8 @@ pub struct FlowSpec {
     pub ack_every: u32,
     /// Queue between transport and device of the sending host.
     pub host_queue: HostQueue,
-    /// Whether a paced sender sends bursts, as with segmentation offload (TSO, GSO). Default: what
-    /// the stack does.
+    /// Whether the sender sends bursts, as with segmentation offload (TSO, GSO): a paced one a
+    /// millisecond's worth at a time, another one by waiting for more. Default: what the stack does.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub offload: Option<bool>,
     /// Whether the receiver merges segments that arrive back to back (GRO) and acknowledges them

@@ -37,6 +37,11 @@ impl Pacer {
         self.rate
     }
 
+    /// Earliest time of the next burst.
+    pub fn next(&self) -> Time {
+        self.next
+    }
+
     /// When the next segment may go, if that is later than `now`.
     #[inline]
     pub fn blocked_until(&self, now: Time) -> Option<Time> {
@@ -80,10 +85,18 @@ pub fn window_rate(
     if srtt == Span::ZERO {
         return None;
     }
-    let percent: u128 = if cwnd < ssthresh / 2 { 200 } else { 120 };
-    let bits = u128::from(cwnd.max(packets_out)) * u128::from(mss) * 8;
-    let bps = bits * percent * 10_000_000 / u128::from(srtt.as_nanos());
-    Some(Rate::from_bps(bps.clamp(1, u128::from(u64::MAX)) as u64))
+    let percent: u64 = if cwnd < ssthresh / 2 { 200 } else { 120 };
+    let bits = u64::from(cwnd.max(packets_out)) * u64::from(mss) * 8;
+    let (factor, nanos) = (percent * 10_000_000, srtt.as_nanos());
+    // Wide arithmetic is slow, and needed for windows of gigabytes only.
+    let bps = match bits.checked_mul(factor) {
+        Some(product) => product / nanos,
+        None => {
+            let bps = u128::from(bits) * u128::from(factor) / u128::from(nanos);
+            u64::try_from(bps).unwrap_or(u64::MAX)
+        }
+    };
+    Some(Rate::from_bps(bps.max(1)))
 }
 
 #[cfg(test)]

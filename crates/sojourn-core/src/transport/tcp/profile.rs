@@ -54,6 +54,19 @@ pub enum TimeoutWindow {
     InFlightPlusOne,
 }
 
+/// When a sender waits for more to send in one large segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Deferral {
+    /// If it sent something in this timer tick and the oldest segment outstanding is older than
+    /// half an RTT (Linux until 4.20).
+    SameTick,
+    /// The same, but if it sent something within the last millisecond (Linux 5.0 to 6.17).
+    Recent,
+    /// If it sent something within the last millisecond and the next ACK is expected within the
+    /// lesser of one and half an RTT (Linux since 6.18).
+    AckNear,
+}
+
 /// One stack's constants and choices.
 #[derive(Clone, Copy, Debug)]
 pub struct Profile {
@@ -87,9 +100,13 @@ pub struct Profile {
     pub slow_start_after_idle: bool,
     /// Whether a control that asks for pacing is paced without a host queue.
     pub internal_pacing: bool,
-    /// Whether paced segments leave in bursts: Linux cuts them for segmentation in software where
-    /// the device cannot (always since 4.17).
+    /// Whether segments leave in bursts: Linux cuts them for segmentation in software where the
+    /// device cannot (always since 4.17).
     pub offload: bool,
+    /// When little is not sent at once, with offload.
+    pub deferral: Option<Deferral>,
+    /// Whether bursts are longer on very short paths (`tcp_tso_rtt_log`; Linux since 5.18).
+    pub long_bursts_nearby: bool,
     /// Growth of the window needs it to be the limit.
     pub cwnd_validation: bool,
     /// Receiver: ACKs sent at once when data first arrives.
@@ -121,6 +138,8 @@ const LINUX_6: Profile = Profile {
     slow_start_after_idle: true,
     internal_pacing: true,
     offload: true,
+    deferral: Some(Deferral::AckNear),
+    long_bursts_nearby: true,
     cwnd_validation: true,
     quick_acks: 16,
     delayed_ack: Span::from_millis(40),
@@ -134,6 +153,8 @@ const LINUX_5_1: Profile = Profile {
     prr: PrrBound::RetransmissionDelivered,
     timeout_window: TimeoutWindow::One,
     tick: Span::from_millis(4),
+    deferral: Some(Deferral::Recent),
+    long_bursts_nearby: false,
     receive_buffer_max: 6 << 20,
     window_share: 0.5,
     ..LINUX_6
@@ -142,6 +163,7 @@ const LINUX_5_1: Profile = Profile {
 const LINUX_4_9: Profile = Profile {
     loss_detection: LossDetection::Fack,
     internal_pacing: false,
+    deferral: Some(Deferral::SameTick),
     sack_compression: false,
     ..LINUX_5_1
 };
@@ -155,6 +177,7 @@ const RFC: Profile = Profile {
     timeout_window: TimeoutWindow::One,
     tick: Span::from_millis(1),
     offload: false,
+    deferral: None,
     tail_loss_probe: false,
     frto: false,
     undo: false,

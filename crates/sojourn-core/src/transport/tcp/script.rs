@@ -306,3 +306,93 @@ fn lost_retransmission_is_sent_again() {
     );
     assert_eq!((counters.rtos, counters.retransmissions), (0, 2));
 }
+
+/// With offload: a window of ten, two segments at once.
+fn play_with_offload(profile: &str, table: &str) {
+    Script::new(TcpInit { offload: true, ..init(profile) }, "fixed-window", ENDLESS).play(table);
+}
+
+/// A single segment waits for the next ACK, unless nothing was sent for a millisecond or the
+/// oldest one outstanding is young.
+#[test]
+fn a_little_waits_for_more() {
+    play_with_offload(
+        "linux-5.1",
+        "100 sent 1-10
+         200 ack 2
+         200 sent 11
+         200.3 ack 3
+         250 sent -
+         250 ack 4
+         250 sent 12-13
+         250.3 ack 12
+         250.3 sent 14-21",
+    );
+    play_with_offload(
+        "linux-5.1",
+        "100 sent 1-10
+         200 ack 2
+         200 sent 11
+         200.5 ack 11
+         200.5 sent 12-20",
+    );
+}
+
+/// Linux 6.18 does not wait for an ACK that is more than a millisecond away.
+#[test]
+fn a_little_waits_for_a_near_ack_only() {
+    let table = "100 sent 1-10
+         160 ack 2
+         160 sent 11
+         160.3 ack 3";
+    play_with_offload("linux-5.1", &format!("{table}\n 160.3 sent -"));
+    play_with_offload("linux-6", &format!("{table}\n 160.3 sent 12"));
+    play_with_offload(
+        "linux-6",
+        "100 sent 1-10
+         200 ack 2
+         200 sent 11
+         200.3 ack 3
+         200.3 sent -",
+    );
+}
+
+/// Before 5.0 the clock was the tick of 4 ms.
+#[test]
+fn a_little_waits_within_a_tick() {
+    play_with_offload(
+        "linux-4.9",
+        "100 sent 1-10
+         200 ack 2
+         200 sent 11
+         203.9 ack 3
+         203.9 sent -
+         203.9 ack 4
+         203.9 sent 12-13
+         204.1 ack 5
+         204.1 sent 14",
+    );
+}
+
+/// The end of a transfer does not wait, nor do new segments in recovery.
+#[test]
+fn a_little_does_not_wait_at_the_end_or_in_recovery() {
+    let mut script =
+        Script::new(TcpInit { offload: true, ..init("linux-5.1") }, "fixed-window", 12 * 1448);
+    script.sender.close(at("100"));
+    script.play(
+        "100 sent 1-10
+         200 ack 2
+         200 sent 11
+         200.3 ack 3
+         200.3 sent 12",
+    );
+    play_with_offload(
+        "linux-5.1",
+        "100 sent 1-10
+         200 ack 1 sack 2-4
+         200 sent 1 11-13
+         200.3 ack 1 sack 2-5
+         200.3 sent 14",
+    );
+}

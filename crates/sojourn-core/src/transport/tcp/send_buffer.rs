@@ -85,6 +85,11 @@ impl SendBuffer {
         (limit - self.cut).min(u64::from(mss)) as u32
     }
 
+    /// Whether all that will ever be sent is among the next `bytes`.
+    pub fn ends_within(&self, bytes: u64) -> bool {
+        self.closed && self.offered - self.cut <= bytes
+    }
+
     fn unlimited(&self) -> bool {
         self.offered == u64::MAX && self.capacity == u64::MAX
     }

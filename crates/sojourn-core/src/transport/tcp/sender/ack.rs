@@ -4,9 +4,9 @@ use super::Sender;
 use crate::cc::{AckSample, CaState, EcnMode, Lost, RateSample};
 use crate::packet::{Flags, Packet, SackBlock};
 use crate::transport::tcp::profile::LossDetection;
+use crate::transport::tcp::rack;
 use crate::transport::tcp::rate::Sampler;
 use crate::transport::tcp::scoreboard::{Marks, Scoreboard, Segment};
-use crate::transport::tcp::{pacing, rack};
 use crate::units::{Span, Time};
 
 /// What one ACK brought.
@@ -381,18 +381,13 @@ impl Sender {
         wait
     }
 
-    /// The pacing rate: the control's, or the stack's for window-based controls.
+    /// Sets the rate of pacing, if this flow is paced.
     pub(super) fn update_pacing(&mut self) {
         if !self.paced() {
             self.pacer.set_rate(None);
             return;
         }
-        let rate = self.control.pacing_rate.or_else(|| {
-            let out = self.board.packets_out();
-            let (cwnd, ssthresh) = (self.cwnd, self.control.ssthresh);
-            pacing::window_rate(cwnd, ssthresh, out, self.init.mss, self.rtt.srtt())
-        });
-        self.pacer.set_rate(rate);
+        self.pacer.set_rate(self.pacing_rate());
     }
 }
 

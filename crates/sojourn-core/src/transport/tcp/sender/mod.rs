@@ -1,9 +1,11 @@
 //! The sending end of a TCP flow.
 //!
 //! One file per concern: `ack` (what an ACK says), `recovery` (the congestion state machine),
-//! `output` (what is sent), `timers`. The names of states, marks and counters are Linux's.
+//! `output` (what is sent), `batch` (large segments), `timers`. The names of states, marks and
+//! counters are Linux's.
 
 mod ack;
+mod batch;
 mod output;
 mod recovery;
 mod timers;

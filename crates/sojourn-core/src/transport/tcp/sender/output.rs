@@ -1,11 +1,12 @@
 //! What is sent (Linux `tcp_xmit_retransmit_queue`, `tcp_write_xmit`, `tcp_cwnd_validate`).
 
+use super::batch::Batch;
 use super::timers::TimerKind;
 use super::{Phase, Sender};
 use crate::cc::{CaState, EcnMode, Event, Sent};
 use crate::packet::{Acknowledgment, Ecn, Flags, Packet};
 use crate::transport::tcp::scoreboard::{Marks, Segment};
-use crate::transport::tcp::{HEADER, SYN_SIZE, pacing};
+use crate::transport::tcp::{HEADER, SYN_SIZE};
 use crate::units::Time;
 
 /// A stretch of sending between two events.
@@ -17,6 +18,10 @@ pub(super) struct Burst {
     ack_due: bool,
     /// New segments sent in this stretch.
     sent: u32,
+    /// New segments left of the large one that is being sent.
+    batch: u32,
+    /// The congestion window allows some segments, which wait for more.
+    waiting: bool,
     /// Pacing forbids sending until then.
     pub blocked_until: Option<Time>,
 }
@@ -61,9 +66,9 @@ impl Sender {
         self.burst.blocked_until = self.pacer.blocked_until(now);
         if self.burst.blocked_until.is_none() && self.board.in_flight() < self.cwnd {
             let packet = if self.recovery.new_data_first {
-                self.new_segment(now).or_else(|| self.retransmission(now))
+                self.batched_segment(now).or_else(|| self.retransmission(now))
             } else {
-                self.retransmission(now).or_else(|| self.new_segment(now))
+                self.retransmission(now).or_else(|| self.batched_segment(now))
             };
             if packet.is_some() {
                 return packet;
@@ -75,7 +80,7 @@ impl Sender {
 
     /// Bookkeeping when nothing more can be sent now.
     fn end_burst(&mut self, now: Time) {
-        let limited = self.board.in_flight() >= self.cwnd;
+        let limited = self.burst.waiting || self.board.in_flight() >= self.cwnd;
         if self.burst.sent > 0 || limited {
             self.validate_window(now, limited);
         }
@@ -89,8 +94,7 @@ impl Sender {
         {
             self.delivery.set_app_limited(self.board.in_flight());
         }
-        self.burst.open = false;
-        self.burst.sent = 0;
+        self.burst = Burst { blocked_until: self.burst.blocked_until, ..Burst::default() };
     }
 
     /// Notes whether the window was what limited sending (Linux `tcp_cwnd_validate`).
@@ -161,6 +165,22 @@ impl Sender {
         payload > 0 && self.outstanding_bytes + u64::from(payload) <= self.peer_window
     }
 
+    /// A new segment, as part of a large one.
+    fn batched_segment(&mut self, now: Time) -> Option<Packet> {
+        if self.burst.batch == 0 {
+            match self.next_batch(now) {
+                Batch::Send(segments) => self.burst.batch = segments,
+                Batch::Wait { cwnd_limited } => {
+                    self.burst.waiting = cwnd_limited;
+                    return None;
+                }
+            }
+        }
+        let packet = self.new_segment(now)?;
+        self.burst.batch -= 1;
+        Some(packet)
+    }
+
     fn new_segment(&mut self, now: Time) -> Option<Packet> {
         if !self.has_new_data() {
             return None;
@@ -217,22 +237,14 @@ impl Sender {
         if self.in_reduction() {
             self.prr.on_sent(1);
         }
-        let burst = self.burst_size();
-        self.pacer.on_sent(now, payload, burst, self.counters.sent_packets);
+        if self.pacer.rate().is_some() {
+            let burst = self.batch_size();
+            self.pacer.on_sent(now, payload, burst, self.counters.sent_packets);
+        }
         self.counters.sent_packets += 1;
         self.counters.sent_bytes += u64::from(payload);
         self.last_sent_at = now;
         self.cc.on_sent(now, &Sent { seq, in_flight, retransmission: again });
-    }
-
-    /// Segments that leave back to back when paced.
-    fn burst_size(&self) -> u32 {
-        if !self.init.offload || self.pacer.rate().is_none() {
-            return 1;
-        }
-        self.control.burst.unwrap_or_else(|| {
-            pacing::burst_segments(self.pacer.rate(), self.rtt.min_rtt(), self.init.mss)
-        })
     }
 
     /// After a timeout the first segment goes out whatever the window says.

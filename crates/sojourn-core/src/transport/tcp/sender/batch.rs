@@ -1,0 +1,96 @@
+//! Segments that leave as one large one, and when sending waits for more of them (Linux
+//! `tcp_tso_autosize`, `tcp_tso_should_defer`, `tcp_cwnd_test`).
+//!
+//! A stack that hands its device large segments (TSO, GSO) wants about a millisecond's worth in
+//! each, at least two. What the window allows may be less: then it waits for the next ACK, unless
+//! that is a third of the window, nothing was sent lately, the next ACK is far away, or losses are
+//! being repaired. So a sender that is not paced sends bursts: 7 segments at 80 Mbit/s, 4 at 50
+//! Mbit/s, what one ACK allows below 10 Mbit/s.
+//!
+//! Deviation: the stream is not cut into 64 kB buffers, at the ends of which bursts are shorter.
+
+use super::Sender;
+use crate::cc::CaState;
+use crate::transport::tcp::pacing;
+use crate::transport::tcp::profile::Deferral;
+use crate::units::{Rate, Span, Time};
+
+/// This share of the window is sent without waiting for more (`tcp_tso_win_divisor`).
+const WINDOW_SHARE: u64 = 3;
+/// Sending waits only if something was sent this recently, or the next ACK comes this soon.
+const SOON: Span = Span::from_millis(1);
+
+/// What may be sent now as far as windows are concerned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Batch {
+    /// So many new segments as one.
+    Send(u32),
+    /// Nothing until the next ACK; whether the congestion window is why there is so little.
+    Wait { cwnd_limited: bool },
+}
+
+impl Sender {
+    /// The next large segment. To be asked when the congestion window is not full.
+    pub(super) fn next_batch(&self, now: Time) -> Batch {
+        let room = self.cwnd - self.board.in_flight();
+        if !self.init.offload {
+            return Batch::Send(room);
+        }
+        let mss = u64::from(self.init.mss);
+        let largest = self.batch_size();
+        let window = u64::from(room) * mss;
+        let peer = self.peer_window.saturating_sub(self.outstanding_bytes);
+        let allowed = window.min(peer);
+        let share = self.peer_window.min(u64::from(self.cwnd) * mss) / WINDOW_SHARE;
+        if allowed < (u64::from(largest) * mss).min(share)
+            && self.app.available(2 * self.init.mss) > self.init.mss
+            && !self.app.ends_within(allowed)
+            && self.may_wait(now)
+        {
+            return Batch::Wait { cwnd_limited: window < peer };
+        }
+        Batch::Send(largest.min(room).min((self.cwnd / 2).max(1)))
+    }
+
+    /// Whether there is no reason to send at once what little the window allows.
+    fn may_wait(&self, now: Time) -> bool {
+        let Some(rule) = self.profile.deferral else { return false };
+        if matches!(self.recovery.state, CaState::Recovery | CaState::Loss)
+            || self.board.packets_out() == 0
+        {
+            return false;
+        }
+        let sent_at = self.last_sent_at.max(self.pacer.next());
+        let ticks = |time: Time| time.as_nanos() / self.profile.tick.as_nanos();
+        let head_age = now.since(self.board.segment(self.board.una()).snapshot.sent_at);
+        let srtt = self.rtt.srtt();
+        match rule {
+            Deferral::SameTick => ticks(now) <= ticks(sent_at) && head_age >= srtt / 2,
+            Deferral::Recent => now.since(sent_at) <= SOON && head_age >= srtt / 2,
+            Deferral::AckNear => {
+                now.since(sent_at) <= SOON && srtt <= head_age + SOON.min(srtt / 2)
+            }
+        }
+    }
+
+    /// Segments that leave back to back as one.
+    pub(super) fn batch_size(&self) -> u32 {
+        if !self.init.offload {
+            return 1;
+        }
+        self.control.burst.unwrap_or_else(|| {
+            let short =
+                if self.profile.long_bursts_nearby { self.rtt.min_rtt() } else { Span::MAX };
+            pacing::burst_segments(self.pacing_rate(), short, self.init.mss)
+        })
+    }
+
+    /// The rate at which the stack would pace: the control's, or its own for window-based controls.
+    pub(super) fn pacing_rate(&self) -> Option<Rate> {
+        self.control.pacing_rate.or_else(|| {
+            let out = self.board.packets_out();
+            let (cwnd, ssthresh) = (self.cwnd, self.control.ssthresh);
+            pacing::window_rate(cwnd, ssthresh, out, self.init.mss, self.rtt.srtt())
+        })
+    }
+}
