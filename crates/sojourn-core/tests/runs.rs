@@ -37,7 +37,7 @@ start = "37 ms"
 
 #[test]
 fn greedy_flows_fill_the_bottleneck_exactly() {
-    let keys = "rate = \"32 Mbit/s\"\nqueue = { kind = \"fifo\", limit = \"40 packets\" }";
+    let keys = "rate = \"32 Mbit/s\"\nqueue = { kind = \"fifo\", limit = \"80 packets\" }";
     let outcome = run(&dumbbell(15, keys, RENO_AND_CUBIC));
     let sent = column(&outcome.link_samples, "link", 0, "sent_bytes");
     // After the first second the link is never idle: each tenth of a second carries 400,000 bytes,
@@ -50,7 +50,7 @@ fn greedy_flows_fill_the_bottleneck_exactly() {
     assert!((0.93..1448.0 / 1514.0).contains(&share), "{share}");
     // No packet waits for more than a full queue.
     let longest = outcome.links.reals("sojourn_p99").unwrap()[0];
-    assert!(longest <= 40.0 * 1514.0 * 8.0 / 32e6 * 1.02, "{longest}");
+    assert!(longest <= 80.0 * 1514.0 * 8.0 / 32e6 * 1.02, "{longest}");
 }
 
 #[test]
