@@ -5,6 +5,8 @@
 //! the degree of reordering, as long as no reordering was seen; DSACKs widen it by steps of a
 //! quarter of the minimum RTT for 16 recoveries.
 
+use std::collections::VecDeque;
+
 use super::scoreboard::{Marks, Scoreboard, Segment};
 use crate::units::{Span, Time};
 
@@ -163,5 +165,31 @@ impl Rack {
             }
         }
         wait
+    }
+
+    /// As [`Rack::detect`], but judges retransmissions only. `sent` lists them in the order of
+    /// transmission; those whose fate is known are taken out.
+    pub fn detect_retransmissions(
+        &mut self,
+        now: Time,
+        board: &mut Scoreboard,
+        situation: Situation,
+        sent: &mut VecDeque<(Time, u32)>,
+        mut on_lost: impl FnMut(&mut Scoreboard, u32),
+    ) {
+        if !std::mem::take(&mut self.advanced) {
+            return;
+        }
+        let window = self.window(board, situation);
+        while let Some(&(sent_at, seq)) = sent.front() {
+            if board.retransmission_in_flight(seq, sent_at) {
+                let left = self.remaining(now, board.segment(seq), window);
+                if (sent_at, seq) >= self.newest || left > Span::ZERO {
+                    break;
+                }
+                on_lost(board, seq);
+            }
+            sent.pop_front();
+        }
     }
 }

@@ -360,18 +360,15 @@ impl Sender {
             }
             LossDetection::Fack | LossDetection::Sack => {
                 let by_fack = self.profile.loss_detection == LossDetection::Fack;
-                let mark = |board: &mut Scoreboard, seq| losses.mark(board, seq);
+                let mut mark = |board: &mut Scoreboard, seq| losses.mark(board, seq);
                 if by_fack && !self.recovery.reordering_seen {
-                    self.frontier.fack(board, self.reordering, mark);
+                    self.frontier.fack(board, self.reordering, &mut mark);
                 } else {
-                    self.frontier.sack(board, self.reordering, mark);
+                    self.frontier.sack(board, self.reordering, &mut mark);
                 }
                 if by_fack && recovering {
-                    self.rack.detect(now, board, situation, |board, seq| {
-                        if board.segment(seq).marks.has(Marks::RETRANSMITTED) {
-                            losses.mark(board, seq);
-                        }
-                    });
+                    let sent = &mut self.retransmissions;
+                    self.rack.detect_retransmissions(now, board, situation, sent, mark);
                 }
                 None
             }

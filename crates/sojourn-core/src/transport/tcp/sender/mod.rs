@@ -10,6 +10,8 @@ mod output;
 mod recovery;
 mod timers;
 
+use std::collections::VecDeque;
+
 use super::dupthresh::Frontier;
 use super::pacing::Pacer;
 use super::profile::Profile;
@@ -64,6 +66,8 @@ pub struct Sender {
     rtt: RttEstimator,
     rack: Rack,
     frontier: Frontier,
+    /// When segments were retransmitted, if only these are judged by time.
+    retransmissions: VecDeque<(Time, u32)>,
     prr: Prr,
     delivery: Delivery,
     recovery: Recovery,
@@ -107,6 +111,7 @@ impl Sender {
             rtt: RttEstimator::new(init.profile),
             rack: Rack::default(),
             frontier: Frontier::default(),
+            retransmissions: VecDeque::new(),
             prr: Prr::default(),
             delivery: Delivery::default(),
             recovery: Recovery::default(),

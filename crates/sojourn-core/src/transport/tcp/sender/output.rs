@@ -5,6 +5,7 @@ use super::timers::TimerKind;
 use super::{Phase, Sender};
 use crate::cc::{CaState, EcnMode, Event, Sent};
 use crate::packet::{Acknowledgment, Ecn, Flags, Packet};
+use crate::transport::tcp::profile::LossDetection;
 use crate::transport::tcp::scoreboard::{Marks, Segment};
 use crate::transport::tcp::{HEADER, SYN_SIZE};
 use crate::units::Time;
@@ -225,6 +226,9 @@ impl Sender {
         let snapshot = self.delivery.snapshot(now, false, in_flight);
         self.board.mark_retransmitted(seq, snapshot, self.delivery.app_limited());
         self.recovery.on_retransmission(now);
+        if self.profile.loss_detection == LossDetection::Fack {
+            self.retransmissions.push_back((now, seq));
+        }
         self.counters.retransmissions += 1;
         let Segment { payload, written_at, .. } = *self.board.segment(seq);
         self.account(now, seq, in_flight, u32::from(payload), true);
