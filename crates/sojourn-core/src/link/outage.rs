@@ -7,6 +7,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::schedule::SHORTEST;
 use crate::error::FieldError;
 use crate::units::{Span, Time};
 
@@ -47,6 +48,10 @@ impl OutageSpec {
     /// Names the key, relative to the outage.
     pub fn validate(&self) -> Result<(), FieldError> {
         match self.every {
+            Some(every) if every < SHORTEST * 2 => {
+                let message = format!("{every} given; allowed: at least {}", SHORTEST * 2);
+                Err(FieldError::new("every", message))
+            }
             Some(every) if every <= self.duration => {
                 let message = format!("{every} is not longer than the duration {}", self.duration);
                 Err(FieldError::new("every", message))

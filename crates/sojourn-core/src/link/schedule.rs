@@ -20,7 +20,7 @@ use crate::rng::{Stream, StreamKey};
 use crate::units::{Rate, Span, Time};
 
 /// The shortest time between changes: shorter ones would cost more than the packets.
-const SHORTEST: Span = Span::from_micros(10);
+pub(super) const SHORTEST: Span = Span::from_micros(10);
 
 /// A quantity that a schedule can vary.
 pub trait Level: Copy + PartialOrd {

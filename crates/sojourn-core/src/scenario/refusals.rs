@@ -129,6 +129,21 @@ fn each_bad_field_is_named_with_what_was_given_and_what_is_allowed() {
         ),
         (
             flow("traffic"),
+            json!({ "kind": "cbr", "rate": "1 Gbit/s", "size": "1 B" }),
+            "flows.0.traffic.rate: 1 Gbit/s given; allowed: up to 80 Mbit/s in writes of 1 B",
+        ),
+        (
+            flow("traffic"),
+            json!({ "kind": "sized", "repeats": 1000, "interval": "1 ns" }),
+            "flows.0.traffic.interval: 1 ns given; allowed: at least 100 ns",
+        ),
+        (
+            flow("traffic"),
+            json!({ "kind": "web", "reading_time": "0 s" }),
+            "flows.0.traffic.reading_time: 0 s given; allowed: at least 100 ns",
+        ),
+        (
+            flow("traffic"),
             json!("greedi"),
             "flows.0.traffic: unknown traffic model 'greedi'; did you mean 'greedy'? allowed: greedy, sized, cbr, on-off, poisson, web",
         ),
@@ -270,6 +285,16 @@ fn each_bad_field_is_named_with_what_was_given_and_what_is_allowed() {
             "/flows/0".into(),
             json!({ "transport": "udp" }),
             "flows.0.traffic: greedy given; allowed: cbr, on-off, poisson with transport udp",
+        ),
+        (
+            "/flows/0".into(),
+            json!({ "transport": "udp", "traffic": { "kind": "cbr", "rate": "1 Gbit/s" }, "mss": 1 }),
+            "flows.0.traffic.rate: 1 Gbit/s given; allowed: up to 80 Mbit/s in datagrams of 1 B (mss)",
+        ),
+        (
+            "/topology/bottleneck/outages".into(),
+            json!([{ "start": "0 s", "duration": "1 ns", "every": "2 ns" }]),
+            "topology.bottleneck.outages.0.every: 2 ns given; allowed: at least 20 us",
         ),
         (
             "/flows/0".into(),

@@ -7,7 +7,7 @@ use crate::error::FieldError;
 use crate::quantity::{Bytes, Limit};
 use crate::topology::{Network, Routes};
 use crate::traffic;
-use crate::units::Span;
+use crate::units::{Rate, Span};
 
 type Check = Result<(), FieldError>;
 
@@ -102,7 +102,11 @@ fn check_udp(flow: &FlowSpec) -> Check {
         .collect();
     let allowed = format!("{} with transport udp", paced.join(", "));
     let given = traffic::find(&flow.traffic.kind)?;
-    require(given.self_paced, "traffic", given.listing.name, &allowed)
+    require(given.self_paced, "traffic", given.listing.name, &allowed)?;
+    let rate = flow.traffic.params.get("rate").and_then(|rate| rate.as_str()?.parse().ok());
+    let most = Rate::from_bps(traffic::MOST_WRITES * 8 * u64::from(flow.mss));
+    let Some(rate) = rate.filter(|rate: &Rate| *rate > most) else { return Ok(()) };
+    refuse("traffic.rate", rate, format!("up to {most} in datagrams of {} B (mss)", flow.mss))
 }
 
 fn check_network(scenario: &Scenario, network: &Network) -> Check {

@@ -24,8 +24,20 @@ fn sum(table: &Table, column: &str) -> f64 {
     table.reals(column).unwrap().iter().sum()
 }
 
+/// Runs to the end, or as far as so many events go: tiny segments at high rates are many. Returns
+/// how far.
+fn affordably(scenario: &Scenario) -> Result<(Span, Outcome), Fault> {
+    const MOST_EVENTS: u64 = 200_000;
+    let mut simulation = Simulation::new(scenario).unwrap();
+    let step = scenario.duration / 1_000;
+    while simulation.now() < simulation.end() && simulation.events.scheduled() < MOST_EVENTS {
+        simulation.advance(simulation.now() + step)?;
+    }
+    Ok((simulation.now().since(Time::ZERO), simulation.outcome()?))
+}
+
 fn keeps_the_laws(scenario: &Scenario) {
-    let outcome = Simulation::new(scenario).unwrap().run().unwrap_or_else(|fault| {
+    let (duration, outcome) = affordably(scenario).unwrap_or_else(|fault| {
         panic!("{fault} in {:#}", scenario.to_json());
     });
     let flows = &outcome.flow_samples;
@@ -44,7 +56,7 @@ fn keeps_the_laws(scenario: &Scenario) {
         let Some(rate) = spec.rate.filter(|_| !varies) else { continue };
         let of_link = links.iter().zip(&sent).filter(|(number, _)| **number == index as f64);
         let carried: f64 = of_link.map(|(_, bytes)| bytes).sum();
-        let most = rate.bytes_in(scenario.duration) as f64 + 70_000.0;
+        let most = rate.bytes_in(duration) as f64 + 70_000.0;
         assert!(carried <= most, "{}: {carried} of {most} B in {}", link.id, context());
     }
 }

@@ -7,7 +7,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Registered, Workload, Write, check_write};
+use super::{Registered, Workload, Write, check_writes};
 use crate::error::FieldError;
 use crate::quantity::Bytes;
 use crate::rng::Stream;
@@ -31,7 +31,7 @@ impl Default for Params {
 
 impl crate::registry::Params for Params {
     fn validate(&self) -> Result<(), FieldError> {
-        check_write("size", self.size)
+        check_writes(self.rate, self.size)
     }
 }
 

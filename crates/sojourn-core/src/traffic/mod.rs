@@ -12,7 +12,7 @@ use crate::error::FieldError;
 use crate::quantity::Bytes;
 use crate::registry::{self, Listing, Params};
 use crate::rng::Stream;
-use crate::units::{Span, Time};
+use crate::units::{Rate, Span, Time};
 
 mod draw;
 #[cfg(test)]
@@ -169,13 +169,32 @@ fn make<W: Registered>(params: &Map<String, Value>) -> Result<Box<dyn TrafficSou
 
 /// Largest single write: a datagram cannot be longer, and a stream has no use for it.
 const LARGEST_WRITE: u64 = 65_000;
+/// Most writes of one source in a second, and most datagrams: each is an event.
+pub const MOST_WRITES: u64 = 10_000_000;
+/// Shortest time between writes that a source may be given.
+const SHORTEST_INTERVAL: Span = Span::from_nanos(1_000_000_000 / MOST_WRITES);
 
-/// Checks the size of one write.
-fn check_write(field: &str, size: Bytes) -> Result<(), FieldError> {
-    if (1..=LARGEST_WRITE).contains(&size.0) {
-        return Ok(());
+/// Checks the size of writes, and that there are not too many of them at this rate.
+fn check_writes(rate: Rate, size: Bytes) -> Result<(), FieldError> {
+    if !(1..=LARGEST_WRITE).contains(&size.0) {
+        let message = format!("{size} given; allowed: 1 B to {LARGEST_WRITE} B");
+        return Err(FieldError::new("size", message));
     }
-    Err(FieldError::new(field, format!("{size} given; allowed: 1 B to {LARGEST_WRITE} B")))
+    let most = Rate::from_bps(MOST_WRITES * 8 * size.0);
+    if rate > most {
+        let message = format!("{rate} given; allowed: up to {most} in writes of {size}");
+        return Err(FieldError::new("rate", message));
+    }
+    Ok(())
+}
+
+/// Checks the time between writes, or between the starts of what is written.
+fn check_interval(field: &str, interval: Span) -> Result<(), FieldError> {
+    if interval < SHORTEST_INTERVAL {
+        let message = format!("{interval} given; allowed: at least {SHORTEST_INTERVAL}");
+        return Err(FieldError::new(field, message));
+    }
+    Ok(())
 }
 
 /// Finds a traffic model by name.

@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::draw::Spread;
-use super::{Registered, Workload, Write, check_write};
+use super::{Registered, Workload, Write, check_writes};
 use crate::error::FieldError;
 use crate::quantity::Bytes;
 use crate::rng::Stream;
@@ -48,7 +48,7 @@ impl Default for Params {
 
 impl crate::registry::Params for Params {
     fn validate(&self) -> Result<(), FieldError> {
-        check_write("size", self.size)?;
+        check_writes(self.rate, self.size)?;
         let least = self.rate.span_of(self.size.0) / MOST_PERIODS_PER_WRITE;
         if self.on == Span::ZERO || self.on < least {
             let allowed = format!("above zero, and at least {least} with this rate and size");

@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::draw::{Spread, exponential};
-use super::{Registered, Workload, Write, check_write};
+use super::{Registered, Workload, Write, check_writes};
 use crate::error::FieldError;
 use crate::quantity::Bytes;
 use crate::rng::Stream;
@@ -36,7 +36,7 @@ impl Default for Params {
 
 impl crate::registry::Params for Params {
     fn validate(&self) -> Result<(), FieldError> {
-        check_write("size", self.size)
+        check_writes(self.rate, self.size)
     }
 }
 

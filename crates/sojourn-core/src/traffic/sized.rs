@@ -10,7 +10,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Registered, Workload, Write};
+use super::{Registered, Workload, Write, check_interval};
 use crate::error::FieldError;
 use crate::quantity::Bytes;
 use crate::rng::Stream;
@@ -42,7 +42,7 @@ impl crate::registry::Params for Params {
         if self.repeats == 0 {
             return Err(FieldError::new("repeats", "0 given; allowed: at least 1"));
         }
-        Ok(())
+        if self.repeats > 1 { check_interval("interval", self.interval) } else { Ok(()) }
     }
 }
 

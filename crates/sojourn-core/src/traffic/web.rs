@@ -22,7 +22,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::draw::{Spread, lognormal, pareto};
-use super::{Registered, Workload, Write};
+use super::{Registered, Workload, Write, check_interval};
 use crate::rng::Stream;
 use crate::units::Span;
 
@@ -44,11 +44,8 @@ impl Default for Params {
 
 impl crate::registry::Params for Params {
     fn validate(&self) -> Result<(), crate::error::FieldError> {
-        if self.reading_time == Span::ZERO {
-            let message = "0 s given; allowed: above zero";
-            return Err(crate::error::FieldError::new("reading_time", message));
-        }
-        Ok(())
+        // A page is several writes, as many as 54.
+        check_interval("reading_time", self.reading_time)
     }
 }
 
