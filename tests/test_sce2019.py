@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import csv
 import itertools
+from pathlib import Path
 
 import pytest
 
+from conftest import Command
 from sojourn.papers.paper import Request
 from sojourn.papers.sce2019 import SCE2019, summary, tables
 from sojourn.papers.sce2019.tables import MODES, PAIRS, TABLES, published
@@ -101,3 +104,26 @@ def test_the_noise_floor_is_that_of_the_reference() -> None:
     floor = summary.floor()
     assert floor[tables.THROUGHPUT].startswith("3.4%")
     assert floor[tables.RTT].startswith("0.9%")
+
+
+#: Largest medians that the quick form may have: the goals, but for the throughput of sce-single,
+#: which misses its goal of 6 % for reasons in docs/sce2019.md.
+_QUICK_MEDIANS = {
+    ("one-flow", tables.THROUGHPUT): 0.02,
+    ("flowblind", tables.THROUGHPUT): 0.06,
+    ("flowblind sce-single", tables.THROUGHPUT): 0.10,
+    ("triple-isolate", tables.THROUGHPUT): 0.02,
+    **{(mode, tables.RTT): 0.04 for mode in ("one-flow", *MODES)},
+    **{(mode, tables.JAIN): 0.04 for mode in MODES},
+}
+
+
+def test_the_quick_form_is_near_the_draft(sojourn: Command, tmp_path: Path) -> None:
+    """One, five and ten Mbit/s at three delays: 450 runs of a minute."""
+    done = sojourn("reproduce", "sce2019", "--quick", timeout=600)
+    assert done.returncode == 0, done.stderr
+    assert "Error by mode" in done.stdout
+    with (tmp_path / "results/sce2019/tables/fidelity.csv").open() as file:
+        medians = {(r["mode"], r["metric"]): float(r["median"]) for r in csv.DictReader(file)}
+    misses = {key: medians[key] for key, most in _QUICK_MEDIANS.items() if medians[key] > most}
+    assert not misses

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 @click.argument("paper")
 @click.option("--table", "table", multiple=True, metavar="ID", help="Only this table.")
 @click.option("--where", multiple=True, metavar="KEY=VALUE", help="Only cells with this key.")
-@click.option("--quick", is_flag=True, help="Fewer replications.")
+@click.option(
+    "--quick", is_flag=True, help="Fewer cells or replications, as the paper's notes say."
+)
 @set_option
 @jobs_option
 @out_option
