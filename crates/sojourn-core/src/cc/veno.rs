@@ -67,7 +67,7 @@ impl Registered for Veno {
 
 impl Veno {
     fn congested(&self) -> bool {
-        self.waiting >= 2 * self.params.beta
+        self.waiting >= self.params.beta.saturating_mul(2)
     }
 
     fn grow(&mut self, ack: &AckSample) {

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::{Cca, Kind, Queue, Traffic, json_schema};
+use super::{Cca, Kind, Queue, Scenario, Traffic, json_schema};
 
 fn names<K: Kind>() -> impl Strategy<Value = Value> {
     prop::sample::select(K::members().map(|member| json!(member.name)).collect::<Vec<_>>())
@@ -263,5 +263,61 @@ pub fn mutated() -> impl Strategy<Value = Value> {
             }
         }
         scenario
+    })
+}
+
+/// Values at the ends of what a key of the same kind as `value` may take.
+fn extremes(value: &Value) -> Vec<Value> {
+    let texts = |of: &[&str]| of.iter().map(|text| json!(text)).collect();
+    match value {
+        Value::Bool(_) => vec![json!(false), json!(true)],
+        Value::Number(number) if number.is_f64() => vec![json!(1e-9), json!(1.0), json!(1e9)],
+        Value::Number(_) => vec![json!(0), json!(1), json!(65_536), json!(u32::MAX)],
+        Value::String(text) => match text.rsplit_once(' ').map_or("", |(_, unit)| unit) {
+            unit if unit.ends_with("bit/s") => {
+                texts(&["1 bit/s", "56 kbit/s", "1 Tbit/s", "9e6 Gbit/s"])
+            }
+            "ns" | "us" | "ms" | "s" => texts(&["0 s", "1 ns", "100 ns", "20 us", "1e5 s"]),
+            "%" => texts(&["0 %", "1e-9 %", "50 %", "99.9999 %", "100 %"]),
+            "packets" | "bdp" => texts(&["0 packets", "1 packets", "4e7 packets", "1e6 bdp"]),
+            unit if unit.ends_with('B') => texts(&["0 B", "1 B", "65 kB", "1 GB", "1e15 B"]),
+            _ => Vec::new(),
+        },
+        _ => Vec::new(),
+    }
+}
+
+/// A valid scenario with every default filled in, and then some values set to extremes.
+pub fn stretched() -> impl Strategy<Value = Value> {
+    fn leaves(value: &Value, here: &str, found: &mut Vec<String>) {
+        match value {
+            Value::Object(table) => {
+                table
+                    .iter()
+                    .for_each(|(key, inner)| leaves(inner, &format!("{here}/{key}"), found));
+            }
+            Value::Array(items) => (0..)
+                .zip(items)
+                .for_each(|(i, inner): (u32, _)| leaves(inner, &format!("{here}/{i}"), found)),
+            _ => found.push(here.to_owned()),
+        }
+    }
+    let change = (any::<prop::sample::Index>(), any::<prop::sample::Index>());
+    let valid = scenario().prop_filter_map("refused", |mut value| {
+        value["duration"] = json!("500 ms");
+        Scenario::from_json(&value).ok()
+    });
+    (valid, prop::collection::vec(change, 1..4)).prop_map(|(scenario, changes)| {
+        let mut value = scenario.to_json();
+        let mut found = Vec::new();
+        leaves(&value, "", &mut found);
+        for (place, choice) in changes {
+            let Some(leaf) = value.pointer_mut(&found[place.index(found.len())]) else { continue };
+            let choices = extremes(leaf);
+            if !choices.is_empty() {
+                *leaf = choices[choice.index(choices.len())].clone();
+            }
+        }
+        value
     })
 }
