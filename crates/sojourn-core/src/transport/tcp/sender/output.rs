@@ -45,6 +45,15 @@ pub(super) enum Probe {
     Tail,
 }
 
+/// The next segment that goes. Decided before its packet is made, which is then made in place: a
+/// packet that passes through several `Option`s is copied at each of them.
+enum Next {
+    New,
+    /// That one once more.
+    Again(u32),
+    Nothing,
+}
+
 impl Sender {
     /// The next packet to go, if any.
     pub(super) fn next_packet(&mut self, now: Time) -> Option<Packet> {
@@ -66,13 +75,10 @@ impl Sender {
         }
         self.burst.blocked_until = self.pacer.blocked_until(now);
         if self.burst.blocked_until.is_none() && self.board.in_flight() < self.cwnd {
-            let packet = if self.recovery.new_data_first {
-                self.batched_segment(now).or_else(|| self.retransmission(now))
-            } else {
-                self.retransmission(now).or_else(|| self.batched_segment(now))
-            };
-            if packet.is_some() {
-                return packet;
+            match self.choose(now) {
+                Next::New => return Some(self.new_segment(now)),
+                Next::Again(seq) => return Some(self.retransmit(now, seq)),
+                Next::Nothing => {}
             }
         }
         self.end_burst(now);
@@ -166,26 +172,36 @@ impl Sender {
         payload > 0 && self.outstanding_bytes + u64::from(payload) <= self.peer_window
     }
 
-    /// A new segment, as part of a large one.
-    fn batched_segment(&mut self, now: Time) -> Option<Packet> {
+    /// What the congestion window lets go next.
+    fn choose(&mut self, now: Time) -> Next {
+        let new_data_first = self.recovery.new_data_first;
+        if new_data_first && self.takes_from_batch(now) {
+            return Next::New;
+        }
+        if let Some(seq) = self.due_retransmission(now) {
+            return Next::Again(seq);
+        }
+        if !new_data_first && self.takes_from_batch(now) { Next::New } else { Next::Nothing }
+    }
+
+    /// Whether a new segment goes, as part of a large one.
+    fn takes_from_batch(&mut self, now: Time) -> bool {
         if self.burst.batch == 0 {
             match self.next_batch(now) {
                 Batch::Send(segments) => self.burst.batch = segments,
                 Batch::Wait { cwnd_limited } => {
                     self.burst.waiting = cwnd_limited;
-                    return None;
+                    return false;
                 }
             }
         }
-        let packet = self.new_segment(now)?;
-        self.burst.batch -= 1;
-        Some(packet)
+        let sends = self.has_new_data();
+        self.burst.batch -= u32::from(sends);
+        sends
     }
 
-    fn new_segment(&mut self, now: Time) -> Option<Packet> {
-        if !self.has_new_data() {
-            return None;
-        }
+    /// There must be new data.
+    fn new_segment(&mut self, now: Time) -> Packet {
         let payload = self.app.available(self.init.mss);
         let idle = self.board.packets_out() == 0;
         if idle && self.sent > 0 {
@@ -207,10 +223,11 @@ impl Sender {
             self.rearm_rto(now);
         }
         self.account(now, seq, in_flight, payload, false);
-        Some(self.data_packet(now, seq, payload, written_at, false))
+        self.data_packet(now, seq, payload, written_at, false)
     }
 
-    fn retransmission(&mut self, now: Time) -> Option<Packet> {
+    /// The first lost segment that waits to be retransmitted.
+    fn due_retransmission(&mut self, now: Time) -> Option<u32> {
         if self.board.lost_out() == 0 {
             return None;
         }
@@ -218,7 +235,7 @@ impl Sender {
         if seq == self.board.una() && !self.timer.is_some_and(|t| t.kind == TimerKind::Reordering) {
             self.start_rto(now);
         }
-        Some(self.retransmit(now, seq))
+        Some(seq)
     }
 
     fn retransmit(&mut self, now: Time, seq: u32) -> Packet {
@@ -263,10 +280,14 @@ impl Sender {
     /// Tail loss probe: new data if there is some, else the last segment again.
     fn send_tail_probe(&mut self, now: Time) -> Option<Packet> {
         let last = self.board.next() - 1;
-        let new = self.new_segment(now);
-        self.recovery.probe_retransmitted = new.is_none();
+        let new = self.has_new_data();
+        self.recovery.probe_retransmitted = !new;
         let sacked = self.board.segment(last).marks.has(Marks::SACKED);
-        let packet = new.or_else(|| (!sacked).then(|| self.retransmit(now, last)));
+        let packet = if new {
+            Some(self.new_segment(now))
+        } else {
+            (!sacked).then(|| self.retransmit(now, last))
+        };
         if packet.is_some() {
             self.counters.probes += 1;
             self.recovery.probe_end = Some(self.board.next());
