@@ -1,8 +1,9 @@
 //! What a run hands out: samples, and one row per flow and per link.
 
+use super::FlowCounters;
 use super::histogram::Histogram;
+use super::recorder::{self, Recorder};
 use super::table::Table;
-use super::{FlowCounters, Recorder};
 use crate::link::Link;
 use crate::transport::Endpoint;
 use crate::units::{Span, Time};
@@ -51,17 +52,18 @@ impl Outcome {
     pub fn gather(
         recorder: Recorder,
         facts: &[FlowFacts],
-        endpoints: &[Box<dyn Endpoint>],
+        endpoints: &mut [Box<dyn Endpoint>],
         links: &[Link],
         events: u64,
     ) -> Self {
-        let data_packets: u64 = recorder.flows().iter().map(|flow| flow.delivered_packets).sum();
+        let counters: Vec<_> = recorder::counters(recorder.last(), endpoints).collect();
+        let data_packets: u64 = counters.iter().map(|flow| flow.delivered_packets).sum();
         let totals = Table::default()
             .with("simulated_seconds", vec![recorder.last().as_secs_f64()])
             .integers("events", vec![events as i64])
             .integers("data_packets", vec![data_packets as i64]);
-        let flows = flow_table(facts, recorder.flows(), endpoints);
-        let links = link_table(&links[..recorder.links().len()]);
+        let flows = flow_table(facts, &counters, endpoints);
+        let links = link_table(&links[..recorder.links()]);
         let (flow_samples, link_samples) = recorder.into_tables();
         Outcome { flow_samples, flows, link_samples, links, totals }
     }

@@ -19,11 +19,12 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// Records `flows` flows, and the first `links` links of the network.
-    pub fn new(flows: usize, links: usize) -> Self {
+    /// Records `flows` flows, and the first `links` links of the network, most likely for so many
+    /// `intervals`.
+    pub fn new(flows: usize, links: usize, intervals: usize) -> Self {
         Recorder {
-            flows: Samples::new(FLOW_COLUMNS, "flow", flows),
-            links: Samples::new(LINK_COLUMNS, "link", links),
+            flows: Samples::new(FLOW_COLUMNS, "flow", flows, intervals),
+            links: Samples::new(LINK_COLUMNS, "link", links, intervals),
             recorded_links: links,
             last: Time::ZERO,
         }
@@ -36,11 +37,7 @@ impl Recorder {
         let mut batch = Vec::with_capacity(BATCH);
         for ends in endpoints.chunks_mut(2 * BATCH) {
             batch.clear();
-            batch.extend(ends.chunks_exact_mut(2).map(|ends| {
-                let mut counters = FlowCounters::default();
-                ends.iter_mut().for_each(|end| end.report(now, &mut counters));
-                counters
-            }));
+            batch.extend(counters(now, ends));
             self.flows.add(time, &batch);
         }
         for link in &mut links[..self.recorded_links] {
@@ -54,18 +51,25 @@ impl Recorder {
         self.last
     }
 
-    /// Counters of each flow at the last sample.
-    pub fn flows(&self) -> &[FlowCounters] {
-        self.flows.latest()
-    }
-
-    /// Counters of each recorded link at the last sample.
-    pub fn links(&self) -> &[LinkCounters] {
-        self.links.latest()
+    /// How many links are recorded, the first ones of the network.
+    pub fn links(&self) -> usize {
+        self.recorded_links
     }
 
     /// The samples of flows and of links.
     pub fn into_tables(self) -> (Table, Table) {
         (self.flows.into_table(), self.links.into_table())
     }
+}
+
+/// The counters of each flow, from its two endpoints.
+pub fn counters(
+    now: Time,
+    endpoints: &mut [Box<dyn Endpoint>],
+) -> impl Iterator<Item = FlowCounters> {
+    endpoints.chunks_exact_mut(2).map(move |ends| {
+        let mut counters = FlowCounters::default();
+        ends.iter_mut().for_each(|end| end.report(now, &mut counters));
+        counters
+    })
 }

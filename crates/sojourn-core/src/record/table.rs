@@ -95,18 +95,21 @@ struct Growing<T> {
     /// How many zeros come before `values`, if that is empty.
     zeros: usize,
     values: Vec<T>,
+    /// So many values are expected.
+    expected: usize,
 }
 
 impl<T: Copy + Default + PartialEq> Growing<T> {
-    fn new() -> Self {
-        Growing { zeros: 0, values: Vec::new() }
+    fn new(expected: usize) -> Self {
+        Growing { zeros: 0, values: Vec::new(), expected }
     }
 
     fn extend(&mut self, mut values: impl Iterator<Item = T>) {
         if self.values.is_empty() {
             for value in values.by_ref() {
                 if value != T::default() {
-                    self.values = vec![T::default(); self.zeros];
+                    self.values = with_room(self.expected);
+                    self.values.resize(self.zeros, T::default());
                     self.values.push(value);
                     break;
                 }
@@ -121,49 +124,53 @@ impl<T: Copy + Default + PartialEq> Growing<T> {
     }
 }
 
+/// An empty vector with room for so many values, if there is as much memory: a vector that grows by
+/// doubling is copied each time.
+fn with_room<T>(values: usize) -> Vec<T> {
+    let mut vector = Vec::new();
+    let _ = vector.try_reserve_exact(values);
+    vector
+}
+
 enum GrowingValues {
     Integers(Growing<i64>),
     Reals(Growing<f64>),
 }
 
-impl GrowingValues {
-    fn finish(self) -> Values {
-        match self {
-            GrowingValues::Integers(values) => Values::Integers(values.finish()),
-            GrowingValues::Reals(values) => Values::Reals(values.finish()),
-        }
-    }
-}
-
-/// Samples of counters of type `C`, one row per component and interval.
+/// Samples of counters of type `C`, one row per component and interval. Growth over an interval is
+/// worked out at the end: until then, columns hold the counters themselves.
 pub struct Samples<C: 'static> {
     columns: &'static [SampleColumn<C>],
     times: Vec<f64>,
     /// Name of the component's column, and its values.
     component: (&'static str, Vec<i64>),
     values: Vec<GrowingValues>,
-    before: Vec<C>,
+    components: usize,
     /// Whose turn it is.
     next: usize,
 }
 
-impl<C: Clone + Default> Samples<C> {
-    /// No samples yet of `components` components.
+impl<C> Samples<C> {
+    /// No samples yet of `components` components; `intervals` are expected.
     pub fn new(
         columns: &'static [SampleColumn<C>],
         component: &'static str,
         components: usize,
+        intervals: usize,
     ) -> Self {
+        let rows = components.saturating_mul(intervals);
         let empty = |(_, figure): &SampleColumn<C>| match figure {
-            Figure::Count(_) | Figure::Level(_) => GrowingValues::Integers(Growing::new()),
-            _ => GrowingValues::Reals(Growing::new()),
+            Figure::Count(_) | Figure::Level(_) | Figure::Spans(_) => {
+                GrowingValues::Integers(Growing::new(rows))
+            }
+            Figure::Integral(_) | Figure::Gauge(_) => GrowingValues::Reals(Growing::new(rows)),
         };
         Samples {
             columns,
-            times: Vec::new(),
-            component: (component, Vec::new()),
+            times: with_room(rows),
+            component: (component, with_room(rows)),
             values: columns.iter().map(empty).collect(),
-            before: vec![C::default(); components],
+            components,
             next: 0,
         }
     }
@@ -172,37 +179,23 @@ impl<C: Clone + Default> Samples<C> {
     /// whose counters are `now`. After the last component it is the first one's turn again.
     pub fn add(&mut self, time: f64, now: &[C]) {
         let rows = self.next..self.next + now.len();
-        self.next = rows.end % self.before.len();
+        self.next = rows.end % self.components;
         self.times.extend(std::iter::repeat_n(time, rows.len()));
-        self.component.1.extend(rows.clone().map(|row| row as i64));
-        let before = &mut self.before[rows];
+        self.component.1.extend(rows.map(|row| row as i64));
         for ((_, figure), values) in self.columns.iter().zip(&mut self.values) {
-            let pairs = now.iter().zip(&*before);
             match (figure, values) {
-                (Figure::Count(get), GrowingValues::Integers(values)) => {
-                    values.extend(pairs.map(|(now, old)| get(now).wrapping_sub(get(old)) as i64));
+                (Figure::Count(get) | Figure::Level(get), GrowingValues::Integers(values)) => {
+                    values.extend(now.iter().map(|now| get(now) as i64))
                 }
-                (Figure::Level(get), GrowingValues::Integers(values)) => {
-                    values.extend(pairs.map(|(now, _)| get(now) as i64));
+                (Figure::Spans(get), GrowingValues::Integers(values)) => {
+                    values.extend(now.iter().map(|now| get(now).as_nanos() as i64));
                 }
-                (Figure::Spans(get), GrowingValues::Reals(values)) => {
-                    values.extend(pairs.map(|(now, old)| (get(now) - get(old)).as_secs_f64()));
-                }
-                (Figure::Integral(get), GrowingValues::Reals(values)) => {
-                    values.extend(pairs.map(|(now, old)| get(now) - get(old)));
-                }
-                (Figure::Gauge(get), GrowingValues::Reals(values)) => {
-                    values.extend(pairs.map(|(now, _)| get(now)));
+                (Figure::Integral(get) | Figure::Gauge(get), GrowingValues::Reals(values)) => {
+                    values.extend(now.iter().map(get))
                 }
                 _ => unreachable!("columns are made to fit their figures"),
             }
         }
-        before.clone_from_slice(now);
-    }
-
-    /// The counters of each component at the last sample.
-    pub fn latest(&self) -> &[C] {
-        &self.before
     }
 
     /// The samples as a table.
@@ -210,12 +203,45 @@ impl<C: Clone + Default> Samples<C> {
         let mut table = Table::default().with("time", self.times);
         table = table.integers(self.component.0, self.component.1);
         let named = self.columns.iter().zip(self.values);
-        let column = |((name, _), values): (&SampleColumn<C>, GrowingValues)| Column {
+        let column = |((name, figure), values): (&SampleColumn<C>, GrowingValues)| Column {
             name,
-            values: values.finish(),
+            values: figure.finish(values, self.components),
         };
         table.columns.extend(named.map(column));
         table
+    }
+}
+
+impl<C> Figure<C> {
+    /// The column of samples of `components` components.
+    fn finish(&self, values: GrowingValues, components: usize) -> Values {
+        match values {
+            GrowingValues::Integers(values) => {
+                let mut values = values.finish();
+                if let Figure::Count(_) | Figure::Spans(_) = self {
+                    differences(&mut values, components, i64::wrapping_sub);
+                }
+                if let Figure::Spans(_) = self {
+                    let seconds = |nanos| Span::from_nanos(nanos as u64).as_secs_f64();
+                    return Values::Reals(values.into_iter().map(seconds).collect());
+                }
+                Values::Integers(values)
+            }
+            GrowingValues::Reals(values) => {
+                let mut values = values.finish();
+                if let Figure::Integral(_) = self {
+                    differences(&mut values, components, |now, before| now - before);
+                }
+                Values::Reals(values)
+            }
+        }
+    }
+}
+
+/// Replaces each value but a component's first by its difference to the component's last one.
+fn differences<T: Copy>(values: &mut [T], components: usize, minus: impl Fn(T, T) -> T) {
+    for row in (components..values.len()).rev() {
+        values[row] = minus(values[row], values[row - components]);
     }
 }
 
@@ -225,14 +251,13 @@ mod tests {
 
     #[test]
     fn samples_are_differences_and_gauges() {
-        #[derive(Clone, Default)]
         struct Counters(u64, Span);
         static COLUMNS: &[SampleColumn<Counters>] = &[
             ("count", Figure::Count(|c| c.0)),
             ("spans", Figure::Spans(|c| c.1)),
             ("level", Figure::Level(|c| c.0)),
         ];
-        let mut samples = Samples::new(COLUMNS, "flow", 2);
+        let mut samples = Samples::new(COLUMNS, "flow", 2, 2);
         let first = [Counters(5, Span::from_secs(1)), Counters(7, Span::from_secs(2))];
         samples.add(1.0, &first);
         samples.add(2.0, &[Counters(6, Span::from_secs(4))]);

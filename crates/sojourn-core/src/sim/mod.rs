@@ -84,6 +84,8 @@ impl Simulation {
                 events.push(facts.stop, Target::Stop(flow));
             }
         }
+        let intervals =
+            (parts.end.as_nanos() / parts.sample_interval.as_nanos().max(1) + 1) as usize;
         events.push(parts.warmup, Target::WarmupEnd);
         events.push(Time::ZERO + parts.sample_interval, Target::Sample);
         Simulation {
@@ -92,7 +94,7 @@ impl Simulation {
             events,
             link_alarms: vec![Alarm::default(); parts.links.len()],
             endpoint_alarms: vec![Alarm::default(); parts.endpoints.len()],
-            recorder: Recorder::new(parts.flows.len(), parts.recorded_links),
+            recorder: Recorder::new(parts.flows.len(), parts.recorded_links, intervals),
             direct: VecDeque::new(),
             parts,
         }
@@ -145,7 +147,7 @@ impl Simulation {
         if self.recorder.last() < self.now {
             self.sample().map_err(|fault| *fault)?;
         }
-        let Parts { flows, endpoints, links, .. } = &self.parts;
+        let Parts { flows, endpoints, links, .. } = &mut self.parts;
         Ok(Outcome::gather(self.recorder, flows, endpoints, links, self.events.scheduled()))
     }
 
