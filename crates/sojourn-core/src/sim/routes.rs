@@ -1,23 +1,33 @@
 //! Source routes, flat in memory.
 
+use std::collections::BTreeMap;
+
 use crate::packet::{Direction, Packet};
 use crate::topology::Routes;
 
 /// For each flow and direction, the links to pass.
 #[derive(Debug)]
 pub struct RouteTable {
-    /// Where the route of (flow, direction) starts in `links`; one more entry than routes.
+    /// Where the route of (flow, direction) starts in `links`.
     starts: Vec<u32>,
+    /// Each different route once, with [`END`] behind it: few of them, so that they stay in cache.
     links: Vec<u32>,
 }
+
+const END: u32 = u32::MAX;
 
 impl RouteTable {
     /// The table of these routes, one per flow.
     pub fn new(routes: &[Routes]) -> Self {
-        let mut table = RouteTable { starts: vec![0], links: Vec::new() };
+        let mut table = RouteTable { starts: Vec::new(), links: Vec::new() };
+        let mut known = BTreeMap::new();
         for route in routes.iter().flat_map(|route| [&route.forward, &route.backward]) {
-            table.links.extend(route);
-            table.starts.push(table.links.len() as u32);
+            let start = *known.entry(route).or_insert_with(|| {
+                let start = table.links.len() as u32;
+                table.links.extend(route.iter().chain([&END]));
+                start
+            });
+            table.starts.push(start);
         }
         table
     }
@@ -26,7 +36,7 @@ impl RouteTable {
     #[inline]
     pub fn next(&self, packet: &Packet) -> Option<usize> {
         let route = 2 * packet.flow as usize + usize::from(packet.direction == Direction::Backward);
-        let position = self.starts[route] + u32::from(packet.hop);
-        (position < self.starts[route + 1]).then(|| self.links[position as usize] as usize)
+        let link = self.links[(self.starts[route] + u32::from(packet.hop)) as usize];
+        (link != END).then_some(link as usize)
     }
 }

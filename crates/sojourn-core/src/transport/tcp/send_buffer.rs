@@ -18,8 +18,10 @@ pub struct SendBuffer {
     cut: u64,
     acked: u64,
     closed: bool,
-    /// Acceptance times: (when, bytes accepted up to then).
-    times: VecDeque<(Time, u64)>,
+    /// When the bytes that are being cut were accepted, and all bytes accepted up to then.
+    accepted_first: (Time, u64),
+    /// The same of later ones.
+    later: VecDeque<(Time, u64)>,
 }
 
 impl SendBuffer {
@@ -32,7 +34,8 @@ impl SendBuffer {
             cut: 0,
             acked: 0,
             closed: false,
-            times: VecDeque::new(),
+            accepted_first: (Time::ZERO, 0),
+            later: VecDeque::new(),
         }
     }
 
@@ -53,7 +56,7 @@ impl SendBuffer {
     pub fn truncate(&mut self) {
         self.offered = self.cut;
         self.accepted = self.cut;
-        self.times.clear();
+        self.later.clear();
         self.closed = true;
     }
 
@@ -74,7 +77,7 @@ impl SendBuffer {
         let accepted = self.offered.min(limit);
         if accepted > self.accepted && accepted < u64::MAX {
             self.accepted = accepted;
-            self.times.push_back((now, accepted));
+            self.later.push_back((now, accepted));
         }
     }
 
@@ -101,10 +104,13 @@ impl SendBuffer {
             self.accepted = self.cut;
             return now;
         }
-        while self.times.front().is_some_and(|&(_, up_to)| up_to <= self.cut) {
-            self.times.pop_front();
+        while self.accepted_first.1 <= self.cut
+            && let Some(next) = self.later.pop_front()
+        {
+            self.accepted_first = next;
         }
-        let written = self.times.front().map_or(now, |&(time, _)| time);
+        let (written, up_to) = self.accepted_first;
+        let written = if up_to > self.cut { written } else { now };
         self.cut += u64::from(bytes);
         written
     }
