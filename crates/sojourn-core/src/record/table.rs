@@ -122,6 +122,13 @@ impl<T: Copy + Default + PartialEq> Growing<T> {
     fn finish(self) -> Vec<T> {
         if self.values.is_empty() { vec![T::default(); self.zeros] } else { self.values }
     }
+
+    /// Replaces each value but a component's first by its difference to the component's last one.
+    fn difference(&mut self, components: usize, minus: impl Fn(T, T) -> T) {
+        for row in (components..self.values.len()).rev() {
+            self.values[row] = minus(self.values[row], self.values[row - components]);
+        }
+    }
 }
 
 /// An empty vector with room for so many values, if there is as much memory: a vector that grows by
@@ -216,32 +223,23 @@ impl<C> Figure<C> {
     /// The column of samples of `components` components.
     fn finish(&self, values: GrowingValues, components: usize) -> Values {
         match values {
-            GrowingValues::Integers(values) => {
-                let mut values = values.finish();
+            GrowingValues::Integers(mut values) => {
                 if let Figure::Count(_) | Figure::Spans(_) = self {
-                    differences(&mut values, components, i64::wrapping_sub);
+                    values.difference(components, i64::wrapping_sub);
                 }
                 if let Figure::Spans(_) = self {
                     let seconds = |nanos| Span::from_nanos(nanos as u64).as_secs_f64();
-                    return Values::Reals(values.into_iter().map(seconds).collect());
+                    return Values::Reals(values.finish().into_iter().map(seconds).collect());
                 }
-                Values::Integers(values)
+                Values::Integers(values.finish())
             }
-            GrowingValues::Reals(values) => {
-                let mut values = values.finish();
+            GrowingValues::Reals(mut values) => {
                 if let Figure::Integral(_) = self {
-                    differences(&mut values, components, |now, before| now - before);
+                    values.difference(components, |now, before| now - before);
                 }
-                Values::Reals(values)
+                Values::Reals(values.finish())
             }
         }
-    }
-}
-
-/// Replaces each value but a component's first by its difference to the component's last one.
-fn differences<T: Copy>(values: &mut [T], components: usize, minus: impl Fn(T, T) -> T) {
-    for row in (components..values.len()).rev() {
-        values[row] = minus(values[row], values[row - components]);
     }
 }
 
