@@ -116,6 +116,16 @@ impl Link {
         }
     }
 
+    /// Whether `next_wakeup` will not be earlier after another packet has been offered: what is on its
+    /// way, or is sure to be once it is sent, comes first.
+    #[inline]
+    pub fn is_steady(&self) -> bool {
+        let sends = |transmitter: &Transmitter| transmitter.next_departure().is_some();
+        !self.pipe.may_overtake()
+            && (self.pipe.next_arrival().is_some()
+                || (self.exit.is_none() && self.transmitter.as_deref().is_some_and(sends)))
+    }
+
     /// When the next packet can be expected out of the pipe that is not in it yet, or a queue
     /// that holds everything back must be asked again.
     #[inline]

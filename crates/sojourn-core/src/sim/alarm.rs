@@ -50,6 +50,11 @@ impl Alarm {
         Some(want)
     }
 
+    /// When the component wants to be called.
+    pub fn want(&self) -> Time {
+        self.want
+    }
+
     /// An event of the component has come up at `now`.
     #[inline]
     pub fn fired(&mut self, now: Time) -> Wake {

@@ -283,8 +283,15 @@ impl Simulation {
 
     #[inline]
     fn offer(&mut self, link: usize, packet: &Packet) {
+        let steady = self.parts.links[link].is_steady();
         self.parts.links[link].offer(self.now, *packet);
-        self.arm_link(link);
+        if !steady {
+            return self.arm_link(link);
+        }
+        debug_assert!(
+            self.parts.links[link].next_wakeup().is_none_or(|t| t >= self.link_alarms[link].want()),
+            "an offer brought the wake-up forward"
+        );
     }
 
     #[inline]

@@ -37,19 +37,23 @@ impl Sender {
             return Batch::Send(room);
         }
         let mss = u64::from(self.init.mss);
-        let largest = self.batch_size();
         let window = u64::from(room) * mss;
         let peer = self.peer_window.saturating_sub(self.outstanding_bytes);
         let allowed = window.min(peer);
         let share = self.peer_window.min(u64::from(self.cwnd) * mss) / WINDOW_SHARE;
-        if allowed < (u64::from(largest) * mss).min(share)
+        let may_wait = allowed < share
             && self.app.available(2 * self.init.mss) > self.init.mss
             && !self.app.ends_within(allowed)
-            && self.may_wait(now)
-        {
+            && self.may_wait(now);
+        let most = room.min((self.cwnd / 2).max(1));
+        if !may_wait && most == 1 {
+            return Batch::Send(1);
+        }
+        let largest = self.batch_size();
+        if may_wait && allowed < u64::from(largest) * mss {
             return Batch::Wait { cwnd_limited: window < peer };
         }
-        Batch::Send(largest.min(room).min((self.cwnd / 2).max(1)))
+        Batch::Send(largest.min(most))
     }
 
     /// Whether there is no reason to send at once what little the window allows.
