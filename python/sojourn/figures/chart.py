@@ -58,6 +58,8 @@ class Heat:
     rows: Sequence[str]
     values: ArrayLike
     label: str
+    #: Whether colours follow the logarithm, on paper.
+    log: bool = False
 
 
 @dataclass(frozen=True)

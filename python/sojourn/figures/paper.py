@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from io import BytesIO
+from math import ceil
 from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.colors import LogNorm, Normalize
 from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator
 
 from sojourn.figures.chart import BLACK, Boxes, Chart, Heat, Line, Panel
 from sojourn.numbers import number
@@ -115,16 +118,17 @@ def _draw_boxes(ax: Axes, boxes: Boxes) -> None:
 
 def _draw_heat(figure: Figure, ax: Axes, heat: Heat) -> None:
     values = np.asarray(heat.values, dtype=float)
-    image = ax.imshow(values, origin="lower", aspect="auto", cmap="cividis")
+    norm = LogNorm() if heat.log else Normalize()
+    image = ax.imshow(values, origin="lower", aspect="auto", cmap="cividis", norm=norm)
     ax.set_xticks(range(len(heat.columns)), heat.columns)
     ax.set_yticks(range(len(heat.rows)), heat.rows)
     ax.grid(visible=False)
-    figure.colorbar(image, ax=ax, label=heat.label)
+    ticks: Any = {"ticks": LogLocator(subs=(1, 2, 5)), "format": "%g"} if heat.log else {}
+    figure.colorbar(image, ax=ax, label=heat.label, **ticks).ax.minorticks_off()
     if values.size > _MOST_NUMBERS:
         return
-    middle = (np.nanmin(values) + np.nanmax(values)) / 2
     for (row, column), value in np.ndenumerate(values):
-        color = "white" if value < middle else BLACK
+        color = "white" if norm(value) < 0.5 else BLACK
         ax.text(column, row, number(float(value)), ha="center", va="center", color=color)
 
 
@@ -166,6 +170,9 @@ def _legend(figure: Figure, axes: Iterable[Axes]) -> None:
     }
     if entries and len(entries) <= _LONGEST_LEGEND:
         longest = max(map(len, entries))
-        columns = max(1, int(_LEGEND_LETTERS * figure.get_figwidth()) // (longest + 8))
-        ncols = min(len(entries), columns)
-        figure.legend(entries.values(), entries, loc="outside upper center", ncols=ncols)
+        most = max(1, int(_LEGEND_LETTERS * figure.get_figwidth()) // (longest + 8))
+        columns = ceil(len(entries) / ceil(len(entries) / most))
+        # matplotlib fills columns; one reads rows.
+        names = [name for first in range(columns) for name in list(entries)[first::columns]]
+        handles = [entries[name] for name in names]
+        figure.legend(handles, names, loc="outside upper center", ncols=columns)

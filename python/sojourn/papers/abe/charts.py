@@ -86,7 +86,7 @@ def _heat(found: Sequence[Pair], aqm: str, standard: bool) -> Panel:
             shown = p.value if standard else p.ratio
             values[rates.index(p.rate), rtts.index(p.rtt)] = shown
     label = "s" if standard else "relative to 0.5"
-    heat = Heat([f"{r:g}" for r in rtts], [f"{r:g}" for r in rates], values, label)
+    heat = Heat([f"{r:g}" for r in rtts], [f"{r:g}" for r in rates], values, label, log=True)
     return Panel("RTT (ms)", f"{aqm}: Mbit/s", [], heat=heat)
 
 

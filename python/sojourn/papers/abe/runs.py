@@ -33,7 +33,10 @@ def windows() -> Chart:
     return Chart(
         "Window of one Cubic flow at 20 Mbit/s and 80 ms",
         "Standard backoff after losses (no ECN), after marks, and alternative backoff after marks.",
-        [Panel("Time (s)", f"{NAMES[aqm]}: cwnd", lines) for aqm, lines in panels.items()],
+        [
+            Panel("Time (s)", f"{NAMES[aqm]}: cwnd (packets)", lines)
+            for aqm, lines in panels.items()
+        ],
         stacked=True,
     )
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from sojourn.papers.abe.cells import PATIENCE
+from sojourn.papers.abe.trade_off import LONG_RTT, convergence_curve, delay_curve
 from sojourn.papers.abe.values import (
     AQMS,
     BACKOFF,
@@ -31,11 +32,12 @@ _TRACED = {
     "total_qdisc_marks_ce_l2": "marks",
     "p50_qdisc_delay_l2": "median delay (ms)",
 }
+_PERCENTILES = ("p50_qdisc_delay_l2", "p95_qdisc_delay_l2", "p99_qdisc_delay_l2")
 
 
 def sheets(rows: Sequence[Row]) -> Iterator[Sheet]:
     """The tables of those experiments that were run."""
-    for make in (_trace, _backoff, _convergence, _short_flows):
+    for make in (_trace, _backoff, _queueing_delay, _convergence, _trade_off, _short_flows):
         try:
             yield from make(rows)
         except KeyError:
@@ -70,6 +72,42 @@ def _backoff(rows: Sequence[Row]) -> Iterator[Sheet]:
                     ("RTT (ms)",),
                     [((f"{p.rtt:g}",), f"{p.beta_ecn:g}", shown(p)) for p in gentler],
                 )
+
+
+def _queueing_delay(rows: Sequence[Row]) -> Iterator[Sheet]:
+    for aqm in AQMS:
+        delays: dict[tuple[tuple[str, ...], str], list[str]] = {}
+        for metric in _PERCENTILES:
+            for p in pairs(rows, BACKOFF, metric, aqm=aqm):
+                if p.beta_ecn in (STANDARD[p.cca], RECOMMENDED[p.cca]):
+                    place = (f"{p.rtt:g}",), f"{NAMES[p.cca]} {p.beta_ecn:g}"
+                    delays.setdefault(place, []).append(f"{p.value:.1f}")
+        yield _pivot(
+            f"queueing-delay-{aqm}",
+            f"Queueing delay on {NAMES[aqm]} (ms): median, 95th and 99th percentile",
+            ("RTT (ms)",),
+            [(*place, " ".join(values)) for place, values in delays.items()],
+        )
+
+
+def _trade_off(rows: Sequence[Row]) -> Iterator[Sheet]:
+    body: list[list[Any]] = []
+    for cca in CCAS:
+        for aqm in AQMS:
+            delay, slower = delay_curve(rows, aqm, cca), {}
+            if cca == "reno":
+                convergence = convergence_curve(rows, aqm)
+                slower = dict(zip(convergence.beta_ecn, convergence.cost, strict=True))
+            for beta, rise, gain in zip(delay.beta_ecn, delay.cost, delay.gain, strict=True):
+                time = f"{slower[beta]:.2f}" if beta in slower else "-"
+                place = NAMES[cca], NAMES[aqm], f"{beta:g}"
+                body.append([*place, f"{gain:+.1f}", f"{rise:+.1f}", time])
+    header = ("control", "AQM", "beta_ecn", "gain (%)", "RTT (ms)", "convergence")
+    title = (
+        f"What beta_ecn gains and costs: mean throughput gain and change of the median RTT at RTTs "
+        f"from {LONG_RTT:g} ms on, median relative convergence time"
+    )
+    yield Sheet("trade-off", title, header, body, words=3)
 
 
 def _convergence(rows: Sequence[Row]) -> Iterator[Sheet]:
