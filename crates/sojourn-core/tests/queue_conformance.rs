@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use proptest::prelude::*;
-use serde_json::{Map, json};
+use serde_json::{Map, Value, json};
 use sojourn_core::packet::{Direction, Ecn, Packet};
 use sojourn_core::queue::{
     DropReason, QUEUES, QueueContext, QueueCounters, QueueDiscipline, QueueInit, QueueObserver,
@@ -196,15 +196,52 @@ impl Bench {
     }
 }
 
-fn bench(name: &'static str, limit: Option<&str>, seed: u64) -> Option<Bench> {
-    let entry = QUEUES.iter().find(|entry| entry.listing.name == name)?;
-    let params: Map<_, _> =
-        limit.map(|limit| ("limit".to_owned(), json!(limit))).into_iter().collect();
-    // A discipline without such a parameter is run with its defaults only.
-    let queue = entry.build(&params, &init(seed)).ok()?;
-    Some(Bench {
+/// Parameters besides the defaults with which the laws are checked.
+const VARIANTS: &[(&str, &str)] = &[
+    ("fifo", r#"{ "limit": "9 kB" }"#),
+    ("fifo", r#"{ "limit": "1 bdp" }"#),
+    ("red", r#"{ "gentle": true, "adaptive": true }"#),
+    ("red", r#"{ "limit": "30 kB", "hard_drop": true }"#),
+    ("red", r#"{ "ecn": false }"#),
+    ("codel", r#"{ "ce_threshold": "1 ms", "limit": "30 kB" }"#),
+    ("codel", r#"{ "ecn": false }"#),
+    ("fq_codel", r#"{ "flows": 1, "ce_threshold": "1 ms", "memory_limit": "50 kB" }"#),
+    ("pie", r#"{ "version": "linux-4" }"#),
+    ("pie", r#"{ "rate_estimator": true, "ecn": false }"#),
+    ("fq_pie", r#"{ "flows": 2, "rate_estimator": true }"#),
+    ("dualpi2", r#"{ "step_queue": "0 packets", "drop_on_overload": false }"#),
+    ("cobalt", r#"{ "rtt": "10 ms", "limit": "30 kB" }"#),
+    ("cake", r#"{ "bandwidth": "unlimited", "isolation": "flowblind", "sce": "sce" }"#),
+    ("cake", r#"{ "isolation": "flows", "sce": "sce-thresh 8", "ramp": "draft", "mpu": "84 B" }"#),
+    ("cake", r#"{ "isolation": "hosts", "sce": "sce-single", "framing": "atm" }"#),
+    ("cake", r#"{ "isolation": "dual-srchost", "ingress": true, "memory": "100 kB" }"#),
+    ("cake", r#"{ "isolation": "dual-dsthost", "framing": "ptm", "overhead": "30 B" }"#),
+    ("cake", r#"{ "isolation": "srchost", "bandwidth": "2 Mbit/s" }"#),
+    ("cake", r#"{ "isolation": "dsthost", "rtt": "10 ms" }"#),
+    ("fq", r#"{ "quantum": "300 B", "flow_limit": "5 packets" }"#),
+];
+
+/// Every discipline by its defaults, then without and with little room where it has such a
+/// parameter, then the variants.
+fn every_setting() -> impl Iterator<Item = (&'static str, Map<String, Value>)> {
+    let by_limit = QUEUES.iter().map(|entry| &entry.listing).flat_map(|listing| {
+        let of = |limit: &str| Map::from_iter([("limit".to_owned(), json!(limit))]);
+        [Map::new(), of("0 packets"), of("20 packets")]
+            .into_iter()
+            .filter(|params| (listing.canonical)(params).is_ok())
+            .map(|params| (listing.name, params))
+    });
+    let variants = VARIANTS.iter().map(|(name, params)| {
+        (*name, serde_json::from_str(params).expect("parameters are a table"))
+    });
+    by_limit.chain(variants)
+}
+
+fn bench(name: &'static str, params: &Map<String, Value>, seed: u64) -> Bench {
+    let entry = sojourn_core::queue::find(name).expect("a discipline");
+    Bench {
         name,
-        queue,
+        queue: entry.build(params, &init(seed)).expect("valid parameters"),
         now: Time::ZERO,
         counters: QueueCounters::default(),
         watcher: Watcher::default(),
@@ -212,7 +249,7 @@ fn bench(name: &'static str, limit: Option<&str>, seed: u64) -> Option<Bench> {
         sent: Tally::default(),
         arrivals: HashMap::new(),
         last_sent: HashMap::new(),
-    })
+    }
 }
 
 proptest! {
@@ -223,30 +260,39 @@ proptest! {
         steps in prop::collection::vec(step(), 1..1500),
         seed in 0u64..1000,
     ) {
-        for entry in QUEUES {
-            for limit in [None, Some("0 packets"), Some("20 packets")] {
-                let Some(mut bench) = bench(entry.listing.name, limit, seed) else { continue };
-                steps.iter().for_each(|step| bench.step(*step));
-                bench.drain();
-            }
+        for (name, params) in every_setting() {
+            let mut bench = bench(name, &params, seed);
+            steps.iter().for_each(|step| bench.step(*step));
+            bench.drain();
         }
     }
 }
 
-/// Ten times more than the link can carry, for long enough that every law acts.
+/// Disciplines that never mark.
+const MARKLESS: &[&str] = &["fifo", "fq"];
+
+/// First a tenth, then ten times more than the link can carry, for long enough that every law acts.
 #[test]
 fn overload_is_survived_and_signalled() {
-    for entry in QUEUES {
-        let mut bench = bench(entry.listing.name, None, 1).expect("defaults build");
+    for (name, params) in every_setting() {
+        let mut bench = bench(name, &params, 1);
         let slot = init(1).rate.expect("a rate").span_of(1514);
-        for n in 0..40_000u32 {
+        for n in 0..10_000u32 {
             let ecn = if n % 2 == 0 { Ecn::Ect0 } else { Ecn::NotEct };
-            (0..10).for_each(|i| bench.arrive((n + i) % 4, 1500, ecn, false));
+            let arrivals = if n < 4_000 { 1 + u32::from(n % 10 == 0) } else { 10 };
+            (0..arrivals).for_each(|i| bench.arrive((n + i) % 4, 1500, ecn, false));
             bench.depart();
             bench.pause(slot);
         }
         let drops: u64 = bench.counters.drops.iter().sum();
-        assert!(drops > 300_000, "{}: {drops} drops", bench.name);
+        assert!(drops > 40_000, "{name} {params:?}: {drops} drops");
+        let QueueCounters { ce_marks, sce_marks, .. } = bench.counters;
+        let marks = !MARKLESS.contains(&name) && params.get("ecn") != Some(&json!(false));
+        // With little room, overflow may leave nothing to be marked.
+        let room = !params.keys().any(|key| key.contains("limit") || key == "memory");
+        assert!(ce_marks > 0 || !(marks && room), "{name} {params:?} marks nothing");
+        assert!(ce_marks == 0 || marks, "{name} {params:?}: {ce_marks} marks");
+        assert_eq!(sce_marks > 0, params.contains_key("sce"), "{name} {params:?}: {sce_marks}");
         bench.drain();
     }
 }

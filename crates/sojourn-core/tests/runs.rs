@@ -126,6 +126,80 @@ fn flows_have_access_links_of_their_own_rate() {
     }
 }
 
+/// A dumbbell with a FIFO each way and one flow each way, of different round-trip times.
+#[test]
+fn acknowledgments_wait_behind_the_data_of_a_congested_reverse_path() {
+    let rtt_of_forward_flow = |way_back: &str| {
+        let outcome = run(&format!(
+            r#"
+            duration = "20 s"
+            [topology]
+            kind = "dumbbell"
+            bottleneck = {{ rate = "10 Mbit/s" }}
+            reverse = {{ rate = "2 Mbit/s", queue = {{ kind = "fifo", limit = "50 packets" }} }}
+            [[flows]]
+            cca = {{ kind = "fixed-window", window = "5 packets" }}
+            ack_every = 1
+            rtt = "30 ms"
+            [[flows]]
+            rtt = "70 ms"
+            {way_back}
+        "#
+        ));
+        assert_eq!(outcome.flows.reals("base_rtt").unwrap(), [0.030, 0.070]);
+        let sent = column(&outcome.link_samples, "link", 1, "sent_bytes")[50..].iter().sum::<f64>();
+        let sum = |name| column(&outcome.flow_samples, "flow", 0, name)[50..].iter().sum::<f64>();
+        (sum("rtt_sum") / sum("rtt_count"), sent * 8e-6 / 15.0)
+    };
+    // Five segments take 6 ms at 10 Mbit/s; acknowledgments of 66 bytes 0.3 ms at 2 Mbit/s.
+    let (alone, used) = rtt_of_forward_flow("cca = 'fixed-window'\nstart = '19 s'");
+    assert!((0.031..0.037).contains(&alone) && used < 0.6, "{alone} s, {used} Mbit/s");
+    // 60 segments the other way: 12 fill the path and 48 wait, for 6 ms each.
+    let data = "cca = { kind = 'fixed-window', window = '60 packets' }\ndirection = 'reverse'";
+    let (behind, used) = rtt_of_forward_flow(data);
+    assert!((0.30..0.33).contains(&behind) && used > 1.99, "{behind} s, {used} Mbit/s");
+}
+
+#[test]
+fn an_outage_befalls_one_way_or_both() {
+    for two_way in [false, true] {
+        let outcome = run(&format!(
+            r#"
+            duration = "4 s"
+            [topology]
+            kind = "dumbbell"
+            reverse = {{ rate = "10 Mbit/s" }}
+            [topology.bottleneck]
+            rate = "10 Mbit/s"
+            outages = [{{ start = "1 s", duration = "2 s", two_way = {two_way} }}]
+            [[flows]]
+            transport = "udp"
+            traffic = "cbr"
+            [[flows]]
+            transport = "udp"
+            traffic = "cbr"
+            direction = "reverse"
+        "#
+        ));
+        let received = |flow| {
+            let packets = column(&outcome.flow_samples, "flow", flow, "delivered_packets");
+            [0..10, 10..30, 30..40].map(|during| packets[during].iter().sum::<f64>())
+        };
+        // 1 Mbit/s of 1448 bytes: 86.3 datagrams a second.
+        let whole = |[before, within, after]: [f64; 3]| {
+            (86.0..=88.0).contains(&before)
+                && (171.0..=174.0).contains(&within)
+                && (86.0..=88.0).contains(&after)
+        };
+        let cut = |[before, within, after]: [f64; 3]| {
+            (86.0..=88.0).contains(&before) && within <= 1.0 && (85.0..=88.0).contains(&after)
+        };
+        assert!(cut(received(0)), "two-way {two_way}: {:?}", received(0));
+        let other = if two_way { cut(received(1)) } else { whole(received(1)) };
+        assert!(other, "two-way {two_way}: {:?}", received(1));
+    }
+}
+
 #[test]
 fn every_hop_of_a_parking_lot_is_shared_in_full() {
     let outcome = run(r#"

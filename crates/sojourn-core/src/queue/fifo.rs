@@ -106,3 +106,41 @@ impl QueueDiscipline for Fifo {
         true
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::packet::Ecn;
+    use crate::queue::tests::{Bench, init};
+
+    /// The sizes of those of these packets that find room, in the order in which they leave.
+    fn kept(limit: &str, sizes: &[u32]) -> Vec<u32> {
+        let limit = limit.parse().expect("a limit");
+        let mut bench = Bench::new(Fifo::new(Params { limit }, &init()));
+        (0..).zip(sizes).for_each(|(index, size)| bench.offer(0, index, *size, Ecn::Ect0));
+        let kept: Vec<_> = std::iter::from_fn(|| bench.take()).map(|packet| packet.size).collect();
+        let dropped = (sizes.len() - kept.len()) as u64;
+        assert_eq!(bench.counters.drops[DropReason::Overflow as usize], dropped);
+        kept
+    }
+
+    #[test]
+    fn packets_beyond_the_limit_are_dropped_at_the_tail() {
+        assert_eq!(kept("3 packets", &[500, 1500, 40, 41, 42]), [500, 1500, 40]);
+        assert!(kept("0 packets", &[40, 40]).is_empty());
+    }
+
+    #[test]
+    fn a_limit_in_bytes_counts_the_framing() {
+        // Two full packets with 14 bytes of framing each are 3028 bytes.
+        assert_eq!(kept("3028 B", &[1500, 1500, 40]), [1500, 1500]);
+        assert_eq!(kept("3027 B", &[1500, 1500, 1499, 40]), [1500, 1499]);
+    }
+
+    #[test]
+    fn a_bandwidth_delay_product_is_rounded_up_to_full_packets() {
+        // 10 Mbit/s x 40 ms is 33.03 packets of 1514 bytes.
+        assert_eq!(kept("1 bdp", &[1500; 100]).len(), 34);
+        assert_eq!(kept("2 bdp", &[40; 100]).len(), 67);
+    }
+}
