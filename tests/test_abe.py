@@ -152,6 +152,36 @@ def test_what_did_not_converge_is_shown_as_such() -> None:
     ]
 
 
+def test_runs_that_did_not_converge_are_counted() -> None:
+    cut = [row(CONVERGENCE, "pie", "reno", "0.9", rtt, "never_converged", 0.0) for rtt in RTTS]
+    shares = (0.0, 0.0, 1 / 3, 2 / 3, 1.0)
+    rows = [r | {"mean": share, "replications": 3} for r, share in zip(cut, shares, strict=True)]
+    (table,) = (s for s in sheets(rows) if s.name == "never-converged")
+    assert (table.header, table.rows) == (("AQM", "0.9"), [["PIE", "6 of 15"]])
+
+
+def test_delays_and_the_trade_off_are_tabulated() -> None:
+    gain = both(BACKOFF, GAIN, "reno", 8, [8, 9, 9, 10, 10])
+    rise = both(BACKOFF, "p50_rtt_l4", "reno", 80, [80, 82, 83, 84, 85])
+    slower = both(CONVERGENCE, "convergence_time", "reno", 2, [2, 3, 3, 5, 6])
+    cubic = [
+        r | {"cca": "cubic", "beta_ecn": {"0.5": "0.7"}.get(r["beta_ecn"], "0.85")}
+        for r in gain + rise
+    ]
+    delays = [
+        row(BACKOFF, aqm, cca, f"{beta:g}", "80", f"p{p}_qdisc_delay_l2", p / 10)
+        for aqm in AQMS
+        for cca, beta in RECOMMENDED.items()
+        for p in (50, 95, 99)
+    ]
+    delays += [r | {"beta_ecn": f"{STANDARD[r['cca']]:g}"} for r in delays]
+    found = {s.name: s for s in sheets(gain + rise + slower + cubic + delays)}
+    assert found["queueing-delay-pie"].rows == [["80", *["5.0 9.5 9.9"] * 4]]
+    # Means from 80 ms on: (1 + 1 + 2 + 2) / 4 of 8 Mbit/s, (2 + 3 + 4 + 5) / 4 ms; the median.
+    assert found["trade-off"].rows[1] == ["NewReno", "CoDel", "0.8", "+18.8", "+3.5", "1.50"]
+    assert found["trade-off"].rows[-1] == ["Cubic", "PIE", "0.85", "+18.8", "+3.5", "-"]
+
+
 def test_the_whole_grid_of_the_slides_is_there() -> None:
     found = list(cells(Request(tables=(CONVERGENCE,))))
     places = {

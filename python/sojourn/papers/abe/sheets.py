@@ -37,7 +37,7 @@ _PERCENTILES = ("p50_qdisc_delay_l2", "p95_qdisc_delay_l2", "p99_qdisc_delay_l2"
 
 def sheets(rows: Sequence[Row]) -> Iterator[Sheet]:
     """The tables of those experiments that were run."""
-    for make in (_trace, _backoff, _queueing_delay, _convergence, _trade_off, _short_flows):
+    for make in _SHEETS:
         try:
             yield from make(rows)
         except KeyError:
@@ -122,6 +122,21 @@ def _convergence(rows: Sequence[Row]) -> Iterator[Sheet]:
         )
 
 
+def _never_converged(rows: Sequence[Row]) -> Iterator[Sheet]:
+    cut: dict[tuple[str, str], list[float]] = {}
+    for row in (r for r in rows if r["metric"] == "never_converged"):
+        at = cut.setdefault((row["aqm"], row["beta_ecn"]), [0.0, 0.0])
+        at[0] += row["mean"] * row["replications"]
+        at[1] += row["replications"]
+    if cut:
+        yield _pivot(
+            "never-converged",
+            f"Runs that did not converge within {PATIENCE:g} s",
+            ("AQM",),
+            [((NAMES[a],), b, f"{n:.0f} of {runs:.0f}") for (a, b), (n, runs) in cut.items()],
+        )
+
+
 def _relative(pair: Pair) -> str:
     """A time that was cut off makes the ratio a bound."""
     cut, standard_cut = pair.value >= PATIENCE, pair.standard >= PATIENCE
@@ -159,3 +174,14 @@ def _pivot(
         lines.setdefault(row, {})[column] = text
     body = [[*row, *(line.get(c, "-") for c in columns)] for row, line in lines.items()]
     return Sheet(name, title, (*words, *columns), body, words=len(words))
+
+
+_SHEETS = (
+    _trace,
+    _backoff,
+    _queueing_delay,
+    _convergence,
+    _never_converged,
+    _trade_off,
+    _short_flows,
+)
