@@ -160,6 +160,38 @@ fn acknowledgments_wait_behind_the_data_of_a_congested_reverse_path() {
     assert!((0.30..0.33).contains(&behind) && used > 1.99, "{behind} s, {used} Mbit/s");
 }
 
+/// The SCE draft's middlebox has Cake on the egress of both ports and half the delay on the ingress
+/// of each; the dumbbell has the second half behind Cake.
+#[test]
+fn a_middlebox_written_as_a_graph_is_the_dumbbell_with_a_queue_each_way() {
+    let link = "rate = \"10 Mbit/s\", queue = { kind = \"cake\", isolation = \"flowblind\" }";
+    let flow = |more: &str| format!("[[flows]]\ncca = \"cubic\"\nstart = \"1 ms\"\n{more}\n");
+    let dumbbell = format!(
+        "duration = \"20 s\"\n[topology]\nkind = \"dumbbell\"\nbottleneck = {{ {link} }}\n\
+         reverse = {{ {link} }}\n{}{}",
+        flow("rtt = \"40 ms\""),
+        flow("rtt = \"40 ms\"\nstop = \"9 s\""),
+    );
+    let one_way = "duplex = false";
+    let graph = format!(
+        "duration = \"20 s\"\n[topology]\nkind = \"graph\"\nlinks = [\n\
+         {{ id = \"in-left\", from = \"left\", to = \"box\", delay = \"20 ms\", {one_way} }},\n\
+         {{ id = \"out-right\", from = \"box\", to = \"right\", {link}, {one_way} }},\n\
+         {{ id = \"in-right\", from = \"right\", to = \"back\", delay = \"20 ms\", {one_way} }},\n\
+         {{ id = \"out-left\", from = \"back\", to = \"left\", {link}, {one_way} }},\n]\n{}{}",
+        flow("from = \"left\"\nto = \"right\""),
+        flow("from = \"left\"\nto = \"right\"\nstop = \"9 s\""),
+    );
+    let [dumbbell, graph] = [run(&dumbbell), run(&graph)];
+    for flow in 0..2 {
+        for name in ["delivered_bytes", "retransmissions", "rtt_sum", "cwnd"] {
+            let of = |outcome: &Outcome| column(&outcome.flow_samples, "flow", flow, name);
+            assert_eq!(of(&dumbbell), of(&graph), "{name} of flow {flow}");
+        }
+        assert!(total(&graph.flow_samples, "flow", flow, "retransmissions") > 10.0);
+    }
+}
+
 #[test]
 fn an_outage_befalls_one_way_or_both() {
     for two_way in [false, true] {

@@ -174,3 +174,48 @@ impl QueueDiscipline for FqPie {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::packet::Ecn;
+    use crate::queue::tests::{Bench, init};
+
+    fn fq_pie() -> Bench<FqPie> {
+        Bench::new(FqPie::new(Params::default(), &init()))
+    }
+
+    /// The probability of the queue that has the highest.
+    fn highest(queue: &FqPie) -> f64 {
+        queue.laws.iter().map(|law| law.probability(&queue.config)).fold(0.0, f64::max)
+    }
+
+    #[test]
+    fn marks_up_to_a_tenth_and_drops_beyond() {
+        let [marked, dropped] = fq_pie().signalled_up_to(highest);
+        assert!((0.09..=0.1).contains(&marked), "marked at {marked}");
+        assert!((0.1..0.11).contains(&dropped), "dropped at {dropped}");
+    }
+
+    #[test]
+    fn each_queue_answers_for_its_own_delay() {
+        let mut bench = fq_pie();
+        let slot = init().rate.expect("a rate").span_of(1514);
+        let (mut sparse, mut waited) = (0u32, Span::ZERO);
+        for index in 0..30_000 {
+            // Flow 0 has a third too much for what flow 1, a packet in four, leaves it.
+            bench.offer(0, index, 1500, Ecn::NotEct);
+            if index % 4 == 0 {
+                bench.offer(1, index, 1500, Ecn::NotEct);
+            }
+            if let Some(packet) = bench.take().filter(|packet| packet.flow == 1) {
+                sparse += 1;
+                waited = waited.max(bench.now.since(packet.enqueued_at));
+            }
+            bench.pause(slot);
+        }
+        assert!(highest(&bench.queue) > 0.15, "{}", highest(&bench.queue));
+        assert_eq!(sparse, 7_500, "none of flow 1 is dropped");
+        assert!(waited <= slot, "{waited:?}");
+    }
+}

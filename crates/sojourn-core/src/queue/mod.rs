@@ -302,6 +302,28 @@ pub(crate) mod tests {
             }
         }
 
+        /// The highest probability at which a packet was marked and the lowest at which one was
+        /// dropped, while ECN-capable packets come that no mark slows down.
+        pub fn signalled_up_to(&mut self, probability: impl Fn(&Q) -> f64) -> [f64; 2] {
+            let slot = Rate::from_bps(10_000_000).span_of(1514);
+            let (mut marked, mut dropped) = (0f64, f64::INFINITY);
+            for index in 0..20_000 {
+                for _ in 0..1 + u32::from(index % 20 == 0) {
+                    let (p, before) = (probability(&self.queue), self.counters);
+                    self.offer(0, index, 1500, Ecn::Ect0);
+                    if self.counters.ce_marks > before.ce_marks {
+                        marked = marked.max(p);
+                    }
+                    if self.counters.drops > before.drops {
+                        dropped = dropped.min(p);
+                    }
+                }
+                self.take();
+                self.pause(slot);
+            }
+            [marked, dropped]
+        }
+
         /// Takes the next packet now.
         pub fn take(&mut self) -> Option<Packet> {
             let mut cx = QueueContext { counters: &mut self.counters, observer: None };

@@ -288,6 +288,18 @@ mod tests {
     }
 
     #[test]
+    fn marks_up_to_a_tenth_and_drops_beyond() {
+        for version in [Version::Linux6, Version::Linux4] {
+            let params = Params { version, ..Params::default() };
+            let mut bench = Bench::new(Pie::new(params, &init()));
+            let [marked, dropped] =
+                bench.signalled_up_to(|queue| queue.law.probability(&queue.config));
+            assert!((0.09..=0.1).contains(&marked), "{version:?}: marked at {marked}");
+            assert!((0.1..0.12).contains(&dropped), "{version:?}: dropped at {dropped}");
+        }
+    }
+
+    #[test]
     fn defaults_follow_the_version() {
         let (update, config) = Params::default().resolve(1514);
         assert_eq!((update, config.target), (Span::from_millis(15), Span::from_millis(15)));

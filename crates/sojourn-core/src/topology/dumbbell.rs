@@ -14,7 +14,7 @@
 //! A middlebox with a shaping queue on the egress of both ports and half the delay on the ingress
 //! of each, as in the SCE draft, is this dumbbell with the queue under `bottleneck` and under
 //! `reverse`: whether a fixed delay lies before a queue or behind it makes no difference at the
-//! ends (`experiments/sce2019`).
+//! ends of flows that run the same way (`experiments/sce2019`).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -92,5 +92,56 @@ impl Topology for Dumbbell {
             network.route(routes)?;
         }
         Ok(network)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::quantity::Percent;
+    use crate::scenario::Scenario;
+    use crate::units::Span;
+
+    fn network(flows: Value) -> Network {
+        let scenario = json!({
+            "duration": "1 s",
+            "topology": {
+                "kind": "dumbbell",
+                "bottleneck": { "rate": "10 Mbit/s", "reverse_loss": "2 %" },
+                "reverse": { "rate": "1 Mbit/s" },
+                "access_rate": "50 Mbit/s",
+            },
+            "flows": flows,
+        });
+        Scenario::from_json(&scenario).unwrap().network().unwrap()
+    }
+
+    #[test]
+    fn each_flow_has_its_round_trip_its_access_rate_and_its_direction() {
+        let network = network(json!([
+            { "cca": "reno", "rtt": "10 ms" },
+            { "cca": "reno", "rtt": "80 ms", "access_rate": "3 Mbit/s", "direction": "reverse" },
+        ]));
+        assert_eq!(network.base_rtt(0), Span::from_millis(10));
+        assert_eq!(network.base_rtt(1), Span::from_millis(80));
+        let links = |route: &[u32]| -> Vec<_> {
+            let links = route.iter().map(|link| &network.links[*link as usize]);
+            links.map(|link| (link.id.clone(), link.spec.rate)).collect()
+        };
+        let mbps = |mbps: u64| Some(Rate::from_bps(mbps * 1_000_000));
+        let [there, back] = ["bottleneck", "bottleneck_reverse"].map(str::to_owned);
+        for (routes, access, [there, back]) in [
+            (&network.routes[0], 50, [(there.clone(), mbps(10)), (back.clone(), mbps(1))]),
+            (&network.routes[1], 3, [(back, mbps(1)), (there, mbps(10))]),
+        ] {
+            let (forward, backward) = (links(&routes.forward), links(&routes.backward));
+            assert!(forward.iter().any(|(_, rate)| *rate == mbps(access)), "{forward:?}");
+            assert_eq!(forward.last(), Some(&there));
+            assert_eq!(backward.first(), Some(&back));
+        }
+        let lossy = network.links.iter().filter(|link| link.spec.loss == Percent::new(2.0));
+        assert!(lossy.map(|link| link.id.as_str()).eq(["bottleneck_reverse"]));
     }
 }

@@ -116,7 +116,9 @@ mod tests {
     use crate::scenario::Scenario;
 
     fn network(flows: Value) -> Network {
-        let hop = json!({ "rate": "10 Mbit/s", "delay": "5 ms", "reverse_loss": "1 %" });
+        let outages = json!([{ "start": "1 s", "duration": "1 s", "two_way": true }]);
+        let hop = json!({ "rate": "10 Mbit/s", "delay": "5 ms", "reverse_loss": "1 %",
+                          "outages": outages });
         let scenario = json!({
             "duration": "1 s",
             "topology": { "kind": "parking-lot", "hops": [hop, hop, hop] },
@@ -139,5 +141,15 @@ mod tests {
         );
         assert_eq!(way(&network.routes[1].forward), ["hop_1"]);
         assert_eq!(way(&network.routes[2].forward), ["hop_0", "hop_1"]);
+    }
+
+    #[test]
+    fn each_hop_has_a_way_back_with_its_losses_and_outages() {
+        let network = network(json!([{ "cca": "reno" }]));
+        let back: Vec<_> =
+            network.links.iter().filter(|link| link.id.ends_with("reverse")).collect();
+        assert_eq!(back.len(), 3);
+        assert!(back.iter().all(|link| link.spec.loss == Percent::new(1.0)));
+        assert!(back.iter().all(|link| link.spec.outages.len() == 1));
     }
 }
