@@ -1,8 +1,8 @@
 //! Recorders: what a run leaves behind.
 //!
 //! Endpoints and links keep cumulative counters and time integrals; at every sampling instant the
-//! recorder takes their difference to the last one. Observation costs nothing per packet beyond
-//! the counters themselves.
+//! recorder notes them, and when the run ends it takes their differences from one to the next.
+//! Observation costs nothing per packet beyond the counters themselves.
 
 mod columns;
 mod flow;
