@@ -175,7 +175,7 @@ mod tests {
         let pauses = Outages::with(&[pause], OutageEffect::Pause);
         let mut pace = Pace::new(Course::Fixed(Rate::from_bps(8_000_000)), None, pauses, HORIZON);
         let (mut now, mut carry) = (Time::ZERO, 0);
-        let ends: Vec<_> = (0..20)
+        let ends: Vec<_> = (0..24)
             .map(|_| {
                 now = pace.end(now, 1500, &mut carry);
                 now.as_nanos() as f64 / 1e6
@@ -184,6 +184,8 @@ mod tests {
         // 5 ms of work before the first pause at 5, 13 between 12 and 25, then from 32 on.
         assert_eq!(ends[..5], [1.5, 3.0, 4.5, 13.0, 14.5]);
         assert_eq!(ends[11..14], [25.0, 33.5, 35.0]);
+        // The third pause, from 45 to 52.
+        assert_eq!(ends[19..22], [44.0, 52.5, 54.0]);
     }
 
     #[test]

@@ -133,3 +133,32 @@ impl QueueDiscipline for Codel {
         out("codel_dropping", f64::from(u8::from(self.law.dropping)));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::packet::Ecn;
+    use crate::quantity::Limit;
+    use crate::queue::tests::{Bench, init};
+
+    #[test]
+    fn parameters_reach_the_law() {
+        let millis = |ms| Span::from_millis(ms);
+        let mut bench = Bench::new(Codel::new(
+            Params {
+                ce_threshold: Some(millis(1)),
+                limit: Limit::Bytes(3028),
+                ..Params::default()
+            },
+            &init(),
+        ));
+        (0..3).for_each(|index| bench.offer(0, index, 1500, Ecn::Ect0));
+        assert_eq!(bench.counters.drops[DropReason::Overflow as usize], 1);
+        bench.now += millis(1);
+        assert_eq!(bench.take().map(|packet| packet.ecn), Some(Ecn::Ect0));
+        bench.now += Span::from_nanos(1);
+        assert_eq!(bench.take().map(|packet| packet.ecn), Some(Ecn::Ce));
+        let (target, interval) = (bench.queue.config.target, bench.queue.config.interval);
+        assert_eq!((target, interval), (millis(5), millis(100)));
+    }
+}

@@ -383,6 +383,27 @@ mod tests {
     }
 
     #[test]
+    fn without_drops_on_overload_the_limit_is_what_drops() {
+        let drops = |drop_on_overload| {
+            let params = Params { drop_on_overload, limit: Packets(300), ..Params::default() };
+            let mut bench = Bench::new(DualPi2::new(params, &init()));
+            let slot = init().rate.expect("a rate").span_of(1514);
+            for index in 0..20_000 {
+                (0..2).for_each(|_| bench.offer(1, index, 1500, Ecn::Ect1));
+                bench.take();
+                bench.pause(slot);
+                assert!(bench.queue.backlog().packets <= 300);
+            }
+            assert_eq!(bench.queue.law.base_probability() > 0.5, drop_on_overload);
+            bench.counters.drops
+        };
+        let [overflow, aqm, _] = drops(false);
+        assert!(overflow > 19_000 && aqm == 0, "{overflow} {aqm}");
+        let [overflow, aqm, _] = drops(true);
+        assert!(overflow < aqm, "{overflow} {aqm}");
+    }
+
+    #[test]
     fn holds_its_target_under_a_load_that_does_not_respond() {
         let mut bench = dualpi2();
         let slot = init().rate.expect("a rate").span_of(1514);

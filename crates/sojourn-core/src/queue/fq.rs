@@ -291,6 +291,7 @@ mod tests {
         let params = Params { limit: Packets(150), ..Params::default() };
         let mut bench = Bench::new(params);
         (0..120).for_each(|_| bench.offer(Time::ZERO, 0, 100));
+        assert_eq!(bench.counters.drops[DropReason::Overflow as usize], 20);
         (0..60).for_each(|_| bench.offer(Time::ZERO, 1, 100));
         assert_eq!(bench.queue.backlog().packets, 150);
         assert_eq!(bench.counters.drops[DropReason::Overflow as usize], 20 + 10);

@@ -218,6 +218,17 @@ mod tests {
     }
 
     #[test]
+    fn ce_threshold_marks_what_waited_longer() {
+        let ce_threshold = Some(Span::from_millis(1));
+        let mut bench = discipline(Params { ce_threshold, ..Params::default() });
+        (0..2).for_each(|index| bench.offer(0, index, 1500, Ecn::Ect1));
+        bench.now += Span::from_millis(1);
+        assert_eq!(bench.take().map(|packet| packet.ecn), Some(Ecn::Ect1));
+        bench.now += Span::from_millis(1);
+        assert_eq!(bench.take().map(|packet| packet.ecn), Some(Ecn::Ce));
+    }
+
+    #[test]
     fn memory_limit_counts_allocations() {
         let limit = Bytes(2304 * 10);
         let mut bench = discipline(Params { memory_limit: limit, ..Params::default() });

@@ -292,6 +292,28 @@ mod tests {
     }
 
     #[test]
+    fn gentle_and_adaptive_change_what_is_signalled() {
+        let at_one_and_a_half_max = |gentle| {
+            let params = Params { gentle, limit: Limit::Bytes(400_000), ..Params::default() };
+            let mut bench = red(params);
+            // 150 kB wait: the average lies half way between max and twice max.
+            bench.queue.config.weight_log = 1;
+            pass(&mut bench, 99, 20_000, Ecn::Ect0);
+            bench.counters.ce_marks as f64 / 20_000.0
+        };
+        assert!(at_one_and_a_half_max(false) > 0.99);
+        let gentle = at_one_and_a_half_max(true);
+        assert!((0.4..0.95).contains(&gentle), "{gentle}");
+        for adaptive in [false, true] {
+            let mut bench = red(Params { adaptive, ..Params::default() });
+            pass(&mut bench, 60, 1_000, Ecn::Ect0);
+            let before = bench.queue.law.max_p();
+            bench.pause(Span::from_millis(1_000));
+            assert_eq!(bench.queue.law.max_p() > 1.2 * before, adaptive);
+        }
+    }
+
+    #[test]
     fn refuses_thresholds_that_contradict() {
         let min = Some(Bytes(90_000));
         assert!(Params { min, max: Some(Bytes(60_000)), ..Params::default() }.validate().is_err());

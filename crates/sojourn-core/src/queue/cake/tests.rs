@@ -260,6 +260,50 @@ fn overflow_drops_from_the_longest_queue_and_everything_is_accounted_for() {
     assert_eq!((rig.cake.backlog(), rig.cake.memory), (Backlog::default(), 0));
 }
 
+/// Packets that leave a Cake of 10 Mbit/s in 20 s while a quarter too much arrives and no signal
+/// is answered.
+fn overloaded(ingress: bool) -> u64 {
+    let params = Params { ingress, ..Params::default() };
+    let mut rig = Rig::new(cake(10_000_000, params), vec![]);
+    let mut sent = 0;
+    while rig.now < seconds(20) {
+        rig.offer(Packet { size: PACKET, ..Packet::default() });
+        let mut cx = QueueContext { counters: &mut rig.counters, observer: None };
+        while rig.cake.dequeue(rig.now, &mut cx).is_some() {
+            sent += 1;
+        }
+        rig.now += Span::from_nanos(1_211_200 * 4 / 5);
+    }
+    sent
+}
+
+#[test]
+fn ingress_mode_counts_what_it_drops_up_to_a_third() {
+    let full = 20e9 / 1_211_200.0;
+    for (ingress, share) in [(false, 1.0), (true, 2.0 / 3.0)] {
+        let got = overloaded(ingress) as f64 / full;
+        assert!((got / share - 1.0).abs() < 0.01, "ingress {ingress}: {got}");
+    }
+    // One packet of three is dropped for want of memory: the shaper waits for it too.
+    for (ingress, gap) in [(false, 1_211_200), (true, 1_211_200 * 3 / 2)] {
+        let params = Params { ingress, memory: Some(Bytes(2 * 2304)), ..Params::default() };
+        let mut rig = Rig::new(cake(10_000_000, params), vec![]);
+        (0..3).for_each(|_| rig.offer(Packet { size: PACKET, ..Packet::default() }));
+        assert!(rig.depart().is_some() && rig.depart().is_some());
+        assert_eq!(rig.now, Time::from_nanos(gap), "ingress {ingress}");
+    }
+}
+
+#[test]
+fn the_target_grows_with_the_flows_in_ingress_mode_only() {
+    for (ingress, packets) in [(false, 0), (true, 16)] {
+        let params = Params { ingress, ..Params::default() };
+        let mut rig = Rig::new(cake(10_000_000, params), vec![ect(greedy(1, 2)); 8]);
+        rig.run_until(seconds(1));
+        assert_eq!(rig.cake.target_floor(), rig.cake.tuning.mtu_time * packets);
+    }
+}
+
 #[test]
 fn order_is_kept_within_each_flow() {
     let mut rig = Rig::new(cake(10_000_000, Params::default()), vec![]);
@@ -292,7 +336,7 @@ fn parameters_read_as_people_write_them() {
     let full = canonical(json!({"sce": "sce-thresh 8", "bandwidth": "2.5 Mbit/s"})).unwrap();
     assert_eq!(full["sce"], "sce-thresh 8");
     assert_eq!(full["bandwidth"], "2500 kbit/s");
-    assert_eq!(full["isolation"], "triple-isolate");
+    assert_eq!((&full["isolation"], &full["ramp"]), (&json!("triple-isolate"), &json!("code")));
     assert_eq!(canonical(full.clone()).unwrap(), full, "canonical parameters read back");
     assert!(canonical(json!({"sce": "sce-thresh 2000"})).unwrap_err().contains("sce-single"));
     assert!(canonical(json!({"bandwidth": "5"})).unwrap_err().contains("unlimited"));

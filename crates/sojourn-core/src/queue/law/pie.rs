@@ -369,6 +369,21 @@ mod tests {
     }
 
     #[test]
+    fn from_a_tenth_on_the_probability_rises_by_a_fiftieth_at_most() {
+        let config = config(LINUX_6, 15);
+        let max = config.era.max_prob as f64;
+        let rise = |p: f64| {
+            let law = Pie { prob: (p * max) as u64, ..Pie::new(&config) };
+            law.change(&config, ticks(200_000_000), ticks(20_000_000)) as f64 / max
+        };
+        // 0.125 x 0.185 + 1.25 x 0.18, half of it below a tenth.
+        assert!((rise(0.099) - 0.124).abs() < 1e-3, "{}", rise(0.099));
+        for p in [0.101, 0.19, 0.6] {
+            assert!((rise(p) - 0.02).abs() < 1e-9, "{}", rise(p));
+        }
+    }
+
+    #[test]
     fn linux_4_has_two_steps_of_gain() {
         // Gains are small integers, 274 = 2^32 / 15625000 times alpha and beta over 128, 32 and
         // 16: below 1 % alpha is 4, not 4.28.
