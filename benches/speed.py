@@ -15,7 +15,7 @@ from sojourn.scenario import load
 WORKLOAD = Path(__file__).parent.parent / "experiments" / "speed" / "b.toml"
 REPETITIONS = 3
 #: Runs so long that the start of Python does not count.
-SWEEP = "\n[sweep]\nreplications = 8\n"
+SWEEP = "\n[sweep]\nreplications = 32\n"
 LONG = ("--set", 'duration="300 s"')
 
 
@@ -43,7 +43,7 @@ def run_once(*options: str) -> None:
 
 
 def sweep(jobs: int) -> float:
-    """Wall time of eight equal long runs of the workload, ``jobs`` at a time."""
+    """Wall time of 32 equal long runs of the workload, ``jobs`` at a time."""
 
     def once() -> None:
         with tempfile.TemporaryDirectory() as directory:
