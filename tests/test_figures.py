@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -30,3 +32,15 @@ def test_colours_of_a_heat_map_may_follow_the_logarithm() -> None:
         axes = render(Chart("title", "caption", [Panel("x", "y", [], heat=heat)])).axes
         assert axes[0].images[0].norm(1.0) == pytest.approx(middle)
         assert [text.get_text() for text in axes[0].texts][3] == "-"
+
+
+def test_many_names_of_a_heat_map_do_not_overlap() -> None:
+    names = [f"{rate}@{delay}" for rate in (1, 5, 10, 50, 100) for delay in (0, 10, 20, 80)]
+    heat = Heat(names, ["flows that have a long name"], [range(len(names))], "s")
+    figure = render(Chart("title", "caption", [Panel("x", "y", [], heat=heat)]))
+    figure.draw_without_rendering()
+    boxes = [text.get_window_extent() for text in figure.axes[0].get_xticklabels()]
+    assert len(boxes) == len(names)
+    # Capitals do not fill their lines.
+    gaps = [right.x0 - left.x1 for left, right in itertools.pairwise(boxes)]
+    assert min(gaps) > -0.25 * boxes[0].width

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from io import BytesIO
 from math import ceil
 from pathlib import Path
@@ -37,8 +37,10 @@ _MARKERS = {"mark": ("o", 8.0), "star": ("*", 14.0)}
 _LONGEST_LEGEND = 16
 #: About as many letters of a legend fit an inch.
 _LEGEND_LETTERS = 14
-#: Names of boxes longer than this altogether stand upright.
+#: Names along an axis that are longer than this altogether stand upright.
 _MOST_LETTERS = 70
+#: Upright names are this large together (points), but none below the least and above the largest.
+_UPRIGHT_SIZE, _LEAST_SIZE, _LARGEST_SIZE = 160, 5, 9
 #: Larger heat maps carry no numbers.
 _MOST_NUMBERS = 100
 
@@ -112,8 +114,14 @@ def _draw_boxes(ax: Axes, boxes: Boxes) -> None:
         medianprops={"color": BLACK},
         flierprops={"markersize": 3},
     )
-    if max(map(len, boxes.names)) * len(boxes.names) > _MOST_LETTERS:
-        ax.tick_params(axis="x", rotation=90)
+    _fit_names(ax, boxes.names)
+
+
+def _fit_names(ax: Axes, names: Sequence[str]) -> None:
+    """Turns names along the horizontal axis upright, and makes them small, where they are many."""
+    if max(map(len, names)) * len(names) > _MOST_LETTERS:
+        size = min(_LARGEST_SIZE, max(_LEAST_SIZE, _UPRIGHT_SIZE / len(names)))
+        ax.tick_params(axis="x", rotation=90, labelsize=size)
 
 
 def _draw_heat(figure: Figure, ax: Axes, heat: Heat) -> None:
@@ -121,6 +129,7 @@ def _draw_heat(figure: Figure, ax: Axes, heat: Heat) -> None:
     norm = LogNorm() if heat.log else Normalize()
     image = ax.imshow(values, origin="lower", aspect="auto", cmap="cividis", norm=norm)
     ax.set_xticks(range(len(heat.columns)), heat.columns)
+    _fit_names(ax, heat.columns)
     ax.set_yticks(range(len(heat.rows)), heat.rows)
     ax.grid(visible=False)
     ticks: Any = {"ticks": LogLocator(subs=(1, 2, 5)), "format": "%g"} if heat.log else {}
