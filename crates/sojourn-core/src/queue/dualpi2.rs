@@ -22,8 +22,7 @@
 //! arrival.) All else is as in Linux: target 15 ms, update 16 ms, alpha 0.16 and beta 3.2 per s,
 //! k = 2, step 1 ms, C weight 10 %, 10000 packets, drops at the head. The RFC's example has 15 ms,
 //! 0.15 and 3, a ramp from 0.8 to 1.2 ms in place of the step, and marks at regular distances
-//! instead of at random. (Its gains and regular marks change the shares of single flows below by
-//! -18 to +6 %.)
+//! instead of at random.
 //!
 //! **Shares.** Rate of Prague flows over that of as many Reno flows, then over that of as many Cubic
 //! flows, both with ECN, at the same total round-trip time (queue included); means of five runs:
@@ -47,7 +46,7 @@
 //! trip. Reno makes 1.31/sqrt(p). With p' at rest and k = 2 that is 1.04 to 1, and less where p is
 //! large. But the saw-tooth of few Classic flows swings p': they answer to the mean of p'^2, which
 //! is more than the square of the mean, and Prague's average over 16 round trips underrates marks
-//! that come in bunches. One flow of each at 100 Mbit/s and 25 ms: p' deviates by 0.87 of its mean,
+//! that come in bunches. One flow of each at 100 Mbit/s and 25 ms: p' deviates by 0.93 of its mean,
 //! which takes a quarter off Reno's window and makes x 3.3. The controller's steps do not shrink
 //! with p', so that larger windows, which need fewer marks, mean wider swings. With a quarter of
 //! the gains the same flows share 1.33 and 1.29 to 1. Five flows of each at 10 Mbit/s and 25 ms are
