@@ -10,6 +10,9 @@
 //! | `linux-6` (default) | segments delivered with a mark of all delivered |
 //! | `linux-5.1` | of the segments that the cumulative acknowledgment covers, those acknowledged with ECE; a duplicate ACK counts as one segment |
 //!
+//! The echo is the receiver's, which Linux chooses by the receiver's own control: where that is
+//! not DCTCP (`ecn = "classic"`), every ACK from a mark to the answer carries it, a whole round.
+//!
 //! Deviations from RFC 8257, all of them Linux's: `alpha` falls by at least 1/1024 per window; the
 //! threshold is taken from the window, not from the data in flight, and is at least 2.
 

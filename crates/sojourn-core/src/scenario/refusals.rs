@@ -324,7 +324,12 @@ fn each_bad_field_is_named_with_what_was_given_and_what_is_allowed() {
         (
             "/flows/0".into(),
             json!({ "cca": "dctcp", "ecn": "off" }),
-            "flows.0.ecn: off given; allowed: accurate, dctcp, dctcp-sce, l4s (needs of dctcp)",
+            "flows.0.ecn: off given; allowed: classic, accurate, dctcp, dctcp-sce, sce, l4s (needs of dctcp)",
+        ),
+        (
+            "/flows/0".into(),
+            json!({ "cca": "prague", "ecn": "classic" }),
+            "flows.0.ecn: classic given; allowed: accurate, dctcp, dctcp-sce, l4s (needs of prague)",
         ),
     ];
     let wrong: Vec<String> = table

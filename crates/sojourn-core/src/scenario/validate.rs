@@ -81,8 +81,16 @@ fn check_control(flow: &FlowSpec) -> Check {
         EcnMode::Off => return Ok(()),
         EcnMode::Classic => &[EcnMode::Classic, EcnMode::Accurate, EcnMode::Dctcp, EcnMode::Sce],
         EcnMode::Sce => &[EcnMode::Sce],
+        EcnMode::Dctcp => &[
+            EcnMode::Classic,
+            EcnMode::Accurate,
+            EcnMode::Dctcp,
+            EcnMode::DctcpSce,
+            EcnMode::Sce,
+            EcnMode::L4s,
+        ],
         // All of these count marks.
-        EcnMode::Accurate | EcnMode::Dctcp | EcnMode::DctcpSce | EcnMode::L4s => {
+        EcnMode::Accurate | EcnMode::DctcpSce | EcnMode::L4s => {
             &[EcnMode::Accurate, EcnMode::Dctcp, EcnMode::DctcpSce, EcnMode::L4s]
         }
     };

@@ -15,6 +15,7 @@ SCE2019 = Paper(
     tables=tuple(TABLES),
     choices=(
         'stack = "linux-5.1"; ECN and SCE echo for every flow; both ports shaped by Cake',
+        "receivers run no DCTCP: they echo CE until the sender has answered, as RFC 3168 says",
         "300 s, both flows started together; throughput and smoothed RTT over the whole run",
         "1 ms of latency besides netem's: inferred, the draft does not tell the testbed's own",
         "Reno-SCE version A, the code's SCE ramp, Cake's rtt 100 ms, echo of SCE as at 016933be:",

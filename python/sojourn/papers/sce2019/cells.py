@@ -26,9 +26,8 @@ _CAKE = {
     "flowblind sce-single": {"isolation": "flowblind", "sce": "sce-single"},
     "triple-isolate": {"isolation": "triple-isolate", "sce": "sce"},
 }
-#: Versions of the controls, and their ECN feedback where it is not their own.
+#: Versions of the controls.
 _CCA: dict[str, Any] = {"dctcp": {"kind": "dctcp", "version": "linux-5.1"}}
-_ECN = {"dctcp": "dctcp-sce"}
 #: Latency of hosts and links besides netem's, ms; inferred, see docs/sce2019.md.
 _TESTBED = 1
 _FOLDER = directory("experiments") / "sce2019"
@@ -128,7 +127,7 @@ def scenario(mode: str, controls: tuple[str, ...], bandwidth: str, delay: str) -
         document["topology"][link]["rate"] = f"{bandwidth} Mbit/s"
         document["topology"][link]["queue"] = {"kind": "cake", **_CAKE[mode]}
     document["flows"] = [
-        {"cca": _CCA.get(c, c), "ecn": _ECN.get(c, "sce"), "rtt": f"{int(delay) + _TESTBED} ms"}
+        {"cca": _CCA.get(c, c), "ecn": "sce", "rtt": f"{int(delay) + _TESTBED} ms"}
         for c in controls
     ]
     return document
