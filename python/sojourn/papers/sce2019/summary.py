@@ -33,8 +33,11 @@ def error(row: Row) -> float | None:
 
 
 def sheets(rows: Sequence[Row]) -> Iterator[Sheet]:
-    """The summary by mode, and by table."""
+    """The summary by mode, by how many flows answer to SCE, and by table."""
     yield Sheet("fidelity", "Error by mode", _HEADER, list(_by_mode(rows)), words=2)
+    title = "Error of throughput by the number of flows that answer to SCE"
+    header = ("mode", "SCE flows", "cells", "median", "90th percentile")
+    yield Sheet("fidelity-by-sce", title, header, list(_by_sce_flows(rows)))
     header = ("table", "cells", "median", "90th percentile", "largest")
     yield Sheet("fidelity-by-table", "Error by table", header, list(_by_table(rows)))
 
@@ -50,6 +53,19 @@ def _by_mode(rows: Sequence[Row]) -> Iterator[Sequence[Any]]:
                 told = f"{goal[0]}" if metric == tables.JAIN and goal[0] else told
                 values = np.quantile(errors, (0.5, 0.9)).tolist()
                 yield mode, metric, len(errors), *values, told or "-", noise.get(metric, "-")
+
+
+def _by_sce_flows(rows: Sequence[Row]) -> Iterator[Sequence[Any]]:
+    for mode in (ONE_FLOW, *MODES):
+        for count in range(3):
+            errors = _errors(
+                r
+                for r in rows
+                if (r["metric"], r["cake_mode"]) == (tables.THROUGHPUT, mode)
+                and sum(r[flow].endswith("-sce") for flow in ("flow1", "flow2")) == count
+            )
+            if len(errors):
+                yield mode, count, len(errors), *np.quantile(errors, (0.5, 0.9)).tolist()
 
 
 def _by_table(rows: Sequence[Row]) -> Iterator[Sequence[Any]]:
