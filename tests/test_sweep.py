@@ -23,9 +23,9 @@ from sojourn import ScenarioError
 from sojourn.scenario import load
 from sojourn.store import batches, rows
 from sojourn.store.batches import Batches
-from sojourn.sweep import run, table
-from sojourn.sweep.expand import plan
-from sojourn.sweep.jitter import draw
+from sojourn.sweeps import run, table
+from sojourn.sweeps.expand import plan
+from sojourn.sweeps.jitter import draw
 
 SWEEP = (
     TWO_FLOWS
@@ -385,7 +385,7 @@ def _peak_memory(action: str) -> int:
     lines = [
         "from pathlib import Path",
         "from sojourn.store.batches import Batches",
-        "from sojourn.sweep import table",
+        "from sojourn.sweeps import table",
         action,
         "peak = next(l for l in open('/proc/self/status') if l.startswith('VmHWM'))",
         "print(int(peak.split()[1]) * 1024)",

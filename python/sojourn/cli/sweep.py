@@ -15,7 +15,7 @@ from sojourn.cli.progress import progress
 if TYPE_CHECKING:
     import polars as pl
 
-    from sojourn.sweep.run import Summary
+    from sojourn.sweeps.run import Summary
 
 _MOST_ERRORS = 5
 
@@ -52,9 +52,9 @@ def command(
     from sojourn.cli.names import checked_metrics
     from sojourn.engine import default_directory
     from sojourn.scenario import load
-    from sojourn.sweep import table
-    from sojourn.sweep.expand import plan
-    from sojourn.sweep.run import sweep
+    from sojourn.sweeps import table
+    from sojourn.sweeps.expand import plan
+    from sojourn.sweeps.run import sweep
 
     names = checked_metrics("--metric", chosen) or list(table.MAIN)
     scenario = load(file, overrides)
@@ -84,7 +84,7 @@ def _print(
     columns: tuple[str, ...],
     output: str,
 ) -> None:
-    from sojourn.sweep import table
+    from sojourn.sweeps import table
 
     if output in ("json", "csv"):
         import polars as pl
@@ -106,7 +106,7 @@ def _print(
 
 def _summarise(summary: Summary, directory: Path) -> None:
     from sojourn.errors import SojournError
-    from sojourn.sweep import table
+    from sojourn.sweeps import table
 
     click.echo(
         f"{summary.total} runs: {summary.run} run now, {summary.stored_before} stored before, "

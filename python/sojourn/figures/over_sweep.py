@@ -12,7 +12,7 @@ import polars as pl
 from sojourn.figures.chart import Band, Boxes, Chart, Heat, Line, Panel, color_of, dash_of
 from sojourn.metrics import metrics
 from sojourn.quantity import split
-from sojourn.sweep.table import coordinates_of, short
+from sojourn.sweeps.table import coordinates_of, short
 
 #: More lines or boxes than this are no figure.
 _MOST_LINES = 12

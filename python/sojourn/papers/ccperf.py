@@ -18,7 +18,7 @@ from sojourn.errors import ScenarioError
 from sojourn.experiments import directory
 from sojourn.papers.paper import Case, Cell, Outcome, Paper, Request
 from sojourn.scenario import Document, apply_override, parse_value, read, validated
-from sojourn.sweep.expand import plan
+from sojourn.sweeps.expand import plan
 
 _QUICK_SEEDS = 5
 _PUBLISHED_FLOWS = 2

@@ -11,7 +11,7 @@ import polars as pl
 
 from sojourn.papers.paper import Case, Outcome
 from sojourn.store.batches import Batches
-from sojourn.sweep.run import FLUSH, run_key
+from sojourn.sweeps.run import FLUSH, run_key
 
 _COLUMNS = ("key", "point", "scope", "id", "outcome")
 

@@ -15,7 +15,7 @@ from typing import Any
 from sojourn.experiments import directory
 from sojourn.papers.paper import Case, Cell, Outcome, Paper, Request
 from sojourn.scenario import Document, apply_override, read, validated
-from sojourn.sweep.expand import plan
+from sojourn.sweeps.expand import plan
 
 #: The paper's names; versions where Linux 4.9 differs from what came later.
 _CONTROLS: dict[str, dict[str, Any]] = {

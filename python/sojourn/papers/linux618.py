@@ -16,7 +16,7 @@ import polars as pl
 from sojourn.experiments import directory
 from sojourn.papers.paper import Case, Cell, Outcome, Paper, Request
 from sojourn.scenario import Document, apply_override, validated
-from sojourn.sweep.expand import plan
+from sojourn.sweeps.expand import plan
 
 _SETUP = ("flows", "rate_mbit", "rtt_ms", "buffer_packets", "loss", "duration_s")
 _KEYS = (*_SETUP, "flow", "cca")

@@ -19,7 +19,7 @@ from sojourn.result import Result
 from sojourn.scenario import Scenario
 from sojourn.store import manifest, run_directory
 from sojourn.store.lock import exclusive
-from sojourn.sweep.execute import execute
+from sojourn.sweeps.execute import execute
 
 KIND = "reproduction"
 #: The directory of the first run, whose figures the report shows.

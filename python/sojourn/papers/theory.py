@@ -16,7 +16,7 @@ from typing import Any
 
 from sojourn.papers.paper import Case, Cell, Outcome, Paper, Request
 from sojourn.scenario import Document, apply_override, validated
-from sojourn.sweep.expand import plan
+from sojourn.sweeps.expand import plan
 
 _MSS = 1448
 _PACKET = 1500

@@ -10,7 +10,7 @@ import polars as pl
 from sojourn.figures.over_sweep import charts
 from sojourn.report.page import Page, Section, Table, picture
 from sojourn.store import manifest
-from sojourn.sweep import table
+from sojourn.sweeps import table
 
 
 def page(directory: Path) -> Page:

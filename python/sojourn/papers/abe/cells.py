@@ -12,7 +12,7 @@ from sojourn.papers.abe.values import BACKOFF, CONVERGENCE, KEYS, SHORT_FLOWS, T
 from sojourn.papers.paper import Case, Cell, Outcome, Request
 from sojourn.quantity import number
 from sojourn.scenario import Document, apply_override, read, validated
-from sojourn.sweep.expand import Point, plan
+from sojourn.sweeps.expand import Point, plan
 
 Measure = Callable[[Outcome], float | None]
 #: A convergence that takes longer than this is not waited for, s.

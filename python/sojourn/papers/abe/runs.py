@@ -11,7 +11,7 @@ from sojourn.metrics.samples import ratio
 from sojourn.papers.abe.cells import scenario
 from sojourn.papers.abe.values import BACKOFF, NAMES, RECOMMENDED, STANDARD, TRACE
 from sojourn.scenario import Document, set_path, validated
-from sojourn.sweep.expand import plan
+from sojourn.sweeps.expand import plan
 
 #: What stands for congestion; marks are dashed because they may coincide with losses.
 _SIGNALS = (("losses", "solid"), ("marks", "dashed"), ("marks, beta_ecn = 0.85", "solid"))

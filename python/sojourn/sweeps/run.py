@@ -19,8 +19,8 @@ from sojourn.scenario import Document, Scenario
 from sojourn.store import manifest, rows
 from sojourn.store.batches import Batches
 from sojourn.store.lock import exclusive
-from sojourn.sweep.execute import execute
-from sojourn.sweep.expand import Plan, Point
+from sojourn.sweeps.execute import execute
+from sojourn.sweeps.expand import Plan, Point
 
 KIND = "sweep"
 #: Finished runs are stored at least so often, s.

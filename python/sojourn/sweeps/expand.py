@@ -12,7 +12,7 @@ from typing import Any
 from sojourn import _internal
 from sojourn.errors import ScenarioError
 from sojourn.scenario import Document, Scenario, set_path, validated
-from sojourn.sweep.jitter import jittered
+from sojourn.sweeps.jitter import jittered
 
 _KEYS = ("replications", "start_jitter", "grid")
 #: More runs than this are a mistake in the file.
