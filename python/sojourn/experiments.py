@@ -4,29 +4,24 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from sojourn.errors import SojournError
+from sojourn import data
 
-ROOT = Path(__file__).resolve().parents[2]
-
-
-def directory(name: str) -> Path:
-    """A directory of the checkout: ``experiments`` or ``reference``.
-
-    Raises:
-        SojournError: if the package is not installed from a checkout.
-
-    """
-    path = ROOT / name
-    if not path.is_dir():
-        raise SojournError(f"{path} is missing: this command needs a checkout of Sojourn")
-    return path
+_FOLDER = "experiments"
 
 
 def experiments() -> list[dict[str, str]]:
     """Scenario files, each with the first line of its leading comment."""
-    root = directory("experiments")
+    root = data.path(_FOLDER)
     files = sorted(root.glob("**/*.toml"))
-    return [{"name": str(f.relative_to(ROOT)), "summary": _first_comment(f)} for f in files]
+    return [{"name": str(f.relative_to(root.parent)), "summary": _first_comment(f)} for f in files]
+
+
+def located(path: Path) -> Path:
+    """A scenario's file: an experiment's name also works where there is no such file."""
+    if path.parts[:1] == (_FOLDER,) and not path.exists():
+        shipped = data.path(str(path))
+        return shipped if shipped.is_file() else path
+    return path
 
 
 def _first_comment(path: Path) -> str:

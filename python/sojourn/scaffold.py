@@ -6,18 +6,19 @@ import re
 import sys
 from pathlib import Path
 
+from sojourn import data
 from sojourn.errors import ScenarioError
-from sojourn.experiments import ROOT
 
-_CONTROLS = ROOT / "crates" / "sojourn-core" / "src" / "cc"
+_CONTROLS = "crates/sojourn-core/src/cc"
 _TEMPLATE = Path(__file__).parent / "templates" / "congestion_control.rs"
 _LAST_LINE = re.compile(r"(controls! \{\n(?:    .*\n)*)\}")
 
 
-def new_control(name: str, directory: Path = _CONTROLS) -> Path:
+def new_control(name: str, directory: Path | None = None) -> Path:
     """Adds the congestion control ``name`` (words joined by hyphens); its file."""
     if not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", name):
         raise ScenarioError(f"NAME={name}: expected words in lower case joined by hyphens")
+    directory = directory or data.checkout() / _CONTROLS
     module = name.replace("-", "_")
     path = directory / f"{module}.rs"
     if path.exists():

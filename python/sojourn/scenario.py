@@ -12,6 +12,7 @@ from typing import Any
 
 from sojourn import _internal, traces
 from sojourn.errors import ScenarioError
+from sojourn.experiments import located
 
 #: A path to a TOML file, TOML text (with a line break or a ``=``), or the same as a mapping.
 Source = str | Path | Mapping[str, Any]
@@ -48,7 +49,7 @@ def read(source: Source) -> Document:
         return copy.deepcopy(dict(source))
     text = str(source)
     if isinstance(source, Path) or not ("\n" in text or "=" in text):
-        path = Path(source)
+        path = located(Path(source))
         try:
             text = path.read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:

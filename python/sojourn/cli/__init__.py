@@ -44,8 +44,24 @@ class LazyGroup(click.Group):
             formatter.write_dl([(name, summary) for name, (_, summary) in COMMANDS.items()])
 
 
+def _show_version(context: click.Context, option: click.Parameter, wanted: bool) -> None:
+    if wanted:
+        from sojourn import _internal
+
+        version, _, build = _internal.engine_build().rpartition("-")
+        click.echo(f"sojourn {version} (build {build})")
+        context.exit()
+
+
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(package_name="sojourn")
+@click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_show_version,
+    help="Show the version and the engine's build, and exit.",
+)
 def cli() -> None:
     """Sojourn: a congestion-control laboratory."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import click
@@ -104,17 +105,23 @@ def _metrics() -> Iterator[Entry]:
 
 
 def _papers() -> Iterator[Entry]:
-    from sojourn.experiments import ROOT
+    from sojourn import data
     from sojourn.papers import PAPERS
 
     for paper in PAPERS.values():
-        source = f"reference/{paper.name}/SOURCE.md"
+        source = data.path(f"reference/{paper.name}/SOURCE.md")
         yield {
             "name": paper.name,
             "summary": paper.title,
-            "source": source if (ROOT / source).exists() else None,
+            "source": str(_from_here(source)) if source.exists() else None,
             "tables": list(paper.tables),
         }
+
+
+def _from_here(path: Path) -> Path:
+    """As short as opens from the current directory."""
+    here = Path.cwd()
+    return path.relative_to(here) if path.is_relative_to(here) else path
 
 
 def _details(listed: Sequence[Entry]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from sojourn.experiments import ROOT
+from sojourn import data
 from sojourn.pages.at_work import FIGURES, draw
 from sojourn.pages.text import pages
 
@@ -20,4 +20,4 @@ def write(directory: Path) -> None:
 
 
 if __name__ == "__main__":
-    write(ROOT / "docs")
+    write(data.checkout() / "docs")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from pathlib import Path, PurePosixPath
 
+from sojourn import data
 from sojourn.catalogue import Kind, members
 from sojourn.engine import run
-from sojourn.experiments import ROOT
 from sojourn.figures.chart import Chart
 from sojourn.figures.paper import render
 from sojourn.pages.charts import rates, signals, window
@@ -54,7 +54,7 @@ def draw(kind: Kind, chart: Callable[[Result], Chart], docs: Path) -> None:
 
 def result(kind: Kind, name: str) -> Result:
     """The run that shows a member."""
-    return run(ROOT / _file(kind, name), overrides=_set(kind, name))
+    return run(data.path(_file(kind, name)), overrides=_set(kind, name))
 
 
 def caption(kind: Kind, name: str) -> str:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sojourn.experiments import directory
+from sojourn import data
 from sojourn.papers import PAPERS
 from sojourn.papers.linux618 import METRICS, Spread, kernel
 from sojourn.papers.paper import Request
@@ -164,7 +164,7 @@ def _rows(name: str) -> list[Row]:
 
 def main() -> None:
     """Writes the page."""
-    path = directory("docs") / "fidelity.md"
+    path = data.checkout() / "docs" / "fidelity.md"
     path.write_text(page(_rows("linux618"), _rows("theory")), encoding="utf-8")
     print(f"wrote {path}")
 

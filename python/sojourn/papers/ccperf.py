@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from sojourn import data
 from sojourn.errors import ScenarioError
-from sojourn.experiments import directory
 from sojourn.papers.paper import Case, Cell, Outcome, Paper, Request
 from sojourn.scenario import Document, apply_override, parse_value, read, validated
 from sojourn.sweeps.expand import plan
@@ -108,7 +108,7 @@ _MEASURES: dict[str, Callable[[str, int, Outcome], float | None]] = {
 
 def _printed() -> Iterator[tuple[str, str, list[float | None]]]:
     """Scope, metric and the values of each line of the page."""
-    path = directory("reference") / "ccperf" / "experiment_82.csv"
+    path = data.path("reference/ccperf/experiment_82.csv")
     with path.open(encoding="utf-8") as file:
         for line in csv.DictReader(row for row in file if not row.startswith("#")):
             values = [float(line[c]) if line[c] else None for c in ("flow_1", "flow_2")]
@@ -145,7 +145,7 @@ def _cases(setup: _Setup, quick: bool) -> Iterator[Case]:
 
 def _document(setup: _Setup, quick: bool) -> Document:
     """The experiment's scenario with the control under test and the number of flows."""
-    document = read(directory("experiments") / "ccperf" / "cubic-friendliness.toml")
+    document = read(data.path("experiments/ccperf/cubic-friendliness.toml"))
     tested, cubic = document["flows"]
     under_test = setup.flows // 2
     if setup.cca is not None:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
-from sojourn.experiments import directory
+from sojourn import data
 from sojourn.papers.paper import Case, Cell, Outcome, Paper, Request
 from sojourn.scenario import Document, apply_override, read, validated
 from sojourn.sweeps.expand import plan
@@ -75,7 +75,7 @@ def _measure(metric: str, outcome: Outcome) -> float | None:
 
 def _printed() -> Iterator[tuple[str, dict[str, float]]]:
     """Each row of the left half of the table."""
-    path = directory("reference") / "lin2020" / "table_19.csv"
+    path = data.path("reference/lin2020/table_19.csv")
     with path.open(encoding="utf-8") as file:
         for line in csv.DictReader(row for row in file if not row.startswith("#")):
             yield line["Protocols"], {column: float(line[column]) for column in _COLUMNS}
@@ -93,7 +93,7 @@ def _cases(flow: Mapping[str, Any], request: Request) -> Iterator[Case]:
 
 def _document(flow: Mapping[str, Any]) -> Document:
     """The experiment's scenario with the row's flow in the place of its sweep over controls."""
-    document = read(directory("experiments") / "lin2020" / "table-19.toml")
+    document = read(data.path("experiments/lin2020/table-19.toml"))
     del document["sweep"]["grid"]
     document["flows"][0] |= copy.deepcopy(dict(flow))
     return document

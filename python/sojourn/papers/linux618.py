@@ -13,7 +13,7 @@ from typing import Any
 
 import polars as pl
 
-from sojourn.experiments import directory
+from sojourn import data
 from sojourn.papers.paper import Case, Cell, Outcome, Paper, Request
 from sojourn.scenario import Document, apply_override, validated
 from sojourn.sweeps.expand import plan
@@ -42,7 +42,7 @@ class Spread:
 
 def kernel() -> dict[tuple[str, ...], dict[str, Spread]]:
     """Per key (as texts, in the order of the reference file's columns): each column's spread."""
-    path = directory("reference") / "linux618" / "grid.csv"
+    path = data.path("reference/linux618/grid.csv")
     table = pl.read_csv(path, comment_prefix="#", schema_overrides=dict.fromkeys(_KEYS, pl.String))
     grouped = table.group_by(_KEYS, maintain_order=True).agg(
         *(

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
+from sojourn import data
 from sojourn.errors import ScenarioError
-from sojourn.experiments import directory
 from sojourn.papers.abe.values import BACKOFF, CONVERGENCE, KEYS, SHORT_FLOWS, TRACE
 from sojourn.papers.paper import Case, Cell, Outcome, Request
 from sojourn.quantity import number
@@ -113,7 +113,7 @@ def points(experiment: str, request: Request) -> Iterator[Point]:
 
 def scenario(experiment: str) -> Document:
     """The experiment's file."""
-    return read(directory("experiments") / "abe" / f"{experiment}.toml")
+    return read(data.path(f"experiments/abe/{experiment}.toml"))
 
 
 def _place(experiment: str, canonical: Document) -> tuple[str, ...]:

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from sojourn import data
 from sojourn.errors import ScenarioError
-from sojourn.experiments import directory
 from sojourn.papers.paper import Case, Cell, Outcome, Request
 from sojourn.papers.sce2019 import tables
 from sojourn.papers.sce2019.tables import TABLES, Table, published
@@ -30,8 +30,7 @@ _CAKE = {
 _CCA: dict[str, Any] = {"dctcp": {"kind": "dctcp", "version": "linux-5.1"}}
 #: Latency of hosts and links besides netem's, ms; inferred, see docs/sce2019.md.
 _TESTBED = 1
-_FOLDER = directory("experiments") / "sce2019"
-_FILES = {1: _FOLDER / "one-flow.toml", 2: _FOLDER / "two-flow.toml"}
+_FILES = {1: "experiments/sce2019/one-flow.toml", 2: "experiments/sce2019/two-flow.toml"}
 _METRICS = {
     tables.THROUGHPUT: "mean_throughput_l4",
     tables.RTT: "mean_srtt_l4",
@@ -122,7 +121,7 @@ def scenario(mode: str, controls: tuple[str, ...], bandwidth: str, delay: str) -
     """The scenario of a cell."""
     if len(controls) not in (1, 2):
         raise ScenarioError(f"{controls}: the draft has runs of one flow and of two")
-    document = read(_FILES[len(controls)])
+    document = read(data.path(_FILES[len(controls)]))
     for link in ("bottleneck", "reverse"):
         document["topology"][link]["rate"] = f"{bandwidth} Mbit/s"
         document["topology"][link]["queue"] = {"kind": "cake", **_CAKE[mode]}

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import combinations_with_replacement
 
-from sojourn.experiments import directory
+from sojourn import data
 
 CONTROLS = ("cubic", "reno", "reno-sce", "dctcp", "dctcp-sce")
 PAIRS = tuple(combinations_with_replacement(CONTROLS, 2))
@@ -121,7 +121,7 @@ Place = tuple[str, str, str, str]
 def published() -> Mapping[Place, str]:
     """The printed values by table, flow, bandwidth and delay."""
     values = {(table, "", "100", "160"): value for table, value in _FILLED.items()}
-    folder = directory("reference") / "sce2019"
+    folder = data.path("reference/sce2019")
     for name in ("raw_results.csv", "body_tables.csv"):
         with (folder / name).open(encoding="utf-8", newline="") as file:
             for row in csv.DictReader(file):
