@@ -2,9 +2,11 @@
 //! a bit of them.
 //!
 //! `golden.txt` has a line for each column, with a hash for each scenario; a column that is not in
-//! it yet is not compared, and the count of events, a cost and not a result, is left out. A golden file could bless a physically impossible result, so
-//! every run is also held to the conservation of packets (in every sample, by the simulator itself)
-//! and to what its bottleneck can carry. Where physics are changed on purpose:
+//! it yet is not compared, and the count of events, a cost and not a result, is left out.
+//! `golden-summaries.txt` says the same runs in a person's words, so that a failure tells what
+//! changed and by how much. A golden file could bless a physically impossible result, so every run
+//! is also held to the conservation of packets (in every sample, by the simulator itself) and to
+//! what its bottleneck can carry. Where physics are changed on purpose:
 //!
 //! ```sh
 //! SOJOURN_BLESS=1 cargo test -p sojourn-core --test golden
@@ -12,11 +14,12 @@
 
 use std::collections::BTreeMap;
 
-use sojourn_core::record::{Outcome, Values};
+use sojourn_core::record::{Outcome, Table, Values};
 use sojourn_core::scenario::Scenario;
 use sojourn_core::sim::Simulation;
 
 const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden.txt");
+const SUMMARIES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden-summaries.txt");
 
 /// One bottleneck of 20 Mbit/s: name, its keys, its flows.
 const DUMBBELLS: &[(&str, &str, &str)] = &[
@@ -109,15 +112,58 @@ fn check_physics(name: &str, outcome: &Outcome) {
     assert!(sent.iter().sum::<f64>() > 1e6, "{name}: hardly anything was sent");
 }
 
+/// The sum of a column over the rows of one component.
+fn total(table: &Table, key: &str, component: f64, column: &str) -> f64 {
+    let (keys, values) = (table.reals(key).unwrap(), table.reals(column).unwrap());
+    keys.iter().zip(values).filter(|(key, _)| **key == component).map(|(_, value)| value).sum()
+}
+
+/// Lines that a person can compare: each flow (the first three) and each link of a run.
+fn summary(name: &str, outcome: &Outcome) -> String {
+    let (flows, links) = (&outcome.flow_samples, &outcome.link_samples);
+    let count = |table: &Table| table.reals(table.columns[0].name).unwrap().len();
+    let mut text = String::new();
+    for flow in (0..count(&outcome.flows).min(3)).map(|flow| flow as f64) {
+        let of = |column| total(flows, "flow", flow, column);
+        let rtt = outcome.flows.reals("rtt_p50").unwrap()[flow as usize] * 1e3;
+        text += &format!(
+            "{name}: flow {flow}: {:.3} Mbit/s, median RTT {rtt:.2} ms, {} sent, \
+             {} retransmitted, {} timeouts, {} CE\n",
+            of("delivered_bytes") * 8.0 / 8e6,
+            of("sent_packets"),
+            of("retransmissions"),
+            of("rtos"),
+            of("ce_received"),
+        );
+    }
+    for link in (0..count(&outcome.links)).map(|link| link as f64) {
+        let of = |column| total(links, "link", link, column);
+        text += &format!(
+            "{name}: link {link}: {} sent, {} overflowed, {} dropped by AQM, {} lost, {} CE, {} SCE, \
+             mean wait {:.3} ms\n",
+            of("sent_packets"),
+            of("drops_overflow"),
+            of("drops_aqm"),
+            of("drops_loss"),
+            of("ce_marks"),
+            of("sce_marks"),
+            of("sojourn_sum") / of("sojourn_count") * 1e3,
+        );
+    }
+    text
+}
+
 /// For each column the hashes of its values, a scenario each.
 type Hashes = BTreeMap<String, Vec<String>>;
 
-fn run_all() -> Hashes {
+fn run_all() -> (Hashes, String) {
     let mut hashes = Hashes::new();
+    let mut summaries = String::new();
     for (name, text) in scenarios() {
         let scenario = Scenario::from_toml(&text).unwrap_or_else(|e| panic!("{name}: {e}"));
         let outcome = Simulation::new(&scenario).unwrap().run().unwrap();
         check_physics(&name, &outcome);
+        summaries += &summary(&name, &outcome);
         for (table, columns) in outcome.into_tables() {
             for column in columns.columns.iter().filter(|column| column.name != "events") {
                 let row = hashes.entry(format!("{table}.{}", column.name)).or_default();
@@ -125,7 +171,7 @@ fn run_all() -> Hashes {
             }
         }
     }
-    hashes
+    (hashes, summaries)
 }
 
 fn read(text: &str) -> Hashes {
@@ -136,12 +182,19 @@ fn read(text: &str) -> Hashes {
     text.lines().filter_map(row).collect()
 }
 
+/// Lines of `got` that are not in `written`, each below the one it replaces.
+fn difference(written: &str, got: &str) -> String {
+    let pairs = written.lines().zip(got.lines()).filter(|(written, got)| written != got);
+    pairs.map(|(written, got)| format!("- {written}\n+ {got}\n")).collect()
+}
+
 #[test]
 fn results_are_those_written_down() {
-    let got = run_all();
+    let (got, summaries) = run_all();
     if std::env::var_os("SOJOURN_BLESS").is_some() {
         let line = |(column, row): (&String, &Vec<String>)| format!("{column} {}\n", row.join(" "));
         std::fs::write(FILE, got.iter().map(line).collect::<String>()).unwrap();
+        std::fs::write(SUMMARIES, &summaries).unwrap();
     }
     let mut changed = Vec::new();
     for (column, written) in &read(&std::fs::read_to_string(FILE).unwrap()) {
@@ -153,5 +206,8 @@ fn results_are_those_written_down() {
         }
         assert_eq!(got.len(), written.len(), "golden.txt is of other scenarios");
     }
-    assert!(changed.is_empty(), "{} results have changed: {changed:?}", changed.len());
+    let said = difference(&std::fs::read_to_string(SUMMARIES).unwrap(), &summaries);
+    let count = changed.len();
+    assert!(changed.is_empty(), "{count} columns have changed: {changed:?}\n{said}");
+    assert!(said.is_empty(), "summaries have changed, results have not:\n{said}");
 }
