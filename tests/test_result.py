@@ -110,3 +110,15 @@ def test_damaged_results_are_named(result: sojourn.Result, tmp_path: Path) -> No
     (tmp_path / manifest.FILE).write_text("{")
     with pytest.raises(sojourn.SojournError, match="cannot be read"):
         run_directory.load(tmp_path)
+
+
+def test_what_is_stored_does_not_hang_on_what_is_shown(tmp_path: Path) -> None:
+    shown = sojourn.run(TWO_FLOWS, metrics=["mean_throughput_l4", "harm_throughput_l4"])
+    assert list(shown.to_json()["net"]["metrics"]) == ["harm_throughput_l4"]
+    assert sojourn.run(TWO_FLOWS, metrics=["mean_srtt_l4"]).to_json()["net"] == {"metrics": {}}
+    assert shown.flows.columns[3:] == ["mean_throughput_l4", "harm_throughput_l4"]
+    run_directory.save(shown, tmp_path)
+    stored = pl.read_parquet(tmp_path / "metrics_flows.parquet")
+    assert {"mean_srtt_l4", "harm_throughput_l4"} < set(stored.columns)
+    assert "harm_delay_l4" not in stored.columns
+    assert pl.read_parquet(tmp_path / "metrics_net.parquet").width > 5

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +47,7 @@ def simulate(canonical: Document) -> tuple[RunData, dict[str, float]]:
     totals: Mapping[str, Any] = outcome.pop("totals")
     network = json.loads(outcome.pop("network"))
     timing = {name: float(value) for name, value in totals.items()} | {"wall_seconds": wall}
-    return RunData(canonical, outcome, network, lambda: _alone(canonical)), timing
+    return RunData(canonical, outcome, network, cache(partial(_alone, canonical))), timing
 
 
 def _alone(canonical: Document) -> Sequence[RunData]:

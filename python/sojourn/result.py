@@ -9,11 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from sojourn.metrics import RunData, Scope, compute, metrics, plain
+from sojourn.errors import SojournError
+from sojourn.metrics import Metric, RunData, Scope, compute, metrics, plain
 from sojourn.scenario import Scenario, expanded_flows
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+#: The scopes by the names of their data frames.
+SCOPES: dict[str, Scope] = {"flows": "flow", "links": "link", "net": "net"}
 
 
 @dataclass(frozen=True)
@@ -34,30 +38,41 @@ class Result:
         self.timing = dict(timing)
         #: Names of the only metrics to give; ``None`` for all that need no further runs.
         self.requested: frozenset[str] | None = None
+        self._columns: dict[Metric, pl.Series] = {}
+        links = len(data.network["links"])
+        self._counts: dict[Scope, int] = {"flow": data.flow.count, "link": links, "net": 1}
 
     def request(self, names: Iterable[str] | None) -> Result:
         """Restricts the metrics to ``names``; those that need further runs (``harm_...``) are
         given only if named.
         """
         self.requested = None if names is None else frozenset(names)
-        for cached in ("flows", "links", "net"):
-            self.__dict__.pop(cached, None)
         return self
 
-    @cached_property
+    @property
     def flows(self) -> pl.DataFrame:
         """One row per flow, one column per metric."""
-        return self._frame("flow", flow_identities(self.scenario.canonical))
+        return self.frame("flow", self._chosen("flow"))
 
-    @cached_property
+    @property
     def links(self) -> pl.DataFrame:
         """One row per link, one column per metric."""
-        return self._frame("link", [{"id": link["id"]} for link in self.data.network["links"]])
+        return self.frame("link", self._chosen("link"))
 
-    @cached_property
+    @property
     def net(self) -> pl.DataFrame:
-        """One row: the network's metrics."""
-        return self._frame("net", [{}])
+        """One row: the network's metrics; empty if none is requested."""
+        return self.frame("net", self._chosen("net"))
+
+    def complete(self) -> dict[str, pl.DataFrame]:
+        """What is stored: every metric that needs no further runs, and those requested."""
+        named = self.requested or frozenset()
+        return {
+            plural: self.frame(
+                scope, [m for m in metrics(scope) if not m.on_request or m.name in named]
+            )
+            for plural, scope in SCOPES.items()
+        }
 
     @cached_property
     def series(self) -> Series:
@@ -77,26 +92,47 @@ class Result:
         def entries(frame: pl.DataFrame, keys: tuple[str, ...]) -> list[dict[str, Any]]:
             return [{**{k: row.pop(k) for k in keys}, "metrics": row} for row in frame.to_dicts()]
 
+        net = self.net.to_dicts()
         return {
             "scenario": self.scenario.canonical,
             "flows": entries(self.flows, ("id", "cca", "label")),
             "links": entries(self.links, ("id",)),
-            "net": entries(self.net, ())[0],
+            "net": {"metrics": net[0] if net else {}},
         }
 
-    def _frame(self, scope: Scope, identities: list[dict[str, Any]]) -> pl.DataFrame:
-        units = {m.name: m.unit for m in metrics(scope)}
-        columns = compute(self.data, scope, self.requested)
-        frame = pl.DataFrame(identities) if identities and identities[0] else pl.DataFrame()
-        values = [
-            pl.Series(
-                name,
-                [plain(value, units[name]) for value in vector],
-                dtype=pl.Int64 if units[name] in ("count", "bytes") else pl.Float64,
-            )
-            for name, vector in columns.items()
+    def frame(self, scope: Scope, chosen: Iterable[Metric]) -> pl.DataFrame:
+        """Who the members of a scope are, and the chosen metrics of each."""
+        return pl.DataFrame([*self._identities(scope), *map(self._column, chosen)])
+
+    def _chosen(self, scope: Scope) -> list[Metric]:
+        names = self.requested
+        return [
+            m for m in metrics(scope) if (not m.on_request if names is None else m.name in names)
         ]
-        return frame.with_columns(values) if identities and identities[0] else pl.DataFrame(values)
+
+    def _identities(self, scope: Scope) -> list[pl.Series]:
+        if scope == "flow":
+            return pl.DataFrame(
+                flow_identities(self.scenario.canonical),
+                schema={"id": pl.Int64, "cca": pl.String, "label": pl.String},
+            ).get_columns()
+        ids = [link["id"] for link in self.data.network["links"]]
+        return [pl.Series("id", ids, dtype=pl.String)] if scope == "link" else []
+
+    def _column(self, metric: Metric) -> pl.Series:
+        """The metric's values; they are computed once."""
+        if metric not in self._columns:
+            vector = compute(self.data, metric.scope, {metric.name})[metric.name]
+            count = self._counts[metric.scope]
+            if vector.shape != (count,):
+                raise SojournError(
+                    f"metric {metric.name}: gave values of shape {vector.shape}; expected {count}, "
+                    f"one per {metric.scope}"
+                )
+            kind = pl.Int64 if metric.unit in ("count", "bytes") else pl.Float64
+            values = [plain(value, metric.unit) for value in vector]
+            self._columns[metric] = pl.Series(metric.name, values, dtype=kind)
+        return self._columns[metric]
 
 
 def flow_identities(canonical: Mapping[str, Any]) -> list[dict[str, Any]]:

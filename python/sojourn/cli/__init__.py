@@ -9,6 +9,7 @@ from importlib import import_module
 import click
 
 from sojourn.errors import ScenarioError, SojournError
+from sojourn.names import unknown
 
 BAD_INPUT = 2
 FAILURE = 1
@@ -37,6 +38,14 @@ class LazyGroup(click.Group):
         command = import_module(COMMANDS[name][0]).command
         assert isinstance(command, click.Command)
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Finds the command that the first argument names; suggests the nearest."""
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            ctx.fail(unknown("command", args[0], COMMANDS))
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Lists the commands without importing them."""

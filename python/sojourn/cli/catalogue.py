@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 
 from sojourn.cli import tables
+from sojourn.cli.names import Name
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -23,7 +24,7 @@ Entry = Mapping[str, Any]
 
 
 @click.command("list")
-@click.argument("kind", type=click.Choice(KINDS), required=False)
+@click.argument("kind", type=Name("kind", KINDS), required=False)
 @click.option(
     "--format",
     "output",

@@ -2,19 +2,39 @@
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
 
 from sojourn.errors import ScenarioError
+from sojourn.names import unknown
+
+if TYPE_CHECKING:
+    from click import Context
 
 
-def checked_metrics(option: str, names: Iterable[str]) -> list[str]:
-    """The names of metrics, or an error with the nearest one."""
-    from sojourn.metrics import metrics, unknown
+class Name(click.Choice[str]):
+    """One of several names; the nearest one is suggested for another."""
 
-    wanted = [name.strip() for name in names if name.strip()]
-    for name in unknown(wanted):
-        near = difflib.get_close_matches(name, [m.name for m in metrics()], 1)
-        hint = f"did you mean {near[0]!r}?" if near else "see: sojourn list metrics"
-        raise ScenarioError(f"{option}: unknown metric {name!r}; {hint}")
+    def __init__(self, what: str, names: Sequence[str]) -> None:
+        super().__init__(names)
+        self._what = what
+
+    def get_invalid_choice_message(self, value: Any, ctx: Context | None) -> str:
+        """What is said of a name that is none of them."""
+        return unknown(self._what, str(value), list(map(str, self.choices)))
+
+
+def checked_metrics(option: str, given: Iterable[str]) -> list[str]:
+    """The names of metrics, each entry one or several with commas; an error with the nearest one
+    where there is no such metric.
+    """
+    from sojourn.metrics import metrics
+    from sojourn.metrics import unknown as strangers
+
+    wanted = [name.strip() for entry in given for name in entry.split(",") if name.strip()]
+    for name in strangers(wanted):
+        known = [m.name for m in metrics()]
+        raise ScenarioError(f"{option}: {unknown('metric', name, known, 'sojourn list metrics')}")
     return wanted

@@ -18,6 +18,17 @@ set_option: Decorator = click.option(
     metavar="PATH=VALUE",
     help="Override a field, such as topology.bottleneck.rate='\"10 Mbit/s\"'. May be repeated.",
 )
+metrics_option: Decorator = click.option(
+    "--metrics",
+    "--metric",
+    "metrics",
+    multiple=True,
+    metavar="NAME,...",
+    help="Show only these; harm_* is computed if named. May be repeated.",
+)
+force_option: Decorator = click.option(
+    "--force", is_flag=True, help="Replace what another scenario has left in DIR."
+)
 out_option: Decorator = click.option(
     "--out", type=click.Path(path_type=Path), metavar="DIR", help="Where results go."
 )

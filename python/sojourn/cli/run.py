@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from sojourn.cli.names import checked_metrics
-from sojourn.cli.options import format_option, out_option, set_option
+from sojourn.cli.options import format_option, metrics_option, out_option, set_option
 from sojourn.cli.show_run import PRINTERS
 from sojourn.scenario import load
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 @click.argument("file", type=click.Path(path_type=Path))
 @set_option
 @click.option("--seed", type=int, help="Seed of all random draws.")
-@click.option("--metrics", metavar="NAME,...", help="Only these; harm_* is computed if named.")
+@metrics_option
 @click.option("--figures/--no-figures", default=True, show_default=True, help="Draw figures.")
 @out_option
 @format_option
@@ -28,7 +28,7 @@ def command(
     file: Path,
     overrides: tuple[str, ...],
     seed: int | None,
-    metrics: str | None,
+    metrics: tuple[str, ...],
     figures: bool,
     out: Path | None,
     output: str,
@@ -36,17 +36,13 @@ def command(
     """Run one scenario: metrics on the screen, results and figures in DIR."""
     from sojourn.engine import default_directory, run
 
-    scenario, names = load(file, overrides, seed), _names(metrics)
+    scenario, names = load(file, overrides, seed), checked_metrics("--metrics", metrics) or None
     result = run(scenario).request(names)
     PRINTERS[output](result)
     click.echo(speed(result.timing), err=True)
     directory = out or default_directory(scenario)
     _save(result, directory, figures)
     click.echo(f"results: {directory}", err=True)
-
-
-def _names(metrics: str | None) -> list[str] | None:
-    return None if metrics is None else checked_metrics("--metrics", metrics.split(","))
 
 
 def _save(result: Result, directory: Path, figures: bool) -> None:

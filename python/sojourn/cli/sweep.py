@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from sojourn.cli import tables
-from sojourn.cli.options import jobs_option, out_option, set_option
+from sojourn.cli.options import jobs_option, metrics_option, out_option, set_option
 from sojourn.cli.progress import progress
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ _MOST_ERRORS = 5
 @set_option
 @jobs_option
 @out_option
-@click.option("--metric", "chosen", multiple=True, metavar="NAME", help="Show this metric.")
+@metrics_option
 @click.option("--rows", multiple=True, metavar="PATH", help="Grid path along the rows.")
 @click.option("--columns", multiple=True, metavar="PATH", help="Grid path along the columns.")
 @click.option(
@@ -42,7 +42,7 @@ def command(
     overrides: tuple[str, ...],
     jobs: int,
     out: Path | None,
-    chosen: tuple[str, ...],
+    metrics: tuple[str, ...],
     rows: tuple[str, ...],
     columns: tuple[str, ...],
     output: str,
@@ -56,7 +56,7 @@ def command(
     from sojourn.sweeps.expand import plan
     from sojourn.sweeps.run import sweep
 
-    names = checked_metrics("--metric", chosen) or list(table.MAIN)
+    names = checked_metrics("--metrics", metrics) or list(table.MAIN)
     scenario = load(file, overrides)
     planned = plan(scenario)
     table.check_paths((*rows, *columns), list(planned.grid))

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sojourn.errors import ScenarioError
 from sojourn.figures.chart import FIGURES, Chart
+from sojourn.names import unknown
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -26,10 +26,7 @@ for _file in FILES:
 def chart(name: str, result: Result) -> Chart:
     """What the figure ``name`` shows of a run."""
     if name not in FIGURES:
-        near = "".join(
-            f"; did you mean {n!r}?" for n in difflib.get_close_matches(name, FIGURES, 1)
-        )
-        raise ScenarioError(f"no figure {name!r}{near}; there are: {', '.join(FIGURES)}")
+        raise ScenarioError(unknown("figure", name, FIGURES))
     return FIGURES[name](result)
 
 

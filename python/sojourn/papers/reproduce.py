@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -10,6 +9,7 @@ from pathlib import Path
 
 from sojourn.engine import simulate
 from sojourn.errors import ScenarioError
+from sojourn.names import unknown
 from sojourn.papers import PAPERS, compare, sheet, statements
 from sojourn.papers.finished import Finished
 from sojourn.papers.paper import Case, Cell, Outcome, Paper, Request
@@ -44,8 +44,7 @@ class Reproduction:
 def paper(name: str) -> Paper:
     """The evaluation called ``name``, or an error with the nearest name."""
     if name not in PAPERS:
-        near = "".join(f" did you mean {n!r}?" for n in difflib.get_close_matches(name, PAPERS, 1))
-        raise ScenarioError(f"unknown paper {name!r};{near} there are: {', '.join(PAPERS)}")
+        raise ScenarioError(unknown("paper", name, PAPERS))
     return PAPERS[name]
 
 
@@ -88,12 +87,10 @@ def _draw(chosen: Paper, rows: Sequence[Row], directory: Path) -> None:
 def _check(chosen: Paper, request: Request) -> None:
     for table in request.tables:
         if table not in chosen.tables:
-            allowed = ", ".join(chosen.tables)
-            raise ScenarioError(f"--table: {chosen.name} has no table {table!r}; it has: {allowed}")
+            raise ScenarioError(f"--table: {unknown('table', table, chosen.tables)}")
     for key in request.where:
         if key not in chosen.keys:
-            allowed = ", ".join(chosen.keys)
-            raise ScenarioError(f"--where: no key column {key!r}; allowed: {allowed}")
+            raise ScenarioError(f"--where: {unknown('key column', key, chosen.keys)}")
 
 
 def _wanted(cell: Cell, where: Mapping[str, Sequence[str]]) -> bool:

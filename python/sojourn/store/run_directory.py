@@ -24,7 +24,7 @@ def save(result: Result, directory: Path) -> None:
     """Writes a run: the core's tables, the metrics, and last the manifest."""
     for name in TABLES:
         _write(pl.DataFrame(result.data.tables[name]), directory / f"{name}.parquet")
-    for name, frame in metric_frames(result).items():
+    for name, frame in result.complete().items():
         _write(frame, directory / f"metrics_{name}.parquet")
     manifest.write(
         directory,
@@ -37,11 +37,6 @@ def save(result: Result, directory: Path) -> None:
             "timing": result.timing,
         },
     )
-
-
-def metric_frames(result: Result) -> dict[str, pl.DataFrame]:
-    """The metrics of flows, links and network."""
-    return {"flows": result.flows, "links": result.links, "net": result.net}
 
 
 def load(directory: Path) -> Result:

@@ -11,6 +11,7 @@ from scipy.special import stdtrit
 
 from sojourn.errors import ScenarioError
 from sojourn.metrics import metrics
+from sojourn.names import unknown
 from sojourn.numbers import number
 from sojourn.store import manifest
 from sojourn.store.batches import Batches
@@ -148,7 +149,7 @@ def check_paths(paths: Iterable[str], grid: Sequence[str]) -> None:
     """Refuses paths that the grid does not vary."""
     for path in paths:
         if path not in grid:
-            raise ScenarioError(f"{path}: is not in the grid; it has: {', '.join(grid) or '-'}")
+            raise ScenarioError(unknown("path of the grid", path, grid))
 
 
 def save(long: pl.DataFrame, directory: Path) -> None:
