@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 if TYPE_CHECKING:
     from sojourn.result import Result
 
-Style = Literal["line", "step", "points", "mark", "star"]
+Style = Literal["line", "step", "points", "mark", "star", "up", "down"]
 
 #: Okabe and Ito's colours, distinguishable by colour-blind readers; black is for the joint values.
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#F0E442")

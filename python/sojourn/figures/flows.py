@@ -1,13 +1,46 @@
-"""Names of flows in figures."""
+"""Names of flows in figures, and the groups that stand for many of them."""
 
 from __future__ import annotations
 
-from sojourn.result import Result, flow_identities
+from collections import Counter
+
+from sojourn.groups import Group, extremes, groups
+from sojourn.metrics.samples import mean
+from sojourn.result import Result
+
+#: Of more flows than this, groups are shown.
+MOST_FLOWS = 12
+_MOST_GROUPS = 6
+#: What a caption says of groups.
+BANDS = "Lines: median over the flows of a group; bands: their 5th to 95th percentile."
 
 
 def labels(result: Result) -> list[str]:
-    """A name for each flow: its label, or its control and id."""
-    return [
-        flow["label"] or f"{flow['cca']} ({flow['id']})"
-        for flow in flow_identities(result.scenario.canonical)
+    """A name for each flow: its label if no other has it, or its control and id."""
+    flows = [
+        (flow.get("label"), flow["cca"]["kind"] if flow.get("cca") else flow["transport"])
+        for flow in result.scenario.canonical["flows"]
+        for _ in range(flow.get("count", 1))
     ]
+    uses = Counter(label for label, _ in flows)
+    return [
+        label if label and uses[label] == 1 else f"{label or control} ({number})"
+        for number, (label, control) in enumerate(flows)
+    ]
+
+
+def grouped(result: Result) -> list[Group]:
+    """The groups to show; none where the flows are few enough to show each."""
+    return groups(result, _MOST_GROUPS) if result.data.flow.count > MOST_FLOWS else []
+
+
+def group_label(group: Group) -> str:
+    """A group's name and size."""
+    return f"{group.name} ({len(group.flows):,} flows)"
+
+
+def best_and_worst(result: Result) -> list[tuple[str, int]]:
+    """The flows with the highest and the lowest mean throughput, and what a legend calls them."""
+    best, worst = extremes(mean(result.data.flow.throughput), 1)
+    names = labels(result)
+    return [(f"most: {names[i]}", i) for i in best] + [(f"least: {names[i]}", i) for i in worst]

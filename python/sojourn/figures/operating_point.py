@@ -4,16 +4,30 @@ from __future__ import annotations
 
 import numpy as np
 
-from sojourn.figures.chart import Chart, Line, Panel, color_of, dash_of, figure
-from sojourn.figures.flows import labels
+from sojourn.figures.chart import (
+    BLACK,
+    Band,
+    Chart,
+    Line,
+    Panel,
+    color_of,
+    dash_of,
+    figure,
+)
+from sojourn.figures.flows import BANDS, best_and_worst, group_label, grouped, labels
+from sojourn.figures.thin import binned, outline, share
+from sojourn.groups import Group, quantiles
 from sojourn.metrics.registry import Values
 from sojourn.metrics.samples import ratio
 from sojourn.result import Result
 
+#: A median and its band have at most so many points.
+_POINTS = 300
+
 
 @figure("operating_point")
 def operating_point(result: Result) -> Chart:
-    """Segments in flight, smoothed RTT and throughput per flow, one point per sample."""
+    """Segments in flight, smoothed RTT and throughput over time."""
     view = result.data.flow
     in_flight = view.where_regular(ratio(view.samples["in_flight_time"], view.span))
     rows = [
@@ -21,20 +35,55 @@ def operating_point(result: Result) -> Chart:
         ("sRTT (ms)", 1e3 * view.srtt, False),
         ("Throughput (Mbit/s)", view.throughput, True),
     ]
-    panels = [Panel("Time (s)", label, _lines(result, v), zero) for label, v, zero in rows]
+    many = grouped(result)
+    ends = best_and_worst(result) if many else []
+    panels = [
+        _of_groups(result, many, ends, label, values, zero)
+        if many
+        else Panel("Time (s)", label, _of_flows(result, values), zero)
+        for label, values, zero in rows
+    ]
+    told = BANDS if many else "Of each flow, per sample."
     return Chart(
         "Operating point over time",
-        "Segments in flight, smoothed round-trip time and throughput of each flow, per sample.",
+        f"Segments in flight, smoothed round-trip time and throughput. {told}",
         panels,
         stacked=True,
     )
 
 
-def _lines(result: Result, values: Values) -> list[Line]:
-    view = result.data.flow
-    times = (view.samples.begins + view.samples.ends) / 2
+def _times(result: Result) -> Values:
+    samples = result.data.flow.samples
+    return (samples.begins + samples.ends) / 2
+
+
+def _of_flows(result: Result, values: Values) -> list[Line]:
+    names, times = labels(result), _times(result)
+    points = share(len(names))
     return [
-        Line(label, times[known], values[known, i], color_of(i), dash=dash_of(i))
-        for i, label in enumerate(labels(result))
+        Line(name, *outline(times[known], values[known, i], points), color_of(i), dash=dash_of(i))
+        for i, name in enumerate(names)
         if (known := ~np.isnan(values[:, i])).any()
     ]
+
+
+def _of_groups(
+    result: Result,
+    many: list[Group],
+    ends: list[tuple[str, int]],
+    label: str,
+    values: Values,
+    from_zero: bool,
+) -> Panel:
+    times, values = binned(_times(result), _POINTS), binned(values, _POINTS)
+    lines, bands = [], []
+    for index, group in enumerate(many):
+        low, middle, high = quantiles(values[:, group.flows], (0.05, 0.5, 0.95))
+        known = ~np.isnan(middle)
+        color = color_of(index)
+        lines.append(Line(group_label(group), times[known], middle[known], color))
+        bands.append(Band(times[known], low[known], high[known], color))
+    for dash, (name, i) in zip(("dashed", "dotted"), ends, strict=False):
+        known = ~np.isnan(values[:, i])
+        lines.append(Line(name, times[known], values[known, i], BLACK, dash=dash))
+    return Panel("Time (s)", label, lines, from_zero, bands=bands)

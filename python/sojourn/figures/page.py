@@ -9,7 +9,8 @@ import numpy as np
 from sojourn.figures.chart import Band, Boxes, Chart, Heat, Line, Panel
 
 _DASHES = {"solid": "solid", "dashed": "dash", "dotted": "dot", "dashdot": "dashdot"}
-_SYMBOLS = {"mark": ("circle", 12), "star": ("star", 18)}
+_SYMBOLS = {"mark": ("circle", 12), "star": ("star", 18), "up": ("triangle-up", 12)}
+_SYMBOLS["down"] = ("triangle-down", 12)
 
 
 def render(chart: Chart) -> dict[str, Any]:

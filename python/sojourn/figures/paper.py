@@ -32,7 +32,7 @@ _STYLE: Any = {
 }
 _WIDTH = 7.0
 _DPI = 160
-_MARKERS = {"mark": ("o", 8.0), "star": ("*", 14.0)}
+_MARKERS = {"mark": ("o", 8.0), "star": ("*", 14.0), "up": ("^", 8.0), "down": ("v", 8.0)}
 #: More flows than this make a legend longer than the figure.
 _LONGEST_LEGEND = 16
 #: About as many letters of a legend fit an inch.
