@@ -115,3 +115,11 @@ def test_figures_of_many_flows_name_the_groups_and_the_extremes() -> None:
 def test_a_restricted_run_is_drawn_all_the_same() -> None:
     result = sojourn.run(scenario({"cca": "reno"}), metrics=["mean_throughput_l4"])
     assert [bool(chart(name, result).panels) for name in FIGURES] == [True] * len(FIGURES)
+
+
+def test_undefined_is_null_and_counts_are_integers() -> None:
+    flows = sojourn.run(scenario({"cca": "reno"}, {"cca": "reno", "start": "999 ms"})).flows
+    assert flows["convergence_time_l4"].to_list() == [None, None]
+    assert flows["total_rtos_l4"].to_list() == [0, 0]
+    assert flows["mean_srtt_l4"][1] is None
+    assert flows["mean_throughput_l4"][0] > 0

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import polars as pl
 
 from sojourn.errors import SojournError
-from sojourn.metrics import Metric, RunData, Scope, compute, metrics, plain
+from sojourn.metrics import Metric, RunData, Scope, Values, compute, metrics
 from sojourn.scenario import Scenario, expanded_flows
 
 if TYPE_CHECKING:
@@ -129,10 +130,15 @@ class Result:
                     f"metric {metric.name}: gave values of shape {vector.shape}; expected {count}, "
                     f"one per {metric.scope}"
                 )
-            kind = pl.Int64 if metric.unit in ("count", "bytes") else pl.Float64
-            values = [plain(value, metric.unit) for value in vector]
-            self._columns[metric] = pl.Series(metric.name, values, dtype=kind)
+            self._columns[metric] = _series(metric, vector)
         return self._columns[metric]
+
+
+def _series(metric: Metric, values: Values) -> pl.Series:
+    """A metric's values: null where undefined, integers if they count."""
+    known = np.where(np.isfinite(values), values, np.nan)
+    column = pl.Series(metric.name, known, nan_to_null=True)
+    return column.cast(pl.Int64) if metric.unit in ("count", "bytes") else column
 
 
 def flow_identities(canonical: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from importlib import import_module
-from typing import Any
 
 import numpy as np
 
 from sojourn.metrics.registry import Metric, Scope, Values, metrics
 from sojourn.metrics.samples import RunData
 
-__all__ = ["Metric", "RunData", "Scope", "compute", "metrics", "plain", "unknown"]
+__all__ = ["Metric", "RunData", "Scope", "Values", "compute", "metrics", "unknown"]
 
 #: The files of the metrics, in the order of the tables.
 FAMILIES = (
@@ -52,10 +51,3 @@ def unknown(names: Iterable[str]) -> list[str]:
     """Those of ``names`` that are no metric of any scope."""
     known = {m.name for m in metrics()}
     return [name for name in names if name not in known]
-
-
-def plain(value: float, unit: str) -> Any:
-    """A value as JSON has it: ``None`` if undefined, an integer if it counts."""
-    if not np.isfinite(value):
-        return None
-    return int(value) if unit in ("count", "bytes") else float(value)
