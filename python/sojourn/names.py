@@ -1,0 +1,26 @@
+"""Names that a person writes, and the nearest one where there is no such name."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+def unknown(what: str, name: str, known: Iterable[str], see: str = "") -> str:
+    """Says that there is no ``what`` called ``name``: the nearest one, and what there is or, with
+    ``see``, how to list it.
+    """
+    names = list(known)
+    near = _nearest(name, names)
+    hint = f"did you mean {near!r}? " if near else ""
+    rest = f"see: {see}" if see else f"allowed: {', '.join(names) or 'none'}"
+    return f"unknown {what} {name!r}; {hint}{rest}"
+
+
+def _nearest(name: str, names: list[str]) -> str | None:
+    """The name most like it, or else the first that it is a part of."""
+    folded = {known.lower().replace("-", "_"): known for known in names}
+    given = name.lower().replace("-", "_")
+    part_of = [known for known in folded if given and given in known]
+    near = [*difflib.get_close_matches(given, folded, 1), *part_of]
+    return folded[near[0]] if near else None
