@@ -28,6 +28,7 @@ def run_of(
     stop: Sequence[float] | None = None,
     completed: Sequence[float] | None = None,
     traffic: str = "greedy",
+    transport: str = "tcp",
     alone: Sequence[RunData] = (),
     **columns: Any,
 ) -> RunData:
@@ -63,7 +64,7 @@ def run_of(
     link_names += ("drops_aqm", "drops_policed", "drops_loss", "ce_marks", "sce_marks")
     link_samples = {name: np.arange(1.0, intervals + 1) for name in link_names} | {"time": ends}
     links = {"link": np.arange(1)} | {f"sojourn_p{p}": np.array([p * 1e-3]) for p in (50, 95, 99)}
-    flow = {"traffic": {"kind": traffic}}
+    flow = {"traffic": {"kind": traffic}, "transport": transport}
     return RunData(
         {"warmup": warmup, "flows": [flow] * flows},
         {"flow_samples": samples, "flows": facts, "link_samples": link_samples, "links": links},

@@ -18,7 +18,6 @@ from sojourn.figures.flows import BANDS, best_and_worst, group_label, grouped, l
 from sojourn.figures.thin import binned, outline, share
 from sojourn.groups import Group, quantiles
 from sojourn.metrics.registry import Values
-from sojourn.metrics.samples import ratio
 from sojourn.result import Result
 
 #: A median and its band have at most so many points.

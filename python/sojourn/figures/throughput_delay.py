@@ -9,8 +9,8 @@ from sojourn.figures.flows import best_and_worst, group_label, grouped, labels
 from sojourn.figures.thin import evenly
 from sojourn.groups import Group
 from sojourn.metrics.aggregate import mean_agg_throughput
+from sojourn.metrics.columns import mean
 from sojourn.metrics.registry import Values
-from sojourn.metrics.samples import mean
 from sojourn.result import Result
 
 #: So many small points of a flow, or of a group, are drawn.

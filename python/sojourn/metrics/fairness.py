@@ -10,8 +10,9 @@ from collections.abc import Callable
 
 import numpy as np
 
+from sojourn.metrics.columns import mean, ratio
 from sojourn.metrics.registry import Values, metric
-from sojourn.metrics.samples import RunData, mean, ratio
+from sojourn.metrics.samples import RunData
 
 Index = Callable[[Values], Values]
 _SKIPPED = "samples in which nobody delivered left out; null if none is left"

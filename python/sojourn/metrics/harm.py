@@ -10,9 +10,10 @@ from collections.abc import Callable
 
 import numpy as np
 
+from sojourn.metrics.columns import mean, ratio
 from sojourn.metrics.delay import mean_srtt
 from sojourn.metrics.registry import Values, metric
-from sojourn.metrics.samples import RunData, mean, ratio
+from sojourn.metrics.samples import RunData
 from sojourn.metrics.throughput import mean_throughput
 
 

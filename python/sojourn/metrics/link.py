@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from sojourn.metrics.columns import ratio
 from sojourn.metrics.registry import Better, Values, metric
-from sojourn.metrics.samples import RunData, ratio
+from sojourn.metrics.samples import RunData
 
 
 @metric("link", "mean_sending_rate_l1", quantity="sending rate", unit="Mbit/s", aggregator="mean")

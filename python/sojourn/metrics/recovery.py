@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from sojourn.metrics.columns import ratio
 from sojourn.metrics.registry import Values, metric
-from sojourn.metrics.samples import RunData, ratio
+from sojourn.metrics.samples import RunData
 
 
 @metric(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from sojourn.metrics.columns import deviation, mean, ratio
 from sojourn.metrics.registry import Values, metric
-from sojourn.metrics.samples import RunData, deviation, mean, ratio
+from sojourn.metrics.samples import RunData
 
 
 @metric(

@@ -7,7 +7,7 @@ import numpy as np
 from sojourn.engine import simulate
 from sojourn.figures.chart import Chart, Line, Panel, color_of
 from sojourn.metrics import RunData
-from sojourn.metrics.samples import ratio
+from sojourn.metrics.columns import ratio
 from sojourn.papers.abe.cells import scenario
 from sojourn.papers.abe.values import BACKOFF, NAMES, RECOMMENDED, STANDARD, TRACE
 from sojourn.scenario import Document, set_path, validated

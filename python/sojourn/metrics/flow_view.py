@@ -1,0 +1,189 @@
+"""The flows' side of a run, restricted to each flow's active time."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sojourn.metrics.columns import EPSILON, Samples, rate_of, ratio
+from sojourn.metrics.registry import Values
+from sojourn.quantity import number
+from sojourn.scenario import expanded_flows
+
+if TYPE_CHECKING:
+    from sojourn.metrics.samples import RunData
+
+#: IPv4 and TCP headers with timestamps, bytes.
+HEADERS = 52
+#: IPv4 and UDP headers, bytes.
+UDP_HEADERS = 28
+#: From this share of its active time on, a flow counts as limited by something.
+LIMITED = 0.1
+#: Traffic models whose flows end of themselves.
+BOUNDED_TRAFFIC = frozenset({"sized"})
+
+
+class FlowView:
+    """Samples of the flows, restricted to each flow's active time."""
+
+    def __init__(self, run: RunData) -> None:
+        self.table = {name: np.asarray(column) for name, column in run.tables["flows"].items()}
+        self.count = len(self.table["flow"])
+        self.samples = Samples(run.tables["flow_samples"], self.count)
+        self._run = run
+        begins, ends = self.samples.begins[:, None], self.samples.ends[:, None]
+        overlap = np.minimum(ends, self.end) - np.maximum(begins, self.start)
+        counted = (begins >= run.warmup - EPSILON) & (overlap > EPSILON)
+        self.span: Values = np.where(counted, overlap, 0.0)
+        self.length: Values = self.samples.ends - self.samples.begins
+        self.regular = self.span >= self.length[:, None] / 2
+
+    @property
+    def start(self) -> Values:
+        """When each flow sends its SYN, s."""
+        return self.table["start"].astype(float)
+
+    @cached_property
+    def end(self) -> Values:
+        """When each flow stops or has completed, whichever comes first, s."""
+        return np.fmin(self.table["stop"].astype(float), self.table["completed_at"].astype(float))
+
+    @cached_property
+    def active_time(self) -> Values:
+        """Seconds that the metrics of each flow cover."""
+        return self.span.sum(axis=0)
+
+    @cached_property
+    def mss(self) -> Values:
+        """Payload bytes of a full segment."""
+        return self.table["mss"].astype(float)
+
+    @cached_property
+    def base_rtt(self) -> Values:
+        """Configured round-trip time without queueing or serialisation, s."""
+        return self.table["base_rtt"].astype(float)
+
+    @cached_property
+    def bottlenecks(self) -> list[int | None]:
+        """Index of the slowest link on each flow's way; ``None`` if all are unlimited."""
+        rates = [rate_of(link) for link in self._run.network["links"]]
+        ways = ([i for i in path if rates[i] < np.inf] for path in self._run.network["paths"])
+        return [min(way, key=rates.__getitem__, default=None) for way in ways]
+
+    @cached_property
+    def _slowest(self) -> list[Mapping[str, Any]]:
+        """These links; one without rate where there is none."""
+        links = self._run.network["links"]
+        unlimited = {"rate": None, "overhead": None}
+        return [unlimited if i is None else links[i] for i in self.bottlenecks]
+
+    @cached_property
+    def even_share(self) -> Values:
+        """Rate of each flow's bottleneck over the flows that pass it, bit/s."""
+        passing = Counter(link for path in self._run.network["paths"] for link in path)
+        flows = [math.nan if link is None else passing[link] for link in self.bottlenecks]
+        return self.bottleneck_rate / np.array(flows, dtype=float)
+
+    @cached_property
+    def bottleneck_rate(self) -> Values:
+        """Rate of the slowest link on each flow's way, bit/s; NaN if all are unlimited."""
+        rates = np.array([rate_of(link) for link in self._slowest])
+        return np.where(np.isinf(rates), np.nan, rates)
+
+    @cached_property
+    def wire_size(self) -> Values:
+        """Bytes of a full packet as the bottleneck counts them."""
+        overhead = [link["overhead"] for link in self._slowest]
+        return self.mss + HEADERS + np.array([number(o) if o else 0.0 for o in overhead])
+
+    @cached_property
+    def bdp(self) -> Values:
+        """Bottleneck rate x base RTT in full-sized packets."""
+        return self.bottleneck_rate * self.base_rtt / (8 * self.wire_size)
+
+    @cached_property
+    def bdp_goodput(self) -> Values:
+        """The payload's share of the bottleneck rate x base RTT in full-sized packets."""
+        return self.bdp * self.mss / self.wire_size
+
+    @cached_property
+    def _declared(self) -> Sequence[Mapping[str, Any]]:
+        """Each flow's part of the scenario."""
+        return expanded_flows(self._run.scenario)
+
+    @cached_property
+    def windowed(self) -> NDArray[np.bool_]:
+        """Whether each flow's transport has a congestion window: all but UDP have one."""
+        return np.array([flow["transport"] != "udp" for flow in self._declared], dtype=bool)
+
+    @cached_property
+    def greedy(self) -> NDArray[np.bool_]:
+        """Whether each flow always has more to send."""
+        kinds = [flow["traffic"]["kind"] for flow in self._declared]
+        return np.array([kind == "greedy" for kind in kinds], dtype=bool)
+
+    @cached_property
+    def bounded(self) -> NDArray[np.bool_]:
+        """Whether each flow has a last byte."""
+        kinds = [flow["traffic"]["kind"] for flow in self._declared]
+        return np.array([kind in BOUNDED_TRAFFIC for kind in kinds], dtype=bool)
+
+    @cached_property
+    def application_limited(self) -> Values:
+        """Share of each flow's active time at whose samples' ends nothing waited to be sent. A
+        single transfer is not limited by its end.
+        """
+        written = np.cumsum(self.samples["written_bytes"], axis=0)
+        again = self.samples["retransmissions"] * self.mss
+        sent = np.cumsum(self.samples["sent_bytes"] - again, axis=0)
+        share = ratio(
+            np.where(written - sent < self.mss, self.span, 0).sum(axis=0), self.active_time
+        )
+        once = [flow["traffic"].get("repeats") == 1 for flow in self._declared]
+        return np.where(self.greedy | np.array(once, dtype=bool), 0.0, share)
+
+    @cached_property
+    def network_limited(self) -> NDArray[np.bool_]:
+        """Whether network and congestion control set the pace of each flow, not its application."""
+        return self.windowed & ~(self.application_limited > LIMITED)
+
+    def counted(self, column: str) -> Values:
+        """The column where the flow is active, zero elsewhere."""
+        return np.where(self.span > 0, self.samples[column], 0.0)
+
+    def total(self, column: str) -> Values:
+        """Sum of a counter over each flow's active time."""
+        return self.counted(column).sum(axis=0)
+
+    def where_regular(self, values: Values) -> Values:
+        """The values at regular samples, NaN elsewhere."""
+        return np.where(self.regular, values, np.nan)
+
+    def rate(self, column: str) -> Values:
+        """A byte counter as Mbit/s per regular sample."""
+        return self.where_regular(ratio(self.samples[column] * 8e-6, self.span))
+
+    def mean_rate(self, column: str) -> Values:
+        """A byte counter as Mbit/s over the active time."""
+        return ratio(self.total(column) * 8e-6, self.active_time)
+
+    @cached_property
+    def throughput(self) -> Values:
+        """Unique payload delivered, Mbit/s per regular sample."""
+        return self.rate("delivered_bytes")
+
+    @cached_property
+    def positive_throughput(self) -> Values:
+        """Throughput without the empty samples, for logarithms and reciprocals."""
+        return np.where(self.throughput > 0, self.throughput, np.nan)
+
+    @cached_property
+    def srtt(self) -> Values:
+        """Time-weighted mean sRTT per sample, s; NaN where unknown."""
+        return self.where_regular(ratio(self.samples["srtt_time"], self.samples["srtt_known"]))
