@@ -38,6 +38,7 @@ pub static FLOW_COLUMNS: &[SampleColumn<FlowCounters>] = figures! {
     spurious_retransmissions: Count,
     rtos: Count,
     probes: Count,
+    probe_retransmissions: Count,
     lost: Count,
     ece_acks: Count,
     esce_acks: Count,

@@ -65,6 +65,8 @@ pub struct FlowCounters {
     pub rtos: u64,
     /// Tail loss probes.
     pub probes: u64,
+    /// Of the segments retransmitted, those that were such probes and had not been marked lost.
+    pub probe_retransmissions: u64,
     /// Segments marked lost.
     pub lost: u64,
     /// ACKs with ECN echo.

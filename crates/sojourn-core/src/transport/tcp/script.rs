@@ -206,6 +206,8 @@ fn tail_loss_probe_starts_recovery() {
          604 ack 11",
     );
     assert_eq!((counters.rtos, counters.probes), (0, 1));
+    let again = (counters.retransmissions, counters.lost, counters.probe_retransmissions);
+    assert_eq!(again, (2, 1, 1), "the probe's segment was not marked lost");
 }
 
 /// A probe answered by a D-SACK was not needed: no reduction.

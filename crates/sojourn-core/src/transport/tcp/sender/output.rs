@@ -282,7 +282,8 @@ impl Sender {
         let last = self.board.next() - 1;
         let new = self.has_new_data();
         self.recovery.probe_retransmitted = !new;
-        let sacked = self.board.segment(last).marks.has(Marks::SACKED);
+        let marks = self.board.segment(last).marks;
+        let sacked = marks.has(Marks::SACKED);
         let packet = if new {
             Some(self.new_segment(now))
         } else {
@@ -290,6 +291,8 @@ impl Sender {
         };
         if packet.is_some() {
             self.counters.probes += 1;
+            let again = u64::from(!new && !marks.has(Marks::LOST));
+            self.counters.probe_retransmissions += again;
             self.recovery.probe_end = Some(self.board.next());
             // The timeout after a probe counts from the probe.
             self.timer = None;
