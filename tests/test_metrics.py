@@ -40,7 +40,15 @@ def run_of(
     names = [
         *("in_order_bytes", "sent_bytes", "written_bytes", "wire_bytes_sent", "ack_bytes_sent"),
         *("sent_packets", "acks_sent", "retransmissions", "spurious_retransmissions", "rtos"),
-        *("lost", "recoveries", "recovery_time", "cwnd_time", "in_flight_time", "srtt_time"),
+        *(
+            "probe_retransmissions",
+            "lost",
+            "recoveries",
+            "recovery_time",
+            "cwnd_time",
+            "in_flight_time",
+            "srtt_time",
+        ),
         *("srtt_known", "rtt_sum", "rtt_count", "delivery_rate_sum", "delivery_rate_count"),
         *("delivered_packets", "one_way_delay_sum", "one_way_delay_count", "idt_ewma"),
     ]
@@ -64,7 +72,7 @@ def run_of(
     link_names += ("drops_aqm", "drops_policed", "drops_loss", "ce_marks", "sce_marks")
     link_samples = {name: np.arange(1.0, intervals + 1) for name in link_names} | {"time": ends}
     links = {"link": np.arange(1)} | {f"sojourn_p{p}": np.array([p * 1e-3]) for p in (50, 95, 99)}
-    flow = {"traffic": {"kind": traffic}, "transport": transport}
+    flow = {"traffic": {"kind": traffic}, "transport": transport, "cca": {"kind": "reno"}}
     return RunData(
         {"warmup": warmup, "flows": [flow] * flows},
         {"flow_samples": samples, "flows": facts, "link_samples": link_samples, "links": links},
@@ -83,7 +91,7 @@ def of(run: RunData, scope: str, name: str) -> list[float]:
 def test_every_metric_is_declared_and_computed() -> None:
     run = run_of([[1e4, 2e4]] * 5, alone=[run_of([[2e4]] * 5)] * 2)
     names = {m.name for m in metrics()}
-    for scope, count in (("flow", 2), ("link", 1), ("net", 1)):
+    for scope, count in (("flow", 2), ("link", 1), ("net", 1), ("group", 1)):
         declared = list(metrics(scope))  # type: ignore[arg-type]
         values = compute(run, scope, {m.name for m in declared})  # type: ignore[arg-type]
         assert list(values) == [m.name for m in declared]
@@ -122,7 +130,7 @@ def test_metrics_cover_max_of_start_and_warmup_to_stop() -> None:
     run = run_of(delivered, warmup="100 ms", start=[0.0, 0.15], stop=[0.4, 0.5])
     # The first flow: 0.1 to 0.4 s, 30 kB. The second: 0.15 to 0.5 s, 35 kB.
     assert of(run, "flow", "mean_throughput_l4") == pytest.approx([0.8, 0.8])
-    assert of(run, "flow", "flow_completion_time_l4") == pytest.approx([0.4, 0.35])
+    assert of(run, "flow", "active_time_l4") == pytest.approx([0.4, 0.35])
     # Together 65 kB from 0.1 to 0.5 s.
     assert of(run, "net", "mean_agg_throughput_l4") == pytest.approx([1.3])
 
@@ -130,6 +138,7 @@ def test_metrics_cover_max_of_start_and_warmup_to_stop() -> None:
 def test_a_transfer_ends_with_its_completion() -> None:
     run = run_of([[10_000], [5_000], [0]], completed=[0.15], traffic="sized")
     assert of(run, "flow", "flow_completion_time_l4") == pytest.approx([0.15])
+    assert of(run, "flow", "active_time_l4") == pytest.approx([0.15])
     assert of(run, "flow", "mean_throughput_l4") == pytest.approx([15_000 * 8e-6 / 0.15])
     unfinished = run_of([[10_000], [5_000], [0]], traffic="sized")
     assert np.isnan(of(unfinished, "flow", "flow_completion_time_l4")).all()
@@ -196,6 +205,91 @@ def test_ratios_without_a_denominator_are_undefined() -> None:
     for name in ("mean_recovery_time_l4", "retransmissions_per_packet_lost_l4", "mean_srtt_l4"):
         assert np.isnan(of(run, "flow", name)).all()
     assert of(run, "flow", "total_rtos_l4") == [0]
+
+
+def test_what_has_no_last_byte_has_no_completion_time() -> None:
+    greedy = run_of([[10_000], [5_000]], stop=[0.15])
+    assert np.isnan(of(greedy, "flow", "flow_completion_time_l4")).all()
+    assert of(greedy, "flow", "active_time_l4") == pytest.approx([0.15])
+
+
+def test_udp_has_no_window_and_nothing_that_follows_from_one() -> None:
+    sent = {"wire_bytes_sent": [500.0] * 400, "sent_packets": [4.0] * 400}
+    run = run_of([[400]] * 400, transport="udp", traffic="cbr", **sent)
+    values = compute(run, "flow")
+    undefined = {name for name, value in values.items() if np.isnan(value).all()}
+    assert undefined == {
+        *("mean_cwnd_l4", "mean_in_flight_l4", "cov_in_flight_l4", "mean_utilization_bdp_l4"),
+        *("mean_utilization_bdp_goodput_l4", "mean_delivery_rate_l4", "mean_srtt_l4"),
+        *("mean_rtt_l4", "mean_est_qdelay_l4", "mean_one_way_delay_l7", "mean_network_power_l4"),
+        *("mean_recovery_time_l4", "total_retransmissions_l4", "total_rtos_l4"),
+        *("total_spurious_retransmissions_l4", "retransmissions_per_second_l4"),
+        *("retransmissions_per_packet_sent_l4", "retransmissions_per_packet_lost_l4"),
+        *("flow_completion_time_l4", "convergence_time_l4", "stability_l4", "filling_time_l4"),
+    }
+    assert run.flow.wire_size == pytest.approx([125 + 14])
+    assert np.isnan(of(run, "net", "mean_agg_in_flight_l4")).all()
+    assert {plain(v, "count") for v in values["total_rtos_l4"]} == {None}
+
+
+def test_an_application_limited_flow_has_no_convergence() -> None:
+    cwnd = {"cwnd_time": [10.0] * 60, "written_bytes": [1000.0] * 60}
+    trickle = run_of([[1000]] * 60, interval=1.0, traffic="cbr", sent_bytes=[1000.0] * 60, **cwnd)
+    assert trickle.flow.application_limited == pytest.approx([1.0])
+    waiting = run_of([[1000]] * 60, interval=1.0, traffic="cbr", sent_bytes=[900.0] * 60, **cwnd)
+    assert waiting.flow.application_limited == pytest.approx([14 / 60])  # until an MSS waits
+    for name in ("convergence_time_l4", "stability_l4", "filling_time_l4"):
+        assert np.isnan(of(trickle, "flow", name)).all()
+    greedy = run_of([[1000]] * 60, interval=1.0, **cwnd)
+    assert of(greedy, "flow", "stability_l4") == pytest.approx([0])
+
+
+def test_better_is_defined_only_for_what_is_better() -> None:
+    better = {(m.scope, m.name): m.better for m in metrics()}
+    assert better["flow", "mean_throughput_l4"] == better["link", "utilization_l1"] == "higher"
+    assert better["flow", "mean_srtt_l4"] == better["flow", "flow_completion_time_l4"] == "lower"
+    assert better["net", "mean_jains_fairness_throughput_l4"] == "higher"
+    for name in ("active_time_l4", "mean_cwnd_l4", "on_wire_bytes_l1", "mean_in_flight_l4"):
+        assert better["flow", name] is None
+
+
+def test_groups_are_of_controls_and_of_labels() -> None:
+    srtt = {"srtt_time": [0.002, 0.004, 0.006], "srtt_known": [0.1, 0.1, 0.1]}
+    run = run_of([[12_500, 25_000, 37_500]], retransmissions=[1, 2, 4], **srtt)  # 1, 2, 3 Mbit/s
+    flows = [{"cca": {"kind": "reno"}, "label": "old"}, {"cca": {"kind": "reno"}}, {"cca": None}]
+    declared = [{**flow, "transport": "udp", "traffic": {"kind": "cbr"}} for flow in flows]
+    run.scenario = {"warmup": "0 s", "flows": declared}
+    assert run.group.ids == ["cca:reno", "cca:udp", "label:old"]
+    values = {name: list(vector) for name, vector in compute(run, "group").items()}
+    assert values["flows_in_group"] == [2, 1, 1]
+    assert values["sum_throughput_l4"] == pytest.approx([3, 3, 1])
+    assert values["mean_flow_throughput_l4"] == pytest.approx([1.5, 3, 1])
+    assert values["throughput_share_l4"] == pytest.approx([1 / 2, 1 / 2, 1 / 6])
+    assert values["throughput_ratio_l4"] == pytest.approx([1.5 / 3, 3 / 1.5, 1 / 2.5])
+    assert values["mean_flow_srtt_l4"] == pytest.approx([30, 60, 20])
+    assert np.isnan(values["sum_retransmissions_l4"]).all()
+    declared[0]["transport"] = "tcp"
+    del run.flow
+    assert of(run, "group", "sum_retransmissions_l4")[::2] == [3, 1]
+    assert of(run, "net", "mean_flow_srtt_l4") == pytest.approx([40])
+
+
+def test_the_share_of_the_bottleneck_is_of_the_time_together() -> None:
+    run = run_of([[300, 0, 100], [300, 300, 100], [300, 300, 100]], start=[0, 0.1, 0])
+    run.network = {
+        "links": [
+            {"id": "fast", "rate": "1 Gbit/s", "overhead": None},
+            {"id": "slow", "rate": "1 Mbit/s", "overhead": None},
+        ],
+        "paths": [[0, 1], [1], [0]],
+    }
+    # The first two share the slow link for two of three samples; the third meets neither there,
+    # and on the fast link, its bottleneck, the first.
+    shares = [900 / 1500, 600 / 1200, 300 / 1200]
+    assert of(run, "flow", "bottleneck_share_l4") == pytest.approx(shares)
+    fresh = run_of([[300]])
+    fresh.network = {"links": [], "paths": [[]]}
+    assert np.isnan(of(fresh, "flow", "bottleneck_share_l4")).all()
 
 
 def test_bytes_on_the_wire_count_headers_both_ways() -> None:

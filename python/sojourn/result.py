@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 #: The scopes by the names of their data frames.
-SCOPES: dict[str, Scope] = {"flows": "flow", "links": "link", "net": "net"}
+SCOPES: dict[str, Scope] = {"flows": "flow", "links": "link", "net": "net", "groups": "group"}
 
 
 @dataclass(frozen=True)
@@ -42,6 +42,7 @@ class Result:
         self._columns: dict[Metric, pl.Series] = {}
         links = len(data.network["links"])
         self._counts: dict[Scope, int] = {"flow": data.flow.count, "link": links, "net": 1}
+        self._counts["group"] = len(data.group.ids)
 
     def request(self, names: Iterable[str] | None) -> Result:
         """Restricts the metrics to ``names``; those that need further runs (``harm_...``) are
@@ -64,6 +65,11 @@ class Result:
     def net(self) -> pl.DataFrame:
         """One row: the network's metrics; empty if none is requested."""
         return self.frame("net", self._chosen("net"))
+
+    @property
+    def groups(self) -> pl.DataFrame:
+        """One row per control and per label in a run of several flows, one column per metric."""
+        return self.frame("group", self._chosen("group"))
 
     def complete(self) -> dict[str, pl.DataFrame]:
         """What is stored: every metric that needs no further runs, and those requested."""
@@ -99,6 +105,7 @@ class Result:
             "flows": entries(self.flows, ("id", "cca", "label")),
             "links": entries(self.links, ("id",)),
             "net": {"metrics": net[0] if net else {}},
+            "groups": entries(self.groups, ("id",)),
         }
 
     def frame(self, scope: Scope, chosen: Iterable[Metric]) -> pl.DataFrame:
@@ -117,8 +124,9 @@ class Result:
                 flow_identities(self.scenario.canonical),
                 schema={"id": pl.Int64, "cca": pl.String, "label": pl.String},
             ).get_columns()
-        ids = [link["id"] for link in self.data.network["links"]]
-        return [pl.Series("id", ids, dtype=pl.String)] if scope == "link" else []
+        links = [link["id"] for link in self.data.network["links"]]
+        ids = {"link": links, "group": self.data.group.ids}
+        return [pl.Series("id", ids[scope], dtype=pl.String)] if scope in ids else []
 
     def _column(self, metric: Metric) -> pl.Series:
         """The metric's values; they are computed once."""

@@ -68,7 +68,7 @@ def page(kind: str) -> str:
 
 def _properties(entry: Entry) -> str:
     heads = ("name", "summary")
-    listed = [f"- {name}: {value}" for name, value in entry.items() if name not in heads]
+    listed = [f"- {name}: {value}" for name, value in entry.items() if name not in heads and value]
     return "\n".join([entry["summary"], *(["", *listed] if listed else [])])
 
 
@@ -102,6 +102,7 @@ def _metrics() -> Iterator[Entry]:
             "aggregator": m.aggregator,
             "sampling": m.sampling,
             "empty": m.empty,
+            "better": m.better,
         }
 
 
@@ -147,6 +148,7 @@ def _paragraphs(entry: Entry) -> Iterator[RenderableType]:
         yield _plain(
             f"{entry['scope']}; {entry['quantity']}, {entry['unit']}, layer {entry['layer']}; "
             f"{entry['aggregator']}, {entry['sampling']}; empty samples: {entry['empty']}"
+            + (f"; better if {entry['better']}" if entry["better"] else "")
         )
     if entry.get("parameters"):
         yield _parameters(entry["parameters"])

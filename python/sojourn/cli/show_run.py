@@ -36,6 +36,7 @@ def _rows(result: Result) -> list[dict[str, Any]]:
         ("flow", document["flows"]),
         ("link", document["links"]),
         ("net", [{"id": "", **document["net"]}]),
+        ("group", document["groups"]),
     ):
         for entry in entries:
             for name, value in entry["metrics"].items():
@@ -65,6 +66,8 @@ def _table(result: Result) -> None:
         links = document["links"][start : start + _MOST_COLUMNS]
         _by_metric("Links", [link["id"] for link in links], links)
     _by_metric("Network", ["value"], [document["net"]])
+    groups = document["groups"][:_MOST_COLUMNS]
+    _by_metric("Groups of flows", [group["id"] for group in groups], groups)
 
 
 def _by_metric(title: str, names: list[str], members: list[dict[str, Any]]) -> None:

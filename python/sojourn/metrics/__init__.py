@@ -26,6 +26,7 @@ FAMILIES = (
     "fairness",
     "convergence_of_fairness",
     "harm",
+    "groups",
 )
 for _family in FAMILIES:
     import_module(f"sojourn.metrics.{_family}")

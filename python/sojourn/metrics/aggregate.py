@@ -25,6 +25,13 @@ def _mean_of_sum(run: RunData, column: str, weights: Values | float = 1.0) -> fl
     return float(ratio((run.flow.total(column) * weights).sum(), _time(run)))
 
 
+def _in_flight(run: RunData, weights: Values | float) -> float:
+    """Mean of the weighted sum of segments in flight over the flows that have a window."""
+    if not run.flow.windowed.any():
+        return np.nan
+    return _mean_of_sum(run, "in_flight_time", np.where(run.flow.windowed, weights, 0.0))
+
+
 def _sum_of_utility(run: RunData, utility: Values) -> float:
     """Mean over samples of the sum over active flows; a flow without delivery spoils a sample."""
     regular = run.flow.regular
@@ -33,11 +40,30 @@ def _sum_of_utility(run: RunData, utility: Values) -> float:
 
 
 @metric(
-    "net", "mean_agg_throughput_l4", quantity="throughput", unit="Mbit/s", aggregator="mean of sum"
+    "net",
+    "mean_agg_throughput_l4",
+    quantity="throughput",
+    unit="Mbit/s",
+    aggregator="mean of sum",
+    better="higher",
 )
 def mean_agg_throughput(run: RunData) -> float:
     """Unique payload delivered by all flows together."""
     return _mean_of_sum(run, "delivered_bytes", 8e-6)
+
+
+@metric(
+    "net",
+    "mean_flow_srtt_l4",
+    quantity="smoothed RTT",
+    unit="ms",
+    aggregator="mean over flows",
+    sampling="time-weighted",
+    better="lower",
+)
+def mean_flow_srtt(run: RunData) -> float:
+    """Smoothed round-trip time of all flows, while it is known."""
+    return 1e3 * float(ratio(run.flow.total("srtt_time").sum(), run.flow.total("srtt_known").sum()))
 
 
 @metric(
@@ -50,7 +76,7 @@ def mean_agg_throughput(run: RunData) -> float:
 )
 def mean_agg_in_flight(run: RunData) -> float:
     """Segments in flight of all flows together."""
-    return _mean_of_sum(run, "in_flight_time")
+    return _in_flight(run, 1.0)
 
 
 @metric(
@@ -59,6 +85,7 @@ def mean_agg_in_flight(run: RunData) -> float:
     quantity="utilization of the bottleneck rate",
     unit="1",
     aggregator="mean of sum",
+    better="higher",
 )
 def mean_agg_utilization_bw(run: RunData) -> float:
     """Sum of the flows' throughputs, each divided by the rate of its bottleneck."""
@@ -75,7 +102,7 @@ def mean_agg_utilization_bw(run: RunData) -> float:
 )
 def mean_agg_utilization_bdp(run: RunData) -> float:
     """Sum of the flows' segments in flight, each divided by its bandwidth-delay product."""
-    return _mean_of_sum(run, "in_flight_time", ratio(1.0, run.flow.bdp))
+    return _in_flight(run, ratio(1.0, run.flow.bdp))
 
 
 @metric(
@@ -88,7 +115,7 @@ def mean_agg_utilization_bdp(run: RunData) -> float:
 )
 def mean_agg_utilization_bdp_goodput(run: RunData) -> float:
     """The same with the product of mean_utilization_bdp_goodput_l4."""
-    return _mean_of_sum(run, "in_flight_time", ratio(1.0, run.flow.bdp_goodput))
+    return _in_flight(run, ratio(1.0, run.flow.bdp_goodput))
 
 
 @metric(
@@ -98,6 +125,7 @@ def mean_agg_utilization_bdp_goodput(run: RunData) -> float:
     unit="ln(Mbit/s)",
     aggregator="mean of sum",
     empty=_SKIPPED,
+    better="higher",
 )
 def mean_agg_utility_pf(run: RunData) -> float:
     """Sum over flows of the natural logarithm of throughput in Mbit/s, per sample."""
@@ -111,6 +139,7 @@ def mean_agg_utility_pf(run: RunData) -> float:
     unit="s/Mbit",
     aggregator="mean of sum",
     empty=_SKIPPED,
+    better="higher",
 )
 def mean_agg_utility_mpdf(run: RunData) -> float:
     """Sum over flows of -1 / throughput in Mbit/s, per sample."""
@@ -124,6 +153,7 @@ def mean_agg_utility_mpdf(run: RunData) -> float:
     unit="count",
     aggregator="count",
     empty="0",
+    better="lower",
 )
 def empty_samples(run: RunData) -> float:
     """Samples in which an active flow delivered nothing."""

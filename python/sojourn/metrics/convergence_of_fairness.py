@@ -18,6 +18,7 @@ _FAIR = 0.95
     unit="s",
     aggregator="first",
     empty="null if never reached, or with one flow",
+    better="lower",
 )
 def convergence_time_jain(run: RunData) -> float:
     """From the entry of the last flow: when Jain's index of the bytes delivered since then first
@@ -33,6 +34,7 @@ def convergence_time_jain(run: RunData) -> float:
     unit="s",
     aggregator="first",
     empty="null if never reached, or with one flow",
+    better="lower",
 )
 def convergence_time_jain_past_100(run: RunData) -> float:
     """The same, but not before every flow has delivered 100 packets since then: the first few

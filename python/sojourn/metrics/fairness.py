@@ -68,6 +68,7 @@ def _register(name: str, index: Index, unit: str, summary: str) -> None:
         unit=unit,
         aggregator="mean",
         empty=_SKIPPED,
+        better="higher",
     )(sampled)
     metric(
         "net",
@@ -76,6 +77,7 @@ def _register(name: str, index: Index, unit: str, summary: str) -> None:
         unit=unit,
         aggregator="value",
         sampling="run",
+        better="higher",
     )(of_flow_means)
 
 

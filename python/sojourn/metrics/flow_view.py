@@ -21,12 +21,15 @@ if TYPE_CHECKING:
 
 #: IPv4 and TCP headers with timestamps, bytes.
 HEADERS = 52
-#: IPv4 and UDP headers, bytes.
-UDP_HEADERS = 28
 #: From this share of its active time on, a flow counts as limited by something.
 LIMITED = 0.1
 #: Traffic models whose flows end of themselves.
 BOUNDED_TRAFFIC = frozenset({"sized"})
+
+
+def control_of(flow: Mapping[str, Any]) -> str:
+    """The name of a flow's control, or of its transport if it has none."""
+    return str(flow["cca"]["kind"] if flow.get("cca") else flow["transport"])
 
 
 class FlowView:
@@ -98,9 +101,15 @@ class FlowView:
 
     @cached_property
     def wire_size(self) -> Values:
-        """Bytes of a full packet as the bottleneck counts them."""
+        """Bytes of a packet as the bottleneck counts them: of a full one or, over UDP, of the mean
+        datagram.
+        """
         overhead = [link["overhead"] for link in self._slowest]
-        return self.mss + HEADERS + np.array([number(o) if o else 0.0 for o in overhead])
+        datagram = ratio(
+            self.samples["wire_bytes_sent"].sum(0), self.samples["sent_packets"].sum(0)
+        )
+        packet = np.where(self.windowed, self.mss + HEADERS, datagram)
+        return packet + np.array([number(o) if o else 0.0 for o in overhead])
 
     @cached_property
     def bdp(self) -> Values:
@@ -113,25 +122,25 @@ class FlowView:
         return self.bdp * self.mss / self.wire_size
 
     @cached_property
-    def _declared(self) -> Sequence[Mapping[str, Any]]:
+    def declared(self) -> Sequence[Mapping[str, Any]]:
         """Each flow's part of the scenario."""
         return expanded_flows(self._run.scenario)
 
     @cached_property
     def windowed(self) -> NDArray[np.bool_]:
         """Whether each flow's transport has a congestion window: all but UDP have one."""
-        return np.array([flow["transport"] != "udp" for flow in self._declared], dtype=bool)
+        return np.array([flow["transport"] != "udp" for flow in self.declared], dtype=bool)
 
     @cached_property
     def greedy(self) -> NDArray[np.bool_]:
         """Whether each flow always has more to send."""
-        kinds = [flow["traffic"]["kind"] for flow in self._declared]
+        kinds = [flow["traffic"]["kind"] for flow in self.declared]
         return np.array([kind == "greedy" for kind in kinds], dtype=bool)
 
     @cached_property
     def bounded(self) -> NDArray[np.bool_]:
         """Whether each flow has a last byte."""
-        kinds = [flow["traffic"]["kind"] for flow in self._declared]
+        kinds = [flow["traffic"]["kind"] for flow in self.declared]
         return np.array([kind in BOUNDED_TRAFFIC for kind in kinds], dtype=bool)
 
     @cached_property
@@ -145,7 +154,7 @@ class FlowView:
         share = ratio(
             np.where(written - sent < self.mss, self.span, 0).sum(axis=0), self.active_time
         )
-        once = [flow["traffic"].get("repeats") == 1 for flow in self._declared]
+        once = [flow["traffic"].get("repeats") == 1 for flow in self.declared]
         return np.where(self.greedy | np.array(once, dtype=bool), 0.0, share)
 
     @cached_property
@@ -160,6 +169,10 @@ class FlowView:
     def total(self, column: str) -> Values:
         """Sum of a counter over each flow's active time."""
         return self.counted(column).sum(axis=0)
+
+    def where_windowed(self, values: Values) -> Values:
+        """The values of flows that have a congestion window, NaN for the others."""
+        return np.where(self.windowed, values, np.nan)
 
     def where_regular(self, values: Values) -> Values:
         """The values at regular samples, NaN elsewhere."""

@@ -61,6 +61,7 @@ def harm_delay(run: RunData) -> Values:
     aggregator="mean over flows",
     sampling="run",
     on_request=True,
+    better="lower",
 )
 def mean_harm_throughput(run: RunData) -> float:
     """Mean over the flows of their harm to throughput."""
@@ -75,6 +76,7 @@ def mean_harm_throughput(run: RunData) -> float:
     aggregator="mean over flows",
     sampling="run",
     on_request=True,
+    better="lower",
 )
 def mean_harm_delay(run: RunData) -> float:
     """Mean over the flows of their harm to delay."""

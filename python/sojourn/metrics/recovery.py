@@ -6,6 +6,8 @@ from sojourn.metrics.columns import ratio
 from sojourn.metrics.registry import Values, metric
 from sojourn.metrics.samples import RunData
 
+_NONE = "0; null for UDP, which retransmits nothing"
+
 
 @metric(
     "flow",
@@ -28,12 +30,12 @@ def mean_recovery_time(run: RunData) -> Values:
     unit="count",
     aggregator="total",
     sampling="event",
-    empty="0",
+    empty=_NONE,
     better="lower",
 )
 def total_retransmissions(run: RunData) -> Values:
     """Segments retransmitted."""
-    return run.flow.total("retransmissions")
+    return run.flow.where_windowed(run.flow.total("retransmissions"))
 
 
 @metric(
@@ -43,12 +45,12 @@ def total_retransmissions(run: RunData) -> Values:
     unit="count",
     aggregator="total",
     sampling="event",
-    empty="0",
+    empty=_NONE,
     better="lower",
 )
 def total_rtos(run: RunData) -> Values:
     """Retransmission timeouts."""
-    return run.flow.total("rtos")
+    return run.flow.where_windowed(run.flow.total("rtos"))
 
 
 @metric(
@@ -58,12 +60,12 @@ def total_rtos(run: RunData) -> Values:
     unit="count",
     aggregator="total",
     sampling="event",
-    empty="0",
+    empty=_NONE,
     better="lower",
 )
 def total_spurious_retransmissions(run: RunData) -> Values:
     """Retransmissions that the receiver reported as unnecessary (DSACK)."""
-    return run.flow.total("spurious_retransmissions")
+    return run.flow.where_windowed(run.flow.total("spurious_retransmissions"))
 
 
 @metric(
@@ -77,7 +79,7 @@ def total_spurious_retransmissions(run: RunData) -> Values:
 )
 def retransmissions_per_second(run: RunData) -> Values:
     """Segments retransmitted per second of the flow's active time."""
-    return ratio(run.flow.total("retransmissions"), run.flow.active_time)
+    return ratio(total_retransmissions(run), run.flow.active_time)
 
 
 @metric(
@@ -91,7 +93,7 @@ def retransmissions_per_second(run: RunData) -> Values:
 )
 def retransmissions_per_packet_sent(run: RunData) -> Values:
     """Segments retransmitted per data packet sent."""
-    return ratio(run.flow.total("retransmissions"), run.flow.total("sent_packets"))
+    return ratio(total_retransmissions(run), run.flow.total("sent_packets"))
 
 
 @metric(
@@ -101,8 +103,8 @@ def retransmissions_per_packet_sent(run: RunData) -> Values:
     unit="1",
     aggregator="ratio of totals",
     sampling="event",
-    better="lower",
+    empty="null if nothing was lost",
 )
 def retransmissions_per_packet_lost(run: RunData) -> Values:
     """Segments retransmitted per segment that the sender marked lost."""
-    return ratio(run.flow.total("retransmissions"), run.flow.total("lost"))
+    return ratio(total_retransmissions(run), run.flow.total("lost"))

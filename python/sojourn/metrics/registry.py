@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from sojourn.metrics.samples import RunData
 
-Scope = Literal["flow", "link", "net"]
+Scope = Literal["flow", "link", "net", "group"]
 Better = Literal["higher", "lower"] | None
 Values = NDArray[np.float64]
 Compute = Callable[["RunData"], Any]

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from sojourn.metrics.columns import EPSILON, Samples, Table, rate_of
-from sojourn.metrics.flow_view import FlowView
+from sojourn.metrics.flow_view import FlowView, control_of
 from sojourn.metrics.registry import Values
 from sojourn.quantity import number
 
@@ -48,9 +48,34 @@ class RunData:
         return LinkView(self)
 
     @cached_property
+    def group(self) -> GroupView:
+        """The flows by control and by label."""
+        return GroupView(self.flow.declared)
+
+    @cached_property
     def warmup(self) -> float:
         """Seconds at the beginning that no metric covers."""
         return number(self.scenario["warmup"])
+
+
+class GroupView:
+    """Which flows belong to which group."""
+
+    def __init__(self, flows: Sequence[Mapping[str, Any]]) -> None:
+        controls = [f"cca:{control_of(flow)}" for flow in flows]
+        labels = [f"label:{flow['label']}" if flow.get("label") else "" for flow in flows]
+        #: ``cca:NAME`` and ``label:NAME``; none in a run of a single flow.
+        self.ids = list(dict.fromkeys(filter(None, controls + labels))) if len(flows) > 1 else []
+        places = {name: place for place, name in enumerate(self.ids)}
+        pairs = [
+            (flow, places[n]) for c in (controls, labels) for flow, n in enumerate(c) if n in places
+        ]
+        self._flows, self._places = np.array(pairs, dtype=int).reshape(-1, 2).T
+
+    def sum(self, values: Values) -> Values:
+        """Sum of the flows' values in each group."""
+        together = np.bincount(self._places, values[self._flows], len(self.ids))
+        return together.astype(float)
 
 
 class LinkView:

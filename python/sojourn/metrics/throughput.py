@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+
+import numpy as np
+
 from sojourn.metrics.columns import deviation, mean, ratio
 from sojourn.metrics.registry import Values, metric
 from sojourn.metrics.samples import RunData
@@ -73,6 +77,30 @@ def mean_delivery_rate(run: RunData) -> Values:
     view = run.flow
     estimates = ratio(view.samples["delivery_rate_sum"], view.samples["delivery_rate_count"])
     return mean(view.where_regular(estimates)) / 1e6
+
+
+@metric(
+    "flow",
+    "bottleneck_share_l4",
+    quantity="share of the bottleneck",
+    unit="1",
+    aggregator="ratio of totals",
+)
+def bottleneck_share(run: RunData) -> Values:
+    """Payload delivered, over what all flows through the flow's bottleneck (the slowest link on its
+    way) delivered while it was active.
+    """
+    view = run.flow
+    delivered, active = view.counted("delivered_bytes"), view.span > 0
+    through: dict[int | None, list[int]] = defaultdict(list)
+    for flow, path in enumerate(run.network["paths"]):
+        for link in path:
+            through[link].append(flow)
+    together = np.full(view.count, np.nan)
+    for link, flows in through.items():
+        mine = [flow for flow in flows if view.bottlenecks[flow] == link]
+        together[mine] = delivered[:, flows].sum(axis=1) @ active[:, mine]
+    return ratio(delivered.sum(axis=0), together)
 
 
 @metric(

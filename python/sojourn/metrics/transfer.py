@@ -18,20 +18,26 @@ ETHERNET_HEADER = 14
     unit="s",
     aggregator="value",
     sampling="flow",
-    empty="null while a bounded transfer is incomplete",
+    empty="null while a transfer is incomplete, and for a flow that has no last byte",
     better="lower",
 )
 def flow_completion_time(run: RunData) -> Values:
-    """From the SYN to the acknowledgment of the last byte; for an unbounded flow, its active
-    time.
-    """
-    table = run.flow.table
-    start = run.flow.start
-    return np.where(
-        run.flow.bounded,
-        table["completed_at"].astype(float) - start,
-        table["stop"].astype(float) - start,
-    )
+    """From the SYN to the acknowledgment of the last byte."""
+    completed = run.flow.table["completed_at"].astype(float)
+    return np.where(run.flow.bounded, completed - run.flow.start, np.nan)
+
+
+@metric(
+    "flow",
+    "active_time_l4",
+    quantity="active time",
+    unit="s",
+    aggregator="value",
+    sampling="flow",
+)
+def active_time(run: RunData) -> Values:
+    """From the flow's start to its stop or, if that comes first, its completion."""
+    return run.flow.end - run.flow.start
 
 
 @metric(

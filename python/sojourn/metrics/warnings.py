@@ -98,7 +98,7 @@ def _timeouts(run: RunData) -> Iterator[RunWarning]:
 
 def _incomplete(run: RunData) -> Iterator[RunWarning]:
     view = run.flow
-    open_still = view.bounded & np.isnan(view.table["completed_at"].astype(float))
+    open_still = view.bounded & view.windowed & np.isnan(view.table["completed_at"].astype(float))
     yield from _flows("warning", open_still, "transfer incomplete: when the flow stopped")
 
 

@@ -7,12 +7,21 @@ from sojourn.metrics.registry import Values, metric
 from sojourn.metrics.samples import RunData
 
 _TIME = "time-weighted"
+_UDP = "null for UDP, which has no window"
 
 
-@metric("flow", "mean_cwnd_l4", quantity="cwnd", unit="segments", aggregator="mean", sampling=_TIME)
+@metric(
+    "flow",
+    "mean_cwnd_l4",
+    quantity="cwnd",
+    unit="segments",
+    aggregator="mean",
+    sampling=_TIME,
+    empty=_UDP,
+)
 def mean_cwnd(run: RunData) -> Values:
     """Congestion window."""
-    return ratio(run.flow.total("cwnd_time"), run.flow.active_time)
+    return run.flow.where_windowed(ratio(run.flow.total("cwnd_time"), run.flow.active_time))
 
 
 @metric(
@@ -22,10 +31,12 @@ def mean_cwnd(run: RunData) -> Values:
     unit="segments",
     aggregator="mean",
     sampling=_TIME,
+    empty=_UDP,
 )
 def mean_in_flight(run: RunData) -> Values:
     """Segments sent and neither acknowledged nor known to be lost."""
-    return ratio(run.flow.total("in_flight_time"), run.flow.active_time)
+    in_flight = ratio(run.flow.total("in_flight_time"), run.flow.active_time)
+    return run.flow.where_windowed(in_flight)
 
 
 @metric(
@@ -34,12 +45,13 @@ def mean_in_flight(run: RunData) -> Values:
     quantity="in flight",
     unit="1",
     aggregator="coefficient of variation",
+    empty=_UDP,
     better="lower",
 )
 def cov_in_flight(run: RunData) -> Values:
     """Standard deviation over samples of the segments in flight, divided by their mean."""
     samples = run.flow.where_regular(ratio(run.flow.samples["in_flight_time"], run.flow.span))
-    return ratio(deviation(samples), mean(samples))
+    return run.flow.where_windowed(ratio(deviation(samples), mean(samples)))
 
 
 @metric(
@@ -49,6 +61,7 @@ def cov_in_flight(run: RunData) -> Values:
     unit="1",
     aggregator="mean",
     sampling=_TIME,
+    empty=_UDP,
 )
 def mean_utilization_bdp(run: RunData) -> Values:
     """Segments in flight divided by bottleneck rate x base RTT in full-sized packets."""
@@ -62,6 +75,7 @@ def mean_utilization_bdp(run: RunData) -> Values:
     unit="1",
     aggregator="mean",
     sampling=_TIME,
+    empty=_UDP,
 )
 def mean_utilization_bdp_goodput(run: RunData) -> Values:
     """CCPerf's reading: the product is of the bottleneck's payload rate (rate x payload / packet)
