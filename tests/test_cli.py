@@ -17,7 +17,7 @@ def test_run_prints_the_documented_object(sojourn: Command, scenario_file: Path)
     done = sojourn("run", scenario_file, "--format", "json", "--no-figures")
     assert done.returncode == 0, done.stderr
     printed = json.loads(done.stdout)
-    assert list(printed) == ["scenario", "flows", "links", "net"]
+    assert list(printed) == ["scenario", "flows", "links", "net", "groups"]
     assert [(flow["id"], flow["cca"]) for flow in printed["flows"]] == [(0, "reno"), (1, "cubic")]
     assert printed["links"][0]["id"] == "bottleneck"
     assert 6 < printed["net"]["metrics"]["mean_agg_throughput_l4"] < 8
@@ -56,7 +56,7 @@ def test_tables_fit_a_hundred_columns(sojourn: Command, scenario_file: Path, flo
 def test_csv_has_one_value_per_line(sojourn: Command, scenario_file: Path) -> None:
     done = sojourn("run", scenario_file, "--format", "csv", "--no-figures")
     rows = list(csv.DictReader(io.StringIO(done.stdout)))
-    assert {row["scope"] for row in rows} == {"flow", "link", "net"}
+    assert {row["scope"] for row in rows} == {"flow", "link", "net", "group"}
     [value] = [r["value"] for r in rows if r["metric"] == "mean_throughput_l4" and r["id"] == "1"]
     assert float(value) > 1
 

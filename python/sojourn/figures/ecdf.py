@@ -7,8 +7,8 @@ import numpy as np
 from sojourn.figures.chart import Chart, Line, Panel, color_of, dash_of, figure
 from sojourn.figures.flows import group_label, grouped, labels
 from sojourn.figures.thin import evenly
+from sojourn.metrics.columns import mean
 from sojourn.metrics.registry import Values
-from sojourn.metrics.samples import mean
 from sojourn.result import Result
 
 #: A distribution has at most so many steps.

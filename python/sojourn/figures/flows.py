@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from sojourn.groups import Group, extremes, groups
-from sojourn.metrics.samples import mean
+from sojourn.metrics.columns import mean
 from sojourn.result import Result
 
 #: Of more flows than this, groups are shown.

@@ -17,6 +17,7 @@ from sojourn.figures.chart import (
 from sojourn.figures.flows import BANDS, best_and_worst, group_label, grouped, labels
 from sojourn.figures.thin import binned, outline, share
 from sojourn.groups import Group, quantiles
+from sojourn.metrics.columns import ratio
 from sojourn.metrics.registry import Values
 from sojourn.result import Result
 
