@@ -5,6 +5,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyType;
 use sojourn_core::error::{Fault, FieldError};
+use sojourn_core::units::Time;
 
 static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
 
@@ -35,6 +36,15 @@ pub fn scenario_error(py: Python<'_>, error: &FieldError) -> PyErr {
 }
 
 /// A broken invariant of the simulator.
-pub fn fault(error: &Fault) -> PyErr {
-    PyRuntimeError::new_err(error.to_string())
+pub fn fault(py: Python<'_>, error: &Fault) -> PyErr {
+    failure(py, error.to_string(), error.time)
+}
+
+/// A `RuntimeError` with the simulated seconds at which it happened as `failed_at`.
+pub fn failure(py: Python<'_>, message: String, at: Time) -> PyErr {
+    let error = PyRuntimeError::new_err(message);
+    match error.value(py).setattr("failed_at", at.as_secs_f64()) {
+        Ok(()) => error,
+        Err(other) => other,
+    }
 }

@@ -16,6 +16,7 @@ fn _internal(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("ScenarioError", error::class(py)?)?;
     module.add_function(wrap_pyfunction!(toml_to_json, module)?)?;
     module.add_function(wrap_pyfunction!(validate, module)?)?;
+    module.add_function(wrap_pyfunction!(base_rtts, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue, module)?)?;
     module.add_function(wrap_pyfunction!(engine_build, module)?)?;
@@ -32,6 +33,13 @@ fn toml_to_json(py: Python<'_>, text: &str) -> PyResult<String> {
 #[pyfunction]
 fn validate(py: Python<'_>, scenario: &str) -> PyResult<String> {
     Ok(parse(py, scenario)?.to_json().to_string())
+}
+
+/// The round-trip propagation delay of every flow of a scenario (JSON), in seconds.
+#[pyfunction]
+fn base_rtts(py: Python<'_>, scenario: &str) -> PyResult<Vec<f64>> {
+    let network = parse(py, scenario)?.network().map_err(|error| scenario_error(py, &error))?;
+    Ok((0..network.routes.len()).map(|flow| network.base_rtt(flow).as_secs_f64()).collect())
 }
 
 /// The JSON schema of scenario files.

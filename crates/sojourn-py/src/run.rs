@@ -4,14 +4,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
 
 use numpy::PyArray1;
-use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use sojourn_core::record::{Outcome, Table, Values};
 use sojourn_core::sim::Simulation;
-use sojourn_core::units::Span;
+use sojourn_core::units::{Span, Time};
 
-use crate::error::{fault, scenario_error};
+use crate::error::{failure, fault, scenario_error};
 use crate::parse;
 
 /// Aim for the wall time of a slice, in seconds.
@@ -35,7 +34,7 @@ pub fn run<'py>(
     let mut slice = Span::from_millis(1);
     while simulation.now() < end {
         let until = simulation.now() + slice;
-        let wall = py.detach(|| advance(&mut simulation, until))?;
+        let wall = advance(py, &mut simulation, until)?;
         slice = slice.mul_f64((SLICE / wall).clamp(0.5, 2.0)) + Span::from_nanos(1);
         py.check_signals()?;
         if let Some(progress) = progress {
@@ -43,21 +42,22 @@ pub fn run<'py>(
         }
     }
     let columns =
-        to_python(py, py.detach(|| simulation.outcome()).map_err(|error| fault(&error))?)?;
+        to_python(py, py.detach(|| simulation.outcome()).map_err(|error| fault(py, &error))?)?;
     columns.set_item("network", network)?;
     Ok(columns)
 }
 
 /// Advances and returns the seconds that took; a panic of the core becomes an exception.
 #[allow(clippy::disallowed_methods)] // only the length of slices hangs on the clock
-fn advance(simulation: &mut Simulation, until: sojourn_core::units::Time) -> PyResult<f64> {
+fn advance(py: Python<'_>, simulation: &mut Simulation, until: Time) -> PyResult<f64> {
     let began = Instant::now();
-    match catch_unwind(AssertUnwindSafe(|| simulation.advance(until))) {
+    let caught = py.detach(|| catch_unwind(AssertUnwindSafe(|| simulation.advance(until))));
+    match caught {
         Ok(Ok(())) => Ok(began.elapsed().as_secs_f64()),
-        Ok(Err(error)) => Err(fault(&error)),
+        Ok(Err(error)) => Err(fault(py, &error)),
         Err(_) => {
-            let message = format!("the simulator failed at {:?}", simulation.now());
-            Err(PyRuntimeError::new_err(message))
+            let now = simulation.now();
+            Err(failure(py, format!("the simulator failed at {now:?}"), now))
         }
     }
 }
