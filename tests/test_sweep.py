@@ -21,9 +21,9 @@ from hypothesis import strategies as st
 from conftest import TWO_FLOWS, Command
 from sojourn import ScenarioError
 from sojourn.scenario import load
-from sojourn.store import batches, rows
+from sojourn.store import batches, renew, rows
 from sojourn.store.batches import Batches
-from sojourn.sweeps import run, table
+from sojourn.sweeps import known, run, table, work
 from sojourn.sweeps.expand import plan
 from sojourn.sweeps.jitter import draw
 
@@ -88,7 +88,7 @@ def start(file: Path, directory: Path, *options: str) -> subprocess.Popen[str]:
 def test_grid_and_replications() -> None:
     points = list(plan(load(SWEEP)))
     assert len(points) == RUNS
-    assert len({run.run_key(p.canonical) for p in points}) == RUNS
+    assert len({work.run_key(p.canonical) for p in points}) == RUNS
     assert {p.canonical["seed"] for p in points} == {1, 2, 3, 4}
     first = points[0]
     assert dict(first.coordinates) == {
@@ -151,7 +151,7 @@ def test_number_of_workers_does_not_matter(undisturbed: pl.DataFrame, tmp_path: 
 def test_what_is_stored_is_not_run_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first = run.sweep(plan(load(SWEEP)), tmp_path, 2, progress=quiet, warn=unexpected)
     assert (first.run, first.stored_before) == (RUNS, 0)
-    monkeypatch.setattr(run, "simulate", None)  # running anything would fail
+    monkeypatch.setattr(work, "simulate", None)  # running anything would fail
     again = run.sweep(plan(load(SWEEP)), tmp_path, 2, progress=quiet, warn=unexpected)
     assert (again.run, again.stored_before, again.failed) == (0, RUNS, 0)
 
@@ -168,7 +168,8 @@ def test_a_larger_grid_runs_what_is_new(tmp_path: Path) -> None:
 
 
 def test_other_builds_are_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(run, "build", lambda: "older")
+    for module in (run, work, known, renew):
+        monkeypatch.setattr(module, "engine", lambda: "older")
     run.sweep(plan(load(SWEEP)), tmp_path, 2, progress=quiet, warn=unexpected)
     monkeypatch.undo()
     summary = run.sweep(plan(load(SWEEP)), tmp_path, 2, progress=quiet, warn=unexpected)
@@ -180,7 +181,7 @@ def test_other_builds_are_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 def test_renaming_a_scenario_changes_no_key() -> None:
     points = [next(iter(plan(load(text)))) for text in (SWEEP, SWEEP.replace("two-flows", "x"))]
-    assert run.run_key(points[0].canonical) == run.run_key(points[1].canonical)
+    assert work.run_key(points[0].canonical) == work.run_key(points[1].canonical)
 
 
 # Failures
@@ -189,14 +190,14 @@ def test_renaming_a_scenario_changes_no_key() -> None:
 def test_a_failing_run_is_recorded_and_the_rest_goes_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole = run.simulate
+    whole = work.simulate
 
     def fragile(canonical: dict[str, Any]) -> Any:
         if canonical["seed"] == 2:
             raise RuntimeError("broken invariant")
         return whole(canonical)
 
-    monkeypatch.setattr(run, "simulate", fragile)
+    monkeypatch.setattr(work, "simulate", fragile)
     summary = run.sweep(plan(load(SWEEP)), tmp_path, 2, progress=quiet, warn=unexpected)
     assert (summary.run, summary.failed) == (RUNS, RUNS // 4)
     failures = table.failures(tmp_path)

@@ -25,6 +25,7 @@ _MOST_ERRORS = 5
 @set_option
 @jobs_option
 @out_option
+@click.option("--seed", type=int, help="Seed of the first replication.")
 @metrics_option
 @click.option("--rows", multiple=True, metavar="PATH", help="Grid path along the rows.")
 @click.option("--columns", multiple=True, metavar="PATH", help="Grid path along the columns.")
@@ -37,9 +38,16 @@ _MOST_ERRORS = 5
     help="What is printed.",
 )
 @click.option("--retry-failed", is_flag=True, help="Run again what has failed before.")
+@click.option(
+    "--samples/--no-samples",
+    default=True,
+    show_default=True,
+    help="Keep samples, so that changed metrics are computed without simulating again.",
+)
 def command(
     file: Path,
     overrides: tuple[str, ...],
+    seed: int | None,
     jobs: int,
     out: Path | None,
     metrics: tuple[str, ...],
@@ -47,6 +55,7 @@ def command(
     columns: tuple[str, ...],
     output: str,
     retry_failed: bool,
+    samples: bool,
 ) -> None:
     """Run a grid of scenarios: all points and replications that are not stored yet."""
     from sojourn.cli.names import checked_metrics
@@ -57,7 +66,7 @@ def command(
     from sojourn.sweeps.run import sweep
 
     names = checked_metrics("--metrics", metrics) or list(table.MAIN)
-    scenario = load(file, overrides)
+    scenario = load(file, overrides, seed)
     planned = plan(scenario)
     table.check_paths((*rows, *columns), list(planned.grid))
     directory = out or default_directory(scenario)
@@ -69,10 +78,13 @@ def command(
             progress=report,
             warn=lambda message: click.echo(f"sojourn: {message}", err=True),
             retry_failed=retry_failed,
+            keep_samples=samples,
         )
     long = table.summary(directory)
     if len(long):
         table.save(long, directory)
+        for message in table.warnings(long):
+            click.echo(f"sojourn: {message}", err=True)
         _print(long, names, rows, columns, output)
     _summarise(summary, directory)
 
@@ -108,9 +120,10 @@ def _summarise(summary: Summary, directory: Path) -> None:
     from sojourn.errors import SojournError
     from sojourn.sweeps import table
 
+    equal = f"{summary.equal} equal to another point, " if summary.equal else ""
     click.echo(
         f"{summary.total} runs: {summary.run} run now, {summary.stored_before} stored before, "
-        f"{summary.failed} failed; results: {directory}",
+        f"{equal}{summary.failed} failed; results: {directory}",
         err=True,
     )
     if summary.other_builds:

@@ -5,47 +5,81 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
+from sojourn.build import definitions, engine
+from sojourn.metrics import RunData
 from sojourn.papers.paper import Case, Outcome
-from sojourn.store.batches import Batches
-from sojourn.sweeps.run import FLUSH, run_key
+from sojourn.store.batches import Batches, Warn, tell
+from sojourn.store.renew import outcome, renew
+from sojourn.store.samples import Samples, packed
+from sojourn.sweeps.run import FLUSH
+from sojourn.sweeps.work import run_key
 
-_COLUMNS = ("key", "point", "scope", "id", "outcome")
+_COLUMNS = ("key", "engine", "metrics", "point", "scope", "id", "outcome")
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run that is to be stored."""
+
+    outcome: Outcome
+    row: pl.DataFrame
+    samples: pl.DataFrame
+
+    @classmethod
+    def of(cls, case: Case, data: RunData) -> Run:
+        """The run of a case."""
+        key, told = run_key(case.canonical), outcome(data)
+        return cls(told, _row(key, told), packed(key, data))
 
 
 class Finished:
-    """The runs in a directory. A run of another build counts as not run: its key differs."""
+    """The runs in a directory. A run of another engine counts as not run: its key differs; the
+    metrics of the others are as they are defined now.
+    """
 
-    def __init__(self, directory: Path) -> None:
-        self._batches = Batches(directory)
+    def __init__(self, directory: Path, warn: Warn = tell) -> None:
+        self._batches = Batches(directory, warn)
         self._batches.tidy()
-        self._waiting: list[tuple[str, str]] = []
+        renew(self._batches, directory, _remade, warn)
+        self._samples = Samples(directory, warn)
+        self._waiting: list[pl.DataFrame] = []
         self._flushed = time.monotonic()
 
     def of(self, cases: Sequence[Case]) -> dict[Case, Outcome]:
         """The outcomes of those cases that have been run."""
-        stored = self._batches.read(_COLUMNS).select("key", "outcome").rows()
-        by_key = dict(stored)
+        by_key = dict(self._batches.read(["key", "outcome"]).rows())
         keys = ((case, run_key(case.canonical)) for case in cases)
         return {case: json.loads(by_key[key]) for case, key in keys if key in by_key}
 
-    def add(self, case: Case, outcome: Outcome) -> None:
+    def add(self, run: Run) -> None:
         """Takes a run in; it is safe after the next flush."""
-        self._waiting.append((run_key(case.canonical), json.dumps(outcome)))
+        self._waiting.append(run.row)
+        self._samples.add(run.samples)
 
     def flush_if_due(self) -> None:
         """Stores what waits, every few seconds."""
-        if time.monotonic() - self._flushed >= FLUSH:
+        if self._samples.full or time.monotonic() - self._flushed >= FLUSH:
             self.flush()
 
     def flush(self) -> None:
         """Stores what waits."""
+        self._samples.flush()
         if self._waiting:
-            rows = [(key, "", "outcome", "", text) for key, text in self._waiting]
-            schema = dict.fromkeys(_COLUMNS, pl.String)
-            self._batches.append(pl.DataFrame(rows, schema=schema, orient="row"))
+            self._batches.append(pl.concat(self._waiting))
             self._waiting = []
         self._flushed = time.monotonic()
+
+
+def _row(key: str, told: Outcome) -> pl.DataFrame:
+    row = (key, engine(), definitions(), "", "outcome", "", json.dumps(told))
+    return pl.DataFrame([row], schema=dict.fromkeys(_COLUMNS, pl.String), orient="row")
+
+
+def _remade(old: pl.DataFrame, told: dict[str, Any]) -> pl.DataFrame:
+    return _row(old["key"][0], told)

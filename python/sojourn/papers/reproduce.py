@@ -11,7 +11,7 @@ from sojourn.engine import simulate
 from sojourn.errors import ScenarioError
 from sojourn.names import unknown
 from sojourn.papers import PAPERS, compare, sheet, statements
-from sojourn.papers.finished import Finished
+from sojourn.papers.finished import Finished, Run
 from sojourn.papers.paper import Case, Cell, Outcome, Paper, Request
 from sojourn.papers.sheet import Sheet
 from sojourn.papers.statements import Row
@@ -98,22 +98,24 @@ def _wanted(cell: Cell, where: Mapping[str, Sequence[str]]) -> bool:
 
 
 def _run(cases: Sequence[Case], out: Path, jobs: int, progress: Progress) -> Mapping[Case, Outcome]:
-    def work(case: Case) -> tuple[Case, Outcome]:
+    def work(case: Case) -> tuple[Case, Run]:
         data, timing = simulate(case.canonical)
-        result = Result(Scenario(case.canonical, case.canonical), data, timing)
         if case is cases[0]:
+            result = Result(Scenario(case.canonical, case.canonical), data, timing)
             run_directory.save(result, out / EXAMPLE)
-        return case, result.to_json()
+        return case, Run.of(case, data)
 
     with exclusive(out, lambda: None):
+        if (out / manifest.FILE).exists():
+            manifest.read(out)
         store = Finished(out)
         outcomes = store.of(cases)
         progress(len(outcomes), len(cases))
         try:
             for done in execute((c for c in cases if c not in outcomes), work, jobs):
                 if done is not None:
-                    outcomes[done[0]] = done[1]
-                    store.add(*done)
+                    outcomes[done[0]] = done[1].outcome
+                    store.add(done[1])
                     progress(len(outcomes), len(cases))
                 store.flush_if_due()
         finally:

@@ -1,8 +1,9 @@
 """Many runs on disk: Parquet files of a batch of runs each.
 
 A file's name ends with a digest of its content, so that a damaged file is told from a whole one.
-Small files are merged as they become many; a merged file names those it holds, and is in place
-before they go, so that after a crash in between readers skip them and the next writer clears up.
+Small files are merged as they become many; a file that takes the place of others names them, and
+is there before they go, so that after a crash in between readers skip them and the next writer
+clears up.
 Reading streams: memory does not grow with what is stored, but with what is asked for.
 """
 
@@ -11,9 +12,10 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import math
 import sys
 import uuid
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TypeVar
 
@@ -37,19 +39,32 @@ Warn = Callable[[str], None]
 Answer = TypeVar("Answer")
 
 
-class Batches:
-    """The batch files of one result directory."""
+def tell(message: str) -> None:
+    """Prints a warning."""
+    print(f"sojourn: {message}", file=sys.stderr)
 
-    def __init__(self, directory: Path, warn: Warn | None = None) -> None:
-        self.directory = directory / DIRECTORY
+
+class Batches:
+    """The batch files of one kind of one result directory."""
+
+    def __init__(
+        self,
+        directory: Path,
+        warn: Warn = tell,
+        name: str = DIRECTORY,
+        *,
+        merge: bool = True,
+    ) -> None:
+        self.directory = directory / name
+        self._most_small = MERGE if merge else math.inf
         self._quarantine = directory / QUARANTINE
-        self._warn = warn or (lambda message: print(f"sojourn: {message}", file=sys.stderr))
+        self._warn = warn
 
     def append(self, rows: pl.DataFrame) -> None:
         """Stores rows; they are safe when this returns. Only the holder of the lock may."""
         self._write(_SMALL, rows)
         small = self._files(_SMALL)
-        if len(small) >= MERGE:
+        if len(small) >= self._most_small:
             self._merge(small)
 
     def ask(self, question: Callable[[pl.LazyFrame], Answer]) -> Answer | None:
@@ -58,7 +73,7 @@ class Batches:
         """
         for _ in range(_ATTEMPTS):
             try:
-                files = [pl.scan_parquet(path) for path in self._whole()]
+                files = [pl.scan_parquet(path) for path in self.whole()]
                 return question(pl.concat(files, how="diagonal_relaxed")) if files else None
             except FileNotFoundError:
                 continue  # merged away by a sweep at work: look again
@@ -70,18 +85,33 @@ class Batches:
         rows = self.ask(lambda rows: rows.select(names).collect())
         return pl.DataFrame(schema=dict.fromkeys(names, pl.String)) if rows is None else rows
 
+    def each(self) -> Iterator[tuple[Path, pl.DataFrame]]:
+        """Every file with its rows, one at a time."""
+        for path in self.whole():
+            yield path, pl.read_parquet(path)
+
+    def rewrite(self, change: Callable[[pl.DataFrame], pl.DataFrame | None]) -> None:
+        """Puts other rows in the place of a file's: what ``change`` makes of them, unless ``None``.
+        File by file and each at once, so that nothing is lost however it ends. Only the holder of
+        the lock may.
+        """
+        for path, old in self.each():
+            new = change(old)
+            if new is not None:
+                self._write(path.name.partition("-")[0], new, [path])
+                path.unlink(missing_ok=True)
+
     def tidy(self) -> None:
         """Clears up what a killed writer left: partial files, and files merged already."""
         for partial in self.directory.glob(f".*{PARTIAL}"):
             partial.unlink()
-        for path in set(self._files()).difference(self._whole()):
+        for path in set(self._files()).difference(self.whole()):
             path.unlink(missing_ok=True)
 
-    def _whole(self) -> list[Path]:
+    def whole(self) -> list[Path]:
         """The undamaged files but those that a merged one holds."""
         whole = [path for path in self._files() if self._check(path)]
-        merged = [path for path in whole if path.name.startswith(_MERGED)]
-        held = {name for path in merged for name in _holds(path)}
+        held = {name for path in whole for name in _holds(path)}
         return [path for path in whole if path.name not in held]
 
     def _files(self, kind: str = "") -> list[Path]:

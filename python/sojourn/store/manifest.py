@@ -7,15 +7,38 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+
 from sojourn.errors import ScenarioError, SojournError
+from sojourn.store.batches import Batches
 from sojourn.store.files import write_json
 
 FILE = "manifest.json"
 #: Version of the layout of result directories.
-FORMAT = 1
+FORMAT = 2
 Manifest = dict[str, Any]
+
+
+def _first(directory: Path, manifest: Manifest) -> Manifest:
+    """Format 1 named the core's build and the metrics' definitions together, or not at all."""
+    Batches(directory).rewrite(_with_definitions)
+    if "build" in manifest:
+        build = manifest.pop("build").partition(_JOINT)
+        manifest |= {"engine": build[0], "metrics": build[2]}
+    return manifest
+
+
+def _with_definitions(rows: pl.DataFrame) -> pl.DataFrame | None:
+    if "metrics" in rows.columns:
+        return None
+    joint = pl.col("engine") if "engine" in rows.columns else pl.lit("")
+    parts = joint.str.split(_JOINT)
+    return rows.with_columns(engine=parts.list.first(), metrics=parts.list.last())
+
+
+_JOINT = "+metrics."
 #: For each older format, how its directory becomes one of the next format.
-MIGRATIONS: dict[int, Callable[[Path, Manifest], Manifest]] = {}
+MIGRATIONS: dict[int, Callable[[Path, Manifest], Manifest]] = {1: _first}
 
 
 def write(directory: Path, kind: str, content: Manifest) -> None:

@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from math import isnan
 from typing import Any
 
 import polars as pl
 
+from sojourn.build import definitions
 from sojourn.metrics import metrics
+from sojourn.quantity import split
 
 Row = dict[str, Any]
 Types = dict[str, type[pl.DataType]]
@@ -29,6 +32,17 @@ COMMON: Types = {
     "id": pl.String,
     "cca": pl.String,
     "label": pl.String,
+    "metrics": pl.String,
+    "failed_at": pl.Float64,
+}
+#: Units of the numbers beside a grid's texts, as their columns end.
+_ENDINGS = {
+    "ms": "ms",
+    "Mbit/s": "mbit_s",
+    "B": "bytes",
+    "packets": "packets",
+    "bdp": "bdp",
+    "": "number",
 }
 
 
@@ -42,9 +56,24 @@ def coordinate_text(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, sort_keys=True)
 
 
+def numeric(path: str, text: str) -> tuple[str, float] | None:
+    """Column and value of a grid value that is a quantity or a number: the column is named after
+    the field and the unit, such as ``topology.bottleneck.rate_mbit_s``.
+    """
+    value, unit = split(text)
+    return None if isnan(value) else (f"{path}_{_ENDINGS[unit]}", float(f"{value:.12g}"))
+
+
+def coordinate_columns(coordinates: Mapping[str, Any]) -> Row:
+    """A point's columns: its values as text and, where they are numbers, as those too."""
+    texts = {path: coordinate_text(value) for path, value in coordinates.items()}
+    numbers = (numeric(path, text) for path, text in texts.items())
+    return texts | dict(entry for entry in numbers if entry)
+
+
 def rows_of(common: Row, coordinates: Mapping[str, Any], outcome: Mapping[str, Any]) -> list[Row]:
     """The rows of a run that succeeded; ``outcome`` as ``sojourn run --format json`` prints it."""
-    base = common | {path: coordinate_text(value) for path, value in coordinates.items()}
+    base = common | coordinate_columns(coordinates)
     members = [("flow", flow) for flow in outcome["flows"]]
     members += [("link", link) for link in outcome["links"]]
     members += [("net", outcome["net"])]
@@ -61,17 +90,38 @@ def rows_of(common: Row, coordinates: Mapping[str, Any], outcome: Mapping[str, A
     ]
 
 
-def failure(common: Row, coordinates: Mapping[str, Any], error: str) -> list[Row]:
-    """The row of a run that failed."""
-    base = common | {path: coordinate_text(value) for path, value in coordinates.items()}
-    return [base | {"scope": "run", "id": "", "error": error}]
+def failure(
+    common: Row, coordinates: Mapping[str, Any], error: str, failed_at: float | None = None
+) -> list[Row]:
+    """The row of a run that failed, at this time of the simulation if it had begun."""
+    told = {"scope": "run", "id": "", "error": error, "failed_at": failed_at}
+    return [common | coordinate_columns(coordinates) | told]
+
+
+def remade(old: pl.DataFrame, outcome: Mapping[str, Any]) -> pl.DataFrame:
+    """A stored run's rows with other metrics, at every point that it stands for."""
+    texts = coordinate_paths(old.schema)
+    made: list[Row] = []
+    for row in old.unique("point", maintain_order=True).to_dicts():
+        common = {name: row[name] for name in COMMON} | {"metrics": definitions()}
+        coordinates = {path: row[path] for path in texts if row[path] is not None}
+        made += rows_of(common, coordinates, outcome)
+    return frame(made)
+
+
+def coordinate_paths(schema: Mapping[str, pl.DataType]) -> list[str]:
+    """The grid's paths among the columns: the texts that are not in every row."""
+    return [name for name, type_ in schema.items() if type_ == pl.String and name not in COMMON]
 
 
 def frame(rows: Sequence[Row]) -> pl.DataFrame:
     """Rows as a data frame with the store's types."""
     counts = {m.name for m in metrics() if m.unit in ("count", "bytes")}
     names: Types = {m.name: pl.Int64 if m.name in counts else pl.Float64 for m in metrics()}
-    coordinates: Types = {n: pl.String for row in rows for n in row if n not in COMMON | names}
+    others = {n: value for row in rows for n, value in row.items() if n not in COMMON | names}
+    coordinates: Types = {
+        n: pl.Float64 if isinstance(value, float) else pl.String for n, value in others.items()
+    }
     return pl.DataFrame(rows, schema=COMMON | coordinates | names)
 
 

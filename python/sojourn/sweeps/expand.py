@@ -5,14 +5,17 @@ from __future__ import annotations
 import copy
 import itertools
 import json
+import math
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from sojourn import _internal
 from sojourn.errors import ScenarioError
+from sojourn.quantity import number
 from sojourn.scenario import Document, Scenario, set_path, validated
-from sojourn.sweeps.jitter import jittered
+from sojourn.sweeps.jitter import jittered, jittered_by_rtt
 
 _KEYS = ("replications", "start_jitter", "grid")
 #: More runs than this are a mistake in the file.
@@ -38,31 +41,36 @@ class Plan:
     document: Document
     grid: Mapping[str, list[Any]]
     replications: int
+    #: ``None`` for the default: a base RTT if there is more than one replication.
     start_jitter: str | None
+    #: Which of how many parts of the runs, from 1.
+    shard: tuple[int, int] = (1, 1)
 
     def __len__(self) -> int:
-        size = self.replications
-        for values in self.grid.values():
-            size *= len(values)
-        return size
+        size = self.replications * math.prod(len(values) for values in self.grid.values())
+        first, step = self.shard
+        return len(range(first - 1, size, step))
 
     def __iter__(self) -> Iterator[Point]:
         """The runs; all points once before any second replication of a point begins."""
-        for replication in range(self.replications):
-            for values in itertools.product(*self.grid.values()):
-                coordinates = dict(zip(self.grid, values, strict=True))
-                yield self._point(coordinates, replication)
+        first, step = self.shard
+        runs = itertools.product(range(self.replications), *self.grid.values())
+        for replication, *values in itertools.islice(runs, first - 1, None, step):
+            yield self._point(dict(zip(self.grid, values, strict=True)), replication)
 
     def _point(self, coordinates: dict[str, Any], replication: int) -> Point:
         try:
             canonical = self.canonical(coordinates)
             canonical["seed"] += replication
-            if self.start_jitter:
-                canonical = jittered(canonical, self.start_jitter)
-            canonical = json.loads(_internal.validate(json.dumps(canonical)))
+            canonical = json.loads(_internal.validate(json.dumps(self._jittered(canonical))))
         except ScenarioError as error:
             return Point(coordinates, replication, {"refused": coordinates}, str(error))
         return Point(coordinates, replication, canonical)
+
+    def _jittered(self, canonical: Document) -> Document:
+        if self.start_jitter is None:
+            return jittered_by_rtt(canonical) if self.replications > 1 else canonical
+        return jittered(canonical, self.start_jitter) if number(self.start_jitter) else canonical
 
     def canonical(self, coordinates: Mapping[str, Any]) -> Document:
         """The canonical scenario at one point of the grid."""
@@ -95,12 +103,46 @@ def plan(scenario: Scenario) -> Plan:
 def _try_values(made: Plan) -> None:
     """Refuses a wrong value of the grid before the first run; combinations may still fail."""
     first = {path: values[0] for path, values in made.grid.items()}
+    try:
+        made.canonical(first)
+    except ScenarioError as error:
+        raise _refusal(_culprit(made, first, error), 0, made.grid, error) from None
     for path, values in made.grid.items():
-        for value in values:
+        for place, value in enumerate(values[1:], start=1):
             try:
                 made.canonical({**first, path: value})
             except ScenarioError as error:
-                raise ScenarioError(f'sweep.grid."{path}" = {value!r}: {error}') from None
+                raise _refusal(path, place, made.grid, error) from None
+
+
+def _culprit(made: Plan, first: Mapping[str, Any], error: ScenarioError) -> str:
+    """The path whose first value an error is about; empty if these do not go together."""
+    for path in first:
+        if _is_within(error.field, path):
+            return path
+    for path, value in first.items():
+        try:
+            made.canonical({path: value})
+        except ScenarioError:
+            return path
+    return ""
+
+
+def _is_within(field: str, path: str) -> bool:
+    """Whether a field is at or below a path of the grid, whose ``*`` is any number."""
+    return bool(re.fullmatch(re.escape(path).replace(r"\*", r"\d+") + r"(\..*)?", field))
+
+
+def _refusal(
+    path: str, place: int, grid: Mapping[str, list[Any]], error: ScenarioError
+) -> ScenarioError:
+    if not path:
+        return ScenarioError(f"sweep.grid: the first values do not go together: {error}")
+    field = f'sweep.grid."{path}"[{place}]'
+    same = error.field.count(".") == path.count(".") and _is_within(error.field, path)
+    refusal = ScenarioError(f"{field} = {grid[path][place]!r}: {error.message if same else error}")
+    refusal.field = field
+    return refusal
 
 
 def _grid(grid: Any) -> dict[str, list[Any]]:

@@ -16,7 +16,7 @@ from sojourn.numbers import number
 from sojourn.store import manifest
 from sojourn.store.batches import Batches
 from sojourn.store.files import write_atomically
-from sojourn.store.rows import COMMON, coordinate_text, failed, without_repaired
+from sojourn.store.rows import coordinate_paths, coordinate_text, failed, numeric, without_repaired
 
 #: What is shown unless metrics are named: one or two of each scope.
 MAIN = (
@@ -29,16 +29,18 @@ MAIN = (
 _CONFIDENCE = 0.95
 #: A column while the aggregate is sorted: where a member first appears.
 _ORDER = "_order"
+#: How many of the replications differ from each other.
+_DISTINCT = "distinct"
 
 Answer = TypeVar("Answer")
 
 
 def ask(directory: Path, question: Callable[[pl.LazyFrame], Answer]) -> Answer | None:
-    """The answer of ``question`` to the rows of a sweep's directory that the build of its last
-    sweep made; ``None`` if nothing is stored.
+    """The answer of ``question`` to the rows of a sweep's directory that the engine of its last
+    sweep made, with the metrics as it defined them; ``None`` if nothing is stored.
     """
-    build = manifest.read(directory)["build"]
-    mine = pl.col("engine") == build
+    content = manifest.read(directory)
+    mine = (pl.col("engine") == content["engine"]) & (pl.col("metrics") == content["metrics"])
     return Batches(directory).ask(lambda rows: question(without_repaired(rows.filter(mine))))
 
 
@@ -60,35 +62,42 @@ def aggregate(
     rows: pl.LazyFrame, grid: Mapping[str, Sequence[Any]], names: Iterable[str] | None = None
 ) -> pl.DataFrame:
     """Long form: one row per point, member and metric, with mean, half width of the 95 %
-    confidence interval (Student's t; null for one replication), count, minimum and maximum.
-    Streams: memory is bounded by the points, not by the replications.
+    confidence interval (Student's t; null for one replication and for identical ones), count,
+    number of different replications, minimum and maximum. Streams: memory is bounded by the
+    points, and by a few bytes per replication for telling identical ones.
     """
-    columns = rows.collect_schema().names()
-    point = [name for name in columns if name not in {*COMMON, *(m.name for m in metrics())}]
+    schema = rows.collect_schema()
+    columns, point = schema.names(), coordinate_paths(schema)
     wanted = set(columns) if names is None else set(columns).intersection(names)
     keys = [*point, "scope", "id", "cca", "label"]
     parts = []
     for scope in ("flow", "link", "net"):
         chosen = [m.name for m in metrics() if m.scope == scope and m.name in wanted]
-        member = _over_replications(rows.filter(pl.col("scope") == scope), keys, chosen)
+        every = [m.name for m in metrics() if m.scope == scope and m.name in columns]
+        member = _over_replications(rows.filter(pl.col("scope") == scope), keys, chosen, every)
         for name in chosen:
-            of_metric = member.select(*keys, _ORDER, pl.lit(name).alias("metric"), name)
+            of_metric = member.select(*keys, _ORDER, _DISTINCT, pl.lit(name).alias("metric"), name)
             parts.append(of_metric.unnest(name).filter(pl.col("n") > 0))
     if not parts:
         return pl.DataFrame()
     long = pl.concat(parts)
+    long = long.with_columns(pl.max(_DISTINCT).over(point) if point else pl.max(_DISTINCT))
     metric = _rank("metric", [m.name for m in metrics()])
     places = [_rank(path, grid[path]) for path in point if path in grid]
     return (
         long.with_columns(ci95=_half_width(long))
         .sort(*places, *point, metric, _ORDER)
-        .drop("std", _ORDER)
+        .select(pl.exclude("std", _ORDER, _DISTINCT), _DISTINCT, *_numbers(long, point))
     )
 
 
-def _over_replications(rows: pl.LazyFrame, keys: list[str], names: list[str]) -> pl.DataFrame:
-    """One row per group; of each metric a struct of its statistics."""
-    statistics = []
+def _over_replications(
+    rows: pl.LazyFrame, keys: list[str], names: list[str], every: list[str]
+) -> pl.DataFrame:
+    """One row per group; of each metric a struct of its statistics. Replications that agree in
+    ``every`` metric of the member are identical.
+    """
+    statistics = [pl.struct(every or ["scope"]).hash().n_unique().alias(_DISTINCT)]
     for name in names:
         value = pl.col(name).cast(pl.Float64)
         of = [
@@ -108,7 +117,21 @@ def _half_width(long: pl.DataFrame) -> pl.Series:
     n = long["n"].to_numpy()
     quantile = stdtrit((n - 1).clip(1), 0.5 + _CONFIDENCE / 2)
     width = long["std"] * pl.Series(quantile / n**0.5)
-    return width.set(long["n"] < 2, None)
+    return width.set((long["n"] < 2) | (long[_DISTINCT] < 2), None)
+
+
+def _numbers(long: pl.DataFrame, point: Sequence[str]) -> list[pl.Expr]:
+    """The grid's numbers beside its texts."""
+    columns: dict[str, pl.Expr] = {}
+    for path in point:
+        texts = [text for text in long[path].unique() if text is not None]
+        entries = {text: entry for text in texts if (entry := numeric(path, text))}
+        for name in {name for name, _ in entries.values()}:
+            values = {text: value for text, (own, value) in entries.items() if own == name}
+            columns[name] = pl.col(path).replace_strict(
+                values, default=None, return_dtype=pl.Float64
+            )
+    return [column.alias(name) for name, column in sorted(columns.items())]
 
 
 def _rank(column: str, values: Sequence[Any]) -> pl.Expr:
@@ -117,9 +140,30 @@ def _rank(column: str, values: Sequence[Any]) -> pl.Expr:
     return pl.col(column).replace_strict(places, default=len(places), return_dtype=pl.Int64)
 
 
-def interval(mean: float | None, half_width: float | None) -> str:
-    """A mean with its confidence interval."""
-    return number(mean) if half_width is None else f"{number(mean)} ± {number(half_width)}"
+def cell(entry: Mapping[str, Any]) -> str:
+    """A mean with its confidence interval, or what is known instead."""
+    if entry["ci95"] is not None:
+        return f"{number(entry['mean'])} ± {number(entry['ci95'])}"
+    identical = entry["n"] > 1 and entry[_DISTINCT] == 1
+    return number(entry["mean"]) + (f" (n = {entry['n']}, identical)" if identical else "")
+
+
+def warnings(long: pl.DataFrame) -> list[str]:
+    """What a reader should know before the numbers: replications that are no replications."""
+    point = coordinates_of(long)
+    points = long.group_by(point or pl.lit(0), maintain_order=True).agg(
+        pl.max("n"), pl.max(_DISTINCT)
+    )
+    repeated = points.filter(pl.col("n") > pl.col(_DISTINCT))
+    if not len(repeated):
+        return []
+    n, distinct = repeated.select("n", _DISTINCT).row(0)
+    where = f"at {len(repeated)} of {len(points)} points" if len(points) > 1 else "here"
+    told = "are identical" if distinct == 1 else f"took only {distinct} different courses"
+    return [
+        f"replications {where} are not independent: {n} replications {told}; a larger "
+        "sweep.start_jitter makes them differ"
+    ]
 
 
 def pivot(
@@ -139,7 +183,7 @@ def pivot(
         head = tuple(str(entry[c]) for c in columns)
         heads[head] = None
         line = lines.setdefault(tuple(str(entry[r]) for r in rows), {})
-        line[head] = interval(entry["mean"], entry["ci95"])
+        line[head] = cell(entry)
     header = [*(short(r, point) for r in rows), *(" ".join(h) or metric for h in heads)]
     body = [[*key, *(line.get(h, "-") for h in heads)] for key, line in lines.items()]
     return header, body, len(rows)
@@ -159,8 +203,8 @@ def save(long: pl.DataFrame, directory: Path) -> None:
 
 def coordinates_of(long: pl.DataFrame) -> list[str]:
     """The grid's field paths in an aggregate."""
-    own = {"scope", "id", "cca", "label", "member", "metric", "mean", "n", "min", "max", "ci95"}
-    return [name for name in long.columns if name not in own]
+    own = {"member", "metric"}
+    return [path for path in coordinate_paths(long.schema) if path not in own]
 
 
 def with_members(long: pl.DataFrame) -> pl.DataFrame:

@@ -1,0 +1,62 @@
+"""Computes the metrics of stored runs anew, from their samples, where the definitions changed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from sojourn.build import definitions, engine
+from sojourn.metrics import RunData
+from sojourn.result import Result
+from sojourn.scenario import Scenario
+from sojourn.store.batches import Batches, Warn
+from sojourn.store.samples import Samples
+
+#: The new rows of a run from its old ones and its outcome.
+Remake = Callable[[pl.DataFrame, dict[str, Any]], pl.DataFrame]
+
+
+def outcome(data: RunData) -> dict[str, Any]:
+    """A run's metrics, as ``sojourn run --format json`` prints them."""
+    scenario = Scenario(dict(data.scenario), dict(data.scenario))
+    return Result(scenario, data, {}).to_json()
+
+
+def stale() -> pl.Expr:
+    """Rows of this engine whose metrics are defined otherwise now; failures have none."""
+    other = pl.col("metrics").ne_missing(definitions())
+    return (pl.col("engine") == engine()) & other & (pl.col("scope") != "run")
+
+
+def renew(batches: Batches, directory: Path, remake: Remake, warn: Warn) -> None:
+    """Brings the metrics of the runs of this engine up to date. Those without samples stay as they
+    are until they have been run again. Only the holder of the lock may.
+    """
+    old = _keys(batches, stale())
+    if not old:
+        return
+    again = _keys(batches, (pl.col("engine") == engine()) & (pl.col("metrics") == definitions()))
+    samples = Samples(directory, warn)
+    wanted = samples.among(old - again)
+    if wanted:
+        warn(f"metrics have changed: computing those of {len(wanted)} runs anew from their samples")
+
+    def change(rows: pl.DataFrame) -> pl.DataFrame | None:
+        runs = {key: run for (key,), run in rows.filter(stale()).group_by("key")}
+        present = wanted.intersection(runs)
+        superseded = present | again.intersection(runs)
+        if not superseded:
+            return None
+        kept = rows.filter(~(stale() & pl.col("key").is_in(list(superseded))))
+        made = [remake(runs[key], outcome(data)) for key, data in samples.of(present)]
+        return pl.concat([kept, *made], how="diagonal_relaxed")
+
+    batches.rewrite(change)
+
+
+def _keys(batches: Batches, condition: pl.Expr) -> set[str]:
+    found = batches.ask(lambda rows: rows.filter(condition).select("key").unique().collect())
+    return set() if found is None else set(found["key"])

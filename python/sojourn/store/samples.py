@@ -1,0 +1,91 @@
+"""The samples of many runs on disk, from which metrics are computed anew where they changed.
+
+One row per run: its key, its canonical scenario, its network, and each column of the core's tables
+as a list. Files are not merged: they are written, and rarely read.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from sojourn.metrics import RunData
+from sojourn.store.batches import Batches, Warn
+
+DIRECTORY = "samples"
+#: The core's tables that metrics are computed from.
+TABLES = ("flow_samples", "flows", "link_samples", "links")
+#: Bytes of samples that wait in memory for being stored.
+MOST_WAITING = 64e6
+
+
+def packed(key: str, data: RunData) -> pl.DataFrame:
+    """A run's samples as one row."""
+    columns: dict[str, Any] = {
+        "key": key,
+        "scenario": json.dumps(data.scenario),
+        "network": json.dumps(data.network),
+    }
+    for table in TABLES:
+        for name, values in data.tables[table].items():
+            columns[f"{table}.{name}"] = pl.Series([pl.Series(values)])
+    return pl.DataFrame(columns)
+
+
+def _unpacked(row: pl.DataFrame) -> RunData:
+    tables: dict[str, dict[str, Any]] = {table: {} for table in TABLES}
+    for column in row.columns:
+        table, dot, name = column.partition(".")
+        if dot and row[column][0] is not None:
+            tables[table][name] = row[column][0].to_numpy()
+    return RunData(json.loads(row["scenario"][0]), tables, json.loads(row["network"][0]))
+
+
+class Samples:
+    """The samples of one result directory."""
+
+    def __init__(self, directory: Path, warn: Warn) -> None:
+        self.batches = Batches(directory, warn, DIRECTORY, merge=False)
+        self._waiting: list[pl.DataFrame] = []
+        self._bytes = 0
+
+    def add(self, row: pl.DataFrame) -> None:
+        """Takes in a packed run; it is stored at the next flush."""
+        self._waiting.append(row)
+        self._bytes += int(row.estimated_size())
+
+    @property
+    def full(self) -> bool:
+        """Whether so much waits that it is time to flush."""
+        return self._bytes >= MOST_WAITING
+
+    def flush(self) -> None:
+        """Stores what waits."""
+        if self._waiting:
+            self.batches.append(pl.concat(self._waiting, how="diagonal_relaxed"))
+        self._waiting, self._bytes = [], 0
+
+    def among(self, keys: set[str]) -> set[str]:
+        """Those of these runs that are stored."""
+        return keys & self._places.keys()
+
+    def of(self, keys: set[str]) -> Iterator[tuple[str, RunData]]:
+        """These runs, each once; one file at a time is in memory."""
+        for path in sorted({self._places[key] for key in keys}):
+            for row in pl.read_parquet(path).iter_slices(1):
+                key = row["key"][0]
+                if key in keys and self._places[key] == path:
+                    yield key, _unpacked(row)
+
+    @cached_property
+    def _places(self) -> dict[str, Path]:
+        """The file of each run."""
+        paths = self.batches.whole()
+        return {
+            key: path for path in paths for key in pl.read_parquet(path, columns=["key"])["key"]
+        }
