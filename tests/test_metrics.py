@@ -15,6 +15,7 @@ from hypothesis.extra.numpy import arrays
 from sojourn.metrics import RunData, compute, metrics
 from sojourn.metrics.convergence import WINDOW
 from sojourn.metrics.fairness import entropy, jain, product
+from sojourn.metrics.limits import LIMITS
 
 MSS = 1448
 
@@ -50,6 +51,7 @@ def run_of(
             "srtt_time",
         ),
         *("srtt_known", "rtt_sum", "rtt_count", "delivery_rate_sum", "delivery_rate_count"),
+        *(f"limited_by_{limit}" for limit in LIMITS),
         *("delivered_packets", "one_way_delay_sum", "one_way_delay_count", "idt_ewma"),
     ]
     samples = dict.fromkeys(names, zeros) | {
@@ -373,3 +375,18 @@ def test_means_and_sums_agree(delivered: np.ndarray[Any, np.dtype[np.float64]]) 
     run = run_of(delivered.tolist())
     total = sum(of(run, "flow", "mean_throughput_l4"))
     assert of(run, "net", "mean_agg_throughput_l4") == pytest.approx([total])
+
+
+def test_what_limits_a_sender_is_a_share_of_its_time() -> None:
+    run = run_of(
+        [[1.0, 1.0], [1.0, 1.0]],
+        limited_by_cwnd=[[0.02, 0.0], [0.02, 0.0]],
+        limited_by_receiver=[[0.06, 0.0], [0.02, 0.0]],
+        limited_by_application=[[0.01, 0.0], [0.03, 0.0]],
+    )
+    shares = {limit: of(run, "flow", f"limited_by_{limit}_l4") for limit in LIMITS}
+    of_first = {limit: values[0] for limit, values in shares.items()}
+    assert of_first == pytest.approx(
+        {"cwnd": 25, "pacing": 0, "receiver": 50, "send_buffer": 0, "application": 25}
+    )
+    assert all(math.isnan(values[1]) for values in shares.values()), "without time no shares"

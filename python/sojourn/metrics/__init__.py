@@ -19,6 +19,7 @@ FAMILIES = (
     "delay",
     "utility",
     "recovery",
+    "limits",
     "transfer",
     "convergence",
     "link",

@@ -55,6 +55,16 @@ pub struct FlowCounters {
     pub delivery_rate_count: u64,
     /// Time spent in loss recovery.
     pub recovery_time: Span,
+    /// Time in which the congestion window kept the sender from sending more.
+    pub limited_by_cwnd: Span,
+    /// Time in which pacing did.
+    pub limited_by_pacing: Span,
+    /// Time in which the receiver's window did.
+    pub limited_by_receiver: Span,
+    /// Time in which the send buffer did: it was sent, and the application had more.
+    pub limited_by_send_buffer: Span,
+    /// Time in which there was no more to send.
+    pub limited_by_application: Span,
     /// Payload bytes accepted from the application.
     pub written_bytes: u64,
     /// Segments retransmitted.

@@ -8,7 +8,8 @@ use crate::quantity::{Bytes, quantity};
 /// The size of a socket buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum BufferSize {
-    /// Never the limit: the larger of 4 MB and twice the bandwidth-delay product plus queue.
+    /// Never the limit: the send buffer grows with what is outstanding, the receive window is
+    /// always open.
     #[default]
     Auto,
     /// The stack's own maximum (`tcp_wmem[2]`, `tcp_rmem[2]`), autotuned up to it.

@@ -43,6 +43,9 @@ pub const HEADER: u32 = 52;
 /// Size of a SYN or SYN-ACK with its options, in bytes.
 const SYN_SIZE: u32 = 60;
 
+/// A receive window that is never the limit.
+const OPEN_WINDOW: u32 = u32::MAX;
+
 /// Bytes that a SACK option with so many blocks adds to a header, padding included.
 fn sack_option_size(blocks: u8) -> u32 {
     if blocks == 0 { 0 } else { 4 + 8 * u32::from(blocks) }
@@ -65,9 +68,10 @@ pub struct TcpInit {
     pub ecn: EcnMode,
     /// Segments per delayed ACK.
     pub ack_every: u32,
-    /// Bytes that the sender accepts ahead of acknowledgment; `None` is unlimited.
+    /// Bytes that the sender accepts ahead of acknowledgment; `None` is never the limit.
     pub send_buffer: Option<u64>,
-    /// Receive buffer in bytes, of which the profile's share is advertised; `None` is unlimited.
+    /// Receive buffer in bytes, of which the profile's share is advertised; `None` is never the
+    /// limit.
     pub receive_buffer: Option<u64>,
     /// Whether the host queue is `fq`, so that every control is paced.
     pub paced: bool,

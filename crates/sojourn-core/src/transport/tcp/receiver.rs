@@ -12,7 +12,7 @@
 use super::autotune::Autotune;
 use super::echo::{Echo, Response};
 use super::reassembly::{Arrival, InOrder, Reassembly};
-use super::{HEADER, SYN_SIZE, TcpInit, sack_option_size};
+use super::{HEADER, OPEN_WINDOW, SYN_SIZE, TcpInit, sack_option_size};
 use crate::packet::{Acknowledgment, Direction, Ecn, Flags, Packet, SackBlock};
 use crate::record::FlowCounters;
 use crate::transport::Endpoint;
@@ -82,7 +82,7 @@ pub struct Receiver {
 impl Receiver {
     /// A receiver waiting for a SYN.
     pub fn new(init: TcpInit) -> Self {
-        let window_limit = init.receive_buffer.map_or(u64::from(u32::MAX), |buffer| {
+        let window_limit = init.receive_buffer.map_or(u64::MAX, |buffer| {
             ((buffer as f64 * init.profile.window_share) as u64).max(u64::from(init.mss))
         });
         Receiver {
@@ -228,7 +228,7 @@ impl Receiver {
         let duplicate = self.duplicate.take();
         let mut ack = Acknowledgment {
             next: self.queue.next(),
-            window: self.tune.window(),
+            window: self.window(),
             echo: self.timestamp,
             ce_packets: self.echo.ce_packets(),
             ..Acknowledgment::default()
@@ -245,11 +245,17 @@ impl Receiver {
         self.due = Due::No;
         let ack = Acknowledgment {
             next: 1,
-            window: self.tune.window(),
+            window: self.window(),
             echo: self.timestamp,
             ..Acknowledgment::default()
         };
         self.packet(now, Flags::SYN.with(Flags::ACK, true), SYN_SIZE, ack)
+    }
+
+    /// The window to announce. Without a limit it is open from the start; how it would be tuned still
+    /// decides when ACKs are delayed.
+    fn window(&self) -> u32 {
+        if self.init.receive_buffer.is_none() { OPEN_WINDOW } else { self.tune.window() }
     }
 
     fn packet(&mut self, now: Time, flags: Flags, size: u32, ack: Acknowledgment) -> Packet {

@@ -3,15 +3,24 @@
 //! Bytes are accepted while written but unacknowledged data is below the buffer's size; the
 //! application is woken when a 64th of the buffer is free, so that few acceptance times need to be
 //! remembered.
+//!
+//! A buffer without a given size is Linux's without its maximum: twice what is outstanding, where
+//! Linux makes it twice the congestion window (`tcp_sndbuf_expand`), and never less than
+//! `tcp_wmem[2]` usually is. So it always holds as much that was not sent as what was, and a greedy
+//! application fills it.
 
 use std::collections::VecDeque;
 
 use crate::units::Time;
 
+/// Least size of a buffer that grows.
+const LEAST: u64 = 4_000_000;
+
 /// A byte stream from the application.
 #[derive(Debug)]
 pub struct SendBuffer {
-    capacity: u64,
+    /// Its size in bytes; `None` grows with what is outstanding.
+    size: Option<u64>,
     /// Bytes the application wants to send in all; `u64::MAX` is endless.
     offered: u64,
     accepted: u64,
@@ -25,10 +34,10 @@ pub struct SendBuffer {
 }
 
 impl SendBuffer {
-    /// An empty buffer of `capacity` bytes; `None` is unlimited.
-    pub fn new(capacity: Option<u64>) -> Self {
+    /// An empty buffer of `size` bytes; `None` is never the limit.
+    pub fn new(size: Option<u64>) -> Self {
         SendBuffer {
-            capacity: capacity.unwrap_or(u64::MAX),
+            size,
             offered: 0,
             accepted: 0,
             cut: 0,
@@ -63,29 +72,44 @@ impl SendBuffer {
     /// Bytes were acknowledged: room for more.
     pub fn on_acked(&mut self, now: Time, bytes: u64) {
         self.acked += bytes;
-        if self.accepted < self.offered {
-            let room = self.acked.saturating_add(self.capacity) - self.accepted;
-            if room >= (self.capacity / 64).max(1) {
+        self.refill(now);
+    }
+
+    fn capacity(&self) -> u64 {
+        self.size.unwrap_or_else(|| LEAST.max(2 * (self.cut - self.acked)))
+    }
+
+    /// Wakes the application if there is room enough.
+    #[inline]
+    fn refill(&mut self, now: Time) {
+        if self.is_full() {
+            let capacity = self.capacity();
+            let room = self.acked.saturating_add(capacity).saturating_sub(self.accepted);
+            if room >= (capacity / 64).max(1) {
                 self.accept(now);
             }
         }
     }
 
     fn accept(&mut self, now: Time) {
-        // An endless, unlimited stream would be accepted all at once: then accept it as it is cut.
-        let limit = self.acked.saturating_add(self.capacity);
+        let limit = self.acked.saturating_add(self.capacity());
         let accepted = self.offered.min(limit);
-        if accepted > self.accepted && accepted < u64::MAX {
+        if accepted > self.accepted {
             self.accepted = accepted;
             self.later.push_back((now, accepted));
         }
     }
 
+    /// Whether the application waits until the buffer has room.
+    #[inline]
+    pub fn is_full(&self) -> bool {
+        self.accepted < self.offered
+    }
+
     /// Payload of the next segment of at most `mss` bytes; zero if nothing is left.
     #[inline]
     pub fn available(&self, mss: u32) -> u32 {
-        let limit = if self.unlimited() { u64::MAX } else { self.accepted };
-        (limit - self.cut).min(u64::from(mss)) as u32
+        (self.accepted - self.cut).min(u64::from(mss)) as u32
     }
 
     /// Whether all that will ever be sent is among the next `bytes`.
@@ -93,26 +117,18 @@ impl SendBuffer {
         self.closed && self.offered - self.cut <= bytes
     }
 
-    fn unlimited(&self) -> bool {
-        self.offered == u64::MAX && self.capacity == u64::MAX
-    }
-
     /// Cuts `bytes` off; returns when their first was written.
     pub fn cut(&mut self, now: Time, bytes: u32) -> Time {
-        if self.unlimited() {
-            self.cut += u64::from(bytes);
-            self.accepted = self.cut;
-            return now;
-        }
         while self.accepted_first.1 <= self.cut
             && let Some(next) = self.later.pop_front()
         {
             self.accepted_first = next;
         }
-        let (written, up_to) = self.accepted_first;
-        let written = if up_to > self.cut { written } else { now };
         self.cut += u64::from(bytes);
-        written
+        if self.size.is_none() {
+            self.refill(now);
+        }
+        self.accepted_first.0
     }
 
     /// Bytes accepted from the application.
@@ -144,6 +160,25 @@ mod tests {
         buffer.on_acked(later, 100);
         assert_eq!(buffer.available(1000), 100);
         assert_eq!(buffer.cut(later + Span::from_millis(1), 100), later);
+    }
+
+    /// However much is outstanding, as much again is ready to be sent, in few pieces.
+    #[test]
+    fn a_buffer_without_a_size_never_runs_out() {
+        let mut buffer = SendBuffer::new(None);
+        buffer.write(Time::ZERO, u64::MAX);
+        assert_eq!(buffer.accepted(), LEAST);
+        for sent in 1..=100_000_u64 {
+            let now = Time::ZERO + Span::from_micros(sent);
+            assert_eq!(buffer.available(1448), 1448);
+            let waited = now.since(buffer.cut(now, 1448));
+            assert!(waited > Span::ZERO);
+            let unsent = buffer.accepted() - sent * 1448;
+            assert!(unsent as f64 >= 0.95 * (sent * 1448) as f64, "{unsent} after {sent} segments");
+            assert!(buffer.later.len() < 1000);
+        }
+        buffer.on_acked(Time::ZERO, 100_000 * 1448);
+        assert!(buffer.is_full());
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use super::Sender;
 use crate::cc::{AckSample, CaState, EcnMode, Lost, RateSample};
 use crate::packet::{Flags, Packet, SackBlock};
+use crate::transport::tcp::OPEN_WINDOW;
 use crate::transport::tcp::profile::LossDetection;
 use crate::transport::tcp::rack;
 use crate::transport::tcp::rate::Sampler;
@@ -193,9 +194,12 @@ impl Sender {
         }
     }
 
-    fn update_peer_window(&mut self, packet: &Packet) {
+    pub(super) fn update_peer_window(&mut self, packet: &Packet) {
         if packet.ack.next >= self.board.una() {
-            self.peer_window = u64::from(packet.ack.window);
+            self.peer_window = match packet.ack.window {
+                OPEN_WINDOW => u64::MAX,
+                window => u64::from(window),
+            };
         }
     }
 

@@ -1,11 +1,12 @@
 //! The sending end of a TCP flow.
 //!
 //! One file per concern: `ack` (what an ACK says), `recovery` (the congestion state machine),
-//! `output` (what is sent), `batch` (large segments), `timers`. The names of states, marks and
-//! counters are Linux's.
+//! `output` (what is sent), `batch` (large segments), `limits` (what keeps it from sending more),
+//! `timers`. The names of states, marks and counters are Linux's.
 
 mod ack;
 mod batch;
+mod limits;
 mod output;
 mod recovery;
 mod timers;
@@ -29,6 +30,7 @@ use crate::record::histogram::Histogram;
 use crate::transport::Endpoint;
 use crate::units::{Span, Time};
 
+use limits::Limit;
 use output::{Burst, Probe};
 use recovery::Recovery;
 use timers::Timer;
@@ -80,6 +82,8 @@ pub struct Sender {
     timer: Option<Timer>,
     burst: Burst,
     probe: Probe,
+    /// What keeps it from sending more.
+    limit: Limit,
     /// Bytes of payload outstanding, and how many the receiver allows.
     outstanding_bytes: u64,
     peer_window: u64,
@@ -123,6 +127,7 @@ impl Sender {
             timer: None,
             burst: Burst::default(),
             probe: Probe::default(),
+            limit: Limit::default(),
             outstanding_bytes: 0,
             peer_window: 65_535,
             cwr_due: false,
@@ -212,6 +217,7 @@ impl Sender {
         if matches!(self.recovery.state, CaState::Recovery | CaState::Loss) {
             self.counters.recovery_time += elapsed;
         }
+        self.count_limit(elapsed);
         self.integrated_at = now;
     }
 
@@ -222,7 +228,7 @@ impl Sender {
         self.phase = Phase::Established;
         self.established_at = Some(now);
         self.timer = None;
-        self.peer_window = u64::from(packet.ack.window);
+        self.update_peer_window(packet);
         // The echo tells which SYN is answered.
         let rtt = now.since(packet.ack.echo);
         self.rtt.sample(rtt, 0, 1);

@@ -1,6 +1,7 @@
 //! What is sent (Linux `tcp_xmit_retransmit_queue`, `tcp_write_xmit`, `tcp_cwnd_validate`).
 
 use super::batch::Batch;
+use super::limits::Limit;
 use super::timers::TimerKind;
 use super::{Phase, Sender};
 use crate::cc::{CaState, EcnMode, Event, Sent};
@@ -94,10 +95,11 @@ impl Sender {
         if self.burst.sent > 0 {
             self.schedule_probe(now, false);
         }
-        if !limited
+        self.limit = self.judge_limit(limited);
+        // Linux `tcp_rate_check_app_limited`, asked when the application writes, makes no difference
+        // between an application and a send buffer that hold data back.
+        if matches!(self.limit, Limit::Application | Limit::SendBuffer)
             && self.burst.blocked_until.is_none()
-            && self.app.available(self.init.mss) == 0
-            && self.board.lost_out() <= self.board.retrans_out()
         {
             self.delivery.set_app_limited(self.board.in_flight());
         }

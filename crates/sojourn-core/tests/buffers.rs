@@ -1,0 +1,103 @@
+//! Socket buffers: `auto` is never the limit, and what is one says so.
+
+use sojourn_core::cc::CONTROLS;
+use sojourn_core::record::{Outcome, Table};
+use sojourn_core::scenario::Scenario;
+use sojourn_core::sim::Simulation;
+
+/// Deep buffers, long paths, losses that keep data waiting at the receiver: seconds and bottleneck.
+const PATHS: &[(u32, &str, &str)] = &[
+    (8, "160 ms", "rate = \"80 Mbit/s\"\nqueue = { kind = \"fifo\", limit = \"2133 packets\" }"),
+    (8, "40 ms", "rate = \"50 Mbit/s\"\nqueue = { kind = \"fifo\", limit = \"16 bdp\" }"),
+    (4, "200 ms", "rate = \"500 Mbit/s\"\nqueue = { kind = \"fifo\", limit = \"0.5 bdp\" }"),
+    (8, "200 ms", "rate = \"100 Mbit/s\"\nloss = \"0.1 %\"\nreverse_loss = \"5 %\""),
+];
+
+/// Controls that may grow by more in a round trip than receive-window autotuning, which the stack
+/// does up to a given size, however large.
+const FASTER_THAN_TUNING: [&str; 4] = ["hybla", "bbr", "bbr3", "copa"];
+
+const LIMITS: [&str; 5] = [
+    "limited_by_cwnd",
+    "limited_by_pacing",
+    "limited_by_receiver",
+    "limited_by_send_buffer",
+    "limited_by_application",
+];
+
+fn run(text: &str) -> Outcome {
+    Simulation::new(&Scenario::from_toml(text).unwrap()).unwrap().run().unwrap()
+}
+
+fn scenario(seconds: u32, rtt: &str, bottleneck: &str, flow: &str) -> String {
+    format!(
+        "duration = \"{seconds} s\"\n[topology]\nkind = \"dumbbell\"\n[topology.bottleneck]\n\
+         {bottleneck}\n[[flows]]\nrtt = \"{rtt}\"\n{flow}\n"
+    )
+}
+
+fn total(table: &Table, name: &str) -> f64 {
+    table.reals(name).unwrap().iter().sum()
+}
+
+/// Names of the columns in which two runs differ. Not-a-number equals itself.
+fn differences(one: Outcome, other: Outcome) -> Vec<String> {
+    let bits = |values: Vec<f64>| values.into_iter().map(f64::to_bits).collect::<Vec<_>>();
+    let mut names = vec![];
+    for ((table, one), (_, other)) in one.into_tables().into_iter().zip(other.into_tables()) {
+        for (a, b) in one.columns.iter().zip(&other.columns) {
+            if bits(a.values.to_reals()) != bits(b.values.to_reals()) {
+                names.push(format!("{table}.{}", a.name));
+            }
+        }
+    }
+    names
+}
+
+/// Only what the application writes ahead tells the runs apart: how much that is, and how long it
+/// then waits in the buffer.
+#[test]
+fn auto_is_as_good_as_a_gigabyte_with_every_control() {
+    let by_writing = ["flow_samples.written_bytes", "flow_samples.one_way_delay_sum"];
+    for control in CONTROLS.iter().map(|entry| entry.listing.name) {
+        for (seconds, rtt, bottleneck) in PATHS {
+            let case = format!("{control}, {rtt}");
+            let flow = format!("cca = \"{control}\"");
+            let auto = run(&scenario(*seconds, rtt, bottleneck, &flow));
+            for limit in ["limited_by_receiver", "limited_by_send_buffer"] {
+                assert_eq!(total(&auto.flow_samples, limit), 0.0, "{case}: {limit}");
+            }
+            let sizes = "\nsend_buffer = \"1 GB\"\nreceive_buffer = \"1 GB\"";
+            let large = run(&scenario(*seconds, rtt, bottleneck, &(flow + sizes)));
+            assert_eq!(total(&large.flow_samples, "limited_by_send_buffer"), 0.0, "{case}");
+            if total(&large.flow_samples, "limited_by_receiver") > 0.0 {
+                assert!(FASTER_THAN_TUNING.contains(&control), "{case}: tuning was the limit");
+                continue;
+            }
+            let mut differ = differences(auto, large);
+            differ.retain(|name| !by_writing.contains(&name.as_str()));
+            assert!(differ.is_empty(), "{case}: {differ:?}");
+        }
+    }
+}
+
+#[test]
+fn what_limits_a_run_says_so() {
+    let cases = [
+        ("limited_by_receiver", "cca = \"cubic\"\nreceive_buffer = \"200 kB\""),
+        ("limited_by_send_buffer", "cca = \"cubic\"\nsend_buffer = \"200 kB\""),
+        (
+            "limited_by_application",
+            "cca = \"cubic\"\ntraffic = { kind = \"cbr\", rate = \"1 Mbit/s\" }",
+        ),
+        ("limited_by_cwnd", "cca = \"cubic\""),
+        ("limited_by_pacing", "cca = \"bbr\""),
+    ];
+    for (limit, flow) in cases {
+        let outcome = run(&scenario(6, "100 ms", "rate = \"50 Mbit/s\"", flow));
+        let share = total(&outcome.flow_samples, limit) / 5.9;
+        assert!(share > 0.8, "{limit}: {share}");
+        let all: f64 = LIMITS.iter().map(|limit| total(&outcome.flow_samples, limit)).sum();
+        assert!((all - 5.9).abs() < 0.01, "from the handshake on there is one limit: {all} s");
+    }
+}
