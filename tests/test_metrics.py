@@ -228,6 +228,7 @@ def test_udp_has_no_window_and_nothing_that_follows_from_one() -> None:
         *("total_spurious_retransmissions_l4", "retransmissions_per_second_l4"),
         *("retransmissions_per_packet_sent_l4", "retransmissions_per_packet_lost_l4"),
         *("flow_completion_time_l4", "convergence_time_l4", "stability_l4", "filling_time_l4"),
+        *(f"limited_by_{limit}_l4" for limit in LIMITS),
     }
     assert run.flow.wire_size == pytest.approx([125 + 14])
     assert np.isnan(of(run, "net", "mean_agg_in_flight_l4")).all()
