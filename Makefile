@@ -3,25 +3,27 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-RUST := $(shell git ls-files -co --exclude-standard '*.rs')
+LOCK := requirements.lock
+# Directories as well, so that a file that has gone counts.
+RUST := $(shell find crates/*/src crates/*/build.rs)
 STAMP := $(VENV)/.built
-MATURIN := $(shell sed -n 's/^requires = \["\(.*\)"\]/\1/p' pyproject.toml)
 
-.PHONY: help setup demo test check docs bench format new-cca conformance
+.PHONY: help setup demo test test-wheel check dist lock docs bench format new-cca conformance
 
 help:  ## What there is to make
 	@sed -n 's/^\([a-z0-9-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
 
 setup: $(STAMP)  ## Build everything into .venv (.venv/bin/sojourn is the command)
+	@:
 
-$(VENV)/bin/maturin: pyproject.toml
+$(BIN)/maturin: $(LOCK)
 	$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or later is needed" if sys.version_info < (3, 11) else 0)'
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet $(MATURIN)
+	$(BIN)/pip install --quiet --requirement $(LOCK)
 	touch $@
 
-$(STAMP): $(VENV)/bin/maturin Cargo.toml Cargo.lock $(wildcard crates/*/Cargo.toml) $(RUST)
-	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --extras dev
+$(STAMP): $(BIN)/maturin pyproject.toml Cargo.toml Cargo.lock $(wildcard crates/*/Cargo.toml) $(RUST)
+	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release
 	touch $@
 
 demo: setup  ## Reproduce CCPerf's Cubic-friendliness experiment and write its report
@@ -32,6 +34,9 @@ demo: setup  ## Reproduce CCPerf's Cubic-friendliness experiment and write its r
 test: setup  ## Run the tests of the core and of the package
 	cargo test --workspace --exclude sojourn-py
 	$(BIN)/pytest
+
+test-wheel: dist  ## Install the wheel elsewhere and try it there
+	$(BIN)/pytest -m wheel
 
 check: setup  ## Formatters, linters and types
 	git ls-files '*.rs' | xargs rustfmt --edition 2024 --check
@@ -45,6 +50,15 @@ format: setup  ## Format everything
 	git ls-files '*.rs' | xargs rustfmt --edition 2024
 	$(BIN)/ruff format python tests
 	$(BIN)/ruff check --fix python tests
+
+dist: setup  ## Build a wheel into dist/
+	rm -f dist/*.whl
+	$(BIN)/maturin build --release --out dist
+
+lock: setup  ## Write requirements.lock anew from pyproject.toml (UPGRADE=1: with newer versions)
+	$(BIN)/pip install --quiet uv
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --extra dev pyproject.toml \
+	    --custom-compile-command "make lock" $(if $(UPGRADE),--upgrade) --output-file $(LOCK)
 
 docs: setup conformance  ## Write everything in docs/ that comes from the sources and from runs
 	BLESS=1 cargo test --quiet -p sojourn-core --test scenario_docs

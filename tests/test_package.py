@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
 
 from conftest import ROOT, Command
 from sojourn import ScenarioError, SojournError, data, load
@@ -65,3 +67,13 @@ def test_sources_of_papers_can_be_opened(sojourn: Command, tmp_path: Path) -> No
         ",reference/ccperf/SOURCE.md"
         in sojourn("list", "papers", "--format", "csv", cwd=ROOT).stdout
     )
+
+
+def test_the_lock_has_every_requirement() -> None:
+    lock = (ROOT / "requirements.lock").read_text()
+    pins = dict(re.findall(r"^(\S+)==(\S+)", lock, re.MULTILINE))
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    wanted = [*project["dependencies"], *project["optional-dependencies"]["dev"]]
+    for requirement in map(Requirement, wanted):
+        assert requirement.name in pins, "run `make lock`"
+        assert requirement.specifier.contains(pins[requirement.name]), "run `make lock`"

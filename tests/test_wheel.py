@@ -1,0 +1,160 @@
+"""The wheel, installed into an empty environment elsewhere and used there as a user does.
+
+With the versions of `requirements.lock`, and with the lowest that `pyproject.toml` allows.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import re
+import subprocess
+import sys
+import tomllib
+import venv
+import zipfile
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+
+from conftest import ROOT, Command
+
+pytestmark = pytest.mark.wheel
+LOCK = ROOT / "requirements.lock"
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+#: The README's tour, from which a newcomer starts.
+TOUR = re.findall(r"```toml\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+
+
+@pytest.fixture(scope="module")
+def wheel() -> Path:
+    """What `make dist` wrote."""
+    [path] = (ROOT / "dist").glob("*.whl")
+    return path
+
+
+@pytest.fixture(scope="module", params=["locked", "lowest"])
+def home(request: pytest.FixtureRequest, wheel: Path, tmp_path_factory: pytest.TempPathFactory):
+    """A directory with the wheel in an environment below it, and the README's scenarios."""
+    lowest = request.param == "lowest"
+    if lowest and sys.version_info[:2] != (3, 11):
+        pytest.skip("the lowest versions are for the lowest Python")
+    home = tmp_path_factory.mktemp(request.param)
+    constraints = home / "constraints.txt"
+    constraints.write_text(_lowest() if lowest else LOCK.read_text())
+    venv.create(home / "env", with_pip=True)
+    install = [home / "env/bin/pip", "install", "--quiet", "--constraint", constraints, wheel]
+    subprocess.run(install, check=True, env=_environment())
+    scenario, sweep, *_ = TOUR
+    (home / "friendliness.toml").write_text(scenario)
+    (home / "sweep.toml").write_text(scenario.replace("friendliness", "grid") + sweep)
+    return home
+
+
+@pytest.fixture
+def installed(home: Path) -> Command:
+    """The installed command."""
+
+    def run(*arguments: object) -> subprocess.CompletedProcess[str]:
+        command = [home / "env/bin/sojourn", *map(str, arguments)]
+        env = _environment()
+        done = subprocess.run(
+            command, cwd=home, env=env, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stderr
+        return done
+
+    return run
+
+
+def _lowest() -> str:
+    named = [Requirement(text) for text in PROJECT["dependencies"]]
+    bounds = [(r.name, s.version) for r in named for s in r.specifier if s.operator == ">="]
+    assert len(bounds) == len(named)
+    return "".join(f"{name}=={version}\n" for name, version in bounds)
+
+
+def _environment() -> dict[str, str]:
+    """Nothing of the checkout's."""
+    return {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "VIRTUAL_ENV")}
+
+
+def test_it_says_which_it_is(installed: Command, wheel: Path) -> None:
+    version = wheel.name.split("-")[1]
+    assert re.fullmatch(
+        rf"sojourn {version} \(build [0-9a-f]{{16}}\)\n", installed("--version").stdout
+    )
+
+
+def test_run_and_report(installed: Command, home: Path) -> None:
+    printed = json.loads(installed("run", "friendliness.toml", "--format", "json").stdout)
+    assert 25 < printed["net"]["metrics"]["mean_agg_throughput_l4"] < 32
+    figures = home / "results/friendliness/figures"
+    assert {path.suffix for path in figures.iterdir()} == {".png", ".svg"}
+    installed("report", "results/friendliness")
+    assert (home / "results/friendliness/report.html").stat().st_size > 1_000_000
+
+
+def test_sweep_and_report(installed: Command, home: Path) -> None:
+    fewer = ("--set", 'duration="5 s"', "--set", "sweep.replications=2")
+    installed("sweep", "sweep.toml", *fewer)
+    with (home / "results/grid/summary.csv").open() as file:
+        assert len({row["flows.0.cca"] for row in csv.DictReader(file)}) == 2
+    installed("report", "results/grid")
+    assert (home / "results/grid/report.html").stat().st_size > 1_000_000
+
+
+def test_reproduce_and_report(installed: Command, home: Path) -> None:
+    installed("reproduce", "ccperf", "--quick")
+    with (home / "results/ccperf/comparison.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert sum(bool(row["published"] and row["measured"]) for row in rows) > 100
+    installed("report", "results/ccperf")
+
+
+def test_list_names_what_can_be_used(installed: Command) -> None:
+    listed = json.loads(installed("list", "--format", "json").stdout)
+    assert {"ccperf", "lin2020"} <= {paper["name"] for paper in listed["papers"]}
+    assert all(Path(paper["source"]).is_file() for paper in listed["papers"] if paper["source"])
+    names = [experiment["name"] for experiment in listed["experiments"]]
+    assert names == sorted(_tracked("experiments/*.toml"))
+    installed("run", "experiments/catalogue/dumbbell.toml", "--no-figures")
+
+
+def test_from_python(home: Path) -> None:
+    program = "import sojourn; print(sojourn.run('friendliness.toml').flows.height)"
+    command = [home / "env/bin/python", "-c", program]
+    assert subprocess.check_output(command, cwd=home, env=_environment()) == b"2\n"
+
+
+def test_sources_are_missed_by_name(home: Path) -> None:
+    command = [home / "env/bin/python", "-m", "sojourn.scaffold", "my-control"]
+    done = subprocess.run(
+        command, cwd=home, env=_environment(), capture_output=True, text=True, check=False
+    )
+    assert done.returncode != 0
+    assert "needs a checkout" in done.stderr
+
+
+def test_it_holds_what_is_tracked_and_the_licences(wheel: Path) -> None:
+    held = set(zipfile.ZipFile(wheel).namelist())
+    wanted = {f"sojourn/data/{p}" for p in _tracked("experiments", "reference", "docs")}
+    assert len(wanted) > 100
+    assert {name for name in held if re.match("sojourn/data/.+/", name)} == wanted
+    assert {name.rsplit("/", 1)[-1] for name in held if "licenses/" in name} == {
+        "LICENSE-MIT",
+        "LICENSE-APACHE",
+    }
+    assert "cp311-abi3" in wheel.name
+
+
+def test_setup_is_silent_when_there_is_nothing_to_do() -> None:
+    outside = {k: v for k, v in _environment().items() if not k.startswith(("MAKE", "MFLAGS"))}
+    assert subprocess.check_output(["make", "setup"], cwd=ROOT, env=outside) == b""
+
+
+def _tracked(*patterns: str) -> list[str]:
+    listed = subprocess.check_output(["git", "ls-files", *patterns], cwd=ROOT, text=True)
+    return listed.splitlines()
