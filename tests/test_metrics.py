@@ -235,11 +235,10 @@ def test_udp_has_no_window_and_nothing_that_follows_from_one() -> None:
 
 
 def test_an_application_limited_flow_has_no_convergence() -> None:
-    cwnd = {"cwnd_time": [10.0] * 60, "written_bytes": [1000.0] * 60}
-    trickle = run_of([[1000]] * 60, interval=1.0, traffic="cbr", sent_bytes=[1000.0] * 60, **cwnd)
-    assert trickle.flow.application_limited == pytest.approx([1.0])
-    waiting = run_of([[1000]] * 60, interval=1.0, traffic="cbr", sent_bytes=[900.0] * 60, **cwnd)
-    assert waiting.flow.application_limited == pytest.approx([14 / 60])  # until an MSS waits
+    cwnd = {"cwnd_time": [10.0] * 60}
+    waits = {"limited_by_application": [0.25] * 60}
+    trickle = run_of([[1000]] * 60, interval=1.0, traffic="cbr", **waits, **cwnd)
+    assert trickle.flow.application_limited == pytest.approx([0.25])
     for name in ("convergence_time_l4", "stability_l4", "filling_time_l4"):
         assert np.isnan(of(trickle, "flow", name)).all()
     greedy = run_of([[1000]] * 60, interval=1.0, **cwnd)

@@ -45,6 +45,13 @@ def test_what_the_application_limits_is_said_and_is_no_starvation() -> None:
     assert kinds(udp) == []
 
 
+def test_a_buffer_that_limits_is_said() -> None:
+    roomy = {"queue": {"kind": "fifo", "limit": "100 packets"}}
+    for buffer, limit in (("receive_buffer", "receiver"), ("send_buffer", "send buffer")):
+        assert f"flow 0 limited by the {limit}" in kinds(RENO | {buffer: "20 kB"}, **roomy)
+    assert not any("limited" in kind for kind in kinds(RENO, **roomy))
+
+
 def test_a_transfer_that_does_not_end_is_incomplete() -> None:
     big = RENO | {"traffic": {"kind": "sized", "size": "1 GB"}}
     assert kinds(big) == ["flow 0 transfer incomplete"]

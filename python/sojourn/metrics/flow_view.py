@@ -145,17 +145,16 @@ class FlowView:
 
     @cached_property
     def application_limited(self) -> Values:
-        """Share of each flow's active time at whose samples' ends nothing waited to be sent. A
-        single transfer is not limited by its end.
+        """Share of each flow's active time in which the application had no more to send. A single
+        transfer is not limited by its end.
         """
-        written = np.cumsum(self.samples["written_bytes"], axis=0)
-        again = self.samples["retransmissions"] * self.mss
-        sent = np.cumsum(self.samples["sent_bytes"] - again, axis=0)
-        share = ratio(
-            np.where(written - sent < self.mss, self.span, 0).sum(axis=0), self.active_time
-        )
         once = [flow["traffic"].get("repeats") == 1 for flow in self.declared]
-        return np.where(self.greedy | np.array(once, dtype=bool), 0.0, share)
+        never = self.greedy | np.array(once, dtype=bool)
+        return np.where(never, 0.0, self.limited_by("application"))
+
+    def limited_by(self, limit: str) -> Values:
+        """Share of each flow's active time in which that kept its sender from sending more."""
+        return ratio(self.total(f"limited_by_{limit}"), self.active_time)
 
     @cached_property
     def network_limited(self) -> NDArray[np.bool_]:

@@ -104,9 +104,14 @@ def _incomplete(run: RunData) -> Iterator[RunWarning]:
 
 def _limited(run: RunData) -> Iterator[RunWarning]:
     view = run.flow
-    share = view.application_limited
-    text = "limited by the application: nothing waited to be sent for {} % of its time"
-    yield from _flows("note", view.windowed & (share > LIMITED), text, 100 * share)
+    shares = {
+        "application": view.application_limited,
+        "receiver": view.limited_by("receiver"),
+        "send buffer": view.limited_by("send_buffer"),
+    }
+    for limit, share in shares.items():
+        text = f"limited by the {limit}: for {{}} % of its time"
+        yield from _flows("note", view.windowed & (share > LIMITED), text, 100 * share)
 
 
 def _unsettled(run: RunData) -> Iterator[RunWarning]:
