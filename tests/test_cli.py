@@ -154,14 +154,16 @@ def explained(done: object, told: list[str]) -> None:
         assert part in message, message
 
 
-def test_unwritable_results_are_a_failure(
-    sojourn: Command, scenario_file: Path, tmp_path: Path
+@pytest.mark.parametrize("out", ["occupied", "occupied/below", "/proc/x"])
+@pytest.mark.parametrize(
+    "arguments", [("run", "{file}"), ("sweep", "{file}"), ("reproduce", "ccperf")]
+)
+def test_a_directory_that_cannot_be_written_is_found_before_the_run(
+    sojourn: Command, scenario_file: Path, tmp_path: Path, arguments: tuple[str, ...], out: str
 ) -> None:
     (tmp_path / "occupied").write_text("a file")
-    done = sojourn("run", scenario_file, "--no-figures", "--out", "occupied")
-    assert done.returncode == 1
-    assert "occupied" in done.stderr
-    assert "Traceback" not in done.stderr
+    filled = [argument.format(file=scenario_file) for argument in arguments]
+    explained(sojourn(*filled, "--out", out), [f"--out {out}: cannot be written"])
 
 
 def test_list_prints_every_kind(sojourn: Command) -> None:

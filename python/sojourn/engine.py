@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, partial
-from pathlib import Path
 from typing import Any
 
 from sojourn import _internal
 from sojourn.metrics import RunData
 from sojourn.result import Result
 from sojourn.scenario import Document, Scenario, Source, expanded_flows, load, validated
+
+Progress = Callable[[float], object]
 
 
 def run(
@@ -21,11 +22,13 @@ def run(
     overrides: Iterable[str] = (),
     seed: int | None = None,
     metrics: Iterable[str] | None = None,
+    progress: Progress | None = None,
 ) -> Result:
     """Runs one scenario: a path to a TOML file, TOML text, a mapping or a loaded scenario.
 
     ``overrides`` are ``path=value`` with TOML values. ``metrics`` restricts the metrics to those
-    named; ``harm_throughput_l4`` and ``harm_delay_l4`` are computed only if named.
+    named; ``harm_throughput_l4`` and ``harm_delay_l4`` are computed only if named. ``progress``
+    is told the share that is done, several times per second.
 
     Raises:
         ScenarioError: names the field, what was given and what is allowed.
@@ -35,14 +38,16 @@ def run(
         scenario = load(scenario, overrides, seed)
     elif tuple(overrides) or seed is not None:
         raise TypeError("overrides and seed apply to a source, not to a loaded scenario")
-    data, timing = simulate(scenario.canonical)
+    data, timing = simulate(scenario.canonical, progress)
     return Result(scenario, data, timing).request(metrics)
 
 
-def simulate(canonical: Document) -> tuple[RunData, dict[str, float]]:
+def simulate(
+    canonical: Document, progress: Progress | None = None
+) -> tuple[RunData, dict[str, float]]:
     """Runs a canonical scenario; the GIL is released meanwhile."""
     began = time.perf_counter()
-    outcome = _internal.run(json.dumps(canonical))
+    outcome = _internal.run(json.dumps(canonical), progress)
     wall = time.perf_counter() - began
     totals: Mapping[str, Any] = outcome.pop("totals")
     network = json.loads(outcome.pop("network"))
@@ -55,8 +60,3 @@ def _alone(canonical: Document) -> Sequence[RunData]:
     flows = expanded_flows(canonical)
     singles = (validated({**canonical, "flows": [flow]}) for flow in flows)
     return [simulate(single.canonical)[0] for single in singles]
-
-
-def default_directory(scenario: Scenario) -> Path:
-    """Where results go unless told otherwise."""
-    return Path("results") / scenario.name

@@ -8,6 +8,7 @@ from importlib import import_module
 
 import click
 
+from sojourn.cli.output import printed, warn
 from sojourn.errors import ScenarioError, SojournError
 from sojourn.names import unknown
 
@@ -77,9 +78,10 @@ def cli() -> None:
 
 def main() -> None:
     """Runs the command line: 2 for bad input, 1 for failure, never a stack trace."""
+    status = 0
     try:
-        status = cli.main(standalone_mode=False)
-        sys.stdout.flush()
+        with printed():
+            status = cli.main(standalone_mode=False) or 0
     except click.ClickException as error:
         error.show()
         status = error.exit_code
@@ -87,10 +89,6 @@ def main() -> None:
         status = _complain("interrupted", 130)
     except ScenarioError as error:
         status = _complain(str(error), BAD_INPUT)
-    except BrokenPipeError:
-        # The reader of a pipe has left; keep the interpreter from complaining about it at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        status = FAILURE
     except (SojournError, OSError) as error:
         status = _complain(str(error), FAILURE)
     except Exception as error:
@@ -102,5 +100,5 @@ def main() -> None:
 
 
 def _complain(message: str, status: int) -> int:
-    click.echo(f"sojourn: {message}", err=True)
+    warn(message)
     return status

@@ -1,7 +1,9 @@
-"""A progress bar with rate and time left, on standard error."""
+"""Progress bars with the time left, on standard error."""
 
 from __future__ import annotations
 
+import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -32,6 +34,37 @@ def progress(unit: str) -> Iterator[Callable[[int, int], None]]:
     def report(done: int, total: int) -> None:
         bar.start()
         bar.update(task, completed=done, total=total)
+
+    try:
+        yield report
+    finally:
+        bar.stop()
+
+
+#: A single run that is done sooner needs no bar, s.
+_PATIENCE = 1.0
+
+
+@contextmanager
+def share() -> Iterator[Callable[[float], None] | None]:
+    """Gives a function that is told the share of a run that is done; its bar appears only on a
+    terminal and if the run takes a while. Nothing where there is no terminal.
+    """
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TimeRemainingColumn
+
+    columns = ("simulating", BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
+    bar = Progress(*columns, console=Console(stderr=True), transient=True)
+    task = bar.add_task("", total=1.0)
+    began = time.monotonic()
+
+    def report(done: float) -> None:
+        if time.monotonic() - began >= _PATIENCE:
+            bar.start()
+        bar.update(task, completed=done)
 
     try:
         yield report

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from sojourn.cli.options import out_option
+from sojourn.errors import ScenarioError
 
 
 @click.command("report")
@@ -15,5 +16,11 @@ from sojourn.cli.options import out_option
 def command(directory: Path, out: Path | None) -> None:
     """Write a static HTML report of a result directory."""
     from sojourn.report import report
+    from sojourn.store import manifest
+    from sojourn.store.place import check_writable
 
+    manifest.read(directory)
+    if out is not None and out.resolve() != directory.resolve() and (out / manifest.FILE).exists():
+        raise ScenarioError(f"--out {out}: holds other results; give another directory")
+    check_writable(out or directory, f"--out {out}" if out else str(directory))
     click.echo(report(directory, out))

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from sojourn.cli import tables
-from sojourn.cli.options import format_option, jobs_option, out_option, set_option
+from sojourn.cli.options import force_option, format_option, jobs_option, out_option, set_option
+from sojourn.cli.output import printed, warn
 from sojourn.cli.progress import progress
 
 if TYPE_CHECKING:
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 @set_option
 @jobs_option
 @out_option
+@force_option
 @format_option
 def command(
     paper: str,
@@ -35,26 +38,35 @@ def command(
     overrides: tuple[str, ...],
     jobs: int,
     out: Path | None,
+    force: bool,
     output: str,
 ) -> None:
     """Run a published evaluation; print published and measured side by side."""
-    from sojourn.papers.compare import VALUES
+    from sojourn.papers.directory import tenant
     from sojourn.papers.paper import Request
+    from sojourn.papers.reproduce import check, parse_where, reproduce
     from sojourn.papers.reproduce import paper as find
-    from sojourn.papers.reproduce import parse_where, reproduce
+    from sojourn.store.place import claimed
 
     chosen = find(paper)
     request = Request(table, parse_where(where), quick, overrides)
-    directory = out or Path("results") / chosen.name
-    with progress("runs") as report:
-        reproduction = reproduce(chosen, request, directory, jobs, report)
-    if output == "json":
-        click.echo(json.dumps(reproduction.rows))
-    elif output == "csv":
-        tables.write_csv((*chosen.keys, *VALUES), reproduction.rows)
-    else:
-        _table(reproduction)
+    check(chosen, request)
+    place = claimed(tenant(chosen, request), out, warn, force=force)
+    with place as directory, progress("runs") as report:
+        reproduction = reproduce(chosen, request, directory, jobs, report, warn)
+    with printed():
+        PRINTERS[output](reproduction)
     click.echo(f"comparison: {directory / 'comparison.csv'}", err=True)
+
+
+def _json(reproduction: Reproduction) -> None:
+    click.echo(json.dumps(reproduction.rows))
+
+
+def _csv(reproduction: Reproduction) -> None:
+    from sojourn.papers.compare import VALUES
+
+    tables.write_csv((*reproduction.paper.keys, *VALUES), reproduction.rows)
 
 
 def _table(reproduction: Reproduction) -> None:
@@ -65,3 +77,6 @@ def _table(reproduction: Reproduction) -> None:
     click.echo("Set-up:")
     for choice in paper.choices:
         click.echo(f"  {choice}")
+
+
+PRINTERS: dict[str, Callable[[Reproduction], None]] = {"table": _table, "json": _json, "csv": _csv}

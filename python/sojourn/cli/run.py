@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from sojourn.cli.names import checked_metrics
-from sojourn.cli.options import format_option, metrics_option, out_option, set_option
+from sojourn.cli.options import (
+    force_option,
+    format_option,
+    metrics_option,
+    out_option,
+    set_option,
+)
+from sojourn.cli.output import printed, warn
+from sojourn.cli.progress import share
 from sojourn.cli.show_run import PRINTERS
-from sojourn.scenario import load
-
-if TYPE_CHECKING:
-    from sojourn.result import Result
+from sojourn.cli.source import scenario_of
 
 
 @click.command("run")
@@ -23,6 +27,7 @@ if TYPE_CHECKING:
 @metrics_option
 @click.option("--figures/--no-figures", default=True, show_default=True, help="Draw figures.")
 @out_option
+@force_option
 @format_option
 def command(
     file: Path,
@@ -31,28 +36,33 @@ def command(
     metrics: tuple[str, ...],
     figures: bool,
     out: Path | None,
+    force: bool,
     output: str,
 ) -> None:
-    """Run one scenario: metrics on the screen, results and figures in DIR."""
-    from sojourn.engine import default_directory, run
-
-    scenario, names = load(file, overrides, seed), checked_metrics("--metrics", metrics) or None
-    result = run(scenario).request(names)
-    PRINTERS[output](result)
-    click.echo(speed(result.timing), err=True)
-    directory = out or default_directory(scenario)
-    _save(result, directory, figures)
-    click.echo(f"results: {directory}", err=True)
-
-
-def _save(result: Result, directory: Path, figures: bool) -> None:
+    """Run one scenario, of FILE or with - of standard input: metrics on the screen, results and
+    figures in DIR.
+    """
+    from sojourn.engine import run
     from sojourn.store import run_directory
+    from sojourn.store.place import claimed
 
-    run_directory.save(result, directory)
-    if figures:
-        from sojourn.figures import save_all
+    scenario, names = scenario_of(file, overrides, seed), checked_metrics("--metrics", metrics)
+    if scenario.sweep is not None:
+        warn(f"{file}: its [sweep] table is left aside; for the whole grid: sojourn sweep {file}")
+    with claimed(run_directory.tenant(scenario), out, warn, force=force) as directory:
+        with share() as progress:
+            result = run(scenario, progress=progress).request(names or None)
+        try:
+            run_directory.save(result, directory)
+        finally:  # a disk that is full loses only what it would have held
+            with printed():
+                PRINTERS[output](result)
+            click.echo(speed(result.timing), err=True)
+        if figures:
+            from sojourn.figures import save_all
 
-        save_all(result, directory / "figures")
+            save_all(result, directory / "figures", warn)
+        click.echo(f"results: {directory}", err=True)
 
 
 def speed(timing: dict[str, float]) -> str:

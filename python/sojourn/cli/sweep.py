@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING
 import click
 
 from sojourn.cli import tables
-from sojourn.cli.options import jobs_option, metrics_option, out_option, set_option
+from sojourn.cli.options import force_option, jobs_option, metrics_option, out_option, set_option
+from sojourn.cli.output import printed, warn
 from sojourn.cli.progress import progress
+from sojourn.cli.source import scenario_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -25,6 +27,7 @@ _MOST_ERRORS = 5
 @set_option
 @jobs_option
 @out_option
+@force_option
 @click.option("--seed", type=int, help="Seed of the first replication.")
 @metrics_option
 @click.option("--rows", multiple=True, metavar="PATH", help="Grid path along the rows.")
@@ -50,6 +53,7 @@ def command(
     seed: int | None,
     jobs: int,
     out: Path | None,
+    force: bool,
     metrics: tuple[str, ...],
     rows: tuple[str, ...],
     columns: tuple[str, ...],
@@ -59,24 +63,24 @@ def command(
 ) -> None:
     """Run a grid of scenarios: all points and replications that are not stored yet."""
     from sojourn.cli.names import checked_metrics
-    from sojourn.engine import default_directory
-    from sojourn.scenario import load
+    from sojourn.store.place import claimed
+    from sojourn.sweeps import directory as directory_of
     from sojourn.sweeps import table
     from sojourn.sweeps.expand import plan
     from sojourn.sweeps.run import sweep
 
     names = checked_metrics("--metrics", metrics) or list(table.MAIN)
-    scenario = load(file, overrides, seed)
+    scenario = scenario_of(file, overrides, seed)
     planned = plan(scenario)
     table.check_paths((*rows, *columns), list(planned.grid))
-    directory = out or default_directory(scenario)
-    with progress("runs") as report:
+    tenant = directory_of.tenant(scenario, planned)
+    with claimed(tenant, out, warn, force=force) as directory, progress("runs") as report:
         summary = sweep(
             planned,
             directory,
             jobs,
             progress=report,
-            warn=lambda message: click.echo(f"sojourn: {message}", err=True),
+            warn=warn,
             retry_failed=retry_failed,
             keep_samples=samples,
         )
@@ -84,8 +88,9 @@ def command(
     if len(long):
         table.save(long, directory)
         for message in table.warnings(long):
-            click.echo(f"sojourn: {message}", err=True)
-        _print(long, names, rows, columns, output)
+            warn(message)
+        with printed():
+            _print(long, names, rows, columns, output)
     _summarise(summary, directory)
 
 

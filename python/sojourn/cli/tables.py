@@ -33,7 +33,11 @@ def console() -> Console:
     """Standard output, at most 100 columns wide."""
     from rich.console import Console
 
-    screen = Console(highlight=False)
+    class Screen(Console):
+        def on_broken_pipe(self) -> None:
+            raise BrokenPipeError  # as any other output; rich would end the process
+
+    screen = Screen(highlight=False)
     screen.width = min(WIDTH, screen.width) if screen.is_terminal else WIDTH
     return screen
 

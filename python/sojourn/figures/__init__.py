@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,7 +16,9 @@ if TYPE_CHECKING:
 
     from sojourn.result import Result
 
-__all__ = ["FIGURES", "chart", "draw", "save_all"]
+__all__ = ["FIGURES", "chart", "draw", "save_all", "save_each"]
+
+Warn = Callable[[str], None]
 
 #: The files of the figures, in the order of the report.
 FILES = ("operating_point", "ecdf", "throughput_delay")
@@ -37,9 +40,19 @@ def draw(name: str, result: Result) -> Figure:
     return render(chart(name, result))
 
 
-def save_all(result: Result, directory: Path) -> None:
-    """Every figure of a run as PNG and SVG."""
-    from sojourn.figures.paper import save
+def save_all(result: Result, directory: Path, warn: Warn) -> None:
+    """Every figure of a run as PNG and SVG; ``warn`` is told of those that cannot be drawn."""
+    save_each(FIGURES, lambda name: chart(name, result), directory, warn)
 
-    for name in FIGURES:
-        save(chart(name, result), directory, name)
+
+def save_each(
+    names: Iterable[str], chart_of: Callable[[str], Chart], directory: Path, warn: Warn
+) -> None:
+    """Each chart as PNG and SVG; ``warn`` is told of those that cannot be drawn."""
+    for name in names:
+        try:
+            from sojourn.figures.paper import save
+
+            save(chart_of(name), directory, name)
+        except Exception as error:
+            warn(f"figure {name} could not be drawn: {type(error).__name__}: {error}")

@@ -57,6 +57,14 @@ class Request:
     quick: bool = False
     overrides: Sequence[str] = ()
 
+    def includes(self, other: Request) -> bool:
+        """Whether all that ``other`` asks for is asked for here."""
+        return (
+            (other.quick or not self.quick)
+            and (not self.tables or (bool(other.tables) and {*other.tables} <= {*self.tables}))
+            and all({*other.where.get(k, ["*"])} <= {*values} for k, values in self.where.items())
+        )
+
 
 @dataclass(frozen=True)
 class Paper:

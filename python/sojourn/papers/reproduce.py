@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -11,6 +12,7 @@ from sojourn.engine import simulate
 from sojourn.errors import ScenarioError
 from sojourn.names import unknown
 from sojourn.papers import PAPERS, compare, sheet, statements
+from sojourn.papers.directory import KIND, content
 from sojourn.papers.finished import Finished, Run
 from sojourn.papers.paper import Case, Cell, Outcome, Paper, Request
 from sojourn.papers.sheet import Sheet
@@ -19,9 +21,9 @@ from sojourn.result import Result
 from sojourn.scenario import Scenario
 from sojourn.store import manifest, run_directory
 from sojourn.store.lock import exclusive
+from sojourn.store.place import clear_derived
 from sojourn.sweeps.execute import execute
 
-KIND = "reproduction"
 #: The directory of the first run, whose figures the report shows.
 EXAMPLE = "example"
 COMPARISON = "comparison.csv"
@@ -29,6 +31,7 @@ COMPARISON = "comparison.csv"
 TABLES = "tables"
 FIGURES = "figures"
 Progress = Callable[[int, int], None]
+Warn = Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -49,10 +52,15 @@ def paper(name: str) -> Paper:
 
 
 def reproduce(
-    chosen: Paper, request: Request, out: Path, jobs: int, progress: Progress
+    chosen: Paper,
+    request: Request,
+    out: Path,
+    jobs: int,
+    progress: Progress,
+    warn: Warn = lambda message: print(f"sojourn: {message}", file=sys.stderr),
 ) -> Reproduction:
     """Runs the cases of the requested cells and writes ``comparison.csv`` to ``out``."""
-    _check(chosen, request)
+    check(chosen, request)
     cells = [cell for cell in chosen.cells(request) if _wanted(cell, request.where)]
     if not cells:
         raise ScenarioError("--where: no cell of the published tables is like that")
@@ -60,11 +68,11 @@ def reproduce(
     outcomes = _run(cases, out, jobs, progress)
     rows = [compare.compare(cell, outcomes) for cell in cells]
     compare.write(out / COMPARISON, chosen.keys, rows)
-    content = {"paper": chosen.name, "title": chosen.title, "choices": list(chosen.choices)}
-    manifest.write(out, KIND, {**content, "keys": list(chosen.keys)})
+    manifest.write(out, KIND, content(chosen, request))
+    clear_derived(out)
     sheets = shown(chosen, rows)
     sheet.write(sheets, out / TABLES)
-    _draw(chosen, rows, out / FIGURES)
+    _draw(chosen, rows, out / FIGURES, warn)
     return Reproduction(chosen, rows, sheets)
 
 
@@ -76,15 +84,20 @@ def shown(chosen: Paper, rows: Sequence[Row]) -> list[Sheet]:
     return sheets
 
 
-def _draw(chosen: Paper, rows: Sequence[Row], directory: Path) -> None:
+def _draw(chosen: Paper, rows: Sequence[Row], directory: Path, warn: Warn) -> None:
     if chosen.charts:
-        from sojourn.figures import paper as figures
+        from sojourn.figures import save_each
 
-        for name, chart in chosen.charts(rows).items():
-            figures.save(chart, directory, name)
+        try:
+            charts = chosen.charts(rows)
+        except Exception as error:
+            warn(f"figures of {chosen.name} could not be drawn: {type(error).__name__}: {error}")
+            return
+        save_each(charts, charts.__getitem__, directory, warn)
 
 
-def _check(chosen: Paper, request: Request) -> None:
+def check(chosen: Paper, request: Request) -> None:
+    """Refuses tables and keys that the evaluation has not."""
     for table in request.tables:
         if table not in chosen.tables:
             raise ScenarioError(f"--table: {unknown('table', table, chosen.tables)}")

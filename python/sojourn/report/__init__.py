@@ -9,6 +9,7 @@ from sojourn.errors import SojournError
 from sojourn.report import over_sweep, reproduction, run
 from sojourn.report.page import Page, write
 from sojourn.store import manifest
+from sojourn.store.place import UNFINISHED
 
 #: What makes the page of each kind of directory.
 PAGES: dict[str, Callable[[Path], Page]] = {
@@ -21,7 +22,10 @@ FILE = "report.html"
 
 def report(directory: Path, out: Path | None = None) -> Path:
     """Writes the report of a result directory; its path."""
-    kind = manifest.read(directory)["kind"]
+    content = manifest.read(directory)
+    kind = content["kind"]
+    if content.get(UNFINISHED):
+        raise SojournError(f"{directory}: its {kind} has not finished")
     if kind not in PAGES:
         raise SojournError(f"{directory}: there is no report of a {kind!r}")
     path = (out or directory) / FILE

@@ -6,36 +6,52 @@ import contextlib
 import json
 import os
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 #: Suffix of files being written; leftovers of a killed process are ignored and swept up.
 PARTIAL = ".partial"
+#: Writes a file at a path.
+Write = Callable[[Path], Any]
 
 
-def write_atomically(path: Path, write: Callable[[Path], Any]) -> None:
+def write_atomically(path: Path, write: Write) -> None:
     """Calls ``write`` with a temporary path, then renames it to ``path``; all or nothing."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(prefix=".", suffix=PARTIAL, dir=path.parent)
-    os.close(handle)
-    partial = Path(name)
+    write_together(path.parent, {path.name: write})
+
+
+def write_together(directory: Path, files: Mapping[str, Write]) -> None:
+    """Writes several files; none is in its place before all are whole, and the last comes last."""
+    directory.mkdir(parents=True, exist_ok=True)
+    partials: dict[str, Path] = {}
     try:
-        partial.chmod(0o644)
-        write(partial)
-        _sync(partial)
-        partial.replace(path)
-        _sync(path.parent)
+        for name, write in files.items():
+            partials[name] = _temporary(directory)
+            write(partials[name])
+            _sync(partials[name])
+        for name, partial in partials.items():
+            partial.replace(directory / name)
+        _sync(directory)
     except BaseException:
-        with contextlib.suppress(OSError):
-            partial.unlink()
+        for partial in partials.values():
+            with contextlib.suppress(OSError):
+                partial.unlink()
         raise
 
 
-def write_json(path: Path, value: Any) -> None:
-    """Writes a JSON file atomically."""
+def write_json(value: Any, path: Path) -> None:
+    """Writes a JSON file."""
     text = json.dumps(value, indent=1, ensure_ascii=False) + "\n"
-    write_atomically(path, lambda partial: partial.write_text(text, encoding="utf-8"))
+    path.write_text(text, encoding="utf-8")
+
+
+def _temporary(directory: Path) -> Path:
+    handle, name = tempfile.mkstemp(prefix=".", suffix=PARTIAL, dir=directory)
+    os.close(handle)
+    partial = Path(name)
+    partial.chmod(0o644)
+    return partial
 
 
 def _sync(path: Path) -> None:

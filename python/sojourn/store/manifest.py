@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import polars as pl
 
 from sojourn.errors import ScenarioError, SojournError
 from sojourn.store.batches import Batches
-from sojourn.store.files import write_json
+from sojourn.store.files import write_atomically, write_json
 
 FILE = "manifest.json"
 #: Version of the layout of result directories.
@@ -43,7 +44,12 @@ MIGRATIONS: dict[int, Callable[[Path, Manifest], Manifest]] = {1: _first}
 
 def write(directory: Path, kind: str, content: Manifest) -> None:
     """Writes the manifest of a directory of the given kind."""
-    write_json(directory / FILE, {"format": FORMAT, "kind": kind, **content})
+    write_atomically(directory / FILE, writer(kind, content))
+
+
+def writer(kind: str, content: Manifest) -> Callable[[Path], None]:
+    """What writes the manifest to a path."""
+    return partial(write_json, {"format": FORMAT, "kind": kind, **content})
 
 
 def read(directory: Path) -> Manifest:
@@ -77,5 +83,5 @@ def migrated(directory: Path, manifest: Manifest) -> Manifest:
         if old not in MIGRATIONS:
             raise SojournError(f"{directory}: format {old} has no migration to {FORMAT}")
         manifest = {**MIGRATIONS[old](directory, manifest), "format": old + 1}
-        write_json(directory / FILE, manifest)
+        write_atomically(directory / FILE, partial(write_json, manifest))
     return manifest

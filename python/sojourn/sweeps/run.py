@@ -9,19 +9,20 @@ from pathlib import Path
 
 import polars as pl
 
-from sojourn.build import definitions, engine
+from sojourn.build import definitions
 from sojourn.metrics import metrics
 from sojourn.store import manifest, rows
 from sojourn.store.batches import Batches, Warn
 from sojourn.store.lock import exclusive
+from sojourn.store.place import clear_derived
 from sojourn.store.renew import renew
 from sojourn.store.samples import Samples
+from sojourn.sweeps.directory import KIND, content
 from sojourn.sweeps.execute import execute
 from sojourn.sweeps.expand import Plan, Point
 from sojourn.sweeps.known import known, place
 from sojourn.sweeps.work import Finished, run_key, work
 
-KIND = "sweep"
 #: Finished runs are stored at least so often, s.
 FLUSH = 2.0
 #: And at most so many rows wait for it.
@@ -63,20 +64,10 @@ def sweep(
         renew(batches, directory, rows.remade, warn)
         manifest.write(directory, KIND, content(plan))
         samples = Samples(directory, warn) if keep_samples else None
-        return _Sweep(plan, batches, samples, progress, retry_failed).run(jobs)
-
-
-def content(plan: Plan) -> manifest.Manifest:
-    """What a sweep's manifest holds."""
-    return {
-        "engine": engine(),
-        "metrics": definitions(),
-        "document": plan.document,
-        "grid": dict(plan.grid),
-        "replications": plan.replications,
-        "start_jitter": plan.start_jitter,
-        "shard": list(plan.shard),
-    }
+        summary = _Sweep(plan, batches, samples, progress, retry_failed).run(jobs)
+        if summary.run:
+            clear_derived(directory)
+        return summary
 
 
 class _Sweep:

@@ -1,0 +1,177 @@
+"""Where results go: a directory has one kind and one scenario.
+
+Below ``results/`` another scenario is kept apart by name; in a directory that was named it is
+refused, unless it is to replace what is there. What is about to be written is announced in the
+manifest, so that two commands at once do not take the same directory.
+"""
+
+from __future__ import annotations
+
+import itertools
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from sojourn.errors import ScenarioError, SojournError
+from sojourn.store import manifest
+from sojourn.store.lock import exclusive
+from sojourn.store.manifest import Manifest
+
+RESULTS = Path("results")
+#: Key of the manifest of what has been announced and not yet written.
+UNFINISHED = "unfinished"
+Say = Callable[[str], None]
+
+#: What reports and figures are made from, below a directory, and these themselves.
+_SOURCES = (
+    *("flow_samples", "flows", "link_samples", "links", "metrics_flows", "metrics_links"),
+    "metrics_net",
+)
+_DERIVED = (
+    *("report.html", "figures/*.png", "figures/*.svg", "figures/*.pdf"),
+    *("tables/*.csv", "tables/*.md"),
+)
+_OURS = (
+    *_DERIVED,
+    *(f"{name}.parquet" for name in _SOURCES),
+    *("summary.csv", "comparison.csv"),
+    *("runs/*.parquet", "samples/*.parquet", "quarantine/*.parquet"),
+    manifest.FILE,
+)
+
+
+class Terms(NamedTuple):
+    """How the one who chooses a directory says so, and that it is to be replaced."""
+
+    directory: str
+    force: str
+
+
+COMMAND = Terms("--out", "--force")
+PYTHON = Terms("directory", "force=True")
+
+
+@dataclass(frozen=True)
+class Tenant:
+    """What wants a directory."""
+
+    kind: str
+    #: Its directory below ``results/``, and what that is called where the first is taken.
+    name: str
+    apart: str
+    #: What its manifest says from the start.
+    identity: Manifest
+    #: How a manifest of the same kind differs; empty if it is of the same.
+    differs: Callable[[Manifest], str]
+
+    def conflict(self, directory: Path) -> str:
+        """What the directory holds, if that is something else; else empty."""
+        if not (directory / manifest.FILE).exists():
+            return ""
+        try:
+            found = manifest.read(directory)
+        except SojournError as error:
+            return f"holds results that cannot be read ({error})"
+        if found["kind"] != self.kind:
+            return f"holds a {found['kind']}"
+        differs = self.differs(found)
+        return f"holds another {self.kind}: {differs}" if differs else ""
+
+    def candidates(self) -> Iterator[Path]:
+        """Directories below ``results/``, the first choice first."""
+        yield from (RESULTS / name for name in dict.fromkeys((self.name, self.apart)))
+        yield from (RESULTS / f"{self.apart}-{number}" for number in itertools.count(2))
+
+
+@contextmanager
+def claimed(
+    tenant: Tenant, out: Path | None, say: Say, *, force: bool = False, terms: Terms = COMMAND
+) -> Iterator[Path]:
+    """The tenant's directory, which can be written; released if nothing comes of it.
+
+    Raises:
+        ScenarioError: if ``out`` holds something else or cannot be written.
+
+    """
+    directory = _choose(tenant, out, say, force, terms)
+    check_writable(directory, f"{terms.directory} {directory}" if out else str(directory), terms)
+    if force and tenant.conflict(directory):
+        clear(directory)
+    while not _announce(tenant, directory):
+        directory = _choose(tenant, out, say, False, terms)
+    try:
+        yield directory
+    except BaseException:
+        _release(directory)
+        raise
+
+
+def _choose(tenant: Tenant, out: Path | None, say: Say, force: bool, terms: Terms) -> Path:
+    if out is not None or force:
+        directory = out or RESULTS / tenant.name
+        if (conflict := tenant.conflict(directory)) and not force:
+            raise ScenarioError(
+                f"{terms.directory} {directory}: {conflict}; give another directory, or "
+                f"{terms.force} to replace what it holds"
+            )
+        return directory
+    first = ""
+    for directory in tenant.candidates():
+        conflict = tenant.conflict(directory)
+        if not conflict:
+            break
+        first = first or f"{directory} {conflict}"
+    if first:
+        say(f"{first}; results go to {directory} ({terms.force} replaces)")
+    return directory
+
+
+def check_writable(directory: Path, named: str, terms: Terms = COMMAND) -> None:
+    """Makes the directory, or says that it cannot be written; ``named`` as the error names it."""
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=directory):
+            pass
+    except OSError as error:
+        raise ScenarioError(
+            f"{named}: cannot be written: {error.strerror}; give another directory with "
+            f"{terms.directory}"
+        ) from None
+
+
+def _announce(tenant: Tenant, directory: Path) -> bool:
+    """Says in the manifest whose the directory is; whether it is the tenant's."""
+    with exclusive(directory, lambda: None):
+        if not (directory / manifest.FILE).exists():
+            manifest.write(directory, tenant.kind, {UNFINISHED: True, **tenant.identity})
+        return not tenant.conflict(directory)
+
+
+def _release(directory: Path) -> None:
+    """Withdraws what was only announced."""
+    with suppress(ScenarioError, SojournError, OSError):
+        if manifest.read(directory).get(UNFINISHED):
+            (directory / manifest.FILE).unlink()
+
+
+def clear(directory: Path) -> None:
+    """Removes the results in a directory, and nothing else."""
+    if (directory / "example" / manifest.FILE).exists():
+        clear(directory / "example")
+    _remove(directory, _OURS)
+
+
+def clear_derived(directory: Path) -> None:
+    """Removes what was made from earlier results: report, tables and figures."""
+    _remove(directory, _DERIVED)
+
+
+def _remove(directory: Path, patterns: tuple[str, ...]) -> None:
+    for path in [path for pattern in patterns for path in directory.glob(pattern)]:
+        path.unlink(missing_ok=True)
+        if path.parent != directory:
+            with suppress(OSError):  # something else is in it
+                path.parent.rmdir()

@@ -1,0 +1,41 @@
+"""What a directory of a sweep is told by."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from sojourn.build import definitions, engine
+from sojourn.scenario import Scenario
+from sojourn.store.difference import difference
+from sojourn.store.manifest import Manifest
+from sojourn.store.place import Tenant
+from sojourn.sweeps.expand import Plan
+
+KIND = "sweep"
+
+
+def content(plan: Plan) -> Manifest:
+    """The manifest of a sweep's directory."""
+    return {
+        "engine": engine(),
+        "metrics": definitions(),
+        "document": plan.document,
+        "grid": dict(plan.grid),
+        "replications": plan.replications,
+        "start_jitter": plan.start_jitter,
+        "shard": list(plan.shard),
+    }
+
+
+def tenant(scenario: Scenario, plan: Plan) -> Tenant:
+    """All but the grid and the replications is the same in one directory: these may grow."""
+    here = _base(json.loads(json.dumps(content(plan))))
+    name = scenario.name
+    return Tenant(
+        KIND, name, f"{name}-sweep", content(plan), lambda found: difference(_base(found), here)
+    )
+
+
+def _base(found: Manifest) -> dict[str, Any]:
+    return {**found["document"], "sweep": {"start_jitter": found.get("start_jitter")}}

@@ -1,0 +1,335 @@
+"""Results are safe: nothing is lost, nothing mixed."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from conftest import Command
+from sojourn import cli
+from sojourn.papers import PAPERS
+from sojourn.papers.paper import Case, Cell, Paper, Request
+from sojourn.scenario import load
+from sojourn.store import manifest, run_directory
+from sojourn.store.batches import Batches
+
+TINY = """
+name = "tiny"
+duration = "200 ms"
+
+[topology]
+kind = "dumbbell"
+
+[topology.bottleneck]
+rate = "8 Mbit/s"
+queue = { kind = "fifo", limit = "20 packets" }
+
+[[flows]]
+cca = "reno"
+rtt = "20 ms"
+
+[sweep]
+start_jitter = "10 ms"
+
+[sweep.grid]
+"topology.bottleneck.rate" = ["4 Mbit/s", "8 Mbit/s"]
+"""
+
+
+@dataclass(frozen=True)
+class Done:
+    """How a command ended."""
+
+    status: int
+    out: str
+    err: str
+
+
+def command(*arguments: str) -> Done:
+    """The command line in this process."""
+    out, err = io.StringIO(), io.StringIO()
+    with (
+        mock.patch.object(sys, "argv", ["sojourn", *arguments]),
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(err),
+        pytest.raises(SystemExit) as ended,
+    ):
+        cli.main()
+    return Done(int(ended.value.code or 0), out.getvalue(), err.getvalue())
+
+
+@contextlib.contextmanager
+def empty_directory() -> Iterator[Path]:
+    with tempfile.TemporaryDirectory() as name, contextlib.chdir(name):
+        Path("tiny.toml").write_text(TINY)
+        yield Path(name)
+
+
+@pytest.fixture
+def home() -> Iterator[Path]:
+    with empty_directory() as directory:
+        yield directory
+
+
+def _cells(request: Request) -> Iterator[Cell]:
+    for row in request.tables or ("1", "2"):
+        case = Case.of(load(TINY, request.overrides, int(row)).canonical)
+
+        def measure(outcome: Mapping[str, Any]) -> float:
+            return float(outcome["flows"][0]["metrics"]["mean_throughput_l4"])
+
+        yield Cell({"row": row}, 1.0, [(case,)], measure)
+
+
+PAPER = Paper("paper", "A paper", ("row",), ("row",), ("1", "2"), (), _cells)
+
+
+# One directory, one kind, one scenario
+
+
+@dataclass(frozen=True)
+class Step:
+    """A command, without where its results go."""
+
+    kind: str
+    cca: str | None
+    seed: int | None
+    table: str | None
+
+    def arguments(self) -> list[str]:
+        arguments = [self.kind, "paper" if self.kind == "reproduce" else "tiny.toml"]
+        if self.cca:
+            arguments += ["--set", f"flows.0.cca={self.cca}"]
+        if self.kind == "run":
+            arguments += ["--no-figures", *(["--seed", str(self.seed)] if self.seed else [])]
+        elif self.seed and self.kind == "sweep":
+            arguments += ["--set", f"seed={self.seed}"]
+        if self.kind == "reproduce" and self.table:
+            arguments += ["--table", self.table]
+        return arguments
+
+
+@dataclass
+class Model:
+    """What should be found, by directory."""
+
+    held: dict[str, Step] = field(default_factory=dict)
+
+    def take(self, step: Step, out: str | None, force: bool) -> None:
+        place = ["--out", out] if out else []
+        done = command(*step.arguments(), *place, *(["--force"] if force else []))
+        if done.status:
+            assert done.status == 2, done.err
+            assert out in self.held
+            assert not force
+            assert not same(self.held[out], step)
+            assert "--force" in done.err
+            return
+        found = re.search(r"(?:results|comparison): (\S+)$", done.err, re.MULTILINE)
+        assert found, done.err
+        directory = found[1].removesuffix("/comparison.csv")
+        assert out in (None, directory)
+        before = self.held.get(directory)
+        assert before is None or force or same(before, step)
+        self.held[directory] = step
+
+    def check(self) -> None:
+        for directory, step in self.held.items():
+            FINDERS[step.kind](Path(directory), step)
+
+
+def same(before: Step, step: Step) -> bool:
+    """Whether the results of ``step`` belong where those of ``before`` are."""
+    if step.kind == "reproduce" == before.kind:
+        return step.cca == before.cca and step.table in (None, before.table)
+    return (before.kind, before.cca, before.seed or 1) == (step.kind, step.cca, step.seed or 1)
+
+
+def find_run(directory: Path, step: Step) -> None:
+    result = run_directory.load(directory)
+    overrides = [f"flows.0.cca={step.cca}"] if step.cca else []
+    assert result.scenario.canonical == load(TINY, overrides, step.seed).canonical
+    stored = pl.read_parquet(directory / "metrics_flows.parquet")
+    assert stored.equals(result.flows)
+
+
+def find_sweep(directory: Path, step: Step) -> None:
+    content = manifest.read(directory)
+    assert content["kind"] == "sweep"
+    rows = Batches(directory).read(["scope", "cca", "seed", "topology.bottleneck.rate"])
+    flows = rows.filter(pl.col("scope") == "flow")
+    assert sorted(flows["topology.bottleneck.rate"]) == ["4 Mbit/s", "8 Mbit/s"]
+    assert set(flows["cca"]) == {step.cca or "reno"}
+    assert set(flows["seed"]) == {step.seed or 1}
+    assert (directory / "summary.csv").exists()
+
+
+def find_reproduction(directory: Path, step: Step) -> None:
+    content = manifest.read(directory)
+    assert content["kind"] == "reproduction"
+    assert content["request"]["overrides"] == ([f"flows.0.cca={step.cca}"] if step.cca else [])
+    rows = pl.read_csv(directory / "comparison.csv")
+    assert rows["row"].to_list() == ([int(step.table)] if step.table else [1, 2])
+
+
+FINDERS = {"run": find_run, "sweep": find_sweep, "reproduce": find_reproduction}
+STEPS = st.builds(
+    Step,
+    st.sampled_from(list(FINDERS)),
+    st.sampled_from([None, "cubic"]),
+    st.sampled_from([None, 1, 2]),
+    st.sampled_from([None, "1", "2"]),
+)
+PLACES = st.tuples(STEPS, st.sampled_from([None, None, "results/tiny", "elsewhere"]), st.booleans())
+
+
+@settings(max_examples=12, deadline=None)
+@given(st.lists(PLACES, min_size=2, max_size=7))
+def test_random_commands_lose_and_mix_nothing(steps: list[tuple[Step, str | None, bool]]) -> None:
+    with empty_directory(), mock.patch.dict(PAPERS, {"paper": PAPER}):
+        model = Model()
+        for step, out, force in steps:
+            model.take(step, out, force)
+            model.check()
+        for directory in model.held:
+            assert command("report", directory).status == 0
+            assert (Path(directory) / "report.html").exists()
+        model.check()
+
+
+def test_what_another_scenario_left_is_kept_apart_or_refused(home: Path) -> None:
+    assert "its [sweep] table is left aside" in command("run", "tiny.toml", "--no-figures").err
+    swept = command("sweep", "tiny.toml")
+    assert "results/tiny holds a run; results go to results/tiny-sweep" in swept.err
+    other = command("run", "tiny.toml", "--no-figures", "--set", "flows.0.cca=cubic")
+    assert "flows.0.cca.kind is reno, here cubic" in other.err
+    assert "results: results/tiny-2" in other.err
+    refused = command("run", "tiny.toml", "--seed", "2", "--out", "results/tiny-sweep")
+    assert refused.status == 2
+    assert "--out results/tiny-sweep: holds a sweep" in refused.err
+    assert "--force" in refused.err
+    again = command("sweep", "tiny.toml")
+    assert "0 run now, 2 stored before" in again.err
+    assert "results: results/tiny-sweep" in again.err
+
+
+def test_what_was_made_of_earlier_results_goes_with_them(home: Path) -> None:
+    command("run", "tiny.toml")
+    command("report", "results/tiny")
+    mine = home / "results/tiny/figures/mine.txt"
+    mine.write_text("a note")
+    command("run", "tiny.toml", "--no-figures")
+    assert not (home / "results/tiny/report.html").exists()
+    assert [path.name for path in (home / "results/tiny/figures").iterdir()] == ["mine.txt"]
+    command("sweep", "tiny.toml", "--out", "results/tiny", "--force")
+    left = {path.name for path in (home / "results/tiny").iterdir()}
+    assert left == {".lock", "figures", "manifest.json", "runs", "summary.csv"}
+    assert mine.exists()
+
+
+def test_a_report_does_not_go_among_other_results(home: Path) -> None:
+    command("run", "tiny.toml", "--no-figures", "--out", "a")
+    command("run", "tiny.toml", "--no-figures", "--out", "b", "--seed", "2")
+    refused = command("report", "a", "--out", "b")
+    assert refused.status == 2
+    assert "--out b: holds other results" in refused.err
+    assert command("report", "nowhere").status == 2
+    assert not Path("nowhere").exists()
+
+
+def test_an_interrupted_run_leaves_the_directory_free(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_arguments: object) -> None:
+        told = command("report", "out")
+        assert "has not finished" in told.err
+        assert "holds another run" in command("run", "tiny.toml", "--out", "out", "--seed", "2").err
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("sojourn.engine.simulate", interrupted)
+    assert command("run", "tiny.toml", "--out", "out").status == 130
+    monkeypatch.undo()
+    assert command("run", "tiny.toml", "--out", "out", "--seed", "2", "--no-figures").status == 0
+
+
+def test_runs_at_the_same_time_take_directories_of_their_own(tmp_path: Path) -> None:
+    (tmp_path / "tiny.toml").write_text(TINY)
+    base = [sys.executable, "-m", "sojourn", "run", "tiny.toml", "--no-figures", "--seed"]
+    started = [
+        subprocess.Popen([*base, seed], cwd=tmp_path, stdout=subprocess.DEVNULL) for seed in "123"
+    ]
+    assert [process.wait(timeout=120) for process in started] == [0, 0, 0]
+    found = [manifest.read(path)["scenario"]["seed"] for path in (tmp_path / "results").iterdir()]
+    assert sorted(found) == [1, 2, 3]
+
+
+# Whatever happens after the run
+
+
+def test_a_closed_pipe_costs_nothing(tmp_path: Path) -> None:
+    (tmp_path / "tiny.toml").write_text(TINY)
+    shell = f"{sys.executable} -m sojourn run tiny.toml --out out --format csv"
+    statuses = "; echo ${PIPESTATUS[0]} >status"
+    line = ["bash", "-c", f"{shell} | true {statuses}"]
+    done = subprocess.run(line, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (tmp_path / "status").read_text() == "0\n", done.stderr
+    assert len(list((tmp_path / "out/figures").glob("*.png"))) == 3
+    assert (tmp_path / "out/metrics_net.parquet").exists()
+    assert "results: out" in done.stderr
+
+
+def test_a_failing_figure_is_a_warning(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from sojourn.figures import FIGURES
+
+    def broken(_result: object) -> None:
+        raise ZeroDivisionError("no flows")
+
+    monkeypatch.setitem(FIGURES, "ecdf", broken)
+    done = command("run", "tiny.toml")
+    assert done.status == 0
+    assert "figure ecdf could not be drawn: ZeroDivisionError: no flows" in done.err
+    drawn = {path.name for path in (home / "results/tiny/figures").glob("*.png")}
+    assert drawn == {"operating_point.png", "throughput_delay.png"}
+
+
+def test_a_full_disk_costs_no_numbers(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "fsync", mock.Mock(side_effect=[None, None, OSError(28, "No space")]))
+    done = command("run", "tiny.toml", "--format", "json")
+    assert done.status == 1
+    assert "No space" in done.err
+    assert json.loads(done.out)["flows"]
+    assert not list((home / "results/tiny").glob("*.parquet"))
+
+
+def test_a_run_of_no_metric_of_the_network(sojourn: Command, tmp_path: Path) -> None:
+    (tmp_path / "tiny.toml").write_text(TINY)
+    arguments = ("run", "tiny.toml", "--no-figures", "--metrics", "mean_throughput_l4")
+    for output in ("table", "csv", "json"):
+        done = sojourn(*arguments, "--format", output)
+        assert done.returncode == 0, done.stderr
+        assert "mean_throughput_l4" in done.stdout
+    assert (tmp_path / "results/tiny/metrics_net.parquet").exists()
+
+
+def test_a_scenario_from_standard_input(sojourn: Command, tmp_path: Path) -> None:
+    done = sojourn("run", "-", "--no-figures", input=TINY)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "results/tiny/manifest.json").exists()
+    assert sojourn("run", "-", input="").returncode == 2
+    assert "TOML" in sojourn("run", "-", input="name = [").stderr
