@@ -239,7 +239,7 @@ def test_what_was_made_of_earlier_results_goes_with_them(home: Path) -> None:
     assert [path.name for path in (home / "results/tiny/figures").iterdir()] == ["mine.txt"]
     command("sweep", "tiny.toml", "--out", "results/tiny", "--force")
     left = {path.name for path in (home / "results/tiny").iterdir()}
-    assert left == {".lock", "figures", "manifest.json", "runs", "summary.csv"}
+    assert left == {".lock", "figures", "manifest.json", "runs", "samples", "summary.csv"}
     assert mine.exists()
 
 

@@ -25,19 +25,15 @@ RESULTS = Path("results")
 UNFINISHED = "unfinished"
 Say = Callable[[str], None]
 
-#: What reports and figures are made from, below a directory, and these themselves.
-_SOURCES = (
-    *("flow_samples", "flows", "link_samples", "links", "metrics_flows", "metrics_links"),
-    "metrics_net",
-)
+#: What is made from results.
 _DERIVED = (
     *("report.html", "figures/*.png", "figures/*.svg", "figures/*.pdf"),
     *("tables/*.csv", "tables/*.md"),
 )
 _OURS = (
     *_DERIVED,
-    *(f"{name}.parquet" for name in _SOURCES),
-    *("summary.csv", "comparison.csv"),
+    *("flow_samples.parquet", "flows.parquet", "link_samples.parquet", "links.parquet"),
+    *("metrics_*.parquet", "summary.csv", "comparison.csv"),
     *("runs/*.parquet", "samples/*.parquet", "quarantine/*.parquet"),
     manifest.FILE,
 )
