@@ -7,11 +7,13 @@ LOCK := requirements.lock
 # Directories as well, so that a file that has gone counts.
 RUST := $(shell find crates/*/src crates/*/build.rs)
 STAMP := $(VENV)/.built
+MODULE = $(subst -,_,$(NAME))
 
-.PHONY: help setup demo test test-wheel check dist lock docs bench format new-cca conformance
+.PHONY: help setup dev demo test test-cca test-queue test-wheel check dist lock docs page bench format \
+    conformance
 
 help:  ## What there is to make
-	@sed -n 's/^\([a-z0-9-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
+	@sed -n 's/^\([a-z0-9%-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
 
 setup: $(STAMP)  ## Build everything into .venv (.venv/bin/sojourn is the command)
 	@:
@@ -26,6 +28,11 @@ $(STAMP): $(BIN)/maturin pyproject.toml Cargo.toml Cargo.lock $(wildcard crates/
 	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release
 	touch $@
 
+dev: $(BIN)/maturin  ## Build quickly what runs more slowly: a short way from an edit to a run
+	test -x $(BIN)/sojourn || VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --profile dev
+	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --profile dev --skip-install
+	rm -f $(STAMP)
+
 demo: setup  ## Reproduce CCPerf's Cubic-friendliness experiment and write its report
 	$(BIN)/sojourn reproduce ccperf
 	$(BIN)/sojourn report results/ccperf
@@ -37,6 +44,14 @@ test: setup  ## Run the tests of the core and of the package
 
 test-wheel: dist  ## Install the wheel elsewhere and try it there
 	$(BIN)/pytest -m wheel
+
+test-cca:  ## Test one congestion control, its laws and its conformance: make test-cca NAME=cubic
+	cargo test --quiet -p sojourn-core --lib -- cc::$(MODULE)::
+	CCA=$(NAME) cargo test --quiet -p sojourn-core --test all -- conformance:: --skip queue_conformance
+
+test-queue:  ## Test one queue discipline and the conformance of all: make test-queue NAME=codel
+	cargo test --quiet -p sojourn-core --lib -- queue::$(MODULE)::
+	cargo test --quiet -p sojourn-core --test all -- queue_conformance::
 
 check: setup  ## Formatters, linters and types
 	git ls-files '*.rs' | xargs rustfmt --edition 2024 --check
@@ -61,9 +76,13 @@ lock: setup  ## Write requirements.lock anew from pyproject.toml (UPGRADE=1: wit
 	    --custom-compile-command "make lock" $(if $(UPGRADE),--upgrade) --output-file $(LOCK)
 
 docs: setup conformance  ## Write everything in docs/ that comes from the sources and from runs
-	BLESS=1 cargo test --quiet -p sojourn-core --test scenario_docs
+	BLESS=1 cargo test --quiet -p sojourn-core --test all scenario_docs
 	$(BIN)/python -m sojourn.pages
 	$(BIN)/python -m sojourn.pages.fidelity
+
+page: dev  ## Write the catalogue's page of one member, with its figure: make page NAME=cubic
+	BLESS=1 cargo test --quiet -p sojourn-core --test all -- scenario_docs
+	$(BIN)/python -m sojourn.pages $(NAME)
 
 bench: setup  ## Measure the simulator's speed
 	cargo bench --quiet -p sojourn-core --bench workloads
@@ -77,5 +96,6 @@ conformance:  ## Put every congestion control through the suite and write docs/c
 	cargo run --release -p sojourn-core --example conformance > docs/conformance.md.new
 	mv docs/conformance.md.new docs/conformance.md
 
-new-cca: setup  ## Scaffold a congestion control: make new-cca NAME=my-control
-	$(BIN)/python -m sojourn.scaffold $(NAME)
+new-%:  ## Scaffold a member of a kind: make new-cca NAME=my-control, make new-queue NAME=...
+	test -x $(BIN)/sojourn || $(MAKE) dev
+	$(BIN)/sojourn new $* $(NAME)

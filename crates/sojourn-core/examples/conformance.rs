@@ -4,7 +4,7 @@
 //! make conformance
 //! ```
 
-#[path = "../tests/conformance/suite.rs"]
+#[path = "../tests/all/conformance/suite.rs"]
 mod suite;
 
 use suite::checks::{CHECKS, Check};

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path, PurePosixPath
 
 from sojourn import data
-from sojourn.catalogue import Kind, members
+from sojourn.catalogue import Kind
 from sojourn.engine import run
 from sojourn.figures.chart import Chart
 from sojourn.figures.paper import render
@@ -43,13 +43,11 @@ def figure_path(kind: Kind, name: str) -> PurePosixPath:
     return PurePosixPath(kind) / f"{name}.png"
 
 
-def draw(kind: Kind, chart: Callable[[Result], Chart], docs: Path) -> None:
-    """Runs and draws every member of a kind."""
-    for member in members(kind):
-        path = docs / figure_path(kind, member.name)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        figure = render(chart(result(kind, member.name)))
-        figure.savefig(path, dpi=_DPI, metadata={"Software": None})
+def draw(kind: Kind, name: str, chart: Callable[[Result], Chart], docs: Path) -> None:
+    """Runs and draws a member."""
+    path = docs / figure_path(kind, name)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    render(chart(result(kind, name))).savefig(path, dpi=_DPI, metadata={"Software": None})
 
 
 def result(kind: Kind, name: str) -> Result:

@@ -9,7 +9,7 @@
 //! what its bottleneck can carry. Where physics are changed on purpose:
 //!
 //! ```sh
-//! SOJOURN_BLESS=1 cargo test -p sojourn-core --test golden
+//! BLESS=1 cargo test -p sojourn-core --test all golden
 //! ```
 
 use std::collections::BTreeMap;
@@ -18,8 +18,8 @@ use sojourn_core::record::{Outcome, Table, Values};
 use sojourn_core::scenario::Scenario;
 use sojourn_core::sim::Simulation;
 
-const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden.txt");
-const SUMMARIES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden-summaries.txt");
+const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/all/golden.txt");
+const SUMMARIES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/all/golden-summaries.txt");
 
 /// One bottleneck of 20 Mbit/s: name, its keys, its flows.
 const DUMBBELLS: &[(&str, &str, &str)] = &[
@@ -191,7 +191,7 @@ fn difference(written: &str, got: &str) -> String {
 #[test]
 fn results_are_those_written_down() {
     let (got, summaries) = run_all();
-    if std::env::var_os("SOJOURN_BLESS").is_some() {
+    if std::env::var_os("BLESS").is_some() {
         let line = |(column, row): (&String, &Vec<String>)| format!("{column} {}\n", row.join(" "));
         std::fs::write(FILE, got.iter().map(line).collect::<String>()).unwrap();
         std::fs::write(SUMMARIES, &summaries).unwrap();

@@ -1,6 +1,6 @@
 //! Every registered congestion control meets every check, or is a named exception to it.
 
-#[path = "suite.rs"]
+#[path = "conformance/suite.rs"]
 mod suite;
 
 use suite::{checks::CHECKS, exceptions, measure};

@@ -11,10 +11,6 @@ use sojourn_core::queue::{
 use sojourn_core::rng::StreamKey;
 use sojourn_core::units::{Rate, Span, Time};
 
-/// Disciplines that may send a flow's packets out of order: DualPI2 lets CE-marked Classic packets
-/// overtake.
-const REORDERING: &[&str] = &["dualpi2"];
-
 fn init(seed: u64) -> QueueInit {
     QueueInit {
         rate: Some(Rate::from_bps(10_000_000)),
@@ -86,6 +82,7 @@ fn step() -> impl Strategy<Value = Step> {
 /// A discipline under test, with what went in and came out.
 struct Bench {
     name: &'static str,
+    reorders: bool,
     queue: Box<dyn QueueDiscipline>,
     now: Time,
     counters: QueueCounters,
@@ -152,7 +149,7 @@ impl Bench {
         let key = (packet.flow, packet.direction);
         if let Some(previous) = self.last_sent.insert(key, packet.index) {
             assert!(
-                previous < packet.index || REORDERING.contains(&self.name),
+                previous < packet.index || self.reorders,
                 "{}: packet {} after {previous} of one flow",
                 self.name,
                 packet.index
@@ -241,6 +238,7 @@ fn bench(name: &'static str, params: &Map<String, Value>, seed: u64) -> Bench {
     let entry = sojourn_core::queue::find(name).expect("a discipline");
     Bench {
         name,
+        reorders: entry.reorders,
         queue: entry.build(params, &init(seed)).expect("valid parameters"),
         now: Time::ZERO,
         counters: QueueCounters::default(),
@@ -268,9 +266,6 @@ proptest! {
     }
 }
 
-/// Disciplines that never mark.
-const MARKLESS: &[&str] = &["fifo", "fq"];
-
 /// First a tenth, then ten times more than the link can carry, for long enough that every law acts.
 #[test]
 fn overload_is_survived_and_signalled() {
@@ -287,10 +282,14 @@ fn overload_is_survived_and_signalled() {
         let drops: u64 = bench.counters.drops.iter().sum();
         assert!(drops > 40_000, "{name} {params:?}: {drops} drops");
         let QueueCounters { ce_marks, sce_marks, .. } = bench.counters;
-        let marks = !MARKLESS.contains(&name) && params.get("ecn") != Some(&json!(false));
+        let declared = sojourn_core::queue::find(name).expect("a discipline").marks;
+        let marks = declared && params.get("ecn") != Some(&json!(false));
         // With little room, overflow may leave nothing to be marked.
         let room = !params.keys().any(|key| key.contains("limit") || key == "memory");
-        assert!(ce_marks > 0 || !(marks && room), "{name} {params:?} marks nothing");
+        assert!(
+            ce_marks > 0 || !(marks && room),
+            "{name} {params:?} marks nothing: declare MARKS = false?"
+        );
         assert!(ce_marks == 0 || marks, "{name} {params:?}: {ce_marks} marks");
         assert_eq!(sce_marks > 0, params.contains_key("sce"), "{name} {params:?}: {sce_marks}");
         bench.drain();

@@ -1,0 +1,9 @@
+//! The integration tests: one binary, because each one would carry the whole simulator.
+
+mod conformance;
+mod golden;
+mod queue_conformance;
+mod queues;
+mod random_scenarios;
+mod runs;
+mod scenario_docs;
