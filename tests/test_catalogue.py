@@ -1,19 +1,15 @@
-"""The catalogue as documentation, and the scaffold that adds to it."""
+"""The catalogue as documentation."""
 
 from __future__ import annotations
 
 import json
-import shutil
-from pathlib import Path
 
 import pytest
 
-from conftest import ROOT, Command
-from sojourn import ScenarioError, _internal
+from conftest import Command
+from sojourn import _internal
+from sojourn.catalogue import members
 from sojourn.cli.catalogue import CORE_KINDS, KINDS, page
-from sojourn.scaffold import new_control
-
-CONTROLS = ROOT / "crates/sojourn-core/src/cc"
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -38,20 +34,8 @@ def test_the_command_prints_pages(sojourn: Command) -> None:
     assert "fast_convergence" in printed
 
 
-def test_the_scaffold_writes_a_file_and_a_line(tmp_path: Path) -> None:
-    shutil.copy(CONTROLS / "mod.rs", tmp_path)
-    path = new_control("my-control", tmp_path)
-    assert path.name == "my_control.rs"
-    text = path.read_text()
-    assert "pub struct MyControl" in text
-    assert "KIND" not in text
-    registry = (tmp_path / "mod.rs").read_text()
-    assert '    "my-control" my_control::MyControl,\n}' in registry
-    with pytest.raises(ScenarioError, match="exists"):
-        new_control("my-control", tmp_path)
-
-
-@pytest.mark.parametrize("name", ["", "My", "my_control", "-x", "a b"])
-def test_the_scaffold_refuses_other_names(tmp_path: Path, name: str) -> None:
-    with pytest.raises(ScenarioError, match="lower case"):
-        new_control(name, tmp_path)
+def test_queues_declare_whether_they_mark() -> None:
+    declared = {member.name: member.declares for member in members("queues")}
+    assert not declared["fifo"]["marks"]
+    assert declared["codel"]["marks"]
+    assert [name for name, says in declared.items() if says["reorders"]] == ["dualpi2"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
@@ -42,12 +42,17 @@ class Member:
     #: The header of its source file: Markdown.
     documentation: str
     parameters: Sequence[Parameter]
+    #: What it says of itself besides, such as whether a queue marks.
+    declares: Mapping[str, Any]
 
 
 def members(kind: Kind) -> list[Member]:
     """The members of a kind in the order of their registry."""
     listed = json.loads(_internal.catalogue())[kind]
-    return [
-        Member(**{**entry, "parameters": [Parameter(**p) for p in entry["parameters"]]})
-        for entry in listed
-    ]
+    return [_member(entry) for entry in listed]
+
+
+def _member(entry: dict[str, Any]) -> Member:
+    parameters = [Parameter(**parameter) for parameter in entry.pop("parameters")]
+    known = {key: entry.pop(key) for key in ("name", "summary", "source", "documentation")}
+    return Member(**known, parameters=parameters, declares=entry)

@@ -2,15 +2,17 @@
 
 use serde_json::{Map, Value, json};
 
+use crate::queue::{QUEUES, QueueEntry};
 use crate::registry::Listing;
-use crate::scenario::{Cca, Kind, Queue, Topology, Traffic};
+use crate::scenario::{Cca, Kind, Topology, Traffic};
 
 /// The members of the open kinds: `ccas`, `queues`, `traffic` and `topologies`, each a list of
-/// `{name, summary, source, documentation, parameters: [{name, type, default, description}]}`.
+/// `{name, summary, source, documentation, parameters: [{name, type, default, description}]}`; queues
+/// also say whether they mark and reorder.
 pub fn catalogue() -> Value {
     json!({
         "ccas": members::<Cca>(),
-        "queues": members::<Queue>(),
+        "queues": QUEUES.iter().map(queue).collect::<Vec<_>>(),
         "traffic": members::<Traffic>(),
         "topologies": members::<Topology>(),
     })
@@ -18,6 +20,13 @@ pub fn catalogue() -> Value {
 
 fn members<K: Kind>() -> Vec<Value> {
     K::members().map(member).collect()
+}
+
+fn queue(entry: &'static QueueEntry) -> Value {
+    let mut queue = member(&entry.listing);
+    queue["marks"] = json!(entry.marks);
+    queue["reorders"] = json!(entry.reorders);
+    queue
 }
 
 fn member(listing: &'static Listing) -> Value {

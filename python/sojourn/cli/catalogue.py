@@ -85,7 +85,11 @@ def entries(kind: str) -> Sequence[Entry]:
     from sojourn.catalogue import members
 
     listed = map(asdict, members(cast("Kind", kind)))
-    return [{k: v for k, v in member.items() if k != "documentation"} for member in listed]
+    return [
+        {k: v for k, v in member.items() if k not in ("documentation", "declares")}
+        | member["declares"]
+        for member in listed
+    ]
 
 
 def _metrics() -> Iterator[Entry]:

@@ -145,6 +145,8 @@ pub struct DualPi2 {
 
 impl Registered for DualPi2 {
     type Params = Params;
+    // CE-marked Classic packets may overtake.
+    const REORDERS: bool = true;
 
     fn new(params: Params, init: &QueueInit) -> Self {
         let framing = Framing::new(init);

@@ -61,6 +61,7 @@ impl Limit {
 
 impl Registered for Fifo {
     type Params = Params;
+    const MARKS: bool = false;
 
     fn new(params: Params, init: &QueueInit) -> Self {
         let (max_packets, max_bytes) = params.limit.resolve(init);

@@ -97,6 +97,7 @@ pub struct Fq {
 
 impl Registered for Fq {
     type Params = Params;
+    const MARKS: bool = false;
 
     fn new(params: Params, init: &QueueInit) -> Self {
         let mtu = u64::from(init.full_packet + init.overhead);

@@ -18,6 +18,12 @@ pub mod law;
 pub mod packet_list;
 pub mod store;
 
+/// What `sojourn new queue` writes must compile and pass its own test.
+#[cfg(test)]
+#[path = "../../../../python/sojourn/templates/queue.rs"]
+#[allow(clippy::upper_case_acronyms)]
+mod template;
+
 macro_rules! queues {
     ($($name:literal $module:ident :: $type:ident),* $(,)?) => {
         $(pub mod $module;)*
@@ -211,6 +217,12 @@ pub trait Registered: QueueDiscipline + Sized + 'static {
     /// Its parameters.
     type Params: Params;
 
+    /// Whether it marks ECN-capable packets where it would drop others.
+    const MARKS: bool = true;
+
+    /// Whether packets of a flow may leave in another order than they came in.
+    const REORDERS: bool = false;
+
     /// Builds it. Parameters are validated.
     fn new(params: Self::Params, init: &QueueInit) -> Self;
 }
@@ -219,6 +231,10 @@ pub trait Registered: QueueDiscipline + Sized + 'static {
 pub struct QueueEntry {
     /// Name, documentation, parameters.
     pub listing: Listing,
+    /// Whether it marks ECN-capable packets where it would drop others.
+    pub marks: bool,
+    /// Whether packets of a flow may leave in another order than they came in.
+    pub reorders: bool,
     make: Factory,
 }
 
@@ -226,7 +242,12 @@ type Factory = fn(&Map<String, Value>, &QueueInit) -> Result<Box<dyn QueueDiscip
 
 impl QueueEntry {
     const fn new<Q: Registered>(name: &'static str, source: &'static str) -> Self {
-        QueueEntry { listing: Listing::new::<Q::Params>(name, source), make: make::<Q> }
+        QueueEntry {
+            listing: Listing::new::<Q::Params>(name, source),
+            marks: Q::MARKS,
+            reorders: Q::REORDERS,
+            make: make::<Q>,
+        }
     }
 
     /// Builds the discipline.
