@@ -5,14 +5,16 @@ from __future__ import annotations
 import contextlib
 import copy
 import json
+import warnings
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conftest import TWO_FLOWS
+from conftest import TWO_FLOWS, Command
 from sojourn import ScenarioError, _internal
+from sojourn.errors import ScenarioWarning
 from sojourn.quantity import number, split
 from sojourn.scenario import apply_override, expanded_flows, load, parse_value, read, set_path
 
@@ -148,3 +150,30 @@ def test_a_star_sets_every_entry_of_a_list() -> None:
             set_path(document, path, 1)
     with pytest.raises(ScenarioError, match="no such entry"):
         set_path(document, "flows.2.drop.*", 1)
+
+
+NO_RTT = """
+duration = "1 s"
+topology = { kind = "dumbbell", bottleneck = { rate = "8 Mbit/s", queue = "codel" } }
+flows = [{ cca = "reno" }]
+"""
+
+
+def test_a_round_trip_time_that_is_not_given_is_warned_of() -> None:
+    with pytest.warns(ScenarioWarning, match=r"^flows.0.rtt: is not given: 0 ms$"):
+        assert load(NO_RTT).canonical["flows"][0]["rtt"] == "0 s"
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        load(NO_RTT, ["flows.0.rtt=0 ms"])
+
+
+def test_a_buffer_in_bdp_needs_a_round_trip_time() -> None:
+    with pytest.raises(ScenarioError, match=r"flows.0.rtt: is missing; .* is 1 bdp of it"):
+        load(NO_RTT.replace(', queue = "codel"', ""))
+
+
+def test_the_command_line_tells_the_warning(sojourn: Command, tmp_path: Path) -> None:
+    (tmp_path / "x.toml").write_text(NO_RTT)
+    ran = sojourn("run", "x.toml", "--no-figures")
+    assert ran.returncode == 0
+    assert ran.stderr.startswith("sojourn: warning: flows.0.rtt: is not given: 0 ms\n")

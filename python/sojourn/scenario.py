@@ -5,13 +5,14 @@ from __future__ import annotations
 import copy
 import itertools
 import json
+import warnings
 from collections.abc import Iterable, Mapping, MutableMapping, MutableSequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from sojourn import _internal, traces
-from sojourn.errors import ScenarioError
+from sojourn.errors import ScenarioError, ScenarioWarning
 from sojourn.experiments import located
 
 #: A path to a TOML file, TOML text (with a line break or a ``=``), or the same as a mapping.
@@ -77,11 +78,14 @@ def validated(document: Document) -> Scenario:
     traces.inline(document, Path())
     sweep = document.pop("sweep", None)
     try:
-        canonical = json.loads(_internal.validate(json.dumps(document)))
+        text = json.dumps(document)
+        canonical = json.loads(_internal.validate(text))
     except (TypeError, ValueError) as error:
         if isinstance(error, ScenarioError):
             raise
         raise ScenarioError(f"the scenario holds a value that TOML has not: {error}") from None
+    for warning in _internal.warnings(text):
+        warnings.warn(warning, ScenarioWarning, stacklevel=2)
     return Scenario(document, canonical, sweep)
 
 

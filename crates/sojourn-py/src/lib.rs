@@ -17,6 +17,7 @@ fn _internal(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(toml_to_json, module)?)?;
     module.add_function(wrap_pyfunction!(validate, module)?)?;
     module.add_function(wrap_pyfunction!(base_rtts, module)?)?;
+    module.add_function(wrap_pyfunction!(warnings, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue, module)?)?;
     module.add_function(wrap_pyfunction!(engine_build, module)?)?;
@@ -40,6 +41,12 @@ fn validate(py: Python<'_>, scenario: &str) -> PyResult<String> {
 fn base_rtts(py: Python<'_>, scenario: &str) -> PyResult<Vec<f64>> {
     let network = parse(py, scenario)?.network().map_err(|error| scenario_error(py, &error))?;
     Ok((0..network.routes.len()).map(|flow| network.base_rtt(flow).as_secs_f64()).collect())
+}
+
+/// What a scenario in JSON leaves out that is seldom meant.
+#[pyfunction]
+fn warnings(py: Python<'_>, scenario: &str) -> PyResult<Vec<String>> {
+    Ok(parse(py, scenario)?.warnings().iter().map(ToString::to_string).collect())
 }
 
 /// The JSON schema of scenario files.

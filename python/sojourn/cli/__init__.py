@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from importlib import import_module
+from typing import TextIO
 
 import click
 
 from sojourn.cli.output import printed, warn
-from sojourn.errors import ScenarioError, SojournError
+from sojourn.errors import ScenarioError, ScenarioWarning, SojournError
 from sojourn.names import unknown
 
+_SHOW_WARNING = warnings.showwarning
 BAD_INPUT = 2
 FAILURE = 1
 
@@ -21,6 +24,7 @@ COMMANDS = {
     "sweep": ("sojourn.cli.sweep", "Run a grid of scenarios."),
     "reproduce": ("sojourn.cli.reproduce", "Run a published evaluation."),
     "report": ("sojourn.cli.report", "Write a static HTML report."),
+    "new": ("sojourn.cli.new", "Write the file of a new scenario, control, queue, ..."),
     "list": ("sojourn.cli.catalogue", "List what there is."),
 }
 
@@ -78,6 +82,7 @@ def cli() -> None:
 
 def main() -> None:
     """Runs the command line: 2 for bad input, 1 for failure, never a stack trace."""
+    warnings.showwarning = _warn
     status = 0
     try:
         with printed():
@@ -97,6 +102,21 @@ def main() -> None:
         message = f"internal error: {type(error).__name__}: {error}"
         status = _complain(f"{message} (SOJOURN_DEBUG=1 shows where)", FAILURE)
     sys.exit(status)
+
+
+def _warn(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: TextIO | None = None,
+    line: str | None = None,
+) -> None:
+    """Scenarios' warnings as errors are told, others as Python does."""
+    if issubclass(category, ScenarioWarning):
+        warn(f"warning: {message}")
+    else:
+        _SHOW_WARNING(message, category, filename, lineno, file, line)
 
 
 def _complain(message: str, status: int) -> int:

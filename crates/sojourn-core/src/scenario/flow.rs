@@ -1,7 +1,7 @@
 //! A flow as a scenario describes it.
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
 use super::buffer::BufferSize;
 use super::names::{FlowDirection, HostQueue, Stack, Transport};
@@ -21,8 +21,11 @@ pub struct FlowSpec {
     /// Congestion control; every TCP flow names one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cca: Option<Spec<Cca>>,
-    /// Round-trip propagation delay outside the topology's links, half in each direction.
-    pub rtt: Span,
+    /// Round-trip propagation delay outside the topology's links, half in each direction. Without
+    /// it 0 ms: refused where a buffer is given in bandwidth-delay products, unless a link on the
+    /// way has a delay.
+    #[serde(serialize_with = "zero_unless_given")]
+    pub rtt: Option<Span>,
     /// Rate of this flow's own access link, on the sender's side. Default: the topology's
     /// `access_rate`, where it has one.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -83,7 +86,7 @@ impl Default for FlowSpec {
             label: None,
             transport: Transport::default(),
             cca: None,
-            rtt: Span::ZERO,
+            rtt: None,
             access_rate: None,
             start: Span::ZERO,
             stop: None,
@@ -105,6 +108,18 @@ impl Default for FlowSpec {
             route: None,
         }
     }
+}
+
+impl FlowSpec {
+    /// Its round-trip propagation delay outside the topology's links.
+    pub fn rtt(&self) -> Span {
+        self.rtt.unwrap_or(Span::ZERO)
+    }
+}
+
+/// The canonical form has a value for every key.
+fn zero_unless_given<S: Serializer>(rtt: &Option<Span>, serializer: S) -> Result<S::Ok, S::Error> {
+    rtt.unwrap_or(Span::ZERO).serialize(serializer)
 }
 
 /// One flow of the run: `count` is expanded.

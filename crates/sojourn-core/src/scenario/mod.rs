@@ -24,6 +24,7 @@ pub(crate) mod random;
 #[cfg(test)]
 mod refusals;
 mod resolve;
+mod rtt;
 mod spec;
 mod toml;
 mod validate;
@@ -93,6 +94,11 @@ impl Scenario {
         resolve::resolve(&mut scenario)?;
         validate::check(&scenario)?;
         Ok(scenario)
+    }
+
+    /// What can be run and is seldom meant, field by field.
+    pub fn warnings(&self) -> Vec<FieldError> {
+        rtt::warnings(self)
     }
 
     /// The canonical form: every default filled in, names and quantities in one spelling, `count`

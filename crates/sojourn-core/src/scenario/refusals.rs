@@ -284,7 +284,7 @@ fn each_bad_field_is_named_with_what_was_given_and_what_is_allowed() {
         (
             "/flows/0".into(),
             json!({ "transport": "udp" }),
-            "flows.0.traffic: greedy given; allowed: cbr, on-off, poisson with transport udp",
+            "flows.0.traffic: greedy given; allowed: cbr, on-off, poisson",
         ),
         (
             "/flows/0".into(),

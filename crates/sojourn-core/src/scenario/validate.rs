@@ -1,7 +1,7 @@
 //! What no single key can say: the order of times, what fits together, and limits on sizes.
 
 use super::limits::{LONGEST_DELAY, MOST_BYTES, MOST_PACKETS, SMALL_PACKET, refuse, require};
-use super::{BufferSize, FlowSpec, LinkSpec, Scenario, Transport};
+use super::{BufferSize, FlowSpec, LinkSpec, Scenario, Transport, rtt};
 use crate::cc::{self, EcnMode};
 use crate::error::FieldError;
 use crate::quantity::{Bytes, Limit};
@@ -55,7 +55,7 @@ fn check_flow(flow: &FlowSpec, duration: Span) -> Check {
     require(start < stop, "stop", stop, &format!("after start, {start}"))?;
     require(stop <= duration, "stop", stop, &format!("at most the duration, {duration}"))?;
     require(flow.count > 0, "count", flow.count, "at least 1")?;
-    require(flow.rtt <= LONGEST_DELAY, "rtt", flow.rtt, "at most 1 hour")?;
+    require(flow.rtt() <= LONGEST_DELAY, "rtt", flow.rtt(), "at most 1 hour")?;
     require((1..=LARGEST_MSS).contains(&flow.mss), "mss", flow.mss, "1 to 65000 bytes")?;
     let acks = (1..=MOST_PER_ACK).contains(&flow.ack_every);
     require(acks, "ack_every", flow.ack_every, "1 to 1000 segments")?;
@@ -121,6 +121,7 @@ fn check_network(scenario: &Scenario, network: &Network) -> Check {
     check_rows(scenario, network)?;
     for (flow, routes) in scenario.flows_expanded().iter().zip(&network.routes) {
         check_path(flow.spec, routes, network)
+            .and_then(|()| rtt::check(flow.spec, routes, network))
             .map_err(|e| e.within(&format!("flows.{}", flow.entry)))?;
     }
     for (link, base_rtt) in network.links.iter().zip(network.largest_base_rtts()) {

@@ -25,10 +25,10 @@ impl Access {
 
     /// The flow's access links: half of its `rtt` out, the other half back.
     pub fn links(&mut self, network: &mut Network, flow: &Flow<'_>) -> (Option<u32>, Option<u32>) {
-        let half = flow.spec.rtt / 2;
+        let half = flow.spec.rtt() / 2;
         (
             self.link(network, flow, half, false),
-            self.link(network, flow, flow.spec.rtt - half, true),
+            self.link(network, flow, flow.spec.rtt() - half, true),
         )
     }
 

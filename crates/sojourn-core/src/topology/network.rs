@@ -105,7 +105,11 @@ impl Network {
 
     /// Round-trip propagation delay of flow number `flow`.
     pub fn base_rtt(&self, flow: usize) -> Span {
-        let routes = &self.routes[flow];
+        self.delay(&self.routes[flow])
+    }
+
+    /// The propagation delay of a way there and back.
+    pub fn delay(&self, routes: &Routes) -> Span {
         let links = routes.forward.iter().chain(&routes.backward);
         links.fold(Span::ZERO, |sum, link| sum + self.links[*link as usize].spec.delay)
     }

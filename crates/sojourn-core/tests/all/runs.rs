@@ -207,9 +207,11 @@ fn an_outage_befalls_one_way_or_both() {
             [[flows]]
             transport = "udp"
             traffic = "cbr"
+            rtt = "0 ms"
             [[flows]]
             transport = "udp"
             traffic = "cbr"
+            rtt = "0 ms"
             direction = "reverse"
         "#
         ));
