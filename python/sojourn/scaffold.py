@@ -1,42 +1,169 @@
-"""``make new-cca NAME=...``: writes a congestion control's file and its registry line."""
+"""What ``sojourn new`` writes: for each kind, files from templates and lines of registries."""
 
 from __future__ import annotations
 
 import re
-import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
-from sojourn import data
 from sojourn.errors import ScenarioError
 
-_CONTROLS = "crates/sojourn-core/src/cc"
-_TEMPLATE = Path(__file__).parent / "templates" / "congestion_control.rs"
-_LAST_LINE = re.compile(r"(controls! \{\n(?:    .*\n)*)\}")
+_TEMPLATES = Path(__file__).parent / "templates"
+_CORE = "crates/sojourn-core/src"
+_NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 
 
-def new_control(name: str, directory: Path | None = None) -> Path:
-    """Adds the congestion control ``name`` (words joined by hyphens); its file."""
-    if not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", name):
-        raise ScenarioError(f"NAME={name}: expected words in lower case joined by hyphens")
-    directory = directory or data.checkout() / _CONTROLS
-    module = name.replace("-", "_")
-    path = directory / f"{module}.rs"
-    if path.exists():
-        raise ScenarioError(f"NAME={name}: {path} exists")
-    kind = "".join(word.capitalize() for word in name.split("-"))
-    registry = directory / "mod.rs"
-    text = registry.read_text(encoding="utf-8")
-    line = f'    "{name}" {module}::{kind},\n'
-    registered, found = _LAST_LINE.subn(lambda match: f"{match[1]}{line}}}", text, count=1)
-    if not found:
-        raise ScenarioError(f"{registry}: has no controls! registry")
-    path.write_text(_TEMPLATE.read_text(encoding="utf-8").replace("KIND", kind), encoding="utf-8")
-    registry.write_text(registered, encoding="utf-8")
-    return path
+@dataclass(frozen=True)
+class Line:
+    """Text that goes into a file: before the first ``end`` that follows ``begin``."""
+
+    path: str
+    begin: str
+    end: str
+    text: str
 
 
-if __name__ == "__main__":
-    try:
-        print(new_control(" ".join(sys.argv[1:])))
-    except ScenarioError as error:
-        sys.exit(f"sojourn: {error}")
+@dataclass(frozen=True)
+class Kind:
+    """What a new member of a kind needs.
+
+    In paths, lines and templates ``NAME``, ``MODULE`` and ``KIND`` stand for its name: with
+    hyphens, with underscores, and as a type's.
+    """
+
+    #: Templates by the path of the file that each one becomes.
+    files: Mapping[str, str]
+    lines: Sequence[Line]
+    #: What to do next; ``{name}`` and ``{module}`` are filled in.
+    after: str
+    language: str = "rust"
+    #: Where it goes outside a checkout, by template; empty if it has to be compiled in.
+    outside: Mapping[str, str] | None = None
+    after_outside: str = ""
+
+
+def _member(folder: str, macro: str) -> Line:
+    line = '    "NAME" MODULE::KIND,\n'
+    return Line(f"{_CORE}/{folder}/mod.rs", f"\n{macro}! {{\n", "}\n", line)
+
+
+def _section(heading: str, following: str) -> Line:
+    text = (_TEMPLATES / "section.md").read_text(encoding="utf-8")
+    return Line("docs/scenario.md", f"\n## {heading}\n", f"## {following}\n", text)
+
+
+_PAGE = "then its page: make page NAME={name}"
+KINDS: Mapping[str, Kind] = {
+    "scenario": Kind(
+        {"NAME.toml": "scenario.toml"},
+        (),
+        "sojourn run {name}.toml",
+        language="toml",
+        outside={"NAME.toml": "scenario.toml"},
+        after_outside="sojourn run {name}.toml",
+    ),
+    "cca": Kind(
+        {f"{_CORE}/cc/MODULE.rs": "cca.rs"},
+        (_member("cc", "controls"),),
+        "write its header and its law, test it with make test-cca NAME={name}, " + _PAGE,
+    ),
+    "queue": Kind(
+        {f"{_CORE}/queue/MODULE.rs": "queue.rs"},
+        (_member("queue", "queues"),),
+        "write its header and its law, test it with make test-queue NAME={name}, " + _PAGE,
+    ),
+    "traffic": Kind(
+        {f"{_CORE}/traffic/MODULE.rs": "traffic.rs"},
+        (_member("traffic", "models"), _section("Traffic", "Overrides")),
+        "write its header and its section of docs/scenario.md, " + _PAGE,
+    ),
+    "topology": Kind(
+        {
+            f"{_CORE}/topology/MODULE.rs": "topology.rs",
+            "experiments/catalogue/NAME.toml": "topology.toml",
+        },
+        (_member("topology", "topologies"), _section("Topologies", "Traffic")),
+        "write its header, its section of docs/scenario.md and its experiment, " + _PAGE,
+    ),
+    "metric": Kind(
+        {"python/sojourn/metrics/MODULE.py": "metric.py.in"},
+        (
+            Line(
+                "python/sojourn/metrics/__init__.py",
+                "\nFAMILIES = (\n",
+                ")\n",
+                '    "MODULE",\n',
+            ),
+        ),
+        "write what it measures; sojourn list metrics shows it",
+        language="python",
+        outside={"MODULE.py": "metric.py.in"},
+        after_outside="write what it measures, and import {module} before sojourn.run(...)",
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Made:
+    """What was written, and what to do next."""
+
+    written: Sequence[Path]
+    changed: Sequence[Path]
+    after: str
+
+
+def new(kind: str, name: str, language: str | None, root: Path | None, here: Path) -> Made:
+    """Adds ``name`` to the checkout at ``root`` (none: outside one), scenarios to ``here``.
+
+    Raises:
+        ScenarioError: if the name, its language or its place will not do.
+
+    """
+    known = KINDS[kind]
+    if not _NAME.fullmatch(name):
+        raise ScenarioError(f"NAME: {name!r} given; expected words in lower case joined by hyphens")
+    if language not in (None, known.language):
+        raise ScenarioError(f"--language: {language} given; {kind} is written in {known.language}")
+    files, lines, after = known.files, known.lines, known.after
+    if root is None:
+        if known.outside is None:
+            raise ScenarioError(f"{kind}: needs a checkout of Sojourn, because it is compiled in")
+        files, lines, after = known.outside, (), known.after_outside
+    base = here if kind == "scenario" or root is None else root
+    return _write(base, name, files, lines, after)
+
+
+def _write(
+    base: Path, name: str, files: Mapping[str, str], lines: Sequence[Line], after: str
+) -> Made:
+    """All or nothing: every text is made before the first is written."""
+    written = {base / _filled(path, name): _template(t, name) for path, t in files.items()}
+    for path in written:
+        if path.exists():
+            raise ScenarioError(f"NAME: {name!r} given, but {path} exists")
+    changed = {base / line.path: _with(base / line.path, line, name) for line in lines}
+    for path, text in {**written, **changed}.items():
+        path.write_text(text, encoding="utf-8")
+    after = after.format(name=name, module=name.replace("-", "_"))
+    return Made(list(written), list(changed), after)
+
+
+def _template(template: str, name: str) -> str:
+    return _filled((_TEMPLATES / template).read_text(encoding="utf-8"), name)
+
+
+def _filled(text: str, name: str) -> str:
+    words = name.split("-")
+    forms = {"NAME": name, "MODULE": "_".join(words), "KIND": "".join(map(str.capitalize, words))}
+    return re.sub("|".join(forms), lambda match: forms[match[0]], text)
+
+
+def _with(path: Path, line: Line, name: str) -> str:
+    """The file's text with the line in it."""
+    text = path.read_text(encoding="utf-8")
+    begin = text.find(line.begin)
+    end = text.find(line.end, begin + len(line.begin))
+    if begin < 0 or end < 0:
+        raise ScenarioError(f"{path}: there is no {line.begin.strip()!r} to add {name} to")
+    return text[:end] + _filled(line.text, name) + text[end:]

@@ -34,9 +34,9 @@ pub mod jiffies;
 mod path;
 pub mod round_rtt;
 pub mod sce_window;
-/// What `make new-cca` writes must compile and pass its own test.
+/// What `sojourn new cca` writes must compile and pass its own test.
 #[cfg(test)]
-#[path = "../../../../python/sojourn/templates/congestion_control.rs"]
+#[path = "../../../../python/sojourn/templates/cca.rs"]
 #[allow(clippy::upper_case_acronyms)]
 mod template;
 #[cfg(test)]

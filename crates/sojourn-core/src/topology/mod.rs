@@ -16,6 +16,12 @@ mod routing;
 
 pub use network::{Network, NetworkLink, Routes};
 
+/// What `sojourn new topology` writes must compile and pass its own test.
+#[cfg(test)]
+#[path = "../../../../python/sojourn/templates/topology.rs"]
+#[allow(clippy::upper_case_acronyms)]
+mod template;
+
 macro_rules! topologies {
     ($($name:literal $module:ident :: $type:ident),* $(,)?) => {
         $(pub mod $module;)*

@@ -18,6 +18,12 @@ mod draw;
 #[cfg(test)]
 mod testing;
 
+/// What `sojourn new traffic` writes must compile and pass its own test.
+#[cfg(test)]
+#[path = "../../../../python/sojourn/templates/traffic.rs"]
+#[allow(clippy::upper_case_acronyms)]
+mod template;
+
 macro_rules! models {
     ($($name:literal $module:ident :: $type:ident),* $(,)?) => {
         $(pub mod $module;)*

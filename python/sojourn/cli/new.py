@@ -1,0 +1,37 @@
+"""``sojourn new``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from sojourn.errors import SojournError
+from sojourn.scaffold import KINDS, new
+
+
+@click.command("new")
+@click.argument("kind", type=click.Choice(tuple(KINDS)))
+@click.argument("name")
+@click.option(
+    "--language",
+    type=click.Choice(("rust", "python", "c")),
+    help="What it is written in; by default, what the kind is written in.",
+)
+def command(kind: str, name: str, language: str | None) -> None:
+    """Write the file of a new KIND called NAME, and the lines that make it known."""
+    made = new(kind, name, language, _checkout(), Path())
+    for path in made.written:
+        click.echo(f"wrote {path}")
+    for path in made.changed:
+        click.echo(f"added a line to {path}")
+    click.echo(f"next: {made.after}")
+
+
+def _checkout() -> Path | None:
+    from sojourn import data
+
+    try:
+        return data.checkout()
+    except SojournError:
+        return None

@@ -1,0 +1,68 @@
+//! KIND: one sentence that says which links there are, and who shares them.
+//!
+//! Model: where it is described, if it is.
+//!
+//! Data of all flows passes the link `shared`; acknowledgments return without a queue. A flow's
+//! `rtt` is added on its sender's side. This header is the documentation page.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::access::Access;
+use super::{Network, Routes, Topology};
+use crate::error::FieldError;
+use crate::registry::Params;
+use crate::scenario::{Flow, LinkSpec};
+
+/// Keys of KIND.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct KIND {
+    /// The link that all flows share.
+    pub shared: LinkSpec,
+}
+
+impl Params for KIND {
+    fn resolve(&mut self) -> Result<(), FieldError> {
+        self.shared.resolve().map_err(|e| e.within("shared"))
+    }
+}
+
+impl Topology for KIND {
+    fn network(&self, flows: &[Flow<'_>]) -> Result<Network, FieldError> {
+        let mut network = Network::default();
+        let mut access = Access::new(None);
+        let shared = network.link("shared", self.shared.clone(), true);
+        for flow in flows {
+            let (out, home) = access.links(&mut network, flow);
+            let routes = Routes {
+                source: network.node(flow.spec.from.as_deref().unwrap_or("senders"))?,
+                destination: network.node(flow.spec.to.as_deref().unwrap_or("receivers"))?,
+                forward: out.into_iter().chain(shared).collect(),
+                backward: home.into_iter().collect(),
+            };
+            network.route(routes)?;
+        }
+        Ok(network)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario::FlowSpec;
+    use crate::units::{Rate, Span};
+
+    #[test]
+    fn every_flow_has_its_round_trip_and_shares_the_link() {
+        let shared = LinkSpec { rate: Some(Rate::from_bps(1_000_000)), ..LinkSpec::default() };
+        let of = |rtt| FlowSpec { rtt: Some(Span::from_millis(rtt)), ..FlowSpec::default() };
+        let specs = [of(10), of(80)];
+        let flows: Vec<_> =
+            (0..).zip(&specs).map(|(id, spec)| Flow { id, entry: 0, spec }).collect();
+        let network = KIND { shared }.network(&flows).unwrap();
+        assert_eq!(network.base_rtt(0), Span::from_millis(10));
+        assert_eq!(network.base_rtt(1), Span::from_millis(80));
+        assert_eq!(network.routes[0].forward.last(), network.routes[1].forward.last());
+    }
+}
