@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from sojourn.pages.fidelity import cells_met, page, verdicts
+from sojourn.pages.fidelity import page
 from sojourn.papers import PAPERS
+from sojourn.papers.linux618_goals import cells_met, verdicts
 from sojourn.papers.paper import Request
 from sojourn.papers.reproduce import reproduce
 

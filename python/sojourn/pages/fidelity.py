@@ -7,21 +7,17 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from sojourn import data
 from sojourn.papers import PAPERS
-from sojourn.papers.linux618 import METRICS, Spread, kernel
+from sojourn.papers.linux618_goals import Verdict, cells_met, verdicts
+from sojourn.papers.linux618_kernel import METRICS
 from sojourn.papers.paper import Request
 from sojourn.papers.reproduce import reproduce
 
 Row = dict[str, Any]
-#: Goals of the comparison with the kernel: relative error, or a factor and an offset.
-RELATIVE = 0.05
-RETRANSMISSION_FACTOR = 1.5
-RETRANSMISSION_OFFSET = 5
 
 _INTRODUCTION = """\
 # Fidelity
@@ -63,54 +59,6 @@ independent losses, 1.31; paced Reno's utilisation is the area of its saw-tooth 
 bandwidth-delay products, `3/4 (1+b)^2 / (1+b+b^2)`; a fixed window's throughput and queueing delay
 are exact.
 """
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """One kernel cell beside the simulator."""
-
-    key: tuple[str, ...]
-    metric: str
-    kernel: Spread
-    measured: float
-
-    @property
-    def chaotic(self) -> bool:
-        """Whether the cell has several flows or random loss."""
-        return "," in self.key[0] or float(self.key[4]) > 0
-
-    @property
-    def met(self) -> bool:
-        """Whether the goal is met; the congestion window is shown without one."""
-        if self.metric == "mean_cwnd":
-            return True
-        inside = self.chaotic and self.kernel.low <= self.measured <= self.kernel.high
-        return inside or self._near()
-
-    def _near(self) -> bool:
-        if self.metric == "retrans":
-            low, high = sorted((self.measured, self.kernel.mean))
-            return high <= RETRANSMISSION_FACTOR * low + RETRANSMISSION_OFFSET
-        return abs(self.measured / self.kernel.mean - 1) <= RELATIVE
-
-
-def verdicts(rows: Iterable[Row]) -> list[Verdict]:
-    """The comparison's rows, judged."""
-    spreads = kernel()
-    judged = []
-    for row in rows:
-        key = tuple(row[k] for k in PAPERS["linux618"].keys[:-1])
-        judged.append(Verdict(key, row["metric"], spreads[key][row["metric"]], row["measured"]))
-    return judged
-
-
-def cells_met(judged: Sequence[Verdict], chaotic: bool) -> tuple[int, int]:
-    """How many cells of the kind meet all their goals, and how many there are."""
-    cells: dict[tuple[str, ...], bool] = {}
-    for verdict in judged:
-        if verdict.chaotic == chaotic:
-            cells[verdict.key] = cells.get(verdict.key, True) and verdict.met
-    return sum(cells.values()), len(cells)
 
 
 def page(kernel_rows: Sequence[Row], theory_rows: Sequence[Row]) -> str:

@@ -16,6 +16,7 @@ from typing import Any
 
 from sojourn import data
 from sojourn.errors import ScenarioError
+from sojourn.papers.ccperf_goals import STATEMENTS
 from sojourn.papers.paper import Case, Cell, Outcome, Paper, Request
 from sojourn.scenario import Document, apply_override, parse_value, read, validated
 from sojourn.sweeps.expand import plan
@@ -74,6 +75,7 @@ CCPERF = Paper(
         "20 seeds, each flow's start moved by up to 100 ms; measured = their median",
     ),
     cells=_cells,
+    statements=STATEMENTS,
 )
 
 

@@ -8,12 +8,16 @@ from __future__ import annotations
 
 import copy
 import csv
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 from sojourn import data
+from sojourn.papers import compare, lin2020_order
+from sojourn.papers.lin2020_order import COLUMNS
 from sojourn.papers.paper import Case, Cell, Outcome, Paper, Request
+from sojourn.papers.sheet import Sheet
+from sojourn.papers.statements import Row
 from sojourn.scenario import Document, apply_override, read, validated
 from sojourn.sweeps.expand import plan
 
@@ -31,10 +35,11 @@ _CONTROLS: dict[str, dict[str, Any]] = {
 }
 #: Second readings of a row.
 _READINGS = {"BBR": ("BBR (fq)", {**_CONTROLS["BBR"], "host_queue": "fq"})}
+_SECOND = tuple(reading for reading, _ in _READINGS.values())
 _COLUMNS = {
-    "UDP Flow Deactivated Goodput": "mean_throughput_l4",
-    "UDP Flow Deactivated RTT": "mean_srtt_l4",
-    "UDP Flow Deactivated Retr.": "retransmissions_per_second_l4",
+    COLUMNS["goodput"]: "mean_throughput_l4",
+    COLUMNS["RTT"]: "mean_srtt_l4",
+    COLUMNS["retransmissions"]: "retransmissions_per_second_l4",
 }
 
 
@@ -51,6 +56,11 @@ def _cells(request: Request) -> Iterator[Cell]:
                 yield Cell(keys, published, cases[label], partial(_measure, metric))
 
 
+def _sheets(rows: Sequence[Row]) -> Iterator[Sheet]:
+    yield from compare.lines(LIN2020, rows)
+    yield from lin2020_order.sheet(rows, _SECOND)
+
+
 LIN2020 = Paper(
     name="lin2020",
     title="Lin et al. 2020: congestion controls of Linux 4.9 (Mininet)",
@@ -65,6 +75,8 @@ LIN2020 = Paper(
         "5 seeds; measured = their median (only BBR draws random numbers here)",
     ),
     cells=_cells,
+    statements=lin2020_order.statements(_SECOND),
+    sheets=_sheets,
 )
 
 

@@ -82,8 +82,8 @@ class Paper:
     choices: Sequence[str]
     #: The cells of the requested tables, in the order of print.
     cells: Callable[[Request], Iterable[Cell]]
-    #: What its authors observed in words.
-    statements: Sequence[Statement] = ()
+    #: What its authors observed in words, or what the comparison aims at.
+    statements: Sequence[Statement]
     #: How the comparison is shown; by default a line per cell.
     sheets: Callable[[Sequence[Row]], Iterable[Sheet]] | None = None
     #: Figures of the comparison by name.

@@ -79,9 +79,7 @@ def reproduce(
 def shown(chosen: Paper, rows: Sequence[Row]) -> list[Sheet]:
     """The tables of a comparison: its own or a line per cell, then its statements."""
     sheets = list((chosen.sheets or partial(compare.lines, chosen))(rows))
-    if chosen.statements:
-        sheets.append(statements.sheet(statements.judge(chosen.statements, rows)))
-    return sheets
+    return [*sheets, statements.sheet(statements.judge(chosen.statements, rows))]
 
 
 def _draw(chosen: Paper, rows: Sequence[Row], directory: Path, warn: Warn) -> None:

@@ -1,4 +1,6 @@
-"""What a source says about its results in words, and whether it holds here."""
+"""What a source says about its results in words, or what a comparison aims at, and whether it holds
+here.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +11,10 @@ from typing import Any
 from sojourn.papers.sheet import Sheet
 
 Row = Mapping[str, Any]
+#: Columns of ``tables/statements.csv``.
+HEADER = ("id", "section", "statement", "criterion", "finding", "numbers")
+#: The section of what the source does not state: our own goals.
+GOALS = "goals"
 
 
 @dataclass(frozen=True)
@@ -32,6 +38,9 @@ class Statement:
     A criterion is settled before the first run that it judges.
     """
 
+    id: str
+    #: Of the source; ``GOALS`` for one of our own.
+    section: str
     text: str
     criterion: str
     #: Judges the rows of the comparison. A ``KeyError`` says that a row it needs is missing.
@@ -50,8 +59,28 @@ def _finding(statement: Statement, rows: Sequence[Row]) -> Finding:
         return Finding(None, f"needs {missing.args[0]}")
 
 
+def row_of(rows: Iterable[Row], **keys: str) -> Row:
+    """The row with these keys, published and measured; a ``KeyError`` if there is none."""
+    for row in rows:
+        if all(row[key] == value for key, value in keys.items()) and _complete(row):
+            return row
+    raise KeyError(f"published and measured {' '.join(keys.values())}")
+
+
+def all_complete(rows: Iterable[Row], expected: int, **keys: str) -> list[Row]:
+    """The ``expected`` rows with these keys; a ``KeyError`` if some were not run."""
+    found = [r for r in rows if all(r[k] == v for k, v in keys.items()) and _complete(r)]
+    if len(found) < expected:
+        what = f" of {' '.join(keys.values())}" if keys else ""
+        raise KeyError(f"all {expected} values{what}")
+    return found
+
+
+def _complete(row: Row) -> bool:
+    return row["published"] is not None and row["measured"] is not None
+
+
 def sheet(judged: Iterable[tuple[Statement, Finding]]) -> Sheet:
     """The statements as a table."""
-    header = ("statement", "criterion", "finding", "numbers")
-    rows = [(s.text, s.criterion, f.word, f.numbers) for s, f in judged]
-    return Sheet("statements", "Statements of the source", header, rows, words=len(header))
+    rows = [(s.id, s.section, s.text, s.criterion, f.word, f.numbers) for s, f in judged]
+    return Sheet("statements", "Statements", HEADER, rows, words=len(HEADER))

@@ -8,13 +8,14 @@ from the areas of its saw-tooth.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from math import sqrt
 from typing import Any
 
 from sojourn.papers.paper import Case, Cell, Outcome, Paper, Request
+from sojourn.papers.statements import GOALS, Finding, Row, Statement, all_complete
 from sojourn.scenario import Document, apply_override, validated
 from sojourn.sweeps.expand import plan
 
@@ -122,6 +123,45 @@ def _cells(request: Request) -> Iterator[Cell]:
         yield Cell(keys, law.value, cases, law.measure)
 
 
+def _holds(tolerance: float, *laws: str) -> Callable[[Sequence[Row]], Finding]:
+    """Whether the largest error of some laws is within ``tolerance``."""
+
+    def check(rows: Sequence[Row]) -> Finding:
+        expected = sum(law.name in laws for law in _laws())
+        found = [row for law in laws for row in all_complete(rows, 1, law=law)]
+        if len(found) < expected:
+            raise KeyError(f"all {expected} values of {' and '.join(laws)}")
+        errors = [abs(row["measured"] / row["published"] - 1) for row in found]
+        return Finding(max(errors) <= tolerance, f"largest error {max(errors):.2%}")
+
+    return check
+
+
+#: How near the simulator is to come; settled before the first run.
+STATEMENTS = (
+    Statement(
+        "square-root",
+        GOALS,
+        "Reno's throughput over independent losses follows the square-root law",
+        "within 10 %",
+        _holds(0.1, "square-root law"),
+    ),
+    Statement(
+        "sawtooth",
+        GOALS,
+        "Paced Reno's utilisation is the area of its saw-tooth",
+        "within 2 %",
+        _holds(0.02, "paced Reno's utilisation"),
+    ),
+    Statement(
+        "fixed-window",
+        GOALS,
+        "A fixed window's throughput and queueing delay are exact",
+        "within 0.1 %",
+        _holds(0.001, "fixed window's throughput", "fixed window's queueing delay"),
+    ),
+)
+
 THEORY = Paper(
     name="theory",
     title="Closed forms: theory beside the simulator",
@@ -133,4 +173,5 @@ THEORY = Paper(
         "published: the formula's value",
     ),
     cells=_cells,
+    statements=STATEMENTS,
 )

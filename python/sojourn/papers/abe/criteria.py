@@ -53,7 +53,8 @@ def marks_replace_losses(rows: Sequence[Row]) -> Finding:
     found = [r for r in rows if (r["experiment"], r["metric"]) == (TRACE, "total_qdisc_drops_l2")]
     numbers, holds = [], True
     for aqm in AQMS:
-        drops = {r["beta_ecn"]: r["measured"] for r in found if r["aqm"] == aqm}
+        of_aqm = [r for r in found if r["aqm"] == aqm and r["measured"] is not None]
+        drops = {r["beta_ecn"]: r["measured"] for r in of_aqm}
         lost = drops.pop("no ECN")
         marked = max(some(list(drops.values()), "drops with ECN"))
         holds &= marked <= FEW * lost

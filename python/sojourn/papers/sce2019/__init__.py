@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sojourn.papers.paper import Paper
-from sojourn.papers.sce2019 import observations, show
+from sojourn.papers.sce2019 import observations, show, summary
 from sojourn.papers.sce2019.cells import cells
 from sojourn.papers.sce2019.tables import KEYS, TABLES
 
@@ -24,7 +24,7 @@ SCE2019 = Paper(
         "--quick: 1, 5, 10 Mbit/s and 0, 10, 80 ms, of 60 s",
     ),
     cells=cells,
-    statements=observations.STATEMENTS,
+    statements=(*observations.STATEMENTS, *summary.STATEMENTS),
     sheets=show.sheets,
     charts=show.charts,
 )

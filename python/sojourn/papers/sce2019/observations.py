@@ -62,7 +62,7 @@ def _lower_rtt(rows: Sequence[Row]) -> Finding:
         near = median(value.over(rtt, ("0.5", "1", "2"), ("0", "2", "5", "10")))
         far = median(value.over(rtt, ("5", "10", "50"), ("20", "40", "80")))
         holds &= near < far < 0.5 and near < -10
-        found |= {f"{name} slow and near": near, "fast and far": far}
+        found |= {f"{name} slow and near": near, f"{name} fast and far": far}
     return Finding(holds, _told(found, " ms"))
 
 
@@ -80,7 +80,7 @@ def _single_queue(rows: Sequence[Row]) -> Finding:
         unfair = median(value.over(blind, ("50", "100"), ("10", "20", "80")))
         mended = median(value.over(single, ("50", "100"), ("10", "20", "80")))
         holds &= unfair < 0.7 and mended > unfair + 0.1
-        found |= {f"{pair} sce": unfair, "sce-single": mended}
+        found |= {f"{pair} sce": unfair, f"{pair} sce-single": mended}
     return Finding(holds, _told(found))
 
 
@@ -104,37 +104,51 @@ def _told(values: dict[str, float], unit: str = "") -> str:
 
 STATEMENTS = (
     Statement(
+        "high-bdp",
+        "4",
         "better utilisation with SCE at high bandwidth-delay products",
         "tables 1 and 3, 50-100 Mbit/s, 40-160 ms: median above 0",
         _better_at_high_bdp,
     ),
     Statement(
+        "low-bandwidth",
+        "4",
         "under-utilisation with SCE at low bandwidths",
         "tables 1 and 3, 0.5-2 Mbit/s, 40-160 ms: median below -0.05",
         _worse_at_low_bandwidth,
     ),
     Statement(
+        "lower-rtt",
+        "4",
         "lower RTT with SCE, the more so at low bandwidth and delay",
         "tables 2 and 4: median at 0.5-2 Mbit/s and 0-10 ms below -10 ms, and below that at "
         "5-50 Mbit/s and 20-80 ms, which is below +0.5 ms",
         _lower_rtt,
     ),
     Statement(
+        "higher-rtt",
+        "4",
         "slightly higher RTT of reno-sce at high bandwidth-delay products",
         "table 2, 50-100 Mbit/s, 80-160 ms: median between 0 and +5 ms",
         _higher_rtt_at_high_bdp,
     ),
     Statement(
+        "single-queue",
+        "5",
         "in a single queue, flows without SCE starve those with it; sce-single mends it",
         "tables 6 and 7, 50-100 Mbit/s, 10-80 ms: median below 0.7; 8 and 9: at least 0.1 more",
         _single_queue,
     ),
     Statement(
+        "fair-queueing",
+        "5",
         "with fair queueing, SCE falls behind at 5-10 Mbit/s and the longest delay",
         "table 10 at 80 ms: below 0.85 at 5 and 10 Mbit/s, and below its median at 0-10 ms",
         _dip,
     ),
     Statement(
+        "sooner",
+        "4",
         "at 100 Mbit/s and 160 ms dctcp-sce fills the link after 80 s, dctcp after 225 s",
         "60 to 100 s, and 170 to 280 s (10 s first carry 95 % of the most that 10 s carry)",
         _sooner,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,8 @@ import numpy as np
 from sojourn.papers.sce2019 import tables
 from sojourn.papers.sce2019.tables import MODES, ONE_FLOW, PAIRS, TABLES, published
 from sojourn.papers.sheet import Sheet
-from sojourn.papers.statements import Row
+from sojourn.papers.statements import GOALS as GOALS_SECTION
+from sojourn.papers.statements import Finding, Row, Statement
 
 #: What the reproduction aims at: mode or all, metric, median and 90th percentile of the error.
 GOALS: dict[tuple[str, str], tuple[float, float | None]] = {
@@ -19,6 +21,7 @@ GOALS: dict[tuple[str, str], tuple[float, float | None]] = {
     **{(mode, tables.RTT): (0.04, None) for mode in (ONE_FLOW, *MODES)},
     **{(mode, tables.JAIN): (0.03, None) for mode in MODES},
 }
+_NAMES = {tables.THROUGHPUT: "Throughput", tables.RTT: "RTT", tables.JAIN: "Jain's index"}
 _METRICS = (tables.THROUGHPUT, tables.RTT, tables.JAIN)
 _HEADER = ("mode", "metric", "cells", "median", "90th percentile", "goal", "floor")
 
@@ -117,3 +120,31 @@ def worst(rows: Sequence[Row], count: int = 20) -> Sheet:
     lines = [[*(r[k] for k in keys), r["published"], r["measured"], e] for e, r in judged[:count]]
     header = ("table", "mode", "flow 1", "flow 2", "of", "Mbit/s", "ms", "draft", "here", "error")
     return Sheet("worst", "Furthest off", header, lines, words=len(keys))
+
+
+def _goal(mode: str, metric: str, most: tuple[float, float | None]) -> Statement:
+    shares = ("median", "90th percentile")
+    told = (f"{n} at most {m:g}" for n, m in zip(shares, most, strict=True) if m is not None)
+    kind = "absolute" if metric == tables.JAIN else "relative"
+    return Statement(
+        f"{metric.partition('_')[0]}-{mode.replace(' ', '-')}",
+        GOALS_SECTION,
+        f"{_NAMES[metric]} is the draft's, {mode}",
+        f"{kind} error: {', '.join(told)}",
+        partial(_judged, mode, metric, most),
+    )
+
+
+def _judged(
+    mode: str, metric: str, most: tuple[float, float | None], rows: Sequence[Row]
+) -> Finding:
+    errors = _errors(r for r in rows if r["metric"] == metric and r["cake_mode"] == mode)
+    cells = sum(TABLES[t].mode == mode and TABLES[t].metric == metric for t, *_ in published())
+    if len(errors) < cells or not cells:
+        raise KeyError(f"all {cells} values")
+    median, high = np.quantile(errors, (0.5, 0.9)).tolist()
+    met = median <= most[0] and (most[1] is None or high <= most[1])
+    return Finding(met, f"median {median:.4f}, 90th percentile {high:.4f}")
+
+
+STATEMENTS = tuple(_goal(mode, metric, most) for (mode, metric), most in GOALS.items())

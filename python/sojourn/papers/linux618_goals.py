@@ -1,0 +1,96 @@
+"""How near the kernel the simulator is to come; settled before the first comparison."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from sojourn.papers.linux618_kernel import KEYS, METRICS, Spread, kernel
+from sojourn.papers.statements import GOALS, Finding, Row, Statement, all_complete
+
+#: Relative error, or a factor and an offset.
+RELATIVE = 0.05
+RETRANSMISSION_FACTOR = 1.5
+RETRANSMISSION_OFFSET = 5
+#: Shares of the cells that are to meet all their goals.
+LOSSLESS = 0.9
+CHAOTIC = 0.75
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """One kernel cell beside the simulator."""
+
+    key: tuple[str, ...]
+    metric: str
+    kernel: Spread
+    measured: float
+
+    @property
+    def chaotic(self) -> bool:
+        """Whether the cell has several flows or random loss."""
+        return "," in self.key[0] or float(self.key[4]) > 0
+
+    @property
+    def met(self) -> bool:
+        """Whether the goal is met; the congestion window is shown without one."""
+        if self.metric == "mean_cwnd":
+            return True
+        inside = self.chaotic and self.kernel.low <= self.measured <= self.kernel.high
+        return inside or self._near()
+
+    def _near(self) -> bool:
+        if self.metric == "retrans":
+            low, high = sorted((self.measured, self.kernel.mean))
+            return high <= RETRANSMISSION_FACTOR * low + RETRANSMISSION_OFFSET
+        return abs(self.measured / self.kernel.mean - 1) <= RELATIVE
+
+
+def verdicts(rows: Iterable[Row]) -> list[Verdict]:
+    """The comparison's rows, judged."""
+    spreads = kernel()
+    judged = []
+    for row in rows:
+        key = tuple(row[k] for k in KEYS)
+        judged.append(Verdict(key, row["metric"], spreads[key][row["metric"]], row["measured"]))
+    return judged
+
+
+def cells_met(judged: Sequence[Verdict], chaotic: bool) -> tuple[int, int]:
+    """How many cells of the kind meet all their goals, and how many there are."""
+    cells: dict[tuple[str, ...], bool] = {}
+    for verdict in judged:
+        if verdict.chaotic == chaotic:
+            cells[verdict.key] = cells.get(verdict.key, True) and verdict.met
+    return sum(cells.values()), len(cells)
+
+
+def _share_met(chaotic: bool, share: float) -> Callable[[Sequence[Row]], Finding]:
+    def check(rows: Sequence[Row]) -> Finding:
+        judged = verdicts(all_complete(rows, len(kernel()) * len(METRICS)))
+        met, cells = cells_met(judged, chaotic)
+        return Finding(met >= share * cells, f"{met} of {cells}")
+
+    return check
+
+
+_GOALS = (
+    f"goodput and mean sRTT within {RELATIVE:.0%}, retransmissions within a factor of "
+    f"{RETRANSMISSION_FACTOR} (plus {RETRANSMISSION_OFFSET})"
+)
+STATEMENTS = (
+    Statement(
+        "lossless",
+        GOALS,
+        "Single flows without random loss do as the kernel's",
+        f"{LOSSLESS:.0%} of the cells: {_GOALS}",
+        _share_met(chaotic=False, share=LOSSLESS),
+    ),
+    Statement(
+        "chaotic",
+        GOALS,
+        "Flows with random loss or beside another one do as the kernel's",
+        f"{CHAOTIC:.0%} of the flows: {_GOALS}, or inside the kernel's range",
+        _share_met(chaotic=True, share=CHAOTIC),
+    ),
+)
