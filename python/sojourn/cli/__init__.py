@@ -25,6 +25,7 @@ COMMANDS = {
     "reproduce": ("sojourn.cli.reproduce", "Run a published evaluation."),
     "report": ("sojourn.cli.report", "Write a static HTML report."),
     "new": ("sojourn.cli.new", "Write the file of a new scenario, control, queue, ..."),
+    "capacity": ("sojourn.cli.capacity", "What a network can carry within a deadline."),
     "list": ("sojourn.cli.catalogue", "List what there is."),
 }
 

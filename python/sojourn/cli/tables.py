@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 from sojourn.numbers import number
 
@@ -42,8 +42,10 @@ def console() -> Console:
     return screen
 
 
-def write_csv(header: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> None:
-    """Prints CSV; undefined values are empty."""
-    writer = csv.DictWriter(sys.stdout, header, lineterminator="\n", extrasaction="ignore")
+def write_csv(
+    header: Sequence[str], rows: Iterable[Mapping[str, Any]], file: TextIO | None = None
+) -> None:
+    """Writes CSV to standard output or a file; undefined values are empty."""
+    writer = csv.DictWriter(file or sys.stdout, header, lineterminator="\n", extrasaction="ignore")
     writer.writeheader()
     writer.writerows(rows)

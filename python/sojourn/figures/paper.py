@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from io import BytesIO
 from math import ceil
 from pathlib import Path
@@ -62,9 +62,13 @@ def render(chart: Chart) -> Figure:
 
 def images(chart: Chart) -> dict[str, bytes]:
     """The chart as files of kind ``png`` and ``svg``; the same chart gives the same bytes."""
+    return encoded(render(chart))
+
+
+def encoded(figure: Figure) -> dict[str, bytes]:
+    """A figure as files of kind ``png`` and ``svg``."""
     written = {}
     with mpl.rc_context(_STYLE):
-        figure = render(chart)
         for kind, metadata in (("png", {"Software": None}), ("svg", {"Date": None})):
             buffer = BytesIO()
             figure.savefig(buffer, format=kind, dpi=_DPI, metadata=metadata)
@@ -76,8 +80,13 @@ def images(chart: Chart) -> dict[str, bytes]:
 
 def save(chart: Chart, directory: Path, name: str) -> None:
     """Writes ``name.png`` and ``name.svg``."""
+    write(images(chart), directory, name)
+
+
+def write(contents: Mapping[str, bytes], directory: Path, name: str) -> None:
+    """Writes ``name`` in each kind."""
     directory.mkdir(parents=True, exist_ok=True)
-    for kind, content in images(chart).items():
+    for kind, content in contents.items():
         (directory / f"{name}.{kind}").write_bytes(content)
 
 

@@ -1,0 +1,68 @@
+"""Fields of a document, checked: every error names the field and the remedy."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping
+from fractions import Fraction
+from math import isfinite
+from typing import Any
+
+from sojourn import quantity
+from sojourn.capacity.network import Name
+from sojourn.errors import ScenarioError
+
+
+def name(value: Any, where: str) -> Name:
+    """A node's name."""
+    if isinstance(value, bool) or not isinstance(value, str | int) or value == "":
+        given = "missing" if value is None else f"{value!r} given"
+        raise ScenarioError(f"{where}: {given}; expected the name or number of a node")
+    return value
+
+
+def number(value: Any, where: str, unit: str) -> Fraction:
+    """A number that is not negative, in the unit that results use."""
+    expected = f'a quantity such as "10 {unit}"' if unit else "a number without a unit"
+    number: Any = value
+    if unit and isinstance(value, str):
+        number, found = quantity.split(value)
+        number = number if found == unit else None
+    if (
+        isinstance(number, str | bool)
+        or not isinstance(number, int | float)
+        or not isfinite(number)
+    ):
+        raise ScenarioError(f"{where}: {value!r} given; expected {expected}")
+    if unit and not isinstance(value, str):
+        raise ScenarioError(
+            f"{where}: {value!r} given beside others with units; expected {expected}"
+        )
+    if number < 0:
+        raise ScenarioError(f"{where}: {value!r} given; allowed: 0 or more")
+    # As it was written: the nearest binary fraction has no useful common denominator.
+    return Fraction(f"{number:.12g}")
+
+
+def flag(table: Mapping[str, Any], key: str, where: str, default: bool) -> bool:
+    """True or false."""
+    value = table.get(key, default)
+    if not isinstance(value, bool):
+        raise ScenarioError(f"{where}: {value!r} given; allowed: true, false")
+    return value
+
+
+def tables(value: Any, name: str, keys: str) -> list[Mapping[str, Any]]:
+    """A list of tables, not empty."""
+    if not isinstance(value, list) or not value or not all(isinstance(t, Mapping) for t in value):
+        raise ScenarioError(f"{name}: none given; write [[{name}]] with {keys}")
+    return value
+
+
+def known(table: Mapping[str, Any], keys: Iterable[str], where: str) -> None:
+    """Refuses keys that there are not."""
+    for key in table:
+        if key not in keys:
+            near = difflib.get_close_matches(key, list(keys), 1)
+            hint = f"did you mean {near[0]!r}?" if near else f"allowed: {', '.join(keys)}"
+            raise ScenarioError(f"{where}: unknown key {key!r}; {hint}")

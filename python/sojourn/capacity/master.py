@@ -1,0 +1,148 @@
+"""The linear program over columns: the trees (or paths) that carry the sessions' traffic.
+
+Maximise r so that the columns of every commodity (a session's destination, or without coding the
+session with all of its destinations) carry r times the session's weight together. On every arc a
+session needs what its greediest commodity does, because network coding lets its destinations
+share; the sessions' needs add up to no more than the capacity.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from math import inf
+
+import highspy
+import numpy as np
+from numpy.typing import NDArray
+
+from sojourn.capacity.network import Network, Session
+from sojourn.capacity.tree import Tree
+from sojourn.errors import ScenarioError
+
+Floats = NDArray[np.float64]
+#: What follows these digits of a solution is rounding.
+_DIGITS = 12
+
+
+@dataclass(frozen=True)
+class Commodity:
+    """What columns carry: the traffic of a session to some of its destinations."""
+
+    session: int
+    terminals: tuple[int, ...]
+
+
+def commodities(sessions: Sequence[Session], *, routing: bool) -> list[Commodity]:
+    """One per destination; with routing alone one per session, as copies are of whole packets."""
+    if routing:
+        return [Commodity(index, tuple(session.to)) for index, session in enumerate(sessions)]
+    return [Commodity(index, (node,)) for index, s in enumerate(sessions) for node in s.to]
+
+
+class Master:
+    """The linear program, to which columns are added as they are found."""
+
+    def __init__(
+        self, network: Network, sessions: Sequence[Session], of: Sequence[Commodity]
+    ) -> None:
+        """A program without columns, whose rate is zero."""
+        self.columns: list[tuple[int, Tree]] = []
+        capacities = np.array([arc.capacity for arc in network.arcs])
+        #: The program's unit of rate: its tolerances are absolute.
+        self._unit = capacities[np.isfinite(capacities)].max(initial=0.0) or 1.0
+        self._capacities = capacities / self._unit
+        self._known: set[tuple[int, frozenset[int]]] = set()
+        self._sessions = np.array([commodity.session for commodity in of])
+        self._weights = np.array([sessions[commodity.session].weight for commodity in of])
+        self._program = highspy.Highs()  # type: ignore[no-untyped-call]
+        self._program.setOptionValue("output_flag", False)
+        self._program.setOptionValue("threads", 1)
+        self._program.changeObjectiveSense(highspy.ObjSense.kMaximize)
+        self._add_rows()
+        self._add_shared()
+
+    def _add_rows(self) -> None:
+        """Rows without entries: demands, then needs of each commodity, then capacities."""
+        needs = len(self._sessions) * len(self._capacities)
+        bounds = [(0.0, 0.0)] * len(self._sessions) + [(-inf, 0.0)] * needs
+        for low, high in [*bounds, *((-inf, c) for c in self._capacities)]:
+            self._program.addRow(low, high, 0, [], [])
+
+    def _add_shared(self) -> None:
+        """The rate, and what each session sends over each arc."""
+        self._column(1.0, range(len(self._sessions)), [-weight for weight in self._weights])
+        capacity_rows = len(self._sessions) * (1 + len(self._capacities))
+        for session in np.unique(self._sessions):
+            mine = np.flatnonzero(self._sessions == session).tolist()
+            for arc in range(len(self._capacities)):
+                rows = [*(self._need(c, arc) for c in mine), capacity_rows + arc]
+                self._column(0.0, rows, [*[-1.0] * len(mine), 1.0])
+        self._first = self._program.getNumCol()
+
+    def _need(self, commodity: int, arc: int) -> int:
+        return len(self._sessions) + commodity * len(self._capacities) + arc
+
+    def _column(self, value: float, rows: Iterable[int], entries: Sequence[float]) -> None:
+        indices = np.fromiter(rows, dtype=np.int32)
+        self._program.addCol(value, 0.0, inf, len(indices), indices, np.asarray(entries, float))
+
+    def add(self, commodity: int, tree: Tree) -> bool:
+        """Adds a column; whether it is new."""
+        if (commodity, tree.arcs) in self._known:
+            return False
+        self._known.add((commodity, tree.arcs))
+        self.columns.append((commodity, tree))
+        rows = [commodity, *(self._need(commodity, arc) for arc in tree.arcs)]
+        self._column(0.0, rows, [1.0] * len(rows))
+        return True
+
+    def solve(self) -> float:
+        """The best rate with the columns that there are."""
+        self._program.run()
+        status = self._program.getModelStatus()
+        if status == highspy.HighsModelStatus.kOptimal:
+            rate = self._program.getInfo().objective_function_value
+            return float(np.round(rate, _DIGITS) * self._unit)
+        unbounded = (
+            highspy.HighsModelStatus.kUnbounded,
+            highspy.HighsModelStatus.kUnboundedOrInfeasible,
+        )
+        if status in unbounded:
+            raise ScenarioError("the rate has no limit: some path is of links without a rate")
+        raise ArithmeticError(f"HiGHS: {self._program.modelStatusToString(status)}")
+
+    def rates(self) -> Floats:
+        """The rate of each column."""
+        values = np.asarray(self._program.getSolution().col_value)
+        return np.maximum(np.round(values[self._first :], _DIGITS), 0.0) * self._unit
+
+    def loads(self) -> Floats:
+        """What the columns put on each arc, shared as the program allows."""
+        needs = np.zeros((len(self._sessions), len(self._capacities)))
+        for (commodity, tree), rate in zip(self.columns, self.rates(), strict=True):
+            needs[commodity, list(tree.arcs)] += rate
+        return self._by_session(np.max, needs).sum(axis=0)
+
+    def prices(self) -> Floats:
+        """What a unit of rate on each arc (columns) costs each commodity (rows)."""
+        duals = np.asarray(self._program.getSolution().row_dual)
+        first, last = self._need(0, 0), self._need(len(self._sessions), 0)
+        return np.maximum(duals[first:last].reshape(len(self._sessions), -1), 0.0)
+
+    def bound(self, prices: Floats, costs: Sequence[float]) -> float:
+        """No scheme's rate is above this, for any prices and each commodity's cheapest tree.
+
+        Weak duality, the prices scaled so that a unit of rate costs one.
+        """
+        cost = float(self._weights @ costs)
+        if cost <= 0:
+            return inf
+        dearest = self._by_session(np.sum, prices).max(axis=0)
+        paid = dearest > 0
+        return float(self._capacities[paid] @ dearest[paid]) / cost * self._unit
+
+    def _by_session(self, combine: Callable[..., Floats], values: Floats) -> Floats:
+        """Combines the rows of the commodities of each session."""
+        sessions = np.unique(self._sessions)
+        return np.stack([combine(values[self._sessions == s], axis=0) for s in sessions])

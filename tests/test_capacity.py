@@ -1,0 +1,296 @@
+"""``sojourn.capacity`` beside oracles: brute force, minimum cuts, known counts and examples."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any
+
+import networkx
+import numpy as np
+import pytest
+from scipy.optimize import linprog
+
+from sojourn.capacity import frontier
+from sojourn.capacity.diagram import Limits, count_paths, job_of
+from sojourn.capacity.draw import grid
+from sojourn.capacity.network import Problem
+from sojourn.capacity.parse import parse
+from sojourn.capacity.solve import Options, solve
+from sojourn.errors import ScenarioError
+
+UNCOUNTED = Options(count=False)
+ROUTING = Options(routing=True, count=False)
+#: Two destinations that both get 2 only if the middle link codes; routing alone gives 1.5.
+BUTTERFLY = {
+    "directed": True,
+    "source": "s",
+    "to": ["x", "y"],
+    "links": [
+        {"from": ends[0], "to": ends[1], "capacity": 1, "latency": 1}
+        for ends in ("sa", "sb", "ax", "by", "ac", "bc", "cd", "dx", "dy")
+    ],
+}
+
+
+def drawn(seed: int) -> dict[str, Any]:
+    """A small graph with links of one and of two directions, some of them side by side."""
+    generator = random.Random(seed)
+    nodes = range(generator.randint(3, 6))
+    one_way = generator.choice([0.0, 0.5, 1.0])
+    links = []
+    for _ in range(generator.randint(len(nodes), 10)):
+        tail, head = generator.sample(nodes, 2)
+        link: dict[str, Any] = {"from": tail, "to": head, "capacity": generator.randint(0, 8)}
+        link |= {"latency": generator.choice([0, 1, 1.5, 2, 3.25]), "capacity": link["capacity"]}
+        links.append({**link, "directed": generator.random() < one_way})
+    sessions = []
+    for _ in range(generator.choice([1, 1, 2])):
+        chosen = generator.sample(nodes, generator.randint(2, 3))
+        weight = generator.choice([1, 2, 0.5])
+        sessions.append({"source": chosen[0], "to": chosen[1:], "weight": weight})
+    return {"links": links, "sessions": sessions, "deadline": generator.choice([3, 4.5, 6, 9])}
+
+
+def random_problems(number: int) -> Iterator[Problem]:
+    """So many problems whose destinations can be reached at all."""
+    found = 0
+    for seed in itertools.count():
+        try:
+            problem = parse(drawn(seed))
+        except ScenarioError:  # a destination cannot be reached, or has no link
+            continue
+        yield problem
+        found += 1
+        if found == number:
+            return
+
+
+def simple_paths(problem: Problem, source: int, target: int) -> list[tuple[int, ...]]:
+    """All paths within the deadline, as arcs, by walking."""
+    network, limit = problem.network, problem.network.steps_within(problem.deadline)
+    found = []
+
+    def walk(node: int, visited: frozenset[int], arcs: tuple[int, ...], latency: int) -> None:
+        if latency > limit:
+            return
+        if node == target:
+            found.append(arcs)
+            return
+        for index, arc in enumerate(network.arcs):
+            if arc.tail == node and arc.head not in visited:
+                seen = visited | {arc.head}
+                walk(arc.head, seen, (*arcs, index), latency + arc.latency)
+
+    walk(source, frozenset({source}), (), 0)
+    return found
+
+
+def brute_force(problem: Problem, *, routing: bool) -> float:
+    """The rate by the linear program over all paths, or all unions of a path per destination."""
+    columns: list[tuple[int, int, frozenset[int]]] = []
+    demands: list[tuple[int, float]] = []
+    for number, session in enumerate(problem.sessions):
+        paths = [simple_paths(problem, session.source, node) for node in session.to]
+        if not all(paths):
+            return 0.0
+        if routing:
+            choices = [{frozenset(itertools.chain(*c)) for c in itertools.product(*paths)}]
+        else:
+            choices = [set(map(frozenset, p)) for p in paths]
+        for choice in choices:
+            columns += [(number, len(demands), arcs) for arcs in choice]
+            demands.append((number, session.weight))
+    return _maximum(problem, columns, demands)
+
+
+def _maximum(
+    problem: Problem,
+    columns: list[tuple[int, int, frozenset[int]]],
+    demands: list[tuple[int, float]],
+) -> float:
+    """Variables: the rate, each session's need of each arc, each column's rate."""
+    arcs, sessions = len(problem.network.arcs), len(problem.sessions)
+    first = 1 + sessions * arcs
+    equal = np.zeros((len(demands), first + len(columns)))
+    needs = np.zeros((len(demands), arcs, first + len(columns)))
+    capacity = np.zeros((arcs, first + len(columns)))
+    for demand, (session, weight) in enumerate(demands):
+        equal[demand, 0] = -weight
+        for arc in range(arcs):
+            needs[demand, arc, 1 + session * arcs + arc] = -1
+    for session, arc in itertools.product(range(sessions), range(arcs)):
+        capacity[arc, 1 + session * arcs + arc] = 1
+    for index, (_, demand, used) in enumerate(columns):
+        equal[demand, first + index] = 1
+        needs[demand, list(used), first + index] = 1
+    above = np.vstack([needs.reshape(-1, first + len(columns)), capacity])
+    most = np.concatenate(
+        [np.zeros(len(demands) * arcs), [arc.capacity for arc in problem.network.arcs]]
+    )
+    goal = np.zeros(first + len(columns))
+    goal[0] = -1
+    done = linprog(goal, A_ub=above, b_ub=most, A_eq=equal, b_eq=np.zeros(len(demands)))
+    assert done.status == 0, done.message
+    return float(-done.fun)
+
+
+def test_it_finds_what_brute_force_finds() -> None:
+    feasible = 0
+    for problem in random_problems(200):
+        coding = solve(problem, problem.deadline, UNCOUNTED)
+        routing = solve(problem, problem.deadline, ROUTING)
+        assert coding.rate == pytest.approx(brute_force(problem, routing=False), abs=1e-6)
+        assert routing.rate == pytest.approx(brute_force(problem, routing=True), abs=1e-6)
+        assert coding.bound == pytest.approx(coding.rate, abs=1e-6)
+        assert routing.bound == pytest.approx(routing.rate, abs=1e-6)
+        assert coding.rate >= routing.rate - 1e-6
+        feasible += coding.rate > 0
+    assert feasible > 80
+
+
+def test_the_diagram_holds_the_paths_that_brute_force_finds(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")  # as where it is built otherwise
+    several = 0
+    for problem in random_problems(100):
+        steps = problem.network.steps_within(problem.deadline)
+        for source, target in problem.pairs():
+            job = job_of(problem.network, (source, target), steps)
+            expected = simple_paths(problem, source, target)
+            counted = frontier.paths(job, 1000)
+            assert counted["count"] == len(expected)
+            links = {frozenset(job["arcs"][edge] for edge in path) for path in counted["listed"]}
+            network = problem.network
+            assert links == {frozenset(map(network.link, path)) for path in expected}
+            several += len(expected) > 1
+    assert several > 40
+
+
+def test_listing_all_paths_or_generating_them_makes_no_difference() -> None:
+    for problem in random_problems(8):
+        listed = solve(problem, problem.deadline, Options())
+        generated = solve(problem, problem.deadline, Options(limits=Limits(listed=0)))
+        assert listed.rate == pytest.approx(generated.rate, abs=1e-9)
+        assert listed.diagrams.paths.keys() == set(problem.pairs())
+
+
+@pytest.mark.parametrize("routing", [False, True])
+def test_the_solution_keeps_its_promises(routing: bool) -> None:
+    for problem in random_problems(60):
+        network = problem.network
+        solution = solve(problem, problem.deadline, Options(routing, count=False))
+        if solution.rate == 0:
+            continue
+        arrived = dict.fromkeys(
+            [(i, node) for i, s in enumerate(problem.sessions) for node in s.to], 0.0
+        )
+        for used in solution.used:
+            for node, path in zip(used.commodity.terminals, used.tree.paths, strict=True):
+                arrived[used.commodity.session, node] += used.rate
+                ends = [network.arcs[path[0]].tail, *(network.arcs[a].head for a in path)]
+                assert len(set(ends)) == len(ends)
+                assert ends[-1] == node
+                assert [network.arcs[a].tail for a in path] == ends[:-1]
+                latency = sum(network.arcs[a].latency for a in path)
+                assert latency <= network.steps_within(problem.deadline)
+        for (session, _), rate in arrived.items():
+            weight = problem.sessions[session].weight
+            assert rate == pytest.approx(solution.rate * weight, rel=1e-6)
+        for arc, load in zip(network.arcs, solution.loads, strict=True):
+            assert load <= arc.capacity + 1e-6
+
+
+def test_a_longer_deadline_never_lowers_the_rate_and_the_minimum_cut_ends_it() -> None:
+    for seed in range(6):
+        problem = grid(4, 4, seed)
+        rates = [solve(problem, Fraction(d), UNCOUNTED).rate for d in range(0, 161, 20)]
+        assert rates == sorted(rates)
+        graph = networkx.DiGraph()
+        for arc in problem.network.arcs:
+            graph.add_edge(arc.tail, arc.head, capacity=arc.capacity)
+        source, to = problem.sessions[0].source, problem.sessions[0].to
+        cut = min(networkx.minimum_cut_value(graph, source, node) for node in to)
+        assert rates[-1] == pytest.approx(cut)
+        assert solve(problem, None, UNCOUNTED).rate == pytest.approx(cut)
+
+
+def test_coding_beats_routing_on_the_butterfly() -> None:
+    problem = parse(BUTTERFLY)
+    assert solve(problem, None, UNCOUNTED).rate == pytest.approx(2)
+    assert solve(problem, None, ROUTING).rate == pytest.approx(1.5)
+    # The coded path takes 4; without it each destination has its own.
+    assert solve(problem, Fraction(3), UNCOUNTED).rate == pytest.approx(1)
+
+
+def test_names_and_order_do_not_matter() -> None:
+    for seed in range(40):
+        document = drawn(seed)
+        names = {node: f"node {node}" for node in range(6)}
+        links = [
+            {**link, "from": names[link["from"]], "to": names[link["to"]]}
+            for link in document["links"]
+        ]
+        random.Random(seed).shuffle(links)
+        sessions = [
+            {**s, "source": names[s["source"]], "to": [names[n] for n in s["to"]]}
+            for s in document["sessions"]
+        ]
+        try:
+            problem = parse(document)
+        except ScenarioError:
+            continue
+        renamed = parse({**document, "links": links, "sessions": sessions})
+        for options in (UNCOUNTED, ROUTING):
+            rate = solve(problem, problem.deadline, options).rate
+            assert solve(renamed, renamed.deadline, options).rate == pytest.approx(rate)
+
+
+@pytest.mark.parametrize(("size", "paths"), [(5, 8512), (8, 789360053252), (9, 3266598486981642)])
+def test_paths_between_the_corners_of_a_grid_are_as_many_as_is_known(size: int, paths: int) -> None:
+    """OEIS A007764; the report calls the last one 3 quadrillion."""
+    network = grid(size, size, 0).network
+    pair = (0, size * size - 1)
+    counted = count_paths(network, [pair], float("inf"), Limits(seconds=60))
+    assert counted.paths[pair].count == paths
+    assert counted.paths[pair].listed is None
+
+
+def test_a_shuffled_file_has_no_larger_diagram() -> None:
+    network = grid(7, 7, 0).network
+    edges = [(arc.tail, arc.head) for arc in network.arcs[::2]]
+    random.Random(1).shuffle(edges)
+    links = [{"from": a, "to": b, "capacity": 1, "latency": 1} for a, b in edges]
+    problem = parse({"links": links, "source": 0, "to": 48})
+    pair = next(problem.pairs())
+    counted = count_paths(problem.network, [pair], float("inf"), Limits(seconds=60))
+    assert counted.paths[pair].count == 575780564
+
+
+def test_a_diagram_that_does_not_fit_leaves_the_solution_as_it_is() -> None:
+    problem = grid(7, 7, 0)
+    deadline = Fraction(60)
+    small = solve(problem, deadline, Options(limits=Limits(memory=20_000_000)))
+    assert small.diagrams.failure == "the diagram of the paths does not fit in 20 MB"
+    late = solve(problem, deadline, Options(limits=Limits(seconds=0.01)))
+    assert late.diagrams.failure == "the diagram of the paths does not fit in 0.01 s"
+    assert small.rate == late.rate == pytest.approx(solve(problem, deadline, Options()).rate)
+
+
+def test_the_bound_holds_when_the_search_is_cut_short() -> None:
+    problem = grid(8, 8, 4)
+    optimum = solve(problem, Fraction(90), UNCOUNTED)
+    assert optimum.gap < 1e-6
+    cut = solve(problem, Fraction(90), Options(count=False, seconds=0))
+    assert cut.rate < optimum.rate <= cut.bound
+    assert cut.gap > 0
+
+
+def test_a_grid_of_12_by_12_is_solved_in_a_minute() -> None:
+    solution = solve(grid(12, 12, 1), Fraction(120), UNCOUNTED)
+    assert solution.rate > 0
+    assert solution.gap < 0.01
+    assert solution.seconds < 60
