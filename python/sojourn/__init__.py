@@ -3,6 +3,8 @@
 >>> import sojourn
 >>> result = sojourn.run("experiments/ccperf/cubic-friendliness.toml")
 >>> result.flows, result.links, result.net, result.series, result.plot()
+>>> sojourn.sweep("grid.toml").summary
+>>> sojourn.open("results/cubic-friendliness")
 """
 
 from __future__ import annotations
@@ -13,15 +15,33 @@ from sojourn.errors import ScenarioError, SojournError
 
 if TYPE_CHECKING:
     from sojourn.engine import run
+    from sojourn.metrics import metric
     from sojourn.result import Result
     from sojourn.scenario import Scenario, load
+    from sojourn.sweeps.stored import Sweep, sweep
+    from sojourn.sweeps.stored import open_directory as open  # noqa: A004
 
-__all__ = ["Result", "Scenario", "ScenarioError", "SojournError", "load", "run"]
+__all__ = [
+    "Result",
+    "Scenario",
+    "ScenarioError",
+    "SojournError",
+    "Sweep",
+    "load",
+    "metric",
+    "open",
+    "run",
+    "sweep",
+]
 _HOMES = {
-    "Result": "sojourn.result",
-    "Scenario": "sojourn.scenario",
-    "load": "sojourn.scenario",
-    "run": "sojourn.engine",
+    "Result": ("sojourn.result", "Result"),
+    "Scenario": ("sojourn.scenario", "Scenario"),
+    "Sweep": ("sojourn.sweeps.stored", "Sweep"),
+    "load": ("sojourn.scenario", "load"),
+    "metric": ("sojourn.metrics", "metric"),
+    "open": ("sojourn.sweeps.stored", "open_directory"),
+    "run": ("sojourn.engine", "run"),
+    "sweep": ("sojourn.sweeps.stored", "sweep"),
 }
 
 
@@ -31,6 +51,11 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'sojourn' has no attribute {name!r}")
     from importlib import import_module
 
-    value = getattr(import_module(_HOMES[name]), name)
+    module, attribute = _HOMES[name]
+    value = getattr(import_module(module), attribute)
     globals()[name] = value
     return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

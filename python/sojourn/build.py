@@ -23,13 +23,16 @@ def engine() -> str:
     return _internal.engine_build()
 
 
-@cache
 def definitions() -> str:
     """Changes whenever a metric could: with the code of the metrics and of what they use of this
     package, but not with its comments and docstrings.
     """
+    return _digest(tuple(metric.compute for metric in metrics()))
+
+
+@cache
+def _digest(functions: tuple[Callable[..., Any], ...]) -> str:
     digest = hashlib.blake2b(digest_size=6)
-    functions = [metric.compute for metric in metrics()]
     for module in _used_by(function.__module__ for function in functions):
         digest.update(_code(module).encode())
     for function in functions:

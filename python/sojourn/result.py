@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,6 +14,7 @@ import polars as pl
 
 from sojourn.errors import SojournError
 from sojourn.metrics import Metric, RunData, Scope, Values, compute, metrics
+from sojourn.notebook import describe, html
 from sojourn.scenario import Scenario, expanded_flows
 
 if TYPE_CHECKING:
@@ -107,6 +110,29 @@ class Result:
             "net": {"metrics": net[0] if net else {}},
             "groups": entries(self.groups, ("id",)),
         }
+
+    def save(self, directory: str | Path | None = None, *, force: bool = False) -> Path:
+        """Stores the run as ``sojourn run`` does, below ``results/`` by default; where it went.
+
+        Raises:
+            ScenarioError: if the directory cannot be written, or holds something else and not
+                ``force``.
+
+        """
+        from sojourn.store import run_directory
+        from sojourn.store.place import PYTHON, claimed
+
+        out = Path(directory) if directory is not None else None
+        tenant = run_directory.tenant(self.scenario)
+        with claimed(tenant, out, warnings.warn, force=force, terms=PYTHON) as chosen:
+            run_directory.save(self, chosen)
+        return chosen
+
+    def __repr__(self) -> str:
+        return f"<sojourn.Result {describe(self)}>"
+
+    def _repr_html_(self) -> str:
+        return html(self)
 
     def frame(self, scope: Scope, chosen: Iterable[Metric]) -> pl.DataFrame:
         """Who the members of a scope are, and the chosen metrics of each."""

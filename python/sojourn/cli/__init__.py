@@ -10,6 +10,7 @@ from typing import TextIO
 
 import click
 
+from sojourn.checkout import is_stale
 from sojourn.cli.output import printed, warn
 from sojourn.errors import ScenarioError, ScenarioWarning, SojournError
 from sojourn.names import unknown
@@ -79,6 +80,8 @@ def _show_version(context: click.Context, option: click.Parameter, wanted: bool)
 )
 def cli() -> None:
     """Sojourn: a congestion-control laboratory."""
+    if is_stale():
+        warn("the engine is older than the Rust sources; to build it: make setup")
 
 
 def main() -> None:

@@ -7,10 +7,10 @@ from importlib import import_module
 
 import numpy as np
 
-from sojourn.metrics.registry import Metric, Scope, Values, metrics
+from sojourn.metrics.registry import Metric, Scope, Values, metric, metrics
 from sojourn.metrics.samples import RunData
 
-__all__ = ["Metric", "RunData", "Scope", "Values", "compute", "metrics", "unknown"]
+__all__ = ["Metric", "RunData", "Scope", "Values", "compute", "metric", "metrics", "unknown"]
 
 #: The files of the metrics, in the order of the tables.
 FAMILIES = (

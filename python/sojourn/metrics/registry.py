@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
+
+from sojourn.names import unknown
 
 if TYPE_CHECKING:
     from sojourn.metrics.samples import RunData
@@ -55,19 +57,27 @@ def metric(
     scope: Scope,
     name: str,
     *,
-    quantity: str,
     unit: str,
-    aggregator: str,
+    quantity: str = "",
+    aggregator: str = "",
     sampling: str = "interval",
     empty: str = "null",
     better: Better = None,
     on_request: bool = False,
 ) -> Callable[[Compute], Compute]:
-    """Registers a function as the metric ``name``; its docstring is the summary."""
+    """Registers a function as the metric ``name``; its docstring is the summary.
+
+    The function is given a :class:`RunData` and returns one value per flow, link or group, or one
+    for the network; NaN means undefined. A metric from outside the package may be registered
+    again, as when a notebook's cell is run twice.
+    """
+    if scope not in get_args(Scope):
+        raise ValueError(unknown("scope", scope, get_args(Scope)))
 
     def register(compute: Compute) -> Compute:
-        if (scope, name) in _METRICS:
-            raise ValueError(f"metric {name} of {scope} is registered twice")
+        known = _METRICS.get((scope, name))
+        if known and known.compute.__module__.startswith("sojourn."):
+            raise ValueError(f"metric {name} of {scope} is registered already")
         summary = " ".join((compute.__doc__ or "").split())
         declared = (quantity, unit, aggregator, sampling, empty, compute, summary)
         _METRICS[scope, name] = Metric(name, scope, *declared, better, on_request)

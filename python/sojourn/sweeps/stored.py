@@ -1,0 +1,110 @@
+"""Sweeps from Python: run one, open what is stored."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from sojourn.errors import SojournError
+from sojourn.notebook import describe_sweep
+from sojourn.result import Result
+from sojourn.scenario import Scenario, Source, load
+from sojourn.store import manifest, run_directory
+from sojourn.store.place import PYTHON, claimed
+from sojourn.sweeps import directory as place
+from sojourn.sweeps import run, table
+from sojourn.sweeps.expand import plan
+
+
+class Sweep:
+    """A stored sweep."""
+
+    def __init__(self, directory: Path) -> None:
+        content = manifest.read(directory)
+        if content["kind"] != place.KIND:
+            raise SojournError(f"{directory}: holds a {content['kind']}, not a sweep")
+        self.directory = directory
+        #: The values of each field path.
+        self.grid: Mapping[str, Sequence[Any]] = content["grid"]
+        self.replications: int = content["replications"]
+
+    @property
+    def summary(self) -> pl.DataFrame:
+        """Mean, half width of the 95 % confidence interval, count, minimum and maximum of every
+        metric at every point.
+        """
+        return table.summary(self.directory)
+
+    @property
+    def runs(self) -> pl.DataFrame:
+        """One row per flow, link and network of every run, with the grid's values and all metrics
+        as columns.
+        """
+        rows = table.ask(self.directory, lambda rows: rows.collect())
+        return pl.DataFrame() if rows is None else rows
+
+    @property
+    def failures(self) -> list[tuple[str, str]]:
+        """Point and error of the runs that failed."""
+        return table.failures(self.directory)
+
+    def __repr__(self) -> str:
+        return f"<sojourn.Sweep {describe_sweep(self)}>"
+
+    def _repr_html_(self) -> str:
+        return f"<p>{escape(describe_sweep(self))}</p>{self.summary._repr_html_()}"
+
+
+def sweep(
+    scenario: Scenario | Source,
+    *,
+    directory: str | Path | None = None,
+    overrides: Iterable[str] = (),
+    jobs: int | None = None,
+    force: bool = False,
+    retry_failed: bool = False,
+    progress: Callable[[int, int], None] = lambda done, total: None,
+) -> Sweep:
+    """Runs the grid of a scenario's sweep table, what is not stored yet, as ``sojourn sweep`` does.
+
+    ``directory`` is where results go, below ``results/`` by default; one that holds something else
+    is refused unless ``force``. ``jobs`` runs go on at a time, one per core by default.
+    ``progress`` is told how many of how many runs are done.
+
+    Raises:
+        ScenarioError: names the field, what was given and what is allowed.
+
+    """
+    loaded = scenario if isinstance(scenario, Scenario) else load(scenario, overrides)
+    planned = plan(loaded)
+    out = Path(directory) if directory is not None else None
+    tenant = place.tenant(loaded, planned)
+    with claimed(tenant, out, warnings.warn, force=force, terms=PYTHON) as chosen:
+        run.sweep(
+            planned,
+            chosen,
+            jobs or os.cpu_count() or 1,
+            progress=progress,
+            warn=warnings.warn,
+            retry_failed=retry_failed,
+        )
+    made = Sweep(chosen)
+    table.save(made.summary, chosen)
+    return made
+
+
+def open_directory(directory: str | Path) -> Result | Sweep:
+    """Opens what ``sojourn run`` or ``sojourn sweep`` has stored."""
+    path = Path(directory)
+    kind = manifest.read(path)["kind"]
+    if kind == run_directory.KIND:
+        return run_directory.load(path)
+    if kind == place.KIND:
+        return Sweep(path)
+    raise SojournError(f"{path}: holds a {kind}; its tables are comparison.csv and tables/*.csv")
