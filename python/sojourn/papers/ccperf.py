@@ -76,6 +76,7 @@ CCPERF = Paper(
     ),
     cells=_cells,
     statements=STATEMENTS,
+    changed=lambda overrides: not _setup(overrides).published,
 )
 
 

@@ -99,9 +99,7 @@ def _of_experiment(experiment: str, request: Request) -> Iterator[Cell]:
 
 def points(experiment: str, request: Request) -> Iterator[Point]:
     """The runs of an experiment."""
-    document = scenario(experiment)
-    for override in request.overrides:
-        apply_override(document, override)
+    document = scenario(experiment, request)
     if request.quick:
         document["sweep"]["replications"] = 1
         document["sweep"]["grid"] |= _QUICK[experiment]
@@ -111,9 +109,12 @@ def points(experiment: str, request: Request) -> Iterator[Point]:
         yield point
 
 
-def scenario(experiment: str) -> Document:
-    """The experiment's file."""
-    return read(data.path(f"experiments/abe/{experiment}.toml"))
+def scenario(experiment: str, request: Request) -> Document:
+    """The experiment's file with the overrides."""
+    document = read(data.path(f"experiments/abe/{experiment}.toml"))
+    for override in request.overrides:
+        apply_override(document, override)
+    return document
 
 
 def _place(experiment: str, canonical: Document) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from sojourn.metrics import RunData
 from sojourn.metrics.columns import ratio
 from sojourn.papers.abe.cells import scenario
 from sojourn.papers.abe.values import BACKOFF, NAMES, RECOMMENDED, STANDARD, TRACE
+from sojourn.papers.paper import Request
 from sojourn.scenario import Document, set_path, validated
 from sojourn.sweeps.expand import plan
 
@@ -19,10 +20,10 @@ _SIGNALS = (("losses", "solid"), ("marks", "dashed"), ("marks, beta_ecn = 0.85",
 _FINE = "5 ms"
 
 
-def windows() -> Chart:
+def windows(request: Request) -> Chart:
     """The window over time, with losses, with marks, and with marks and ABE."""
     panels: dict[str, list[Line]] = {}
-    for point in plan(validated(scenario(TRACE))):
+    for point in plan(validated(scenario(TRACE, request))):
         aqm = point.canonical["topology"]["bottleneck"]["queue"]["kind"]
         lines = panels.setdefault(aqm, [])
         index = len(lines)
@@ -41,9 +42,9 @@ def windows() -> Chart:
     )
 
 
-def queueing_delay() -> Chart:
+def queueing_delay(request: Request) -> Chart:
     """Its distribution with standard and with recommended backoff at 80 ms."""
-    document = scenario(BACKOFF)
+    document = scenario(BACKOFF, request)
     queues = document.pop("sweep")["grid"]["topology.bottleneck.queue"]
     document["sample_interval"] = _FINE
     panels = []
