@@ -64,9 +64,9 @@ impl FieldError {
 
 /// The name most like `written`, if any is like it at all.
 fn nearest<'a>(written: &str, names: &[&'a str]) -> Option<&'a str> {
-    let written: String = written.to_lowercase().replace('_', "-").chars().take(100).collect();
-    let likeness =
-        |name: &str| strsim::normalized_damerau_levenshtein(&written, &name.replace('_', "-"));
+    let plain = |name: &str| name.to_lowercase().replace('_', "-");
+    let written: String = plain(written).chars().take(100).collect();
+    let likeness = |name: &str| strsim::normalized_damerau_levenshtein(&written, &plain(name));
     let likely = names.iter().map(|name| (likeness(name), *name)).filter(|(like, _)| *like > 0.4);
     likely.max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, name)| name)
 }

@@ -9,6 +9,7 @@ use std::str::FromStr;
 
 use serde::de::Visitor;
 
+use crate::error::FieldError;
 use crate::units::{Rate, Span};
 
 /// Units and their factors relative to the base unit, largest first.
@@ -83,7 +84,8 @@ fn parse_in(text: &str, units: Units, expected: &str) -> Result<u64, String> {
         .find(|(name, _)| *name == unit || (*name == "us" && unit == "µs"))
         .ok_or_else(|| {
             let names: Vec<_> = units.iter().map(|(name, _)| *name).collect();
-            format!("unknown unit '{unit}'; allowed: {}; {}", names.join(", "), wrong())
+            let unknown = FieldError::unknown_name("", "unit", unit, &names).message;
+            format!("{unknown}; {}", wrong())
         })?;
     let value = (number * factor).round();
     if value < 0.0 {
@@ -304,6 +306,8 @@ mod tests {
         let why = |text: &str| text.parse::<Span>().unwrap_err();
         assert!(why("15").contains("a unit is missing"));
         assert!(why("15 Mbit/s").contains("unknown unit 'Mbit/s'"));
+        assert!(why("15 mss").contains("did you mean 'ms'?"));
+        assert!("1 mbits/s".parse::<Rate>().unwrap_err().contains("did you mean 'Mbit/s'?"));
         assert!(why("-1 s").contains("negative"));
         assert!("0 Mbit/s".parse::<Rate>().unwrap_err().contains("above zero"));
         assert!("1e30 kB".parse::<Bytes>().unwrap_err().contains("absurdly large"));
