@@ -9,8 +9,8 @@ RUST := $(shell find crates/*/src crates/*/build.rs)
 STAMP := $(VENV)/.built
 MODULE = $(subst -,_,$(NAME))
 
-.PHONY: help setup dev demo test test-cca test-queue test-wheel check dist lock docs page bench format \
-    conformance
+.PHONY: help setup dev demo test test-cca test-queue test-guides test-wheel check dist lock docs page \
+    bench format conformance
 
 help:  ## What there is to make
 	@sed -n 's/^\([a-z0-9%-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
@@ -52,6 +52,9 @@ test-cca:  ## Test one congestion control, its laws and its conformance: make te
 test-queue:  ## Test one queue discipline and the conformance of all: make test-queue NAME=codel
 	cargo test --quiet -p sojourn-core --lib -- queue::$(MODULE)::
 	cargo test --quiet -p sojourn-core --test all -- queue_conformance::
+
+test-guides: setup  ## Scaffold one of each kind as the guides say, build it, run its conformance
+	$(BIN)/pytest tests/guides.py
 
 check: setup  ## Formatters, linters and types
 	git ls-files '*.rs' | xargs rustfmt --edition 2024 --check

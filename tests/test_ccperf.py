@@ -41,14 +41,6 @@ def test_every_printed_value_is_compared(rows: dict[tuple[str, str], dict[str, A
                 assert row["replications"] == 20
 
 
-def test_the_page_prints_the_active_time_as_completion_time(
-    rows: dict[tuple[str, str], dict[str, Any]],
-) -> None:
-    for column in ("flow_1", "flow_2"):
-        row = rows["flow_completion_time_l4", column]
-        assert row["measured"] == pytest.approx(row["published"], abs=0.1)
-
-
 def test_sum_of_throughput(rows: dict[tuple[str, str], dict[str, Any]]) -> None:
     mean = rows["mean_agg_throughput_l4", "flow_1"]["mean"]
     assert mean == pytest.approx(30.79, rel=0.01)

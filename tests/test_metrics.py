@@ -245,13 +245,6 @@ def test_an_application_limited_flow_has_no_convergence() -> None:
     assert of(greedy, "flow", "stability_l4") == pytest.approx([0])
 
 
-def test_retransmissions_per_packet_lost_leaves_out_probes() -> None:
-    counters = {"retransmissions": [4, 2], "probe_retransmissions": [1, 1], "lost": [4, 1]}
-    run = run_of([[1], [1]], warmup="100 ms", **counters)
-    assert of(run, "flow", "retransmissions_per_packet_lost_l4") == pytest.approx([4 / 5])
-    assert of(run, "flow", "total_retransmissions_l4") == [2]
-
-
 def test_better_is_defined_only_for_what_is_better() -> None:
     better = {(m.scope, m.name): m.better for m in metrics()}
     assert better["flow", "mean_throughput_l4"] == better["link", "utilization_l1"] == "higher"

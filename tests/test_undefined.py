@@ -79,25 +79,3 @@ def test_parquet_has_null(sojourn: Command, mixed: Path, tmp_path: Path) -> None
         defined = table.filter(pl.col(metric).is_not_null())["id"]
         assert {str(i) for i in defined} == flows, metric
         assert not table[metric].cast(pl.Float64).is_nan().any()
-
-
-@pytest.mark.parametrize("stack", ["linux-6", "linux-4.9", "rfc", "ns3"])
-def test_no_more_is_retransmitted_than_was_lost(stack: str) -> None:
-    """Over links that lose a lot, so that probes, timeouts and lost retransmissions abound."""
-    from sojourn.engine import run
-
-    for seed, loss in ((1, "20 %"), (2, "5 %"), (3, "1 %")):
-        bottleneck = {"rate": "8 Mbit/s", "queue": "fifo", "loss": loss}
-        flow = {"cca": "cubic", "rtt": "30 ms", "stack": stack}
-        transfers = {"traffic": {"kind": "sized", "size": "30 kB", "repeats": 9}}
-        done = run(
-            {
-                "duration": "30 s",
-                "seed": seed,
-                "topology": {"kind": "dumbbell", "bottleneck": bottleneck},
-                "flows": [flow, flow | transfers],
-            }
-        )
-        shares = done.flows["retransmissions_per_packet_lost_l4"]
-        assert shares.is_not_null().all()
-        assert shares.is_between(0.5, 1).all(), shares

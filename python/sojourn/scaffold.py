@@ -98,7 +98,7 @@ KINDS: Mapping[str, Kind] = {
         ),
         "write what it measures; sojourn list metrics shows it",
         language="python",
-        outside={"MODULE.py": "metric.py.in"},
+        outside={"MODULE.py": "metric_outside.py.in"},
         after_outside="write what it measures, and import {module} before sojourn.run(...)",
     ),
 }

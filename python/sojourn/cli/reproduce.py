@@ -46,7 +46,6 @@ def command(
     from sojourn.papers.paper import Request
     from sojourn.papers.reproduce import check, parse_where, reproduce
     from sojourn.papers.reproduce import paper as find
-    from sojourn.papers.set_up import notice
     from sojourn.store.place import claimed
 
     chosen = find(paper)
@@ -55,9 +54,6 @@ def command(
     place = claimed(tenant(chosen, request), out, warn, force=force)
     with place as directory, progress("runs") as report:
         reproduction = reproduce(chosen, request, directory, jobs, report, warn)
-    changed = notice(chosen, request)
-    if changed and output != "table":
-        warn(changed)
     with printed():
         PRINTERS[output](reproduction)
     click.echo(f"comparison: {directory / 'comparison.csv'}", err=True)
@@ -74,16 +70,13 @@ def _csv(reproduction: Reproduction) -> None:
 
 
 def _table(reproduction: Reproduction) -> None:
-    from sojourn.papers.set_up import notice, set_up
-
     paper = reproduction.paper
-    changed = notice(paper, reproduction.request)
-    click.echo(paper.title + (f" ({changed})" if changed else "") + "\n")
+    click.echo(f"{paper.title}\n")
     for sheet in reproduction.sheets:
         tables.show(sheet.title, sheet.header, sheet.rows, words=sheet.words)
     click.echo("Set-up:")
-    for line in set_up(paper, reproduction.request):
-        click.echo(f"  {line}")
+    for choice in paper.choices:
+        click.echo(f"  {choice}")
 
 
 PRINTERS: dict[str, Callable[[Reproduction], None]] = {"table": _table, "json": _json, "csv": _csv}

@@ -106,10 +106,5 @@ def retransmissions_per_packet_sent(run: RunData) -> Values:
     empty="null if nothing was lost",
 )
 def retransmissions_per_packet_lost(run: RunData) -> Values:
-    """Of the segments that the sender marked lost, the share that it retransmitted: at most 1,
-    because tail-loss probes are of segments that it has not marked. The warm-up counts too: a loss
-    and its retransmission may lie on either side of its end.
-    """
-    samples = run.flow.samples
-    repaired = samples["retransmissions"] - samples["probe_retransmissions"]
-    return ratio(repaired.sum(axis=0), samples["lost"].sum(axis=0))
+    """Segments retransmitted per segment that the sender marked lost."""
+    return ratio(total_retransmissions(run), run.flow.total("lost"))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import asdict
 
 from sojourn.papers.paper import Paper, Request
-from sojourn.papers.set_up import notice, set_up
 from sojourn.store.manifest import Manifest
 from sojourn.store.place import Tenant
 
@@ -17,8 +16,7 @@ def content(chosen: Paper, request: Request) -> Manifest:
     return {
         "paper": chosen.name,
         "title": chosen.title,
-        "choices": set_up(chosen, request),
-        "published_set_up": notice(chosen, request) is None,
+        "choices": list(chosen.choices),
         "keys": list(chosen.keys),
         "request": asdict(request),
     }

@@ -50,9 +50,10 @@ def _cells(request: Request) -> Iterator[Cell]:
     readings = {row: reading for row, (reading, _) in _READINGS.items()}
     for column, metric in _COLUMNS.items():
         for row, values in printed.items():
+            published = None if request.overrides else values[column]
             for label in filter(None, (row, readings.get(row))):
                 keys = {"table": "19", "row": label, "column": column}
-                yield Cell(keys, values[column], cases[label], partial(_measure, metric))
+                yield Cell(keys, published, cases[label], partial(_measure, metric))
 
 
 def _sheets(rows: Sequence[Row]) -> Iterator[Sheet]:

@@ -87,6 +87,4 @@ class Paper:
     #: How the comparison is shown; by default a line per cell.
     sheets: Callable[[Sequence[Row]], Iterable[Sheet]] | None = None
     #: Figures of the comparison by name.
-    charts: Callable[[Sequence[Row], Request], Mapping[str, Chart]] | None = None
-    #: Whether overrides change the published set-up, so that nothing published is comparable.
-    changed: Callable[[Sequence[str]], bool] = bool
+    charts: Callable[[Sequence[Row]], Mapping[str, Chart]] | None = None

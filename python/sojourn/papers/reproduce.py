@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 from sojourn.engine import simulate
 from sojourn.errors import ScenarioError
 from sojourn.names import unknown
-from sojourn.papers import PAPERS, compare, set_up, sheet, statements
+from sojourn.papers import PAPERS, compare, sheet, statements
 from sojourn.papers.directory import KIND, content
 from sojourn.papers.finished import Finished, Run
 from sojourn.papers.paper import Case, Cell, Outcome, Paper, Request
@@ -39,7 +39,6 @@ class Reproduction:
     """A published evaluation, reproduced."""
 
     paper: Paper
-    request: Request
     rows: Sequence[compare.Row]
     #: The tables that show them, and what the statements came to.
     sheets: Sequence[Sheet]
@@ -67,16 +66,14 @@ def reproduce(
         raise ScenarioError("--where: no cell of the published tables is like that")
     cases = list(dict.fromkeys(case for c in cells for group in c.replications for case in group))
     outcomes = _run(cases, out, jobs, progress)
-    if set_up.notice(chosen, request):
-        cells = [replace(cell, published=None) for cell in cells]
     rows = [compare.compare(cell, outcomes) for cell in cells]
     compare.write(out / COMPARISON, chosen.keys, rows)
     manifest.write(out, KIND, content(chosen, request))
     clear_derived(out)
     sheets = shown(chosen, rows)
     sheet.write(sheets, out / TABLES)
-    _draw(chosen, request, rows, out / FIGURES, warn)
-    return Reproduction(chosen, request, rows, sheets)
+    _draw(chosen, rows, out / FIGURES, warn)
+    return Reproduction(chosen, rows, sheets)
 
 
 def shown(chosen: Paper, rows: Sequence[Row]) -> list[Sheet]:
@@ -85,14 +82,12 @@ def shown(chosen: Paper, rows: Sequence[Row]) -> list[Sheet]:
     return [*sheets, statements.sheet(statements.judge(chosen.statements, rows))]
 
 
-def _draw(
-    chosen: Paper, request: Request, rows: Sequence[Row], directory: Path, warn: Warn
-) -> None:
+def _draw(chosen: Paper, rows: Sequence[Row], directory: Path, warn: Warn) -> None:
     if chosen.charts:
         from sojourn.figures import save_each
 
         try:
-            charts = chosen.charts(rows, request)
+            charts = chosen.charts(rows)
         except Exception as error:
             warn(f"figures of {chosen.name} could not be drawn: {type(error).__name__}: {error}")
             return

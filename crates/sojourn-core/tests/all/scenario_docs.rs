@@ -22,7 +22,7 @@ fn table(name: &str) -> Value {
             member(Topology::find("dumbbell").unwrap().schema)["properties"]["bottleneck"].clone()
         }
         "graph link" => own_keys(&table("graph")["properties"]["links"]["items"], &table("link")),
-        "dumbbell" | "parking_lot" | "graph" => member(Topology::find(name).unwrap().schema),
+        _ if Topology::find(name).is_ok() => member(Topology::find(name).unwrap().schema),
         _ => match name.rsplit_once('.') {
             Some((parent, key)) => nested(&table(parent), key),
             None => member(Traffic::find(name).unwrap().schema),

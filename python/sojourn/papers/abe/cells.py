@@ -99,7 +99,9 @@ def _of_experiment(experiment: str, request: Request) -> Iterator[Cell]:
 
 def points(experiment: str, request: Request) -> Iterator[Point]:
     """The runs of an experiment."""
-    document = scenario(experiment, request)
+    document = scenario(experiment)
+    for override in request.overrides:
+        apply_override(document, override)
     if request.quick:
         document["sweep"]["replications"] = 1
         document["sweep"]["grid"] |= _QUICK[experiment]
@@ -109,12 +111,9 @@ def points(experiment: str, request: Request) -> Iterator[Point]:
         yield point
 
 
-def scenario(experiment: str, request: Request) -> Document:
-    """The experiment's file with the overrides."""
-    document = read(data.path(f"experiments/abe/{experiment}.toml"))
-    for override in request.overrides:
-        apply_override(document, override)
-    return document
+def scenario(experiment: str) -> Document:
+    """The experiment's file."""
+    return read(data.path(f"experiments/abe/{experiment}.toml"))
 
 
 def _place(experiment: str, canonical: Document) -> tuple[str, ...]:

@@ -25,29 +25,28 @@ from sojourn.papers.abe.values import (
     Row,
     pairs,
 )
-from sojourn.papers.paper import Request
 
 Named = Iterator[tuple[str, Chart]]
 _CUT = f"A dash: one of the two did not converge within {PATIENCE:g} s."
 
 
-def charts(rows: Sequence[Row], request: Request) -> Mapping[str, Chart]:
+def charts(rows: Sequence[Row]) -> Mapping[str, Chart]:
     """The figures of those experiments that were run."""
     made: dict[str, Chart] = {}
     for make in (_trace, _backoff, _convergence, _trade_off, _short_flows):
         try:
-            made |= make(rows, request)
+            made |= make(rows)
         except KeyError:
             continue
     return made
 
 
-def _trace(rows: Sequence[Row], request: Request) -> Named:
+def _trace(rows: Sequence[Row]) -> Named:
     if any(row["experiment"] == TRACE for row in rows):
-        yield "trace", windows(request)
+        yield "trace", windows()
 
 
-def _backoff(rows: Sequence[Row], request: Request) -> Named:
+def _backoff(rows: Sequence[Row]) -> Named:
     for cca in CCAS:
         found = pairs(rows, BACKOFF, "mean_throughput_l4", cca=cca)
         panels = [_over_beta(found, a, "Throughput gain (%)", "gain") for a in AQMS]
@@ -56,7 +55,7 @@ def _backoff(rows: Sequence[Row], request: Request) -> Named:
         found = pairs(rows, BACKOFF, "p50_rtt_l4", cca=cca)
         panels = [_over_beta(found, a, "Change of the median RTT (ms)", "rise") for a in AQMS]
         yield f"rtt-{cca}", Chart(f"Median RTT of {NAMES[cca]}", caption, panels)
-    yield "queueing-delay", queueing_delay(request)
+    yield "queueing-delay", queueing_delay()
 
 
 def _over_beta(found: Sequence[Pair], aqm: str, label: str, value: str) -> Panel:
@@ -68,7 +67,7 @@ def _over_beta(found: Sequence[Pair], aqm: str, label: str, value: str) -> Panel
     return Panel(f"beta_ecn ({NAMES[aqm]})", label, lines)
 
 
-def _convergence(rows: Sequence[Row], _: Request) -> Named:
+def _convergence(rows: Sequence[Row]) -> Named:
     found = pairs(rows, CONVERGENCE, "convergence_time")
     for beta in sorted({p.beta_ecn for p in found}):
         chosen = [p for p in found if p.beta_ecn == beta]
@@ -91,7 +90,7 @@ def _heat(found: Sequence[Pair], aqm: str, standard: bool) -> Panel:
     return Panel("RTT (ms)", f"{aqm}: Mbit/s", [], heat=heat)
 
 
-def _trade_off(rows: Sequence[Row], _: Request) -> Named:
+def _trade_off(rows: Sequence[Row]) -> Named:
     curves = [trade_off.convergence_curve(rows, a) for a in AQMS]
     caption = (
         f"Mean gain at RTTs from {LONG_RTT:g} ms on, one point per beta_ecn; star: RFC 8511's."
@@ -125,7 +124,7 @@ def _curves(x_label: str, curves: Sequence[Curve]) -> Panel:
     return Panel(x_label, "Throughput gain (%)", lines)
 
 
-def _short_flows(rows: Sequence[Row], _: Request) -> Named:
+def _short_flows(rows: Sequence[Row]) -> Named:
     for cca in CCAS:
         found = pairs(rows, SHORT_FLOWS, "flow_completion_time_l4", cca=cca)
         abe = [p for p in found if p.beta_ecn == RECOMMENDED[cca]]

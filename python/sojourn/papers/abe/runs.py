@@ -10,7 +10,6 @@ from sojourn.metrics import RunData
 from sojourn.metrics.columns import ratio
 from sojourn.papers.abe.cells import scenario
 from sojourn.papers.abe.values import BACKOFF, NAMES, RECOMMENDED, STANDARD, TRACE
-from sojourn.papers.paper import Request
 from sojourn.scenario import Document, set_path, validated
 from sojourn.sweeps.expand import plan
 
@@ -20,10 +19,10 @@ _SIGNALS = (("losses", "solid"), ("marks", "dashed"), ("marks, beta_ecn = 0.85",
 _FINE = "5 ms"
 
 
-def windows(request: Request) -> Chart:
+def windows() -> Chart:
     """The window over time, with losses, with marks, and with marks and ABE."""
     panels: dict[str, list[Line]] = {}
-    for point in plan(validated(scenario(TRACE, request))):
+    for point in plan(validated(scenario(TRACE))):
         aqm = point.canonical["topology"]["bottleneck"]["queue"]["kind"]
         lines = panels.setdefault(aqm, [])
         index = len(lines)
@@ -42,9 +41,9 @@ def windows(request: Request) -> Chart:
     )
 
 
-def queueing_delay(request: Request) -> Chart:
+def queueing_delay() -> Chart:
     """Its distribution with standard and with recommended backoff at 80 ms."""
-    document = scenario(BACKOFF, request)
+    document = scenario(BACKOFF)
     queues = document.pop("sweep")["grid"]["topology.bottleneck.queue"]
     document["sample_interval"] = _FINE
     panels = []

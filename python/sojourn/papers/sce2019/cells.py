@@ -59,7 +59,7 @@ def _of_table(table: Table, request: Request) -> Iterator[Cell]:
                 place = (table.number, flow, bandwidth, delay)
                 values = (table.number, table.mode, table.metric, table.flow1, table.flow2)
                 keys = dict(zip(tables.KEYS, (*values, flow, bandwidth, delay), strict=True))
-                printed = published().get(place)
+                printed = None if request.overrides else published().get(place)
                 yield Cell(
                     keys,
                     None if printed is None else float(printed),
