@@ -44,15 +44,6 @@ def test_run_writes_results_and_figures(
         assert (results / "figures" / f"{name}.svg").exists()
 
 
-@pytest.mark.parametrize("flows", [2, 20])
-def test_tables_fit_a_hundred_columns(sojourn: Command, scenario_file: Path, flows: int) -> None:
-    count = f"flows.0.count={flows - 1}"
-    done = sojourn("run", scenario_file, "--no-figures", "--set", count)
-    assert done.returncode == 0, done.stderr
-    assert max(len(line) for line in done.stdout.splitlines()) <= 100
-    assert "mean_throughput_l4" in done.stdout
-
-
 def test_csv_has_one_value_per_line(sojourn: Command, scenario_file: Path) -> None:
     done = sojourn("run", scenario_file, "--format", "csv", "--no-figures")
     rows = list(csv.DictReader(io.StringIO(done.stdout)))
@@ -176,8 +167,7 @@ def test_list_prints_every_kind(sojourn: Command) -> None:
     assert "mean_jains_fairness_throughput_l4" in names["metrics"]
     assert "experiments/ccperf/cubic-friendliness.toml" in names["experiments"]
     assert "ccperf" in names["papers"]
-    table = sojourn("list", "metrics").stdout
-    assert max(len(line) for line in table.splitlines()) <= 100
+    assert "mean_jains_fairness_throughput_l4" in sojourn("list", "metrics").stdout
 
 
 def test_a_closed_pipe_is_no_crash(scenario_file: Path) -> None:

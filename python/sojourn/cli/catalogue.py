@@ -138,7 +138,7 @@ def _details(listed: Sequence[Entry]) -> None:
     for entry in listed:
         console.print(f"[bold]{entry['name']}[/]")
         for part in _paragraphs(entry):
-            console.print(Padding(part, (0, 0, 0, 4)))
+            console.print(Padding(part, (0, 0, 0, 4), expand=False))
         console.print()
 
 
@@ -164,8 +164,9 @@ def _parameters(parameters: Sequence[Entry]) -> RenderableType:
     from sojourn.catalogue import Parameter
 
     table = Table.grid(padding=(0, 2))
+    wrapped = tables.console().is_terminal
     for share in (None, 24, 16, None):
-        table.add_column(max_width=share, overflow="fold")
+        table.add_column(max_width=share if wrapped else None, overflow="fold")
     for parameter in (Parameter(**entry) for entry in parameters):
         cells = (parameter.written or "-", parameter.description)
         table.add_row(parameter.name, parameter.type, *map(_plain, cells))

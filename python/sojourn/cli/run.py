@@ -26,6 +26,7 @@ from sojourn.cli.source import scenario_of
 @click.option("--seed", type=int, help="Seed of all random draws.")
 @metrics_option
 @click.option("--figures/--no-figures", default=True, show_default=True, help="Draw figures.")
+@click.option("--all", "everything", is_flag=True, help="Show every metric, not a summary.")
 @out_option
 @force_option
 @format_option
@@ -35,6 +36,7 @@ def command(
     seed: int | None,
     metrics: tuple[str, ...],
     figures: bool,
+    everything: bool,
     out: Path | None,
     force: bool,
     output: str,
@@ -56,7 +58,7 @@ def command(
             run_directory.save(result, directory)
         finally:  # a disk that is full loses only what it would have held
             with printed():
-                PRINTERS[output](result)
+                PRINTERS[output](result, everything)
             click.echo(speed(result.timing), err=True)
         if figures:
             from sojourn.figures import save_all

@@ -12,19 +12,10 @@ from sojourn.cli import tables
 
 if TYPE_CHECKING:
     from sojourn.result import Result
-
-#: With more flows than this, the table has one row per flow and only the main metrics.
-_MOST_COLUMNS = 4
-_MAIN = (
-    "mean_throughput_l4",
-    "mean_srtt_l4",
-    "mean_cwnd_l4",
-    "total_retransmissions_l4",
-    "total_rtos_l4",
-)
+    from sojourn.table import Table
 
 
-def _json(result: Result) -> None:
+def _json(result: Result, _: bool) -> None:
     click.echo(json.dumps(result.to_json()))
 
 
@@ -45,42 +36,52 @@ def _rows(result: Result) -> list[dict[str, Any]]:
     return rows
 
 
-def _csv(result: Result) -> None:
+def _csv(result: Result, _: bool) -> None:
     tables.write_csv(("scope", "id", "cca", "metric", "value"), _rows(result))
 
 
-def _table(result: Result) -> None:
-    document = result.to_json()
-    flows = document["flows"]
-    if len(flows) <= _MOST_COLUMNS:
-        names = [f"{flow['id']} {flow['label'] or flow['cca']}" for flow in flows]
-        _by_metric("Flows", names, flows)
+def _table(result: Result, everything: bool) -> None:
+    """The run at a glance, or the metrics that were asked for."""
+    if result.requested is not None:
+        _metrics(result)
+    elif everything:
+        _everything(result)
     else:
-        shown = [name for name in _MAIN if name in flows[0]["metrics"]]
-        rows = [
-            (f"{flow['id']} {flow['label'] or flow['cca']}", *map(flow["metrics"].get, shown))
-            for flow in flows
-        ]
-        tables.show("Flows (all metrics: --format csv)", ("flow", *shown), rows)
-    for start in range(0, len(document["links"]), _MOST_COLUMNS):
-        links = document["links"][start : start + _MOST_COLUMNS]
-        _by_metric("Links", [link["id"] for link in links], links)
-    _by_metric("Network", ["value"], [document["net"]])
-    groups = document["groups"][:_MOST_COLUMNS]
-    _by_metric("Groups of flows", [group["id"] for group in groups], groups)
+        _summarise(result)
 
 
-def _by_metric(title: str, names: list[str], members: list[dict[str, Any]]) -> None:
-    if not members or not members[0]["metrics"]:
-        return
-    from sojourn.metrics import metrics
+def _summarise(result: Result) -> None:
+    """About ten lines: what was run, the main metrics, what to beware of."""
+    from sojourn import overview
 
-    units = {m.name: m.unit for m in metrics()}
-    rows = [
-        (name, units[name], *(member["metrics"][name] for member in members))
-        for name in members[0]["metrics"]
-    ]
-    tables.show(title, ("metric", "unit", *names), rows, words=2)
+    tables.say(overview.sentence(result))
+    _show(overview.flow_table(result))
+    lines = overview.extremes_told(result) + overview.links_told(result)
+    for line in [*lines, overview.together(result), *overview.warnings_told(result)]:
+        tables.say(line)
+    tables.say("every metric: --all; every value: --format json or csv")
 
 
-PRINTERS: dict[str, Callable[[Result], None]] = {"table": _table, "json": _json, "csv": _csv}
+def _everything(result: Result) -> None:
+    """What was run, every metric, and what to beware of; many flows as groups."""
+    from sojourn import overview
+
+    tables.say(overview.sentence(result))
+    _metrics(result)
+    for warning in overview.warnings_told(result):
+        tables.say(warning)
+
+
+def _metrics(result: Result) -> None:
+    """The metrics that are requested, or all."""
+    from sojourn import metric_tables
+
+    for table in metric_tables.by_scope(result):
+        _show(table)
+
+
+def _show(table: Table) -> None:
+    tables.show(table.title, table.header, table.rows, table.words)
+
+
+PRINTERS: dict[str, Callable[[Result, bool], None]] = {"table": _table, "json": _json, "csv": _csv}

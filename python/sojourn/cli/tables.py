@@ -1,10 +1,10 @@
-"""Tables on the screen, at most 100 columns wide, and CSV."""
+"""Tables on the screen, as wide as that, or as wide as they are; and CSV."""
 
 from __future__ import annotations
 
 import csv
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TextIO
 
 from sojourn.numbers import number
@@ -12,25 +12,55 @@ from sojourn.numbers import number
 if TYPE_CHECKING:
     from rich.console import Console
 
-WIDTH = 100
+#: Where the output is no terminal, nothing is wrapped.
+_ENDLESS = 100_000
+_PADDING = 2
 
 
 def show(title: str, header: Sequence[str], rows: Iterable[Sequence[Any]], words: int = 1) -> None:
-    """Prints a table; the first ``words`` columns are text, the others numbers."""
+    """Prints a table; the first ``words`` columns are text, the others numbers: those that the
+    screen has no room for follow below.
+    """
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
+    from rich.text import Text
 
-    table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, pad_edge=False)
-    for index, name in enumerate(header):
-        right = index >= words
-        table.add_column(name, justify="right" if right else "left", overflow="fold")
-    for row in rows:
-        table.add_row(*(c if isinstance(c, str) else number(c) for c in row))
-    console().print(table)
+    cells = [[c if isinstance(c, str) else number(c) for c in row] for row in rows]
+    columns = list(zip(header, *cells, strict=True))
+    screen = console()
+    if title:
+        say(title)
+    for chosen in _parts(columns, words, screen.width):
+        table = Table(
+            box=SIMPLE_HEAD,
+            pad_edge=False,
+            show_edge=False,
+            padding=(0, 1, 0, 0),
+        )
+        for index in chosen:
+            right, least = index >= words, _longest_word(columns[index])
+            width = _width(columns[index]) if right else None
+            head = Text(columns[index][0], justify="right" if right else "left")
+            table.add_column(head, min_width=least, width=width)
+        for row in cells:
+            table.add_row(
+                *(
+                    Text(row[index], justify="right" if index >= words else "left")
+                    for index in chosen
+                )
+            )
+        screen.print(table)
+        screen.print()
+
+
+def say(text: str) -> None:
+    """Prints a line; a terminal breaks it between words."""
+    screen = console()
+    screen.print(text, markup=False, soft_wrap=not screen.is_terminal)
 
 
 def console() -> Console:
-    """Standard output, at most 100 columns wide."""
+    """Standard output."""
     from rich.console import Console
 
     class Screen(Console):
@@ -38,8 +68,38 @@ def console() -> Console:
             raise BrokenPipeError  # as any other output; rich would end the process
 
     screen = Screen(highlight=False)
-    screen.width = min(WIDTH, screen.width) if screen.is_terminal else WIDTH
+    if not screen.is_terminal:
+        screen.width = _ENDLESS
     return screen
+
+
+def _parts(columns: Sequence[Sequence[str]], words: int, width: int) -> Iterator[list[int]]:
+    """Columns that fit side by side, those of text at the left of each part."""
+    left = list(range(words))
+    taken = sum(_longest_word(columns[i]) + _PADDING for i in left[1:])
+    taken += max(map(len, columns[0])) if left else 0
+    part: list[int] = []
+    room = width - taken
+    for index in range(words, len(columns)):
+        needed = _width(columns[index]) + _PADDING
+        if part and needed > room:
+            yield [*left, *part]
+            part, room = [], width - taken
+        part.append(index)
+        room -= needed
+    yield [*left, *part]
+
+
+def _width(column: Sequence[str]) -> int:
+    """That of a column of numbers: its head has two lines at most."""
+    head, *cells = column
+    words = head.split()
+    halves = (max(len(" ".join(words[:i])), len(" ".join(words[i:]))) for i in range(len(words)))
+    return max(min(halves, default=0), *map(len, cells), 0)
+
+
+def _longest_word(column: Sequence[str]) -> int:
+    return max((len(word) for cell in column for word in cell.split()), default=0)
 
 
 def write_csv(

@@ -8,9 +8,10 @@ from pathlib import Path
 import polars as pl
 
 from sojourn.figures.over_sweep import charts
-from sojourn.report.page import Page, Section, Table, picture
+from sojourn.report.page import Page, Section, picture
 from sojourn.store import manifest
 from sojourn.sweeps import table
+from sojourn.table import Table
 
 
 def page(directory: Path) -> Page:

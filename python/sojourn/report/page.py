@@ -7,7 +7,6 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import jinja2
 from markupsafe import Markup
@@ -15,18 +14,7 @@ from markupsafe import Markup
 from sojourn.figures.chart import Chart
 from sojourn.numbers import number
 from sojourn.store.files import write_atomically
-
-
-@dataclass(frozen=True)
-class Table:
-    """A table: the first column is text; a value in ``best`` (row, column) is bold."""
-
-    title: str
-    header: Sequence[str]
-    rows: Sequence[Sequence[Any]]
-    best: frozenset[tuple[int, int]] = frozenset()
-    #: How many columns at the left are text.
-    words: int = 1
+from sojourn.table import Table
 
 
 @dataclass(frozen=True)

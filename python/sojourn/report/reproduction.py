@@ -11,8 +11,9 @@ from sojourn.papers import PAPERS
 from sojourn.papers.compare import VALUES
 from sojourn.papers.reproduce import COMPARISON, EXAMPLE, shown
 from sojourn.report import run
-from sojourn.report.page import Page, Section, Table
+from sojourn.report.page import Page, Section
 from sojourn.store import manifest, run_directory
+from sojourn.table import Table
 
 
 def page(directory: Path) -> Page:

@@ -9,9 +9,10 @@ from typing import Any
 
 from sojourn.figures import FIGURES, chart
 from sojourn.metrics import Metric, Scope, metrics
-from sojourn.report.page import Page, Section, Table, picture
+from sojourn.report.page import Page, Section, picture
 from sojourn.result import Result
 from sojourn.store import run_directory
+from sojourn.table import Table
 
 #: More columns than this make a table that nobody reads; the rest is in the Parquet files.
 _MOST_COLUMNS = 12

@@ -1,0 +1,96 @@
+"""Every metric of a run in tables: a row per metric, a column per member or group of flows."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import polars as pl
+
+from sojourn.groups import Group, groups
+from sojourn.metrics import Metric, Scope, metrics
+from sojourn.overview import flow_names, spread
+from sojourn.result import SCOPES, Result
+from sojourn.table import Table
+
+#: More flows than this are shown as groups.
+_MOST_FLOWS, _MOST_GROUPS = 12, 6
+
+_TITLES = {"net": "Network", "group": "Groups of flows"}
+
+
+def by_scope(result: Result) -> list[Table]:
+    """Flows, links and network: what is requested, or all."""
+    chosen = [(plural, scope, _chosen(result, scope)) for plural, scope in SCOPES.items()]
+    return [
+        _table(_TITLES.get(scope, plural.capitalize()), result, scope, of_scope, explained=False)
+        for plural, scope, of_scope in chosen
+        if of_scope and _members(result, scope)
+    ]
+
+
+def by_family(result: Result) -> list[Table]:
+    """One table for each family of metrics, each metric with what it means."""
+    tables = []
+    for scope in SCOPES.values():
+        families: dict[str, list[Metric]] = {}
+        for metric in _chosen(result, scope) if _members(result, scope) else []:
+            families.setdefault(metric.compute.__module__, []).append(metric)
+        for module, chosen in families.items():
+            title = _title(module, scope)
+            tables.append(_table(title, result, scope, chosen, explained=True))
+    return tables
+
+
+def _chosen(result: Result, scope: Scope) -> list[Metric]:
+    names = result.requested
+    return [m for m in metrics(scope) if (not m.on_request if names is None else m.name in names)]
+
+
+def _members(result: Result, scope: Scope) -> int:
+    return result.frame(scope, ()).height if scope != "net" else 1
+
+
+def _title(module: str, scope: Scope) -> str:
+    """A family's name and what it is about."""
+    about = (sys.modules[module].__doc__ or "").strip().partition("\n")[0]
+    name = module.rpartition(".")[2].replace("_", " ").strip()
+    return f"{name.capitalize()}: {about}" if about else f"{name.capitalize()} ({scope})"
+
+
+def _table(
+    title: str, result: Result, scope: Scope, chosen: Sequence[Metric], *, explained: bool
+) -> Table:
+    frame = result.frame(scope, chosen)
+    many = scope == "flow" and frame.height > _MOST_FLOWS
+    grouped = groups(result, _MOST_GROUPS) if many else []
+    names = [f"{g.name} ({len(g.flows):,})" for g in grouped] or _names(result, scope, frame)
+    rows, best = [], set()
+    left = 3 if explained else 2
+    for number, metric in enumerate(chosen):
+        values = frame[metric.name]
+        cells = [_of_group(values, g) for g in grouped] or values.to_list()
+        rows.append([metric.name, metric.unit, *([metric.summary] if explained else []), *cells])
+        best |= {(number, left + column) for column in _best(metric, cells)}
+    header = ["metric", "unit", *(["what it is"] if explained else []), *names]
+    return Table(title, header, rows, frozenset(best), words=left)
+
+
+def _names(result: Result, scope: Scope, frame: pl.DataFrame) -> list[str]:
+    if scope == "flow":
+        return flow_names(result)
+    return frame["id"].to_list() if "id" in frame.columns else ["value"]
+
+
+def _of_group(values: pl.Series, group: Group) -> str:
+    return spread(values.cast(pl.Float64).to_numpy()[group.flows])
+
+
+def _best(metric: Metric, cells: Sequence[Any]) -> list[int]:
+    """Columns of the best value, if there is anything to choose from."""
+    known = [cell for cell in cells if isinstance(cell, float | int)]
+    if metric.better is None or len(set(known)) < 2:
+        return []
+    best = max(known) if metric.better == "higher" else min(known)
+    return [column for column, cell in enumerate(cells) if cell == best]

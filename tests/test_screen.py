@@ -1,0 +1,138 @@
+"""What the command line prints, on a terminal and into a pipe."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import pty
+import re
+import struct
+import subprocess
+import sys
+import termios
+import time
+from pathlib import Path
+
+import pytest
+
+from conftest import Command
+from sojourn.metrics import metrics
+
+FLOWS = pytest.mark.parametrize("flows", [2, 20, 1000])
+
+
+def on_a_terminal(*arguments: object, cwd: Path, columns: int = 80) -> list[str]:
+    """The lines that the command shows on a terminal of so many columns."""
+    screen, terminal = pty.openpty()
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
+    command = [sys.executable, "-m", "sojourn", *map(str, arguments)]
+    size = {"COLUMNS", "LINES"}
+    environment = {name: value for name, value in os.environ.items() if name not in size}
+    streams = {"stdin": terminal, "stdout": terminal, "stderr": subprocess.DEVNULL}
+    with subprocess.Popen(command, cwd=cwd, env=environment, **streams) as running:
+        os.close(terminal)
+        shown = b""
+        try:
+            while piece := os.read(screen, 65536):
+                shown += piece
+        except OSError:  # The other end is closed.
+            pass
+    os.close(screen)
+    assert running.returncode == 0
+    return re.sub(r"\x1b\[[0-9;]*m", "", shown.decode()).splitlines()
+
+
+def many(flows: int) -> tuple[str, ...]:
+    return ("--no-figures", "--set", f"flows.0.count={flows - 1}", "--set", "duration=1 s")
+
+
+@FLOWS
+@pytest.mark.parametrize("everything", [False, True])
+def test_tables_fit_eighty_columns_and_break_no_name(
+    scenario_file: Path, flows: int, everything: bool
+) -> None:
+    option = ["--all"] if everything else []
+    lines = on_a_terminal("run", scenario_file, *many(flows), *option, cwd=scenario_file.parent)
+    assert max(map(len, lines)) <= 80
+    if everything:
+        words = set(" ".join(lines).split())
+        assert {m.name for m in metrics() if not m.on_request and m.scope != "group"} <= words
+
+
+@FLOWS
+def test_a_summary_has_about_ten_lines(scenario_file: Path, flows: int) -> None:
+    lines = on_a_terminal("run", scenario_file, *many(flows), cwd=scenario_file.parent)
+    assert len([line for line in lines if line.strip()]) <= 18
+    text = " ".join(lines)
+    assert "share a bottleneck of 8 Mbit/s" in text
+    assert "throughput" in text
+    assert "Jain's index" in text
+    assert "--all" in text
+
+
+def test_a_narrow_terminal_gets_the_columns_one_below_the_other(scenario_file: Path) -> None:
+    shown = on_a_terminal(
+        "run", scenario_file, *many(4), "--all", cwd=scenario_file.parent, columns=60
+    )
+    assert max(map(len, shown)) <= 60
+    assert sum(line.startswith("mean_throughput_l4") for line in shown) > 1
+
+
+def test_a_pipe_gets_lines_that_are_whole(sojourn: Command, scenario_file: Path) -> None:
+    flows = ("--set", "flows.0.count=20", "--set", "flows.1.count=20", "--no-figures")
+    done = sojourn("run", scenario_file, *flows, "--all")
+    [row] = [row for row in done.stdout.splitlines() if row.startswith("mean_throughput_l4")]
+    assert len(re.findall(r"\S+ \(\S+-\S+\)", row)) == 2
+    first = sojourn("run", scenario_file, *many(1000)).stdout.splitlines()[0]
+    assert first.startswith("999 reno and 1 cubic flow (base RTT 20 ms) share")
+    assert first.endswith("seed 1).")
+
+
+def test_many_flows_are_shown_as_groups_with_the_extremes_by_name(
+    sojourn: Command, scenario_file: Path
+) -> None:
+    lines = sojourn("run", scenario_file, *many(20)).stdout.splitlines()
+    [reno] = [line for line in lines if line.startswith("reno ")]
+    assert reno.split()[:2] == ["reno", "19"]
+    assert re.search(r"\d\S* \(\S+-\S+\)", reno)
+    assert sum(re.match(r"(most|least) throughput \(Mbit/s\), \d+ \w+: ", x) is not None
+               for x in lines) == 2  # fmt: skip
+
+
+def test_metrics_that_are_named_are_shown(sojourn: Command, scenario_file: Path) -> None:
+    done = sojourn("run", scenario_file, "--no-figures", "--metrics", "mean_throughput_l4")
+    assert done.returncode == 0, done.stderr
+    names = re.findall(r"^\w+_l\d", done.stdout, flags=re.MULTILINE)
+    assert names == ["mean_throughput_l4"]
+
+
+def test_a_summary_warns(sojourn: Command, scenario_file: Path) -> None:
+    done = sojourn("run", scenario_file, *many(1000))
+    warnings = [
+        line for line in done.stdout.splitlines() if line.startswith(("error:", "warning:"))
+    ]
+    assert 1 <= len(warnings) <= 4
+    told = r"error: flows \d+, \d+, \d+, \d+ and \d+ more: delivered nothing"
+    assert any(re.fullmatch(told, warning) for warning in warnings)
+
+
+def test_every_flow_is_in_the_json(sojourn: Command, scenario_file: Path) -> None:
+    done = sojourn("run", scenario_file, *many(1000), "--format", "json")
+    assert done.stdout.count('"mean_throughput_l4"') == 1000
+
+
+def test_a_thousand_flows_are_shown_and_drawn_in_a_moment(
+    sojourn: Command, scenario_file: Path
+) -> None:
+    few, thousand = (
+        seconds(sojourn, scenario_file, "--set", f"flows.0.count={n}", "--set", "duration=2 s")
+        for n in (20, 1000)
+    )
+    # A busy machine is slow; drawing a line per flow took ten times as long as a few.
+    assert thousand < few + 5
+
+
+def seconds(sojourn: Command, *arguments: object) -> float:
+    began = time.perf_counter()
+    assert sojourn("run", *arguments).returncode == 0
+    return time.perf_counter() - began
