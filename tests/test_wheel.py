@@ -98,7 +98,7 @@ def test_run_and_report(installed: Command, home: Path) -> None:
 
 
 def test_sweep_and_report(installed: Command, home: Path) -> None:
-    fewer = ("--set", 'duration="5 s"', "--set", "sweep.replications=2")
+    fewer = ("--set", 'duration="8 s"', "--set", "sweep.replications=2")
     installed("sweep", "sweep.toml", *fewer)
     with (home / "results/grid/summary.csv").open() as file:
         assert len({row["flows.0.cca"] for row in csv.DictReader(file)}) == 2
@@ -110,14 +110,16 @@ def test_reproduce_and_report(installed: Command, home: Path) -> None:
     installed("reproduce", "ccperf", "--quick")
     with (home / "results/ccperf/comparison.csv").open() as file:
         rows = list(csv.DictReader(file))
-    assert sum(bool(row["published"] and row["measured"]) for row in rows) > 100
+    assert sum(bool(row["published"] and row["measured"]) for row in rows) > 50
     installed("report", "results/ccperf")
 
 
-def test_list_names_what_can_be_used(installed: Command) -> None:
+def test_list_names_what_can_be_used(installed: Command, home: Path) -> None:
     listed = json.loads(installed("list", "--format", "json").stdout)
     assert {"ccperf", "lin2020"} <= {paper["name"] for paper in listed["papers"]}
-    assert all(Path(paper["source"]).is_file() for paper in listed["papers"] if paper["source"])
+    sources = [paper["source"] for paper in listed["papers"] if paper["source"]]
+    assert len(sources) > 3
+    assert all((home / source).is_file() for source in sources)
     names = [experiment["name"] for experiment in listed["experiments"]]
     assert names == sorted(_tracked("experiments/*.toml"))
     installed("run", "experiments/catalogue/dumbbell.toml", "--no-figures")
