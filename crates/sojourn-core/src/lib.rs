@@ -1,7 +1,4 @@
-//! The simulator: deterministic, without a clock, without input or output, without Python.
-//!
-//! The data path: a scenario is validated, `sim` builds the network from it and runs the event
-//! loop, recorders collect counters and series, and the outcome is handed out as columns.
+#![doc = include_str!("../README.md")]
 
 pub mod catalogue;
 pub mod cc;
