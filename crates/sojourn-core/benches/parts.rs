@@ -1,7 +1,7 @@
 //! Parts: the event queue, and every queue discipline with a standing queue.
 
 use divan::Bencher;
-use sojourn_core::event::{EventQueue, Target};
+use sojourn_core::net::event::{EventQueue, Target};
 use sojourn_core::packet::Packet;
 use sojourn_core::queue::{QUEUES, QueueContext, QueueCounters, QueueInit};
 use sojourn_core::rng::StreamKey;
@@ -23,7 +23,7 @@ fn event_pop_and_push(bencher: Bencher<'_, '_>, pending: u32) {
         Span::from_nanos(if random.is_multiple_of(8) { 200_000_000 } else { random % 10_000_000 })
     };
     for index in 0..pending {
-        queue.push(Time::ZERO + delay(), Target::Link(index));
+        queue.push(Time::ZERO + delay(), Target::Edge(index));
     }
     bencher.bench_local(|| {
         if let Some((now, target)) = queue.pop_until(Time::NEVER) {
@@ -48,7 +48,7 @@ fn enqueue_and_dequeue(bencher: Bencher<'_, '_>, name: &str) {
     let mut counters = QueueCounters::default();
     let mut cx = QueueContext { counters: &mut counters, observer: None };
     let mut now = Time::ZERO;
-    let packet = Packet { size: 1500, payload: 1448, ..Packet::default() };
+    let packet = Packet { size: 1500, ..Packet::default() };
     for _ in 0..10 {
         queue.enqueue(now, packet, &mut cx);
     }

@@ -2,9 +2,10 @@
 
 pub mod catalogue;
 pub mod cc;
+pub mod edge;
 pub mod error;
-pub mod event;
-pub mod link;
+pub mod net;
+pub mod node;
 pub mod packet;
 pub mod quantity;
 pub mod queue;

@@ -1,4 +1,8 @@
-//! The packet: a small `Copy` header that carries no bytes of payload.
+//! The packet: a small `Copy` value that carries no bytes of payload.
+//!
+//! Four things that are often one are apart here: the *flow* is what is measured, the *route* where
+//! a packet goes, the *socket* who gets it at the end, and the [`FiveTuple`] what queues hash.
+//! Nothing on the way looks into the [`Header`]; what a link may know of it, the packet tells.
 //!
 //! TCP sequence space counts **segments**, not bytes: a segment is cut once, when it is first sent,
 //! and never re-split or merged, so segment numbers order data exactly as byte numbers would, and
@@ -79,32 +83,134 @@ pub struct SackBlock {
 /// SACK blocks in one ACK: with the timestamp option, a TCP header has room for three.
 pub const MAX_SACK_BLOCKS: usize = 3;
 
-/// Acknowledgment fields of a TCP header and its options.
+/// How many SACK blocks an ACK carries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub struct Acknowledgment {
+#[repr(u8)]
+pub enum SackCount {
+    /// None.
+    #[default]
+    Zero,
+    /// One.
+    One,
+    /// Two.
+    Two,
+    /// Three, which is all that fits.
+    Three,
+}
+
+/// A TCP segment from the end that sends data: data, SYN, or the handshake's last ACK.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct TcpSegment {
+    /// Flags.
+    pub flags: Flags,
+    /// Bytes of payload.
+    pub payload: u16,
+    /// Segment number.
+    pub seq: u32,
+    /// When it was sent (the timestamp option's value).
+    pub sent_at: Time,
+    /// Timestamp echo: when the latest packet of the other end was sent.
+    pub echo: Time,
+    /// When the application wrote the payload's first byte.
+    pub written_at: Time,
+}
+
+/// A TCP acknowledgment from the end that receives data, with its options.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct TcpAck {
+    /// Flags.
+    pub flags: Flags,
+    /// How many entries of `sack` are valid.
+    pub sack_count: SackCount,
     /// Next segment expected: all before it have arrived.
     pub next: u32,
     /// Receive window in bytes beyond `next`.
     pub window: u32,
-    /// Timestamp echo: when the segment that this ACK answers was sent (RFC 7323 rules).
-    pub echo: Time,
     /// CE-marked data packets received so far (AccECN's counter, unwrapped).
     pub ce_packets: u32,
-    /// How many entries of `sack` are valid.
-    pub sack_len: u8,
+    /// When it was sent (the timestamp option's value).
+    pub sent_at: Time,
+    /// Timestamp echo: when the segment that this ACK answers was sent (RFC 7323 rules).
+    pub echo: Time,
     /// SACK blocks, most recent first; with [`Flags::DSACK`] the first reports a duplicate.
     pub sack: [SackBlock; MAX_SACK_BLOCKS],
 }
 
-impl Acknowledgment {
+impl TcpAck {
     /// The valid SACK blocks.
     #[inline]
     pub fn sacks(&self) -> &[SackBlock] {
-        &self.sack[..usize::from(self.sack_len)]
+        &self.sack[..self.sack_count as usize]
+    }
+
+    /// Sets the SACK blocks; what does not fit is left out.
+    pub fn set_sacks(&mut self, blocks: impl Iterator<Item = SackBlock>) {
+        const COUNTS: [SackCount; MAX_SACK_BLOCKS + 1] =
+            [SackCount::Zero, SackCount::One, SackCount::Two, SackCount::Three];
+        let mut count = 0;
+        for block in blocks.take(MAX_SACK_BLOCKS) {
+            self.sack[count] = block;
+            count += 1;
+        }
+        self.sack_count = COUNTS[count];
+    }
+
+    /// Whether it is an acknowledgment and nothing else.
+    fn is_plain(&self) -> bool {
+        let special = [Flags::SYN, Flags::FIN, Flags::DSACK, Flags::WINDOW_UPDATE];
+        self.flags.has(Flags::ACK)
+            && self.sack_count == SackCount::Zero
+            && !special.iter().any(|flag| self.flags.has(*flag))
     }
 }
 
-/// Which way a packet travels on its flow's route.
+/// A datagram.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Datagram {
+    /// Bytes of payload.
+    pub payload: u16,
+    /// Number of the datagram.
+    pub seq: u32,
+    /// When the application wrote it.
+    pub written_at: Time,
+}
+
+/// A header that only its endpoints can read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Opaque {
+    /// Bytes of payload.
+    pub payload: u16,
+    /// Names what it carries, kept elsewhere (live packets, FEC, QUIC).
+    pub handle: u32,
+}
+
+/// The transport's header.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Header {
+    /// TCP, from the end that sends data.
+    Segment(TcpSegment),
+    /// TCP, from the end that receives data.
+    Ack(TcpAck),
+    /// A datagram, as UDP's.
+    Datagram(Datagram),
+    /// Any other.
+    Opaque(Opaque),
+}
+
+impl Header {
+    /// A header of which nothing is known but how many bytes of payload follow.
+    pub const fn opaque(payload: u16) -> Self {
+        Header::Opaque(Opaque { payload, handle: 0 })
+    }
+}
+
+impl Default for Header {
+    fn default() -> Self {
+        Header::Opaque(Opaque::default())
+    }
+}
+
+/// Which way a packet travels in its flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Hash, PartialOrd, Ord)]
 pub enum Direction {
     /// From the flow's sender to its receiver.
@@ -114,47 +220,173 @@ pub enum Direction {
     Backward,
 }
 
-/// A packet on its way. Sizes in bytes, times in simulated time.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Packet {
-    /// Flow number, as in the scenario (expanded by `count`).
+/// What queues classify packets by: hosts and ports. The header tells the protocol.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Hash)]
+pub struct FiveTuple {
+    /// Source host: a node number, or the number given to an address.
+    pub source: u16,
+    /// Destination host.
+    pub destination: u16,
+    /// Both ports of a real packet; the flow number in the simulator, which has no ports.
+    pub ports: u32,
+}
+
+impl FiveTuple {
+    /// That of flow number `flow` between hosts that nobody tells apart.
+    pub const fn of_flow(flow: u32) -> Self {
+        FiveTuple { source: 0, destination: 0, ports: flow }
+    }
+
+    /// That of the packets that come back.
+    #[must_use]
+    pub const fn reversed(self) -> Self {
+        FiveTuple { source: self.destination, destination: self.source, ports: self.ports }
+    }
+
+    /// All of it as one number.
+    #[inline]
+    pub fn fold(self) -> u64 {
+        let hosts = u64::from(self.source) << 16 | u64::from(self.destination);
+        u64::from(self.ports) << 32 | hosts
+    }
+}
+
+/// Names a route of the network: where it starts in the table of routes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Hash, PartialOrd, Ord)]
+pub struct Route(pub(crate) u32);
+
+/// What the packets of one end of a flow have in common: how they are addressed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Address {
+    /// Flow number.
     pub flow: u32,
     /// Direction within the flow.
     pub direction: Direction,
-    /// Links of its route that it has already left.
+    /// Route to the other end.
+    pub route: Route,
+    /// The other end's socket.
+    pub socket: u32,
+    /// What queues see.
+    pub tuple: FiveTuple,
+}
+
+impl Address {
+    /// The packet number `index` of `size` bytes with this header, not ECN-capable.
+    #[inline]
+    pub fn packet(&self, index: u32, size: u32, header: Header) -> Packet {
+        let Address { flow, direction, route, socket, tuple } = *self;
+        Packet { flow, direction, route, socket, tuple, index, size, header, ..Packet::default() }
+    }
+}
+
+/// A packet on its way. Sizes in bytes, times in simulated time.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Packet {
+    /// When it was offered to the queue it waits in, or last waited in.
+    pub enqueued_at: Time,
+    /// What is measured: the flow's number. With `direction` and `index` it names random draws.
+    pub flow: u32,
+    /// Packet index: how many its endpoint sent before it on this flow.
+    pub index: u32,
+    /// Where it goes.
+    pub route: Route,
+    /// Who gets it where its route ends.
+    pub socket: u32,
+    /// What queues see.
+    pub tuple: FiveTuple,
+    /// Size of the IP packet in bytes; links add their own overhead.
+    pub size: u32,
+    /// Direction within the flow.
+    pub direction: Direction,
+    /// Edges of its route that it has already left.
     pub hop: u8,
     /// ECN field.
     pub ecn: Ecn,
-    /// TCP flags.
-    pub flags: Flags,
-    /// Source host (a node number), for host-fair queues.
-    pub source: u16,
-    /// Destination host (a node number), for host-fair queues.
-    pub destination: u16,
-    /// Size of the IP packet in bytes; links add their own overhead.
-    pub size: u32,
-    /// The how-manieth packet its endpoint sent on this flow, from 0: names its random draws.
-    pub index: u32,
-    /// When it was offered to the queue it waits in, or last waited in.
-    pub enqueued_at: Time,
-    /// When its endpoint sent it (the timestamp option's value).
-    pub sent_at: Time,
-    /// When the application wrote the payload's first byte.
-    pub written_at: Time,
-    /// Segment number.
-    pub seq: u32,
-    /// Bytes of payload; zero for a pure acknowledgment.
-    pub payload: u16,
-    /// Handle to a payload kept elsewhere (live packets, FEC, QUIC); zero for plain TCP.
-    pub handle: u32,
-    /// Acknowledgment fields; meaningful with [`Flags::ACK`].
-    pub ack: Acknowledgment,
+    /// The transport's header.
+    pub header: Header,
 }
 
 impl Packet {
-    /// Whether it carries data (random loss by index and host queues ask).
+    /// Bytes of payload; zero for a pure acknowledgment.
+    #[inline]
+    pub fn payload(&self) -> u16 {
+        match &self.header {
+            Header::Segment(segment) => segment.payload,
+            Header::Ack(_) => 0,
+            Header::Datagram(datagram) => datagram.payload,
+            Header::Opaque(opaque) => opaque.payload,
+        }
+    }
+
+    /// Whether it carries data.
     #[inline]
     pub fn is_data(&self) -> bool {
-        self.payload > 0
+        self.payload() > 0
+    }
+
+    /// Whether it is an acknowledgment that says nothing but how far data has arrived.
+    pub fn is_plain_ack(&self) -> bool {
+        matches!(&self.header, Header::Ack(ack) if ack.is_plain())
+    }
+
+    /// Whether it is a plain acknowledgment that says all that `old`, of the same flow, does.
+    pub fn supersedes(&self, old: &Packet) -> bool {
+        let (Header::Ack(new), Header::Ack(before)) = (&self.header, &old.header) else {
+            return false;
+        };
+        before.is_plain()
+            && (old.flow, old.direction, old.ecn) == (self.flow, self.direction, self.ecn)
+            && before.flags == new.flags
+            && before.next < new.next
+    }
+}
+
+/// Packets and bytes that wait somewhere. Bytes count IP packets without link overhead.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Backlog {
+    /// Waiting packets.
+    pub packets: u64,
+    /// Waiting bytes.
+    pub bytes: u64,
+}
+
+impl Backlog {
+    /// Counts a packet in.
+    #[inline]
+    pub fn add(&mut self, packet: &Packet) {
+        self.packets += 1;
+        self.bytes += u64::from(packet.size);
+    }
+
+    /// Counts a packet out.
+    #[inline]
+    pub fn remove(&mut self, packet: &Packet) {
+        self.packets -= 1;
+        self.bytes -= u64::from(packet.size);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Packets are copied at every step; an innocent field can cost a cache line.
+    #[test]
+    fn a_packet_is_small() {
+        assert_eq!(size_of::<Packet>(), 96);
+    }
+
+    #[test]
+    fn only_a_later_plain_ack_supersedes() {
+        let ack = |next, flags| Packet {
+            header: Header::Ack(TcpAck { flags, next, ..TcpAck::default() }),
+            ..Packet::default()
+        };
+        let (old, new) = (ack(5, Flags::ACK), ack(7, Flags::ACK));
+        assert!(new.supersedes(&old) && !old.supersedes(&new));
+        let echoing = ack(5, Flags::ACK.with(Flags::ECE, true));
+        assert!(!new.supersedes(&echoing) && !new.supersedes(&Packet { flow: 1, ..old }));
+        let data = TcpSegment { flags: Flags::ACK, payload: 1, ..TcpSegment::default() };
+        assert!(!new.supersedes(&Packet { header: Header::Segment(data), ..old }));
     }
 }

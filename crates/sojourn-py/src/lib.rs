@@ -39,8 +39,8 @@ fn validate(py: Python<'_>, scenario: &str) -> PyResult<String> {
 /// The round-trip propagation delay of every flow of a scenario (JSON), in seconds.
 #[pyfunction]
 fn base_rtts(py: Python<'_>, scenario: &str) -> PyResult<Vec<f64>> {
-    let network = parse(py, scenario)?.network().map_err(|error| scenario_error(py, &error))?;
-    Ok((0..network.routes.len()).map(|flow| network.base_rtt(flow).as_secs_f64()).collect())
+    let plan = parse(py, scenario)?.plan().map_err(|error| scenario_error(py, &error))?;
+    Ok((0..plan.routes.len()).map(|flow| plan.base_rtt(flow).as_secs_f64()).collect())
 }
 
 /// What a scenario in JSON leaves out that is seldom meant.

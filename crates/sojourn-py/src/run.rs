@@ -28,7 +28,7 @@ pub fn run<'py>(
 ) -> PyResult<Bound<'py, PyDict>> {
     let scenario = parse(py, scenario)?;
     let refused = |error| scenario_error(py, &error);
-    let network = scenario.network().map_err(refused)?.to_json().to_string();
+    let plan = scenario.plan().map_err(refused)?.to_json().to_string();
     let mut simulation = Simulation::new(&scenario).map_err(refused)?;
     let end = simulation.end();
     let mut slice = Span::from_millis(1);
@@ -43,7 +43,7 @@ pub fn run<'py>(
     }
     let columns =
         to_python(py, py.detach(|| simulation.outcome()).map_err(|error| fault(py, &error))?)?;
-    columns.set_item("network", network)?;
+    columns.set_item("network", plan)?;
     Ok(columns)
 }
 

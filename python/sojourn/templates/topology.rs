@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::access::Access;
-use super::{Network, Routes, Topology};
+use super::{Plan, Routes, Topology};
 use crate::error::FieldError;
 use crate::registry::Params;
 use crate::scenario::{Flow, LinkSpec};
@@ -29,21 +29,21 @@ impl Params for KIND {
 }
 
 impl Topology for KIND {
-    fn network(&self, flows: &[Flow<'_>]) -> Result<Network, FieldError> {
-        let mut network = Network::default();
+    fn plan(&self, flows: &[Flow<'_>]) -> Result<Plan, FieldError> {
+        let mut plan = Plan::default();
         let mut access = Access::new(None);
-        let shared = network.link("shared", self.shared.clone(), true);
+        let shared = plan.link("shared", [None; 2], self.shared.clone(), true);
         for flow in flows {
-            let (out, home) = access.links(&mut network, flow);
+            let (out, home) = access.links(&mut plan, flow, None);
             let routes = Routes {
-                source: network.node(flow.spec.from.as_deref().unwrap_or("senders"))?,
-                destination: network.node(flow.spec.to.as_deref().unwrap_or("receivers"))?,
+                source: plan.node(flow.spec.from.as_deref().unwrap_or("senders"))?,
+                destination: plan.node(flow.spec.to.as_deref().unwrap_or("receivers"))?,
                 forward: out.into_iter().chain(shared).collect(),
                 backward: home.into_iter().collect(),
             };
-            network.route(routes)?;
+            plan.route(routes)?;
         }
-        Ok(network)
+        Ok(plan)
     }
 }
 
@@ -60,9 +60,9 @@ mod tests {
         let specs = [of(10), of(80)];
         let flows: Vec<_> =
             (0..).zip(&specs).map(|(id, spec)| Flow { id, entry: 0, spec }).collect();
-        let network = KIND { shared }.network(&flows).unwrap();
-        assert_eq!(network.base_rtt(0), Span::from_millis(10));
-        assert_eq!(network.base_rtt(1), Span::from_millis(80));
-        assert_eq!(network.routes[0].forward.last(), network.routes[1].forward.last());
+        let plan = KIND { shared }.plan(&flows).unwrap();
+        assert_eq!(plan.base_rtt(0), Span::from_millis(10));
+        assert_eq!(plan.base_rtt(1), Span::from_millis(80));
+        assert_eq!(plan.routes[0].forward.last(), plan.routes[1].forward.last());
     }
 }

@@ -346,7 +346,7 @@ mod tests {
             let (_, classic, scalable) = serve(&mut bench, 400_000);
             assert!((scalable / (2.0 * base) - 1.0).abs() < 0.05, "{base}: {scalable}");
             assert!((classic / (base * base) - 1.0).abs() < 0.15, "{base}: {classic}");
-            assert_eq!(bench.counters.drops, [0; 3]);
+            assert_eq!(bench.counters.drops, [0; DropReason::COUNT]);
         }
     }
 
@@ -398,9 +398,9 @@ mod tests {
             assert_eq!(bench.queue.law.base_probability() > 0.5, drop_on_overload);
             bench.counters.drops
         };
-        let [overflow, aqm, _] = drops(false);
+        let [overflow, aqm, ..] = drops(false);
         assert!(overflow > 19_000 && aqm == 0, "{overflow} {aqm}");
-        let [overflow, aqm, _] = drops(true);
+        let [overflow, aqm, ..] = drops(true);
         assert!(overflow < aqm, "{overflow} {aqm}");
     }
 

@@ -108,9 +108,8 @@ impl FlowQueues {
     /// The queue of a packet's flow.
     #[inline]
     pub fn classify(&self, packet: &Packet) -> usize {
-        let hosts = u64::from(packet.source) << 16 | u64::from(packet.destination);
         let key = self.keys[packet.direction as usize];
-        let uniform = key.uniform_at(u64::from(packet.flow) << 32 | hosts);
+        let uniform = key.uniform_at(packet.tuple.fold());
         (uniform * self.queues.len() as f64) as usize
     }
 
@@ -204,11 +203,12 @@ fn append(list: &mut List, queues: &mut [FlowQueue], index: u32) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::packet::Direction;
+    use crate::packet::{Direction, FiveTuple};
     use crate::queue::tests::init;
 
     fn packet(flow: u32, index: u32) -> Packet {
-        Packet { flow, index, size: 1500, ..Packet::default() }
+        let tuple = FiveTuple::of_flow(flow);
+        Packet { flow, tuple, index, size: 1500, ..Packet::default() }
     }
 
     #[test]

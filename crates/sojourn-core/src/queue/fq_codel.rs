@@ -233,7 +233,7 @@ mod tests {
         let limit = Bytes(2304 * 10);
         let mut bench = discipline(Params { memory_limit: limit, ..Params::default() });
         (0..10).for_each(|i| bench.offer(1, i, 1500, Ecn::NotEct));
-        assert_eq!(bench.counters.drops, [0; 3]);
+        assert_eq!(bench.counters.drops, [0; DropReason::COUNT]);
         bench.offer(1, 10, 1500, Ecn::NotEct);
         assert_eq!(bench.counters.drops[DropReason::Overflow as usize], 6);
     }

@@ -8,6 +8,7 @@
 use serde_json::{Map, Value};
 
 use crate::error::FieldError;
+pub use crate::packet::Backlog;
 use crate::packet::{Ecn, Packet};
 use crate::registry::{self, Listing, Params};
 use crate::rng::StreamKey;
@@ -49,7 +50,7 @@ queues! {
     "fq" fq::Fq,
 }
 
-/// Why a packet was dropped by a queue.
+/// Why a packet was dropped by a queue or a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum DropReason {
     /// The queue was full.
@@ -58,16 +59,20 @@ pub enum DropReason {
     Aqm,
     /// A policer or shaper had no tokens.
     Policed,
+    /// A node had no way to send it on.
+    NoRoute,
 }
 
-/// Number of drop reasons, for tables indexed by them.
-pub const DROP_REASONS: usize = 3;
+impl DropReason {
+    /// How many there are, for tables indexed by them.
+    pub const COUNT: usize = 4;
+}
 
 /// What a discipline did to the packets it held, counted by reason.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct QueueCounters {
     /// Packets dropped, by [`DropReason`].
-    pub drops: [u64; DROP_REASONS],
+    pub drops: [u64; DropReason::COUNT],
     /// Bytes of the dropped packets.
     pub dropped_bytes: u64,
     /// Packets marked CE.
@@ -129,31 +134,6 @@ impl QueueContext<'_> {
         if let Some(observer) = self.observer.as_deref_mut() {
             observer.on_mark(now, packet);
         }
-    }
-}
-
-/// Packets and bytes that wait. Bytes count IP packets without link overhead.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Backlog {
-    /// Waiting packets.
-    pub packets: u64,
-    /// Waiting bytes.
-    pub bytes: u64,
-}
-
-impl Backlog {
-    /// Counts a packet in.
-    #[inline]
-    pub fn add(&mut self, packet: &Packet) {
-        self.packets += 1;
-        self.bytes += u64::from(packet.size);
-    }
-
-    /// Counts a packet out.
-    #[inline]
-    pub fn remove(&mut self, packet: &Packet) {
-        self.packets -= 1;
-        self.bytes -= u64::from(packet.size);
     }
 }
 
@@ -281,6 +261,7 @@ pub fn find(name: &str) -> Result<&'static QueueEntry, FieldError> {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
+    use crate::packet::FiveTuple;
 
     /// A 10 Mbit/s Ethernet link with ECN flows.
     pub fn init() -> QueueInit {
@@ -308,8 +289,15 @@ pub(crate) mod tests {
 
         /// Offers a packet now.
         pub fn offer(&mut self, flow: u32, index: u32, size: u32, ecn: Ecn) {
-            let packet =
-                Packet { flow, index, size, ecn, enqueued_at: self.now, ..Packet::default() };
+            let packet = Packet {
+                flow,
+                tuple: FiveTuple::of_flow(flow),
+                index,
+                size,
+                ecn,
+                enqueued_at: self.now,
+                ..Packet::default()
+            };
             let mut cx = QueueContext { counters: &mut self.counters, observer: None };
             self.queue.enqueue(self.now, packet, &mut cx);
         }

@@ -263,7 +263,7 @@ mod tests {
         let mut bench = red(Params::default());
         (0..40).for_each(|i| bench.offer(0, i, 1500, Ecn::NotEct));
         // 60 kB at once, yet the average is still short of min.
-        assert_eq!(bench.counters.drops, [0; 3]);
+        assert_eq!(bench.counters.drops, [0; DropReason::COUNT]);
         pass(&mut bench, 45, 20_000, Ecn::NotEct);
         let average = bench.queue.law.average(&bench.queue.config);
         assert!((average / (45.0 * 1514.0) - 1.0).abs() < 0.05, "{average}");

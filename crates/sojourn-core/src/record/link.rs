@@ -1,5 +1,6 @@
 //! What is counted about a link.
 
+use crate::packet::Backlog;
 use crate::units::Span;
 
 /// Cumulative counters and present gauges of a link. Bytes count IP packets unless said otherwise.
@@ -49,4 +50,17 @@ pub struct LinkCounters {
     pub sce_marks: u64,
     /// Packets waiting in the queue discipline.
     pub queue_packets: u64,
+}
+
+impl LinkCounters {
+    /// Whether every packet and byte that came in, or was made as a copy, has gone out, been
+    /// dropped for a reason, or is among the `held` ones.
+    pub fn is_balanced(&self, held: Backlog) -> bool {
+        let drops = self.drops_overflow + self.drops_aqm + self.drops_policed + self.drops_loss;
+        let bytes = self.dropped_bytes + self.lost_bytes;
+        self.offered_packets + self.duplicated_packets
+            == self.arrived_packets + drops + self.thinned_packets + held.packets
+            && self.offered_bytes + self.duplicated_bytes
+                == self.arrived_bytes + bytes + self.thinned_bytes + held.bytes
+    }
 }

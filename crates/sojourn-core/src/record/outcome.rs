@@ -2,10 +2,8 @@
 
 use super::FlowCounters;
 use super::histogram::Histogram;
-use super::recorder::{self, Recorder};
+use super::recorder::Recorder;
 use super::table::Table;
-use crate::link::Link;
-use crate::transport::Endpoint;
 use crate::units::{Span, Time};
 
 /// What is known of a flow before it runs.
@@ -48,22 +46,23 @@ impl Outcome {
         ]
     }
 
-    /// Gathers the columns at the end of a run of `events` events.
+    /// Gathers the columns at the end of a run of `events` events: the counters of each flow at its
+    /// end, RTT samples of each flow and sojourn times of each recorded link.
     pub fn gather(
         recorder: Recorder,
         facts: &[FlowFacts],
-        endpoints: &mut [Box<dyn Endpoint>],
-        links: &[Link],
+        counters: &[FlowCounters],
+        rtts: &[Option<&Histogram>],
+        sojourns: &[Option<&Histogram>],
         events: u64,
     ) -> Self {
-        let counters: Vec<_> = recorder::counters(recorder.last(), endpoints).collect();
         let data_packets: u64 = counters.iter().map(|flow| flow.delivered_packets).sum();
         let totals = Table::default()
             .with("simulated_seconds", vec![recorder.last().as_secs_f64()])
             .integers("events", vec![events as i64])
             .integers("data_packets", vec![data_packets as i64]);
-        let flows = flow_table(facts, &counters, endpoints);
-        let links = link_table(&links[..recorder.links()]);
+        let flows = flow_table(facts, counters, rtts);
+        let links = link_table(sojourns);
         let (flow_samples, link_samples) = recorder.into_tables();
         Outcome { flow_samples, flows, link_samples, links, totals }
     }
@@ -72,10 +71,9 @@ impl Outcome {
 fn flow_table(
     facts: &[FlowFacts],
     counters: &[FlowCounters],
-    endpoints: &[Box<dyn Endpoint>],
+    rtts: &[Option<&Histogram>],
 ) -> Table {
     let secs = |time: Option<Time>| time.map_or(f64::NAN, Time::as_secs_f64);
-    let senders = endpoints.iter().step_by(2).map(|sender| sender.rtt_histogram());
     let table = Table::default()
         .integers("flow", (0..facts.len() as i64).collect())
         .with("base_rtt", facts.iter().map(|flow| flow.base_rtt.as_secs_f64()).collect())
@@ -84,13 +82,12 @@ fn flow_table(
         .with("stop", facts.iter().map(|flow| flow.stop.as_secs_f64()).collect())
         .with("established_at", counters.iter().map(|flow| secs(flow.established_at)).collect())
         .with("completed_at", counters.iter().map(|flow| secs(flow.completed_at)).collect());
-    percentiles(table, ["rtt_p50", "rtt_p95", "rtt_p99"], &senders.collect::<Vec<_>>())
+    percentiles(table, ["rtt_p50", "rtt_p95", "rtt_p99"], rtts)
 }
 
-fn link_table(links: &[Link]) -> Table {
-    let table = Table::default().integers("link", (0..links.len() as i64).collect());
-    let histograms: Vec<_> = links.iter().map(Link::sojourn_histogram).collect();
-    percentiles(table, ["sojourn_p50", "sojourn_p95", "sojourn_p99"], &histograms)
+fn link_table(sojourns: &[Option<&Histogram>]) -> Table {
+    let table = Table::default().integers("link", (0..sojourns.len() as i64).collect());
+    percentiles(table, ["sojourn_p50", "sojourn_p95", "sojourn_p99"], sojourns)
 }
 
 fn percentiles(table: Table, names: [&'static str; 3], histograms: &[Option<&Histogram>]) -> Table {

@@ -6,14 +6,14 @@ use serde_json::{Map, json};
 
 use super::limits::{FASTEST, LONGEST_DELAY, MOST_BYTES, MOST_PACKETS, refuse, require};
 use super::spec::{Queue, Spec};
+use crate::edge::link::bucket::BucketSpec;
+use crate::edge::link::burst_loss::BurstLossSpec;
+use crate::edge::link::ecn_fault::EcnFault;
+use crate::edge::link::outage::OutageSpec;
+use crate::edge::link::schedule::ScheduleSpec;
+use crate::edge::link::trace::TraceSpec;
+use crate::edge::link::variation::{AggregationSpec, JitterSpec, ReorderSpec};
 use crate::error::FieldError;
-use crate::link::bucket::BucketSpec;
-use crate::link::burst_loss::BurstLossSpec;
-use crate::link::ecn_fault::EcnFault;
-use crate::link::outage::OutageSpec;
-use crate::link::schedule::ScheduleSpec;
-use crate::link::trace::TraceSpec;
-use crate::link::variation::{AggregationSpec, JitterSpec, ReorderSpec};
 use crate::quantity::{Bytes, Limit, Packets, Percent};
 use crate::units::{Rate, Span};
 

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::error::FieldError;
-use crate::topology::{self, Network};
+use crate::topology::{self, Plan};
 use crate::units::Span;
 
 mod buffer;
@@ -118,7 +118,7 @@ impl Scenario {
     ///
     /// # Errors
     /// If a flow's hosts or route do not fit; never for a scenario that was read.
-    pub fn network(&self) -> Result<Network, FieldError> {
+    pub fn plan(&self) -> Result<Plan, FieldError> {
         let entry = topology::find(&self.topology.kind).map_err(|e| e.within("topology"))?;
         entry.build(&self.topology.params, &self.flows_expanded())
     }

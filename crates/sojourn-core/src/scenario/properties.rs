@@ -24,7 +24,7 @@ proptest! {
     fn canonical_forms_are_fixed_points_and_every_flow_has_a_route(value in scenario()) {
         if let Ok(scenario) = Scenario::from_json(&value) {
             reads_back_to_itself(&scenario);
-            prop_assert_eq!(scenario.network().unwrap().routes.len(), scenario.flows_expanded().len());
+            prop_assert_eq!(scenario.plan().unwrap().routes.len(), scenario.flows_expanded().len());
         }
     }
 

@@ -6,16 +6,16 @@
 use super::{FlowSpec, Scenario};
 use crate::error::FieldError;
 use crate::quantity::Limit;
-use crate::topology::{Network, Routes};
+use crate::topology::{Plan, Routes};
 use crate::units::Span;
 
 /// Refuses a flow that leaves a buffer in its way without size.
-pub fn check(flow: &FlowSpec, routes: &Routes, network: &Network) -> Result<(), FieldError> {
-    if flow.rtt.is_some() || network.delay(routes) > Span::ZERO {
+pub fn check(flow: &FlowSpec, routes: &Routes, plan: &Plan) -> Result<(), FieldError> {
+    if flow.rtt.is_some() || plan.delay(routes) > Span::ZERO {
         return Ok(());
     }
     let links = routes.forward.iter().chain(&routes.backward);
-    for link in links.map(|link| &network.links[*link as usize]) {
+    for link in links.map(|link| &plan.links[*link as usize]) {
         if let Some(limit) = link.spec.queue_limits().map(|(_, l)| l).find(is_product) {
             let message = format!(
                 "is missing; the queue of link '{}' is {limit} of it: give a round-trip time, \
@@ -37,12 +37,12 @@ pub fn warnings(scenario: &Scenario) -> Vec<FieldError> {
     if scenario.flows.iter().all(|flow| flow.rtt.is_some()) {
         return Vec::new();
     }
-    let Ok(network) = scenario.network() else { return Vec::new() };
+    let Ok(plan) = scenario.plan() else { return Vec::new() };
     let flows = scenario.flows_expanded();
     let silent = flows
         .iter()
-        .zip(&network.routes)
-        .filter(|(flow, routes)| flow.spec.rtt.is_none() && network.delay(routes) == Span::ZERO);
+        .zip(&plan.routes)
+        .filter(|(flow, routes)| flow.spec.rtt.is_none() && plan.delay(routes) == Span::ZERO);
     let mut entries: Vec<usize> = silent.map(|(flow, _)| flow.entry).collect();
     entries.dedup();
     let warning = |entry| FieldError::new(format!("flows.{entry}.rtt"), "is not given: 0 ms");

@@ -5,7 +5,7 @@ use super::{BufferSize, FlowSpec, LinkSpec, Scenario, Transport, rtt};
 use crate::cc::{self, EcnMode};
 use crate::error::FieldError;
 use crate::quantity::{Bytes, Limit};
-use crate::topology::{Network, Routes};
+use crate::topology::{Plan, Routes};
 use crate::traffic;
 use crate::units::{Rate, Span};
 
@@ -29,7 +29,7 @@ pub fn check(scenario: &Scenario) -> Check {
     for (index, flow) in scenario.flows.iter().enumerate() {
         check_flow(flow, scenario.duration).map_err(|e| e.within(&format!("flows.{index}")))?;
     }
-    check_network(scenario, &scenario.network()?)
+    check_network(scenario, &scenario.plan()?)
 }
 
 /// A name becomes a directory's name.
@@ -117,14 +117,14 @@ fn check_udp(flow: &FlowSpec) -> Check {
     refuse("traffic.rate", rate, format!("up to {most} in datagrams of {} B (mss)", flow.mss))
 }
 
-fn check_network(scenario: &Scenario, network: &Network) -> Check {
-    check_rows(scenario, network)?;
-    for (flow, routes) in scenario.flows_expanded().iter().zip(&network.routes) {
-        check_path(flow.spec, routes, network)
-            .and_then(|()| rtt::check(flow.spec, routes, network))
+fn check_network(scenario: &Scenario, plan: &Plan) -> Check {
+    check_rows(scenario, plan)?;
+    for (flow, routes) in scenario.flows_expanded().iter().zip(&plan.routes) {
+        check_path(flow.spec, routes, plan)
+            .and_then(|()| rtt::check(flow.spec, routes, plan))
             .map_err(|e| e.within(&format!("flows.{}", flow.entry)))?;
     }
-    for (link, base_rtt) in network.links.iter().zip(network.largest_base_rtts()) {
+    for (link, base_rtt) in plan.links.iter().zip(plan.largest_base_rtts()) {
         check_products(&link.spec, base_rtt).map_err(|e| {
             FieldError::new("topology", format!("{} of link '{}': {}", e.field, link.id, e.message))
         })?;
@@ -132,19 +132,19 @@ fn check_network(scenario: &Scenario, network: &Network) -> Check {
     Ok(())
 }
 
-fn check_rows(scenario: &Scenario, network: &Network) -> Check {
-    let recorded = network.links.iter().filter(|link| link.recorded).count();
+fn check_rows(scenario: &Scenario, plan: &Plan) -> Check {
+    let recorded = plan.links.iter().filter(|link| link.recorded).count();
     let interval = scenario.sample_interval;
     let samples = scenario.duration.as_nanos().div_ceil(interval.as_nanos());
-    let rows = samples.saturating_mul((network.routes.len() + recorded) as u64);
+    let rows = samples.saturating_mul((plan.routes.len() + recorded) as u64);
     let given = format!("{interval}, and with it {rows} rows of samples,");
     let allowed = format!("at most {MOST_ROWS} rows, one per sample and flow or link");
     require(rows <= MOST_ROWS, "sample_interval", given, &allowed)
 }
 
 /// Data without a rate in its way would be sent without end in no time.
-fn check_path(flow: &FlowSpec, routes: &Routes, network: &Network) -> Check {
-    let spec = |link: &u32| &network.links[*link as usize].spec;
+fn check_path(flow: &FlowSpec, routes: &Routes, plan: &Plan) -> Check {
+    let spec = |link: &u32| &plan.links[*link as usize].spec;
     if !routes.forward.iter().any(|link| spec(link).nominal_rate().is_some()) {
         let message =
             "its data passes no link with a rate; give one of the links on its way a rate";

@@ -1,49 +1,81 @@
 //! From a scenario to the parts of a simulation.
 
-use super::{Application, Parts, RouteTable, ends};
+use super::application::Application;
+use super::ends;
+use super::hosts::FlowHosts;
 use crate::cc::EcnMode;
+use crate::edge::link::{FlowDrops, Link, Surroundings};
 use crate::error::FieldError;
-use crate::link::{FlowDrops, Link, Surroundings};
-use crate::record::FlowFacts;
+use crate::net::{self, Alarm, Network};
+use crate::packet::{Address, Direction, FiveTuple};
+use crate::record::{FlowFacts, Recorder};
 use crate::rng::StreamKey;
 use crate::scenario::{Flow, Scenario};
-use crate::topology::{Network, NetworkLink};
+use crate::topology::{Plan, PlannedLink, Routes};
 use crate::traffic;
 use crate::units::{Span, Time};
 
 /// Builds everything the scenario describes.
-pub fn parts(scenario: &Scenario) -> Result<Parts, FieldError> {
+pub fn parts(scenario: &Scenario) -> Result<(Network, FlowHosts), FieldError> {
     let random = StreamKey::root(scenario.seed);
     let flows = scenario.flows_expanded();
-    let network = scenario.network()?;
-    let facts = flow_facts(scenario, &flows, &network);
+    let plan = scenario.plan()?;
+    let facts = flow_facts(scenario, &flows, &plan);
+    let links = links(scenario, &flows, &plan, &facts)?;
+    let (net, addresses) = network(&plan, links)?;
     let mut endpoints = Vec::new();
     let mut applications = Vec::new();
-    for flow in &flows {
+    for (flow, addresses) in flows.iter().zip(addresses) {
         let random = random.child("flow").index(flow.id.into());
         let within = |error: FieldError| error.within(&format!("flows.{}", flow.entry));
-        endpoints.extend(ends::build(flow, &network, random).map_err(within)?);
+        endpoints.extend(ends::build(flow, &plan, addresses, random).map_err(within)?);
         applications.push(Some(application(flow, random).map_err(within)?));
     }
-    Ok(Parts {
-        end: at(scenario.duration),
+    let recorded_links = plan.links.iter().filter(|link| link.recorded).count();
+    let interval = scenario.sample_interval.as_nanos().max(1);
+    let intervals = (scenario.duration.as_nanos() / interval + 1) as usize;
+    let hosts = FlowHosts {
         warmup: at(scenario.warmup),
         sample_interval: scenario.sample_interval,
-        links: links(scenario, &flows, &network, &facts)?,
-        link_ids: network.links.iter().map(|link| link.id.clone()).collect(),
-        recorded_links: network.links.iter().filter(|link| link.recorded).count(),
-        routes: RouteTable::new(&network.routes),
+        recorded_links,
+        alarms: vec![Alarm::default(); endpoints.len()],
+        recorder: Recorder::new(facts.len(), recorded_links, intervals),
         endpoints,
         applications,
         flows: facts,
-    })
+    };
+    Ok((net, hosts))
+}
+
+/// The network of a plan, and how the packets of each flow are addressed, there and back.
+fn network(plan: &Plan, links: Vec<Link>) -> Result<(Network, Vec<[Address; 2]>), FieldError> {
+    let mut net = net::Builder::new();
+    let nodes: Vec<usize> = plan.nodes.iter().map(|name| net.plain_node(name)).collect();
+    let anywhere = net.plain_node("hosts");
+    for (planned, link) in plan.links.iter().zip(links) {
+        let ends = planned.ends.map(|end| end.map_or(anywhere, |node| nodes[usize::from(node)]));
+        net.link(&planned.id, ends, link);
+    }
+    let mut addresses = Vec::with_capacity(plan.routes.len());
+    for (flow, routes) in (0..).zip(&plan.routes) {
+        let Routes { source, destination, forward, backward } = routes;
+        let tuple = FiveTuple { source: *source, destination: *destination, ports: flow };
+        let address =
+            |direction, route, socket, tuple| Address { flow, direction, route, socket, tuple };
+        let (there, back) = (net.route(forward), net.route(backward));
+        addresses.push([
+            address(Direction::Forward, there, 2 * flow + 1, tuple),
+            address(Direction::Backward, back, 2 * flow, tuple.reversed()),
+        ]);
+    }
+    Ok((net.build(), addresses))
 }
 
 fn at(span: Span) -> Time {
     Time::ZERO + span
 }
 
-fn flow_facts(scenario: &Scenario, flows: &[Flow<'_>], network: &Network) -> Vec<FlowFacts> {
+fn flow_facts(scenario: &Scenario, flows: &[Flow<'_>], network: &Plan) -> Vec<FlowFacts> {
     let facts = |flow: &Flow<'_>| FlowFacts {
         base_rtt: network.base_rtt(flow.id as usize),
         mss: flow.spec.mss,
@@ -64,7 +96,7 @@ fn application(flow: &Flow<'_>, random: StreamKey) -> Result<Application, FieldE
 fn links(
     scenario: &Scenario,
     flows: &[Flow<'_>],
-    network: &Network,
+    network: &Plan,
     facts: &[FlowFacts],
 ) -> Result<Vec<Link>, FieldError> {
     let random = StreamKey::root(scenario.seed).child("link");
@@ -82,7 +114,7 @@ fn links(
 }
 
 /// For each link, the flows that pass it in either direction.
-fn flows_by_link(network: &Network) -> Vec<Vec<u32>> {
+fn flows_by_link(network: &Plan) -> Vec<Vec<u32>> {
     let mut flows = vec![Vec::new(); network.links.len()];
     for (flow, routes) in (0..).zip(&network.routes) {
         for link in routes.forward.iter().chain(&routes.backward) {
@@ -93,7 +125,7 @@ fn flows_by_link(network: &Network) -> Vec<Vec<u32>> {
 }
 
 /// A flow's listed drops happen on the first recorded link of its path, else on the first.
-fn drops_by_link(flows: &[Flow<'_>], network: &Network) -> Vec<Vec<FlowDrops>> {
+fn drops_by_link(flows: &[Flow<'_>], network: &Plan) -> Vec<Vec<FlowDrops>> {
     let mut drops = vec![Vec::new(); network.links.len()];
     for flow in flows {
         let route = &network.routes[flow.id as usize].forward;
@@ -107,7 +139,7 @@ fn drops_by_link(flows: &[Flow<'_>], network: &Network) -> Vec<Vec<FlowDrops>> {
 
 /// What the flows that pass a link say about it.
 fn surroundings(
-    link: &NetworkLink,
+    link: &PlannedLink,
     passing: &[u32],
     flows: &[Flow<'_>],
     facts: &[FlowFacts],

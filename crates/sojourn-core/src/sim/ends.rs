@@ -2,9 +2,10 @@
 
 use crate::cc::{self, ControlInit, EcnMode};
 use crate::error::FieldError;
+use crate::packet::Address;
 use crate::rng::StreamKey;
 use crate::scenario::{BufferSize, Flow, HostQueue, Stack, Transport};
-use crate::topology::Network;
+use crate::topology::Plan;
 use crate::transport::{Endpoint, tcp, udp};
 use crate::units::Time;
 
@@ -27,33 +28,29 @@ pub fn full_packet(flow: &Flow<'_>) -> u32 {
 /// read. The field is relative to the flow.
 pub fn build(
     flow: &Flow<'_>,
-    network: &Network,
+    plan: &Plan,
+    addresses: [Address; 2],
     random: StreamKey,
 ) -> Result<[Box<dyn Endpoint>; 2], FieldError> {
     match flow.spec.transport {
-        Transport::Udp => Ok(udp_ends(flow, network)),
-        Transport::Tcp => tcp_ends(flow, network, random),
+        Transport::Udp => Ok(udp_ends(flow, addresses)),
+        Transport::Tcp => tcp_ends(flow, plan, addresses, random),
     }
 }
 
-fn udp_ends(flow: &Flow<'_>, network: &Network) -> [Box<dyn Endpoint>; 2] {
-    let routes = &network.routes[flow.id as usize];
-    let init = udp::UdpInit {
-        flow: flow.id,
-        source: routes.source,
-        destination: routes.destination,
-        mss: flow.spec.mss,
-        ecn: flow.spec.ecn.unwrap_or(EcnMode::Off),
-    };
+fn udp_ends(flow: &Flow<'_>, [forward, _]: [Address; 2]) -> [Box<dyn Endpoint>; 2] {
+    let init =
+        udp::UdpInit { forward, mss: flow.spec.mss, ecn: flow.spec.ecn.unwrap_or(EcnMode::Off) };
     [Box::new(udp::Sender::new(init)), Box::new(udp::Receiver::new())]
 }
 
 fn tcp_ends(
     flow: &Flow<'_>,
-    network: &Network,
+    plan: &Plan,
+    addresses: [Address; 2],
     random: StreamKey,
 ) -> Result<[Box<dyn Endpoint>; 2], FieldError> {
-    let init = tcp_init(flow, network)?;
+    let init = tcp_init(flow, addresses)?;
     let missing = || FieldError::new("cca", "is missing; name a congestion control");
     let cca = flow.spec.cca.as_ref().ok_or_else(missing)?;
     let control = ControlInit {
@@ -62,7 +59,7 @@ fn tcp_ends(
         packet_size: full_packet(flow),
         now: init.now,
         paced: init.paced,
-        base_rtt: network.base_rtt(flow.id as usize),
+        base_rtt: plan.base_rtt(flow.id as usize),
         random: random.child("cca"),
     };
     let control = cc::find(&cca.kind)
@@ -71,9 +68,11 @@ fn tcp_ends(
     Ok([Box::new(tcp::Sender::new(init, control)), Box::new(tcp::Receiver::new(init))])
 }
 
-fn tcp_init(flow: &Flow<'_>, network: &Network) -> Result<tcp::TcpInit, FieldError> {
+fn tcp_init(
+    flow: &Flow<'_>,
+    [forward, backward]: [Address; 2],
+) -> Result<tcp::TcpInit, FieldError> {
     let spec = flow.spec;
-    let routes = &network.routes[flow.id as usize];
     let stack = spec.stack.unwrap_or(Stack::Linux6).name();
     let unknown = || FieldError::new("stack", format!("no profile for {stack}"));
     let profile = tcp::Profile::named(stack).ok_or_else(unknown)?;
@@ -83,9 +82,8 @@ fn tcp_init(flow: &Flow<'_>, network: &Network) -> Result<tcp::TcpInit, FieldErr
         BufferSize::Bytes(bytes) => Some(bytes),
     };
     Ok(tcp::TcpInit {
-        flow: flow.id,
-        source: routes.source,
-        destination: routes.destination,
+        forward,
+        backward,
         mss: spec.mss,
         profile,
         ecn: spec.ecn.unwrap_or(EcnMode::Off),

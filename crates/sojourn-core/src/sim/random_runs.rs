@@ -7,13 +7,14 @@ use super::*;
 use crate::record::Table;
 use crate::scenario::random::{mutated, scenario, stretched};
 use crate::units::Rate;
+use crate::units::Span;
 
 /// Half a second of it, which keeps random scenarios affordable.
 fn shortened(mut value: serde_json::Value) -> Option<Scenario> {
     value["duration"] = json!("500 ms");
     let scenario = Scenario::from_json(&value).ok()?;
-    let network = scenario.network().ok()?;
-    let affordable = network
+    let plan = scenario.plan().ok()?;
+    let affordable = plan
         .links
         .iter()
         .all(|link| link.spec.rate.is_none_or(|rate| rate <= Rate::from_bps(1_000_000_000)));
@@ -31,7 +32,7 @@ fn affordably(scenario: &Scenario) -> Result<(Span, Outcome), Fault> {
     const MOST_EVENTS: u64 = 200_000;
     let mut simulation = Simulation::new(scenario).unwrap();
     let step = scenario.duration / 1_000;
-    while simulation.now() < simulation.end() && simulation.events.scheduled() < MOST_EVENTS {
+    while simulation.now() < simulation.end() && simulation.events() < MOST_EVENTS {
         simulation.advance(simulation.now() + step)?;
     }
     Ok((simulation.now().since(Time::ZERO), simulation.outcome()?))
@@ -45,12 +46,12 @@ fn keeps_the_laws(scenario: &Scenario) {
     let context = || format!("{:#}", scenario.to_json());
     assert!(sum(flows, "delivered_bytes") <= sum(flows, "sent_bytes"), "{}", context());
     assert!(sum(flows, "in_order_bytes") <= sum(flows, "delivered_bytes"), "{}", context());
-    let network = scenario.network().unwrap();
+    let plan = scenario.plan().unwrap();
     let (links, sent) = (
         outcome.link_samples.reals("link").unwrap(),
         outcome.link_samples.reals("sent_bytes").unwrap(),
     );
-    for (index, link) in network.links.iter().enumerate().filter(|(_, link)| link.recorded) {
+    for (index, link) in plan.links.iter().enumerate().filter(|(_, link)| link.recorded) {
         let spec = &link.spec;
         let varies =
             spec.rate_schedule.is_some() || spec.trace.is_some() || spec.duplicate.fraction() > 0.0;

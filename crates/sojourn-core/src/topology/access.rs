@@ -4,17 +4,17 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, json};
 
-use super::Network;
+use super::Plan;
 use crate::quantity::Limit;
 use crate::scenario::{Flow, LinkSpec, Queue, Spec};
 use crate::units::{Rate, Span};
 
 /// Adds flows' access links to a network. Without a rate, an access link is a mere delay, and
-/// flows of the same delay share one.
+/// flows of the same delay to the same node share one.
 #[derive(Debug, Default)]
 pub struct Access {
     rate: Option<Rate>,
-    delays: BTreeMap<(Span, bool), Option<u32>>,
+    delays: BTreeMap<(Span, bool, Option<u16>), Option<u32>>,
 }
 
 impl Access {
@@ -23,31 +23,39 @@ impl Access {
         Access { rate, delays: BTreeMap::new() }
     }
 
-    /// The flow's access links: half of its `rtt` out, the other half back.
-    pub fn links(&mut self, network: &mut Network, flow: &Flow<'_>) -> (Option<u32>, Option<u32>) {
+    /// The flow's access links, to and from the node `at`, where that is known: half of its `rtt`
+    /// out, the other half back.
+    pub fn links(
+        &mut self,
+        plan: &mut Plan,
+        flow: &Flow<'_>,
+        at: Option<u16>,
+    ) -> (Option<u32>, Option<u32>) {
         let half = flow.spec.rtt() / 2;
         (
-            self.link(network, flow, half, false),
-            self.link(network, flow, flow.spec.rtt() - half, true),
+            self.link(plan, flow, half, at, false),
+            self.link(plan, flow, flow.spec.rtt() - half, at, true),
         )
     }
 
     fn link(
         &mut self,
-        network: &mut Network,
+        plan: &mut Plan,
         flow: &Flow<'_>,
         delay: Span,
+        at: Option<u16>,
         back: bool,
     ) -> Option<u32> {
         let suffix = if back { "_reverse" } else { "" };
+        let ends = if back { [at, None] } else { [None, at] };
         let rate = flow.spec.access_rate.or(self.rate);
         let spec = LinkSpec { rate, delay, ..LinkSpec::default() };
         if rate.is_some() {
             let spec = LinkSpec { queue: Some(host_queue()), ..spec };
-            return network.link(&format!("access_{}{suffix}", flow.id), spec, false);
+            return plan.link(&format!("access_{}{suffix}", flow.id), ends, spec, false);
         }
-        let shared = self.delays.entry((delay, back));
-        *shared.or_insert_with(|| network.link(&format!("delay_{delay}{suffix}"), spec, false))
+        let shared = self.delays.entry((delay, back, at));
+        *shared.or_insert_with(|| plan.link(&format!("delay_{delay}{suffix}"), ends, spec, false))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::access::Access;
 use super::routing::{Edge, Router};
-use super::{Network, Routes};
+use super::{Plan, Routes};
 use crate::error::FieldError;
 use crate::scenario::{Flow, LinkSpec};
 use crate::units::Rate;
@@ -10,7 +10,7 @@ use crate::units::Rate;
 /// A network under construction: links first, then flows.
 #[derive(Debug)]
 pub struct Builder {
-    network: Network,
+    plan: Plan,
     router: Router,
     /// Names of the router's edges.
     ids: Vec<String>,
@@ -21,7 +21,7 @@ impl Builder {
     /// Nothing yet; flows have access links of this rate.
     pub fn new(access_rate: Option<Rate>) -> Self {
         Builder {
-            network: Network::default(),
+            plan: Plan::default(),
             router: Router::default(),
             ids: Vec::new(),
             access: Access::new(access_rate),
@@ -29,8 +29,8 @@ impl Builder {
     }
 
     /// The network built.
-    pub fn finish(self) -> Network {
-        self.network
+    pub fn finish(self) -> Plan {
+        self.plan
     }
 
     /// The number of the node of this name.
@@ -38,7 +38,7 @@ impl Builder {
     /// # Errors
     /// If there are too many nodes.
     pub fn node(&mut self, name: &str) -> Result<u16, FieldError> {
-        self.network.node(name)
+        self.plan.node(name)
     }
 
     /// Adds a link and, if given, `ID_reverse` for the other direction.
@@ -63,7 +63,7 @@ impl Builder {
 
     fn edge(&mut self, id: String, from: u16, to: u16, spec: LinkSpec) -> usize {
         let delay = spec.delay;
-        let link = self.network.link(&id, spec, true);
+        let link = self.plan.link(&id, [Some(from), Some(to)], spec, true);
         self.ids.push(id);
         self.router.add(Edge { from, to, delay, link, twin: None })
     }
@@ -85,18 +85,18 @@ impl Builder {
             Some(back) => back,
             None => self.shortest(destination, source)?,
         };
-        let (out, home) = self.access.links(&mut self.network, flow);
+        let (out, home) = self.access.links(&mut self.plan, flow, Some(source));
         let links = |path: &[usize]| -> Vec<u32> {
             path.iter().filter_map(|edge| self.router.edge(*edge).link).collect()
         };
         let forward = out.into_iter().chain(links(&there)).collect();
         let backward = links(&back).into_iter().chain(home).collect();
-        self.network.route(Routes { source, destination, forward, backward })
+        self.plan.route(Routes { source, destination, forward, backward })
     }
 
     fn shortest(&mut self, from: u16, to: u16) -> Result<Vec<usize>, FieldError> {
         self.router.shortest(from, to).ok_or_else(|| {
-            let name = |node: u16| self.network.nodes[usize::from(node)].as_str();
+            let name = |node: u16| self.plan.nodes[usize::from(node)].as_str();
             FieldError::new("to", format!("no links lead from '{}' to '{}'", name(from), name(to)))
         })
     }
@@ -107,7 +107,7 @@ impl Builder {
     }
 
     fn explicit(&self, route: &[String], from: u16, to: u16) -> Result<Vec<usize>, FieldError> {
-        let name = |node: u16| &self.network.nodes[usize::from(node)];
+        let name = |node: u16| &self.plan.nodes[usize::from(node)];
         let wrong = |message: String| FieldError::new("route", message);
         let mut at = from;
         let mut path = Vec::with_capacity(route.len());

@@ -20,7 +20,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::access::Access;
-use super::{Network, Routes, Topology};
+use super::{Plan, Routes, Topology};
 use crate::error::FieldError;
 use crate::registry::Params;
 use crate::scenario::{Flow, FlowDirection, LinkSpec};
@@ -70,28 +70,28 @@ impl Dumbbell {
 }
 
 impl Topology for Dumbbell {
-    fn network(&self, flows: &[Flow<'_>]) -> Result<Network, FieldError> {
-        let mut network = Network::default();
+    fn plan(&self, flows: &[Flow<'_>]) -> Result<Plan, FieldError> {
+        let mut plan = Plan::default();
         let mut access = Access::new(self.access_rate);
         let (mut there, mut back) = (self.bottleneck.clone(), self.way_back());
         LinkSpec::share_outages(&mut there, &mut back);
-        let bottleneck = network.link("bottleneck", there, true);
-        let reverse = network.link("bottleneck_reverse", back, true);
+        let bottleneck = plan.link("bottleneck", [None; 2], there, true);
+        let reverse = plan.link("bottleneck_reverse", [None; 2], back, true);
         for flow in flows {
-            let (out, home) = access.links(&mut network, flow);
+            let (out, home) = access.links(&mut plan, flow, None);
             let (there, back, [from, to]) = match flow.spec.direction {
                 FlowDirection::Forward => (bottleneck, reverse, ["left", "right"]),
                 FlowDirection::Reverse => (reverse, bottleneck, ["right", "left"]),
             };
             let routes = Routes {
-                source: network.node(flow.spec.from.as_deref().unwrap_or(from))?,
-                destination: network.node(flow.spec.to.as_deref().unwrap_or(to))?,
+                source: plan.node(flow.spec.from.as_deref().unwrap_or(from))?,
+                destination: plan.node(flow.spec.to.as_deref().unwrap_or(to))?,
                 forward: out.into_iter().chain(there).collect(),
                 backward: back.into_iter().chain(home).collect(),
             };
-            network.route(routes)?;
+            plan.route(routes)?;
         }
-        Ok(network)
+        Ok(plan)
     }
 }
 
@@ -104,7 +104,7 @@ mod tests {
     use crate::scenario::Scenario;
     use crate::units::Span;
 
-    fn network(flows: Value) -> Network {
+    fn plan(flows: Value) -> Plan {
         let scenario = json!({
             "duration": "1 s",
             "topology": {
@@ -115,33 +115,33 @@ mod tests {
             },
             "flows": flows,
         });
-        Scenario::from_json(&scenario).unwrap().network().unwrap()
+        Scenario::from_json(&scenario).unwrap().plan().unwrap()
     }
 
     #[test]
     fn each_flow_has_its_round_trip_its_access_rate_and_its_direction() {
-        let network = network(json!([
+        let plan = plan(json!([
             { "cca": "reno", "rtt": "10 ms" },
             { "cca": "reno", "rtt": "80 ms", "access_rate": "3 Mbit/s", "direction": "reverse" },
         ]));
-        assert_eq!(network.base_rtt(0), Span::from_millis(10));
-        assert_eq!(network.base_rtt(1), Span::from_millis(80));
+        assert_eq!(plan.base_rtt(0), Span::from_millis(10));
+        assert_eq!(plan.base_rtt(1), Span::from_millis(80));
         let links = |route: &[u32]| -> Vec<_> {
-            let links = route.iter().map(|link| &network.links[*link as usize]);
+            let links = route.iter().map(|link| &plan.links[*link as usize]);
             links.map(|link| (link.id.clone(), link.spec.rate)).collect()
         };
         let mbps = |mbps: u64| Some(Rate::from_bps(mbps * 1_000_000));
         let [there, back] = ["bottleneck", "bottleneck_reverse"].map(str::to_owned);
         for (routes, access, [there, back]) in [
-            (&network.routes[0], 50, [(there.clone(), mbps(10)), (back.clone(), mbps(1))]),
-            (&network.routes[1], 3, [(back, mbps(1)), (there, mbps(10))]),
+            (&plan.routes[0], 50, [(there.clone(), mbps(10)), (back.clone(), mbps(1))]),
+            (&plan.routes[1], 3, [(back, mbps(1)), (there, mbps(10))]),
         ] {
             let (forward, backward) = (links(&routes.forward), links(&routes.backward));
             assert!(forward.iter().any(|(_, rate)| *rate == mbps(access)), "{forward:?}");
             assert_eq!(forward.last(), Some(&there));
             assert_eq!(backward.first(), Some(&back));
         }
-        let lossy = network.links.iter().filter(|link| link.spec.loss == Percent::new(2.0));
+        let lossy = plan.links.iter().filter(|link| link.spec.loss == Percent::new(2.0));
         assert!(lossy.map(|link| link.id.as_str()).eq(["bottleneck_reverse"]));
     }
 }

@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::builder::Builder;
-use super::{Network, Topology, known_node};
+use super::{Plan, Topology, known_node};
 use crate::error::FieldError;
 use crate::registry::Params;
 use crate::scenario::{Flow, FlowDirection, LinkSpec};
@@ -116,7 +116,7 @@ impl Params for Graph {
 }
 
 impl Topology for Graph {
-    fn network(&self, flows: &[Flow<'_>]) -> Result<Network, FieldError> {
+    fn plan(&self, flows: &[Flow<'_>]) -> Result<Plan, FieldError> {
         let mut builder = Builder::new(None);
         for node in &self.nodes {
             builder.node(node)?;
@@ -158,7 +158,7 @@ mod tests {
     use crate::scenario::Scenario;
     use crate::units::Span;
 
-    fn triangle(flow: Value) -> Result<Network, FieldError> {
+    fn triangle(flow: Value) -> Result<Plan, FieldError> {
         let mut flow = flow;
         flow["cca"] = json!("reno");
         let link = |id: &str, from: &str, to: &str, delay: &str, duplex: bool| {
@@ -174,32 +174,32 @@ mod tests {
             ] },
             "flows": [flow],
         });
-        Scenario::from_json(&scenario)?.network()
+        Scenario::from_json(&scenario)?.plan()
     }
 
-    fn way(network: &Network, links: &[u32]) -> Vec<String> {
-        links.iter().map(|link| network.links[*link as usize].id.clone()).collect()
+    fn way(plan: &Plan, links: &[u32]) -> Vec<String> {
+        links.iter().map(|link| plan.links[*link as usize].id.clone()).collect()
     }
 
     #[test]
     fn shortest_path_there_and_the_same_links_back() {
-        let network = triangle(json!({ "from": "a", "to": "c", "rtt": "2 ms" })).unwrap();
-        let routes = &network.routes[0];
-        assert_eq!(way(&network, &routes.forward), ["delay_1 ms", "ab", "bc"]);
+        let plan = triangle(json!({ "from": "a", "to": "c", "rtt": "2 ms" })).unwrap();
+        let routes = &plan.routes[0];
+        assert_eq!(way(&plan, &routes.forward), ["delay_1 ms", "ab", "bc"]);
         assert_eq!(
-            way(&network, &routes.backward),
+            way(&plan, &routes.backward),
             ["bc_reverse", "ab_reverse", "delay_1 ms_reverse"]
         );
-        assert_eq!(network.base_rtt(0), Span::from_millis(22));
-        assert_eq!(network.links[1].spec.loss.fraction(), 0.01);
+        assert_eq!(plan.base_rtt(0), Span::from_millis(22));
+        assert_eq!(plan.links[1].spec.loss.fraction(), 0.01);
     }
 
     #[test]
     fn explicit_route_returns_by_the_shortest_path_where_it_has_no_reverse() {
-        let network = triangle(json!({ "from": "a", "to": "c", "route": ["ac"] })).unwrap();
-        let routes = &network.routes[0];
-        assert_eq!(way(&network, &routes.forward), ["ac"]);
-        assert_eq!(way(&network, &routes.backward), ["bc_reverse", "ab_reverse"]);
+        let plan = triangle(json!({ "from": "a", "to": "c", "route": ["ac"] })).unwrap();
+        let routes = &plan.routes[0];
+        assert_eq!(way(&plan, &routes.forward), ["ac"]);
+        assert_eq!(way(&plan, &routes.backward), ["bc_reverse", "ab_reverse"]);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Topologies: one file each, one registry line each.
 //!
-//! A topology turns its keys and the flows into a [`Network`]: nodes, links, and for each flow a
+//! A topology turns its keys and the flows into a [`Plan`]: nodes, links, and for each flow a
 //! route of links in each direction. The simulator knows only the network.
 
 use serde_json::{Map, Value};
@@ -11,10 +11,10 @@ use crate::scenario::Flow;
 
 mod access;
 mod builder;
-mod network;
+mod plan;
 mod routing;
 
-pub use network::{Network, NetworkLink, Routes};
+pub use plan::{Plan, PlannedLink, Routes};
 
 /// What `sojourn new topology` writes must compile and pass its own test.
 #[cfg(test)]
@@ -46,7 +46,7 @@ pub trait Topology: Params + 'static {
     ///
     /// # Errors
     /// If a flow's hosts or route do not fit. The field is relative to the scenario.
-    fn network(&self, flows: &[Flow<'_>]) -> Result<Network, FieldError>;
+    fn plan(&self, flows: &[Flow<'_>]) -> Result<Plan, FieldError>;
 }
 
 /// A registered topology.
@@ -56,7 +56,7 @@ pub struct TopologyEntry {
     make: Factory,
 }
 
-type Factory = fn(&Map<String, Value>, &[Flow<'_>]) -> Result<Network, FieldError>;
+type Factory = fn(&Map<String, Value>, &[Flow<'_>]) -> Result<Plan, FieldError>;
 
 impl TopologyEntry {
     const fn new<T: Topology>(name: &'static str, source: &'static str) -> Self {
@@ -71,17 +71,14 @@ impl TopologyEntry {
         &self,
         params: &Map<String, Value>,
         flows: &[Flow<'_>],
-    ) -> Result<Network, FieldError> {
+    ) -> Result<Plan, FieldError> {
         (self.make)(params, flows)
     }
 }
 
-fn make<T: Topology>(
-    params: &Map<String, Value>,
-    flows: &[Flow<'_>],
-) -> Result<Network, FieldError> {
+fn make<T: Topology>(params: &Map<String, Value>, flows: &[Flow<'_>]) -> Result<Plan, FieldError> {
     let topology: T = registry::parse_params(params).map_err(|e| e.within("topology"))?;
-    topology.network(flows)
+    topology.plan(flows)
 }
 
 /// Finds a topology by name.

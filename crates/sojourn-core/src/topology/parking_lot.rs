@@ -14,7 +14,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::builder::Builder;
-use super::{Network, Topology, known_node};
+use super::{Plan, Topology, known_node};
 use crate::error::FieldError;
 use crate::quantity::Percent;
 use crate::registry::Params;
@@ -70,7 +70,7 @@ impl ParkingLot {
 }
 
 impl Topology for ParkingLot {
-    fn network(&self, flows: &[Flow<'_>]) -> Result<Network, FieldError> {
+    fn plan(&self, flows: &[Flow<'_>]) -> Result<Plan, FieldError> {
         let mut builder = Builder::new(self.access_rate);
         let nodes: Vec<String> = (0..=self.hops.len()).map(|n| format!("n{n}")).collect();
         for (index, hop) in self.hops.iter().enumerate() {
@@ -115,7 +115,7 @@ mod tests {
     use super::*;
     use crate::scenario::Scenario;
 
-    fn network(flows: Value) -> Network {
+    fn plan(flows: Value) -> Plan {
         let outages = json!([{ "start": "1 s", "duration": "1 s", "two_way": true }]);
         let hop = json!({ "rate": "10 Mbit/s", "delay": "5 ms", "reverse_loss": "1 %",
                           "outages": outages });
@@ -124,30 +124,29 @@ mod tests {
             "topology": { "kind": "parking-lot", "hops": [hop, hop, hop] },
             "flows": flows,
         });
-        Scenario::from_json(&scenario).unwrap().network().unwrap()
+        Scenario::from_json(&scenario).unwrap().plan().unwrap()
     }
 
     #[test]
     fn flows_pass_the_hops_between_their_ends() {
         let flow = |from: &str, to: &str| json!({ "cca": "reno", "from": from, "to": to });
-        let network = network(json!([{ "cca": "reno" }, flow("n1", "n2"), flow("n0", "n2")]));
+        let plan = plan(json!([{ "cca": "reno" }, flow("n1", "n2"), flow("n0", "n2")]));
         let way = |links: &[u32]| -> Vec<&str> {
-            links.iter().map(|link| network.links[*link as usize].id.as_str()).collect()
+            links.iter().map(|link| plan.links[*link as usize].id.as_str()).collect()
         };
-        assert_eq!(way(&network.routes[0].forward), ["hop_0", "hop_1", "hop_2"]);
+        assert_eq!(way(&plan.routes[0].forward), ["hop_0", "hop_1", "hop_2"]);
         assert_eq!(
-            way(&network.routes[0].backward),
+            way(&plan.routes[0].backward),
             ["hop_2_reverse", "hop_1_reverse", "hop_0_reverse"]
         );
-        assert_eq!(way(&network.routes[1].forward), ["hop_1"]);
-        assert_eq!(way(&network.routes[2].forward), ["hop_0", "hop_1"]);
+        assert_eq!(way(&plan.routes[1].forward), ["hop_1"]);
+        assert_eq!(way(&plan.routes[2].forward), ["hop_0", "hop_1"]);
     }
 
     #[test]
     fn each_hop_has_a_way_back_with_its_losses_and_outages() {
-        let network = network(json!([{ "cca": "reno" }]));
-        let back: Vec<_> =
-            network.links.iter().filter(|link| link.id.ends_with("reverse")).collect();
+        let plan = plan(json!([{ "cca": "reno" }]));
+        let back: Vec<_> = plan.links.iter().filter(|link| link.id.ends_with("reverse")).collect();
         assert_eq!(back.len(), 3);
         assert!(back.iter().all(|link| link.spec.loss == Percent::new(1.0)));
         assert!(back.iter().all(|link| link.spec.outages.len() == 1));

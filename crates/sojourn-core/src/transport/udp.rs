@@ -5,7 +5,7 @@
 
 use super::Endpoint;
 use crate::cc::EcnMode;
-use crate::packet::{Direction, Ecn, Packet};
+use crate::packet::{Address, Datagram, Ecn, Header, Packet};
 use crate::record::FlowCounters;
 use crate::units::{Span, Time};
 
@@ -15,12 +15,8 @@ pub const HEADERS: u32 = 28;
 /// What both ends are told of their flow.
 #[derive(Clone, Copy, Debug)]
 pub struct UdpInit {
-    /// Flow number.
-    pub flow: u32,
-    /// The sender's host.
-    pub source: u16,
-    /// The receiver's host.
-    pub destination: u16,
+    /// How the sender's datagrams are addressed.
+    pub forward: Address,
     /// Largest payload of a datagram in bytes.
     pub mss: u32,
     /// Which ECN codepoint datagrams carry; nothing comes back.
@@ -56,7 +52,7 @@ impl Sender {
 impl Endpoint for Sender {
     fn on_packet(&mut self, _now: Time, _packet: &Packet) {}
 
-    fn poll_transmit(&mut self, now: Time) -> Option<Packet> {
+    fn poll_transmit(&mut self, _now: Time) -> Option<Packet> {
         let payload = self.unsent.min(self.init.mss.into()) as u16;
         if payload == 0 {
             return None;
@@ -65,24 +61,14 @@ impl Endpoint for Sender {
         self.unsent -= u64::from(payload);
         self.sent_packets += 1;
         self.sent_bytes += u64::from(payload);
-        Some(Packet {
-            flow: self.init.flow,
-            direction: Direction::Forward,
-            ecn: match self.init.ecn {
-                EcnMode::Off => Ecn::NotEct,
-                EcnMode::L4s => Ecn::Ect1,
-                _ => Ecn::Ect0,
-            },
-            source: self.init.source,
-            destination: self.init.destination,
-            size: u32::from(payload) + HEADERS,
-            index: number,
-            seq: number,
-            sent_at: now,
-            written_at: self.written_at,
-            payload,
-            ..Packet::default()
-        })
+        let header = Datagram { payload, seq: number, written_at: self.written_at };
+        let size = u32::from(payload) + HEADERS;
+        let ecn = match self.init.ecn {
+            EcnMode::Off => Ecn::NotEct,
+            EcnMode::L4s => Ecn::Ect1,
+            _ => Ecn::Ect0,
+        };
+        Some(Packet { ecn, ..self.init.forward.packet(number, size, Header::Datagram(header)) })
     }
 
     fn next_timeout(&self) -> Option<Time> {
@@ -143,19 +129,20 @@ impl Receiver {
 
 impl Endpoint for Receiver {
     fn on_packet(&mut self, now: Time, packet: &Packet) {
+        let Header::Datagram(datagram) = &packet.header else { return };
         self.measure_gap(now);
         match packet.ecn {
             Ecn::Ce => self.ce += 1,
             Ecn::Ect1 => self.sce += 1,
             _ => {}
         }
-        if !self.window.is_new(packet.seq) {
+        if !self.window.is_new(datagram.seq) {
             self.duplicates += 1;
             return;
         }
-        self.delivered_bytes += u64::from(packet.payload);
+        self.delivered_bytes += u64::from(datagram.payload);
         self.delivered_packets += 1;
-        self.delay_sum += now.since(packet.written_at);
+        self.delay_sum += now.since(datagram.written_at);
     }
 
     fn poll_transmit(&mut self, _now: Time) -> Option<Packet> {
@@ -207,9 +194,16 @@ impl Window {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::packet::{Direction, FiveTuple, Route};
 
-    const INIT: UdpInit =
-        UdpInit { flow: 3, source: 0, destination: 1, mss: 1448, ecn: EcnMode::Off };
+    const ADDRESS: Address = Address {
+        flow: 3,
+        direction: Direction::Forward,
+        route: Route(0),
+        socket: 7,
+        tuple: FiveTuple::of_flow(3),
+    };
+    const INIT: UdpInit = UdpInit { forward: ADDRESS, mss: 1448, ecn: EcnMode::Off };
 
     #[test]
     fn a_write_is_a_datagram_or_several() {
@@ -228,7 +222,8 @@ mod tests {
         let mut receiver = Receiver::new();
         for (ms, seq) in [0, 1, 5, 3, 5, 3, 130, 4, 131, 131].into_iter().enumerate() {
             let now = Time::from_nanos(ms as u64 * 1_000_000);
-            receiver.on_packet(now, &Packet { seq, payload: 10, ..Packet::default() });
+            let header = Header::Datagram(Datagram { seq, payload: 10, written_at: now });
+            receiver.on_packet(now, &Packet { header, ..Packet::default() });
         }
         let mut counters = FlowCounters::default();
         receiver.report(Time::ZERO, &mut counters);

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
-use sojourn_core::packet::{Direction, Ecn, Packet};
+use sojourn_core::packet::{Direction, Ecn, FiveTuple, Packet};
 use sojourn_core::queue::{
     DropReason, QUEUES, QueueContext, QueueCounters, QueueDiscipline, QueueInit, QueueObserver,
 };
@@ -40,7 +40,7 @@ impl Tally {
 #[derive(Default)]
 struct Watcher {
     dropped: Tally,
-    drops: [u64; 3],
+    drops: [u64; DropReason::COUNT],
     ce_marks: u64,
     sce_marks: u64,
 }
@@ -118,8 +118,7 @@ impl Bench {
             flow,
             direction,
             ecn,
-            source,
-            destination,
+            tuple: FiveTuple { source, destination, ports: flow },
             size,
             index,
             enqueued_at,

@@ -140,15 +140,15 @@ proptest! {
         let Ok(scenario) = Scenario::from_json(&document) else {
             return Err(TestCaseError::reject("refused"));
         };
-        let network = scenario.network().unwrap();
+        let plan = scenario.plan().unwrap();
         let outcome = Simulation::new(&scenario).unwrap().run();
         prop_assert!(outcome.is_ok(), "{:?}", outcome.err());
         let outcome = outcome.unwrap();
         check_flows(&outcome)?;
-        let rate = |link: &sojourn_core::topology::NetworkLink| {
+        let rate = |link: &sojourn_core::topology::PlannedLink| {
             link.spec.rate.map_or(f64::INFINITY, |rate| rate.as_bps() as f64)
         };
-        let rates: Vec<f64> = network.links.iter().map(rate).collect();
+        let rates: Vec<f64> = plan.links.iter().map(rate).collect();
         check_links(&outcome, &rates, 1.5)?;
     }
 }

@@ -142,7 +142,7 @@ impl Classifier {
     fn hash(&self, packet: &Packet) -> u32 {
         if self.flows {
             let backward = u32::from(packet.direction == Direction::Backward);
-            return scatter((packet.flow << 1 | backward) ^ self.keys[0]);
+            return scatter((packet.tuple.ports << 1 | backward) ^ self.keys[0]);
         }
         let mut hash = 0;
         if self.by_source {
@@ -155,11 +155,11 @@ impl Classifier {
     }
 
     fn source_hash(&self, packet: &Packet) -> u32 {
-        scatter(u32::from(packet.source) ^ self.keys[1])
+        scatter(u32::from(packet.tuple.source) ^ self.keys[1])
     }
 
     fn destination_hash(&self, packet: &Packet) -> u32 {
-        scatter(u32::from(packet.destination) ^ self.keys[2])
+        scatter(u32::from(packet.tuple.destination) ^ self.keys[2])
     }
 
     fn host_places(&mut self, packet: &Packet) -> (u16, u16) {
@@ -171,6 +171,7 @@ impl Classifier {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::packet::FiveTuple;
     use crate::rng::StreamKey;
 
     fn classifier(isolation: Isolation) -> Classifier {
@@ -178,7 +179,8 @@ mod tests {
     }
 
     fn packet(flow: u32, source: u16, destination: u16) -> Packet {
-        Packet { flow, source, destination, ..Packet::default() }
+        let tuple = FiveTuple { source, destination, ports: flow };
+        Packet { flow, tuple, ..Packet::default() }
     }
 
     #[test]

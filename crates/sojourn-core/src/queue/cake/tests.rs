@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::*;
-use crate::packet::Ecn;
+use crate::packet::{Ecn, FiveTuple};
 use crate::queue::{QueueCounters, find};
 use crate::rng::StreamKey;
 
@@ -72,7 +72,8 @@ impl Rig {
             let Greedy { source, destination, size, ecn, depth, waiting, .. } = self.flows[flow];
             for _ in waiting..depth {
                 let flow = flow as u32;
-                self.offer(Packet { flow, source, destination, size, ecn, ..Packet::default() });
+                let tuple = FiveTuple { source, destination, ports: flow };
+                self.offer(Packet { flow, tuple, size, ecn, ..Packet::default() });
             }
             self.flows[flow].waiting = waiting.max(depth);
         }
@@ -180,7 +181,8 @@ fn sparse_flows_wait_for_the_packet_in_service_only() {
     for probe in 0..100u64 {
         rig.run_until(seconds(1) + Span::from_millis(20) * (probe + 1));
         let asked = rig.now;
-        rig.offer(Packet { flow: 99, source: 7, destination: 8, size: 100, ..Packet::default() });
+        let tuple = FiveTuple { source: 7, destination: 8, ports: 99 };
+        rig.offer(Packet { flow: 99, tuple, size: 100, ..Packet::default() });
         let mut left = 0;
         while rig.depart().is_some_and(|packet| packet.flow != 99) {
             left += 1;
@@ -204,7 +206,7 @@ fn mark_share(sce: Sce, ramp: RampText, sojourn: Span, ecn: Ecn) -> f64 {
         }
         while rig.depart().is_some() {}
     }
-    assert_eq!(rig.counters.drops, [0; 3]);
+    assert_eq!(rig.counters.drops, [0; DropReason::COUNT]);
     rig.counters.sce_marks as f64 / f64::from(n)
 }
 
@@ -240,8 +242,8 @@ fn overflow_drops_from_the_longest_queue_and_everything_is_accounted_for() {
     for index in 0..10_000u32 {
         rig.now += Span::from_micros(if index % 3 == 0 { 900 } else { 10 });
         let flow = u32::from(index % 50 == 0);
-        let source = flow as u16;
-        rig.offer(Packet { flow, source, index, size: PACKET, ..Packet::default() });
+        let tuple = FiveTuple { source: flow as u16, destination: 0, ports: flow };
+        rig.offer(Packet { flow, tuple, index, size: PACKET, ..Packet::default() });
         let mut cx = QueueContext { counters: &mut rig.counters, observer: None };
         rig.cake.dequeue(rig.now, &mut cx);
         assert!(rig.cake.memory <= 100 * 2304);
@@ -314,7 +316,15 @@ fn order_is_kept_within_each_flow() {
         for flow in 0..5 {
             if (round + flow) % (flow + 2) == 0 {
                 let index = entered[flow as usize];
-                rig.offer(Packet { flow, index, size: 700, ecn: Ecn::Ect0, ..Packet::default() });
+                let tuple = FiveTuple::of_flow(flow);
+                rig.offer(Packet {
+                    flow,
+                    tuple,
+                    index,
+                    size: 700,
+                    ecn: Ecn::Ect0,
+                    ..Packet::default()
+                });
                 entered[flow as usize] += 1;
             }
         }

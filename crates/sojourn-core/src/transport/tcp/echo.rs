@@ -11,7 +11,7 @@
 //! Deviation: AccECN's 3-bit field and its option are one unwrapped counter.
 
 use crate::cc::EcnMode;
-use crate::packet::{Ecn, Flags, Packet};
+use crate::packet::{Ecn, Flags};
 
 /// Quick ACKs after a first CE mark: the sender's window may be low.
 const QUICK_AFTER_CE: u32 = 2;
@@ -61,24 +61,24 @@ impl Echo {
 
     /// A data segment arrived.
     #[inline]
-    pub fn on_data(&mut self, packet: &Packet) -> Response {
-        let ce = packet.ecn == Ecn::Ce;
+    pub fn on_data(&mut self, ecn: Ecn, flags: Flags) -> Response {
+        let ce = ecn == Ecn::Ce;
         self.ce_packets += u32::from(ce);
         match self.mode {
             EcnMode::Off => Response::default(),
-            EcnMode::Classic => self.classic(packet, ce),
+            EcnMode::Classic => self.classic(flags, ce),
             EcnMode::Dctcp => self.dctcp(ce),
             EcnMode::DctcpSce => {
                 let response = self.dctcp(ce);
-                self.sce(packet.ecn, response)
+                self.sce(ecn, response)
             }
             EcnMode::Accurate | EcnMode::L4s => {
                 let changed = std::mem::replace(&mut self.ce, ce) != ce;
                 Response { at_once: changed, ..Response::default() }
             }
             EcnMode::Sce => {
-                let response = self.classic(packet, ce);
-                self.sce(packet.ecn, response)
+                let response = self.classic(flags, ce);
+                self.sce(ecn, response)
             }
         }
     }
@@ -99,8 +99,8 @@ impl Echo {
         Response { flush: changed || response.flush, quick_if_flushed: changed, ..response }
     }
 
-    fn classic(&mut self, packet: &Packet, ce: bool) -> Response {
-        let reduced = packet.flags.has(Flags::CWR);
+    fn classic(&mut self, flags: Flags, ce: bool) -> Response {
+        let reduced = flags.has(Flags::CWR);
         if reduced {
             self.ce = false;
         }
@@ -115,40 +115,36 @@ impl Echo {
 mod tests {
     use super::*;
 
-    fn data(ecn: Ecn, flags: Flags) -> Packet {
-        Packet { ecn, flags, payload: 1, ..Packet::default() }
-    }
-
     #[test]
     fn classic_echo_lasts_until_cwr() {
         let mut echo = Echo::new(EcnMode::Classic);
-        assert_eq!(echo.on_data(&data(Ecn::Ce, Flags::ACK)).quick, QUICK_AFTER_CE);
-        echo.on_data(&data(Ecn::Ect0, Flags::ACK));
+        assert_eq!(echo.on_data(Ecn::Ce, Flags::ACK).quick, QUICK_AFTER_CE);
+        echo.on_data(Ecn::Ect0, Flags::ACK);
         assert!(echo.flags().has(Flags::ECE));
-        assert!(echo.on_data(&data(Ecn::Ect0, Flags::CWR)).at_once);
+        assert!(echo.on_data(Ecn::Ect0, Flags::CWR).at_once);
         assert!(!echo.flags().has(Flags::ECE));
     }
 
     #[test]
     fn dctcp_echo_mirrors_and_flushes_on_change() {
         let mut echo = Echo::new(EcnMode::Dctcp);
-        assert!(!echo.on_data(&data(Ecn::Ect0, Flags::ACK)).flush);
-        assert!(echo.on_data(&data(Ecn::Ce, Flags::ACK)).flush);
+        assert!(!echo.on_data(Ecn::Ect0, Flags::ACK).flush);
+        assert!(echo.on_data(Ecn::Ce, Flags::ACK).flush);
         assert!(echo.flags().has(Flags::ECE));
-        assert!(!echo.on_data(&data(Ecn::Ce, Flags::ACK)).flush);
-        assert!(echo.on_data(&data(Ecn::Ect0, Flags::ACK)).flush);
+        assert!(!echo.on_data(Ecn::Ce, Flags::ACK).flush);
+        assert!(echo.on_data(Ecn::Ect0, Flags::ACK).flush);
         assert_eq!(echo.ce_packets(), 2);
     }
 
     #[test]
     fn sce_echo_mirrors_beside_classic_ce() {
         let mut echo = Echo::new(EcnMode::Sce);
-        let response = echo.on_data(&data(Ecn::Ect1, Flags::ACK));
+        let response = echo.on_data(Ecn::Ect1, Flags::ACK);
         assert!(response.flush && !response.at_once);
         assert!(echo.flags().has(Flags::ESCE) && !echo.flags().has(Flags::ECE));
-        assert!(!echo.on_data(&data(Ecn::Ce, Flags::ACK)).flush);
+        assert!(!echo.on_data(Ecn::Ce, Flags::ACK).flush);
         assert!(echo.flags().has(Flags::ESCE) && echo.flags().has(Flags::ECE));
-        assert!(echo.on_data(&data(Ecn::Ect0, Flags::ACK)).flush);
+        assert!(echo.on_data(Ecn::Ect0, Flags::ACK).flush);
         assert!(!echo.flags().has(Flags::ESCE));
     }
 }

@@ -36,6 +36,7 @@ pub use receiver::Receiver;
 pub use sender::Sender;
 
 use crate::cc::EcnMode;
+use crate::packet::Address;
 use crate::units::Time;
 
 /// IP and TCP headers with the timestamp option, in bytes.
@@ -47,19 +48,17 @@ const SYN_SIZE: u32 = 60;
 const OPEN_WINDOW: u32 = u32::MAX;
 
 /// Bytes that a SACK option with so many blocks adds to a header, padding included.
-fn sack_option_size(blocks: u8) -> u32 {
-    if blocks == 0 { 0 } else { 4 + 8 * u32::from(blocks) }
+fn sack_option_size(blocks: usize) -> u32 {
+    if blocks == 0 { 0 } else { 4 + 8 * blocks as u32 }
 }
 
 /// What both ends of a TCP flow are built from.
 #[derive(Clone, Copy, Debug)]
 pub struct TcpInit {
-    /// Flow number.
-    pub flow: u32,
-    /// The sender's host.
-    pub source: u16,
-    /// The receiver's host.
-    pub destination: u16,
+    /// How the sender's packets are addressed.
+    pub forward: Address,
+    /// How the receiver's packets are addressed.
+    pub backward: Address,
     /// Payload bytes of a full segment.
     pub mss: u32,
     /// Stack and era.

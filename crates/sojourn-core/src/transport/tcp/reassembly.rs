@@ -4,7 +4,7 @@
 //! the first block reported is the run that holds the most recently received segment, then the
 //! most recently reported others. A duplicate is reported first, as a D-SACK (RFC 2883).
 
-use crate::packet::{Acknowledgment, MAX_SACK_BLOCKS, SackBlock};
+use crate::packet::{SackBlock, TcpAck};
 use crate::units::Time;
 
 /// Blocks remembered for reporting (`TCP_NUM_SACKS`).
@@ -166,14 +166,9 @@ impl Reassembly {
     }
 
     /// Writes the SACK blocks of an acknowledgment, a duplicate's first.
-    pub fn report(&self, duplicate: Option<SackBlock>, ack: &mut Acknowledgment) {
+    pub fn report(&self, duplicate: Option<SackBlock>, ack: &mut TcpAck) {
         let blocks = duplicate.into_iter().chain(self.recent[..self.recent_len].iter().copied());
-        let mut len = 0;
-        for block in blocks.take(MAX_SACK_BLOCKS) {
-            ack.sack[len] = block;
-            len += 1;
-        }
-        ack.sack_len = len as u8;
+        ack.set_sacks(blocks);
     }
 }
 
@@ -192,7 +187,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn blocks(queue: &Reassembly, duplicate: Option<SackBlock>) -> Vec<(u32, u32)> {
-        let mut ack = Acknowledgment::default();
+        let mut ack = TcpAck::default();
         queue.report(duplicate, &mut ack);
         ack.sacks().iter().map(|b| (b.start, b.end)).collect()
     }

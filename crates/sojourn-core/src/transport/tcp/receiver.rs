@@ -13,7 +13,7 @@ use super::autotune::Autotune;
 use super::echo::{Echo, Response};
 use super::reassembly::{Arrival, InOrder, Reassembly};
 use super::{HEADER, OPEN_WINDOW, SYN_SIZE, TcpInit, sack_option_size};
-use crate::packet::{Acknowledgment, Direction, Ecn, Flags, Packet, SackBlock};
+use crate::packet::{Ecn, Flags, Header, Packet, SackBlock, TcpAck, TcpSegment};
 use crate::record::FlowCounters;
 use crate::transport::Endpoint;
 use crate::units::{Span, Time};
@@ -107,24 +107,24 @@ impl Receiver {
         }
     }
 
-    fn on_data(&mut self, now: Time, packet: &Packet) {
-        self.measure_arrival(now, packet);
+    fn on_data(&mut self, now: Time, ecn: Ecn, segment: &TcpSegment) {
+        self.measure_arrival(now, ecn, segment);
         let former = self.echo.flags();
-        let response = self.echo.on_data(packet);
+        let response = self.echo.on_data(ecn, segment.flags);
         let flushed = response.flush && matches!(self.due, Due::At(_));
         if flushed {
             self.flushed = Some(self.special_acknowledgment(now, former));
         }
-        if packet.seq <= self.acked_up_to {
-            self.timestamp = packet.sent_at;
+        if segment.seq <= self.acked_up_to {
+            self.timestamp = segment.sent_at;
         }
-        if self.tune.on_segment(packet.payload) {
+        if self.tune.on_segment(segment.payload) {
             self.quick = self.quick.max(1);
         }
-        match self.queue.insert(packet.seq, packet.payload, packet.written_at) {
-            Arrival::InOrder(released) => self.on_in_order(now, packet, released, flushed),
-            Arrival::OutOfOrder => self.on_out_of_order(now, packet),
-            Arrival::Duplicate => self.on_duplicate(packet),
+        match self.queue.insert(segment.seq, segment.payload, segment.written_at) {
+            Arrival::InOrder(released) => self.on_in_order(now, segment, released, flushed),
+            Arrival::OutOfOrder => self.on_out_of_order(now, segment),
+            Arrival::Duplicate => self.on_duplicate(segment.seq),
         }
         self.heed(response, flushed);
     }
@@ -138,9 +138,9 @@ impl Receiver {
         }
     }
 
-    fn measure_arrival(&mut self, now: Time, packet: &Packet) {
-        if packet.ack.echo > Time::ZERO {
-            self.tune.sample_rtt(now.since(packet.ack.echo));
+    fn measure_arrival(&mut self, now: Time, ecn: Ecn, segment: &TcpSegment) {
+        if segment.echo > Time::ZERO {
+            self.tune.sample_rtt(now.since(segment.echo));
         }
         if let Some(last) = self.last_arrival {
             let gap = now.since(last);
@@ -151,15 +151,15 @@ impl Receiver {
             }
         }
         self.last_arrival = Some(now);
-        match packet.ecn {
+        match ecn {
             Ecn::Ce => self.counters.ce_received += 1,
             Ecn::Ect1 => self.counters.sce_received += 1,
             _ => {}
         }
     }
 
-    fn on_in_order(&mut self, now: Time, packet: &Packet, released: InOrder, flushed: bool) {
-        self.counters.delivered_bytes += u64::from(packet.payload);
+    fn on_in_order(&mut self, now: Time, segment: &TcpSegment, released: InOrder, flushed: bool) {
+        self.counters.delivered_bytes += u64::from(segment.payload);
         self.counters.delivered_packets += 1;
         self.counters.in_order_bytes += released.bytes;
         let total = now.as_nanos().wrapping_mul(u64::from(released.segments));
@@ -180,8 +180,8 @@ impl Receiver {
         }
     }
 
-    fn on_out_of_order(&mut self, now: Time, packet: &Packet) {
-        self.counters.delivered_bytes += u64::from(packet.payload);
+    fn on_out_of_order(&mut self, now: Time, segment: &TcpSegment) {
+        self.counters.delivered_bytes += u64::from(segment.payload);
         self.counters.delivered_packets += 1;
         let compress = self.init.profile.sack_compression
             && self.quick == 0
@@ -203,10 +203,10 @@ impl Receiver {
         }
     }
 
-    fn on_duplicate(&mut self, packet: &Packet) {
+    fn on_duplicate(&mut self, seq: u32) {
         self.counters.duplicates_received += 1;
         if self.init.profile.undo {
-            self.duplicate = Some(SackBlock { start: packet.seq, end: packet.seq + 1 });
+            self.duplicate = Some(SackBlock { start: seq, end: seq + 1 });
         }
         self.quick = self.quick.max(self.init.profile.quick_acks);
         self.due = Due::Now;
@@ -226,30 +226,27 @@ impl Receiver {
     /// The same, which leaves what is due (Linux since 4.18: "special ACK sent by DCTCP").
     fn special_acknowledgment(&mut self, now: Time, flags: Flags) -> Packet {
         let duplicate = self.duplicate.take();
-        let mut ack = Acknowledgment {
+        let mut ack = TcpAck {
+            flags: flags.with(Flags::DSACK, duplicate.is_some()),
             next: self.queue.next(),
-            window: self.window(),
-            echo: self.timestamp,
             ce_packets: self.echo.ce_packets(),
-            ..Acknowledgment::default()
+            ..self.ack(now)
         };
         if duplicate.is_some() || !self.queue.is_contiguous() {
             self.queue.report(duplicate, &mut ack);
         }
-        let size = HEADER + sack_option_size(ack.sack_len);
-        let flags = flags.with(Flags::DSACK, duplicate.is_some());
-        self.packet(now, flags, size, ack)
+        self.packet(HEADER + sack_option_size(ack.sacks().len()), ack)
     }
 
     fn syn_ack(&mut self, now: Time) -> Packet {
         self.due = Due::No;
-        let ack = Acknowledgment {
-            next: 1,
-            window: self.window(),
-            echo: self.timestamp,
-            ..Acknowledgment::default()
-        };
-        self.packet(now, Flags::SYN.with(Flags::ACK, true), SYN_SIZE, ack)
+        let flags = Flags::SYN.with(Flags::ACK, true);
+        self.packet(SYN_SIZE, TcpAck { flags, next: 1, ..self.ack(now) })
+    }
+
+    /// What every ACK of now says.
+    fn ack(&self, now: Time) -> TcpAck {
+        TcpAck { window: self.window(), sent_at: now, echo: self.timestamp, ..TcpAck::default() }
     }
 
     /// The window to announce. Without a limit it is open from the start; how it would be tuned still
@@ -258,33 +255,23 @@ impl Receiver {
         if self.init.receive_buffer.is_none() { OPEN_WINDOW } else { self.tune.window() }
     }
 
-    fn packet(&mut self, now: Time, flags: Flags, size: u32, ack: Acknowledgment) -> Packet {
+    fn packet(&mut self, size: u32, ack: TcpAck) -> Packet {
         let index = self.sent;
         self.sent += 1;
         self.counters.acks_sent += 1;
         self.counters.ack_bytes_sent += u64::from(size);
-        Packet {
-            flow: self.init.flow,
-            direction: Direction::Backward,
-            flags,
-            source: self.init.destination,
-            destination: self.init.source,
-            size,
-            index,
-            sent_at: now,
-            ack,
-            ..Packet::default()
-        }
+        self.init.backward.packet(index, size, Header::Ack(ack))
     }
 }
 
 impl Endpoint for Receiver {
     fn on_packet(&mut self, now: Time, packet: &Packet) {
-        if packet.flags.has(Flags::SYN) {
-            self.timestamp = packet.sent_at;
+        let Header::Segment(segment) = &packet.header else { return };
+        if segment.flags.has(Flags::SYN) {
+            self.timestamp = segment.sent_at;
             self.due = Due::SynAck;
-        } else if packet.is_data() {
-            self.on_data(now, packet);
+        } else if segment.payload > 0 {
+            self.on_data(now, packet.ecn, segment);
         }
     }
 

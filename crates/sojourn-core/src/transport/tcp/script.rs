@@ -9,7 +9,7 @@
 use super::tests::init;
 use super::*;
 use crate::cc;
-use crate::packet::{Acknowledgment, Direction, Flags, Packet, SackBlock};
+use crate::packet::{Flags, Header, Packet, SackBlock, TcpAck};
 use crate::record::FlowCounters;
 use crate::rng::StreamKey;
 use crate::transport::Endpoint;
@@ -46,21 +46,22 @@ impl Script {
         script.sender.write(Time::ZERO, bytes);
         script.pump(Time::ZERO);
         let flags = Flags::SYN.with(Flags::ACK, true);
-        let ack = Acknowledgment { next: 1, window: 10_000_000, ..Acknowledgment::default() };
-        script.deliver(at("100"), Packet { flags, ack, ..Packet::default() });
+        let ack = TcpAck { flags, next: 1, window: 10_000_000, ..TcpAck::default() };
+        script.deliver(at("100"), ack);
         script
     }
 
-    fn deliver(&mut self, now: Time, packet: Packet) {
-        self.sender.on_packet(now, &Packet { direction: Direction::Backward, ..packet });
+    fn deliver(&mut self, now: Time, ack: TcpAck) {
+        self.sender.on_packet(now, &Packet { header: Header::Ack(ack), ..Packet::default() });
         self.pump(now);
     }
 
     fn pump(&mut self, now: Time) {
         while let Some(packet) = self.sender.poll_transmit(now) {
-            if packet.is_data() {
-                self.sent.push(packet.seq);
-                self.sent_at.insert(packet.seq, now);
+            let Header::Segment(segment) = packet.header else { continue };
+            if segment.payload > 0 {
+                self.sent.push(segment.seq);
+                self.sent_at.insert(segment.seq, now);
             }
         }
     }
@@ -73,7 +74,7 @@ impl Script {
     }
 
     fn ack(&mut self, now: Time, words: &[&str]) {
-        let mut ack = Acknowledgment { window: 10_000_000, ..Acknowledgment::default() };
+        let mut ack = TcpAck { window: 10_000_000, ..TcpAck::default() };
         ack.next = words[0].parse().unwrap();
         // The timestamp echoed is that of the segment that last moved the receiver's left edge.
         if ack.next > self.edge {
@@ -81,22 +82,23 @@ impl Script {
             self.edge = ack.next;
         }
         ack.echo = self.echo;
-        let mut flags = Flags::ACK;
+        ack.flags = Flags::ACK;
+        let mut blocks = vec![];
         for word in &words[1..] {
             match *word {
                 "sack" => {}
-                "dsack" => flags = flags.with(Flags::DSACK, true),
-                "ece" => flags = flags.with(Flags::ECE, true),
+                "dsack" => ack.flags = ack.flags.with(Flags::DSACK, true),
+                "ece" => ack.flags = ack.flags.with(Flags::ECE, true),
                 // The receiver saw the original: its timestamp is older than any retransmission.
                 "original" => ack.echo = at("100"),
-                blocks => {
-                    let (start, last) = range(blocks);
-                    ack.sack[usize::from(ack.sack_len)] = SackBlock { start, end: last + 1 };
-                    ack.sack_len += 1;
+                block => {
+                    let (start, last) = range(block);
+                    blocks.push(SackBlock { start, end: last + 1 });
                 }
             }
         }
-        self.deliver(now, Packet { flags, ack, ..Packet::default() });
+        ack.set_sacks(blocks.into_iter());
+        self.deliver(now, ack);
     }
 
     fn line(&mut self, line: &str) {

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use super::*;
 use crate::cc;
-use crate::packet::{Ecn, Packet};
+use crate::packet::{Address, Direction, Ecn, Flags, Header, Packet, TcpSegment};
 use crate::record::FlowCounters;
 use crate::rng::StreamKey;
 use crate::transport::Endpoint;
@@ -34,9 +34,8 @@ pub struct Rig {
 
 pub fn init(profile: &str) -> TcpInit {
     TcpInit {
-        flow: 0,
-        source: 0,
-        destination: 1,
+        forward: Address::default(),
+        backward: Address { direction: Direction::Backward, ..Address::default() },
         mss: 1448,
         profile: Profile::named(profile).unwrap(),
         ecn: EcnMode::Off,
@@ -48,6 +47,16 @@ pub fn init(profile: &str) -> TcpInit {
         gro: false,
         now: Time::ZERO,
     }
+}
+
+fn seq_of(packet: &Packet) -> u32 {
+    let Header::Segment(segment) = &packet.header else { panic!("not a segment: {packet:?}") };
+    segment.seq
+}
+
+fn ack_of(packet: &Packet) -> crate::packet::TcpAck {
+    let Header::Ack(ack) = packet.header else { panic!("not an ACK: {packet:?}") };
+    ack
 }
 
 impl Rig {
@@ -89,7 +98,7 @@ impl Rig {
     fn pump(&mut self) {
         while let Some(mut packet) = self.sender.poll_transmit(self.now) {
             if packet.is_data() {
-                self.sent.push((self.ms(), packet.seq));
+                self.sent.push((self.ms(), seq_of(&packet)));
                 let index = self.data_sent;
                 self.data_sent += 1;
                 if self.drop.contains(&index) {
@@ -106,7 +115,7 @@ impl Rig {
             self.to_receiver.push_back((self.free_at + self.delay, packet));
         }
         while let Some(packet) = self.receiver.poll_transmit(self.now) {
-            self.acks.push((self.ms(), packet.ack.next));
+            self.acks.push((self.ms(), ack_of(&packet).next));
             self.to_sender.push_back((self.now + self.delay, packet));
         }
     }
@@ -268,11 +277,12 @@ fn answers(profile: &str, ecn: EcnMode, arrivals: &[(f64, u32, bool)], until: f6
     let mut answers = vec![];
     let mut collect = |receiver: &mut Receiver, now: Time| {
         while let Some(packet) = receiver.poll_transmit(now) {
-            let blocks = packet.ack.sacks().iter().map(|b| format!(" {}-{}", b.start, b.end - 1));
+            let ack = ack_of(&packet);
+            let blocks = ack.sacks().iter().map(|b| format!(" {}-{}", b.start, b.end - 1));
             let ms = now.as_nanos() as f64 / 1e6;
-            let ece = if packet.flags.has(crate::packet::Flags::ECE) { " ece" } else { "" };
+            let ece = if ack.flags.has(Flags::ECE) { " ece" } else { "" };
             let blocks = blocks.collect::<String>();
-            answers.push(format!("{ms}: {}{blocks}{ece}", packet.ack.next));
+            answers.push(format!("{ms}: {}{blocks}{ece}", ack.next));
         }
     };
     let mut run = |receiver: &mut Receiver, end: Time| {
@@ -285,12 +295,15 @@ fn answers(profile: &str, ecn: EcnMode, arrivals: &[(f64, u32, bool)], until: f6
     for &(ms, seq, ce) in arrivals {
         run(&mut receiver, at(ms));
         let ecn = if ce { Ecn::Ce } else { Ecn::Ect0 };
-        let ack = crate::packet::Acknowledgment {
+        let segment = TcpSegment {
+            seq,
+            payload: 1448,
+            sent_at: at(ms),
             // The sender echoes what was sent one RTT of 100 ms earlier.
             echo: at(ms - 100.0),
-            ..Default::default()
+            ..TcpSegment::default()
         };
-        let packet = Packet { seq, payload: 1448, ecn, ack, sent_at: at(ms), ..Packet::default() };
+        let packet = Packet { ecn, header: Header::Segment(segment), ..Packet::default() };
         receiver.on_packet(at(ms), &packet);
         run(&mut receiver, at(ms));
     }

@@ -2,7 +2,7 @@
 
 use super::Sender;
 use crate::cc::{AckSample, CaState, EcnMode, Lost, RateSample};
-use crate::packet::{Flags, Packet, SackBlock};
+use crate::packet::{Flags, SackBlock, TcpAck};
 use crate::transport::tcp::OPEN_WINDOW;
 use crate::transport::tcp::profile::LossDetection;
 use crate::transport::tcp::rack;
@@ -56,7 +56,7 @@ fn extend(range: &mut Option<(Time, Time)>, at: Time) {
 }
 
 impl Sender {
-    pub(super) fn on_ack(&mut self, now: Time, packet: &Packet) {
+    pub(super) fn on_ack(&mut self, now: Time, packet: &TcpAck) {
         let prior_in_flight = self.board.in_flight();
         let prior_una = self.board.una();
         let prior_delivered = self.delivery.delivered;
@@ -64,20 +64,20 @@ impl Sender {
         let was_empty = self.board.packets_out() == 0;
         let mut sampler = Sampler::default();
         let mut ack = Ack {
-            advanced: packet.ack.next > prior_una,
+            advanced: packet.next > prior_una,
             ece: self.congestion_echo(packet),
             ..Ack::default()
         };
         self.update_peer_window(packet);
-        self.last_echo = packet.ack.echo;
+        self.last_echo = packet.echo;
         if was_empty {
             return self.on_late_ack(now, packet, ack);
         }
-        if packet.ack.sack_len > 0 {
+        if !packet.sacks().is_empty() {
             self.process_sacks(now, packet, &mut ack, &mut sampler);
         }
         if ack.advanced {
-            self.process_cumulative(now, packet.ack.next, &mut ack, &mut sampler);
+            self.process_cumulative(now, packet.next, &mut ack, &mut sampler);
         }
         let rtt = self.take_rtt(now, &ack);
         if let Some(low) = ack.reordered {
@@ -86,7 +86,7 @@ impl Sender {
         let delivered = self.delivery.delivered - prior_delivered;
         self.count_marked(packet, delivered, ack.ece);
         self.rack.adapt(sampler.snapshot().map(|s| s.delivered), self.delivery.delivered);
-        self.settle_probe(now, packet.ack.next, &ack);
+        self.settle_probe(now, packet.next, &ack);
         if ack.is_dubious(self.recovery.state) {
             self.on_dubious_ack(now, &mut ack, prior_una);
         }
@@ -124,11 +124,11 @@ impl Sender {
     }
 
     /// An ACK while nothing is outstanding: only a D-SACK still means something.
-    fn on_late_ack(&mut self, now: Time, packet: &Packet, mut ack: Ack) {
+    fn on_late_ack(&mut self, now: Time, packet: &TcpAck, mut ack: Ack) {
         self.process_dsack(packet, &mut ack);
-        self.settle_probe(now, packet.ack.next, &ack);
+        self.settle_probe(now, packet.next, &ack);
         if ack.dsack {
-            self.on_dubious_ack(now, &mut ack, packet.ack.next);
+            self.on_dubious_ack(now, &mut ack, packet.next);
         }
     }
 
@@ -169,11 +169,11 @@ impl Sender {
     }
 
     /// The ECN echo of an ACK, by the feedback in use.
-    fn congestion_echo(&mut self, packet: &Packet) -> bool {
+    fn congestion_echo(&mut self, packet: &TcpAck) -> bool {
         self.counters.esce_acks += u64::from(packet.flags.has(Flags::ESCE));
         let echo = match self.init.ecn {
             EcnMode::Off => false,
-            EcnMode::Accurate | EcnMode::L4s => packet.ack.ce_packets > self.peer_ce,
+            EcnMode::Accurate | EcnMode::L4s => packet.ce_packets > self.peer_ce,
             _ => packet.flags.has(Flags::ECE),
         };
         self.counters.ece_acks += u64::from(echo);
@@ -182,10 +182,10 @@ impl Sender {
 
     /// Counts delivered segments known to be marked: by the counter where there is one, else all
     /// that an echoing ACK delivered.
-    fn count_marked(&mut self, packet: &Packet, delivered: u32, ece: bool) {
+    fn count_marked(&mut self, packet: &TcpAck, delivered: u32, ece: bool) {
         match self.init.ecn {
             EcnMode::Accurate | EcnMode::L4s => {
-                let news = packet.ack.ce_packets.saturating_sub(self.peer_ce);
+                let news = packet.ce_packets.saturating_sub(self.peer_ce);
                 self.peer_ce += news;
                 self.delivery.delivered_ce += news.min(delivered);
             }
@@ -194,17 +194,17 @@ impl Sender {
         }
     }
 
-    pub(super) fn update_peer_window(&mut self, packet: &Packet) {
-        if packet.ack.next >= self.board.una() {
-            self.peer_window = match packet.ack.window {
+    pub(super) fn update_peer_window(&mut self, packet: &TcpAck) {
+        if packet.next >= self.board.una() {
+            self.peer_window = match packet.window {
                 OPEN_WINDOW => u64::MAX,
                 window => u64::from(window),
             };
         }
     }
 
-    fn process_dsack(&mut self, packet: &Packet, ack: &mut Ack) -> Option<SackBlock> {
-        let block = *packet.ack.sacks().first()?;
+    fn process_dsack(&mut self, packet: &TcpAck, ack: &mut Ack) -> Option<SackBlock> {
+        let block = *packet.sacks().first()?;
         if !packet.flags.has(Flags::DSACK) {
             return None;
         }
@@ -222,15 +222,15 @@ impl Sender {
         Some(block)
     }
 
-    fn process_sacks(&mut self, now: Time, packet: &Packet, ack: &mut Ack, sampler: &mut Sampler) {
-        let mut blocks = packet.ack.sacks();
+    fn process_sacks(&mut self, now: Time, packet: &TcpAck, ack: &mut Ack, sampler: &mut Sampler) {
+        let mut blocks = packet.sacks();
         if let Some(block) = self.process_dsack(packet, ack) {
             blocks = &blocks[1..];
             if block.start >= self.board.una() && block.start < self.board.next() {
                 self.board.clear_retransmission(block.start);
             }
         }
-        let una = self.board.una().max(packet.ack.next);
+        let una = self.board.una().max(packet.next);
         for block in blocks {
             let start = block.start.max(una);
             let end = block.end.min(self.board.next());

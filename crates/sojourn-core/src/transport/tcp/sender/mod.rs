@@ -24,7 +24,7 @@ use super::scoreboard::Scoreboard;
 use super::send_buffer::SendBuffer;
 use super::{HEADER, TcpInit};
 use crate::cc::{CaState, CongestionControl, Control, ControlInit};
-use crate::packet::{Flags, Packet};
+use crate::packet::{Flags, Header, Packet, TcpAck};
 use crate::record::FlowCounters;
 use crate::record::histogram::Histogram;
 use crate::transport::Endpoint;
@@ -221,16 +221,16 @@ impl Sender {
         self.integrated_at = now;
     }
 
-    fn on_syn_ack(&mut self, now: Time, packet: &Packet) {
+    fn on_syn_ack(&mut self, now: Time, ack: &TcpAck) {
         if self.phase != Phase::SynSent {
             return;
         }
         self.phase = Phase::Established;
         self.established_at = Some(now);
         self.timer = None;
-        self.update_peer_window(packet);
+        self.update_peer_window(ack);
         // The echo tells which SYN is answered.
-        let rtt = now.since(packet.ack.echo);
+        let rtt = now.since(ack.echo);
         self.rtt.sample(rtt, 0, 1);
         self.rtt.sample_min(now, rtt);
         self.cc.on_established(now, rtt);
@@ -244,12 +244,13 @@ impl Sender {
 
 impl Endpoint for Sender {
     fn on_packet(&mut self, now: Time, packet: &Packet) {
+        let Header::Ack(ack) = &packet.header else { return };
         self.integrate(now);
-        self.peer_sent_at = packet.sent_at;
-        if packet.flags.has(Flags::SYN) {
-            self.on_syn_ack(now, packet);
-        } else if packet.flags.has(Flags::ACK) && self.phase == Phase::Established {
-            self.on_ack(now, packet);
+        self.peer_sent_at = ack.sent_at;
+        if ack.flags.has(Flags::SYN) {
+            self.on_syn_ack(now, ack);
+        } else if ack.flags.has(Flags::ACK) && self.phase == Phase::Established {
+            self.on_ack(now, ack);
             self.burst.begin(false);
             if self.completed_at.is_none() && self.app.is_complete() {
                 self.completed_at = Some(now);

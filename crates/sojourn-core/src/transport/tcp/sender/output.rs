@@ -5,7 +5,7 @@ use super::limits::Limit;
 use super::timers::TimerKind;
 use super::{Phase, Sender};
 use crate::cc::{CaState, EcnMode, Event, Sent};
-use crate::packet::{Acknowledgment, Ecn, Flags, Packet};
+use crate::packet::{Ecn, Flags, Header, Packet, TcpSegment};
 use crate::transport::tcp::profile::LossDetection;
 use crate::transport::tcp::scoreboard::{Marks, Segment};
 use crate::transport::tcp::{HEADER, SYN_SIZE};
@@ -316,13 +316,9 @@ impl Sender {
         let ecn = self.data_ecn(again);
         let cwr = !again && ecn != Ecn::NotEct && std::mem::take(&mut self.cwr_due);
         let flags = Flags::ACK.with(Flags::RETRANSMISSION, again).with(Flags::CWR, cwr);
-        Packet {
-            ecn,
-            seq,
-            payload: payload as u16,
-            written_at: written,
-            ..self.packet(now, flags, HEADER + payload)
-        }
+        let payload = payload as u16;
+        let segment = TcpSegment { flags, seq, payload, written_at: written, ..self.segment(now) };
+        Packet { ecn, ..self.packet(HEADER + u32::from(payload), segment) }
     }
 
     /// Retransmissions are not ECN-capable with classic feedback (RFC 3168 §6.1.5); controls that
@@ -339,27 +335,22 @@ impl Sender {
     fn syn(&mut self, now: Time) -> Packet {
         self.phase = Phase::SynSent;
         self.start_rto(now);
-        self.packet(now, Flags::SYN, SYN_SIZE)
+        self.packet(SYN_SIZE, TcpSegment { flags: Flags::SYN, ..self.segment(now) })
     }
 
     fn bare_ack(&mut self, now: Time) -> Packet {
-        self.packet(now, Flags::ACK, HEADER)
+        self.packet(HEADER, TcpSegment { flags: Flags::ACK, ..self.segment(now) })
     }
 
-    fn packet(&mut self, now: Time, flags: Flags, size: u32) -> Packet {
+    /// What every segment of now says.
+    fn segment(&self, now: Time) -> TcpSegment {
+        TcpSegment { sent_at: now, echo: self.peer_sent_at, ..TcpSegment::default() }
+    }
+
+    fn packet(&mut self, size: u32, segment: TcpSegment) -> Packet {
         let index = self.sent;
         self.sent += 1;
         self.counters.wire_bytes_sent += u64::from(size);
-        Packet {
-            flow: self.init.flow,
-            flags,
-            source: self.init.source,
-            destination: self.init.destination,
-            size,
-            index,
-            sent_at: now,
-            ack: Acknowledgment { echo: self.peer_sent_at, ..Acknowledgment::default() },
-            ..Packet::default()
-        }
+        self.init.forward.packet(index, size, Header::Segment(segment))
     }
 }

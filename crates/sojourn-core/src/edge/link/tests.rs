@@ -7,7 +7,7 @@ use serde_json::{Map, json};
 
 use super::exit::Faults;
 use super::*;
-use crate::packet::Direction;
+use crate::packet::{Direction, Header};
 use crate::queue::QueueInit;
 use crate::rng::StreamKey;
 use crate::units::Rate;
@@ -30,7 +30,7 @@ fn fifo(limit: &str, rate: Option<Rate>, overhead: u32, device: usize) -> Transm
 }
 
 fn packet(index: u32, size: u32) -> Packet {
-    Packet { index, size, payload: 1, ..Packet::default() }
+    Packet { index, size, header: Header::opaque(1), ..Packet::default() }
 }
 
 /// Polls the link at its own wake-ups up to `until`, as the simulator does.

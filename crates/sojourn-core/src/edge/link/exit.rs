@@ -177,9 +177,10 @@ impl Exit {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::packet::Header;
 
     fn packet(flow: u32, index: u32) -> Packet {
-        Packet { flow, index, size: 1500, payload: 1448, ..Packet::default() }
+        Packet { flow, index, size: 1500, header: Header::opaque(1448), ..Packet::default() }
     }
 
     #[test]
@@ -206,7 +207,7 @@ mod tests {
         for number in 0..8 {
             let mut copies = |mut packet| exit.copies(Time::ZERO, &mut packet);
             assert_eq!(copies(packet(0, number)), 1);
-            assert_eq!(copies(Packet { payload: 0, ..packet(2, number) }), 1);
+            assert_eq!(copies(Packet { header: Header::opaque(0), ..packet(2, number) }), 1);
             if copies(packet(2, 100 + number)) == 0 {
                 lost.push(number);
             }

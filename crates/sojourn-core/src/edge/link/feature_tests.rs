@@ -4,7 +4,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::packet::{Acknowledgment, Ecn, Flags};
+use crate::packet::{Ecn, Flags, Header, SackBlock, TcpAck};
 use crate::rng::StreamKey;
 use crate::scenario::LinkSpec;
 
@@ -31,7 +31,7 @@ fn refused(text: &str) -> String {
 }
 
 fn packet(index: u32) -> Packet {
-    Packet { index, size: 1486, payload: 1434, ..Packet::default() }
+    Packet { index, size: 1486, header: Header::opaque(1434), ..Packet::default() }
 }
 
 fn ms(ms: u64) -> Time {
@@ -265,8 +265,16 @@ fn ecn_faults_happen_on_the_way() {
 }
 
 fn acknowledgment(flow: u32, next: u32) -> Packet {
-    let ack = Acknowledgment { next, ..Acknowledgment::default() };
-    Packet { flow, index: next, size: 52, flags: Flags::ACK, ack, ..Packet::default() }
+    with_ack(flow, TcpAck { flags: Flags::ACK, next, ..TcpAck::default() })
+}
+
+fn with_ack(flow: u32, ack: TcpAck) -> Packet {
+    Packet { flow, index: ack.next, size: 52, header: Header::Ack(ack), ..Packet::default() }
+}
+
+fn next_of(packet: &Packet) -> u32 {
+    let Header::Ack(ack) = &packet.header else { return 0 };
+    ack.next
 }
 
 #[test]
@@ -283,7 +291,7 @@ fn aggregation_delivers_in_batches_and_thins_acknowledgments() {
         let of_flow: Vec<_> = arrivals.iter().filter(|(_, p)| p.flow == flow).collect();
         for batch in of_flow.chunk_by(|a, b| a.0 == b.0) {
             let newest = (batch[0].0.as_nanos() / 500_000 - 2) as u32;
-            let next: Vec<_> = batch.iter().map(|(_, p)| p.ack.next).collect();
+            let next: Vec<_> = batch.iter().map(|(_, p)| next_of(p)).collect();
             assert_eq!(next, [newest - 1, newest], "flow {flow}");
         }
     }
@@ -294,22 +302,24 @@ fn aggregation_delivers_in_batches_and_thins_acknowledgments() {
 #[test]
 fn thinning_spares_what_says_more_than_an_acknowledgment() {
     let text = "aggregation = { interval = \"5 ms\", acks_per_flow = 1 }";
-    let sack = |mut packet: Packet| {
-        packet.ack.sack_len = 1;
-        packet
+    let sack = || {
+        let mut ack = TcpAck { flags: Flags::ACK, next: 1, ..TcpAck::default() };
+        ack.set_sacks([SackBlock { start: 3, end: 4 }].into_iter());
+        with_ack(0, ack)
     };
+    let echo = TcpAck { flags: Flags::ACK.with(Flags::ECE, true), next: 2, ..TcpAck::default() };
     let offers = [
-        sack(acknowledgment(0, 1)),
-        sack(acknowledgment(0, 1)),
-        Packet { flags: Flags(Flags::ACK.0 | Flags::ECE.0), ..acknowledgment(0, 2) },
+        sack(),
+        sack(),
+        with_ack(0, echo),
         acknowledgment(0, 3),
         acknowledgment(0, 3),
         acknowledgment(0, 4),
-        Packet { payload: 100, ..acknowledgment(0, 4) },
+        Packet { header: Header::opaque(100), ..acknowledgment(0, 4) },
     ];
     let arrivals = run(&mut build(text), offers.map(|packet| (ms(1), packet)));
-    let next: Vec<_> = arrivals.iter().map(|(_, packet)| packet.ack.next).collect();
-    assert_eq!(next, [1, 1, 2, 3, 4, 4], "one of the duplicates of 3 went for 4");
+    let next: Vec<_> = arrivals.iter().map(|(_, packet)| next_of(packet)).collect();
+    assert_eq!(next, [1, 1, 2, 3, 4, 0], "one of the duplicates of 3 went for 4");
 }
 
 #[test]

@@ -178,19 +178,6 @@ impl Link {
         counters
     }
 
-    /// Whether every packet and byte that came in, or was made as a copy, has gone out, been
-    /// dropped for a reason, or is still inside.
-    pub fn is_balanced(&mut self, now: Time) -> bool {
-        let c = self.report(now);
-        let held = self.held();
-        let drops = c.drops_overflow + c.drops_aqm + c.drops_policed + c.drops_loss;
-        let bytes = c.dropped_bytes + c.lost_bytes;
-        c.offered_packets + c.duplicated_packets
-            == c.arrived_packets + drops + c.thinned_packets + held.packets
-            && c.offered_bytes + c.duplicated_bytes
-                == c.arrived_bytes + bytes + c.thinned_bytes + held.bytes
-    }
-
     /// Sojourn times in the queue since the end of the warm-up.
     pub fn sojourn_histogram(&self) -> Option<&Histogram> {
         self.transmitter.as_ref().map(|transmitter| transmitter.egress().sojourn_histogram())

@@ -64,9 +64,7 @@ impl Pipe {
     /// Makes room for one more acknowledgment like `packet` among those that arrive at `time`: of
     /// its flow, `keep` at most; the oldest go.
     fn thin(&mut self, time: Time, packet: &Packet, keep: u32) {
-        let like = |(arrival, other): &(Time, Packet)| {
-            *arrival == time && super::variation::replaces(packet, other)
-        };
+        let like = |(arrival, other): &(Time, Packet)| *arrival == time && packet.supersedes(other);
         let batch = self.packets.partition_point(|(arrival, _)| *arrival < time);
         let found = self.packets.range(batch..).filter(|entry| like(entry)).count();
         if found >= keep as usize

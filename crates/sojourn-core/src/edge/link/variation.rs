@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 use super::draw;
 use super::schedule::Schedule;
 use crate::error::FieldError;
-use crate::packet::{Flags, Packet};
+use crate::packet::Packet;
 use crate::quantity::Percent;
 use crate::rng::StreamKey;
 use crate::units::{Span, Time};
@@ -87,25 +87,6 @@ impl AggregationSpec {
     }
 }
 
-/// Whether the plain acknowledgment `new` says all that `old` of its flow does.
-pub fn replaces(new: &Packet, old: &Packet) -> bool {
-    is_plain_ack(old)
-        && old.flow == new.flow
-        && old.direction == new.direction
-        && old.flags == new.flags
-        && old.ecn == new.ecn
-        && old.ack.next < new.ack.next
-}
-
-/// An acknowledgment and nothing else.
-fn is_plain_ack(packet: &Packet) -> bool {
-    let special = [Flags::SYN, Flags::FIN, Flags::DSACK, Flags::WINDOW_UPDATE];
-    !packet.is_data()
-        && packet.flags.has(Flags::ACK)
-        && packet.ack.sack_len == 0
-        && !special.iter().any(|flag| packet.flags.has(*flag))
-}
-
 /// When a packet arrives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arrival {
@@ -155,7 +136,7 @@ impl Variation {
         };
         let batch = time.as_nanos().div_ceil(interval.as_nanos());
         let time = Time::from_nanos(batch.saturating_mul(interval.as_nanos()));
-        Arrival { time, thin: acks_per_flow.filter(|_| is_plain_ack(packet)) }
+        Arrival { time, thin: acks_per_flow.filter(|_| packet.is_plain_ack()) }
     }
 
     fn jittered(&self, delay: Span, packet: &Packet) -> Span {

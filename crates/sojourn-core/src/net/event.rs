@@ -1,6 +1,6 @@
 //! The event queue: a total order by time, then by sequence of scheduling.
 //!
-//! Links have a heap of their own: they are few and cause most events, which need not find their way
+//! Edges have a heap of their own: they are few and cause most events, which need not find their way
 //! through the timers of a thousand flows. A heap has four children per node: it is half as deep as a
 //! binary one, and the children of a node lie within two cache lines. An event is one number, time
 //! above sequence above target, so one comparison orders two of them. An event taken out leaves the
@@ -13,33 +13,27 @@ use crate::units::Time;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Target {
     /// A link: a transmission ends, a packet arrives, a queue's timer.
-    Link(u32),
-    /// An endpoint's timer.
-    Endpoint(u32),
-    /// A traffic source's next action.
-    Source(u32),
-    /// A flow stops offering data.
-    Stop(u32),
-    /// The recorders' sampling instant.
-    Sample,
-    /// The end of the warm-up.
-    WarmupEnd,
+    Edge(u32),
+    /// A timer of what sits on the network.
+    Timer(u32),
+    /// A shared medium.
+    Medium(u32),
+    /// A node's timer.
+    Node(u32),
 }
 
-const INDEX_BITS: u32 = 21;
-const TARGET_BITS: u32 = INDEX_BITS + 3;
+const INDEX_BITS: u32 = 24;
+const TARGET_BITS: u32 = INDEX_BITS + 2;
 const SEQUENCE_BITS: u32 = u64::BITS - TARGET_BITS;
 
 impl Target {
     #[inline]
     fn pack(self) -> u64 {
         let (kind, index) = match self {
-            Target::Link(index) => (0, index),
-            Target::Endpoint(index) => (1, index),
-            Target::Source(index) => (2, index),
-            Target::Stop(index) => (3, index),
-            Target::Sample => (4, 0),
-            Target::WarmupEnd => (5, 0),
+            Target::Edge(index) => (0, index),
+            Target::Timer(index) => (1, index),
+            Target::Medium(index) => (2, index),
+            Target::Node(index) => (3, index),
         };
         debug_assert!(index < 1 << INDEX_BITS, "no network has so many parts");
         kind << INDEX_BITS | u64::from(index)
@@ -48,22 +42,20 @@ impl Target {
     #[inline]
     fn unpack(packed: u64) -> Self {
         let index = (packed & ((1 << INDEX_BITS) - 1)) as u32;
-        match (packed >> INDEX_BITS) & 7 {
-            0 => Target::Link(index),
-            1 => Target::Endpoint(index),
-            2 => Target::Source(index),
-            3 => Target::Stop(index),
-            4 => Target::Sample,
-            _ => Target::WarmupEnd,
+        match (packed >> INDEX_BITS) & 3 {
+            0 => Target::Edge(index),
+            1 => Target::Timer(index),
+            2 => Target::Medium(index),
+            _ => Target::Node(index),
         }
     }
 }
 
 /// Pending events, earliest first; events of one instant in the order they were scheduled (the
-/// sequence wraps after 10^12 events: two of one instant on either side of that change places).
+/// sequence wraps after 2^38 events: two of one instant on either side of that change places).
 #[derive(Debug, Default)]
 pub struct EventQueue {
-    links: Heap,
+    edges: Heap,
     others: Heap,
     scheduled: u64,
 }
@@ -77,23 +69,29 @@ impl EventQueue {
         let event = u128::from(time.as_nanos()) << u64::BITS | u128::from(order);
         self.scheduled += 1;
         match target {
-            Target::Link(_) => self.links.push(event),
-            _ => self.others.push(event),
+            Target::Edge(_) | Target::Medium(_) => self.edges.push(event),
+            Target::Timer(_) | Target::Node(_) => self.others.push(event),
         }
     }
 
     /// Removes and returns the earliest event unless it is later than `until`.
     #[inline]
     pub fn pop_until(&mut self, until: Time) -> Option<(Time, Target)> {
-        let (link, other) = (self.links.first(), self.others.first());
-        let first = link.min(other);
+        let (edge, other) = (self.edges.first(), self.others.first());
+        let first = edge.min(other);
         let time = Time::from_nanos((first >> u64::BITS) as u64);
         if time > until || first == NOTHING {
             return None;
         }
-        let heap = if link < other { &mut self.links } else { &mut self.others };
+        let heap = if edge < other { &mut self.edges } else { &mut self.others };
         heap.vacant = true;
         Some((time, Target::unpack(first as u64)))
+    }
+
+    /// When the earliest event is due, if there is one.
+    pub fn first(&mut self) -> Option<Time> {
+        let first = self.edges.first().min(self.others.first());
+        (first != NOTHING).then(|| Time::from_nanos((first >> u64::BITS) as u64))
     }
 
     /// Events scheduled since the start.
@@ -102,13 +100,9 @@ impl EventQueue {
     }
 
     /// Events pending.
-    pub fn len(&self) -> usize {
-        self.links.len() + self.others.len()
-    }
-
-    /// Whether nothing is pending.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
+    #[cfg(test)]
+    fn len(&self) -> usize {
+        self.edges.len() + self.others.len()
     }
 }
 
@@ -197,6 +191,7 @@ impl Heap {
         nodes[hole] = event;
     }
 
+    #[cfg(test)]
     fn len(&self) -> usize {
         self.filled - usize::from(self.vacant)
     }
@@ -219,22 +214,21 @@ mod tests {
     fn same_instant_keeps_scheduling_order() {
         let mut queue = EventQueue::default();
         let t = Time::from_nanos(5);
-        queue.push(t, Target::Endpoint(9));
-        queue.push(t, Target::Link(1));
-        queue.push(Time::ZERO, Target::Sample);
+        queue.push(t, Target::Timer(9));
+        queue.push(t, Target::Edge(1));
+        queue.push(Time::ZERO, Target::Node(2));
         let order: Vec<_> = std::iter::from_fn(|| queue.pop_until(Time::NEVER)).collect();
         assert_eq!(
             order,
-            [(Time::ZERO, Target::Sample), (t, Target::Endpoint(9)), (t, Target::Link(1))]
+            [(Time::ZERO, Target::Node(2)), (t, Target::Timer(9)), (t, Target::Edge(1))]
         );
     }
 
     #[test]
     fn targets_survive_packing() {
         let index = (1 << INDEX_BITS) - 1;
-        let indexed = [Target::Link, Target::Endpoint, Target::Source, Target::Stop];
-        let targets = indexed.iter().flat_map(|target| [target(0), target(index)]);
-        for target in targets.chain([Target::Sample, Target::WarmupEnd]) {
+        let indexed = [Target::Edge, Target::Timer, Target::Medium, Target::Node];
+        for target in indexed.iter().flat_map(|target| [target(0), target(index)]) {
             assert_eq!(Target::unpack(target.pack()), target);
         }
     }
@@ -246,8 +240,8 @@ mod tests {
             let mut queue = EventQueue::default();
             let mut list: Vec<(u64, u32)> = vec![];
             let target = |number: u32| match number % 3 {
-                0 => Target::Endpoint(number),
-                _ => Target::Link(number),
+                0 => Target::Timer(number),
+                _ => Target::Edge(number),
             };
             for (number, (step, time)) in (0..).zip(steps) {
                 if step < 3 {

@@ -1,4 +1,4 @@
-//! The network that every topology becomes.
+//! The plan of a network that every topology becomes.
 
 use serde_json::{Value, json};
 
@@ -11,15 +11,18 @@ const LONGEST_ROUTE: usize = 255;
 /// Packets name hosts in two bytes.
 const MOST_NODES: usize = 65_535;
 
-/// A link of the network, in one direction.
+/// A link of the plan, in one direction.
 #[derive(Clone, Debug)]
-pub struct NetworkLink {
+pub struct PlannedLink {
     /// Its name in results.
     pub id: String,
     /// What it does to packets.
     pub spec: LinkSpec,
     /// Whether its counters belong in the results (access links' do not).
     pub recorded: bool,
+    /// Numbers of the nodes it leaves and reaches; `None` where it stands for many, as an access
+    /// link that several hosts share.
+    pub ends: [Option<u16>; 2],
 }
 
 /// The way of one flow.
@@ -37,16 +40,16 @@ pub struct Routes {
 
 /// Nodes, links and routes.
 #[derive(Clone, Debug, Default)]
-pub struct Network {
+pub struct Plan {
     /// Names of the hosts and routers; a node's number is its index.
     pub nodes: Vec<String>,
     /// Links; recorded ones first.
-    pub links: Vec<NetworkLink>,
+    pub links: Vec<PlannedLink>,
     /// One entry per flow, in the order of flow numbers.
     pub routes: Vec<Routes>,
 }
 
-impl Network {
+impl Plan {
     /// The number of the node called `name`, which is added if there is none yet.
     ///
     /// # Errors
@@ -64,11 +67,17 @@ impl Network {
     }
 
     /// Adds a link unless it is transparent; its index as a route of at most one link.
-    pub fn link(&mut self, id: &str, spec: LinkSpec, recorded: bool) -> Option<u32> {
+    pub fn link(
+        &mut self,
+        id: &str,
+        ends: [Option<u16>; 2],
+        spec: LinkSpec,
+        recorded: bool,
+    ) -> Option<u32> {
         if spec.is_transparent() {
             return None;
         }
-        self.links.push(NetworkLink { id: id.to_owned(), spec, recorded });
+        self.links.push(PlannedLink { id: id.to_owned(), spec, recorded, ends });
         Some(self.links.len() as u32 - 1)
     }
 

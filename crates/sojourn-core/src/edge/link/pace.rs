@@ -92,8 +92,8 @@ impl Pace {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::link::outage::{OutageEffect, OutageSpec};
-    use crate::link::schedule::{ScheduleSpec, Step};
+    use crate::edge::link::outage::{OutageEffect, OutageSpec};
+    use crate::edge::link::schedule::{ScheduleSpec, Step};
     use crate::quantity::Percent;
     use crate::rng::StreamKey;
 

@@ -1,0 +1,56 @@
+//! Edges: what carries packets between nodes.
+//!
+//! Most are a [`Link`], with one transmitter. A shared medium has several: each pair of nodes that it
+//! joins is a *channel* of it, an edge like any other, and the [`Medium`] decides whose packet is on
+//! the air. Both are sans-io: time and packets go in, arriving packets and the next wake-up come out.
+
+pub mod link;
+
+pub use link::Link;
+
+use crate::packet::Packet;
+use crate::queue::Backlog;
+use crate::record::LinkCounters;
+use crate::record::histogram::Histogram;
+use crate::units::Time;
+
+/// A medium that several transmitters share. Its channels are numbered from 0 in the order in which
+/// they were added to the network.
+pub trait Medium: Send {
+    /// A packet reaches the near end of a channel.
+    fn offer(&mut self, now: Time, channel: usize, packet: Packet);
+
+    /// The next packet that has arrived at the far end of a channel by `now`. Called until it
+    /// returns `None`.
+    fn poll(&mut self, now: Time) -> Option<(usize, Packet)>;
+
+    /// When `poll` wants to be called next, if at all.
+    fn next_wakeup(&self) -> Option<Time>;
+
+    /// Counters of a channel, brought up to `now`.
+    fn report(&mut self, now: Time, channel: usize) -> LinkCounters;
+
+    /// What a channel holds: waiting, in service, or on its way.
+    fn held(&self, channel: usize) -> Backlog;
+
+    /// Sojourn times in a channel's queue since the end of the warm-up, where it has one.
+    fn sojourn_histogram(&self, _channel: usize) -> Option<&Histogram> {
+        None
+    }
+
+    /// The warm-up is over: distributions (not counters) start afresh.
+    fn end_warmup(&mut self, _now: Time) {}
+}
+
+/// An edge of the network, in one direction.
+pub enum Edge {
+    /// A link with a transmitter of its own.
+    Link(Link),
+    /// A channel of a shared medium.
+    Channel {
+        /// Index of the medium in its network.
+        medium: u32,
+        /// Number of the channel in its medium.
+        channel: u32,
+    },
+}

@@ -1,0 +1,35 @@
+//! Source routes, flat in memory.
+
+use std::collections::BTreeMap;
+
+use crate::packet::{Packet, Route};
+
+const END: u32 = u32::MAX;
+
+/// The routes of a network: each different one once, so that they stay in cache.
+#[derive(Debug, Default)]
+pub struct RouteTable {
+    /// Edges of all routes, with [`END`] behind each.
+    edges: Vec<u32>,
+    known: BTreeMap<Vec<u32>, Route>,
+}
+
+impl RouteTable {
+    /// The route over these edges.
+    pub fn add(&mut self, edges: &[u32]) -> Route {
+        if let Some(route) = self.known.get(edges) {
+            return *route;
+        }
+        let route = Route(self.edges.len() as u32);
+        self.edges.extend(edges.iter().chain([&END]));
+        self.known.insert(edges.to_vec(), route);
+        route
+    }
+
+    /// The edge that `packet` has to pass next; `None` when it has arrived.
+    #[inline]
+    pub fn next(&self, packet: &Packet) -> Option<usize> {
+        let edge = self.edges[(packet.route.0 + u32::from(packet.hop)) as usize];
+        (edge != END).then_some(edge as usize)
+    }
+}

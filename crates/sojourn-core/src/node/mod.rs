@@ -1,0 +1,122 @@
+//! Nodes: where edges meet.
+//!
+//! A packet that comes to a node goes on along its route, or to its socket where the route ends. A
+//! router and a host do just that. Any other behaviour is a [`Node`]: it gets packets and timers, and
+//! may forward, hold, copy or drop, the latter for a reason. All of it goes through a
+//! [`NodeContext`], which counts, so that the network can check that a node neither loses nor makes
+//! packets.
+
+use crate::packet::{Backlog, Packet, Route};
+use crate::queue::DropReason;
+use crate::units::Time;
+
+/// What happens at a node.
+pub trait Node: Send {
+    /// A packet has come to the node, over the edge whose index is `from`.
+    fn on_packet(&mut self, now: Time, from: usize, packet: Packet, cx: &mut NodeContext<'_>);
+
+    /// When `on_timer` wants to be called next, if at all.
+    fn next_timer(&self) -> Option<Time> {
+        None
+    }
+
+    /// The time asked for has come.
+    fn on_timer(&mut self, _now: Time, _cx: &mut NodeContext<'_>) {}
+
+    /// Packets that it holds.
+    fn held(&self) -> Backlog {
+        Backlog::default()
+    }
+
+    /// Names and values of internal state worth recording.
+    fn observe(&self, _out: &mut dyn FnMut(&'static str, f64)) {}
+}
+
+/// A way out of a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Port {
+    /// Index of the edge.
+    pub edge: usize,
+    /// Number of the node it leads to.
+    pub to: usize,
+}
+
+/// What a node has done with packets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct NodeCounters {
+    /// Packets that came over edges.
+    pub received: u64,
+    /// Copies it made of packets.
+    pub copied: u64,
+    /// Packets of its own.
+    pub created: u64,
+    /// Packets sent on.
+    pub sent: u64,
+    /// Packets given to sockets here.
+    pub delivered: u64,
+    /// Packets dropped, by [`DropReason`].
+    pub drops: [u64; DropReason::COUNT],
+}
+
+impl NodeCounters {
+    /// Whether every packet that came in or was made has gone out, was dropped, or is among the
+    /// `held` ones.
+    pub fn is_balanced(&self, held: Backlog) -> bool {
+        let dropped: u64 = self.drops.iter().sum();
+        self.received + self.copied + self.created
+            == self.sent + self.delivered + dropped + held.packets
+    }
+}
+
+/// What a node wants done with a packet; carried out in order when it returns.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Action {
+    /// Along its route, or to its socket where that ends.
+    Forward(Packet),
+    /// Out of the edge with this index.
+    Send(usize, Packet),
+}
+
+/// The only way for a node to do anything with packets.
+pub struct NodeContext<'a> {
+    pub(crate) ports: &'a [Port],
+    pub(crate) counters: &'a mut NodeCounters,
+    pub(crate) actions: &'a mut Vec<Action>,
+}
+
+impl NodeContext<'_> {
+    /// The ways out, in the order in which they were added to the network.
+    pub fn ports(&self) -> &[Port] {
+        self.ports
+    }
+
+    /// Sends a packet on along its route, or gives it to its socket where the route ends.
+    pub fn forward(&mut self, packet: Packet) {
+        self.actions.push(Action::Forward(packet));
+    }
+
+    /// Sends a packet out of one of the node's ports, whatever its route says. Where it goes from
+    /// there the next node decides; routers follow the route from `packet.hop` on.
+    pub fn send(&mut self, port: Port, packet: Packet) {
+        self.actions.push(Action::Send(port.edge, packet));
+    }
+
+    /// Another packet like this one, along another route to another socket.
+    #[must_use]
+    pub fn copy(&mut self, packet: &Packet, route: Route, socket: u32) -> Packet {
+        self.counters.copied += 1;
+        Packet { route, socket, hop: 0, ..*packet }
+    }
+
+    /// Announces a packet of the node's own, to be sent or held like any other.
+    #[must_use]
+    pub fn create(&mut self, packet: Packet) -> Packet {
+        self.counters.created += 1;
+        packet
+    }
+
+    /// Drops a packet.
+    pub fn drop(&mut self, _packet: Packet, reason: DropReason) {
+        self.counters.drops[reason as usize] += 1;
+    }
+}

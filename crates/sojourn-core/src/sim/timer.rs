@@ -1,0 +1,62 @@
+//! The simulation's timers, as the numbers that the network gives back.
+
+/// Whose timer it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Timer {
+    /// An endpoint's: its socket.
+    Endpoint(u32),
+    /// A traffic source's next action: its flow.
+    Source(u32),
+    /// A flow stops offering data.
+    Stop(u32),
+    /// The recorder's sampling instant.
+    Sample,
+    /// The end of the warm-up.
+    WarmupEnd,
+}
+
+const INDEX_BITS: u32 = 21;
+
+impl Timer {
+    /// Its number.
+    #[inline]
+    pub fn pack(self) -> u32 {
+        let (kind, index) = match self {
+            Timer::Endpoint(index) => (0, index),
+            Timer::Source(index) => (1, index),
+            Timer::Stop(index) => (2, index),
+            Timer::Sample => (3, 0),
+            Timer::WarmupEnd => (4, 0),
+        };
+        debug_assert!(index < 1 << INDEX_BITS, "no scenario has so many flows");
+        kind << INDEX_BITS | index
+    }
+
+    /// The timer of this number.
+    #[inline]
+    pub fn unpack(number: u32) -> Self {
+        let index = number & ((1 << INDEX_BITS) - 1);
+        match number >> INDEX_BITS {
+            0 => Timer::Endpoint(index),
+            1 => Timer::Source(index),
+            2 => Timer::Stop(index),
+            3 => Timer::Sample,
+            _ => Timer::WarmupEnd,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn timers_survive_packing() {
+        let indexed = [Timer::Endpoint, Timer::Source, Timer::Stop];
+        let timers = indexed.iter().flat_map(|timer| [timer(0), timer((1 << INDEX_BITS) - 1)]);
+        for timer in timers.chain([Timer::Sample, Timer::WarmupEnd]) {
+            assert_eq!(Timer::unpack(timer.pack()), timer);
+            assert!(timer.pack() < 1 << 24, "the network takes numbers of 24 bits");
+        }
+    }
+}
