@@ -101,6 +101,8 @@ def test_bad_files_are_explained(sojourn: Command, tmp_path: Path, case: str) ->
         (["run", "missing.toml"], ["missing.toml", "cannot be read"]),
         (["run", "."], ["cannot be read"]),
         (["run", "{file}", "--set", "flows.7.cca=reno"], ["flows.7", "0 to 1"]),
+        (["run", "{file}", "--set", "flow.0.cca=reno"], ["flow: ", "did you mean 'flows'"]),
+        (["run", "{file}", "--set", "flows.0.ccaa=reno"], ["flows.0", "did you mean 'cca'"]),
         (["run", "{file}", "--set", "flows"], ["path=value"]),
         (["run", "{file}", "--seed", "-1"], ["seed"]),
         (["run", "{file}", "--seed", "x"], ["--seed"]),

@@ -6,10 +6,13 @@ import contextlib
 import io
 import json
 import os
+import pty
 import re
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -97,7 +100,7 @@ def _cells(request: Request) -> Iterator[Cell]:
         yield Cell({"row": row}, 1.0, [(case,)], measure)
 
 
-PAPER = Paper("paper", "A paper", ("row",), ("row",), ("1", "2"), (), _cells)
+PAPER = Paper("paper", "A paper", ("row",), ("row",), ("1", "2"), (), _cells, ())
 
 
 # One directory, one kind, one scenario
@@ -333,3 +336,34 @@ def test_a_scenario_from_standard_input(sojourn: Command, tmp_path: Path) -> Non
     assert (tmp_path / "results/tiny/manifest.json").exists()
     assert sojourn("run", "-", input="").returncode == 2
     assert "TOML" in sojourn("run", "-", input="name = [").stderr
+
+
+# A long run on a terminal
+
+
+def test_a_long_run_shows_its_progress_and_can_be_interrupted(tmp_path: Path) -> None:
+    (tmp_path / "tiny.toml").write_text(TINY.replace("200 ms", "100000 s"))
+    terminal, end = pty.openpty()
+    command = [
+        sys.executable,
+        "-m",
+        "sojourn",
+        "run",
+        "tiny.toml",
+        "--set",
+        "sample_interval=1 min",
+    ]
+    process = subprocess.Popen(command, cwd=tmp_path, stderr=end, stdout=subprocess.DEVNULL)
+    os.close(end)
+    shown = b""
+    while b"simulating" not in shown:
+        shown += os.read(terminal, 1000)
+    process.send_signal(signal.SIGINT)
+    asked = time.monotonic()
+    with contextlib.suppress(OSError):  # the terminal is gone
+        while part := os.read(terminal, 1000):
+            shown += part
+    assert process.wait(timeout=60) == 130
+    assert time.monotonic() - asked < 10
+    assert b"interrupted" in shown
+    assert not (tmp_path / "results/tiny/manifest.json").exists()

@@ -114,7 +114,11 @@ def test_jitter_fills_its_range() -> None:
     ("old", "new", "told"),
     [
         ("replications = 4", "replications = 0", "sweep.replications: 0"),
-        ("replications = 4", "repetitions = 4", "sweep.repetitions: unknown key"),
+        (
+            "replications = 4",
+            "repetitions = 4",
+            "sweep.repetitions: unknown key 'repetitions'; did you mean 'replications'",
+        ),
         ('"50 ms"', "50", "sweep.start_jitter"),
         ('["reno", "cubic"]', '["reno", "cubik"]', "did you mean 'cubic'"),
         ('["reno", "cubic"]', "[]", "expected a list"),

@@ -14,6 +14,7 @@ from typing import Any
 from sojourn import _internal, traces
 from sojourn.errors import ScenarioError, ScenarioWarning
 from sojourn.experiments import located
+from sojourn.names import unknown
 
 #: A path to a TOML file, TOML text (with a line break or a ``=``), or the same as a mapping.
 Source = str | Path | Mapping[str, Any]
@@ -164,7 +165,9 @@ def _child(node: Any, part: str, following: str, walked: list[str]) -> Any:
         node_key = part
         if part not in node:
             if following.isdigit():
-                raise ScenarioError(f"{'.'.join([*walked, part])}: there is no such list")
+                lists = [key for key, value in node.items() if isinstance(value, list)]
+                where = ".".join([*walked, part])
+                raise ScenarioError(f"{where}: {unknown('list', part, lists)}")
             node[part] = {}
     else:
         raise ScenarioError(f"{'.'.join([*walked, part])}: {'.'.join(walked)} has no fields")

@@ -6,12 +6,13 @@ from pathlib import Path
 
 import click
 
+from sojourn.cli.names import Name
 from sojourn.errors import SojournError
 from sojourn.scaffold import KINDS, new
 
 
 @click.command("new")
-@click.argument("kind", type=click.Choice(tuple(KINDS)))
+@click.argument("kind", type=Name("kind", tuple(KINDS)))
 @click.argument("name")
 @click.option(
     "--language",

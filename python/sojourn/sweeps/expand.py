@@ -13,6 +13,7 @@ from typing import Any
 
 from sojourn import _internal
 from sojourn.errors import ScenarioError
+from sojourn.names import unknown
 from sojourn.quantity import number
 from sojourn.scenario import Document, Scenario, set_path, validated
 from sojourn.sweeps.jitter import jittered, jittered_by_rtt
@@ -87,7 +88,7 @@ def plan(scenario: Scenario) -> Plan:
         raise ScenarioError(f"sweep: {table!r} given; expected a table")
     for key in table:
         if key not in _KEYS:
-            raise ScenarioError(f"sweep.{key}: unknown key; allowed: {', '.join(_KEYS)}")
+            raise ScenarioError(f"sweep.{key}: {unknown('key', key, _KEYS)}")
     made = Plan(
         scenario.document,
         _grid(table.get("grid", {})),
