@@ -125,7 +125,7 @@ impl SendBuffer {
             self.accepted_first = next;
         }
         self.cut += u64::from(bytes);
-        if self.size.is_none() {
+        if self.size.is_none() && self.accepted - self.cut < self.cut - self.acked {
             self.refill(now);
         }
         self.accepted_first.0

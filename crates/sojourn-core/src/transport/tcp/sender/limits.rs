@@ -1,11 +1,11 @@
 //! What keeps the sender from sending more, and for how long (Linux `tcp_chrono_start`: the busy
 //! time of `TCP_INFO` with its `rwnd_limited` and `sndbuf_limited`, here taken apart further).
 //!
-//! Judged whenever sending ends; it holds until the next event. The congestion window comes first:
-//! a full one is the limit whatever else is (`tcp_is_cwnd_limited`).
+//! Judged whenever sending ends; it holds until it is judged anew. The congestion window comes
+//! first: a full one is the limit whatever else is (`tcp_is_cwnd_limited`).
 
-use super::Sender;
-use crate::units::Span;
+use super::{Phase, Sender};
+use crate::units::Time;
 
 /// What sending waits for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -23,9 +23,27 @@ pub(super) enum Limit {
     Application,
 }
 
+/// What limits the sender, and since when this has not been counted.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Limited {
+    by: Limit,
+    since: Time,
+}
+
 impl Sender {
-    /// The limit now that no more can be sent; `cwnd_limited`: it is the congestion window.
-    pub(super) fn judge_limit(&self, cwnd_limited: bool) -> Limit {
+    /// Notes the limit now that no more can be sent; `cwnd_limited`: it is the congestion window.
+    #[inline]
+    pub(super) fn note_limit(&mut self, now: Time, cwnd_limited: bool) -> Limit {
+        let limit = self.judge_limit(cwnd_limited);
+        if limit != self.limited.by {
+            self.count_limit(now);
+            self.limited.by = limit;
+        }
+        limit
+    }
+
+    #[inline]
+    fn judge_limit(&self, cwnd_limited: bool) -> Limit {
         if cwnd_limited {
             Limit::Cwnd
         } else if self.has_nothing_to_send() {
@@ -38,18 +56,19 @@ impl Sender {
     }
 
     /// Whether all data is sent and all that was lost is sent again.
-    pub(super) fn has_nothing_to_send(&self) -> bool {
+    fn has_nothing_to_send(&self) -> bool {
         self.app.available(self.init.mss) == 0 && self.board.lost_out() <= self.board.retrans_out()
     }
 
-    /// Counts time under the limit in force, until the transfer is complete.
-    #[inline]
-    pub(super) fn count_limit(&mut self, elapsed: Span) {
-        if self.completed_at.is_some() {
+    /// Counts the time under the limit in force, from the handshake to the end of the transfer.
+    pub(super) fn count_limit(&mut self, now: Time) {
+        let since = std::mem::replace(&mut self.limited.since, now);
+        let elapsed = self.completed_at.map_or(now, |end| end.max(since)).since(since);
+        if self.phase != Phase::Established {
             return;
         }
         let counters = &mut self.counters;
-        *match self.limit {
+        *match self.limited.by {
             Limit::Cwnd => &mut counters.limited_by_cwnd,
             Limit::Pacing => &mut counters.limited_by_pacing,
             Limit::Receiver => &mut counters.limited_by_receiver,

@@ -30,7 +30,7 @@ use crate::record::histogram::Histogram;
 use crate::transport::Endpoint;
 use crate::units::{Span, Time};
 
-use limits::Limit;
+use limits::Limited;
 use output::{Burst, Probe};
 use recovery::Recovery;
 use timers::Timer;
@@ -83,7 +83,7 @@ pub struct Sender {
     burst: Burst,
     probe: Probe,
     /// What keeps it from sending more.
-    limit: Limit,
+    limited: Limited,
     /// Bytes of payload outstanding, and how many the receiver allows.
     outstanding_bytes: u64,
     peer_window: u64,
@@ -127,7 +127,7 @@ impl Sender {
             timer: None,
             burst: Burst::default(),
             probe: Probe::default(),
-            limit: Limit::default(),
+            limited: Limited::default(),
             outstanding_bytes: 0,
             peer_window: 65_535,
             cwr_due: false,
@@ -217,7 +217,6 @@ impl Sender {
         if matches!(self.recovery.state, CaState::Recovery | CaState::Loss) {
             self.counters.recovery_time += elapsed;
         }
-        self.count_limit(elapsed);
         self.integrated_at = now;
     }
 
@@ -225,6 +224,7 @@ impl Sender {
         if self.phase != Phase::SynSent {
             return;
         }
+        self.count_limit(now);
         self.phase = Phase::Established;
         self.established_at = Some(now);
         self.timer = None;
@@ -278,6 +278,7 @@ impl Endpoint for Sender {
 
     fn report(&mut self, now: Time, counters: &mut FlowCounters) {
         self.integrate(now);
+        self.count_limit(now);
         let receiver = *counters;
         *counters = self.counters;
         counters.delivered_bytes = receiver.delivered_bytes;

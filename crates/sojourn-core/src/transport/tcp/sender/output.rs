@@ -95,10 +95,10 @@ impl Sender {
         if self.burst.sent > 0 {
             self.schedule_probe(now, false);
         }
-        self.limit = self.judge_limit(limited);
+        let limit = self.note_limit(now, limited);
         // Linux `tcp_rate_check_app_limited`, asked when the application writes, makes no difference
         // between an application and a send buffer that hold data back.
-        if matches!(self.limit, Limit::Application | Limit::SendBuffer)
+        if matches!(limit, Limit::Application | Limit::SendBuffer)
             && self.burst.blocked_until.is_none()
         {
             self.delivery.set_app_limited(self.board.in_flight());
