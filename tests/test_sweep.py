@@ -23,6 +23,7 @@ from sojourn import ScenarioError
 from sojourn.scenario import load
 from sojourn.store import batches, renew, rows
 from sojourn.store.batches import Batches
+from sojourn.sweeps import directory as own_directory
 from sojourn.sweeps import known, run, table, work
 from sojourn.sweeps.expand import plan
 from sojourn.sweeps.jitter import draw
@@ -172,7 +173,7 @@ def test_a_larger_grid_runs_what_is_new(tmp_path: Path) -> None:
 
 
 def test_other_builds_are_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (run, work, known, renew):
+    for module in (own_directory, work, known, renew):
         monkeypatch.setattr(module, "engine", lambda: "older")
     run.sweep(plan(load(SWEEP)), tmp_path, 2, progress=quiet, warn=unexpected)
     monkeypatch.undo()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -20,6 +21,7 @@ from sojourn.scenario import load
 from sojourn.store import manifest, renew, rows
 from sojourn.store.batches import Batches
 from sojourn.store.samples import Samples
+from sojourn.sweeps import directory as own_directory
 from sojourn.sweeps import known, run, table, work
 from sojourn.sweeps.expand import plan
 
@@ -57,7 +59,7 @@ def redefine(monkeypatch: pytest.MonkeyPatch) -> None:
     old = registry._METRICS["net", METRIC]
     new = replace(old, compute=lambda data: 2 * old.compute(data))
     monkeypatch.setitem(registry._METRICS, ("net", METRIC), new)
-    for module in (renew, rows, run, work, known):
+    for module in (renew, rows, run, work, known, own_directory):
         monkeypatch.setattr(module, "definitions", lambda: "new")
 
 
@@ -192,7 +194,7 @@ def test_samples_are_read_by_others(tmp_path: Path) -> None:
     assert frame.height == RUNS
     delivered = frame["flow_samples.delivered_bytes"].list.sum().to_list()
     assert min(delivered) > 0
-    assert Samples(tmp_path, print).among(set(frame["key"])) == set(stored(tmp_path)["key"])
+    assert Samples(tmp_path, print).keys() == set(stored(tmp_path)["key"])
 
 
 # Older directories
@@ -205,9 +207,8 @@ def test_a_directory_of_format_1_is_migrated(tmp_path: Path) -> None:
     Batches(tmp_path).rewrite(lambda rows: rows.with_columns(engine=joint).drop("metrics"))
     content = manifest.read(tmp_path)
     joined = f"{content.pop('engine')}+metrics.{content.pop('metrics')}"
-    manifest.write_json(
-        tmp_path / manifest.FILE, content | {"build": joined, "format": 1, "kind": "sweep"}
-    )
+    content |= {"build": joined, "format": 1, "kind": "sweep"}
+    (tmp_path / manifest.FILE).write_text(json.dumps(content))
     assert table.summary(tmp_path).equals(before)
     assert manifest.read(tmp_path)["format"] == manifest.FORMAT
     assert sweep(tmp_path)[0].stored_before == RUNS

@@ -212,6 +212,9 @@ def test_equal_points_and_identical_replications_as_told(sojourn: Command, tmp_p
     wrong = sojourn("sweep", file, "--metrics", "mean_srtt")
     assert wrong.returncode == 2
     assert "did you mean" in wrong.stderr
+    further = sojourn("sweep", file, "--metrics", "harm_delay_l4")
+    assert further.returncode == 2
+    assert "harm_delay_l4 needs further runs" in further.stderr
 
 
 def test_seed_of_a_sweep(sojourn: Command, tmp_path: Path) -> None:

@@ -23,6 +23,7 @@ FAILURE = 1
 COMMANDS = {
     "run": ("sojourn.cli.run", "Run one scenario."),
     "sweep": ("sojourn.cli.sweep", "Run a grid of scenarios."),
+    "merge": ("sojourn.cli.merge", "Unite the parts of a sweep."),
     "reproduce": ("sojourn.cli.reproduce", "Run a published evaluation."),
     "report": ("sojourn.cli.report", "Write a static HTML report."),
     "new": ("sojourn.cli.new", "Write the file of a new scenario, control, queue, ..."),

@@ -67,6 +67,10 @@ class Batches:
         if len(small) >= self._most_small:
             self._merge(small)
 
+    def copy(self, source: Path, rows: pl.DataFrame) -> None:
+        """Stores rows of another directory's file. Only the holder of the lock may."""
+        self._write(_kind(source), rows)
+
     def ask(self, question: Callable[[pl.LazyFrame], Answer]) -> Answer | None:
         """The answer of ``question`` to all rows, each once; ``None`` if nothing is stored.
         Damaged files are set aside with a warning.
@@ -98,7 +102,7 @@ class Batches:
         for path, old in self.each():
             new = change(old)
             if new is not None:
-                self._write(path.name.partition("-")[0], new, [path])
+                self._write(_kind(path), new, [path])
                 path.unlink(missing_ok=True)
 
     def tidy(self) -> None:
@@ -141,6 +145,10 @@ class Batches:
         path.replace(target)
         self._warn(f"{path} is damaged: moved to {target}; the runs it held will be run again")
         return False
+
+
+def _kind(path: Path) -> str:
+    return path.name.partition("-")[0]
 
 
 def _holds(path: Path) -> list[str]:

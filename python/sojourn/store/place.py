@@ -92,12 +92,12 @@ def claimed(
         ScenarioError: if ``out`` holds something else or cannot be written.
 
     """
-    directory = _choose(tenant, out, say, force, terms)
+    directory = choose(tenant, out, say, force, terms)
     check_writable(directory, f"{terms.directory} {directory}" if out else str(directory), terms)
     if force and tenant.conflict(directory):
         clear(directory)
     while not _announce(tenant, directory):
-        directory = _choose(tenant, out, say, False, terms)
+        directory = choose(tenant, out, say, False, terms)
     try:
         yield directory
     except BaseException:
@@ -105,7 +105,13 @@ def claimed(
         raise
 
 
-def _choose(tenant: Tenant, out: Path | None, say: Say, force: bool, terms: Terms) -> Path:
+def choose(tenant: Tenant, out: Path | None, say: Say, force: bool, terms: Terms = COMMAND) -> Path:
+    """The directory that the tenant would get; nothing is written.
+
+    Raises:
+        ScenarioError: if ``out`` holds something else.
+
+    """
     if out is not None or force:
         directory = out or RESULTS / tenant.name
         if (conflict := tenant.conflict(directory)) and not force:

@@ -40,7 +40,7 @@ def renew(batches: Batches, directory: Path, remake: Remake, warn: Warn) -> None
         return
     again = _keys(batches, (pl.col("engine") == engine()) & (pl.col("metrics") == definitions()))
     samples = Samples(directory, warn)
-    wanted = samples.among(old - again)
+    wanted = samples.keys() & (old - again)
     if wanted:
         warn(f"metrics have changed: computing those of {len(wanted)} runs anew from their samples")
 

@@ -70,9 +70,9 @@ class Samples:
             self.batches.append(pl.concat(self._waiting, how="diagonal_relaxed"))
         self._waiting, self._bytes = [], 0
 
-    def among(self, keys: set[str]) -> set[str]:
-        """Those of these runs that are stored."""
-        return keys & self._places.keys()
+    def keys(self) -> set[str]:
+        """The runs that are stored."""
+        return set(self._places)
 
     def of(self, keys: set[str]) -> Iterator[tuple[str, RunData]]:
         """These runs, each once; one file at a time is in memory."""

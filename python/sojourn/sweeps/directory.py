@@ -29,9 +29,12 @@ def content(plan: Plan) -> Manifest:
 
 
 def tenant(scenario: Scenario, plan: Plan) -> Tenant:
-    """All but the grid and the replications is the same in one directory: these may grow."""
+    """All but the grid and the replications is the same in one directory: these may grow. A part
+    of a sweep has a directory of its own unless told otherwise.
+    """
     here = _base(json.loads(json.dumps(content(plan))))
-    name = scenario.name
+    part, parts = plan.shard
+    name = f"{scenario.name}-{part}-of-{parts}" if parts > 1 else scenario.name
     return Tenant(
         KIND, name, f"{name}-sweep", content(plan), lambda found: difference(_base(found), here)
     )

@@ -10,7 +10,7 @@ import polars as pl
 from scipy.special import stdtrit
 
 from sojourn.errors import ScenarioError
-from sojourn.metrics import metrics
+from sojourn.metrics import Scope, metrics
 from sojourn.names import unknown
 from sojourn.numbers import number
 from sojourn.store import manifest
@@ -27,6 +27,7 @@ MAIN = (
     "jains_fairness_of_means_throughput_l4",
 )
 _CONFIDENCE = 0.95
+_SCOPES: tuple[Scope, ...] = ("flow", "link", "net")
 #: A column while the aggregate is sorted: where a member first appears.
 _ORDER = "_order"
 #: How many of the replications differ from each other.
@@ -71,7 +72,7 @@ def aggregate(
     wanted = set(columns) if names is None else set(columns).intersection(names)
     keys = [*point, "scope", "id", "cca", "label"]
     parts = []
-    for scope in ("flow", "link", "net"):
+    for scope in _SCOPES:
         chosen = [m.name for m in metrics() if m.scope == scope and m.name in wanted]
         every = [m.name for m in metrics() if m.scope == scope and m.name in columns]
         member = _over_replications(rows.filter(pl.col("scope") == scope), keys, chosen, every)
@@ -86,7 +87,7 @@ def aggregate(
     places = [_rank(path, grid[path]) for path in point if path in grid]
     return (
         long.with_columns(ci95=_half_width(long))
-        .sort(*places, *point, metric, _ORDER)
+        .sort(*places, *point, metric, _rank("scope", _SCOPES), _ORDER)
         .select(pl.exclude("std", _ORDER, _DISTINCT), _DISTINCT, *_numbers(long, point))
     )
 

@@ -1,0 +1,97 @@
+"""What ``sojourn sweep`` prints."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from sojourn.cli import tables
+from sojourn.cli.output import warn
+from sojourn.cli.units import duration, size
+from sojourn.errors import ScenarioError, SojournError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from sojourn.sweeps.estimate import Estimate
+    from sojourn.sweeps.run import Summary
+
+_MOST_ERRORS = 5
+
+
+def checked_names(given: Sequence[str]) -> list[str]:
+    """The metrics that are shown: those given, or the main ones; a sweep has to compute them."""
+    from sojourn.cli.names import checked_metrics
+    from sojourn.metrics import metrics
+    from sojourn.sweeps import table
+
+    names = checked_metrics("--metrics", given)
+    for name in names:
+        if all(m.on_request for m in metrics() if m.name == name):
+            raise ScenarioError(
+                f"--metrics: {name} needs further runs, which a sweep does not make: sojourn run"
+            )
+    return names or list(table.MAIN)
+
+
+def estimate(told: Estimate, directory: Path, jobs: int) -> None:
+    """Prints what a sweep would take."""
+    from sojourn.sweeps.estimate import PATIENCE
+
+    runs = told.runs + told.stored
+    click.echo(f"{runs} runs: {told.stored} stored or equal to others, {told.runs} to run")
+    click.echo(
+        f"about {duration(told.seconds)} with {jobs} at a time, each on a core of its own; "
+        f"{size(told.bytes)} in {directory}"
+    )
+    cut = f"; {told.cut} of them cut off after {PATIENCE:g} s" if told.cut else ""
+    click.echo(f"from {told.timed} of the runs, one at a time{cut}")
+
+
+def aggregate(
+    long: pl.DataFrame,
+    names: Sequence[str],
+    rows: Sequence[str],
+    columns: Sequence[str],
+    output: str,
+) -> None:
+    """Prints the aggregate of these metrics in one of the formats."""
+    from sojourn.sweeps import table
+
+    if output in ("json", "csv"):
+        import polars as pl
+
+        shown = long.filter(pl.col("metric").is_in(names))
+        entries = shown.to_dicts()
+        if output == "json":
+            click.echo(json.dumps(entries))
+        else:
+            tables.write_csv(shown.columns, entries)
+        return
+    for name in names:
+        header, lines, words = table.pivot(long, name, rows, columns)
+        if output == "markdown":
+            click.echo(f"**{name}**\n\n{table.markdown(header, lines)}")
+        elif lines:
+            tables.show(f"{name} (mean ± 95 % confidence)", header, lines, words=words)
+
+
+def summarise(summary: Summary, directory: Path) -> None:
+    """Says how a sweep went; fails if runs did."""
+    from sojourn.sweeps import table
+
+    equal = f"{summary.equal} equal to another point, " if summary.equal else ""
+    click.echo(
+        f"{summary.total} runs: {summary.run} run now, {summary.stored_before} stored before, "
+        f"{equal}{summary.failed} failed; results: {directory}",
+        err=True,
+    )
+    if summary.other_builds:
+        warn(f"{summary.other_builds} stored runs of other builds of Sojourn are left out")
+    if summary.failed:
+        shown = [f"  {p}: {e}" for p, e in table.failures(directory)[:_MOST_ERRORS]]
+        raise SojournError("\n".join([f"{summary.failed} runs failed:", *shown]))

@@ -1,0 +1,40 @@
+"""Parts, times and sizes as a person reads and writes them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+
+class Shard(click.ParamType[tuple[int, int]]):
+    """Which of how many parts, such as ``2/3``."""
+
+    name = "I/N"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> tuple[int, int]:
+        """Reads it."""
+        part, slash, parts = str(value).partition("/")
+        if not (slash and part.isdecimal() and parts.isdecimal() and 1 <= int(part) <= int(parts)):
+            self.fail(f"{value!r} given; expected I/N with I from 1 to N, such as 2/3", param, ctx)
+        return int(part), int(parts)
+
+
+def duration(seconds: float) -> str:
+    """A time to two digits."""
+    for unit, length in (("days", 86400), ("h", 3600), ("min", 60)):
+        if seconds >= 2 * length:
+            return f"{_two_digits(seconds / length)} {unit}"
+    return f"{_two_digits(seconds)} s"
+
+
+def size(count: float) -> str:
+    """A number of bytes to two digits."""
+    for unit, length in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if count >= length:
+            return f"{_two_digits(count / length)} {unit}"
+    return f"{count:.0f} B"
+
+
+def _two_digits(value: float) -> str:
+    return f"{value:.0f}" if value >= 10 else f"{value:.1f}"
