@@ -1,5 +1,6 @@
 //! The integration tests: one binary, because each one would carry the whole simulator.
 
+mod buffers;
 mod conformance;
 mod golden;
 mod queue_conformance;
