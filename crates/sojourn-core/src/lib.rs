@@ -6,6 +6,7 @@ pub mod edge;
 pub mod error;
 pub mod net;
 pub mod node;
+pub mod observe;
 pub mod packet;
 pub mod quantity;
 pub mod queue;

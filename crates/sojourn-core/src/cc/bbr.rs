@@ -31,6 +31,7 @@ use super::{
     AckSample, CaState, CongestionControl, Control, ControlInit, Event, INFINITE_SSTHRESH, Lost,
     Registered, Sent,
 };
+use crate::observe::Observer;
 use crate::registry;
 use crate::rng::Stream;
 use crate::units::{Rate, Span, Time};
@@ -337,13 +338,13 @@ impl CongestionControl for Bbr {
         }
     }
 
-    fn observe(&self, out: &mut dyn FnMut(&'static str, f64)) {
+    fn observe(&self, out: &mut Observer<'_>) {
         let rate = self.bandwidth().rate(UNIT, self.pacer.mss(), 0);
-        out("bandwidth", rate.as_mbps_f64());
-        out("min_rtt", self.min_rtt.as_secs_f64());
-        out("pacing_gain", f64::from(self.pacing_gain) / f64::from(UNIT));
-        out("cwnd_gain", f64::from(self.cwnd_gain) / f64::from(UNIT));
-        out("mode", f64::from(self.mode as u8));
+        out("bandwidth", rate.as_mbps_f64().into());
+        out("min_rtt", self.min_rtt.as_secs_f64().into());
+        out("pacing_gain", (f64::from(self.pacing_gain) / f64::from(UNIT)).into());
+        out("cwnd_gain", (f64::from(self.cwnd_gain) / f64::from(UNIT)).into());
+        out("mode", (f64::from(self.mode as u8)).into());
     }
 }
 

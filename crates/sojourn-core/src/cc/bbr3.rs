@@ -30,6 +30,7 @@ use super::{
     AckSample, CaState, CongestionControl, Control, ControlInit, Event, INFINITE_SSTHRESH, Lost,
     Registered, Sent,
 };
+use crate::observe::Observer;
 use crate::registry;
 use crate::rng::Stream;
 use crate::units::{Rate, Span, Time};
@@ -374,17 +375,17 @@ impl CongestionControl for Bbr3 {
         }
     }
 
-    fn observe(&self, out: &mut dyn FnMut(&'static str, f64)) {
+    fn observe(&self, out: &mut Observer<'_>) {
         let bounded = |bound: u32| if bound == UNBOUNDED { f64::NAN } else { f64::from(bound) };
         let rate = self.bandwidth().rate(UNIT, self.pacer.mss(), 0);
-        out("bandwidth", rate.as_mbps_f64());
-        out("min_rtt", self.min_rtt.as_secs_f64());
-        out("pacing_gain", f64::from(self.pacing_gain) / f64::from(UNIT));
-        out("inflight_hi", bounded(self.inflight_hi));
-        out("inflight_lo", bounded(self.lower.inflight));
-        out("ecn_alpha", self.ecn.alpha());
-        out("mode", f64::from(self.mode as u8));
-        out("phase", f64::from(self.phase as u8));
+        out("bandwidth", rate.as_mbps_f64().into());
+        out("min_rtt", self.min_rtt.as_secs_f64().into());
+        out("pacing_gain", (f64::from(self.pacing_gain) / f64::from(UNIT)).into());
+        out("inflight_hi", bounded(self.inflight_hi).into());
+        out("inflight_lo", bounded(self.lower.inflight).into());
+        out("ecn_alpha", self.ecn.alpha().into());
+        out("mode", (f64::from(self.mode as u8)).into());
+        out("phase", (f64::from(self.phase as u8)).into());
     }
 }
 

@@ -35,6 +35,7 @@ use super::{
     AckSample, CongestionControl, Control, ControlInit, Event, INFINITE_SSTHRESH, Registered, Sent,
 };
 use crate::error::FieldError;
+use crate::observe::Observer;
 use crate::units::{Rate, Span, Time};
 
 mod competitive;
@@ -264,10 +265,10 @@ impl CongestionControl for Copa {
         }
     }
 
-    fn observe(&self, out: &mut dyn FnMut(&'static str, f64)) {
-        out("delta", self.delta);
-        out("velocity", f64::from(self.velocity.value()));
-        out("queueing_delay", self.queueing_delay().as_secs_f64());
+    fn observe(&self, out: &mut Observer<'_>) {
+        out("delta", self.delta.into());
+        out("velocity", (f64::from(self.velocity.value())).into());
+        out("queueing_delay", self.queueing_delay().as_secs_f64().into());
     }
 }
 

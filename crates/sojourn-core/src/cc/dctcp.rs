@@ -22,6 +22,7 @@ use serde::{Deserialize, Serialize};
 use super::window::Window;
 use super::{AckSample, CongestionControl, Control, ControlInit, EcnMode, Event, Registered};
 use crate::error::FieldError;
+use crate::observe::Observer;
 use crate::units::Time;
 
 /// `alpha` of one.
@@ -169,8 +170,8 @@ impl CongestionControl for Dctcp {
         self.window.undo();
     }
 
-    fn observe(&self, out: &mut dyn FnMut(&'static str, f64)) {
-        out("alpha", f64::from(self.alpha) / f64::from(ONE));
+    fn observe(&self, out: &mut Observer<'_>) {
+        out("alpha", (f64::from(self.alpha) / f64::from(ONE)).into());
     }
 }
 

@@ -19,6 +19,7 @@ use super::{
     AckSample, CongestionControl, Control, ControlInit, Event, INFINITE_SSTHRESH, Registered,
 };
 use crate::error::FieldError;
+use crate::observe::Observer;
 use crate::units::{Span, Time};
 
 /// Delay samples of which the least counts (`CURRENT_FILTER`).
@@ -175,8 +176,8 @@ impl CongestionControl for Ledbat {
         self.window = self.window.max(self.saved);
     }
 
-    fn observe(&self, out: &mut dyn FnMut(&'static str, f64)) {
-        out("queueing_delay", self.queueing_delay().as_secs_f64());
+    fn observe(&self, out: &mut Observer<'_>) {
+        out("queueing_delay", self.queueing_delay().as_secs_f64().into());
     }
 }
 

@@ -20,6 +20,7 @@
 use serde_json::{Map, Value};
 
 use crate::error::FieldError;
+use crate::observe::Observer;
 use crate::registry::{self, Listing, Params, named};
 use crate::rng::StreamKey;
 use crate::units::{Rate, Span, Time};
@@ -336,7 +337,7 @@ pub trait CongestionControl: Send {
     fn undo(&mut self, _now: Time) {}
 
     /// Names and values of internal state worth recording.
-    fn observe(&self, _out: &mut dyn FnMut(&'static str, f64)) {}
+    fn observe(&self, _out: &mut Observer<'_>) {}
 }
 
 /// A control that can be registered.

@@ -28,6 +28,7 @@ use super::{
     Registered,
 };
 use crate::error::FieldError;
+use crate::observe::Observer;
 use crate::units::{Rate, Span, Time};
 
 const GAIN: f64 = 1.0 / 16.0;
@@ -268,9 +269,9 @@ impl CongestionControl for Prague {
         self.window = self.window.max(self.saved.1);
     }
 
-    fn observe(&self, out: &mut dyn FnMut(&'static str, f64)) {
-        out("alpha", self.alpha);
-        out("window", self.window);
+    fn observe(&self, out: &mut Observer<'_>) {
+        out("alpha", self.alpha.into());
+        out("window", self.window.into());
     }
 }
 

@@ -22,6 +22,7 @@ use serde::{Deserialize, Serialize};
 
 use super::sce_window::SceWindow;
 use super::{AckSample, CongestionControl, Control, ControlInit, EcnMode, Event, Registered};
+use crate::observe::Observer;
 use crate::units::Time;
 
 /// Which of the two published forms.
@@ -128,8 +129,8 @@ impl CongestionControl for RenoSce {
         self.sce.window.cwnd = self.sce.window.cwnd.max(self.sce.loss_cwnd);
     }
 
-    fn observe(&self, out: &mut dyn FnMut(&'static str, f64)) {
-        out("sqrt_cwnd", f64::from(self.sce.root));
+    fn observe(&self, out: &mut Observer<'_>) {
+        out("sqrt_cwnd", (f64::from(self.sce.root)).into());
     }
 }
 

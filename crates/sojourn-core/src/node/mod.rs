@@ -6,6 +6,7 @@
 //! [`NodeContext`], which counts, so that the network can check that a node neither loses nor makes
 //! packets.
 
+use crate::observe::Observer;
 use crate::packet::{Backlog, Packet, Route};
 use crate::queue::DropReason;
 use crate::units::Time;
@@ -29,7 +30,7 @@ pub trait Node: Send {
     }
 
     /// Names and values of internal state worth recording.
-    fn observe(&self, _out: &mut dyn FnMut(&'static str, f64)) {}
+    fn observe(&self, _out: &mut Observer<'_>) {}
 }
 
 /// A way out of a node.

@@ -69,6 +69,7 @@ use rand::Rng;
 use super::cobalt::law::{Tuning, Verdict};
 use super::store::{PacketStore, memory_of};
 use super::{Backlog, DropReason, QueueContext, QueueDiscipline, QueueInit, Registered};
+use crate::observe::Observer;
 use crate::packet::Packet;
 use crate::quantity::Bytes;
 use crate::rng::Stream;
@@ -274,8 +275,8 @@ impl QueueDiscipline for Cake {
         self.paused_until = None;
     }
 
-    fn observe(&self, out: &mut dyn FnMut(&'static str, f64)) {
-        out("bulk_flows", f64::from(self.scheduler.bulk_flows()));
-        out("memory", self.memory as f64);
+    fn observe(&self, out: &mut Observer<'_>) {
+        out("bulk_flows", (f64::from(self.scheduler.bulk_flows())).into());
+        out("memory", (self.memory as f64).into());
     }
 }

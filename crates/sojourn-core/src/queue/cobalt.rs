@@ -36,6 +36,7 @@ pub mod law;
 use super::store::{Chain, PacketStore};
 use super::{Backlog, DropReason, QueueContext, QueueDiscipline, QueueInit, Registered};
 use crate::error::FieldError;
+use crate::observe::Observer;
 use crate::packet::Packet;
 use crate::quantity::Limit;
 use crate::rng::Stream;
@@ -161,8 +162,8 @@ impl QueueDiscipline for CobaltQueue {
         self.backlog
     }
 
-    fn observe(&self, out: &mut dyn FnMut(&'static str, f64)) {
-        out("count", f64::from(self.law.count()));
-        out("blue_probability", self.law.blue_probability());
+    fn observe(&self, out: &mut Observer<'_>) {
+        out("count", (f64::from(self.law.count())).into());
+        out("blue_probability", self.law.blue_probability().into());
     }
 }

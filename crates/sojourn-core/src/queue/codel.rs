@@ -20,6 +20,7 @@ use super::law::codel::{Codel as Law, CodelConfig, CodelQueue};
 use super::packet_list::{Framing, PacketList};
 use super::{Backlog, DropReason, QueueContext, QueueDiscipline, QueueInit, Registered};
 use crate::error::FieldError;
+use crate::observe::Observer;
 use crate::packet::Packet;
 use crate::quantity::Limit;
 use crate::units::{Span, Time};
@@ -128,9 +129,9 @@ impl QueueDiscipline for Codel {
         true
     }
 
-    fn observe(&self, out: &mut dyn FnMut(&'static str, f64)) {
-        out("codel_count", f64::from(self.law.count));
-        out("codel_dropping", f64::from(u8::from(self.law.dropping)));
+    fn observe(&self, out: &mut Observer<'_>) {
+        out("codel_count", (f64::from(self.law.count)).into());
+        out("codel_dropping", (f64::from(u8::from(self.law.dropping))).into());
     }
 }
 

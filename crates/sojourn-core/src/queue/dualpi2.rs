@@ -65,6 +65,7 @@ use super::packet_list::{Framing, PacketList};
 use super::pie::validate_update;
 use super::{Backlog, DropReason, QueueContext, QueueDiscipline, QueueInit, Registered};
 use crate::error::FieldError;
+use crate::observe::Observer;
 use crate::packet::{Ecn, Packet};
 use crate::quantity::{Packets, Percent};
 use crate::rng::Stream;
@@ -278,13 +279,13 @@ impl QueueDiscipline for DualPi2 {
         self.law.update(&self.config, delay);
     }
 
-    fn observe(&self, out: &mut dyn FnMut(&'static str, f64)) {
+    fn observe(&self, out: &mut Observer<'_>) {
         let p = self.law.base_probability();
-        out("base_probability", p);
-        out("classic_probability", p * p);
-        out("scalable_probability", (p * f64::from(self.params.coupling)).min(1.0));
-        out("l_packets", self.low_latency.len() as f64);
-        out("c_packets", self.classic.len() as f64);
+        out("base_probability", p.into());
+        out("classic_probability", (p * p).into());
+        out("scalable_probability", ((p * f64::from(self.params.coupling)).min(1.0)).into());
+        out("l_packets", (self.low_latency.len() as f64).into());
+        out("c_packets", (self.classic.len() as f64).into());
     }
 }
 

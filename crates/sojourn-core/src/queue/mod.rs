@@ -8,6 +8,7 @@
 use serde_json::{Map, Value};
 
 use crate::error::FieldError;
+use crate::observe::Observer;
 pub use crate::packet::Backlog;
 use crate::packet::{Ecn, Packet};
 use crate::registry::{self, Listing, Params};
@@ -189,7 +190,7 @@ pub trait QueueDiscipline: Send {
     fn on_timer(&mut self, _now: Time, _cx: &mut QueueContext<'_>) {}
 
     /// Names and values of internal state worth recording (drop probability, CoDel's count).
-    fn observe(&self, _out: &mut dyn FnMut(&'static str, f64)) {}
+    fn observe(&self, _out: &mut Observer<'_>) {}
 }
 
 /// A discipline that can be registered.

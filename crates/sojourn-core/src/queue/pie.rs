@@ -31,6 +31,7 @@ use super::law::pie::{self, PieConfig};
 use super::packet_list::{Framing, PacketList};
 use super::{Backlog, DropReason, QueueContext, QueueDiscipline, QueueInit, Registered};
 use crate::error::FieldError;
+use crate::observe::Observer;
 use crate::packet::Packet;
 use crate::quantity::{Limit, Percent};
 use crate::rng::Stream;
@@ -228,9 +229,9 @@ impl QueueDiscipline for Pie {
         }
     }
 
-    fn observe(&self, out: &mut dyn FnMut(&'static str, f64)) {
-        out("drop_probability", self.law.probability(&self.config).min(1.0));
-        out("pie_delay", self.law.delay().as_secs_f64());
+    fn observe(&self, out: &mut Observer<'_>) {
+        out("drop_probability", self.law.probability(&self.config).min(1.0).into());
+        out("pie_delay", self.law.delay().as_secs_f64().into());
     }
 }
 

@@ -27,6 +27,7 @@ use super::law::red::{Red as Law, RedAction, RedConfig, weight_log_for_burst};
 use super::packet_list::{Framing, PacketList};
 use super::{Backlog, DropReason, QueueContext, QueueDiscipline, QueueInit, Registered};
 use crate::error::FieldError;
+use crate::observe::Observer;
 use crate::packet::Packet;
 use crate::quantity::{Bytes, Limit, Percent};
 use crate::rng::Stream;
@@ -219,9 +220,9 @@ impl QueueDiscipline for Red {
         }
     }
 
-    fn observe(&self, out: &mut dyn FnMut(&'static str, f64)) {
-        out("red_average", self.law.average(&self.config));
-        out("drop_probability", self.law.probability(&self.config));
+    fn observe(&self, out: &mut Observer<'_>) {
+        out("red_average", self.law.average(&self.config).into());
+        out("drop_probability", self.law.probability(&self.config).into());
     }
 }
 

@@ -2,12 +2,13 @@
 
 use super::super::path::{Flow, Path, control};
 use super::*;
+use crate::observe::Observed;
 
 /// Reads a value that the control lets be observed.
 fn observed(flow: &Flow, name: &str) -> f64 {
     let mut found = f64::NAN;
     flow.control.observe(&mut |key, value| {
-        if key == name {
+        if let (true, Observed::Number(value)) = (key == name, value) {
             found = value;
         }
     });
