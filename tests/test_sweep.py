@@ -329,6 +329,7 @@ def fake(keys: range) -> pl.DataFrame:
             "flows": [flow, flow | {"id": 1}],
             "links": [{"id": "bottleneck", "metrics": {"total_qdisc_drops_l2": key}}],
             "net": {"metrics": {"mean_agg_throughput_l4": 1.0}},
+            "groups": [],
         }
         made += rows.rows_of(common, {"flows.0.cca": "reno"}, outcome)
     return rows.frame(made)
@@ -417,7 +418,12 @@ def test_confidence_intervals_are_students() -> None:
         rows.rows_of(
             common | {"key": str(i), "point": str(i), "replication": i},
             {"x.y": "1"},
-            {"flows": [], "links": [], "net": {"metrics": {"mean_agg_throughput_l4": value}}},
+            {
+                "flows": [],
+                "links": [],
+                "net": {"metrics": {"mean_agg_throughput_l4": value}},
+                "groups": [],
+            },
         )[0]
         for i, value in enumerate(values)
     ]

@@ -79,3 +79,19 @@ def test_parquet_has_null(sojourn: Command, mixed: Path, tmp_path: Path) -> None
         defined = table.filter(pl.col(metric).is_not_null())["id"]
         assert {str(i) for i in defined} == flows, metric
         assert not table[metric].cast(pl.Float64).is_nan().any()
+
+
+def test_groups_and_the_network_are_members_of_a_sweep(sojourn: Command, tmp_path: Path) -> None:
+    grid = '[sweep]\nreplications = 2\n[sweep.grid]\n"flows.0.rtt" = ["10 ms", "20 ms"]\n'
+    (tmp_path / "grid.toml").write_text(TWO_FLOWS + grid)
+    metrics = ("--metrics", "mean_flow_srtt_l4,throughput_ratio_l4")
+    done = sojourn("sweep", "grid.toml", *metrics, "--out", "out")
+    assert done.returncode == 0, done.stderr
+    for told in ("network", "cca:reno", "cca:cubic"):
+        assert told in done.stdout
+    rows = pl.read_parquet(tmp_path / "out" / "runs" / "*.parquet", missing_columns="insert")
+    groups = rows.filter(pl.col("scope") == "group")
+    assert set(groups["id"]) == {"cca:reno", "cca:cubic"}
+    ratios = groups.select("point", "id", "throughput_ratio_l4").pivot("id", index="point")
+    product = ratios["cca:reno"] * ratios["cca:cubic"]
+    assert (product - 1).abs().max() < 1e-9

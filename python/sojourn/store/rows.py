@@ -1,4 +1,5 @@
-"""A run as rows of the store: one per flow, per link and for the network.
+"""A run as rows of the store: one per flow, per link, for the network and per group of
+flows.
 
 A failed run has one row of scope ``run`` with its error.
 """
@@ -77,6 +78,7 @@ def rows_of(common: Row, coordinates: Mapping[str, Any], outcome: Mapping[str, A
     members = [("flow", flow) for flow in outcome["flows"]]
     members += [("link", link) for link in outcome["links"]]
     members += [("net", outcome["net"])]
+    members += [("group", group) for group in outcome["groups"]]
     return [
         base
         | {

@@ -27,7 +27,7 @@ MAIN = (
     "jains_fairness_of_means_throughput_l4",
 )
 _CONFIDENCE = 0.95
-_SCOPES: tuple[Scope, ...] = ("flow", "link", "net")
+_SCOPES: tuple[Scope, ...] = ("flow", "link", "net", "group")
 #: A column while the aggregate is sorted: where a member first appears.
 _ORDER = "_order"
 #: How many of the replications differ from each other.
@@ -209,15 +209,17 @@ def coordinates_of(long: pl.DataFrame) -> list[str]:
 
 
 def with_members(long: pl.DataFrame) -> pl.DataFrame:
-    """Adds ``member``: which flow or link a row is of. A flow is named after its control unless
-    the grid varies that.
+    """Adds ``member``: which flow, link or group a row is of. A flow is named after its control
+    unless the grid varies that.
     """
     name = pl.coalesce("label", "cca")
     varies = name.n_unique().over("scope", "id") > 1
     flow = (
         pl.when(varies).then(pl.format("flow {}", "id")).otherwise(pl.format("{} {}", "id", name))
     )
-    member = pl.when(pl.col("scope") == "flow").then(flow).otherwise(pl.col("id"))
+    scope = pl.col("scope")
+    network = pl.when(scope == "net").then(pl.lit("network")).otherwise(pl.col("id"))
+    member = pl.when(scope == "flow").then(flow).otherwise(network)
     return long.with_columns(member=member)
 
 
