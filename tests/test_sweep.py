@@ -291,7 +291,7 @@ def test_a_damaged_file_is_set_aside_and_run_again(
 def small_disk(tmp_path: Path) -> Iterator[Path]:
     directory = tmp_path / "small"
     directory.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=400k", "tmpfs", str(directory)]
+    mount = ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(directory)]
     if not shutil.which("mount") or os.geteuid() or subprocess.run(mount, check=False).returncode:
         pytest.skip("mounting a small file system needs root and the right to mount")
     yield directory
