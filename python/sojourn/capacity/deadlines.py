@@ -39,7 +39,10 @@ def _range(text: str, times: Sequence[Fraction]) -> list[Fraction]:
 
 
 def over(
-    problem: Problem, deadlines: Sequence[Fraction], options: Options, progress: Progress
+    problem: Problem,
+    deadlines: Sequence[Fraction],
+    options: Options,
+    progress: Progress = lambda done, total: None,
 ) -> list[Solution]:
     """A solution per deadline; its rate is 0 where the deadline is too short."""
     found: list[Solution] = []
@@ -63,15 +66,10 @@ def row(solution: Solution) -> dict[str, Any]:
 
 def chart(solutions: Sequence[Solution]) -> Chart:
     """The rate over the deadline."""
-    problem = solutions[0].problem
+    units = solutions[0].problem.units
     deadlines = [float(solution.deadline or 0) for solution in solutions]
-    rates = [solution.rate for solution in solutions]
-    panel = Panel(
-        _label("Deadline", problem.units.time),
-        _label("Rate", problem.units.rate),
-        [Line("", deadlines, rates, PALETTE[0], style="step")],
-        from_zero=True,
-    )
+    curve = Line("", deadlines, [s.rate for s in solutions], PALETTE[0], style="step")
+    panel = Panel(_label("Deadline", units.time), _label("Rate", units.rate), [curve])
     return Chart("Rate over deadline", "The greatest rate that meets each deadline.", [panel])
 
 

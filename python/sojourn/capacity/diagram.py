@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from subprocess import DEVNULL, PIPE, Popen, TimeoutExpired
 from typing import Any
 
+from sojourn.capacity import frontier
 from sojourn.capacity.network import Network
 
 #: Diagrams take sums of latencies of 32 bits.
@@ -77,7 +78,7 @@ def _build(request: str, seconds: float) -> tuple[list[Any], bool]:
     """What the process printed before it was done or had to stop, and whether it was late."""
     # One thread: the library's threads would mostly wait for each other.
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-    command = [sys.executable, "-m", "sojourn.capacity.frontier"]
+    command = [sys.executable, frontier.__file__]
     overtime = False
     with Popen(
         command, stdin=PIPE, stdout=PIPE, stderr=DEVNULL, env=environment, text=True

@@ -1,4 +1,7 @@
-"""Builds diagrams of paths in a process of its own: JSON in, a line of JSON per pair out."""
+"""Builds diagrams of paths in a process of its own: JSON in, a line of JSON per pair out.
+
+It is run as a file, because it starts sooner without the package.
+"""
 
 from __future__ import annotations
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sojourn.papers.abe import ABE
 from sojourn.papers.ccperf import CCPERF
+from sojourn.papers.gnat2021 import GNAT2021
 from sojourn.papers.lin2020 import LIN2020
 from sojourn.papers.linux618 import LINUX618
 from sojourn.papers.paper import Paper
@@ -11,5 +12,5 @@ from sojourn.papers.sce2019 import SCE2019
 from sojourn.papers.theory import THEORY
 
 PAPERS: dict[str, Paper] = {
-    paper.name: paper for paper in (CCPERF, LINUX618, SCE2019, THEORY, LIN2020, ABE)
+    paper.name: paper for paper in (CCPERF, LINUX618, SCE2019, THEORY, LIN2020, ABE, GNAT2021)
 }
