@@ -83,7 +83,7 @@ def test_a_picture_shows_the_network(sojourn: Command, tmp_path: Path) -> None:
 def test_a_count_that_does_not_fit_is_told(sojourn: Command) -> None:
     done = sojourn("capacity", GRID, "--deadline", 80, "--memory", "20 MB", *QUIET)
     assert done.returncode == 0, done.stderr
-    assert "note: the diagram of the paths does not fit in 20 MB" in done.stderr
+    assert "the diagram of the paths does not fit in 20 MB" in done.stderr
     printed = json.loads(done.stdout)
     assert set(printed["path_count"].values()) == {None}
     assert printed["rate"] > 0
@@ -184,3 +184,13 @@ def test_bad_options_are_told_by_name(
     done = sojourn("capacity", GRID, *options)
     assert done.returncode == 2
     assert told in done.stderr
+
+
+def test_a_directory_holds_one_network(sojourn: Command, diamond: Path) -> None:
+    ends = ("--source", "s", "--to", "t", *QUIET, "--out", "out")
+    assert sojourn("capacity", diamond, *ends).returncode == 0
+    assert sojourn("capacity", diamond, *ends, "--deadline", 4).returncode == 0
+    other = sojourn("capacity", GRID, *QUIET, "--out", "out")
+    assert other.returncode == 2
+    assert "out: holds another capacity" in other.stderr
+    assert sojourn("capacity", GRID, *QUIET, "--out", "out", "--force").returncode == 0

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sojourn.cli import tables
-from sojourn.cli.options import format_option, out_option
+from sojourn.cli.options import force_option, format_option, out_option
+from sojourn.cli.output import printed, warn
 from sojourn.cli.progress import progress
 from sojourn.errors import ScenarioError
 from sojourn.quantity import split
@@ -40,6 +41,7 @@ _PATH_COLUMNS = ("session", "to", "rate", "latency", "nodes", "tree")
 )
 @click.option("--figures/--no-figures", default=True, show_default=True, help="Draw figures.")
 @out_option
+@force_option
 @format_option
 def command(
     file: Path,
@@ -53,22 +55,30 @@ def command(
     seconds: float,
     figures: bool,
     out: Path | None,
+    force: bool,
     output: str,
 ) -> None:
     """The greatest rate within a deadline: of a graph in TOML or of a scenario's topology."""
     from sojourn.capacity.diagram import Limits
     from sojourn.capacity.read import problem as read
+    from sojourn.capacity.results import tenant
     from sojourn.capacity.solve import Options
+    from sojourn.experiments import located
+    from sojourn.store.place import claimed
 
-    problem = read(file, source, to, deadline)
-    options = Options(routing, count, Limits(_bytes(memory)), seconds)
-    directory = out or Path("results") / problem.name
-    if deadlines is None:
-        _one(problem, options, directory, figures, output)
-    elif deadline is not None:
+    if deadline is not None and deadlines is not None:
         raise ScenarioError("--deadlines: given beside --deadline; give one or the other")
-    else:
-        _several(problem, deadlines, options, directory, figures, output)
+    problem = read(located(file), source, to, deadline)
+    options = Options(routing, count, Limits(_bytes(memory)), seconds)
+    with claimed(tenant(problem), out, warn, force=force) as directory:
+        if deadlines is None:
+            solutions = [_solved(problem, options, directory, figures)]
+        else:
+            solutions = _table(problem, deadlines, options, directory, figures)
+    with printed():
+        _print(solutions, output, one=deadlines is None)
+    for note in dict.fromkeys(solution.note for solution in solutions if solution.note):
+        warn(note)
     click.echo(f"results: {directory}", err=True)
 
 
@@ -79,30 +89,53 @@ def _bytes(text: str) -> int:
     return int(value)
 
 
-def _one(problem: Problem, options: Options, out: Path, figures: bool, output: str) -> None:
-    from sojourn.capacity.show import document
+def _solved(problem: Problem, options: Options, out: Path, figures: bool) -> Solution:
+    from sojourn.capacity.results import save
     from sojourn.capacity.solve import require_paths, solve
 
     require_paths(problem, problem.deadline)
     solution = solve(problem, problem.deadline, options)
-    content = document(solution)
-    out.mkdir(parents=True, exist_ok=True)
-    (out / "capacity.json").write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
-    if figures:
-        from sojourn.capacity import picture
+    save(solution, out, figures=figures)
+    return solution
 
-        picture.save(solution, out / "figures")
+
+def _table(
+    problem: Problem, deadlines: str, options: Options, out: Path, figures: bool
+) -> list[Solution]:
+    from sojourn.capacity.deadlines import over, parse_deadlines
+    from sojourn.capacity.results import save_table
+
+    with progress("deadlines") as report:
+        solutions = over(problem, parse_deadlines(deadlines, problem), options, report)
+    save_table(solutions, out, figures=figures)
+    return solutions
+
+
+def _print(solutions: Sequence[Solution], output: str, *, one: bool) -> None:
+    from sojourn.capacity.deadlines import row
+    from sojourn.capacity.show import document
+
+    content = document(solutions[0]) if one else [row(solution) for solution in solutions]
     if output == "json":
         click.echo(json.dumps(content))
+    elif isinstance(content, list):
+        _print_table(solutions[0].problem, content, output)
     elif output == "csv":
         rows = ({**p, "nodes": " ".join(map(str, p["nodes"]))} for p in content["paths"])
         tables.write_csv(_PATH_COLUMNS, rows)
     else:
-        _show(problem, content)
-    _notes([solution])
+        _print_solution(solutions[0].problem, content)
 
 
-def _show(problem: Problem, content: Mapping[str, Any]) -> None:
+def _print_table(problem: Problem, rows: Sequence[Mapping[str, Any]], output: str) -> None:
+    if output == "csv":
+        tables.write_csv(tuple(rows[0]), rows)
+    else:
+        header = [name.replace("_", " ") for name in rows[0]]
+        tables.show(problem.name, header, [tuple(row.values()) for row in rows], words=0)
+
+
+def _print_solution(problem: Problem, content: Mapping[str, Any]) -> None:
     summary = [(key, content[key]) for key in ("rate", "bound", "gap")]
     summary += [(f"paths to {name}", count) for name, count in content["path_count"].items()]
     summary.append(("seconds", content["seconds"]))
@@ -114,34 +147,3 @@ def _show(problem: Problem, content: Mapping[str, Any]) -> None:
     tables.show("Paths", ("to", "rate", "latency", "nodes"), paths)
     loads = [(f"{x['from']} > {x['to']}", x["load"], x["capacity"]) for x in content["links"]]
     tables.show("Links", ("link", "load", "capacity"), loads)
-
-
-def _several(
-    problem: Problem, deadlines: str, options: Options, out: Path, figures: bool, output: str
-) -> None:
-    from sojourn.capacity.deadlines import chart, over, parse_deadlines, row
-
-    with progress("deadlines") as report:
-        solutions = over(problem, parse_deadlines(deadlines, problem), options, report)
-    rows = [row(solution) for solution in solutions]
-    out.mkdir(parents=True, exist_ok=True)
-    with (out / "deadlines.csv").open("w", newline="", encoding="utf-8") as file:
-        tables.write_csv(tuple(rows[0]), rows, file)
-    if figures:
-        from sojourn.figures.paper import save
-
-        save(chart(solutions), out / "figures", "rate-over-deadline")
-    if output == "json":
-        click.echo(json.dumps(rows))
-    elif output == "csv":
-        tables.write_csv(tuple(rows[0]), rows)
-    else:
-        header = [name.replace("_", " ") for name in rows[0]]
-        tables.show(problem.name, header, [tuple(row.values()) for row in rows], words=0)
-    _notes(solutions)
-
-
-def _notes(solutions: Sequence[Solution]) -> None:
-    for note in dict.fromkeys(solution.note for solution in solutions):
-        if note:
-            click.echo(f"note: {note}", err=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any
 
 from sojourn.numbers import number
 
@@ -102,10 +102,8 @@ def _longest_word(column: Sequence[str]) -> int:
     return max((len(word) for cell in column for word in cell.split()), default=0)
 
 
-def write_csv(
-    header: Sequence[str], rows: Iterable[Mapping[str, Any]], file: TextIO | None = None
-) -> None:
-    """Writes CSV to standard output or a file; undefined values are empty."""
-    writer = csv.DictWriter(file or sys.stdout, header, lineterminator="\n", extrasaction="ignore")
+def write_csv(header: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> None:
+    """Prints CSV; undefined values are empty."""
+    writer = csv.DictWriter(sys.stdout, header, lineterminator="\n", extrasaction="ignore")
     writer.writeheader()
     writer.writerows(rows)
