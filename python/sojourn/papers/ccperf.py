@@ -72,6 +72,7 @@ CCPERF = Paper(
         "ack_every = 1: the receiver acknowledges every segment",
         'device_queue = "2 packets": they wait in the device below the queue of 40',
         'access_rate = "1 Gbit/s", send_buffer = "4 MB", overhead = "2 B"',
+        "completion time: the page's flows are greedy, so it is the time that they were active",
         "20 seeds, each flow's start moved by up to 100 ms; measured = their median",
     ),
     cells=_cells,
