@@ -16,7 +16,11 @@ import pytest
 
 from conftest import ROOT, TWO_FLOWS
 from sojourn import build
+from sojourn.engine import simulate
 from sojourn.metrics import registry
+from sojourn.papers import finished
+from sojourn.papers.finished import Finished, Run
+from sojourn.papers.paper import Case
 from sojourn.scenario import load
 from sojourn.store import manifest, renew, rows
 from sojourn.store.batches import Batches
@@ -59,7 +63,7 @@ def redefine(monkeypatch: pytest.MonkeyPatch) -> None:
     old = registry._METRICS["net", METRIC]
     new = replace(old, compute=lambda data: 2 * old.compute(data))
     monkeypatch.setitem(registry._METRICS, ("net", METRIC), new)
-    for module in (renew, rows, run, work, known, own_directory):
+    for module in (renew, rows, run, work, known, own_directory, finished):
         monkeypatch.setattr(module, "definitions", lambda: "new")
 
 
@@ -133,7 +137,7 @@ def test_dying_while_metrics_are_computed_anew_loses_nothing(
 ) -> None:
     for rate in ("2 Mbit/s", "4 Mbit/s"):
         sweep(tmp_path, SWEEP.replace('["2 Mbit/s", "4 Mbit/s"]', f'["{rate}"]'))
-    before = stored(tmp_path)
+    before, old = stored(tmp_path), build.definitions()
     redefine(monkeypatch)
     write, written = Batches._write, []
 
@@ -147,7 +151,7 @@ def test_dying_while_metrics_are_computed_anew_loses_nothing(
         dying.setattr(Batches, "_write", dies)
         with pytest.raises(KeyboardInterrupt):
             sweep(tmp_path)
-    assert set(stored(tmp_path)["metrics"]) == {"new", build.definitions()}
+    assert set(stored(tmp_path)["metrics"]) == {"new", old}
     monkeypatch.setattr(work, "simulate", None)
     assert sweep(tmp_path)[0].run == 0
     assert stored(tmp_path).drop("metrics", METRIC).equals(before.drop("metrics", METRIC))
@@ -212,3 +216,20 @@ def test_a_directory_of_format_1_is_migrated(tmp_path: Path) -> None:
     assert table.summary(tmp_path).equals(before)
     assert manifest.read(tmp_path)["format"] == manifest.FORMAT
     assert sweep(tmp_path)[0].stored_before == RUNS
+
+
+def test_a_reproduction_renews_its_metrics_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    case = Case.of(load(TWO_FLOWS).canonical)
+    store = Finished(tmp_path, pytest.fail)
+    first = Run.of(case, simulate(case.canonical)[0])
+    store.add(first)
+    store.flush()
+    assert Finished(tmp_path, pytest.fail).of([case]) == {case: first.outcome}
+    redefine(monkeypatch)
+    told: list[str] = []
+    [again] = Finished(tmp_path, told.append).of([case]).values()
+    assert told == ["metrics have changed: computing those of 1 runs anew from their samples"]
+    assert again["net"]["metrics"][METRIC] == 2 * first.outcome["net"]["metrics"][METRIC]
+    assert again["flows"] == first.outcome["flows"]
