@@ -237,11 +237,11 @@ def test_killed_at_any_moment_it_resumes(
     directory = tmp_path / "killed"
     chance = random.Random(6)
     for _ in range(10):
-        process = start(sweep_file, directory, "--jobs", "1", "--set", "duration=60 s")
+        process = start(sweep_file, directory, "--jobs", "1", "--set", "sweep.replications=2000")
         time.sleep(chance.uniform(0.2, 2.0))
         process.send_signal(signal.SIGKILL)
         process.communicate()
-    # The killed sweeps were of longer runs; now the one to compare with, killed as well.
+    # The killed sweeps had more replications; now the one to compare with, killed as well.
     for pause in (0.5, 0.8):
         process = start(sweep_file, directory)
         time.sleep(pause)
