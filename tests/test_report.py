@@ -12,6 +12,10 @@ import pytest
 from matplotlib.image import imread
 
 from conftest import Command
+from sojourn import run
+from sojourn.report import report, spread
+from sojourn.report.page import Page, Picture, Section, lightened, write
+from sojourn.store import run_directory
 from test_sweep import SWEEP
 
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser")
@@ -47,7 +51,7 @@ def browse(page: Path, *options: str) -> str:
 
 
 @needs_browser
-@pytest.mark.parametrize(("kind", "figures"), [("run", 3), ("reproduction", 3), ("sweep", 6)])
+@pytest.mark.parametrize(("kind", "figures"), [("run", 3), ("reproduction", 4), ("sweep", 6)])
 def test_figures_are_drawn(directories: dict[str, Path], kind: str, figures: int) -> None:
     page = browse(directories[kind] / "report.html", "--dump-dom")
     assert len(re.findall(r'<div class="plot[^"]*js-plotly-plot', page)) >= figures
@@ -71,13 +75,13 @@ def test_the_page_is_not_blank(directories: dict[str, Path], kind: str, tmp_path
 @pytest.mark.parametrize("kind", ["run", "reproduction", "sweep"])
 def test_the_page_stands_alone(directories: dict[str, Path], kind: str) -> None:
     page = (directories[kind] / "report.html").read_text()
-    without_library = re.sub(r"<script>.*?</script>", "", page, flags=re.DOTALL)
+    without_library = re.sub(r"<script.*?</script>", "", page, flags=re.DOTALL)
     assert not re.findall(r'(?:src|href)="(?!data:)', without_library)
 
 
 def test_tables_hold_the_metrics_and_bold_the_best(directories: dict[str, Path]) -> None:
     page = (directories["run"] / "report.html").read_text()
-    [row] = re.findall(r"<tr>\s*<td>mean_throughput_l4</td>.*?</tr>", page, flags=re.DOTALL)
+    row = re.findall(r"<tr>\s*<td[^>]*>mean_throughput_l4</td>.*?</tr>", page, flags=re.DOTALL)[0]
     cells = re.findall(r'<td class="n">(.*?)</td>', row)
     values = [float(re.sub("<.*?>", "", cell)) for cell in cells]
     best = [cell.startswith("<b>") for cell in cells]
@@ -97,3 +101,90 @@ def test_report_goes_where_it_is_told(
     done = sojourn("report", directories["run"], "--out", tmp_path / "elsewhere")
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "elsewhere" / "report.html").exists()
+
+
+@pytest.fixture(scope="module")
+def crowded(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The report of a run of a thousand flows."""
+    home = tmp_path_factory.mktemp("crowded")
+    flows = {"cca": "reno", "rtt": "20 ms", "count": 500}
+    document = {
+        "name": "crowded",
+        "duration": "2 s",
+        "topology": {"kind": "dumbbell", "bottleneck": {"rate": "50 Mbit/s"}},
+        "flows": [flows, {**flows, "cca": "cubic"}],
+    }
+    run_directory.save(run(document), home)
+    return report(home).read_text(encoding="utf-8")
+
+
+def test_a_report_is_below_eight_megabytes(crowded: str, directories: dict[str, Path]) -> None:
+    pages = [(path / "report.html").read_text(encoding="utf-8") for path in directories.values()]
+    assert [len(page.encode()) < 8e6 for page in (crowded, *pages)] == [True] * 4
+
+
+def test_a_report_opens_with_a_sentence_and_warnings(crowded: str) -> None:
+    sentence = crowded.index("500 reno and 500 cubic flows (base RTT 20 ms) share a bottleneck")
+    assert sentence < crowded.index('<ul class="warnings">') < crowded.index("<h2>Figures</h2>")
+    assert crowded.index("<h2>Figures</h2>") < crowded.index("<h2>Metrics</h2>")
+    assert re.search(r'<li class="(error|warning)">\w+: flows? \d+', crowded)
+
+
+def test_metrics_stand_in_families_with_unit_and_sentence(crowded: str) -> None:
+    titles = re.findall(r"<caption>(\w+):", crowded)
+    assert len(titles) == len(set(titles)) > 8
+    [row] = re.findall(r"<tr>\s*<td[^>]*>mean_cwnd_l4</td>.*?</tr>", crowded, flags=re.DOTALL)
+    assert "segments" in row
+    assert "Congestion window." in row
+
+
+def test_a_reproduction_shows_the_spread_as_a_picture(directories: dict[str, Path]) -> None:
+    page = (directories["reproduction"] / "report.html").read_text()
+    comparison = page[: page.index("One of the runs")]
+    rows = re.findall(r'<svg class="spread".*?</svg>', comparison, flags=re.DOTALL)
+    assert len(rows) > 60
+    assert sum('class="published"' in row for row in rows) > 50
+
+
+def test_a_spread_is_drawn_to_scale() -> None:
+    row = {"min": 0.0, "q1": 1.0, "measured": 2.0, "q3": 3.0, "max": 4.0, "published": 5.0}
+    drawn = str(spread.picture(row))
+    assert 'x="40.8"' in drawn
+    assert 'width="65.6"' in drawn
+    assert 'class="published" d="M172.0' in drawn
+    assert spread.picture({**dict.fromkeys(row), "published": 1.0}) == ""
+
+
+def test_no_figure_of_a_sweep_is_left_out_silently(sojourn: Command, tmp_path: Path) -> None:
+    values = ", ".join(f'"{n} ms"' for n in range(10, 24))
+    text = SWEEP[: SWEEP.index("[sweep]")]
+    text += f'[sweep]\nreplications = 1\n[sweep.grid]\n"flows.0.rtt" = [{values}]\n'
+    (tmp_path / "many.toml").write_text(text)
+    sojourn("sweep", "many.toml", "--out", "many")
+    sojourn("report", "many")
+    page = (tmp_path / "many" / "report.html").read_text()
+    assert "Figures left out: " in page
+    assert "mean_throughput_l4-boxes: " in page
+    assert "mean_throughput_l4-heat: the grid does not vary two paths" in page
+
+
+def test_downloads_that_do_not_fit_are_left_out_aloud(tmp_path: Path) -> None:
+    large = Picture("large", "", "", "{}", "p" * 10, "s" * 100)
+    small = Picture("small", "", "", "{}", "p" * 10, "s" * 10)
+    page, told = lightened(Page("", "", [Section("", pictures=[small, large])]), limit=60)
+    assert [p.svg for p in page.sections[0].pictures] == ["s" * 10, ""]
+    assert told == ["large: SVG"]
+    write(page, tmp_path / "page.html")
+    assert "large.png" in (tmp_path / "page.html").read_text()
+
+
+@needs_browser
+def test_a_dark_screen_gets_a_dark_page(directories: dict[str, Path], tmp_path: Path) -> None:
+    def brightness(*options: str) -> float:
+        shot = tmp_path / "shot.png"
+        size = "--window-size=1100,1400"
+        browse(directories["run"] / "report.html", f"--screenshot={shot}", size, *options)
+        return float(np.median(imread(shot)[:, :, :3]))
+
+    assert brightness() > 0.9
+    assert brightness("--blink-settings=preferredColorScheme=0") < 0.2

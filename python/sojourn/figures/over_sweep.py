@@ -17,26 +17,26 @@ from sojourn.sweeps.table import coordinates_of, short
 #: More lines or boxes than this are no figure.
 _MOST_LINES = 12
 _MOST_BOXES = 24
+_MOST_HEATS = 2
 #: Horizontal axes that span a larger factor are logarithmic.
 _LOG_SPAN = 20
 
 Entry = Mapping[str, Any]
 
 
-def charts(long: pl.DataFrame, samples: pl.LazyFrame, metric: str) -> Iterator[tuple[str, Chart]]:
-    """Name and chart of every figure that suits the grid. ``long`` is the aggregate with members,
-    ``samples`` the stored runs.
+def charts(
+    long: pl.DataFrame, samples: pl.LazyFrame, metric: str
+) -> Iterator[tuple[str, Chart | str]]:
+    """Name of every figure over the grid with its chart, or with why there is none. ``long`` is
+    the aggregate with members, ``samples`` the stored runs.
     """
     chosen = long.filter(pl.col("metric") == metric)
     if not len(chosen):
         return
     point = coordinates_of(long)
-    makers = {
-        f"{metric}-lines": lines(chosen, point, metric),
-        f"{metric}-heat": heat(chosen, point, metric),
-        f"{metric}-boxes": boxes(chosen, samples, point, metric),
-    }
-    yield from ((name, chart) for name, chart in makers.items() if chart is not None)
+    yield f"{metric}-lines", lines(chosen, point, metric)
+    yield f"{metric}-heat", heat(chosen, point, metric)
+    yield f"{metric}-boxes", boxes(chosen, samples, point, metric)
 
 
 def axis_label(metric: str) -> str:
@@ -45,15 +45,15 @@ def axis_label(metric: str) -> str:
     return metric if unit == "1" else f"{metric} ({unit})"
 
 
-def lines(chosen: pl.DataFrame, point: Sequence[str], metric: str) -> Chart | None:
+def lines(chosen: pl.DataFrame, point: Sequence[str], metric: str) -> Chart | str:
     """Mean and 95 % confidence band over the first numeric path of the grid."""
     axis = next((p for p in point if _numeric(chosen[p].unique().to_list())), None)
     if axis is None:
-        return None
+        return "no path of the grid has two numbers"
     others = [*(p for p in point if p != axis), "member"]
     groups = list(chosen.group_by(others, maintain_order=True))
     if len(groups) > _MOST_LINES:
-        return None
+        return f"{len(groups)} lines; a figure holds {_MOST_LINES}"
     drawn, bands = [], []
     for index, (key, group) in enumerate(groups):
         values = [split(text) for text in group[axis]]
@@ -77,13 +77,14 @@ def lines(chosen: pl.DataFrame, point: Sequence[str], metric: str) -> Chart | No
     return Chart(f"{metric} over {short(axis, point)}", caption, [panel])
 
 
-def heat(chosen: pl.DataFrame, point: Sequence[str], metric: str) -> Chart | None:
+def heat(chosen: pl.DataFrame, point: Sequence[str], metric: str) -> Chart | str:
     """The first two paths of the grid with two values or more against each other."""
     axes = [p for p in point if chosen[p].n_unique() > 1][:2]
     if len(axes) < 2:
-        return None
+        return "the grid does not vary two paths"
     across, up = (chosen[p].unique(maintain_order=True).to_list() for p in axes)
-    members = chosen["member"].unique(maintain_order=True).to_list()[:2]
+    every = chosen["member"].unique(maintain_order=True).to_list()
+    members = every[:_MOST_HEATS]
     panels = []
     for member in members:
         rows = chosen.filter(pl.col("member") == member)
@@ -93,16 +94,20 @@ def heat(chosen: pl.DataFrame, point: Sequence[str], metric: str) -> Chart | Non
         map_ = Heat(across, up, np.array(values, float), axis_label(metric))
         panels.append(Panel(x_label, short(axes[1], point), [], heat=map_))
     caption = "Mean over replications and over the rest of the grid."
+    if len(every) > len(members):
+        caption += f" The first {len(members)} of {len(every)}; summary.csv has all."
     return Chart(f"{metric} over the grid", caption, panels)
 
 
 def boxes(
     chosen: pl.DataFrame, samples: pl.LazyFrame, point: Sequence[str], metric: str
-) -> Chart | None:
+) -> Chart | str:
     """The distribution over replications at each point."""
     entries = chosen.unique([*point, "scope", "id"], maintain_order=True).to_dicts()
-    if len(entries) > _MOST_BOXES or max(entry["n"] for entry in entries) < 3:
-        return None
+    if len(entries) > _MOST_BOXES:
+        return f"{len(entries)} boxes; a figure holds {_MOST_BOXES}"
+    if max(entry["n"] for entry in entries) < 3:
+        return "fewer than three replications"
     names, values = [], []
     for entry in entries:
         match = [pl.col(c).eq_missing(entry[c]) for c in (*point, "scope", "id")]

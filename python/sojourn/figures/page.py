@@ -16,29 +16,40 @@ _SYMBOLS["down"] = ("triangle-down", 12)
 def render(chart: Chart) -> dict[str, Any]:
     """The chart as plotly's ``data`` and ``layout``."""
     count = len(chart.panels)
-    rows, columns = (count, 1) if chart.stacked else (1, count)
+    stacked = chart.stacked or any(panel.heat for panel in chart.panels)
+    rows, columns = (count, 1) if stacked else (1, count)
+    heat = any(panel.heat for panel in chart.panels)
     layout: dict[str, Any] = {
-        "grid": {"rows": rows, "columns": columns, "pattern": "independent"},
-        "template": "none",
-        "height": 190 * count + 80 if chart.stacked else 420,
-        "margin": {"t": 20, "r": 20, "l": 70, "b": 60},
-        "legend": {"orientation": "h", "y": 1.02, "yanchor": "bottom"},
+        "grid": {
+            "rows": rows,
+            "columns": columns,
+            "pattern": "independent",
+            "xgap": 0.18,
+            "ygap": 0.35 if heat else 0.15,
+        },
+        "height": (330 if heat else 190) * rows + 120 if stacked else 440,
+        # The toolbar has the room above, the legend that below.
+        "margin": {"t": 40, "r": 20, "l": 70, "b": 60},
+        "legend": {"orientation": "h", "yref": "container", "y": 0, "yanchor": "bottom"},
         "hovermode": "closest",
+        "paper_bgcolor": "rgba(0,0,0,0)",
+        "plot_bgcolor": "rgba(0,0,0,0)",
     }
     data = []
     for number, panel in enumerate(chart.panels, start=1):
         suffix = "" if number == 1 else str(number)
-        layout[f"xaxis{suffix}"] = {"title": {"text": panel.x_label}, "gridcolor": "#ddd"}
+        layout[f"xaxis{suffix}"] = {"title": {"text": panel.x_label}, "automargin": True}
         layout[f"yaxis{suffix}"] = {
             "title": {"text": panel.y_label},
-            "gridcolor": "#ddd",
+            "automargin": True,
             "rangemode": "tozero" if panel.from_zero else "normal",
         }
         if chart.stacked and number < count:
-            layout[f"xaxis{suffix}"] = {"matches": f"x{count}", "gridcolor": "#ddd"}
+            layout[f"xaxis{suffix}"] = {"matches": f"x{count}"}
         if panel.log_x:
             layout[f"xaxis{suffix}"]["type"] = "log"
         if panel.heat:
+            layout[f"xaxis{suffix}"]["type"] = layout[f"yaxis{suffix}"]["type"] = "category"
             bar = {"title": {"text": panel.heat.label, "side": "right"}}
             layout["coloraxis"] = {"colorscale": "Cividis", "colorbar": bar}
         data += _traces(panel, suffix, first=number == 1)

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
+from sojourn.figures.chart import Chart
 from sojourn.figures.over_sweep import charts
+from sojourn.metrics import metrics
 from sojourn.report.page import Page, Section, picture
 from sojourn.store import manifest
 from sojourn.sweeps import table
 from sojourn.table import Table
+
+_MOST_FAILURES = 20
 
 
 def page(directory: Path) -> Page:
@@ -21,21 +27,36 @@ def page(directory: Path) -> Page:
     shown = [name for name in table.MAIN if len(long) and name in long["metric"].unique()]
     sections = [_metric(name, long, directory) for name in shown]
     if failures := table.failures(directory):
-        errors = [f"{point}: {error}" for point, error in failures]
-        sections.insert(0, Section("Failed runs", items=errors))
+        errors = [f"{point}: {error}" for point, error in failures[:_MOST_FAILURES]]
+        more = len(failures) - len(errors)
+        sections.insert(0, Section("Failed runs", items=errors + [f"and {more} more"] * bool(more)))
     listing = json.dumps(content["document"], indent=2, ensure_ascii=False)
     sections.append(Section("Scenario", ["As it was written."], listing=listing))
-    grid = ", ".join(f"{path} ({len(values)})" for path, values in content["grid"].items())
-    runs = table.ask(directory, lambda rows: rows.select(pl.col("key").n_unique()).collect().item())
     name = content["document"].get("name", directory.name)
-    return Page(name, f"{runs or 0} runs over {grid or 'replications'}", sections)
+    warnings = [f"warning: {told}" for told in table.warnings(long)] if len(long) else []
+    if failures:
+        warnings.insert(0, f"error: {len(failures)} runs failed")
+    return Page(name, _sentence(directory, content["grid"]), sections, warnings)
+
+
+def _sentence(directory: Path, grid: Mapping[str, Sequence[Any]]) -> str:
+    runs = table.ask(directory, lambda rows: rows.select(pl.col("key").n_unique()).collect().item())
+    paths = [f"{path} ({len(values)} values)" for path, values in grid.items()]
+    over = " and ".join(filter(None, [", ".join(paths[:-1]), *paths[-1:]])) or "replications"
+    return f"{runs or 0:,} runs of one scenario over {over}."
 
 
 def _metric(name: str, long: pl.DataFrame, directory: Path) -> Section:
     point = table.coordinates_of(long)
     header, rows, words = table.pivot(long, name, (), point[:1])
-    note = "Mean over replications ± half the width of its 95 % confidence interval."
-    shown = Table(name, header, rows, words=words)
+    metric = next(m for m in metrics() if m.name == name)
+    notes = [
+        f"{metric.summary} Unit: {metric.unit}.",
+        "Mean over replications ± half the width of its 95 % confidence interval.",
+    ]
     drawn = table.ask(directory, lambda rows: list(charts(long, rows, name))) or []
-    pictures = [picture(key, chart) for key, chart in drawn]
-    return Section(name, [note], tables=[shown], pictures=pictures)
+    pictures = [picture(key, chart) for key, chart in drawn if isinstance(chart, Chart)]
+    left_out = [f"{key}: {why}" for key, why in drawn if isinstance(why, str)]
+    if left_out:
+        notes.append(f"Figures left out: {'; '.join(left_out)}.")
+    return Section(name, notes, tables=[Table("", header, rows, words=words)], pictures=pictures)

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import base64
+import gzip
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import jinja2
-from markupsafe import Markup
 
 from sojourn.figures.chart import Chart
 from sojourn.numbers import number
 from sojourn.store.files import write_atomically
 from sojourn.table import Table
+
+#: Letters that all pictures of a page may have together; with plotly.js and tables it then stays
+#: below 8 MB.
+_PICTURES = 4_500_000
+#: A table shows so many rows.
+_MOST_ROWS = 300
 
 
 @dataclass(frozen=True)
@@ -40,15 +46,19 @@ class Section:
     pictures: Sequence[Picture] = ()
     #: Preformatted text, folded away.
     listing: str = ""
+    #: Whether the section is shown only when it is opened.
+    folded: bool = False
 
 
 @dataclass(frozen=True)
 class Page:
-    """A report."""
+    """A report: what it is about in a sentence, what to beware of, then everything else."""
 
     title: str
-    subtitle: str
+    sentence: str
     sections: Sequence[Section] = field(default_factory=list)
+    #: Each begins with its severity and a colon.
+    warnings: Sequence[str] = ()
 
 
 def picture(name: str, chart: Chart) -> Picture:
@@ -65,8 +75,6 @@ def picture(name: str, chart: Chart) -> Picture:
 
 def write(page: Page, path: Path) -> None:
     """Writes the page with everything it needs inside."""
-    from plotly.offline import get_plotlyjs
-
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("sojourn.report"),
         autoescape=True,
@@ -75,7 +83,43 @@ def write(page: Page, path: Path) -> None:
         undefined=jinja2.StrictUndefined,
     )
     environment.filters["number"] = lambda v: v if isinstance(v, str) else number(v)
+    environment.globals["most_rows"] = _MOST_ROWS
+    page, left_out = lightened(page)
     interactive = any(section.pictures for section in page.sections)
-    library = Markup(get_plotlyjs() if interactive else "")
-    html = environment.get_template("page.html").render(page=page, plotly=library)
+    library = _library() if interactive else ""
+    template = environment.get_template("page.html")
+    html = template.render(page=page, plotly=library, left_out=left_out)
     write_atomically(path, lambda partial: partial.write_text(html, encoding="utf-8"))
+
+
+def _library() -> str:
+    """plotly.js, compressed: browsers inflate it themselves."""
+    from plotly.offline import get_plotlyjs
+
+    return base64.b64encode(gzip.compress(get_plotlyjs().encode(), 9, mtime=0)).decode("ascii")
+
+
+def lightened(page: Page, limit: int = _PICTURES) -> tuple[Page, list[str]]:
+    """The page without the largest downloads that do not fit, and what was left out."""
+    pictures = [picture for section in page.sections for picture in section.pictures]
+    size = sum(len(p.interactive) + len(p.png) + len(p.svg) for p in pictures)
+    dropped: dict[str, set[str]] = {}
+    for kind in ("svg", "png"):
+        for large in sorted(pictures, key=lambda p: -len(getattr(p, kind))):
+            if size <= limit:
+                break
+            size -= len(getattr(large, kind))
+            dropped.setdefault(large.name, set()).add(kind)
+    if not dropped:
+        return page, []
+    sections = [
+        replace(
+            section,
+            pictures=[
+                replace(p, **dict.fromkeys(dropped.get(p.name, ()), "")) for p in section.pictures
+            ],
+        )
+        for section in page.sections
+    ]
+    told = [f"{name}: {' and '.join(sorted(kinds)).upper()}" for name, kinds in dropped.items()]
+    return replace(page, sections=sections), told

@@ -3,17 +3,35 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from sojourn.papers import PAPERS
-from sojourn.papers.compare import VALUES
+import numpy as np
+
+from sojourn.figures.chart import PALETTE, Chart, Line, Panel
+from sojourn.figures.thin import evenly
+from sojourn.metrics import metrics
+from sojourn.papers import PAPERS, statements
+from sojourn.papers.compare import VALUES, heading
+from sojourn.papers.paper import Paper
 from sojourn.papers.reproduce import COMPARISON, EXAMPLE, shown
-from sojourn.report import run
-from sojourn.report.page import Page, Section
+from sojourn.report import run, spread
+from sojourn.report.page import Page, Section, picture
 from sojourn.store import manifest, run_directory
 from sojourn.table import Table
+
+Row = dict[str, Any]
+_SPREAD = (
+    "Spread: least to greatest (line), quartiles (box), median (stroke) over the replications and "
+    "the published value (diamond), each row on a scale of its own."
+)
+#: Ratios beyond these are drawn at them.
+_FARTHEST = 4.0
+_STEPS = 400
 
 
 def page(directory: Path) -> Page:
@@ -21,21 +39,99 @@ def page(directory: Path) -> Page:
     content = manifest.read(directory)
     paper = PAPERS[content["paper"]]
     rows = list(_rows(directory / COMPARISON))
-    comparison = Section(
-        "Published and measured",
-        ["The set-up:"],
-        content["choices"],
-        [Table(s.title, list(s.header), list(s.rows), words=s.words) for s in shown(paper, rows)],
-    )
-    sections = [comparison]
+    sections = [_overview(paper, rows), *_comparison(paper, rows)]
+    sections.append(Section("Set-up", ["How the published set-up was read."], content["choices"]))
     if (directory / EXAMPLE).is_dir():
         example = run_directory.load(directory / EXAMPLE)
         note = "Figures, metrics and scenario of the first run."
-        sections += [Section("One of the runs", [note]), *run.sections(example)]
-    return Page(paper.title, f"{len(rows)} values", sections)
+        folded = [replace(section, folded=True) for section in run.sections(example)]
+        sections += [Section("One of the runs", [note]), *folded]
+    return Page(paper.title, _sentence(rows), sections, _warnings(rows))
 
 
-def _rows(path: Path) -> Iterator[dict[str, Any]]:
+def _sentence(rows: Sequence[Row]) -> str:
+    beside = sum(1 for row in rows if row["published"] is not None and row["measured"] is not None)
+    most = max((row["replications"] or 0 for row in rows), default=0)
+    return (
+        f"{len(rows):,} values measured over up to {most} replications each, "
+        f"{beside:,} of them beside a published value."
+    )
+
+
+def _warnings(rows: Sequence[Row]) -> list[str]:
+    repeated = [row for row in rows if (row["replications"] or 0) > 1]
+    alike = [row for row in repeated if row["min"] == row["max"] and row["measured"] != 0]
+    missing = sum(1 for row in rows if row["measured"] is None and row["published"] is not None)
+    told = []
+    if alike:
+        told.append(
+            f"warning: the replications of {len(alike):,} of {len(repeated):,} values are identical"
+        )
+    if missing:
+        told.append(f"warning: {missing:,} published values have no measurement")
+    return told
+
+
+def _overview(paper: Paper, rows: Sequence[Row]) -> Section:
+    """What a person looks for first: the paper's own figures, and how near the values are."""
+    charts = dict(paper.charts(rows)) if paper.charts else {}
+    if nearness := _nearness(rows):
+        charts["nearness"] = nearness
+    pictures = [picture(name, chart) for name, chart in charts.items()]
+    if not paper.statements:
+        return Section("Figures", pictures=pictures)
+    judged = statements.sheet(statements.judge(paper.statements, rows))
+    table = Table(judged.title, judged.header, judged.rows, words=judged.words)
+    return Section("Statements and figures", tables=[table], pictures=pictures)
+
+
+def _nearness(rows: Sequence[Row]) -> Chart | None:
+    """The distribution of measured over published."""
+    ratios = np.sort(
+        [row["measured"] / row["published"] for row in rows if row["published"] and row["measured"]]
+    )
+    if len(ratios) < 2:
+        return None
+    drawn = ratios.clip(1 / _FARTHEST, _FARTHEST)
+    kept = evenly(len(drawn), _STEPS)
+    line = Line("", drawn[kept], (kept + 1) / len(drawn), PALETTE[0], "step")
+    exact = Line("", [1, 1], [0, 1], PALETTE[1], dash="dashed")
+    panel = Panel("Measured / published", "Share of values", [line, exact], log_x=True)
+    near = float((np.abs(ratios - 1) <= 0.1).mean())
+    caption = (
+        f"Of {len(ratios):,} values, {100 * near:.0f} % lie within 10 % of the published one. "
+        f"Ratios beyond {_FARTHEST:g} or its inverse are drawn there; undefined and zero values "
+        "are left out."
+    )
+    return Chart("How near measured values are to published ones", caption, [panel])
+
+
+def _comparison(paper: Paper, rows: Sequence[Row]) -> list[Section]:
+    """Published beside measured: the paper's own tables, or a line per value with its spread."""
+    if paper.sheets:
+        own = [s for s in shown(paper, rows) if s.name != "statements"]
+        tables = [Table(s.title, s.header, s.rows, words=s.words) for s in own]
+        return [Section("Published and measured", tables=tables)]
+    grouped = groupby(rows, partial(heading, paper))
+    tables = [_lines(title, paper, list(group)) for title, group in grouped]
+    return [Section("Published and measured", [_SPREAD], tables=tables)]
+
+
+def _lines(title: str, paper: Paper, rows: Sequence[Row]) -> Table:
+    known = {m.name: m for m in metrics()}
+    explained = any(row[paper.labels[0]] in known for row in rows)
+    lines = []
+    for row in rows:
+        metric = known.get(row[paper.labels[0]])
+        told = [metric.unit if metric else "", metric.summary if metric else ""]
+        values = (row["published"], row["measured"], row["difference"], spread.picture(row))
+        lines.append([*(row[k] for k in paper.labels), *(told if explained else ()), *values])
+    header = [*paper.labels, *(("unit", "what it is") if explained else ())]
+    columns = ("published", "measured (median)", "difference", "spread")
+    return Table(title, [*header, *columns], lines, words=len(header))
+
+
+def _rows(path: Path) -> Iterator[Row]:
     with path.open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
             yield {k: _value(v) if k in VALUES else v for k, v in row.items()}
