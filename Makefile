@@ -43,7 +43,7 @@ test: setup  ## Run the tests of the core and of the package
 	$(BIN)/pytest
 
 test-wheel: dist  ## Install the wheel elsewhere and try it there
-	$(BIN)/pytest -m wheel
+	$(BIN)/pytest -m wheel tests/test_wheel.py
 
 test-cca:  ## Test one congestion control, its laws and its conformance: make test-cca NAME=cubic
 	cargo test --quiet -p sojourn-core --lib -- cc::$(MODULE)::

@@ -131,12 +131,14 @@ def test_from_python(home: Path) -> None:
     assert subprocess.check_output(command, cwd=home, env=_environment()) == b"2\n"
 
 
-def test_sources_are_missed_by_name(home: Path) -> None:
-    command = [home / "env/bin/python", "-m", "sojourn.scaffold", "my-control"]
+def test_new_scaffolds_what_is_not_compiled_in(installed: Command, home: Path) -> None:
+    installed("new", "scenario", "first")
+    installed("run", "first.toml", "--no-figures")
+    command = [home / "env/bin/sojourn", "new", "cca", "my-control"]
     done = subprocess.run(
         command, cwd=home, env=_environment(), capture_output=True, text=True, check=False
     )
-    assert done.returncode != 0
+    assert done.returncode == 2
     assert "needs a checkout" in done.stderr
 
 
