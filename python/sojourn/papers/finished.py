@@ -48,6 +48,7 @@ class Finished:
         self._batches.tidy()
         renew(self._batches, directory, _remade, warn)
         self._samples = Samples(directory, warn)
+        self._samples.tidy()
         self._waiting: list[pl.DataFrame] = []
         self._flushed = time.monotonic()
 

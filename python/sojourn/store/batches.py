@@ -107,10 +107,14 @@ class Batches:
 
     def tidy(self) -> None:
         """Clears up what a killed writer left: partial files, and files merged already."""
-        for partial in self.directory.glob(f".*{PARTIAL}"):
-            partial.unlink()
+        self.remove_partial()
         for path in set(self._files()).difference(self.whole()):
             path.unlink(missing_ok=True)
+
+    def remove_partial(self) -> None:
+        """Removes the files that a killed writer has not finished."""
+        for partial in self.directory.glob(f".*{PARTIAL}"):
+            partial.unlink()
 
     def whole(self) -> list[Path]:
         """The undamaged files but those that a merged one holds."""

@@ -64,6 +64,10 @@ class Samples:
         """Whether so much waits that it is time to flush."""
         return self._bytes >= MOST_WAITING
 
+    def tidy(self) -> None:
+        """Clears up what a killed writer left. Only the holder of the lock may."""
+        self.batches.remove_partial()
+
     def flush(self) -> None:
         """Stores what waits."""
         if self._waiting:

@@ -63,8 +63,10 @@ def sweep(
         batches.tidy()
         renew(batches, directory, rows.remade, warn)
         manifest.write(directory, KIND, content(plan))
-        samples = Samples(directory, warn) if keep_samples else None
-        summary = _Sweep(plan, batches, samples, progress, retry_failed).run(jobs)
+        samples = Samples(directory, warn)
+        samples.tidy()
+        kept = samples if keep_samples else None
+        summary = _Sweep(plan, batches, kept, progress, retry_failed).run(jobs)
         if summary.run:
             clear_derived(directory)
         return summary
