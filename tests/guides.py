@@ -1,7 +1,6 @@
 """The guides name every file that must change: ``make test-guides``, because it builds.
 
 One of each kind is scaffolded in a copy of the checkout, built, and put through its conformance.
-The copy stays under ``target``, so that a second run builds only what has changed.
 """
 
 from __future__ import annotations
@@ -11,6 +10,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -20,13 +20,15 @@ from sojourn import _internal
 from sojourn.scaffold import KINDS
 
 COPY = ROOT / "target" / "guides"
+# Its own: Cargo takes the copy's packages and the checkout's for the same.
+TARGET = COPY / "target"
 BASES = ("", "crates/sojourn-core/src/", "python/sojourn/")
 EXTENSION = Path(_internal.__file__).name
 
 
 def run(*command: str, **variables: str) -> str:
     """A command in the copy; what it printed."""
-    here = {"PYTHONPATH": str(COPY / "python"), "CARGO_TARGET_DIR": str(ROOT / "target")}
+    here = {"PYTHONPATH": str(COPY / "python"), "CARGO_TARGET_DIR": str(TARGET)}
     environment = os.environ | here | {"PYO3_PYTHON": sys.executable} | variables
     done = subprocess.run(
         command, cwd=COPY, env=environment, capture_output=True, text=True, check=False
@@ -50,13 +52,15 @@ def sources() -> list[str]:
 
 
 @pytest.fixture(scope="module", autouse=True)
-def copy() -> None:
+def copy() -> Iterator[None]:
     """The checkout, with the extension that is built and the times of its files."""
     shutil.rmtree(COPY, ignore_errors=True)
     for name in sources():
         (COPY / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(ROOT / name, COPY / name, follow_symlinks=False)
     shutil.copy2(Path(_internal.__file__), COPY / "python/sojourn" / EXTENSION)
+    yield
+    shutil.rmtree(COPY)
 
 
 def contents() -> dict[str, bytes]:
@@ -107,7 +111,7 @@ def test_the_guide_has_a_row_for_every_kind() -> None:
 
 def test_what_was_scaffolded_builds() -> None:
     cargo("build", "-q", "-p", "sojourn-py", "--features", "pyo3/extension-module")
-    library = next((ROOT / "target/debug").glob("lib_internal.*[!d]"))
+    library = next((TARGET / "debug").glob("lib_internal.*[!d]"))
     shutil.copy2(library, COPY / "python/sojourn" / EXTENSION)
     listed = {kind: sojourn("list", kind) for kind in ("ccas", "queues", "traffic", "topologies")}
     names = ("my-cca", "my-queue", "my-traffic", "my-topology")
