@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::window::Window;
-use super::{AckSample, CongestionControl, Control, ControlInit, Event, Registered};
+use super::{AckSample, CongestionControl, ControlInit, Decision, Event, Registered};
 use crate::error::FieldError;
 use crate::units::Time;
 
@@ -59,8 +59,8 @@ impl CongestionControl for KIND {
         self.window.on_event(event, |window| ((f64::from(window.cwnd) * keep) as u32).max(2));
     }
 
-    fn control(&self) -> Control {
-        self.window.control()
+    fn decision(&self) -> Decision {
+        self.window.decision()
     }
 
     fn save(&mut self) {

@@ -28,7 +28,7 @@ use serde::{Deserialize, Serialize};
 
 use super::filter::MaxFilter;
 use super::{
-    AckSample, CaState, CongestionControl, Control, ControlInit, Event, INFINITE_SSTHRESH, Lost,
+    AckSample, CaState, CongestionControl, Decision, ControlInit, Event, INFINITE_SSTHRESH, Lost,
     Registered, Sent,
 };
 use crate::observe::Observer;
@@ -324,9 +324,9 @@ impl CongestionControl for Bbr {
         self.policer.reset();
     }
 
-    fn control(&self) -> Control {
+    fn decision(&self) -> Decision {
         let low_rate = self.pacer.rate().as_bps() < MIN_TSO_RATE;
-        Control {
+        Decision {
             cwnd: self.cwnd,
             ssthresh: self.ssthresh,
             pacing_rate: Some(self.pacer.rate()),

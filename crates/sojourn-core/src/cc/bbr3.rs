@@ -27,7 +27,7 @@ use super::bbr::bandwidth::{Bandwidth, UNIT};
 use super::bbr::pacer::Pacer;
 use super::bbr::probe_rtt::ProbeRtt;
 use super::{
-    AckSample, CaState, CongestionControl, Control, ControlInit, Event, INFINITE_SSTHRESH, Lost,
+    AckSample, CaState, CongestionControl, Decision, ControlInit, Event, INFINITE_SSTHRESH, Lost,
     Registered, Sent,
 };
 use crate::observe::Observer;
@@ -365,8 +365,8 @@ impl CongestionControl for Bbr3 {
         self.cwnd = self.prior_cwnd;
     }
 
-    fn control(&self) -> Control {
-        Control {
+    fn decision(&self) -> Decision {
+        Decision {
             cwnd: self.cwnd,
             ssthresh: self.ssthresh,
             pacing_rate: Some(self.pacer.rate()),

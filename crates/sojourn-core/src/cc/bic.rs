@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use super::jiffies::{HZ, jiffies};
 use super::window::{Kernel, Window};
-use super::{AckSample, CaState, CongestionControl, Control, ControlInit, Event, Registered};
+use super::{AckSample, CaState, CongestionControl, Decision, ControlInit, Event, Registered};
 use crate::error::FieldError;
 use crate::units::Time;
 
@@ -189,8 +189,8 @@ impl CongestionControl for Bic {
         }
     }
 
-    fn control(&self) -> Control {
-        self.window.control()
+    fn decision(&self) -> Decision {
+        self.window.decision()
     }
 
     fn save(&mut self) {

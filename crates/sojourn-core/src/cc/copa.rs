@@ -32,7 +32,7 @@ use serde::{Deserialize, Serialize};
 
 use super::filter::MaxFilter;
 use super::{
-    AckSample, CongestionControl, Control, ControlInit, Event, INFINITE_SSTHRESH, Registered, Sent,
+    AckSample, CongestionControl, Decision, ControlInit, Event, INFINITE_SSTHRESH, Registered, Sent,
 };
 use crate::error::FieldError;
 use crate::observe::Observer;
@@ -243,14 +243,14 @@ impl CongestionControl for Copa {
         }
     }
 
-    fn control(&self) -> Control {
+    fn decision(&self) -> Decision {
         let standing = self.standing_rtt();
         let windows = if self.version == Version::Nsdi18 { 2.0 } else { 1.0 };
         let rate = |standing: Span| {
             let bits = windows * self.window * f64::from(self.mss) * 8.0;
             Rate::from_bps(((bits / standing.as_secs_f64()) as u64).max(1))
         };
-        Control {
+        Decision {
             cwnd: self.window as u32,
             ssthresh: INFINITE_SSTHRESH,
             pacing_rate: (standing < Span::MAX && standing > Span::ZERO).then(|| rate(standing)),

@@ -32,7 +32,7 @@ use super::cubic_ns3::Ns3Curve;
 use super::hystart::{self, Detect, HyStart};
 use super::hystart_pp::HyStartPp;
 use super::window::Window;
-use super::{AckSample, CongestionControl, Control, ControlInit, Event, Registered};
+use super::{AckSample, CongestionControl, Decision, ControlInit, Event, Registered};
 use crate::error::FieldError;
 use crate::units::Time;
 
@@ -246,8 +246,8 @@ impl CongestionControl for Cubic {
         }
     }
 
-    fn control(&self) -> Control {
-        self.window.control()
+    fn decision(&self) -> Decision {
+        self.window.decision()
     }
 
     fn save(&mut self) {

@@ -15,7 +15,7 @@
 use super::cubic_curve::{CubicCurve, SCALE, Settings};
 use super::hystart::{self, Detect, HyStart};
 use super::window::Window;
-use super::{AckSample, CongestionControl, Control, ControlInit, EcnMode, Event, Registered};
+use super::{AckSample, CongestionControl, Decision, ControlInit, EcnMode, Event, Registered};
 use crate::registry::NoParams;
 use crate::units::Time;
 
@@ -132,8 +132,8 @@ impl CongestionControl for CubicSce {
         }
     }
 
-    fn control(&self) -> Control {
-        self.window.control()
+    fn decision(&self) -> Decision {
+        self.window.decision()
     }
 
     fn save(&mut self) {

@@ -20,7 +20,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::window::Window;
-use super::{AckSample, CongestionControl, Control, ControlInit, EcnMode, Event, Registered};
+use super::{AckSample, CongestionControl, Decision, ControlInit, EcnMode, Event, Registered};
 use crate::error::FieldError;
 use crate::observe::Observer;
 use crate::units::Time;
@@ -158,8 +158,8 @@ impl CongestionControl for Dctcp {
         });
     }
 
-    fn control(&self) -> Control {
-        self.window.control()
+    fn decision(&self) -> Decision {
+        self.window.decision()
     }
 
     fn save(&mut self) {

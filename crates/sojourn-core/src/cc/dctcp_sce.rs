@@ -10,7 +10,7 @@
 //! As in the source, a segment counts as 2.7 (see [`sce_window`](super::sce_window)). Deviations: none known.
 
 use super::sce_window::SceWindow;
-use super::{AckSample, CongestionControl, Control, ControlInit, EcnMode, Event, Registered};
+use super::{AckSample, CongestionControl, Decision, ControlInit, EcnMode, Event, Registered};
 use crate::registry::NoParams;
 use crate::units::Time;
 
@@ -69,8 +69,8 @@ impl CongestionControl for DctcpSce {
         }
     }
 
-    fn control(&self) -> Control {
-        self.sce.window.control()
+    fn decision(&self) -> Decision {
+        self.sce.window.decision()
     }
 
     fn undo(&mut self, _now: Time) {

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    AckSample, CongestionControl, Control, ControlInit, Event, INFINITE_SSTHRESH, Registered,
+    AckSample, CongestionControl, Decision, ControlInit, Event, INFINITE_SSTHRESH, Registered,
 };
 use crate::registry;
 use crate::units::{Rate, Time};
@@ -50,8 +50,8 @@ impl CongestionControl for FixedRate {
 
     fn on_congestion(&mut self, _now: Time, _event: &Event) {}
 
-    fn control(&self) -> Control {
-        Control {
+    fn decision(&self) -> Decision {
+        Decision {
             cwnd: WINDOW,
             ssthresh: INFINITE_SSTHRESH,
             pacing_rate: Some(self.rate),

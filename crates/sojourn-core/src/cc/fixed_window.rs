@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    AckSample, CongestionControl, Control, ControlInit, Event, INFINITE_SSTHRESH, Registered,
+    AckSample, CongestionControl, Decision, ControlInit, Event, INFINITE_SSTHRESH, Registered,
 };
 use crate::error::FieldError;
 use crate::quantity::Packets;
@@ -60,8 +60,8 @@ impl CongestionControl for FixedWindow {
 
     fn on_congestion(&mut self, _now: Time, _event: &Event) {}
 
-    fn control(&self) -> Control {
-        Control {
+    fn decision(&self) -> Decision {
+        Decision {
             cwnd: self.window,
             ssthresh: INFINITE_SSTHRESH,
             pacing_rate: None,

@@ -9,7 +9,7 @@
 //! when the window grows, so that a cut uses the row of the last growth.
 
 use super::window::Window;
-use super::{AckSample, CongestionControl, Control, ControlInit, Event, Registered};
+use super::{AckSample, CongestionControl, Decision, ControlInit, Event, Registered};
 use crate::registry::NoParams;
 use crate::units::Time;
 
@@ -142,8 +142,8 @@ impl CongestionControl for HighSpeed {
         });
     }
 
-    fn control(&self) -> Control {
-        self.window.control()
+    fn decision(&self) -> Decision {
+        self.window.decision()
     }
 
     fn save(&mut self) {

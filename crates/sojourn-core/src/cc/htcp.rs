@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use super::jiffies::{HZ, jiffies, jiffies_of};
 use super::window::Window;
-use super::{AckSample, CaState, CongestionControl, Control, ControlInit, Event, Registered};
+use super::{AckSample, CaState, CongestionControl, Decision, ControlInit, Event, Registered};
 use crate::units::{Span, Time};
 
 /// 1.0 in fixed point.
@@ -251,8 +251,8 @@ impl CongestionControl for HTcp {
         }
     }
 
-    fn control(&self) -> Control {
-        self.window.control()
+    fn decision(&self) -> Decision {
+        self.window.decision()
     }
 
     fn save(&mut self) {

@@ -14,7 +14,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::window::Window;
-use super::{AckSample, CaState, CongestionControl, Control, ControlInit, Event, Registered};
+use super::{AckSample, CaState, CongestionControl, Decision, ControlInit, Event, Registered};
 use crate::error::FieldError;
 use crate::units::{Span, Time};
 
@@ -136,8 +136,8 @@ impl CongestionControl for Hybla {
         self.window.on_event(event, |window| (window.cwnd / 2).max(2));
     }
 
-    fn control(&self) -> Control {
-        self.window.control()
+    fn decision(&self) -> Decision {
+        self.window.decision()
     }
 
     fn save(&mut self) {

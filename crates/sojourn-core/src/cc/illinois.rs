@@ -15,7 +15,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::window::Window;
-use super::{AckSample, CongestionControl, Control, ControlInit, Event, Registered};
+use super::{AckSample, CongestionControl, Decision, ControlInit, Event, Registered};
 use crate::units::Time;
 
 const ALPHA_ONE: u64 = 1 << 7;
@@ -196,8 +196,8 @@ impl CongestionControl for Illinois {
         }
     }
 
-    fn control(&self) -> Control {
-        self.window.control()
+    fn decision(&self) -> Decision {
+        self.window.decision()
     }
 
     fn save(&mut self) {

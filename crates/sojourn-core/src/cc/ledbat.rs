@@ -16,7 +16,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    AckSample, CongestionControl, Control, ControlInit, Event, INFINITE_SSTHRESH, Registered,
+    AckSample, CongestionControl, Decision, ControlInit, Event, INFINITE_SSTHRESH, Registered,
 };
 use crate::error::FieldError;
 use crate::observe::Observer;
@@ -158,8 +158,8 @@ impl CongestionControl for Ledbat {
         }
     }
 
-    fn control(&self) -> Control {
-        Control {
+    fn decision(&self) -> Decision {
+        Decision {
             cwnd: (self.window as u32).max(1),
             ssthresh: self.ssthresh,
             pacing_rate: None,
@@ -218,7 +218,7 @@ mod tests {
     fn grows_by_at_most_a_segment_per_round_trip() {
         let mut path = Path::new(1000.0, 1000).flow(100.0, control::<Ledbat>(|_| {}));
         let mut window = 0;
-        path.run(10.0, |_, _, flow, _| window = flow.control.control().cwnd);
+        path.run(10.0, |_, _, flow, _| window = flow.control.decision().cwnd);
         // The window in use is rounded down, so a little less than one.
         assert!((90..=101).contains(&window), "{window} after 100 round trips");
     }

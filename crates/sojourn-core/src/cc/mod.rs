@@ -1,7 +1,7 @@
 //! Congestion controls: one file each, one registry line each.
 //!
 //! A control is told what happened ([`AckSample`], [`Event`]) and *returns* its decision
-//! ([`Control`]); it cannot touch the sender. Loss detection, RTT, rate sampling, pacing and
+//! ([`Decision`]); it cannot touch the sender. Loss detection, RTT, rate sampling, pacing and
 //! proportional rate reduction are the sender's, written once, so that every control gets the same
 //! measurements. Windows count segments, as in Linux.
 //!
@@ -13,7 +13,7 @@
 //! | `pkts_acked` | `on_ack`, `ack.rtt` and `ack.cum_acked`, in every state |
 //! | `cong_control` | `on_ack` of a control whose `owns_recovery` is true |
 //! | `in_ack_event` | `on_ack`, `ack.ece`, `ack.delivered_ce` |
-//! | `ssthresh` | `on_congestion` with [`Event::Loss`], [`Event::Ecn`] or [`Event::Rto`]; read back from `control().ssthresh` |
+//! | `ssthresh` | `on_congestion` with [`Event::Loss`], [`Event::Ecn`] or [`Event::Rto`]; read back from `decision().ssthresh` |
 //! | `undo_cwnd` | `undo` |
 //! | `set_state`, `cwnd_event` | the other events |
 
@@ -247,7 +247,7 @@ pub struct Lost {
 
 /// A control's decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Control {
+pub struct Decision {
     /// Congestion window in segments, at least 1.
     pub cwnd: u32,
     /// Slow-start threshold in segments.
@@ -310,7 +310,7 @@ pub trait CongestionControl: Send {
     fn on_congestion(&mut self, now: Time, event: &Event);
 
     /// The decision that holds now.
-    fn control(&self) -> Control;
+    fn decision(&self) -> Decision;
 
     /// The connection is established; the handshake gave this RTT. Linux initialises its modules
     /// here, before the first data is sent.

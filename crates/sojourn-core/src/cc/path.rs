@@ -201,7 +201,7 @@ impl Path {
     fn send_allowed(&mut self, index: usize) {
         loop {
             let flow = &mut self.flows[index];
-            let control = flow.control.control();
+            let control = flow.control.decision();
             if flow.in_flight >= control.cwnd {
                 return;
             }
@@ -260,7 +260,7 @@ impl Path {
 
 impl Flow {
     fn validate_window(&mut self) {
-        let limited = self.in_flight >= self.control.control().cwnd;
+        let limited = self.in_flight >= self.control.decision().cwnd;
         let una = self.outstanding.front().map_or(self.next, |p| p.seq);
         let more = !self.usage.limited && self.in_flight > self.usage.max_out;
         if una >= self.usage.end || limited || more {
@@ -308,7 +308,7 @@ impl Flow {
         let rtt = self.sample_rtt(now, packet.sent_at);
         let rate = self.sample_rate(now, &packet);
         let lost = self.lose_before(now, seq.saturating_sub(2));
-        let control = self.control.control();
+        let control = self.control.decision();
         let sample_state = self.update_state(now, lost > 0, ce);
         let sample = AckSample {
             state: sample_state,
@@ -411,7 +411,7 @@ impl Flow {
         self.recovery_point = self.next;
         self.control.save();
         self.control.on_congestion(now, event);
-        let control = self.control.control();
+        let control = self.control.decision();
         if !control.owns_recovery {
             let cwnd = control.ssthresh.min(control.cwnd);
             self.control.on_congestion(now, &Event::ReductionEnd { cwnd });

@@ -24,7 +24,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    AckSample, CongestionControl, Control, ControlInit, EcnMode, Event, INFINITE_SSTHRESH,
+    AckSample, CongestionControl, Decision, ControlInit, EcnMode, Event, INFINITE_SSTHRESH,
     Registered,
 };
 use crate::error::FieldError;
@@ -253,8 +253,8 @@ impl CongestionControl for Prague {
         }
     }
 
-    fn control(&self) -> Control {
-        Control {
+    fn decision(&self) -> Decision {
+        Decision {
             cwnd: self.cwnd,
             ssthresh: self.ssthresh,
             pacing_rate: self.pacing_rate,

@@ -17,7 +17,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::window::Window;
-use super::{AckSample, CongestionControl, Control, ControlInit, Event, Registered};
+use super::{AckSample, CongestionControl, Decision, ControlInit, Event, Registered};
 use crate::error::FieldError;
 use crate::units::Time;
 
@@ -113,8 +113,8 @@ impl CongestionControl for Reno {
         self.window.on_event(event, |_| ((f64::from(in_flight) * keep) as u32).max(2));
     }
 
-    fn control(&self) -> Control {
-        self.window.control()
+    fn decision(&self) -> Decision {
+        self.window.decision()
     }
 
     fn save(&mut self) {

@@ -21,7 +21,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::sce_window::SceWindow;
-use super::{AckSample, CongestionControl, Control, ControlInit, EcnMode, Event, Registered};
+use super::{AckSample, CongestionControl, Decision, ControlInit, EcnMode, Event, Registered};
 use crate::observe::Observer;
 use crate::units::Time;
 
@@ -121,8 +121,8 @@ impl CongestionControl for RenoSce {
         }
     }
 
-    fn control(&self) -> Control {
-        self.sce.window.control()
+    fn decision(&self) -> Decision {
+        self.sce.window.decision()
     }
 
     fn undo(&mut self, _now: Time) {
@@ -162,7 +162,7 @@ mod tests {
             let mut control = RenoSce::new(Params { version }, &init());
             let ack = AckSample { acked: 1, cum_acked: 1, esce: true, ..AckSample::default() };
             control.on_ack(Time::ZERO, &ack);
-            assert_eq!(control.control().ssthresh, ssthresh);
+            assert_eq!(control.decision().ssthresh, ssthresh);
         }
     }
 
@@ -175,7 +175,7 @@ mod tests {
             control.on_ack(Time::ZERO, &ack);
             control.on_congestion(Time::ZERO, &Event::Ecn { in_flight: 80 });
             control.on_congestion(Time::ZERO, &Event::ReductionEnd { cwnd: 80 });
-            control.control().cwnd
+            control.decision().cwnd
         };
         assert_eq!((cut(false), cut(true)), (60, 70));
     }

@@ -12,7 +12,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::window::{Kernel, Window};
-use super::{AckSample, CongestionControl, Control, ControlInit, Event, Registered};
+use super::{AckSample, CongestionControl, Decision, ControlInit, Event, Registered};
 use crate::units::Time;
 
 /// Parameters of Scalable TCP.
@@ -65,8 +65,8 @@ impl CongestionControl for Scalable {
         self.window.on_event(event, |window| (window.cwnd - window.cwnd / 8).max(2));
     }
 
-    fn control(&self) -> Control {
-        self.window.control()
+    fn decision(&self) -> Decision {
+        self.window.decision()
     }
 
     fn save(&mut self) {

@@ -149,7 +149,7 @@ pub fn settled<C: super::Registered>(params: C::Params, marked: f64) -> f64 {
             },
         );
         if i > 2_000_000 {
-            sum += f64::from(control.control().cwnd);
+            sum += f64::from(control.decision().cwnd);
         }
     }
     sum / 2_000_000.0

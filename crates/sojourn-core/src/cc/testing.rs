@@ -115,7 +115,7 @@ impl<C: Registered> Path<C> {
 
     /// The congestion window.
     pub fn cwnd(&self) -> u32 {
-        self.control.control().cwnd
+        self.control.decision().cwnd
     }
 
     /// Segments delivered so far.
@@ -193,7 +193,7 @@ impl<C: Registered> Path<C> {
 
     fn send(&mut self) {
         loop {
-            let control = self.control.control();
+            let control = self.control.decision();
             let limit = match self.reduction {
                 Some(_) if !control.owns_recovery => control.cwnd.min(control.ssthresh),
                 _ => control.cwnd,
@@ -334,7 +334,7 @@ impl<C: Registered> Path<C> {
             && self.una >= end
         {
             self.reduction = None;
-            let cwnd = self.control.control().ssthresh;
+            let cwnd = self.control.decision().ssthresh;
             self.control.on_congestion(self.now, &Event::ReductionEnd { cwnd });
             self.control.on_congestion(self.now, &Event::Recovered);
         }

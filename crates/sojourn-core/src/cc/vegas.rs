@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 
 use super::round_rtt::RoundRtt;
 use super::window::Window;
-use super::{AckSample, CongestionControl, Control, ControlInit, Event, Registered};
+use super::{AckSample, CongestionControl, Decision, ControlInit, Event, Registered};
 use crate::error::FieldError;
 use crate::units::Time;
 
@@ -122,8 +122,8 @@ impl CongestionControl for Vegas {
         self.rtts.on_event(event);
     }
 
-    fn control(&self) -> Control {
-        self.window.control()
+    fn decision(&self) -> Decision {
+        self.window.decision()
     }
 
     fn save(&mut self) {

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use super::round_rtt::{RoundRtt, UNKNOWN};
 use super::window::{Kernel, Window};
-use super::{AckSample, CongestionControl, Control, ControlInit, Event, Registered};
+use super::{AckSample, CongestionControl, Decision, ControlInit, Event, Registered};
 use crate::units::Time;
 
 /// Parameters of Veno.
@@ -126,8 +126,8 @@ impl CongestionControl for Veno {
         }
     }
 
-    fn control(&self) -> Control {
-        self.window.control()
+    fn decision(&self) -> Decision {
+        self.window.decision()
     }
 
     fn save(&mut self) {

@@ -13,7 +13,7 @@
 
 use super::jiffies::{HZ, jiffies, jiffies_of};
 use super::window::Window;
-use super::{AckSample, CongestionControl, Control, ControlInit, Event, Registered};
+use super::{AckSample, CongestionControl, Decision, ControlInit, Event, Registered};
 use crate::registry::NoParams;
 use crate::units::{Span, Time};
 
@@ -138,8 +138,8 @@ impl CongestionControl for Westwood {
         }
     }
 
-    fn control(&self) -> Control {
-        self.window.control()
+    fn decision(&self) -> Decision {
+        self.window.decision()
     }
 
     fn save(&mut self) {

@@ -4,7 +4,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Control, Event, INFINITE_SSTHRESH};
+use super::{Decision, Event, INFINITE_SSTHRESH};
 
 /// Whose rules a control of the Linux kernel follows, where they changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -153,8 +153,8 @@ impl Window {
 
     /// The decision of a control that sets nothing but the window.
     #[inline]
-    pub fn control(&self) -> Control {
-        Control {
+    pub fn decision(&self) -> Decision {
+        Decision {
             cwnd: self.cwnd,
             ssthresh: self.ssthresh,
             pacing_rate: None,

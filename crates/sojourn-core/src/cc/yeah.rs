@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use super::round_rtt::RoundRtt;
 use super::window::{Kernel, Window};
-use super::{AckSample, CaState, CongestionControl, Control, ControlInit, Event, Registered};
+use super::{AckSample, CaState, CongestionControl, Decision, ControlInit, Event, Registered};
 use crate::units::Time;
 
 /// Segments in the queue from which it is too long (`TCP_YEAH_ALPHA`).
@@ -170,8 +170,8 @@ impl CongestionControl for Yeah {
         self.rtts.on_event(event);
     }
 
-    fn control(&self) -> Control {
-        self.window.control()
+    fn decision(&self) -> Decision {
+        self.window.decision()
     }
 
     fn save(&mut self) {

@@ -68,7 +68,7 @@ fn probe_rtt_holds_four_segments() {
     path.run(11.0, |_, _, flow, _| {
         if observed(flow, "mode") == 3.0 {
             least = least.min(flow.in_flight);
-            most = most.max(flow.control.control().cwnd);
+            most = most.max(flow.control.decision().cwnd);
         }
     });
     assert_eq!((least, most), (3, 4));
@@ -104,7 +104,7 @@ fn the_estimates_are_the_paths() {
     let min_rtt = observed(&path.flows[0], "min_rtt");
     assert!((0.0402..0.0404).contains(&min_rtt), "{min_rtt}");
     // Twice the product of 161 segments, and three bursts of three.
-    let cwnd = path.flows[0].control.control().cwnd;
+    let cwnd = path.flows[0].control.decision().cwnd;
     assert!((322..345).contains(&cwnd), "{cwnd}");
 }
 
@@ -115,7 +115,7 @@ fn only_todays_version_paces_below_the_estimate() {
         let mut ratios = Vec::new();
         path.run(9.0, |now, _, flow, _| {
             if now > 2.0 && observed(flow, "pacing_gain") == 1.0 {
-                let rate = flow.control.control().pacing_rate.unwrap().as_mbps_f64();
+                let rate = flow.control.decision().pacing_rate.unwrap().as_mbps_f64();
                 ratios.push(rate / observed(flow, "bandwidth"));
             }
         });

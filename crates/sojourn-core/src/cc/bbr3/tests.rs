@@ -134,7 +134,7 @@ fn cruises_with_headroom_below_the_bound() {
         let bound = observed(flow, "inflight_hi");
         if now > 5.0 && place(flow) == CRUISE && bound.is_finite() {
             cruising += 1;
-            let cwnd = f64::from(flow.control.control().cwnd);
+            let cwnd = f64::from(flow.control.decision().cwnd);
             assert!(cwnd <= (bound * (1.0 - 38.0 / 256.0)).ceil(), "{cwnd} of {bound}");
         }
     });

@@ -82,7 +82,7 @@ impl Sender {
         if !self.init.offload {
             return 1;
         }
-        self.control.burst.unwrap_or_else(|| {
+        self.decision.burst.unwrap_or_else(|| {
             let short =
                 if self.profile.long_bursts_nearby { self.rtt.min_rtt() } else { Span::MAX };
             pacing::burst_segments(self.pacing_rate(), short, self.init.mss)
@@ -91,9 +91,9 @@ impl Sender {
 
     /// The rate at which the stack would pace: the control's, or its own for window-based controls.
     pub(super) fn pacing_rate(&self) -> Option<Rate> {
-        self.control.pacing_rate.or_else(|| {
+        self.decision.pacing_rate.or_else(|| {
             let out = self.board.packets_out();
-            let (cwnd, ssthresh) = (self.cwnd, self.control.ssthresh);
+            let (cwnd, ssthresh) = (self.cwnd, self.decision.ssthresh);
             pacing::window_rate(cwnd, ssthresh, out, self.init.mss, self.rtt.srtt())
         })
     }

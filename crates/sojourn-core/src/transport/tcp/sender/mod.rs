@@ -23,7 +23,7 @@ use super::rtt::RttEstimator;
 use super::scoreboard::Scoreboard;
 use super::send_buffer::SendBuffer;
 use super::{HEADER, TcpInit};
-use crate::cc::{CaState, CongestionControl, Control, ControlInit};
+use crate::cc::{CaState, CongestionControl, ControlInit, Decision};
 use crate::packet::{Flags, Header, Packet, TcpAck};
 use crate::record::FlowCounters;
 use crate::record::histogram::Histogram;
@@ -61,7 +61,7 @@ pub struct Sender {
     init: TcpInit,
     profile: &'static Profile,
     cc: Box<dyn CongestionControl>,
-    control: Control,
+    decision: Decision,
     /// The window in force: the control's, or proportional rate reduction's during a reduction.
     cwnd: u32,
     board: Scoreboard,
@@ -106,11 +106,11 @@ pub struct Sender {
 impl Sender {
     /// A sender whose connection is not open yet.
     pub fn new(init: TcpInit, cc: Box<dyn CongestionControl>) -> Self {
-        let control = cc.control();
+        let decision = cc.decision();
         Sender {
             profile: init.profile,
-            control,
-            cwnd: control.cwnd,
+            decision,
+            cwnd: decision.cwnd,
             board: Scoreboard::new(1),
             rtt: RttEstimator::new(init.profile),
             rack: Rack::default(),
@@ -166,9 +166,9 @@ impl Sender {
     /// Takes over the control's decision after it was told something.
     #[inline]
     fn consult(&mut self) {
-        self.control = self.cc.control();
+        self.decision = self.cc.decision();
         if !self.in_reduction() {
-            self.cwnd = self.control.cwnd.max(1);
+            self.cwnd = self.decision.cwnd.max(1);
         }
     }
 
@@ -176,26 +176,26 @@ impl Sender {
     #[inline]
     fn in_reduction(&self) -> bool {
         matches!(self.recovery.state, CaState::Cwr | CaState::Recovery)
-            && !self.control.owns_recovery
+            && !self.decision.owns_recovery
     }
 
     /// The threshold that an undo or a restart would keep (`tcp_current_ssthresh`).
     fn current_ssthresh(&self) -> u32 {
         if self.in_reduction() {
-            self.control.ssthresh
+            self.decision.ssthresh
         } else {
-            self.control.ssthresh.max(self.cwnd / 2 + self.cwnd / 4)
+            self.decision.ssthresh.max(self.cwnd / 2 + self.cwnd / 4)
         }
     }
 
     #[inline]
     fn in_slow_start(&self) -> bool {
-        self.cwnd < self.control.ssthresh
+        self.cwnd < self.decision.ssthresh
     }
 
     /// Whether the control paces itself (as far as the stack lets it).
     fn paced(&self) -> bool {
-        self.init.paced || (self.control.pacing_rate.is_some() && self.profile.internal_pacing)
+        self.init.paced || (self.decision.pacing_rate.is_some() && self.profile.internal_pacing)
     }
 
     /// Brings the time integrals up to `now`.
@@ -293,7 +293,7 @@ impl Endpoint for Sender {
         counters.ack_bytes_sent = receiver.ack_bytes_sent;
         counters.written_bytes = self.app.accepted();
         counters.cwnd = self.cwnd;
-        counters.ssthresh = self.control.ssthresh;
+        counters.ssthresh = self.decision.ssthresh;
         counters.in_flight = self.board.in_flight();
         counters.srtt = self.rtt.srtt();
         let min_rtt = self.rtt.min_rtt();

@@ -118,7 +118,7 @@ impl Sender {
             usage.max_packets_out = out;
             usage.until = self.board.next();
         }
-        let slow_start = self.cwnd < self.control.ssthresh;
+        let slow_start = self.cwnd < self.decision.ssthresh;
         if usage.limited || (slow_start && self.cwnd < 2 * usage.max_packets_out) {
             usage.used = 0;
             usage.used_at = now;
@@ -126,7 +126,7 @@ impl Sender {
         }
         usage.used = usage.used.max(out);
         if self.profile.slow_start_after_idle
-            && !self.control.owns_recovery
+            && !self.decision.owns_recovery
             && now.since(usage.used_at) >= self.rtt.rto()
         {
             self.shrink_unused_window(now);
@@ -152,7 +152,7 @@ impl Sender {
     fn restart_after_idle(&mut self, now: Time) {
         let rto = self.rtt.rto();
         let mut idle = now.since(self.last_sent_at);
-        if !self.profile.slow_start_after_idle || self.control.owns_recovery || idle <= rto {
+        if !self.profile.slow_start_after_idle || self.decision.owns_recovery || idle <= rto {
             return;
         }
         let floor = self.profile.initial_window.min(self.cwnd);

@@ -204,23 +204,23 @@ impl Sender {
         self.prr = Prr::begin(self.cwnd);
         self.cc.save();
         self.cc.on_congestion(now, &event);
-        self.control = self.cc.control();
+        self.decision = self.cc.decision();
         self.cwr_due = true;
     }
 
     /// The reduction is complete: the window is the threshold (Linux `tcp_end_cwnd_reduction`).
     pub(super) fn end_reduction(&mut self, now: Time) {
-        if self.control.owns_recovery {
+        if self.decision.owns_recovery {
             return;
         }
-        let cut = self.control.ssthresh < INFINITE_SSTHRESH
+        let cut = self.decision.ssthresh < INFINITE_SSTHRESH
             && (self.recovery.state == CaState::Cwr || self.recovery.undo_marker.is_some());
         if cut {
-            self.cwnd = self.control.ssthresh;
+            self.cwnd = self.decision.ssthresh;
             self.usage.used_at = now;
         }
         self.cc.on_congestion(now, &Event::ReductionEnd { cwnd: self.cwnd });
-        self.control = self.cc.control();
+        self.decision = self.cc.decision();
     }
 
     /// One ACK of a reduction (Linux `tcp_cwnd_reduction`).
@@ -233,7 +233,7 @@ impl Sender {
             retransmission_lost: ack.retransmission_lost,
         };
         let in_flight = self.board.in_flight();
-        let (bound, ssthresh) = (self.profile.prr, self.control.ssthresh);
+        let (bound, ssthresh) = (self.profile.prr, self.decision.ssthresh);
         if let Some(cwnd) = self.prr.on_ack(bound, ssthresh, in_flight, progress) {
             self.cwnd = cwnd.max(1);
         }
@@ -269,8 +269,8 @@ impl Sender {
         }
         if self.recovery.undoable {
             self.cc.undo(now);
-            self.control = self.cc.control();
-            self.cwnd = self.control.cwnd;
+            self.decision = self.cc.decision();
+            self.cwnd = self.decision.cwnd;
             self.cwr_due = false;
         }
         self.usage.used_at = now;

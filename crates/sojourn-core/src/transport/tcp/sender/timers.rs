@@ -155,7 +155,7 @@ impl Sender {
 
     /// Recovery that begins without an ACK still sends its first retransmission.
     fn force_first_retransmission(&mut self) {
-        if self.control.owns_recovery {
+        if self.decision.owns_recovery {
             self.consult();
             return;
         }
@@ -167,7 +167,7 @@ impl Sender {
             retransmission_lost: false,
         };
         let in_flight = self.board.in_flight();
-        let (bound, ssthresh) = (self.profile.prr, self.control.ssthresh);
+        let (bound, ssthresh) = (self.profile.prr, self.decision.ssthresh);
         if let Some(cwnd) = self.prr.on_ack(bound, ssthresh, in_flight, progress) {
             self.cwnd = cwnd;
         }
