@@ -21,7 +21,7 @@ from unittest import mock
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from conftest import Command
@@ -202,8 +202,14 @@ STEPS = st.builds(
 PLACES = st.tuples(STEPS, st.sampled_from([None, None, "results/tiny", "elsewhere"]), st.booleans())
 
 
-@settings(max_examples=12, deadline=None)
-@given(st.lists(PLACES, min_size=2, max_size=7))
+PLAIN = [Step(kind, None, None, None) for kind in FINDERS]
+OTHER = [Step(kind, "cubic", 2, "1") for kind in FINDERS]
+
+
+@settings(max_examples=10, deadline=None)
+@example([(step, None, False) for step in (*PLAIN, *OTHER, *PLAIN)])
+@example([(step, "elsewhere", False) for step in (*PLAIN, *OTHER)])
+@given(st.lists(PLACES, min_size=3, max_size=7))
 def test_random_commands_lose_and_mix_nothing(steps: list[tuple[Step, str | None, bool]]) -> None:
     with empty_directory(), mock.patch.dict(PAPERS, {"paper": PAPER}):
         model = Model()
