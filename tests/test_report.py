@@ -146,6 +146,12 @@ def test_a_reproduction_shows_the_spread_as_a_picture(directories: dict[str, Pat
     assert sum('class="published"' in row for row in rows) > 50
 
 
+def test_a_reproduction_groups_its_metrics(directories: dict[str, Path]) -> None:
+    page = (directories["reproduction"] / "report.html").read_text()
+    titles = re.findall(r"<caption>flow flow_1: (\w+):", page)
+    assert titles[:3] == ["Throughput", "Window", "Delay"]
+
+
 def test_a_spread_is_drawn_to_scale() -> None:
     row = {"min": 0.0, "q1": 1.0, "measured": 2.0, "q3": 3.0, "max": 4.0, "published": 5.0}
     drawn = str(spread.picture(row))

@@ -36,10 +36,11 @@ def by_family(result: Result) -> list[Table]:
     for scope in SCOPES.values():
         families: dict[str, list[Metric]] = {}
         for metric in _chosen(result, scope) if _members(result, scope) else []:
-            families.setdefault(metric.compute.__module__, []).append(metric)
-        for module, chosen in families.items():
-            title = _title(module, scope)
-            tables.append(_table(title, result, scope, chosen, explained=True))
+            families.setdefault(family_title(metric), []).append(metric)
+        tables += [
+            _table(title, result, scope, chosen, explained=True)
+            for title, chosen in families.items()
+        ]
     return tables
 
 
@@ -52,11 +53,12 @@ def _members(result: Result, scope: Scope) -> int:
     return result.frame(scope, ()).height if scope != "net" else 1
 
 
-def _title(module: str, scope: Scope) -> str:
-    """A family's name and what it is about."""
-    about = (sys.modules[module].__doc__ or "").strip().partition("\n")[0]
-    name = module.rpartition(".")[2].replace("_", " ").strip()
-    return f"{name.capitalize()}: {about}" if about else f"{name.capitalize()} ({scope})"
+def family_title(metric: Metric) -> str:
+    """The name of a metric's family and what it is about."""
+    module = metric.compute.__module__
+    about = (sys.modules[module].__doc__ or "").strip().partition("\n")[0].rstrip(":.")
+    name = module.rpartition(".")[2].replace("_", " ").strip().capitalize()
+    return f"{name}: {about[:1].lower()}{about[1:]}" if about else f"{name} ({metric.scope})"
 
 
 def _table(

@@ -14,7 +14,8 @@ import numpy as np
 
 from sojourn.figures.chart import PALETTE, Chart, Line, Panel
 from sojourn.figures.thin import evenly
-from sojourn.metrics import metrics
+from sojourn.metric_tables import family_title
+from sojourn.metrics import Metric, metrics
 from sojourn.papers import PAPERS, statements
 from sojourn.papers.compare import VALUES, heading
 from sojourn.papers.paper import Paper
@@ -32,6 +33,7 @@ _SPREAD = (
 #: Ratios beyond these are drawn at them.
 _FARTHEST = 4.0
 _STEPS = 400
+_COLUMNS = ("published", "measured (median)", "difference", "spread")
 
 
 def page(directory: Path) -> Page:
@@ -113,22 +115,30 @@ def _comparison(paper: Paper, rows: Sequence[Row]) -> list[Section]:
         tables = [Table(s.title, s.header, s.rows, words=s.words) for s in own]
         return [Section("Published and measured", tables=tables)]
     grouped = groupby(rows, partial(heading, paper))
-    tables = [_lines(title, paper, list(group)) for title, group in grouped]
+    tables = [table for title, group in grouped for table in _tables(title, paper, list(group))]
     return [Section("Published and measured", [_SPREAD], tables=tables)]
 
 
-def _lines(title: str, paper: Paper, rows: Sequence[Row]) -> Table:
+def _tables(title: str, paper: Paper, rows: Sequence[Row]) -> Iterator[Table]:
+    """A table, or one for each family of the metrics that the rows are of."""
+    label = paper.labels[0]
     known = {m.name: m for m in metrics()}
-    explained = any(row[paper.labels[0]] in known for row in rows)
-    lines = []
-    for row in rows:
-        metric = known.get(row[paper.labels[0]])
-        told = [metric.unit if metric else "", metric.summary if metric else ""]
-        values = (row["published"], row["measured"], row["difference"], spread.picture(row))
-        lines.append([*(row[k] for k in paper.labels), *(told if explained else ()), *values])
-    header = [*paper.labels, *(("unit", "what it is") if explained else ())]
-    columns = ("published", "measured (median)", "difference", "spread")
-    return Table(title, [*header, *columns], lines, words=len(header))
+    places = {name: place for place, name in enumerate(known)}
+    families: dict[str, list[Row]] = {}
+    for row in sorted(rows, key=lambda row: places.get(row[label], len(places))):
+        metric = known.get(row[label])
+        families.setdefault(family_title(metric) if metric else "", []).append(row)
+    for family, members in families.items():
+        lines = [_line(paper, row, known.get(row[label]) if family else None) for row in members]
+        header = [*paper.labels, *(("unit", "what it is") if family else ())]
+        name = ": ".join(filter(None, (title, family)))
+        yield Table(name, [*header, *_COLUMNS], lines, words=len(header))
+
+
+def _line(paper: Paper, row: Row, metric: Metric | None) -> list[Any]:
+    told = [metric.unit, metric.summary] if metric else []
+    values = (row["published"], row["measured"], row["difference"], spread.picture(row))
+    return [*(row[k] for k in paper.labels), *told, *values]
 
 
 def _rows(path: Path) -> Iterator[Row]:
