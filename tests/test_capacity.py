@@ -11,16 +11,20 @@ from typing import Any
 import networkx
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from scipy.optimize import linprog
 
-from sojourn.capacity import frontier
+from conftest import ROOT
+from sojourn.capacity import diagram, frontier
 from sojourn.capacity.diagram import Limits, count_paths, job_of
-from sojourn.capacity.draw import grid
+from sojourn.capacity.draw import first_like, grid
+from sojourn.capacity.draw import main as draw
 from sojourn.capacity.network import Problem
 from sojourn.capacity.parse import parse
 from sojourn.capacity.solve import Options, solve
 from sojourn.errors import ScenarioError
 
+pytest.importorskip("graphillion", reason="counts the paths that are compared")
 UNCOUNTED = Options(count=False)
 ROUTING = Options(routing=True, count=False)
 #: Two destinations that both get 2 only if the middle link codes; routing alone gives 1.5.
@@ -280,17 +284,41 @@ def test_a_diagram_that_does_not_fit_leaves_the_solution_as_it_is() -> None:
     assert small.rate == late.rate == pytest.approx(solve(problem, deadline, Options()).rate)
 
 
+def test_without_graphillion_only_the_count_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(diagram, "find_spec", lambda name: None)
+    solution = solve(grid(4, 4, 1), Fraction(60), Options())
+    assert solution.rate == solve(grid(4, 4, 1), Fraction(60), UNCOUNTED).rate > 0
+    assert solution.note is not None
+    assert "graphillion, which counts paths, is not installed" in solution.note
+
+
 def test_the_bound_holds_when_the_search_is_cut_short() -> None:
     problem = grid(8, 8, 4)
     optimum = solve(problem, Fraction(90), UNCOUNTED)
-    assert optimum.gap < 1e-6
+    assert optimum.gap == pytest.approx(0, abs=1e-6)
     cut = solve(problem, Fraction(90), Options(count=False, seconds=0))
-    assert cut.rate < optimum.rate <= cut.bound
-    assert cut.gap > 0
+    assert cut.rate < optimum.rate <= cut.bound < np.inf
+    assert cut.gap == pytest.approx(1 - cut.rate / cut.bound)
+
+
+@pytest.mark.parametrize(("size", "seed"), [(8, 373), (12, 1)])
+def test_the_experiments_are_as_they_were_drawn(size: int, seed: int) -> None:
+    drawn_again = CliRunner().invoke(draw, [str(size), str(size), "--seed", str(seed)])
+    name = f"grid-{size}x{size}.toml"
+    assert drawn_again.output == (ROOT / "experiments" / "capacity" / name).read_text()
+
+
+def test_a_grid_is_drawn_until_it_is_like_another() -> None:
+    seed, problem = first_like(4, 4, [36, 24], 40)
+    counted = count_paths(problem.network, list(problem.pairs()), 40, Limits())
+    counts = sorted(paths.count for paths in counted.paths.values())
+    assert counts[0] == pytest.approx(24, rel=0.1)
+    assert counts[1] == pytest.approx(36, rel=0.1)
+    assert problem == grid(4, 4, seed)
 
 
 def test_a_grid_of_12_by_12_is_solved_in_a_minute() -> None:
     solution = solve(grid(12, 12, 1), Fraction(120), UNCOUNTED)
     assert solution.rate > 0
-    assert solution.gap < 0.01
+    assert solution.bound < solution.rate / 0.99
     assert solution.seconds < 60

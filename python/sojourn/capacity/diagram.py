@@ -12,6 +12,7 @@ import os
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from subprocess import DEVNULL, PIPE, Popen, TimeoutExpired
 from typing import Any
 
@@ -57,6 +58,8 @@ def count_paths(
     network: Network, pairs: Sequence[Pair], deadline: float, limits: Limits
 ) -> Diagrams:
     """Counts the paths of each pair within a deadline; lists those of pairs with few."""
+    if find_spec("graphillion") is None:
+        return Diagrams(failure="graphillion, which counts paths, is not installed")
     if sum(arc.latency for arc in network.arcs) > _LARGEST_LATENCY:
         return Diagrams(failure="latencies are too fine for a diagram of the paths")
     jobs = [job_of(network, pair, deadline) for pair in pairs]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from math import isfinite
@@ -11,6 +10,7 @@ from typing import Any
 from sojourn import quantity
 from sojourn.capacity.network import Name
 from sojourn.errors import ScenarioError
+from sojourn.names import unknown
 
 
 def name(value: Any, where: str) -> Name:
@@ -63,6 +63,4 @@ def known(table: Mapping[str, Any], keys: Iterable[str], where: str) -> None:
     """Refuses keys that there are not."""
     for key in table:
         if key not in keys:
-            near = difflib.get_close_matches(key, list(keys), 1)
-            hint = f"did you mean {near[0]!r}?" if near else f"allowed: {', '.join(keys)}"
-            raise ScenarioError(f"{where}: unknown key {key!r}; {hint}")
+            raise ScenarioError(f"{where}: {unknown('key', key, keys)}")

@@ -23,6 +23,8 @@ from sojourn.errors import ScenarioError
 Floats = NDArray[np.float64]
 #: What follows these digits of a solution is rounding.
 _DIGITS = 12
+#: Smaller capacities, as a share of the largest, are priced alike at first.
+_LEAST = 1e-3
 
 
 @dataclass(frozen=True)
@@ -87,15 +89,17 @@ class Master:
         indices = np.fromiter(rows, dtype=np.int32)
         self._program.addCol(value, 0.0, inf, len(indices), indices, np.asarray(entries, float))
 
-    def add(self, commodity: int, tree: Tree) -> bool:
-        """Adds a column; whether it is new."""
-        if (commodity, tree.arcs) in self._known:
-            return False
-        self._known.add((commodity, tree.arcs))
-        self.columns.append((commodity, tree))
-        rows = [commodity, *(self._need(commodity, arc) for arc in tree.arcs)]
-        self._column(0.0, rows, [1.0] * len(rows))
-        return True
+    def new(self, commodity: int, tree: Tree) -> bool:
+        """Whether there is no such column yet."""
+        return (commodity, tree.arcs) not in self._known
+
+    def add(self, commodity: int, tree: Tree) -> None:
+        """Adds a column, if it is new."""
+        if self.new(commodity, tree):
+            self._known.add((commodity, tree.arcs))
+            self.columns.append((commodity, tree))
+            rows = [commodity, *(self._need(commodity, arc) for arc in tree.arcs)]
+            self._column(0.0, rows, [1.0] * len(rows))
 
     def solve(self) -> float:
         """The best rate with the columns that there are."""
@@ -123,6 +127,11 @@ class Master:
         for (commodity, tree), rate in zip(self.columns, self.rates(), strict=True):
             needs[commodity, list(tree.arcs)] += rate
         return self._by_session(np.max, needs).sum(axis=0)
+
+    def first_prices(self) -> Floats:
+        """Prices before there is a solution: what is scarce is dear."""
+        prices = 1 / np.maximum(self._capacities, _LEAST)
+        return np.tile(prices, (len(self._sessions), 1))
 
     def prices(self) -> Floats:
         """What a unit of rate on each arc (columns) costs each commodity (rows)."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -12,6 +11,7 @@ from typing import Any
 from sojourn.capacity import fields
 from sojourn.capacity.network import Arc, Name, Network, Problem, Session, Units
 from sojourn.errors import ScenarioError
+from sojourn.names import unknown
 
 _KEYS = ("name", "directed", "links", "sessions", "source", "to", "deadline")
 _LINK = ("from", "to", "capacity", "latency", "directed")
@@ -119,6 +119,4 @@ def _node(name: Any, where: str, network: Network) -> int:
     names = [str(known) for known in network.names]
     if str(name) in names:
         return names.index(str(name))
-    near = difflib.get_close_matches(str(name), names, 1)
-    hint = f"did you mean {near[0]!r}?" if near else f"nodes: {', '.join(names[:20])}"
-    raise ScenarioError(f"{where}: no link has a node {str(name)!r}; {hint}")
+    raise ScenarioError(f"{where}: {unknown('node', str(name), names)}")

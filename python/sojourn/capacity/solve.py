@@ -9,7 +9,6 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from math import inf
 
 import numpy as np
 
@@ -147,16 +146,19 @@ def _program(
 
 def _generate(master: Master, searches: Sequence[Search], until: float) -> tuple[float, float]:
     """Adds columns until the rate meets the bound or the time is over."""
-    free = [0.0] * len(searches[0].network.arcs)
-    for index, search in enumerate(searches):
-        master.add(index, search.cheapest(free))
-    bound = inf
+    trees, bound = _priced(master, searches, master.first_prices())
     while True:
+        for index, tree in enumerate(trees):
+            master.add(index, tree)
         rate = master.solve()
-        prices = master.prices()
-        trees = [s.cheapest(row) for s, row in zip(searches, prices.tolist(), strict=True)]
-        bound = min(bound, master.bound(prices, [tree.cost for tree in trees]))
-        if rate >= (1 - _SAME) * bound or time.perf_counter() > until:
+        trees, found = _priced(master, searches, master.prices())
+        bound = min(bound, found)
+        news = any(master.new(index, tree) for index, tree in enumerate(trees))
+        if rate >= (1 - _SAME) * bound or not news or time.perf_counter() > until:
             return rate, bound
-        if sum(master.add(index, tree) for index, tree in enumerate(trees)) == 0:
-            return rate, bound
+
+
+def _priced(master: Master, searches: Sequence[Search], prices: Floats) -> tuple[list[Tree], float]:
+    """Each commodity's cheapest tree, and the bound that they prove."""
+    trees = [s.cheapest(row) for s, row in zip(searches, prices.tolist(), strict=True)]
+    return trees, master.bound(prices, [tree.cost for tree in trees])

@@ -53,22 +53,22 @@ def _published() -> list[dict[str, str]]:
     return list(csv.DictReader(line for line in lines if not line.startswith("#")))
 
 
-def _measured(deadline: str) -> Callable[[str], float]:
+def _measured(deadline: str) -> Callable[[str], float | None]:
     """Gives the values of a row by the table's columns; it is solved once, when asked."""
 
     @cache
-    def row() -> Mapping[str, float]:
+    def row() -> Mapping[str, float | None]:
         from sojourn.capacity.read import problem as read
         from sojourn.capacity.solve import Options, solve
 
         problem = read(data.path(f"{_FOLDER}/grid-8x8.toml"))
         solution = solve(problem, Fraction(deadline), Options())
-        a, b = (solution.diagrams.paths[pair] for pair in problem.pairs())
+        a, b = (solution.diagrams.paths.get(pair) for pair in problem.pairs())
         return {
-            "paths_to_a": a.count,
-            "cpu_a": a.seconds,
-            "paths_to_b": b.count,
-            "cpu_b": b.seconds,
+            "paths_to_a": a.count if a else None,
+            "cpu_a": a.seconds if a else None,
+            "paths_to_b": b.count if b else None,
+            "cpu_b": b.seconds if b else None,
             "lp_cpu": solution.program_seconds,
             "total_cpu": solution.seconds,
             "rate": solution.rate,
