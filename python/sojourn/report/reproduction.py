@@ -55,7 +55,7 @@ def _sentence(rows: Sequence[Row]) -> str:
     beside = sum(1 for row in rows if row["published"] is not None and row["measured"] is not None)
     most = max((row["replications"] or 0 for row in rows), default=0)
     return (
-        f"{len(rows):,} values measured over up to {most} replications each, "
+        f"{len(rows):,} values measured over {most} replication{'s' * (most > 1)} each at most, "
         f"{beside:,} of them beside a published value."
     )
 
@@ -77,7 +77,8 @@ def _warnings(rows: Sequence[Row]) -> list[str]:
 def _overview(paper: Paper, rows: Sequence[Row]) -> Section:
     """What a person looks for first: the paper's own figures, and how near the values are."""
     charts = dict(paper.charts(rows)) if paper.charts else {}
-    if nearness := _nearness(rows):
+    # Tables of a paper's own are of differences too, of which a ratio says nothing.
+    if not paper.sheets and (nearness := _nearness(rows)):
         charts["nearness"] = nearness
     pictures = [picture(name, chart) for name, chart in charts.items()]
     if not paper.statements:
@@ -90,7 +91,11 @@ def _overview(paper: Paper, rows: Sequence[Row]) -> Section:
 def _nearness(rows: Sequence[Row]) -> Chart | None:
     """The distribution of measured over published."""
     ratios = np.sort(
-        [row["measured"] / row["published"] for row in rows if row["published"] and row["measured"]]
+        [
+            row["measured"] / row["published"]
+            for row in rows
+            if row["published"] and row["measured"] and row["measured"] * row["published"] > 0
+        ]
     )
     if len(ratios) < 2:
         return None
@@ -102,8 +107,8 @@ def _nearness(rows: Sequence[Row]) -> Chart | None:
     near = float((np.abs(ratios - 1) <= 0.1).mean())
     caption = (
         f"Of {len(ratios):,} values, {100 * near:.0f} % lie within 10 % of the published one. "
-        f"Ratios beyond {_FARTHEST:g} or its inverse are drawn there; undefined and zero values "
-        "are left out."
+        f"Ratios beyond {_FARTHEST:g} or its inverse are drawn there; values that are undefined, zero "
+        "or of opposite signs are left out."
     )
     return Chart("How near measured values are to published ones", caption, [panel])
 
@@ -111,7 +116,7 @@ def _nearness(rows: Sequence[Row]) -> Chart | None:
 def _comparison(paper: Paper, rows: Sequence[Row]) -> list[Section]:
     """Published beside measured: the paper's own tables, or a line per value with its spread."""
     if paper.sheets:
-        own = [s for s in shown(paper, rows) if s.name != "statements"]
+        own = [s for s in shown(paper, rows) if s.name != "statements" and s.rows]
         tables = [Table(s.title, s.header, s.rows, words=s.words) for s in own]
         return [Section("Published and measured", tables=tables)]
     grouped = groupby(rows, partial(heading, paper))
