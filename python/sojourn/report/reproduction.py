@@ -107,8 +107,8 @@ def _nearness(rows: Sequence[Row]) -> Chart | None:
     near = float((np.abs(ratios - 1) <= 0.1).mean())
     caption = (
         f"Of {len(ratios):,} values, {100 * near:.0f} % lie within 10 % of the published one. "
-        f"Ratios beyond {_FARTHEST:g} or its inverse are drawn there; values that are undefined, zero "
-        "or of opposite signs are left out."
+        f"Ratios beyond {_FARTHEST:g} or its inverse are drawn there; values that are undefined, "
+        "zero or of opposite signs are left out."
     )
     return Chart("How near measured values are to published ones", caption, [panel])
 
