@@ -43,9 +43,9 @@ class Kind:
     after_outside: str = ""
 
 
-def _member(folder: str, macro: str) -> Line:
+def _member(folder: str) -> Line:
     line = '    "NAME" MODULE::KIND,\n'
-    return Line(f"{_CORE}/{folder}/mod.rs", f"\n{macro}! {{\n", "}\n", line)
+    return Line(f"{_CORE}/{folder}/mod.rs", "\nmembers! {\n", "}\n", line)
 
 
 def _section(heading: str, following: str) -> Line:
@@ -65,17 +65,17 @@ KINDS: Mapping[str, Kind] = {
     ),
     "cca": Kind(
         {f"{_CORE}/cc/MODULE.rs": "cca.rs"},
-        (_member("cc", "controls"),),
+        (_member("cc"),),
         "write its header and its law, test it with make test-cca NAME={name}, " + _PAGE,
     ),
     "queue": Kind(
         {f"{_CORE}/queue/MODULE.rs": "queue.rs"},
-        (_member("queue", "queues"),),
+        (_member("queue"),),
         "write its header and its law, test it with make test-queue NAME={name}, " + _PAGE,
     ),
     "traffic": Kind(
         {f"{_CORE}/traffic/MODULE.rs": "traffic.rs"},
-        (_member("traffic", "models"), _section("Traffic", "Overrides")),
+        (_member("traffic"), _section("Traffic", "Overrides")),
         "write its header and its section of docs/scenario.md, " + _PAGE,
     ),
     "topology": Kind(
@@ -83,7 +83,7 @@ KINDS: Mapping[str, Kind] = {
             f"{_CORE}/topology/MODULE.rs": "topology.rs",
             "experiments/catalogue/NAME.toml": "topology.toml",
         },
-        (_member("topology", "topologies"), _section("Topologies", "Traffic")),
+        (_member("topology"), _section("Topologies", "Traffic")),
         "write its header, its section of docs/scenario.md and its experiment, " + _PAGE,
     ),
     "metric": Kind(

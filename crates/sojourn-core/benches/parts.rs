@@ -1,10 +1,12 @@
 //! Parts: the event queue, and every queue discipline with a standing queue.
 
 use divan::Bencher;
+use sojourn_core::catalogue::builtin;
 use sojourn_core::net::event::{EventQueue, Target};
 use sojourn_core::packet::Packet;
-use sojourn_core::queue::{QUEUES, QueueContext, QueueCounters, QueueInit};
+use sojourn_core::queue::{QueueContext, QueueCounters, QueueInit};
 use sojourn_core::rng::StreamKey;
+use sojourn_core::spec::Queue;
 use sojourn_core::units::{Rate, Span, Time};
 
 fn main() {
@@ -33,7 +35,7 @@ fn event_pop_and_push(bencher: Bencher<'_, '_>, pending: u32) {
 }
 
 /// A full-sized packet goes in and one comes out, with ten waiting, at 100 Mbit/s.
-#[divan::bench(args = QUEUES.iter().map(|entry| entry.listing.name))]
+#[divan::bench(args = builtin().names::<Queue>())]
 fn enqueue_and_dequeue(bencher: Bencher<'_, '_>, name: &str) {
     let init = QueueInit {
         rate: Some(Rate::from_bps(100_000_000)),
@@ -43,8 +45,9 @@ fn enqueue_and_dequeue(bencher: Bencher<'_, '_>, name: &str) {
         ecn: false,
         random: StreamKey::root(1),
     };
-    let entry = sojourn_core::queue::find(name).unwrap_or_else(|error| panic!("{error}"));
-    let mut queue = entry.build(&Default::default(), &init).unwrap_or_else(|e| panic!("{e}"));
+    let entry = builtin().find::<Queue>(name).unwrap_or_else(|error| panic!("{error}"));
+    let queue = (entry.make)(&Default::default(), &init, builtin());
+    let mut queue = queue.unwrap_or_else(|error| panic!("{error}")).boxed();
     let mut counters = QueueCounters::default();
     let mut cx = QueueContext { counters: &mut counters, observer: None };
     let mut now = Time::ZERO;

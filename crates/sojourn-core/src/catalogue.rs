@@ -1,42 +1,63 @@
 //! The catalogue: every member of every open kind, with its documentation and parameters.
 
+use std::sync::{Arc, LazyLock};
+
 use serde_json::{Map, Value, json};
 
-use crate::queue::{QUEUES, QueueEntry};
-use crate::registry::Listing;
-use crate::scenario::{Cca, Kind, Topology, Traffic};
+use crate::registry::{Catalogue, Entry, Kind};
+use crate::{cc, node, queue, spec, topology, traffic, transport};
 
-/// The members of the open kinds: `ccas`, `queues`, `traffic` and `topologies`, each a list of
-/// `{name, summary, source, documentation, parameters: [{name, type, default, description}]}`; queues
-/// also say whether they mark and reorder.
-pub fn catalogue() -> Value {
-    json!({
-        "ccas": members::<Cca>(),
-        "queues": QUEUES.iter().map(queue).collect::<Vec<_>>(),
-        "traffic": members::<Traffic>(),
-        "topologies": members::<Topology>(),
-    })
+/// Sojourn's own members of every open kind.
+pub fn builtin() -> &'static Arc<Catalogue> {
+    static BUILTIN: LazyLock<Arc<Catalogue>> = LazyLock::new(|| Arc::new(own()));
+    &BUILTIN
 }
 
-fn members<K: Kind>() -> Vec<Value> {
-    K::members().map(member).collect()
+/// A catalogue with Sojourn's own members, to add others to.
+pub fn own() -> Catalogue {
+    Catalogue::empty()
+        .with(cc::members())
+        .with(queue::members())
+        .with(traffic::members())
+        .with(topology::members())
+        .with(transport::members())
+        .with(node::members())
 }
 
-fn queue(entry: &'static QueueEntry) -> Value {
-    let mut queue = member(&entry.listing);
-    queue["marks"] = json!(entry.marks);
-    queue["reorders"] = json!(entry.reorders);
-    queue
+/// Every member of `catalogue` as JSON: for each kind (`ccas`, `queues`, ...) a list of
+/// `{name, summary, source, documentation, parameters: [{name, type, default, description}]}` and
+/// what else is known of members of that kind.
+pub fn to_json(catalogue: &Catalogue) -> Value {
+    let mut kinds = Map::new();
+    add::<spec::Cca>(&mut kinds, catalogue);
+    add::<spec::Queue>(&mut kinds, catalogue);
+    add::<spec::Traffic>(&mut kinds, catalogue);
+    add::<spec::Topology>(&mut kinds, catalogue);
+    add::<spec::Transport>(&mut kinds, catalogue);
+    add::<spec::Node>(&mut kinds, catalogue);
+    Value::Object(kinds)
 }
 
-fn member(listing: &'static Listing) -> Value {
-    json!({
+fn add<K: Kind>(kinds: &mut Map<String, Value>, catalogue: &Catalogue) {
+    let members = catalogue.members::<K>().iter().map(member);
+    kinds.insert(K::PLURAL.to_owned(), members.collect());
+}
+
+fn member<K: Kind>(entry: &Entry<K>) -> Value {
+    let listing = &entry.listing;
+    let mut member = json!({
         "name": listing.name,
         "summary": listing.summary(),
         "source": listing.model(),
         "documentation": listing.documentation(),
         "parameters": parameters(&(listing.schema)()),
-    })
+    });
+    if let (Value::Object(member), Ok(Value::Object(facts))) =
+        (&mut member, serde_json::to_value(&entry.facts))
+    {
+        member.extend(facts);
+    }
+    member
 }
 
 /// One row for each property of a table's schema.
@@ -80,6 +101,10 @@ fn type_name(property: &Value) -> String {
         };
     }
     let plain = match &property["type"] {
+        // The placeholder of a member of an open kind.
+        Value::Array(types) if *types == ["string", "object"] => {
+            return "name or table".to_owned();
+        }
         Value::Array(types) => types.iter().find_map(|t| t.as_str().filter(|t| *t != "null")),
         plain => plain.as_str(),
     };
@@ -97,7 +122,7 @@ mod tests {
     use super::*;
 
     fn rows() -> Vec<(String, Value)> {
-        let catalogue = catalogue();
+        let catalogue = to_json(builtin());
         let kinds = catalogue.as_object().unwrap();
         let members = kinds.values().flat_map(|members| members.as_array().unwrap());
         members
@@ -120,7 +145,7 @@ mod tests {
 
     #[test]
     fn every_member_has_a_summary_of_one_line() {
-        for members in catalogue().as_object().unwrap().values() {
+        for members in to_json(builtin()).as_object().unwrap().values() {
             assert!(!members.as_array().unwrap().is_empty());
             for member in members.as_array().unwrap() {
                 let summary = member["summary"].as_str().unwrap();
@@ -132,7 +157,7 @@ mod tests {
 
     #[test]
     fn every_control_and_discipline_names_its_source() {
-        let catalogue = catalogue();
+        let catalogue = to_json(builtin());
         let members = ["ccas", "queues"].iter().flat_map(|k| catalogue[k].as_array().unwrap());
         let without = members.filter(|member| member["source"].is_null());
         // Instruments follow nobody.
@@ -141,7 +166,7 @@ mod tests {
 
     #[test]
     fn an_initial_does_not_end_the_source() {
-        let scalable = catalogue()["ccas"].as_array().unwrap()[4].clone();
+        let scalable = to_json(builtin())["ccas"].as_array().unwrap()[4].clone();
         assert_eq!(scalable["name"], "scalable");
         let source = scalable["source"].as_str().unwrap();
         assert!(source.contains("T. Kelly, ") && source.ends_with("CCR 2003."), "{source}");

@@ -15,6 +15,7 @@ pub mod registry;
 pub mod rng;
 pub mod scenario;
 pub mod sim;
+pub mod spec;
 pub mod topology;
 pub mod traffic;
 pub mod transport;

@@ -3,6 +3,9 @@
 //! schema of its parameters, its documentation page (the file's own header) and its place in
 //! `sojourn list` and in the conformance suite.
 
+use std::any::{Any, TypeId};
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde::Serialize;
@@ -18,7 +21,7 @@ pub trait Params: Serialize + DeserializeOwned + JsonSchema + Default {
     ///
     /// # Errors
     /// As [`Params::validate`].
-    fn resolve(&mut self) -> Result<(), FieldError> {
+    fn resolve(&mut self, _catalogue: &Catalogue) -> Result<(), FieldError> {
         Ok(())
     }
 
@@ -48,7 +51,7 @@ pub struct Listing {
     /// JSON schema of its parameters, with defaults and descriptions.
     pub schema: fn() -> Value,
     /// Reads and validates parameters; returns them with every default filled in.
-    pub canonical: fn(&Map<String, Value>) -> Result<Value, FieldError>,
+    pub canonical: fn(&Map<String, Value>, &Catalogue) -> Result<Value, FieldError>,
 }
 
 impl Listing {
@@ -158,31 +161,120 @@ macro_rules! named {
 }
 pub(crate) use named;
 
-/// Finds the member called `written`, or says which names there are and which is nearest.
-///
-/// # Errors
-/// `kind` names the field's meaning in the message, such as "congestion control".
-pub fn find<'a, E>(
-    members: &'a [E],
-    listing: impl Fn(&E) -> &Listing,
-    written: &str,
-    kind: &str,
-) -> Result<&'a E, FieldError> {
-    if let Some(member) = members.iter().find(|m| same_name(written, listing(m).name)) {
-        return Ok(member);
-    }
-    let names: Vec<&str> = members.iter().map(|m| listing(m).name).collect();
-    Err(FieldError::unknown_name("", kind, written, &names))
+/// An open kind: what its members are told apart by, and how one is built.
+pub trait Kind: 'static {
+    /// Its name in the schema, such as `cca`.
+    const NAME: &'static str;
+    /// Its name in the catalogue, such as `ccas`.
+    const PLURAL: &'static str;
+    /// What a message calls a member, such as `congestion control`.
+    const TITLE: &'static str;
+    /// A member, for messages.
+    const EXAMPLE: &'static str;
+    /// Whether canonical forms write a member without parameters as its name alone.
+    const BY_NAME: bool = false;
+    /// What else is known of a member.
+    type Facts: Serialize + Send + Sync;
+    /// How a member is built from its parameters.
+    type Make: Copy + Send + Sync;
 }
+
+/// Of a kind whose members have nothing else to be known by.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct NoFacts {}
+
+/// A member of an open kind.
+pub struct Entry<K: Kind> {
+    /// Name, documentation, parameters.
+    pub listing: Listing,
+    /// What else is known of it.
+    pub facts: K::Facts,
+    /// Builds one from its parameters.
+    pub make: K::Make,
+}
+
+/// The members of every open kind. [`Catalogue::builtin`](crate::catalogue) has Sojourn's own; a
+/// program adds its own to that and reads scenarios with it.
+#[derive(Default)]
+pub struct Catalogue {
+    /// For each kind a `Vec<Entry<K>>`.
+    kinds: BTreeMap<TypeId, Box<dyn Any + Send + Sync>>,
+}
+
+impl Catalogue {
+    /// No members of any kind.
+    pub fn empty() -> Self {
+        Catalogue::default()
+    }
+
+    /// Adds a member. One of the same name takes the place of the former.
+    pub fn add<K: Kind>(&mut self, entry: Entry<K>) {
+        let members = self.kinds.entry(TypeId::of::<K>());
+        let members = members.or_insert_with(|| Box::new(Vec::<Entry<K>>::new()));
+        if let Some(members) = members.downcast_mut::<Vec<Entry<K>>>() {
+            members.retain(|known| known.listing.name != entry.listing.name);
+            members.push(entry);
+        }
+    }
+
+    /// Adds members.
+    #[must_use]
+    pub fn with<K: Kind>(mut self, entries: Vec<Entry<K>>) -> Self {
+        entries.into_iter().for_each(|entry| self.add(entry));
+        self
+    }
+
+    /// The members of a kind, in the order in which they were added.
+    pub fn members<K: Kind>(&self) -> &[Entry<K>] {
+        let members = self.kinds.get(&TypeId::of::<K>());
+        members
+            .and_then(|members| members.downcast_ref::<Vec<Entry<K>>>())
+            .map_or(&[], Vec::as_slice)
+    }
+
+    /// The names of a kind's members.
+    pub fn names<K: Kind>(&self) -> Vec<&'static str> {
+        self.members::<K>().iter().map(|entry| entry.listing.name).collect()
+    }
+
+    /// The member called `written`.
+    ///
+    /// # Errors
+    /// Lists the known names and suggests the nearest.
+    pub fn find<K: Kind>(&self, written: &str) -> Result<&Entry<K>, FieldError> {
+        let found = self.members::<K>().iter().find(|m| same_name(written, m.listing.name));
+        found.ok_or_else(|| FieldError::unknown_name("", K::TITLE, written, &self.names::<K>()))
+    }
+}
+
+/// Declares the modules of a kind's members, one line each, and `members()`, the entries that
+/// `entry` makes of them; each module's source is its documentation.
+macro_rules! members {
+    ($kind:ty; $($name:literal $module:ident :: $type:ident),* $(,)?) => {
+        $(pub mod $module;)*
+
+        /// Sojourn's own members of this kind.
+        pub fn members() -> Vec<$crate::registry::Entry<$kind>> {
+            vec![$(entry::<$module::$type>(
+                $name,
+                include_str!(concat!(stringify!($module), ".rs")),
+            )),*]
+        }
+    };
+}
+pub(crate) use members;
 
 /// Reads parameters that `canonical` has already accepted, or that come from a program.
 ///
 /// # Errors
 /// As [`Params::validate`], or when a key or type is wrong.
-pub fn parse_params<P: Params>(params: &Map<String, Value>) -> Result<P, FieldError> {
+pub fn parse_params<P: Params>(
+    params: &Map<String, Value>,
+    catalogue: &Catalogue,
+) -> Result<P, FieldError> {
     let mut parsed: P = serde_path_to_error::deserialize(Value::Object(params.clone()))
         .map_err(|error| FieldError::from_serde(&error))?;
-    parsed.resolve()?;
+    parsed.resolve(catalogue)?;
     parsed.validate()?;
     Ok(parsed)
 }
@@ -193,7 +285,10 @@ fn schema_of<P: Params>() -> Value {
     settings.into_generator().into_root_schema_for::<P>().to_value()
 }
 
-fn canonical<P: Params>(params: &Map<String, Value>) -> Result<Value, FieldError> {
-    let parsed: P = parse_params(params)?;
+fn canonical<P: Params>(
+    params: &Map<String, Value>,
+    catalogue: &Catalogue,
+) -> Result<Value, FieldError> {
+    let parsed: P = parse_params(params, catalogue)?;
     Ok(serde_json::to_value(parsed).expect("parameters serialise"))
 }

@@ -5,7 +5,9 @@ mod run;
 
 use pyo3::prelude::*;
 use serde_json::Value;
-use sojourn_core::scenario::{self, Scenario};
+use sojourn_core::catalogue::{builtin, to_json};
+use sojourn_core::scenario::{Scenario, json_schema};
+use sojourn_core::spec;
 
 use error::scenario_error;
 
@@ -27,7 +29,7 @@ fn _internal(module: &Bound<'_, PyModule>) -> PyResult<()> {
 /// The JSON equivalent of a scenario file.
 #[pyfunction]
 fn toml_to_json(py: Python<'_>, text: &str) -> PyResult<String> {
-    scenario::toml_to_json(text).map(|value| value.to_string()).map_err(|e| scenario_error(py, &e))
+    spec::toml_to_json(text).map(|value| value.to_string()).map_err(|e| scenario_error(py, &e))
 }
 
 /// The canonical form of a scenario, both in JSON.
@@ -39,7 +41,8 @@ fn validate(py: Python<'_>, scenario: &str) -> PyResult<String> {
 /// The round-trip propagation delay of every flow of a scenario (JSON), in seconds.
 #[pyfunction]
 fn base_rtts(py: Python<'_>, scenario: &str) -> PyResult<Vec<f64>> {
-    let plan = parse(py, scenario)?.plan().map_err(|error| scenario_error(py, &error))?;
+    let scenario = parse(py, scenario)?;
+    let plan = scenario.plan();
     Ok((0..plan.routes.len()).map(|flow| plan.base_rtt(flow).as_secs_f64()).collect())
 }
 
@@ -52,13 +55,13 @@ fn warnings(py: Python<'_>, scenario: &str) -> PyResult<Vec<String>> {
 /// The JSON schema of scenario files.
 #[pyfunction]
 fn schema() -> String {
-    scenario::json_schema().to_string()
+    json_schema(builtin()).to_string()
 }
 
 /// Every member of every open kind, in JSON.
 #[pyfunction]
 fn catalogue() -> String {
-    sojourn_core::catalogue::catalogue().to_string()
+    to_json(builtin()).to_string()
 }
 
 /// Names the core's sources by a hash.

@@ -28,7 +28,7 @@ pub fn run<'py>(
 ) -> PyResult<Bound<'py, PyDict>> {
     let scenario = parse(py, scenario)?;
     let refused = |error| scenario_error(py, &error);
-    let plan = scenario.plan().map_err(refused)?.to_json().to_string();
+    let plan = scenario.plan().to_json().to_string();
     let mut simulation = Simulation::new(&scenario).map_err(refused)?;
     let end = simulation.end();
     let mut slice = Span::from_millis(1);

@@ -10,9 +10,10 @@ use serde::{Deserialize, Serialize};
 
 use super::access::Access;
 use super::{Plan, Routes, Topology};
+use crate::edge::link::LinkSpec;
 use crate::error::FieldError;
-use crate::registry::Params;
-use crate::scenario::{Flow, LinkSpec};
+use crate::registry::{Catalogue, Params};
+use crate::spec::Flow;
 
 /// Keys of KIND.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
@@ -23,13 +24,13 @@ pub struct KIND {
 }
 
 impl Params for KIND {
-    fn resolve(&mut self) -> Result<(), FieldError> {
-        self.shared.resolve().map_err(|e| e.within("shared"))
+    fn resolve(&mut self, catalogue: &Catalogue) -> Result<(), FieldError> {
+        self.shared.resolve(catalogue).map_err(|e| e.within("shared"))
     }
 }
 
 impl Topology for KIND {
-    fn plan(&self, flows: &[Flow<'_>]) -> Result<Plan, FieldError> {
+    fn plan(&self, flows: &[Flow<'_>], _catalogue: &Catalogue) -> Result<Plan, FieldError> {
         let mut plan = Plan::default();
         let mut access = Access::new(None);
         let shared = plan.link("shared", [None; 2], self.shared.clone(), true);
@@ -50,7 +51,7 @@ impl Topology for KIND {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scenario::FlowSpec;
+    use crate::spec::FlowSpec;
     use crate::units::{Rate, Span};
 
     #[test]
@@ -60,7 +61,7 @@ mod tests {
         let specs = [of(10), of(80)];
         let flows: Vec<_> =
             (0..).zip(&specs).map(|(id, spec)| Flow { id, entry: 0, spec }).collect();
-        let plan = KIND { shared }.plan(&flows).unwrap();
+        let plan = KIND { shared }.plan(&flows, &Catalogue::empty()).unwrap();
         assert_eq!(plan.base_rtt(0), Span::from_millis(10));
         assert_eq!(plan.base_rtt(1), Span::from_millis(80));
         assert_eq!(plan.routes[0].forward.last(), plan.routes[1].forward.last());

@@ -17,12 +17,15 @@
 //! | `undo_cwnd` | `undo` |
 //! | `set_state`, `cwnd_event` | the other events |
 
+use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::error::FieldError;
 use crate::observe::Observer;
-use crate::registry::{self, Listing, Params, named};
+use crate::registry::{self, Catalogue, Entry, Kind, Listing, Params, members};
 use crate::rng::StreamKey;
+use crate::spec::Cca;
+pub use crate::spec::EcnMode;
 use crate::units::{Rate, Span, Time};
 
 pub mod cubic_curve;
@@ -44,19 +47,8 @@ mod template;
 pub mod testing;
 pub mod window;
 
-macro_rules! controls {
-    ($($name:literal $module:ident :: $type:ident),* $(,)?) => {
-        $(pub mod $module;)*
-
-        /// Every congestion control.
-        pub static CONTROLS: &[ControlEntry] = &[$(ControlEntry::new::<$module::$type>(
-            $name,
-            include_str!(concat!(stringify!($module), ".rs")),
-        )),*];
-    };
-}
-
-controls! {
+members! {
+    Cca;
     "reno" reno::Reno,
     "cubic" cubic::Cubic,
     "bic" bic::Bic,
@@ -281,26 +273,6 @@ pub struct ControlInit {
     pub random: StreamKey,
 }
 
-named! {
-    /// ECN feedback that endpoints can be asked to use.
-    EcnMode, "ECN feedback" {
-        /// Not ECN-capable.
-        Off = "off",
-        /// RFC 3168: one reduction per round, ECE until CWR.
-        Classic = "classic",
-        /// AccECN (RFC 9768): the receiver counts CE marks.
-        Accurate = "accurate",
-        /// DCTCP (RFC 8257): ECE mirrors CE.
-        Dctcp = "dctcp",
-        /// DCTCP's, from a receiver that echoes SCE as well.
-        DctcpSce = "dctcp-sce",
-        /// Some Congestion Experienced: ECT(1) is a second signal, echoed by ESCE; CE as classic.
-        Sce = "sce",
-        /// L4S (RFC 9331): ECT(1) as identifier, with accurate feedback.
-        L4s = "l4s",
-    }
-}
-
 /// A congestion control.
 pub trait CongestionControl: Send {
     /// An ACK arrived and was processed.
@@ -352,45 +324,39 @@ pub trait Registered: CongestionControl + Sized + 'static {
     fn new(params: Self::Params, init: &ControlInit) -> Self;
 }
 
-/// A registered congestion control.
-pub struct ControlEntry {
-    /// Name, documentation, parameters.
-    pub listing: Listing,
+impl Kind for Cca {
+    const NAME: &'static str = "cca";
+    const PLURAL: &'static str = "ccas";
+    const TITLE: &'static str = "congestion control";
+    const EXAMPLE: &'static str = "reno";
+    type Facts = CcaFacts;
+    type Make = Make;
+}
+
+/// What is known of a congestion control besides its listing.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct CcaFacts {
     /// ECN feedback it needs.
     pub ecn: EcnMode,
-    make: Factory,
 }
 
-type Factory =
-    fn(&Map<String, Value>, &ControlInit) -> Result<Box<dyn CongestionControl>, FieldError>;
+/// How a congestion control is built. Errors: a parameter is unknown, of the wrong type or out of
+/// range.
+pub type Make = fn(
+    &Map<String, Value>,
+    &ControlInit,
+    &Catalogue,
+) -> Result<Box<dyn CongestionControl>, FieldError>;
 
-impl ControlEntry {
-    const fn new<C: Registered>(name: &'static str, source: &'static str) -> Self {
-        ControlEntry {
-            listing: Listing::new::<C::Params>(name, source),
-            ecn: C::ECN,
-            make: make::<C>,
-        }
+/// The entry of the control `C`, whose `source` begins with its documentation.
+pub fn entry<C: Registered>(name: &'static str, source: &'static str) -> Entry<Cca> {
+    Entry {
+        listing: Listing::new::<C::Params>(name, source),
+        facts: CcaFacts { ecn: C::ECN },
+        make: |params, init, catalogue| {
+            Ok(Box::new(C::new(registry::parse_params(params, catalogue)?, init)))
+        },
     }
-
-    /// Builds the control.
-    ///
-    /// # Errors
-    /// If a parameter is unknown, of the wrong type or out of range.
-    pub fn build(
-        &self,
-        params: &Map<String, Value>,
-        init: &ControlInit,
-    ) -> Result<Box<dyn CongestionControl>, FieldError> {
-        (self.make)(params, init)
-    }
-}
-
-fn make<C: Registered>(
-    params: &Map<String, Value>,
-    init: &ControlInit,
-) -> Result<Box<dyn CongestionControl>, FieldError> {
-    Ok(Box::new(C::new(registry::parse_params(params)?, init)))
 }
 
 /// Refuses a share that is not strictly between 0 and 1.
@@ -399,12 +365,4 @@ fn check_share(field: &str, value: f64) -> Result<(), FieldError> {
         return Ok(());
     }
     Err(FieldError::new(field, format!("{value} is not between 0 and 1")))
-}
-
-/// Finds a control by name.
-///
-/// # Errors
-/// Lists the known names and suggests the nearest.
-pub fn find(name: &str) -> Result<&'static ControlEntry, FieldError> {
-    registry::find(CONTROLS, |entry| &entry.listing, name, "congestion control")
 }

@@ -6,10 +6,69 @@
 //! [`NodeContext`], which counts, so that the network can check that a node neither loses nor makes
 //! packets.
 
+use serde_json::{Map, Value};
+
+use crate::error::FieldError;
 use crate::observe::Observer;
 use crate::packet::{Backlog, Packet, Route};
 use crate::queue::DropReason;
+use crate::registry::{self, Catalogue, Entry, Kind, Listing, NoFacts, Params, members};
+use crate::rng::StreamKey;
+use crate::spec;
 use crate::units::Time;
+
+members! {
+    spec::Node;
+    "router" router::Router,
+}
+
+impl Kind for spec::Node {
+    const NAME: &'static str = "node";
+    const PLURAL: &'static str = "nodes";
+    const TITLE: &'static str = "node";
+    const EXAMPLE: &'static str = "router";
+    const BY_NAME: bool = true;
+    type Facts = NoFacts;
+    type Make = Make;
+}
+
+/// How a node is built. Errors: a parameter is unknown, of the wrong type or out of range.
+pub type Make = fn(&Map<String, Value>, &NodeInit, &Catalogue) -> Result<Behaviour, FieldError>;
+
+/// What a node is told about its place.
+#[derive(Clone, Copy, Debug)]
+pub struct NodeInit {
+    /// Names its random draws.
+    pub random: StreamKey,
+}
+
+/// What a kind of node comes to.
+pub enum Behaviour {
+    /// Packets follow their routes.
+    Plain,
+    /// The node decides itself.
+    Other(Box<dyn Node>),
+}
+
+/// A kind of node that can be registered.
+pub trait Registered: Sized + 'static {
+    /// Its parameters.
+    type Params: Params;
+
+    /// Builds one. Parameters are validated.
+    fn behaviour(params: Self::Params, init: &NodeInit) -> Behaviour;
+}
+
+/// The entry of the kind `N`, whose `source` begins with its documentation.
+pub fn entry<N: Registered>(name: &'static str, source: &'static str) -> Entry<spec::Node> {
+    Entry {
+        listing: Listing::new::<N::Params>(name, source),
+        facts: NoFacts {},
+        make: |params, init, catalogue| {
+            Ok(N::behaviour(registry::parse_params(params, catalogue)?, init))
+        },
+    }
+}
 
 /// What happens at a node.
 pub trait Node: Send {

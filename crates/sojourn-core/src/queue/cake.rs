@@ -68,7 +68,9 @@ use rand::Rng;
 
 use super::cobalt::law::{Tuning, Verdict};
 use super::store::{PacketStore, memory_of};
-use super::{Backlog, DropReason, QueueContext, QueueDiscipline, QueueInit, Registered};
+use super::{
+    Backlog, Discipline, DropReason, QueueContext, QueueDiscipline, QueueInit, Registered,
+};
 use crate::observe::Observer;
 use crate::packet::Packet;
 use crate::quantity::Bytes;
@@ -107,6 +109,10 @@ fn memory_limit(params: &Params, rate: Option<Rate>, mtu: u32) -> u64 {
 
 impl Registered for Cake {
     type Params = Params;
+
+    fn into_discipline(self) -> Discipline {
+        Discipline::Cake(Box::new(self))
+    }
 
     fn new(params: Params, init: &QueueInit) -> Self {
         let rate = match params.bandwidth {

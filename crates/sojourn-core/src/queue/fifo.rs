@@ -10,7 +10,9 @@ use std::collections::VecDeque;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Backlog, DropReason, QueueContext, QueueDiscipline, QueueInit, Registered};
+use super::{
+    Backlog, Discipline, DropReason, QueueContext, QueueDiscipline, QueueInit, Registered,
+};
 use crate::packet::Packet;
 use crate::quantity::Limit;
 use crate::units::Time;
@@ -72,6 +74,10 @@ impl Registered for Fifo {
             max_bytes,
             overhead: u64::from(init.overhead),
         }
+    }
+
+    fn into_discipline(self) -> Discipline {
+        Discipline::Fifo(self)
     }
 }
 

@@ -5,14 +5,16 @@
 //! goes unrecorded. A control law (CoDel's state, PIE's probability) is a plain struct of its own,
 //! tested without a queue and shared by every discipline that uses it.
 
+use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::error::FieldError;
 use crate::observe::Observer;
 pub use crate::packet::Backlog;
 use crate::packet::{Ecn, Packet};
-use crate::registry::{self, Listing, Params};
+use crate::registry::{self, Catalogue, Entry, Kind, Listing, Params, members};
 use crate::rng::StreamKey;
+use crate::spec::Queue;
 use crate::units::{Rate, Span, Time};
 
 pub mod flow_queues;
@@ -26,19 +28,8 @@ pub mod store;
 #[allow(clippy::upper_case_acronyms)]
 mod template;
 
-macro_rules! queues {
-    ($($name:literal $module:ident :: $type:ident),* $(,)?) => {
-        $(pub mod $module;)*
-
-        /// Every queue discipline.
-        pub static QUEUES: &[QueueEntry] = &[$(QueueEntry::new::<$module::$type>(
-            $name,
-            include_str!(concat!(stringify!($module), ".rs")),
-        )),*];
-    };
-}
-
-queues! {
+members! {
+    Queue;
     "cake" cake::Cake,
     "cobalt" cobalt::CobaltQueue,
     "fifo" fifo::Fifo,
@@ -206,57 +197,65 @@ pub trait Registered: QueueDiscipline + Sized + 'static {
 
     /// Builds it. Parameters are validated.
     fn new(params: Self::Params, init: &QueueInit) -> Self;
+
+    /// As links hold it.
+    fn into_discipline(self) -> Discipline {
+        Discipline::Other(Box::new(self))
+    }
 }
 
-/// A registered queue discipline.
-pub struct QueueEntry {
-    /// Name, documentation, parameters.
-    pub listing: Listing,
+/// A queue discipline as links hold it; the commonest ones are dispatched statically.
+pub enum Discipline {
+    /// A drop-tail queue.
+    Fifo(fifo::Fifo),
+    /// Cake: the SCE draft alone sends 932 million packets through it.
+    Cake(Box<cake::Cake>),
+    /// Any other.
+    Other(Box<dyn QueueDiscipline>),
+}
+
+impl Discipline {
+    /// As any other.
+    pub fn boxed(self) -> Box<dyn QueueDiscipline> {
+        match self {
+            Discipline::Fifo(queue) => Box::new(queue),
+            Discipline::Cake(queue) => queue,
+            Discipline::Other(queue) => queue,
+        }
+    }
+}
+
+impl Kind for Queue {
+    const NAME: &'static str = "queue";
+    const PLURAL: &'static str = "queues";
+    const TITLE: &'static str = "queue discipline";
+    const EXAMPLE: &'static str = "fifo";
+    type Facts = QueueFacts;
+    type Make = Make;
+}
+
+/// What is known of a queue discipline besides its listing.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct QueueFacts {
     /// Whether it marks ECN-capable packets where it would drop others.
     pub marks: bool,
     /// Whether packets of a flow may leave in another order than they came in.
     pub reorders: bool,
-    make: Factory,
 }
 
-type Factory = fn(&Map<String, Value>, &QueueInit) -> Result<Box<dyn QueueDiscipline>, FieldError>;
+/// How a queue discipline is built. Errors: a parameter is unknown, of the wrong type or out of
+/// range.
+pub type Make = fn(&Map<String, Value>, &QueueInit, &Catalogue) -> Result<Discipline, FieldError>;
 
-impl QueueEntry {
-    const fn new<Q: Registered>(name: &'static str, source: &'static str) -> Self {
-        QueueEntry {
-            listing: Listing::new::<Q::Params>(name, source),
-            marks: Q::MARKS,
-            reorders: Q::REORDERS,
-            make: make::<Q>,
-        }
+/// The entry of the discipline `Q`, whose `source` begins with its documentation.
+pub fn entry<Q: Registered>(name: &'static str, source: &'static str) -> Entry<Queue> {
+    Entry {
+        listing: Listing::new::<Q::Params>(name, source),
+        facts: QueueFacts { marks: Q::MARKS, reorders: Q::REORDERS },
+        make: |params, init, catalogue| {
+            Ok(Q::new(registry::parse_params(params, catalogue)?, init).into_discipline())
+        },
     }
-
-    /// Builds the discipline.
-    ///
-    /// # Errors
-    /// If a parameter is unknown, of the wrong type or out of range.
-    pub fn build(
-        &self,
-        params: &Map<String, Value>,
-        init: &QueueInit,
-    ) -> Result<Box<dyn QueueDiscipline>, FieldError> {
-        (self.make)(params, init)
-    }
-}
-
-fn make<Q: Registered>(
-    params: &Map<String, Value>,
-    init: &QueueInit,
-) -> Result<Box<dyn QueueDiscipline>, FieldError> {
-    Ok(Box::new(Q::new(registry::parse_params(params)?, init)))
-}
-
-/// Finds a discipline by name.
-///
-/// # Errors
-/// Lists the known names and suggests the nearest.
-pub fn find(name: &str) -> Result<&'static QueueEntry, FieldError> {
-    registry::find(QUEUES, |entry| &entry.listing, name, "queue discipline")
 }
 
 #[cfg(test)]

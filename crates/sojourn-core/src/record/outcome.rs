@@ -13,6 +13,8 @@ pub struct FlowFacts {
     pub base_rtt: Span,
     /// Payload bytes of a full segment.
     pub mss: u32,
+    /// Bytes of the IP packet that carries one.
+    pub full_packet: u32,
     /// When it is opened.
     pub start: Time,
     /// When it stops offering data.

@@ -4,19 +4,19 @@
 //! what was given and what is allowed. [`Scenario::to_json`] is the canonical form: two files that
 //! mean the same have the same, and it reads back to itself.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use std::fmt;
+use std::ops::Deref;
+use std::sync::Arc;
 
+use serde_json::{Map, Value};
+
+use crate::catalogue;
 use crate::error::FieldError;
-use crate::topology::{self, Plan};
-use crate::units::Span;
+use crate::registry::{Catalogue, Kind};
+use crate::spec::{self, toml_to_json};
+use crate::topology::Plan;
 
-mod buffer;
-mod flow;
-mod limits;
-mod link;
-mod names;
+mod file;
 #[cfg(test)]
 mod properties;
 #[cfg(test)]
@@ -25,58 +25,35 @@ pub(crate) mod random;
 mod refusals;
 mod resolve;
 mod rtt;
-mod spec;
-mod toml;
 mod validate;
 
-pub use self::toml::toml_to_json;
-pub use buffer::BufferSize;
-pub use flow::{Flow, FlowSpec};
-pub use link::LinkSpec;
-pub use names::{FlowDirection, HostQueue, Stack, Transport};
-pub use spec::{Cca, Kind, Queue, Spec, Topology, Traffic};
+pub use file::ScenarioSpec;
 
-/// A network, the flows on it and what to measure.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+/// A scenario that can be run: what its file says, with every default filled in, the network that
+/// its topology makes of that, and the catalogue in which its names mean something.
+#[derive(Clone)]
 pub struct Scenario {
-    /// Names the results.
-    #[serde(default = "default_name")]
-    pub name: String,
-    /// Simulated time.
-    pub duration: Span,
-    /// Seed of all random draws.
-    #[serde(default = "default_seed")]
-    pub seed: u64,
-    /// Endpoints' era.
-    #[serde(default)]
-    pub stack: Stack,
-    /// Length of a sample.
-    #[serde(default = "default_sample_interval")]
-    pub sample_interval: Span,
-    /// Samples before this are left out of metrics.
-    #[serde(default)]
-    pub warmup: Span,
-    /// The network.
-    pub topology: Spec<Topology>,
-    /// The flows.
-    pub flows: Vec<FlowSpec>,
+    spec: ScenarioSpec,
+    plan: Arc<Plan>,
+    catalogue: Arc<Catalogue>,
 }
 
-fn default_name() -> String {
-    "scenario".to_owned()
+impl fmt::Debug for Scenario {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.spec.fmt(f)
+    }
 }
 
-fn default_seed() -> u64 {
-    1
-}
+impl Deref for Scenario {
+    type Target = ScenarioSpec;
 
-fn default_sample_interval() -> Span {
-    Span::from_millis(100)
+    fn deref(&self) -> &ScenarioSpec {
+        &self.spec
+    }
 }
 
 impl Scenario {
-    /// Reads a scenario file.
+    /// Reads a scenario file, with the built-in catalogue.
     ///
     /// # Errors
     /// If the text is not TOML (with line and column), or as [`Scenario::from_json`].
@@ -84,16 +61,34 @@ impl Scenario {
         Scenario::from_json(&toml_to_json(text)?)
     }
 
-    /// Reads a scenario from the JSON equivalent of a file, or from the canonical form.
+    /// Reads a scenario from the JSON equivalent of a file, or from the canonical form, with the
+    /// built-in catalogue.
     ///
     /// # Errors
     /// Names the field, what was given and what is allowed.
     pub fn from_json(value: &Value) -> Result<Scenario, FieldError> {
-        let mut scenario: Scenario = serde_path_to_error::deserialize(value)
+        Scenario::read(value, Arc::clone(catalogue::builtin()))
+    }
+
+    /// Reads a scenario from JSON whose names are those of `catalogue`.
+    ///
+    /// # Errors
+    /// Names the field, what was given and what is allowed.
+    pub fn read(value: &Value, catalogue: Arc<Catalogue>) -> Result<Scenario, FieldError> {
+        let mut spec: ScenarioSpec = serde_path_to_error::deserialize(value)
             .map_err(|error| FieldError::from_serde(&error))?;
-        resolve::resolve(&mut scenario)?;
-        validate::check(&scenario)?;
-        Ok(scenario)
+        resolve::resolve(&mut spec, &catalogue)?;
+        validate::check(&spec, &catalogue)?;
+        let plan = plan(&spec, &catalogue)?;
+        validate::check_plan(&spec, &plan, &catalogue)?;
+        Ok(Scenario { spec, plan: Arc::new(plan), catalogue })
+    }
+
+    /// The same with another seed.
+    #[must_use]
+    pub fn with_seed(mut self, seed: u64) -> Scenario {
+        self.spec.seed = seed;
+        self
     }
 
     /// What can be run and is seldom meant, field by field.
@@ -104,29 +99,42 @@ impl Scenario {
     /// The canonical form: every default filled in, names and quantities in one spelling, `count`
     /// kept.
     pub fn to_json(&self) -> Value {
-        serde_json::to_value(self).expect("a scenario serialises")
-    }
-
-    /// The flows of the run, `count` expanded.
-    pub fn flows_expanded(&self) -> Vec<Flow<'_>> {
-        let copies = self.flows.iter().enumerate();
-        let copies = copies.flat_map(|(entry, spec)| (0..spec.count).map(move |_| (entry, spec)));
-        copies.zip(0..).map(|((entry, spec), id)| Flow { id, entry, spec }).collect()
+        serde_json::to_value(&self.spec).expect("a scenario serialises")
     }
 
     /// The network that the topology makes for the flows.
-    ///
-    /// # Errors
-    /// If a flow's hosts or route do not fit; never for a scenario that was read.
-    pub fn plan(&self) -> Result<Plan, FieldError> {
-        let entry = topology::find(&self.topology.kind).map_err(|e| e.within("topology"))?;
-        entry.build(&self.topology.params, &self.flows_expanded())
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// The catalogue it was read with.
+    pub fn catalogue(&self) -> &Catalogue {
+        &self.catalogue
     }
 }
 
-/// The JSON schema of scenario files.
-pub fn json_schema() -> Value {
-    schemars::schema_for!(Scenario).to_value()
+fn plan(spec: &ScenarioSpec, catalogue: &Catalogue) -> Result<Plan, FieldError> {
+    let topology = &spec.topology;
+    let entry =
+        catalogue.find::<spec::Topology>(&topology.kind).map_err(|e| e.within("topology"))?;
+    (entry.make)(&topology.params, &spec.flows_expanded(), catalogue)
+}
+
+/// The JSON schema of scenario files, with the members of `catalogue`.
+pub fn json_schema(catalogue: &Catalogue) -> Value {
+    fn define<K: Kind>(definitions: &mut Map<String, Value>, catalogue: &Catalogue) {
+        definitions.insert(K::NAME.to_owned(), spec::schema_of::<K>(catalogue));
+    }
+    let mut schema = schemars::schema_for!(ScenarioSpec).to_value();
+    if let Some(definitions) = schema["$defs"].as_object_mut() {
+        define::<spec::Cca>(definitions, catalogue);
+        define::<spec::Queue>(definitions, catalogue);
+        define::<spec::Traffic>(definitions, catalogue);
+        define::<spec::Topology>(definitions, catalogue);
+        define::<spec::Transport>(definitions, catalogue);
+        define::<spec::Node>(definitions, catalogue);
+    }
+    schema
 }
 
 #[cfg(test)]

@@ -5,8 +5,10 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use serde_json::{Value, json};
 
+use super::Scenario;
 use super::random::{mutated, scenario};
-use super::{Cca, Kind, Queue, Scenario, Traffic};
+use crate::catalogue::builtin;
+use crate::spec::{Cca, Queue, Traffic};
 
 fn reads_back_to_itself(scenario: &Scenario) {
     let canonical = scenario.to_json();
@@ -14,7 +16,6 @@ fn reads_back_to_itself(scenario: &Scenario) {
     let again = Scenario::from_json(&serde_json::from_str(&text).unwrap());
     let again = again.unwrap_or_else(|why| panic!("{why}\nin {canonical:#}"));
     assert_eq!(again.to_json(), canonical);
-    assert_eq!(&again, scenario);
 }
 
 proptest! {
@@ -24,7 +25,7 @@ proptest! {
     fn canonical_forms_are_fixed_points_and_every_flow_has_a_route(value in scenario()) {
         if let Ok(scenario) = Scenario::from_json(&value) {
             reads_back_to_itself(&scenario);
-            prop_assert_eq!(scenario.plan().unwrap().routes.len(), scenario.flows_expanded().len());
+            prop_assert_eq!(scenario.plan().routes.len(), scenario.flows_expanded().len());
         }
     }
 
@@ -80,11 +81,11 @@ fn every_member_is_accepted_with_its_defaults() {
         let scenario = Scenario::from_json(&value).unwrap_or_else(|why| panic!("{why} in {value}"));
         reads_back_to_itself(&scenario);
     };
-    Cca::members().for_each(|cca| read(base(cca.name, "fifo")));
-    Queue::members().for_each(|queue| read(base("reno", queue.name)));
-    for traffic in Traffic::members() {
+    builtin().names::<Cca>().into_iter().for_each(|cca| read(base(cca, "fifo")));
+    builtin().names::<Queue>().into_iter().for_each(|queue| read(base("reno", queue)));
+    for traffic in builtin().names::<Traffic>() {
         let mut scenario = base("reno", "fifo");
-        scenario["flows"][0]["traffic"] = json!(traffic.name);
+        scenario["flows"][0]["traffic"] = json!(traffic);
         read(scenario);
     }
 }

@@ -5,10 +5,15 @@ use std::collections::BTreeSet;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::{Cca, Kind, Queue, Scenario, Traffic, json_schema};
+use super::{Scenario, json_schema};
+use crate::catalogue::builtin;
+use crate::registry::Kind;
+use crate::spec::{Cca, Queue, Traffic};
 
 fn names<K: Kind>() -> impl Strategy<Value = Value> {
-    prop::sample::select(K::members().map(|member| json!(member.name)).collect::<Vec<_>>())
+    prop::sample::select(
+        builtin().names::<K>().into_iter().map(|name| json!(name)).collect::<Vec<_>>(),
+    )
 }
 
 /// Values that some key takes, and values that none takes.
@@ -77,8 +82,9 @@ fn any_value() -> impl Strategy<Value = Value> {
 
 fn spec<K: Kind>() -> impl Strategy<Value = Value> {
     names::<K>().prop_flat_map(|name| {
-        let keys: Vec<String> = K::find(name.as_str().unwrap_or_default())
-            .map(|listing| (listing.schema)())
+        let keys: Vec<String> = builtin()
+            .find::<K>(name.as_str().unwrap_or_default())
+            .map(|entry| (entry.listing.schema)())
             .ok()
             .and_then(|schema| schema["properties"].as_object().cloned())
             .map(|properties| properties.into_iter().map(|(key, _)| key).collect())
@@ -245,7 +251,7 @@ fn keys() -> Vec<String> {
         }
     }
     let mut found = BTreeSet::from(["nonsense".to_owned()]);
-    collect(&json_schema(), &mut found);
+    collect(&json_schema(builtin()), &mut found);
     found.into_iter().collect()
 }
 

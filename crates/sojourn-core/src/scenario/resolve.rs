@@ -1,36 +1,41 @@
 //! Defaults that depend on other keys, and canonical names.
 
-use super::{FlowSpec, Scenario, Transport};
-use crate::cc::{self, EcnMode};
+use super::ScenarioSpec;
 use crate::error::FieldError;
+use crate::registry::Catalogue;
+use crate::spec::{Cca, EcnMode, FlowSpec, Transport};
 
 /// Fills in every default and makes every name canonical.
-pub fn resolve(scenario: &mut Scenario) -> Result<(), FieldError> {
-    scenario.topology.resolve().map_err(|e| e.within("topology"))?;
+pub fn resolve(scenario: &mut ScenarioSpec, catalogue: &Catalogue) -> Result<(), FieldError> {
+    scenario.topology.resolve(catalogue).map_err(|e| e.within("topology"))?;
     for (index, flow) in scenario.flows.iter_mut().enumerate() {
         flow.stop.get_or_insert(scenario.duration);
         flow.stack.get_or_insert(scenario.stack);
-        resolve_flow(flow).map_err(|e| e.within(&format!("flows.{index}")))?;
+        resolve_flow(flow, catalogue).map_err(|e| e.within(&format!("flows.{index}")))?;
     }
     Ok(())
 }
 
-fn resolve_flow(flow: &mut FlowSpec) -> Result<(), FieldError> {
-    flow.traffic.resolve().map_err(|e| e.within("traffic"))?;
+fn resolve_flow(flow: &mut FlowSpec, catalogue: &Catalogue) -> Result<(), FieldError> {
+    flow.traffic.resolve(catalogue).map_err(|e| e.within("traffic"))?;
+    flow.transport.resolve(catalogue).map_err(|e| e.within("transport"))?;
+    let transport = catalogue.find::<Transport>(&flow.transport.kind)?;
     let mut required = EcnMode::Off;
-    match (&mut flow.cca, flow.transport) {
-        (Some(cca), Transport::Tcp) => {
-            cca.resolve().map_err(|e| e.within("cca"))?;
-            required = cc::find(&cca.kind)?.ecn;
+    match (&mut flow.cca, transport.facts.controlled) {
+        (Some(cca), true) => {
+            cca.resolve(catalogue).map_err(|e| e.within("cca"))?;
+            required = catalogue.find::<Cca>(&cca.kind)?.facts.ecn;
         }
-        (None, Transport::Tcp) => {
+        (None, true) => {
             let message = "is missing; name a congestion control, such as \"reno\"";
             return Err(FieldError::new("cca", message));
         }
-        (Some(_), Transport::Udp) => {
-            return Err(FieldError::new("cca", "given with transport udp, which has none"));
+        (Some(_), false) => {
+            let name = transport.listing.name;
+            let message = format!("given with transport {name}, which has none");
+            return Err(FieldError::new("cca", message));
         }
-        (None, Transport::Udp) => {}
+        (None, false) => {}
     }
     flow.ecn.get_or_insert(required);
     Ok(())

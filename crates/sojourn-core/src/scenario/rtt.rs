@@ -3,9 +3,10 @@
 //! Where the links on a flow's way have delays of their own, nothing is missing. Elsewhere its base
 //! RTT is zero, and with it every buffer that is given in bandwidth-delay products.
 
-use super::{FlowSpec, Scenario};
+use super::Scenario;
 use crate::error::FieldError;
 use crate::quantity::Limit;
+use crate::spec::FlowSpec;
 use crate::topology::{Plan, Routes};
 use crate::units::Span;
 
@@ -16,7 +17,7 @@ pub fn check(flow: &FlowSpec, routes: &Routes, plan: &Plan) -> Result<(), FieldE
     }
     let links = routes.forward.iter().chain(&routes.backward);
     for link in links.map(|link| &plan.links[*link as usize]) {
-        if let Some(limit) = link.spec.queue_limits().map(|(_, l)| l).find(is_product) {
+        if let Some(limit) = link.spec.queue_sizes().map(|(_, l)| l).find(is_product) {
             let message = format!(
                 "is missing; the queue of link '{}' is {limit} of it: give a round-trip time, \
                  such as \"20 ms\", or the limit in packets",
@@ -37,7 +38,7 @@ pub fn warnings(scenario: &Scenario) -> Vec<FieldError> {
     if scenario.flows.iter().all(|flow| flow.rtt.is_some()) {
         return Vec::new();
     }
-    let Ok(plan) = scenario.plan() else { return Vec::new() };
+    let plan = scenario.plan();
     let flows = scenario.flows_expanded();
     let silent = flows
         .iter()

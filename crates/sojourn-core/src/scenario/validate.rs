@@ -1,10 +1,12 @@
 //! What no single key can say: the order of times, what fits together, and limits on sizes.
 
-use super::limits::{LONGEST_DELAY, MOST_BYTES, MOST_PACKETS, SMALL_PACKET, refuse, require};
-use super::{BufferSize, FlowSpec, LinkSpec, Scenario, Transport, rtt};
-use crate::cc::{self, EcnMode};
+use super::{ScenarioSpec, rtt};
+use crate::edge::link::LinkSpec;
 use crate::error::FieldError;
 use crate::quantity::{Bytes, Limit};
+use crate::registry::Catalogue;
+use crate::spec::limits::{LONGEST_DELAY, MOST_BYTES, MOST_PACKETS, SMALL_PACKET, refuse, require};
+use crate::spec::{BufferSize, Cca, EcnMode, FlowSpec, Traffic, Transport};
 use crate::topology::{Plan, Routes};
 use crate::traffic;
 use crate::units::{Rate, Span};
@@ -20,16 +22,17 @@ const MOST_PER_ACK: u32 = 1_000;
 const LONGEST_NAME: usize = 100;
 
 /// Refuses what cannot be run.
-pub fn check(scenario: &Scenario) -> Check {
+pub fn check(scenario: &ScenarioSpec, catalogue: &Catalogue) -> Check {
     check_name(&scenario.name)?;
     check_times(scenario)?;
     let copies: u64 = scenario.flows.iter().map(|flow| u64::from(flow.count)).sum();
     require(!scenario.flows.is_empty(), "flows", "no flow", "at least one")?;
     require(copies <= MOST_FLOWS, "flows", format!("{copies} flows"), "at most 100000")?;
     for (index, flow) in scenario.flows.iter().enumerate() {
-        check_flow(flow, scenario.duration).map_err(|e| e.within(&format!("flows.{index}")))?;
+        check_flow(flow, scenario.duration, catalogue)
+            .map_err(|e| e.within(&format!("flows.{index}")))?;
     }
-    check_network(scenario, &scenario.plan()?)
+    Ok(())
 }
 
 /// A name becomes a directory's name.
@@ -40,7 +43,7 @@ fn check_name(name: &str) -> Check {
     require(plain && fits && !name.starts_with('.'), "name", format!("{name:?}"), allowed)
 }
 
-fn check_times(scenario: &Scenario) -> Check {
+fn check_times(scenario: &ScenarioSpec) -> Check {
     let (duration, interval) = (scenario.duration, scenario.sample_interval);
     let within = Span::ZERO < duration && duration <= LONGEST_RUN;
     require(within, "duration", duration, "above zero, at most 1000000 s")?;
@@ -49,7 +52,7 @@ fn check_times(scenario: &Scenario) -> Check {
     require(warmup < duration, "warmup", warmup, &format!("less than the duration, {duration}"))
 }
 
-fn check_flow(flow: &FlowSpec, duration: Span) -> Check {
+fn check_flow(flow: &FlowSpec, duration: Span, catalogue: &Catalogue) -> Check {
     let (start, stop) = (flow.start, flow.stop.unwrap_or(duration));
     require(start < duration, "start", start, &format!("before the end of the run, {duration}"))?;
     require(start < stop, "stop", stop, &format!("after start, {start}"))?;
@@ -61,9 +64,9 @@ fn check_flow(flow: &FlowSpec, duration: Span) -> Check {
     require(acks, "ack_every", flow.ack_every, "1 to 1000 segments")?;
     check_buffer("send_buffer", flow.send_buffer, flow.mss)?;
     check_buffer("receive_buffer", flow.receive_buffer, flow.mss)?;
-    match flow.transport {
-        Transport::Tcp => check_control(flow),
-        Transport::Udp => check_udp(flow),
+    match catalogue.find::<Transport>(&flow.transport.kind)?.facts.controlled {
+        true => check_control(flow, catalogue),
+        false => check_uncontrolled(flow, catalogue),
     }
 }
 
@@ -75,9 +78,9 @@ fn check_buffer(field: &str, size: BufferSize, mss: u32) -> Check {
 }
 
 /// The flow's feedback must give its control what that needs.
-fn check_control(flow: &FlowSpec) -> Check {
+fn check_control(flow: &FlowSpec, catalogue: &Catalogue) -> Check {
     let (Some(cca), Some(ecn)) = (&flow.cca, flow.ecn) else { return Ok(()) };
-    let allowed: &[EcnMode] = match cc::find(&cca.kind)?.ecn {
+    let allowed: &[EcnMode] = match catalogue.find::<Cca>(&cca.kind)?.facts.ecn {
         EcnMode::Off => return Ok(()),
         EcnMode::Classic => &[EcnMode::Classic, EcnMode::Accurate, EcnMode::Dctcp, EcnMode::Sce],
         EcnMode::Sce => &[EcnMode::Sce],
@@ -99,28 +102,30 @@ fn check_control(flow: &FlowSpec) -> Check {
     require(allowed.contains(&ecn), "ecn", ecn.name(), &allowed_text)
 }
 
-fn check_udp(flow: &FlowSpec) -> Check {
-    let ecn = flow.ecn.unwrap_or(EcnMode::Off);
+/// Nothing comes back to a sender without congestion control: its application sets the pace.
+fn check_uncontrolled(flow: &FlowSpec, catalogue: &Catalogue) -> Check {
+    let transport = &flow.transport.kind;
+    let ecn = flow.ecn.unwrap_or_default();
     let plain = matches!(ecn, EcnMode::Off | EcnMode::Classic | EcnMode::L4s);
-    require(plain, "ecn", ecn.name(), "off, classic or l4s with transport udp")?;
-    let paced: Vec<&str> = traffic::TRAFFIC
-        .iter()
-        .filter(|entry| entry.self_paced)
-        .map(|entry| entry.listing.name)
-        .collect();
-    let allowed = format!("{} with transport udp", paced.join(", "));
-    let given = traffic::find(&flow.traffic.kind)?;
-    require(given.self_paced, "traffic", given.listing.name, &allowed)?;
+    let allowed = format!("off, classic or l4s with transport {transport}");
+    require(plain, "ecn", ecn.name(), &allowed)?;
+    let models = catalogue.members::<Traffic>().iter();
+    let paced: Vec<&str> =
+        models.filter(|entry| entry.facts.self_paced).map(|entry| entry.listing.name).collect();
+    let allowed = format!("{} with transport {transport}", paced.join(", "));
+    let given = catalogue.find::<Traffic>(&flow.traffic.kind)?;
+    require(given.facts.self_paced, "traffic", given.listing.name, &allowed)?;
     let rate = flow.traffic.params.get("rate").and_then(|rate| rate.as_str()?.parse().ok());
     let most = Rate::from_bps(traffic::MOST_WRITES * 8 * u64::from(flow.mss));
     let Some(rate) = rate.filter(|rate: &Rate| *rate > most) else { return Ok(()) };
     refuse("traffic.rate", rate, format!("up to {most} in datagrams of {} B (mss)", flow.mss))
 }
 
-fn check_network(scenario: &Scenario, plan: &Plan) -> Check {
+/// Refuses what cannot be run on the network that the topology makes.
+pub fn check_plan(scenario: &ScenarioSpec, plan: &Plan, catalogue: &Catalogue) -> Check {
     check_rows(scenario, plan)?;
     for (flow, routes) in scenario.flows_expanded().iter().zip(&plan.routes) {
-        check_path(flow.spec, routes, plan)
+        check_path(flow.spec, routes, plan, catalogue)
             .and_then(|()| rtt::check(flow.spec, routes, plan))
             .map_err(|e| e.within(&format!("flows.{}", flow.entry)))?;
     }
@@ -132,7 +137,7 @@ fn check_network(scenario: &Scenario, plan: &Plan) -> Check {
     Ok(())
 }
 
-fn check_rows(scenario: &Scenario, plan: &Plan) -> Check {
+fn check_rows(scenario: &ScenarioSpec, plan: &Plan) -> Check {
     let recorded = plan.links.iter().filter(|link| link.recorded).count();
     let interval = scenario.sample_interval;
     let samples = scenario.duration.as_nanos().div_ceil(interval.as_nanos());
@@ -143,26 +148,19 @@ fn check_rows(scenario: &Scenario, plan: &Plan) -> Check {
 }
 
 /// Data without a rate in its way would be sent without end in no time.
-fn check_path(flow: &FlowSpec, routes: &Routes, plan: &Plan) -> Check {
+fn check_path(flow: &FlowSpec, routes: &Routes, plan: &Plan, catalogue: &Catalogue) -> Check {
     let spec = |link: &u32| &plan.links[*link as usize].spec;
     if !routes.forward.iter().any(|link| spec(link).nominal_rate().is_some()) {
         let message =
             "its data passes no link with a rate; give one of the links on its way a rate";
         return Err(FieldError::new("", message));
     }
-    let packet = u64::from(flow.mss + headers(flow.transport));
+    let transport = catalogue.find::<Transport>(&flow.transport.kind)?;
+    let packet = u64::from(flow.mss + transport.facts.headers);
     let mtus = routes.forward.iter().filter_map(|link| spec(link).mtu);
     let Some(mtu) = mtus.min().filter(|mtu| packet > mtu.0) else { return Ok(()) };
     let allowed = format!("IP packets of at most {mtu}, the smallest mtu on its way");
     refuse("mss", format!("{} bytes, in packets of {packet} B,", flow.mss), allowed)
-}
-
-/// IP and transport headers of a data packet in bytes (TCP with the timestamp option).
-fn headers(transport: Transport) -> u32 {
-    match transport {
-        Transport::Tcp => 52,
-        Transport::Udp => 28,
-    }
 }
 
 /// What depends on both rate and delay.
@@ -172,7 +170,7 @@ fn check_products(link: &LinkSpec, base_rtt: Span) -> Check {
     let given = format!("{rate} and, with the base RTT of {base_rtt}, {packets} packets in flight");
     let allowed = format!("at most {MOST_PACKETS} packets in flight");
     require(packets <= MOST_PACKETS, "rate", given, &allowed)?;
-    for (key, limit) in link.queue_limits() {
+    for (key, limit) in link.queue_sizes() {
         let Limit::Bdp(share) = limit else { continue };
         let packets = (packets as f64 * share) as u64;
         let given = format!("{limit}, {packets} packets,");

@@ -1,35 +1,37 @@
 //! From a scenario to the parts of a simulation.
 
 use super::application::Application;
-use super::ends;
 use super::hosts::FlowHosts;
-use crate::cc::EcnMode;
 use crate::edge::link::{FlowDrops, Link, Surroundings};
 use crate::error::FieldError;
 use crate::net::{self, Alarm, Network};
 use crate::packet::{Address, Direction, FiveTuple};
 use crate::record::{FlowFacts, Recorder};
+use crate::registry::Catalogue;
 use crate::rng::StreamKey;
-use crate::scenario::{Flow, Scenario};
+use crate::scenario::Scenario;
+use crate::spec::{EcnMode, Flow, Traffic, Transport};
 use crate::topology::{Plan, PlannedLink, Routes};
-use crate::traffic;
+use crate::transport::{Endpoint, TransportInit};
 use crate::units::{Span, Time};
 
 /// Builds everything the scenario describes.
 pub fn parts(scenario: &Scenario) -> Result<(Network, FlowHosts), FieldError> {
     let random = StreamKey::root(scenario.seed);
     let flows = scenario.flows_expanded();
-    let plan = scenario.plan()?;
-    let facts = flow_facts(scenario, &flows, &plan);
-    let links = links(scenario, &flows, &plan, &facts)?;
-    let (net, addresses) = network(&plan, links)?;
+    let (plan, catalogue) = (scenario.plan(), scenario.catalogue());
+    let facts = flow_facts(scenario, &flows)?;
+    let links = links(scenario, &flows, &facts)?;
+    let (net, addresses) = network(plan, links)?;
     let mut endpoints = Vec::new();
     let mut applications = Vec::new();
     for (flow, addresses) in flows.iter().zip(addresses) {
         let random = random.child("flow").index(flow.id.into());
         let within = |error: FieldError| error.within(&format!("flows.{}", flow.entry));
-        endpoints.extend(ends::build(flow, &plan, addresses, random).map_err(within)?);
-        applications.push(Some(application(flow, random).map_err(within)?));
+        let base_rtt = facts[flow.id as usize].base_rtt;
+        let init = TransportInit { flow: flow.spec, addresses, base_rtt, random };
+        endpoints.extend(ends(&init, catalogue).map_err(within)?);
+        applications.push(Some(application(flow, random, catalogue).map_err(within)?));
     }
     let recorded_links = plan.links.iter().filter(|link| link.recorded).count();
     let interval = scenario.sample_interval.as_nanos().max(1);
@@ -75,20 +77,40 @@ fn at(span: Span) -> Time {
     Time::ZERO + span
 }
 
-fn flow_facts(scenario: &Scenario, flows: &[Flow<'_>], network: &Plan) -> Vec<FlowFacts> {
-    let facts = |flow: &Flow<'_>| FlowFacts {
-        base_rtt: network.base_rtt(flow.id as usize),
-        mss: flow.spec.mss,
-        start: at(flow.spec.start),
-        stop: at(flow.spec.stop.unwrap_or(scenario.duration)),
+fn flow_facts(scenario: &Scenario, flows: &[Flow<'_>]) -> Result<Vec<FlowFacts>, FieldError> {
+    let facts = |flow: &Flow<'_>| {
+        let spec = flow.spec;
+        let transport = scenario.catalogue().find::<Transport>(&spec.transport.kind)?;
+        Ok(FlowFacts {
+            base_rtt: scenario.plan().base_rtt(flow.id as usize),
+            mss: spec.mss,
+            full_packet: spec.mss + transport.facts.headers,
+            start: at(spec.start),
+            stop: at(spec.stop.unwrap_or(scenario.duration)),
+        })
     };
     flows.iter().map(facts).collect()
 }
 
-fn application(flow: &Flow<'_>, random: StreamKey) -> Result<Application, FieldError> {
+/// Sender and receiver of a flow.
+fn ends(
+    init: &TransportInit<'_>,
+    catalogue: &Catalogue,
+) -> Result<[Box<dyn Endpoint>; 2], FieldError> {
+    let transport = &init.flow.transport;
+    let entry = catalogue.find::<Transport>(&transport.kind).map_err(|e| e.within("transport"))?;
+    (entry.make)(&transport.params, init, catalogue)
+}
+
+fn application(
+    flow: &Flow<'_>,
+    random: StreamKey,
+    catalogue: &Catalogue,
+) -> Result<Application, FieldError> {
     let spec = &flow.spec.traffic;
-    let source = traffic::find(&spec.kind)
-        .and_then(|entry| entry.build(&spec.params))
+    let source = catalogue
+        .find::<Traffic>(&spec.kind)
+        .and_then(|entry| (entry.make)(&spec.params, catalogue))
         .map_err(|e| e.within("traffic"))?;
     Ok(Application::new(source, random.child("traffic").stream()))
 }
@@ -96,27 +118,27 @@ fn application(flow: &Flow<'_>, random: StreamKey) -> Result<Application, FieldE
 fn links(
     scenario: &Scenario,
     flows: &[Flow<'_>],
-    network: &Plan,
     facts: &[FlowFacts],
 ) -> Result<Vec<Link>, FieldError> {
+    let (plan, catalogue) = (scenario.plan(), scenario.catalogue());
     let random = StreamKey::root(scenario.seed).child("link");
-    let mut drops = drops_by_link(flows, network);
+    let mut drops = drops_by_link(flows, plan);
     let mut links = Vec::new();
-    for (index, passing) in flows_by_link(network).iter().enumerate() {
-        let link = &network.links[index];
+    for (index, passing) in flows_by_link(plan).iter().enumerate() {
+        let link = &plan.links[index];
         let mut around = surroundings(link, passing, flows, facts, random);
         around.drops = std::mem::take(&mut drops[index]);
         around.end = at(scenario.duration);
         let within = |error: FieldError| error.within(&format!("topology.{}", link.id));
-        links.push(Link::build(&link.spec, around).map_err(within)?);
+        links.push(Link::build(&link.spec, around, catalogue).map_err(within)?);
     }
     Ok(links)
 }
 
 /// For each link, the flows that pass it in either direction.
-fn flows_by_link(network: &Plan) -> Vec<Vec<u32>> {
-    let mut flows = vec![Vec::new(); network.links.len()];
-    for (flow, routes) in (0..).zip(&network.routes) {
+fn flows_by_link(plan: &Plan) -> Vec<Vec<u32>> {
+    let mut flows = vec![Vec::new(); plan.links.len()];
+    for (flow, routes) in (0..).zip(&plan.routes) {
         for link in routes.forward.iter().chain(&routes.backward) {
             flows[*link as usize].push(flow);
         }
@@ -125,11 +147,11 @@ fn flows_by_link(network: &Plan) -> Vec<Vec<u32>> {
 }
 
 /// A flow's listed drops happen on the first recorded link of its path, else on the first.
-fn drops_by_link(flows: &[Flow<'_>], network: &Plan) -> Vec<Vec<FlowDrops>> {
-    let mut drops = vec![Vec::new(); network.links.len()];
+fn drops_by_link(flows: &[Flow<'_>], plan: &Plan) -> Vec<Vec<FlowDrops>> {
+    let mut drops = vec![Vec::new(); plan.links.len()];
     for flow in flows {
-        let route = &network.routes[flow.id as usize].forward;
-        let recorded = route.iter().find(|link| network.links[**link as usize].recorded);
+        let route = &plan.routes[flow.id as usize].forward;
+        let recorded = route.iter().find(|link| plan.links[**link as usize].recorded);
         if let Some(link) = recorded.or(route.first()) {
             drops[*link as usize].push(FlowDrops::new(flow.id, flow.spec.drop.clone()));
         }
@@ -146,7 +168,7 @@ fn surroundings(
     random: StreamKey,
 ) -> Surroundings {
     let passing = || passing.iter().map(|flow| *flow as usize);
-    let largest = passing().map(|flow| ends::full_packet(&flows[flow])).max();
+    let largest = passing().map(|flow| facts[flow].full_packet).max();
     let ecn = |flow: usize| flows[flow].spec.ecn.is_some_and(|ecn| ecn != EcnMode::Off);
     Surroundings {
         full_packet: link.spec.mtu.map(|mtu| mtu.0 as u32).or(largest).unwrap_or(1500),

@@ -2,7 +2,6 @@
 
 mod application;
 mod build;
-mod ends;
 mod hosts;
 #[cfg(test)]
 mod random_runs;

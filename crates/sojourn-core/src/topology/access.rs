@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use serde_json::{Map, json};
 
 use super::Plan;
+use crate::edge::link::LinkSpec;
 use crate::quantity::Limit;
-use crate::scenario::{Flow, LinkSpec, Queue, Spec};
+use crate::spec::{Flow, Queue, Spec};
 use crate::units::{Rate, Span};
 
 /// Adds flows' access links to a network. Without a rate, an access link is a mere delay, and

@@ -3,8 +3,9 @@
 use super::access::Access;
 use super::routing::{Edge, Router};
 use super::{Plan, Routes};
+use crate::edge::link::LinkSpec;
 use crate::error::FieldError;
-use crate::scenario::{Flow, LinkSpec};
+use crate::spec::Flow;
 use crate::units::Rate;
 
 /// A network under construction: links first, then flows.

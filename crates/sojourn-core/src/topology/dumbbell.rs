@@ -21,9 +21,10 @@ use serde::{Deserialize, Serialize};
 
 use super::access::Access;
 use super::{Plan, Routes, Topology};
+use crate::edge::link::LinkSpec;
 use crate::error::FieldError;
-use crate::registry::Params;
-use crate::scenario::{Flow, FlowDirection, LinkSpec};
+use crate::registry::{Catalogue, Params};
+use crate::spec::{Flow, FlowDirection};
 use crate::units::Rate;
 
 /// Keys of a dumbbell.
@@ -41,9 +42,9 @@ pub struct Dumbbell {
 }
 
 impl Params for Dumbbell {
-    fn resolve(&mut self) -> Result<(), FieldError> {
-        self.bottleneck.resolve().map_err(|e| e.within("bottleneck"))?;
-        self.reverse.resolve().map_err(|e| e.within("reverse"))
+    fn resolve(&mut self, catalogue: &Catalogue) -> Result<(), FieldError> {
+        self.bottleneck.resolve(catalogue).map_err(|e| e.within("bottleneck"))?;
+        self.reverse.resolve(catalogue).map_err(|e| e.within("reverse"))
     }
 
     fn validate(&self) -> Result<(), FieldError> {
@@ -70,7 +71,7 @@ impl Dumbbell {
 }
 
 impl Topology for Dumbbell {
-    fn plan(&self, flows: &[Flow<'_>]) -> Result<Plan, FieldError> {
+    fn plan(&self, flows: &[Flow<'_>], _catalogue: &Catalogue) -> Result<Plan, FieldError> {
         let mut plan = Plan::default();
         let mut access = Access::new(self.access_rate);
         let (mut there, mut back) = (self.bottleneck.clone(), self.way_back());
@@ -115,7 +116,7 @@ mod tests {
             },
             "flows": flows,
         });
-        Scenario::from_json(&scenario).unwrap().plan().unwrap()
+        Scenario::from_json(&scenario).unwrap().plan().clone()
     }
 
     #[test]

@@ -19,9 +19,10 @@ use serde_json::{Map, Value};
 
 use super::builder::Builder;
 use super::{Plan, Topology, known_node};
+use crate::edge::link::LinkSpec;
 use crate::error::FieldError;
-use crate::registry::Params;
-use crate::scenario::{Flow, FlowDirection, LinkSpec};
+use crate::registry::{Catalogue, Params};
+use crate::spec::{Flow, FlowDirection};
 
 /// Keys of a graph.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
@@ -57,10 +58,10 @@ fn both_ways() -> bool {
 }
 
 impl GraphLink {
-    fn spec(&self) -> Result<LinkSpec, FieldError> {
+    fn spec(&self, catalogue: &Catalogue) -> Result<LinkSpec, FieldError> {
         let mut spec: LinkSpec = serde_path_to_error::deserialize(Value::Object(self.link.clone()))
             .map_err(|error| FieldError::from_serde(&error))?;
-        spec.resolve()?;
+        spec.resolve(catalogue)?;
         if !self.duplex && spec.reverse_loss.fraction() > 0.0 {
             return Err(FieldError::new("reverse_loss", "given for a link that is not duplex"));
         }
@@ -77,9 +78,9 @@ impl GraphLink {
 }
 
 impl Params for Graph {
-    fn resolve(&mut self) -> Result<(), FieldError> {
+    fn resolve(&mut self, catalogue: &Catalogue) -> Result<(), FieldError> {
         for (index, link) in self.links.iter_mut().enumerate() {
-            let spec = link.spec().map_err(|e| e.within(&format!("links.{index}")))?;
+            let spec = link.spec(catalogue).map_err(|e| e.within(&format!("links.{index}")))?;
             if let Ok(Value::Object(keys)) = serde_json::to_value(spec) {
                 link.link = keys;
             }
@@ -116,13 +117,14 @@ impl Params for Graph {
 }
 
 impl Topology for Graph {
-    fn plan(&self, flows: &[Flow<'_>]) -> Result<Plan, FieldError> {
+    fn plan(&self, flows: &[Flow<'_>], catalogue: &Catalogue) -> Result<Plan, FieldError> {
         let mut builder = Builder::new(None);
         for node in &self.nodes {
             builder.node(node)?;
         }
         for (index, link) in self.links.iter().enumerate() {
-            let spec = link.spec().map_err(|e| e.within(&format!("topology.links.{index}")))?;
+            let spec =
+                link.spec(catalogue).map_err(|e| e.within(&format!("topology.links.{index}")))?;
             let reverse = link.duplex.then(|| spec.reversed());
             builder.link(&link.id, [&link.from, &link.to], spec, reverse)?;
         }
@@ -174,7 +176,7 @@ mod tests {
             ] },
             "flows": [flow],
         });
-        Scenario::from_json(&scenario)?.plan()
+        Ok(Scenario::from_json(&scenario)?.plan().clone())
     }
 
     fn way(plan: &Plan, links: &[u32]) -> Vec<String> {

@@ -6,8 +6,8 @@
 use serde_json::{Map, Value};
 
 use crate::error::FieldError;
-use crate::registry::{self, Listing, Params};
-use crate::scenario::Flow;
+use crate::registry::{self, Catalogue, Entry, Kind, Listing, NoFacts, Params, members};
+use crate::spec::{self, Flow};
 
 mod access;
 mod builder;
@@ -22,19 +22,8 @@ pub use plan::{Plan, PlannedLink, Routes};
 #[allow(clippy::upper_case_acronyms)]
 mod template;
 
-macro_rules! topologies {
-    ($($name:literal $module:ident :: $type:ident),* $(,)?) => {
-        $(pub mod $module;)*
-
-        /// Every topology.
-        pub static TOPOLOGIES: &[TopologyEntry] = &[$(TopologyEntry::new::<$module::$type>(
-            $name,
-            include_str!(concat!(stringify!($module), ".rs")),
-        )),*];
-    };
-}
-
-topologies! {
+members! {
+    spec::Topology;
     "dumbbell" dumbbell::Dumbbell,
     "parking_lot" parking_lot::ParkingLot,
     "graph" graph::Graph,
@@ -46,47 +35,32 @@ pub trait Topology: Params + 'static {
     ///
     /// # Errors
     /// If a flow's hosts or route do not fit. The field is relative to the scenario.
-    fn plan(&self, flows: &[Flow<'_>]) -> Result<Plan, FieldError>;
+    fn plan(&self, flows: &[Flow<'_>], catalogue: &Catalogue) -> Result<Plan, FieldError>;
 }
 
-/// A registered topology.
-pub struct TopologyEntry {
-    /// Name, documentation, parameters.
-    pub listing: Listing,
-    make: Factory,
+impl Kind for spec::Topology {
+    const NAME: &'static str = "topology";
+    const PLURAL: &'static str = "topologies";
+    const TITLE: &'static str = "topology";
+    const EXAMPLE: &'static str = "dumbbell";
+    type Facts = NoFacts;
+    type Make = Make;
 }
 
-type Factory = fn(&Map<String, Value>, &[Flow<'_>]) -> Result<Plan, FieldError>;
+/// How a plan is made for flows. Errors: a parameter is wrong, or a flow's hosts or route do not fit.
+pub type Make = fn(&Map<String, Value>, &[Flow<'_>], &Catalogue) -> Result<Plan, FieldError>;
 
-impl TopologyEntry {
-    const fn new<T: Topology>(name: &'static str, source: &'static str) -> Self {
-        TopologyEntry { listing: Listing::new::<T>(name, source), make: make::<T> }
+/// The entry of the topology `T`, whose `source` begins with its documentation.
+pub fn entry<T: Topology>(name: &'static str, source: &'static str) -> Entry<spec::Topology> {
+    Entry {
+        listing: Listing::new::<T>(name, source),
+        facts: NoFacts {},
+        make: |params, flows, catalogue| {
+            let topology: T =
+                registry::parse_params(params, catalogue).map_err(|e| e.within("topology"))?;
+            topology.plan(flows, catalogue)
+        },
     }
-
-    /// Builds the network.
-    ///
-    /// # Errors
-    /// If a parameter is wrong, or a flow's hosts or route do not fit.
-    pub fn build(
-        &self,
-        params: &Map<String, Value>,
-        flows: &[Flow<'_>],
-    ) -> Result<Plan, FieldError> {
-        (self.make)(params, flows)
-    }
-}
-
-fn make<T: Topology>(params: &Map<String, Value>, flows: &[Flow<'_>]) -> Result<Plan, FieldError> {
-    let topology: T = registry::parse_params(params).map_err(|e| e.within("topology"))?;
-    topology.plan(flows)
-}
-
-/// Finds a topology by name.
-///
-/// # Errors
-/// Lists the known names and suggests the nearest.
-pub fn find(name: &str) -> Result<&'static TopologyEntry, FieldError> {
-    registry::find(TOPOLOGIES, |entry| &entry.listing, name, "topology")
 }
 
 /// The index of the node of this name.

@@ -15,10 +15,11 @@ use serde::{Deserialize, Serialize};
 
 use super::builder::Builder;
 use super::{Plan, Topology, known_node};
+use crate::edge::link::LinkSpec;
 use crate::error::FieldError;
 use crate::quantity::Percent;
-use crate::registry::Params;
-use crate::scenario::{Flow, FlowDirection, LinkSpec};
+use crate::registry::{Catalogue, Params};
+use crate::spec::{Flow, FlowDirection};
 use crate::units::Rate;
 
 /// Keys of a parking lot.
@@ -36,11 +37,11 @@ pub struct ParkingLot {
 }
 
 impl Params for ParkingLot {
-    fn resolve(&mut self) -> Result<(), FieldError> {
+    fn resolve(&mut self, catalogue: &Catalogue) -> Result<(), FieldError> {
         for (index, hop) in self.hops.iter_mut().enumerate() {
-            hop.resolve().map_err(|e| e.within(&format!("hops.{index}")))?;
+            hop.resolve(catalogue).map_err(|e| e.within(&format!("hops.{index}")))?;
         }
-        self.reverse.resolve().map_err(|e| e.within("reverse"))
+        self.reverse.resolve(catalogue).map_err(|e| e.within("reverse"))
     }
 
     fn validate(&self) -> Result<(), FieldError> {
@@ -70,7 +71,7 @@ impl ParkingLot {
 }
 
 impl Topology for ParkingLot {
-    fn plan(&self, flows: &[Flow<'_>]) -> Result<Plan, FieldError> {
+    fn plan(&self, flows: &[Flow<'_>], _catalogue: &Catalogue) -> Result<Plan, FieldError> {
         let mut builder = Builder::new(self.access_rate);
         let nodes: Vec<String> = (0..=self.hops.len()).map(|n| format!("n{n}")).collect();
         for (index, hop) in self.hops.iter().enumerate() {
@@ -124,7 +125,7 @@ mod tests {
             "topology": { "kind": "parking-lot", "hops": [hop, hop, hop] },
             "flows": flows,
         });
-        Scenario::from_json(&scenario).unwrap().plan().unwrap()
+        Scenario::from_json(&scenario).unwrap().plan().clone()
     }
 
     #[test]

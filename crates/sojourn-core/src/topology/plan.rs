@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
+use crate::edge::link::LinkSpec;
 use crate::error::FieldError;
-use crate::scenario::LinkSpec;
 use crate::units::Span;
 
 /// Routes count passed links in a byte.

@@ -6,12 +6,14 @@
 //! Models do not see deliveries: what is written faster than the network carries waits in the
 //! send buffer.
 
+use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::error::FieldError;
 use crate::quantity::Bytes;
-use crate::registry::{self, Listing, Params};
+use crate::registry::{self, Catalogue, Entry, Kind, Listing, Params, members};
 use crate::rng::Stream;
+use crate::spec::Traffic;
 use crate::units::{Rate, Span, Time};
 
 mod draw;
@@ -24,19 +26,8 @@ mod testing;
 #[allow(clippy::upper_case_acronyms)]
 mod template;
 
-macro_rules! models {
-    ($($name:literal $module:ident :: $type:ident),* $(,)?) => {
-        $(pub mod $module;)*
-
-        /// Every traffic model.
-        pub static TRAFFIC: &[TrafficEntry] = &[$(TrafficEntry::new::<$module::$type>(
-            $name,
-            include_str!(concat!(stringify!($module), ".rs")),
-        )),*];
-    };
-}
-
-models! {
+members! {
+    Traffic;
     "greedy" greedy::Greedy,
     "sized" sized::Transfers,
     "cbr" cbr::Cbr,
@@ -140,37 +131,35 @@ impl<W: Workload> TrafficSource for Source<W> {
     }
 }
 
-/// A registered traffic model.
-pub struct TrafficEntry {
-    /// Name, documentation, parameters.
-    pub listing: Listing,
-    /// Whether it writes at its own rate; a model that does not cannot use UDP.
+impl Kind for Traffic {
+    const NAME: &'static str = "traffic";
+    const PLURAL: &'static str = "traffic";
+    const TITLE: &'static str = "traffic model";
+    const EXAMPLE: &'static str = "greedy";
+    type Facts = TrafficFacts;
+    type Make = Make;
+}
+
+/// What is known of a traffic model besides its listing.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct TrafficFacts {
+    /// Whether it writes at its own rate; a model that does not needs a transport that slows it
+    /// down.
     pub self_paced: bool,
-    make: Factory,
 }
 
-type Factory = fn(&Map<String, Value>) -> Result<Box<dyn TrafficSource>, FieldError>;
+/// How a source is built. Errors: a parameter is unknown, of the wrong type or out of range.
+pub type Make = fn(&Map<String, Value>, &Catalogue) -> Result<Box<dyn TrafficSource>, FieldError>;
 
-impl TrafficEntry {
-    const fn new<W: Registered>(name: &'static str, source: &'static str) -> Self {
-        TrafficEntry {
-            listing: Listing::new::<W::Params>(name, source),
-            self_paced: W::SELF_PACED,
-            make: make::<W>,
-        }
+/// The entry of the workload `W`, whose `source` begins with its documentation.
+pub fn entry<W: Registered>(name: &'static str, source: &'static str) -> Entry<Traffic> {
+    Entry {
+        listing: Listing::new::<W::Params>(name, source),
+        facts: TrafficFacts { self_paced: W::SELF_PACED },
+        make: |params, catalogue| {
+            Ok(Box::new(Source::new(W::new(registry::parse_params(params, catalogue)?))))
+        },
     }
-
-    /// Builds a source.
-    ///
-    /// # Errors
-    /// If a parameter is unknown, of the wrong type or out of range.
-    pub fn build(&self, params: &Map<String, Value>) -> Result<Box<dyn TrafficSource>, FieldError> {
-        (self.make)(params)
-    }
-}
-
-fn make<W: Registered>(params: &Map<String, Value>) -> Result<Box<dyn TrafficSource>, FieldError> {
-    Ok(Box::new(Source::new(W::new(registry::parse_params(params)?))))
 }
 
 /// Largest single write: a datagram cannot be longer, and a stream has no use for it.
@@ -201,12 +190,4 @@ fn check_interval(field: &str, interval: Span) -> Result<(), FieldError> {
         return Err(FieldError::new(field, message));
     }
     Ok(())
-}
-
-/// Finds a traffic model by name.
-///
-/// # Errors
-/// Lists the known names and suggests the nearest.
-pub fn find(name: &str) -> Result<&'static TrafficEntry, FieldError> {
-    registry::find(TRAFFIC, |entry| &entry.listing, name, "traffic model")
 }

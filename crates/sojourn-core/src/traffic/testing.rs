@@ -2,9 +2,10 @@
 
 use serde_json::Value;
 
-use super::{Action, find};
+use super::Action;
+use crate::catalogue::builtin;
 use crate::rng::StreamKey;
-use crate::scenario::{Spec, Traffic, toml_to_json};
+use crate::spec::{Spec, Traffic, toml_to_json};
 use crate::units::{Span, Time};
 
 /// The actions before `until` of a model written as in a scenario, with their times since the
@@ -12,7 +13,8 @@ use crate::units::{Span, Time};
 pub fn actions(kind: &str, until: Span) -> Vec<(Span, Action)> {
     let table: Value = toml_to_json(&format!("traffic = {kind}")).unwrap();
     let spec: Spec<Traffic> = serde_json::from_value(table["traffic"].clone()).unwrap();
-    let mut source = find(&spec.kind).unwrap().build(&spec.params).unwrap();
+    let entry = builtin().find::<Traffic>(&spec.kind).unwrap();
+    let mut source = (entry.make)(&spec.params, builtin()).unwrap();
     let mut rng = StreamKey::root(7).stream();
     let start = Time::ZERO + Span::from_secs(5);
     let mut now = start;

@@ -3,13 +3,97 @@
 //! An endpoint is sans-io: packets and times go in, packets and the next timeout come out. TCP is
 //! one; other transports are further implementations of [`Endpoint`], not variants of TCP.
 
-pub mod tcp;
-pub mod udp;
+use serde::Serialize;
+use serde_json::{Map, Value};
 
-use crate::packet::Packet;
+use crate::error::FieldError;
+use crate::packet::{Address, Packet};
 use crate::record::FlowCounters;
 use crate::record::histogram::Histogram;
-use crate::units::Time;
+use crate::registry::{self, Catalogue, Entry, Kind, Listing, Params, members};
+use crate::rng::StreamKey;
+use crate::spec::{FlowSpec, Transport};
+use crate::units::{Span, Time};
+
+members! {
+    Transport;
+    "tcp" tcp::Tcp,
+    "udp" udp::Udp,
+}
+
+impl Kind for Transport {
+    const NAME: &'static str = "transport";
+    const PLURAL: &'static str = "transports";
+    const TITLE: &'static str = "transport";
+    const EXAMPLE: &'static str = "tcp";
+    const BY_NAME: bool = true;
+    type Facts = TransportFacts;
+    type Make = Make;
+}
+
+/// What is known of a transport besides its listing.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct TransportFacts {
+    /// IP and transport headers of a data packet, in bytes.
+    pub headers: u32,
+    /// Whether a congestion control decides what it may send.
+    pub controlled: bool,
+}
+
+/// How the two endpoints of a flow are built, the sender first. Errors: a parameter is unknown, of
+/// the wrong type or out of range; the field is relative to the flow.
+pub type Make = fn(
+    &Map<String, Value>,
+    &TransportInit<'_>,
+    &Catalogue,
+) -> Result<[Box<dyn Endpoint>; 2], FieldError>;
+
+/// What the endpoints of a flow are built from.
+#[derive(Clone, Copy, Debug)]
+pub struct TransportInit<'a> {
+    /// What the scenario says of the flow.
+    pub flow: &'a FlowSpec,
+    /// How the sender's and the receiver's packets are addressed.
+    pub addresses: [Address; 2],
+    /// Round-trip propagation delay.
+    pub base_rtt: Span,
+    /// Names the flow's random draws.
+    pub random: StreamKey,
+}
+
+/// A transport that can be registered.
+pub trait Registered: Sized + 'static {
+    /// Its parameters.
+    type Params: Params;
+
+    /// IP and transport headers of a data packet, in bytes.
+    const HEADERS: u32;
+
+    /// Whether a congestion control decides what it may send.
+    const CONTROLLED: bool;
+
+    /// Builds the sender and the receiver of a flow.
+    ///
+    /// # Errors
+    /// If the flow's keys do not fit; the field is relative to the flow.
+    fn endpoints(
+        params: Self::Params,
+        init: &TransportInit<'_>,
+        catalogue: &Catalogue,
+    ) -> Result<[Box<dyn Endpoint>; 2], FieldError>;
+}
+
+/// The entry of the transport `T`, whose `source` begins with its documentation.
+pub fn entry<T: Registered>(name: &'static str, source: &'static str) -> Entry<Transport> {
+    Entry {
+        listing: Listing::new::<T::Params>(name, source),
+        facts: TransportFacts { headers: T::HEADERS, controlled: T::CONTROLLED },
+        make: |params, init, catalogue| {
+            let params = registry::parse_params(params, catalogue);
+            T::endpoints(params.map_err(|e| e.within("transport"))?, init, catalogue)
+        },
+    }
+}
 
 /// One end of a flow.
 pub trait Endpoint: Send {

@@ -3,14 +3,36 @@
 //! Each write is a datagram of that payload, or several if it is larger than the flow's `mss`. The
 //! receiver counts; a datagram that the network duplicated is recognised among the last 128.
 
-use super::Endpoint;
-use crate::cc::EcnMode;
+use super::{Endpoint, Registered, TransportInit};
+use crate::error::FieldError;
 use crate::packet::{Address, Datagram, Ecn, Header, Packet};
 use crate::record::FlowCounters;
+use crate::registry::{Catalogue, NoParams};
+use crate::spec::EcnMode;
 use crate::units::{Span, Time};
 
 /// IPv4 and UDP headers.
 pub const HEADERS: u32 = 28;
+
+/// UDP between one sender and one receiver.
+#[derive(Debug)]
+pub struct Udp;
+
+impl Registered for Udp {
+    type Params = NoParams;
+    const HEADERS: u32 = HEADERS;
+    const CONTROLLED: bool = false;
+
+    fn endpoints(
+        _params: NoParams,
+        init: &TransportInit<'_>,
+        _catalogue: &Catalogue,
+    ) -> Result<[Box<dyn Endpoint>; 2], FieldError> {
+        let ecn = init.flow.ecn.unwrap_or_default();
+        let init = UdpInit { forward: init.addresses[0], mss: init.flow.mss, ecn };
+        Ok([Box::new(Sender::new(init)), Box::new(Receiver::new())])
+    }
+}
 
 /// What both ends are told of their flow.
 #[derive(Clone, Copy, Debug)]

@@ -1,9 +1,10 @@
 //! Socket buffers: `auto` is never the limit, and what is one says so.
 
-use sojourn_core::cc::CONTROLS;
+use sojourn_core::catalogue::builtin;
 use sojourn_core::record::{Outcome, Table};
 use sojourn_core::scenario::Scenario;
 use sojourn_core::sim::Simulation;
+use sojourn_core::spec::Cca;
 
 /// Deep buffers, long paths, losses that keep data waiting at the receiver: seconds and bottleneck.
 const PATHS: &[(u32, &str, &str)] = &[
@@ -59,7 +60,7 @@ fn differences(one: Outcome, other: Outcome) -> Vec<String> {
 #[test]
 fn auto_is_as_good_as_a_gigabyte_with_every_control() {
     let by_writing = ["flow_samples.written_bytes", "flow_samples.one_way_delay_sum"];
-    for control in CONTROLS.iter().map(|entry| entry.listing.name) {
+    for control in builtin().names::<Cca>() {
         for (seconds, rtt, bottleneck) in PATHS {
             let case = format!("{control}, {rtt}");
             let flow = format!("cca = \"{control}\"");

@@ -58,7 +58,10 @@ fn exceptions_name_checks_and_controls() {
         }
         assert!(!exception.reason.is_empty());
         for control in exception.controls {
-            assert!(sojourn_core::cc::find(control).is_ok(), "{control}");
+            assert!(
+                sojourn_core::catalogue::builtin().find::<sojourn_core::spec::Cca>(control).is_ok(),
+                "{control}"
+            );
         }
     }
 }

@@ -4,11 +4,13 @@ use std::collections::HashMap;
 
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
+use sojourn_core::catalogue::builtin;
 use sojourn_core::packet::{Direction, Ecn, FiveTuple, Packet};
 use sojourn_core::queue::{
-    DropReason, QUEUES, QueueContext, QueueCounters, QueueDiscipline, QueueInit, QueueObserver,
+    DropReason, QueueContext, QueueCounters, QueueDiscipline, QueueInit, QueueObserver,
 };
 use sojourn_core::rng::StreamKey;
+use sojourn_core::spec::Queue;
 use sojourn_core::units::{Rate, Span, Time};
 
 fn init(seed: u64) -> QueueInit {
@@ -220,13 +222,14 @@ const VARIANTS: &[(&str, &str)] = &[
 /// Every discipline by its defaults, then without and with little room where it has such a
 /// parameter, then the variants.
 fn every_setting() -> impl Iterator<Item = (&'static str, Map<String, Value>)> {
-    let by_limit = QUEUES.iter().map(|entry| &entry.listing).flat_map(|listing| {
-        let of = |limit: &str| Map::from_iter([("limit".to_owned(), json!(limit))]);
-        [Map::new(), of("0 packets"), of("20 packets")]
-            .into_iter()
-            .filter(|params| (listing.canonical)(params).is_ok())
-            .map(|params| (listing.name, params))
-    });
+    let by_limit =
+        builtin().members::<Queue>().iter().map(|entry| &entry.listing).flat_map(|listing| {
+            let of = |limit: &str| Map::from_iter([("limit".to_owned(), json!(limit))]);
+            [Map::new(), of("0 packets"), of("20 packets")]
+                .into_iter()
+                .filter(|params| (listing.canonical)(params, builtin()).is_ok())
+                .map(|params| (listing.name, params))
+        });
     let variants = VARIANTS.iter().map(|(name, params)| {
         (*name, serde_json::from_str(params).expect("parameters are a table"))
     });
@@ -234,11 +237,12 @@ fn every_setting() -> impl Iterator<Item = (&'static str, Map<String, Value>)> {
 }
 
 fn bench(name: &'static str, params: &Map<String, Value>, seed: u64) -> Bench {
-    let entry = sojourn_core::queue::find(name).expect("a discipline");
+    let entry = builtin().find::<Queue>(name).expect("a discipline");
+    let queue = (entry.make)(params, &init(seed), builtin()).expect("valid parameters");
     Bench {
         name,
-        reorders: entry.reorders,
-        queue: entry.build(params, &init(seed)).expect("valid parameters"),
+        reorders: entry.facts.reorders,
+        queue: queue.boxed(),
         now: Time::ZERO,
         counters: QueueCounters::default(),
         watcher: Watcher::default(),
@@ -281,7 +285,7 @@ fn overload_is_survived_and_signalled() {
         let drops: u64 = bench.counters.drops.iter().sum();
         assert!(drops > 40_000, "{name} {params:?}: {drops} drops");
         let QueueCounters { ce_marks, sce_marks, .. } = bench.counters;
-        let declared = sojourn_core::queue::find(name).expect("a discipline").marks;
+        let declared = builtin().find::<Queue>(name).expect("a discipline").facts.marks;
         let marks = declared && params.get("ecn") != Some(&json!(false));
         // With little room, overflow may leave nothing to be marked.
         let room = !params.keys().any(|key| key.contains("limit") || key == "memory");
@@ -297,12 +301,15 @@ fn overload_is_survived_and_signalled() {
 
 #[test]
 fn every_discipline_has_a_page_and_complete_defaults() {
-    for entry in QUEUES {
+    for entry in builtin().members::<Queue>() {
         let listing = &entry.listing;
         assert!(listing.summary().ends_with('.'), "{}: {}", listing.name, listing.summary());
         assert!(listing.documentation().len() > 300, "{}", listing.name);
-        let full = (listing.canonical)(&Map::new()).expect("defaults are valid");
+        let full = (listing.canonical)(&Map::new(), builtin()).expect("defaults are valid");
         let full = full.as_object().expect("an object");
-        assert_eq!((listing.canonical)(full).expect("canonical reads back"), json!(full));
+        assert_eq!(
+            (listing.canonical)(full, builtin()).expect("canonical reads back"),
+            json!(full)
+        );
     }
 }

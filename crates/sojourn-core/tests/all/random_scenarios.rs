@@ -3,14 +3,16 @@
 use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::{Map, Value, json};
+use sojourn_core::catalogue::builtin;
 use sojourn_core::record::{Outcome, Table};
-use sojourn_core::scenario::{Cca, Kind, Queue, Scenario};
+use sojourn_core::scenario::Scenario;
 use sojourn_core::sim::Simulation;
+use sojourn_core::spec::{Cca, Queue};
 
 /// Keys that a link may have or not; each list holds alternatives of one key.
 fn link() -> impl Strategy<Value = Value> {
     let rate = select(vec!["56 kbit/s", "1 Mbit/s", "7 Mbit/s", "50 Mbit/s"]);
-    let queue = prop::option::of(select(Queue::members().map(|m| m.name).collect::<Vec<_>>()));
+    let queue = prop::option::of(select(builtin().names::<Queue>()));
     let impairments = prop::collection::vec(
         select(vec![
             ("device_queue", json!("2 packets")),
@@ -45,7 +47,7 @@ fn link() -> impl Strategy<Value = Value> {
 }
 
 fn flow() -> impl Strategy<Value = Value> {
-    let cca = select(Cca::members().map(|member| member.name).collect::<Vec<_>>());
+    let cca = select(builtin().names::<Cca>());
     let keys = prop::collection::vec(
         select(vec![
             ("ecn", json!("classic")),
@@ -140,7 +142,7 @@ proptest! {
         let Ok(scenario) = Scenario::from_json(&document) else {
             return Err(TestCaseError::reject("refused"));
         };
-        let plan = scenario.plan().unwrap();
+        let plan = scenario.plan();
         let outcome = Simulation::new(&scenario).unwrap().run();
         prop_assert!(outcome.is_ok(), "{:?}", outcome.err());
         let outcome = outcome.unwrap();

@@ -55,7 +55,7 @@ fn greedy_flows_fill_the_bottleneck_exactly() {
 
 #[test]
 fn same_scenario_same_columns_with_every_control() {
-    for control in sojourn_core::cc::CONTROLS.iter().map(|entry| entry.listing.name) {
+    for control in sojourn_core::catalogue::builtin().names::<sojourn_core::spec::Cca>() {
         let keys = "rate = \"20 Mbit/s\"\nqueue = { kind = \"fq-codel\" }\nloss = \"0.1 %\"";
         let flows = format!("[[flows]]\ncca = \"{control}\"\nrtt = \"20 ms\"\ncount = 2");
         let text = dumbbell(3, keys, &flows);

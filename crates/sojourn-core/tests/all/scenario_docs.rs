@@ -6,26 +6,30 @@ use std::fmt::Write as _;
 use std::{env, fs};
 
 use serde_json::{Value, json};
-use sojourn_core::catalogue::{catalogue, parameters};
-use sojourn_core::scenario::{Kind, Scenario, Topology, Traffic, json_schema};
+use sojourn_core::catalogue::{builtin, parameters, to_json};
+use sojourn_core::registry::Kind;
+use sojourn_core::scenario::{Scenario, json_schema};
+use sojourn_core::spec::{Topology, Traffic};
 
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/scenario.md");
 
+/// The schema of the table of a member.
+fn member<K: Kind>(name: &str) -> Option<Value> {
+    builtin().find::<K>(name).ok().map(|entry| (entry.listing.schema)())
+}
+
 /// The schema of the table that a heading's marker names.
 fn table(name: &str) -> Value {
-    let root = json_schema();
-    let member = |schema: fn() -> Value| schema();
+    let root = json_schema(builtin());
     match name {
         "scenario" => root,
         "flow" => root["$defs"]["FlowSpec"].clone(),
-        "link" => {
-            member(Topology::find("dumbbell").unwrap().schema)["properties"]["bottleneck"].clone()
-        }
+        "link" => member::<Topology>("dumbbell").unwrap()["properties"]["bottleneck"].clone(),
         "graph link" => own_keys(&table("graph")["properties"]["links"]["items"], &table("link")),
-        _ if Topology::find(name).is_ok() => member(Topology::find(name).unwrap().schema),
+        _ if member::<Topology>(name).is_some() => member::<Topology>(name).unwrap(),
         _ => match name.rsplit_once('.') {
             Some((parent, key)) => nested(&table(parent), key),
-            None => member(Traffic::find(name).unwrap().schema),
+            None => member::<Traffic>(name).unwrap(),
         },
     }
 }
@@ -97,7 +101,7 @@ fn tables_say_what_the_schema_says() {
 fn every_topology_and_traffic_model_has_its_table() {
     let page = fs::read_to_string(PAGE).unwrap();
     for kind in ["traffic", "topologies"] {
-        for member in catalogue()[kind].as_array().unwrap() {
+        for member in to_json(builtin())[kind].as_array().unwrap() {
             let name = member["name"].as_str().unwrap();
             let documented = page.contains(&format!("<!-- keys: {name} -->"));
             assert!(documented || member["parameters"] == json!([]), "{name} has no table");

@@ -1,7 +1,5 @@
 //! From a scenario's [`LinkSpec`] to a [`Link`].
 
-use serde_json::Map;
-
 use super::bucket::{Policer, TokenBucket};
 use super::burst_loss::BurstLoss;
 use super::exit::{Duplication, Faults};
@@ -11,11 +9,12 @@ use super::pipe::Pipe;
 use super::schedule::Schedule;
 use super::trace::Trace;
 use super::variation::Variation;
-use super::{Discipline, Egress, Exit, FlowDrops, Link, RandomLoss, Transmitter};
+use super::{Egress, Exit, FlowDrops, Link, LinkSpec, RandomLoss, Transmitter};
 use crate::error::FieldError;
 use crate::queue::QueueInit;
+use crate::registry::Catalogue;
 use crate::rng::StreamKey;
-use crate::scenario::LinkSpec;
+use crate::spec::{Queue, Spec};
 use crate::units::{Span, Time};
 
 /// What a link has to know about the network around it.
@@ -44,13 +43,17 @@ impl Link {
     /// # Errors
     /// If the queue discipline or one of its parameters is wrong; never for a scenario that was
     /// read.
-    pub fn build(spec: &LinkSpec, around: Surroundings) -> Result<Link, FieldError> {
+    pub fn build(
+        spec: &LinkSpec,
+        around: Surroundings,
+        catalogue: &Catalogue,
+    ) -> Result<Link, FieldError> {
         let overhead = spec.overhead.0 as u32;
         let pace = pace(spec, &around);
         let only_delays = spec.rate.is_none() && spec.queue.is_none() && pace.is_none();
         let transmitter = match only_delays && !around.recorded {
             true => None,
-            false => Some(transmitter(spec, pace, &around)?),
+            false => Some(transmitter(spec, pace, &around, catalogue)?),
         };
         let loss = loss(spec, around.random);
         let exit = Exit::new(loss, around.drops, faults(spec, around.random));
@@ -66,6 +69,7 @@ fn transmitter(
     spec: &LinkSpec,
     pace: Option<Pace>,
     around: &Surroundings,
+    catalogue: &Catalogue,
 ) -> Result<Transmitter, FieldError> {
     let init = QueueInit {
         rate: spec.nominal_rate(),
@@ -75,11 +79,12 @@ fn transmitter(
         ecn: around.ecn,
         random: around.random.child("queue"),
     };
-    let discipline = match &spec.queue {
-        Some(queue) => Discipline::build(&queue.kind, &queue.params, &init),
-        None => Discipline::build("fifo", &Map::new(), &init),
-    };
-    let discipline = discipline.map_err(|e| e.within("queue"))?;
+    let none = Spec::named("fifo");
+    let queue = spec.queue.as_ref().unwrap_or(&none);
+    let discipline = catalogue
+        .find::<Queue>(&queue.kind)
+        .and_then(|entry| (entry.make)(&queue.params, &init, catalogue))
+        .map_err(|e| e.within("queue"))?;
     let egress = Egress::new(discipline, spec.device_queue.0 as usize);
     let transmitter = Transmitter::new(egress, spec.rate, init.overhead);
     Ok(match pace {

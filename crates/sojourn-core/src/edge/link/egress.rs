@@ -3,50 +3,11 @@
 
 use std::collections::VecDeque;
 
-use serde_json::{Map, Value};
-
-use crate::error::FieldError;
 use crate::packet::Packet;
-use crate::queue::cake::Cake;
-use crate::queue::fifo::Fifo;
-use crate::queue::{self, Backlog, DropReason, QueueContext, QueueCounters, QueueDiscipline};
-use crate::queue::{QueueInit, Registered};
+use crate::queue::{Backlog, Discipline, DropReason, QueueContext, QueueCounters, QueueDiscipline};
 use crate::record::LinkCounters;
 use crate::record::histogram::Histogram;
-use crate::registry;
 use crate::units::{Span, Time};
-
-/// A queue discipline; the commonest one is dispatched statically.
-pub enum Discipline {
-    /// A drop-tail queue.
-    Fifo(Fifo),
-    /// Cake: the SCE draft alone sends 932 million packets through it.
-    Cake(Box<Cake>),
-    /// Any other.
-    Other(Box<dyn QueueDiscipline>),
-}
-
-impl Discipline {
-    /// Builds the discipline called `kind`.
-    ///
-    /// # Errors
-    /// If the name is unknown or a parameter is.
-    pub fn build(
-        kind: &str,
-        params: &Map<String, Value>,
-        init: &QueueInit,
-    ) -> Result<Self, FieldError> {
-        let entry = queue::find(kind)?;
-        match entry.listing.name {
-            "fifo" => Ok(Discipline::Fifo(Fifo::new(registry::parse_params(params)?, init))),
-            "cake" => {
-                let cake = Cake::new(registry::parse_params(params)?, init);
-                Ok(Discipline::Cake(Box::new(cake)))
-            }
-            _ => entry.build(params, init).map(Discipline::Other),
-        }
-    }
-}
 
 /// Calls the discipline's method, statically where it can be.
 macro_rules! dispatch {

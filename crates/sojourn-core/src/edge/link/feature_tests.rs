@@ -4,15 +4,15 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::catalogue::builtin;
 use crate::packet::{Ecn, Flags, Header, SackBlock, TcpAck};
 use crate::rng::StreamKey;
-use crate::scenario::LinkSpec;
 
 const END: Time = Time::from_nanos(1_000_000_000_000);
 
 fn build(text: &str) -> Link {
     let mut spec: LinkSpec = toml::from_str(text).unwrap();
-    spec.resolve().unwrap();
+    spec.resolve(builtin()).unwrap();
     let around = Surroundings {
         full_packet: 1500,
         base_rtt: Span::from_millis(40),
@@ -22,12 +22,12 @@ fn build(text: &str) -> Link {
         end: END,
         random: StreamKey::root(8).child("link"),
     };
-    Link::build(&spec, around).unwrap()
+    Link::build(&spec, around, builtin()).unwrap()
 }
 
 fn refused(text: &str) -> String {
     let mut spec: LinkSpec = toml::from_str(text).unwrap();
-    spec.resolve().unwrap_err().to_string()
+    spec.resolve(builtin()).unwrap_err().to_string()
 }
 
 fn packet(index: u32) -> Packet {
@@ -336,7 +336,7 @@ fn what_cannot_work_is_refused_by_name() {
 #[test]
 fn nothing_is_said_about_what_is_not_there() {
     let mut spec = LinkSpec::default();
-    spec.resolve().unwrap();
+    spec.resolve(builtin()).unwrap();
     assert!(spec.is_transparent());
     let text = serde_json::to_string(&spec).unwrap();
     for key in ["trace", "shaper", "policer", "outages", "duplicate", "jitter"] {

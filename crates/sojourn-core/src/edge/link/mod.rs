@@ -23,13 +23,15 @@ pub mod outage;
 mod pace;
 mod pipe;
 pub mod schedule;
+mod spec;
 pub mod trace;
 mod transmitter;
 pub mod variation;
 
 pub use build::Surroundings;
-pub use egress::{Discipline, Egress};
+pub use egress::Egress;
 pub use exit::{Exit, FlowDrops, RandomLoss};
+pub use spec::LinkSpec;
 pub use transmitter::Transmitter;
 
 use crate::packet::Packet;

@@ -3,13 +3,15 @@
 use proptest::prelude::*;
 use rand::RngExt;
 use rand_distr::{Distribution, Exp};
-use serde_json::{Map, json};
+use serde_json::{Map, Value, json};
 
 use super::exit::Faults;
 use super::*;
+use crate::catalogue::builtin;
 use crate::packet::{Direction, Header};
-use crate::queue::QueueInit;
+use crate::queue::{Discipline, QueueInit};
 use crate::rng::StreamKey;
+use crate::spec::Queue;
 use crate::units::Rate;
 
 fn init(rate: Option<Rate>, overhead: u32) -> QueueInit {
@@ -23,9 +25,14 @@ fn init(rate: Option<Rate>, overhead: u32) -> QueueInit {
     }
 }
 
+fn discipline(kind: &str, params: &Map<String, Value>, init: &QueueInit) -> Discipline {
+    let entry = builtin().find::<Queue>(kind).unwrap();
+    (entry.make)(params, init, builtin()).unwrap()
+}
+
 fn fifo(limit: &str, rate: Option<Rate>, overhead: u32, device: usize) -> Transmitter {
     let params = Map::from_iter([("limit".to_owned(), json!(limit))]);
-    let queue = Discipline::build("fifo", &params, &init(rate, overhead)).unwrap();
+    let queue = discipline("fifo", &params, &init(rate, overhead));
     Transmitter::new(Egress::new(queue, device), rate, overhead)
 }
 
@@ -84,7 +91,7 @@ fn saturated_link_sends_exactly_its_rate() {
 fn a_shaping_discipline_takes_the_transmitter_s_place() {
     // Cake at the link's rate: the first packet passes at once, the others follow at the rate.
     let rate = Rate::from_bps(12_112_000);
-    let queue = Discipline::build("cake", &Map::new(), &init(Some(rate), 14)).unwrap();
+    let queue = discipline("cake", &Map::new(), &init(Some(rate), 14));
     let transmitter = Transmitter::new(Egress::new(queue, 0), Some(rate), 14);
     let mut link = Link::new(Some(transmitter), None, Span::from_millis(10));
     (0..100).for_each(|i| link.offer(Time::ZERO, packet(i, 1500)));

@@ -3,9 +3,11 @@
 use serde_json::json;
 
 use super::*;
+use crate::catalogue::builtin;
 use crate::packet::{Ecn, FiveTuple};
-use crate::queue::{QueueCounters, find};
+use crate::queue::QueueCounters;
 use crate::rng::StreamKey;
+use crate::spec::Queue;
 
 const PACKET: u32 = 1500;
 
@@ -339,9 +341,10 @@ fn order_is_kept_within_each_flow() {
 
 #[test]
 fn parameters_read_as_people_write_them() {
-    let entry = find("cake").unwrap();
+    let entry = builtin().find::<Queue>("cake").unwrap();
     let canonical = |params: serde_json::Value| {
-        (entry.listing.canonical)(params.as_object().unwrap()).map_err(|error| error.to_string())
+        let params = params.as_object().unwrap();
+        (entry.listing.canonical)(params, builtin()).map_err(|error| error.to_string())
     };
     let full = canonical(json!({"sce": "sce-thresh 8", "bandwidth": "2.5 Mbit/s"})).unwrap();
     assert_eq!(full["sce"], "sce-thresh 8");

@@ -8,10 +8,11 @@
 
 use super::tests::init;
 use super::*;
-use crate::cc;
+use crate::catalogue::builtin;
 use crate::packet::{Flags, Header, Packet, SackBlock, TcpAck};
 use crate::record::FlowCounters;
 use crate::rng::StreamKey;
+use crate::spec::{Cca, EcnMode};
 use crate::transport::Endpoint;
 use crate::units::{Span, Time};
 
@@ -38,7 +39,8 @@ impl Script {
     fn new(init: TcpInit, control: &str, bytes: u64) -> Self {
         let about = Sender::control_init(&init, Span::from_millis(100), StreamKey::root(1));
         let params = serde_json::Map::new();
-        let control = cc::find(control).unwrap().build(&params, &about).unwrap();
+        let control =
+            (builtin().find::<Cca>(control).unwrap().make)(&params, &about, builtin()).unwrap();
         let sender = Sender::new(init, control);
         let mut script =
             Script { sender, sent: vec![], edge: 1, echo: at("50"), sent_at: Default::default() };
@@ -282,7 +284,7 @@ fn spurious_timeout_is_undone() {
 #[test]
 fn an_echo_cuts_the_window_once_per_round() {
     let mut init = init("linux-6");
-    init.ecn = cc::EcnMode::Classic;
+    init.ecn = EcnMode::Classic;
     let counters = Script::new(init, "reno", ENDLESS).play(
         "100 sent 1-10
          200 ack 3 ece

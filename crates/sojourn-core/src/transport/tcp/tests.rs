@@ -3,10 +3,11 @@
 use std::collections::VecDeque;
 
 use super::*;
-use crate::cc;
+use crate::catalogue::builtin;
 use crate::packet::{Address, Direction, Ecn, Flags, Header, Packet, TcpSegment};
 use crate::record::FlowCounters;
 use crate::rng::StreamKey;
+use crate::spec::Cca;
 use crate::transport::Endpoint;
 use crate::units::{Span, Time};
 
@@ -64,7 +65,8 @@ impl Rig {
         let rtt = Span::from_millis(rtt_ms);
         let about = Sender::control_init(&init, rtt, StreamKey::root(1));
         let params = serde_json::Map::new();
-        let control = cc::find(control).unwrap().build(&params, &about).unwrap();
+        let control =
+            (builtin().find::<Cca>(control).unwrap().make)(&params, &about, builtin()).unwrap();
         Rig {
             now: Time::ZERO,
             sender: Sender::new(init, control),

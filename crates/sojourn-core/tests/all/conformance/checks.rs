@@ -1,7 +1,8 @@
 //! What every control is put through.
 
 use serde_json::json;
-use sojourn_core::cc::ControlEntry;
+use sojourn_core::registry::Entry;
+use sojourn_core::spec::Cca;
 
 use super::network::{Network, RATE};
 
@@ -12,7 +13,7 @@ pub struct Check {
     /// What is measured and what is required, for the table's legend.
     pub legend: &'static str,
     /// The measured value that `required` judges.
-    pub measure: fn(&'static ControlEntry) -> f64,
+    pub measure: fn(&'static Entry<Cca>) -> f64,
     /// Bounds that the value must keep.
     pub required: (f64, f64),
 }
@@ -131,7 +132,7 @@ pub static CHECKS: &[Check] = &[
     },
 ];
 
-fn lossy(control: &'static ControlEntry) -> Network {
+fn lossy(control: &'static Entry<Cca>) -> Network {
     Network::new(control, 30).bottleneck("loss", json!("1 %"))
 }
 
@@ -140,17 +141,17 @@ fn steps(steps: &[(&str, &str)]) -> serde_json::Value {
     json!({ "kind": "steps", "steps": steps.collect::<Vec<_>>() })
 }
 
-fn outage(control: &'static ControlEntry) -> Network {
+fn outage(control: &'static Entry<Cca>) -> Network {
     let loss = steps(&[("10 s", "100 %"), ("12 s", "0 %")]);
     Network::new(control, 30).bottleneck("loss_schedule", loss)
 }
 
-fn changing_rate(control: &'static ControlEntry) -> Network {
+fn changing_rate(control: &'static Entry<Cca>) -> Network {
     let rate = steps(&[("0 s", "20 Mbit/s"), ("20 s", "10 Mbit/s"), ("40 s", "20 Mbit/s")]);
     Network::new(control, 60).bottleneck("rate_schedule", rate)
 }
 
-fn changing_delay(control: &'static ControlEntry) -> Network {
+fn changing_delay(control: &'static Entry<Cca>) -> Network {
     let delay = steps(&[("20 s", "20 ms"), ("40 s", "0 ms")]);
     Network::new(control, 60).bottleneck("delay_schedule", delay)
 }

@@ -1,10 +1,12 @@
 //! The networks of the suite, and what is read off a run.
 
 use serde_json::{Map, Value, json};
-use sojourn_core::cc::{ControlEntry, EcnMode};
+use sojourn_core::cc::EcnMode;
 use sojourn_core::record::{Outcome, Table};
+use sojourn_core::registry::Entry;
 use sojourn_core::scenario::Scenario;
 use sojourn_core::sim::Simulation;
+use sojourn_core::spec::Cca;
 
 /// Rate of the bottleneck in Mbit/s.
 pub const RATE: f64 = 20.0;
@@ -13,7 +15,7 @@ pub const PAYLOAD_SHARE: f64 = 1448.0 / 1514.0;
 
 /// A dumbbell of 20 Mbit/s and 40 ms with a buffer of one bandwidth-delay product, to be varied.
 pub struct Network {
-    control: &'static ControlEntry,
+    control: &'static Entry<Cca>,
     seconds: u32,
     bottleneck: Map<String, Value>,
     flow: Map<String, Value>,
@@ -22,7 +24,7 @@ pub struct Network {
 
 impl Network {
     /// One greedy flow of this control for `seconds`.
-    pub fn new(control: &'static ControlEntry, seconds: u32) -> Self {
+    pub fn new(control: &'static Entry<Cca>, seconds: u32) -> Self {
         let bottleneck = json!({ "rate": format!("{RATE} Mbit/s"), "queue": home_queue(control) });
         let flow = json!({ "cca": control.listing.name, "rtt": "40 ms" });
         Network {
@@ -54,8 +56,11 @@ impl Network {
 
     /// Marks with the ECN feedback that the control needs, or else the classic one.
     pub fn with_marks(self, queue: Value) -> Self {
-        let ecn =
-            if self.control.ecn == EcnMode::Off { EcnMode::Classic } else { self.control.ecn };
+        let ecn = if self.control.facts.ecn == EcnMode::Off {
+            EcnMode::Classic
+        } else {
+            self.control.facts.ecn
+        };
         self.bottleneck("queue", queue).flow("ecn", json!(ecn))
     }
 
@@ -79,8 +84,8 @@ impl Network {
 }
 
 /// The queue that a control is made for: one that gives the signals it answers to.
-fn home_queue(control: &ControlEntry) -> Value {
-    match control.ecn {
+fn home_queue(control: &Entry<Cca>) -> Value {
+    match control.facts.ecn {
         EcnMode::L4s => json!({ "kind": "dualpi2" }),
         EcnMode::Sce => json!({ "kind": "cake", "bandwidth": "unlimited", "isolation": "flowblind",
                     "sce": "sce" }),

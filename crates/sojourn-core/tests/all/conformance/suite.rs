@@ -8,15 +8,17 @@ pub mod network;
 use std::env;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use sojourn_core::cc::{self, CONTROLS, ControlEntry};
+use sojourn_core::catalogue::builtin;
+use sojourn_core::registry::Entry;
+use sojourn_core::spec::Cca;
 
 use checks::Check;
 
 /// The controls to measure: all, or the one that the environment variable `CCA` names.
-fn chosen() -> Vec<&'static ControlEntry> {
+fn chosen() -> Vec<&'static Entry<Cca>> {
     match env::var("CCA") {
-        Ok(name) => vec![cc::find(&name).unwrap_or_else(|error| panic!("CCA: {error}"))],
-        Err(_) => CONTROLS.iter().collect(),
+        Ok(name) => vec![builtin().find(&name).unwrap_or_else(|error| panic!("CCA: {error}"))],
+        Err(_) => builtin().members().iter().collect(),
     }
 }
 

@@ -1,4 +1,4 @@
-//! Names that a scenario chooses from: endpoints' era, transport, direction, host queue.
+//! Names that a scenario chooses from: endpoints' era, ECN feedback, direction, host queue.
 
 use crate::registry::named;
 
@@ -21,14 +21,24 @@ named! {
 }
 
 named! {
-    /// The transport protocol of a flow.
+    /// ECN feedback that endpoints can be asked to use.
     #[derive(Default)]
-    Transport, "transport" {
-        /// Reliable, with congestion control.
+    EcnMode, "ECN feedback" {
+        /// Not ECN-capable.
         #[default]
-        Tcp = "tcp",
-        /// Datagrams sent as the traffic model writes them; no feedback.
-        Udp = "udp",
+        Off = "off",
+        /// RFC 3168: one reduction per round, ECE until CWR.
+        Classic = "classic",
+        /// AccECN (RFC 9768): the receiver counts CE marks.
+        Accurate = "accurate",
+        /// DCTCP (RFC 8257): ECE mirrors CE.
+        Dctcp = "dctcp",
+        /// DCTCP's, from a receiver that echoes SCE as well.
+        DctcpSce = "dctcp-sce",
+        /// Some Congestion Experienced: ECT(1) is a second signal, echoed by ESCE; CE as classic.
+        Sce = "sce",
+        /// L4S (RFC 9331): ECT(1) as identifier, with accurate feedback.
+        L4s = "l4s",
     }
 }
 

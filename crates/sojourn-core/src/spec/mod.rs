@@ -1,4 +1,6 @@
-//! A member of an open kind as a scenario names it: `"reno"`, or
+//! What a scenario file says: a leaf that everything may read.
+//!
+//! [`Spec`] is a member of an open kind as a file names it: `"reno"`, or
 //! `{ kind = "cubic", fast_convergence = false }`.
 
 use std::borrow::Cow;
@@ -11,53 +13,42 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value, json};
 
 use crate::error::FieldError;
-use crate::registry::Listing;
+use crate::registry::{Catalogue, Kind, Listing};
 
-/// An open kind: what a [`Spec`] may name.
-pub trait Kind: 'static {
-    /// Its name in the schema.
-    const NAME: &'static str;
+mod buffer;
+mod flow;
+pub mod limits;
+mod names;
+mod toml;
 
-    /// Its members.
-    fn members() -> impl Iterator<Item = &'static Listing>;
+pub use self::toml::toml_to_json;
+pub use buffer::BufferSize;
+pub use flow::{Flow, FlowSpec};
+pub use names::{EcnMode, FlowDirection, HostQueue, Stack};
 
-    /// The member called `name`.
-    ///
-    /// # Errors
-    /// Lists the known names and suggests the nearest.
-    fn find(name: &str) -> Result<&'static Listing, FieldError>;
-}
+/// Congestion controls.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Cca {}
 
-macro_rules! kinds {
-    ($($(#[$doc:meta])* $kind:ident $name:literal $($path:ident)::+ $members:ident;)*) => {
-        $($(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq)]
-        pub enum $kind {}
+/// Queue disciplines.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Queue {}
 
-        impl Kind for $kind {
-            const NAME: &'static str = $name;
+/// Traffic models.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Traffic {}
 
-            fn members() -> impl Iterator<Item = &'static Listing> {
-                $($path)::+::$members.iter().map(|entry| &entry.listing)
-            }
+/// Topologies.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Topology {}
 
-            fn find(name: &str) -> Result<&'static Listing, FieldError> {
-                Ok(&$($path)::+::find(name)?.listing)
-            }
-        })*
-    };
-}
+/// Transports.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Transport {}
 
-kinds! {
-    /// Congestion controls.
-    Cca "cca" crate::cc CONTROLS;
-    /// Queue disciplines.
-    Queue "queue" crate::queue QUEUES;
-    /// Traffic models.
-    Traffic "traffic" crate::traffic TRAFFIC;
-    /// Topologies.
-    Topology "topology" crate::topology TOPOLOGIES;
-}
+/// What nodes do.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Node {}
 
 /// A member's name and its parameters. After [`Spec::resolve`], the name is the canonical one and
 /// every parameter has a value.
@@ -85,9 +76,9 @@ impl<K: Kind> Spec<K> {
     ///
     /// # Errors
     /// If there is no such member, or a parameter is unknown, of the wrong type or out of range.
-    pub fn resolve(&mut self) -> Result<(), FieldError> {
-        let listing = K::find(&self.kind)?;
-        if let Value::Object(params) = (listing.canonical)(&self.params)? {
+    pub fn resolve(&mut self, catalogue: &Catalogue) -> Result<(), FieldError> {
+        let listing = &catalogue.find::<K>(&self.kind)?.listing;
+        if let Value::Object(params) = (listing.canonical)(&self.params, catalogue)? {
             self.params = params;
         }
         listing.name.clone_into(&mut self.kind);
@@ -97,8 +88,8 @@ impl<K: Kind> Spec<K> {
 
 impl<'de, K: Kind> Deserialize<'de> for Spec<K> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let expected =
-            || format!("expected a name, or a table such as {{ kind = \"{}\" }}", first::<K>());
+        let example = K::EXAMPLE;
+        let expected = || format!("expected a name, or a table such as {{ kind = \"{example}\" }}");
         match Value::deserialize(deserializer)? {
             Value::String(kind) => Ok(Spec::named(&kind)),
             Value::Object(mut params) => match params.shift_remove("kind") {
@@ -111,12 +102,11 @@ impl<'de, K: Kind> Deserialize<'de> for Spec<K> {
     }
 }
 
-fn first<K: Kind>() -> &'static str {
-    K::members().next().map_or("", |listing| listing.name)
-}
-
 impl<K: Kind> Serialize for Spec<K> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if K::BY_NAME && self.params.is_empty() {
+            return serializer.serialize_str(&self.kind);
+        }
         let mut map = serializer.serialize_map(Some(1 + self.params.len()))?;
         map.serialize_entry("kind", &self.kind)?;
         for (key, value) in &self.params {
@@ -131,13 +121,18 @@ impl<K: Kind> JsonSchema for Spec<K> {
         K::NAME.into()
     }
 
+    /// A placeholder: the members are those of a catalogue, see [`schema_of`].
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        let names: Vec<_> = K::members().map(|listing| listing.name).collect();
-        let tables = K::members().map(table_schema);
-        let choices: Vec<_> =
-            std::iter::once(json!({ "type": "string", "enum": names })).chain(tables).collect();
-        json_schema!({ "oneOf": choices })
+        json_schema!({ "type": ["string", "object"] })
     }
+}
+
+/// The schema of a [`Spec`] of this kind, with the members of `catalogue`.
+pub fn schema_of<K: Kind>(catalogue: &Catalogue) -> Value {
+    let tables = catalogue.members::<K>().iter().map(|entry| table_schema(&entry.listing));
+    let name = json!({ "type": "string", "enum": catalogue.names::<K>() });
+    let choices: Vec<_> = std::iter::once(name).chain(tables).collect();
+    json!({ "oneOf": choices })
 }
 
 /// The schema of a member's table: its parameters and the fixed `kind`.

@@ -4,9 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
 
 use super::buffer::BufferSize;
-use super::names::{FlowDirection, HostQueue, Stack, Transport};
-use super::spec::{Cca, Spec, Traffic};
-use crate::cc::EcnMode;
+use super::names::{EcnMode, FlowDirection, HostQueue, Stack};
+use super::{Cca, Spec, Traffic, Transport};
 use crate::units::{Rate, Span};
 
 /// One or more identical flows.
@@ -16,8 +15,8 @@ pub struct FlowSpec {
     /// Name for tables and figures.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
-    /// Transport protocol.
-    pub transport: Transport,
+    /// Transport protocol: `tcp`, or `udp` for datagrams without feedback.
+    pub transport: Spec<Transport>,
     /// Congestion control; every TCP flow names one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cca: Option<Spec<Cca>>,
@@ -84,7 +83,7 @@ impl Default for FlowSpec {
     fn default() -> Self {
         FlowSpec {
             label: None,
-            transport: Transport::default(),
+            transport: Spec::named("tcp"),
             cca: None,
             rtt: None,
             access_rate: None,

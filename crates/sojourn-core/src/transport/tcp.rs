@@ -17,6 +17,7 @@
 //! Nagle's algorithm (small writes are sent as they come), SACK reneging, MTU probing.
 
 mod autotune;
+mod build;
 mod dupthresh;
 mod echo;
 mod pacing;
@@ -31,6 +32,7 @@ mod scoreboard;
 mod send_buffer;
 mod sender;
 
+pub use build::Tcp;
 pub use profile::Profile;
 pub use receiver::Receiver;
 pub use sender::Sender;

@@ -4,17 +4,18 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, json};
 
-use super::limits::{FASTEST, LONGEST_DELAY, MOST_BYTES, MOST_PACKETS, refuse, require};
-use super::spec::{Queue, Spec};
-use crate::edge::link::bucket::BucketSpec;
-use crate::edge::link::burst_loss::BurstLossSpec;
-use crate::edge::link::ecn_fault::EcnFault;
-use crate::edge::link::outage::OutageSpec;
-use crate::edge::link::schedule::ScheduleSpec;
-use crate::edge::link::trace::TraceSpec;
-use crate::edge::link::variation::{AggregationSpec, JitterSpec, ReorderSpec};
+use super::bucket::BucketSpec;
+use super::burst_loss::BurstLossSpec;
+use super::ecn_fault::EcnFault;
+use super::outage::OutageSpec;
+use super::schedule::ScheduleSpec;
+use super::trace::TraceSpec;
+use super::variation::{AggregationSpec, JitterSpec, ReorderSpec};
 use crate::error::FieldError;
 use crate::quantity::{Bytes, Limit, Packets, Percent};
+use crate::registry::Catalogue;
+use crate::spec::limits::{FASTEST, LONGEST_DELAY, MOST_BYTES, MOST_PACKETS, refuse, require};
+use crate::spec::{Queue, Spec};
 use crate::units::{Rate, Span};
 
 /// A link: transmitter, queue, propagation and impairments of one direction.
@@ -119,7 +120,7 @@ impl LinkSpec {
     ///
     /// # Errors
     /// Names the key, relative to the link.
-    pub fn resolve(&mut self) -> Result<(), FieldError> {
+    pub fn resolve(&mut self, catalogue: &Catalogue) -> Result<(), FieldError> {
         self.validate_courses()?;
         self.rate = self.rate.or_else(|| self.varying_rate());
         if self.queue.is_none() && self.nominal_rate().is_some() {
@@ -128,7 +129,7 @@ impl LinkSpec {
         }
         self.queue
             .as_mut()
-            .map_or(Ok(()), |queue| queue.resolve().map_err(|e| e.within("queue")))?;
+            .map_or(Ok(()), |queue| queue.resolve(catalogue).map_err(|e| e.within("queue")))?;
         self.validate()
     }
 
@@ -140,7 +141,7 @@ impl LinkSpec {
         let mtu = self.mtu.unwrap_or(Bytes(1_500));
         require((68..=70_000).contains(&mtu.0), "mtu", mtu, "68 B to 70 kB")?;
         check_size("device_queue", Limit::Packets(self.device_queue.0))?;
-        for (key, limit) in self.queue_limits() {
+        for (key, limit) in self.queue_sizes() {
             let field = format!("queue.{key}");
             if matches!(limit, Limit::Bdp(_)) && self.nominal_rate().is_none() {
                 return refuse(&field, limit, "packets or bytes, since the link has no rate");
@@ -200,8 +201,9 @@ impl LinkSpec {
         there.outages.extend(of_back);
     }
 
-    /// The queue's parameters that are sizes.
-    pub fn queue_limits(&self) -> impl Iterator<Item = (&str, Limit)> {
+    /// The queue's parameters that are sizes; those in products of bandwidth and delay are limits of
+    /// what waits.
+    pub fn queue_sizes(&self) -> impl Iterator<Item = (&str, Limit)> {
         let params = self.queue.iter().flat_map(|queue| &queue.params);
         params.filter_map(|(key, value)| Some((key.as_str(), value.as_str()?.parse().ok()?)))
     }

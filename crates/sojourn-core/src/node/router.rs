@@ -1,0 +1,19 @@
+//! A router or a host: packets go on along their routes, or to their sockets where these end.
+//!
+//! What every node does that is given no other kind. It holds nothing and takes no time: queues are
+//! the links'.
+
+use super::{Behaviour, NodeInit, Registered};
+use crate::registry::NoParams;
+
+/// Follows routes.
+#[derive(Debug)]
+pub struct Router;
+
+impl Registered for Router {
+    type Params = NoParams;
+
+    fn behaviour(_params: NoParams, _init: &NodeInit) -> Behaviour {
+        Behaviour::Plain
+    }
+}

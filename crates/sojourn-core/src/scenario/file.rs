@@ -1,0 +1,55 @@
+//! The whole file.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::spec::{Flow, FlowSpec, Spec, Stack, Topology};
+use crate::units::Span;
+
+/// A network, the flows on it and what to measure, as a scenario file says it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ScenarioSpec {
+    /// Names the results.
+    #[serde(default = "default_name")]
+    pub name: String,
+    /// Simulated time.
+    pub duration: Span,
+    /// Seed of all random draws.
+    #[serde(default = "default_seed")]
+    pub seed: u64,
+    /// Endpoints' era.
+    #[serde(default)]
+    pub stack: Stack,
+    /// Length of a sample.
+    #[serde(default = "default_sample_interval")]
+    pub sample_interval: Span,
+    /// Samples before this are left out of metrics.
+    #[serde(default)]
+    pub warmup: Span,
+    /// The network.
+    pub topology: Spec<Topology>,
+    /// The flows.
+    pub flows: Vec<FlowSpec>,
+}
+
+fn default_name() -> String {
+    "scenario".to_owned()
+}
+
+fn default_seed() -> u64 {
+    1
+}
+
+fn default_sample_interval() -> Span {
+    Span::from_millis(100)
+}
+
+impl ScenarioSpec {
+    /// The flows of the run, `count` expanded.
+    pub fn flows_expanded(&self) -> Vec<Flow<'_>> {
+        let copies = self.flows.iter().enumerate();
+        let copies = copies.flat_map(|(entry, spec)| (0..spec.count).map(move |_| (entry, spec)));
+        copies.zip(0..).map(|((entry, spec), id)| Flow { id, entry, spec }).collect()
+    }
+}

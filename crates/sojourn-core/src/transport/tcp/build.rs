@@ -1,0 +1,73 @@
+//! From a scenario's flow to its two TCP endpoints.
+
+use super::{HEADER, Profile, Receiver, Sender, TcpInit};
+use crate::cc::ControlInit;
+use crate::error::FieldError;
+use crate::registry::{Catalogue, NoParams};
+use crate::spec::{BufferSize, Cca, HostQueue};
+use crate::transport::{Endpoint, Registered, TransportInit};
+use crate::units::Time;
+
+/// Linux's usual maximum of a send buffer (`tcp_wmem[2]`).
+const SEND_BUFFER_MAX: u64 = 4_000_000;
+
+/// TCP between one sender and one receiver.
+#[derive(Debug)]
+pub struct Tcp;
+
+impl Registered for Tcp {
+    type Params = NoParams;
+    const HEADERS: u32 = HEADER;
+    const CONTROLLED: bool = true;
+
+    fn endpoints(
+        _params: NoParams,
+        init: &TransportInit<'_>,
+        catalogue: &Catalogue,
+    ) -> Result<[Box<dyn Endpoint>; 2], FieldError> {
+        let tcp = tcp_init(init)?;
+        let missing = || FieldError::new("cca", "is missing; name a congestion control");
+        let cca = init.flow.cca.as_ref().ok_or_else(missing)?;
+        let control = ControlInit {
+            initial_window: tcp.profile.initial_window,
+            mss: tcp.mss,
+            packet_size: tcp.mss + HEADER,
+            now: tcp.now,
+            paced: tcp.paced,
+            base_rtt: init.base_rtt,
+            random: init.random.child("cca"),
+        };
+        let control = catalogue
+            .find::<Cca>(&cca.kind)
+            .and_then(|entry| (entry.make)(&cca.params, &control, catalogue))
+            .map_err(|e| e.within("cca"))?;
+        Ok([Box::new(Sender::new(tcp, control)), Box::new(Receiver::new(tcp))])
+    }
+}
+
+fn tcp_init(init: &TransportInit<'_>) -> Result<TcpInit, FieldError> {
+    let flow = init.flow;
+    let [forward, backward] = init.addresses;
+    let stack = flow.stack.unwrap_or_default().name();
+    let unknown = || FieldError::new("stack", format!("no profile for {stack}"));
+    let profile = Profile::named(stack).ok_or_else(unknown)?;
+    let size = |buffer, stack| match buffer {
+        BufferSize::Auto => None,
+        BufferSize::Stack => Some(stack),
+        BufferSize::Bytes(bytes) => Some(bytes),
+    };
+    Ok(TcpInit {
+        forward,
+        backward,
+        mss: flow.mss,
+        profile,
+        ecn: flow.ecn.unwrap_or_default(),
+        ack_every: flow.ack_every,
+        send_buffer: size(flow.send_buffer, SEND_BUFFER_MAX),
+        receive_buffer: size(flow.receive_buffer, profile.receive_buffer_max),
+        paced: flow.host_queue == HostQueue::Fq,
+        offload: flow.offload.unwrap_or(profile.offload),
+        gro: flow.gro,
+        now: Time::ZERO + flow.start,
+    })
+}
