@@ -7,8 +7,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::law::{WindowLaw, Windowed};
 use super::window::Window;
-use super::{AckSample, CongestionControl, ControlInit, Decision, Event, Registered};
+use super::{AckSample, ControlInit, Event};
 use crate::error::FieldError;
 use crate::units::Time;
 
@@ -33,42 +34,29 @@ impl crate::registry::Params for Params {
 }
 
 /// KIND.
+pub type KIND = Windowed<Law>;
+
+/// The law of its window.
 #[derive(Debug)]
-pub struct KIND {
+pub struct Law {
     params: Params,
-    window: Window,
 }
 
-impl Registered for KIND {
+impl WindowLaw for Law {
     type Params = Params;
 
-    fn new(params: Params, init: &ControlInit) -> Self {
-        KIND { params, window: Window::new(init.initial_window) }
+    fn new(params: Params, _init: &ControlInit) -> Self {
+        Law { params }
     }
-}
 
-impl CongestionControl for KIND {
-    fn on_ack(&mut self, _now: Time, ack: &AckSample) {
+    fn on_ack(&mut self, window: &mut Window, _now: Time, ack: &AckSample) {
         if ack.may_grow && ack.cwnd_limited {
-            self.window.reno_growth(ack.acked);
+            window.reno_growth(ack.acked);
         }
     }
 
-    fn on_congestion(&mut self, _now: Time, event: &Event) {
-        let keep = self.params.beta;
-        self.window.on_event(event, |window| ((f64::from(window.cwnd) * keep) as u32).max(2));
-    }
-
-    fn decision(&self) -> Decision {
-        self.window.decision()
-    }
-
-    fn save(&mut self) {
-        self.window.save();
-    }
-
-    fn undo(&mut self, _now: Time) {
-        self.window.undo();
+    fn ssthresh(&mut self, window: &Window, _now: Time, _event: &Event) -> u32 {
+        ((f64::from(window.cwnd) * self.params.beta) as u32).max(2)
     }
 }
 
@@ -76,6 +64,7 @@ impl CongestionControl for KIND {
 mod tests {
     use super::super::testing::init;
     use super::*;
+    use crate::cc::{CongestionControl, Registered};
 
     #[test]
     fn congestion_keeps_beta_of_the_window() {

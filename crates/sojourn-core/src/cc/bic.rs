@@ -17,7 +17,8 @@ use serde::{Deserialize, Serialize};
 
 use super::jiffies::{HZ, jiffies};
 use super::window::{Kernel, Window};
-use super::{AckSample, CaState, CongestionControl, Decision, ControlInit, Event, Registered};
+use super::law::{WindowLaw, Windowed};
+use super::{AckSample, CaState, ControlInit, Event};
 use crate::error::FieldError;
 use crate::units::Time;
 
@@ -73,11 +74,13 @@ impl crate::registry::Params for Params {
 }
 
 /// BIC.
+pub type Bic = Windowed<Law>;
+
+/// The law of its window.
 #[derive(Debug)]
-pub struct Bic {
+pub struct Law {
     params: Params,
     beta: u32,
-    window: Window,
     count: u32,
     last_max: u32,
     last_window: u32,
@@ -86,27 +89,8 @@ pub struct Bic {
     state: CaState,
 }
 
-impl Registered for Bic {
-    type Params = Params;
-
-    fn new(params: Params, init: &ControlInit) -> Self {
-        Bic {
-            params,
-            beta: (params.beta * f64::from(SCALE)).round() as u32,
-            window: Window::new(init.initial_window),
-            count: 0,
-            last_max: 0,
-            last_window: 0,
-            last_update: 0,
-            ack_ratio: 2 << RATIO_SHIFT,
-            state: CaState::Open,
-        }
-    }
-}
-
-impl Bic {
-    fn update(&mut self, now: u64) {
-        let cwnd = self.window.cwnd;
+impl Law {
+    fn update(&mut self, cwnd: u32, now: u64) {
         if self.last_window == cwnd && now - self.last_update <= HZ / 32 {
             return;
         }
@@ -142,8 +126,7 @@ impl Bic {
         }
     }
 
-    fn reduce(&mut self, window: &Window) -> u32 {
-        let cwnd = window.cwnd;
+    fn reduce(&mut self, cwnd: u32) -> u32 {
         self.last_max = if cwnd < self.last_max && self.params.fast_convergence {
             (u64::from(cwnd) * u64::from(SCALE + self.beta) / u64::from(2 * SCALE)) as u32
         } else {
@@ -163,8 +146,23 @@ impl Bic {
     }
 }
 
-impl CongestionControl for Bic {
-    fn on_ack(&mut self, now: Time, ack: &AckSample) {
+impl WindowLaw for Law {
+    type Params = Params;
+
+    fn new(params: Params, _init: &ControlInit) -> Self {
+        Law {
+            params,
+            beta: (params.beta * f64::from(SCALE)).round() as u32,
+            count: 0,
+            last_max: 0,
+            last_window: 0,
+            last_update: 0,
+            ack_ratio: 2 << RATIO_SHIFT,
+            state: CaState::Open,
+        }
+    }
+
+    fn on_ack(&mut self, window: &mut Window, now: Time, ack: &AckSample) {
         // The state is the one in which the ACK arrived.
         if self.state == CaState::Open {
             self.ack_ratio = self.ack_ratio + ack.cum_acked - (self.ack_ratio >> RATIO_SHIFT);
@@ -173,32 +171,22 @@ impl CongestionControl for Bic {
         if !(ack.may_grow && ack.cwnd_limited) {
             return;
         }
-        let left = self.window.slow_start_then(self.params.version, ack.acked);
+        let left = window.slow_start_then(self.params.version, ack.acked);
         if left > 0 {
-            self.update(jiffies(now));
-            self.window.additive_increase(self.count, left);
+            self.update(window.cwnd, jiffies(now));
+            window.additive_increase(self.count, left);
         }
     }
 
-    fn on_congestion(&mut self, _now: Time, event: &Event) {
-        let mut window = self.window;
-        window.on_event(event, |window| self.reduce(window));
-        self.window = window;
+    fn ssthresh(&mut self, window: &Window, _now: Time, _event: &Event) -> u32 {
+        self.reduce(window.cwnd)
+    }
+
+    fn on_event(&mut self, window: &mut Window, now: Time, event: &Event) {
+        window.on_event(event, |window| self.ssthresh(window, now, event));
         if let Event::Rto { .. } = event {
             self.reset();
         }
-    }
-
-    fn decision(&self) -> Decision {
-        self.window.decision()
-    }
-
-    fn save(&mut self) {
-        self.window.save();
-    }
-
-    fn undo(&mut self, _now: Time) {
-        self.window.undo();
     }
 }
 
@@ -206,6 +194,8 @@ impl CongestionControl for Bic {
 mod tests {
     use super::super::testing::Path;
     use super::*;
+    use crate::cc::Registered;
+    use crate::cc::CongestionControl;
     use crate::units::Span;
 
     /// The paper's curve: linear growth of Smax per round trip, then a binary search that slows
@@ -215,7 +205,7 @@ mod tests {
         let mut path = Path::<Bic>::new(params, Span::from_millis(100));
         path.ack_every = 2;
         path.lose_at(1000);
-        let max = path.control.last_max;
+        let max = path.control.law.last_max;
         let grow = |path: &mut Path<Bic>| {
             let before = path.cwnd();
             path.rounds(1);

@@ -32,7 +32,8 @@ use super::cubic_ns3::Ns3Curve;
 use super::hystart::{self, Detect, HyStart};
 use super::hystart_pp::HyStartPp;
 use super::window::Window;
-use super::{AckSample, CongestionControl, Decision, ControlInit, Event, Registered};
+use super::law::{WindowLaw, Windowed};
+use super::{AckSample, ControlInit, Event};
 use crate::error::FieldError;
 use crate::units::Time;
 
@@ -117,9 +118,11 @@ enum SlowStart {
 }
 
 /// Cubic.
+pub type Cubic = Windowed<Law>;
+
+/// The law of its window.
 #[derive(Debug)]
-pub struct Cubic {
-    window: Window,
+pub struct Law {
     curve: Curve,
     slow_start: SlowStart,
     /// Shares kept after a loss and after a mark, in 1024ths.
@@ -131,7 +134,58 @@ fn scaled(share: f64) -> u32 {
     ((share * f64::from(SCALE)).round() as u32).min(SCALE - 1)
 }
 
-impl Registered for Cubic {
+impl Law {
+    /// Tells the curve and HyStart of an RTT sample.
+    fn measure(&mut self, window: &mut Window, now: Time, ack: &AckSample) {
+        let Some(sample) = ack.rtt else { return };
+        let (rtt, taken, lowest) = match &mut self.curve {
+            Curve::Linux(curve) => (sample, curve.on_rtt(now, sample), curve.delay_min()),
+            Curve::Ns3(curve) => (ack.srtt, curve.on_rtt(now, ack.srtt), curve.delay_min()),
+        };
+        if let (SlowStart::HyStart(hystart), true, Some(lowest)) =
+            (&mut self.slow_start, taken && window.in_slow_start(), lowest)
+        {
+            hystart.on_rtt(now, rtt, lowest, ack, window);
+        }
+    }
+
+    fn grow(&mut self, window: &mut Window, now: Time, ack: &AckSample) {
+        let mut left = ack.acked;
+        if window.in_slow_start() {
+            left = self.grow_in_slow_start(window, now, ack);
+            if left == 0 {
+                return;
+            }
+        }
+        let cwnd = window.cwnd;
+        match &mut self.curve {
+            Curve::Linux(curve) => {
+                let count = curve.update(now, cwnd, left);
+                window.additive_increase(count, left);
+            }
+            Curve::Ns3(curve) => window.cwnd += curve.growth(now, cwnd, left),
+        }
+    }
+
+    /// Returns the acknowledged segments that are left for congestion avoidance.
+    fn grow_in_slow_start(&mut self, window: &mut Window, now: Time, ack: &AckSample) -> u32 {
+        match &mut self.slow_start {
+            SlowStart::Plain => {}
+            SlowStart::HyStart(hystart) => hystart.on_growth(now, ack),
+            SlowStart::PlusPlus(plus_plus) => {
+                let growth = plus_plus.on_ack(ack, window);
+                return window.slow_start(growth);
+            }
+        }
+        if let Curve::Ns3(_) = self.curve {
+            window.cwnd += ack.acked;
+            return 0;
+        }
+        window.slow_start(ack.acked)
+    }
+}
+
+impl WindowLaw for Law {
     type Params = Params;
 
     fn new(params: Params, init: &ControlInit) -> Self {
@@ -156,86 +210,33 @@ impl Registered for Cubic {
                 init.now,
             )),
         };
-        Cubic {
-            window: Window::new(init.initial_window),
+        Law {
             curve,
             slow_start,
             beta: settings.beta,
             beta_ecn: scaled(params.beta_ecn),
         }
     }
-}
 
-impl Cubic {
-    /// Tells the curve and HyStart of an RTT sample.
-    fn measure(&mut self, now: Time, ack: &AckSample) {
-        let Some(sample) = ack.rtt else { return };
-        let (rtt, taken, lowest) = match &mut self.curve {
-            Curve::Linux(curve) => (sample, curve.on_rtt(now, sample), curve.delay_min()),
-            Curve::Ns3(curve) => (ack.srtt, curve.on_rtt(now, ack.srtt), curve.delay_min()),
-        };
-        if let (SlowStart::HyStart(hystart), true, Some(lowest)) =
-            (&mut self.slow_start, taken && self.window.in_slow_start(), lowest)
-        {
-            hystart.on_rtt(now, rtt, lowest, ack, &mut self.window);
-        }
-    }
-
-    fn grow(&mut self, now: Time, ack: &AckSample) {
-        let mut left = ack.acked;
-        if self.window.in_slow_start() {
-            left = self.grow_in_slow_start(now, ack);
-            if left == 0 {
-                return;
-            }
-        }
-        let window = self.window.cwnd;
-        match &mut self.curve {
-            Curve::Linux(curve) => {
-                let count = curve.update(now, window, left);
-                self.window.additive_increase(count, left);
-            }
-            Curve::Ns3(curve) => self.window.cwnd += curve.growth(now, window, left),
-        }
-    }
-
-    /// Returns the acknowledged segments that are left for congestion avoidance.
-    fn grow_in_slow_start(&mut self, now: Time, ack: &AckSample) -> u32 {
-        match &mut self.slow_start {
-            SlowStart::Plain => {}
-            SlowStart::HyStart(hystart) => hystart.on_growth(now, ack),
-            SlowStart::PlusPlus(plus_plus) => {
-                let growth = plus_plus.on_ack(ack, &mut self.window);
-                return self.window.slow_start(growth);
-            }
-        }
-        if let Curve::Ns3(_) = self.curve {
-            self.window.cwnd += ack.acked;
-            return 0;
-        }
-        self.window.slow_start(ack.acked)
-    }
-}
-
-impl CongestionControl for Cubic {
-    fn on_ack(&mut self, now: Time, ack: &AckSample) {
-        self.measure(now, ack);
+    fn on_ack(&mut self, window: &mut Window, now: Time, ack: &AckSample) {
+        self.measure(window, now, ack);
         if ack.may_grow && ack.cwnd_limited {
-            self.grow(now, ack);
+            self.grow(window, now, ack);
         }
     }
 
-    fn on_congestion(&mut self, now: Time, event: &Event) {
+    fn ssthresh(&mut self, window: &Window, _now: Time, event: &Event) -> u32 {
+        match &mut self.curve {
+            Curve::Linux(curve) => curve.on_reduction(window.cwnd),
+            Curve::Ns3(curve) => curve.on_reduction(window.cwnd),
+        }
         let keep = if let Event::Ecn { .. } = event { self.beta_ecn } else { self.beta };
-        let curve = &mut self.curve;
-        self.window.on_event(event, |window| {
-            match curve {
-                Curve::Linux(curve) => curve.on_reduction(window.cwnd),
-                Curve::Ns3(curve) => curve.on_reduction(window.cwnd),
-            }
-            ((u64::from(window.cwnd) * u64::from(keep) / u64::from(SCALE)) as u32).max(2)
-        });
-        match (event, curve) {
+        ((u64::from(window.cwnd) * u64::from(keep) / u64::from(SCALE)) as u32).max(2)
+    }
+
+    fn on_event(&mut self, window: &mut Window, now: Time, event: &Event) {
+        window.on_event(event, |window| self.ssthresh(window, now, event));
+        match (event, &mut self.curve) {
             (Event::Rto { .. }, Curve::Linux(curve)) => curve.reset(),
             (Event::Rto { .. }, Curve::Ns3(curve)) => curve.reset(),
             (Event::TxStart { idle }, Curve::Linux(curve)) => curve.on_idle(now, *idle),
@@ -245,24 +246,14 @@ impl CongestionControl for Cubic {
             hystart.reset(now);
         }
     }
-
-    fn decision(&self) -> Decision {
-        self.window.decision()
-    }
-
-    fn save(&mut self) {
-        self.window.save();
-    }
-
-    fn undo(&mut self, _now: Time) {
-        self.window.undo();
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::testing::{Path, init};
     use super::*;
+    use crate::cc::Registered;
+    use crate::cc::CongestionControl;
     use crate::units::Span;
 
     /// A path whose window was cut from `max` a moment ago.

@@ -15,7 +15,8 @@
 use super::cubic_curve::{CubicCurve, SCALE, Settings};
 use super::hystart::{self, Detect, HyStart};
 use super::window::Window;
-use super::{AckSample, CongestionControl, Decision, ControlInit, EcnMode, Event, Registered};
+use super::law::{WindowLaw, Windowed};
+use super::{AckSample, ControlInit, EcnMode, Event};
 use crate::registry::NoParams;
 use crate::units::Time;
 
@@ -25,9 +26,11 @@ const BETA: u32 = 717;
 const BETA_SCE: u32 = SCALE * 7 / 8;
 
 /// Cubic-SCE.
+pub type CubicSce = Windowed<Law>;
+
+/// The law of its window.
 #[derive(Debug)]
-pub struct CubicSce {
-    window: Window,
+pub struct Law {
     curve: CubicCurve,
     hystart: HyStart,
     /// The largest number whose square is below the window.
@@ -36,91 +39,89 @@ pub struct CubicSce {
     recent: u32,
 }
 
-impl Registered for CubicSce {
+impl Law {
+    fn on_sce(&mut self, window: &mut Window, now: Time, acked: u32) {
+        if self.curve.in_epoch() {
+            self.curve.flatten(now, acked, self.root);
+            let steps = self.curve.charge(acked * self.root, window.cwnd);
+            for _ in 0..steps {
+                self.step_down(window);
+            }
+            self.recent = window.cwnd + 1;
+        }
+        window.ssthresh = (window.cwnd / 2).max(2);
+    }
+
+    fn step_down(&mut self, window: &mut Window) {
+        if window.cwnd > 2 {
+            window.cwnd -= 1;
+            self.update_root(window);
+        }
+        self.curve.origin = self.curve.origin.saturating_sub(1);
+    }
+
+    fn update_root(&mut self, window: &Window) {
+        self.root = window.cwnd.saturating_sub(1).isqrt();
+    }
+
+    fn measure(&mut self, window: &mut Window, now: Time, ack: &AckSample) {
+        let Some(rtt) = ack.rtt else { return };
+        let taken = self.curve.on_rtt(now, rtt);
+        if let (true, Some(lowest)) = (taken && window.in_slow_start(), self.curve.delay_min())
+        {
+            self.hystart.on_rtt(now, rtt, lowest, ack, window);
+        }
+    }
+
+    fn grow(&mut self, window: &mut Window, now: Time, ack: &AckSample) {
+        let mut left = ack.acked;
+        if window.in_slow_start() {
+            self.hystart.on_growth(now, ack);
+            left = window.slow_start(left);
+            if left == 0 {
+                return;
+            }
+        }
+        let count = self.curve.update(now, window.cwnd, left);
+        window.additive_increase(count, left);
+        self.update_root(window);
+    }
+}
+
+impl WindowLaw for Law {
     type Params = NoParams;
     const ECN: EcnMode = EcnMode::Sce;
 
     fn new(_params: NoParams, init: &ControlInit) -> Self {
         let settings = Settings { beta: BETA, fast_convergence: true, tcp_friendliness: true };
         let rules = &hystart::LINUX_4_9;
-        CubicSce {
-            window: Window::new(init.initial_window),
+        Law {
             curve: CubicCurve::new(settings),
             hystart: HyStart::new(rules, Detect::Both, init.paced, init.mss, init.now),
             root: 1,
             recent: 0,
         }
     }
-}
 
-impl CubicSce {
-    fn on_sce(&mut self, now: Time, acked: u32) {
-        if self.curve.in_epoch() {
-            self.curve.flatten(now, acked, self.root);
-            let steps = self.curve.charge(acked * self.root, self.window.cwnd);
-            for _ in 0..steps {
-                self.step_down();
-            }
-            self.recent = self.window.cwnd + 1;
-        }
-        self.window.ssthresh = (self.window.cwnd / 2).max(2);
-    }
-
-    fn step_down(&mut self) {
-        if self.window.cwnd > 2 {
-            self.window.cwnd -= 1;
-            self.update_root();
-        }
-        self.curve.origin = self.curve.origin.saturating_sub(1);
-    }
-
-    fn update_root(&mut self) {
-        self.root = self.window.cwnd.saturating_sub(1).isqrt();
-    }
-
-    fn measure(&mut self, now: Time, ack: &AckSample) {
-        let Some(rtt) = ack.rtt else { return };
-        let taken = self.curve.on_rtt(now, rtt);
-        if let (true, Some(lowest)) = (taken && self.window.in_slow_start(), self.curve.delay_min())
-        {
-            self.hystart.on_rtt(now, rtt, lowest, ack, &mut self.window);
-        }
-    }
-
-    fn grow(&mut self, now: Time, ack: &AckSample) {
-        let mut left = ack.acked;
-        if self.window.in_slow_start() {
-            self.hystart.on_growth(now, ack);
-            left = self.window.slow_start(left);
-            if left == 0 {
-                return;
-            }
-        }
-        let count = self.curve.update(now, self.window.cwnd, left);
-        self.window.additive_increase(count, left);
-        self.update_root();
-    }
-}
-
-impl CongestionControl for CubicSce {
-    fn on_ack(&mut self, now: Time, ack: &AckSample) {
+    fn on_ack(&mut self, window: &mut Window, now: Time, ack: &AckSample) {
         if ack.esce {
-            self.on_sce(now, ack.cum_acked.max(1));
+            self.on_sce(window, now, ack.cum_acked.max(1));
         }
         self.recent = self.recent.saturating_sub(1);
-        self.measure(now, ack);
+        self.measure(window, now, ack);
         if ack.may_grow && ack.cwnd_limited {
-            self.grow(now, ack);
+            self.grow(window, now, ack);
         }
     }
 
-    fn on_congestion(&mut self, now: Time, event: &Event) {
+    fn ssthresh(&mut self, window: &Window, _now: Time, _event: &Event) -> u32 {
         let keep = if self.recent > 0 { BETA_SCE } else { BETA };
-        let curve = &mut self.curve;
-        self.window.on_event(event, |window| {
-            curve.on_reduction(window.cwnd);
-            ((u64::from(window.cwnd) * u64::from(keep) / u64::from(SCALE)) as u32).max(2)
-        });
+        self.curve.on_reduction(window.cwnd);
+        ((u64::from(window.cwnd) * u64::from(keep) / u64::from(SCALE)) as u32).max(2)
+    }
+
+    fn on_event(&mut self, window: &mut Window, now: Time, event: &Event) {
+        window.on_event(event, |window| self.ssthresh(window, now, event));
         match event {
             Event::Rto { .. } => {
                 self.curve.reset();
@@ -131,24 +132,14 @@ impl CongestionControl for CubicSce {
             _ => {}
         }
     }
-
-    fn decision(&self) -> Decision {
-        self.window.decision()
-    }
-
-    fn save(&mut self) {
-        self.window.save();
-    }
-
-    fn undo(&mut self, _now: Time) {
-        self.window.undo();
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::path::init;
     use super::*;
+    use crate::cc::Registered;
+    use crate::cc::CongestionControl;
     use crate::units::Span;
 
     fn ack(esce: bool) -> AckSample {
@@ -183,7 +174,7 @@ mod tests {
     fn a_window_of_echoes_takes_the_square_root_off_the_window() {
         let mut cubic = avoiding();
         for _ in 0..401 {
-            cubic.on_sce(Time::from_nanos(2_000_000), 1);
+            cubic.law.on_sce(&mut cubic.window, Time::from_nanos(2_000_000), 1);
         }
         let taken = 401 - cubic.window.cwnd;
         assert!((19..=21).contains(&taken), "{taken}");
@@ -193,11 +184,11 @@ mod tests {
     fn an_echo_brings_the_inflection_point_nearer_without_a_jump() {
         let mut cubic = avoiding();
         let now = Time::ZERO + Span::from_millis(2_000);
-        let before = (cubic.curve.k, cubic.curve.target(now));
-        cubic.curve.flatten(now, 1, cubic.root);
+        let before = (cubic.law.curve.k, cubic.law.curve.target(now));
+        cubic.law.curve.flatten(now, 1, cubic.law.root);
         let left = before.0 - 2_000 * 1024 / 1000;
-        assert!(cubic.curve.k.abs_diff(left * 19 / 20) <= 2, "{} of {left}", cubic.curve.k);
-        assert!(cubic.curve.target(now).abs_diff(before.1) <= 1);
+        assert!(cubic.law.curve.k.abs_diff(left * 19 / 20) <= 2, "{} of {left}", cubic.law.curve.k);
+        assert!(cubic.law.curve.target(now).abs_diff(before.1) <= 1);
     }
 
     #[test]

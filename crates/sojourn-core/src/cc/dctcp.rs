@@ -20,7 +20,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::window::Window;
-use super::{AckSample, CongestionControl, Decision, ControlInit, EcnMode, Event, Registered};
+use super::law::{WindowLaw, Windowed};
+use super::{AckSample, ControlInit, EcnMode, Event};
 use crate::error::FieldError;
 use crate::observe::Observer;
 use crate::units::Time;
@@ -74,11 +75,13 @@ impl crate::registry::Params for Params {
 }
 
 /// DCTCP.
+pub type Dctcp = Windowed<Law>;
+
+/// The law of its window.
 #[derive(Debug)]
-pub struct Dctcp {
+pub struct Law {
     version: Version,
     shift_g: u32,
-    window: Window,
     alpha: u32,
     /// Counted since the connection began.
     acked: u64,
@@ -89,26 +92,7 @@ pub struct Dctcp {
     window_end: u32,
 }
 
-impl Registered for Dctcp {
-    type Params = Params;
-    const ECN: EcnMode = EcnMode::Dctcp;
-
-    fn new(params: Params, init: &ControlInit) -> Self {
-        Dctcp {
-            version: params.version,
-            shift_g: params.shift_g,
-            window: Window::new(init.initial_window),
-            alpha: (params.initial_alpha * f64::from(ONE)) as u32,
-            acked: 0,
-            marked: 0,
-            window_acked: 0,
-            window_marked: 0,
-            window_end: 0,
-        }
-    }
-}
-
-impl Dctcp {
+impl Law {
     fn count(&mut self, ack: &AckSample) {
         match self.version {
             Version::Linux6 => (self.acked, self.marked) = (ack.delivered, ack.delivered_ce),
@@ -138,39 +122,41 @@ impl Dctcp {
     }
 }
 
-impl CongestionControl for Dctcp {
-    fn on_ack(&mut self, _now: Time, ack: &AckSample) {
-        self.count(ack);
-        self.update_alpha(ack);
-        if ack.may_grow && ack.cwnd_limited {
-            self.window.reno_growth(ack.acked);
+impl WindowLaw for Law {
+    type Params = Params;
+    const ECN: EcnMode = EcnMode::Dctcp;
+
+    fn new(params: Params, _init: &ControlInit) -> Self {
+        Law {
+            version: params.version,
+            shift_g: params.shift_g,
+            alpha: (params.initial_alpha * f64::from(ONE)) as u32,
+            acked: 0,
+            marked: 0,
+            window_acked: 0,
+            window_marked: 0,
+            window_end: 0,
         }
     }
 
-    fn on_congestion(&mut self, _now: Time, event: &Event) {
+    fn on_ack(&mut self, window: &mut Window, _now: Time, ack: &AckSample) {
+        self.count(ack);
+        self.update_alpha(ack);
+        if ack.may_grow && ack.cwnd_limited {
+            window.reno_growth(ack.acked);
+        }
+    }
+
+    fn ssthresh(&mut self, window: &Window, _now: Time, event: &Event) -> u32 {
         let alpha = match event {
             Event::Ecn { .. } => self.alpha,
             _ => ONE,
         };
-        self.window.on_event(event, |window| {
-            let cut = (u64::from(window.cwnd) * u64::from(alpha)) >> (ONE_SHIFT + 1);
-            (window.cwnd - cut as u32).max(2)
-        });
+        let cut = (u64::from(window.cwnd) * u64::from(alpha)) >> (ONE_SHIFT + 1);
+        (window.cwnd - cut as u32).max(2)
     }
 
-    fn decision(&self) -> Decision {
-        self.window.decision()
-    }
-
-    fn save(&mut self) {
-        self.window.save();
-    }
-
-    fn undo(&mut self, _now: Time) {
-        self.window.undo();
-    }
-
-    fn observe(&self, out: &mut Observer<'_>) {
+    fn observe(&self, _window: &Window, out: &mut Observer<'_>) {
         out("alpha", (f64::from(self.alpha) / f64::from(ONE)).into());
     }
 }
@@ -179,6 +165,8 @@ impl CongestionControl for Dctcp {
 mod tests {
     use super::super::path::{Path, control, init};
     use super::*;
+    use crate::cc::Registered;
+    use crate::cc::CongestionControl;
     use crate::packet::Ecn;
 
     /// `alpha` after windows of 100 segments of which `marked` carry a mark.
@@ -197,7 +185,7 @@ mod tests {
             };
             dctcp.on_ack(Time::ZERO, &ack);
         }
-        f64::from(dctcp.alpha) / f64::from(ONE)
+        f64::from(dctcp.law.alpha) / f64::from(ONE)
     }
 
     #[test]
@@ -225,7 +213,7 @@ mod tests {
         let cut = |alpha, event: Event| {
             let mut dctcp = Dctcp::new(Params::default(), &init());
             dctcp.window.cwnd = 100;
-            dctcp.alpha = alpha;
+            dctcp.law.alpha = alpha;
             dctcp.on_congestion(Time::ZERO, &event);
             dctcp.window.ssthresh
         };

@@ -9,72 +9,75 @@
 //!
 //! As in the source, a segment counts as 2.7 (see [`sce_window`](super::sce_window)). Deviations: none known.
 
-use super::sce_window::SceWindow;
-use super::{AckSample, CongestionControl, Decision, ControlInit, EcnMode, Event, Registered};
+use super::sce_window::SceCounter;
+use super::law::{WindowLaw, Windowed};
+use super::window::Window;
+use super::{AckSample, ControlInit, EcnMode, Event};
 use crate::registry::NoParams;
 use crate::units::Time;
 
 /// DCTCP-SCE.
+pub type DctcpSce = Windowed<Law>;
+
+/// The law of its window.
 #[derive(Debug)]
-pub struct DctcpSce {
-    sce: SceWindow,
+pub struct Law {
+    sce: SceCounter,
 }
 
-impl Registered for DctcpSce {
+impl Law {
+    /// The threshold never falls but by a cut.
+    fn threshold(&self, window: &Window) -> u32 {
+        (self.sce.loss_cwnd >> 1).max(2).max(window.ssthresh)
+    }
+
+    fn cut(&mut self, window: &mut Window, log: u32) {
+        self.sce.cut(window, log);
+        window.ssthresh = self.sce.loss_cwnd >> 1;
+    }
+}
+
+impl WindowLaw for Law {
     type Params = NoParams;
     const ECN: EcnMode = EcnMode::Sce;
 
     fn new(_params: NoParams, init: &ControlInit) -> Self {
-        DctcpSce { sce: SceWindow::new(init) }
-    }
-}
-
-impl DctcpSce {
-    /// The threshold never falls but by a cut.
-    fn threshold(&self) -> u32 {
-        (self.sce.loss_cwnd >> 1).max(2).max(self.sce.window.ssthresh)
+        Law { sce: SceCounter::new(init) }
     }
 
-    fn cut(&mut self, log: u32) {
-        self.sce.cut(log);
-        self.sce.window.ssthresh = self.sce.loss_cwnd >> 1;
-    }
-}
-
-impl CongestionControl for DctcpSce {
-    fn on_ack(&mut self, _now: Time, ack: &AckSample) {
+    fn on_ack(&mut self, window: &mut Window, _now: Time, ack: &AckSample) {
         if ack.esce && !ack.ece {
             let acked = self.sce.acked(ack);
-            self.sce.charge(acked * i64::from(self.sce.window.cwnd) / 2);
-            self.sce.window.ssthresh = self.threshold();
-            self.sce.note_sce();
+            self.sce.charge(window, acked * i64::from(window.cwnd) / 2);
+            window.ssthresh = self.threshold(window);
+            self.sce.note_sce(window);
         } else {
-            self.sce.credit(ack);
+            self.sce.credit(window, ack);
         }
-        self.sce.settle();
-        self.sce.slow_start(ack);
+        self.sce.settle(window);
+        self.sce.slow_start(window, ack);
     }
 
-    fn on_congestion(&mut self, _now: Time, event: &Event) {
-        let threshold = self.threshold();
+    fn ssthresh(&mut self, window: &Window, _now: Time, _event: &Event) -> u32 {
+        self.threshold(window)
+    }
+
+    fn on_event(&mut self, window: &mut Window, now: Time, event: &Event) {
+        let threshold = self.ssthresh(window, now, event);
         if let Event::Rto { .. } = event {
-            self.cut(1);
+            self.cut(window, 1);
         }
-        let kept = self.sce.window.ssthresh;
-        self.sce.window.on_event(event, |_| threshold);
+        let kept = window.ssthresh;
+        window.on_event(event, |_| threshold);
         match event {
-            Event::ReductionEnd { .. } => self.cut(if self.sce.recent_sce() { 3 } else { 2 }),
-            Event::Rto { .. } => self.sce.window.ssthresh = kept,
+            Event::ReductionEnd { .. } => self.cut(window, if self.sce.recent_sce() { 3 } else { 2 }),
+            Event::Rto { .. } => window.ssthresh = kept,
             _ => {}
         }
     }
 
-    fn decision(&self) -> Decision {
-        self.sce.window.decision()
-    }
-
-    fn undo(&mut self, _now: Time) {
-        self.sce.window.cwnd = self.sce.window.cwnd.max(self.sce.loss_cwnd);
+    fn undo(&mut self, window: &mut Window) {
+        window.cwnd = window.cwnd.max(self.sce.loss_cwnd);
     }
 }
 

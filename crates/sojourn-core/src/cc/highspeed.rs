@@ -9,7 +9,8 @@
 //! when the window grows, so that a cut uses the row of the last growth.
 
 use super::window::Window;
-use super::{AckSample, CongestionControl, Decision, ControlInit, Event, Registered};
+use super::law::{WindowLaw, Windowed};
+use super::{AckSample, ControlInit, Event};
 use crate::registry::NoParams;
 use crate::units::Time;
 
@@ -91,24 +92,17 @@ static TABLE: [(u32, u32); 72] = [
 ];
 
 /// HighSpeed TCP.
+pub type HighSpeed = Windowed<Law>;
+
+/// The law of its window.
 #[derive(Debug)]
-pub struct HighSpeed {
-    window: Window,
+pub struct Law {
     row: usize,
 }
 
-impl Registered for HighSpeed {
-    type Params = NoParams;
-
-    fn new(_params: NoParams, init: &ControlInit) -> Self {
-        HighSpeed { window: Window::new(init.initial_window), row: 0 }
-    }
-}
-
-impl HighSpeed {
+impl Law {
     /// Finds the first row whose window is not below the present one.
-    fn find_row(&mut self) {
-        let cwnd = self.window.cwnd;
+    fn find_row(&mut self, cwnd: u32) {
         while cwnd > TABLE[self.row].0 && self.row < TABLE.len() - 1 {
             self.row += 1;
         }
@@ -118,40 +112,32 @@ impl HighSpeed {
     }
 }
 
-impl CongestionControl for HighSpeed {
-    fn on_ack(&mut self, _now: Time, ack: &AckSample) {
+impl WindowLaw for Law {
+    type Params = NoParams;
+
+    fn new(_params: NoParams, _init: &ControlInit) -> Self {
+        Law { row: 0 }
+    }
+
+    fn on_ack(&mut self, window: &mut Window, _now: Time, ack: &AckSample) {
         if !(ack.may_grow && ack.cwnd_limited) {
             return;
         }
-        if self.window.in_slow_start() {
-            self.window.slow_start(ack.acked);
+        if window.in_slow_start() {
+            window.slow_start(ack.acked);
             return;
         }
-        self.find_row();
-        self.window.count += self.row as u32 + 1;
-        if self.window.count >= self.window.cwnd {
-            self.window.count -= self.window.cwnd;
-            self.window.cwnd += 1;
+        self.find_row(window.cwnd);
+        window.count += self.row as u32 + 1;
+        if window.count >= window.cwnd {
+            window.count -= window.cwnd;
+            window.cwnd += 1;
         }
     }
 
-    fn on_congestion(&mut self, _now: Time, event: &Event) {
+    fn ssthresh(&mut self, window: &Window, _now: Time, _event: &Event) -> u32 {
         let b = TABLE[self.row].1;
-        self.window.on_event(event, |window| {
-            (window.cwnd - (u64::from(window.cwnd) * u64::from(b) / 256) as u32).max(2)
-        });
-    }
-
-    fn decision(&self) -> Decision {
-        self.window.decision()
-    }
-
-    fn save(&mut self) {
-        self.window.save();
-    }
-
-    fn undo(&mut self, _now: Time) {
-        self.window.undo();
+        (window.cwnd - (u64::from(window.cwnd) * u64::from(b) / 256) as u32).max(2)
     }
 }
 

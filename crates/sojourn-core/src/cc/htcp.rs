@@ -16,7 +16,8 @@ use serde::{Deserialize, Serialize};
 
 use super::jiffies::{HZ, jiffies, jiffies_of};
 use super::window::Window;
-use super::{AckSample, CaState, CongestionControl, Decision, ControlInit, Event, Registered};
+use super::law::{WindowLaw, Windowed};
+use super::{AckSample, CaState, ControlInit, Event};
 use crate::units::{Span, Time};
 
 /// 1.0 in fixed point.
@@ -55,10 +56,12 @@ struct Undo {
 }
 
 /// H-TCP. Times are in ticks, bandwidths in segments per second.
+pub type HTcp = Windowed<Law>;
+
+/// The law of its window.
 #[derive(Debug)]
-pub struct HTcp {
+pub struct Law {
     params: Params,
-    window: Window,
     state: CaState,
     alpha: u64,
     beta: u64,
@@ -76,32 +79,7 @@ pub struct HTcp {
     measured_at: u64,
 }
 
-impl Registered for HTcp {
-    type Params = Params;
-
-    fn new(params: Params, init: &ControlInit) -> Self {
-        HTcp {
-            params,
-            window: Window::new(init.initial_window),
-            state: CaState::Open,
-            alpha: ONE,
-            beta: BETA_MIN,
-            adaptive: false,
-            acked: 1,
-            packets: 0,
-            min_rtt: 0,
-            max_rtt: 0,
-            last_congestion: 0,
-            undo: None,
-            bandwidth: 0,
-            max_bandwidth: 0,
-            old_max_bandwidth: 0,
-            measured_at: 0,
-        }
-    }
-}
-
-impl HTcp {
+impl Law {
     fn measure_rtt(&mut self, rtt: u64) {
         if self.min_rtt > rtt || self.min_rtt == 0 {
             self.min_rtt = rtt;
@@ -114,7 +92,7 @@ impl HTcp {
         }
     }
 
-    fn measure_throughput(&mut self, now: u64, acked: u32) {
+    fn measure_throughput(&mut self, cwnd: u32, now: u64, acked: u32) {
         if !matches!(self.state, CaState::Open | CaState::Disorder) {
             self.packets = 0;
             self.measured_at = now;
@@ -123,7 +101,7 @@ impl HTcp {
         self.packets += acked;
         let alpha = ((self.alpha >> 7) as u32).max(1);
         let elapsed = now - self.measured_at;
-        let enough = self.packets >= self.window.cwnd.wrapping_sub(alpha);
+        let enough = self.packets >= cwnd.wrapping_sub(alpha);
         if !enough || self.min_rtt == 0 || elapsed < self.min_rtt {
             return;
         }
@@ -190,8 +168,7 @@ impl HTcp {
         self.last_congestion = now;
     }
 
-    fn grow(&mut self, now: u64) {
-        let window = &mut self.window;
+    fn grow(&mut self, window: &mut Window, now: u64) {
         if (u64::from(window.count) * self.alpha) >> 7 >= u64::from(window.cwnd) {
             window.cwnd += 1;
             window.count = 0;
@@ -203,8 +180,30 @@ impl HTcp {
     }
 }
 
-impl CongestionControl for HTcp {
-    fn on_ack(&mut self, now: Time, ack: &AckSample) {
+impl WindowLaw for Law {
+    type Params = Params;
+
+    fn new(params: Params, _init: &ControlInit) -> Self {
+        Law {
+            params,
+            state: CaState::Open,
+            alpha: ONE,
+            beta: BETA_MIN,
+            adaptive: false,
+            acked: 1,
+            packets: 0,
+            min_rtt: 0,
+            max_rtt: 0,
+            last_congestion: 0,
+            undo: None,
+            bandwidth: 0,
+            max_bandwidth: 0,
+            old_max_bandwidth: 0,
+            measured_at: 0,
+        }
+    }
+
+    fn on_ack(&mut self, window: &mut Window, now: Time, ack: &AckSample) {
         let now = jiffies(now);
         // Measurements go by the state in which the ACK arrived.
         if self.state == CaState::Open {
@@ -214,31 +213,31 @@ impl CongestionControl for HTcp {
             self.measure_rtt(jiffies_of(rtt));
         }
         if self.params.bandwidth_switch {
-            self.measure_throughput(now, ack.cum_acked);
+            self.measure_throughput(window.cwnd, now, ack.cum_acked);
         }
         self.state = ack.state;
         if !(ack.may_grow && ack.cwnd_limited) {
             return;
         }
-        if self.window.in_slow_start() {
-            self.window.slow_start(ack.acked);
+        if window.in_slow_start() {
+            window.slow_start(ack.acked);
         } else {
-            self.grow(now);
+            self.grow(window, now);
         }
     }
 
-    fn on_established(&mut self, now: Time, _rtt: Span) {
+    fn on_established(&mut self, _window: &mut Window, now: Time, _rtt: Span) {
         self.last_congestion = jiffies(now);
     }
 
-    fn on_congestion(&mut self, now: Time, event: &Event) {
+    fn ssthresh(&mut self, window: &Window, now: Time, _event: &Event) -> u32 {
+        self.update(jiffies(now));
+        (((u64::from(window.cwnd) * self.beta) >> 7) as u32).max(2)
+    }
+
+    fn on_event(&mut self, window: &mut Window, now: Time, event: &Event) {
+        window.on_event(event, |window| self.ssthresh(window, now, event));
         let now = jiffies(now);
-        let mut window = self.window;
-        window.on_event(event, |window| {
-            self.update(now);
-            (((u64::from(window.cwnd) * self.beta) >> 7) as u32).max(2)
-        });
-        self.window = window;
         match event {
             Event::Loss { .. } => self.state = CaState::Recovery,
             Event::Ecn { .. } => self.state = CaState::Cwr,
@@ -251,16 +250,8 @@ impl CongestionControl for HTcp {
         }
     }
 
-    fn decision(&self) -> Decision {
-        self.window.decision()
-    }
-
-    fn save(&mut self) {
-        self.window.save();
-    }
-
-    fn undo(&mut self, _now: Time) {
-        self.window.undo();
+    fn undo(&mut self, window: &mut Window) {
+        window.undo();
         if let Some(undo) = self.undo.take() {
             self.last_congestion = undo.last_congestion;
             self.max_rtt = undo.max_rtt;
@@ -275,7 +266,7 @@ mod tests {
     use super::*;
 
     fn alpha_after(ms: u64, min_rtt: u64, params: Params) -> f64 {
-        let mut htcp = HTcp::new(params, &init());
+        let mut htcp = Law::new(params, &init());
         (htcp.min_rtt, htcp.beta) = (min_rtt, BETA_MIN);
         htcp.update_alpha(ms);
         htcp.alpha as f64 / ONE as f64
@@ -310,7 +301,7 @@ mod tests {
     #[test]
     fn backoff_follows_the_rtt_ratio() {
         for (max_rtt, share) in [(100, 0.8), (133, 0.75), (160, 0.625), (400, 0.5)] {
-            let mut htcp = HTcp::new(Params::default(), &init());
+            let mut htcp = Law::new(Params::default(), &init());
             (htcp.min_rtt, htcp.max_rtt, htcp.max_bandwidth) = (100, max_rtt, 1000);
             htcp.update_beta();
             assert_eq!(htcp.beta, BETA_MIN, "throughput changed");
@@ -323,7 +314,7 @@ mod tests {
 
     #[test]
     fn short_round_trips_and_changed_throughput_halve() {
-        let mut htcp = HTcp::new(Params::default(), &init());
+        let mut htcp = Law::new(Params::default(), &init());
         (htcp.min_rtt, htcp.max_rtt, htcp.max_bandwidth) = (10, 12, 1000);
         (0..5).for_each(|_| htcp.update_beta());
         assert_eq!(htcp.beta, BETA_MIN);
@@ -346,6 +337,6 @@ mod tests {
         path.run(Span::from_secs(60));
         let share = (path.delivered() - before) as f64 / 120_000.0;
         assert!(share > 0.97, "{share}");
-        assert!((0.6..0.72).contains(&(path.control.beta as f64 / 128.0)), "{}", path.control.beta);
+        assert!((0.6..0.72).contains(&(path.control.law.beta as f64 / 128.0)), "{}", path.control.law.beta);
     }
 }

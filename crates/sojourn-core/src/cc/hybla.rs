@@ -14,7 +14,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::window::Window;
-use super::{AckSample, CaState, CongestionControl, Decision, ControlInit, Event, Registered};
+use super::law::{WindowLaw, Windowed};
+use super::{AckSample, CaState, ControlInit, Event};
 use crate::error::FieldError;
 use crate::units::{Span, Time};
 
@@ -46,10 +47,12 @@ const FRACTIONS: [u32; 8] = [128, 139, 152, 165, 181, 197, 215, 234];
 const LARGEST_WINDOW: u32 = 65_535;
 
 /// Hybla.
+pub type Hybla = Windowed<Law>;
+
+/// The law of its window.
 #[derive(Debug)]
-pub struct Hybla {
+pub struct Law {
     rtt0: Span,
-    window: Window,
     /// rho in eighths.
     rho8: u32,
     lowest_srtt: Span,
@@ -57,21 +60,7 @@ pub struct Hybla {
     fraction: u32,
 }
 
-impl Registered for Hybla {
-    type Params = Params;
-
-    fn new(params: Params, _init: &ControlInit) -> Self {
-        Hybla {
-            rtt0: params.rtt0,
-            window: Window::new(1),
-            rho8: 8,
-            lowest_srtt: Span::MAX,
-            fraction: 0,
-        }
-    }
-}
-
-impl Hybla {
+impl Law {
     /// Recomputes rho when the smoothed RTT is the lowest so far.
     fn follow(&mut self, srtt: Span) {
         if srtt > Span::ZERO && srtt < self.lowest_srtt {
@@ -82,70 +71,75 @@ impl Hybla {
     }
 
     /// Growth for one ACK in 1/128 segments.
-    fn increment(&mut self) -> u32 {
-        if self.window.in_slow_start() {
+    fn increment(&mut self, window: &mut Window) -> u32 {
+        if window.in_slow_start() {
             (FRACTIONS[(self.rho8 % 8) as usize] << (self.rho8 / 8).min(16)) - 128
         } else {
-            let increment = 2 * self.rho8 * self.rho8 / self.window.cwnd;
-            self.window.count += u32::from(increment < 128);
+            let increment = 2 * self.rho8 * self.rho8 / window.cwnd;
+            window.count += u32::from(increment < 128);
             increment
         }
     }
 
-    fn grow(&mut self) {
-        let slow_start = self.window.in_slow_start();
-        let increment = self.increment();
+    fn grow(&mut self, window: &mut Window) {
+        let slow_start = window.in_slow_start();
+        let increment = self.increment(window);
         self.fraction += increment % 128;
-        self.window.cwnd += increment / 128;
+        window.cwnd += increment / 128;
         if self.fraction >= 128 {
             self.fraction -= 128;
-            self.window.cwnd += 1;
-            self.window.count = 0;
+            window.cwnd += 1;
+            window.count = 0;
         }
         // A window so large that an ACK adds less than 1/128: one segment per window of ACKs.
-        if increment == 0 && self.window.count >= self.window.cwnd {
-            self.window.cwnd += 1;
-            self.window.count = 0;
+        if increment == 0 && window.count >= window.cwnd {
+            window.cwnd += 1;
+            window.count = 0;
         }
         if slow_start {
-            self.window.cwnd = self.window.cwnd.min(self.window.ssthresh);
+            window.cwnd = window.cwnd.min(window.ssthresh);
         }
-        self.window.cwnd = self.window.cwnd.min(LARGEST_WINDOW);
+        window.cwnd = window.cwnd.min(LARGEST_WINDOW);
     }
 }
 
-impl CongestionControl for Hybla {
-    fn on_ack(&mut self, _now: Time, ack: &AckSample) {
+impl WindowLaw for Law {
+    type Params = Params;
+
+    fn new(params: Params, _init: &ControlInit) -> Self {
+        Law {
+            rtt0: params.rtt0,
+            
+            rho8: 8,
+            lowest_srtt: Span::MAX,
+            fraction: 0,
+        }
+    }
+
+    /// Before the round-trip time is known.
+    fn initial_window(_init: &ControlInit) -> u32 {
+        1
+    }
+
+    fn on_ack(&mut self, window: &mut Window, _now: Time, ack: &AckSample) {
         self.follow(ack.srtt);
         if !(ack.may_grow && ack.cwnd_limited) {
             return;
         }
         if ack.state == CaState::Open {
-            self.grow();
+            self.grow(window);
         } else {
-            self.window.reno_growth(ack.acked);
+            window.reno_growth(ack.acked);
         }
     }
 
-    fn on_established(&mut self, _now: Time, rtt: Span) {
+    fn on_established(&mut self, window: &mut Window, _now: Time, rtt: Span) {
         self.follow(rtt);
-        self.window.cwnd = self.rho8 / 8;
+        window.cwnd = self.rho8 / 8;
     }
 
-    fn on_congestion(&mut self, _now: Time, event: &Event) {
-        self.window.on_event(event, |window| (window.cwnd / 2).max(2));
-    }
-
-    fn decision(&self) -> Decision {
-        self.window.decision()
-    }
-
-    fn save(&mut self) {
-        self.window.save();
-    }
-
-    fn undo(&mut self, _now: Time) {
-        self.window.undo();
+    fn ssthresh(&mut self, window: &Window, _now: Time, _event: &Event) -> u32 {
+        (window.cwnd / 2).max(2)
     }
 }
 

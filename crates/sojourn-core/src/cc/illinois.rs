@@ -15,7 +15,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::window::Window;
-use super::{AckSample, CongestionControl, Decision, ControlInit, Event, Registered};
+use super::law::{WindowLaw, Windowed};
+use super::{AckSample, ControlInit, Event};
 use crate::units::Time;
 
 const ALPHA_ONE: u64 = 1 << 7;
@@ -46,10 +47,12 @@ impl Default for Params {
 impl crate::registry::Params for Params {}
 
 /// Illinois. RTTs are in microseconds.
+pub type Illinois = Windowed<Law>;
+
+/// The law of its window.
 #[derive(Debug)]
-pub struct Illinois {
+pub struct Law {
     params: Params,
-    window: Window,
     alpha: u64,
     beta: u64,
     base_rtt: u64,
@@ -64,29 +67,7 @@ pub struct Illinois {
     low_rounds: u32,
 }
 
-impl Registered for Illinois {
-    type Params = Params;
-
-    fn new(params: Params, init: &ControlInit) -> Self {
-        Illinois {
-            params,
-            window: Window::new(init.initial_window),
-            alpha: ALPHA_MAX,
-            beta: BETA_MAX,
-            base_rtt: u64::MAX,
-            max_rtt: 0,
-            rtt_sum: 0,
-            rtt_count: 0,
-            round_end: 1,
-            next: 1,
-            covered: 0,
-            was_above: false,
-            low_rounds: 0,
-        }
-    }
-}
-
-impl Illinois {
+impl Law {
     fn measure(&mut self, ack: &AckSample) {
         self.next = ack.next;
         self.covered = ack.cum_acked;
@@ -106,8 +87,8 @@ impl Illinois {
     }
 
     /// Once per round trip.
-    fn update(&mut self) {
-        if self.window.cwnd < self.params.win_thresh {
+    fn update(&mut self, cwnd: u32) {
+        if cwnd < self.params.win_thresh {
             self.alpha = ALPHA_ONE;
             self.beta = BETA_MAX;
         } else if let Some(mean) = self.rtt_sum.checked_div(self.rtt_count) {
@@ -139,14 +120,14 @@ impl Illinois {
         most * ALPHA_MAX / (most + average * (ALPHA_MAX - ALPHA_MIN) / ALPHA_MIN)
     }
 
-    fn grow(&mut self) {
-        self.window.count += self.covered;
+    fn grow(&mut self, window: &mut Window) {
+        window.count += self.covered;
         self.covered = 1;
-        let cwnd = u64::from(self.window.cwnd);
-        let growth = (u64::from(self.window.count) * self.alpha) >> 7;
+        let cwnd = u64::from(window.cwnd);
+        let growth = (u64::from(window.count) * self.alpha) >> 7;
         if growth >= cwnd {
-            self.window.cwnd += (growth / cwnd) as u32;
-            self.window.count = 0;
+            window.cwnd += (growth / cwnd) as u32;
+            window.count = 0;
         }
     }
 }
@@ -163,30 +144,50 @@ fn beta_at(average: u64, most: u64) -> u64 {
     }
 }
 
-impl CongestionControl for Illinois {
-    fn on_ack(&mut self, _now: Time, ack: &AckSample) {
+impl WindowLaw for Law {
+    type Params = Params;
+
+    fn new(params: Params, _init: &ControlInit) -> Self {
+        Law {
+            params,
+            alpha: ALPHA_MAX,
+            beta: BETA_MAX,
+            base_rtt: u64::MAX,
+            max_rtt: 0,
+            rtt_sum: 0,
+            rtt_count: 0,
+            round_end: 1,
+            next: 1,
+            covered: 0,
+            was_above: false,
+            low_rounds: 0,
+        }
+    }
+
+    fn on_ack(&mut self, window: &mut Window, _now: Time, ack: &AckSample) {
         self.measure(ack);
         if !ack.may_grow {
             return;
         }
         if ack.una > self.round_end {
-            self.update();
+            self.update(window.cwnd);
         }
         if !ack.cwnd_limited {
             return;
         }
-        if self.window.in_slow_start() {
-            self.window.slow_start(ack.acked);
+        if window.in_slow_start() {
+            window.slow_start(ack.acked);
         } else {
-            self.grow();
+            self.grow(window);
         }
     }
 
-    fn on_congestion(&mut self, _now: Time, event: &Event) {
-        let beta = self.beta;
-        self.window.on_event(event, |window| {
-            (window.cwnd - (u64::from(window.cwnd) * beta / BETA_ONE) as u32).max(2)
-        });
+    fn ssthresh(&mut self, window: &Window, _now: Time, _event: &Event) -> u32 {
+        (window.cwnd - (u64::from(window.cwnd) * self.beta / BETA_ONE) as u32).max(2)
+    }
+
+    fn on_event(&mut self, window: &mut Window, now: Time, event: &Event) {
+        window.on_event(event, |window| self.ssthresh(window, now, event));
         if let Event::Rto { .. } = event {
             self.alpha = ALPHA_ONE;
             self.beta = BETA_MAX;
@@ -194,18 +195,6 @@ impl CongestionControl for Illinois {
             self.was_above = false;
             self.begin_round();
         }
-    }
-
-    fn decision(&self) -> Decision {
-        self.window.decision()
-    }
-
-    fn save(&mut self) {
-        self.window.save();
-    }
-
-    fn undo(&mut self, _now: Time) {
-        self.window.undo();
     }
 }
 
@@ -223,7 +212,7 @@ mod tests {
         let (d1, dm) = (MOST as f64 / 100.0, MOST as f64);
         let k1 = (dm - d1) * 0.3 * 10.0 / (10.0 - 0.3);
         let k2 = (dm - d1) * 0.3 / (10.0 - 0.3) - d1;
-        let mut illinois = Illinois::new(Params::default(), &init());
+        let mut illinois = Law::new(Params::default(), &init());
         for average in [1_500, 5_000, 20_000, 50_000, 80_000, 100_000] {
             let expected = k1 / (k2 + average as f64);
             let got = illinois.alpha_at(average, MOST) as f64 / ALPHA_ONE as f64;
@@ -243,7 +232,7 @@ mod tests {
 
     #[test]
     fn alpha_returns_to_its_maximum_after_theta_quiet_rounds() {
-        let mut illinois = Illinois::new(Params::default(), &init());
+        let mut illinois = Law::new(Params::default(), &init());
         illinois.alpha = illinois.alpha_at(50_000, MOST);
         let low = illinois.alpha;
         for _ in 0..4 {

@@ -34,6 +34,7 @@ pub mod filter;
 pub mod hystart;
 pub mod hystart_pp;
 pub mod jiffies;
+pub mod law;
 #[cfg(test)]
 mod path;
 pub mod round_rtt;

@@ -17,7 +17,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::window::Window;
-use super::{AckSample, CongestionControl, Decision, ControlInit, Event, Registered};
+use super::law::{WindowLaw, Windowed};
+use super::{AckSample, ControlInit, Event};
 use crate::error::FieldError;
 use crate::units::Time;
 
@@ -57,72 +58,60 @@ impl crate::registry::Params for Params {
 }
 
 /// NewReno.
+pub type Reno = Windowed<Law>;
+
+/// The law of its window.
 #[derive(Debug)]
-pub struct Reno {
+pub struct Law {
     params: Params,
-    window: Window,
     mss: u32,
 }
 
-impl Registered for Reno {
+impl Law {
+    /// ns-3's growth for one ACK: a segment, or `mss * mss / cwnd` bytes; `count` holds bytes.
+    fn grow_per_ack(&mut self, window: &mut Window, mut acked: u32) {
+        if window.in_slow_start() {
+            window.cwnd += 1;
+            acked -= 1;
+        }
+        if acked > 0 && !window.in_slow_start() {
+            let bytes = u64::from(window.cwnd) * u64::from(self.mss);
+            let bytes = bytes + u64::from(window.count);
+            let growth = u64::from(self.mss) * u64::from(self.mss) / bytes;
+            window.count += (growth as u32).max(1);
+            window.cwnd += window.count / self.mss;
+            window.count %= self.mss;
+        }
+    }
+}
+
+impl WindowLaw for Law {
     type Params = Params;
 
     fn new(params: Params, init: &ControlInit) -> Self {
-        Reno { params, window: Window::new(init.initial_window), mss: init.mss }
+        Law { params, mss: init.mss }
     }
-}
 
-impl Reno {
-    /// ns-3's growth for one ACK: a segment, or `mss * mss / cwnd` bytes; `count` holds bytes.
-    fn grow_per_ack(&mut self, mut acked: u32) {
-        if self.window.in_slow_start() {
-            self.window.cwnd += 1;
-            acked -= 1;
-        }
-        if acked > 0 && !self.window.in_slow_start() {
-            let bytes = u64::from(self.window.cwnd) * u64::from(self.mss);
-            let bytes = bytes + u64::from(self.window.count);
-            let growth = u64::from(self.mss) * u64::from(self.mss) / bytes;
-            self.window.count += (growth as u32).max(1);
-            self.window.cwnd += self.window.count / self.mss;
-            self.window.count %= self.mss;
-        }
-    }
-}
-
-impl CongestionControl for Reno {
-    fn on_ack(&mut self, _now: Time, ack: &AckSample) {
+    fn on_ack(&mut self, window: &mut Window, _now: Time, ack: &AckSample) {
         match self.params.version {
             Version::Linux if ack.may_grow && ack.cwnd_limited => {
-                self.window.reno_growth(ack.acked);
+                window.reno_growth(ack.acked);
             }
-            Version::Ns3 if ack.may_grow && ack.acked > 0 => self.grow_per_ack(ack.acked),
+            Version::Ns3 if ack.may_grow && ack.acked > 0 => self.grow_per_ack(window, ack.acked),
             _ => {}
         }
     }
 
-    fn on_congestion(&mut self, _now: Time, event: &Event) {
+    fn ssthresh(&mut self, window: &Window, _now: Time, event: &Event) -> u32 {
         let keep = match event {
             Event::Ecn { .. } => self.params.beta_ecn,
             _ => self.params.beta,
         };
         let in_flight = match (self.params.version, event) {
             (Version::Ns3, Event::Loss { in_flight } | Event::Ecn { in_flight }) => *in_flight,
-            _ => self.window.cwnd,
+            _ => window.cwnd,
         };
-        self.window.on_event(event, |_| ((f64::from(in_flight) * keep) as u32).max(2));
-    }
-
-    fn decision(&self) -> Decision {
-        self.window.decision()
-    }
-
-    fn save(&mut self) {
-        self.window.save();
-    }
-
-    fn undo(&mut self, _now: Time) {
-        self.window.undo();
+        ((f64::from(in_flight) * keep) as u32).max(2)
     }
 }
 
@@ -130,6 +119,8 @@ impl CongestionControl for Reno {
 mod tests {
     use super::super::testing::{Path, init};
     use super::*;
+    use crate::cc::Registered;
+    use crate::cc::CongestionControl;
     use crate::units::Span;
 
     #[test]

@@ -20,8 +20,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::sce_window::SceWindow;
-use super::{AckSample, CongestionControl, Decision, ControlInit, EcnMode, Event, Registered};
+use super::sce_window::SceCounter;
+use super::law::{WindowLaw, Windowed};
+use super::window::Window;
+use super::{AckSample, ControlInit, EcnMode, Event};
 use crate::observe::Observer;
 use crate::units::Time;
 
@@ -47,32 +49,26 @@ pub struct Params {
 impl crate::registry::Params for Params {}
 
 /// Reno-SCE.
+pub type RenoSce = Windowed<Law>;
+
+/// The law of its window.
 #[derive(Debug)]
-pub struct RenoSce {
+pub struct Law {
     version: Version,
-    sce: SceWindow,
+    sce: SceCounter,
 }
 
-impl Registered for RenoSce {
-    type Params = Params;
-    const ECN: EcnMode = EcnMode::Sce;
-
-    fn new(params: Params, init: &ControlInit) -> Self {
-        RenoSce { version: params.version, sce: SceWindow::new(init) }
-    }
-}
-
-impl RenoSce {
-    fn threshold(&self) -> u32 {
+impl Law {
+    fn threshold(&self, window: &Window) -> u32 {
         let half = (self.sce.loss_cwnd >> 1).max(2);
         match self.version {
-            Version::A => half.max(self.sce.window.ssthresh),
+            Version::A => half.max(window.ssthresh),
             Version::B => half,
         }
     }
 
     /// What this ACK's feedback costs, in bytes, if it asks for a response.
-    fn cost(&mut self, ack: &AckSample) -> Option<i64> {
+    fn cost(&self, window: &Window, ack: &AckSample) -> Option<i64> {
         let acked = self.sce.acked(ack);
         let root = i64::from(self.sce.root);
         match self.version {
@@ -80,56 +76,63 @@ impl RenoSce {
             Version::B if ack.esce => Some(acked * root / 2),
             Version::B if ack.ece => {
                 let share = if self.sce.recent_sce() { 8 } else { 4 };
-                Some(acked * i64::from(self.sce.window.cwnd) / share)
+                Some(acked * i64::from(window.cwnd) / share)
             }
             _ => None,
         }
     }
 }
 
-impl CongestionControl for RenoSce {
-    fn on_ack(&mut self, _now: Time, ack: &AckSample) {
-        match self.cost(ack) {
-            Some(cost) => {
-                self.sce.charge(cost);
-                self.sce.window.ssthresh = self.threshold();
-                if ack.esce {
-                    self.sce.note_sce();
-                }
-            }
-            None => self.sce.credit(ack),
-        }
-        self.sce.settle();
-        self.sce.slow_start(ack);
+impl WindowLaw for Law {
+    type Params = Params;
+    const ECN: EcnMode = EcnMode::Sce;
+
+    fn new(params: Params, init: &ControlInit) -> Self {
+        Law { version: params.version, sce: SceCounter::new(init) }
     }
 
-    fn on_congestion(&mut self, _now: Time, event: &Event) {
-        let threshold = self.threshold();
-        if let Event::Rto { .. } = event {
-            self.sce.cut(1);
+    fn on_ack(&mut self, window: &mut Window, _now: Time, ack: &AckSample) {
+        match self.cost(window, ack) {
+            Some(cost) => {
+                self.sce.charge(window, cost);
+                window.ssthresh = self.threshold(window);
+                if ack.esce {
+                    self.sce.note_sce(window);
+                }
+            }
+            None => self.sce.credit(window, ack),
         }
-        self.sce.window.on_event(event, |_| threshold);
+        self.sce.settle(window);
+        self.sce.slow_start(window, ack);
+    }
+
+    fn ssthresh(&mut self, window: &Window, _now: Time, _event: &Event) -> u32 {
+        self.threshold(window)
+    }
+
+    fn on_event(&mut self, window: &mut Window, now: Time, event: &Event) {
+        let threshold = self.ssthresh(window, now, event);
+        if let Event::Rto { .. } = event {
+            self.sce.cut(window, 1);
+        }
+        window.on_event(event, |_| threshold);
         if self.version == Version::A {
             match event {
                 Event::ReductionEnd { .. } => {
-                    self.sce.cut(if self.sce.recent_sce() { 3 } else { 2 });
-                    self.sce.window.ssthresh = self.sce.loss_cwnd >> 1;
+                    self.sce.cut(window, if self.sce.recent_sce() { 3 } else { 2 });
+                    window.ssthresh = self.sce.loss_cwnd >> 1;
                 }
-                Event::Rto { .. } => self.sce.window.ssthresh = self.sce.loss_cwnd >> 1,
+                Event::Rto { .. } => window.ssthresh = self.sce.loss_cwnd >> 1,
                 _ => {}
             }
         }
     }
 
-    fn decision(&self) -> Decision {
-        self.sce.window.decision()
+    fn undo(&mut self, window: &mut Window) {
+        window.cwnd = window.cwnd.max(self.sce.loss_cwnd);
     }
 
-    fn undo(&mut self, _now: Time) {
-        self.sce.window.cwnd = self.sce.window.cwnd.max(self.sce.loss_cwnd);
-    }
-
-    fn observe(&self, out: &mut Observer<'_>) {
+    fn observe(&self, _window: &Window, out: &mut Observer<'_>) {
         out("sqrt_cwnd", (f64::from(self.sce.root)).into());
     }
 }
@@ -138,6 +141,7 @@ impl CongestionControl for RenoSce {
 mod tests {
     use super::super::path::init;
     use super::*;
+    use crate::cc::{CongestionControl, Registered};
     use crate::cc::INFINITE_SSTHRESH;
     use crate::cc::sce_window::settled;
 
@@ -170,7 +174,7 @@ mod tests {
     fn a_mark_cuts_less_after_sce() {
         let cut = |esce| {
             let mut control = RenoSce::new(Params::default(), &init());
-            control.sce.window.cwnd = 80;
+            control.window.cwnd = 80;
             let ack = AckSample { acked: 1, cum_acked: 1, esce, ..AckSample::default() };
             control.on_ack(Time::ZERO, &ack);
             control.on_congestion(Time::ZERO, &Event::Ecn { in_flight: 80 });

@@ -12,7 +12,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::window::{Kernel, Window};
-use super::{AckSample, CongestionControl, Decision, ControlInit, Event, Registered};
+use super::law::{WindowLaw, Windowed};
+use super::{AckSample, ControlInit, Event};
 use crate::units::Time;
 
 /// Parameters of Scalable TCP.
@@ -32,22 +33,22 @@ impl Default for Params {
 impl crate::registry::Params for Params {}
 
 /// Scalable TCP.
+pub type Scalable = Windowed<Law>;
+
+/// The law of its window.
 #[derive(Debug)]
-pub struct Scalable {
+pub struct Law {
     version: Kernel,
-    window: Window,
 }
 
-impl Registered for Scalable {
+impl WindowLaw for Law {
     type Params = Params;
 
-    fn new(params: Params, init: &ControlInit) -> Self {
-        Scalable { version: params.version, window: Window::new(init.initial_window) }
+    fn new(params: Params, _init: &ControlInit) -> Self {
+        Law { version: params.version, }
     }
-}
 
-impl CongestionControl for Scalable {
-    fn on_ack(&mut self, _now: Time, ack: &AckSample) {
+    fn on_ack(&mut self, window: &mut Window, _now: Time, ack: &AckSample) {
         if !(ack.may_grow && ack.cwnd_limited) {
             return;
         }
@@ -55,26 +56,14 @@ impl CongestionControl for Scalable {
             Kernel::Linux6 => 100,
             Kernel::Linux49 => 50,
         };
-        let left = self.window.slow_start_then(self.version, ack.acked);
+        let left = window.slow_start_then(self.version, ack.acked);
         if left > 0 {
-            self.window.additive_increase(self.window.cwnd.min(most), left);
+            window.additive_increase(window.cwnd.min(most), left);
         }
     }
 
-    fn on_congestion(&mut self, _now: Time, event: &Event) {
-        self.window.on_event(event, |window| (window.cwnd - window.cwnd / 8).max(2));
-    }
-
-    fn decision(&self) -> Decision {
-        self.window.decision()
-    }
-
-    fn save(&mut self) {
-        self.window.save();
-    }
-
-    fn undo(&mut self, _now: Time) {
-        self.window.undo();
+    fn ssthresh(&mut self, window: &Window, _now: Time, _event: &Event) -> u32 {
+        (window.cwnd - window.cwnd / 8).max(2)
     }
 }
 

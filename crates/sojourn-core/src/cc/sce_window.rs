@@ -1,5 +1,5 @@
-//! The window arithmetic that the controls answering to "Some Congestion Experienced" share: a
-//! signed counter of acknowledged segments that moves the window both ways (`chromi/sce`,
+//! The counter by which the controls answering to "Some Congestion Experienced" move
+//! the window both ways: signed, of acknowledged segments (`chromi/sce`,
 //! `tcp_reno_sce.c` and `tcp_dctcp_sce.c`).
 //!
 //! The counter holds bytes, and a window is full of segments of *536 bytes*: the sources take the
@@ -13,11 +13,9 @@ use super::{AckSample, ControlInit};
 /// What the sender takes for its peer's segment size (`TCP_MSS_DEFAULT`), in bytes.
 const PEER_MSS: i64 = 536;
 
-/// A window moved by a signed counter.
+/// A signed counter that moves a window.
 #[derive(Clone, Copy, Debug)]
-pub struct SceWindow {
-    /// The window and its threshold.
-    pub window: Window,
+pub struct SceCounter {
     /// The window before it was last reduced, or its largest since.
     pub loss_cwnd: u32,
     /// The square root of the window, one step after every step of the window: it lags after
@@ -28,11 +26,10 @@ pub struct SceWindow {
     recent: u32,
 }
 
-impl SceWindow {
-    /// A new connection's window.
+impl SceCounter {
+    /// At the start of a connection.
     pub fn new(init: &ControlInit) -> Self {
-        let window = Window::new(init.initial_window);
-        SceWindow { window, loss_cwnd: 0, root: 1, mss: init.mss, counter: 0, recent: 0 }
+        SceCounter { loss_cwnd: 0, root: 1, mss: init.mss, counter: 0, recent: 0 }
     }
 
     /// Bytes that an ACK stands for: those cumulatively acknowledged, or a segment of the peer's for
@@ -53,73 +50,73 @@ impl SceWindow {
 
     /// SCE was echoed now.
     #[inline]
-    pub fn note_sce(&mut self) {
-        self.recent = self.window.cwnd + 1;
+    pub fn note_sce(&mut self, window: &Window) {
+        self.recent = window.cwnd + 1;
     }
 
     /// Feedback takes `cost` off the counter, in bytes.
     #[inline]
-    pub fn charge(&mut self, cost: i64) {
+    pub fn charge(&mut self, window: &Window, cost: i64) {
         self.counter -= cost;
-        self.loss_cwnd = self.window.cwnd;
+        self.loss_cwnd = window.cwnd;
     }
 
     /// An ACK without feedback: Reno's linear growth.
     #[inline]
-    pub fn credit(&mut self, ack: &AckSample) {
-        if !self.window.in_slow_start() && ack.cwnd_limited {
+    pub fn credit(&mut self, window: &Window, ack: &AckSample) {
+        if !window.in_slow_start() && ack.cwnd_limited {
             self.counter += self.acked(ack);
-            self.loss_cwnd = self.loss_cwnd.max(self.window.cwnd);
+            self.loss_cwnd = self.loss_cwnd.max(window.cwnd);
         }
     }
 
     /// Turns a full counter into steps of the window, and ends the ACK's turn.
     #[inline]
-    pub fn settle(&mut self) {
-        let full = PEER_MSS * i64::from(self.window.cwnd);
+    pub fn settle(&mut self, window: &mut Window) {
+        let full = PEER_MSS * i64::from(window.cwnd);
         while self.counter <= -full {
             self.counter += full;
-            self.step_down();
+            self.step_down(window);
         }
         while self.counter >= full {
             self.counter -= full;
-            self.step_up();
+            self.step_up(window);
         }
         self.recent = self.recent.saturating_sub(1);
     }
 
     /// Slow start, where the ACK allows it.
     #[inline]
-    pub fn slow_start(&mut self, ack: &AckSample) {
-        if ack.may_grow && ack.cwnd_limited && self.window.in_slow_start() {
-            let left = self.window.slow_start(ack.acked);
+    pub fn slow_start(&mut self, window: &mut Window, ack: &AckSample) {
+        if ack.may_grow && ack.cwnd_limited && window.in_slow_start() {
+            let left = window.slow_start(ack.acked);
             self.counter += PEER_MSS * i64::from(left);
         }
     }
 
     /// Cuts the window by one part in `2^log`, at least by one segment and not below two.
-    pub fn cut(&mut self, log: u32) {
-        let cwnd = self.window.cwnd;
+    pub fn cut(&mut self, window: &mut Window, log: u32) {
+        let cwnd = window.cwnd;
         self.loss_cwnd = cwnd;
         self.counter = 0;
-        self.window.cwnd = (cwnd - (cwnd >> log).max(1).min(cwnd)).max(2);
-        while self.root * self.root >= self.window.cwnd {
+        window.cwnd = (cwnd - (cwnd >> log).max(1).min(cwnd)).max(2);
+        while self.root * self.root >= window.cwnd {
             self.root -= 1;
         }
     }
 
-    fn step_down(&mut self) {
-        if self.window.cwnd > 2 {
-            self.window.cwnd -= 1;
-            if self.root * self.root >= self.window.cwnd {
+    fn step_down(&mut self, window: &mut Window) {
+        if window.cwnd > 2 {
+            window.cwnd -= 1;
+            if self.root * self.root >= window.cwnd {
                 self.root -= 1;
             }
         }
     }
 
-    fn step_up(&mut self) {
-        self.window.cwnd += 1;
-        if self.root * self.root < self.window.cwnd {
+    fn step_up(&mut self, window: &mut Window) {
+        window.cwnd += 1;
+        if self.root * self.root < window.cwnd {
             self.root += 1;
         }
     }

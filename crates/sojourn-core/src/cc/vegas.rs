@@ -18,7 +18,8 @@ use serde::{Deserialize, Serialize};
 
 use super::round_rtt::RoundRtt;
 use super::window::Window;
-use super::{AckSample, CongestionControl, Decision, ControlInit, Event, Registered};
+use super::law::{WindowLaw, Windowed};
+use super::{AckSample, ControlInit, Event};
 use crate::error::FieldError;
 use crate::units::Time;
 
@@ -51,87 +52,80 @@ impl crate::registry::Params for Params {
 }
 
 /// Vegas.
+pub type Vegas = Windowed<Law>;
+
+/// The law of its window.
 #[derive(Debug)]
-pub struct Vegas {
+pub struct Law {
     params: Params,
-    window: Window,
     rtts: RoundRtt,
 }
 
-impl Registered for Vegas {
-    type Params = Params;
-
-    fn new(params: Params, init: &ControlInit) -> Self {
-        Vegas { params, window: Window::new(init.initial_window), rtts: RoundRtt::default() }
-    }
-}
-
-impl Vegas {
+impl Law {
     /// Once per round trip.
-    fn adjust(&mut self, ack: &AckSample) {
+    fn adjust(&mut self, window: &mut Window, ack: &AckSample) {
         let (base, rtt) = (u64::from(self.rtts.base), u64::from(self.rtts.lowest));
-        let cwnd = self.window.cwnd;
+        let cwnd = window.cwnd;
         let waiting = (u64::from(cwnd) * (rtt - base) / base) as u32;
-        if self.window.in_slow_start() {
+        if window.in_slow_start() {
             if waiting > self.params.gamma {
                 let without_queue = (u64::from(cwnd) * base / rtt) as u32;
-                self.window.cwnd = cwnd.min(without_queue + 1);
-                self.window.ssthresh = self.window.ssthresh.min(self.window.cwnd);
+                window.cwnd = cwnd.min(without_queue + 1);
+                window.ssthresh = window.ssthresh.min(window.cwnd);
             } else {
-                self.window.slow_start(ack.acked);
+                window.slow_start(ack.acked);
             }
         } else if waiting > self.params.beta {
-            self.window.cwnd -= 1;
-            self.window.ssthresh = self.window.ssthresh.min(self.window.cwnd);
+            window.cwnd -= 1;
+            window.ssthresh = window.ssthresh.min(window.cwnd);
         } else if waiting < self.params.alpha {
-            self.window.cwnd += 1;
+            window.cwnd += 1;
         }
-        self.window.cwnd = self.window.cwnd.max(2);
-        self.window.ssthresh = self.window.current_ssthresh();
-    }
-
-    fn reno(&mut self, ack: &AckSample) {
-        if ack.cwnd_limited {
-            self.window.reno_growth(ack.acked);
-        }
+        window.cwnd = window.cwnd.max(2);
+        window.ssthresh = window.current_ssthresh();
     }
 }
 
-impl CongestionControl for Vegas {
-    fn on_ack(&mut self, _now: Time, ack: &AckSample) {
+/// Growth where the delay says nothing.
+fn reno(window: &mut Window, ack: &AckSample) {
+    if ack.cwnd_limited {
+        window.reno_growth(ack.acked);
+    }
+}
+
+impl WindowLaw for Law {
+    type Params = Params;
+
+    fn new(params: Params, _init: &ControlInit) -> Self {
+        Law { params, rtts: RoundRtt::default() }
+    }
+
+    fn on_ack(&mut self, window: &mut Window, _now: Time, ack: &AckSample) {
         self.rtts.on_ack(ack);
         if !ack.may_grow {
             return;
         }
         if !self.rtts.enabled {
-            self.reno(ack);
+            reno(window, ack);
         } else if self.rtts.round_ended(ack) {
             if self.rtts.samples > 2 {
-                self.adjust(ack);
+                self.adjust(window, ack);
             } else {
-                self.reno(ack);
+                reno(window, ack);
             }
             self.rtts.begin_round();
-        } else if self.window.in_slow_start() {
-            self.window.slow_start(ack.acked);
+        } else if window.in_slow_start() {
+            window.slow_start(ack.acked);
         }
     }
 
-    fn on_congestion(&mut self, _now: Time, event: &Event) {
-        self.window.on_event(event, |window| (window.cwnd / 2).max(2));
+    fn ssthresh(&mut self, window: &Window, _now: Time, _event: &Event) -> u32 {
+        (window.cwnd / 2).max(2)
+    }
+
+    fn on_event(&mut self, window: &mut Window, now: Time, event: &Event) {
+        window.on_event(event, |window| self.ssthresh(window, now, event));
         self.rtts.on_event(event);
-    }
-
-    fn decision(&self) -> Decision {
-        self.window.decision()
-    }
-
-    fn save(&mut self) {
-        self.window.save();
-    }
-
-    fn undo(&mut self, _now: Time) {
-        self.window.undo();
     }
 }
 

@@ -16,7 +16,8 @@ use serde::{Deserialize, Serialize};
 
 use super::round_rtt::{RoundRtt, UNKNOWN};
 use super::window::{Kernel, Window};
-use super::{AckSample, CongestionControl, Decision, ControlInit, Event, Registered};
+use super::law::{WindowLaw, Windowed};
+use super::{AckSample, ControlInit, Event};
 use crate::units::Time;
 
 /// Parameters of Veno.
@@ -38,10 +39,12 @@ impl Default for Params {
 impl crate::registry::Params for Params {}
 
 /// Veno.
+pub type Veno = Windowed<Law>;
+
+/// The law of its window.
 #[derive(Debug)]
-pub struct Veno {
+pub struct Law {
     params: Params,
-    window: Window,
     rtts: RoundRtt,
     samples: u32,
     /// Segments waiting in the network, in halves.
@@ -50,53 +53,50 @@ pub struct Veno {
     grow_now: bool,
 }
 
-impl Registered for Veno {
+impl Law {
+    fn congested(&self) -> bool {
+        self.waiting >= self.params.beta.saturating_mul(2)
+    }
+
+    fn grow(&mut self, window: &mut Window, ack: &AckSample) {
+        let (base, rtt) = (u64::from(self.rtts.base), u64::from(self.rtts.lowest));
+        let cwnd = window.cwnd;
+        let without_queue = 2 * u64::from(cwnd) * base / rtt;
+        self.waiting = (2 * u64::from(cwnd)).saturating_sub(without_queue) as u32;
+        let counted = window.slow_start_then(self.params.version, ack.acked);
+        if counted > 0 && !self.congested() {
+            window.additive_increase(window.cwnd, counted);
+        } else if counted > 0 {
+            self.grow_every_other_round(window, counted);
+        }
+        window.cwnd = window.cwnd.max(2);
+    }
+
+    fn grow_every_other_round(&mut self, window: &mut Window, counted: u32) {
+        if window.count < window.cwnd {
+            window.count += counted;
+            return;
+        }
+        window.cwnd += u32::from(self.grow_now);
+        self.grow_now = !self.grow_now;
+        window.count = 0;
+    }
+}
+
+impl WindowLaw for Law {
     type Params = Params;
 
-    fn new(params: Params, init: &ControlInit) -> Self {
-        Veno {
+    fn new(params: Params, _init: &ControlInit) -> Self {
+        Law {
             params,
-            window: Window::new(init.initial_window),
             rtts: RoundRtt::default(),
             samples: 0,
             waiting: 0,
             grow_now: true,
         }
     }
-}
 
-impl Veno {
-    fn congested(&self) -> bool {
-        self.waiting >= self.params.beta.saturating_mul(2)
-    }
-
-    fn grow(&mut self, ack: &AckSample) {
-        let (base, rtt) = (u64::from(self.rtts.base), u64::from(self.rtts.lowest));
-        let cwnd = self.window.cwnd;
-        let without_queue = 2 * u64::from(cwnd) * base / rtt;
-        self.waiting = (2 * u64::from(cwnd)).saturating_sub(without_queue) as u32;
-        let counted = self.window.slow_start_then(self.params.version, ack.acked);
-        if counted > 0 && !self.congested() {
-            self.window.additive_increase(self.window.cwnd, counted);
-        } else if counted > 0 {
-            self.grow_every_other_round(counted);
-        }
-        self.window.cwnd = self.window.cwnd.max(2);
-    }
-
-    fn grow_every_other_round(&mut self, counted: u32) {
-        if self.window.count < self.window.cwnd {
-            self.window.count += counted;
-            return;
-        }
-        self.window.cwnd += u32::from(self.grow_now);
-        self.grow_now = !self.grow_now;
-        self.window.count = 0;
-    }
-}
-
-impl CongestionControl for Veno {
-    fn on_ack(&mut self, _now: Time, ack: &AckSample) {
+    fn on_ack(&mut self, window: &mut Window, _now: Time, ack: &AckSample) {
         self.rtts.on_ack(ack);
         self.samples = self.samples.saturating_add(u32::from(ack.rtt.is_some()));
         if !ack.may_grow {
@@ -104,9 +104,9 @@ impl CongestionControl for Veno {
         }
         if ack.cwnd_limited {
             if self.rtts.enabled && self.samples > 2 {
-                self.grow(ack);
+                self.grow(window, ack);
             } else {
-                self.window.reno_growth(ack.acked);
+                window.reno_growth(ack.acked);
             }
         }
         if self.rtts.enabled && ack.cwnd_limited {
@@ -114,28 +114,17 @@ impl CongestionControl for Veno {
         }
     }
 
-    fn on_congestion(&mut self, _now: Time, event: &Event) {
-        let congested = self.congested();
-        self.window.on_event(event, |window| {
-            let kept = if congested { window.cwnd / 2 } else { window.cwnd * 4 / 5 };
-            kept.max(2)
-        });
+    fn ssthresh(&mut self, window: &Window, _now: Time, _event: &Event) -> u32 {
+        let kept = if self.congested() { window.cwnd / 2 } else { window.cwnd * 4 / 5 };
+        kept.max(2)
+    }
+
+    fn on_event(&mut self, window: &mut Window, now: Time, event: &Event) {
+        window.on_event(event, |window| self.ssthresh(window, now, event));
         self.rtts.on_event(event);
         if let Event::TxStart { .. } | Event::Restart { .. } = event {
             self.grow_now = true;
         }
-    }
-
-    fn decision(&self) -> Decision {
-        self.window.decision()
-    }
-
-    fn save(&mut self) {
-        self.window.save();
-    }
-
-    fn undo(&mut self, _now: Time) {
-        self.window.undo();
     }
 }
 
@@ -160,7 +149,7 @@ mod tests {
         while path.cwnd() < 130 {
             path.rounds(1);
             let backlog = path.cwnd().saturating_sub(101);
-            let n = path.control.waiting as f64 / 2.0;
+            let n = path.control.law.waiting as f64 / 2.0;
             assert!((n - f64::from(backlog)).abs() <= 2.0, "{n} {backlog}");
         }
     }

@@ -13,7 +13,8 @@
 
 use super::jiffies::{HZ, jiffies, jiffies_of};
 use super::window::Window;
-use super::{AckSample, CongestionControl, Decision, ControlInit, Event, Registered};
+use super::law::{WindowLaw, Windowed};
+use super::{AckSample, ControlInit, Event};
 use crate::registry::NoParams;
 use crate::units::{Span, Time};
 
@@ -23,9 +24,11 @@ const SHORTEST_WINDOW: u64 = HZ / 20;
 const INITIAL_RTT: u64 = 20 * HZ;
 
 /// Westwood+. Times are in ticks, rates in bytes per tick.
+pub type Westwood = Windowed<Law>;
+
+/// The law of its window.
 #[derive(Debug)]
-pub struct Westwood {
-    window: Window,
+pub struct Law {
     mss: u64,
     half_filtered: u64,
     bandwidth: u64,
@@ -39,26 +42,7 @@ pub struct Westwood {
     reset_min_rtt: bool,
 }
 
-impl Registered for Westwood {
-    type Params = NoParams;
-
-    fn new(_params: NoParams, init: &ControlInit) -> Self {
-        Westwood {
-            window: Window::new(init.initial_window),
-            mss: u64::from(init.mss),
-            half_filtered: 0,
-            bandwidth: 0,
-            window_start: 0,
-            bytes: 0,
-            accounted: 0,
-            rtt: INITIAL_RTT,
-            min_rtt: INITIAL_RTT,
-            reset_min_rtt: true,
-        }
-    }
-}
-
-impl Westwood {
+impl Law {
     fn filter(&mut self, sample: u64) {
         if self.half_filtered == 0 && self.bandwidth == 0 {
             self.half_filtered = sample;
@@ -111,43 +95,51 @@ impl Westwood {
     }
 }
 
-impl CongestionControl for Westwood {
-    fn on_ack(&mut self, now: Time, ack: &AckSample) {
-        self.measure(jiffies(now), ack);
-        if ack.may_grow && ack.cwnd_limited {
-            self.window.reno_growth(ack.acked);
+impl WindowLaw for Law {
+    type Params = NoParams;
+
+    fn new(_params: NoParams, init: &ControlInit) -> Self {
+        Law {
+            mss: u64::from(init.mss),
+            half_filtered: 0,
+            bandwidth: 0,
+            window_start: 0,
+            bytes: 0,
+            accounted: 0,
+            rtt: INITIAL_RTT,
+            min_rtt: INITIAL_RTT,
+            reset_min_rtt: true,
         }
     }
 
-    fn on_established(&mut self, now: Time, _rtt: Span) {
+    fn on_ack(&mut self, window: &mut Window, now: Time, ack: &AckSample) {
+        self.measure(jiffies(now), ack);
+        if ack.may_grow && ack.cwnd_limited {
+            window.reno_growth(ack.acked);
+        }
+    }
+
+    fn on_established(&mut self, _window: &mut Window, now: Time, _rtt: Span) {
         self.window_start = jiffies(now);
     }
 
-    fn on_congestion(&mut self, _now: Time, event: &Event) {
-        self.window.on_event(event, |window| (window.cwnd / 2).max(2));
+    fn ssthresh(&mut self, window: &Window, _now: Time, _event: &Event) -> u32 {
+        (window.cwnd / 2).max(2)
+    }
+
+    fn on_event(&mut self, window: &mut Window, now: Time, event: &Event) {
+        window.on_event(event, |window| self.ssthresh(window, now, event));
         match event {
             Event::ReductionEnd { .. } => {
-                self.window.ssthresh = self.bdp();
-                self.window.cwnd = self.window.ssthresh;
+                window.ssthresh = self.bdp();
+                window.cwnd = window.ssthresh;
             }
             Event::Rto { reduce: true, .. } => {
-                self.window.ssthresh = self.bdp();
+                window.ssthresh = self.bdp();
                 self.reset_min_rtt = true;
             }
             _ => {}
         }
-    }
-
-    fn decision(&self) -> Decision {
-        self.window.decision()
-    }
-
-    fn save(&mut self) {
-        self.window.save();
-    }
-
-    fn undo(&mut self, _now: Time) {
-        self.window.undo();
     }
 }
 
@@ -172,7 +164,7 @@ mod tests {
                 path.lose_at((rate * rtt as f64 / 1000.0) as u32 + 40);
                 path.run(Span::from_secs(60));
                 let bytes_per_tick = rate * 1.448;
-                let low = bytes_per_tick - path.control.bandwidth as f64;
+                let low = bytes_per_tick - path.control.law.bandwidth as f64;
                 assert!((-0.02 * bytes_per_tick..=15.0).contains(&low), "{rate} {rtt}: {low}");
             }
         }
@@ -181,7 +173,7 @@ mod tests {
     /// A step of the rate passes two filters of gain 1/8: (1 + n/8) (7/8)^n is left after n windows.
     #[test]
     fn estimate_follows_a_step_through_two_filters() {
-        let mut westwood = Westwood::new(NoParams {}, &super::super::testing::init());
+        let mut westwood = Law::new(NoParams {}, &super::super::testing::init());
         westwood.filter(1_000_000);
         for n in 1..=30 {
             westwood.filter(0);

@@ -17,7 +17,8 @@ use serde::{Deserialize, Serialize};
 
 use super::round_rtt::RoundRtt;
 use super::window::{Kernel, Window};
-use super::{AckSample, CaState, CongestionControl, Decision, ControlInit, Event, Registered};
+use super::law::{WindowLaw, Windowed};
+use super::{AckSample, CaState, ControlInit, Event};
 use crate::units::Time;
 
 /// Segments in the queue from which it is too long (`TCP_YEAH_ALPHA`).
@@ -48,10 +49,12 @@ impl Default for Params {
 impl crate::registry::Params for Params {}
 
 /// YeAH.
+pub type Yeah = Windowed<Law>;
+
+/// The law of its window.
 #[derive(Debug)]
-pub struct Yeah {
+pub struct Law {
     version: Kernel,
-    window: Window,
     rtts: RoundRtt,
     queue: u32,
     /// Rounds in slow mode so far; 0: fast mode.
@@ -63,51 +66,33 @@ pub struct Yeah {
     covered: u32,
 }
 
-impl Registered for Yeah {
-    type Params = Params;
-
-    fn new(params: Params, init: &ControlInit) -> Self {
-        Yeah {
-            version: params.version,
-            window: Window::new(init.initial_window),
-            rtts: RoundRtt::default(),
-            queue: 0,
-            slow_rounds: 0,
-            fast_rounds: 0,
-            reno_count: 2,
-            state: CaState::Open,
-            covered: 1,
-        }
-    }
-}
-
-impl Yeah {
-    fn grow(&mut self, ack: &AckSample) {
-        let counted = self.window.slow_start_then(self.version, ack.acked);
+impl Law {
+    fn grow(&mut self, window: &mut Window, ack: &AckSample) {
+        let counted = window.slow_start_then(self.version, ack.acked);
         if counted == 0 {
             return;
         }
-        let cwnd = self.window.cwnd;
+        let cwnd = window.cwnd;
         match (self.slow_rounds, self.version) {
-            (0, Kernel::Linux6) => self.window.additive_increase(cwnd.min(SCALABLE), counted),
-            (0, Kernel::Linux49) => self.grow_fast_49(),
-            _ => self.window.additive_increase(cwnd, counted),
+            (0, Kernel::Linux6) => window.additive_increase(cwnd.min(SCALABLE), counted),
+            (0, Kernel::Linux49) => self.grow_fast_49(window),
+            _ => window.additive_increase(cwnd, counted),
         }
     }
 
-    fn grow_fast_49(&mut self) {
-        self.window.count += self.covered;
-        if self.window.count > self.window.cwnd.min(SCALABLE) {
-            self.window.cwnd += 1;
-            self.window.count = 0;
+    fn grow_fast_49(&mut self, window: &mut Window) {
+        window.count += self.covered;
+        if window.count > window.cwnd.min(SCALABLE) {
+            window.cwnd += 1;
+            window.count = 0;
         }
         self.covered = 1;
     }
 
     /// Once per round trip: chooses the mode.
-    fn judge(&mut self) {
+    fn judge(&mut self, window: &mut Window) {
         let (base, rtt) = (self.rtts.base, self.rtts.lowest);
-        let cwnd = self.window.cwnd;
+        let cwnd = window.cwnd;
         let queue = (u64::from(cwnd) * u64::from(rtt - base) / u64::from(rtt)) as u32;
         self.queue = queue;
         if queue <= LONGEST_QUEUE && rtt - base <= base / DELAY_PART {
@@ -120,32 +105,47 @@ impl Yeah {
             return;
         }
         if queue > LONGEST_QUEUE && cwnd > self.reno_count {
-            self.window.cwnd = (cwnd - queue.min(cwnd / 2)).max(self.reno_count);
-            self.window.ssthresh = self.window.cwnd;
+            window.cwnd = (cwnd - queue.min(cwnd / 2)).max(self.reno_count);
+            window.ssthresh = window.cwnd;
         }
         if self.reno_count <= 2 {
-            self.reno_count = (self.window.cwnd / 2).max(2);
+            self.reno_count = (window.cwnd / 2).max(2);
         } else {
             self.reno_count += 1;
         }
         self.slow_rounds += 1;
     }
 
-    fn reduce(&mut self, window: &Window) -> u32 {
-        let half = (window.cwnd / 2).max(2);
+    fn reduce(&mut self, cwnd: u32) -> u32 {
+        let half = (cwnd / 2).max(2);
         let reduction = if self.slow_rounds < COMPETITION {
-            self.queue.min(half).max(window.cwnd / 8)
+            self.queue.min(half).max(cwnd / 8)
         } else {
             half
         };
         self.fast_rounds = 0;
         self.reno_count = (self.reno_count / 2).max(2);
-        window.cwnd.saturating_sub(reduction).max(2)
+        cwnd.saturating_sub(reduction).max(2)
     }
 }
 
-impl CongestionControl for Yeah {
-    fn on_ack(&mut self, _now: Time, ack: &AckSample) {
+impl WindowLaw for Law {
+    type Params = Params;
+
+    fn new(params: Params, _init: &ControlInit) -> Self {
+        Law {
+            version: params.version,
+            rtts: RoundRtt::default(),
+            queue: 0,
+            slow_rounds: 0,
+            fast_rounds: 0,
+            reno_count: 2,
+            state: CaState::Open,
+            covered: 1,
+        }
+    }
+
+    fn on_ack(&mut self, window: &mut Window, _now: Time, ack: &AckSample) {
         self.rtts.on_ack(ack);
         if self.state == CaState::Open {
             self.covered = ack.cum_acked;
@@ -154,32 +154,22 @@ impl CongestionControl for Yeah {
         if !(ack.may_grow && ack.cwnd_limited) {
             return;
         }
-        self.grow(ack);
+        self.grow(window, ack);
         if self.rtts.round_ended(ack) {
             if self.rtts.samples > 2 {
-                self.judge();
+                self.judge(window);
             }
             self.rtts.begin_round();
         }
     }
 
-    fn on_congestion(&mut self, _now: Time, event: &Event) {
-        let mut window = self.window;
-        window.on_event(event, |window| self.reduce(window));
-        self.window = window;
+    fn ssthresh(&mut self, window: &Window, _now: Time, _event: &Event) -> u32 {
+        self.reduce(window.cwnd)
+    }
+
+    fn on_event(&mut self, window: &mut Window, now: Time, event: &Event) {
+        window.on_event(event, |window| self.ssthresh(window, now, event));
         self.rtts.on_event(event);
-    }
-
-    fn decision(&self) -> Decision {
-        self.window.decision()
-    }
-
-    fn save(&mut self) {
-        self.window.save();
-    }
-
-    fn undo(&mut self, _now: Time) {
-        self.window.undo();
     }
 }
 
@@ -187,6 +177,8 @@ impl CongestionControl for Yeah {
 mod tests {
     use super::super::testing::Path;
     use super::*;
+    use crate::cc::Registered;
+    use crate::cc::CongestionControl;
     use crate::units::Span;
 
     /// A BDP of 1000 segments.
@@ -204,7 +196,7 @@ mod tests {
             path.lose_at(150);
             let before = path.cwnd();
             path.rounds(10);
-            assert_eq!(path.control.slow_rounds, 0);
+            assert_eq!(path.control.law.slow_rounds, 0);
             let ratio = (f64::from(path.cwnd()) / f64::from(before)).powf(0.1);
             assert!((ratio - 1.01).abs() < 0.001, "{version:?}: {ratio}");
         }
@@ -235,7 +227,7 @@ mod tests {
     fn loss_takes_the_queue_or_an_eighth_and_half_under_competition() {
         let cut = |queue, slow_rounds| {
             let mut yeah = Yeah::new(Params::default(), &super::super::testing::init());
-            (yeah.queue, yeah.slow_rounds, yeah.window.cwnd) = (queue, slow_rounds, 800);
+            (yeah.law.queue, yeah.law.slow_rounds, yeah.window.cwnd) = (queue, slow_rounds, 800);
             yeah.on_congestion(Time::ZERO, &Event::Loss { in_flight: 800 });
             800 - yeah.window.ssthresh
         };
