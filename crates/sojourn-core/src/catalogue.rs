@@ -102,7 +102,7 @@ fn type_name(property: &Value) -> String {
     }
     let plain = match &property["type"] {
         // The placeholder of a member of an open kind.
-        Value::Array(types) if *types == ["string", "object"] => {
+        Value::Array(types) if ["string", "object"].iter().all(|t| types.contains(&json!(t))) => {
             return "name or table".to_owned();
         }
         Value::Array(types) => types.iter().find_map(|t| t.as_str().filter(|t| *t != "null")),
