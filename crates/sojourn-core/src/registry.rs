@@ -108,9 +108,9 @@ pub fn same_name(written: &str, name: &str) -> bool {
 }
 
 /// An enumeration written as a name: hyphen and underscore are the same on input, the canonical
-/// name is written, an unknown name is answered with the nearest.
+/// name is written, an unknown name is answered with the nearest. `| "other"` is read as well.
 macro_rules! named {
-    ($(#[$meta:meta])* $type:ident, $kind:literal { $($(#[$doc:meta])* $variant:ident = $name:literal),* $(,)? }) => {
+    ($(#[$meta:meta])* $type:ident, $kind:literal { $($(#[$doc:meta])* $variant:ident = $name:literal $(| $alias:literal)?),* $(,)? }) => {
         $(#[$meta])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum $type { $($(#[$doc])* $variant),* }
@@ -129,6 +129,7 @@ macro_rules! named {
             type Err = String;
             fn from_str(text: &str) -> Result<Self, String> {
                 $(if $crate::registry::same_name(text, $name) { return Ok($type::$variant); })*
+                $($(if $crate::registry::same_name(text, $alias) { return Ok($type::$variant); })?)*
                 Err(crate::error::FieldError::unknown_name("", $kind, text, Self::NAMES).message)
             }
         }

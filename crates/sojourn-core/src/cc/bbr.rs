@@ -28,12 +28,13 @@ use serde::{Deserialize, Serialize};
 
 use super::filter::MaxFilter;
 use super::{
-    AckSample, CaState, CongestionControl, Decision, ControlInit, Event, INFINITE_SSTHRESH, Lost,
+    AckSample, CaState, CongestionControl, ControlInit, Decision, Event, INFINITE_SSTHRESH, Lost,
     Registered, Sent,
 };
 use crate::observe::Observer;
 use crate::registry;
 use crate::rng::Stream;
+use crate::spec::Stack;
 use crate::units::{Rate, Span, Time};
 
 pub mod aggregation;
@@ -65,23 +66,26 @@ const MIN_TSO_RATE: u64 = 1_200_000;
 const NOMINAL_RTT: Span = Span::from_millis(1);
 
 /// Which kernel's BBR.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub enum Version {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Version {
     /// Today's.
-    #[default]
-    #[serde(rename = "linux-6")]
     Linux6,
     /// As first deployed, without pacing margin and aggregation estimate.
-    #[serde(rename = "linux-4.9")]
     Linux49,
+}
+
+impl From<Stack> for Version {
+    fn from(stack: Stack) -> Self {
+        if stack == Stack::Linux49 { Version::Linux49 } else { Version::Linux6 }
+    }
 }
 
 /// Parameters of BBR version 1.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Params {
-    /// The kernel whose BBR this is: `linux-6` or `linux-4.9`.
-    pub version: Version,
+    /// Whose BBR: that of `linux-4.9`, or today's, which 5.1 has too. Default: the flow's `stack`.
+    pub version: Stack,
 }
 
 impl registry::Params for Params {}
@@ -129,10 +133,11 @@ pub struct Bbr {
 
 impl Registered for Bbr {
     type Params = Params;
+    const FOLLOWS_STACK: bool = true;
 
     fn new(params: Params, init: &ControlInit) -> Self {
         let mut bbr = Bbr {
-            version: params.version,
+            version: params.version.into(),
             mode: Mode::Startup,
             max_bandwidth: MaxFilter::new(0, Bandwidth::ZERO),
             min_rtt: Span::MAX,

@@ -16,10 +16,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::jiffies::{HZ, jiffies};
-use super::window::{Kernel, Window};
 use super::law::{WindowLaw, Windowed};
+use super::window::Window;
 use super::{AckSample, CaState, ControlInit, Event};
 use crate::error::FieldError;
+use crate::spec::Stack;
 use crate::units::Time;
 
 /// The search goes to a fourth of the distance (`BICTCP_B`).
@@ -33,7 +34,7 @@ const RATIO_SHIFT: u32 = 4;
 #[serde(default, deny_unknown_fields)]
 pub struct Params {
     /// Whose rules: `linux-6` (counts segments) or `linux-4.9` (counts ACKs).
-    pub version: Kernel,
+    pub version: Stack,
     /// Share of the window kept after a loss.
     pub beta: f64,
     /// Release bandwidth faster when the maximum shrinks.
@@ -49,7 +50,7 @@ pub struct Params {
 impl Default for Params {
     fn default() -> Self {
         Params {
-            version: Kernel::Linux6,
+            version: Stack::Linux6,
             beta: 0.8,
             fast_convergence: true,
             max_increment: 16,
@@ -148,6 +149,7 @@ impl Law {
 
 impl WindowLaw for Law {
     type Params = Params;
+    const FOLLOWS_STACK: bool = true;
 
     fn new(params: Params, _init: &ControlInit) -> Self {
         Law {
@@ -194,13 +196,13 @@ impl WindowLaw for Law {
 mod tests {
     use super::super::testing::Path;
     use super::*;
-    use crate::cc::Registered;
     use crate::cc::CongestionControl;
+    use crate::cc::Registered;
     use crate::units::Span;
 
     /// The paper's curve: linear growth of Smax per round trip, then a binary search that slows
     /// down towards the maximum, then the same mirrored beyond it.
-    fn check_curve(version: Kernel, smax: u32) {
+    fn check_curve(version: Stack, smax: u32) {
         let params = Params { version, ..Params::default() };
         let mut path = Path::<Bic>::new(params, Span::from_millis(100));
         path.ack_every = 2;
@@ -232,8 +234,8 @@ mod tests {
 
     #[test]
     fn growth_per_round_follows_the_binary_search() {
-        check_curve(Kernel::Linux49, 16);
-        check_curve(Kernel::Linux6, 32);
+        check_curve(Stack::Linux49, 16);
+        check_curve(Stack::Linux6, 32);
     }
 
     #[test]

@@ -31,24 +31,32 @@ use super::cubic_curve::{CubicCurve, SCALE, Settings};
 use super::cubic_ns3::Ns3Curve;
 use super::hystart::{self, Detect, HyStart};
 use super::hystart_pp::HyStartPp;
-use super::window::Window;
 use super::law::{WindowLaw, Windowed};
+use super::window::Window;
 use super::{AckSample, ControlInit, Event};
 use crate::error::FieldError;
+use crate::spec::Stack;
 use crate::units::Time;
 
 /// Whose Cubic.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub enum Version {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Version {
     /// Linux since 5.6.
-    #[serde(rename = "linux-6")]
-    Linux6,
+    Linux56,
     /// Linux before 5.6.
-    #[serde(rename = "linux-4.9")]
     Linux49,
     /// ns-3.42.
-    #[serde(rename = "ns3")]
     Ns3,
+}
+
+impl From<Stack> for Version {
+    fn from(stack: Stack) -> Self {
+        match stack {
+            Stack::Linux49 | Stack::Linux51 => Version::Linux49,
+            Stack::Ns3 => Version::Ns3,
+            _ => Version::Linux56,
+        }
+    }
 }
 
 /// How slow start ends before a loss.
@@ -67,8 +75,8 @@ pub enum SlowStartExit {
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Params {
-    /// Whose Cubic: `linux-6`, `linux-4.9` or `ns3`.
-    pub version: Version,
+    /// Whose Cubic. Default: the flow's `stack`.
+    pub version: Stack,
     /// Share of the window kept after a loss.
     pub beta: f64,
     /// Share of the window kept after an ECN mark (RFC 8511 observes 0.85 to work well).
@@ -86,7 +94,7 @@ pub struct Params {
 impl Default for Params {
     fn default() -> Self {
         Params {
-            version: Version::Linux6,
+            version: Stack::Linux6,
             beta: 0.7,
             beta_ecn: 0.7,
             fast_convergence: true,
@@ -187,6 +195,7 @@ impl Law {
 
 impl WindowLaw for Law {
     type Params = Params;
+    const FOLLOWS_STACK: bool = true;
 
     fn new(params: Params, init: &ControlInit) -> Self {
         let settings = Settings {
@@ -194,8 +203,8 @@ impl WindowLaw for Law {
             fast_convergence: params.fast_convergence,
             tcp_friendliness: params.tcp_friendliness,
         };
-        let (curve, rules) = match params.version {
-            Version::Linux6 => (Curve::Linux(CubicCurve::new(settings)), &hystart::LINUX_6),
+        let (curve, rules) = match Version::from(params.version) {
+            Version::Linux56 => (Curve::Linux(CubicCurve::new(settings)), &hystart::LINUX_6),
             Version::Linux49 => (Curve::Linux(CubicCurve::new(settings)), &hystart::LINUX_4_9),
             Version::Ns3 => (Curve::Ns3(Ns3Curve::new(settings, params.beta)), &hystart::NS3),
         };
@@ -210,12 +219,7 @@ impl WindowLaw for Law {
                 init.now,
             )),
         };
-        Law {
-            curve,
-            slow_start,
-            beta: settings.beta,
-            beta_ecn: scaled(params.beta_ecn),
-        }
+        Law { curve, slow_start, beta: settings.beta, beta_ecn: scaled(params.beta_ecn) }
     }
 
     fn on_ack(&mut self, window: &mut Window, now: Time, ack: &AckSample) {
@@ -252,8 +256,8 @@ impl WindowLaw for Law {
 mod tests {
     use super::super::testing::{Path, init};
     use super::*;
-    use crate::cc::Registered;
     use crate::cc::CongestionControl;
+    use crate::cc::Registered;
     use crate::units::Span;
 
     /// A path whose window was cut from `max` a moment ago.
@@ -268,7 +272,7 @@ mod tests {
     /// RFC 9438 section 4.2: W(t) = C (t - K)^3 + W_max, one round trip ahead, for Linux and ns-3.
     #[test]
     fn window_follows_the_cubic_function() {
-        for version in [Version::Linux6, Version::Ns3] {
+        for version in [Stack::Linux6, Stack::Ns3] {
             let params = Params { version, tcp_friendliness: false, ..Params::default() };
             let mut path = after_cut(params, 1000, 50);
             let k = (1000.0f64 * 0.3 / 0.4).cbrt();
@@ -289,7 +293,7 @@ mod tests {
     /// per round trip, counted from the cut.
     #[test]
     fn short_round_trips_are_in_the_reno_friendly_region() {
-        for version in [Version::Linux6, Version::Ns3] {
+        for version in [Stack::Linux6, Stack::Ns3] {
             let mut path = after_cut(Params { version, ..Params::default() }, 100, 5);
             let before = path.cwnd();
             path.rounds(100);
@@ -336,8 +340,8 @@ mod tests {
             path.rounds(3);
             f64::from(path.cwnd()) / f64::from(before)
         };
-        assert!((1.14..1.18).contains(&growth(Version::Linux6)), "5 % per round trip");
-        assert!(growth(Version::Ns3) > 1.3, "towards the former maximum");
+        assert!((1.14..1.18).contains(&growth(Stack::Linux6)), "5 % per round trip");
+        assert!(growth(Stack::Ns3) > 1.3, "towards the former maximum");
     }
 
     #[test]

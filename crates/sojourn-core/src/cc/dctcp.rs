@@ -19,35 +19,43 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::window::Window;
 use super::law::{WindowLaw, Windowed};
+use super::window::Window;
 use super::{AckSample, ControlInit, EcnMode, Event};
 use crate::error::FieldError;
 use crate::observe::Observer;
+use crate::spec::Stack;
 use crate::units::Time;
 
 /// `alpha` of one.
 const ONE: u32 = 1024;
 const ONE_SHIFT: u32 = 10;
 
-/// Which kernel's DCTCP.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub enum Version {
-    /// Counts delivered segments.
-    #[default]
-    #[serde(rename = "linux-6")]
+/// How the marked share is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Version {
+    /// By delivered segments.
     Linux6,
-    /// Counts acknowledged bytes, as until 2020.
-    #[serde(rename = "linux-5.1")]
+    /// By acknowledged bytes, as until 2020.
     Linux51,
+}
+
+impl From<Stack> for Version {
+    fn from(stack: Stack) -> Self {
+        match stack {
+            Stack::Linux49 | Stack::Linux51 => Version::Linux51,
+            _ => Version::Linux6,
+        }
+    }
 }
 
 /// Parameters of DCTCP.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Params {
-    /// How the marked share is measured: `linux-6` or `linux-5.1`.
-    pub version: Version,
+    /// Whose DCTCP: until 2020 it counted acknowledged bytes, then delivered segments. Default: the
+    /// flow's `stack`.
+    pub version: Stack,
     /// The gain of `alpha` is one half to this power, at most 10.
     pub shift_g: u32,
     /// `alpha` of a new connection, from 0 to 1.
@@ -56,7 +64,7 @@ pub struct Params {
 
 impl Default for Params {
     fn default() -> Self {
-        Params { version: Version::Linux6, shift_g: 4, initial_alpha: 1.0 }
+        Params { version: Stack::Linux6, shift_g: 4, initial_alpha: 1.0 }
     }
 }
 
@@ -124,11 +132,12 @@ impl Law {
 
 impl WindowLaw for Law {
     type Params = Params;
+    const FOLLOWS_STACK: bool = true;
     const ECN: EcnMode = EcnMode::Dctcp;
 
     fn new(params: Params, _init: &ControlInit) -> Self {
         Law {
-            version: params.version,
+            version: params.version.into(),
             shift_g: params.shift_g,
             alpha: (params.initial_alpha * f64::from(ONE)) as u32,
             acked: 0,
@@ -165,12 +174,12 @@ impl WindowLaw for Law {
 mod tests {
     use super::super::path::{Path, control, init};
     use super::*;
-    use crate::cc::Registered;
     use crate::cc::CongestionControl;
+    use crate::cc::Registered;
     use crate::packet::Ecn;
 
     /// `alpha` after windows of 100 segments of which `marked` carry a mark.
-    fn alpha(version: Version, windows: u32, marked: u32) -> f64 {
+    fn alpha(version: Stack, windows: u32, marked: u32) -> f64 {
         let mut dctcp = Dctcp::new(Params { version, ..Params::default() }, &init());
         for i in 0..windows * 100 {
             let ack = AckSample {
@@ -190,7 +199,7 @@ mod tests {
 
     #[test]
     fn alpha_converges_to_the_marked_share() {
-        for version in [Version::Linux6, Version::Linux51] {
+        for version in [Stack::Linux6, Stack::Linux51] {
             for marked in [10, 30, 70, 100] {
                 let alpha = alpha(version, 200, marked);
                 // In integers the average stands still within 16/1024 of the share.
@@ -204,7 +213,7 @@ mod tests {
     #[test]
     fn alpha_decays_by_a_sixteenth_per_window() {
         let expected = (1.0 - 1.0 / 16.0_f64).powi(16);
-        let alpha = alpha(Version::Linux6, 16, 0);
+        let alpha = alpha(Stack::Linux6, 16, 0);
         assert!((alpha - expected).abs() < 0.01, "{alpha} {expected}");
     }
 

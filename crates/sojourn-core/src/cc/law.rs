@@ -19,6 +19,9 @@ pub trait WindowLaw: Send + Sized + 'static {
     /// ECN feedback it needs.
     const ECN: EcnMode = EcnMode::Off;
 
+    /// Whether its `version` is that of the flow's stack unless it is given.
+    const FOLLOWS_STACK: bool = false;
+
     /// The law of a new connection. Parameters are validated.
     fn new(params: Self::Params, init: &ControlInit) -> Self;
 
@@ -62,6 +65,7 @@ pub struct Windowed<L> {
 impl<L: WindowLaw> Registered for Windowed<L> {
     type Params = L::Params;
     const ECN: EcnMode = L::ECN;
+    const FOLLOWS_STACK: bool = L::FOLLOWS_STACK;
 
     fn new(params: L::Params, init: &ControlInit) -> Self {
         Windowed { window: Window::new(L::initial_window(init)), law: L::new(params, init) }

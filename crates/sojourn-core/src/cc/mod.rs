@@ -321,6 +321,9 @@ pub trait Registered: CongestionControl + Sized + 'static {
     /// ECN feedback it needs; `Off` when it needs none (ECN may still be switched on).
     const ECN: EcnMode = EcnMode::Off;
 
+    /// Whether its `version` is that of the flow's stack unless it is given.
+    const FOLLOWS_STACK: bool = false;
+
     /// Builds it for a new connection. Parameters are validated.
     fn new(params: Self::Params, init: &ControlInit) -> Self;
 }
@@ -339,6 +342,8 @@ impl Kind for Cca {
 pub struct CcaFacts {
     /// ECN feedback it needs.
     pub ecn: EcnMode,
+    /// Whether its `version` is that of the flow's stack unless it is given.
+    pub follows_stack: bool,
 }
 
 /// How a congestion control is built. Errors: a parameter is unknown, of the wrong type or out of
@@ -353,7 +358,7 @@ pub type Make = fn(
 pub fn entry<C: Registered>(name: &'static str, source: &'static str) -> Entry<Cca> {
     Entry {
         listing: Listing::new::<C::Params>(name, source),
-        facts: CcaFacts { ecn: C::ECN },
+        facts: CcaFacts { ecn: C::ECN, follows_stack: C::FOLLOWS_STACK },
         make: |params, init, catalogue| {
             Ok(Box::new(C::new(registry::parse_params(params, catalogue)?, init)))
         },

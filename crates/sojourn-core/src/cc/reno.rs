@@ -16,28 +16,34 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::window::Window;
 use super::law::{WindowLaw, Windowed};
+use super::window::Window;
 use super::{AckSample, ControlInit, Event};
 use crate::error::FieldError;
+use crate::spec::Stack;
 use crate::units::Time;
 
 /// Whose NewReno.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Version {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Version {
     /// Linux, every era.
     Linux,
     /// ns-3's `TcpNewReno`.
     Ns3,
 }
 
+impl From<Stack> for Version {
+    fn from(stack: Stack) -> Self {
+        if stack == Stack::Ns3 { Version::Ns3 } else { Version::Linux }
+    }
+}
+
 /// Parameters of NewReno.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Params {
-    /// Whose NewReno: `linux` or `ns3`.
-    pub version: Version,
+    /// Whose NewReno: that of `ns3`, or Linux's of every era. Default: the flow's `stack`.
+    pub version: Stack,
     /// Share of the window kept after a loss.
     pub beta: f64,
     /// Share of the window kept after an ECN mark (RFC 8511 recommends 0.8).
@@ -46,7 +52,7 @@ pub struct Params {
 
 impl Default for Params {
     fn default() -> Self {
-        Params { version: Version::Linux, beta: 0.5, beta_ecn: 0.5 }
+        Params { version: Stack::Linux6, beta: 0.5, beta_ecn: 0.5 }
     }
 }
 
@@ -87,13 +93,14 @@ impl Law {
 
 impl WindowLaw for Law {
     type Params = Params;
+    const FOLLOWS_STACK: bool = true;
 
     fn new(params: Params, init: &ControlInit) -> Self {
         Law { params, mss: init.mss }
     }
 
     fn on_ack(&mut self, window: &mut Window, _now: Time, ack: &AckSample) {
-        match self.params.version {
+        match Version::from(self.params.version) {
             Version::Linux if ack.may_grow && ack.cwnd_limited => {
                 window.reno_growth(ack.acked);
             }
@@ -107,7 +114,7 @@ impl WindowLaw for Law {
             Event::Ecn { .. } => self.params.beta_ecn,
             _ => self.params.beta,
         };
-        let in_flight = match (self.params.version, event) {
+        let in_flight = match (Version::from(self.params.version), event) {
             (Version::Ns3, Event::Loss { in_flight } | Event::Ecn { in_flight }) => *in_flight,
             _ => window.cwnd,
         };
@@ -119,8 +126,8 @@ impl WindowLaw for Law {
 mod tests {
     use super::super::testing::{Path, init};
     use super::*;
-    use crate::cc::Registered;
     use crate::cc::CongestionControl;
+    use crate::cc::Registered;
     use crate::units::Span;
 
     #[test]
@@ -132,14 +139,14 @@ mod tests {
             reno.on_congestion(Time::ZERO, &event);
             reno.window.ssthresh
         };
-        assert_eq!(cut(Version::Linux, Event::Loss { in_flight: 60 }), 50);
-        assert_eq!(cut(Version::Linux, Event::Ecn { in_flight: 60 }), 80);
-        assert_eq!(cut(Version::Ns3, Event::Loss { in_flight: 60 }), 30);
-        assert_eq!(cut(Version::Ns3, Event::Ecn { in_flight: 60 }), 48);
+        assert_eq!(cut(Stack::Linux6, Event::Loss { in_flight: 60 }), 50);
+        assert_eq!(cut(Stack::Linux6, Event::Ecn { in_flight: 60 }), 80);
+        assert_eq!(cut(Stack::Ns3, Event::Loss { in_flight: 60 }), 30);
+        assert_eq!(cut(Stack::Ns3, Event::Ecn { in_flight: 60 }), 48);
     }
 
     /// Growth over three rounds of slow start (a factor) and ten of congestion avoidance.
-    fn growth(version: Version, ack_every: u32) -> (f64, u32) {
+    fn growth(version: Stack, ack_every: u32) -> (f64, u32) {
         let params = Params { version, ..Params::default() };
         let mut path = Path::<Reno>::new(params, Span::from_millis(100));
         path.ack_every = ack_every;
@@ -155,11 +162,11 @@ mod tests {
 
     #[test]
     fn ns3_counts_acks_and_linux_segments() {
-        assert_eq!(growth(Version::Linux, 1), (8.0, 10));
-        assert_eq!(growth(Version::Linux, 2), (8.0, 10));
-        let (factor, linear) = growth(Version::Ns3, 1);
+        assert_eq!(growth(Stack::Linux6, 1), (8.0, 10));
+        assert_eq!(growth(Stack::Linux6, 2), (8.0, 10));
+        let (factor, linear) = growth(Stack::Ns3, 1);
         assert!((7.9..=8.0).contains(&factor) && (9..=10).contains(&linear), "{factor} {linear}");
-        let (factor, linear) = growth(Version::Ns3, 2);
+        let (factor, linear) = growth(Stack::Ns3, 2);
         assert!((3.2..3.6).contains(&factor) && (4..=5).contains(&linear), "{factor} {linear}");
     }
 }

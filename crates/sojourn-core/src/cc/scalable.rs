@@ -11,9 +11,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::window::{Kernel, Window};
 use super::law::{WindowLaw, Windowed};
+use super::window::{Window, counts_acks};
 use super::{AckSample, ControlInit, Event};
+use crate::spec::Stack;
 use crate::units::Time;
 
 /// Parameters of Scalable TCP.
@@ -21,12 +22,12 @@ use crate::units::Time;
 #[serde(default, deny_unknown_fields)]
 pub struct Params {
     /// Whose rules: `linux-6` (per 100 segments) or `linux-4.9` (per 50 ACKs).
-    pub version: Kernel,
+    pub version: Stack,
 }
 
 impl Default for Params {
     fn default() -> Self {
-        Params { version: Kernel::Linux6 }
+        Params { version: Stack::Linux6 }
     }
 }
 
@@ -38,24 +39,22 @@ pub type Scalable = Windowed<Law>;
 /// The law of its window.
 #[derive(Debug)]
 pub struct Law {
-    version: Kernel,
+    version: Stack,
 }
 
 impl WindowLaw for Law {
     type Params = Params;
+    const FOLLOWS_STACK: bool = true;
 
     fn new(params: Params, _init: &ControlInit) -> Self {
-        Law { version: params.version, }
+        Law { version: params.version }
     }
 
     fn on_ack(&mut self, window: &mut Window, _now: Time, ack: &AckSample) {
         if !(ack.may_grow && ack.cwnd_limited) {
             return;
         }
-        let most = match self.version {
-            Kernel::Linux6 => 100,
-            Kernel::Linux49 => 50,
-        };
+        let most = if counts_acks(self.version) { 50 } else { 100 };
         let left = window.slow_start_then(self.version, ack.acked);
         if left > 0 {
             window.additive_increase(window.cwnd.min(most), left);
@@ -74,7 +73,7 @@ mod tests {
     use crate::units::Span;
 
     /// Round trips from a cut until the window is back where it was.
-    fn recovery_rounds(version: Kernel, ack_every: u32, window: u32) -> u32 {
+    fn recovery_rounds(version: Stack, ack_every: u32, window: u32) -> u32 {
         let mut path = Path::<Scalable>::new(Params { version }, Span::from_millis(100));
         path.ack_every = ack_every;
         path.lose_at(window);
@@ -92,10 +91,10 @@ mod tests {
     #[test]
     fn recovery_time_does_not_depend_on_the_window() {
         for window in [400, 4_000, 20_000] {
-            let rounds = recovery_rounds(Kernel::Linux6, 1, window);
+            let rounds = recovery_rounds(Stack::Linux6, 1, window);
             assert!((13..=15).contains(&rounds), "{window}: {rounds}");
             // Per 50 ACKs of two segments each: the same pace.
-            let rounds = recovery_rounds(Kernel::Linux49, 2, window);
+            let rounds = recovery_rounds(Stack::Linux49, 2, window);
             assert!((13..=15).contains(&rounds), "{window}: {rounds}");
         }
     }

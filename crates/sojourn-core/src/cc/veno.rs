@@ -14,10 +14,11 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::round_rtt::{RoundRtt, UNKNOWN};
-use super::window::{Kernel, Window};
 use super::law::{WindowLaw, Windowed};
+use super::round_rtt::{RoundRtt, UNKNOWN};
+use super::window::Window;
 use super::{AckSample, ControlInit, Event};
+use crate::spec::Stack;
 use crate::units::Time;
 
 /// Parameters of Veno.
@@ -25,14 +26,14 @@ use crate::units::Time;
 #[serde(default, deny_unknown_fields)]
 pub struct Params {
     /// Whose rules: `linux-6` (counts segments) or `linux-4.9` (counts ACKs).
-    pub version: Kernel,
+    pub version: Stack,
     /// Segments waiting in the network from which it is taken for congested.
     pub beta: u32,
 }
 
 impl Default for Params {
     fn default() -> Self {
-        Params { version: Kernel::Linux6, beta: 3 }
+        Params { version: Stack::Linux6, beta: 3 }
     }
 }
 
@@ -85,15 +86,10 @@ impl Law {
 
 impl WindowLaw for Law {
     type Params = Params;
+    const FOLLOWS_STACK: bool = true;
 
     fn new(params: Params, _init: &ControlInit) -> Self {
-        Law {
-            params,
-            rtts: RoundRtt::default(),
-            samples: 0,
-            waiting: 0,
-            grow_now: true,
-        }
+        Law { params, rtts: RoundRtt::default(), samples: 0, waiting: 0, grow_now: true }
     }
 
     fn on_ack(&mut self, window: &mut Window, _now: Time, ack: &AckSample) {

@@ -1,31 +1,14 @@
 //! The window arithmetic that Linux's window-based controls share (`tcp_slow_start`,
 //! `tcp_cong_avoid_ai`, and what `tcp_input.c` itself does to `snd_cwnd`).
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use super::{Decision, Event, INFINITE_SSTHRESH};
+use crate::spec::Stack;
 
-/// Whose rules a control of the Linux kernel follows, where they changed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub enum Kernel {
-    /// Growth counts acknowledged segments.
-    #[serde(rename = "linux-6")]
-    Linux6,
-    /// Growth counts ACKs.
-    #[serde(rename = "linux-4.9")]
-    Linux49,
-}
-
-impl Kernel {
-    /// What an ACK of `acked` segments counts in congestion avoidance.
-    #[inline]
-    pub fn counts(self, acked: u32) -> u32 {
-        match self {
-            Kernel::Linux6 => acked,
-            Kernel::Linux49 => 1,
-        }
-    }
+/// Whether growth counts ACKs, not segments: so did the controls of Linux that 5.7's patches against
+/// stretch ACKs changed.
+#[inline]
+pub fn counts_acks(stack: Stack) -> bool {
+    matches!(stack, Stack::Linux49 | Stack::Linux51)
 }
 
 /// A congestion window in segments with its threshold and its fractional growth counter.
@@ -70,11 +53,12 @@ impl Window {
     /// Slow start, then returns what congestion avoidance may count of `acked` segments: what slow
     /// start left over, or with older kernels one per ACK that found the window beyond slow start.
     #[inline]
-    pub fn slow_start_then(&mut self, kernel: Kernel, acked: u32) -> u32 {
-        match (self.in_slow_start(), kernel) {
-            (false, _) => kernel.counts(acked),
-            (true, Kernel::Linux6) => self.slow_start(acked),
-            (true, Kernel::Linux49) => {
+    pub fn slow_start_then(&mut self, stack: Stack, acked: u32) -> u32 {
+        match (self.in_slow_start(), counts_acks(stack)) {
+            (false, true) => 1,
+            (false, false) => acked,
+            (true, false) => self.slow_start(acked),
+            (true, true) => {
                 self.slow_start(acked);
                 0
             }

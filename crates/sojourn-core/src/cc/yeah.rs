@@ -15,10 +15,11 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::round_rtt::RoundRtt;
-use super::window::{Kernel, Window};
 use super::law::{WindowLaw, Windowed};
+use super::round_rtt::RoundRtt;
+use super::window::{Window, counts_acks};
 use super::{AckSample, CaState, ControlInit, Event};
+use crate::spec::Stack;
 use crate::units::Time;
 
 /// Segments in the queue from which it is too long (`TCP_YEAH_ALPHA`).
@@ -37,12 +38,12 @@ const SCALABLE: u32 = 100;
 #[serde(default, deny_unknown_fields)]
 pub struct Params {
     /// Whose rules: `linux-6` (counts segments) or `linux-4.9` (counts ACKs).
-    pub version: Kernel,
+    pub version: Stack,
 }
 
 impl Default for Params {
     fn default() -> Self {
-        Params { version: Kernel::Linux6 }
+        Params { version: Stack::Linux6 }
     }
 }
 
@@ -54,7 +55,7 @@ pub type Yeah = Windowed<Law>;
 /// The law of its window.
 #[derive(Debug)]
 pub struct Law {
-    version: Kernel,
+    version: Stack,
     rtts: RoundRtt,
     queue: u32,
     /// Rounds in slow mode so far; 0: fast mode.
@@ -73,9 +74,9 @@ impl Law {
             return;
         }
         let cwnd = window.cwnd;
-        match (self.slow_rounds, self.version) {
-            (0, Kernel::Linux6) => window.additive_increase(cwnd.min(SCALABLE), counted),
-            (0, Kernel::Linux49) => self.grow_fast_49(window),
+        match (self.slow_rounds, counts_acks(self.version)) {
+            (0, false) => window.additive_increase(cwnd.min(SCALABLE), counted),
+            (0, true) => self.grow_fast_49(window),
             _ => window.additive_increase(cwnd, counted),
         }
     }
@@ -118,11 +119,8 @@ impl Law {
 
     fn reduce(&mut self, cwnd: u32) -> u32 {
         let half = (cwnd / 2).max(2);
-        let reduction = if self.slow_rounds < COMPETITION {
-            self.queue.min(half).max(cwnd / 8)
-        } else {
-            half
-        };
+        let reduction =
+            if self.slow_rounds < COMPETITION { self.queue.min(half).max(cwnd / 8) } else { half };
         self.fast_rounds = 0;
         self.reno_count = (self.reno_count / 2).max(2);
         cwnd.saturating_sub(reduction).max(2)
@@ -131,6 +129,7 @@ impl Law {
 
 impl WindowLaw for Law {
     type Params = Params;
+    const FOLLOWS_STACK: bool = true;
 
     fn new(params: Params, _init: &ControlInit) -> Self {
         Law {
@@ -177,12 +176,12 @@ impl WindowLaw for Law {
 mod tests {
     use super::super::testing::Path;
     use super::*;
-    use crate::cc::Registered;
     use crate::cc::CongestionControl;
+    use crate::cc::Registered;
     use crate::units::Span;
 
     /// A BDP of 1000 segments.
-    fn path(version: Kernel) -> Path<Yeah> {
+    fn path(version: Stack) -> Path<Yeah> {
         let mut path = Path::<Yeah>::new(Params { version }, Span::from_millis(100));
         path.rate = Some(10_000.0);
         path
@@ -190,7 +189,7 @@ mod tests {
 
     #[test]
     fn fast_mode_grows_like_scalable() {
-        for (version, ack_every) in [(Kernel::Linux6, 1), (Kernel::Linux49, 2)] {
+        for (version, ack_every) in [(Stack::Linux6, 1), (Stack::Linux49, 2)] {
             let mut path = path(version);
             path.ack_every = ack_every;
             path.lose_at(150);
@@ -206,7 +205,7 @@ mod tests {
     /// round trip).
     #[test]
     fn takes_long_queues_away() {
-        let mut path = path(Kernel::Linux6);
+        let mut path = path(Stack::Linux6);
         path.lose_at(600);
         path.run(Span::from_secs(30));
         let mut longest = 0;

@@ -1,5 +1,7 @@
 //! Defaults that depend on other keys, and canonical names.
 
+use serde_json::json;
+
 use super::ScenarioSpec;
 use crate::error::FieldError;
 use crate::registry::Catalogue;
@@ -23,8 +25,13 @@ fn resolve_flow(flow: &mut FlowSpec, catalogue: &Catalogue) -> Result<(), FieldE
     let mut required = EcnMode::Off;
     match (&mut flow.cca, transport.facts.controlled) {
         (Some(cca), true) => {
-            cca.resolve(catalogue).map_err(|e| e.within("cca"))?;
-            required = catalogue.find::<Cca>(&cca.kind)?.facts.ecn;
+            let within = |error: FieldError| error.within("cca");
+            let facts = catalogue.find::<Cca>(&cca.kind).map_err(within)?.facts;
+            if facts.follows_stack && !cca.params.contains_key("version") {
+                cca.params.insert("version".to_owned(), json!(flow.stack));
+            }
+            cca.resolve(catalogue).map_err(within)?;
+            required = facts.ecn;
         }
         (None, true) => {
             let message = "is missing; name a congestion control, such as \"reno\"";

@@ -3,12 +3,13 @@
 use crate::registry::named;
 
 named! {
-    /// Whose endpoints, of which era.
+    /// Whose endpoints, of which era: their TCP and, unless a control is given a `version` of its
+    /// own, their congestion control.
     #[derive(Default)]
     Stack, "stack" {
         /// Linux 6.18.
         #[default]
-        Linux6 = "linux-6",
+        Linux6 = "linux-6" | "linux",
         /// Linux 5.1, the kernel of the SCE draft's tests (2019).
         Linux51 = "linux-5.1",
         /// Linux 4.9, the kernel of Lin et al. (2020).

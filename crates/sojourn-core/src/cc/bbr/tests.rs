@@ -15,12 +15,12 @@ fn observed(flow: &Flow, name: &str) -> f64 {
     found
 }
 
-fn bbr(version: Version) -> Box<dyn CongestionControl> {
+fn bbr(version: Stack) -> Box<dyn CongestionControl> {
     control::<Bbr>(|params| params.version = version)
 }
 
 fn two_flows() -> Path {
-    Path::new(48.0, 1000).flow(40.0, bbr(Version::Linux6)).flow(40.0, bbr(Version::Linux6))
+    Path::new(48.0, 1000).flow(40.0, bbr(Stack::Linux6)).flow(40.0, bbr(Stack::Linux6))
 }
 
 /// The sequence of (time, mode) changes of one flow.
@@ -76,7 +76,7 @@ fn probe_rtt_holds_four_segments() {
 
 #[test]
 fn the_gain_cycle_has_eight_phases_of_a_minimum_rtt() {
-    let mut path = Path::new(48.0, 1000).flow(40.0, bbr(Version::Linux6));
+    let mut path = Path::new(48.0, 1000).flow(40.0, bbr(Stack::Linux6));
     let mut gains: Vec<(f64, f64)> = Vec::new();
     path.run(9.5, |now, _, flow, _| {
         let gain = observed(flow, "pacing_gain");
@@ -96,7 +96,7 @@ fn the_gain_cycle_has_eight_phases_of_a_minimum_rtt() {
 
 #[test]
 fn the_estimates_are_the_paths() {
-    let mut path = Path::new(48.0, 1000).flow(40.0, bbr(Version::Linux6));
+    let mut path = Path::new(48.0, 1000).flow(40.0, bbr(Stack::Linux6));
     path.run(9.0, |_, _, _, _| {});
     let bandwidth = observed(&path.flows[0], "bandwidth");
     let goodput = 48.0 * 1448.0 / 1500.0;
@@ -110,7 +110,7 @@ fn the_estimates_are_the_paths() {
 
 #[test]
 fn only_todays_version_paces_below_the_estimate() {
-    for (version, expected) in [(Version::Linux6, 0.99), (Version::Linux49, 1.0)] {
+    for (version, expected) in [(Stack::Linux6, 0.99), (Stack::Linux49, 1.0)] {
         let mut path = Path::new(48.0, 1000).flow(40.0, bbr(version));
         let mut ratios = Vec::new();
         path.run(9.0, |now, _, flow, _| {
@@ -126,7 +126,7 @@ fn only_todays_version_paces_below_the_estimate() {
 
 #[test]
 fn random_loss_of_one_per_cent_hardly_matters() {
-    let mut path = Path::new(48.0, 1000).flow(40.0, bbr(Version::Linux6));
+    let mut path = Path::new(48.0, 1000).flow(40.0, bbr(Stack::Linux6));
     path.loss = 0.01;
     path.run(30.0, |_, _, _, _| {});
     let used = path.utilisation(path.flows[0].delivered, 30.0);
