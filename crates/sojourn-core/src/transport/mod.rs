@@ -15,6 +15,8 @@ use crate::rng::StreamKey;
 use crate::spec::{FlowSpec, Transport};
 use crate::units::{Span, Time};
 
+pub mod recovery;
+
 members! {
     Transport;
     "tcp" tcp::Tcp,

@@ -4,11 +4,8 @@
 //! | --- | --- |
 //! | differences between stacks and eras | `profile` |
 //! | what is known of each outstanding segment | `scoreboard` |
-//! | loss detection by time, by counting | `rack`, `dupthresh` |
-//! | window reduction | `prr` |
-//! | RTT, timeout | `rtt` |
-//! | delivery rate | `rate` |
-//! | pacing and bursts | `pacing` |
+//! | loss detection by counting; of retransmissions | `dupthresh`, `retransmissions` |
+//! | RTT, timeout, delivery rate, pacing, window reduction, loss detection by time | `transport::recovery` |
 //! | data the application has written | `send_buffer` |
 //! | the sender: ACKs, recovery, output, timers | `sender/` |
 //! | the receiver: reassembly, ACK policy, echo of marks, window | `receiver`, `reassembly`, `echo`, `autotune` |
@@ -20,14 +17,10 @@ mod autotune;
 mod build;
 mod dupthresh;
 mod echo;
-mod pacing;
 mod profile;
-mod prr;
-mod rack;
-mod rate;
 mod reassembly;
 mod receiver;
-mod rtt;
+mod retransmissions;
 mod scoreboard;
 mod send_buffer;
 mod sender;

@@ -8,6 +8,8 @@
 //! | `ns3` | ns-3.41 `TcpSocketBase` with PRR | `src/internet/model/tcp-*.cc` |
 //! | `rfc` | RFC 5681, 6298, 6582, 6675, 3042 | the RFCs |
 
+use crate::transport::recovery::prr::PrrBound;
+use crate::transport::recovery::rtt::{RtoRules, RtoStyle};
 use crate::units::Span;
 
 /// How losses are inferred from SACKs.
@@ -20,28 +22,6 @@ pub enum LossDetection {
     Fack,
     /// `dupthresh` segments SACKed above (RFC 6675).
     Sack,
-}
-
-/// How proportional rate reduction lets the window grow back below `ssthresh`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PrrBound {
-    /// One segment more than delivered on each ACK that advances without new loss
-    /// (Linux since 5.14; RFC 9937).
-    AdvancingAck,
-    /// One segment more only when a retransmission was delivered and none was lost
-    /// (Linux 4.3 to 5.13; ns-3.41).
-    RetransmissionDelivered,
-    /// Slow-start reduction bound on every ACK (RFC 6937 PRR-SSRB).
-    SlowStart,
-}
-
-/// The retransmission timeout's variance term.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RtoStyle {
-    /// Linux: the minimum applies to the variance term, which decays once per round.
-    Linux,
-    /// RFC 6298: `SRTT + max(G, 4 RTTVAR)`, the minimum applies to the sum.
-    Rfc6298,
 }
 
 /// The window after a retransmission timeout.
@@ -201,5 +181,16 @@ impl Profile {
             "rfc" => &RFC,
             _ => return None,
         })
+    }
+
+    /// How its retransmission timeout follows from RTT samples.
+    pub fn rto_rules(&self) -> RtoRules {
+        RtoRules {
+            style: self.rto_style,
+            min: self.rto_min,
+            max: self.rto_max,
+            initial: self.rto_initial,
+            tick: self.tick,
+        }
     }
 }

@@ -12,6 +12,8 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use crate::transport::recovery::rack::Outstanding;
+use crate::transport::recovery::rate::{Delivered, Snapshot};
 use crate::units::Time;
 
 /// No segment.
@@ -57,25 +59,6 @@ impl Marks {
     }
 }
 
-/// The sender's state at a segment's last transmission, for rate samples and loss reports.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Snapshot {
-    /// When the segment was sent.
-    pub sent_at: Time,
-    /// Start of the sending phase of its rate sample.
-    pub first_sent_at: Time,
-    /// Time of the latest delivery known then.
-    pub delivered_at: Time,
-    /// Segments delivered then.
-    pub delivered: u32,
-    /// CE-marked segments delivered then.
-    pub delivered_ce: u32,
-    /// Segments lost then.
-    pub lost: u32,
-    /// Segments in flight, this one included.
-    pub in_flight: u32,
-}
-
 /// One outstanding segment: just a cache line.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(align(64))]
@@ -94,6 +77,19 @@ pub struct Segment {
     later: u32,
     /// If SACKed: all segments from this one up to here are SACKed.
     run_end: u32,
+}
+
+impl Segment {
+    /// What a rate sample needs of it, if its delivery has not been counted in one.
+    #[inline]
+    pub fn rate_candidate(&self, seq: u32) -> Option<Delivered> {
+        (!self.marks.has(Marks::RATE_SAMPLED)).then(|| Delivered {
+            seq,
+            snapshot: self.snapshot,
+            app_limited: self.marks.has(Marks::APP_LIMITED),
+            retransmitted: self.marks.has(Marks::EVER_RETRANSMITTED),
+        })
+    }
 }
 
 /// Outstanding segments `una..next`.
@@ -260,19 +256,6 @@ impl Scoreboard {
         !marks.has(Marks::SACKED) && (!marks.has(Marks::LOST) || marks.has(Marks::RETRANSMITTED))
     }
 
-    /// The open segment that was sent longest ago.
-    #[inline]
-    pub fn oldest(&self) -> Option<u32> {
-        (self.oldest != NONE).then_some(self.oldest)
-    }
-
-    /// The open segment sent next after `seq`, which must be open.
-    #[inline]
-    pub fn later(&self, seq: u32) -> Option<u32> {
-        let later = self.segment(seq).later;
-        (later != NONE).then_some(later)
-    }
-
     /// Removes the first segment, which the cumulative acknowledgment covers, and returns it.
     pub fn pop_acked(&mut self) -> Segment {
         let seq = self.una;
@@ -436,6 +419,24 @@ impl Scoreboard {
         }
         self.lost_out = 0;
         self.waiting.clear();
+    }
+}
+
+impl Outstanding for Scoreboard {
+    #[inline]
+    fn oldest(&self) -> Option<u32> {
+        (self.oldest != NONE).then_some(self.oldest)
+    }
+
+    #[inline]
+    fn later(&self, seq: u32) -> Option<u32> {
+        let later = self.segment(seq).later;
+        (later != NONE).then_some(later)
+    }
+
+    #[inline]
+    fn sent_at(&self, seq: u32) -> Time {
+        self.segment(seq).snapshot.sent_at
     }
 }
 

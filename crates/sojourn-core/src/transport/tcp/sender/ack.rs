@@ -5,9 +5,9 @@ use crate::cc::{AckSample, CaState, EcnMode, Lost, RateSample};
 use crate::packet::{Flags, SackBlock, TcpAck};
 use crate::transport::tcp::OPEN_WINDOW;
 use crate::transport::tcp::profile::LossDetection;
-use crate::transport::tcp::rack;
-use crate::transport::tcp::rate::Sampler;
 use crate::transport::tcp::scoreboard::{Marks, Scoreboard, Segment};
+use crate::transport::recovery::rack;
+use crate::transport::recovery::rate::{Delivery, Sampler};
 use crate::units::{Span, Time};
 
 /// What one ACK brought.
@@ -251,7 +251,7 @@ impl Sender {
         let prior_highest = self.board.highest_sacked();
         let segment = self.board.mark_sacked(seq, end);
         self.frontier.on_sacked(seq);
-        self.rack.on_delivered(now, seq, &segment, self.rtt.min_rtt());
+        self.count_for_rack(now, seq, &segment);
         if !segment.marks.has(Marks::EVER_RETRANSMITTED) {
             if seq + 1 < prior_highest {
                 ack.reordered = Some(ack.reordered.map_or(seq, |low| low.min(seq)));
@@ -267,7 +267,16 @@ impl Sender {
     #[inline]
     fn deliver(&mut self, seq: u32, segment: &Segment, sampler: &mut Sampler) {
         self.delivery.delivered += 1;
-        sampler.on_delivered(&mut self.delivery, seq, segment);
+        if let Some(delivered) = segment.rate_candidate(seq) {
+            sampler.on_delivered(&mut self.delivery, delivered);
+        }
+    }
+
+    #[inline]
+    fn count_for_rack(&mut self, now: Time, seq: u32, segment: &Segment) {
+        let retransmitted = segment.marks.has(Marks::EVER_RETRANSMITTED);
+        let sent = (segment.snapshot.sent_at, seq);
+        self.rack.on_delivered(now, sent, retransmitted, self.rtt.min_rtt());
     }
 
     /// Takes the segments below `next` off the scoreboard (Linux `tcp_clean_rtx_queue`).
@@ -290,7 +299,7 @@ impl Sender {
                 ack.original_delivered |= seq < self.recovery.high_seq;
             }
             if !sacked {
-                self.rack.on_delivered(now, seq, &segment, self.rtt.min_rtt());
+                self.count_for_rack(now, seq, &segment);
                 self.deliver(seq, &segment, sampler);
             }
             ack.cum_acked += 1;
@@ -350,8 +359,7 @@ impl Sender {
     pub(super) fn detect_losses(&mut self, now: Time) -> Option<Span> {
         let recovering = matches!(self.recovery.state, CaState::Recovery | CaState::Loss);
         let situation = rack::Situation {
-            recovering,
-            reordering: self.reordering,
+            evident: recovering || self.board.sacked_out() >= self.reordering,
             min_rtt: self.rtt.min_rtt(),
             srtt: self.rtt.srtt(),
         };
@@ -372,7 +380,7 @@ impl Sender {
                 }
                 if by_fack && recovering {
                     let sent = &mut self.retransmissions;
-                    self.rack.detect_retransmissions(now, board, situation, sent, mark);
+                    sent.detect(now, &mut self.rack, board, situation, mark);
                 }
                 None
             }
@@ -395,7 +403,7 @@ impl Sender {
 /// Marks segments lost, counts them and tells the control.
 pub(super) struct Losses<'a> {
     pub now: Time,
-    pub delivery: &'a mut crate::transport::tcp::rate::Delivery,
+    pub delivery: &'a mut Delivery,
     pub cc: &'a mut dyn crate::cc::CongestionControl,
 }
 

@@ -11,7 +11,7 @@
 
 use super::Sender;
 use crate::cc::CaState;
-use crate::transport::tcp::pacing;
+use crate::transport::recovery::pacing;
 use crate::transport::tcp::profile::Deferral;
 use crate::units::{Rate, Span, Time};
 

@@ -11,15 +11,9 @@ mod output;
 mod recovery;
 mod timers;
 
-use std::collections::VecDeque;
-
 use super::dupthresh::Frontier;
-use super::pacing::Pacer;
 use super::profile::Profile;
-use super::prr::Prr;
-use super::rack::Rack;
-use super::rate::Delivery;
-use super::rtt::RttEstimator;
+use super::retransmissions::Retransmissions;
 use super::scoreboard::Scoreboard;
 use super::send_buffer::SendBuffer;
 use super::{HEADER, TcpInit};
@@ -28,6 +22,11 @@ use crate::packet::{Flags, Header, Packet, TcpAck};
 use crate::record::FlowCounters;
 use crate::record::histogram::Histogram;
 use crate::transport::Endpoint;
+use crate::transport::recovery::pacing::Pacer;
+use crate::transport::recovery::prr::Prr;
+use crate::transport::recovery::rack::Rack;
+use crate::transport::recovery::rate::Delivery;
+use crate::transport::recovery::rtt::RttEstimator;
 use crate::units::{Span, Time};
 
 use limits::Limited;
@@ -69,7 +68,7 @@ pub struct Sender {
     rack: Rack,
     frontier: Frontier,
     /// When segments were retransmitted, if only these are judged by time.
-    retransmissions: VecDeque<(Time, u32)>,
+    retransmissions: Retransmissions,
     prr: Prr,
     delivery: Delivery,
     recovery: Recovery,
@@ -112,10 +111,10 @@ impl Sender {
             decision,
             cwnd: decision.cwnd,
             board: Scoreboard::new(1),
-            rtt: RttEstimator::new(init.profile),
+            rtt: RttEstimator::new(init.profile.rto_rules()),
             rack: Rack::default(),
             frontier: Frontier::default(),
-            retransmissions: VecDeque::new(),
+            retransmissions: Retransmissions::default(),
             prr: Prr::default(),
             delivery: Delivery::default(),
             recovery: Recovery::default(),

@@ -246,7 +246,7 @@ impl Sender {
         self.board.mark_retransmitted(seq, snapshot, self.delivery.app_limited());
         self.recovery.on_retransmission(now);
         if self.profile.loss_detection == LossDetection::Fack {
-            self.retransmissions.push_back((now, seq));
+            self.retransmissions.on_sent(now, seq);
         }
         self.counters.retransmissions += 1;
         let Segment { payload, written_at, .. } = *self.board.segment(seq);

@@ -5,8 +5,9 @@
 use super::Sender;
 use super::ack::{Ack, Losses};
 use crate::cc::{AckSample, CaState, Event, INFINITE_SSTHRESH};
+use crate::transport::recovery::prr::{Progress, Prr};
+use crate::transport::recovery::rack::Outstanding as _;
 use crate::transport::tcp::profile::{LossDetection, TimeoutWindow};
-use crate::transport::tcp::prr::{Progress, Prr};
 use crate::units::Time;
 
 /// State of loss recovery.
@@ -400,7 +401,7 @@ impl Sender {
         let mut cursor = self.board.oldest();
         while let Some(seq) = cursor {
             cursor = self.board.later(seq);
-            let recent = by_time && !self.rack.overdue(now, self.board.segment(seq));
+            let recent = by_time && !self.rack.overdue(now, self.board.sent_at(seq));
             if seq == una || !recent {
                 losses.mark(&mut self.board, seq);
             }

@@ -5,7 +5,7 @@ use super::ack::Ack;
 use super::output::Probe;
 use super::{Phase, Sender};
 use crate::cc::{CaState, Event};
-use crate::transport::tcp::prr::Progress;
+use crate::transport::recovery::prr::Progress;
 use crate::units::{Span, Time};
 
 /// What the timer is for.

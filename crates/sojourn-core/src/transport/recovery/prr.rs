@@ -4,7 +4,18 @@
 //! proportion to the data delivered, so that the window arrives at `ssthresh` within one round
 //! without a silence and without a burst.
 
-use super::profile::PrrBound;
+/// How proportional rate reduction lets the window grow back below `ssthresh`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PrrBound {
+    /// One segment more than delivered on each ACK that advances without new loss
+    /// (Linux since 5.14; RFC 9937).
+    AdvancingAck,
+    /// One segment more only when a retransmission was delivered and none was lost
+    /// (Linux 4.3 to 5.13; ns-3.41).
+    RetransmissionDelivered,
+    /// Slow-start reduction bound on every ACK (RFC 6937 PRR-SSRB).
+    SlowStart,
+}
 
 /// A window reduction under way.
 #[derive(Clone, Copy, Debug, Default)]

@@ -4,9 +4,40 @@
 //! difference over the longer of the send and the ACK interval is a rate sample. The sample of an
 //! ACK is that of its most recently sent segment.
 
-use super::scoreboard::{Marks, Segment, Snapshot};
 use crate::cc::RateSample;
 use crate::units::{Span, Time};
+
+/// The sender's state at a segment's last transmission, for rate samples and loss reports.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Snapshot {
+    /// When the segment was sent.
+    pub sent_at: Time,
+    /// Start of the sending phase of its rate sample.
+    pub first_sent_at: Time,
+    /// Time of the latest delivery known then.
+    pub delivered_at: Time,
+    /// Segments delivered then.
+    pub delivered: u32,
+    /// CE-marked segments delivered then.
+    pub delivered_ce: u32,
+    /// Segments lost then.
+    pub lost: u32,
+    /// Segments in flight, this one included.
+    pub in_flight: u32,
+}
+
+/// A segment that was delivered.
+#[derive(Clone, Copy, Debug)]
+pub struct Delivered {
+    /// Its number.
+    pub seq: u32,
+    /// The sender's state at its last transmission.
+    pub snapshot: Snapshot,
+    /// Whether the application limited the sending then.
+    pub app_limited: bool,
+    /// Whether it was ever retransmitted.
+    pub retransmitted: bool,
+}
 
 /// The connection's delivery state.
 #[derive(Clone, Copy, Debug, Default)]
@@ -26,15 +57,7 @@ pub struct Delivery {
 /// The sample being collected while one ACK is processed.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Sampler {
-    best: Option<Candidate>,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Candidate {
-    snapshot: Snapshot,
-    seq: u32,
-    app_limited: bool,
-    retransmitted: bool,
+    best: Option<Delivered>,
 }
 
 impl Delivery {
@@ -81,7 +104,7 @@ impl Delivery {
         if delivered > 0 {
             self.delivered_at = now;
         }
-        let Some(Candidate { snapshot, app_limited, retransmitted, .. }) = sampler.best else {
+        let Some(Delivered { snapshot, app_limited, retransmitted, .. }) = sampler.best else {
             return RateSample::default();
         };
         let send = snapshot.sent_at.since(snapshot.first_sent_at);
@@ -104,19 +127,11 @@ impl Delivery {
 impl Sampler {
     /// A segment was delivered (acknowledged or SACKed for the first time).
     #[inline]
-    pub fn on_delivered(&mut self, delivery: &mut Delivery, seq: u32, segment: &Segment) {
-        if segment.marks.has(Marks::RATE_SAMPLED) {
-            return;
-        }
-        let snapshot = segment.snapshot;
-        let newer = self
-            .best
-            .is_none_or(|best| (snapshot.sent_at, seq) > (best.snapshot.sent_at, best.seq));
-        if newer {
-            delivery.first_sent_at = snapshot.sent_at;
-            let app_limited = segment.marks.has(Marks::APP_LIMITED);
-            let retransmitted = segment.marks.has(Marks::EVER_RETRANSMITTED);
-            self.best = Some(Candidate { snapshot, seq, app_limited, retransmitted });
+    pub fn on_delivered(&mut self, delivery: &mut Delivery, segment: Delivered) {
+        let order = |segment: &Delivered| (segment.snapshot.sent_at, segment.seq);
+        if self.best.as_ref().is_none_or(|best| order(&segment) > order(best)) {
+            delivery.first_sent_at = segment.snapshot.sent_at;
+            self.best = Some(segment);
         }
     }
 

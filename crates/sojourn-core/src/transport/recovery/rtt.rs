@@ -4,8 +4,31 @@
 //! falling RTT hardly raises it), its maximum over a round is the variance term, which decays once
 //! per round and never falls below 200 ms: the timeout is at least SRTT + 200 ms.
 
-use super::profile::{Profile, RtoStyle};
 use crate::units::{Span, Time};
+
+/// The retransmission timeout's variance term.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RtoStyle {
+    /// Linux: the minimum applies to the variance term, which decays once per round.
+    Linux,
+    /// RFC 6298: `SRTT + max(G, 4 RTTVAR)`, the minimum applies to the sum.
+    Rfc6298,
+}
+
+/// How the retransmission timeout follows from RTT samples.
+#[derive(Clone, Copy, Debug)]
+pub struct RtoRules {
+    /// Variance term.
+    pub style: RtoStyle,
+    /// Minimum of the timeout (or of its variance term).
+    pub min: Span,
+    /// Maximum of the timeout.
+    pub max: Span,
+    /// Timeout before the first sample.
+    pub initial: Span,
+    /// Granularity of the clock.
+    pub tick: Span,
+}
 
 /// Minimum over a sliding window of five minutes, kept as Linux's `win_minmax` does with three
 /// candidates.
@@ -56,11 +79,7 @@ impl WindowedMin {
 /// Smoothed RTT, its variance term, and the timeout with its backoff.
 #[derive(Clone, Debug)]
 pub struct RttEstimator {
-    style: RtoStyle,
-    rto_min: Span,
-    rto_max: Span,
-    rto_initial: Span,
-    tick: Span,
+    rules: RtoRules,
     min: WindowedMin,
     /// Nanoseconds; zero before the first sample.
     srtt: i64,
@@ -76,13 +95,9 @@ pub struct RttEstimator {
 
 impl RttEstimator {
     /// No sample yet.
-    pub fn new(profile: &Profile) -> Self {
+    pub fn new(rules: RtoRules) -> Self {
         RttEstimator {
-            style: profile.rto_style,
-            rto_min: profile.rto_min,
-            rto_max: profile.rto_max,
-            rto_initial: profile.rto_initial,
-            tick: profile.tick,
+            rules,
             min: WindowedMin::new(),
             srtt: 0,
             mdev: 0,
@@ -90,7 +105,7 @@ impl RttEstimator {
             rttvar: 0,
             round_end: 0,
             backoff: 0,
-            rto: profile.rto_initial,
+            rto: rules.initial,
         }
     }
 
@@ -101,7 +116,7 @@ impl RttEstimator {
         if self.srtt == 0 {
             self.first(m, next);
         } else {
-            match self.style {
+            match self.rules.style {
                 RtoStyle::Linux => self.linux(m, una, next),
                 RtoStyle::Rfc6298 => {
                     self.mdev += ((m - self.srtt).abs() - self.mdev) / 4;
@@ -117,8 +132,8 @@ impl RttEstimator {
     fn first(&mut self, m: i64, next: u32) {
         self.srtt = m;
         self.mdev = m / 2;
-        self.rttvar = match self.style {
-            RtoStyle::Linux => (4 * self.mdev).max(self.rto_min.as_nanos() as i64),
+        self.rttvar = match self.rules.style {
+            RtoStyle::Linux => (4 * self.mdev).max(self.rules.min.as_nanos() as i64),
             RtoStyle::Rfc6298 => 4 * self.mdev,
         };
         self.mdev_max = self.rttvar;
@@ -144,22 +159,22 @@ impl RttEstimator {
                 self.rttvar -= (self.rttvar - self.mdev_max) / 4;
             }
             self.round_end = next;
-            self.mdev_max = self.rto_min.as_nanos() as i64;
+            self.mdev_max = self.rules.min.as_nanos() as i64;
         }
     }
 
     fn base_rto(&self) -> Span {
         if self.srtt == 0 {
-            return self.rto_initial;
+            return self.rules.initial;
         }
-        let rto = match self.style {
+        let rto = match self.rules.style {
             RtoStyle::Linux => Span::from_nanos((self.srtt + self.rttvar) as u64),
             RtoStyle::Rfc6298 => {
-                let variance = (self.rttvar as u64).max(self.tick.as_nanos());
-                Span::from_nanos(self.srtt as u64 + variance).max(self.rto_min)
+                let variance = (self.rttvar as u64).max(self.rules.tick.as_nanos());
+                Span::from_nanos(self.srtt as u64 + variance).max(self.rules.min)
             }
         };
-        rto.min(self.rto_max)
+        rto.min(self.rules.max)
     }
 
     /// A sample for the minimum only (it may come from a segment that SRTT must not see).
@@ -170,7 +185,7 @@ impl RttEstimator {
     /// Doubles the timeout.
     pub fn back_off(&mut self) {
         self.backoff += 1;
-        self.rto = (self.rto * 2).min(self.rto_max);
+        self.rto = (self.rto * 2).min(self.rules.max);
     }
 
     /// The retransmission timeout, backoff included.
@@ -193,13 +208,18 @@ impl RttEstimator {
 mod tests {
     use super::*;
 
-    fn estimator(name: &str) -> RttEstimator {
-        RttEstimator::new(Profile::named(name).unwrap())
+    fn estimator(style: RtoStyle) -> RttEstimator {
+        let (min, max) = match style {
+            RtoStyle::Linux => (Span::from_millis(200), Span::from_secs(120)),
+            RtoStyle::Rfc6298 => (Span::from_secs(1), Span::from_secs(60)),
+        };
+        let (initial, tick) = (Span::from_secs(1), Span::from_millis(1));
+        RttEstimator::new(RtoRules { style, min, max, initial, tick })
     }
 
     #[test]
     fn linux_timeout_is_srtt_plus_200_ms_on_a_steady_path() {
-        let mut rtt = estimator("linux-6");
+        let mut rtt = estimator(RtoStyle::Linux);
         for round in 0..200 {
             rtt.sample(Span::from_millis(100), round + 1, round + 1);
         }
@@ -209,14 +229,14 @@ mod tests {
 
     #[test]
     fn rfc_timeout_has_a_floor_of_one_second() {
-        let mut rtt = estimator("rfc");
+        let mut rtt = estimator(RtoStyle::Rfc6298);
         rtt.sample(Span::from_millis(100), 1, 1);
         assert_eq!(rtt.rto(), Span::from_secs(1));
     }
 
     #[test]
     fn backoff_doubles_and_a_sample_ends_it() {
-        let mut rtt = estimator("linux-6");
+        let mut rtt = estimator(RtoStyle::Linux);
         assert_eq!(rtt.rto(), Span::from_secs(1));
         rtt.back_off();
         rtt.back_off();
@@ -229,7 +249,7 @@ mod tests {
 
     #[test]
     fn minimum_forgets_after_five_minutes() {
-        let mut rtt = estimator("linux-6");
+        let mut rtt = estimator(RtoStyle::Linux);
         rtt.sample_min(Time::ZERO, Span::from_millis(10));
         for second in 1..700 {
             rtt.sample_min(Time::ZERO + Span::from_secs(second), Span::from_millis(20));
