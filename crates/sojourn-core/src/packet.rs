@@ -42,20 +42,14 @@ impl Flags {
     pub const SYN: Flags = Flags(1);
     /// Carries an acknowledgment.
     pub const ACK: Flags = Flags(1 << 1);
-    /// No more data follows.
-    pub const FIN: Flags = Flags(1 << 2);
     /// ECN echo (RFC 3168).
-    pub const ECE: Flags = Flags(1 << 3);
+    pub const ECE: Flags = Flags(1 << 2);
     /// Congestion window reduced (RFC 3168).
-    pub const CWR: Flags = Flags(1 << 4);
+    pub const CWR: Flags = Flags(1 << 3);
     /// SCE echo, in the former NS bit (draft-grimes-tcpm-tcpsce).
-    pub const ESCE: Flags = Flags(1 << 5);
+    pub const ESCE: Flags = Flags(1 << 4);
     /// The first SACK block reports a duplicate (RFC 2883).
-    pub const DSACK: Flags = Flags(1 << 6);
-    /// A segment sent before; not visible on a real wire, for accounting only.
-    pub const RETRANSMISSION: Flags = Flags(1 << 7);
-    /// A window update or keep-alive that acknowledges nothing new.
-    pub const WINDOW_UPDATE: Flags = Flags(1 << 8);
+    pub const DSACK: Flags = Flags(1 << 5);
 
     /// Whether all bits of `other` are set.
     #[inline]
@@ -157,10 +151,10 @@ impl TcpAck {
 
     /// Whether it is an acknowledgment and nothing else.
     fn is_plain(&self) -> bool {
-        let special = [Flags::SYN, Flags::FIN, Flags::DSACK, Flags::WINDOW_UPDATE];
         self.flags.has(Flags::ACK)
             && self.sack_count == SackCount::Zero
-            && !special.iter().any(|flag| self.flags.has(*flag))
+            && !self.flags.has(Flags::SYN)
+            && !self.flags.has(Flags::DSACK)
     }
 }
 

@@ -9,88 +9,19 @@
 //! Follows Linux's counters: `packets_out`, `sacked_out`, `lost_out`, `retrans_out`, and
 //! in flight = `packets_out - sacked_out - lost_out + retrans_out`.
 
+mod order;
+mod segment;
+
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use crate::transport::recovery::rack::Outstanding;
-use crate::transport::recovery::rate::{Delivered, Snapshot};
+use crate::transport::recovery::rate::Snapshot;
 use crate::units::Time;
+
+pub use segment::{Marks, Segment};
 
 /// No segment.
 const NONE: u32 = u32::MAX;
-
-/// What is known of a segment, as bits.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Marks(u8);
-
-impl Marks {
-    /// SACKed by the receiver.
-    pub const SACKED: Marks = Marks(1);
-    /// Judged lost.
-    pub const LOST: Marks = Marks(1 << 1);
-    /// A retransmission of it is in flight.
-    pub const RETRANSMITTED: Marks = Marks(1 << 2);
-    /// It was retransmitted at some time: its RTT is ambiguous.
-    pub const EVER_RETRANSMITTED: Marks = Marks(1 << 3);
-    /// Its delivery has been counted in a rate sample.
-    pub const RATE_SAMPLED: Marks = Marks(1 << 4);
-    /// At its last transmission, the application limited the sending.
-    pub const APP_LIMITED: Marks = Marks(1 << 5);
-
-    /// Whether all of `other` is set.
-    #[inline]
-    pub fn has(self, other: Marks) -> bool {
-        self.0 & other.0 == other.0
-    }
-
-    #[inline]
-    fn set(&mut self, other: Marks) {
-        self.0 |= other.0;
-    }
-
-    #[inline]
-    fn put(&mut self, other: Marks, on: bool) {
-        self.0 = self.0 & !other.0 | if on { other.0 } else { 0 };
-    }
-
-    #[inline]
-    fn clear(&mut self, other: Marks) {
-        self.0 &= !other.0;
-    }
-}
-
-/// One outstanding segment: just a cache line.
-#[derive(Clone, Copy, Debug, Default)]
-#[repr(align(64))]
-pub struct Segment {
-    /// State at its last transmission.
-    pub snapshot: Snapshot,
-    /// When the application wrote it.
-    pub written_at: Time,
-    /// Bytes of payload.
-    pub payload: u16,
-    /// What is known of it.
-    pub marks: Marks,
-    /// Neighbours in the order of transmission. `earlier` of the first one means nothing, so that
-    /// taking it out touches no other segment.
-    earlier: u32,
-    later: u32,
-    /// If SACKed: all segments from this one up to here are SACKed.
-    run_end: u32,
-}
-
-impl Segment {
-    /// What a rate sample needs of it, if its delivery has not been counted in one.
-    #[inline]
-    pub fn rate_candidate(&self, seq: u32) -> Option<Delivered> {
-        (!self.marks.has(Marks::RATE_SAMPLED)).then(|| Delivered {
-            seq,
-            snapshot: self.snapshot,
-            app_limited: self.marks.has(Marks::APP_LIMITED),
-            retransmitted: self.marks.has(Marks::EVER_RETRANSMITTED),
-        })
-    }
-}
 
 /// Outstanding segments `una..next`.
 #[derive(Debug)]
@@ -214,46 +145,6 @@ impl Scoreboard {
         }
         self.ring = ring;
         self.mask = capacity - 1;
-    }
-
-    /// Puts a segment at the young end of the transmission order.
-    #[inline]
-    fn append(&mut self, seq: u32) {
-        let newest = self.newest;
-        let segment = self.segment_mut(seq);
-        segment.earlier = newest;
-        segment.later = NONE;
-        if newest == NONE {
-            self.oldest = seq;
-        } else {
-            self.segment_mut(newest).later = seq;
-        }
-        self.newest = seq;
-    }
-
-    /// Takes a segment out of the transmission order: its fate is known.
-    #[inline]
-    fn unlink(&mut self, seq: u32) {
-        let &Segment { earlier, later, .. } = self.segment(seq);
-        if seq == self.oldest {
-            self.oldest = later;
-            if later == NONE {
-                self.newest = NONE;
-            }
-            return;
-        }
-        self.segment_mut(earlier).later = later;
-        if later == NONE {
-            self.newest = earlier;
-        } else {
-            self.segment_mut(later).earlier = earlier;
-        }
-    }
-
-    /// Whether the segment is in the transmission order: neither SACKed nor lost and waiting.
-    #[inline]
-    fn is_linked(marks: Marks) -> bool {
-        !marks.has(Marks::SACKED) && (!marks.has(Marks::LOST) || marks.has(Marks::RETRANSMITTED))
     }
 
     /// Removes the first segment, which the cumulative acknowledgment covers, and returns it.
@@ -422,108 +313,5 @@ impl Scoreboard {
     }
 }
 
-impl Outstanding for Scoreboard {
-    #[inline]
-    fn oldest(&self) -> Option<u32> {
-        (self.oldest != NONE).then_some(self.oldest)
-    }
-
-    #[inline]
-    fn later(&self, seq: u32) -> Option<u32> {
-        let later = self.segment(seq).later;
-        (later != NONE).then_some(later)
-    }
-
-    #[inline]
-    fn sent_at(&self, seq: u32) -> Time {
-        self.segment(seq).snapshot.sent_at
-    }
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    fn board(segments: u32) -> Scoreboard {
-        let mut board = Scoreboard::new(1);
-        for _ in 0..segments {
-            board.push(1448, Time::ZERO, Snapshot::default(), false);
-        }
-        board
-    }
-
-    fn sack(board: &mut Scoreboard, start: u32, end: u32) {
-        let mut seq = start;
-        while let Some(hole) = board.first_unsacked(seq, end) {
-            board.mark_sacked(hole, end);
-            seq = hole + 1;
-        }
-        board.close_block(start, end);
-    }
-
-    #[test]
-    fn counts_like_linux() {
-        let mut board = board(10);
-        sack(&mut board, 3, 6);
-        board.mark_lost(1);
-        board.mark_lost(2);
-        assert_eq!((board.sacked_out(), board.lost_out(), board.in_flight()), (3, 2, 5));
-        assert_eq!(board.next_to_retransmit(), Some(1));
-        board.mark_retransmitted(1, Snapshot::default(), false);
-        assert_eq!((board.retrans_out(), board.in_flight()), (1, 6));
-        assert_eq!(board.next_to_retransmit(), Some(2));
-        assert!(board.mark_lost(1), "a lost retransmission is reported");
-        assert_eq!(board.in_flight(), 5);
-    }
-
-    #[test]
-    fn transmission_order_follows_retransmissions() {
-        let mut board = board(4);
-        board.mark_lost(1);
-        board.mark_retransmitted(1, Snapshot::default(), false);
-        let mut order = vec![];
-        let mut seq = board.oldest();
-        while let Some(s) = seq {
-            order.push(s);
-            seq = board.later(s);
-        }
-        assert_eq!(order, [2, 3, 4, 1]);
-    }
-
-    proptest! {
-        /// Random operations keep the counters equal to a recount and the list equal to the set
-        /// of open segments.
-        #[test]
-        fn counters_match_a_recount(ops in prop::collection::vec((0u8..6, 0u32..40, 1u32..8), 1..300)) {
-            let mut board = board(5);
-            for (op, at, len) in ops {
-                let out = board.packets_out();
-                let seq = board.una() + if out == 0 { 0 } else { at % out };
-                match op {
-                    0 => { board.push(1, Time::ZERO, Snapshot::default(), false); }
-                    1 if out > 0 => { board.pop_acked(); }
-                    2 if out > 0 => { let end = (seq + len).min(board.next()); sack(&mut board, seq, end); }
-                    3 if out > 0 => { board.mark_lost(seq); }
-                    4 => if let Some(s) = board.next_to_retransmit() {
-                        board.mark_retransmitted(s, Snapshot::default(), false);
-                    },
-                    5 if at == 0 => board.clear_losses(),
-                    _ => {}
-                }
-                let count = |mark| (board.una()..board.next())
-                    .filter(|&s| board.segment(s).marks.has(mark)).count() as u32;
-                prop_assert_eq!(board.sacked_out(), count(Marks::SACKED));
-                prop_assert_eq!(board.lost_out(), count(Marks::LOST));
-                prop_assert_eq!(board.retrans_out(), count(Marks::RETRANSMITTED));
-                let mut listed = vec![];
-                let mut at = board.oldest();
-                while let Some(s) = at { listed.push(s); at = board.later(s); }
-                listed.sort_unstable();
-                let open: Vec<u32> = (board.una()..board.next())
-                    .filter(|&s| Scoreboard::is_linked(board.segment(s).marks)).collect();
-                prop_assert_eq!(listed, open);
-            }
-        }
-    }
-}
+mod tests;

@@ -1,15 +1,29 @@
 //! The sending end of a TCP flow.
 //!
-//! One file per concern: `ack` (what an ACK says), `recovery` (the congestion state machine),
-//! `output` (what is sent), `batch` (large segments), `limits` (what keeps it from sending more),
-//! `timers`. The names of states, marks and counters are Linux's.
+//! | concern | file |
+//! | --- | --- |
+//! | what an ACK says, what it delivers | `ack`, `delivered` |
+//! | which segments are lost | `losses` |
+//! | the congestion state machine, timeouts, undo | `recovery`, `timeout`, `undo` |
+//! | what is sent, large segments, packets | `output`, `batch`, `packets` |
+//! | whether the window is used | `usage` |
+//! | what keeps it from sending more | `limits` |
+//! | timers | `timers` |
+//!
+//! The names of states, marks and counters are Linux's.
 
 mod ack;
 mod batch;
+mod delivered;
 mod limits;
+mod losses;
 mod output;
+mod packets;
 mod recovery;
+mod timeout;
 mod timers;
+mod undo;
+mod usage;
 
 use super::dupthresh::Frontier;
 use super::profile::Profile;
@@ -33,6 +47,7 @@ use limits::Limited;
 use output::{Burst, Probe};
 use recovery::Recovery;
 use timers::Timer;
+use usage::Usage;
 
 /// Phase of the connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,18 +56,6 @@ enum Phase {
     SynDue,
     SynSent,
     Established,
-}
-
-/// Whether the window limits sending (Linux `tcp_cwnd_validate`).
-#[derive(Clone, Copy, Debug, Default)]
-struct Usage {
-    limited: bool,
-    max_packets_out: u32,
-    /// The observation lasts until this segment is acknowledged.
-    until: u32,
-    /// Most packets out since the window was last fully used, and when that was.
-    used: u32,
-    used_at: Time,
 }
 
 /// A TCP sender.

@@ -1,14 +1,13 @@
-//! What is sent (Linux `tcp_xmit_retransmit_queue`, `tcp_write_xmit`, `tcp_cwnd_validate`).
+//! What is sent (Linux `tcp_xmit_retransmit_queue`, `tcp_write_xmit`).
 
 use super::batch::Batch;
 use super::limits::Limit;
 use super::timers::TimerKind;
 use super::{Phase, Sender};
-use crate::cc::{CaState, EcnMode, Event, Sent};
-use crate::packet::{Ecn, Flags, Header, Packet, TcpSegment};
+use crate::cc::{Event, Sent};
+use crate::packet::Packet;
 use crate::transport::tcp::profile::LossDetection;
 use crate::transport::tcp::scoreboard::{Marks, Segment};
-use crate::transport::tcp::{HEADER, SYN_SIZE};
 use crate::units::Time;
 
 /// A stretch of sending between two events.
@@ -104,68 +103,6 @@ impl Sender {
             self.delivery.set_app_limited(self.board.in_flight());
         }
         self.burst = Burst { blocked_until: self.burst.blocked_until, ..Burst::default() };
-    }
-
-    /// Notes whether the window was what limited sending (Linux `tcp_cwnd_validate`).
-    fn validate_window(&mut self, now: Time, limited: bool) {
-        let out = self.board.packets_out();
-        let usage = &mut self.usage;
-        if self.board.una() >= usage.until
-            || limited
-            || (!usage.limited && out > usage.max_packets_out)
-        {
-            usage.limited = limited;
-            usage.max_packets_out = out;
-            usage.until = self.board.next();
-        }
-        let slow_start = self.cwnd < self.decision.ssthresh;
-        if usage.limited || (slow_start && self.cwnd < 2 * usage.max_packets_out) {
-            usage.used = 0;
-            usage.used_at = now;
-            return;
-        }
-        usage.used = usage.used.max(out);
-        if self.profile.slow_start_after_idle
-            && !self.decision.owns_recovery
-            && now.since(usage.used_at) >= self.rtt.rto()
-        {
-            self.shrink_unused_window(now);
-        }
-    }
-
-    /// The application left the window unused for a timeout: halve the excess (RFC 2861).
-    fn shrink_unused_window(&mut self, now: Time) {
-        if self.recovery.state == CaState::Open {
-            let used = self.usage.used.max(self.profile.initial_window);
-            if used < self.cwnd {
-                let ssthresh = self.current_ssthresh();
-                let cwnd = u32::midpoint(self.cwnd, used);
-                self.cc.on_congestion(now, &Event::Restart { cwnd, ssthresh });
-                self.consult();
-            }
-            self.usage.used = 0;
-        }
-        self.usage.used_at = now;
-    }
-
-    /// Slow start after idle (Linux `tcp_cwnd_restart`): one halving for every timeout of silence.
-    fn restart_after_idle(&mut self, now: Time) {
-        let rto = self.rtt.rto();
-        let mut idle = now.since(self.last_sent_at);
-        if !self.profile.slow_start_after_idle || self.decision.owns_recovery || idle <= rto {
-            return;
-        }
-        let floor = self.profile.initial_window.min(self.cwnd);
-        let ssthresh = self.current_ssthresh();
-        let mut cwnd = self.cwnd;
-        while idle > rto && cwnd > floor {
-            idle -= rto;
-            cwnd /= 2;
-        }
-        self.cc.on_congestion(now, &Event::Restart { cwnd: cwnd.max(floor), ssthresh });
-        self.consult();
-        self.usage.used = 0;
-        self.usage.used_at = now;
     }
 
     /// Whether a new segment could be sent as far as the data and the receiver are concerned.
@@ -303,54 +240,5 @@ impl Sender {
         self.burst.sent = 0;
         self.rearm_rto(now);
         packet
-    }
-
-    fn data_packet(
-        &mut self,
-        now: Time,
-        seq: u32,
-        payload: u32,
-        written: Time,
-        again: bool,
-    ) -> Packet {
-        let ecn = self.data_ecn(again);
-        let cwr = !again && ecn != Ecn::NotEct && std::mem::take(&mut self.cwr_due);
-        let flags = Flags::ACK.with(Flags::RETRANSMISSION, again).with(Flags::CWR, cwr);
-        let payload = payload as u16;
-        let segment = TcpSegment { flags, seq, payload, written_at: written, ..self.segment(now) };
-        Packet { ecn, ..self.packet(HEADER + u32::from(payload), segment) }
-    }
-
-    /// Retransmissions are not ECN-capable with classic feedback (RFC 3168 §6.1.5); controls that
-    /// need ECN keep it on, as in Linux.
-    fn data_ecn(&self, again: bool) -> Ecn {
-        match self.init.ecn {
-            EcnMode::Off => Ecn::NotEct,
-            EcnMode::Classic | EcnMode::Sce if again => Ecn::NotEct,
-            EcnMode::L4s => Ecn::Ect1,
-            _ => Ecn::Ect0,
-        }
-    }
-
-    fn syn(&mut self, now: Time) -> Packet {
-        self.phase = Phase::SynSent;
-        self.start_rto(now);
-        self.packet(SYN_SIZE, TcpSegment { flags: Flags::SYN, ..self.segment(now) })
-    }
-
-    fn bare_ack(&mut self, now: Time) -> Packet {
-        self.packet(HEADER, TcpSegment { flags: Flags::ACK, ..self.segment(now) })
-    }
-
-    /// What every segment of now says.
-    fn segment(&self, now: Time) -> TcpSegment {
-        TcpSegment { sent_at: now, echo: self.peer_sent_at, ..TcpSegment::default() }
-    }
-
-    fn packet(&mut self, size: u32, segment: TcpSegment) -> Packet {
-        let index = self.sent;
-        self.sent += 1;
-        self.counters.wire_bytes_sent += u64::from(size);
-        self.init.forward.packet(index, size, Header::Segment(segment))
     }
 }

@@ -1,0 +1,77 @@
+//! A segment and what is known of it.
+
+use crate::transport::recovery::rate::{Delivered, Snapshot};
+use crate::units::Time;
+
+/// What is known of a segment, as bits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Marks(u8);
+
+impl Marks {
+    /// SACKed by the receiver.
+    pub const SACKED: Marks = Marks(1);
+    /// Judged lost.
+    pub const LOST: Marks = Marks(1 << 1);
+    /// A retransmission of it is in flight.
+    pub const RETRANSMITTED: Marks = Marks(1 << 2);
+    /// It was retransmitted at some time: its RTT is ambiguous.
+    pub const EVER_RETRANSMITTED: Marks = Marks(1 << 3);
+    /// Its delivery has been counted in a rate sample.
+    pub const RATE_SAMPLED: Marks = Marks(1 << 4);
+    /// At its last transmission, the application limited the sending.
+    pub const APP_LIMITED: Marks = Marks(1 << 5);
+
+    /// Whether all of `other` is set.
+    #[inline]
+    pub fn has(self, other: Marks) -> bool {
+        self.0 & other.0 == other.0
+    }
+
+    #[inline]
+    pub(super) fn set(&mut self, other: Marks) {
+        self.0 |= other.0;
+    }
+
+    #[inline]
+    pub(super) fn put(&mut self, other: Marks, on: bool) {
+        self.0 = self.0 & !other.0 | if on { other.0 } else { 0 };
+    }
+
+    #[inline]
+    pub(super) fn clear(&mut self, other: Marks) {
+        self.0 &= !other.0;
+    }
+}
+
+/// One outstanding segment: just a cache line.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(align(64))]
+pub struct Segment {
+    /// State at its last transmission.
+    pub snapshot: Snapshot,
+    /// When the application wrote it.
+    pub written_at: Time,
+    /// Bytes of payload.
+    pub payload: u16,
+    /// What is known of it.
+    pub marks: Marks,
+    /// Neighbours in the order of transmission. `earlier` of the first one means nothing, so that
+    /// taking it out touches no other segment.
+    pub(super) earlier: u32,
+    pub(super) later: u32,
+    /// If SACKed: all segments from this one up to here are SACKed.
+    pub(super) run_end: u32,
+}
+
+impl Segment {
+    /// What a rate sample needs of it, if its delivery has not been counted in one.
+    #[inline]
+    pub fn rate_candidate(&self, seq: u32) -> Option<Delivered> {
+        (!self.marks.has(Marks::RATE_SAMPLED)).then(|| Delivered {
+            seq,
+            snapshot: self.snapshot,
+            app_limited: self.marks.has(Marks::APP_LIMITED),
+            retransmitted: self.marks.has(Marks::EVER_RETRANSMITTED),
+        })
+    }
+}

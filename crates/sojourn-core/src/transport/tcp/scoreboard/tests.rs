@@ -1,0 +1,85 @@
+use super::*;
+use crate::transport::recovery::rack::Outstanding as _;
+use proptest::prelude::*;
+
+fn board(segments: u32) -> Scoreboard {
+    let mut board = Scoreboard::new(1);
+    for _ in 0..segments {
+        board.push(1448, Time::ZERO, Snapshot::default(), false);
+    }
+    board
+}
+
+fn sack(board: &mut Scoreboard, start: u32, end: u32) {
+    let mut seq = start;
+    while let Some(hole) = board.first_unsacked(seq, end) {
+        board.mark_sacked(hole, end);
+        seq = hole + 1;
+    }
+    board.close_block(start, end);
+}
+
+#[test]
+fn counts_like_linux() {
+    let mut board = board(10);
+    sack(&mut board, 3, 6);
+    board.mark_lost(1);
+    board.mark_lost(2);
+    assert_eq!((board.sacked_out(), board.lost_out(), board.in_flight()), (3, 2, 5));
+    assert_eq!(board.next_to_retransmit(), Some(1));
+    board.mark_retransmitted(1, Snapshot::default(), false);
+    assert_eq!((board.retrans_out(), board.in_flight()), (1, 6));
+    assert_eq!(board.next_to_retransmit(), Some(2));
+    assert!(board.mark_lost(1), "a lost retransmission is reported");
+    assert_eq!(board.in_flight(), 5);
+}
+
+#[test]
+fn transmission_order_follows_retransmissions() {
+    let mut board = board(4);
+    board.mark_lost(1);
+    board.mark_retransmitted(1, Snapshot::default(), false);
+    let mut order = vec![];
+    let mut seq = board.oldest();
+    while let Some(s) = seq {
+        order.push(s);
+        seq = board.later(s);
+    }
+    assert_eq!(order, [2, 3, 4, 1]);
+}
+
+proptest! {
+    /// Random operations keep the counters equal to a recount and the list equal to the set
+    /// of open segments.
+    #[test]
+    fn counters_match_a_recount(ops in prop::collection::vec((0u8..6, 0u32..40, 1u32..8), 1..300)) {
+        let mut board = board(5);
+        for (op, at, len) in ops {
+            let out = board.packets_out();
+            let seq = board.una() + if out == 0 { 0 } else { at % out };
+            match op {
+                0 => { board.push(1, Time::ZERO, Snapshot::default(), false); }
+                1 if out > 0 => { board.pop_acked(); }
+                2 if out > 0 => { let end = (seq + len).min(board.next()); sack(&mut board, seq, end); }
+                3 if out > 0 => { board.mark_lost(seq); }
+                4 => if let Some(s) = board.next_to_retransmit() {
+                    board.mark_retransmitted(s, Snapshot::default(), false);
+                },
+                5 if at == 0 => board.clear_losses(),
+                _ => {}
+            }
+            let count = |mark| (board.una()..board.next())
+                .filter(|&s| board.segment(s).marks.has(mark)).count() as u32;
+            prop_assert_eq!(board.sacked_out(), count(Marks::SACKED));
+            prop_assert_eq!(board.lost_out(), count(Marks::LOST));
+            prop_assert_eq!(board.retrans_out(), count(Marks::RETRANSMITTED));
+            let mut listed = vec![];
+            let mut at = board.oldest();
+            while let Some(s) = at { listed.push(s); at = board.later(s); }
+            listed.sort_unstable();
+            let open: Vec<u32> = (board.una()..board.next())
+                .filter(|&s| Scoreboard::is_linked(board.segment(s).marks)).collect();
+            prop_assert_eq!(listed, open);
+        }
+    }
+}

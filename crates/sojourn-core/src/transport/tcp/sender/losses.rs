@@ -1,0 +1,100 @@
+//! Which segments are lost (Linux `tcp_identify_packet_loss`, `tcp_update_scoreboard`,
+//! `tcp_timeout_mark_lost`).
+
+use super::Sender;
+use crate::cc::{CaState, CongestionControl, Lost};
+use crate::transport::recovery::rack::{Outstanding as _, Situation};
+use crate::transport::recovery::rate::Delivery;
+use crate::transport::tcp::profile::LossDetection;
+use crate::transport::tcp::scoreboard::{Marks, Scoreboard, Segment};
+use crate::units::{Span, Time};
+
+impl Sender {
+    /// Reordering was seen (Linux `tcp_check_sack_reordering`): the degree grows to its extent.
+    pub(super) fn on_reordering(&mut self, low: u32) {
+        /// `tcp_max_reordering`.
+        const MAX: u32 = 300;
+        let extent = self.board.highest_sacked().saturating_sub(low);
+        if extent > self.reordering {
+            self.reordering = extent.min(MAX);
+        }
+        self.rack.on_reordering();
+        self.recovery.reordering_seen = true;
+    }
+
+    /// Looks for losses by the profile's method (Linux `tcp_identify_packet_loss` and
+    /// `tcp_update_scoreboard`). Returns how long to wait before looking again.
+    pub(super) fn detect_losses(&mut self, now: Time) -> Option<Span> {
+        let recovering = matches!(self.recovery.state, CaState::Recovery | CaState::Loss);
+        let situation = Situation {
+            evident: recovering || self.board.sacked_out() >= self.reordering,
+            min_rtt: self.rtt.min_rtt(),
+            srtt: self.rtt.srtt(),
+        };
+        let before = self.board.retrans_out();
+        let mut losses = Losses { now, delivery: &mut self.delivery, cc: &mut *self.cc };
+        let board = &mut self.board;
+        let wait = match self.profile.loss_detection {
+            LossDetection::Rack => {
+                self.rack.detect(now, board, situation, |board, seq| losses.mark(board, seq))
+            }
+            LossDetection::Fack | LossDetection::Sack => {
+                let by_fack = self.profile.loss_detection == LossDetection::Fack;
+                let mut mark = |board: &mut Scoreboard, seq| losses.mark(board, seq);
+                if by_fack && !self.recovery.reordering_seen {
+                    self.frontier.fack(board, self.reordering, &mut mark);
+                } else {
+                    self.frontier.sack(board, self.reordering, &mut mark);
+                }
+                if by_fack && recovering {
+                    let sent = &mut self.retransmissions;
+                    sent.detect(now, &mut self.rack, board, situation, mark);
+                }
+                None
+            }
+        };
+        self.counters.lost = u64::from(self.delivery.lost);
+        self.recovery.retransmission_lost |= self.board.retrans_out() < before;
+        wait
+    }
+
+    /// Marks what is outstanding lost; with RACK, all but what was sent within the last RTT.
+    pub(super) fn mark_all_lost(&mut self, now: Time) {
+        let by_time = self.profile.loss_detection == LossDetection::Rack;
+        let una = self.board.una();
+        let mut losses = Losses { now, delivery: &mut self.delivery, cc: &mut *self.cc };
+        let mut cursor = self.board.oldest();
+        while let Some(seq) = cursor {
+            cursor = self.board.later(seq);
+            let recent = by_time && !self.rack.overdue(now, self.board.sent_at(seq));
+            if seq == una || !recent {
+                losses.mark(&mut self.board, seq);
+            }
+        }
+        self.counters.lost = u64::from(self.delivery.lost);
+    }
+}
+
+/// Marks segments lost, counts them and tells the control.
+struct Losses<'a> {
+    now: Time,
+    delivery: &'a mut Delivery,
+    cc: &'a mut dyn CongestionControl,
+}
+
+impl Losses<'_> {
+    fn mark(&mut self, board: &mut Scoreboard, seq: u32) {
+        let Segment { snapshot, marks, .. } = *board.segment(seq);
+        board.mark_lost(seq);
+        self.delivery.lost += 1;
+        let lost = Lost {
+            seq,
+            tx_in_flight: snapshot.in_flight,
+            prior_delivered: u64::from(snapshot.delivered),
+            prior_lost: u64::from(snapshot.lost),
+            total_lost: u64::from(self.delivery.lost),
+            app_limited: marks.has(Marks::APP_LIMITED),
+        };
+        self.cc.on_packet_lost(self.now, &lost);
+    }
+}

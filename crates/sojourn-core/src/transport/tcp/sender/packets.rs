@@ -1,0 +1,58 @@
+//! The packets that are sent, header by header.
+
+use super::{Phase, Sender};
+use crate::cc::EcnMode;
+use crate::packet::{Ecn, Flags, Header, Packet, TcpSegment};
+use crate::transport::tcp::{HEADER, SYN_SIZE};
+use crate::units::Time;
+
+impl Sender {
+    pub(super) fn data_packet(
+        &mut self,
+        now: Time,
+        seq: u32,
+        payload: u32,
+        written: Time,
+        again: bool,
+    ) -> Packet {
+        let ecn = self.data_ecn(again);
+        let cwr = !again && ecn != Ecn::NotEct && std::mem::take(&mut self.cwr_due);
+        let flags = Flags::ACK.with(Flags::CWR, cwr);
+        let payload = payload as u16;
+        let segment = TcpSegment { flags, seq, payload, written_at: written, ..self.segment(now) };
+        Packet { ecn, ..self.packet(HEADER + u32::from(payload), segment) }
+    }
+
+    /// Retransmissions are not ECN-capable with classic feedback (RFC 3168 §6.1.5); controls that
+    /// need ECN keep it on, as in Linux.
+    fn data_ecn(&self, again: bool) -> Ecn {
+        match self.init.ecn {
+            EcnMode::Off => Ecn::NotEct,
+            EcnMode::Classic | EcnMode::Sce if again => Ecn::NotEct,
+            EcnMode::L4s => Ecn::Ect1,
+            _ => Ecn::Ect0,
+        }
+    }
+
+    pub(super) fn syn(&mut self, now: Time) -> Packet {
+        self.phase = Phase::SynSent;
+        self.start_rto(now);
+        self.packet(SYN_SIZE, TcpSegment { flags: Flags::SYN, ..self.segment(now) })
+    }
+
+    pub(super) fn bare_ack(&mut self, now: Time) -> Packet {
+        self.packet(HEADER, TcpSegment { flags: Flags::ACK, ..self.segment(now) })
+    }
+
+    /// What every segment of now says.
+    fn segment(&self, now: Time) -> TcpSegment {
+        TcpSegment { sent_at: now, echo: self.peer_sent_at, ..TcpSegment::default() }
+    }
+
+    fn packet(&mut self, size: u32, segment: TcpSegment) -> Packet {
+        let index = self.sent;
+        self.sent += 1;
+        self.counters.wire_bytes_sent += u64::from(size);
+        self.init.forward.packet(index, size, Header::Segment(segment))
+    }
+}

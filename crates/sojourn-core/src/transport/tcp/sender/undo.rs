@@ -1,0 +1,98 @@
+//! Undo of reductions found spurious, by D-SACK and timestamps (Eifel, RFC 3522; Linux
+//! `tcp_try_undo_*`).
+
+use super::Sender;
+use crate::cc::CaState;
+use crate::units::Time;
+
+impl Sender {
+    pub(super) fn init_undo(&mut self) {
+        self.recovery.undo_marker = Some(self.board.una());
+        // Retransmissions in flight now could still be reported needless; so could the probe.
+        let probe =
+            u32::from(self.recovery.probe_end.is_some() && self.recovery.probe_retransmitted);
+        let out = self.board.retrans_out() + probe;
+        self.recovery.undo_retransmissions = (out > 0).then_some(out);
+    }
+
+    /// Whether every retransmission since the marker was needless, or the data acknowledged was
+    /// sent before the first of them (Linux `tcp_may_undo`).
+    pub(super) fn may_undo(&self) -> bool {
+        self.profile.undo
+            && self.recovery.undo_marker.is_some()
+            && (self.recovery.undo_retransmissions == Some(0)
+                || self.echo_precedes_retransmission())
+    }
+
+    /// Timestamps are compared at their resolution of a millisecond.
+    fn echo_precedes_retransmission(&self) -> bool {
+        let ticks = |time: Time| time.as_nanos() / 1_000_000;
+        self.recovery.retransmitted_at.is_some_and(|first| ticks(self.last_echo) < ticks(first))
+    }
+
+    fn undo_reduction(&mut self, now: Time, forget_losses: bool) {
+        if forget_losses {
+            self.board.clear_losses();
+        }
+        if self.recovery.undoable {
+            self.cc.undo(now);
+            self.decision = self.cc.decision();
+            self.cwnd = self.decision.cwnd;
+            self.cwr_due = false;
+        }
+        self.usage.used_at = now;
+        self.recovery.undo_marker = None;
+        self.rack.look_again();
+    }
+
+    pub(super) fn try_undo_by_dsack(&mut self, now: Time) -> bool {
+        let undo = self.profile.undo
+            && self.recovery.undo_marker.is_some()
+            && self.recovery.undo_retransmissions == Some(0);
+        if undo {
+            self.rack.on_undo();
+            self.undo_reduction(now, false);
+        }
+        undo
+    }
+
+    /// A partial ACK for data sent before the first retransmission: reordering, not loss.
+    pub(super) fn try_undo_partial(&mut self, now: Time) -> bool {
+        if !self.profile.undo
+            || self.recovery.undo_marker.is_none()
+            || !self.echo_precedes_retransmission()
+        {
+            return false;
+        }
+        let low = self.board.una();
+        self.on_reordering(low);
+        if self.board.retrans_out() > 0 {
+            return true;
+        }
+        self.recovery.retransmitted_at = None;
+        self.undo_reduction(now, true);
+        self.keep_open(now);
+        false
+    }
+
+    /// The episode's high mark is acknowledged (Linux `tcp_try_undo_recovery`).
+    pub(super) fn undo_recovery(&mut self, now: Time) {
+        if self.may_undo() {
+            self.undo_reduction(now, false);
+        } else {
+            self.rack.on_recovery_kept();
+        }
+        self.enter_state(now, CaState::Open);
+    }
+
+    pub(super) fn try_undo_loss(&mut self, now: Time, by_frto: bool) -> bool {
+        if !(by_frto || self.may_undo()) {
+            return false;
+        }
+        self.undo_reduction(now, true);
+        self.recovery.timeouts = 0;
+        self.recovery.retransmitted_at = None;
+        self.enter_state(now, CaState::Open);
+        true
+    }
+}
