@@ -245,7 +245,8 @@ impl FiveTuple {
     }
 }
 
-/// Names a route of the network: where it starts in the table of routes.
+/// Names a route of the network: where it starts in the table of routes. The default one has no
+/// edges: a packet on it has arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Hash, PartialOrd, Ord)]
 pub struct Route(pub(crate) u32);
 

@@ -238,7 +238,8 @@ pub struct Lost {
     pub app_limited: bool,
 }
 
-/// A control's decision.
+/// A control's decision. Made from the default one, it need not name what it leaves to the sender:
+/// `Decision { cwnd, ssthresh, ..Decision::default() }`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Decision {
     /// Congestion window in segments, at least 1.
@@ -253,6 +254,19 @@ pub struct Decision {
     /// Whether the control sets the window in recovery itself (BBR) instead of the sender's
     /// proportional rate reduction.
     pub owns_recovery: bool,
+}
+
+impl Default for Decision {
+    /// A window of one segment, no congestion seen yet, all else left to the sender.
+    fn default() -> Self {
+        Decision {
+            cwnd: 1,
+            ssthresh: INFINITE_SSTHRESH,
+            pacing_rate: None,
+            burst: None,
+            owns_recovery: false,
+        }
+    }
 }
 
 /// What a control is told about the connection it serves.

@@ -2,9 +2,10 @@
 
 use super::event::{EventQueue, Target};
 use super::routes::RouteTable;
-use super::{Alarm, EdgeFacts, MediumSlot, Network, NodeKind, NodeSlot, PLAIN};
+use super::{Alarm, EdgeFacts, MediumSlot, Network, NodeSlot, PLAIN};
 use crate::edge::{Edge, Link, Medium};
-use crate::node::{Node, NodeCounters, Port};
+use crate::error::FieldError;
+use crate::node::{Behaviour, NodeCounters, Port};
 use crate::packet::Route;
 use crate::units::Time;
 
@@ -15,9 +16,7 @@ const LONGEST_ROUTE: usize = 255;
 #[derive(Default)]
 pub struct Builder {
     edges: Vec<Edge>,
-    /// Where each edge leads: from, to.
-    ends: Vec<(usize, usize)>,
-    ids: Vec<String>,
+    facts: Vec<EdgeFacts>,
     media: Vec<MediumSlot>,
     nodes: Vec<NodeSlot>,
     routes: RouteTable,
@@ -31,18 +30,14 @@ impl Builder {
 
     /// Adds a router or a host, which follow routes; its number.
     pub fn plain_node(&mut self, name: &str) -> usize {
-        self.add_node(name, NodeKind::Plain)
+        self.node(name, Behaviour::Plain)
     }
 
-    /// Adds a node that decides itself; its number.
-    pub fn node(&mut self, name: &str, node: Box<dyn Node>) -> usize {
-        self.add_node(name, NodeKind::Other(node))
-    }
-
-    fn add_node(&mut self, name: &str, kind: NodeKind) -> usize {
+    /// Adds a node; its number.
+    pub fn node(&mut self, name: &str, behaviour: Behaviour) -> usize {
         self.nodes.push(NodeSlot {
             name: name.to_owned(),
-            kind,
+            behaviour,
             ports: Vec::new(),
             counters: NodeCounters::default(),
             alarm: Alarm::default(),
@@ -50,9 +45,31 @@ impl Builder {
         self.nodes.len() - 1
     }
 
-    /// Adds a link between two nodes; its index.
-    pub fn link(&mut self, id: &str, [from, to]: [usize; 2], link: Link) -> usize {
-        self.edge(id, from, to, Edge::Link(link))
+    /// Makes a node decide itself that was added as a plain one: routes over a node's edges, which
+    /// it may want to know, are made after both.
+    ///
+    /// # Errors
+    /// If there is no such node.
+    pub fn set_behaviour(&mut self, node: usize, behaviour: Behaviour) -> Result<(), FieldError> {
+        let Some(slot) = self.nodes.get_mut(node) else {
+            return Err(FieldError::new("node", format!("there is no node {node}")));
+        };
+        slot.behaviour = behaviour;
+        Ok(())
+    }
+
+    /// Adds a link from one node to another; its index as an edge. An end that is `None` stands for
+    /// many hosts, as of an access link that they share.
+    ///
+    /// # Errors
+    /// If there is no such node.
+    pub fn link(
+        &mut self,
+        id: &str,
+        ends: [Option<usize>; 2],
+        link: Link,
+    ) -> Result<usize, FieldError> {
+        self.edge(id, ends, Edge::Link(link))
     }
 
     /// Adds a shared medium without channels; its index.
@@ -62,40 +79,79 @@ impl Builder {
         self.media.len() - 1
     }
 
-    /// Adds a channel of a medium between two nodes; its index as an edge.
-    pub fn channel(&mut self, id: &str, [from, to]: [usize; 2], medium: usize) -> usize {
-        let slot = &mut self.media[medium];
+    /// Adds a channel of a medium from one node to another; its index as an edge.
+    ///
+    /// # Errors
+    /// If there is no such node or medium.
+    pub fn channel(
+        &mut self,
+        id: &str,
+        ends: [Option<usize>; 2],
+        medium: usize,
+    ) -> Result<usize, FieldError> {
+        let Some(slot) = self.media.get(medium) else {
+            return Err(FieldError::new(id, format!("there is no medium {medium}")));
+        };
         let channel = slot.channels.len() as u32;
-        slot.channels.push(self.edges.len() as u32);
-        self.edge(id, from, to, Edge::Channel { medium: medium as u32, channel })
+        let edge = self.edge(id, ends, Edge::Channel { medium: medium as u32, channel })?;
+        self.media[medium].channels.push(edge as u32);
+        Ok(edge)
     }
 
-    fn edge(&mut self, id: &str, from: usize, to: usize, edge: Edge) -> usize {
+    fn edge(
+        &mut self,
+        id: &str,
+        ends: [Option<usize>; 2],
+        edge: Edge,
+    ) -> Result<usize, FieldError> {
+        if let Some(node) = ends.into_iter().flatten().find(|node| *node >= self.nodes.len()) {
+            return Err(FieldError::new(id, format!("there is no node {node}")));
+        }
         let index = self.edges.len();
+        if let [Some(from), to] = ends {
+            self.nodes[from].ports.push(Port { edge: index, to });
+        }
         self.edges.push(edge);
-        self.ids.push(id.to_owned());
-        self.ends.push((from, to));
-        self.nodes[from].ports.push(Port { edge: index, to });
-        index
+        self.facts.push(EdgeFacts { id: id.to_owned(), ends });
+        Ok(index)
     }
 
-    /// The route over these edges, at most 255.
-    pub fn route(&mut self, edges: &[u32]) -> Route {
-        debug_assert!(edges.len() <= LONGEST_ROUTE, "packets cannot count so many edges");
-        self.routes.add(edges)
+    /// The route over these edges, at most 255, each of which begins where the one before ends.
+    ///
+    /// # Errors
+    /// If there is no such edge, if two of them do not join, or if there are too many.
+    pub fn route(&mut self, edges: &[usize]) -> Result<Route, FieldError> {
+        let wrong = |message: String| Err(FieldError::new("route", message));
+        if edges.len() > LONGEST_ROUTE {
+            let given = edges.len();
+            return wrong(format!("{given} links; allowed: at most {LONGEST_ROUTE}"));
+        }
+        if let Some(edge) = edges.iter().find(|edge| **edge >= self.edges.len()) {
+            return wrong(format!("there is no edge {edge}"));
+        }
+        for pair in edges.windows(2) {
+            let [before, after] = [pair[0], pair[1]].map(|edge| &self.facts[edge]);
+            if !before.joins(after) {
+                return wrong(format!("'{}' does not begin where '{}' ends", after.id, before.id));
+            }
+        }
+        Ok(self.routes.add(edges))
     }
 
     /// The network, at time zero.
     pub fn build(self) -> Network {
-        let decides = |node: usize| matches!(self.nodes[node].kind, NodeKind::Other(_));
-        let decider = |&(_, to): &(usize, usize)| if decides(to) { to as u32 } else { PLAIN };
+        let decides = |node: usize| matches!(self.nodes[node].behaviour, Behaviour::Other(_));
+        let decider = |facts: &EdgeFacts| match facts.ends[1] {
+            Some(to) if decides(to) => to as u32,
+            _ => PLAIN,
+        };
         let mut network = Network {
             now: Time::ZERO,
             steps: 0,
             events: EventQueue::default(),
             edge_alarms: vec![Alarm::default(); self.edges.len()],
-            deciders: self.ends.iter().map(decider).collect(),
-            edge_facts: self.ids.into_iter().map(|id| EdgeFacts { id }).collect(),
+            deciders: self.facts.iter().map(decider).collect(),
+            edge_facts: self.facts,
             edges: self.edges,
             media: self.media,
             nodes: self.nodes,
@@ -114,7 +170,7 @@ impl Network {
     /// A node may want to be called before any packet comes.
     fn start_node(&mut self, node: usize) {
         let slot = &mut self.nodes[node];
-        let NodeKind::Other(other) = &slot.kind else { return };
+        let Behaviour::Other(other) = &slot.behaviour else { return };
         let want = other.next_timer().unwrap_or(Time::NEVER);
         if let Some(time) = slot.alarm.arm(want) {
             self.schedule(time, Target::Node(node as u32));

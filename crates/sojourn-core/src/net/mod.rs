@@ -26,7 +26,7 @@ use std::collections::VecDeque;
 
 use crate::edge::{Edge, Link, Medium};
 use crate::error::Fault;
-use crate::node::{Action, Node, NodeContext, NodeCounters, Port};
+use crate::node::{Action, Behaviour, Node, NodeContext, NodeCounters, Port};
 use crate::packet::Packet;
 use crate::queue::Backlog;
 use crate::record::LinkCounters;
@@ -79,17 +79,9 @@ impl Hosts for Arrivals {
     }
 }
 
-/// A node of a network.
-enum NodeKind {
-    /// Follows routes.
-    Plain,
-    /// Decides itself.
-    Other(Box<dyn Node>),
-}
-
 struct NodeSlot {
     name: String,
-    kind: NodeKind,
+    behaviour: Behaviour,
     ports: Vec<Port>,
     counters: NodeCounters,
     alarm: Alarm,
@@ -105,6 +97,18 @@ struct MediumSlot {
 /// What is known of an edge besides what it does.
 struct EdgeFacts {
     id: String,
+    /// The nodes it leaves and reaches; `None` stands for many hosts.
+    ends: [Option<usize>; 2],
+}
+
+impl EdgeFacts {
+    /// Whether a route that has come over this edge may go on over `next`.
+    fn joins(&self, next: &EdgeFacts) -> bool {
+        match (self.ends[1], next.ends[0]) {
+            (Some(to), Some(from)) => to == from,
+            _ => true,
+        }
+    }
 }
 
 /// Nodes, edges, and how far they have been driven.
@@ -236,7 +240,11 @@ impl Network {
             Wake::Not => return Ok(()),
         }
         while let Some((channel, mut packet)) = self.media[medium].medium.poll(self.now) {
-            let edge = self.media[medium].channels[channel] as usize;
+            let Some(&edge) = self.media[medium].channels.get(channel) else {
+                let holds = format!("delivers from its channels only, not from channel {channel}");
+                return Err(self.fault(format!("medium {medium}"), &holds));
+            };
+            let edge = edge as usize;
             packet.hop = packet.hop.wrapping_add(1);
             match self.deciders[edge] {
                 PLAIN => self.hand_on(&packet, hosts)?,
@@ -296,7 +304,7 @@ impl Network {
     ) -> Step {
         let mut actions = std::mem::take(&mut self.actions);
         let slot = &mut self.nodes[node];
-        if let NodeKind::Other(other) = &mut slot.kind {
+        if let Behaviour::Other(other) = &mut slot.behaviour {
             let (ports, counters) = (&slot.ports[..], &mut slot.counters);
             let mut cx = NodeContext { ports, counters, actions: &mut actions };
             tell(other.as_mut(), &mut cx);
@@ -313,26 +321,51 @@ impl Network {
     }
 
     fn carry_out<H: Hosts>(&mut self, node: usize, action: Action, hosts: &mut H) -> Step {
-        let (next, packet) = match action {
-            Action::Send(edge, packet) => (Some(edge), packet),
-            Action::Forward(packet) => (self.routes.next(&packet), packet),
-        };
         if !self.step_to(self.now) {
             return Err(self.stuck(self.now, Target::Node(node as u32), hosts));
         }
-        let Some(edge) = next else {
-            self.nodes[node].counters.delivered += 1;
-            return hosts.on_packet(self, &packet);
+        let (edge, packet) = match action {
+            Action::Send(port, packet) => (port.edge, self.rerouted(node, port, packet)?),
+            Action::Forward(packet) => match self.routes.next(&packet) {
+                Some(edge) => (edge, packet),
+                None => {
+                    self.nodes[node].counters.delivered += 1;
+                    return hosts.on_packet(self, &packet);
+                }
+            },
         };
-        let slot = &mut self.nodes[node];
-        slot.counters.sent += 1;
-        if !slot.ports.iter().any(|port| port.edge == edge) {
-            let component = format!("node {}", slot.name);
+        if !self.nodes[node].ports.iter().any(|port| port.edge == edge) {
             let way = self.edge_facts.get(edge).map_or("an edge there is not", |facts| &facts.id);
-            return Err(self.fault(component, &format!("sends out of its ports only, not {way}")));
+            return Err(self.node_fault(node, &format!("sends out of its ports only, not {way}")));
         }
+        self.nodes[node].counters.sent += 1;
         self.offer(edge, &packet);
         Ok(())
+    }
+
+    /// A packet that leaves by `port` in place of the next edge of its route, of which the end is
+    /// never passed.
+    fn rerouted(&self, node: usize, port: Port, mut packet: Packet) -> Result<Packet, Box<Fault>> {
+        if self.routes.next(&packet).is_none() {
+            packet.hop = packet.hop.wrapping_sub(1);
+            return Ok(packet);
+        }
+        let there = Packet { hop: packet.hop.wrapping_add(1), ..packet };
+        let (Some(next), Some(out)) = (self.routes.next(&there), self.edge_facts.get(port.edge))
+        else {
+            return Ok(packet);
+        };
+        if self.deciders[port.edge] == PLAIN && !out.joins(&self.edge_facts[next]) {
+            let (out, next) = (&out.id, &self.edge_facts[next].id);
+            let holds = format!("sends out of {out} what can go on there, not over {next}");
+            return Err(self.node_fault(node, &holds));
+        }
+        Ok(packet)
+    }
+
+    #[cold]
+    fn node_fault(&self, node: usize, holds: &str) -> Box<Fault> {
+        self.fault(format!("node {}", self.nodes[node].name), holds)
     }
 
     #[inline]
@@ -433,7 +466,7 @@ impl Network {
             }
         }
         for node in &self.nodes {
-            if let NodeKind::Other(other) = &node.kind
+            if let Behaviour::Other(other) = &node.behaviour
                 && !node.counters.is_balanced(other.held())
             {
                 return Err(self.fault(format!("node {}", node.name), holds));

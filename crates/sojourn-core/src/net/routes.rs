@@ -7,21 +7,28 @@ use crate::packet::{Packet, Route};
 const END: u32 = u32::MAX;
 
 /// The routes of a network: each different one once, so that they stay in cache.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct RouteTable {
     /// Edges of all routes, with [`END`] behind each.
     edges: Vec<u32>,
-    known: BTreeMap<Vec<u32>, Route>,
+    known: BTreeMap<Vec<usize>, Route>,
+}
+
+impl Default for RouteTable {
+    /// The default [`Route`] has no edges.
+    fn default() -> Self {
+        RouteTable { edges: vec![END], known: BTreeMap::from([(Vec::new(), Route::default())]) }
+    }
 }
 
 impl RouteTable {
     /// The route over these edges.
-    pub fn add(&mut self, edges: &[u32]) -> Route {
+    pub fn add(&mut self, edges: &[usize]) -> Route {
         if let Some(route) = self.known.get(edges) {
             return *route;
         }
         let route = Route(self.edges.len() as u32);
-        self.edges.extend(edges.iter().chain([&END]));
+        self.edges.extend(edges.iter().map(|edge| *edge as u32).chain([END]));
         self.known.insert(edges.to_vec(), route);
         route
     }

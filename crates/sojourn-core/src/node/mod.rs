@@ -50,6 +50,13 @@ pub enum Behaviour {
     Other(Box<dyn Node>),
 }
 
+impl Behaviour {
+    /// That of a node that decides itself.
+    pub fn of(node: impl Node + 'static) -> Self {
+        Behaviour::Other(Box::new(node))
+    }
+}
+
 /// A kind of node that can be registered.
 pub trait Registered: Sized + 'static {
     /// Its parameters.
@@ -97,8 +104,8 @@ pub trait Node: Send {
 pub struct Port {
     /// Index of the edge.
     pub edge: usize,
-    /// Number of the node it leads to.
-    pub to: usize,
+    /// Number of the node it leads to, unless it stands for many.
+    pub to: Option<usize>,
 }
 
 /// What a node has done with packets.
@@ -133,8 +140,8 @@ impl NodeCounters {
 pub(crate) enum Action {
     /// Along its route, or to its socket where that ends.
     Forward(Packet),
-    /// Out of the edge with this index.
-    Send(usize, Packet),
+    /// Out of this port.
+    Send(Port, Packet),
 }
 
 /// The only way for a node to do anything with packets.
@@ -144,9 +151,9 @@ pub struct NodeContext<'a> {
     pub(crate) actions: &'a mut Vec<Action>,
 }
 
-impl NodeContext<'_> {
+impl<'a> NodeContext<'a> {
     /// The ways out, in the order in which they were added to the network.
-    pub fn ports(&self) -> &[Port] {
+    pub fn ports(&self) -> &'a [Port] {
         self.ports
     }
 
@@ -155,13 +162,14 @@ impl NodeContext<'_> {
         self.actions.push(Action::Forward(packet));
     }
 
-    /// Sends a packet out of one of the node's ports, whatever its route says. Where it goes from
-    /// there the next node decides; routers follow the route from `packet.hop` on.
+    /// Sends a packet out of one of the node's ports, in place of the next edge of its route. Where
+    /// the port leads to a router or a host, its route has to go on from there, or to end.
     pub fn send(&mut self, port: Port, packet: Packet) {
-        self.actions.push(Action::Send(port.edge, packet));
+        self.actions.push(Action::Send(port, packet));
     }
 
-    /// Another packet like this one, along another route to another socket.
+    /// Another packet like this one, along another route to another socket; [`Route::default`] ends
+    /// at once, for a packet that is sent out of a port.
     #[must_use]
     pub fn copy(&mut self, packet: &Packet, route: Route, socket: u32) -> Packet {
         self.counters.copied += 1;

@@ -53,10 +53,9 @@ pub fn parts(scenario: &Scenario) -> Result<(Network, FlowHosts), FieldError> {
 fn network(plan: &Plan, links: Vec<Link>) -> Result<(Network, Vec<[Address; 2]>), FieldError> {
     let mut net = net::Builder::new();
     let nodes: Vec<usize> = plan.nodes.iter().map(|name| net.plain_node(name)).collect();
-    let anywhere = net.plain_node("hosts");
     for (planned, link) in plan.links.iter().zip(links) {
-        let ends = planned.ends.map(|end| end.map_or(anywhere, |node| nodes[usize::from(node)]));
-        net.link(&planned.id, ends, link);
+        let ends = planned.ends.map(|end| end.map(|node| nodes[usize::from(node)]));
+        net.link(&planned.id, ends, link).map_err(|e| e.within("topology"))?;
     }
     let mut addresses = Vec::with_capacity(plan.routes.len());
     for (flow, routes) in (0..).zip(&plan.routes) {
@@ -64,7 +63,9 @@ fn network(plan: &Plan, links: Vec<Link>) -> Result<(Network, Vec<[Address; 2]>)
         let tuple = FiveTuple { source: *source, destination: *destination, ports: flow };
         let address =
             |direction, route, socket, tuple| Address { flow, direction, route, socket, tuple };
-        let (there, back) = (net.route(forward), net.route(backward));
+        let mut route =
+            |links: &[u32]| net.route(&links.iter().map(|link| *link as usize).collect::<Vec<_>>());
+        let (there, back) = (route(forward)?, route(backward)?);
         addresses.push([
             address(Direction::Forward, there, 2 * flow + 1, tuple),
             address(Direction::Backward, back, 2 * flow, tuple.reversed()),

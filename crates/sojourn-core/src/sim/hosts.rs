@@ -142,7 +142,10 @@ impl Hosts for FlowHosts {
     #[inline]
     fn on_packet(&mut self, net: &mut Network, packet: &Packet) -> Step {
         let socket = packet.socket as usize;
-        self.endpoints[socket].on_packet(net.now(), packet);
+        let Some(endpoint) = self.endpoints.get_mut(socket) else {
+            return Err(net.fault(format!("socket {socket}"), "exists"));
+        };
+        endpoint.on_packet(net.now(), packet);
         self.pump(net, socket)
     }
 

@@ -139,7 +139,7 @@ fn echoes(timer: Option<Time>) -> Simulation {
     let one = scenario(1, "rate = \"1 Mbit/s\"", &[CBR]);
     let (_, mut hosts) = build::parts(&one).unwrap();
     let mut net = Builder::new();
-    let route = net.route(&[]);
+    let route = net.route(&[]).unwrap();
     let echo = |socket| -> Box<dyn Endpoint> {
         let address = Address { route, socket, ..Address::default() };
         Box::new(Echo { address, owed: 0, timer })

@@ -107,10 +107,12 @@ pub trait Endpoint: Send {
     fn poll_transmit(&mut self, now: Time) -> Option<Packet>;
 
     /// When `on_timeout` wants to be called next, if at all.
-    fn next_timeout(&self) -> Option<Time>;
+    fn next_timeout(&self) -> Option<Time> {
+        None
+    }
 
     /// The time asked for has come (or has passed: late calls are allowed, early ones are not).
-    fn on_timeout(&mut self, now: Time);
+    fn on_timeout(&mut self, _now: Time) {}
 
     /// Adds this end's share of the flow's counters, integrals brought up to `now`. Each field is
     /// filled by one of the two ends.

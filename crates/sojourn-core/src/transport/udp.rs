@@ -93,12 +93,6 @@ impl Endpoint for Sender {
         Some(Packet { ecn, ..self.init.forward.packet(number, size, Header::Datagram(header)) })
     }
 
-    fn next_timeout(&self) -> Option<Time> {
-        None
-    }
-
-    fn on_timeout(&mut self, _now: Time) {}
-
     fn report(&mut self, _now: Time, counters: &mut FlowCounters) {
         counters.written_bytes = self.written_bytes;
         counters.sent_bytes = self.sent_bytes;
@@ -170,12 +164,6 @@ impl Endpoint for Receiver {
     fn poll_transmit(&mut self, _now: Time) -> Option<Packet> {
         None
     }
-
-    fn next_timeout(&self) -> Option<Time> {
-        None
-    }
-
-    fn on_timeout(&mut self, _now: Time) {}
 
     fn report(&mut self, _now: Time, counters: &mut FlowCounters) {
         counters.delivered_bytes = self.delivered_bytes;

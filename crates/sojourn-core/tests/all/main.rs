@@ -3,6 +3,7 @@
 mod buffers;
 mod conformance;
 mod golden;
+mod open;
 mod queue_conformance;
 mod queues;
 mod random_scenarios;

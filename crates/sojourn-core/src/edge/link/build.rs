@@ -36,6 +36,21 @@ pub struct Surroundings {
     pub random: StreamKey,
 }
 
+impl Default for Surroundings {
+    /// Nothing special: packets of 1500 bytes, no propagation delay but the link's own.
+    fn default() -> Self {
+        Surroundings {
+            full_packet: 1500,
+            base_rtt: Span::ZERO,
+            ecn: false,
+            recorded: true,
+            drops: Vec::new(),
+            end: Time::NEVER,
+            random: StreamKey::root(0),
+        }
+    }
+}
+
 impl Link {
     /// Builds the link that `spec` describes. A link without rate and queue only delays, and has
     /// no transmitter unless it is to be recorded.
