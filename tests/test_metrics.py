@@ -64,6 +64,7 @@ def run_of(
         "flow": np.arange(flows),
         "base_rtt": np.full(flows, 0.02),
         "mss": np.full(flows, MSS),
+        "full_packet": np.full(flows, MSS + 52),
         "start": np.array(start or [0.0] * flows),
         "stop": np.array(stop or [ends[-1]] * flows),
         "completed_at": np.array(completed or [np.nan] * flows),

@@ -67,7 +67,7 @@ def test_parameter_of_a_bare_name() -> None:
         ("flows.5.cca='reno'", ["flows.5", "0 to 1"]),
         ("flows.x.cca='reno'", ["flows.x"]),
         ("duration.y=1", ["duration", "no fields"]),
-        ("nolist.0.x=1", ["nolist", "no such list"]),
+        ("nolist.0.x=1", ["nolist", "unknown list"]),
         ("flows.0.rtt=[1", ["flows.0.rtt", "not a TOML value"]),
         ("justaword", ["path=value"]),
         ("=3", ["path=value"]),

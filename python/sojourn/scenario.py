@@ -16,7 +16,7 @@ from sojourn.errors import ScenarioError, ScenarioWarning
 from sojourn.experiments import located
 from sojourn.names import unknown
 
-#: A path to a TOML file, TOML text (with a line break or a ``=``), or the same as a mapping.
+#: A path to a TOML file, TOML text (with a line break), or the same as a mapping.
 Source = str | Path | Mapping[str, Any]
 Document = dict[str, Any]
 # Fields that may be written as a bare name or as a table with `kind`.
@@ -50,7 +50,7 @@ def read(source: Source) -> Document:
     if isinstance(source, Mapping):
         return copy.deepcopy(dict(source))
     text = str(source)
-    if isinstance(source, Path) or not ("\n" in text or "=" in text):
+    if isinstance(source, Path) or "\n" not in text:
         path = located(Path(source))
         try:
             text = path.read_text(encoding="utf-8")
@@ -80,14 +80,14 @@ def validated(document: Document) -> Scenario:
     sweep = document.pop("sweep", None)
     try:
         text = json.dumps(document)
-        canonical = json.loads(_internal.validate(text))
+        canonical, told = _internal.validate(text)
     except (TypeError, ValueError) as error:
         if isinstance(error, ScenarioError):
             raise
         raise ScenarioError(f"the scenario holds a value that TOML has not: {error}") from None
-    for warning in _internal.warnings(text):
+    for warning in told:
         warnings.warn(warning, ScenarioWarning, stacklevel=2)
-    return Scenario(document, canonical, sweep)
+    return Scenario(document, json.loads(canonical), sweep)
 
 
 def expanded_flows(canonical: Mapping[str, Any]) -> list[Document]:

@@ -72,6 +72,32 @@ fn number_and_unit(text: &str) -> Option<(f64, &str)> {
     number.is_finite().then(|| (number, text[split..].trim()))
 }
 
+/// Any quantity as a number in its base unit, and that unit: `s`, `bit/s`, `B`, `packets`, `bdp`, or
+/// nothing for shares and plain numbers. `None` for what is no quantity.
+pub fn read(text: &str) -> Option<(f64, &'static str)> {
+    let (number, unit) = number_and_unit(text)?;
+    let known = |units: Units, base: f64| {
+        let found = units.iter().find(|(name, _)| *name == unit);
+        found.map(|(_, factor)| number * factor / base)
+    };
+    if let Some(seconds) = known(SPAN_UNITS, 1e9) {
+        return Some((seconds, "s"));
+    }
+    if let Some(rate) = known(RATE_UNITS, 1.0) {
+        return Some((rate, "bit/s"));
+    }
+    if let Some(bytes) = known(BYTE_UNITS, 1.0) {
+        return Some((bytes, "B"));
+    }
+    match unit {
+        "packets" | "packet" => Some((number, "packets")),
+        "bdp" => Some((number, "bdp")),
+        "%" => Some((number / 100.0, "")),
+        "" => Some((number, "")),
+        _ => None,
+    }
+}
+
 /// Parses `text` in one of `units` to a whole number of base units.
 fn parse_in(text: &str, units: Units, expected: &str) -> Result<u64, String> {
     let wrong = || format!("expected {expected}");
@@ -288,6 +314,16 @@ quantity!(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn any_quantity_reads_in_its_base_unit() {
+        assert_eq!(read("15 ms"), Some((0.015, "s")));
+        assert_eq!(read("2.5 Gbit/s"), Some((2.5e9, "bit/s")));
+        assert_eq!(read("1 packet"), Some((1.0, "packets")));
+        assert_eq!(read("0.5 %"), Some((0.005, "")));
+        assert_eq!(read("codel"), None);
+        assert_eq!(read("3 parsecs"), None);
+    }
 
     #[test]
     fn reads_what_people_write() {

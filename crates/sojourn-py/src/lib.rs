@@ -19,7 +19,7 @@ fn _internal(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(toml_to_json, module)?)?;
     module.add_function(wrap_pyfunction!(validate, module)?)?;
     module.add_function(wrap_pyfunction!(base_rtts, module)?)?;
-    module.add_function(wrap_pyfunction!(warnings, module)?)?;
+    module.add_function(wrap_pyfunction!(quantity, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue, module)?)?;
     module.add_function(wrap_pyfunction!(engine_build, module)?)?;
@@ -32,10 +32,18 @@ fn toml_to_json(py: Python<'_>, text: &str) -> PyResult<String> {
     spec::toml_to_json(text).map(|value| value.to_string()).map_err(|e| scenario_error(py, &e))
 }
 
-/// The canonical form of a scenario, both in JSON.
+/// The canonical form of a scenario, both in JSON, and what it leaves out that is seldom meant.
 #[pyfunction]
-fn validate(py: Python<'_>, scenario: &str) -> PyResult<String> {
-    Ok(parse(py, scenario)?.to_json().to_string())
+fn validate(py: Python<'_>, scenario: &str) -> PyResult<(String, Vec<String>)> {
+    let scenario = parse(py, scenario)?;
+    let warnings = scenario.warnings().iter().map(ToString::to_string).collect();
+    Ok((scenario.to_json().to_string(), warnings))
+}
+
+/// A quantity as people write it: its number in the base unit, and that unit.
+#[pyfunction]
+fn quantity(text: &str) -> Option<(f64, &'static str)> {
+    sojourn_core::quantity::read(text)
 }
 
 /// The round-trip propagation delay of every flow of a scenario (JSON), in seconds.
@@ -44,12 +52,6 @@ fn base_rtts(py: Python<'_>, scenario: &str) -> PyResult<Vec<f64>> {
     let scenario = parse(py, scenario)?;
     let plan = scenario.plan();
     Ok((0..plan.routes.len()).map(|flow| plan.base_rtt(flow).as_secs_f64()).collect())
-}
-
-/// What a scenario in JSON leaves out that is seldom meant.
-#[pyfunction]
-fn warnings(py: Python<'_>, scenario: &str) -> PyResult<Vec<String>> {
-    Ok(parse(py, scenario)?.warnings().iter().map(ToString::to_string).collect())
 }
 
 /// The JSON schema of scenario files.

@@ -19,8 +19,6 @@ from sojourn.scenario import expanded_flows
 if TYPE_CHECKING:
     from sojourn.metrics.samples import RunData
 
-#: IPv4 and TCP headers with timestamps, bytes.
-HEADERS = 52
 #: From this share of its active time on, a flow counts as limited by something.
 LIMITED = 0.1
 #: Traffic models whose flows end of themselves.
@@ -108,7 +106,7 @@ class FlowView:
         datagram = ratio(
             self.samples["wire_bytes_sent"].sum(0), self.samples["sent_packets"].sum(0)
         )
-        packet = np.where(self.windowed, self.mss + HEADERS, datagram)
+        packet = np.where(self.windowed, self.table["full_packet"], datagram)
         return packet + np.array([number(o) if o else 0.0 for o in overhead])
 
     @cached_property

@@ -63,7 +63,7 @@ class Plan:
         try:
             canonical = self.canonical(coordinates)
             canonical["seed"] += replication
-            canonical = json.loads(_internal.validate(json.dumps(self._jittered(canonical))))
+            canonical = json.loads(_internal.validate(json.dumps(self._jittered(canonical)))[0])
         except ScenarioError as error:
             return Point(coordinates, replication, {"refused": coordinates}, str(error))
         return Point(coordinates, replication, canonical)
@@ -174,7 +174,7 @@ def _jitter(jitter: Any) -> str | None:
         "flows": [{"cca": "reno", "rtt": jitter}],
     }
     try:
-        return str(json.loads(_internal.validate(json.dumps(probe)))["flows"][0]["rtt"])
+        return str(json.loads(_internal.validate(json.dumps(probe))[0])["flows"][0]["rtt"])
     except ScenarioError as error:
         reason = str(error).removeprefix("flows.0.rtt: ")
         raise ScenarioError(f"sweep.start_jitter: {reason}") from None

@@ -80,6 +80,7 @@ fn flow_table(
         .integers("flow", (0..facts.len() as i64).collect())
         .with("base_rtt", facts.iter().map(|flow| flow.base_rtt.as_secs_f64()).collect())
         .integers("mss", facts.iter().map(|flow| flow.mss.into()).collect())
+        .integers("full_packet", facts.iter().map(|flow| flow.full_packet.into()).collect())
         .with("start", facts.iter().map(|flow| flow.start.as_secs_f64()).collect())
         .with("stop", facts.iter().map(|flow| flow.stop.as_secs_f64()).collect())
         .with("established_at", counters.iter().map(|flow| secs(flow.established_at)).collect())
