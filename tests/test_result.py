@@ -61,7 +61,7 @@ def test_repeated_runs_are_bit_identical(result: sojourn.Result) -> None:
     assert again.series.links.equals(result.series.links, null_equal=True)
 
 
-def test_adding_a_flow_moves_nobody_elses_luck() -> None:
+def test_adding_a_flow_changes_no_other_flows_draws() -> None:
     """With random loss and ample capacity, a flow loses the same packets whoever else is there."""
     document = read(TWO_FLOWS)
     document["topology"]["bottleneck"] |= {"rate": "1 Gbit/s", "loss": "1 %"}

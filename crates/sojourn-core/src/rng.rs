@@ -2,7 +2,7 @@
 //!
 //! A stream is named by the run's seed and the path of the component that draws from it, so that
 //! adding a flow or a link does not shift another component's draws. Draws that belong to a packet
-//! are counter-based: the n-th packet of a flow meets the same fate on a link whatever else happens.
+//! are counter-based: the n-th packet of a flow is lost or not on a link whatever else happens.
 
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;

@@ -48,7 +48,7 @@ pub fn run<'py>(
 }
 
 /// Advances and returns the seconds that took; a panic of the core becomes an exception.
-#[allow(clippy::disallowed_methods)] // only the length of slices hangs on the clock
+#[allow(clippy::disallowed_methods)] // only the length of slices depends on the clock
 fn advance(py: Python<'_>, simulation: &mut Simulation, until: Time) -> PyResult<f64> {
     let began = Instant::now();
     let caught = py.detach(|| catch_unwind(AssertUnwindSafe(|| simulation.advance(until))));

@@ -129,7 +129,7 @@ class Search:
         factor = len(self.network.names) + 1
         lengths = [inf] * len(self.network.arcs)
         for index in label.arcs():
-            # Fewer arcs among equal latencies; positive, so that the way back is a path.
+            # Fewer arcs among equal latencies; positive, so that the reverse path is a path.
             lengths[index] = self.network.arcs[index].latency * factor + 1
         found = distances(self.network, self.source, lengths)
         return Tree(label.cost, tuple(self._path(node, found, lengths) for node in self.terminals))

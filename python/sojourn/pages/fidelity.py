@@ -55,7 +55,7 @@ _THEORY = """\
 ## Theory
 
 Every segment is acknowledged and leaves by itself. The square-root law has the constant of
-independent losses, 1.31; paced Reno's utilisation is the area of its saw-tooth over a buffer of b
+independent losses, 1.31; paced Reno's utilisation is the area of its sawtooth over a buffer of b
 bandwidth-delay products, `3/4 (1+b)^2 / (1+b+b^2)`; a fixed window's throughput and queueing delay
 are exact.
 """

@@ -3,7 +3,7 @@
 Not a paper but the laws that any faithful TCP must obey; the published value of a cell is the
 formula's. Mathis et al. 1997 for the square-root law, with the constant of independent losses
 (1.31; 1.22 is that of periodic ones); the utilisation of paced Reno over a small buffer follows
-from the areas of its saw-tooth.
+from the areas of its sawtooth.
 """
 
 from __future__ import annotations
@@ -149,7 +149,7 @@ STATEMENTS = (
     Statement(
         "sawtooth",
         GOALS,
-        "Paced Reno's utilisation is the area of its saw-tooth",
+        "Paced Reno's utilisation is the area of its sawtooth",
         "within 2 %",
         _holds(0.02, "paced Reno's utilisation"),
     ),

@@ -44,7 +44,7 @@
 //! Two laws explain them. Of a share p of marks, Prague makes a window of x/p packets with
 //! x^2 = 2 (1 - p) (x + 1), up to 2.7/p: the next cut waits for a mark after the last one's round
 //! trip. Reno makes 1.31/sqrt(p). With p' at rest and k = 2 that is 1.04 to 1, and less where p is
-//! large. But the saw-tooth of few Classic flows swings p': they answer to the mean of p'^2, which
+//! large. But the sawtooth of few Classic flows swings p': they answer to the mean of p'^2, which
 //! is more than the square of the mean, and Prague's average over 16 round trips underrates marks
 //! that come in bunches. One flow of each at 100 Mbit/s and 25 ms: p' deviates by 0.93 of its mean,
 //! which takes a quarter off Reno's window and makes x 3.3. The controller's steps do not shrink

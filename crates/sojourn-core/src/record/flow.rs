@@ -95,7 +95,7 @@ pub struct FlowCounters {
     pub in_flight: u32,
     /// Smoothed RTT; zero before the first sample.
     pub srtt: Span,
-    /// Lowest RTT seen lately; zero before the first sample.
+    /// Minimum RTT seen lately; zero before the first sample.
     pub min_rtt: Span,
     /// Last valid delivery-rate sample in bit/s of payload.
     pub delivery_rate: f64,

@@ -2,7 +2,7 @@
 
 use super::application::Application;
 use super::hosts::FlowHosts;
-use crate::edge::link::{FlowDrops, Link, Surroundings};
+use crate::edge::link::{FlowDrops, Link, LinkInit};
 use crate::error::FieldError;
 use crate::net::{self, Alarm, Network};
 use crate::packet::{Address, Direction, FiveTuple};
@@ -127,11 +127,11 @@ fn links(
     let mut links = Vec::new();
     for (index, passing) in flows_by_link(plan).iter().enumerate() {
         let link = &plan.links[index];
-        let mut around = surroundings(link, passing, flows, facts, random);
-        around.drops = std::mem::take(&mut drops[index]);
-        around.end = at(scenario.duration);
+        let mut init = link_init(link, passing, flows, facts, random);
+        init.drops = std::mem::take(&mut drops[index]);
+        init.end = at(scenario.duration);
         let within = |error: FieldError| error.within(&format!("topology.{}", link.id));
-        links.push(Link::build(&link.spec, around, catalogue).map_err(within)?);
+        links.push(Link::build(&link.spec, init, catalogue).map_err(within)?);
     }
     Ok(links)
 }
@@ -161,17 +161,17 @@ fn drops_by_link(flows: &[Flow<'_>], plan: &Plan) -> Vec<Vec<FlowDrops>> {
 }
 
 /// What the flows that pass a link say about it.
-fn surroundings(
+fn link_init(
     link: &PlannedLink,
     passing: &[u32],
     flows: &[Flow<'_>],
     facts: &[FlowFacts],
     random: StreamKey,
-) -> Surroundings {
+) -> LinkInit {
     let passing = || passing.iter().map(|flow| *flow as usize);
     let largest = passing().map(|flow| facts[flow].full_packet).max();
     let ecn = |flow: usize| flows[flow].spec.ecn.is_some_and(|ecn| ecn != EcnMode::Off);
-    Surroundings {
+    LinkInit {
         full_packet: link.spec.mtu.map(|mtu| mtu.0 as u32).or(largest).unwrap_or(1500),
         base_rtt: passing().map(|flow| facts[flow].base_rtt).max().unwrap_or(Span::ZERO),
         ecn: passing().any(ecn),

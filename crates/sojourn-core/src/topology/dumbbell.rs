@@ -5,11 +5,11 @@
 //!
 //! Data of `forward` flows passes the link `bottleneck`, their acknowledgments return over
 //! `bottleneck_reverse`; flows with `direction = "reverse"` the other way round. A flow's `rtt` is
-//! added on its sender's side, half before the bottleneck and half on the way back, behind an
+//! added on its sender's side, half before the bottleneck and half on the reverse path, behind an
 //! access link of the flow's or the topology's `access_rate` if there is one. Without `reverse`,
-//! the way back has no rate and no queue; with it, flows that run `reverse` congest it. `from` and
+//! the reverse path has no rate and no queue; with it, flows that run `reverse` congest it. `from` and
 //! `to` of a flow name its hosts, for queues that are fair between hosts; by default all senders are
-//! one host and all receivers another. `two_way` outages of either link befall both.
+//! one host and all receivers another. `two_way` outages of either link hold for both.
 //!
 //! A middlebox with a shaping queue on the egress of both ports and half the delay on the ingress
 //! of each, as in the SCE draft, is this dumbbell with the queue under `bottleneck` and under

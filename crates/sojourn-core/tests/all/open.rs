@@ -4,7 +4,7 @@
 use serde_json::json;
 use sojourn_core::catalogue::builtin;
 use sojourn_core::edge::Link;
-use sojourn_core::edge::link::Surroundings;
+use sojourn_core::edge::link::LinkInit;
 use sojourn_core::net::{Arrivals, Network};
 use sojourn_core::packet::{Address, Header, Packet, Route};
 use sojourn_core::units::{Span, Time};
@@ -22,7 +22,7 @@ mod nodes;
 fn wire(delay_ms: u64) -> Link {
     let keys = json!({ "delay": format!("{delay_ms} ms") });
     let spec = serde_json::from_value(keys).unwrap();
-    Link::build(&spec, Surroundings { recorded: false, ..Surroundings::default() }, builtin())
+    Link::build(&spec, LinkInit { recorded: false, ..LinkInit::default() }, builtin())
         .unwrap()
 }
 

@@ -59,7 +59,7 @@ fn codel_keeps_the_delay_of_one_cubic_flow_near_its_target() {
             let outcome = run(60, "10 Mbit/s", &format!("{{ kind = \"{queue}\" }}"), &flows);
             let (delay, rate) = (median_delay(&outcome), goodput(&outcome, 0, 10.0));
             assert!(delay < 10.0 && rate > 8.8, "{queue}, ECN {ecn}: {delay} ms, {rate} Mbit/s");
-            // The tips of the saw-tooth exceed the target of 5 ms, by little.
+            // The tips of the sawtooth exceed the target of 5 ms, by little.
             let tips = outcome.links.reals("sojourn_p95").expect("a tail")[0] * 1e3;
             assert!((5.0..10.0).contains(&tips), "{queue}, ECN {ecn}: {tips} ms");
         }
@@ -206,7 +206,7 @@ fn prague_and_classic_flows_share_dualpi2() {
     }
 }
 
-/// One flow of each at 100 Mbit/s and 25 ms misses that factor, because its saw-tooth swings p': by
+/// One flow of each at 100 Mbit/s and 25 ms misses that factor, because its sawtooth swings p': by
 /// less with a quarter of the gains, and then it keeps to it.
 #[test]
 fn single_flows_at_100_mbps_share_dualpi2_as_far_as_p_is_at_rest() {

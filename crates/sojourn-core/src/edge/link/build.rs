@@ -4,7 +4,7 @@ use super::bucket::{Policer, TokenBucket};
 use super::burst_loss::BurstLoss;
 use super::exit::{Duplication, Faults};
 use super::outage::{OutageEffect, Outages};
-use super::pace::{Course, Pace};
+use super::pace::{Pace, RateModel};
 use super::pipe::Pipe;
 use super::schedule::Schedule;
 use super::trace::Trace;
@@ -17,9 +17,9 @@ use crate::rng::StreamKey;
 use crate::spec::{Queue, Spec};
 use crate::units::{Span, Time};
 
-/// What a link has to know about the network around it.
+/// What a link has to know about the network it is in.
 #[derive(Clone, Debug)]
-pub struct Surroundings {
+pub struct LinkInit {
     /// Size of a full IP packet of its flows in bytes.
     pub full_packet: u32,
     /// Largest base RTT of the flows that pass, for limits in BDP.
@@ -36,10 +36,10 @@ pub struct Surroundings {
     pub random: StreamKey,
 }
 
-impl Default for Surroundings {
+impl Default for LinkInit {
     /// Nothing special: packets of 1500 bytes, no propagation delay but the link's own.
     fn default() -> Self {
-        Surroundings {
+        LinkInit {
             full_packet: 1500,
             base_rtt: Span::ZERO,
             ecn: false,
@@ -60,21 +60,21 @@ impl Link {
     /// read.
     pub fn build(
         spec: &LinkSpec,
-        around: Surroundings,
+        init: LinkInit,
         catalogue: &Catalogue,
     ) -> Result<Link, FieldError> {
         let overhead = spec.overhead.0 as u32;
-        let pace = pace(spec, &around);
+        let pace = pace(spec, &init);
         let only_delays = spec.rate.is_none() && spec.queue.is_none() && pace.is_none();
-        let transmitter = match only_delays && !around.recorded {
+        let transmitter = match only_delays && !init.recorded {
             true => None,
-            false => Some(transmitter(spec, pace, &around, catalogue)?),
+            false => Some(transmitter(spec, pace, &init, catalogue)?),
         };
-        let loss = loss(spec, around.random);
-        let exit = Exit::new(loss, around.drops, faults(spec, around.random));
+        let loss = loss(spec, init.random);
+        let exit = Exit::new(loss, init.drops, faults(spec, init.random));
         Ok(Link {
             policer: spec.policer.map(|bucket| Box::new(Policer::new(bucket, overhead))),
-            pipe: Pipe::new(spec.delay, variation(spec, around.random).map(Box::new)),
+            pipe: Pipe::new(spec.delay, variation(spec, init.random).map(Box::new)),
             ..Link::new(transmitter, exit, spec.delay)
         })
     }
@@ -83,25 +83,25 @@ impl Link {
 fn transmitter(
     spec: &LinkSpec,
     pace: Option<Pace>,
-    around: &Surroundings,
+    init: &LinkInit,
     catalogue: &Catalogue,
 ) -> Result<Transmitter, FieldError> {
-    let init = QueueInit {
+    let queue_init = QueueInit {
         rate: spec.nominal_rate(),
         overhead: spec.overhead.0 as u32,
-        full_packet: around.full_packet,
-        base_rtt: around.base_rtt,
-        ecn: around.ecn,
-        random: around.random.child("queue"),
+        full_packet: init.full_packet,
+        base_rtt: init.base_rtt,
+        ecn: init.ecn,
+        random: init.random.child("queue"),
     };
     let none = Spec::named("fifo");
     let queue = spec.queue.as_ref().unwrap_or(&none);
     let discipline = catalogue
         .find::<Queue>(&queue.kind)
-        .and_then(|entry| (entry.make)(&queue.params, &init, catalogue))
+        .and_then(|entry| (entry.make)(&queue.params, &queue_init, catalogue))
         .map_err(|e| e.within("queue"))?;
     let egress = Egress::new(discipline, spec.device_queue.0 as usize);
-    let transmitter = Transmitter::new(egress, spec.rate, init.overhead);
+    let transmitter = Transmitter::new(egress, spec.rate, queue_init.overhead);
     Ok(match pace {
         Some(pace) => transmitter.with_pace(pace),
         None => transmitter,
@@ -109,20 +109,20 @@ fn transmitter(
 }
 
 /// What moves packets, if it is anything but one fixed rate.
-fn pace(spec: &LinkSpec, around: &Surroundings) -> Option<Pace> {
+fn pace(spec: &LinkSpec, init: &LinkInit) -> Option<Pace> {
     let pauses = Outages::with(&spec.outages, OutageEffect::Pause);
-    let course = match (&spec.trace, &spec.rate_schedule, spec.rate) {
+    let model = match (&spec.trace, &spec.rate_schedule, spec.rate) {
         (Some(trace), _, _) => {
-            Course::Trace(Trace::new(trace, around.full_packet + spec.overhead.0 as u32))
+            RateModel::Trace(Trace::new(trace, init.full_packet + spec.overhead.0 as u32))
         }
         (None, Some(schedule), Some(rate)) => {
-            Course::Scheduled(Schedule::new(schedule, rate, around.random.child("rate")))
+            RateModel::Scheduled(Schedule::new(schedule, rate, init.random.child("rate")))
         }
         _ if spec.shaper.is_none() && pauses.is_none() => return None,
-        (None, _, Some(rate)) => Course::Fixed(rate),
-        (None, _, None) => Course::Immediate,
+        (None, _, Some(rate)) => RateModel::Fixed(rate),
+        (None, _, None) => RateModel::Immediate,
     };
-    Some(Pace::new(course, spec.shaper.map(TokenBucket::new), pauses, around.end))
+    Some(Pace::new(model, spec.shaper.map(TokenBucket::new), pauses, init.end))
 }
 
 fn loss(spec: &LinkSpec, random: StreamKey) -> Option<RandomLoss> {

@@ -3,7 +3,7 @@
 use crate::packet::Packet;
 use crate::rng::StreamKey;
 
-/// Uniform in [0, 1): hangs on the packet's flow, direction and index only, so a packet meets the
+/// Uniform in [0, 1): depends on the packet's flow, direction and index only, so a packet meets the
 /// same fate whatever other flows do.
 #[inline]
 pub fn uniform(key: StreamKey, packet: &Packet) -> f64 {

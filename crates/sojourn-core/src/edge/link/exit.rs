@@ -1,4 +1,4 @@
-//! What befalls packets on leaving the link, after queue and transmission: losses, ECN faults,
+//! What happens to packets on leaving the link, after queue and transmission: losses, ECN faults,
 //! duplication.
 
 use super::burst_loss::BurstLoss;
@@ -13,7 +13,7 @@ use crate::record::LinkCounters;
 use crate::rng::StreamKey;
 use crate::units::Time;
 
-/// Independent random loss of any packet. The fate of a packet hangs on its flow, its direction
+/// Independent random loss of any packet. The fate of a packet depends on its flow, its direction
 /// and its index only, so it meets the same one whatever other flows do.
 #[derive(Debug)]
 pub struct RandomLoss {
@@ -83,7 +83,7 @@ impl FlowDrops {
     }
 }
 
-/// Everything that may befall a packet between the transmitter and the pipe.
+/// Everything that may happen to a packet between the transmitter and the pipe.
 #[derive(Debug, Default)]
 pub struct Exit {
     loss: Option<RandomLoss>,

@@ -13,7 +13,7 @@ const END: Time = Time::from_nanos(1_000_000_000_000);
 fn build(text: &str) -> Link {
     let mut spec: LinkSpec = toml::from_str(text).unwrap();
     spec.resolve(builtin()).unwrap();
-    let around = Surroundings {
+    let around = LinkInit {
         full_packet: 1500,
         base_rtt: Span::from_millis(40),
         ecn: true,

@@ -28,7 +28,7 @@ pub mod trace;
 mod transmitter;
 pub mod variation;
 
-pub use build::Surroundings;
+pub use build::LinkInit;
 pub use egress::Egress;
 pub use exit::{Exit, FlowDrops, RandomLoss};
 pub use spec::LinkSpec;

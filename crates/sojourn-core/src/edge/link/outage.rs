@@ -2,7 +2,7 @@
 //!
 //! With `effect = "loss"` (default) packets that leave the link during an outage are lost, as on a
 //! radio out of range; with `"pause"` the transmitter stands still and the queue grows, as on a
-//! radio that retransmits below. An outage with `two_way` befalls the other direction too.
+//! radio that retransmits below. An outage with `two_way` holds for the other direction too.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

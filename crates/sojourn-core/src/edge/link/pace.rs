@@ -13,7 +13,7 @@ const TOO_LATE: Time = Time::from_nanos(u64::MAX - 1);
 /// interrupted by outages.
 #[derive(Debug)]
 pub struct Pace {
-    course: Course,
+    model: RateModel,
     bucket: Option<TokenBucket>,
     pauses: Option<Outages>,
     /// The run's end: later ones need not be told apart.
@@ -22,7 +22,7 @@ pub struct Pace {
 
 /// What moves packets while nothing interrupts.
 #[derive(Debug)]
-pub enum Course {
+pub enum RateModel {
     /// No serialisation time.
     Immediate,
     /// A fixed rate.
@@ -36,19 +36,19 @@ pub enum Course {
 impl Pace {
     /// Starts at time zero.
     pub fn new(
-        course: Course,
+        model: RateModel,
         bucket: Option<TokenBucket>,
         pauses: Option<Outages>,
         horizon: Time,
     ) -> Self {
-        Pace { course, bucket, pauses, horizon }
+        Pace { model, bucket, pauses, horizon }
     }
 
     /// When a packet of `length` framed bytes whose transmission may begin at `now` has been sent.
     /// `carry` keeps the work, in bit-nanoseconds, that rounding down to whole nanoseconds leaves.
     pub fn end(&mut self, now: Time, length: u32, carry: &mut u64) -> Time {
         let now = self.bucket.as_mut().map_or(now, |bucket| bucket.departure(now, length));
-        if let Course::Trace(trace) = &mut self.course {
+        if let RateModel::Trace(trace) = &mut self.model {
             return trace.delivered(now, length, self.horizon).min(TOO_LATE);
         }
         let mut work = u64::from(length) * 8 * 1_000_000_000 + *carry;
@@ -69,10 +69,10 @@ impl Pace {
 
     /// The rate at `time`, and until when it holds.
     fn segment(&mut self, time: Time) -> (Option<Rate>, Time) {
-        let (rate, change) = match &mut self.course {
-            Course::Immediate | Course::Trace(_) => (None, Time::NEVER),
-            Course::Fixed(rate) => (Some(*rate), Time::NEVER),
-            Course::Scheduled(schedule) => (Some(schedule.at(time)), schedule.next_change()),
+        let (rate, change) = match &mut self.model {
+            RateModel::Immediate | RateModel::Trace(_) => (None, Time::NEVER),
+            RateModel::Fixed(rate) => (Some(*rate), Time::NEVER),
+            RateModel::Scheduled(schedule) => (Some(schedule.at(time)), schedule.next_change()),
         };
         let pause = self.pauses.as_ref().map_or(Time::NEVER, |pauses| pauses.next(time));
         (rate, change.min(pause))
@@ -101,7 +101,7 @@ mod tests {
 
     fn scheduled(spec: &ScheduleSpec<Rate>, pauses: Option<Outages>) -> Pace {
         let schedule = Schedule::new(spec, Rate::from_bps(1), StreamKey::root(2));
-        Pace::new(Course::Scheduled(schedule), None, pauses, HORIZON)
+        Pace::new(RateModel::Scheduled(schedule), None, pauses, HORIZON)
     }
 
     fn step(ms: u64, bps: u64) -> Step<Rate> {
@@ -173,7 +173,8 @@ mod tests {
             two_way: false,
         };
         let pauses = Outages::with(&[pause], OutageEffect::Pause);
-        let mut pace = Pace::new(Course::Fixed(Rate::from_bps(8_000_000)), None, pauses, HORIZON);
+        let mut pace =
+            Pace::new(RateModel::Fixed(Rate::from_bps(8_000_000)), None, pauses, HORIZON);
         let (mut now, mut carry) = (Time::ZERO, 0);
         let ends: Vec<_> = (0..24)
             .map(|_| {
@@ -190,7 +191,7 @@ mod tests {
 
     #[test]
     fn a_packet_that_cannot_be_sent_within_the_run_is_too_late() {
-        let mut pace = Pace::new(Course::Fixed(Rate::from_bps(1)), None, None, HORIZON);
+        let mut pace = Pace::new(RateModel::Fixed(Rate::from_bps(1)), None, None, HORIZON);
         assert!(pace.end(Time::ZERO, 1500, &mut 0) > HORIZON);
         let square = ScheduleSpec::Square {
             high: Rate::from_bps(2),

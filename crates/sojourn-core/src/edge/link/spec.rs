@@ -121,7 +121,7 @@ impl LinkSpec {
     /// # Errors
     /// Names the key, relative to the link.
     pub fn resolve(&mut self, catalogue: &Catalogue) -> Result<(), FieldError> {
-        self.validate_courses()?;
+        self.validate_models()?;
         self.rate = self.rate.or_else(|| self.varying_rate());
         if self.queue.is_none() && self.nominal_rate().is_some() {
             let params = Map::from_iter([("limit".to_owned(), json!(Limit::Bdp(1.0)))]);
@@ -152,7 +152,7 @@ impl LinkSpec {
     }
 
     /// Checks schedules, buckets, outages and batches.
-    fn validate_courses(&self) -> Result<(), FieldError> {
+    fn validate_models(&self) -> Result<(), FieldError> {
         fn each<T>(
             key: &str,
             given: Option<&T>,
@@ -191,7 +191,7 @@ impl LinkSpec {
         self.rate.into_iter().chain(shaper).min_by_key(|rate| bps(*rate))
     }
 
-    /// Adds the outages that befall both directions to each of the two.
+    /// Adds the outages of both directions to each of the two.
     pub fn share_outages(there: &mut LinkSpec, back: &mut LinkSpec) {
         let shared = |link: &LinkSpec| {
             link.outages.iter().filter(|outage| outage.two_way).copied().collect::<Vec<_>>()

@@ -198,7 +198,7 @@ impl RttEstimator {
         Span::from_nanos(self.srtt as u64)
     }
 
-    /// Lowest RTT of the last five minutes; [`Span::MAX`] before the first sample.
+    /// Minimum RTT of the last five minutes; [`Span::MAX`] before the first sample.
     pub fn min_rtt(&self) -> Span {
         self.min.best[0].1
     }
