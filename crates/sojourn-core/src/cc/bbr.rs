@@ -22,6 +22,10 @@
 //! Deviations from Linux: times are compared in nanoseconds, not in ticks; a round of the delivery
 //! clock sees losses marked up to its ACK; every departure is a segment's (a TSO burst is paced
 //! as a whole there); a start after idle counts as application-limited.
+//!
+//! Observes: `mode` (`startup`, `drain`, `probe_bw`, `probe_rtt`), `cycle_index` (in `probe_bw`),
+//! `bandwidth` and the policed `lt_bw` (Mbit/s), `min_rtt` (s), `pacing_gain`, `cwnd_gain`,
+//! `round_count`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -41,6 +45,7 @@ pub mod aggregation;
 pub mod bandwidth;
 mod cwnd;
 mod cycle;
+pub mod mode;
 pub mod pacer;
 mod policer;
 pub mod probe_rtt;
@@ -48,6 +53,7 @@ pub mod probe_rtt;
 use aggregation::{Aggregation, WINDOW_ROUNDS};
 use bandwidth::{Bandwidth, UNIT};
 use cycle::FullPipe;
+use mode::Mode;
 use pacer::Pacer;
 use policer::{Observation, Policer};
 use probe_rtt::ProbeRtt;
@@ -89,14 +95,6 @@ pub struct Params {
 }
 
 impl registry::Params for Params {}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Mode {
-    Startup,
-    Drain,
-    ProbeBw,
-    ProbeRtt,
-}
 
 /// BBR version 1.
 #[derive(Debug)]
@@ -344,12 +342,21 @@ impl CongestionControl for Bbr {
     }
 
     fn observe(&self, out: &mut Observer<'_>) {
-        let rate = self.bandwidth().rate(UNIT, self.pacer.mss(), 0);
-        out("bandwidth", rate.as_mbps_f64().into());
-        out("min_rtt", self.min_rtt.as_secs_f64().into());
+        let rate = |bandwidth: Bandwidth| bandwidth.rate(UNIT, self.pacer.mss(), 0).as_mbps_f64();
+        out("mode", self.mode.name().into());
+        if self.mode == Mode::ProbeBw {
+            out("cycle_index", (self.phase as u32).into());
+        }
+        out("bandwidth", rate(self.bandwidth()).into());
+        if let Some(bandwidth) = self.policer.bandwidth() {
+            out("lt_bw", rate(bandwidth).into());
+        }
+        if self.min_rtt < Span::MAX {
+            out("min_rtt", self.min_rtt.as_secs_f64().into());
+        }
         out("pacing_gain", (f64::from(self.pacing_gain) / f64::from(UNIT)).into());
         out("cwnd_gain", (f64::from(self.cwnd_gain) / f64::from(UNIT)).into());
-        out("mode", (f64::from(self.mode as u8)).into());
+        out("round_count", (self.rounds as f64).into());
     }
 }
 

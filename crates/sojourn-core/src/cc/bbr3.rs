@@ -18,12 +18,18 @@
 //! path for application-limited flows (it saves work only); no load balancing by rehashing (PLB);
 //! times are compared in nanoseconds; the round that a loss starts is counted from the last ACK; a
 //! start after idle counts as application-limited.
+//!
+//! Observes: `mode` (`startup`, `drain`, `probe_bw`, `probe_rtt`), `phase` (in `probe_bw`: `up`,
+//! `down`, `cruise`, `refill`), `bandwidth`, `max_bw` and `bw_lo` (Mbit/s), `inflight_hi` and
+//! `inflight_lo` (segments, where there are such bounds), `min_rtt` (s), `pacing_gain`,
+//! `cwnd_gain`, `rounds_since_probe`, `ecn_alpha`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::bbr::aggregation::{Aggregation, WINDOW_ROUNDS};
 use super::bbr::bandwidth::{Bandwidth, UNIT};
+use super::bbr::mode::Mode;
 use super::bbr::pacer::Pacer;
 use super::bbr::probe_rtt::ProbeRtt;
 use super::{
@@ -73,14 +79,6 @@ pub struct Params {
 }
 
 impl registry::Params for Params {}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Mode {
-    Startup,
-    Drain,
-    ProbeBw,
-    ProbeRtt,
-}
 
 /// BBR version 3.
 #[derive(Debug)]
@@ -376,16 +374,30 @@ impl CongestionControl for Bbr3 {
     }
 
     fn observe(&self, out: &mut Observer<'_>) {
-        let bounded = |bound: u32| if bound == UNBOUNDED { f64::NAN } else { f64::from(bound) };
-        let rate = self.bandwidth().rate(UNIT, self.pacer.mss(), 0);
-        out("bandwidth", rate.as_mbps_f64().into());
-        out("min_rtt", self.min_rtt.as_secs_f64().into());
+        let rate = |bandwidth: Bandwidth| bandwidth.rate(UNIT, self.pacer.mss(), 0).as_mbps_f64();
+        out("mode", self.mode.name().into());
+        if self.mode == Mode::ProbeBw {
+            out("phase", self.phase.name().into());
+        }
+        out("bandwidth", rate(self.bandwidth()).into());
+        out("max_bw", rate(self.max_bandwidth()).into());
+        if self.lower.bandwidth < Bandwidth::MAX {
+            out("bw_lo", rate(self.lower.bandwidth).into());
+        }
+        for (name, bound) in
+            [("inflight_hi", self.inflight_hi), ("inflight_lo", self.lower.inflight)]
+        {
+            if bound != UNBOUNDED {
+                out(name, bound.into());
+            }
+        }
+        if self.min_rtt < Span::MAX {
+            out("min_rtt", self.min_rtt.as_secs_f64().into());
+        }
         out("pacing_gain", (f64::from(self.pacing_gain) / f64::from(UNIT)).into());
-        out("inflight_hi", bounded(self.inflight_hi).into());
-        out("inflight_lo", bounded(self.lower.inflight).into());
+        out("cwnd_gain", (f64::from(self.cwnd_gain) / f64::from(UNIT)).into());
+        out("rounds_since_probe", self.rounds_since_probe.into());
         out("ecn_alpha", self.ecn.alpha().into());
-        out("mode", (f64::from(self.mode as u8)).into());
-        out("phase", (f64::from(self.phase as u8)).into());
     }
 }
 

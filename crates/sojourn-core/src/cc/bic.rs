@@ -11,6 +11,9 @@
 //!
 //! Deviation: the kernel's tick is 1 ms. The kernels of 2006 began with a threshold of 100
 //! segments; later ones and this one begin without.
+//!
+//! Observes: `w_max` (segments), `segments_per_increment` (acknowledged segments, or ACKs, per
+//! segment of growth), `ack_ratio` (segments per ACK).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -20,6 +23,7 @@ use super::law::{WindowLaw, Windowed};
 use super::window::Window;
 use super::{AckSample, CaState, ControlInit, Event};
 use crate::error::FieldError;
+use crate::observe::Observer;
 use crate::spec::Stack;
 use crate::units::Time;
 
@@ -189,6 +193,15 @@ impl WindowLaw for Law {
         if let Event::Rto { .. } = event {
             self.reset();
         }
+    }
+
+    fn observe(&self, _window: &Window, out: &mut Observer<'_>) {
+        if self.last_max > 0 {
+            out("w_max", self.last_max.into());
+        }
+        out("segments_per_increment", self.count.into());
+        let ack_ratio = f64::from(self.ack_ratio) / f64::from(1 << RATIO_SHIFT);
+        out("ack_ratio", ack_ratio.into());
     }
 }
 

@@ -24,6 +24,9 @@
 //! of its nominal 1000-byte packets; round-trip times are not corrected for the queue on the way
 //! back, which takes receiver timestamps; there is no packet-pair start for paths above 50 ms, and
 //! the two ends do not exchange their minimum RTTs.
+//!
+//! Observes: `delta`, `velocity`, `direction` (`up`, `down`, `neither`), with mode switching `mode`
+//! (`default`, `competitive`); `queueing_delay`, `standing_rtt` and `min_rtt` (s).
 
 use std::cmp::Reverse;
 
@@ -267,8 +270,16 @@ impl CongestionControl for Copa {
 
     fn observe(&self, out: &mut Observer<'_>) {
         out("delta", self.delta.into());
-        out("velocity", (f64::from(self.velocity.value())).into());
-        out("queueing_delay", self.queueing_delay().as_secs_f64().into());
+        out("velocity", self.velocity.value().into());
+        out("direction", self.velocity.direction().into());
+        if let Some(competitive) = &self.competitive {
+            out("mode", competitive.mode().into());
+        }
+        if self.min_rtt.get().0 < Span::MAX {
+            out("queueing_delay", self.queueing_delay().as_secs_f64().into());
+            out("standing_rtt", self.standing_rtt().as_secs_f64().into());
+            out("min_rtt", self.min_rtt.get().0.as_secs_f64().into());
+        }
     }
 }
 

@@ -23,6 +23,12 @@
 //! (HZ = 1000); 32-bit overflow beyond a million segments is not reproduced. From RFC 9438, as in
 //! Linux: the Reno-friendly alpha stays 0.53 after the window has passed its former maximum. An
 //! ECN mark remembers the maximum as a loss does, whatever `beta_ecn` is.
+//!
+//! Observes: `w_max` (segments), in an epoch of the curve `k` (s), `epoch_start` (s of simulated
+//! time) and `w_est`, the Reno-friendly window (segments); of HyStart the state `hystart`
+//! (`searching`, `found`, `css`), `round_start` (s of simulated time), `round_samples` and
+//! `round_min_rtt` (s); of HyStart++ no `round_start`, but in conservative slow start (`css`)
+//! `css_rounds` and `css_baseline_min_rtt` (s).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -35,6 +41,7 @@ use super::law::{WindowLaw, Windowed};
 use super::window::Window;
 use super::{AckSample, ControlInit, Event};
 use crate::error::FieldError;
+use crate::observe::Observer;
 use crate::spec::Stack;
 use crate::units::Time;
 
@@ -248,6 +255,18 @@ impl WindowLaw for Law {
         }
         if let (Event::Rto { .. }, SlowStart::HyStart(hystart)) = (event, &mut self.slow_start) {
             hystart.reset(now);
+        }
+    }
+
+    fn observe(&self, _window: &Window, out: &mut Observer<'_>) {
+        match &self.curve {
+            Curve::Linux(curve) => curve.observe(out),
+            Curve::Ns3(curve) => curve.observe(out),
+        }
+        match &self.slow_start {
+            SlowStart::Plain => {}
+            SlowStart::HyStart(hystart) => hystart.observe(out),
+            SlowStart::PlusPlus(plus_plus) => plus_plus.observe(out),
         }
     }
 }

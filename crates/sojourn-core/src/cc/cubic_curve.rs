@@ -5,6 +5,7 @@
 //! The curve answers with a *count*: the window grows by one per so many acknowledged segments.
 
 use super::jiffies::{HZ, jiffies, jiffies_of};
+use crate::observe::Observer;
 use crate::units::{Span, Time};
 
 /// Fractions are in 1024ths, as in Linux (`BICTCP_BETA_SCALE`).
@@ -116,6 +117,18 @@ impl CubicCurve {
         } else {
             window
         };
+    }
+
+    /// Lets the curve be observed: its maximum, and in an epoch what it depends on.
+    pub fn observe(&self, out: &mut Observer<'_>) {
+        if self.last_max > 0 {
+            out("w_max", self.last_max.into());
+        }
+        if let Some(epoch) = self.epoch {
+            out("k", (self.k as f64 / 1024.0).into());
+            out("epoch_start", (epoch as f64 / HZ as f64).into());
+            out("w_est", self.reno_window.into());
+        }
     }
 
     /// Whether the window follows the curve now.

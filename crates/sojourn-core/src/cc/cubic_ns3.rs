@@ -2,6 +2,7 @@
 //! release 3.42): in floating point on a continuous clock, at every ACK.
 
 use super::cubic_curve::{SCALE, Settings};
+use crate::observe::Observer;
 use crate::units::{Span, Time};
 
 /// C of the cubic function.
@@ -75,6 +76,18 @@ impl Ns3Curve {
         } else {
             window
         };
+    }
+
+    /// Lets the curve be observed: its maximum, and in an epoch what it depends on.
+    pub fn observe(&self, out: &mut Observer<'_>) {
+        if self.last_max > 0 {
+            out("w_max", self.last_max.into());
+        }
+        if let Some(epoch) = self.epoch {
+            out("k", self.k.into());
+            out("epoch_start", epoch.as_secs_f64().into());
+            out("w_est", self.reno_window.into());
+        }
     }
 
     /// Segments by which the window grows for `acked` more acknowledged ones: 0 or 1.

@@ -11,12 +11,18 @@
 //! Deviations: the source compares acknowledged *bytes* with the square root of segments, so that
 //! any echo moves the inflection point all the way; here both are segments. It also moves the
 //! inflection point's level the wrong way before that point; here the curve stays continuous.
+//!
+//! Observes: `w_max` (segments), in an epoch of the curve `k` (s), `epoch_start` (s of simulated
+//! time) and `w_est`, the Reno-friendly window (segments); of HyStart the state `hystart`
+//! (`searching`, `found`), `round_start` (s of simulated time), `round_samples` and `round_min_rtt`
+//! (s); `sqrt_cwnd`, the root of the window that it reckons with.
 
 use super::cubic_curve::{CubicCurve, SCALE, Settings};
 use super::hystart::{self, Detect, HyStart};
 use super::window::Window;
 use super::law::{WindowLaw, Windowed};
 use super::{AckSample, ControlInit, EcnMode, Event};
+use crate::observe::Observer;
 use crate::registry::NoParams;
 use crate::units::Time;
 
@@ -132,11 +138,17 @@ impl WindowLaw for Law {
             _ => {}
         }
     }
+
+    fn observe(&self, _window: &Window, out: &mut Observer<'_>) {
+        self.curve.observe(out);
+        self.hystart.observe(out);
+        out("sqrt_cwnd", self.root.into());
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::path::init;
+    use super::super::testing::init;
     use super::*;
     use crate::cc::Registered;
     use crate::cc::CongestionControl;

@@ -15,6 +15,8 @@
 //!
 //! Deviations from RFC 8257, all of them Linux's: `alpha` falls by at least 1/1024 per window; the
 //! threshold is taken from the window, not from the data in flight, and is at least 2.
+//!
+//! Observes: `alpha`, from 0 to 1.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -172,7 +174,7 @@ impl WindowLaw for Law {
 
 #[cfg(test)]
 mod tests {
-    use super::super::path::{Path, control, init};
+    use super::super::testing::{Bottleneck, control, init};
     use super::*;
     use crate::cc::CongestionControl;
     use crate::cc::Registered;
@@ -234,15 +236,15 @@ mod tests {
 
     #[test]
     fn a_step_above_a_seventh_of_the_product_keeps_the_link_busy() {
-        let mut path = Path::new(100.0, 1000).flow(10.0, control::<Dctcp>(|_| {}));
+        let mut path = Bottleneck::new(100.0, 1000).flow(10.0, control::<Dctcp>(|_| {}));
         // The analysis of 2011 asks for a step above 0.17 of the product.
         path.mark = |wait, _| {
             if wait.as_micros() > 1700 { Ecn::Ce } else { Ecn::Ect0 }
         };
         path.run(5.0, |_, _, _, _| {});
-        let before = (path.flows[0].delivered, path.waited);
+        let before = (path.flows[0].meter.delivered, path.waited);
         path.run(20.0, |_, _, _, _| {});
-        let used = path.utilisation(path.flows[0].delivered - before.0, 15.0);
+        let used = path.utilisation(path.flows[0].meter.delivered - before.0, 15.0);
         assert!(used > 0.99, "{used}");
         let waited = path.waited.0 - before.1.0;
         let mean = waited.as_millis_f64() / (path.waited.1 - before.1.1) as f64;

@@ -8,11 +8,16 @@
 //! window of ACKs, at the end of the sender's reduction; a loss halves. SCE never ends slow start.
 //!
 //! As in the source, a segment counts as 2.7 (see [`sce_window`](super::sce_window)). Deviations: none known.
+//!
+//! Observes: `ack_counter` (bytes), the signed counter that moves the window; `sqrt_cwnd`, the root
+//! of the window that follows it; `loss_cwnd` (segments), the window before the last reduction, or
+//! the largest since.
 
 use super::sce_window::SceCounter;
 use super::law::{WindowLaw, Windowed};
 use super::window::Window;
 use super::{AckSample, ControlInit, EcnMode, Event};
+use crate::observe::Observer;
 use crate::registry::NoParams;
 use crate::units::Time;
 
@@ -78,6 +83,10 @@ impl WindowLaw for Law {
 
     fn undo(&mut self, window: &mut Window) {
         window.cwnd = window.cwnd.max(self.sce.loss_cwnd);
+    }
+
+    fn observe(&self, _window: &Window, out: &mut Observer<'_>) {
+        self.sce.observe(out);
     }
 }
 

@@ -63,18 +63,18 @@ impl CongestionControl for FixedRate {
 
 #[cfg(test)]
 mod tests {
-    use super::super::path::{Path, control};
+    use super::super::testing::{Bottleneck, control};
     use super::*;
 
     #[test]
     fn sends_at_its_rate_whatever_is_lost() {
         let fixed = control::<FixedRate>(|params| params.rate = Rate::from_bps(11_584_000));
-        let mut path = Path::new(100.0, 1000).flow(40.0, fixed);
+        let mut path = Bottleneck::new(100.0, 1000).flow(40.0, fixed);
         path.loss = 0.1;
         path.run(10.0, |_, _, _, _| {});
         // A thousand segments of 1448 bytes in a second, and a tenth of them lost.
         let flow = &path.flows[0];
-        assert!((flow.delivered + flow.lost).abs_diff(9_960) < 10);
-        assert!((flow.lost as f64 / 9_960.0 - 0.1).abs() < 0.01);
+        assert!((flow.meter.delivered + flow.meter.lost).abs_diff(9_960) < 10);
+        assert!((flow.meter.lost as f64 / 9_960.0 - 0.1).abs() < 0.01);
     }
 }

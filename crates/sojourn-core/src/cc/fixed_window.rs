@@ -73,7 +73,7 @@ impl CongestionControl for FixedWindow {
 
 #[cfg(test)]
 mod tests {
-    use super::super::path::{Path, control};
+    use super::super::testing::{Bottleneck, control};
     use super::*;
 
     #[test]
@@ -82,10 +82,10 @@ mod tests {
         // being sent.
         let run = |window| {
             let fixed = control::<FixedWindow>(|params| params.window = Packets(window));
-            let mut path = Path::new(12.0, 1000).flow(40.0, fixed);
+            let mut path = Bottleneck::new(12.0, 1000).flow(40.0, fixed);
             path.run(10.0, |_, _, _, _| {});
             let waited = path.waited.0.as_millis_f64() / path.waited.1 as f64;
-            (path.flows[0].delivered, waited)
+            (path.flows[0].meter.delivered, waited)
         };
         let (delivered, waited) = run(20);
         // Twenty every 41 ms, and in the first one nothing.

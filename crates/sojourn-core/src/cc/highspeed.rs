@@ -7,10 +7,13 @@
 //!
 //! Deviation from the RFC, as in Linux: a(W) is the table's next larger entry, the row is found
 //! when the window grows, so that a cut uses the row of the last growth.
+//!
+//! Observes: `a` (segments per window of ACKs), `b` (share of the window).
 
 use super::window::Window;
 use super::law::{WindowLaw, Windowed};
 use super::{AckSample, ControlInit, Event};
+use crate::observe::Observer;
 use crate::registry::NoParams;
 use crate::units::Time;
 
@@ -138,6 +141,11 @@ impl WindowLaw for Law {
     fn ssthresh(&mut self, window: &Window, _now: Time, _event: &Event) -> u32 {
         let b = TABLE[self.row].1;
         (window.cwnd - (u64::from(window.cwnd) * u64::from(b) / 256) as u32).max(2)
+    }
+
+    fn observe(&self, _window: &Window, out: &mut Observer<'_>) {
+        out("a", (self.row as u32 + 1).into());
+        out("b", (f64::from(TABLE[self.row].1) / 256.0).into());
     }
 }
 

@@ -10,6 +10,10 @@
 //!
 //! The arithmetic is the kernel's: fixed point with 7 bits, RTTs in ticks of 1 ms rounded up (a
 //! kernel with HZ = 1000), f in whole steps.
+//!
+//! Observes: `alpha` (segments per round trip), `beta` (share of the window kept),
+//! `last_congestion` (s of simulated time), `min_rtt` and `max_rtt` (s), with `bandwidth_switch`
+//! `max_throughput` (segments/s).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -18,6 +22,7 @@ use super::jiffies::{HZ, jiffies, jiffies_of};
 use super::window::Window;
 use super::law::{WindowLaw, Windowed};
 use super::{AckSample, CaState, ControlInit, Event};
+use crate::observe::Observer;
 use crate::units::{Span, Time};
 
 /// 1.0 in fixed point.
@@ -256,6 +261,20 @@ impl WindowLaw for Law {
             self.last_congestion = undo.last_congestion;
             self.max_rtt = undo.max_rtt;
             self.old_max_bandwidth = undo.old_max_bandwidth;
+        }
+    }
+
+    fn observe(&self, _window: &Window, out: &mut Observer<'_>) {
+        let seconds = |ticks: u64| ticks as f64 / HZ as f64;
+        out("alpha", (self.alpha as f64 / ONE as f64).into());
+        out("beta", (self.beta as f64 / ONE as f64).into());
+        out("last_congestion", seconds(self.last_congestion).into());
+        if self.min_rtt > 0 {
+            out("min_rtt", seconds(self.min_rtt).into());
+            out("max_rtt", seconds(self.max_rtt).into());
+        }
+        if self.params.bandwidth_switch {
+            out("max_throughput", (self.max_bandwidth as f64).into());
         }
     }
 }

@@ -9,6 +9,8 @@
 //! initial window is the integer part of rho (1 below 2 RTT0); the window never exceeds 65535; the
 //! increment per ACK is truncated to 1/128 segment, so that windows above 128 rho^2 segments grow
 //! by one segment per window of ACKs only.
+//!
+//! Observes: `rho`, and the smoothed RTT that it was taken from, `min_srtt` (s).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -17,6 +19,7 @@ use super::window::Window;
 use super::law::{WindowLaw, Windowed};
 use super::{AckSample, CaState, ControlInit, Event};
 use crate::error::FieldError;
+use crate::observe::Observer;
 use crate::units::{Span, Time};
 
 /// Parameters of Hybla.
@@ -140,6 +143,13 @@ impl WindowLaw for Law {
 
     fn ssthresh(&mut self, window: &Window, _now: Time, _event: &Event) -> u32 {
         (window.cwnd / 2).max(2)
+    }
+
+    fn observe(&self, _window: &Window, out: &mut Observer<'_>) {
+        out("rho", (f64::from(self.rho8) / 8.0).into());
+        if self.lowest_srtt < Span::MAX {
+            out("min_srtt", self.lowest_srtt.as_secs_f64().into());
+        }
     }
 }
 

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::AckSample;
 use super::window::Window;
+use crate::observe::Observer;
 use crate::units::{Span, Time};
 
 /// Which of HyStart's two detectors are in use.
@@ -135,6 +136,16 @@ impl HyStart {
     pub fn reset(&mut self, now: Time) {
         self.found = false;
         self.begin_round(now);
+    }
+
+    /// Lets the round and what was found in it be observed.
+    pub fn observe(&self, out: &mut Observer<'_>) {
+        out("hystart", if self.found { "found" } else { "searching" }.into());
+        out("round_start", self.round_start.as_secs_f64().into());
+        out("round_samples", self.samples.into());
+        if self.lowest < Span::MAX {
+            out("round_min_rtt", self.lowest.as_secs_f64().into());
+        }
     }
 
     fn begin_round(&mut self, now: Time) {

@@ -6,6 +6,7 @@
 
 use super::window::Window;
 use super::{AckSample, INFINITE_SSTHRESH};
+use crate::observe::Observer;
 use crate::units::Span;
 
 const MIN_RTT_THRESH: Span = Span::from_millis(4);
@@ -74,6 +75,19 @@ impl HyStartPp {
         let whole = self.credit / CSS_GROWTH_DIVISOR;
         self.credit %= CSS_GROWTH_DIVISOR;
         whole
+    }
+
+    /// Lets the round and the phase be observed.
+    pub fn observe(&self, out: &mut Observer<'_>) {
+        out("hystart", if self.conservative.is_some() { "css" } else { "searching" }.into());
+        out("round_samples", self.samples.into());
+        if let Some(lowest) = self.this_round {
+            out("round_min_rtt", lowest.as_secs_f64().into());
+        }
+        if let Some(css) = self.conservative {
+            out("css_rounds", css.rounds.into());
+            out("css_baseline_min_rtt", css.baseline.as_secs_f64().into());
+        }
     }
 
     fn end_round(&mut self, next: u32, window: &mut Window) {

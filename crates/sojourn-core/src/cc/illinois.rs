@@ -10,6 +10,9 @@
 //!
 //! The arithmetic is the kernel's (alpha in 1/128, the share in 1/64). As there, the lowest and
 //! highest RTT are never forgotten, and the first round begins with alpha = 10.
+//!
+//! Observes: `alpha` (segments per round trip), `beta` (share of the window given up), `base_rtt`,
+//! and the queueing delays `average_delay` (d_a, of this round so far) and `max_delay` (d_m) (s).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -17,6 +20,7 @@ use serde::{Deserialize, Serialize};
 use super::window::Window;
 use super::law::{WindowLaw, Windowed};
 use super::{AckSample, ControlInit, Event};
+use crate::observe::Observer;
 use crate::units::Time;
 
 const ALPHA_ONE: u64 = 1 << 7;
@@ -194,6 +198,19 @@ impl WindowLaw for Law {
             self.low_rounds = 0;
             self.was_above = false;
             self.begin_round();
+        }
+    }
+
+    fn observe(&self, _window: &Window, out: &mut Observer<'_>) {
+        let seconds = |micros: u64| micros as f64 / 1e6;
+        out("alpha", (self.alpha as f64 / ALPHA_ONE as f64).into());
+        out("beta", (self.beta as f64 / BETA_ONE as f64).into());
+        if self.max_rtt > 0 {
+            out("base_rtt", seconds(self.base_rtt).into());
+            out("max_delay", seconds(self.max_rtt - self.base_rtt).into());
+        }
+        if let Some(mean) = self.rtt_sum.checked_div(self.rtt_count) {
+            out("average_delay", seconds(mean - self.base_rtt).into());
         }
     }
 }

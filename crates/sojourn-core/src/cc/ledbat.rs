@@ -9,6 +9,8 @@
 //!
 //! Deviations: delays are round-trip times instead of one-way delays, as TCP measures them, so a
 //! queue on the way back counts too; the sender's proportional rate reduction spreads the halving.
+//!
+//! Observes: `queueing_delay`, the difference of `current_delay` and `base_delay` (s).
 
 use std::collections::VecDeque;
 
@@ -122,10 +124,16 @@ impl Ledbat {
         self.next = (self.next + 1) % CURRENT_FILTER;
     }
 
+    fn current_delay(&self) -> Span {
+        self.current.iter().min().copied().unwrap_or(Span::ZERO)
+    }
+
+    fn base_delay(&self) -> Span {
+        self.base.iter().min().copied().unwrap_or(Span::ZERO)
+    }
+
     fn queueing_delay(&self) -> Span {
-        let least = |delays: &mut dyn Iterator<Item = &Span>| delays.min().copied();
-        let current = least(&mut self.current.iter()).unwrap_or(Span::ZERO);
-        current - least(&mut self.base.iter()).unwrap_or(Span::ZERO)
+        self.current_delay() - self.base_delay()
     }
 
     fn adjust(&mut self, ack: &AckSample) {
@@ -178,16 +186,20 @@ impl CongestionControl for Ledbat {
 
     fn observe(&self, out: &mut Observer<'_>) {
         out("queueing_delay", self.queueing_delay().as_secs_f64().into());
+        if self.current_delay() < Span::MAX {
+            out("current_delay", self.current_delay().as_secs_f64().into());
+            out("base_delay", self.base_delay().as_secs_f64().into());
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::path::{Path, control};
+    use super::super::testing::{Bottleneck, control};
     use super::super::reno::Reno;
     use super::*;
 
-    fn mean_wait_ms(path: &Path, before: (Span, u64)) -> f64 {
+    fn mean_wait_ms(path: &Bottleneck, before: (Span, u64)) -> f64 {
         (path.waited.0 - before.0).as_millis_f64() / (path.waited.1 - before.1) as f64
     }
 
@@ -195,7 +207,7 @@ mod tests {
     fn the_queueing_delay_settles_on_the_target() {
         for target in [25, 100] {
             let ledbat = control::<Ledbat>(|params| params.target = Span::from_millis(target));
-            let mut path = Path::new(12.0, 1000).flow(20.0, ledbat);
+            let mut path = Bottleneck::new(12.0, 1000).flow(20.0, ledbat);
             path.run(60.0, |_, _, _, _| {});
             let before = path.waited;
             path.run(90.0, |_, _, _, _| {});
@@ -206,17 +218,17 @@ mod tests {
 
     #[test]
     fn yields_to_reno() {
-        let mut path = Path::new(12.0, 200)
+        let mut path = Bottleneck::new(12.0, 200)
             .flow(20.0, control::<Ledbat>(|_| {}))
             .flow(20.0, control::<Reno>(|_| {}));
         path.run(60.0, |_, _, _, _| {});
-        let share = path.flows[0].delivered as f64 / path.flows[1].delivered as f64;
+        let share = path.flows[0].meter.delivered as f64 / path.flows[1].meter.delivered as f64;
         assert!(share < 0.25, "{share}");
     }
 
     #[test]
     fn grows_by_at_most_a_segment_per_round_trip() {
-        let mut path = Path::new(1000.0, 1000).flow(100.0, control::<Ledbat>(|_| {}));
+        let mut path = Bottleneck::new(1000.0, 1000).flow(100.0, control::<Ledbat>(|_| {}));
         let mut window = 0;
         path.run(10.0, |_, _, flow, _| window = flow.control.decision().cwnd);
         // The window in use is rounded down, so a little less than one.

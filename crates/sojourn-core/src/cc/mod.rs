@@ -35,8 +35,6 @@ pub mod hystart;
 pub mod hystart_pp;
 pub mod jiffies;
 pub mod law;
-#[cfg(test)]
-mod path;
 pub mod round_rtt;
 pub mod sce_window;
 /// What `sojourn new cca` writes must compile and pass its own test.
@@ -45,7 +43,7 @@ pub mod sce_window;
 #[allow(clippy::upper_case_acronyms)]
 mod template;
 #[cfg(test)]
-pub mod testing;
+mod testing;
 pub mod window;
 
 members! {

@@ -19,6 +19,9 @@
 //! Deviations: no rate-based mode (there below four segments of window) and thus no pacing below
 //! two segments per round trip and no 3 % swing of the rate; segments are not made smaller at low
 //! rates; real numbers instead of fixed point.
+//!
+//! Observes: `alpha`, from 0 to 1; `fractional_window` (segments); `rounds` since slow start;
+//! `increase` (segments per round trip, less than 1 where short round trips behave as longer ones).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -271,27 +274,29 @@ impl CongestionControl for Prague {
 
     fn observe(&self, out: &mut Observer<'_>) {
         out("alpha", self.alpha.into());
-        out("window", self.window.into());
+        out("fractional_window", self.window.into());
+        out("rounds", self.rounds.into());
+        out("increase", self.increase().into());
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::path::{Path, control};
+    use super::super::testing::{Bottleneck, control};
     use super::*;
     use crate::packet::Ecn;
 
     /// Rates of two flows that meet the same marks, proportional to the wait up to 10 ms.
     fn ratio(rtts: [f64; 2], rtt_target: Span) -> f64 {
         let prague = || control::<Prague>(|params| params.rtt_target = rtt_target);
-        let mut path = Path::new(40.0, 1000).flow(rtts[0], prague()).flow(rtts[1], prague());
+        let mut path = Bottleneck::new(40.0, 1000).flow(rtts[0], prague()).flow(rtts[1], prague());
         path.mark = |wait, draw| {
             if draw < wait.as_millis_f64() / 10.0 { Ecn::Ce } else { Ecn::Ect1 }
         };
         path.run(10.0, |_, _, _, _| {});
-        let before = [path.flows[0].delivered, path.flows[1].delivered];
+        let before = [path.flows[0].meter.delivered, path.flows[1].meter.delivered];
         path.run(70.0, |_, _, _, _| {});
-        (path.flows[0].delivered - before[0]) as f64 / (path.flows[1].delivered - before[1]) as f64
+        (path.flows[0].meter.delivered - before[0]) as f64 / (path.flows[1].meter.delivered - before[1]) as f64
     }
 
     #[test]
@@ -304,12 +309,12 @@ mod tests {
 
     /// Rate in Mbit/s, marked at random on a link that is never full.
     fn rate(mark: fn(Span, f64) -> Ecn) -> f64 {
-        let mut path = Path::new(1000.0, 10_000).flow(10.0, control::<Prague>(|_| {}));
+        let mut path = Bottleneck::new(1000.0, 10_000).flow(10.0, control::<Prague>(|_| {}));
         path.mark = mark;
         path.run(5.0, |_, _, _, _| {});
-        let before = path.flows[0].delivered;
+        let before = path.flows[0].meter.delivered;
         path.run(125.0, |_, _, _, _| {});
-        (path.flows[0].delivered - before) as f64 * 1500.0 * 8.0 / 120e6
+        (path.flows[0].meter.delivered - before) as f64 * 1500.0 * 8.0 / 120e6
     }
 
     #[test]
@@ -326,12 +331,12 @@ mod tests {
 
     #[test]
     fn a_step_keeps_the_queue_short_and_the_link_busy() {
-        let mut path = Path::new(100.0, 1000).flow(20.0, control::<Prague>(|_| {}));
+        let mut path = Bottleneck::new(100.0, 1000).flow(20.0, control::<Prague>(|_| {}));
         path.mark = |wait, _| if wait.as_millis() >= 1 { Ecn::Ce } else { Ecn::Ect1 };
         path.run(5.0, |_, _, _, _| {});
-        let before = (path.flows[0].delivered, path.waited);
+        let before = (path.flows[0].meter.delivered, path.waited);
         path.run(35.0, |_, _, _, _| {});
-        let used = path.utilisation(path.flows[0].delivered - before.0, 30.0);
+        let used = path.utilisation(path.flows[0].meter.delivered - before.0, 30.0);
         assert!(used > 0.95, "{used}");
         let waited = (path.waited.0 - before.1.0).as_millis_f64();
         assert!(waited / (path.waited.1 - before.1.1) as f64 <= 1.3);
@@ -339,7 +344,7 @@ mod tests {
 
     #[test]
     fn a_loss_halves() {
-        let mut prague = Prague::new(Params::default(), &super::super::path::init());
+        let mut prague = Prague::new(Params::default(), &super::super::testing::init());
         prague.window = 100.0;
         prague.on_congestion(Time::ZERO, &Event::Loss { in_flight: 100 });
         assert_eq!(prague.window, 50.0);

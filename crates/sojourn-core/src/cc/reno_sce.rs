@@ -16,6 +16,10 @@
 //! follows the window one step at a time and lags after slow start, and the sender's own window
 //! reduction after a CE mark (to the threshold) comes on top of the cuts above. Deviations: none
 //! known.
+//!
+//! Observes: `ack_counter` (bytes), the signed counter that moves the window; `sqrt_cwnd`, the root
+//! of the window that follows it; `loss_cwnd` (segments), the window before the last reduction, or
+//! the largest since.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -133,13 +137,13 @@ impl WindowLaw for Law {
     }
 
     fn observe(&self, _window: &Window, out: &mut Observer<'_>) {
-        out("sqrt_cwnd", (f64::from(self.sce.root)).into());
+        self.sce.observe(out);
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::path::init;
+    use super::super::testing::init;
     use super::*;
     use crate::cc::{CongestionControl, Registered};
     use crate::cc::INFINITE_SSTHRESH;

@@ -2,6 +2,7 @@
 //! round (Linux `struct vegas`, `net/ipv4/tcp_vegas.c`).
 
 use super::{AckSample, CaState, Event};
+use crate::observe::Observer;
 
 /// No RTT known (the kernel's 0x7fffffff).
 pub const UNKNOWN: u32 = 0x7fff_ffff;
@@ -61,6 +62,15 @@ impl RoundRtt {
         if let Event::TxStart { .. } | Event::Restart { .. } = event {
             self.base = UNKNOWN;
             self.enable();
+        }
+    }
+
+    /// Lets the RTTs be observed.
+    pub fn observe(&self, out: &mut Observer<'_>) {
+        for (name, rtt) in [("base_rtt", self.base), ("round_min_rtt", self.lowest)] {
+            if rtt < UNKNOWN {
+                out(name, (f64::from(rtt) / 1e6).into());
+            }
         }
     }
 

@@ -9,6 +9,7 @@
 
 use super::window::Window;
 use super::{AckSample, ControlInit};
+use crate::observe::Observer;
 
 /// What the sender takes for its peer's segment size (`TCP_MSS_DEFAULT`), in bytes.
 const PEER_MSS: i64 = 536;
@@ -105,6 +106,13 @@ impl SceCounter {
         }
     }
 
+    /// Lets the counter be observed.
+    pub fn observe(&self, out: &mut Observer<'_>) {
+        out("sqrt_cwnd", self.root.into());
+        out("ack_counter", (self.counter as f64).into());
+        out("loss_cwnd", self.loss_cwnd.into());
+    }
+
     fn step_down(&mut self, window: &mut Window) {
         if window.cwnd > 2 {
             window.cwnd -= 1;
@@ -125,7 +133,7 @@ impl SceCounter {
 /// The window on which a share `marked` of echoes settles: mean after a long time.
 #[cfg(test)]
 pub fn settled<C: super::Registered>(params: C::Params, marked: f64) -> f64 {
-    let mut control = C::new(params, &super::path::init());
+    let mut control = C::new(params, &super::testing::init());
     control.on_congestion(
         crate::units::Time::ZERO,
         &super::Event::Rto { in_flight: 0, cwnd: 10, reduce: true },

@@ -12,6 +12,9 @@
 //! window changes whether or not it limits sending, and an idle period forgets the base RTT. Because
 //! the round's lowest RTT is that of its first ACKs, slow start reaches about three times the
 //! bandwidth-delay product if the buffer holds that much.
+//!
+//! Observes: `diff`, the segments waiting in the network (of the last round judged); `base_rtt` and
+//! `round_min_rtt`, the lowest ever and of this round (s).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -21,6 +24,7 @@ use super::window::Window;
 use super::law::{WindowLaw, Windowed};
 use super::{AckSample, ControlInit, Event};
 use crate::error::FieldError;
+use crate::observe::Observer;
 use crate::units::Time;
 
 /// Parameters of Vegas, in segments that wait in the network.
@@ -59,6 +63,8 @@ pub type Vegas = Windowed<Law>;
 pub struct Law {
     params: Params,
     rtts: RoundRtt,
+    /// Segments waiting in the network in the last round that was judged.
+    diff: Option<u32>,
 }
 
 impl Law {
@@ -67,6 +73,7 @@ impl Law {
         let (base, rtt) = (u64::from(self.rtts.base), u64::from(self.rtts.lowest));
         let cwnd = window.cwnd;
         let waiting = (u64::from(cwnd) * (rtt - base) / base) as u32;
+        self.diff = Some(waiting);
         if window.in_slow_start() {
             if waiting > self.params.gamma {
                 let without_queue = (u64::from(cwnd) * base / rtt) as u32;
@@ -97,7 +104,7 @@ impl WindowLaw for Law {
     type Params = Params;
 
     fn new(params: Params, _init: &ControlInit) -> Self {
-        Law { params, rtts: RoundRtt::default() }
+        Law { params, rtts: RoundRtt::default(), diff: None }
     }
 
     fn on_ack(&mut self, window: &mut Window, _now: Time, ack: &AckSample) {
@@ -126,6 +133,13 @@ impl WindowLaw for Law {
     fn on_event(&mut self, window: &mut Window, now: Time, event: &Event) {
         window.on_event(event, |window| self.ssthresh(window, now, event));
         self.rtts.on_event(event);
+    }
+
+    fn observe(&self, _window: &Window, out: &mut Observer<'_>) {
+        self.rtts.observe(out);
+        if let Some(diff) = self.diff {
+            out("diff", diff.into());
+        }
     }
 }
 

@@ -10,6 +10,9 @@
 //! As in Linux and unlike the paper: N is computed at every ACK from that ACK's own RTT (an ACK
 //! without a sample counts as congested), in halves of a segment; the count of samples is never
 //! reset; growth is Reno's outside the Open state; an idle period forgets the base RTT.
+//!
+//! Observes: `n`, the backlog (segments); `base_rtt`, the lowest, and `round_min_rtt`, the lowest
+//! since the last growth (s).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -18,6 +21,7 @@ use super::law::{WindowLaw, Windowed};
 use super::round_rtt::{RoundRtt, UNKNOWN};
 use super::window::Window;
 use super::{AckSample, ControlInit, Event};
+use crate::observe::Observer;
 use crate::spec::Stack;
 use crate::units::Time;
 
@@ -121,6 +125,11 @@ impl WindowLaw for Law {
         if let Event::TxStart { .. } | Event::Restart { .. } = event {
             self.grow_now = true;
         }
+    }
+
+    fn observe(&self, _window: &Window, out: &mut Observer<'_>) {
+        self.rtts.observe(out);
+        out("n", (f64::from(self.waiting) / 2.0).into());
     }
 }
 

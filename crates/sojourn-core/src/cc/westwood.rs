@@ -10,11 +10,14 @@
 //! The arithmetic is the kernel's: whole bytes per tick, ticks of 1 ms (a kernel with HZ = 1000);
 //! truncation leaves an estimate up to 15 bytes per tick (0.12 Mbit/s) low. A duplicate ACK counts as one segment, which
 //! the cumulative ACK that follows does not count again.
+//!
+//! Observes: `bandwidth` (Mbit/s), `rtt` and `min_rtt` (s; 20 s until the first sample).
 
 use super::jiffies::{HZ, jiffies, jiffies_of};
 use super::window::Window;
 use super::law::{WindowLaw, Windowed};
 use super::{AckSample, ControlInit, Event};
+use crate::observe::Observer;
 use crate::registry::NoParams;
 use crate::units::{Span, Time};
 
@@ -140,6 +143,13 @@ impl WindowLaw for Law {
             }
             _ => {}
         }
+    }
+
+    fn observe(&self, _window: &Window, out: &mut Observer<'_>) {
+        let seconds = |ticks: u64| ticks as f64 / HZ as f64;
+        out("bandwidth", (self.bandwidth as f64 * 8.0 * HZ as f64 / 1e6).into());
+        out("rtt", seconds(self.rtt).into());
+        out("min_rtt", seconds(self.min_rtt).into());
     }
 }
 

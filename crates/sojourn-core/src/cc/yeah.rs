@@ -11,6 +11,10 @@
 //! - `linux-6` counts acknowledged segments.
 //! - `linux-4.9` counts ACKs in Reno's growth; in fast mode it counts segments but starts each
 //!   count anew, so that it grows by one per min(W, 100) and one ACK.
+//!
+//! Observes: `mode` (`fast`, `slow`), `queue` (Q, segments), `reno_count` (segments),
+//! `slow_rounds`, `fast_rounds`; `base_rtt` and `round_min_rtt`, the lowest ever and of this round
+//! (s).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -19,6 +23,7 @@ use super::law::{WindowLaw, Windowed};
 use super::round_rtt::RoundRtt;
 use super::window::{Window, counts_acks};
 use super::{AckSample, CaState, ControlInit, Event};
+use crate::observe::Observer;
 use crate::spec::Stack;
 use crate::units::Time;
 
@@ -169,6 +174,15 @@ impl WindowLaw for Law {
     fn on_event(&mut self, window: &mut Window, now: Time, event: &Event) {
         window.on_event(event, |window| self.ssthresh(window, now, event));
         self.rtts.on_event(event);
+    }
+
+    fn observe(&self, _window: &Window, out: &mut Observer<'_>) {
+        self.rtts.observe(out);
+        out("mode", if self.slow_rounds == 0 { "fast" } else { "slow" }.into());
+        out("queue", self.queue.into());
+        out("reno_count", self.reno_count.into());
+        out("slow_rounds", self.slow_rounds.into());
+        out("fast_rounds", self.fast_rounds.into());
     }
 }
 

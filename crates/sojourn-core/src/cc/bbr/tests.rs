@@ -1,37 +1,25 @@
 //! BBR version 1 on a synthetic path, against its published state machine.
 
-use super::super::path::{Flow, Path, control};
+use super::super::testing::{number, word, Bottleneck, control};
 use super::*;
-use crate::observe::Observed;
-
-/// Reads a value that the control lets be observed.
-fn observed(flow: &Flow, name: &str) -> f64 {
-    let mut found = f64::NAN;
-    flow.control.observe(&mut |key, value| {
-        if let (true, Observed::Number(value)) = (key == name, value) {
-            found = value;
-        }
-    });
-    found
-}
 
 fn bbr(version: Stack) -> Box<dyn CongestionControl> {
     control::<Bbr>(|params| params.version = version)
 }
 
-fn two_flows() -> Path {
-    Path::new(48.0, 1000).flow(40.0, bbr(Stack::Linux6)).flow(40.0, bbr(Stack::Linux6))
+fn two_flows() -> Bottleneck {
+    Bottleneck::new(48.0, 1000).flow(40.0, bbr(Stack::Linux6)).flow(40.0, bbr(Stack::Linux6))
 }
 
 /// The sequence of (time, mode) changes of one flow.
-fn modes(path: &mut Path, seconds: f64) -> Vec<(f64, usize)> {
-    let mut changes: Vec<(f64, usize)> = Vec::new();
+fn modes(path: &mut Bottleneck, seconds: f64) -> Vec<(f64, String)> {
+    let mut changes: Vec<(f64, String)> = Vec::new();
     path.run(seconds, |now, index, flow, _| {
         if index > 0 {
             return;
         }
-        let mode = observed(flow, "mode") as usize;
-        if changes.last().is_none_or(|&(_, last)| last != mode) {
+        let mode = word(&*flow.control, "mode");
+        if changes.last().is_none_or(|(_, last)| *last != mode) {
             changes.push((now, mode));
         }
     });
@@ -43,20 +31,20 @@ fn startup_drain_probe_bw_and_probe_rtt_every_ten_seconds() {
     // Alone, a flow would meet its minimum RTT again in every cycle.
     let mut path = two_flows();
     let changes = modes(&mut path, 45.0);
-    let order: Vec<usize> = changes.iter().map(|&(_, mode)| mode).collect();
-    assert_eq!(order[..4], [0, 1, 2, 3], "{changes:?}");
+    let order: Vec<&str> = changes.iter().map(|(_, mode)| mode.as_str()).collect();
+    assert_eq!(order[..4], ["startup", "drain", "probe_bw", "probe_rtt"], "{changes:?}");
     let probes: Vec<f64> =
-        changes.iter().filter(|&&(_, mode)| mode == 3).map(|&(at, _)| at).collect();
+        changes.iter().filter(|(_, mode)| mode == "probe_rtt").map(|&(at, _)| at).collect();
     assert!(probes.len() >= 4, "{changes:?}");
     for pair in probes.windows(2) {
         // Ten seconds after the last PROBE_RTT (200 ms and a round) ended or met a lower RTT.
         assert!((10.0..10.6).contains(&(pair[1] - pair[0])), "{probes:?}");
     }
-    for pair in changes.windows(2).filter(|pair| pair[0].1 == 3) {
+    for pair in changes.windows(2).filter(|pair| pair[0].1 == "probe_rtt") {
         let length = pair[1].0 - pair[0].0;
         assert!((0.2..0.36).contains(&length), "PROBE_RTT took {length}");
     }
-    let delivered = path.flows.iter().map(|flow| flow.delivered).sum();
+    let delivered = path.flows.iter().map(|flow| flow.meter.delivered).sum();
     let used = path.utilisation(delivered, 45.0);
     assert!(used > 0.95, "{used}");
 }
@@ -66,7 +54,7 @@ fn probe_rtt_holds_four_segments() {
     let mut path = two_flows();
     let (mut least, mut most) = (u32::MAX, 0);
     path.run(11.0, |_, _, flow, _| {
-        if observed(flow, "mode") == 3.0 {
+        if word(&*flow.control, "mode") == "probe_rtt" {
             least = least.min(flow.in_flight);
             most = most.max(flow.control.decision().cwnd);
         }
@@ -76,10 +64,10 @@ fn probe_rtt_holds_four_segments() {
 
 #[test]
 fn the_gain_cycle_has_eight_phases_of_a_minimum_rtt() {
-    let mut path = Path::new(48.0, 1000).flow(40.0, bbr(Stack::Linux6));
+    let mut path = Bottleneck::new(48.0, 1000).flow(40.0, bbr(Stack::Linux6));
     let mut gains: Vec<(f64, f64)> = Vec::new();
     path.run(9.5, |now, _, flow, _| {
-        let gain = observed(flow, "pacing_gain");
+        let gain = number(&*flow.control, "pacing_gain");
         if now > 1.0 && gains.last().is_none_or(|&(_, last)| last != gain) {
             gains.push((now, gain));
         }
@@ -96,12 +84,12 @@ fn the_gain_cycle_has_eight_phases_of_a_minimum_rtt() {
 
 #[test]
 fn the_estimates_are_the_paths() {
-    let mut path = Path::new(48.0, 1000).flow(40.0, bbr(Stack::Linux6));
+    let mut path = Bottleneck::new(48.0, 1000).flow(40.0, bbr(Stack::Linux6));
     path.run(9.0, |_, _, _, _| {});
-    let bandwidth = observed(&path.flows[0], "bandwidth");
+    let bandwidth = number(&*path.flows[0].control, "bandwidth");
     let goodput = 48.0 * 1448.0 / 1500.0;
     assert!((bandwidth / goodput - 1.0).abs() < 0.01, "{bandwidth}");
-    let min_rtt = observed(&path.flows[0], "min_rtt");
+    let min_rtt = number(&*path.flows[0].control, "min_rtt");
     assert!((0.0402..0.0404).contains(&min_rtt), "{min_rtt}");
     // Twice the product of 161 segments, and three bursts of three.
     let cwnd = path.flows[0].control.decision().cwnd;
@@ -111,12 +99,12 @@ fn the_estimates_are_the_paths() {
 #[test]
 fn only_todays_version_paces_below_the_estimate() {
     for (version, expected) in [(Stack::Linux6, 0.99), (Stack::Linux49, 1.0)] {
-        let mut path = Path::new(48.0, 1000).flow(40.0, bbr(version));
+        let mut path = Bottleneck::new(48.0, 1000).flow(40.0, bbr(version));
         let mut ratios = Vec::new();
         path.run(9.0, |now, _, flow, _| {
-            if now > 2.0 && observed(flow, "pacing_gain") == 1.0 {
+            if now > 2.0 && number(&*flow.control, "pacing_gain") == 1.0 {
                 let rate = flow.control.decision().pacing_rate.unwrap().as_mbps_f64();
-                ratios.push(rate / observed(flow, "bandwidth"));
+                ratios.push(rate / number(&*flow.control, "bandwidth"));
             }
         });
         let mean = ratios.iter().sum::<f64>() / ratios.len() as f64;
@@ -126,9 +114,9 @@ fn only_todays_version_paces_below_the_estimate() {
 
 #[test]
 fn random_loss_of_one_per_cent_hardly_matters() {
-    let mut path = Path::new(48.0, 1000).flow(40.0, bbr(Stack::Linux6));
+    let mut path = Bottleneck::new(48.0, 1000).flow(40.0, bbr(Stack::Linux6));
     path.loss = 0.01;
     path.run(30.0, |_, _, _, _| {});
-    let used = path.utilisation(path.flows[0].delivered, 30.0);
+    let used = path.utilisation(path.flows[0].meter.delivered, 30.0);
     assert!(used > 0.93, "{used}");
 }

@@ -30,6 +30,18 @@ pub enum Phase {
     Refill,
 }
 
+impl Phase {
+    /// Its name in lower case.
+    pub fn name(self) -> &'static str {
+        match self {
+            Phase::Up => "up",
+            Phase::Down => "down",
+            Phase::Cruise => "cruise",
+            Phase::Refill => "refill",
+        }
+    }
+}
+
 /// What ACKs tell of the last probe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AckPhase {

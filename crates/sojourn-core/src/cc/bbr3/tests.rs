@@ -1,41 +1,32 @@
 //! BBR version 3 on a synthetic path, against its published state machine.
 
-use super::super::path::{Flow, Path, control, init};
+use super::super::testing::{number, word, Flow, Bottleneck, control, init};
 use super::*;
-use crate::observe::Observed;
 use crate::packet::Ecn;
 
-fn observed(flow: &Flow, name: &str) -> f64 {
-    let mut found = f64::NAN;
-    flow.control.observe(&mut |key, value| {
-        if let (true, Observed::Number(value)) = (key == name, value) {
-            found = value;
-        }
-    });
-    found
+/// The phase of a flow in PROBE_BW, else its mode.
+fn place(flow: &Flow) -> String {
+    match word(&*flow.control, "mode").as_str() {
+        "probe_bw" => word(&*flow.control, "phase"),
+        mode => mode.to_owned(),
+    }
 }
 
-/// The (mode, phase) of a flow; phases but of PROBE_BW are 9.
-fn place(flow: &Flow) -> (u32, u32) {
-    let mode = observed(flow, "mode") as u32;
-    (mode, if mode == 2 { observed(flow, "phase") as u32 } else { 9 })
-}
-
-const UP: (u32, u32) = (2, 0);
-const DOWN: (u32, u32) = (2, 1);
-const CRUISE: (u32, u32) = (2, 2);
-const REFILL: (u32, u32) = (2, 3);
-const PROBE_RTT: (u32, u32) = (3, 9);
+const UP: &str = "up";
+const DOWN: &str = "down";
+const CRUISE: &str = "cruise";
+const REFILL: &str = "refill";
+const PROBE_RTT: &str = "probe_rtt";
 
 fn bbr3() -> Box<dyn CongestionControl> {
     control::<Bbr3>(|_| {})
 }
 
-fn places(path: &mut Path, seconds: f64) -> Vec<(f64, (u32, u32))> {
-    let mut changes: Vec<(f64, (u32, u32))> = Vec::new();
+fn places(path: &mut Bottleneck, seconds: f64) -> Vec<(f64, String)> {
+    let mut changes: Vec<(f64, String)> = Vec::new();
     path.run(seconds, |now, index, flow, _| {
         let place = place(flow);
-        if index == 0 && changes.last().is_none_or(|&(_, last)| last != place) {
+        if index == 0 && changes.last().is_none_or(|(_, last)| *last != place) {
             changes.push((now, place));
         }
     });
@@ -44,12 +35,12 @@ fn places(path: &mut Path, seconds: f64) -> Vec<(f64, (u32, u32))> {
 
 #[test]
 fn phases_follow_the_state_machine() {
-    let mut path = Path::new(48.0, 1000).flow(40.0, bbr3());
+    let mut path = Bottleneck::new(48.0, 1000).flow(40.0, bbr3());
     let changes = places(&mut path, 20.0);
-    let order: Vec<_> = changes.iter().map(|&(_, place)| place).collect();
-    assert_eq!(order[..6], [(0, 9), (1, 9), DOWN, CRUISE, REFILL, UP], "{changes:?}");
+    let order: Vec<_> = changes.iter().map(|(_, place)| place.as_str()).collect();
+    assert_eq!(order[..6], ["startup", "drain", DOWN, CRUISE, REFILL, UP], "{changes:?}");
     for pair in changes[2..].windows(2) {
-        let allowed = match pair[0].1 {
+        let allowed = match pair[0].1.as_str() {
             UP => [DOWN, PROBE_RTT],
             // An early probe may start before the drain is over.
             DOWN => [CRUISE, if pair[1].1 == REFILL { REFILL } else { PROBE_RTT }],
@@ -57,15 +48,15 @@ fn phases_follow_the_state_machine() {
             REFILL => [UP, PROBE_RTT],
             _ => [CRUISE, CRUISE],
         };
-        assert!(allowed.contains(&pair[1].1), "{pair:?}");
+        assert!(allowed.contains(&pair[1].1.as_str()), "{pair:?}");
     }
-    let used = path.utilisation(path.flows[0].delivered, 20.0);
+    let used = path.utilisation(path.flows[0].meter.delivered, 20.0);
     assert!(used > 0.93, "{used}");
 }
 
 #[test]
 fn probes_every_two_to_three_seconds_on_a_long_path() {
-    let mut path = Path::new(48.0, 1000).flow(100.0, bbr3());
+    let mut path = Bottleneck::new(48.0, 1000).flow(100.0, bbr3());
     let changes = places(&mut path, 30.0);
     let starts: Vec<_> = changes.iter().filter(|change| change.1 == DOWN).collect();
     let mut waits = 0;
@@ -85,7 +76,7 @@ fn probes_every_two_to_three_seconds_on_a_long_path() {
 
 #[test]
 fn probe_rtt_comes_every_five_seconds_with_half_the_product() {
-    let mut path = Path::new(48.0, 1000).flow(40.0, bbr3());
+    let mut path = Bottleneck::new(48.0, 1000).flow(40.0, bbr3());
     let mut least = u32::MAX;
     let mut starts: Vec<f64> = Vec::new();
     let mut inside = false;
@@ -128,10 +119,10 @@ fn a_lossy_round_outside_probing_keeps_seven_tenths() {
 #[test]
 fn cruises_with_headroom_below_the_bound() {
     // A buffer of a fifth of the product: probing overflows it.
-    let mut path = Path::new(48.0, 32).flow(40.0, bbr3());
+    let mut path = Bottleneck::new(48.0, 32).flow(40.0, bbr3());
     let mut cruising = 0;
     path.run(60.0, |now, _, flow, _| {
-        let bound = observed(flow, "inflight_hi");
+        let bound = number(&*flow.control, "inflight_hi");
         if now > 5.0 && place(flow) == CRUISE && bound.is_finite() {
             cruising += 1;
             let cwnd = f64::from(flow.control.decision().cwnd);
@@ -140,9 +131,9 @@ fn cruises_with_headroom_below_the_bound() {
     });
     assert!(cruising > 1000, "{cruising}");
     let flow = &path.flows[0];
-    let lost = flow.lost as f64 / flow.delivered as f64;
+    let lost = flow.meter.lost as f64 / flow.meter.delivered as f64;
     assert!(lost < 0.02, "{lost}");
-    let used = path.utilisation(flow.delivered, 60.0);
+    let used = path.utilisation(flow.meter.delivered, 60.0);
     assert!(used > 0.9, "{used}");
 }
 
@@ -150,7 +141,7 @@ fn cruises_with_headroom_below_the_bound() {
 fn marks_bound_the_queue_on_short_low_threshold_paths() {
     let mean_wait = |ecn_low| {
         let rival = || control::<Bbr3>(|params| params.ecn_low = ecn_low);
-        let mut path = Path::new(100.0, 1000).flow(4.0, rival()).flow(4.0, rival());
+        let mut path = Bottleneck::new(100.0, 1000).flow(4.0, rival()).flow(4.0, rival());
         path.mark = |wait, _| if wait.as_micros() > 500 { Ecn::Ce } else { Ecn::Ect0 };
         path.run(20.0, |_, _, _, _| {});
         path.waited.0.as_millis_f64() / path.waited.1 as f64

@@ -22,6 +22,7 @@ pub struct Competitive {
     nearly_empty_at: Time,
     round_end: u32,
     lossy: bool,
+    competing: bool,
 }
 
 impl Competitive {
@@ -34,7 +35,13 @@ impl Competitive {
             nearly_empty_at: now,
             round_end: 0,
             lossy: false,
+            competing: false,
         }
+    }
+
+    /// The mode's name.
+    pub fn mode(&self) -> &'static str {
+        if self.competing { "competitive" } else { "default" }
     }
 
     /// A loss was inferred.
@@ -56,8 +63,8 @@ impl Competitive {
         if queueing_delay < largest.mul_f64(NEARLY_EMPTY) || largest == Span::ZERO {
             self.nearly_empty_at = now;
         }
-        let competing = now.since(self.nearly_empty_at) > ack.srtt * FULL_ROUNDS;
-        if !competing {
+        self.competing = now.since(self.nearly_empty_at) > ack.srtt * FULL_ROUNDS;
+        if !self.competing {
             self.packets = 1.0 / self.default_delta;
         } else if ack.una > self.round_end {
             self.packets = if self.lossy { self.packets / 2.0 } else { self.packets + 1.0 };

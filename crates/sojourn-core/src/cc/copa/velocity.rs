@@ -43,6 +43,15 @@ impl Velocity {
         self.value
     }
 
+    /// The way in which the window has been moving.
+    pub fn direction(&self) -> &'static str {
+        match self.direction {
+            Direction::Up => "up",
+            Direction::Down => "down",
+            Direction::Neither => "neither",
+        }
+    }
+
     /// Starts anew from this window, with a window of data that ends at segment `end`.
     pub fn reset(&mut self, end: u32, window: f64, increasing: bool) {
         *self = Velocity {

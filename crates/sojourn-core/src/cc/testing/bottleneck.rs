@@ -1,53 +1,23 @@
-//! A bottleneck and simple senders for tests of controls: one FIFO with a rate, a limit, marking
-//! by sojourn time and independent loss; flows of their own round-trip times, always with data to
-//! send; an ACK per packet. Lost packets count as lost when three later ones have arrived, and
-//! are not sent again: that is all the same to a control. For what flows make of a queue in time;
-//! `testing.rs` takes one control through rounds and losses of a test's choosing.
+//! A bottleneck and simple senders: one FIFO with a rate, a limit, marking by sojourn time and
+//! independent loss; flows of their own round-trip times, always with data to send; an ACK per
+//! packet. Lost packets count as lost when three later ones have arrived, and are not sent again:
+//! that is all the same to a control.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-use super::{
-    AckSample, CaState, CongestionControl, ControlInit, Event, Lost, RateSample, Registered, Sent,
-};
+use super::{MSS, Meter, PACKET, Snapshot};
+use crate::cc::{AckSample, CaState, CongestionControl, Event, Sent};
 use crate::packet::Ecn;
 use crate::rng::StreamKey;
 use crate::units::{Rate, Span, Time};
 
-const PACKET: u32 = 1500;
-const MSS: u32 = 1448;
 const RTO: Span = Span::from_secs(1);
-
-/// What a new connection on a path tells its control.
-pub fn init() -> ControlInit {
-    ControlInit {
-        initial_window: 10,
-        mss: MSS,
-        packet_size: PACKET,
-        now: Time::ZERO,
-        paced: false,
-        base_rtt: Span::ZERO,
-        random: StreamKey::root(7),
-    }
-}
-
-/// A control with its default parameters but for `change`.
-pub fn control<C: Registered>(change: impl FnOnce(&mut C::Params)) -> Box<dyn CongestionControl> {
-    let mut params = C::Params::default();
-    change(&mut params);
-    Box::new(C::new(params, &init()))
-}
 
 #[derive(Clone, Copy, Debug)]
 struct Outstanding {
     seq: u32,
-    sent_at: Time,
-    delivered: u64,
-    delivered_at: Time,
-    first_sent_at: Time,
-    delivered_ce: u64,
-    lost: u64,
-    in_flight: u32,
+    sent: Snapshot,
     acked: bool,
 }
 
@@ -61,23 +31,17 @@ enum Kind {
 /// A sender.
 pub struct Flow {
     pub control: Box<dyn CongestionControl>,
-    pub delivered: u64,
-    pub delivered_ce: u64,
+    pub meter: Meter,
     pub sce: u64,
-    pub lost: u64,
     pub in_flight: u32,
     rtt: Span,
     outstanding: VecDeque<Outstanding>,
     next: u32,
     state: CaState,
     recovery_point: u32,
-    delivered_at: Time,
-    first_sent_at: Time,
     next_send: Time,
     send_scheduled: bool,
     last_progress: Time,
-    srtt: Span,
-    min_rtt: Span,
     usage: Usage,
 }
 
@@ -90,7 +54,7 @@ struct Usage {
 }
 
 /// The bottleneck and its flows.
-pub struct Path {
+pub struct Bottleneck {
     pub rate: Rate,
     /// Packets that may wait.
     pub limit: u64,
@@ -108,10 +72,10 @@ pub struct Path {
     draws: u64,
 }
 
-impl Path {
-    /// A path of `mbit` Mbit/s that holds `limit` waiting packets, without loss and marks.
+impl Bottleneck {
+    /// One of `mbit` Mbit/s that holds `limit` waiting packets, without loss and marks.
     pub fn new(mbit: f64, limit: u64) -> Self {
-        Path {
+        Bottleneck {
             rate: Rate::from_bps((mbit * 1e6) as u64),
             limit,
             loss: 0.0,
@@ -131,23 +95,17 @@ impl Path {
     pub fn flow(mut self, rtt_ms: f64, control: Box<dyn CongestionControl>) -> Self {
         self.flows.push(Flow {
             control,
-            delivered: 0,
-            delivered_ce: 0,
+            meter: Meter::new(self.now),
             sce: 0,
-            lost: 0,
             in_flight: 0,
             rtt: Span::from_secs_f64(rtt_ms / 1e3),
             outstanding: VecDeque::new(),
             next: 1,
             state: CaState::Open,
             recovery_point: 0,
-            delivered_at: self.now,
-            first_sent_at: self.now,
             next_send: self.now,
             send_scheduled: false,
             last_progress: self.now,
-            srtt: Span::ZERO,
-            min_rtt: Span::MAX,
             usage: Usage::default(),
         });
         let flow = self.flows.len() - 1;
@@ -269,24 +227,11 @@ impl Flow {
     }
 
     fn transmit(&mut self, now: Time) -> u32 {
-        if self.in_flight == 0 {
-            self.first_sent_at = now;
-            self.delivered_at = now;
-        }
         self.in_flight += 1;
         let seq = self.next;
         self.next += 1;
-        self.outstanding.push_back(Outstanding {
-            seq,
-            sent_at: now,
-            delivered: self.delivered,
-            delivered_at: self.delivered_at,
-            first_sent_at: self.first_sent_at,
-            delivered_ce: self.delivered_ce,
-            lost: self.lost,
-            in_flight: self.in_flight,
-            acked: false,
-        });
+        let sent = self.meter.on_sent(now, self.in_flight);
+        self.outstanding.push_back(Outstanding { seq, sent, acked: false });
         let sent = Sent { seq, in_flight: self.in_flight, retransmission: false };
         self.control.on_sent(now, &sent);
         seq
@@ -302,11 +247,10 @@ impl Flow {
         let packet = *packet;
         let prior_in_flight = self.in_flight;
         self.in_flight -= 1;
-        self.delivered += 1;
-        self.delivered_ce += u64::from(ce);
+        self.meter.on_delivered(1, ce);
         self.sce += u64::from(sce);
-        let rtt = self.sample_rtt(now, packet.sent_at);
-        let rate = self.sample_rate(now, &packet);
+        let (rtt, rate) = self.meter.sample(now, &packet.sent);
+        self.last_progress = now;
         let lost = self.lose_before(now, seq.saturating_sub(2));
         let control = self.control.decision();
         let sample_state = self.update_state(now, lost > 0, ce);
@@ -319,48 +263,17 @@ impl Flow {
             cum_acked: 1,
             lost,
             rtt: Some(rtt),
-            srtt: self.srtt,
-            min_rtt: self.min_rtt,
             prior_in_flight,
             in_flight: self.in_flight,
             una: self.outstanding.front().map_or(self.next, |p| p.seq),
             next: self.next,
-            delivered: self.delivered,
-            delivered_ce: self.delivered_ce,
-            total_lost: self.lost,
             ece: ce,
             esce: sce,
             rate,
-            ..AckSample::default()
+            ..self.meter.ack_sample()
         };
         self.control.on_ack(now, &sample);
         sample
-    }
-
-    fn sample_rtt(&mut self, now: Time, sent_at: Time) -> Span {
-        let rtt = now.since(sent_at);
-        self.srtt = if self.srtt == Span::ZERO { rtt } else { (self.srtt * 7 + rtt) / 8 };
-        self.min_rtt = self.min_rtt.min(rtt);
-        self.last_progress = now;
-        rtt
-    }
-
-    fn sample_rate(&mut self, now: Time, packet: &Outstanding) -> RateSample {
-        self.delivered_at = now;
-        self.first_sent_at = packet.sent_at;
-        let interval =
-            packet.sent_at.since(packet.first_sent_at).max(now.since(packet.delivered_at));
-        let valid = interval >= self.min_rtt;
-        RateSample {
-            delivered: valid.then_some((self.delivered - packet.delivered) as u32),
-            interval,
-            prior_delivered: packet.delivered,
-            prior_delivered_ce: packet.delivered_ce,
-            prior_lost: packet.lost,
-            tx_in_flight: packet.in_flight,
-            app_limited: false,
-            retransmitted: false,
-        }
     }
 
     /// Declares what was sent before `seq` and not acknowledged lost.
@@ -373,19 +286,9 @@ impl Flow {
             self.outstanding.pop_front();
             if !packet.acked {
                 lost += 1;
-                self.lost += 1;
                 self.in_flight -= 1;
-                self.control.on_packet_lost(
-                    now,
-                    &Lost {
-                        seq: packet.seq,
-                        tx_in_flight: packet.in_flight,
-                        prior_delivered: packet.delivered,
-                        prior_lost: packet.lost,
-                        total_lost: self.lost,
-                        app_limited: false,
-                    },
-                );
+                let lost = self.meter.on_lost(packet.seq, &packet.sent);
+                self.control.on_packet_lost(now, &lost);
             }
         }
         lost

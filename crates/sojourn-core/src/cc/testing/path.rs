@@ -1,27 +1,21 @@
-//! A path for tests of controls' laws: one bottleneck, no protocol. Every segment is acknowledged
-//! one round trip after it left the bottleneck; a lost one is noticed when its acknowledgment would
-//! have come, and counts as retransmitted at once. A test says how many rounds to go and what to
-//! lose or mark, and sees into the control; for several flows on one queue there is `path.rs`.
+//! One control on a path of one bottleneck. Every segment is acknowledged one round trip after it
+//! left the bottleneck; a lost one is noticed when its acknowledgment would have come, and counts
+//! as retransmitted at once. A test says how many rounds to go and what to lose or mark, and sees
+//! into the control.
 
 use std::collections::VecDeque;
 
-use super::{AckSample, CaState, ControlInit, Event, Lost, RateSample, Registered, Sent};
-use crate::rng::StreamKey;
+use super::{Meter, Snapshot, init};
+use crate::cc::{AckSample, CaState, ControlInit, Event, Registered, Sent};
 use crate::units::{Span, Time};
 
 /// A segment on its way.
 #[derive(Clone, Copy, Debug)]
 struct InFlight {
-    sent_at: Time,
+    sent: Snapshot,
     ack_at: Time,
     lost: bool,
     marked: bool,
-    tx_in_flight: u32,
-    delivered: u64,
-    delivered_ce: u64,
-    total_lost: u64,
-    delivered_at: Time,
-    first_sent_at: Time,
 }
 
 /// The path and the little sender state that a control can see.
@@ -48,33 +42,13 @@ pub struct Path<C> {
     pub last: AckSample,
     lose: u32,
     lost_in_flight: u32,
-    mark: u32,
     flight: VecDeque<InFlight>,
     busy_until: Time,
     next_pacing: Time,
     una: u32,
     next: u32,
-    delivered: u64,
-    delivered_ce: u64,
-    total_lost: u64,
-    delivered_at: Time,
-    first_sent_at: Time,
-    srtt: Span,
-    min_rtt: Span,
+    meter: Meter,
     reduction: Option<(CaState, u32)>,
-}
-
-/// What a control is told at the start: 10 segments of 1448 bytes.
-pub fn init() -> ControlInit {
-    ControlInit {
-        initial_window: 10,
-        mss: 1448,
-        packet_size: 1500,
-        now: Time::ZERO,
-        paced: false,
-        base_rtt: Span::from_millis(100),
-        random: StreamKey::root(1),
-    }
 }
 
 impl<C: Registered> Path<C> {
@@ -96,19 +70,12 @@ impl<C: Registered> Path<C> {
             last: AckSample::default(),
             lose: 0,
             lost_in_flight: 0,
-            mark: 0,
             flight: VecDeque::new(),
             busy_until: Time::ZERO,
             next_pacing: Time::ZERO,
             una: 1,
             next: 1,
-            delivered: 0,
-            delivered_ce: 0,
-            total_lost: 0,
-            delivered_at: start,
-            first_sent_at: start,
-            srtt: Span::ZERO,
-            min_rtt: Span::MAX,
+            meter: Meter::new(start),
             reduction: None,
         }
     }
@@ -120,7 +87,7 @@ impl<C: Registered> Path<C> {
 
     /// Segments delivered so far.
     pub fn delivered(&self) -> u64 {
-        self.delivered
+        self.meter.delivered
     }
 
     /// Grows to this window, then loses a segment and recovers.
@@ -139,14 +106,9 @@ impl<C: Registered> Path<C> {
         }
     }
 
-    /// The next segment sent is marked CE.
-    pub fn mark_one(&mut self) {
-        self.mark += 1;
-    }
-
     /// A retransmission timeout: everything in flight is lost, the window becomes 1.
     pub fn time_out(&mut self) {
-        self.total_lost += self.flight.len() as u64;
+        self.meter.lost += self.flight.len() as u64;
         self.flight.clear();
         self.lost_in_flight = 0;
         self.una = self.next;
@@ -155,15 +117,6 @@ impl<C: Registered> Path<C> {
         let event = Event::Rto { in_flight: 0, cwnd: 1, reduce: true };
         self.control.on_congestion(self.now, &event);
         self.control.on_congestion(self.now, &Event::Recovered);
-    }
-
-    /// Nothing is sent for a while.
-    pub fn idle(&mut self, span: Span) {
-        while !self.flight.is_empty() {
-            self.acknowledge();
-        }
-        self.now += span;
-        self.control.on_congestion(self.now, &Event::TxStart { idle: span });
     }
 
     /// Runs for a span of time.
@@ -213,7 +166,7 @@ impl<C: Registered> Path<C> {
                 self.now = at;
             }
             if let Some(rate) = control.pacing_rate {
-                self.next_pacing = self.now + rate.span_of(1448);
+                self.next_pacing = self.now + rate.span_of(u64::from(super::MSS));
             }
             self.send_one();
         }
@@ -226,30 +179,19 @@ impl<C: Registered> Path<C> {
             Span::ZERO => 0,
             _ => waiting.as_nanos().div_ceil(service.as_nanos()) as u32,
         };
-        if self.flight.is_empty() {
-            self.first_sent_at = self.now;
-            self.delivered_at = self.now;
-        }
         let forced = std::mem::take(&mut self.lose);
         let lost = forced > 0 || self.queued > self.buffer;
         self.lose = forced.saturating_sub(1);
-        let marked = self.mark > 0 || self.mark_above.is_some_and(|above| self.queued > above);
-        self.mark = self.mark.saturating_sub(1);
+        let marked = self.mark_above.is_some_and(|above| self.queued > above);
         self.lost_in_flight += u32::from(lost);
         if !lost {
             self.busy_until = self.busy_until.max(self.now) + service;
         }
         self.flight.push_back(InFlight {
-            sent_at: self.now,
+            sent: self.meter.on_sent(self.now, self.flight.len() as u32 + 1),
             ack_at: self.busy_until.max(self.now) + self.rtt,
             lost,
             marked: marked && !lost,
-            tx_in_flight: self.flight.len() as u32 + 1,
-            delivered: self.delivered,
-            delivered_ce: self.delivered_ce,
-            total_lost: self.total_lost,
-            delivered_at: self.delivered_at,
-            first_sent_at: self.first_sent_at,
         });
         let sent =
             Sent { seq: self.next, in_flight: self.flight.len() as u32, retransmission: false };
@@ -272,19 +214,18 @@ impl<C: Registered> Path<C> {
             if segment.lost {
                 lost += 1;
                 self.lost_in_flight -= 1;
-                self.report_loss(&segment);
+                let lost = self.meter.on_lost(self.una - 1, &segment.sent);
+                self.control.on_packet_lost(self.now, &lost);
                 continue;
             }
             acked += 1;
             marked = segment.marked;
             newest = Some(segment);
         }
-        self.delivered += u64::from(acked);
-        self.delivered_ce += if marked { u64::from(acked) } else { 0 };
+        self.meter.on_delivered(acked, marked);
         self.run_timers();
         self.change_state(lost > 0, marked);
-        let rate = newest.map(|segment| self.measure(&segment)).unwrap_or_default();
-        let rtt = newest.map(|segment| self.now.since(segment.sent_at));
+        let (rtt, rate) = newest.map(|segment| self.meter.sample(self.now, &segment.sent)).unzip();
         self.last = AckSample {
             state: self.reduction.map_or(CaState::Open, |(state, _)| state),
             may_grow: acked > 0 && self.reduction.is_none(),
@@ -293,18 +234,13 @@ impl<C: Registered> Path<C> {
             cum_acked: acked + lost,
             lost,
             rtt,
-            srtt: self.srtt,
-            min_rtt: self.min_rtt,
             prior_in_flight,
             in_flight: self.flight.len() as u32,
             una: self.una,
             next: self.next,
-            delivered: self.delivered,
-            delivered_ce: self.delivered_ce,
-            total_lost: self.total_lost,
             ece: marked,
-            rate,
-            ..AckSample::default()
+            rate: rate.unwrap_or_default(),
+            ..self.meter.ack_sample()
         };
         self.control.on_ack(self.now, &self.last);
     }
@@ -313,19 +249,6 @@ impl<C: Registered> Path<C> {
         while let Some(at) = self.control.next_timer().filter(|&at| at <= self.now) {
             self.control.on_timer(at);
         }
-    }
-
-    fn report_loss(&mut self, segment: &InFlight) {
-        self.total_lost += 1;
-        let lost = Lost {
-            seq: self.una - 1,
-            tx_in_flight: segment.tx_in_flight,
-            prior_delivered: segment.delivered,
-            prior_lost: segment.total_lost,
-            total_lost: self.total_lost,
-            app_limited: false,
-        };
-        self.control.on_packet_lost(self.now, &lost);
     }
 
     /// Begins a reduction on loss or mark, ends it when what was in flight then is acknowledged.
@@ -351,33 +274,12 @@ impl<C: Registered> Path<C> {
         self.control.save();
         self.control.on_congestion(self.now, &event);
     }
-
-    /// Updates RTT statistics and takes the delivery-rate sample of the newest segment.
-    fn measure(&mut self, newest: &InFlight) -> RateSample {
-        let rtt = self.now.since(newest.sent_at);
-        self.min_rtt = self.min_rtt.min(rtt);
-        self.srtt = if self.srtt == Span::ZERO { rtt } else { (self.srtt * 7 + rtt) / 8 };
-        let ack_phase = self.now.since(newest.delivered_at);
-        let send_phase = newest.sent_at.since(newest.first_sent_at);
-        self.delivered_at = self.now;
-        self.first_sent_at = newest.sent_at;
-        RateSample {
-            delivered: Some((self.delivered - newest.delivered) as u32),
-            interval: ack_phase.max(send_phase),
-            prior_delivered: newest.delivered,
-            prior_delivered_ce: newest.delivered_ce,
-            prior_lost: newest.total_lost,
-            tx_in_flight: newest.tx_in_flight,
-            app_limited: false,
-            retransmitted: false,
-        }
-    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::reno::{Params, Reno};
     use super::*;
+    use crate::cc::reno::{Params, Reno};
 
     #[test]
     fn reno_doubles_then_halves_then_climbs_by_one() {
@@ -397,6 +299,11 @@ mod tests {
         path.run(Span::from_secs(60));
         let share = path.delivered() as f64 / 60_000.0;
         assert!((0.85..=1.0).contains(&share), "{share}");
-        assert!(path.cwnd() <= 151 && path.srtt > path.rtt, "{} {:?}", path.cwnd(), path.srtt);
+        assert!(
+            path.cwnd() <= 151 && path.last.srtt > path.rtt,
+            "{} {:?}",
+            path.cwnd(),
+            path.last.srtt
+        );
     }
 }

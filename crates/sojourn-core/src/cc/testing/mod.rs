@@ -1,0 +1,64 @@
+//! Senders for tests of controls, without protocol: [`Path`] takes one control through rounds,
+//! losses and marks of a test's choosing, [`Bottleneck`] shows what several flows make of a queue
+//! in time. Both measure with [`Meter`].
+
+mod bottleneck;
+mod meter;
+mod observing;
+mod path;
+
+pub use bottleneck::{Bottleneck, Flow};
+pub use meter::{Meter, Snapshot};
+pub use path::Path;
+
+use super::{CongestionControl, ControlInit, Registered};
+use crate::observe::Observed;
+use crate::rng::StreamKey;
+use crate::units::{Span, Time};
+
+/// IP packet of a full segment and its payload, in bytes.
+pub const PACKET: u32 = 1500;
+/// Payload of a full segment in bytes.
+pub const MSS: u32 = 1448;
+
+/// What a control is told at the start.
+pub fn init() -> ControlInit {
+    ControlInit {
+        initial_window: 10,
+        mss: MSS,
+        packet_size: PACKET,
+        now: Time::ZERO,
+        paced: false,
+        base_rtt: Span::from_millis(100),
+        random: StreamKey::root(7),
+    }
+}
+
+/// A control with its default parameters but for `change`.
+pub fn control<C: Registered>(change: impl FnOnce(&mut C::Params)) -> Box<dyn CongestionControl> {
+    let mut params = C::Params::default();
+    change(&mut params);
+    Box::new(C::new(params, &init()))
+}
+
+/// The number that a control lets be observed under this name; NaN if none.
+pub fn number(control: &dyn CongestionControl, name: &str) -> f64 {
+    let mut found = f64::NAN;
+    control.observe(&mut |key, value| {
+        if let (true, Observed::Number(value)) = (key == name, value) {
+            found = value;
+        }
+    });
+    found
+}
+
+/// The word that a control lets be observed under this name; empty if none.
+pub fn word(control: &dyn CongestionControl, name: &str) -> String {
+    let mut found = String::new();
+    control.observe(&mut |key, value| {
+        if let (true, Observed::Text(value)) = (key == name, value) {
+            found = value.to_owned();
+        }
+    });
+    found
+}
