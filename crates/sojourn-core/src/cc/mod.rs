@@ -16,6 +16,28 @@
 //! | `ssthresh` | `on_congestion` with [`Event::Loss`], [`Event::Ecn`] or [`Event::Rto`]; read back from `decision().ssthresh` |
 //! | `undo_cwnd` | `undo` |
 //! | `set_state`, `cwnd_event` | the other events |
+//!
+//! # The order of calls
+//!
+//! The sender reads `decision` before it acts on what it told.
+//!
+//! 1. When the handshake is complete: `on_established`, before any data is sent.
+//! 2. On an ACK while data is outstanding, after the sender's own measurements:
+//!    - a tail loss probe that repaired a loss: `save`, [`Event::Loss`], [`Event::ReductionEnd`],
+//!      [`Event::Recovered`];
+//!    - the end of an episode whose last segment it acknowledges: [`Event::ReductionEnd`] (not
+//!      told to a control that owns recovery), or `undo` if the reduction was for nothing; then
+//!      [`Event::Recovered`];
+//!    - `on_packet_lost` for every segment now taken for lost;
+//!    - where a reduction begins, `save` and then [`Event::Loss`] or [`Event::Ecn`];
+//!    - last `on_ack`, whose sample has the state that all this led to.
+//! 3. When the retransmission timer fires: `on_packet_lost` for every segment, `save` if a new
+//!    threshold is due, [`Event::Rto`]; no `on_ack`. RACK's reordering timer likewise, with
+//!    [`Event::Loss`].
+//! 4. Before data is sent: [`Event::Restart`] after idle or an unused window, [`Event::TxStart`] if
+//!    nothing is in flight. `on_sent` after each segment, so after the calls of the ACK or timer
+//!    that let it go.
+//! 5. At `next_timer`: `on_timer`, before timers of the sender's own that are due as well.
 
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -304,7 +326,7 @@ pub trait CongestionControl: Send {
     /// A segment was sent or retransmitted.
     fn on_sent(&mut self, _now: Time, _sent: &Sent) {}
 
-    /// A segment was marked lost; called before the ACK's `on_ack`.
+    /// A segment was marked lost; called before the reduction that follows and the ACK's `on_ack`.
     fn on_packet_lost(&mut self, _now: Time, _lost: &Lost) {}
 
     /// When `on_timer` wants to be called next, if at all.

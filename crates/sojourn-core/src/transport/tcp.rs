@@ -78,6 +78,8 @@ pub struct TcpInit {
 }
 
 #[cfg(test)]
+mod callbacks;
+#[cfg(test)]
 mod script;
 #[cfg(test)]
 mod tests;

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use super::*;
 use crate::catalogue::builtin;
+use crate::cc::CongestionControl;
 use crate::packet::{Address, Direction, Ecn, Flags, Header, Packet, TcpSegment};
 use crate::record::FlowCounters;
 use crate::rng::StreamKey;
@@ -16,7 +17,8 @@ pub struct Rig {
     pub now: Time,
     pub sender: Sender,
     pub receiver: Receiver,
-    delay: Span,
+    /// One-way delay of packets sent from now on.
+    pub delay: Span,
     /// Time that a data packet takes on the bottleneck, and when that is free.
     pub serialisation: Span,
     free_at: Time,
@@ -62,16 +64,19 @@ fn ack_of(packet: &Packet) -> crate::packet::TcpAck {
 
 impl Rig {
     pub fn new(init: TcpInit, control: &str, rtt_ms: u64) -> Self {
-        let rtt = Span::from_millis(rtt_ms);
-        let about = Sender::control_init(&init, rtt, StreamKey::root(1));
+        let about = Sender::control_init(&init, Span::from_millis(rtt_ms), StreamKey::root(1));
         let params = serde_json::Map::new();
         let control =
             (builtin().find::<Cca>(control).unwrap().make)(&params, &about, builtin()).unwrap();
+        Rig::with(init, control, rtt_ms)
+    }
+
+    pub fn with(init: TcpInit, control: Box<dyn CongestionControl>, rtt_ms: u64) -> Self {
         Rig {
             now: Time::ZERO,
             sender: Sender::new(init, control),
             receiver: Receiver::new(init),
-            delay: rtt / 2,
+            delay: Span::from_millis(rtt_ms) / 2,
             serialisation: Span::ZERO,
             free_at: Time::ZERO,
             to_receiver: VecDeque::new(),
