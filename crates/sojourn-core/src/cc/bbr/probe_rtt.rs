@@ -15,8 +15,8 @@ pub struct ProbeRtt {
     pub done_at: Option<Time>,
     /// Whether a round has passed since.
     pub round_done: bool,
-    /// Segments sent while `delivered` was in this range were sent with the minimal window:
-    /// their rate samples do not speak for the path.
+    /// Segments sent while `delivered` was in this range, in the last such phase, were sent with the
+    /// minimal window: their rate samples do not speak for the path.
     limited: Option<(u64, u64)>,
 }
 
@@ -27,13 +27,17 @@ impl ProbeRtt {
         self.limited.is_some_and(|(from, to)| (from..=to).contains(&prior_delivered))
     }
 
-    /// What is sent from here on is held back by the minimal window.
+    /// A phase begins; it ends once little enough is in flight for long enough.
+    pub fn enter(&mut self, ack: &AckSample) {
+        self.done_at = None;
+        self.limited = Some((ack.delivered, ack.delivered));
+    }
+
+    /// What is sent until all that is in flight now is delivered is held back by the minimal window.
     pub fn mark_limited(&mut self, ack: &AckSample) {
-        let from = match self.limited {
-            Some((from, to)) if ack.delivered <= to => from,
-            _ => ack.delivered,
-        };
-        self.limited = Some((from, ack.delivered + u64::from(ack.in_flight)));
+        if let Some((_, to)) = &mut self.limited {
+            *to = ack.delivered + u64::from(ack.in_flight);
+        }
     }
 }
 
@@ -51,7 +55,7 @@ impl Bbr {
         if expired && !self.idle_restart && self.mode != Mode::ProbeRtt {
             self.save_cwnd();
             self.mode = Mode::ProbeRtt;
-            self.probe_rtt.done_at = None;
+            self.probe_rtt.enter(ack);
         }
         if self.mode == Mode::ProbeRtt {
             self.probe_rtt(now, ack);
@@ -86,5 +90,24 @@ impl Bbr {
         } else {
             self.mode = Mode::Startup;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An ACK may cover more than was in flight at the last one: segments sent in between.
+    #[test]
+    fn every_segment_of_a_phase_is_limited() {
+        let mut probe = ProbeRtt::default();
+        let at = |delivered, in_flight| AckSample { delivered, in_flight, ..AckSample::default() };
+        assert!(!probe.limited(0));
+        probe.enter(&at(100, 150));
+        for (delivered, in_flight) in [(100, 150), (248, 2), (251, 1)] {
+            probe.mark_limited(&at(delivered, in_flight));
+        }
+        let limited: Vec<u64> = (90..300).filter(|sent_at| probe.limited(*sent_at)).collect();
+        assert_eq!(limited, (100..=252).collect::<Vec<_>>());
     }
 }

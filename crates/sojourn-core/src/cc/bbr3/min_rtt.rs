@@ -33,7 +33,7 @@ impl Bbr3 {
         if expired && !self.idle_restart && self.mode != Mode::ProbeRtt {
             self.save_cwnd();
             self.mode = Mode::ProbeRtt;
-            self.probe_rtt.done_at = None;
+            self.probe_rtt.enter(ack);
             self.ack_phase = AckPhase::ProbeStopping;
             self.next_round = ack.delivered;
         }
