@@ -22,8 +22,7 @@ mod nodes;
 fn wire(delay_ms: u64) -> Link {
     let keys = json!({ "delay": format!("{delay_ms} ms") });
     let spec = serde_json::from_value(keys).unwrap();
-    Link::build(&spec, LinkInit { recorded: false, ..LinkInit::default() }, builtin())
-        .unwrap()
+    Link::build(&spec, LinkInit { recorded: false, ..LinkInit::default() }, builtin()).unwrap()
 }
 
 /// The packet number `index`, of 1000 bytes.
