@@ -45,11 +45,11 @@ pub mod aggregation;
 pub mod bandwidth;
 mod cwnd;
 mod cycle;
-mod state;
 pub mod mode;
 pub mod pacer;
 mod policer;
 pub mod probe_rtt;
+mod state;
 
 use aggregation::{Aggregation, WINDOW_ROUNDS};
 use bandwidth::{Bandwidth, UNIT};

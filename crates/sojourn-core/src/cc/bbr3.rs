@@ -33,7 +33,7 @@ use super::bbr::mode::Mode;
 use super::bbr::pacer::Pacer;
 use super::bbr::probe_rtt::ProbeRtt;
 use super::{
-    AckSample, CaState, CongestionControl, Decision, ControlInit, Event, INFINITE_SSTHRESH, Lost,
+    AckSample, CaState, CongestionControl, ControlInit, Decision, Event, INFINITE_SSTHRESH, Lost,
     Registered, Sent,
 };
 use crate::observe::Observer;
@@ -43,11 +43,11 @@ use crate::units::{Rate, Span, Time};
 
 mod cwnd;
 mod cycle;
-mod state;
 mod ecn;
 mod lower;
 mod min_rtt;
 mod startup;
+mod state;
 mod upper;
 
 use cycle::{AckPhase, Phase};

@@ -35,7 +35,7 @@ use serde::{Deserialize, Serialize};
 
 use super::filter::MaxFilter;
 use super::{
-    AckSample, CongestionControl, Decision, ControlInit, Event, INFINITE_SSTHRESH, Registered, Sent,
+    AckSample, CongestionControl, ControlInit, Decision, Event, INFINITE_SSTHRESH, Registered, Sent,
 };
 use crate::error::FieldError;
 use crate::observe::Observer;

@@ -8,10 +8,10 @@
 //!
 //! `version` says whose Cubic:
 //!
-//! - `linux-6`: Linux since 5.6. HyStart's ACK train may last half the lowest RTT plus at most
+//! - `linux-6`: Linux since 5.6. HyStart's ACK train may last half the minimum RTT plus at most
 //!   1 ms, or the whole of it if packets are paced.
 //! - `linux-4.9`: Linux before 5.6 (also 5.1). HyStart on a millisecond clock, the train always
-//!   limited to half the lowest RTT, a round's lowest RTT taken from its first eight samples only.
+//!   limited to half the minimum RTT, a round's minimum RTT taken from its first eight samples only.
 //! - `ns3`: ns-3.42 `src/internet/model/tcp-cubic.cc`. Floating point on a continuous clock, the
 //!   count recomputed at every ACK, at most one segment of growth per ACK, slow start overshoots
 //!   the threshold, RTTs are smoothed ones and ignored for only 10 ms after a reduction, HyStart

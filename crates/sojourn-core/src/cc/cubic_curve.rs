@@ -93,7 +93,7 @@ impl CubicCurve {
         *self = CubicCurve::new(self.settings);
     }
 
-    /// Lowest RTT known to the curve.
+    /// Minimum RTT known to the curve.
     pub fn delay_min(&self) -> Option<Span> {
         self.delay_min
     }

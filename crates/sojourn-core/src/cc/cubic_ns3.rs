@@ -54,7 +54,7 @@ impl Ns3Curve {
         self.delay_min = None;
     }
 
-    /// Lowest RTT known to the curve.
+    /// Minimum RTT known to the curve.
     pub fn delay_min(&self) -> Option<Span> {
         self.delay_min
     }

@@ -19,8 +19,8 @@
 
 use super::cubic_curve::{CubicCurve, SCALE, Settings};
 use super::hystart::{self, Detect, HyStart};
-use super::window::Window;
 use super::law::{WindowLaw, Windowed};
+use super::window::Window;
 use super::{AckSample, ControlInit, EcnMode, Event};
 use crate::observe::Observer;
 use crate::registry::NoParams;
@@ -73,8 +73,7 @@ impl Law {
     fn measure(&mut self, window: &mut Window, now: Time, ack: &AckSample) {
         let Some(rtt) = ack.rtt else { return };
         let taken = self.curve.on_rtt(now, rtt);
-        if let (true, Some(lowest)) = (taken && window.in_slow_start(), self.curve.delay_min())
-        {
+        if let (true, Some(lowest)) = (taken && window.in_slow_start(), self.curve.delay_min()) {
             self.hystart.on_rtt(now, rtt, lowest, ack, window);
         }
     }
@@ -150,8 +149,8 @@ impl WindowLaw for Law {
 mod tests {
     use super::super::testing::init;
     use super::*;
-    use crate::cc::Registered;
     use crate::cc::CongestionControl;
+    use crate::cc::Registered;
     use crate::units::Span;
 
     fn ack(esce: bool) -> AckSample {

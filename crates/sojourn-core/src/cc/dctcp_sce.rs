@@ -13,8 +13,8 @@
 //! of the window that follows it; `loss_cwnd` (segments), the window before the last reduction, or
 //! the largest since.
 
-use super::sce_window::SceCounter;
 use super::law::{WindowLaw, Windowed};
+use super::sce_window::SceCounter;
 use super::window::Window;
 use super::{AckSample, ControlInit, EcnMode, Event};
 use crate::observe::Observer;
@@ -75,7 +75,9 @@ impl WindowLaw for Law {
         let kept = window.ssthresh;
         window.on_event(event, |_| threshold);
         match event {
-            Event::ReductionEnd { .. } => self.cut(window, if self.sce.recent_sce() { 3 } else { 2 }),
+            Event::ReductionEnd { .. } => {
+                self.cut(window, if self.sce.recent_sce() { 3 } else { 2 })
+            }
             Event::Rto { .. } => window.ssthresh = kept,
             _ => {}
         }

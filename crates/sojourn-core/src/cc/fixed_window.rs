@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    AckSample, CongestionControl, Decision, ControlInit, Event, INFINITE_SSTHRESH, Registered,
+    AckSample, CongestionControl, ControlInit, Decision, Event, INFINITE_SSTHRESH, Registered,
 };
 use crate::error::FieldError;
 use crate::quantity::Packets;

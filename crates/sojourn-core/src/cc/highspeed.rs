@@ -10,8 +10,8 @@
 //!
 //! Observes: `a` (segments per window of ACKs), `b` (share of the window).
 
-use super::window::Window;
 use super::law::{WindowLaw, Windowed};
+use super::window::Window;
 use super::{AckSample, ControlInit, Event};
 use crate::observe::Observer;
 use crate::registry::NoParams;

@@ -1,5 +1,5 @@
 //! H-TCP: the longer since the last congestion, the faster the window grows; the cut follows the
-//! ratio of the lowest to the highest RTT.
+//! ratio of the lowest to the maximum RTT.
 //!
 //! Model: Linux `net/ipv4/tcp_htcp.c`, the same in 4.9 and 6.x; Leith, Shorten, "H-TCP: TCP for
 //! high-speed and long-distance networks", PFLDnet 2004. With D the seconds since the last
@@ -19,8 +19,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::jiffies::{HZ, jiffies, jiffies_of};
-use super::window::Window;
 use super::law::{WindowLaw, Windowed};
+use super::window::Window;
 use super::{AckSample, CaState, ControlInit, Event};
 use crate::observe::Observer;
 use crate::units::{Span, Time};
@@ -154,7 +154,7 @@ impl Law {
         self.alpha = 2 * factor * (ONE - self.beta);
     }
 
-    /// Chooses alpha and beta at a congestion; the highest RTT fades slowly afterwards.
+    /// Chooses alpha and beta at a congestion; the maximum RTT fades slowly afterwards.
     fn update(&mut self, now: u64) {
         self.update_beta();
         self.update_alpha(now);
@@ -356,6 +356,10 @@ mod tests {
         path.run(Span::from_secs(60));
         let share = (path.delivered() - before) as f64 / 120_000.0;
         assert!(share > 0.97, "{share}");
-        assert!((0.6..0.72).contains(&(path.control.law.beta as f64 / 128.0)), "{}", path.control.law.beta);
+        assert!(
+            (0.6..0.72).contains(&(path.control.law.beta as f64 / 128.0)),
+            "{}",
+            path.control.law.beta
+        );
     }
 }

@@ -15,8 +15,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::window::Window;
 use super::law::{WindowLaw, Windowed};
+use super::window::Window;
 use super::{AckSample, CaState, ControlInit, Event};
 use crate::error::FieldError;
 use crate::observe::Observer;
@@ -110,13 +110,7 @@ impl WindowLaw for Law {
     type Params = Params;
 
     fn new(params: Params, _init: &ControlInit) -> Self {
-        Law {
-            rtt0: params.rtt0,
-            
-            rho8: 8,
-            lowest_srtt: Span::MAX,
-            fraction: 0,
-        }
+        Law { rtt0: params.rtt0, rho8: 8, lowest_srtt: Span::MAX, fraction: 0 }
     }
 
     /// Before the round-trip time is known.

@@ -1,5 +1,5 @@
 //! HyStart: leaves slow start before it overflows the queue, when the train of ACKs of a round
-//! lasts about half a round trip, or when the round's lowest RTT has risen.
+//! lasts about half a round trip, or when the round's minimum RTT has risen.
 //!
 //! Model: Linux `net/ipv4/tcp_cubic.c` (Ha and Rhee, "Taming the elephants", 2008), usable by any
 //! window-based control. Implementations differ; [`Rules`] holds what differs.
@@ -27,11 +27,11 @@ pub enum Detect {
 /// How long an ACK train may last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum TrainLimit {
-    /// The lowest RTT plus an allowance for aggregation; half of it unless packets are paced.
+    /// The minimum RTT plus an allowance for aggregation; half of it unless packets are paced.
     HalfUnlessPaced,
-    /// Half the lowest RTT.
+    /// Half the minimum RTT.
     Half,
-    /// The lowest RTT.
+    /// The minimum RTT.
     Whole,
 }
 
@@ -43,10 +43,10 @@ pub struct Rules {
     /// Resolution of delays, in nanoseconds.
     delay: u64,
     train: TrainLimit,
-    /// The delay may rise by the lowest RTT over this, within 4 ms and `most_rise`.
+    /// The delay may rise by the minimum RTT over this, within 4 ms and `most_rise`.
     divisor: u64,
     most_rise: Span,
-    /// Whether the round's lowest RTT keeps falling after the first samples.
+    /// Whether the round's minimum RTT keeps falling after the first samples.
     keep_lowest: bool,
     /// Whether rounds are counted when the window grows (else at every RTT sample).
     round_at_growth: bool,

@@ -17,8 +17,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::window::Window;
 use super::law::{WindowLaw, Windowed};
+use super::window::Window;
 use super::{AckSample, ControlInit, Event};
 use crate::observe::Observer;
 use crate::units::Time;

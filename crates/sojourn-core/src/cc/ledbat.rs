@@ -8,7 +8,7 @@
 //! than one segment.
 //!
 //! Deviations: delays are round-trip times instead of one-way delays, as TCP measures them, so a
-//! queue on the way back counts too; the sender's proportional rate reduction spreads the halving.
+//! queue on the reverse path counts too; the sender's proportional rate reduction spreads the halving.
 //!
 //! Observes: `queueing_delay`, the difference of `current_delay` and `base_delay` (s).
 
@@ -18,7 +18,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    AckSample, CongestionControl, Decision, ControlInit, Event, INFINITE_SSTHRESH, Registered,
+    AckSample, CongestionControl, ControlInit, Decision, Event, INFINITE_SSTHRESH, Registered,
 };
 use crate::error::FieldError;
 use crate::observe::Observer;
@@ -195,8 +195,8 @@ impl CongestionControl for Ledbat {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{Bottleneck, control};
     use super::super::reno::Reno;
+    use super::super::testing::{Bottleneck, control};
     use super::*;
 
     fn mean_wait_ms(path: &Bottleneck, before: (Span, u64)) -> f64 {

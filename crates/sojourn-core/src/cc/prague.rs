@@ -27,7 +27,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    AckSample, CongestionControl, Decision, ControlInit, EcnMode, Event, INFINITE_SSTHRESH,
+    AckSample, CongestionControl, ControlInit, Decision, EcnMode, Event, INFINITE_SSTHRESH,
     Registered,
 };
 use crate::error::FieldError;
@@ -296,7 +296,8 @@ mod tests {
         path.run(10.0, |_, _, _, _| {});
         let before = [path.flows[0].meter.delivered, path.flows[1].meter.delivered];
         path.run(70.0, |_, _, _, _| {});
-        (path.flows[0].meter.delivered - before[0]) as f64 / (path.flows[1].meter.delivered - before[1]) as f64
+        (path.flows[0].meter.delivered - before[0]) as f64
+            / (path.flows[1].meter.delivered - before[1]) as f64
     }
 
     #[test]

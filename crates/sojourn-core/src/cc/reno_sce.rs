@@ -24,8 +24,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::sce_window::SceCounter;
 use super::law::{WindowLaw, Windowed};
+use super::sce_window::SceCounter;
 use super::window::Window;
 use super::{AckSample, ControlInit, EcnMode, Event};
 use crate::observe::Observer;
@@ -145,9 +145,9 @@ impl WindowLaw for Law {
 mod tests {
     use super::super::testing::init;
     use super::*;
-    use crate::cc::{CongestionControl, Registered};
     use crate::cc::INFINITE_SSTHRESH;
     use crate::cc::sce_window::settled;
+    use crate::cc::{CongestionControl, Registered};
 
     #[test]
     fn stands_still_at_the_published_share_of_marks() {

@@ -1,4 +1,4 @@
-//! RTT bookkeeping shared by Vegas, Veno and YeAH: the lowest RTT ever and that of the present
+//! RTT bookkeeping shared by Vegas, Veno and YeAH: the minimum RTT ever and that of the present
 //! round (Linux `struct vegas`, `net/ipv4/tcp_vegas.c`).
 
 use super::{AckSample, CaState, Event};
@@ -7,12 +7,12 @@ use crate::observe::Observer;
 /// No RTT known (the kernel's 0x7fffffff).
 pub const UNKNOWN: u32 = 0x7fff_ffff;
 
-/// Lowest RTTs in microseconds. As in the kernel, each is one more than measured, so never zero.
+/// Minimum RTTs in microseconds. As in the kernel, each is one more than measured, so never zero.
 #[derive(Clone, Copy, Debug)]
 pub struct RoundRtt {
-    /// Lowest RTT since the start, or since the last idle period.
+    /// Minimum RTT since the start, or since the last idle period.
     pub base: u32,
-    /// Lowest RTT of the present round.
+    /// Minimum RTT of the present round.
     pub lowest: u32,
     /// RTT samples of the present round.
     pub samples: u32,

@@ -10,7 +10,7 @@
 //! Deviations from the paper, all of them Linux's: slow start doubles every round trip, not every
 //! other; the estimate divides by base, not by RTT; loss recovery is the sender's. As in Linux, the
 //! window changes whether or not it limits sending, and an idle period forgets the base RTT. Because
-//! the round's lowest RTT is that of its first ACKs, slow start reaches about three times the
+//! the round's minimum RTT is that of its first ACKs, slow start reaches about three times the
 //! bandwidth-delay product if the buffer holds that much.
 //!
 //! Observes: `diff`, the segments waiting in the network (of the last round judged); `base_rtt` and
@@ -19,9 +19,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::law::{WindowLaw, Windowed};
 use super::round_rtt::RoundRtt;
 use super::window::Window;
-use super::law::{WindowLaw, Windowed};
 use super::{AckSample, ControlInit, Event};
 use crate::error::FieldError;
 use crate::observe::Observer;

@@ -1,11 +1,11 @@
-//! Westwood+: after congestion, the window becomes the estimated bandwidth times the lowest RTT.
+//! Westwood+: after congestion, the window becomes the estimated bandwidth times the minimum RTT.
 //!
 //! Model: Linux `net/ipv4/tcp_westwood.c`, the same in 4.9 and 6.x; Grieco, Mascolo, "Performance
 //! evaluation and comparison of Westwood+, New Reno and Vegas TCP congestion control", CCR 2004.
 //! Growth is Reno's. Acknowledged bytes are counted over windows of at least the last RTT and
 //! 50 ms; their rate passes through two low-pass filters of gain 1/8. At the end of a window
-//! reduction, window and threshold become bandwidth times lowest RTT (at least 2); during it, the
-//! threshold is Reno's. A timeout sets the threshold so, too, and forgets the lowest RTT.
+//! reduction, window and threshold become bandwidth times minimum RTT (at least 2); during it, the
+//! threshold is Reno's. A timeout sets the threshold so, too, and forgets the minimum RTT.
 //!
 //! The arithmetic is the kernel's: whole bytes per tick, ticks of 1 ms (a kernel with HZ = 1000);
 //! truncation leaves an estimate up to 15 bytes per tick (0.12 Mbit/s) low. A duplicate ACK counts as one segment, which
@@ -14,8 +14,8 @@
 //! Observes: `bandwidth` (Mbit/s), `rtt` and `min_rtt` (s; 20 s until the first sample).
 
 use super::jiffies::{HZ, jiffies, jiffies_of};
-use super::window::Window;
 use super::law::{WindowLaw, Windowed};
+use super::window::Window;
 use super::{AckSample, ControlInit, Event};
 use crate::observe::Observer;
 use crate::registry::NoParams;
@@ -92,7 +92,7 @@ impl Law {
         }
     }
 
-    /// Bandwidth times lowest RTT, in segments.
+    /// Bandwidth times minimum RTT, in segments.
     fn bdp(&self) -> u32 {
         (self.bandwidth * self.min_rtt / self.mss).clamp(2, 1 << 30) as u32
     }

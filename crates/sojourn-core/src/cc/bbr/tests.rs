@@ -1,6 +1,6 @@
 //! BBR version 1 on a synthetic path, against its published state machine.
 
-use super::super::testing::{number, word, Bottleneck, control};
+use super::super::testing::{Bottleneck, control, number, word};
 use super::*;
 
 fn bbr(version: Stack) -> Box<dyn CongestionControl> {

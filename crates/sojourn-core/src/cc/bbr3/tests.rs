@@ -1,6 +1,6 @@
 //! BBR version 3 on a synthetic path, against its published state machine.
 
-use super::super::testing::{number, word, Flow, Bottleneck, control, init};
+use super::super::testing::{Bottleneck, Flow, control, init, number, word};
 use super::*;
 use crate::packet::Ecn;
 

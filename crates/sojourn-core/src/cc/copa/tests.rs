@@ -1,7 +1,7 @@
 //! Copa on a synthetic path.
 
-use super::super::testing::{Bottleneck, control};
 use super::super::reno::Reno;
+use super::super::testing::{Bottleneck, control};
 use super::*;
 
 fn copa(version: Version, delta: f64) -> Box<dyn CongestionControl> {
@@ -33,8 +33,9 @@ fn keeps_a_few_reciprocals_of_delta_in_the_queue() {
 #[test]
 fn two_flows_share_equally() {
     for version in [Version::Nsdi18, Version::Sliq] {
-        let mut path =
-            Bottleneck::new(48.0, 10_000).flow(40.0, copa(version, 0.5)).flow(40.0, copa(version, 0.5));
+        let mut path = Bottleneck::new(48.0, 10_000)
+            .flow(40.0, copa(version, 0.5))
+            .flow(40.0, copa(version, 0.5));
         path.run(10.0, |_, _, _, _| {});
         let before: Vec<u64> = path.flows.iter().map(|flow| flow.meter.delivered).collect();
         path.run(60.0, |_, _, _, _| {});
@@ -53,7 +54,8 @@ fn competes_with_reno_only_when_it_may() {
         let reno = control::<Reno>(|_| {});
         let mut path = Bottleneck::new(24.0, 160).flow(40.0, copa).flow(40.0, reno);
         path.run(120.0, |_, _, _, _| {});
-        path.flows[0].meter.delivered as f64 / (path.flows[0].meter.delivered + path.flows[1].meter.delivered) as f64
+        path.flows[0].meter.delivered as f64
+            / (path.flows[0].meter.delivered + path.flows[1].meter.delivered) as f64
     };
     let (meek, bold) = (share(false), share(true));
     assert!(meek < 0.2 && bold > 0.3, "{meek} {bold}");
