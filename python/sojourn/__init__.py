@@ -5,6 +5,7 @@
 >>> result.flows, result.links, result.net, result.series, result.plot()
 >>> sojourn.sweep("grid.toml").summary
 >>> sojourn.open("results/cubic-friendliness")
+>>> sojourn.plot("results/buffers-sweep", "share(bbr)", x="topology.bottleneck.queue.limit")
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from sojourn.errors import ScenarioError, SojournError
 if TYPE_CHECKING:
     from sojourn.engine import run
     from sojourn.metrics import metric
+    from sojourn.report.plot import plot
     from sojourn.result import Result
     from sojourn.scenario import Scenario, load
     from sojourn.sweeps.stored import Sweep, sweep
@@ -30,6 +32,7 @@ __all__ = [
     "load",
     "metric",
     "open",
+    "plot",
     "run",
     "sweep",
 ]
@@ -40,6 +43,7 @@ _HOMES = {
     "load": ("sojourn.scenario", "load"),
     "metric": ("sojourn.metrics", "metric"),
     "open": ("sojourn.sweeps.stored", "open_directory"),
+    "plot": ("sojourn.report.plot", "plot"),
     "run": ("sojourn.engine", "run"),
     "sweep": ("sojourn.sweeps.stored", "sweep"),
 }

@@ -25,6 +25,7 @@ COMMANDS = {
     "sweep": ("sojourn.cli.sweep", "Run a grid of scenarios."),
     "merge": ("sojourn.cli.merge", "Unite the parts of a sweep."),
     "reproduce": ("sojourn.cli.reproduce", "Run a published evaluation."),
+    "plot": ("sojourn.cli.plot", "Draw a metric of a run or a sweep."),
     "report": ("sojourn.cli.report", "Write a static HTML report."),
     "new": ("sojourn.cli.new", "Write the file of a new scenario, control, queue, ..."),
     "capacity": ("sojourn.cli.capacity", "What a network can carry within a deadline."),

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 if TYPE_CHECKING:
     from sojourn.result import Result
 
-Style = Literal["line", "step", "points", "mark", "star", "up", "down"]
+Style = Literal["line", "joined", "step", "points", "dots", "mark", "star", "up", "down"]
 
 #: Okabe and Ito's colours, distinguishable by colour-blind readers; black is for the joint values.
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#F0E442")
@@ -29,6 +29,8 @@ class Line:
     color: str
     style: Style = "line"
     dash: str = "solid"
+    #: Half widths of the intervals at the points, NaN for none.
+    error: ArrayLike | None = None
 
 
 @dataclass(frozen=True)
@@ -43,11 +45,13 @@ class Band:
 
 @dataclass(frozen=True)
 class Boxes:
-    """Box plots side by side."""
+    """Box plots side by side, one at each name."""
 
     names: Sequence[str]
     values: Sequence[ArrayLike]
     color: str = PALETTE[0]
+    #: Named in the legend where a panel has several.
+    label: str = ""
 
 
 @dataclass(frozen=True)
@@ -60,6 +64,8 @@ class Heat:
     label: str
     #: Whether colours follow the logarithm, on paper.
     log: bool = False
+    #: Values at the ends of the colours, where several maps have them in common.
+    limits: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True)
@@ -74,8 +80,13 @@ class Panel:
     #: Whether the horizontal axis is logarithmic.
     log_x: bool = False
     bands: Sequence[Band] = ()
-    boxes: Boxes | None = None
+    #: Beside each other at each name, which all have in common.
+    boxes: Sequence[Boxes] = ()
     heat: Heat | None = None
+    #: Above the panel.
+    title: str = ""
+    #: Where the horizontal axis has ticks, and what they say; otherwise at round numbers.
+    ticks: Sequence[tuple[float, str]] = ()
 
 
 @dataclass(frozen=True)
@@ -86,6 +97,10 @@ class Chart:
     caption: str
     panels: Sequence[Panel]
     stacked: bool = False
+    #: What the figure itself says below its panels.
+    note: str = ""
+    #: Whether it is sized for a paper: a panel for a column, several for the width of the page.
+    fitted: bool = False
 
 
 Builder = Callable[["Result"], Chart]

@@ -114,7 +114,7 @@ def boxes(
         drawn = samples.filter(*match).select(pl.col(metric).drop_nulls().cast(pl.Float64))
         values.append(drawn.collect()[metric].to_numpy())
         names.append(_name([entry[c] for c in (*point, "member")]))
-    panel = Panel("", axis_label(metric), [], boxes=Boxes(names, values))
+    panel = Panel("", axis_label(metric), [], boxes=[Boxes(names, values)])
     caption = "Median, quartiles and outliers over replications."
     return Chart(f"{metric} over replications", caption, [panel])
 

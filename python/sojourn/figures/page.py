@@ -9,14 +9,21 @@ import numpy as np
 from sojourn.figures.chart import Band, Boxes, Chart, Heat, Line, Panel
 
 _DASHES = {"solid": "solid", "dashed": "dash", "dotted": "dot", "dashdot": "dashdot"}
-_SYMBOLS = {"mark": ("circle", 12), "star": ("star", 18), "up": ("triangle-up", 12)}
+#: More panels than this stand above each other.
+_MOST_BESIDE = 3
+_SYMBOLS = {
+    "dots": ("circle", 6),
+    "mark": ("circle", 12),
+    "star": ("star", 18),
+    "up": ("triangle-up", 12),
+}
 _SYMBOLS["down"] = ("triangle-down", 12)
 
 
 def render(chart: Chart) -> dict[str, Any]:
     """The chart as plotly's ``data`` and ``layout``."""
     count = len(chart.panels)
-    stacked = chart.stacked or any(panel.heat for panel in chart.panels)
+    stacked = chart.stacked or count > _MOST_BESIDE or any(panel.heat for panel in chart.panels)
     rows, columns = (count, 1) if stacked else (1, count)
     heat = any(panel.heat for panel in chart.panels)
     layout: dict[str, Any] = {
@@ -32,6 +39,8 @@ def render(chart: Chart) -> dict[str, Any]:
         "margin": {"t": 40, "r": 20, "l": 70, "b": 60},
         "legend": {"orientation": "h", "yref": "container", "y": 0, "yanchor": "bottom"},
         "hovermode": "closest",
+        "boxmode": "group",
+        "annotations": [],
         "paper_bgcolor": "rgba(0,0,0,0)",
         "plot_bgcolor": "rgba(0,0,0,0)",
     }
@@ -44,14 +53,23 @@ def render(chart: Chart) -> dict[str, Any]:
             "automargin": True,
             "rangemode": "tozero" if panel.from_zero else "normal",
         }
+        if chart.fitted and not heat and number > 1:
+            layout[f"yaxis{suffix}"]["matches"] = "y"
         if chart.stacked and number < count:
             layout[f"xaxis{suffix}"] = {"matches": f"x{count}"}
         if panel.log_x:
             layout[f"xaxis{suffix}"]["type"] = "log"
+        if panel.ticks:
+            at, names = zip(*panel.ticks, strict=True)
+            layout[f"xaxis{suffix}"] |= {"tickvals": at, "ticktext": names}
+        if panel.title:
+            layout["annotations"].append(_title(panel.title, suffix))
         if panel.heat:
             layout[f"xaxis{suffix}"]["type"] = layout[f"yaxis{suffix}"]["type"] = "category"
             bar = {"title": {"text": panel.heat.label, "side": "right"}}
             layout["coloraxis"] = {"colorscale": "Cividis", "colorbar": bar}
+            if panel.heat.limits:
+                layout["coloraxis"] |= dict(zip(("cmin", "cmax"), panel.heat.limits, strict=True))
         data += _traces(panel, suffix, first=number == 1)
     return {"data": data, "layout": layout}
 
@@ -60,8 +78,8 @@ def _traces(panel: Panel, suffix: str, *, first: bool) -> list[dict[str, Any]]:
     axes = {"xaxis": f"x{suffix}", "yaxis": f"y{suffix}"}
     traces = [_band(band) | axes for band in panel.bands]
     traces += [_trace(line, first=first) | axes for line in panel.lines]
-    if panel.boxes:
-        traces += _boxes(panel.boxes, axes)
+    for boxes in panel.boxes:
+        traces.append(_boxes(boxes, first=first) | axes)
     if panel.heat:
         traces.append(_heat(panel.heat) | axes)
     return traces
@@ -81,18 +99,27 @@ def _band(band: Band) -> dict[str, Any]:
     }
 
 
-def _boxes(boxes: Boxes, axes: dict[str, str]) -> list[dict[str, Any]]:
-    return [
-        {
-            "type": "box",
-            "name": name,
-            "y": _plain(values),
-            "marker": {"color": boxes.color},
-            "showlegend": False,
-            **axes,
-        }
+def _title(text: str, suffix: str) -> dict[str, Any]:
+    """A panel's title, above its axes."""
+    place = {"xref": f"x{suffix} domain", "yref": f"y{suffix} domain", "x": 0.5, "y": 1.0}
+    return {"text": text, "showarrow": False, "yanchor": "bottom", **place}
+
+
+def _boxes(boxes: Boxes, *, first: bool) -> dict[str, Any]:
+    at = [
+        name
         for name, values in zip(boxes.names, boxes.values, strict=True)
+        for _ in np.asarray(values)
     ]
+    return {
+        "type": "box",
+        "name": boxes.label,
+        "legendgroup": boxes.label,
+        "x": at,
+        "y": [value for values in boxes.values for value in _plain(values)],
+        "marker": {"color": boxes.color},
+        "showlegend": first and bool(boxes.label),
+    }
 
 
 def _heat(heat: Heat) -> dict[str, Any]:
@@ -113,6 +140,8 @@ def _trace(line: Line, *, first: bool) -> dict[str, Any]:
         "legendgroup": line.label or line.color,
         "showlegend": first and bool(line.label),
     }
+    if line.error is not None:
+        trace["error_y"] = {"array": _plain(line.error), "color": line.color, "thickness": 1}
     if line.style == "points":
         return trace | {
             "mode": "markers",
@@ -127,7 +156,7 @@ def _trace(line: Line, *, first: bool) -> dict[str, Any]:
         }
     shape = "hv" if line.style == "step" else "linear"
     style = {"color": line.color, "dash": _DASHES[line.dash], "width": 1.5, "shape": shape}
-    return trace | {"mode": "lines", "line": style}
+    return trace | {"mode": "lines+markers" if line.style == "joined" else "lines", "line": style}
 
 
 def _plain(values: Any) -> list[float | None]:

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from html import escape
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -20,6 +20,9 @@ from sojourn.store.place import PYTHON, claimed
 from sojourn.sweeps import directory as place
 from sojourn.sweeps import run, table
 from sojourn.sweeps.expand import plan
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 class Sweep:
@@ -53,6 +56,12 @@ class Sweep:
     def failures(self) -> list[tuple[str, str]]:
         """Point and error of the runs that failed."""
         return table.failures(self.directory)
+
+    def plot(self, y: str, **options: Any) -> Figure:
+        """A figure of a metric over the grid: see :func:`sojourn.plot`."""
+        from sojourn.report.plot import plot
+
+        return plot(self, y, **options)
 
     def __repr__(self) -> str:
         return f"<sojourn.Sweep {describe_sweep(self)}>"

@@ -83,11 +83,11 @@ def aggregate(
         return pl.DataFrame()
     long = pl.concat(parts)
     long = long.with_columns(pl.max(_DISTINCT).over(point) if point else pl.max(_DISTINCT))
-    metric = _rank("metric", [m.name for m in metrics()])
-    places = [_rank(path, grid[path]) for path in point if path in grid]
+    metric = rank("metric", [m.name for m in metrics()])
+    places = [rank(path, grid[path]) for path in point if path in grid]
     return (
         long.with_columns(ci95=_half_width(long))
-        .sort(*places, *point, metric, _rank("scope", _SCOPES), _ORDER)
+        .sort(*places, *point, metric, rank("scope", _SCOPES), _ORDER)
         .select(pl.exclude("std", _ORDER, _DISTINCT), _DISTINCT, *_numbers(long, point))
     )
 
@@ -115,10 +115,15 @@ def _over_replications(
 
 def _half_width(long: pl.DataFrame) -> pl.Series:
     """Of the confidence interval of the mean."""
-    n = long["n"].to_numpy()
-    quantile = stdtrit((n - 1).clip(1), 0.5 + _CONFIDENCE / 2)
-    width = long["std"] * pl.Series(quantile / n**0.5)
+    width = half_width(long["std"], long["n"])
     return width.set((long["n"] < 2) | (long[_DISTINCT] < 2), None)
+
+
+def half_width(std: pl.Series, n: pl.Series) -> pl.Series:
+    """Of the confidence interval of a mean of ``n`` values (Student's t)."""
+    count = n.to_numpy()
+    quantile = stdtrit((count - 1).clip(1), 0.5 + _CONFIDENCE / 2)
+    return std * pl.Series(quantile / count**0.5)
 
 
 def _numbers(long: pl.DataFrame, point: Sequence[str]) -> list[pl.Expr]:
@@ -135,7 +140,7 @@ def _numbers(long: pl.DataFrame, point: Sequence[str]) -> list[pl.Expr]:
     return [column.alias(name) for name, column in sorted(columns.items())]
 
 
-def _rank(column: str, values: Sequence[Any]) -> pl.Expr:
+def rank(column: str, values: Sequence[Any]) -> pl.Expr:
     """The places of a column's texts among ``values``; others come last."""
     places = {coordinate_text(value): place for place, value in enumerate(values)}
     return pl.col(column).replace_strict(places, default=len(places), return_dtype=pl.Int64)

@@ -1,0 +1,143 @@
+"""Panels of charts for papers: what is drawn on one pair of axes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.colors import LogNorm, Normalize
+from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator
+
+from sojourn.figures.chart import BLACK, Boxes, Heat, Line, Panel
+from sojourn.numbers import number
+
+_MARKERS = {
+    "dots": ("o", 4.0),
+    "mark": ("o", 8.0),
+    "star": ("*", 14.0),
+    "up": ("^", 8.0),
+    "down": ("v", 8.0),
+}
+#: Boxes at one name take so much of the distance to the next.
+_BOX = 0.6
+#: Names along an axis that have more letters than this to the inch stand upright.
+_MOST_LETTERS = 13
+#: Upright names are this large together (points), but none below the least and above the largest.
+_UPRIGHT_SIZE, _LEAST_SIZE, _LARGEST_SIZE = 160, 5, 9
+#: Larger heat maps, and those with narrower cells (inches), carry no numbers.
+_MOST_NUMBERS, _NUMBER = 100, 0.3
+
+
+def draw(figure: Figure, ax: Axes, panel: Panel) -> None:
+    """Draws what a panel shows."""
+    for band in panel.bands:
+        ax.fill_between(band.x, band.low, band.high, color=band.color, alpha=0.2, linewidth=0)
+    for line in panel.lines:
+        _draw_line(ax, line)
+    if panel.boxes:
+        _draw_boxes(ax, panel.boxes)
+    if panel.heat:
+        _draw_heat(figure, ax, panel.heat)
+    ax.set_xlabel(panel.x_label)
+    ax.set_ylabel(panel.y_label)
+    ax.set_title(panel.title, fontsize="medium")
+    if panel.log_x:
+        ax.set_xscale("log")
+    if panel.ticks:
+        ax.set_xticks([at for at, _ in panel.ticks], [name for _, name in panel.ticks])
+        ax.minorticks_off()
+        _fit_names(ax, [name for _, name in panel.ticks])
+
+
+def begin_at_zero(ax: Axes) -> None:
+    """Lets the vertical axis begin at zero or below."""
+    low, high = ax.get_ylim()
+    ax.set_ylim(min(0, low), high + 0.05 * (high - min(0, low)))
+
+
+def _draw_boxes(ax: Axes, boxes: Sequence[Boxes]) -> None:
+    names = boxes[0].names
+    width = _BOX / len(boxes)
+    for place, of in enumerate(boxes):
+        shift = (place - (len(boxes) - 1) / 2) * width
+        drawn = ax.boxplot(
+            [np.asarray(values) for values in of.values],
+            positions=[at + shift for at in range(len(names))],
+            widths=0.8 * width,
+            manage_ticks=False,
+            patch_artist=True,
+            boxprops={"facecolor": of.color, "alpha": 0.4},
+            medianprops={"color": BLACK},
+            flierprops={"markersize": 3},
+        )
+        if of.label:
+            drawn["boxes"][0].set_label(of.label)
+    ax.set_xticks(range(len(names)), names)
+    ax.set_xlim(-0.6, len(names) - 0.4)
+    _fit_names(ax, names)
+
+
+def _fit_names(ax: Axes, names: Sequence[str]) -> None:
+    """Turns names along the horizontal axis upright, and makes them small, where they are many."""
+    if max(map(len, names)) * len(names) > _MOST_LETTERS * _inches(ax):
+        size = min(_LARGEST_SIZE, max(_LEAST_SIZE, _UPRIGHT_SIZE / len(names)))
+        ax.tick_params(axis="x", rotation=90, labelsize=size)
+
+
+def _inches(ax: Axes) -> float:
+    """Its width."""
+    return float(ax.get_window_extent().width) / ax.figure.dpi
+
+
+def _draw_heat(figure: Figure, ax: Axes, heat: Heat) -> None:
+    values = np.asarray(heat.values, dtype=float)
+    norm = (LogNorm if heat.log else Normalize)(*(heat.limits or ()))
+    image = ax.imshow(values, origin="lower", aspect="auto", cmap="cividis", norm=norm)
+    ax.set_xticks(range(len(heat.columns)), heat.columns)
+    _fit_names(ax, heat.columns)
+    ax.set_yticks(range(len(heat.rows)), heat.rows)
+    ax.grid(visible=False)
+    ticks: Any = {"ticks": LogLocator(subs=(1, 2, 5)), "format": "%g"} if heat.log else {}
+    figure.colorbar(image, ax=ax, label=heat.label, **ticks).ax.minorticks_off()
+    if values.size > _MOST_NUMBERS or _inches(ax) / len(heat.columns) < _NUMBER:
+        return
+    for (row, column), value in np.ndenumerate(values):
+        color = "white" if norm(value) < 0.5 else BLACK
+        ax.text(column, row, number(float(value)), ha="center", va="center", color=color)
+
+
+def _draw_line(ax: Axes, line: Line) -> None:
+    x, y = np.asarray(line.x), np.asarray(line.y)
+    if line.style == "points":
+        ax.plot(x, y, ".", color=line.color, markersize=3, alpha=0.35)
+    elif line.style in _MARKERS:
+        marker, size = _MARKERS[line.style]
+        ax.plot(
+            x,
+            y,
+            marker,
+            color=line.color,
+            label=line.label,
+            markersize=size,
+            markeredgecolor="white",
+            linestyle="none",
+            zorder=3,
+        )
+    else:
+        drawstyle = "steps-post" if line.style == "step" else "default"
+        ax.plot(
+            x,
+            y,
+            color=line.color,
+            label=line.label,
+            linestyle=line.dash,
+            linewidth=1.2,
+            drawstyle=drawstyle,
+            marker="o" if line.style == "joined" else "",
+            markersize=3,
+        )
+    if line.error is not None:
+        ax.errorbar(x, y, line.error, fmt="none", ecolor=line.color, elinewidth=1, capsize=2)

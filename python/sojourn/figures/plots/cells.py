@@ -1,0 +1,98 @@
+"""Cells of a figure: what is drawn at one place, of which replications, over what averaged."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import isnan
+
+import polars as pl
+
+from sojourn.errors import ScenarioError
+from sojourn.figures.plots import words
+from sojourn.figures.plots.source import MEMBERS
+from sojourn.names import unknown
+from sojourn.sweeps.table import half_width
+
+#: Columns of values that are no axes.
+_NO_AXES = ("key", "replication", "value")
+
+
+@dataclass(frozen=True)
+class Cells:
+    """Values at the places of a figure."""
+
+    #: Columns: the chosen axes, ``replication`` and ``value``, one row per value.
+    rows: pl.DataFrame
+    #: What is averaged or pooled over, in words.
+    over: Sequence[str]
+
+
+def axes_of(rows: pl.DataFrame) -> list[str]:
+    """What may be chosen as an axis."""
+    return [name for name in rows.columns if name not in _NO_AXES]
+
+
+def check(chosen: Mapping[str, str | None], rows: pl.DataFrame) -> None:
+    """Refuses an option's axis that there is not."""
+    for option, axis in chosen.items():
+        if axis is not None and axis not in axes_of(rows):
+            raise ScenarioError(f"{option}: {unknown('axis', axis, axes_of(rows))}")
+
+
+def kept(rows: pl.DataFrame, where: Sequence[tuple[str, str]]) -> pl.DataFrame:
+    """The rows at which the axes have these values."""
+    for axis, value in where:
+        check({"--where": axis}, rows)
+        known = [str(v) for v in rows[axis].drop_nulls().unique(maintain_order=True)]
+        if value not in known:
+            raise ScenarioError(f"--where {axis}: {unknown('value', value, known)}")
+        rows = rows.filter(pl.col(axis).cast(pl.String) == value)
+    return rows
+
+
+def cells(rows: pl.DataFrame, chosen: Sequence[str]) -> Cells:
+    """The values by the chosen axes. Numbers, flows of one control and replications may share a
+    cell; names, such as congestion controls, may not.
+
+    Raises:
+        ScenarioError: naming the axis that must be chosen.
+
+    """
+    over = []
+    for axis in axes_of(rows):
+        if axis in chosen or rows[axis].n_unique() == 1:
+            continue
+        mixed = rows.group_by(chosen or pl.lit(0)).agg(pl.col(axis).n_unique())[axis]
+        if (mixed > 1).any():
+            values = [str(v) for v in rows[axis].drop_nulls().unique(maintain_order=True)]
+            if axis != "flow" and any(isnan(words.quantity(v)[0]) for v in values):
+                raise ScenarioError(
+                    f"one cell of the figure would mix {len(values)} values of {axis} "
+                    f"({', '.join(values[:6])}); choose it: --hue {axis} or --facet {axis}, or "
+                    f"keep one: --where {axis}={values[0]}"
+                )
+            count = f"{len(values)} {words.of_path(axis).lower()}s"
+            name = words.small(words.of_path(axis))
+            over.append(count if axis in MEMBERS else f"{len(values)} values of {name}")
+    if (runs := rows["replication"].n_unique()) > 1:
+        over.append(f"{runs} replications")
+    return Cells(rows, over)
+
+
+def means(found: Cells, chosen: Sequence[str]) -> pl.DataFrame:
+    """Mean and half width of its 95 % confidence interval at each place: of each replication's
+    own mean, because what shares a replication is not independent.
+    """
+    each = found.rows.group_by(*chosen, "replication", maintain_order=True).agg(
+        pl.col("value").mean()
+    )
+    value = pl.col("value")
+    of = each.group_by(*chosen, maintain_order=True).agg(
+        value.mean().alias("mean"),
+        value.std().alias("std"),
+        value.count().alias("n"),
+    )
+    identical = (pl.col("n") < 2) | (pl.col("std") == 0)
+    wide = of.with_columns(half=half_width(of["std"], of["n"]))
+    return wide.with_columns(half=pl.when(identical).then(None).otherwise("half"))

@@ -1,0 +1,113 @@
+"""From what a person asks for to a chart."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, get_args
+
+import polars as pl
+
+from sojourn.errors import ScenarioError
+from sojourn.figures.chart import Chart
+from sojourn.figures.plots import series, values, words
+from sojourn.figures.plots.cells import Cells, axes_of, cells, check, kept
+from sojourn.figures.plots.kinds import Asked, panels
+from sojourn.figures.plots.source import MEMBERS, Source, read
+from sojourn.names import unknown
+
+Kind = Literal["line", "box", "ecdf", "heat", "scatter", "series"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+_NEED_X = ("line", "heat", "scatter")
+_INTERVALS = {
+    "line": "; bars: 95 % confidence intervals",
+    "series": "; bands: 95 % confidence intervals",
+}
+
+
+@dataclass(frozen=True)
+class Request:
+    """A figure as it is asked for."""
+
+    y: str
+    x: str | None = None
+    hue: str | None = None
+    facet: str | None = None
+    kind: Kind = "line"
+    #: Axes and the value that is kept of each.
+    where: Sequence[tuple[str, str]] = ()
+
+
+def chart(directory: Path, request: Request) -> Chart:
+    """The chart of a run's or a sweep's directory.
+
+    Raises:
+        ScenarioError: names the option, what was given and what is allowed.
+
+    """
+    if request.kind not in KINDS:
+        raise ScenarioError(f"--kind: {unknown('kind', request.kind, KINDS)}")
+    source = read(directory)
+    found = _values(source, request)
+    rows = kept(found.rows, request.where)
+    x = "time" if request.kind == "series" else request.x
+    if request.kind in _NEED_X and x is None:
+        raise ScenarioError(f"--x: needed for {request.kind}; axes: {_known(rows)}")
+    if request.kind == "scatter":
+        return _scatter(source, request, rows, found.label)
+    axes = [x, request.hue, request.facet]
+    check({"--x": x, "--hue": request.hue, "--facet": request.facet}, rows)
+    at = cells(rows, [a for a in axes if a is not None and not (request.kind == "ecdf" and a == x)])
+    asked = Asked(
+        at, None if request.kind == "ecdf" else x, found.label, request.hue, request.facet
+    )
+    return _chart(request, asked, _note(at, rows, request.kind))
+
+
+def _values(source: Source, request: Request) -> values.Values:
+    """Of a run, distributions are over its samples: it has no replications."""
+    if request.kind == "series" or (source.single and request.kind in ("box", "ecdf")):
+        return series.evaluate(source, request.y)
+    return values.evaluate(source, request.y)
+
+
+def _scatter(source: Source, request: Request, rows: pl.DataFrame, label: str) -> Chart:
+    assert request.x is not None
+    across = values.evaluate(source, request.x)
+    check({"--hue": request.hue, "--facet": request.facet}, rows)
+    shared = [c for c in axes_of(rows) if c in axes_of(across.rows)]
+    keys = ["key", "replication", *shared]
+    other = across.rows.select(*keys, pl.col("value").alias("across"))
+    if other.select(keys).is_duplicated().any():
+        raise ScenarioError(f"--x {request.x}: has several values for one of --y {request.y}")
+    both = rows.join(other, on=keys, how="inner", nulls_equal=True)
+    at = Cells(both, [])
+    asked = Asked(at, None, label, request.hue, request.facet, across.label)
+    return _chart(request, asked, "A point for each run, and flow or link.")
+
+
+def _chart(request: Request, asked: Asked, note: str) -> Chart:
+    drawn = panels(asked, request.kind)
+    title = asked.y_label.partition(" (")[0]
+    if request.kind != "ecdf" and asked.x:
+        title += f" over {words.small(words.of_path(asked.x))}"
+    return Chart(title, note, drawn, note=note, fitted=True)
+
+
+def _note(at: Cells, rows: pl.DataFrame, kind: Kind) -> str:
+    """What the values stand for: over what they are averaged, or of what a distribution is."""
+    over = words.listed([part for part in at.over if not part.endswith("values of time")])
+    if kind in ("box", "ecdf"):
+        sampled = "time" in rows.columns
+        told = " of ".join(filter(None, ["samples" if sampled else "", over]))
+        return f"Over {told}." if told else ""
+    if not over:
+        return ""
+    interval = "" if rows["replication"].n_unique() == 1 else _INTERVALS.get(kind, "")
+    return f"Mean over {over}{interval}."
+
+
+def _known(rows: pl.DataFrame) -> str:
+    varied = [a for a in axes_of(rows) if rows[a].n_unique() > 1 or a not in MEMBERS]
+    return ", ".join(varied) or "none"

@@ -1,0 +1,62 @@
+"""Rows of a result directory: one per run and member, with metrics as columns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+
+from sojourn.errors import SojournError
+from sojourn.store import manifest, run_directory
+from sojourn.store.rows import COMMON, coordinate_paths, frame, rows_of
+from sojourn.sweeps import directory as sweep_directory
+from sojourn.sweeps import table
+
+#: Columns that say whose a row is; beside the grid's paths, what a figure may have as axes.
+MEMBERS = ("flow", "cca", "label", "link", "group")
+_ID = {"flow": "flow", "link": "link", "group": "group"}
+
+
+@dataclass(frozen=True)
+class Source:
+    """A run's or a sweep's rows."""
+
+    directory: Path
+    rows: pl.DataFrame
+    #: The field paths that the grid varies.
+    paths: Sequence[str]
+    #: Whether it is a single run, whose samples are its distribution.
+    single: bool
+
+    def of_scope(self, scope: str) -> pl.DataFrame:
+        """The rows of one scope; who they are of is in the columns of :data:`MEMBERS`."""
+        rows = self.rows.filter(pl.col("scope") == scope)
+        column = _ID.get(scope)
+        return rows.rename({"id": column}) if column else rows
+
+
+def read(directory: Path) -> Source:
+    """The rows of a run's or a sweep's directory.
+
+    Raises:
+        SojournError: if it holds something else, or no run that has succeeded.
+
+    """
+    content = manifest.read(directory)
+    kind = content["kind"]
+    if kind == run_directory.KIND:
+        outcome = run_directory.load(directory).to_json()
+        common = dict.fromkeys(COMMON) | {"key": "", "replication": 0}
+        return Source(directory, frame(rows_of(common, {}, outcome)), [], single=True)
+    if kind != sweep_directory.KIND:
+        raise SojournError(f"{directory}: holds a {kind}; figures are made of runs and of sweeps")
+    rows = table.ask(directory, lambda rows: rows.filter(pl.col("scope") != "run").collect())
+    if rows is None or not len(rows):
+        raise SojournError(f"{directory}: no run of it has succeeded")
+    paths = coordinate_paths(rows.schema)
+    places = [table.rank(path, content["grid"][path]) for path in paths if path in content["grid"]]
+    return Source(
+        directory, rows.sort(*places, "replication", maintain_order=True), paths, single=False
+    )

@@ -1,0 +1,123 @@
+"""What is drawn: a metric, or what is derived from one, as one value per run and member."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import polars as pl
+
+from sojourn.errors import ScenarioError
+from sojourn.figures.plots import words
+from sojourn.figures.plots.source import MEMBERS, Source
+from sojourn.metrics import metrics
+from sojourn.names import unknown
+
+#: Of what ``share``, ``ratio`` and ``sum`` are unless they say.
+_DEFAULT = "mean_throughput_l4"
+_OF = r"(?:\s+of\s+(?P<metric>\w+))?"
+
+
+@dataclass(frozen=True)
+class Values:
+    """One value per run and member: the columns of the grid, of the members, and ``value``."""
+
+    rows: pl.DataFrame
+    #: Quantity and unit.
+    label: str
+
+
+def evaluate(source: Source, text: str) -> Values:
+    """The values of a metric, ``share(bbr)``, ``ratio(0, 1)`` or ``sum by label``; each of the
+    latter of mean throughput, or of the metric after ``of``.
+    """
+    for pattern, derive in _DERIVED:
+        if match := re.fullmatch(pattern + _OF, text.strip()):
+            metric = match["metric"] or _DEFAULT
+            flows = _flows(source, metric)
+            return derive(source, flows, metric, match)
+    return of_metric(source, text.strip())
+
+
+def of_metric(source: Source, name: str) -> Values:
+    """The values of one metric of whatever scope has it."""
+    scopes = [m.scope for m in metrics() if m.name == name]
+    if not scopes:
+        forms = "a metric, or share(bbr), ratio(0, 1), sum by label"
+        raise ScenarioError(f"--y: {unknown('metric', name, _names())} (allowed: {forms})")
+    rows = source.of_scope(scopes[0])
+    if name not in rows.columns or not rows[name].count():
+        raise ScenarioError(f"--y {name}: {source.directory} has no values of it")
+    members = [c for c in MEMBERS if c in rows.columns]
+    chosen = rows.select(*_run(source), *members, pl.col(name).cast(pl.Float64).alias("value"))
+    return Values(chosen.drop_nulls("value"), words.of_metric(name))
+
+
+def _names() -> list[str]:
+    return list(dict.fromkeys(m.name for m in metrics()))
+
+
+def _run(source: Source) -> list[str]:
+    return ["key", "replication", *source.paths]
+
+
+def _flows(source: Source, metric: str) -> pl.DataFrame:
+    if not any(m.name == metric for m in metrics("flow")):
+        known = [m.name for m in metrics("flow")]
+        raise ScenarioError(f"--y: {unknown('metric of flows', metric, known, 'sojourn list')}")
+    flows = source.of_scope("flow").rename({metric: "value"})
+    return flows.with_columns(pl.col("value").cast(pl.Float64))
+
+
+def _is(source: Source, flows: pl.DataFrame, name: str) -> pl.Expr:
+    """Whether a row is of the flow with this id, or of one with this label or control."""
+    known = {
+        column: set(flows[column].drop_nulls().unique()) for column in ("flow", "label", "cca")
+    }
+    for column, names in known.items():
+        if name in names:
+            return pl.col(column) == name
+    every = sorted(set.union(*known.values()))
+    raise ScenarioError(f"--y: {unknown('flow, label or control', name, every)}")
+
+
+def _share(source: Source, flows: pl.DataFrame, metric: str, match: re.Match[str]) -> Values:
+    name = match["name"].strip()
+    mine = pl.col("value").filter(_is(source, flows, name)).sum()
+    percent = flows.group_by(_run(source), maintain_order=True).agg(
+        value=100 * mine / pl.col("value").sum()
+    )
+    quantity = words.small(words.of_metric(metric).partition(" (")[0])
+    label = f"{words.of_value(name)}'s share of {quantity} (%)"
+    return Values(_defined(percent), label)
+
+
+def _ratio(source: Source, flows: pl.DataFrame, metric: str, match: re.Match[str]) -> Values:
+    names = [match[part].strip() for part in ("over", "under")]
+    over, under = (pl.col("value").filter(_is(source, flows, n)).mean() for n in names)
+    ratios = flows.group_by(_run(source), maintain_order=True).agg(value=over / under)
+    told = [f"flow {n}" if n.isdigit() else words.of_value(n) for n in names]
+    quantity = words.of_metric(metric).partition(" (")[0]
+    return Values(_defined(ratios), f"{quantity}: {told[0]} / {told[1]}")
+
+
+def _sum(source: Source, flows: pl.DataFrame, metric: str, match: re.Match[str]) -> Values:
+    by = match["by"]
+    named = flows.drop_nulls(by)
+    if not len(named):
+        raise ScenarioError(f"--y {match[0]}: no flow has a {by}")
+    sums = named.group_by(*_run(source), by, maintain_order=True).agg(pl.col("value").sum())
+    return Values(_defined(sums), words.of_metric(metric).replace(" (", ", sum (", 1))
+
+
+def _defined(rows: pl.DataFrame) -> pl.DataFrame:
+    return rows.filter(pl.col("value").is_finite())
+
+
+Derive = Callable[[Source, pl.DataFrame, str, "re.Match[str]"], Values]
+_DERIVED: tuple[tuple[str, Derive], ...] = (
+    (r"share\(\s*(?P<name>[^,()]+)\)", _share),
+    (r"ratio\(\s*(?P<over>[^,()]+),(?P<under>[^,()]+)\)", _ratio),
+    (r"sum\s+by\s+(?P<by>label|cca)", _sum),
+)

@@ -1,0 +1,171 @@
+"""``sojourn plot`` and what it draws."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import sojourn as package
+from conftest import ROOT, TWO_FLOWS, Command
+from sojourn import ScenarioError
+from sojourn.figures.plots import words
+from sojourn.figures.plots.request import Request, chart
+from sojourn.metrics import metrics
+
+LIMIT = "topology.bottleneck.queue.limit"
+SWEEP = f"""{TWO_FLOWS}
+[sweep]
+replications = 3
+
+[sweep.grid]
+"{LIMIT}" = ["0.5 bdp", "2 bdp", "16 bdp"]
+"flows.0.cca" = ["reno", "bbr"]
+"""
+
+
+@pytest.fixture(scope="module")
+def sweep(tmp_path_factory: pytest.TempPathFactory) -> package.Sweep:
+    return package.sweep(SWEEP, directory=tmp_path_factory.mktemp("plot") / "sweep", jobs=1)
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return package.run(TWO_FLOWS).save(tmp_path_factory.mktemp("plot") / "run")
+
+
+def test_the_guide_makes_a_pdf_of_bbrs_share_with_intervals(tmp_path: Path) -> None:
+    """Two files and three commands, with fewer and shorter runs."""
+    text = (ROOT / "docs" / "plot.md").read_text(encoding="utf-8")
+    scenario, script = re.findall(r"```(?:toml|sh)\n(.*?)```", text, re.DOTALL)[:2]
+    shorter = scenario.replace('"30 s"', '"3 s"').replace('"5 s"', '"1 s"')
+    (tmp_path / "buffers.toml").write_text(shorter.replace("replications = 10", "replications = 2"))
+    assert len(script.strip().splitlines()) == 3
+    command = f'#!/bin/sh\nexec {sys.executable} -m sojourn "$@"\n'
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "sojourn").write_text(command)
+    (tmp_path / "bin" / "sojourn").chmod(0o755)
+    path = f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}"
+    environment = os.environ | {"PATH": path}
+    subprocess.run(
+        [shutil.which("sh") or "sh", "-e"],
+        input=script, text=True, cwd=tmp_path, env=environment, check=True, timeout=120,
+    )  # fmt: skip
+    assert (tmp_path / "share.pdf").read_bytes().startswith(b"%PDF")
+    made = chart(tmp_path / "buffers", Request("share(bbr)", LIMIT))
+    (line,) = made.panels[0].lines
+    assert np.asarray(line.x).tolist() == [0.1, 0.25, 0.5, 1, 2, 4, 8, 16]
+    assert np.isfinite(np.asarray(line.error)).all()
+    assert (made.panels[0].x_label, made.panels[0].y_label) == (
+        "Buffer (BDP)",
+        "BBR's share of throughput (%)",
+    )
+    assert np.asarray(line.y)[0] > 50 > np.asarray(line.y)[-1]
+
+
+def test_lines_are_the_means_of_the_summary(sweep: package.Sweep) -> None:
+    asked = Request("utilization_l1", LIMIT, "flows.0.cca", where=[("link", "bottleneck")])
+    panel = chart(sweep.directory, asked).panels[0]
+    long = sweep.summary.filter(metric="utilization_l1", id="bottleneck")
+    for line, control in zip(panel.lines, ("reno", "bbr"), strict=True):
+        rows = long.filter(**{"flows.0.cca": control})
+        assert np.asarray(line.y) == pytest.approx(rows["mean"].to_numpy())
+        known = rows["ci95"].cast(float).fill_null(np.nan).to_numpy()
+        if line.error is not None:
+            assert np.asarray(line.error) == pytest.approx(known, nan_ok=True)
+    assert [name for _, name in panel.ticks] == ["0.5", "2", "16"]
+    assert panel.log_x
+
+
+def test_shares_add_up_and_ratios_are_of_flows(sweep: package.Sweep) -> None:
+    def ys(text: str) -> np.ndarray:
+        where = [("flows.0.cca", "bbr")]
+        return np.asarray(
+            chart(sweep.directory, Request(text, LIMIT, where=where)).panels[0].lines[0].y
+        )
+
+    assert ys("share(bbr)") + ys("share(cubic)") == pytest.approx(100)
+    assert ys("share(0)") == pytest.approx(ys("share(bbr)"))
+    assert (ys("ratio(0, 1)") > 1).any()
+
+
+def test_two_controls_are_never_in_one_cell(sweep: package.Sweep, run: Path) -> None:
+    with pytest.raises(ScenarioError, match=r"2 values of flows\.0\.cca .*--hue flows\.0\.cca"):
+        chart(sweep.directory, Request("ratio(0, 1)", LIMIT))
+    with pytest.raises(ScenarioError, match="--hue cca"):
+        chart(sweep.directory, Request("mean_throughput_l4", "flows.0.cca"))
+    with pytest.raises(ScenarioError, match="mix 2 values of cca"):
+        chart(run, Request("mean_throughput_l4", kind="ecdf"))
+
+
+def test_what_is_averaged_over_is_named_in_the_figure(sweep: package.Sweep) -> None:
+    made = chart(sweep.directory, Request("share(cubic)", "flows.0.cca"))
+    assert (
+        made.note
+        == "Mean over 3 values of buffer and 3 replications; bars: 95 % confidence intervals."
+    )
+    figure = package.plot(sweep, "share(cubic)", x="flows.0.cca")
+    assert made.note.split()[0] in figure.get_supxlabel()
+    assert {line.style for line in made.panels[0].lines} == {"mark"}
+
+
+@pytest.mark.parametrize("kind", ["line", "box", "ecdf", "heat", "scatter", "series"])
+@pytest.mark.parametrize("ending", ["pdf", "png", "svg", "html"])
+def test_every_kind_is_written_in_every_format(
+    sweep: package.Sweep, tmp_path: Path, kind: str, ending: str
+) -> None:
+    if ending != "png" and kind not in ("line", "box"):
+        pytest.skip("kinds differ in what is drawn, formats in how")
+    axes = {"x": LIMIT, "hue": "flows.0.cca", "facet": "cca"}
+    y = "mean_srtt_l4"
+    if kind == "scatter":
+        axes["x"] = "mean_throughput_l4"
+    where = {LIMIT: "2 bdp"} if kind == "series" else {}
+    path = tmp_path / f"figure.{ending}"
+    figure = sweep.plot(y, kind=kind, out=path, where=where, **axes)
+    assert path.stat().st_size > 5000
+    assert figure.get_figwidth() == pytest.approx(7.16)
+
+
+@pytest.mark.parametrize("kind", ["line", "box", "ecdf", "series"])
+def test_a_run_is_drawn_too(run: Path, sojourn: Command, tmp_path: Path, kind: str) -> None:
+    axes = ("--x", "cca") if kind == "line" else ("--hue", "cca")
+    done = sojourn(
+        "plot", run, "--y", "mean_throughput_l4", "--kind", kind, *axes, "--out", "f.svg"
+    )
+    assert done.returncode == 0, done.stderr
+    assert "Throughput (Mbit/s)" in (tmp_path / "f.svg").read_text()
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (("--y", "mean_srt_l4", "--x", "cca"), "mean_srtt_l4"),
+        (("--y", "mean_srtt_l4"), "--x: needed for line"),
+        (("--y", "mean_srtt_l4", "--x", "cc"), "unknown axis 'cc'; did you mean 'cca'"),
+        (("--y", "share(bbrr)", "--x", "cca"), "unknown flow, label or control 'bbrr'"),
+        (("--y", "mean_srtt_l4", "--x", "cca", "--out", "f.gif"), "pdf, png, svg, html"),
+        (("--y", "mean_srtt_l4", "--x", "cca", "--where", "cca"), "PATH=VALUE"),
+        (("--y", "mean_srtt_l4", "--x", "cca", "--where", "cca=vegas"), "unknown value 'vegas'"),
+        (("--y", "total_rtos_l4", "--kind", "series"), "metric with a value per sample"),
+    ],
+)
+def test_what_cannot_be_drawn_is_refused(
+    run: Path, sojourn: Command, options: tuple[str, ...], told: str
+) -> None:
+    done = sojourn("plot", run, *options)
+    assert (done.returncode, told in done.stderr) == (2, True), done.stderr
+
+
+def test_axes_are_named_as_a_person_writes_them() -> None:
+    assert words.of_metric("mean_srtt_l4") == "Smoothed RTT (ms)"
+    assert words.of_metric("p95_rtt_l4") == "RTT, 95th percentile (ms)"
+    assert words.of_path("flows.0.cca.kind") == "Congestion control of flow 0"
+    assert words.of_path("topology.bottleneck.rate") == "Bottleneck rate"
+    assert all(words.of_metric(m.name)[0] == words.of_metric(m.name)[0].upper() for m in metrics())
