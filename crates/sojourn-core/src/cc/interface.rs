@@ -1,0 +1,218 @@
+//! What passes between a sender and its congestion control: measurements and events one way, the
+//! decision the other.
+
+use crate::rng::StreamKey;
+use crate::units::{Rate, Span, Time};
+
+/// A slow-start threshold that no window reaches: no congestion seen yet.
+pub const INFINITE_SSTHRESH: u32 = 0x7fff_ffff;
+
+/// The sender's loss-recovery state, as Linux names them (`TCP_CA_*`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum CaState {
+    /// Nothing unusual.
+    #[default]
+    Open,
+    /// Duplicate ACKs or SACKs seen, no loss inferred yet.
+    Disorder,
+    /// The window is being reduced after an ECN echo or a local congestion, without loss.
+    Cwr,
+    /// Fast recovery: retransmitting, the window is being reduced.
+    Recovery,
+    /// After a retransmission timeout.
+    Loss,
+}
+
+/// A delivery-rate sample (Linux `struct rate_sample`, draft-cheng-iccrg-delivery-rate-estimation).
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RateSample {
+    /// Segments delivered over `interval`; `None` when no valid sample could be taken.
+    pub delivered: Option<u32>,
+    /// Length of the interval: the longer of its send and its ACK phase.
+    pub interval: Span,
+    /// The sender's `delivered` count when the sampled segment was sent.
+    pub prior_delivered: u64,
+    /// The sender's `delivered_ce` count when the sampled segment was sent.
+    pub prior_delivered_ce: u64,
+    /// The sender's `lost` count when the sampled segment was sent.
+    pub prior_lost: u64,
+    /// Segments in flight when the sampled segment was sent (it included).
+    pub tx_in_flight: u32,
+    /// Whether the sample was limited by the application.
+    pub app_limited: bool,
+    /// Whether the sampled segment had been retransmitted.
+    pub retransmitted: bool,
+}
+
+/// All that the sender measured on one arriving ACK, after loss detection has run on it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct AckSample {
+    /// Recovery state after this ACK.
+    pub state: CaState,
+    /// Whether this ACK may raise the window (Linux `tcp_may_raise_cwnd`): new data acknowledged
+    /// or SACKed in an order that allows it, and no window reduction under way.
+    pub may_grow: bool,
+    /// Whether the window was what limited sending in the last round (Linux `tcp_is_cwnd_limited`).
+    pub cwnd_limited: bool,
+    /// Segments newly acknowledged or SACKed by this ACK.
+    pub acked: u32,
+    /// Segments that the cumulative acknowledgment covers newly (SACKed before or not).
+    pub cum_acked: u32,
+    /// Segments newly marked lost on this ACK.
+    pub lost: u32,
+    /// This ACK's RTT sample from a segment sent once, if it gave one.
+    pub rtt: Option<Span>,
+    /// Smoothed RTT; zero before the first sample.
+    pub srtt: Span,
+    /// Minimum RTT over the sender's window (5 minutes); [`Span::MAX`] before the first sample.
+    pub min_rtt: Span,
+    /// Segments in flight before this ACK.
+    pub prior_in_flight: u32,
+    /// Segments in flight after this ACK.
+    pub in_flight: u32,
+    /// First segment not yet cumulatively acknowledged.
+    pub una: u32,
+    /// Next segment that will be sent for the first time.
+    pub next: u32,
+    /// Segments delivered since the connection began.
+    pub delivered: u64,
+    /// Of those, segments known to have been CE-marked (needs accurate or DCTCP feedback;
+    /// with classic ECN, segments acknowledged with ECE set).
+    pub delivered_ce: u64,
+    /// Segments marked lost since the connection began.
+    pub total_lost: u64,
+    /// Whether the ACK carries ECN echo.
+    pub ece: bool,
+    /// Whether the ACK carries SCE echo.
+    pub esce: bool,
+    /// Whether the sender had nothing more to send at some point of the last round.
+    pub app_limited: bool,
+    /// Whether the ACK answers a single segment late (a delayed-ACK timer fired, as far as known).
+    pub ack_delayed: bool,
+    /// The delivery-rate sample.
+    pub rate: RateSample,
+}
+
+/// What happened to the connection other than a plain ACK.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// Loss was inferred and fast recovery begins: choose a new `ssthresh`. Unless the control
+    /// owns recovery, the sender's proportional rate reduction walks the window there.
+    Loss {
+        /// Segments in flight.
+        in_flight: u32,
+    },
+    /// An ECN echo begins a window reduction: choose a new `ssthresh`.
+    Ecn {
+        /// Segments in flight.
+        in_flight: u32,
+    },
+    /// The retransmission timer fired.
+    Rto {
+        /// Segments in flight after everything outstanding was marked lost.
+        in_flight: u32,
+        /// The window that the stack prescribes (1, or in flight + 1: the profile says).
+        cwnd: u32,
+        /// Whether to choose a new `ssthresh`: true for the first timeout of a loss episode.
+        reduce: bool,
+    },
+    /// The window reduction of fast recovery or CWR is complete: the window becomes `cwnd`
+    /// (usually `ssthresh`) unless the control owns recovery.
+    ReductionEnd {
+        /// The window that the sender arrived at.
+        cwnd: u32,
+    },
+    /// The state is Open (or Disorder) again after Recovery, CWR or Loss.
+    Recovered,
+    /// New data goes out although nothing is in flight (Linux `CA_EVENT_TX_START`).
+    TxStart {
+        /// Time since the last data was sent.
+        idle: Span,
+    },
+    /// Slow start after idle, or a window unused by the application, lowers the window:
+    /// take these values (RFC 2861, RFC 5681 §4.1).
+    Restart {
+        /// The window that the stack prescribes.
+        cwnd: u32,
+        /// The threshold that the stack prescribes.
+        ssthresh: u32,
+    },
+}
+
+/// A segment at the time of its (re)transmission.
+#[derive(Clone, Copy, Debug)]
+pub struct Sent {
+    /// Segment number.
+    pub seq: u32,
+    /// Segments in flight, this one included.
+    pub in_flight: u32,
+    /// Whether it was sent before.
+    pub retransmission: bool,
+}
+
+/// A segment that has just been marked lost.
+#[derive(Clone, Copy, Debug)]
+pub struct Lost {
+    /// Segment number.
+    pub seq: u32,
+    /// Segments in flight when it was last sent (it included).
+    pub tx_in_flight: u32,
+    /// The sender's `delivered` count when it was last sent.
+    pub prior_delivered: u64,
+    /// The sender's `lost` count when it was last sent.
+    pub prior_lost: u64,
+    /// Segments marked lost since the connection began, this one included.
+    pub total_lost: u64,
+    /// Whether it was sent in an application-limited phase.
+    pub app_limited: bool,
+}
+
+/// A control's decision. Made from the default one, it need not name what it leaves to the sender:
+/// `Decision { cwnd, ssthresh, ..Decision::default() }`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Decision {
+    /// Congestion window in segments, at least 1.
+    pub cwnd: u32,
+    /// Slow-start threshold in segments.
+    pub ssthresh: u32,
+    /// Pacing rate in bits of payload per second (Linux `sk_pacing_rate`); `None` leaves pacing
+    /// to the sender.
+    pub pacing_rate: Option<Rate>,
+    /// Segments to send back to back (Linux's TSO goal); `None` leaves it to the sender.
+    pub burst: Option<u32>,
+    /// Whether the control sets the window in recovery itself (BBR) instead of the sender's
+    /// proportional rate reduction.
+    pub owns_recovery: bool,
+}
+
+impl Default for Decision {
+    /// A window of one segment, no congestion seen yet, all else left to the sender.
+    fn default() -> Self {
+        Decision {
+            cwnd: 1,
+            ssthresh: INFINITE_SSTHRESH,
+            pacing_rate: None,
+            burst: None,
+            owns_recovery: false,
+        }
+    }
+}
+
+/// What a control is told about the connection it serves.
+#[derive(Clone, Copy, Debug)]
+pub struct ControlInit {
+    /// Initial window in segments.
+    pub initial_window: u32,
+    /// Payload bytes of a full segment.
+    pub mss: u32,
+    /// IP packet size of a full segment in bytes.
+    pub packet_size: u32,
+    /// When the connection is created.
+    pub now: Time,
+    /// Whether the sender paces all controls (host queue `fq`).
+    pub paced: bool,
+    /// Base RTT configured for the flow; for instruments only, no control may cheat with it.
+    pub base_rtt: Span,
+    /// Names the control's random draws.
+    pub random: StreamKey,
+}
