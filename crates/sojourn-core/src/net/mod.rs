@@ -17,20 +17,21 @@ mod alarm;
 mod build;
 #[doc(hidden)] // for the benchmark of its parts
 pub mod event;
+mod hosts;
+mod inspect;
+mod nodes;
 mod routes;
 
 pub use alarm::{Alarm, Wake};
 pub use build::Builder;
+pub use hosts::{Arrivals, Hosts, Step};
 
 use std::collections::VecDeque;
 
-use crate::edge::{Edge, Link, Medium};
+use crate::edge::{Edge, Medium};
 use crate::error::Fault;
-use crate::node::{Action, Behaviour, Node, NodeContext, NodeCounters, Port};
+use crate::node::{Action, Behaviour, NodeCounters, Port};
 use crate::packet::Packet;
-use crate::queue::Backlog;
-use crate::record::LinkCounters;
-use crate::record::histogram::Histogram;
 use crate::units::Time;
 
 use event::{EventQueue, Target};
@@ -38,46 +39,6 @@ use routes::RouteTable;
 
 /// More steps than this at one instant mean that time stands still.
 const MOST_STEPS_AT_AN_INSTANT: u64 = 10_000_000;
-
-/// Outcome of a step, small enough for a register.
-pub type Step = Result<(), Box<Fault>>;
-
-/// What sits on a network: gets its packets and the timers it has set.
-pub trait Hosts {
-    /// A packet has come to the end of its route.
-    ///
-    /// # Errors
-    /// If an invariant is broken; ends the run.
-    fn on_packet(&mut self, net: &mut Network, packet: &Packet) -> Step;
-
-    /// The time of [`Network::set_timer`] has come.
-    ///
-    /// # Errors
-    /// If an invariant is broken; ends the run.
-    fn on_timer(&mut self, net: &mut Network, timer: u32) -> Step;
-
-    /// The component that a timer belongs to, for messages.
-    fn component(&self, timer: u32) -> String;
-}
-
-/// Collects what arrives: the plainest way to drive a network.
-#[derive(Debug, Default)]
-pub struct Arrivals(pub Vec<(Time, Packet)>);
-
-impl Hosts for Arrivals {
-    fn on_packet(&mut self, net: &mut Network, packet: &Packet) -> Step {
-        self.0.push((net.now(), *packet));
-        Ok(())
-    }
-
-    fn on_timer(&mut self, _net: &mut Network, _timer: u32) -> Step {
-        Ok(())
-    }
-
-    fn component(&self, timer: u32) -> String {
-        format!("timer {timer}")
-    }
-}
 
 struct NodeSlot {
     name: String,
@@ -267,107 +228,6 @@ impl Network {
         }
     }
 
-    /// A packet comes to a node that decides itself.
-    #[inline(never)]
-    fn receive<H: Hosts>(
-        &mut self,
-        node: usize,
-        from: usize,
-        packet: Packet,
-        hosts: &mut H,
-    ) -> Step {
-        self.nodes[node].counters.received += 1;
-        let now = self.now;
-        self.call(node, hosts, |node, cx| node.on_packet(now, from, packet, cx))
-    }
-
-    fn on_node<H: Hosts>(&mut self, node: usize, hosts: &mut H) -> Step {
-        match self.nodes[node].alarm.fired(self.now) {
-            Wake::Now => {
-                let now = self.now;
-                self.call(node, hosts, |node, cx| node.on_timer(now, cx))
-            }
-            Wake::At(time) => {
-                self.schedule(time, Target::Node(node as u32));
-                Ok(())
-            }
-            Wake::Not => Ok(()),
-        }
-    }
-
-    /// Calls a node, and does what it wants done.
-    fn call<H: Hosts>(
-        &mut self,
-        node: usize,
-        hosts: &mut H,
-        tell: impl FnOnce(&mut dyn Node, &mut NodeContext<'_>),
-    ) -> Step {
-        let mut actions = std::mem::take(&mut self.actions);
-        let slot = &mut self.nodes[node];
-        if let Behaviour::Other(other) = &mut slot.behaviour {
-            let (ports, counters) = (&slot.ports[..], &mut slot.counters);
-            let mut cx = NodeContext { ports, counters, actions: &mut actions };
-            tell(other.as_mut(), &mut cx);
-            let want = other.next_timer().unwrap_or(Time::NEVER).max(self.now);
-            if let Some(time) = slot.alarm.arm(want) {
-                self.schedule(time, Target::Node(node as u32));
-            }
-        }
-        for action in actions.drain(..) {
-            self.carry_out(node, action, hosts)?;
-        }
-        self.actions = actions;
-        Ok(())
-    }
-
-    fn carry_out<H: Hosts>(&mut self, node: usize, action: Action, hosts: &mut H) -> Step {
-        if !self.step_to(self.now) {
-            return Err(self.stuck(self.now, Target::Node(node as u32), hosts));
-        }
-        let (edge, packet) = match action {
-            Action::Send(port, packet) => (port.edge, self.rerouted(node, port, packet)?),
-            Action::Forward(packet) => match self.routes.next(&packet) {
-                Some(edge) => (edge, packet),
-                None => {
-                    self.nodes[node].counters.delivered += 1;
-                    return hosts.on_packet(self, &packet);
-                }
-            },
-        };
-        if !self.nodes[node].ports.iter().any(|port| port.edge == edge) {
-            let way = self.edge_facts.get(edge).map_or("an edge there is not", |facts| &facts.id);
-            return Err(self.node_fault(node, &format!("sends out of its ports only, not {way}")));
-        }
-        self.nodes[node].counters.sent += 1;
-        self.offer(edge, &packet);
-        Ok(())
-    }
-
-    /// A packet that leaves by `port` in place of the next edge of its route, of which the end is
-    /// never passed.
-    fn rerouted(&self, node: usize, port: Port, mut packet: Packet) -> Result<Packet, Box<Fault>> {
-        if self.routes.next(&packet).is_none() {
-            packet.hop = packet.hop.wrapping_sub(1);
-            return Ok(packet);
-        }
-        let there = Packet { hop: packet.hop.wrapping_add(1), ..packet };
-        let (Some(next), Some(out)) = (self.routes.next(&there), self.edge_facts.get(port.edge))
-        else {
-            return Ok(packet);
-        };
-        if self.deciders[port.edge] == PLAIN && !out.joins(&self.edge_facts[next]) {
-            let (out, next) = (&out.id, &self.edge_facts[next].id);
-            let holds = format!("sends out of {out} what can go on there, not over {next}");
-            return Err(self.node_fault(node, &holds));
-        }
-        Ok(packet)
-    }
-
-    #[cold]
-    fn node_fault(&self, node: usize, holds: &str) -> Box<Fault> {
-        self.fault(format!("node {}", self.nodes[node].name), holds)
-    }
-
     #[inline]
     fn offer(&mut self, edge: usize, packet: &Packet) {
         let Edge::Link(link) = &mut self.edges[edge] else {
@@ -451,90 +311,5 @@ impl Network {
             component,
             message: format!("broken invariant: it {holds}"),
         })
-    }
-
-    /// Checks that every edge and every node conserves packets.
-    ///
-    /// # Errors
-    /// Names the first that does not.
-    pub fn check(&mut self) -> Step {
-        let holds = "neither loses nor makes packets";
-        for edge in 0..self.edges.len() {
-            let held = self.held(edge);
-            if !self.report(edge).is_balanced(held) {
-                return Err(self.fault(format!("link {}", self.edge_facts[edge].id), holds));
-            }
-        }
-        for node in &self.nodes {
-            if let Behaviour::Other(other) = &node.behaviour
-                && !node.counters.is_balanced(other.held())
-            {
-                return Err(self.fault(format!("node {}", node.name), holds));
-            }
-        }
-        Ok(())
-    }
-
-    /// Counters of an edge, brought up to now.
-    pub fn report(&mut self, edge: usize) -> LinkCounters {
-        match &mut self.edges[edge] {
-            Edge::Link(link) => link.report(self.now),
-            Edge::Channel { medium, channel } => {
-                self.media[*medium as usize].medium.report(self.now, *channel as usize)
-            }
-        }
-    }
-
-    /// What an edge holds.
-    pub fn held(&self, edge: usize) -> Backlog {
-        match &self.edges[edge] {
-            Edge::Link(link) => link.held(),
-            Edge::Channel { medium, channel } => {
-                self.media[*medium as usize].medium.held(*channel as usize)
-            }
-        }
-    }
-
-    /// Sojourn times in an edge's queue since the end of the warm-up.
-    pub fn sojourn_histogram(&self, edge: usize) -> Option<&Histogram> {
-        match &self.edges[edge] {
-            Edge::Link(link) => link.sojourn_histogram(),
-            Edge::Channel { medium, channel } => {
-                self.media[*medium as usize].medium.sojourn_histogram(*channel as usize)
-            }
-        }
-    }
-
-    /// What a node has done with packets.
-    pub fn node_counters(&self, node: usize) -> &NodeCounters {
-        &self.nodes[node].counters
-    }
-
-    /// The name of an edge.
-    pub fn edge_id(&self, edge: usize) -> &str {
-        &self.edge_facts[edge].id
-    }
-
-    /// The link that an edge is, unless it is a channel of a shared medium.
-    pub fn link(&self, edge: usize) -> Option<&Link> {
-        match &self.edges[edge] {
-            Edge::Link(link) => Some(link),
-            Edge::Channel { .. } => None,
-        }
-    }
-
-    /// The warm-up is over: distributions (not counters) start afresh.
-    pub fn end_warmup(&mut self) {
-        for edge in &mut self.edges {
-            if let Edge::Link(link) = edge {
-                link.end_warmup(self.now);
-            }
-        }
-        self.media.iter_mut().for_each(|slot| slot.medium.end_warmup(self.now));
-    }
-
-    /// Events scheduled since the start.
-    pub fn events(&self) -> u64 {
-        self.events.scheduled()
     }
 }

@@ -1,0 +1,95 @@
+//! Looking into a network: counters of edges and nodes, and whether they conserve packets.
+
+use super::{Network, Step};
+use crate::edge::{Edge, Link};
+use crate::node::{Behaviour, NodeCounters};
+use crate::packet::Backlog;
+use crate::record::LinkCounters;
+use crate::record::histogram::Histogram;
+
+impl Network {
+    /// Checks that every edge and every node conserves packets.
+    ///
+    /// # Errors
+    /// Names the first that does not.
+    pub fn check(&mut self) -> Step {
+        let holds = "neither loses nor makes packets";
+        for edge in 0..self.edges.len() {
+            let held = self.held(edge);
+            if !self.report(edge).is_balanced(held) {
+                return Err(self.fault(format!("link {}", self.edge_facts[edge].id), holds));
+            }
+        }
+        for node in &self.nodes {
+            if let Behaviour::Other(other) = &node.behaviour
+                && !node.counters.is_balanced(other.held())
+            {
+                return Err(self.fault(format!("node {}", node.name), holds));
+            }
+        }
+        Ok(())
+    }
+
+    /// Counters of an edge, brought up to now.
+    pub fn report(&mut self, edge: usize) -> LinkCounters {
+        match &mut self.edges[edge] {
+            Edge::Link(link) => link.report(self.now),
+            Edge::Channel { medium, channel } => {
+                self.media[*medium as usize].medium.report(self.now, *channel as usize)
+            }
+        }
+    }
+
+    /// What an edge holds.
+    pub fn held(&self, edge: usize) -> Backlog {
+        match &self.edges[edge] {
+            Edge::Link(link) => link.held(),
+            Edge::Channel { medium, channel } => {
+                self.media[*medium as usize].medium.held(*channel as usize)
+            }
+        }
+    }
+
+    /// Sojourn times in an edge's queue since the end of the warm-up.
+    pub fn sojourn_histogram(&self, edge: usize) -> Option<&Histogram> {
+        match &self.edges[edge] {
+            Edge::Link(link) => link.sojourn_histogram(),
+            Edge::Channel { medium, channel } => {
+                self.media[*medium as usize].medium.sojourn_histogram(*channel as usize)
+            }
+        }
+    }
+
+    /// What a node has done with packets.
+    pub fn node_counters(&self, node: usize) -> &NodeCounters {
+        &self.nodes[node].counters
+    }
+
+    /// The name of an edge.
+    pub fn edge_id(&self, edge: usize) -> &str {
+        &self.edge_facts[edge].id
+    }
+
+    /// The link that an edge is, unless it is a channel of a shared medium.
+    pub fn link(&self, edge: usize) -> Option<&Link> {
+        match &self.edges[edge] {
+            Edge::Link(link) => Some(link),
+            Edge::Channel { .. } => None,
+        }
+    }
+
+    /// The warm-up is over: distributions (not counters) start afresh.
+    pub fn end_warmup(&mut self) {
+        for edge in &mut self.edges {
+            if let Edge::Link(link) = edge {
+                link.end_warmup(self.now);
+            }
+        }
+        self.media.iter_mut().for_each(|slot| slot.medium.end_warmup(self.now));
+    }
+
+    /// Events scheduled since the start.
+    pub fn events(&self) -> u64 {
+        self.events.scheduled()
+    }
+}
