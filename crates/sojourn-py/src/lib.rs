@@ -1,6 +1,7 @@
 //! The core as a Python extension module: text in, columns out, the GIL released in between.
 
 mod error;
+mod record;
 mod run;
 
 use pyo3::prelude::*;

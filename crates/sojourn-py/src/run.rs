@@ -12,24 +12,34 @@ use sojourn_core::units::{Span, Time};
 
 use crate::error::{failure, fault, scenario_error};
 use crate::parse;
+use crate::record::{self, Failure};
 
 /// Aim for the wall time of a slice, in seconds.
 const SLICE: f64 = 0.1;
 
 /// Runs a scenario (JSON): its columns by table and name, `totals` as numbers, and `network`, what
 /// was built, in JSON. `progress`, if given, is called several times per second of work with the
-/// simulated share of the run.
+/// simulated share of the run; `record`, if given, with batches of what the scenario asks to be
+/// recorded (see `record.rs`).
 #[pyfunction]
-#[pyo3(signature = (scenario, progress=None))]
+#[pyo3(signature = (scenario, progress=None, record=None))]
 pub fn run<'py>(
     py: Python<'py>,
     scenario: &str,
     progress: Option<&Bound<'py, PyAny>>,
+    record: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let scenario = parse(py, scenario)?;
     let refused = |error| scenario_error(py, &error);
     let plan = scenario.plan().to_json().to_string();
-    let mut simulation = Simulation::new(&scenario).map_err(refused)?;
+    let (simulation, failure) = match record {
+        None => (Simulation::new(&scenario), Failure::default()),
+        Some(record) => {
+            let (sink, failure) = record::sink(record);
+            (Simulation::recording(&scenario, sink), failure)
+        }
+    };
+    let mut simulation = simulation.map_err(refused)?;
     let end = simulation.end();
     let mut slice = Span::from_millis(1);
     while simulation.now() < end {
@@ -37,12 +47,14 @@ pub fn run<'py>(
         let wall = advance(py, &mut simulation, until)?;
         slice = slice.mul_f64((SLICE / wall).clamp(0.5, 2.0)) + Span::from_nanos(1);
         py.check_signals()?;
+        failure.check(py)?;
         if let Some(progress) = progress {
             progress.call1((simulation.now().as_secs_f64() / end.as_secs_f64(),))?;
         }
     }
     let columns =
         to_python(py, py.detach(|| simulation.outcome()).map_err(|error| fault(py, &error))?)?;
+    failure.check(py)?;
     columns.set_item("network", plan)?;
     Ok(columns)
 }

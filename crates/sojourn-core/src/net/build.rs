@@ -5,8 +5,10 @@ use super::routes::RouteTable;
 use super::{Alarm, EdgeFacts, MediumSlot, Network, NodeSlot, PLAIN};
 use crate::edge::{Edge, Link, Medium};
 use crate::error::FieldError;
-use crate::node::{Behaviour, NodeCounters, Port};
+use crate::node::{Behaviour, NodeCounters, Port, RecordedNode};
 use crate::packet::Route;
+use crate::record::live::Log;
+use crate::spec::Recorded;
 use crate::units::Time;
 
 /// Packets count the edges they have passed in a byte.
@@ -20,12 +22,18 @@ pub struct Builder {
     media: Vec<MediumSlot>,
     nodes: Vec<NodeSlot>,
     routes: RouteTable,
+    log: Option<Log>,
 }
 
 impl Builder {
     /// Nothing yet.
     pub fn new() -> Self {
         Builder::default()
+    }
+
+    /// Records the state of its nodes, if that of queues is recorded.
+    pub fn record(&mut self, log: Log) {
+        self.log = Some(log);
     }
 
     /// Adds a router or a host, which follow routes; its number.
@@ -139,7 +147,10 @@ impl Builder {
     }
 
     /// The network, at time zero.
-    pub fn build(self) -> Network {
+    pub fn build(mut self) -> Network {
+        if let Some(log) = self.log.take() {
+            self.nodes = self.nodes.into_iter().map(|slot| recorded(slot, &log)).collect();
+        }
         let decides = |node: usize| matches!(self.nodes[node].behaviour, Behaviour::Other(_));
         let decider = |facts: &EdgeFacts| match facts.ends[1] {
             Some(to) if decides(to) => to as u32,
@@ -164,6 +175,19 @@ impl Builder {
         }
         network
     }
+}
+
+/// The same node, whose state is recorded if that is asked for and it has any.
+fn recorded(mut slot: NodeSlot, log: &Log) -> NodeSlot {
+    let component = format!("node.{}", slot.name);
+    slot.behaviour = match slot.behaviour {
+        Behaviour::Other(node) => match log.watch(Recorded::Queue, &component) {
+            Some(watch) => Behaviour::of(RecordedNode::new(node, watch)),
+            None => Behaviour::Other(node),
+        },
+        plain @ Behaviour::Plain => plain,
+    };
+    slot
 }
 
 impl Network {

@@ -6,6 +6,10 @@
 //! [`NodeContext`], which counts, so that the network can check that a node neither loses nor makes
 //! packets.
 
+mod recorded;
+
+pub use recorded::RecordedNode;
+
 use serde_json::{Map, Value};
 
 use crate::error::FieldError;

@@ -51,6 +51,10 @@
 //! lowest number, where Linux keeps a heap. Linux's timer after the last packet of a decaying
 //! queue is left out: it finds nothing to do. A negative deficit of an unlimited shaper's tin has
 //! no effect with one tin.
+//!
+//! Observes: of its one tin `bulk_flows`, `sparse_flows` and `decaying_flows`, `most_count` and
+//! `most_blue_probability` (the largest COBALT count and BLUE probability among these); `memory`
+//! (B, as Linux counts it) and `shaper_rate` (bit/s).
 
 mod classify;
 mod drr;
@@ -282,7 +286,10 @@ impl QueueDiscipline for Cake {
     }
 
     fn observe(&self, out: &mut Observer<'_>) {
-        out("bulk_flows", (f64::from(self.scheduler.bulk_flows())).into());
+        self.scheduler.observe(out);
         out("memory", (self.memory as f64).into());
+        if let Some(rate) = self.shaper.rate() {
+            out("shaper_rate", (rate.as_bps() as f64).into());
+        }
     }
 }

@@ -27,6 +27,10 @@
 //! schedule of its own, drives BLUE by sojourn time over four intervals, has no limit, and skips
 //! the law when a packet leaves an empty queue behind. Here overflow drops from the head, as Cake
 //! does, and a full packet is the link's, not the device's MTU.
+//!
+//! Observes: `count` (signals of the episode, less the steps back since), `dropping` (0 or 1: the
+//! last packet was over target), `drop_next` (s: when the next step is due, while there is a count)
+//! and `blue_probability`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -163,7 +167,6 @@ impl QueueDiscipline for CobaltQueue {
     }
 
     fn observe(&self, out: &mut Observer<'_>) {
-        out("count", (f64::from(self.law.count())).into());
-        out("blue_probability", self.law.blue_probability().into());
+        self.law.observe(out);
     }
 }

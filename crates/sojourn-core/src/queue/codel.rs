@@ -12,6 +12,10 @@
 //! Defaults are Linux's: target 5 ms, interval 100 ms, limit 1000 packets. Deviations: `ecn`
 //! follows the flows instead of being off; times are in nanoseconds instead of units of 1.024 us.
 //! Bytes count the link's overhead, as in Linux.
+//!
+//! Observes: `count` (signals since the drop state was entered), `dropping` (0 or 1), `first_above`
+//! (s: when the sojourn time will have been above target for an interval, while it is above) and
+//! `drop_next` (s: when the next signal is due, in the drop state).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -130,8 +134,7 @@ impl QueueDiscipline for Codel {
     }
 
     fn observe(&self, out: &mut Observer<'_>) {
-        out("codel_count", (f64::from(self.law.count)).into());
-        out("codel_dropping", (f64::from(u8::from(self.law.dropping))).into());
+        self.law.observe(out);
     }
 }
 

@@ -55,6 +55,10 @@
 //! Deviations: the memory limit (twice the limit in bytes, not reached by packets up to the MTU),
 //! classification by filters, drops on arrival and thresholds in packets are left out. There is no
 //! segmentation offload to undo.
+//!
+//! Observes: `base_probability` (p'), `classic_probability` (p'^2), `scalable_probability` (k p',
+//! at most 1), `l_packets` and `c_packets` (waiting in each queue), `l_delay` and `c_delay` (s: how
+//! long the head of each had waited at the last update).
 
 use rand::Rng;
 use schemars::JsonSchema;
@@ -141,6 +145,8 @@ pub struct DualPi2 {
     credit: i64,
     initial_credit: i64,
     next_update: Time,
+    /// How long the heads of the L and the C queue had waited at the last update.
+    delays: [Span; 2],
     random: Stream,
 }
 
@@ -167,6 +173,7 @@ impl Registered for DualPi2 {
             params,
             credit: initial_credit,
             initial_credit,
+            delays: [Span::ZERO; 2],
             next_update: Time::ZERO + params.update,
             random: init.random.stream(),
         }
@@ -275,8 +282,8 @@ impl QueueDiscipline for DualPi2 {
         self.next_update += self.params.update;
         let waited =
             |list: &PacketList| list.front().map_or(Span::ZERO, |p| now.since(p.enqueued_at));
-        let delay = waited(&self.low_latency).max(waited(&self.classic));
-        self.law.update(&self.config, delay);
+        self.delays = [waited(&self.low_latency), waited(&self.classic)];
+        self.law.update(&self.config, self.delays[0].max(self.delays[1]));
     }
 
     fn observe(&self, out: &mut Observer<'_>) {
@@ -286,6 +293,8 @@ impl QueueDiscipline for DualPi2 {
         out("scalable_probability", ((p * f64::from(self.params.coupling)).min(1.0)).into());
         out("l_packets", (self.low_latency.len() as f64).into());
         out("c_packets", (self.classic.len() as f64).into());
+        out("l_delay", self.delays[0].as_secs_f64().into());
+        out("c_delay", self.delays[1].as_secs_f64().into());
     }
 }
 

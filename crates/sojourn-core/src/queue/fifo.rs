@@ -4,6 +4,8 @@
 //! waiting bytes; the packet in service is not counted. Linux counts bytes with the link header;
 //! here `limit` in bytes counts IP bytes plus the link's overhead. `1 bdp` is the link's rate
 //! times the largest base RTT of its flows, in packets of full size, rounded up.
+//!
+//! Observes: nothing of its own.
 
 use std::collections::VecDeque;
 

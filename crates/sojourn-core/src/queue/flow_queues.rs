@@ -178,6 +178,15 @@ impl FlowQueues {
         }
     }
 
+    /// The new queues and the old ones, each in the order of their turns.
+    pub fn active(&self) -> [impl Iterator<Item = usize>; 2] {
+        [self.new, self.old].map(|list| {
+            let head = (list.head != NONE).then_some(list.head);
+            let next = |index: &u32| Some(self.queues[*index as usize].next).filter(|n| *n != NONE);
+            std::iter::successors(head, next).map(|index| index as usize)
+        })
+    }
+
     /// The queue with the most bytes, the first of several.
     pub fn fattest(&self) -> usize {
         let mut most = 0;

@@ -15,6 +15,9 @@
 //! **Deviations.** One band (6.8 has three, by priority). No `maxrate`, `ce_threshold`, `horizon` or
 //! garbage collection of flows. The fast path of 6.7, a common FIFO for up to 8 packets while no
 //! flow is backlogged, is left out: it changes the order of packets only then.
+//!
+//! Observes: `new_flows` and `old_flows` (active flows in each list). None is throttled here,
+//! because pacing is the sender's.
 
 use std::collections::VecDeque;
 
@@ -24,6 +27,7 @@ use serde::{Deserialize, Serialize};
 use super::store::{Chain, PacketStore};
 use super::{Backlog, DropReason, QueueContext, QueueDiscipline, QueueInit, Registered};
 use crate::error::FieldError;
+use crate::observe::Observer;
 use crate::packet::Packet;
 use crate::quantity::{Bytes, Packets};
 use crate::units::{Span, Time};
@@ -202,6 +206,11 @@ impl QueueDiscipline for Fq {
 
     fn backlog(&self) -> Backlog {
         self.backlog
+    }
+
+    fn observe(&self, out: &mut Observer<'_>) {
+        out("new_flows", (self.new.len() as f64).into());
+        out("old_flows", (self.old.len() as f64).into());
     }
 }
 

@@ -11,6 +11,9 @@
 //! Deviations: `ecn` follows the flows instead of being on (which is the same unless set); the
 //! hash is not Linux's, so which flows collide differs; memory is counted by a formula for what
 //! Linux allocates per packet. See `queue/flow_queues.rs` and `queue/law/codel.rs`.
+//!
+//! Observes: `new_flows` and `old_flows` (active queues in each list), `dropping_flows` (those of
+//! them in the drop state) and `most_count` (the largest CoDel count among them).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -19,6 +22,7 @@ use super::flow_queues::FlowQueues;
 use super::law::codel::{Codel, CodelConfig, CodelQueue};
 use super::{Backlog, DropReason, QueueContext, QueueDiscipline, QueueInit, Registered};
 use crate::error::FieldError;
+use crate::observe::Observer;
 use crate::packet::Packet;
 use crate::quantity::{Bytes, Packets};
 use crate::units::{Span, Time};
@@ -191,6 +195,15 @@ impl QueueDiscipline for FqCodel {
 
     fn can_bypass(&self) -> bool {
         true
+    }
+
+    fn observe(&self, out: &mut Observer<'_>) {
+        let [new, old] = self.queues.active().map(Vec::from_iter);
+        let laws = || new.iter().chain(&old).map(|index| &self.laws[*index]);
+        out("new_flows", (new.len() as f64).into());
+        out("old_flows", (old.len() as f64).into());
+        out("dropping_flows", (laws().filter(|law| law.dropping).count() as f64).into());
+        out("most_count", laws().map(|law| law.count).max().unwrap_or(0).into());
     }
 }
 

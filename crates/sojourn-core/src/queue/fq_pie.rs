@@ -8,6 +8,9 @@
 //!
 //! Deviations: as in `pie`; and all queues are updated at once, where Linux takes 2048 per timer
 //! tick. Linux has a memory limit too, but only counts how often it is exceeded.
+//!
+//! Observes: `new_flows` and `old_flows` (active queues in each list), `most_drop_probability` and
+//! `most_queue_delay` (s; the largest among them).
 
 use rand::Rng;
 use schemars::JsonSchema;
@@ -19,6 +22,7 @@ use super::law::pie::{self, Pie, PieConfig};
 use super::pie::validate_gains;
 use super::{Backlog, DropReason, QueueContext, QueueDiscipline, QueueInit, Registered};
 use crate::error::FieldError;
+use crate::observe::Observer;
 use crate::packet::Packet;
 use crate::quantity::{Bytes, Packets, Percent};
 use crate::rng::Stream;
@@ -172,6 +176,17 @@ impl QueueDiscipline for FqPie {
         for (index, law) in self.laws.iter_mut().enumerate().filter(|(_, law)| !law.is_at_rest()) {
             law.update(&self.config, self.queues.bytes(index));
         }
+    }
+
+    fn observe(&self, out: &mut Observer<'_>) {
+        let [new, old] = self.queues.active().map(Vec::from_iter);
+        let laws = || new.iter().chain(&old).map(|index| &self.laws[*index]);
+        let probability = laws().map(|law| law.probability(&self.config)).fold(0.0, f64::max);
+        out("new_flows", (new.len() as f64).into());
+        out("old_flows", (old.len() as f64).into());
+        out("most_drop_probability", probability.min(1.0).into());
+        let delay = laws().map(Pie::delay).max().unwrap_or(Span::ZERO);
+        out("most_queue_delay", delay.as_secs_f64().into());
     }
 }
 

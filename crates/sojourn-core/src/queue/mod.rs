@@ -58,6 +58,16 @@ pub enum DropReason {
 impl DropReason {
     /// How many there are, for tables indexed by them.
     pub const COUNT: usize = 4;
+
+    /// What a record calls it.
+    pub fn name(self) -> &'static str {
+        match self {
+            DropReason::Overflow => "overflow",
+            DropReason::Aqm => "aqm",
+            DropReason::Policed => "policed",
+            DropReason::NoRoute => "no_route",
+        }
+    }
 }
 
 /// What a discipline did to the packets it held, counted by reason.
@@ -180,7 +190,8 @@ pub trait QueueDiscipline: Send {
     /// Periodic work of a control law, or the end of a shaper's pause.
     fn on_timer(&mut self, _now: Time, _cx: &mut QueueContext<'_>) {}
 
-    /// Names and values of internal state worth recording (drop probability, CoDel's count).
+    /// Names and values of internal state worth recording (drop probability, CoDel's count), as the
+    /// head of its file lists them; what waits is recorded of every discipline.
     fn observe(&self, _out: &mut Observer<'_>) {}
 }
 

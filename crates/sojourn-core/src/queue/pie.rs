@@ -22,6 +22,9 @@
 //! until something is dropped or the probability is zero. Deviations: `ecn` follows the
 //! flows instead of being off; the update timer is exact instead of counting jiffies, and starts
 //! with the run instead of half a second after the discipline's creation. Byte mode is left out.
+//!
+//! Observes: `drop_probability` (at most 1), `queue_delay` (s, as the law estimates it) and
+//! `burst_allowance` (s: what is left of the time without drops).
 
 use rand::Rng;
 use schemars::JsonSchema;
@@ -231,7 +234,8 @@ impl QueueDiscipline for Pie {
 
     fn observe(&self, out: &mut Observer<'_>) {
         out("drop_probability", self.law.probability(&self.config).min(1.0).into());
-        out("pie_delay", self.law.delay().as_secs_f64().into());
+        out("queue_delay", self.law.delay().as_secs_f64().into());
+        out("burst_allowance", self.law.burst_allowance().as_secs_f64().into());
     }
 }
 

@@ -18,6 +18,9 @@
 //! per average packet's transmission time at the link's rate (10 Mbit/s if it has none), as the
 //! paper says; Linux approximates that by bit shifts from a table that `tc` computes in units
 //! of 64 ns and the kernel reads in microseconds.
+//!
+//! Observes: `average` (B: the average queue length), `drop_probability` (at this average) and
+//! `max_probability` (that at `max`, which `adaptive` moves).
 
 use rand::Rng;
 use schemars::JsonSchema;
@@ -221,8 +224,9 @@ impl QueueDiscipline for Red {
     }
 
     fn observe(&self, out: &mut Observer<'_>) {
-        out("red_average", self.law.average(&self.config).into());
+        out("average", self.law.average(&self.config).into());
         out("drop_probability", self.law.probability(&self.config).into());
+        out("max_probability", self.law.max_p().into());
     }
 }
 

@@ -8,6 +8,7 @@ mod columns;
 mod flow;
 pub mod histogram;
 mod link;
+pub mod live;
 mod outcome;
 mod recorder;
 mod table;

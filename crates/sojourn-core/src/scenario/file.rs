@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::spec::{Flow, FlowSpec, Spec, Stack, Topology};
+use crate::spec::{Flow, FlowSpec, Recorded, Spec, Stack, Topology};
 use crate::units::Span;
 
 /// A network, the flows on it and what to measure, as a scenario file says it.
@@ -27,6 +27,9 @@ pub struct ScenarioSpec {
     /// Samples before this are left out of metrics.
     #[serde(default)]
     pub warmup: Span,
+    /// What is recorded whenever it happens, beside the samples.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub record: Vec<Recorded>,
     /// The network.
     pub topology: Spec<Topology>,
     /// The flows.

@@ -2,27 +2,31 @@
 
 use super::application::Application;
 use super::hosts::FlowHosts;
-use crate::edge::link::{FlowDrops, Link, LinkInit};
+use crate::edge::link::{FlowDrops, Link, LinkInit, RecordedLink};
 use crate::error::FieldError;
 use crate::net::{self, Alarm, Network};
 use crate::packet::{Address, Direction, FiveTuple};
+use crate::record::live::{Log, Tap};
 use crate::record::{FlowFacts, Recorder};
 use crate::registry::Catalogue;
 use crate::rng::StreamKey;
 use crate::scenario::Scenario;
-use crate::spec::{EcnMode, Flow, Traffic, Transport};
+use crate::spec::{EcnMode, Flow, Recorded, Traffic, Transport};
 use crate::topology::{Plan, PlannedLink, Routes};
-use crate::transport::{Endpoint, TransportInit};
+use crate::transport::{Endpoint, RecordedEndpoint, TransportInit};
 use crate::units::{Span, Time};
 
+/// A link, and who follows its packets, if they are recorded.
+type BuiltLink = (Link, Option<Tap>);
+
 /// Builds everything the scenario describes.
-pub fn parts(scenario: &Scenario) -> Result<(Network, FlowHosts), FieldError> {
+pub fn parts(scenario: &Scenario, log: Option<&Log>) -> Result<(Network, FlowHosts), FieldError> {
     let random = StreamKey::root(scenario.seed);
     let flows = scenario.flows_expanded();
     let (plan, catalogue) = (scenario.plan(), scenario.catalogue());
     let facts = flow_facts(scenario, &flows)?;
-    let links = links(scenario, &flows, &facts)?;
-    let (net, addresses) = network(plan, links)?;
+    let links = links(scenario, &flows, &facts, log)?;
+    let (net, addresses) = network(plan, links, log)?;
     let mut endpoints = Vec::new();
     let mut applications = Vec::new();
     for (flow, addresses) in flows.iter().zip(addresses) {
@@ -30,7 +34,8 @@ pub fn parts(scenario: &Scenario) -> Result<(Network, FlowHosts), FieldError> {
         let within = |error: FieldError| error.within(&format!("flows.{}", flow.entry));
         let base_rtt = facts[flow.id as usize].base_rtt;
         let init = TransportInit { flow: flow.spec, addresses, base_rtt, random };
-        endpoints.extend(ends(&init, catalogue).map_err(within)?);
+        let [sender, receiver] = ends(&init, catalogue).map_err(within)?;
+        endpoints.extend([recorded(sender, flow.id, log), receiver]);
         applications.push(Some(application(flow, random, catalogue).map_err(within)?));
     }
     let recorded_links = plan.links.iter().filter(|link| link.recorded).count();
@@ -50,12 +55,26 @@ pub fn parts(scenario: &Scenario) -> Result<(Network, FlowHosts), FieldError> {
 }
 
 /// The network of a plan, and how the packets of each flow are addressed, there and back.
-fn network(plan: &Plan, links: Vec<Link>) -> Result<(Network, Vec<[Address; 2]>), FieldError> {
+fn network(
+    plan: &Plan,
+    links: Vec<BuiltLink>,
+    log: Option<&Log>,
+) -> Result<(Network, Vec<[Address; 2]>), FieldError> {
     let mut net = net::Builder::new();
+    if let Some(log) = log {
+        net.record(log.clone());
+    }
     let nodes: Vec<usize> = plan.nodes.iter().map(|name| net.plain_node(name)).collect();
-    for (planned, link) in plan.links.iter().zip(links) {
+    for (planned, (link, tap)) in plan.links.iter().zip(links) {
         let ends = planned.ends.map(|end| end.map(|node| nodes[usize::from(node)]));
-        net.link(&planned.id, ends, link).map_err(|e| e.within("topology"))?;
+        let added = match tap {
+            None => net.link(&planned.id, ends, link),
+            Some(tap) => {
+                let medium = net.medium(Box::new(RecordedLink::new(link, tap)));
+                net.channel(&planned.id, ends, medium)
+            }
+        };
+        added.map_err(|e| e.within("topology"))?;
     }
     let mut addresses = Vec::with_capacity(plan.routes.len());
     for (flow, routes) in (0..).zip(&plan.routes) {
@@ -72,6 +91,14 @@ fn network(plan: &Plan, links: Vec<Link>) -> Result<(Network, Vec<[Address; 2]>)
         ]);
     }
     Ok((net.build(), addresses))
+}
+
+/// The sender of `flow`, whose congestion control is recorded if that is asked for.
+fn recorded(sender: Box<dyn Endpoint>, flow: u32, log: Option<&Log>) -> Box<dyn Endpoint> {
+    match log.and_then(|log| log.watch(Recorded::Cc, &format!("flow.{flow}.cc"))) {
+        Some(watch) => Box::new(RecordedEndpoint::new(sender, watch)),
+        None => sender,
+    }
 }
 
 fn at(span: Span) -> Time {
@@ -120,7 +147,8 @@ fn links(
     scenario: &Scenario,
     flows: &[Flow<'_>],
     facts: &[FlowFacts],
-) -> Result<Vec<Link>, FieldError> {
+    log: Option<&Log>,
+) -> Result<Vec<BuiltLink>, FieldError> {
     let (plan, catalogue) = (scenario.plan(), scenario.catalogue());
     let random = StreamKey::root(scenario.seed).child("link");
     let mut drops = drops_by_link(flows, plan);
@@ -130,8 +158,13 @@ fn links(
         let mut init = link_init(link, passing, flows, facts, random);
         init.drops = std::mem::take(&mut drops[index]);
         init.end = at(scenario.duration);
+        if let Some(log) = log.filter(|_| link.recorded) {
+            init.watch = log.watch(Recorded::Queue, &format!("link.{}.queue", link.id));
+            init.tap = log.tap(&link.id);
+        }
+        let tap = init.tap.clone();
         let within = |error: FieldError| error.within(&format!("topology.{}", link.id));
-        links.push(Link::build(&link.spec, init, catalogue).map_err(within)?);
+        links.push((Link::build(&link.spec, init, catalogue).map_err(within)?, tap));
     }
     Ok(links)
 }
@@ -179,5 +212,7 @@ fn link_init(
         drops: Vec::new(),
         end: Time::NEVER,
         random: random.child(&link.id),
+        watch: None,
+        tap: None,
     }
 }

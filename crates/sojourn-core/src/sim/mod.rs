@@ -5,11 +5,14 @@ mod build;
 mod hosts;
 #[cfg(test)]
 mod random_runs;
+#[cfg(test)]
+mod recorded_runs;
 mod timer;
 
 use crate::error::{Fault, FieldError};
 use crate::net::Network;
 use crate::record::Outcome;
+use crate::record::live::{Log, Sink};
 use crate::scenario::Scenario;
 use crate::units::Time;
 
@@ -20,6 +23,7 @@ pub struct Simulation {
     net: Network,
     hosts: FlowHosts,
     end: Time,
+    log: Option<Log>,
 }
 
 impl Simulation {
@@ -28,13 +32,26 @@ impl Simulation {
     /// # Errors
     /// If the scenario cannot be built; never for one that was read by [`Scenario::from_json`].
     pub fn new(scenario: &Scenario) -> Result<Self, FieldError> {
-        let (net, hosts) = build::parts(scenario)?;
-        Ok(Simulation::of(net, hosts, Time::ZERO + scenario.duration))
+        Simulation::build(scenario, None)
+    }
+
+    /// The same; `sink` is given what the scenario asks to be recorded, some tens of thousands of
+    /// rows at a time, and the last when [`Simulation::outcome`] is asked for.
+    ///
+    /// # Errors
+    /// As [`Simulation::new`].
+    pub fn recording(scenario: &Scenario, sink: Sink) -> Result<Self, FieldError> {
+        Simulation::build(scenario, Some(Log::new(&scenario.record, sink)))
+    }
+
+    fn build(scenario: &Scenario, log: Option<Log>) -> Result<Self, FieldError> {
+        let (net, hosts) = build::parts(scenario, log.as_ref())?;
+        Ok(Simulation { log, ..Simulation::of(net, hosts, Time::ZERO + scenario.duration) })
     }
 
     fn of(mut net: Network, hosts: FlowHosts, end: Time) -> Self {
         hosts.start(&mut net, end);
-        Simulation { net, hosts, end }
+        Simulation { net, hosts, end, log: None }
     }
 
     /// How far it has been simulated.
@@ -76,6 +93,9 @@ impl Simulation {
     pub fn outcome(mut self) -> Result<Outcome, Fault> {
         if self.hosts.recorder.last() < self.now() {
             self.hosts.sample(&mut self.net).map_err(|fault| *fault)?;
+        }
+        if let Some(log) = &self.log {
+            log.flush();
         }
         Ok(self.hosts.outcome(&self.net))
     }

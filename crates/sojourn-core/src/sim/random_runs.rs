@@ -10,7 +10,7 @@ use crate::units::Rate;
 use crate::units::Span;
 
 /// Half a second of it, which keeps random scenarios affordable.
-fn shortened(mut value: serde_json::Value) -> Option<Scenario> {
+pub fn shortened(mut value: serde_json::Value) -> Option<Scenario> {
     value["duration"] = json!("500 ms");
     let scenario = Scenario::from_json(&value).ok()?;
     let plan = scenario.plan();

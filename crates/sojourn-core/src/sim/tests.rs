@@ -137,7 +137,7 @@ impl Endpoint for Echo {
 /// Two echoing endpoints without any link between them.
 fn echoes(timer: Option<Time>) -> Simulation {
     let one = scenario(1, "rate = \"1 Mbit/s\"", &[CBR]);
-    let (_, mut hosts) = build::parts(&one).unwrap();
+    let (_, mut hosts) = build::parts(&one, None).unwrap();
     let mut net = Builder::new();
     let route = net.route(&[]).unwrap();
     let echo = |socket| -> Box<dyn Endpoint> {

@@ -24,7 +24,7 @@ mod toml;
 pub use self::toml::toml_to_json;
 pub use buffer::BufferSize;
 pub use flow::{Flow, FlowSpec};
-pub use names::{EcnMode, FlowDirection, HostQueue, Stack};
+pub use names::{EcnMode, FlowDirection, HostQueue, Recorded, Stack};
 
 /// Congestion controls.
 #[derive(Clone, Copy, Debug, PartialEq)]

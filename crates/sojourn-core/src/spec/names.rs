@@ -66,3 +66,15 @@ named! {
         Fq = "fq",
     }
 }
+
+named! {
+    /// What is recorded whenever it happens.
+    Recorded, "record" {
+        /// The state of congestion controls.
+        Cc = "cc",
+        /// The state of queue disciplines and of nodes that have any.
+        Queue = "queue",
+        /// Each packet's way through the recorded links.
+        Packets = "packets",
+    }
+}

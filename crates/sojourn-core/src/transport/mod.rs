@@ -7,6 +7,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::error::FieldError;
+use crate::observe::Observer;
 use crate::packet::{Address, Packet};
 use crate::record::FlowCounters;
 use crate::record::histogram::Histogram;
@@ -16,6 +17,10 @@ use crate::spec::{FlowSpec, Transport};
 use crate::units::{Span, Time};
 
 pub mod recovery;
+
+mod recorded;
+
+pub use recorded::RecordedEndpoint;
 
 members! {
     Transport;
@@ -133,6 +138,9 @@ pub trait Endpoint: Send {
     fn stop(&mut self, now: Time) {
         self.close(now);
     }
+
+    /// Names and values of internal state worth recording, such as those of a congestion control.
+    fn observe(&self, _out: &mut Observer<'_>) {}
 
     /// RTT samples since the end of the warm-up, where this end takes them.
     fn rtt_histogram(&self) -> Option<&Histogram> {

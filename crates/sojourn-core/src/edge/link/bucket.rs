@@ -12,8 +12,9 @@ use serde::{Deserialize, Serialize};
 use crate::error::FieldError;
 use crate::packet::Packet;
 use crate::quantity::Bytes;
-use crate::queue::Backlog;
+use crate::queue::{Backlog, DropReason};
 use crate::record::LinkCounters;
+use crate::record::live::Tap;
 use crate::units::{Rate, Span, Time};
 
 /// A token bucket as a scenario writes it.
@@ -96,12 +97,13 @@ pub(super) struct Policer {
     bucket: TokenBucket,
     overhead: u32,
     dropped: Backlog,
+    tap: Option<Tap>,
 }
 
 impl Policer {
     /// Counts `overhead` bytes on top of each IP packet.
-    pub fn new(spec: BucketSpec, overhead: u32) -> Self {
-        Policer { bucket: TokenBucket::new(spec), overhead, dropped: Backlog::default() }
+    pub fn new(spec: BucketSpec, overhead: u32, tap: Option<Tap>) -> Self {
+        Policer { bucket: TokenBucket::new(spec), overhead, dropped: Backlog::default(), tap }
     }
 
     /// Whether `packet` may pass; counts it if not.
@@ -109,6 +111,9 @@ impl Policer {
         let conforms = self.bucket.conforms(now, packet.size + self.overhead);
         if !conforms {
             self.dropped.add(packet);
+            if let Some(tap) = &self.tap {
+                tap.drop(now, packet, DropReason::Policed.name());
+            }
         }
         conforms
     }

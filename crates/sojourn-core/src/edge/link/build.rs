@@ -6,19 +6,21 @@ use super::exit::{Duplication, Faults};
 use super::outage::{OutageEffect, Outages};
 use super::pace::{Pace, RateModel};
 use super::pipe::Pipe;
+use super::recorded_queue::RecordedQueue;
 use super::schedule::Schedule;
 use super::trace::Trace;
 use super::variation::Variation;
 use super::{Egress, Exit, FlowDrops, Link, LinkSpec, RandomLoss, Transmitter};
 use crate::error::FieldError;
-use crate::queue::QueueInit;
+use crate::queue::{Discipline, QueueInit};
+use crate::record::live::{Tap, Watch};
 use crate::registry::Catalogue;
 use crate::rng::StreamKey;
 use crate::spec::{Queue, Spec};
 use crate::units::{Span, Time};
 
 /// What a link has to know about the network it is in.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct LinkInit {
     /// Size of a full IP packet of its flows in bytes.
     pub full_packet: u32,
@@ -34,6 +36,10 @@ pub struct LinkInit {
     pub end: Time,
     /// Names the link's random draws.
     pub random: StreamKey,
+    /// Who watches the state of its queue.
+    pub watch: Option<Watch>,
+    /// Who follows its packets.
+    pub tap: Option<Tap>,
 }
 
 impl Default for LinkInit {
@@ -47,6 +53,8 @@ impl Default for LinkInit {
             drops: Vec::new(),
             end: Time::NEVER,
             random: StreamKey::root(0),
+            watch: None,
+            tap: None,
         }
     }
 }
@@ -60,7 +68,7 @@ impl Link {
     /// read.
     pub fn build(
         spec: &LinkSpec,
-        init: LinkInit,
+        mut init: LinkInit,
         catalogue: &Catalogue,
     ) -> Result<Link, FieldError> {
         let overhead = spec.overhead.0 as u32;
@@ -68,13 +76,17 @@ impl Link {
         let only_delays = spec.rate.is_none() && spec.queue.is_none() && pace.is_none();
         let transmitter = match only_delays && !init.recorded {
             true => None,
-            false => Some(transmitter(spec, pace, &init, catalogue)?),
+            false => Some(transmitter(spec, pace, &mut init, catalogue)?),
         };
+        let tap = || init.tap.clone();
+        let policer = spec.policer.map(|bucket| Policer::new(bucket, overhead, tap()));
+        let variation = variation(spec, init.random).map(Box::new);
         let loss = loss(spec, init.random);
         let exit = Exit::new(loss, init.drops, faults(spec, init.random));
+        let exit = exit.map(|exit| exit.recorded(init.tap.clone()));
         Ok(Link {
-            policer: spec.policer.map(|bucket| Box::new(Policer::new(bucket, overhead))),
-            pipe: Pipe::new(spec.delay, variation(spec, init.random).map(Box::new)),
+            policer: policer.map(Box::new),
+            pipe: Pipe::new(spec.delay, variation).recorded(init.tap),
             ..Link::new(transmitter, exit, spec.delay)
         })
     }
@@ -83,7 +95,7 @@ impl Link {
 fn transmitter(
     spec: &LinkSpec,
     pace: Option<Pace>,
-    init: &LinkInit,
+    init: &mut LinkInit,
     catalogue: &Catalogue,
 ) -> Result<Transmitter, FieldError> {
     let queue_init = QueueInit {
@@ -100,12 +112,21 @@ fn transmitter(
         .find::<Queue>(&queue.kind)
         .and_then(|entry| (entry.make)(&queue.params, &queue_init, catalogue))
         .map_err(|e| e.within("queue"))?;
+    let discipline = recorded(discipline, init.watch.take(), init.tap.clone());
     let egress = Egress::new(discipline, spec.device_queue.0 as usize);
     let transmitter = Transmitter::new(egress, spec.rate, queue_init.overhead);
     Ok(match pace {
         Some(pace) => transmitter.with_pace(pace),
         None => transmitter,
     })
+}
+
+/// The same discipline, which is recorded by whom there is.
+fn recorded(discipline: Discipline, watch: Option<Watch>, tap: Option<Tap>) -> Discipline {
+    if watch.is_none() && tap.is_none() {
+        return discipline;
+    }
+    Discipline::Other(Box::new(RecordedQueue::new(discipline.boxed(), watch, tap)))
 }
 
 /// What moves packets, if it is anything but one fixed rate.

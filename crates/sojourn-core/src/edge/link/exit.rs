@@ -10,6 +10,7 @@ use crate::packet::{Direction, Packet};
 use crate::quantity::Percent;
 use crate::queue::Backlog;
 use crate::record::LinkCounters;
+use crate::record::live::Tap;
 use crate::rng::StreamKey;
 use crate::units::Time;
 
@@ -95,6 +96,28 @@ pub struct Exit {
     duplication: Option<Duplication>,
     lost: Backlog,
     duplicated: Backlog,
+    tap: Option<Tap>,
+}
+
+/// What has lost a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Cause {
+    Listed,
+    Random,
+    Burst,
+    Outage,
+}
+
+impl Cause {
+    /// What a record calls it.
+    fn name(self) -> &'static str {
+        match self {
+            Cause::Listed => "listed",
+            Cause::Random => "loss",
+            Cause::Burst => "burst_loss",
+            Cause::Outage => "outage",
+        }
+    }
 }
 
 /// The faults of an exit that have no state to be counted with.
@@ -130,10 +153,19 @@ impl Exit {
         needed.then_some(Exit { loss, drops, ..rest })
     }
 
+    /// The same, whose losses and copies `tap` is told of.
+    #[must_use]
+    pub fn recorded(self, tap: Option<Tap>) -> Self {
+        Exit { tap, ..self }
+    }
+
     /// How many copies of `packet` go on: none if it is lost.
     pub fn copies(&mut self, now: Time, packet: &mut Packet) -> u32 {
-        if self.loses(now, packet) {
+        if let Some(cause) = self.loses(now, packet) {
             self.lost.add(packet);
+            if let Some(tap) = &self.tap {
+                tap.lose(now, packet, cause.name());
+            }
             return 0;
         }
         if let Some(fault) = self.ecn_fault {
@@ -141,18 +173,27 @@ impl Exit {
         }
         if self.duplication.is_some_and(|duplication| duplication.doubles(packet)) {
             self.duplicated.add(packet);
+            if let Some(tap) = &self.tap {
+                tap.duplicate(now, packet);
+            }
             return 2;
         }
         1
     }
 
     /// Each cause is asked, so that one does not shift the counts of another.
-    fn loses(&mut self, now: Time, packet: &Packet) -> bool {
+    fn loses(&mut self, now: Time, packet: &Packet) -> Option<Cause> {
         let listed = self.is_listed(packet);
         let random = self.loss.as_mut().is_some_and(|loss| loss.loses(now, packet));
         let burst = self.burst_loss.as_mut().is_some_and(BurstLoss::loses_next);
         let outage = self.outages.as_ref().is_some_and(|outages| outages.down(now));
-        listed || random || burst || outage
+        let causes = [
+            (listed, Cause::Listed),
+            (random, Cause::Random),
+            (burst, Cause::Burst),
+            (outage, Cause::Outage),
+        ];
+        causes.iter().find_map(|(loses, cause)| loses.then_some(*cause))
     }
 
     fn is_listed(&mut self, packet: &Packet) -> bool {

@@ -21,6 +21,8 @@ fn build(text: &str) -> Link {
         drops: Vec::new(),
         end: END,
         random: StreamKey::root(8).child("link"),
+        watch: None,
+        tap: None,
     };
     Link::build(&spec, around, builtin()).unwrap()
 }

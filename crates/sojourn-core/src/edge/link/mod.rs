@@ -22,6 +22,8 @@ mod exit;
 pub mod outage;
 mod pace;
 mod pipe;
+mod recorded;
+mod recorded_queue;
 pub mod schedule;
 mod spec;
 pub mod trace;
@@ -31,6 +33,7 @@ pub mod variation;
 pub use build::LinkInit;
 pub use egress::Egress;
 pub use exit::{Exit, FlowDrops, RandomLoss};
+pub use recorded::RecordedLink;
 pub use spec::LinkSpec;
 pub use transmitter::Transmitter;
 
@@ -141,7 +144,7 @@ impl Link {
 
     /// Handles everything that falls due up to `now`.
     #[inline]
-    fn catch_up(&mut self, now: Time) {
+    pub(crate) fn catch_up(&mut self, now: Time) {
         if self.transmitter.as_ref().is_some_and(|transmitter| transmitter.is_due(now)) {
             self.transmit(now);
         }

@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use super::variation::{Arrival, Variation};
 use crate::packet::Packet;
 use crate::queue::Backlog;
+use crate::record::live::Tap;
 use crate::units::{Span, Time};
 
 /// A delay, fixed unless there is a variation.
@@ -16,12 +17,19 @@ pub struct Pipe {
     next: Time,
     variation: Option<Box<Variation>>,
     thinned: Backlog,
+    tap: Option<Tap>,
 }
 
 impl Pipe {
     pub fn new(delay: Span, variation: Option<Box<Variation>>) -> Self {
         let (packets, thinned) = (VecDeque::new(), Backlog::default());
-        Pipe { delay, packets, next: Time::NEVER, variation, thinned }
+        Pipe { delay, packets, next: Time::NEVER, variation, thinned, tap: None }
+    }
+
+    /// The same, whose thinned acknowledgments `tap` is told of.
+    #[must_use]
+    pub fn recorded(self, tap: Option<Tap>) -> Self {
+        Pipe { tap, ..self }
     }
 
     /// The least time until something that enters now arrives.
@@ -54,7 +62,7 @@ impl Pipe {
         let last = self.packets.back().map_or(Time::ZERO, |(arrival, _)| *arrival);
         let Arrival { time, thin } = variation.arrival(now, &packet, last);
         if let Some(keep) = thin {
-            self.thin(time, &packet, keep);
+            self.thin(now, time, &packet, keep);
         }
         let place = self.packets.partition_point(|(arrival, _)| *arrival <= time);
         self.packets.insert(place, (time, packet));
@@ -63,7 +71,7 @@ impl Pipe {
 
     /// Makes room for one more acknowledgment like `packet` among those that arrive at `time`: of
     /// its flow, `keep` at most; the oldest go.
-    fn thin(&mut self, time: Time, packet: &Packet, keep: u32) {
+    fn thin(&mut self, now: Time, time: Time, packet: &Packet, keep: u32) {
         let like = |(arrival, other): &(Time, Packet)| *arrival == time && packet.supersedes(other);
         let batch = self.packets.partition_point(|(arrival, _)| *arrival < time);
         let found = self.packets.range(batch..).filter(|entry| like(entry)).count();
@@ -72,6 +80,9 @@ impl Pipe {
             && let Some((_, old)) = self.packets.remove(batch + offset)
         {
             self.thinned.add(&old);
+            if let Some(tap) = &self.tap {
+                tap.lose(now, &old, "thinned");
+            }
         }
     }
 

@@ -5,6 +5,7 @@ use rand::Rng;
 use super::classify::{Class, Classifier, QUEUES};
 use super::params::Isolation;
 use super::rotation::{List, Rotation};
+use crate::observe::Observer;
 use crate::packet::Packet;
 use crate::queue::cobalt::law::Cobalt;
 use crate::queue::store::Chain;
@@ -72,6 +73,22 @@ impl Scheduler {
     /// Flows that are backlogged beyond a quantum.
     pub fn bulk_flows(&self) -> u32 {
         self.bulk_flows
+    }
+
+    /// Names and values of its state.
+    pub fn observe(&self, out: &mut Observer<'_>) {
+        let queues = || {
+            let lists = [List::New, List::Old, List::Decaying];
+            let numbers = lists.into_iter().flat_map(|list| self.rotation.queues(list));
+            numbers.map(|number| &self.queues[usize::from(number)])
+        };
+        let of = |set| queues().filter(|queue| queue.set == set).count() as f64;
+        out("bulk_flows", self.bulk_flows.into());
+        out("sparse_flows", of(Set::Sparse).into());
+        out("decaying_flows", of(Set::Decaying).into());
+        out("most_count", queues().map(|queue| queue.law.count()).max().unwrap_or(0).into());
+        let blue = queues().map(|queue| queue.law.blue_probability()).fold(0.0, f64::max);
+        out("most_blue_probability", blue.into());
     }
 
     /// The number of the packet's queue.

@@ -42,6 +42,16 @@ impl Rotation {
         (first != ends).then_some(first)
     }
 
+    /// The queues of `list`, in order.
+    pub fn queues(&self, list: List) -> impl Iterator<Item = u16> {
+        let ends = self.queues + list as u16;
+        let next = move |queue: &u16| {
+            let next = self.links[usize::from(*queue)].next;
+            (next != ends).then_some(next)
+        };
+        std::iter::successors(next(&ends), next)
+    }
+
     /// Takes `queue` out of the list it is in, if any.
     #[inline]
     pub fn remove(&mut self, queue: u16) {

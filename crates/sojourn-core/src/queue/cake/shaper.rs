@@ -18,6 +18,11 @@ impl Shaper {
         Shaper { rate, carry: 0, next: Time::ZERO, failsafe: Time::ZERO }
     }
 
+    /// The rate that it keeps to, if any.
+    pub fn rate(&self) -> Option<Rate> {
+        self.rate
+    }
+
     /// A packet came to an empty queue: time that went unused is lost.
     #[inline]
     pub fn on_busy(&mut self, now: Time) {

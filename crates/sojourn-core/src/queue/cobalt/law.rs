@@ -2,6 +2,7 @@
 
 use rand::Rng;
 
+use crate::observe::Observer;
 use crate::rng::Stream;
 use crate::units::{Rate, Span, Time};
 
@@ -159,6 +160,16 @@ impl Cobalt {
     #[inline]
     pub fn at_rest(&self, now: Time) -> bool {
         self.p_drop == 0 && self.count == 0 && now >= self.drop_next
+    }
+
+    /// Names and values of its state.
+    pub fn observe(&self, out: &mut Observer<'_>) {
+        out("count", self.count.into());
+        out("dropping", u32::from(self.dropping).into());
+        if self.count > 0 {
+            out("drop_next", self.drop_next.as_secs_f64().into());
+        }
+        out("blue_probability", self.blue_probability().into());
     }
 
     /// Signals in the present episode.

@@ -5,6 +5,7 @@
 //! RFC leaves both open). Times are nanoseconds here, units of 1.024 us there.
 
 use super::super::{DropReason, QueueContext};
+use crate::observe::Observer;
 use crate::packet::Packet;
 use crate::units::{Span, Time};
 
@@ -77,6 +78,18 @@ impl Codel {
             let _ = cx.mark_ce(now, packet);
         }
         chosen
+    }
+
+    /// Names and values of its state.
+    pub fn observe(&self, out: &mut Observer<'_>) {
+        out("count", self.count.into());
+        out("dropping", u32::from(self.dropping).into());
+        if let Some(time) = self.first_above {
+            out("first_above", time.as_secs_f64().into());
+        }
+        if self.dropping {
+            out("drop_next", self.drop_next.as_secs_f64().into());
+        }
     }
 
     /// Whether the sojourn time has been above target for an interval.

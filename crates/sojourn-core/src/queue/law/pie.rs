@@ -114,6 +114,11 @@ impl Pie {
         Span::from_nanos(self.delay << 6)
     }
 
+    /// What is left of the time without drops.
+    pub fn burst_allowance(&self) -> Span {
+        Span::from_nanos(self.burst_left << 6)
+    }
+
     /// Whether an update would change nothing: no probability, no delay, a full burst allowance.
     #[inline]
     pub fn is_at_rest(&self) -> bool {

@@ -31,7 +31,8 @@ use super::retransmissions::Retransmissions;
 use super::scoreboard::Scoreboard;
 use super::send_buffer::SendBuffer;
 use super::{HEADER, TcpInit};
-use crate::cc::{CaState, CongestionControl, ControlInit, Decision};
+use crate::cc::{CaState, CongestionControl, ControlInit, Decision, INFINITE_SSTHRESH};
+use crate::observe::Observer;
 use crate::packet::{Flags, Header, Packet, TcpAck};
 use crate::record::FlowCounters;
 use crate::record::histogram::Histogram;
@@ -303,6 +304,17 @@ impl Endpoint for Sender {
         counters.pacing_rate = self.pacer.rate();
         counters.established_at = self.established_at;
         counters.completed_at = self.completed_at;
+    }
+
+    fn observe(&self, out: &mut Observer<'_>) {
+        out("cwnd", self.cwnd.into());
+        if self.decision.ssthresh != INFINITE_SSTHRESH {
+            out("ssthresh", self.decision.ssthresh.into());
+        }
+        if let Some(rate) = self.pacer.rate() {
+            out("pacing_rate", (rate.as_bps() as f64).into());
+        }
+        self.cc.observe(out);
     }
 
     fn open(&mut self, now: Time) {

@@ -1,0 +1,136 @@
+//! Rows of a record, column by column, and the words in them.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::Sink;
+use crate::packet::Packet;
+use crate::units::{Span, Time};
+
+/// Rows of a table that are handed out together.
+const BATCH: usize = 1 << 16;
+
+/// A word by its number; 0 is none.
+pub type Word = u32;
+
+/// Rows of one of the tables.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Batch {
+    /// Of the state of components.
+    State(StateRows),
+    /// Of the ways of packets.
+    Packets(PacketRows),
+}
+
+/// A component's value from `time` on.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct StateRows {
+    /// In seconds.
+    pub time: Vec<f64>,
+    /// Whose it is.
+    pub component: Vec<Word>,
+    /// What it is called.
+    pub name: Vec<Word>,
+    /// NaN for a word, or where there is no value any more.
+    pub value: Vec<f64>,
+    /// None for a number.
+    pub text: Vec<Word>,
+}
+
+/// What happened to a packet at a link.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PacketRows {
+    /// In seconds.
+    pub time: Vec<f64>,
+    /// The link.
+    pub link: Vec<Word>,
+    /// The packet's flow.
+    pub flow: Vec<i64>,
+    /// Its index among those that its endpoint sent.
+    pub index: Vec<i64>,
+    /// Bytes of the IP packet.
+    pub size: Vec<i64>,
+    /// `enqueue`, `mark`, `drop` or `deliver`.
+    pub event: Vec<Word>,
+    /// Why, if there is more than one reason.
+    pub reason: Vec<Word>,
+    /// Of a delivered packet: seconds in the queue; else NaN.
+    pub sojourn: Vec<f64>,
+}
+
+/// Rows that have not been handed out.
+pub(super) struct Rows {
+    sink: Sink,
+    words: Vec<Arc<str>>,
+    numbers: HashMap<Arc<str>, Word>,
+    state: StateRows,
+    packets: PacketRows,
+}
+
+impl Rows {
+    pub fn new(sink: Sink) -> Self {
+        let none = vec!["".into()];
+        let (state, packets) = (StateRows::default(), PacketRows::default());
+        Rows { sink, words: none, numbers: HashMap::new(), state, packets }
+    }
+
+    pub fn word(&mut self, word: &str) -> Word {
+        if let Some(number) = self.numbers.get(word) {
+            return *number;
+        }
+        let (number, word) = (self.words.len() as Word, Arc::<str>::from(word));
+        self.words.push(word.clone());
+        self.numbers.insert(word, number);
+        number
+    }
+
+    pub fn add_state(&mut self, now: Time, [component, name, text]: [Word; 3], value: f64) {
+        let rows = &mut self.state;
+        rows.time.push(now.as_secs_f64());
+        rows.component.push(component);
+        rows.name.push(name);
+        rows.value.push(value);
+        rows.text.push(text);
+        if rows.time.len() == BATCH {
+            self.flush_state();
+        }
+    }
+
+    pub fn add_packet(
+        &mut self,
+        now: Time,
+        [link, event, reason]: [Word; 3],
+        packet: &Packet,
+        sojourn: Option<Span>,
+    ) {
+        let rows = &mut self.packets;
+        rows.time.push(now.as_secs_f64());
+        rows.link.push(link);
+        rows.flow.push(packet.flow.into());
+        rows.index.push(packet.index.into());
+        rows.size.push(packet.size.into());
+        rows.event.push(event);
+        rows.reason.push(reason);
+        rows.sojourn.push(sojourn.map_or(f64::NAN, Span::as_secs_f64));
+        if rows.time.len() == BATCH {
+            self.flush_packets();
+        }
+    }
+
+    pub fn flush(&mut self) {
+        self.flush_state();
+        self.flush_packets();
+    }
+
+    fn flush_state(&mut self) {
+        if !self.state.time.is_empty() {
+            (self.sink)(Batch::State(std::mem::take(&mut self.state)), &self.words);
+        }
+    }
+
+    fn flush_packets(&mut self) {
+        if !self.packets.time.is_empty() {
+            (self.sink)(Batch::Packets(std::mem::take(&mut self.packets)), &self.words);
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! Follows the packets of one link.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::{Log, Word};
+use crate::packet::{Direction, Ecn, Packet};
+use crate::queue::{DropReason, QueueObserver};
+use crate::units::{Span, Time};
+
+/// Who follows the packets of a link; its clones are the same one in other places of the link.
+#[derive(Clone, Debug)]
+pub struct Tap {
+    log: Log,
+    link: Word,
+    waits: Waits,
+}
+
+/// How long packets on the link waited, and how many of each there are; those that did not wait
+/// are left out.
+type Waits = Arc<Mutex<HashMap<Key, (Span, u32)>>>;
+
+/// What tells the packets on a link apart.
+type Key = (Time, u32, Direction, u32);
+
+fn key(packet: &Packet) -> Key {
+    (packet.enqueued_at, packet.flow, packet.direction, packet.index)
+}
+
+impl Tap {
+    pub(super) fn new(log: Log, link: &str) -> Self {
+        let link = log.rows().word(link);
+        Tap { log, link, waits: Arc::default() }
+    }
+
+    /// A packet reaches the link.
+    pub fn enqueue(&self, now: Time, packet: &Packet) {
+        self.add(now, packet, "enqueue", None, None);
+    }
+
+    /// A packet has left the queue and will be sent.
+    pub fn dequeued(&self, now: Time, packet: &Packet) {
+        let sojourn = now.since(packet.enqueued_at);
+        if sojourn > Span::ZERO {
+            self.with_waits(|waits| waits.entry(key(packet)).or_insert((sojourn, 0)).1 += 1);
+        }
+    }
+
+    /// A copy of a packet has been made, which goes the same way from here on.
+    pub fn duplicate(&self, now: Time, packet: &Packet) {
+        self.with_waits(|waits| {
+            waits.entry(key(packet)).and_modify(|wait| wait.1 += 1);
+        });
+        self.add(now, packet, "enqueue", Some("duplicate"), None);
+    }
+
+    /// A packet is dropped before or in the queue.
+    pub fn drop(&self, now: Time, packet: &Packet, reason: &str) {
+        self.add(now, packet, "drop", Some(reason), None);
+    }
+
+    /// A packet is lost after it has left the queue.
+    pub fn lose(&self, now: Time, packet: &Packet, reason: &str) {
+        self.wait(packet);
+        self.drop(now, packet, reason);
+    }
+
+    /// A packet arrives at the far end.
+    pub fn deliver(&self, now: Time, packet: &Packet) {
+        let sojourn = self.wait(packet);
+        self.add(now, packet, "deliver", None, Some(sojourn));
+    }
+
+    /// How long a packet waited that leaves the link now.
+    fn wait(&self, packet: &Packet) -> Span {
+        self.with_waits(|waits| {
+            let Some((sojourn, packets)) = waits.get_mut(&key(packet)) else { return Span::ZERO };
+            *packets -= 1;
+            let (sojourn, last) = (*sojourn, *packets == 0);
+            if last {
+                waits.remove(&key(packet));
+            }
+            sojourn
+        })
+    }
+
+    fn with_waits<R>(&self, act: impl FnOnce(&mut HashMap<Key, (Span, u32)>) -> R) -> R {
+        act(&mut self.waits.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn add(
+        &self,
+        now: Time,
+        packet: &Packet,
+        event: &str,
+        reason: Option<&str>,
+        sojourn: Option<Span>,
+    ) {
+        let mut rows = self.log.rows();
+        let event = rows.word(event);
+        let reason = reason.map_or(0, |reason| rows.word(reason));
+        rows.add_packet(now, [self.link, event, reason], packet, sojourn);
+    }
+}
+
+impl QueueObserver for Tap {
+    fn on_drop(&mut self, now: Time, packet: &Packet, reason: DropReason) {
+        self.drop(now, packet, reason.name());
+    }
+
+    fn on_mark(&mut self, now: Time, packet: &Packet) {
+        let mark = if packet.ecn == Ecn::Ce { "ce" } else { "sce" };
+        self.add(now, packet, "mark", Some(mark), None);
+    }
+}

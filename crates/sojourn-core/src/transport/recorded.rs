@@ -1,0 +1,77 @@
+//! An endpoint whose state is recorded.
+
+use crate::observe::Observer;
+use crate::packet::Packet;
+use crate::record::FlowCounters;
+use crate::record::histogram::Histogram;
+use crate::record::live::Watch;
+use crate::transport::Endpoint;
+use crate::units::Time;
+
+/// Passes everything on to an endpoint, and notes what has changed in it once it has nothing more
+/// to send.
+pub struct RecordedEndpoint {
+    inner: Box<dyn Endpoint>,
+    watch: Watch,
+}
+
+impl RecordedEndpoint {
+    /// Records the state of `inner`.
+    pub fn new(inner: Box<dyn Endpoint>, watch: Watch) -> Self {
+        RecordedEndpoint { inner, watch }
+    }
+}
+
+impl Endpoint for RecordedEndpoint {
+    fn on_packet(&mut self, now: Time, packet: &Packet) {
+        self.inner.on_packet(now, packet);
+    }
+
+    fn poll_transmit(&mut self, now: Time) -> Option<Packet> {
+        let packet = self.inner.poll_transmit(now);
+        if packet.is_none() {
+            self.watch.look(now, |out| self.inner.observe(out));
+        }
+        packet
+    }
+
+    fn next_timeout(&self) -> Option<Time> {
+        self.inner.next_timeout()
+    }
+
+    fn on_timeout(&mut self, now: Time) {
+        self.inner.on_timeout(now);
+    }
+
+    fn report(&mut self, now: Time, counters: &mut FlowCounters) {
+        self.inner.report(now, counters);
+    }
+
+    fn open(&mut self, now: Time) {
+        self.inner.open(now);
+    }
+
+    fn write(&mut self, now: Time, bytes: u64) {
+        self.inner.write(now, bytes);
+    }
+
+    fn close(&mut self, now: Time) {
+        self.inner.close(now);
+    }
+
+    fn stop(&mut self, now: Time) {
+        self.inner.stop(now);
+    }
+
+    fn observe(&self, out: &mut Observer<'_>) {
+        self.inner.observe(out);
+    }
+
+    fn rtt_histogram(&self) -> Option<&Histogram> {
+        self.inner.rtt_histogram()
+    }
+
+    fn end_warmup(&mut self) {
+        self.inner.end_warmup();
+    }
+}

@@ -1,0 +1,61 @@
+//! Batches of what is recorded, on their way to Python.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use numpy::PyArray1;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use sojourn_core::record::live::{Batch, Sink};
+
+/// The first exception that came of handing over a batch; nothing is handed over after it.
+#[derive(Clone, Default)]
+pub struct Failure(Arc<Mutex<Option<PyErr>>>);
+
+impl Failure {
+    /// Raises the exception, if there was one.
+    pub fn check(&self, py: Python<'_>) -> PyResult<()> {
+        let failure = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        failure.as_ref().map_or(Ok(()), |error| Err(error.clone_ref(py)))
+    }
+}
+
+/// What calls `record` with the table's name, its columns as arrays, and a list of words, in which
+/// numbers in columns of words count; the first stands for none.
+pub fn sink(record: Py<PyAny>) -> (Sink, Failure) {
+    let failure = Failure::default();
+    let told = failure.clone();
+    let sink = move |batch: Batch, words: &[Arc<str>]| {
+        let mut failure = told.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if failure.is_none() {
+            *failure = Python::attach(|py| hand_over(py, &record, batch, words)).err();
+        }
+    };
+    (Box::new(sink), failure)
+}
+
+fn hand_over(py: Python<'_>, record: &Py<PyAny>, batch: Batch, words: &[Arc<str>]) -> PyResult<()> {
+    let columns = PyDict::new(py);
+    let table = match batch {
+        Batch::State(rows) => {
+            columns.set_item("time", PyArray1::from_vec(py, rows.time))?;
+            columns.set_item("component", PyArray1::from_vec(py, rows.component))?;
+            columns.set_item("name", PyArray1::from_vec(py, rows.name))?;
+            columns.set_item("value", PyArray1::from_vec(py, rows.value))?;
+            columns.set_item("text", PyArray1::from_vec(py, rows.text))?;
+            "state"
+        }
+        Batch::Packets(rows) => {
+            columns.set_item("time", PyArray1::from_vec(py, rows.time))?;
+            columns.set_item("link", PyArray1::from_vec(py, rows.link))?;
+            columns.set_item("flow", PyArray1::from_vec(py, rows.flow))?;
+            columns.set_item("index", PyArray1::from_vec(py, rows.index))?;
+            columns.set_item("size", PyArray1::from_vec(py, rows.size))?;
+            columns.set_item("event", PyArray1::from_vec(py, rows.event))?;
+            columns.set_item("reason", PyArray1::from_vec(py, rows.reason))?;
+            columns.set_item("sojourn", PyArray1::from_vec(py, rows.sojourn))?;
+            "packets"
+        }
+    };
+    let words: Vec<_> = (0..).zip(words).map(|(i, word)| (i > 0).then_some(&**word)).collect();
+    record.call1(py, (table, columns, words)).map(drop)
+}
