@@ -6,10 +6,12 @@ import json
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, partial
+from pathlib import Path
 from typing import Any
 
 from sojourn import _internal
 from sojourn.metrics import RunData
+from sojourn.record import Add, Recording
 from sojourn.result import Result
 from sojourn.scenario import Document, Scenario, Source, expanded_flows, load, validated
 
@@ -23,12 +25,14 @@ def run(
     seed: int | None = None,
     metrics: Iterable[str] | None = None,
     progress: Progress | None = None,
+    spool: Path | None = None,
 ) -> Result:
     """Runs one scenario: a path to a TOML file, TOML text, a mapping or a loaded scenario.
 
     ``overrides`` are ``path=value`` with TOML values. ``metrics`` restricts the metrics to those
     named; ``harm_throughput_l4`` and ``harm_delay_l4`` are computed only if named. ``progress``
-    is told the share that is done, several times per second.
+    is told the share that is done, several times per second. What the scenario's ``record`` asks
+    for goes to a temporary directory, below ``spool`` if given, that lasts as long as the result.
 
     Raises:
         ScenarioError: names the field, what was given and what is allowed.
@@ -38,16 +42,22 @@ def run(
         scenario = load(scenario, overrides, seed)
     elif tuple(overrides) or seed is not None:
         raise TypeError("overrides and seed apply to a source, not to a loaded scenario")
-    data, timing = simulate(scenario.canonical, progress)
-    return Result(scenario, data, timing).request(metrics)
+    kinds = scenario.canonical.get("record", ())
+    recording = Recording(kinds, spool) if kinds else None
+    add = recording.add if recording else None
+    data, timing = simulate(scenario.canonical, progress, add)
+    record = recording.finished() if recording else None
+    return Result(scenario, data, timing, record).request(metrics)
 
 
 def simulate(
-    canonical: Document, progress: Progress | None = None
+    canonical: Document, progress: Progress | None = None, record: Add | None = None
 ) -> tuple[RunData, dict[str, float]]:
-    """Runs a canonical scenario; the GIL is released meanwhile."""
+    """Runs a canonical scenario; the GIL is released meanwhile. ``record`` is given what the
+    scenario asks to be recorded; without it, nothing is.
+    """
     began = time.perf_counter()
-    outcome = _internal.run(json.dumps(canonical), progress)
+    outcome = _internal.run(json.dumps(canonical), progress, record)
     wall = time.perf_counter() - began
     totals: Mapping[str, Any] = outcome.pop("totals")
     network = json.loads(outcome.pop("network"))

@@ -15,6 +15,7 @@ import polars as pl
 from sojourn.errors import SojournError
 from sojourn.metrics import Metric, RunData, Scope, Values, compute, metrics
 from sojourn.notebook import describe, html
+from sojourn.record import Record
 from sojourn.scenario import Scenario, expanded_flows
 
 if TYPE_CHECKING:
@@ -35,9 +36,17 @@ class Series:
 class Result:
     """One run."""
 
-    def __init__(self, scenario: Scenario, data: RunData, timing: Mapping[str, float]) -> None:
+    def __init__(
+        self,
+        scenario: Scenario,
+        data: RunData,
+        timing: Mapping[str, float],
+        record: Record | None = None,
+    ) -> None:
         self.scenario = scenario
         self.data = data
+        #: What was recorded as it happened, if anything.
+        self.record = record or Record({})
         #: Simulated and wall seconds, events and data packets.
         self.timing = dict(timing)
         #: Names of the only metrics to give; ``None`` for all that need no further runs.
@@ -89,6 +98,26 @@ class Result:
         """The samples that the metrics are computed from, in the units of ARCHITECTURE.md."""
         tables = self.data.tables
         return Series(pl.DataFrame(tables["flow_samples"]), pl.DataFrame(tables["link_samples"]))
+
+    @property
+    def state(self) -> pl.DataFrame:
+        """The state of congestion controls and queues: a row whenever a value changes.
+
+        Raises:
+            ScenarioError: if neither was recorded.
+
+        """
+        return self.record.scan("state").collect()
+
+    @property
+    def packets(self) -> pl.DataFrame:
+        """What happened to each packet at each recorded link.
+
+        Raises:
+            ScenarioError: if packets were not recorded.
+
+        """
+        return self.record.scan("packets").collect()
 
     def plot(self, name: str = "operating_point") -> Figure:
         """One of the figures of :data:`sojourn.figures.FIGURES` as a matplotlib figure."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -33,8 +34,24 @@ def checked_metrics(option: str, given: Iterable[str]) -> list[str]:
     from sojourn.metrics import metrics
     from sojourn.metrics import unknown as strangers
 
-    wanted = [name.strip() for entry in given for name in entry.split(",") if name.strip()]
+    wanted = _names(given)
     for name in strangers(wanted):
         known = [m.name for m in metrics()]
         raise ScenarioError(f"{option}: {unknown('metric', name, known, 'sojourn list metrics')}")
     return wanted
+
+
+def recorded(option: str, given: Iterable[str]) -> tuple[str, ...]:
+    """What is to be recorded, as an override, if anything; an error where there is no such kind."""
+    from sojourn.record import KINDS
+
+    kinds = _names(given)
+    for kind in kinds:
+        if kind not in KINDS:
+            raise ScenarioError(f"{option}: {unknown('kind of record', kind, list(KINDS))}")
+    return (f"record={json.dumps(kinds)}",) if kinds else ()
+
+
+def _names(given: Iterable[str]) -> list[str]:
+    """Names, each entry one or several with commas."""
+    return [name.strip() for entry in given for name in entry.split(",") if name.strip()]

@@ -29,6 +29,12 @@ metrics_option: Decorator = click.option(
 force_option: Decorator = click.option(
     "--force", is_flag=True, help="Replace what another scenario has left in DIR."
 )
+record_option: Decorator = click.option(
+    "--record",
+    multiple=True,
+    metavar="cc,queue,packets",
+    help="Record the state of controls or queues, or packets, whenever something happens.",
+)
 out_option: Decorator = click.option(
     "--out", type=click.Path(path_type=Path), metavar="DIR", help="Where results go."
 )

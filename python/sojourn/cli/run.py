@@ -6,12 +6,13 @@ from pathlib import Path
 
 import click
 
-from sojourn.cli.names import checked_metrics
+from sojourn.cli.names import checked_metrics, recorded
 from sojourn.cli.options import (
     force_option,
     format_option,
     metrics_option,
     out_option,
+    record_option,
     set_option,
 )
 from sojourn.cli.output import printed, warn
@@ -27,6 +28,7 @@ from sojourn.cli.source import scenario_of
 @metrics_option
 @click.option("--figures/--no-figures", default=True, show_default=True, help="Draw figures.")
 @click.option("--all", "everything", is_flag=True, help="Show every metric, not a summary.")
+@record_option
 @out_option
 @force_option
 @format_option
@@ -37,6 +39,7 @@ def command(
     metrics: tuple[str, ...],
     figures: bool,
     everything: bool,
+    record: tuple[str, ...],
     out: Path | None,
     force: bool,
     output: str,
@@ -48,12 +51,13 @@ def command(
     from sojourn.store import run_directory
     from sojourn.store.place import claimed
 
+    overrides += recorded("--record", record)
     scenario, names = scenario_of(file, overrides, seed), checked_metrics("--metrics", metrics)
     if scenario.sweep is not None:
         warn(f"{file}: its [sweep] table is left aside; for the whole grid: sojourn sweep {file}")
     with claimed(run_directory.tenant(scenario), out, warn, force=force) as directory:
         with share() as progress:
-            result = run(scenario, progress=progress).request(names or None)
+            result = run(scenario, progress=progress, spool=directory).request(names or None)
         try:
             run_directory.save(result, directory)
         finally:  # a disk that is full loses only what it would have held

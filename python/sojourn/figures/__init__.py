@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sojourn.errors import ScenarioError
-from sojourn.figures.chart import FIGURES, Chart
+from sojourn.figures.chart import FIGURES, RECORDED, Builder, Chart
 from sojourn.names import unknown
 
 if TYPE_CHECKING:
@@ -16,21 +16,28 @@ if TYPE_CHECKING:
 
     from sojourn.result import Result
 
-__all__ = ["FIGURES", "chart", "draw", "save_all", "save_each"]
+__all__ = ["FIGURES", "chart", "draw", "figures_of", "save_all", "save_each"]
 
 Warn = Callable[[str], None]
 
 #: The files of the figures, in the order of the report.
-FILES = ("operating_point", "ecdf", "throughput_delay")
+FILES = ("operating_point", "ecdf", "throughput_delay", "state")
 for _file in FILES:
     import_module(f"sojourn.figures.{_file}")
 
 
+def figures_of(result: Result) -> dict[str, Builder]:
+    """The figures of a run: those of every run, and of what it has recorded."""
+    recorded = result.scenario.canonical.get("record", ())
+    return FIGURES | {name: RECORDED[name] for name in RECORDED if name in recorded}
+
+
 def chart(name: str, result: Result) -> Chart:
     """What the figure ``name`` shows of a run."""
-    if name not in FIGURES:
-        raise ScenarioError(unknown("figure", name, FIGURES))
-    return FIGURES[name](result)
+    builders = figures_of(result)
+    if name not in builders:
+        raise ScenarioError(unknown("figure", name, builders))
+    return builders[name](result)
 
 
 def draw(name: str, result: Result) -> Figure:
@@ -42,7 +49,7 @@ def draw(name: str, result: Result) -> Figure:
 
 def save_all(result: Result, directory: Path, warn: Warn) -> None:
     """Every figure of a run as PNG and SVG; ``warn`` is told of those that cannot be drawn."""
-    save_each(FIGURES, lambda name: chart(name, result), directory, warn)
+    save_each(figures_of(result), lambda name: chart(name, result), directory, warn)
 
 
 def save_each(

@@ -104,14 +104,17 @@ class Chart:
 
 
 Builder = Callable[["Result"], Chart]
+#: Of every run.
 FIGURES: dict[str, Builder] = {}
+#: Of the runs that recorded the kind of the same name.
+RECORDED: dict[str, Builder] = {}
 
 
-def figure(name: str) -> Callable[[Builder], Builder]:
+def figure(name: str, among: dict[str, Builder] = FIGURES) -> Callable[[Builder], Builder]:
     """Registers a builder as the figure ``name``."""
 
     def register(builder: Builder) -> Builder:
-        FIGURES[name] = builder
+        among[name] = builder
         return builder
 
     return register

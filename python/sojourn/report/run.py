@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from sojourn import overview
-from sojourn.figures import FIGURES, chart
+from sojourn.figures import chart, figures_of
 from sojourn.metric_tables import by_family
 from sojourn.report.page import Page, Section, picture
 from sojourn.result import Result
@@ -27,7 +27,7 @@ def sections(result: Result) -> list[Section]:
     """The run at a glance, figures, metrics and scenario."""
     lines = overview.extremes_told(result) + overview.links_told(result)
     glance = [*lines, overview.together(result)]
-    pictures = [picture(name, chart(name, result)) for name in FIGURES]
+    pictures = [picture(name, chart(name, result)) for name in figures_of(result)]
     hints = [
         "The best value of a row is bold where better and worse can be told.",
         "Of groups: median (5th to 95th percentile); every flow is in metrics_flows.parquet.",

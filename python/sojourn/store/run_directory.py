@@ -11,11 +11,12 @@ import polars as pl
 from sojourn import _internal
 from sojourn.errors import SojournError
 from sojourn.metrics import RunData
+from sojourn.record import SCHEMAS, Record
 from sojourn.result import Result
 from sojourn.scenario import Scenario
 from sojourn.store import manifest
 from sojourn.store.difference import difference
-from sojourn.store.files import write_together
+from sojourn.store.files import Write, write_together
 from sojourn.store.place import UNFINISHED, Tenant, clear_derived
 
 KIND = "run"
@@ -29,9 +30,9 @@ def tenant(scenario: Scenario) -> Tenant:
 
     def differs(found: manifest.Manifest) -> str:
         # A later version may fill in the defaults of the same document otherwise.
-        if found["document"] == identity["document"]:
+        if _unrecorded(found["document"]) == _unrecorded(identity["document"]):
             return ""
-        return difference(found["scenario"], identity["scenario"])
+        return difference(_unrecorded(found["scenario"]), _unrecorded(identity["scenario"]))
 
     return Tenant(KIND, scenario.name, scenario.name, identity, differs)
 
@@ -49,9 +50,21 @@ def save(result: Result, directory: Path) -> None:
         "network": result.data.network,
         "timing": result.timing,
     }
-    files = {f"{name}.parquet": frame.write_parquet for name, frame in frames.items()}
+    files: dict[str, Write] = {
+        **{f"{name}.parquet": frame.write_parquet for name, frame in frames.items()},
+        **{
+            f"{name}.parquet": result.record.scan(name).sink_parquet for name in result.record.files
+        },
+    }
     write_together(directory, {**files, manifest.FILE: manifest.writer(KIND, content)})
+    for name in SCHEMAS.keys() - result.record.files.keys():
+        (directory / f"{name}.parquet").unlink(missing_ok=True)
     clear_derived(directory)
+
+
+def _unrecorded(scenario: dict[str, Any]) -> dict[str, Any]:
+    """Without what is recorded, which makes no other run of it."""
+    return {name: value for name, value in scenario.items() if name != "record"}
 
 
 def _plain(value: dict[str, Any]) -> dict[str, Any]:
@@ -68,7 +81,10 @@ def load(directory: Path) -> Result:
         raise SojournError(f"{directory}: its run has not finished")
     tables = {name: _columns(directory / f"{name}.parquet") for name in TABLES}
     data = RunData(content["scenario"], tables, content["network"])
-    return Result(Scenario(content["document"], content["scenario"]), data, content["timing"])
+    files = {name: directory / f"{name}.parquet" for name in SCHEMAS}
+    record = Record({name: path for name, path in files.items() if path.exists()})
+    scenario = Scenario(content["document"], content["scenario"])
+    return Result(scenario, data, content["timing"], record)
 
 
 def _columns(path: Path) -> dict[str, Any]:

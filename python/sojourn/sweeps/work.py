@@ -32,8 +32,10 @@ class Finished:
 
 
 def run_key(canonical: Document) -> str:
-    """Identifies a run: its scenario but for the name, seed included, and what simulates it."""
-    told = {name: value for name, value in canonical.items() if name != "name"}
+    """Identifies a run: its scenario but for the name and what it records, seed included, and what
+    simulates it.
+    """
+    told = {name: value for name, value in canonical.items() if name not in ("name", "record")}
     text = json.dumps(told, sort_keys=True) + engine()
     return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
 

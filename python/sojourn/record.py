@@ -1,0 +1,99 @@
+"""What is recorded as it happens: batches of rows from the core, kept in Parquet files."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from sojourn.errors import ScenarioError
+
+#: What can be recorded, and in which table it is.
+KINDS = {"cc": "state", "queue": "state", "packets": "packets"}
+_REAL, _WORD, _COUNT = pl.Float64(), pl.String(), pl.Int64()
+#: The columns of the tables; times in seconds, sizes in bytes.
+SCHEMAS: dict[str, dict[str, pl.DataType]] = {
+    "state": {
+        **{"time": _REAL, "component": _WORD, "name": _WORD},
+        **{"value": _REAL, "text": _WORD},
+    },
+    "packets": {
+        **{"time": _REAL, "link": _WORD, "flow": _COUNT, "index": _COUNT, "size": _COUNT},
+        **{"event": _WORD, "reason": _WORD, "sojourn": _REAL},
+    },
+}
+#: Rows that are gathered in memory before they are written.
+_ROWS = 500_000
+
+#: Takes a table's name, columns, and the words that numbers in its columns of words stand for.
+Add = Callable[[str, dict[str, Any], list[str | None]], object]
+
+
+@dataclass(frozen=True)
+class Record:
+    """What was recorded of a run: by table, the file that holds it, or a pattern of several."""
+
+    files: Mapping[str, Path]
+    #: Where temporary files are, which last as long as this.
+    spool: tempfile.TemporaryDirectory[str] | None = None
+
+    def scan(self, table: str) -> pl.LazyFrame:
+        """The rows of a table, read when they are needed.
+
+        Raises:
+            ScenarioError: if nothing of it was recorded.
+
+        """
+        if table not in self.files:
+            kinds = ",".join(kind for kind, where in KINDS.items() if where == table)
+            raise ScenarioError(
+                f"{table}: was not recorded; run with --record {kinds}, or record = [...] in the "
+                "scenario"
+            )
+        return pl.scan_parquet(self.files[table])
+
+
+class Recording:
+    """Takes rows while a run goes on, and writes them by and by."""
+
+    def __init__(self, kinds: Collection[str], directory: Path | None) -> None:
+        self._spool = tempfile.TemporaryDirectory(
+            prefix=".record-", suffix=".partial", dir=directory, ignore_cleanup_errors=True
+        )
+        tables = {KINDS[kind] for kind in kinds}
+        self._waiting: dict[str, list[pl.DataFrame]] = {
+            table: [pl.DataFrame(schema=SCHEMAS[table])] for table in sorted(tables)
+        }
+        self._written = 0
+
+    def add(self, table: str, columns: dict[str, Any], words: list[str | None]) -> None:
+        """Takes a batch."""
+        meant = pl.Series(words, dtype=_WORD)
+        series = [
+            meant.gather(columns[name]).alias(name)
+            if kind == _WORD
+            else pl.Series(name, columns[name], dtype=kind, nan_to_null=kind == _REAL)
+            for name, kind in SCHEMAS[table].items()
+        ]
+        waiting = self._waiting[table]
+        waiting.append(pl.DataFrame(series))
+        if sum(frame.height for frame in waiting) >= _ROWS:
+            self._write(table)
+
+    def finished(self) -> Record:
+        """What was recorded, once all of it has come."""
+        for table in self._waiting:
+            self._write(table)
+        directory = Path(self._spool.name)
+        return Record({table: directory / f"{table}-*" for table in self._waiting}, self._spool)
+
+    def _write(self, table: str) -> None:
+        if frames := self._waiting[table]:
+            path = Path(self._spool.name) / f"{table}-{self._written:09}"
+            pl.concat(frames).write_parquet(path)
+            self._written += 1
+            frames.clear()
