@@ -13,7 +13,7 @@ from conftest import ROOT
 PACKAGE = ROOT / "python" / "sojourn"
 #: Packages and modules in the direction of the data; what is not listed is used by all.
 PATH = (
-    *("scenario", "metrics", "result", "engine", "store", "sweeps"),
+    *("scenario", "metrics", "result", "engine", "store", "statistics", "sweeps"),
     *("figures", "capacity", "papers", "report", "pages", "cli"),
 )
 

@@ -1,0 +1,62 @@
+"""Confidence intervals: Student's for means, the bootstrap's (BCa) for quantiles."""
+
+from __future__ import annotations
+
+import warnings
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.stats import DegenerateDataWarning, bootstrap, ttest_1samp
+
+CONFIDENCE = 0.95
+_RESAMPLES = 9999
+
+Values = NDArray[np.float64]
+
+
+class Interval(NamedTuple):
+    """From where to where."""
+
+    low: float
+    high: float
+
+
+def mean_interval(values: ArrayLike, confidence: float = CONFIDENCE) -> Interval | None:
+    """Of the mean; ``None`` where values are fewer than two or all equal: they say nothing about
+    their spread.
+    """
+    known = defined(values)
+    if len(np.unique(known)) < 2:
+        return None
+    return Interval(*map(float, ttest_1samp(known, 0.0).confidence_interval(confidence)))
+
+
+def quantile_interval(
+    values: ArrayLike, quantile: float = 0.5, confidence: float = CONFIDENCE
+) -> Interval | None:
+    """Of a quantile, the median by default; ``None`` where resampling cannot tell."""
+    known = defined(values)
+    if len(np.unique(known)) < 2:
+        return None
+
+    def statistic(resampled: Values, axis: int) -> Values:
+        return np.quantile(resampled, quantile, axis=axis)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DegenerateDataWarning)
+        found = bootstrap(
+            (known,),
+            statistic,
+            confidence_level=confidence,
+            n_resamples=_RESAMPLES,
+            method="BCa",
+            rng=np.random.default_rng(0),
+        ).confidence_interval
+    return Interval(float(found.low), float(found.high)) if np.isfinite(found.low) else None
+
+
+def defined(values: ArrayLike) -> Values:
+    """The values that are numbers."""
+    array = np.asarray(values, dtype=float)
+    return array[~np.isnan(array)]
