@@ -158,8 +158,13 @@ impl Network {
         Err(self.stuck(self.now, Target::Timer(timer), hosts))
     }
 
-    #[inline]
+    #[inline(always)] // asked after every event
     fn hand_over_direct<H: Hosts>(&mut self, hosts: &mut H) -> Step {
+        if self.direct.is_empty() { Ok(()) } else { self.hand_over(hosts) }
+    }
+
+    #[inline(never)]
+    fn hand_over<H: Hosts>(&mut self, hosts: &mut H) -> Step {
         while let Some(packet) = self.direct.pop_front() {
             hosts.on_packet(self, &packet)?;
         }
@@ -217,7 +222,7 @@ impl Network {
     }
 
     /// A packet goes on along its route, or has arrived.
-    #[inline]
+    #[inline(always)] // once per packet and edge
     fn hand_on<H: Hosts>(&mut self, packet: &Packet, hosts: &mut H) -> Step {
         match self.routes.next(packet) {
             Some(next) => {
