@@ -26,6 +26,8 @@ FAMILIES = (
     "aggregate",
     "fairness",
     "convergence_of_fairness",
+    "fairness_over_time",
+    "responsiveness",
     "harm",
     "groups",
 )

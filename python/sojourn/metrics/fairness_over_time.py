@@ -1,0 +1,75 @@
+"""How evenly flows share over longer and shorter times, and over unequal round trips."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sojourn.metrics.columns import EPSILON, mean, ratio
+from sojourn.metrics.fairness import jain
+from sojourn.metrics.registry import metric
+from sojourn.metrics.samples import RunData
+from sojourn.metrics.throughput import mean_throughput
+
+_SCALES = (1, 10)
+
+
+def jain_over(run: RunData, seconds: float) -> float:
+    """Mean of Jain's index over consecutive stretches of so many seconds after the warm-up, each
+    of the flows that are active in at least half of it; stretches with fewer than two are left out,
+    as is a last one that is not whole.
+    """
+    view = run.flow
+    if view.count < 2 or not len(view.samples.ends):
+        return np.nan
+    stretch = np.floor((view.samples.begins - run.warmup + EPSILON) / seconds).astype(int)
+    whole = int(np.floor((view.samples.ends[-1] - run.warmup + EPSILON) / seconds))
+    indices = []
+    for number in range(whole):
+        mine = stretch == number
+        active = view.span[mine].sum(axis=0)
+        taking_part = active >= seconds / 2
+        if taking_part.sum() >= 2:
+            delivered = np.where(view.span[mine] > 0, view.samples["delivered_bytes"][mine], 0.0)
+            indices.append(jain(ratio(delivered.sum(axis=0), active)[taking_part]))
+    return float(mean(np.array(indices, dtype=float)[:, None])[0])
+
+
+def _register(seconds: int) -> None:
+    def compute(run: RunData) -> float:
+        return jain_over(run, seconds)
+
+    compute.__doc__ = f"Jain's index of throughput over stretches of {seconds} s, then the mean."
+    metric(
+        "net",
+        f"mean_jains_fairness_throughput_{seconds}s_l4",
+        quantity=f"Jain's fairness over {seconds} s",
+        unit="1",
+        aggregator="mean",
+        sampling=f"{seconds} s",
+        empty="stretches with fewer than two flows left out; null if none is left",
+        better="higher",
+    )(compute)
+
+
+for _seconds in _SCALES:
+    _register(_seconds)
+
+
+@metric(
+    "net",
+    "rtt_fairness_slope_l4",
+    quantity="slope of throughput over base RTT",
+    unit="1",
+    aggregator="least squares",
+    sampling="run",
+    empty="null if base RTTs are all alike; flows that deliver nothing left out",
+)
+def rtt_fairness_slope(run: RunData) -> float:
+    """Slope of the logarithm of the flows' mean throughputs over that of their base RTTs: 0 where
+    the round trip does not matter, -1 where throughput is inverse to it.
+    """
+    throughput, rtt = mean_throughput(run), run.flow.base_rtt
+    known = (throughput > 0) & (rtt > 0)
+    if len(np.unique(rtt[known])) < 2:
+        return np.nan
+    return float(np.polyfit(np.log(rtt[known]), np.log(throughput[known]), 1)[0])
