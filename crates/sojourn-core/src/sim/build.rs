@@ -5,14 +5,15 @@ use super::hosts::FlowHosts;
 use crate::edge::link::{FlowDrops, Link, LinkInit, RecordedLink};
 use crate::error::FieldError;
 use crate::net::{self, Alarm, Network};
+use crate::node::{Behaviour, NodeInit};
 use crate::packet::{Address, Direction, FiveTuple};
 use crate::record::live::{Log, Tap};
 use crate::record::{FlowFacts, Recorder};
 use crate::registry::Catalogue;
 use crate::rng::StreamKey;
 use crate::scenario::Scenario;
-use crate::spec::{EcnMode, Flow, Recorded, Traffic, Transport};
-use crate::topology::{Plan, PlannedLink, Routes};
+use crate::spec::{EcnMode, Flow, Node, Recorded, Traffic, Transport};
+use crate::topology::{Plan, PlannedLink, PlannedNode, Routes};
 use crate::transport::{Endpoint, RecordedEndpoint, TransportInit};
 use crate::units::{Span, Time};
 
@@ -26,7 +27,7 @@ pub fn parts(scenario: &Scenario, log: Option<&Log>) -> Result<(Network, FlowHos
     let (plan, catalogue) = (scenario.plan(), scenario.catalogue());
     let facts = flow_facts(scenario, &flows)?;
     let links = links(scenario, &flows, &facts, log)?;
-    let (net, addresses) = network(plan, links, log)?;
+    let (net, addresses) = network(scenario, links, log)?;
     let mut endpoints = Vec::new();
     let mut applications = Vec::new();
     for (flow, addresses) in flows.iter().zip(addresses) {
@@ -56,17 +57,23 @@ pub fn parts(scenario: &Scenario, log: Option<&Log>) -> Result<(Network, FlowHos
 
 /// The network of a plan, and how the packets of each flow are addressed, there and back.
 fn network(
-    plan: &Plan,
+    scenario: &Scenario,
     links: Vec<BuiltLink>,
     log: Option<&Log>,
 ) -> Result<(Network, Vec<[Address; 2]>), FieldError> {
+    let plan = scenario.plan();
     let mut net = net::Builder::new();
     if let Some(log) = log {
         net.record(log.clone());
     }
-    let nodes: Vec<usize> = plan.nodes.iter().map(|name| net.plain_node(name)).collect();
+    for (index, node) in plan.nodes.iter().enumerate() {
+        let within = |error: FieldError| error.within(&format!("topology.nodes.{index}"));
+        net.node(&node.name, behaviour(node, scenario).map_err(within)?);
+    }
+    // Routes may leave from a place that is two nodes by either of them.
+    let place = |node: u16| Some(usize::from(node)).filter(|node| !plan.nodes[*node].merged);
     for (planned, (link, tap)) in plan.links.iter().zip(links) {
-        let ends = planned.ends.map(|end| end.map(|node| nodes[usize::from(node)]));
+        let ends = planned.ends.map(|end| end.and_then(place));
         let added = match tap {
             None => net.link(&planned.id, ends, link),
             Some(tap) => {
@@ -99,6 +106,14 @@ fn recorded(sender: Box<dyn Endpoint>, flow: u32, log: Option<&Log>) -> Box<dyn 
         Some(watch) => Box::new(RecordedEndpoint::new(sender, watch)),
         None => sender,
     }
+}
+
+/// What a node does to packets.
+fn behaviour(node: &PlannedNode, scenario: &Scenario) -> Result<Behaviour, FieldError> {
+    let Some(kind) = &node.kind else { return Ok(Behaviour::Plain) };
+    let catalogue = scenario.catalogue();
+    let random = StreamKey::root(scenario.seed).child("node").child(&node.name);
+    (catalogue.find::<Node>(&kind.kind)?.make)(&kind.params, &NodeInit { random }, catalogue)
 }
 
 fn at(span: Span) -> Time {

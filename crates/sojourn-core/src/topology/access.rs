@@ -39,6 +39,15 @@ impl Access {
         )
     }
 
+    /// A link into the node `at` of a flow's receiver, if that node decides itself: it sees what
+    /// the receiver sends, too.
+    pub fn at_receiver(&mut self, plan: &mut Plan, at: u16) -> Option<u32> {
+        let ends = [None, Some(at)];
+        let shared = self.delays.entry((Span::ZERO, false, Some(at)));
+        let id = || format!("delay_{}", Span::ZERO);
+        *shared.or_insert_with(|| plan.link(&id(), ends, LinkSpec::default(), false))
+    }
+
     fn link(
         &mut self,
         plan: &mut Plan,

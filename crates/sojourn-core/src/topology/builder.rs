@@ -5,7 +5,7 @@ use super::routing::{Edge, Router};
 use super::{Plan, Routes};
 use crate::edge::link::LinkSpec;
 use crate::error::FieldError;
-use crate::spec::Flow;
+use crate::spec::{Flow, Node, Spec};
 use crate::units::Rate;
 
 /// A network under construction: links first, then flows.
@@ -40,6 +40,16 @@ impl Builder {
     /// If there are too many nodes.
     pub fn node(&mut self, name: &str) -> Result<u16, FieldError> {
         self.plan.node(name)
+    }
+
+    /// Says what the node of this name does; before links are added.
+    ///
+    /// # Errors
+    /// If there are too many nodes.
+    pub fn set_kind(&mut self, name: &str, kind: &Spec<Node>) -> Result<(), FieldError> {
+        let node = self.node(name)?;
+        self.plan.nodes[usize::from(node)].kind = Some(kind.clone());
+        Ok(())
     }
 
     /// Adds a link and, if given, `ID_reverse` for the other direction.
@@ -87,17 +97,18 @@ impl Builder {
             None => self.shortest(destination, source)?,
         };
         let (out, home) = self.access.links(&mut self.plan, flow, Some(source));
+        let answers = self.access.at_receiver(&mut self.plan, destination);
         let links = |path: &[usize]| -> Vec<u32> {
             path.iter().filter_map(|edge| self.router.edge(*edge).link).collect()
         };
         let forward = out.into_iter().chain(links(&there)).collect();
-        let backward = links(&back).into_iter().chain(home).collect();
+        let backward = answers.into_iter().chain(links(&back)).chain(home).collect();
         self.plan.route(Routes { source, destination, forward, backward })
     }
 
     fn shortest(&mut self, from: u16, to: u16) -> Result<Vec<usize>, FieldError> {
         self.router.shortest(from, to).ok_or_else(|| {
-            let name = |node: u16| self.plan.nodes[usize::from(node)].as_str();
+            let name = |node: u16| self.plan.nodes[usize::from(node)].name.as_str();
             FieldError::new("to", format!("no links lead from '{}' to '{}'", name(from), name(to)))
         })
     }
@@ -108,7 +119,7 @@ impl Builder {
     }
 
     fn explicit(&self, route: &[String], from: u16, to: u16) -> Result<Vec<usize>, FieldError> {
-        let name = |node: u16| &self.plan.nodes[usize::from(node)];
+        let name = |node: u16| &self.plan.nodes[usize::from(node)].name;
         let wrong = |message: String| FieldError::new("route", message);
         let mut at = from;
         let mut path = Vec::with_capacity(route.len());

@@ -3,6 +3,10 @@
 //! Model: a directed graph with routes that are fixed for the run, by default the shortest of
 //! Dijkstra, "A note on two problems in connexion with graphs" (1959).
 //!
+//! An entry of `nodes` is a name, or a table with `id`, `kind` and the keys of that
+//! [kind of node](nodes.md), which then gets every packet that comes to it, those that its own flows
+//! send included. Other nodes are hosts and routers, where packets follow their routes.
+//!
 //! Each entry of `links` joins two nodes. A link is alike in both directions unless
 //! `duplex = false`; the direction from `to` to `from` is called `ID_reverse`, and its loss is
 //! `reverse_loss`. For directions that differ, write two links with `duplex = false`.
@@ -18,6 +22,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::builder::Builder;
+use super::graph_node::GraphNode;
 use super::{Plan, Topology, known_node};
 use crate::edge::link::LinkSpec;
 use crate::error::FieldError;
@@ -28,8 +33,9 @@ use crate::spec::{Flow, FlowDirection};
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Graph {
-    /// Names of the nodes. Default: those that links name.
-    pub nodes: Vec<String>,
+    /// The nodes, each a name or a table with `id`, `kind` and the keys of that kind. Default:
+    /// those that links name.
+    pub nodes: Vec<GraphNode>,
     /// The links, each a table with `id`, `from`, `to` and the keys of a link.
     pub links: Vec<GraphLink>,
 }
@@ -86,10 +92,15 @@ impl Params for Graph {
             }
         }
         if self.nodes.is_empty() {
-            for node in self.links.iter().flat_map(|link| [&link.from, &link.to]) {
-                if !self.nodes.contains(node) {
-                    self.nodes.push(node.clone());
+            for id in self.links.iter().flat_map(|link| [&link.from, &link.to]) {
+                if !self.nodes.iter().any(|node| node.id == *id) {
+                    self.nodes.push(GraphNode::plain(id));
                 }
+            }
+        }
+        for (index, node) in self.nodes.iter_mut().enumerate() {
+            if let Some(kind) = &mut node.kind {
+                kind.resolve(catalogue).map_err(|e| e.within(&format!("nodes.{index}")))?;
             }
         }
         Ok(())
@@ -99,6 +110,13 @@ impl Params for Graph {
         if self.links.is_empty() {
             return Err(FieldError::new("links", "is empty; a graph has at least one link"));
         }
+        let names = self.names();
+        for (index, name) in names.iter().enumerate() {
+            if names[..index].contains(name) {
+                let field = format!("nodes.{index}");
+                return Err(FieldError::new(field, format!("'{name}' names two nodes")));
+            }
+        }
         let mut ids = std::collections::BTreeSet::new();
         for (index, link) in self.links.iter().enumerate() {
             let field = |key: &str| format!("links.{index}.{key}");
@@ -106,7 +124,7 @@ impl Params for Graph {
                 return Err(FieldError::new(field("to"), format!("'{}' is also from", link.to)));
             }
             for (key, node) in [("from", &link.from), ("to", &link.to)] {
-                known_node(&field(key), node, &self.nodes)?;
+                known_node(&field(key), node, &names)?;
             }
             if let Some(id) = link.ids().find(|id| !ids.insert(id.clone())) {
                 return Err(FieldError::new(field("id"), format!("'{id}' names two links")));
@@ -120,7 +138,10 @@ impl Topology for Graph {
     fn plan(&self, flows: &[Flow<'_>], catalogue: &Catalogue) -> Result<Plan, FieldError> {
         let mut builder = Builder::new(None);
         for node in &self.nodes {
-            builder.node(node)?;
+            builder.node(&node.id)?;
+            if let Some(kind) = &node.kind {
+                builder.set_kind(&node.id, kind)?;
+            }
         }
         for (index, link) in self.links.iter().enumerate() {
             let spec =
@@ -137,13 +158,17 @@ impl Topology for Graph {
 }
 
 impl Graph {
+    fn names(&self) -> Vec<&str> {
+        self.nodes.iter().map(|node| node.id.as_str()).collect()
+    }
+
     fn flow(&self, builder: &mut Builder, flow: &Flow<'_>) -> Result<(), FieldError> {
         if flow.spec.direction != FlowDirection::Forward {
             let message = "reverse given; in a graph, exchange from and to instead";
             return Err(FieldError::new("direction", message));
         }
         let host = |key: &str, name: &Option<String>| match name {
-            Some(name) => known_node(key, name, &self.nodes).map(|_| name.clone()),
+            Some(name) => known_node(key, name, &self.names()).map(|_| name.clone()),
             None => Err(FieldError::new(key, "is missing; a flow of a graph gives from and to")),
         };
         let from = host("from", &flow.spec.from)?;

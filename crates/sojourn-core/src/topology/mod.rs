@@ -11,10 +11,11 @@ use crate::spec::{self, Flow};
 
 mod access;
 mod builder;
+mod graph_node;
 mod plan;
 mod routing;
 
-pub use plan::{Plan, PlannedLink, Routes};
+pub use plan::{Plan, PlannedLink, PlannedNode, Routes};
 
 /// What `sojourn new topology` writes must compile and pass its own test.
 #[cfg(test)]
@@ -64,9 +65,7 @@ pub fn entry<T: Topology>(name: &'static str, source: &'static str) -> Entry<spe
 }
 
 /// The index of the node of this name.
-fn known_node(field: &str, node: &str, nodes: &[String]) -> Result<usize, FieldError> {
-    nodes.iter().position(|known| known == node).ok_or_else(|| {
-        let names: Vec<&str> = nodes.iter().map(String::as_str).collect();
-        FieldError::unknown_name(field, "node", node, &names)
-    })
+fn known_node(field: &str, node: &str, names: &[&str]) -> Result<usize, FieldError> {
+    let found = names.iter().position(|known| *known == node);
+    found.ok_or_else(|| FieldError::unknown_name(field, "node", node, names))
 }

@@ -96,7 +96,10 @@ impl ParkingLot {
         nodes: &[String],
     ) -> Result<(), FieldError> {
         let end = |key: &str, given: &Option<String>, default: usize| match given {
-            Some(name) => known_node(key, name, nodes),
+            Some(name) => {
+                let names: Vec<&str> = nodes.iter().map(String::as_str).collect();
+                known_node(key, name, &names)
+            }
             None => Ok(default),
         };
         let (mut first, mut last) = (0, self.hops.len());

@@ -4,12 +4,25 @@ use serde_json::{Value, json};
 
 use crate::edge::link::LinkSpec;
 use crate::error::FieldError;
+use crate::spec::{Node, Spec};
 use crate::units::Span;
 
 /// Routes count passed links in a byte.
 const LONGEST_ROUTE: usize = 255;
 /// Packets name hosts in two bytes.
 const MOST_NODES: usize = 65_535;
+
+/// A node of the plan.
+#[derive(Clone, Debug, Default)]
+pub struct PlannedNode {
+    /// Its name.
+    pub name: String,
+    /// What it does to packets; a plain router or host where nothing is said.
+    pub kind: Option<Spec<Node>>,
+    /// Whether it is one place with another node, because a link between them does nothing and is
+    /// not built.
+    pub merged: bool,
+}
 
 /// A link of the plan, in one direction.
 #[derive(Clone, Debug)]
@@ -41,8 +54,8 @@ pub struct Routes {
 /// Nodes, links and routes.
 #[derive(Clone, Debug, Default)]
 pub struct Plan {
-    /// Names of the hosts and routers; a node's number is its index.
-    pub nodes: Vec<String>,
+    /// Hosts and routers; a node's number is its index.
+    pub nodes: Vec<PlannedNode>,
     /// Links; recorded ones first.
     pub links: Vec<PlannedLink>,
     /// One entry per flow, in the order of flow numbers.
@@ -55,9 +68,9 @@ impl Plan {
     /// # Errors
     /// If there are more nodes than packets can name.
     pub fn node(&mut self, name: &str) -> Result<u16, FieldError> {
-        let found = self.nodes.iter().position(|node| node == name);
+        let found = self.nodes.iter().position(|node| node.name == name);
         let number = found.unwrap_or_else(|| {
-            self.nodes.push(name.to_owned());
+            self.nodes.push(PlannedNode { name: name.to_owned(), ..PlannedNode::default() });
             self.nodes.len() - 1
         });
         if number >= MOST_NODES {
@@ -66,7 +79,13 @@ impl Plan {
         Ok(number as u16)
     }
 
-    /// Adds a link unless it is transparent; its index as a route of at most one link.
+    /// Whether a node of a kind of its own stands there.
+    pub fn decides(&self, node: Option<u16>) -> bool {
+        node.is_some_and(|node| self.nodes[usize::from(node)].kind.is_some())
+    }
+
+    /// Adds a link; its index as a route of at most one link. One that does nothing to packets is
+    /// not built, unless a node that decides itself has to see them come or go.
     pub fn link(
         &mut self,
         id: &str,
@@ -74,7 +93,10 @@ impl Plan {
         spec: LinkSpec,
         recorded: bool,
     ) -> Option<u32> {
-        if spec.is_transparent() {
+        if spec.is_transparent() && !ends.iter().any(|end| self.decides(*end)) {
+            for node in ends.into_iter().flatten() {
+                self.nodes[usize::from(node)].merged = true;
+            }
             return None;
         }
         self.links.push(PlannedLink { id: id.to_owned(), spec, recorded, ends });

@@ -11,6 +11,8 @@ use sojourn_core::units::{Span, Time};
 
 #[path = "open/building.rs"]
 mod building;
+#[path = "open/kinds.rs"]
+mod kinds;
 #[path = "open/media.rs"]
 mod media;
 #[path = "open/members.rs"]
