@@ -1,4 +1,4 @@
-"""Members of the open kinds of the core: congestion controls, queues, traffic, topologies."""
+"""Members of the open kinds of the core: congestion controls, queues, traffic and others."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args
 
 from sojourn import _internal
 
-Kind = Literal["ccas", "queues", "traffic", "topologies"]
+Kind = Literal["ccas", "queues", "traffic", "topologies", "transports", "nodes"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
 

@@ -10,12 +10,15 @@ from sojourn.pages.at_work import FIGURES, caption, figure_path
 
 _NOTE = "<!-- Written by `make docs` from the headers of the source files. -->"
 _CCAS = "Written as `cca` of a flow; [conformance](conformance.md) has them in the same runs."
+_NODES = "Written as `kind` of an entry of `nodes` of a [graph](scenario.md#graph)."
 #: Title, introduction and folder of the source files of each kind.
 _KINDS: dict[Kind, tuple[str, str, str]] = {
     "ccas": ("Congestion controls", _CCAS, "cc"),
     "queues": ("Queue disciplines", "Written as `queue` of a [link](scenario.md#links).", "queue"),
     "traffic": ("Traffic models", "Written as `traffic` of a flow.", "traffic"),
     "topologies": ("Topologies", "Written as `kind` of the table `topology`.", "topology"),
+    "transports": ("Transports", "Written as `transport` of a flow.", "transport"),
+    "nodes": ("Nodes", _NODES, "node"),
 }
 #: Kinds with a page per member; the members of the others are sections of one page.
 _LARGE: tuple[Kind, ...] = ("ccas", "queues")
