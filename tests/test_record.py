@@ -11,9 +11,11 @@ import pytest
 import sojourn
 from conftest import TWO_FLOWS, Command
 from sojourn import _internal
+from sojourn.engine import simulate
 from sojourn.errors import ScenarioError
 from sojourn.figures import chart, figures_of
 from sojourn.record import KINDS, SCHEMAS
+from sojourn.scenario import load
 from sojourn.store import run_directory
 from sojourn.sweeps.work import run_key
 
@@ -102,3 +104,13 @@ def test_a_stored_run_has_its_record(result: sojourn.Result, tmp_path: Path) -> 
     panels = chart("cc", again).panels
     assert [line.label for line in panels[0].lines] == ["reno (0)", "cubic (1)"]
     assert all(len(line.x) <= 1500 for panel in panels for line in panel.lines)  # type: ignore[arg-type]
+
+
+def test_what_cannot_be_written_stops_the_run() -> None:
+    scenario = load(CODEL, ['record=["packets"]'])
+
+    def full(*_batch: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    with pytest.raises(OSError, match="No space"):
+        simulate(scenario.canonical, record=full)

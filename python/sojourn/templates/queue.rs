@@ -6,6 +6,8 @@
 //! One that finds `mark_above` waiting is marked if it is ECN-capable; what is not capable is left
 //! alone until the queue is full. Deviations from the model: none known. List every one here; this
 //! header is the documentation page.
+//!
+//! Observes: nothing of its own. Name here what `observe` lets be recorded, with units.
 
 use std::collections::VecDeque;
 

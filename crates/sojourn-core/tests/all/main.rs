@@ -5,6 +5,7 @@ mod conformance;
 mod golden;
 mod open;
 mod queue_conformance;
+mod queue_observing;
 mod queues;
 mod random_scenarios;
 mod runs;
