@@ -41,7 +41,7 @@ pub struct FlowSpec {
     pub ecn: Option<EcnMode>,
     /// Bytes that the sender accepts from the application ahead of their acknowledgment.
     pub send_buffer: BufferSize,
-    /// Receive buffer; its owner's stack announces a share of it (half, or 0.62 in Linux 6), and
+    /// Receive buffer; Linux announces a share of it (half, or 0.62 in Linux 6), and with `stack`
     /// opens the window up to that as data is read.
     pub receive_buffer: BufferSize,
     /// Which way the data travels.

@@ -32,6 +32,7 @@ pub use sender::Sender;
 
 use crate::cc::EcnMode;
 use crate::packet::Address;
+use crate::spec::BufferSize;
 use crate::units::Time;
 
 /// IP and TCP headers with the timestamp option, in bytes.
@@ -64,9 +65,8 @@ pub struct TcpInit {
     pub ack_every: u32,
     /// Bytes that the sender accepts ahead of acknowledgment; `None` is never the limit.
     pub send_buffer: Option<u64>,
-    /// Receive buffer in bytes, of which the profile's share is advertised; `None` is never the
-    /// limit.
-    pub receive_buffer: Option<u64>,
+    /// What limits the receive window.
+    pub receive_buffer: BufferSize,
     /// Whether the host queue is `fq`, so that every control is paced.
     pub paced: bool,
     /// Whether segments are sent in bursts (TSO/GSO).

@@ -51,9 +51,9 @@ fn tcp_init(init: &TransportInit<'_>) -> Result<TcpInit, FieldError> {
     let stack = flow.stack.unwrap_or_default().name();
     let unknown = || FieldError::new("stack", format!("no profile for {stack}"));
     let profile = Profile::named(stack).ok_or_else(unknown)?;
-    let size = |buffer, stack| match buffer {
+    let send_buffer = match flow.send_buffer {
         BufferSize::Auto => None,
-        BufferSize::Stack => Some(stack),
+        BufferSize::Stack => Some(SEND_BUFFER_MAX),
         BufferSize::Bytes(bytes) => Some(bytes),
     };
     Ok(TcpInit {
@@ -63,8 +63,8 @@ fn tcp_init(init: &TransportInit<'_>) -> Result<TcpInit, FieldError> {
         profile,
         ecn: flow.ecn.unwrap_or_default(),
         ack_every: flow.ack_every,
-        send_buffer: size(flow.send_buffer, SEND_BUFFER_MAX),
-        receive_buffer: size(flow.receive_buffer, profile.receive_buffer_max),
+        send_buffer,
+        receive_buffer: flow.receive_buffer,
         paced: flow.host_queue == HostQueue::Fq,
         offload: flow.offload.unwrap_or(profile.offload),
         gro: flow.gro,

@@ -95,9 +95,11 @@ pub struct Profile {
     pub delayed_ack: Span,
     /// Receiver: SACKs after the third duplicate are spaced (Linux since 4.18).
     pub sack_compression: bool,
-    /// Receiver: limit of an autotuned receive buffer (`tcp_rmem[2]`), bytes.
+    /// Receiver: whether the window is autotuned; while it grows, ACKs are not delayed.
+    pub tunes_window: bool,
+    /// Receiver: the stack's receive buffer, or the limit of an autotuned one (`tcp_rmem[2]`), bytes.
     pub receive_buffer_max: u64,
-    /// Receiver: share of the buffer that is advertised.
+    /// Receiver: share of the buffer that is announced.
     pub window_share: f64,
 }
 
@@ -124,6 +126,7 @@ const LINUX_6: Profile = Profile {
     quick_acks: 16,
     delayed_ack: Span::from_millis(40),
     sack_compression: true,
+    tunes_window: true,
     receive_buffer_max: 32 << 20,
     // Measured: 80,896 of 131,072 bytes.
     window_share: 0.617_188,
@@ -164,11 +167,20 @@ const RFC: Profile = Profile {
     quick_acks: 0,
     delayed_ack: Span::from_millis(200),
     sack_compression: false,
+    tunes_window: false,
+    // The largest window that RFC 7323 can express.
+    receive_buffer_max: 1 << 30,
+    window_share: 1.0,
     ..LINUX_6
 };
 
-const NS3: Profile =
-    Profile { prr: PrrBound::RetransmissionDelivered, slow_start_after_idle: false, ..RFC };
+const NS3: Profile = Profile {
+    prr: PrrBound::RetransmissionDelivered,
+    slow_start_after_idle: false,
+    // Attribute `RcvBufSize`.
+    receive_buffer_max: 131_072,
+    ..RFC
+};
 
 impl Profile {
     /// The profile of this name, as the scenario file writes it; `None` if there is none.

@@ -12,7 +12,7 @@
 use super::autotune::Autotune;
 use super::echo::{Echo, Response};
 use super::reassembly::{Arrival, InOrder, Reassembly};
-use super::{HEADER, OPEN_WINDOW, SYN_SIZE, TcpInit, sack_option_size};
+use super::{HEADER, SYN_SIZE, TcpInit, sack_option_size};
 use crate::packet::{Ecn, Flags, Header, Packet, SackBlock, TcpAck, TcpSegment};
 use crate::record::FlowCounters;
 use crate::transport::Endpoint;
@@ -82,9 +82,6 @@ pub struct Receiver {
 impl Receiver {
     /// A receiver waiting for a SYN.
     pub fn new(init: TcpInit) -> Self {
-        let window_limit = init.receive_buffer.map_or(u64::MAX, |buffer| {
-            ((buffer as f64 * init.profile.window_share) as u64).max(u64::from(init.mss))
-        });
         Receiver {
             queue: Reassembly::new(1),
             echo: Echo::new(init.ecn),
@@ -99,7 +96,7 @@ impl Receiver {
             compressed_at: None,
             sacks_at_hole: 0,
             hole: 0,
-            tune: Autotune::new(init.profile, init.mss, window_limit),
+            tune: Autotune::new(init.profile, init.mss, init.receive_buffer),
             last_arrival: None,
             counters: FlowCounters::default(),
             sent: 0,
@@ -246,13 +243,12 @@ impl Receiver {
 
     /// What every ACK of now says.
     fn ack(&self, now: Time) -> TcpAck {
-        TcpAck { window: self.window(), sent_at: now, echo: self.timestamp, ..TcpAck::default() }
-    }
-
-    /// The window to announce. Without a limit it is open from the start; how it would be tuned still
-    /// decides when ACKs are delayed.
-    fn window(&self) -> u32 {
-        if self.init.receive_buffer.is_none() { OPEN_WINDOW } else { self.tune.window() }
+        TcpAck {
+            window: self.tune.window(),
+            sent_at: now,
+            echo: self.timestamp,
+            ..TcpAck::default()
+        }
     }
 
     fn packet(&mut self, size: u32, ack: TcpAck) -> Packet {

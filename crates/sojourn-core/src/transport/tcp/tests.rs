@@ -44,7 +44,7 @@ pub fn init(profile: &str) -> TcpInit {
         ecn: EcnMode::Off,
         ack_every: 2,
         send_buffer: None,
-        receive_buffer: None,
+        receive_buffer: BufferSize::Auto,
         paced: false,
         offload: false,
         gro: false,
@@ -233,7 +233,7 @@ fn tail_loss_is_probed_after_two_round_trips() {
 fn delayed_acks_come_for_every_second_segment_after_the_quick_phase() {
     let mut init = init("linux-6");
     // ACKs are not delayed while the receive window grows: let it reach its limit early.
-    init.receive_buffer = Some(200_000);
+    init.receive_buffer = BufferSize::Bytes(200_000);
     let mut rig = Rig::new(init, "reno", 100);
     rig.start(u64::MAX);
     rig.run(5050.0);
