@@ -96,8 +96,8 @@ def test_later_formats_are_refused_and_older_migrated(
     path.write_text(json.dumps({"format": 0, "kind": "old"}))
     with pytest.raises(sojourn.SojournError, match="no migration"):
         manifest.read(tmp_path)
-    step = {0: lambda _directory, content: {**content, "kind": "run"}}
-    monkeypatch.setattr(manifest, "MIGRATIONS", step)
+    steps = dict.fromkeys(range(manifest.FORMAT), lambda _, content: {**content, "kind": "run"})
+    monkeypatch.setattr(manifest, "MIGRATIONS", steps)
     assert manifest.read(tmp_path) == {"format": manifest.FORMAT, "kind": "run"}
     assert json.loads(path.read_text())["format"] == manifest.FORMAT
 

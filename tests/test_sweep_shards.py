@@ -131,7 +131,8 @@ def _made(name: int, failed: bool) -> list[rows.Row]:
         return rows.failure(common, {"x": name}, "broken")
     flow = {"id": 0, "cca": "reno", "label": None, "metrics": {"mean_srtt_l4": float(name)}}
     net = {"metrics": {"mean_agg_throughput_l4": 1.0}}
-    return rows.rows_of(common, {"x": name}, {"flows": [flow], "links": [], "net": net})
+    outcome = {"flows": [flow], "links": [], "net": net, "groups": []}
+    return rows.rows_of(common, {"x": name}, outcome)
 
 
 @settings(deadline=None, max_examples=25)
