@@ -4,11 +4,13 @@
 //! make conformance
 //! ```
 
-#[path = "../tests/all/conformance/suite.rs"]
-mod suite;
+#[path = "../tests/all/conformance/exceptions.rs"]
+mod exceptions;
 
-use suite::checks::{CHECKS, Check};
-use suite::{exceptions, measure};
+use sojourn_core::catalogue::builtin;
+use sojourn_core::conformance::controls::CHECKS;
+use sojourn_core::conformance::{Check, measure};
+use sojourn_core::spec::Cca;
 
 const HEAD: &str = "\
 # Conformance of the congestion controls
@@ -34,13 +36,14 @@ fn cell(check: &Check, control: &str, value: f64) -> String {
 
 fn main() {
     println!("{HEAD}");
-    let columns: Vec<_> = CHECKS.iter().map(measure).collect();
+    let controls = builtin().names::<Cca>();
+    let columns: Vec<_> = CHECKS.iter().map(|check| measure(check, builtin(), &controls)).collect();
     let names: Vec<_> = CHECKS.iter().map(|check| check.name).collect();
     println!("| control | {} |", names.join(" | "));
     println!("| --- |{}", " ---: |".repeat(CHECKS.len()));
-    for (row, (control, _)) in columns[0].iter().enumerate() {
+    for (row, control) in controls.iter().enumerate() {
         let cells =
-            CHECKS.iter().zip(&columns).map(|(check, column)| cell(check, control, column[row].1));
+            CHECKS.iter().zip(&columns).map(|(check, column)| cell(check, control, column[row]));
         println!("| {control} | {} |", cells.collect::<Vec<_>>().join(" | "));
     }
     println!("\n## What is measured\n");

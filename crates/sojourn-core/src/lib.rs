@@ -2,6 +2,7 @@
 
 pub mod catalogue;
 pub mod cc;
+pub mod conformance;
 pub mod edge;
 pub mod error;
 pub mod net;

@@ -45,6 +45,8 @@ pub struct TransportFacts {
     pub headers: u32,
     /// Whether a congestion control decides what it may send.
     pub controlled: bool,
+    /// Whether what the network loses arrives all the same.
+    pub repairs: bool,
 }
 
 /// How the two endpoints of a flow are built, the sender first. Errors: a parameter is unknown, of
@@ -79,6 +81,9 @@ pub trait Registered: Sized + 'static {
     /// Whether a congestion control decides what it may send.
     const CONTROLLED: bool;
 
+    /// Whether what the network loses arrives all the same.
+    const REPAIRS: bool = true;
+
     /// Builds the sender and the receiver of a flow.
     ///
     /// # Errors
@@ -94,7 +99,11 @@ pub trait Registered: Sized + 'static {
 pub fn entry<T: Registered>(name: &'static str, source: &'static str) -> Entry<Transport> {
     Entry {
         listing: Listing::new::<T::Params>(name, source),
-        facts: TransportFacts { headers: T::HEADERS, controlled: T::CONTROLLED },
+        facts: TransportFacts {
+            headers: T::HEADERS,
+            controlled: T::CONTROLLED,
+            repairs: T::REPAIRS,
+        },
         make: |params, init, catalogue| {
             let params = registry::parse_params(params, catalogue);
             T::endpoints(params.map_err(|e| e.within("transport"))?, init, catalogue)

@@ -22,6 +22,7 @@ impl Registered for Udp {
     type Params = NoParams;
     const HEADERS: u32 = HEADERS;
     const CONTROLLED: bool = false;
+    const REPAIRS: bool = false;
 
     fn endpoints(
         _params: NoParams,

@@ -1,14 +1,28 @@
 //! Every registered congestion control meets every check, or is a named exception to it.
 
-#[path = "conformance/suite.rs"]
-mod suite;
+use std::env;
 
-use suite::{checks::CHECKS, exceptions, measure};
+use sojourn_core::catalogue::builtin;
+use sojourn_core::conformance::controls::CHECKS;
+use sojourn_core::conformance::{failures, measure, nodes, transports};
+use sojourn_core::spec::{Cca, Node, Transport};
+
+#[path = "conformance/exceptions.rs"]
+mod exceptions;
+
+/// The controls to measure: all, or the one that the environment variable `CCA` names.
+fn chosen() -> Vec<&'static str> {
+    match env::var("CCA") {
+        Ok(name) => vec![builtin().find::<Cca>(&name).unwrap().listing.name],
+        Err(_) => builtin().names::<Cca>(),
+    }
+}
 
 fn every_control_meets(name: &str) {
     let check = CHECKS.iter().find(|check| check.name == name).unwrap();
-    let wrong: Vec<String> = measure(check)
-        .into_iter()
+    let controls = chosen();
+    let wrong: Vec<String> = (controls.iter().copied())
+        .zip(measure(check, builtin(), &controls))
         .filter_map(|(control, value)| {
             match (check.holds(value), exceptions::find(name, control)) {
                 (true, None) | (false, Some(_)) => None,
@@ -58,10 +72,19 @@ fn exceptions_name_checks_and_controls() {
         }
         assert!(!exception.reason.is_empty());
         for control in exception.controls {
-            assert!(
-                sojourn_core::catalogue::builtin().find::<sojourn_core::spec::Cca>(control).is_ok(),
-                "{control}"
-            );
+            assert!(builtin().find::<Cca>(control).is_ok(), "{control}");
         }
     }
+}
+
+#[test]
+fn every_transport_conforms() {
+    let failed = failures(transports::CHECKS, builtin(), &builtin().names::<Transport>());
+    assert!(failed.is_empty(), "{}", failed.join("\n"));
+}
+
+#[test]
+fn every_node_conforms() {
+    let failed = failures(nodes::CHECKS, builtin(), &builtin().names::<Node>());
+    assert!(failed.is_empty(), "{}", failed.join("\n"));
 }

@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use sojourn_core::catalogue::own;
+use sojourn_core::conformance::{failures, nodes::CHECKS};
 use sojourn_core::node::{self, Behaviour, Node, NodeContext, NodeInit};
 use sojourn_core::packet::{Backlog, Packet};
 use sojourn_core::record::Outcome;
-use sojourn_core::registry::{NoParams, Params};
+use sojourn_core::registry::{Catalogue, NoParams, Params};
 use sojourn_core::scenario::Scenario;
 use sojourn_core::sim::Simulation;
 use sojourn_core::units::{Span, Time};
@@ -87,6 +88,13 @@ impl node::Registered for Misled {
     }
 }
 
+fn catalogue() -> Arc<Catalogue> {
+    let late = node::entry::<Late>("late", "//! Late: holds every packet for a time.\n");
+    let leaky = node::entry::<Leaky>("leaky", "//! Leaky: loses packets.\n");
+    let misled = node::entry::<Misled>("misled", "//! Misled: knows no sockets.\n");
+    Arc::new(own().with(vec![late, leaky, misled]))
+}
+
 /// Datagrams for a second from `a` over `m` to `b`, with these nodes.
 fn scenario(nodes: Value) -> Result<Scenario, String> {
     let link = |id: &str, from: &str, to: &str| json!({ "id": id, "from": from, "to": to });
@@ -98,11 +106,7 @@ fn scenario(nodes: Value) -> Result<Scenario, String> {
         "flows": [{ "transport": "udp", "from": "a", "to": "b", "rtt": "10 ms",
                     "traffic": { "kind": "cbr", "rate": "1 Mbit/s" } }],
     });
-    let late = node::entry::<Late>("late", "//! Late: holds every packet for a time.\n");
-    let leaky = node::entry::<Leaky>("leaky", "//! Leaky: loses packets.\n");
-    let misled = node::entry::<Misled>("misled", "//! Misled: knows no sockets.\n");
-    let catalogue = own().with(vec![late, leaky, misled]);
-    Scenario::read(&scenario, Arc::new(catalogue)).map_err(|error| error.to_string())
+    Scenario::read(&scenario, catalogue()).map_err(|error| error.to_string())
 }
 
 fn run(nodes: Value) -> Result<Outcome, String> {
@@ -150,6 +154,13 @@ fn faults_name_the_node() {
         let fault = run(json!(["a", { "id": "m", "kind": kind }, "b"])).err().unwrap();
         assert!(fault.contains(component), "{fault}");
     }
+}
+
+#[test]
+fn the_suite_finds_the_one_that_loses_packets() {
+    assert_eq!(failures(CHECKS, &catalogue(), &["late"]), Vec::<String>::new());
+    let failed = failures(CHECKS, &catalogue(), &["leaky"]);
+    assert!(failed.len() == 2 && failed[0].starts_with("leaky: share of instants"), "{failed:?}");
 }
 
 #[test]

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use sojourn_core::catalogue::{own, to_json};
 use sojourn_core::cc::{self, AckSample, CongestionControl, ControlInit, Decision, Event};
+use sojourn_core::conformance;
 use sojourn_core::error::FieldError;
 use sojourn_core::packet::{Address, Header, Packet};
 use sojourn_core::record::{FlowCounters, Outcome};
@@ -49,6 +50,7 @@ impl transport::Registered for Plain {
     type Params = NoParams;
     const HEADERS: u32 = 20;
     const CONTROLLED: bool = false;
+    const REPAIRS: bool = false;
 
     fn endpoints(
         _params: NoParams,
@@ -132,6 +134,18 @@ fn a_control_keeps_its_window() {
 fn runs_with_members_from_outside_are_deterministic() {
     let flow = json!({ "cca": "seven", "rtt": "30 ms", "count": 3 });
     assert_eq!(format!("{:?}", run(flow.clone())), format!("{:?}", run(flow)));
+}
+
+#[test]
+fn the_suite_is_for_them_too() {
+    let catalogue = Arc::new(catalogue());
+    let failed = conformance::failures(conformance::transports::CHECKS, &catalogue, &["plain"]);
+    // It counts what the link duplicates twice.
+    assert_eq!(failed.len(), 1, "{failed:?}");
+    assert!(failed[0].starts_with("plain: share that arrives where the link dup"), "{failed:?}");
+    let clean = &conformance::controls::CHECKS[..1];
+    let failed = conformance::failures(clean, &catalogue, &["seven", "reno"]);
+    assert!(failed.len() == 1 && failed[0].starts_with("seven: share of a clean"), "{failed:?}");
 }
 
 #[test]

@@ -1,29 +1,11 @@
-//! What every control is put through.
+//! What every congestion control is put through: a bottleneck of 20 Mbit/s with a buffer of one
+//! bandwidth-delay product and a round trip of 40 ms; controls that need marks run over a queue that
+//! gives them.
 
 use serde_json::json;
-use sojourn_core::registry::Entry;
-use sojourn_core::spec::Cca;
 
 use super::network::{Network, RATE};
-
-/// A requirement, and how to measure it.
-pub struct Check {
-    /// Its name, a column of the table.
-    pub name: &'static str,
-    /// What is measured and what is required, for the table's legend.
-    pub legend: &'static str,
-    /// The measured value that `required` judges.
-    pub measure: fn(&'static Entry<Cca>) -> f64,
-    /// Bounds that the value must keep.
-    pub required: (f64, f64),
-}
-
-impl Check {
-    /// Whether a value meets the requirement.
-    pub fn holds(&self, value: f64) -> bool {
-        self.required.0 <= value && value <= self.required.1
-    }
-}
+use super::{Check, Subject};
 
 const ANY: f64 = f64::INFINITY;
 
@@ -132,7 +114,7 @@ pub static CHECKS: &[Check] = &[
     },
 ];
 
-fn lossy(control: &'static Entry<Cca>) -> Network {
+fn lossy(control: &Subject) -> Network {
     Network::new(control, 30).bottleneck("loss", json!("1 %"))
 }
 
@@ -141,17 +123,17 @@ fn steps(steps: &[(&str, &str)]) -> serde_json::Value {
     json!({ "kind": "steps", "steps": steps.collect::<Vec<_>>() })
 }
 
-fn outage(control: &'static Entry<Cca>) -> Network {
+fn outage(control: &Subject) -> Network {
     let loss = steps(&[("10 s", "100 %"), ("12 s", "0 %")]);
     Network::new(control, 30).bottleneck("loss_schedule", loss)
 }
 
-fn changing_rate(control: &'static Entry<Cca>) -> Network {
+fn changing_rate(control: &Subject) -> Network {
     let rate = steps(&[("0 s", "20 Mbit/s"), ("20 s", "10 Mbit/s"), ("40 s", "20 Mbit/s")]);
     Network::new(control, 60).bottleneck("rate_schedule", rate)
 }
 
-fn changing_delay(control: &'static Entry<Cca>) -> Network {
+fn changing_delay(control: &Subject) -> Network {
     let delay = steps(&[("20 s", "20 ms"), ("40 s", "0 ms")]);
     Network::new(control, 60).bottleneck("delay_schedule", delay)
 }

@@ -1,12 +1,9 @@
-//! The networks of the suite, and what is read off a run.
+//! The networks that controls are put through, and what is read off a run.
 
+use super::Subject;
+use crate::record::Outcome;
+use crate::spec::{Cca, EcnMode};
 use serde_json::{Map, Value, json};
-use sojourn_core::cc::EcnMode;
-use sojourn_core::record::{Outcome, Table};
-use sojourn_core::registry::Entry;
-use sojourn_core::scenario::Scenario;
-use sojourn_core::sim::Simulation;
-use sojourn_core::spec::Cca;
 
 /// Rate of the bottleneck in Mbit/s.
 pub const RATE: f64 = 20.0;
@@ -15,7 +12,9 @@ pub const PAYLOAD_SHARE: f64 = 1448.0 / 1514.0;
 
 /// A dumbbell of 20 Mbit/s and 40 ms with a buffer of one bandwidth-delay product, to be varied.
 pub struct Network {
-    control: &'static Entry<Cca>,
+    control: Subject,
+    /// ECN feedback that the control needs.
+    ecn: EcnMode,
     seconds: u32,
     bottleneck: Map<String, Value>,
     flow: Map<String, Value>,
@@ -24,11 +23,13 @@ pub struct Network {
 
 impl Network {
     /// One greedy flow of this control for `seconds`.
-    pub fn new(control: &'static Entry<Cca>, seconds: u32) -> Self {
-        let bottleneck = json!({ "rate": format!("{RATE} Mbit/s"), "queue": home_queue(control) });
-        let flow = json!({ "cca": control.listing.name, "rtt": "40 ms" });
+    pub fn new(control: &Subject, seconds: u32) -> Self {
+        let ecn = control.entry::<Cca>().facts.ecn;
+        let bottleneck = json!({ "rate": format!("{RATE} Mbit/s"), "queue": home_queue(ecn) });
+        let flow = json!({ "cca": control.name, "rtt": "40 ms" });
         Network {
-            control,
+            control: control.clone(),
+            ecn,
             seconds,
             bottleneck: bottleneck.as_object().cloned().unwrap_or_default(),
             flow: flow.as_object().cloned().unwrap_or_default(),
@@ -56,11 +57,7 @@ impl Network {
 
     /// Marks with the ECN feedback that the control needs, or else the classic one.
     pub fn with_marks(self, queue: Value) -> Self {
-        let ecn = if self.control.facts.ecn == EcnMode::Off {
-            EcnMode::Classic
-        } else {
-            self.control.facts.ecn
-        };
+        let ecn = if self.ecn == EcnMode::Off { EcnMode::Classic } else { self.ecn };
         self.bottleneck("queue", queue).flow("ecn", json!(ecn))
     }
 
@@ -76,16 +73,13 @@ impl Network {
             "topology": { "kind": "dumbbell", "bottleneck": self.bottleneck },
             "flows": flows.collect::<Vec<_>>(),
         });
-        let name = self.control.listing.name;
-        let scenario = Scenario::from_json(&scenario).unwrap_or_else(|e| panic!("{name}: {e}"));
-        let outcome = Simulation::new(&scenario).unwrap_or_else(|e| panic!("{name}: {e}")).run();
-        Run(outcome.unwrap_or_else(|fault| panic!("{name}: {fault:?}")))
+        Run(self.control.run(&scenario))
     }
 }
 
 /// The queue that a control is made for: one that gives the signals it answers to.
-fn home_queue(control: &Entry<Cca>) -> Value {
-    match control.facts.ecn {
+fn home_queue(ecn: EcnMode) -> Value {
+    match ecn {
         EcnMode::L4s => json!({ "kind": "dualpi2" }),
         EcnMode::Sce => json!({ "kind": "cake", "bandwidth": "unlimited", "isolation": "flowblind",
                     "sce": "sce" }),
@@ -102,8 +96,7 @@ pub struct Run(pub Outcome);
 impl Run {
     /// Values of a column of the flow samples of `flow` that end within `from..=to` seconds.
     fn samples(&self, column: &str, flow: usize, from: f64, to: f64) -> Vec<f64> {
-        let table: &Table = &self.0.flow_samples;
-        let read = |name: &str| table.reals(name).unwrap_or_else(|| panic!("no column {name}"));
+        let read = |name: &str| self.0.flow_samples.reals(name).unwrap_or_default();
         let rows = read("time").into_iter().zip(read("flow")).zip(read(column));
         let within = |time: f64| time > from + 1e-6 && time < to + 1e-6;
         rows.filter(|((time, of), _)| *of == flow as f64 && within(*time)).map(|r| r.1).collect()

@@ -1,0 +1,160 @@
+//! What every transport is put through: a bottleneck of 10 Mbit/s and a round trip of 40 ms, which
+//! loses, duplicates and reorders packets, and packets of other transports.
+
+use serde_json::{Value, json};
+
+use super::{Check, Subject};
+use crate::packet::{Address, Datagram, Direction, Header, Opaque, TcpAck, TcpSegment};
+use crate::record::Outcome;
+use crate::rng::StreamKey;
+use crate::spec::{Cca, FlowSpec, Spec, Transport};
+use crate::transport::{Endpoint, TransportInit};
+use crate::units::{Span, Time};
+
+/// Every check.
+pub static CHECKS: &[Check] = &[
+    Check {
+        name: "delivers",
+        legend: "share of what is written that arrives over a clean link; 1",
+        measure: |t| delivered(&run(t, json!({}))),
+        required: (1.0, 1.0),
+    },
+    Check {
+        name: "ends",
+        legend: "packets sent in the second half of a run whose transfer ended in the first; 0",
+        measure: |t| {
+            let samples = run(t, json!({})).flow_samples;
+            let sent = samples.reals("sent_packets").unwrap_or_default();
+            sent[sent.len() / 2..].iter().sum()
+        },
+        required: (0.0, 0.0),
+    },
+    Check {
+        name: "loss",
+        legend: "share that arrives with 20 % loss, of all if it repairs losses (then 1), else of \
+                 80 %; 0.8 to 1.2",
+        measure: |t| {
+            let share = delivered(&run(t, json!({ "loss": "20 %" })));
+            match (t.entry::<Transport>().facts.repairs, share == 1.0) {
+                (true, all) => f64::from(u8::from(all)),
+                (false, _) => share / 0.8,
+            }
+        },
+        required: (0.8, 1.2),
+    },
+    Check {
+        name: "reordering",
+        legend: "share that arrives where packets overtake each other; 1",
+        measure: |t| {
+            let jitter = json!({ "spread": "20 ms", "reorder": true });
+            delivered(&run(t, json!({ "jitter": jitter })))
+        },
+        required: (1.0, 1.0),
+    },
+    Check {
+        name: "duplication",
+        legend: "share that arrives where the link duplicates every fifth packet; 1",
+        measure: |t| delivered(&run(t, json!({ "duplicate": "20 %" }))),
+        required: (1.0, 1.0),
+    },
+    Check {
+        name: "same again",
+        legend: "1 if a second run of the same scenario, with 5 % loss, gives the same columns",
+        measure: |t| {
+            let lossy = || format!("{:?}", run(t, json!({ "loss": "5 %" })));
+            f64::from(u8::from(lossy() == lossy()))
+        },
+        required: (1.0, 1.0),
+    },
+    Check {
+        name: "foreign headers",
+        legend: "packets that it answers to packets of other transports; 0",
+        measure: |t| f64::from(answers_to_foreign_headers(t)),
+        required: (0.0, 0.0),
+    },
+];
+
+/// A control for those that take one, and a transfer that ends.
+fn flow(transport: &Subject) -> Value {
+    let mut flow = json!({ "transport": transport.name, "rtt": "40 ms" });
+    if transport.entry::<Transport>().facts.controlled {
+        flow["cca"] = json!("reno");
+        flow["traffic"] = json!({ "kind": "sized", "size": "200 kB" });
+    } else {
+        flow["stop"] = json!("10 s");
+        flow["traffic"] = json!({ "kind": "cbr", "rate": "500 kbit/s" });
+    }
+    flow
+}
+
+/// Five minutes over a bottleneck with these keys besides its rate.
+fn run(transport: &Subject, keys: Value) -> Outcome {
+    let mut bottleneck = keys;
+    bottleneck["rate"] = json!("10 Mbit/s");
+    transport.run(&json!({
+        "duration": "300 s",
+        "topology": { "kind": "dumbbell", "bottleneck": bottleneck },
+        "flows": [flow(transport)],
+    }))
+}
+
+/// The share of what was written that has arrived.
+fn delivered(outcome: &Outcome) -> f64 {
+    let sum = |column: &str| -> f64 {
+        outcome.flow_samples.reals(column).unwrap_or_default().iter().sum()
+    };
+    sum("delivered_bytes") / sum("written_bytes")
+}
+
+fn ends(transport: &Subject) -> [Box<dyn Endpoint>; 2] {
+    let entry = transport.entry::<Transport>();
+    let cca = entry.facts.controlled.then(|| {
+        let mut reno = Spec::<Cca>::named("reno");
+        reno.resolve(&transport.catalogue).unwrap_or_else(|error| panic!("{error}"));
+        reno
+    });
+    let flow = FlowSpec { transport: Spec::named(&transport.name), cca, ..FlowSpec::default() };
+    let there = Address { socket: 1, ..Address::default() };
+    let back = Address { direction: Direction::Backward, ..Address::default() };
+    let init = TransportInit {
+        flow: &flow,
+        addresses: [there, back],
+        base_rtt: Span::from_millis(40),
+        random: StreamKey::root(1),
+    };
+    (entry.make)(&flow.transport.params, &init, &transport.catalogue)
+        .unwrap_or_else(|error| panic!("{}: {error}", transport.name))
+}
+
+/// Both ends talk to each other; then each is given what neither has sent.
+fn answers_to_foreign_headers(transport: &Subject) -> u32 {
+    let mut ends = ends(transport);
+    let mut own = Vec::new();
+    ends[0].open(Time::ZERO);
+    ends[0].write(Time::ZERO, 10_000);
+    for turn in 0..20 {
+        let now = Time::ZERO + Span::from_millis(20 * turn);
+        let from = (turn % 2) as usize;
+        while let Some(packet) = ends[from].poll_transmit(now) {
+            own.push(std::mem::discriminant(&packet.header));
+            ends[1 - from].on_packet(now, &packet);
+        }
+    }
+    let headers = [
+        Header::Segment(TcpSegment { seq: 5, payload: 100, ..TcpSegment::default() }),
+        Header::Ack(TcpAck { next: 1_000_000, ..TcpAck::default() }),
+        Header::Datagram(Datagram { seq: 5, payload: 100, ..Datagram::default() }),
+        Header::Opaque(Opaque { handle: u32::MAX, payload: 100 }),
+    ];
+    let foreign = headers.iter().filter(|header| !own.contains(&std::mem::discriminant(*header)));
+    let now = Time::ZERO + Span::from_millis(400);
+    let mut answers = 0;
+    for header in foreign {
+        for end in &mut ends {
+            while end.poll_transmit(now).is_some() {}
+            end.on_packet(now, &Address::default().packet(7, 128, *header));
+            answers += std::iter::from_fn(|| end.poll_transmit(now)).take(100).count() as u32;
+        }
+    }
+    answers
+}
