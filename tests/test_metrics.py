@@ -20,6 +20,15 @@ from sojourn.metrics.limits import LIMITS
 MSS = 1448
 
 
+#: What a transport without window, feedback and retransmissions does not report.
+WITHOUT_WINDOW = {
+    *("acks_sent", "ack_bytes_sent", "retransmissions", "spurious_retransmissions", "rtos"),
+    *("probe_retransmissions", "lost", "recoveries", "recovery_time", "cwnd_time"),
+    *("in_flight_time", "srtt_time", "srtt_known", "rtt_sum", "rtt_count"),
+    *("delivery_rate_sum", "delivery_rate_count", *(f"limited_by_{limit}" for limit in LIMITS)),
+}
+
+
 def run_of(
     delivered: Sequence[Sequence[float]],
     *,
@@ -54,7 +63,8 @@ def run_of(
         *(f"limited_by_{limit}" for limit in LIMITS),
         *("delivered_packets", "one_way_delay_sum", "one_way_delay_count", "idt_ewma"),
     ]
-    samples = dict.fromkeys(names, zeros) | {
+    absent = set() if transport == "tcp" else WITHOUT_WINDOW
+    samples = {name: zeros * np.nan if name in absent else zeros for name in names} | {
         "time": np.repeat(ends, flows),
         "flow": np.tile(np.arange(flows), intervals),
         "delivered_bytes": matrix.ravel(),
@@ -257,7 +267,8 @@ def test_better_is_defined_only_for_what_is_better() -> None:
 
 def test_groups_are_of_controls_and_of_labels() -> None:
     srtt = {"srtt_time": [0.002, 0.004, 0.006], "srtt_known": [0.1, 0.1, 0.1]}
-    run = run_of([[12_500, 25_000, 37_500]], retransmissions=[1, 2, 4], **srtt)  # 1, 2, 3 Mbit/s
+    resent = {"retransmissions": [np.nan] * 3}
+    run = run_of([[12_500, 25_000, 37_500]], **resent, **srtt)  # 1, 2, 3 Mbit/s
     flows = [{"cca": {"kind": "reno"}, "label": "old"}, {"cca": {"kind": "reno"}}, {"cca": None}]
     declared = [{**flow, "transport": "udp", "traffic": {"kind": "cbr"}} for flow in flows]
     run.scenario = {"warmup": "0 s", "flows": declared}
@@ -270,9 +281,11 @@ def test_groups_are_of_controls_and_of_labels() -> None:
     assert values["throughput_ratio_l4"] == pytest.approx([1.5 / 3, 3 / 1.5, 1 / 2.5])
     assert values["mean_flow_srtt_l4"] == pytest.approx([30, 60, 20])
     assert np.isnan(values["sum_retransmissions_l4"]).all()
-    declared[0]["transport"] = "tcp"
+    run.tables["flow_samples"]["retransmissions"] = np.array([1, 2, np.nan])  # type: ignore[index]
     del run.flow
-    assert of(run, "group", "sum_retransmissions_l4")[::2] == [3, 1]
+    retransmissions = of(run, "group", "sum_retransmissions_l4")
+    assert retransmissions[::2] == [3, 1]
+    assert np.isnan(retransmissions[1])
     assert of(run, "net", "mean_flow_srtt_l4") == pytest.approx([40])
 
 

@@ -21,15 +21,11 @@ def _time(run: RunData) -> float:
 
 
 def _mean_of_sum(run: RunData, column: str, weights: Values | float = 1.0) -> float:
-    """Mean over time of the weighted sum over flows of an integral or counter."""
-    return float(ratio((run.flow.total(column) * weights).sum(), _time(run)))
-
-
-def _in_flight(run: RunData, weights: Values | float) -> float:
-    """Mean of the weighted sum of segments in flight over the flows that have a window."""
-    if not run.flow.windowed.any():
+    """Mean over time of the weighted sum of an integral or counter over the flows that have it."""
+    has = run.flow.has(column)
+    if not has.any():
         return np.nan
-    return _mean_of_sum(run, "in_flight_time", np.where(run.flow.windowed, weights, 0.0))
+    return float(ratio((run.flow.total(column) * weights)[has].sum(), _time(run)))
 
 
 def _sum_of_utility(run: RunData, utility: Values) -> float:
@@ -63,7 +59,8 @@ def mean_agg_throughput(run: RunData) -> float:
 )
 def mean_flow_srtt(run: RunData) -> float:
     """Smoothed round-trip time of all flows, while it is known."""
-    return 1e3 * float(ratio(run.flow.total("srtt_time").sum(), run.flow.total("srtt_known").sum()))
+    known = np.nansum(run.flow.total("srtt_known"))
+    return 1e3 * float(ratio(np.nansum(run.flow.total("srtt_time")), known))
 
 
 @metric(
@@ -76,7 +73,7 @@ def mean_flow_srtt(run: RunData) -> float:
 )
 def mean_agg_in_flight(run: RunData) -> float:
     """Segments in flight of all flows together."""
-    return _in_flight(run, 1.0)
+    return _mean_of_sum(run, "in_flight_time")
 
 
 @metric(
@@ -102,7 +99,7 @@ def mean_agg_utilization_bw(run: RunData) -> float:
 )
 def mean_agg_utilization_bdp(run: RunData) -> float:
     """Sum of the flows' segments in flight, each divided by its bandwidth-delay product."""
-    return _in_flight(run, ratio(1.0, run.flow.bdp))
+    return _mean_of_sum(run, "in_flight_time", ratio(1.0, run.flow.bdp))
 
 
 @metric(
@@ -115,7 +112,7 @@ def mean_agg_utilization_bdp(run: RunData) -> float:
 )
 def mean_agg_utilization_bdp_goodput(run: RunData) -> float:
     """The same with the product of mean_utilization_bdp_goodput_l4."""
-    return _in_flight(run, ratio(1.0, run.flow.bdp_goodput))
+    return _mean_of_sum(run, "in_flight_time", ratio(1.0, run.flow.bdp_goodput))
 
 
 @metric(

@@ -126,8 +126,8 @@ class FlowView:
 
     @cached_property
     def windowed(self) -> NDArray[np.bool_]:
-        """Whether each flow's transport has a congestion window: all but UDP have one."""
-        return np.array([flow["transport"] != "udp" for flow in self.declared], dtype=bool)
+        """Whether each flow's transport has a congestion window: UDP has none."""
+        return self.has("cwnd_time")
 
     @cached_property
     def greedy(self) -> NDArray[np.bool_]:
@@ -159,17 +159,18 @@ class FlowView:
         """Whether network and congestion control set the pace of each flow, not its application."""
         return self.windowed & ~(self.application_limited > LIMITED)
 
+    def has(self, column: str) -> NDArray[np.bool_]:
+        """Whether each flow's transport reports the column."""
+        return np.any(~np.isnan(self.samples[column]), axis=0)
+
     def counted(self, column: str) -> Values:
-        """The column where the flow is active, zero elsewhere."""
-        return np.where(self.span > 0, self.samples[column], 0.0)
+        """The column where the flow is active, zero elsewhere; NaN of a flow that lacks it."""
+        counted = np.where(self.span > 0, self.samples[column], 0.0)
+        return np.where(self.has(column), counted, np.nan)
 
     def total(self, column: str) -> Values:
-        """Sum of a counter over each flow's active time."""
+        """Sum of a counter over each flow's active time; NaN of a flow that lacks it."""
         return self.counted(column).sum(axis=0)
-
-    def where_windowed(self, values: Values) -> Values:
-        """The values of flows that have a congestion window, NaN for the others."""
-        return np.where(self.windowed, values, np.nan)
 
     def where_regular(self, values: Values) -> Values:
         """The values at regular samples, NaN elsewhere."""

@@ -36,7 +36,7 @@ def flows_in_group(run: RunData) -> Values:
 )
 def sum_throughput(run: RunData) -> Values:
     """Sum of the mean throughputs of the group's flows."""
-    return run.group.sum(np.nan_to_num(mean_throughput(run)))
+    return run.group.sum(mean_throughput(run))
 
 
 @metric(
@@ -62,7 +62,7 @@ def mean_flow_throughput(run: RunData) -> Values:
 def throughput_share(run: RunData) -> Values:
     """Payload that the group's flows delivered, over what all flows did."""
     delivered = run.flow.total("delivered_bytes")
-    return ratio(run.group.sum(delivered), delivered.sum())
+    return ratio(run.group.sum(delivered), np.nansum(delivered))
 
 
 @metric(
@@ -108,4 +108,4 @@ def mean_flow_srtt(run: RunData) -> Values:
 def sum_retransmissions(run: RunData) -> Values:
     """Segments that the group's flows retransmitted."""
     total = run.group.sum(run.flow.total("retransmissions"))
-    return np.where(run.group.sum(run.flow.windowed.astype(float)) > 0, total, np.nan)
+    return np.where(run.group.sum(run.flow.has("retransmissions").astype(float)) > 0, total, np.nan)

@@ -35,7 +35,7 @@ def mean_recovery_time(run: RunData) -> Values:
 )
 def total_retransmissions(run: RunData) -> Values:
     """Segments retransmitted."""
-    return run.flow.where_windowed(run.flow.total("retransmissions"))
+    return run.flow.total("retransmissions")
 
 
 @metric(
@@ -50,7 +50,7 @@ def total_retransmissions(run: RunData) -> Values:
 )
 def total_rtos(run: RunData) -> Values:
     """Retransmission timeouts."""
-    return run.flow.where_windowed(run.flow.total("rtos"))
+    return run.flow.total("rtos")
 
 
 @metric(
@@ -65,7 +65,7 @@ def total_rtos(run: RunData) -> Values:
 )
 def total_spurious_retransmissions(run: RunData) -> Values:
     """Retransmissions that the receiver reported as unnecessary (DSACK)."""
-    return run.flow.where_windowed(run.flow.total("spurious_retransmissions"))
+    return run.flow.total("spurious_retransmissions")
 
 
 @metric(

@@ -73,8 +73,8 @@ class GroupView:
         self._flows, self._places = np.array(pairs, dtype=int).reshape(-1, 2).T
 
     def sum(self, values: Values) -> Values:
-        """Sum of the flows' values in each group."""
-        together = np.bincount(self._places, values[self._flows], len(self.ids))
+        """Sum of the flows' values in each group; NaN counts nothing."""
+        together = np.bincount(self._places, np.nan_to_num(values)[self._flows], len(self.ids))
         return together.astype(float)
 
 

@@ -51,6 +51,6 @@ def active_time(run: RunData) -> Values:
 )
 def on_wire_bytes(run: RunData) -> Values:
     """Ethernet bytes that both ends sent."""
-    packets = run.flow.total("sent_packets") + run.flow.total("acks_sent")
-    ip_bytes = run.flow.total("wire_bytes_sent") + run.flow.total("ack_bytes_sent")
+    packets = run.flow.total("sent_packets") + np.nan_to_num(run.flow.total("acks_sent"))
+    ip_bytes = run.flow.total("wire_bytes_sent") + np.nan_to_num(run.flow.total("ack_bytes_sent"))
     return ip_bytes + ETHERNET_HEADER * packets

@@ -21,7 +21,7 @@ _UDP = "null for UDP, which has no window"
 )
 def mean_cwnd(run: RunData) -> Values:
     """Congestion window."""
-    return run.flow.where_windowed(ratio(run.flow.total("cwnd_time"), run.flow.active_time))
+    return ratio(run.flow.total("cwnd_time"), run.flow.active_time)
 
 
 @metric(
@@ -35,8 +35,7 @@ def mean_cwnd(run: RunData) -> Values:
 )
 def mean_in_flight(run: RunData) -> Values:
     """Segments sent and neither acknowledged nor known to be lost."""
-    in_flight = ratio(run.flow.total("in_flight_time"), run.flow.active_time)
-    return run.flow.where_windowed(in_flight)
+    return ratio(run.flow.total("in_flight_time"), run.flow.active_time)
 
 
 @metric(
@@ -51,7 +50,7 @@ def mean_in_flight(run: RunData) -> Values:
 def cov_in_flight(run: RunData) -> Values:
     """Standard deviation over samples of the segments in flight, divided by their mean."""
     samples = run.flow.where_regular(ratio(run.flow.samples["in_flight_time"], run.flow.span))
-    return run.flow.where_windowed(ratio(deviation(samples), mean(samples)))
+    return ratio(deviation(samples), mean(samples))
 
 
 @metric(

@@ -4,13 +4,15 @@ use super::table::{Figure, SampleColumn};
 use super::{FlowCounters, LinkCounters};
 use crate::units::Span;
 
-/// `name: Kind` for a counter that keeps its name, `name: Kind(how)` for one that does not.
+/// `name: Kind` for a counter that is always there, `name: Kind of part` for one of a part of the
+/// counters, with `(how)` if it is more than a copy.
 macro_rules! figures {
-    ($($name:ident: $kind:ident $(($how:expr))?),* $(,)?) => {
-    &[$((stringify!($name), Figure::$kind(figures!(@get $name $($how)?)))),*]
+    ($($name:ident: $kind:ident $(of $part:ident $(($how:expr))?)?),* $(,)?) => {
+    &[$((stringify!($name), Figure::$kind(figures!(@get $name $($part $($how)?)?)))),*]
     };
-    (@get $name:ident) => { |counters| counters.$name };
-    (@get $name:ident $how:expr) => { $how };
+    (@get $name:ident) => { |counters| Some(counters.$name) };
+    (@get $name:ident $part:ident) => { |counters| Some(counters.$part.as_ref()?.$name) };
+    (@get $name:ident $part:ident $how:expr) => { |counters| counters.$part.as_ref().map($how) };
 }
 
 /// A span that is zero before it is known.
@@ -20,51 +22,51 @@ fn known(span: Span) -> f64 {
 
 /// Columns of `flow_samples` after `time` and `flow`.
 pub static FLOW_COLUMNS: &[SampleColumn<FlowCounters>] = figures! {
-    delivered_bytes: Count,
-    delivered_packets: Count,
-    in_order_bytes: Count,
-    one_way_delay_sum: Spans,
-    one_way_delay_count: Count,
-    ce_received: Count,
-    sce_received: Count,
-    duplicates_received: Count,
-    acks_sent: Count,
-    ack_bytes_sent: Count,
-    written_bytes: Count,
-    sent_bytes: Count,
-    sent_packets: Count,
-    wire_bytes_sent: Count,
-    retransmissions: Count,
-    spurious_retransmissions: Count,
-    rtos: Count,
-    probes: Count,
-    probe_retransmissions: Count,
-    lost: Count,
-    ece_acks: Count,
-    esce_acks: Count,
-    cwnd_time: Integral,
-    in_flight_time: Integral,
-    srtt_time: Integral,
-    srtt_known: Integral,
-    rtt_sum: Spans,
-    rtt_count: Count,
-    delivery_rate_sum: Integral,
-    delivery_rate_count: Count,
-    recoveries: Count,
-    recovery_time: Spans,
-    limited_by_cwnd: Spans,
-    limited_by_pacing: Spans,
-    limited_by_receiver: Spans,
-    limited_by_send_buffer: Spans,
-    limited_by_application: Spans,
-    cwnd: Level(|c| c.cwnd.into()),
-    ssthresh: Level(|c| c.ssthresh.into()),
-    in_flight: Level(|c| c.in_flight.into()),
-    srtt: Gauge(|c| known(c.srtt)),
-    min_rtt: Gauge(|c| known(c.min_rtt)),
-    delivery_rate: Gauge(|c| if c.delivery_rate > 0.0 { c.delivery_rate } else { f64::NAN }),
-    pacing_rate: Gauge(|c| c.pacing_rate.map_or(f64::NAN, |rate| rate.as_bps() as f64)),
-    idt_ewma: Gauge(|c| known(c.idt_ewma)),
+    delivered_bytes: Count of received,
+    delivered_packets: Count of received,
+    in_order_bytes: Count of received,
+    one_way_delay_sum: Spans of received,
+    one_way_delay_count: Count of received,
+    ce_received: Count of received,
+    sce_received: Count of received,
+    duplicates_received: Count of received,
+    acks_sent: Count of acks,
+    ack_bytes_sent: Count of acks,
+    written_bytes: Count of sent,
+    sent_bytes: Count of sent,
+    sent_packets: Count of sent,
+    wire_bytes_sent: Count of sent,
+    retransmissions: Count of recovery,
+    spurious_retransmissions: Count of recovery,
+    rtos: Count of recovery,
+    probes: Count of recovery,
+    probe_retransmissions: Count of recovery,
+    lost: Count of recovery,
+    ece_acks: Count of echoes,
+    esce_acks: Count of echoes,
+    cwnd_time: Integral of window,
+    in_flight_time: Integral of window,
+    srtt_time: Integral of rtt,
+    srtt_known: Integral of rtt,
+    rtt_sum: Spans of rtt,
+    rtt_count: Count of rtt,
+    delivery_rate_sum: Integral of rate,
+    delivery_rate_count: Count of rate,
+    recoveries: Count of recovery,
+    recovery_time: Spans of recovery,
+    limited_by_cwnd: Spans of limits,
+    limited_by_pacing: Spans of limits,
+    limited_by_receiver: Spans of limits,
+    limited_by_send_buffer: Spans of limits,
+    limited_by_application: Spans of limits,
+    cwnd: Level of window(|c| c.cwnd.into()),
+    ssthresh: Level of window(|c| c.ssthresh.into()),
+    in_flight: Level of window(|c| c.in_flight.into()),
+    srtt: Gauge of rtt(|c| known(c.srtt)),
+    min_rtt: Gauge of rtt(|c| known(c.min_rtt)),
+    delivery_rate: Gauge of rate(|c| if c.delivery_rate > 0.0 { c.delivery_rate } else { f64::NAN }),
+    pacing_rate: Gauge of rate(|c| c.pacing_rate.map_or(f64::NAN, |rate| rate.as_bps() as f64)),
+    idt_ewma: Gauge of received(|c| known(c.idt_ewma)),
 };
 
 /// Columns of `link_samples` after `time` and `link`.

@@ -2,11 +2,37 @@
 
 use crate::units::{Rate, Span, Time};
 
-/// Cumulative counters and present gauges of a flow. Counters grow from the flow's creation;
-/// integrals are of a quantity over time. The sender fills one part, the receiver the other.
+/// What the two ends of a flow report, in parts: one that a transport has nothing to say about is
+/// absent, and so are the values of its columns. The sender fills some, the receiver the others.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FlowCounters {
-    // The receiver's part.
+    /// The receiver: what arrived.
+    pub received: Option<ReceiverCounters>,
+    /// The receiver: what it sent back.
+    pub acks: Option<AckCounters>,
+    /// The sender: what it sent.
+    pub sent: Option<SenderCounters>,
+    /// Its congestion window.
+    pub window: Option<WindowCounters>,
+    /// The round-trip time as it measures it.
+    pub rtt: Option<RttCounters>,
+    /// The delivery rate as it measures it, and its own.
+    pub rate: Option<RateCounters>,
+    /// Losses and their repair.
+    pub recovery: Option<RecoveryCounters>,
+    /// Echoes of congestion marks.
+    pub echoes: Option<EchoCounters>,
+    /// What kept it from sending more.
+    pub limits: Option<LimitCounters>,
+    /// When the handshake completed at the sender, if it has.
+    pub established_at: Option<Time>,
+    /// When the last byte of a closed flow was acknowledged, if it has been.
+    pub completed_at: Option<Time>,
+}
+
+/// What a receiver counts, from the flow's creation.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ReceiverCounters {
     /// Unique payload bytes delivered to the receiving transport, in whatever order.
     pub delivered_bytes: u64,
     /// Unique data packets delivered to the receiving transport.
@@ -25,22 +51,48 @@ pub struct FlowCounters {
     pub sce_received: u64,
     /// Data packets received that had been received before.
     pub duplicates_received: u64,
+}
+
+/// What a receiver sends back.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct AckCounters {
     /// Packets the receiver sent (acknowledgments).
     pub acks_sent: u64,
     /// IP bytes the receiver sent.
     pub ack_bytes_sent: u64,
+}
 
-    // The sender's part: what every ACK or segment counts stands together, for the cache's sake.
+/// What a sender sends, from the flow's creation.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SenderCounters {
     /// Payload bytes sent, retransmissions included.
     pub sent_bytes: u64,
     /// Data packets sent, retransmissions included.
     pub sent_packets: u64,
     /// IP bytes the sender sent.
     pub wire_bytes_sent: u64,
+    /// Payload bytes accepted from the application.
+    pub written_bytes: u64,
+}
+
+/// A sender's window: integrals over time, and gauges.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct WindowCounters {
     /// Integral of the congestion window, in segment-seconds.
     pub cwnd_time: f64,
     /// Integral of segments in flight, in segment-seconds.
     pub in_flight_time: f64,
+    /// Congestion window in segments.
+    pub cwnd: u32,
+    /// Slow-start threshold in segments.
+    pub ssthresh: u32,
+    /// Segments in flight.
+    pub in_flight: u32,
+}
+
+/// A sender's RTT samples: sums, integrals over time, and gauges.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RttCounters {
     /// Integral of the smoothed RTT, in seconds times seconds, while it is known.
     pub srtt_time: f64,
     /// Seconds during which the smoothed RTT was known.
@@ -49,24 +101,28 @@ pub struct FlowCounters {
     pub rtt_sum: Span,
     /// RTT samples.
     pub rtt_count: u64,
+    /// Smoothed RTT; zero before the first sample.
+    pub srtt: Span,
+    /// Minimum RTT seen lately; zero before the first sample.
+    pub min_rtt: Span,
+}
+
+/// A sender's delivery-rate samples, and its pacing.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RateCounters {
     /// Sum of delivery-rate samples in bit/s of payload.
     pub delivery_rate_sum: f64,
     /// Delivery-rate samples.
     pub delivery_rate_count: u64,
-    /// Time spent in loss recovery.
-    pub recovery_time: Span,
-    /// Time in which the congestion window kept the sender from sending more.
-    pub limited_by_cwnd: Span,
-    /// Time in which pacing did.
-    pub limited_by_pacing: Span,
-    /// Time in which the receiver's window did.
-    pub limited_by_receiver: Span,
-    /// Time in which the send buffer did: it was sent, and the application had more.
-    pub limited_by_send_buffer: Span,
-    /// Time in which there was no more to send.
-    pub limited_by_application: Span,
-    /// Payload bytes accepted from the application.
-    pub written_bytes: u64,
+    /// Last valid delivery-rate sample in bit/s of payload.
+    pub delivery_rate: f64,
+    /// Pacing rate, if the flow is paced.
+    pub pacing_rate: Option<Rate>,
+}
+
+/// A sender's losses and how it repairs them.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RecoveryCounters {
     /// Segments retransmitted.
     pub retransmissions: u64,
     /// Of those, later found to have been unnecessary (DSACK).
@@ -79,30 +135,32 @@ pub struct FlowCounters {
     pub probe_retransmissions: u64,
     /// Segments marked lost.
     pub lost: u64,
+    /// Loss-recovery episodes begun (fast recovery or timeout).
+    pub recoveries: u64,
+    /// Time spent in loss recovery.
+    pub recovery_time: Span,
+}
+
+/// Echoes of congestion marks that reach a sender.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct EchoCounters {
     /// ACKs with ECN echo.
     pub ece_acks: u64,
     /// ACKs with SCE echo.
     pub esce_acks: u64,
-    /// Loss-recovery episodes begun (fast recovery or timeout).
-    pub recoveries: u64,
+}
 
-    // Gauges of the sender.
-    /// Congestion window in segments.
-    pub cwnd: u32,
-    /// Slow-start threshold in segments.
-    pub ssthresh: u32,
-    /// Segments in flight.
-    pub in_flight: u32,
-    /// Smoothed RTT; zero before the first sample.
-    pub srtt: Span,
-    /// Minimum RTT seen lately; zero before the first sample.
-    pub min_rtt: Span,
-    /// Last valid delivery-rate sample in bit/s of payload.
-    pub delivery_rate: f64,
-    /// Pacing rate, if the flow is paced.
-    pub pacing_rate: Option<Rate>,
-    /// When the handshake completed at the sender, if it has.
-    pub established_at: Option<Time>,
-    /// When the last byte of a closed flow was acknowledged, if it has been.
-    pub completed_at: Option<Time>,
+/// For how long what kept a sender from sending more.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct LimitCounters {
+    /// Time in which the congestion window kept the sender from sending more.
+    pub limited_by_cwnd: Span,
+    /// Time in which pacing did.
+    pub limited_by_pacing: Span,
+    /// Time in which the receiver's window did.
+    pub limited_by_receiver: Span,
+    /// Time in which the send buffer did: it was sent, and the application had more.
+    pub limited_by_send_buffer: Span,
+    /// Time in which there was no more to send.
+    pub limited_by_application: Span,
 }

@@ -13,7 +13,10 @@ mod outcome;
 mod recorder;
 mod table;
 
-pub use flow::FlowCounters;
+pub use flow::{
+    AckCounters, EchoCounters, FlowCounters, LimitCounters, RateCounters, ReceiverCounters,
+    RecoveryCounters, RttCounters, SenderCounters, WindowCounters,
+};
 pub use link::LinkCounters;
 pub use outcome::{FlowFacts, Outcome};
 pub use recorder::Recorder;

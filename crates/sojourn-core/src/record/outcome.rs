@@ -58,7 +58,11 @@ impl Outcome {
         sojourns: &[Option<&Histogram>],
         events: u64,
     ) -> Self {
-        let data_packets: u64 = counters.iter().map(|flow| flow.delivered_packets).sum();
+        let data_packets: u64 = counters
+            .iter()
+            .filter_map(|flow| flow.received)
+            .map(|received| received.delivered_packets)
+            .sum();
         let totals = Table::default()
             .with("simulated_seconds", vec![recorder.last().as_secs_f64()])
             .integers("events", vec![events as i64])

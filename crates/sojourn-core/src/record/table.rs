@@ -72,18 +72,39 @@ impl Table {
     }
 }
 
-/// How a column of samples follows from counters of type `C`.
+/// How a column of samples follows from counters of type `C`; `None` is absent.
 pub enum Figure<C> {
     /// Growth of a count over the interval.
-    Count(fn(&C) -> u64),
+    Count(fn(&C) -> Option<u64>),
     /// Growth of a sum of spans, in seconds.
-    Spans(fn(&C) -> Span),
+    Spans(fn(&C) -> Option<Span>),
     /// Growth of an integral.
-    Integral(fn(&C) -> f64),
+    Integral(fn(&C) -> Option<f64>),
     /// Present whole number at the interval's end.
-    Level(fn(&C) -> u64),
+    Level(fn(&C) -> Option<u64>),
     /// Present value at the interval's end.
-    Gauge(fn(&C) -> f64),
+    Gauge(fn(&C) -> Option<f64>),
+}
+
+/// Stands for an absent whole number until a column is finished; NaN is an absent real one.
+const ABSENT: i64 = i64::MIN;
+
+/// The difference of two counters; absent if one of them is.
+fn growth(now: i64, before: i64) -> i64 {
+    if now == ABSENT || before == ABSENT { ABSENT } else { now.wrapping_sub(before) }
+}
+
+/// The values as a column: of whole numbers if none is absent.
+fn levels(values: Vec<i64>) -> Values {
+    if values.contains(&ABSENT) {
+        Values::Reals(values.into_iter().map(|value| real(value, |level| level as f64)).collect())
+    } else {
+        Values::Integers(values)
+    }
+}
+
+fn real(value: i64, as_real: impl Fn(i64) -> f64) -> f64 {
+    if value == ABSENT { f64::NAN } else { as_real(value) }
 }
 
 /// A column of samples: its name and how it follows from the counters.
@@ -192,13 +213,16 @@ impl<C> Samples<C> {
         for ((_, figure), values) in self.columns.iter().zip(&mut self.values) {
             match (figure, values) {
                 (Figure::Count(get) | Figure::Level(get), GrowingValues::Integers(values)) => {
-                    values.extend(now.iter().map(|now| get(now) as i64))
+                    values.extend(
+                        now.iter().map(|now| get(now).map_or(ABSENT, |count| count as i64)),
+                    );
                 }
                 (Figure::Spans(get), GrowingValues::Integers(values)) => {
-                    values.extend(now.iter().map(|now| get(now).as_nanos() as i64));
+                    let nanos = |span: Span| span.as_nanos() as i64;
+                    values.extend(now.iter().map(|now| get(now).map_or(ABSENT, nanos)));
                 }
                 (Figure::Integral(get) | Figure::Gauge(get), GrowingValues::Reals(values)) => {
-                    values.extend(now.iter().map(get))
+                    values.extend(now.iter().map(|now| get(now).unwrap_or(f64::NAN)));
                 }
                 _ => unreachable!("columns are made to fit their figures"),
             }
@@ -225,13 +249,14 @@ impl<C> Figure<C> {
         match values {
             GrowingValues::Integers(mut values) => {
                 if let Figure::Count(_) | Figure::Spans(_) = self {
-                    values.difference(components, i64::wrapping_sub);
+                    values.difference(components, growth);
                 }
                 if let Figure::Spans(_) = self {
                     let seconds = |nanos| Span::from_nanos(nanos as u64).as_secs_f64();
-                    return Values::Reals(values.finish().into_iter().map(seconds).collect());
+                    let values = values.finish().into_iter();
+                    return Values::Reals(values.map(|nanos| real(nanos, seconds)).collect());
                 }
-                Values::Integers(values.finish())
+                levels(values.finish())
             }
             GrowingValues::Reals(mut values) => {
                 if let Figure::Integral(_) = self {
@@ -251,9 +276,9 @@ mod tests {
     fn samples_are_differences_and_gauges() {
         struct Counters(u64, Span);
         static COLUMNS: &[SampleColumn<Counters>] = &[
-            ("count", Figure::Count(|c| c.0)),
-            ("spans", Figure::Spans(|c| c.1)),
-            ("level", Figure::Level(|c| c.0)),
+            ("count", Figure::Count(|c| Some(c.0))),
+            ("spans", Figure::Spans(|c| Some(c.1))),
+            ("level", Figure::Level(|c| Some(c.0))),
         ];
         let mut samples = Samples::new(COLUMNS, "flow", 2, 2);
         let first = [Counters(5, Span::from_secs(1)), Counters(7, Span::from_secs(2))];
@@ -265,5 +290,26 @@ mod tests {
         assert_eq!(table.reals("count").unwrap(), [5.0, 7.0, 1.0]);
         assert_eq!(table.reals("spans").unwrap(), [1.0, 2.0, 3.0]);
         assert_eq!(table.reals("level").unwrap(), [5.0, 7.0, 6.0]);
+    }
+
+    #[test]
+    fn what_a_component_lacks_is_nan_in_its_rows_only() {
+        static COLUMNS: &[SampleColumn<Option<u64>>] = &[
+            ("count", Figure::Count(|c| *c)),
+            ("spans", Figure::Spans(|c| c.map(Span::from_secs))),
+            ("integral", Figure::Integral(|c| c.map(|value| value as f64))),
+            ("always", Figure::Count(|c| Some(c.unwrap_or(0)))),
+        ];
+        let mut samples = Samples::new(COLUMNS, "flow", 2, 2);
+        samples.add(1.0, &[Some(5), None]);
+        samples.add(2.0, &[Some(7), None]);
+        let table = samples.into_table();
+        for name in ["count", "spans", "integral"] {
+            let values = table.reals(name).unwrap();
+            assert_eq!([values[0], values[2]], [5.0, 2.0], "{name}");
+            assert!(values[1].is_nan() && values[3].is_nan(), "{name}");
+        }
+        let always = table.columns.iter().find(|column| column.name == "always").unwrap();
+        assert_eq!(always.values, Values::Integers(vec![5, 0, 2, 0]));
     }
 }

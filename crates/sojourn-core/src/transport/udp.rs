@@ -6,7 +6,7 @@
 use super::{Endpoint, Registered, TransportInit};
 use crate::error::FieldError;
 use crate::packet::{Address, Datagram, Ecn, Header, Packet};
-use crate::record::FlowCounters;
+use crate::record::{FlowCounters, ReceiverCounters, SenderCounters};
 use crate::registry::{Catalogue, NoParams};
 use crate::spec::EcnMode;
 use crate::units::{Span, Time};
@@ -95,11 +95,13 @@ impl Endpoint for Sender {
     }
 
     fn report(&mut self, _now: Time, counters: &mut FlowCounters) {
-        counters.written_bytes = self.written_bytes;
-        counters.sent_bytes = self.sent_bytes;
-        counters.sent_packets = self.sent_packets.into();
-        counters.wire_bytes_sent =
-            self.sent_bytes + u64::from(self.sent_packets) * u64::from(HEADERS);
+        let headers = u64::from(self.sent_packets) * u64::from(HEADERS);
+        counters.sent = Some(SenderCounters {
+            sent_bytes: self.sent_bytes,
+            sent_packets: self.sent_packets.into(),
+            wire_bytes_sent: self.sent_bytes + headers,
+            written_bytes: self.written_bytes,
+        });
     }
 
     fn write(&mut self, now: Time, bytes: u64) {
@@ -116,14 +118,8 @@ impl Endpoint for Sender {
 /// The end that receives.
 #[derive(Debug, Default)]
 pub struct Receiver {
-    delivered_bytes: u64,
-    delivered_packets: u64,
-    duplicates: u64,
-    delay_sum: Span,
-    ce: u64,
-    sce: u64,
+    received: ReceiverCounters,
     last_arrival: Option<Time>,
-    idt_ewma: Span,
     window: Window,
 }
 
@@ -137,9 +133,9 @@ impl Receiver {
     fn measure_gap(&mut self, now: Time) {
         if let Some(last) = self.last_arrival.replace(now) {
             let gap = now.since(last).as_nanos();
-            let smooth = self.idt_ewma.as_nanos();
+            let smooth = self.received.idt_ewma.as_nanos();
             let next = if smooth == 0 { gap } else { smooth - smooth / 8 + gap / 8 };
-            self.idt_ewma = Span::from_nanos(next);
+            self.received.idt_ewma = Span::from_nanos(next);
         }
     }
 }
@@ -148,18 +144,21 @@ impl Endpoint for Receiver {
     fn on_packet(&mut self, now: Time, packet: &Packet) {
         let Header::Datagram(datagram) = &packet.header else { return };
         self.measure_gap(now);
+        let received = &mut self.received;
         match packet.ecn {
-            Ecn::Ce => self.ce += 1,
-            Ecn::Ect1 => self.sce += 1,
+            Ecn::Ce => received.ce_received += 1,
+            Ecn::Ect1 => received.sce_received += 1,
             _ => {}
         }
         if !self.window.is_new(datagram.seq) {
-            self.duplicates += 1;
+            received.duplicates_received += 1;
             return;
         }
-        self.delivered_bytes += u64::from(datagram.payload);
-        self.delivered_packets += 1;
-        self.delay_sum += now.since(datagram.written_at);
+        received.delivered_bytes += u64::from(datagram.payload);
+        received.delivered_packets += 1;
+        received.in_order_bytes = received.delivered_bytes;
+        received.one_way_delay_sum += now.since(datagram.written_at);
+        received.one_way_delay_count = received.delivered_packets;
     }
 
     fn poll_transmit(&mut self, _now: Time) -> Option<Packet> {
@@ -167,15 +166,7 @@ impl Endpoint for Receiver {
     }
 
     fn report(&mut self, _now: Time, counters: &mut FlowCounters) {
-        counters.delivered_bytes = self.delivered_bytes;
-        counters.delivered_packets = self.delivered_packets;
-        counters.in_order_bytes = self.delivered_bytes;
-        counters.one_way_delay_sum = self.delay_sum;
-        counters.one_way_delay_count = self.delivered_packets;
-        counters.idt_ewma = self.idt_ewma;
-        counters.ce_received = self.ce;
-        counters.sce_received = self.sce;
-        counters.duplicates_received = self.duplicates;
+        counters.received = Some(self.received);
     }
 }
 
@@ -238,7 +229,8 @@ mod tests {
         }
         let mut counters = FlowCounters::default();
         receiver.report(Time::ZERO, &mut counters);
-        assert_eq!((counters.delivered_packets, counters.duplicates_received), (7, 3));
-        assert_eq!(counters.idt_ewma, Span::from_millis(1));
+        let received = counters.received.unwrap();
+        assert_eq!((received.delivered_packets, received.duplicates_received), (7, 3));
+        assert_eq!(received.idt_ewma, Span::from_millis(1));
     }
 }

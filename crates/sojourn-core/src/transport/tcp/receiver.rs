@@ -14,7 +14,7 @@ use super::echo::{Echo, Response};
 use super::reassembly::{Arrival, InOrder, Reassembly};
 use super::{HEADER, SYN_SIZE, TcpInit, sack_option_size};
 use crate::packet::{Ecn, Flags, Header, Packet, SackBlock, TcpAck, TcpSegment};
-use crate::record::FlowCounters;
+use crate::record::{AckCounters, FlowCounters, ReceiverCounters};
 use crate::transport::Endpoint;
 use crate::units::{Span, Time};
 
@@ -75,7 +75,8 @@ pub struct Receiver {
     hole: u32,
     tune: Autotune,
     last_arrival: Option<Time>,
-    counters: FlowCounters,
+    received: ReceiverCounters,
+    acks: AckCounters,
     sent: u32,
 }
 
@@ -98,7 +99,8 @@ impl Receiver {
             hole: 0,
             tune: Autotune::new(init.profile, init.mss, init.receive_buffer),
             last_arrival: None,
-            counters: FlowCounters::default(),
+            received: ReceiverCounters::default(),
+            acks: AckCounters::default(),
             sent: 0,
             init,
         }
@@ -141,28 +143,28 @@ impl Receiver {
         }
         if let Some(last) = self.last_arrival {
             let gap = now.since(last);
-            let ewma = self.counters.idt_ewma;
-            self.counters.idt_ewma = if ewma == Span::ZERO { gap } else { (ewma * 7 + gap) / 8 };
+            let ewma = self.received.idt_ewma;
+            self.received.idt_ewma = if ewma == Span::ZERO { gap } else { (ewma * 7 + gap) / 8 };
             if gap > LONG_SILENCE + self.tune.rtt().unwrap_or_default() {
                 self.quick = self.quick.max(self.init.profile.quick_acks);
             }
         }
         self.last_arrival = Some(now);
         match ecn {
-            Ecn::Ce => self.counters.ce_received += 1,
-            Ecn::Ect1 => self.counters.sce_received += 1,
+            Ecn::Ce => self.received.ce_received += 1,
+            Ecn::Ect1 => self.received.sce_received += 1,
             _ => {}
         }
     }
 
     fn on_in_order(&mut self, now: Time, segment: &TcpSegment, released: InOrder, flushed: bool) {
-        self.counters.delivered_bytes += u64::from(segment.payload);
-        self.counters.delivered_packets += 1;
-        self.counters.in_order_bytes += released.bytes;
+        self.received.delivered_bytes += u64::from(segment.payload);
+        self.received.delivered_packets += 1;
+        self.received.in_order_bytes += released.bytes;
         let total = now.as_nanos().wrapping_mul(u64::from(released.segments));
         let delay = total.wrapping_sub(released.written);
-        self.counters.one_way_delay_sum += Span::from_nanos(delay);
-        self.counters.one_way_delay_count += u64::from(released.segments);
+        self.received.one_way_delay_sum += Span::from_nanos(delay);
+        self.received.one_way_delay_count += u64::from(released.segments);
         self.tune.on_read(now, released.bytes, self.queue.waiting_bytes());
         // Linux counts from the last ACK sent, and the flushed one is sent with this segment here.
         self.unacked = if flushed { 0 } else { self.unacked + released.segments };
@@ -178,8 +180,8 @@ impl Receiver {
     }
 
     fn on_out_of_order(&mut self, now: Time, segment: &TcpSegment) {
-        self.counters.delivered_bytes += u64::from(segment.payload);
-        self.counters.delivered_packets += 1;
+        self.received.delivered_bytes += u64::from(segment.payload);
+        self.received.delivered_packets += 1;
         let compress = self.init.profile.sack_compression
             && self.quick == 0
             && self.unacked < self.init.ack_every
@@ -201,7 +203,7 @@ impl Receiver {
     }
 
     fn on_duplicate(&mut self, seq: u32) {
-        self.counters.duplicates_received += 1;
+        self.received.duplicates_received += 1;
         if self.init.profile.undo {
             self.duplicate = Some(SackBlock { start: seq, end: seq + 1 });
         }
@@ -254,8 +256,8 @@ impl Receiver {
     fn packet(&mut self, size: u32, ack: TcpAck) -> Packet {
         let index = self.sent;
         self.sent += 1;
-        self.counters.acks_sent += 1;
-        self.counters.ack_bytes_sent += u64::from(size);
+        self.acks.acks_sent += 1;
+        self.acks.ack_bytes_sent += u64::from(size);
         self.init.backward.packet(index, size, Header::Ack(ack))
     }
 }
@@ -297,17 +299,7 @@ impl Endpoint for Receiver {
     }
 
     fn report(&mut self, _now: Time, counters: &mut FlowCounters) {
-        let own = &self.counters;
-        counters.delivered_bytes = own.delivered_bytes;
-        counters.delivered_packets = own.delivered_packets;
-        counters.in_order_bytes = own.in_order_bytes;
-        counters.one_way_delay_sum = own.one_way_delay_sum;
-        counters.one_way_delay_count = own.one_way_delay_count;
-        counters.idt_ewma = own.idt_ewma;
-        counters.ce_received = own.ce_received;
-        counters.sce_received = own.sce_received;
-        counters.duplicates_received = own.duplicates_received;
-        counters.acks_sent = own.acks_sent;
-        counters.ack_bytes_sent = own.ack_bytes_sent;
+        counters.received = Some(self.received);
+        counters.acks = Some(self.acks);
     }
 }

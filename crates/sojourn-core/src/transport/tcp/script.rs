@@ -6,11 +6,10 @@
 //! sent since the last such line, by that time; `-` for none), `TIME cwnd N`, `TIME write BYTES`.
 //! Times in ms since the handshake began; the handshake takes 100 ms; A-B includes B.
 
-use super::tests::init;
+use super::tests::{Counted, init};
 use super::*;
 use crate::catalogue::builtin;
 use crate::packet::{Flags, Header, Packet, SackBlock, TcpAck};
-use crate::record::FlowCounters;
 use crate::rng::StreamKey;
 use crate::spec::{Cca, EcnMode};
 use crate::transport::Endpoint;
@@ -124,19 +123,16 @@ impl Script {
                 self.pump(now);
             }
             "cwnd" => {
-                let mut counters = FlowCounters::default();
-                self.sender.report(now, &mut counters);
-                assert_eq!(counters.cwnd, words[2].parse::<u32>().unwrap(), "{line}");
+                let counters = Counted::of(&mut self.sender, now);
+                assert_eq!(counters.window.cwnd, words[2].parse::<u32>().unwrap(), "{line}");
             }
             other => panic!("unknown line: {other}"),
         }
     }
 
-    fn play(mut self, table: &str) -> FlowCounters {
+    fn play(mut self, table: &str) -> Counted {
         table.lines().map(str::trim).filter(|line| !line.is_empty()).for_each(|l| self.line(l));
-        let mut counters = FlowCounters::default();
-        self.sender.report(at("0"), &mut counters);
-        counters
+        Counted::of(&mut self.sender, at("0"))
     }
 }
 
@@ -180,7 +176,7 @@ fn fast_recovery_reduces_in_proportion() {
          300 ack 11
          300 cwnd 5",
     );
-    assert_eq!((counters.retransmissions, counters.ssthresh), (1, 5));
+    assert_eq!((counters.recovery.retransmissions, counters.window.ssthresh), (1, 5));
 }
 
 /// A hole that fills without a retransmission within the reordering window costs nothing.
@@ -193,7 +189,7 @@ fn small_reordering_is_tolerated() {
          202 ack 4
          202 cwnd 11",
     );
-    assert_eq!((counters.retransmissions, counters.lost), (0, 0));
+    assert_eq!((counters.recovery.retransmissions, counters.recovery.lost), (0, 0));
 }
 
 /// The last segments of a flight are lost: the probe repairs one and reveals the other.
@@ -209,8 +205,12 @@ fn tail_loss_probe_starts_recovery() {
          504 sent 9
          604 ack 11",
     );
-    assert_eq!((counters.rtos, counters.probes), (0, 1));
-    let again = (counters.retransmissions, counters.lost, counters.probe_retransmissions);
+    assert_eq!((counters.recovery.rtos, counters.recovery.probes), (0, 1));
+    let again = (
+        counters.recovery.retransmissions,
+        counters.recovery.lost,
+        counters.recovery.probe_retransmissions,
+    );
     assert_eq!(again, (2, 1, 1), "the probe's segment was not marked lost");
 }
 
@@ -225,7 +225,7 @@ fn needless_probe_costs_nothing() {
          502 ack 11 dsack 10-10
          502 cwnd 20",
     );
-    assert_eq!(counters.spurious_retransmissions, 1);
+    assert_eq!(counters.recovery.spurious_retransmissions, 1);
 }
 
 /// A probe that repaired the only loss costs one reduction (RFC 8985 §7.4): half of 15, to which
@@ -243,7 +243,7 @@ fn repaired_tail_loss_costs_one_reduction() {
          701 ack 12
          701 cwnd 7",
     );
-    assert_eq!((counters.probes, counters.ssthresh), (1, 7));
+    assert_eq!((counters.recovery.probes, counters.window.ssthresh), (1, 7));
 }
 
 /// A timeout: the window is one, then slow start; new data is tried before more is
@@ -262,7 +262,10 @@ fn timeout_retransmits_the_head_and_slow_starts() {
          1300 cwnd 4
          1300 sent 4-7",
     );
-    assert_eq!((counters.rtos, counters.retransmissions, counters.ssthresh), (1, 7, 5));
+    assert_eq!(
+        (counters.recovery.rtos, counters.recovery.retransmissions, counters.window.ssthresh),
+        (1, 7, 5)
+    );
 }
 
 /// The timeout was spurious (a delay spike): acknowledgments of the originals undo it, and the
@@ -276,7 +279,7 @@ fn spurious_timeout_is_undone() {
          750 ack 3 original
          750 cwnd 12",
     );
-    assert_eq!(counters.rtos, 1);
+    assert_eq!(counters.recovery.rtos, 1);
 }
 
 /// One reduction per round of marks; the state ends when more than the data of its beginning is
@@ -296,7 +299,7 @@ fn an_echo_cuts_the_window_once_per_round() {
          300 ack 16
          301 cwnd 6",
     );
-    assert_eq!((counters.ssthresh, counters.retransmissions), (5, 0));
+    assert_eq!((counters.window.ssthresh, counters.recovery.retransmissions), (5, 0));
 }
 
 /// A retransmission that is lost again is found by later deliveries, without a timeout.
@@ -310,7 +313,7 @@ fn lost_retransmission_is_sent_again() {
          300 ack 1 sack 2-14
          300 sent 1 15-18",
     );
-    assert_eq!((counters.rtos, counters.retransmissions), (0, 2));
+    assert_eq!((counters.recovery.rtos, counters.recovery.retransmissions), (0, 2));
 }
 
 /// With offload: a window of ten, two segments at once.

@@ -6,7 +6,7 @@ use super::*;
 use crate::catalogue::builtin;
 use crate::cc::CongestionControl;
 use crate::packet::{Address, Direction, Ecn, Flags, Header, Packet, TcpSegment};
-use crate::record::FlowCounters;
+use crate::record::{FlowCounters, ReceiverCounters, RecoveryCounters, WindowCounters};
 use crate::rng::StreamKey;
 use crate::spec::Cca;
 use crate::transport::Endpoint;
@@ -153,11 +153,31 @@ impl Rig {
         self.now = end;
     }
 
-    pub fn counters(&mut self) -> FlowCounters {
+    fn counters(&mut self) -> Counted {
+        Counted::of(&mut self.sender, self.now)
+    }
+
+    fn received(&mut self) -> ReceiverCounters {
         let mut counters = FlowCounters::default();
         self.receiver.report(self.now, &mut counters);
-        self.sender.report(self.now, &mut counters);
-        counters
+        counters.received.unwrap()
+    }
+}
+
+/// What a sender has counted.
+#[derive(Debug)]
+pub struct Counted {
+    pub window: WindowCounters,
+    pub recovery: RecoveryCounters,
+    pub completed_at: Option<Time>,
+}
+
+impl Counted {
+    pub fn of(sender: &mut Sender, now: Time) -> Self {
+        let mut counters = FlowCounters::default();
+        sender.report(now, &mut counters);
+        let FlowCounters { window, recovery, completed_at, .. } = counters;
+        Counted { window: window.unwrap(), recovery: recovery.unwrap(), completed_at }
     }
 }
 
@@ -184,9 +204,9 @@ fn a_transfer_completes_and_conserves_bytes() {
         rig.run(30_000.0);
         let counters = rig.counters();
         assert!(counters.completed_at.is_some(), "{profile}: {counters:?}");
-        assert_eq!(counters.delivered_bytes, 1_000_000, "{profile}");
-        assert_eq!(counters.in_order_bytes, 1_000_000, "{profile}");
-        assert!(counters.retransmissions >= 13, "{profile}");
+        assert_eq!(rig.received().delivered_bytes, 1_000_000, "{profile}");
+        assert_eq!(rig.received().in_order_bytes, 1_000_000, "{profile}");
+        assert!(counters.recovery.retransmissions >= 13, "{profile}");
     }
 }
 
@@ -197,9 +217,9 @@ fn one_loss_costs_one_retransmission_after_one_round() {
     rig.start(u64::MAX);
     rig.run(1000.0);
     let counters = rig.counters();
-    assert_eq!((counters.retransmissions, counters.rtos), (1, 0));
-    assert_eq!(counters.lost, 1);
-    assert_eq!(counters.recoveries, 1);
+    assert_eq!((counters.recovery.retransmissions, counters.recovery.rtos), (1, 0));
+    assert_eq!(counters.recovery.lost, 1);
+    assert_eq!(counters.recovery.recoveries, 1);
 }
 
 #[test]
@@ -224,7 +244,7 @@ fn tail_loss_is_probed_after_two_round_trips() {
     rig.start(14_480);
     rig.run(2000.0);
     let counters = rig.counters();
-    assert_eq!((counters.probes, counters.rtos), (1, 0));
+    assert_eq!((counters.recovery.probes, counters.recovery.rtos), (1, 0));
     // Two RTTs and a delayed ACK, but not past the timeout: 300 ms after the last ACK at 200 ms.
     assert_eq!(counters.completed_at, Some(Time::ZERO + Span::from_millis(600)));
 }
@@ -244,7 +264,7 @@ fn delayed_acks_come_for_every_second_segment_after_the_quick_phase() {
 
 impl Rig {
     fn receiver_segments(&mut self) -> u64 {
-        self.counters().delivered_bytes / 1448
+        self.received().delivered_bytes / 1448
     }
 }
 
@@ -257,9 +277,9 @@ fn a_mark_cuts_once_per_round_without_retransmission() {
     rig.start(u64::MAX);
     rig.run(800.0);
     let counters = rig.counters();
-    assert_eq!(counters.retransmissions, 0);
-    assert_eq!(counters.ce_received, 3);
-    assert_eq!(counters.ssthresh, 20, "half of the window of 40 at the echo: {counters:?}");
+    assert_eq!(counters.recovery.retransmissions, 0);
+    assert_eq!(rig.received().ce_received, 3);
+    assert_eq!(counters.window.ssthresh, 20, "half of the window of 40 at the echo: {counters:?}");
 }
 
 #[test]
@@ -421,9 +441,9 @@ fn idle_connections_restart_from_the_initial_window() {
     rig.sender.write(rig.now, 400 * 1448);
     rig.pump();
     rig.run(3000.0);
-    let before = rig.counters().cwnd;
+    let before = rig.counters().window.cwnd;
     rig.sender.write(rig.now, 400 * 1448);
     rig.pump();
     assert!(before > 100, "{before}");
-    assert_eq!(rig.counters().cwnd, 10);
+    assert_eq!(rig.counters().window.cwnd, 10);
 }

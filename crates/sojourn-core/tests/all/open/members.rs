@@ -7,8 +7,8 @@ use sojourn_core::catalogue::{own, to_json};
 use sojourn_core::cc::{self, AckSample, CongestionControl, ControlInit, Decision, Event};
 use sojourn_core::conformance;
 use sojourn_core::error::FieldError;
-use sojourn_core::packet::{Address, Header, Packet};
-use sojourn_core::record::{FlowCounters, Outcome};
+use sojourn_core::packet::{Address, Direction, Header, Packet};
+use sojourn_core::record::{FlowCounters, Outcome, ReceiverCounters, SenderCounters};
 use sojourn_core::registry::{Catalogue, NoParams};
 use sojourn_core::scenario::{Scenario, json_schema};
 use sojourn_core::sim::Simulation;
@@ -40,9 +40,22 @@ impl Endpoint for Plain {
     }
 
     fn report(&mut self, _now: Time, counters: &mut FlowCounters) {
-        counters.written_bytes += self.written;
-        counters.sent_bytes += self.sent;
-        counters.delivered_bytes += self.received;
+        let packets = self.sent.div_ceil(1000);
+        match self.address.direction {
+            Direction::Forward => {
+                counters.sent = Some(SenderCounters {
+                    written_bytes: self.written,
+                    sent_bytes: self.sent,
+                    sent_packets: packets,
+                    wire_bytes_sent: self.sent + 20 * packets,
+                });
+            }
+            Direction::Backward => {
+                let received =
+                    ReceiverCounters { delivered_bytes: self.received, ..Default::default() };
+                counters.received = Some(received);
+            }
+        }
     }
 }
 
@@ -115,6 +128,8 @@ fn a_transport_of_ten_lines_delivers() {
     assert_eq!(total(&outcome, "written_bytes"), 1_000_000.0);
     assert_eq!(total(&outcome, "sent_bytes"), 1_000_000.0);
     assert_eq!(total(&outcome, "delivered_bytes"), 999_000.0);
+    let absent = outcome.flow_samples.reals("cwnd").unwrap();
+    assert!(absent.iter().all(|cwnd| cwnd.is_nan()), "what it has not is absent: {absent:?}");
 }
 
 #[test]

@@ -154,13 +154,13 @@ impl Sender {
 
     /// The ECN echo of an ACK, by the feedback in use.
     fn congestion_echo(&mut self, packet: &TcpAck) -> bool {
-        self.counters.esce_acks += u64::from(packet.flags.has(Flags::ESCE));
+        self.counters.echoes.esce_acks += u64::from(packet.flags.has(Flags::ESCE));
         let echo = match self.init.ecn {
             EcnMode::Off => false,
             EcnMode::Accurate | EcnMode::L4s => packet.ce_packets > self.peer_ce,
             _ => packet.flags.has(Flags::ECE),
         };
-        self.counters.ece_acks += u64::from(echo);
+        self.counters.echoes.ece_acks += u64::from(echo);
         echo
     }
 
@@ -200,8 +200,8 @@ impl Sender {
             (ack.cum_acked > 0 && self.last_echo > Time::ZERO).then(|| Span::from_millis(elapsed))
         })?;
         self.rtt.sample(smoothed, self.board.una(), self.board.next());
-        self.counters.rtt_sum += smoothed;
-        self.counters.rtt_count += 1;
+        self.counters.rtt.rtt_sum += smoothed;
+        self.counters.rtt.rtt_count += 1;
         self.rtts.add(smoothed);
         let newest = newest.or(Some(smoothed));
         if let Some(rtt) = newest {
@@ -213,9 +213,9 @@ impl Sender {
     fn count_rate(&mut self, segments: u32, interval: Span) {
         if interval > Span::ZERO {
             let bits = f64::from(segments) * f64::from(self.init.mss) * 8.0;
-            self.counters.delivery_rate = bits / interval.as_secs_f64();
-            self.counters.delivery_rate_sum += self.counters.delivery_rate;
-            self.counters.delivery_rate_count += 1;
+            self.counters.rate.delivery_rate = bits / interval.as_secs_f64();
+            self.counters.rate.delivery_rate_sum += self.counters.rate.delivery_rate;
+            self.counters.rate.delivery_rate_count += 1;
         }
     }
 

@@ -20,7 +20,7 @@ impl Sender {
             return None;
         }
         ack.dsack = true;
-        self.counters.spurious_retransmissions += u64::from(block.end - block.start);
+        self.counters.recovery.spurious_retransmissions += u64::from(block.end - block.start);
         if self.recovery.probe_retransmitted && self.recovery.probe_end == Some(block.end) {
             ack.dsack_of_probe = true;
         } else {

@@ -67,13 +67,13 @@ impl Sender {
         if self.phase != Phase::Established {
             return;
         }
-        let counters = &mut self.counters;
+        let limits = &mut self.counters.limits;
         *match self.limited.by {
-            Limit::Cwnd => &mut counters.limited_by_cwnd,
-            Limit::Pacing => &mut counters.limited_by_pacing,
-            Limit::Receiver => &mut counters.limited_by_receiver,
-            Limit::SendBuffer => &mut counters.limited_by_send_buffer,
-            Limit::Application => &mut counters.limited_by_application,
+            Limit::Cwnd => &mut limits.limited_by_cwnd,
+            Limit::Pacing => &mut limits.limited_by_pacing,
+            Limit::Receiver => &mut limits.limited_by_receiver,
+            Limit::SendBuffer => &mut limits.limited_by_send_buffer,
+            Limit::Application => &mut limits.limited_by_application,
         } += elapsed;
     }
 }

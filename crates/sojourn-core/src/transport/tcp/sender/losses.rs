@@ -53,7 +53,7 @@ impl Sender {
                 None
             }
         };
-        self.counters.lost = u64::from(self.delivery.lost);
+        self.counters.recovery.lost = u64::from(self.delivery.lost);
         self.recovery.retransmission_lost |= self.board.retrans_out() < before;
         wait
     }
@@ -71,7 +71,7 @@ impl Sender {
                 losses.mark(&mut self.board, seq);
             }
         }
-        self.counters.lost = u64::from(self.delivery.lost);
+        self.counters.recovery.lost = u64::from(self.delivery.lost);
     }
 }
 

@@ -9,11 +9,13 @@
 //! | whether the window is used | `usage` |
 //! | what keeps it from sending more | `limits` |
 //! | timers | `timers` |
+//! | what is counted | `counters` |
 //!
 //! The names of states, marks and counters are Linux's.
 
 mod ack;
 mod batch;
+mod counters;
 mod delivered;
 mod limits;
 mod losses;
@@ -44,6 +46,7 @@ use crate::transport::recovery::rate::Delivery;
 use crate::transport::recovery::rtt::RttEstimator;
 use crate::units::{Span, Time};
 
+use counters::Counters;
 use limits::Limited;
 use output::{Burst, Probe};
 use recovery::Recovery;
@@ -101,7 +104,7 @@ pub struct Sender {
     sent: u32,
     established_at: Option<Time>,
     completed_at: Option<Time>,
-    counters: FlowCounters,
+    counters: Counters,
     integrated_at: Time,
     rtts: Histogram,
 }
@@ -141,7 +144,7 @@ impl Sender {
             sent: 0,
             established_at: None,
             completed_at: None,
-            counters: FlowCounters::default(),
+            counters: Counters::default(),
             integrated_at: init.now,
             rtts: Histogram::default(),
             cc,
@@ -201,28 +204,6 @@ impl Sender {
         self.init.paced || (self.decision.pacing_rate.is_some() && self.profile.internal_pacing)
     }
 
-    /// Brings the time integrals up to `now`.
-    #[inline]
-    fn integrate(&mut self, now: Time) {
-        let elapsed = now.since(self.integrated_at);
-        if elapsed == Span::ZERO || self.phase != Phase::Established {
-            self.integrated_at = now;
-            return;
-        }
-        let seconds = elapsed.as_secs_f64();
-        self.counters.cwnd_time += f64::from(self.cwnd) * seconds;
-        self.counters.in_flight_time += f64::from(self.board.in_flight()) * seconds;
-        let srtt = self.rtt.srtt();
-        if srtt > Span::ZERO {
-            self.counters.srtt_time += srtt.as_secs_f64() * seconds;
-            self.counters.srtt_known += seconds;
-        }
-        if matches!(self.recovery.state, CaState::Recovery | CaState::Loss) {
-            self.counters.recovery_time += elapsed;
-        }
-        self.integrated_at = now;
-    }
-
     fn on_syn_ack(&mut self, now: Time, ack: &TcpAck) {
         if self.phase != Phase::SynSent {
             return;
@@ -280,30 +261,7 @@ impl Endpoint for Sender {
     }
 
     fn report(&mut self, now: Time, counters: &mut FlowCounters) {
-        self.integrate(now);
-        self.count_limit(now);
-        let receiver = *counters;
-        *counters = self.counters;
-        counters.delivered_bytes = receiver.delivered_bytes;
-        counters.in_order_bytes = receiver.in_order_bytes;
-        counters.one_way_delay_sum = receiver.one_way_delay_sum;
-        counters.one_way_delay_count = receiver.one_way_delay_count;
-        counters.idt_ewma = receiver.idt_ewma;
-        counters.ce_received = receiver.ce_received;
-        counters.sce_received = receiver.sce_received;
-        counters.duplicates_received = receiver.duplicates_received;
-        counters.acks_sent = receiver.acks_sent;
-        counters.ack_bytes_sent = receiver.ack_bytes_sent;
-        counters.written_bytes = self.app.accepted();
-        counters.cwnd = self.cwnd;
-        counters.ssthresh = self.decision.ssthresh;
-        counters.in_flight = self.board.in_flight();
-        counters.srtt = self.rtt.srtt();
-        let min_rtt = self.rtt.min_rtt();
-        counters.min_rtt = if min_rtt == Span::MAX { Span::ZERO } else { min_rtt };
-        counters.pacing_rate = self.pacer.rate();
-        counters.established_at = self.established_at;
-        counters.completed_at = self.completed_at;
+        self.count(now, counters);
     }
 
     fn observe(&self, out: &mut Observer<'_>) {

@@ -185,7 +185,7 @@ impl Sender {
         if self.profile.loss_detection == LossDetection::Fack {
             self.retransmissions.on_sent(now, seq);
         }
-        self.counters.retransmissions += 1;
+        self.counters.recovery.retransmissions += 1;
         let Segment { payload, written_at, .. } = *self.board.segment(seq);
         self.account(now, seq, in_flight, u32::from(payload), true);
         self.data_packet(now, seq, u32::from(payload), written_at, true)
@@ -199,10 +199,10 @@ impl Sender {
         }
         if self.pacer.rate().is_some() {
             let burst = self.batch_size();
-            self.pacer.on_sent(now, payload, burst, self.counters.sent_packets);
+            self.pacer.on_sent(now, payload, burst, self.counters.sent.sent_packets);
         }
-        self.counters.sent_packets += 1;
-        self.counters.sent_bytes += u64::from(payload);
+        self.counters.sent.sent_packets += 1;
+        self.counters.sent.sent_bytes += u64::from(payload);
         self.last_sent_at = now;
         self.cc.on_sent(now, &Sent { seq, in_flight, retransmission: again });
     }
@@ -229,9 +229,9 @@ impl Sender {
             (!sacked).then(|| self.retransmit(now, last))
         };
         if packet.is_some() {
-            self.counters.probes += 1;
+            self.counters.recovery.probes += 1;
             let again = u64::from(!new && !marks.has(Marks::LOST));
-            self.counters.probe_retransmissions += again;
+            self.counters.recovery.probe_retransmissions += again;
             self.recovery.probe_end = Some(self.board.next());
             // The timeout after a probe counts from the probe.
             self.timer = None;

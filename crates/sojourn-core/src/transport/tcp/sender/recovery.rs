@@ -189,7 +189,7 @@ impl Sender {
             self.begin_reduction(now, Event::Loss { in_flight: self.board.in_flight() });
         }
         self.recovery.state = CaState::Recovery;
-        self.counters.recoveries += 1;
+        self.counters.recovery.recoveries += 1;
     }
 
     /// Chooses a new threshold and starts walking towards it (Linux `tcp_init_cwnd_reduction`).

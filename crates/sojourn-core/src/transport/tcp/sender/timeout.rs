@@ -59,7 +59,7 @@ impl Sender {
         if quiet && self.board.sacked_out() >= self.reordering {
             self.reordering = self.reordering.min(self.profile.dupthresh);
         }
-        self.counters.recoveries += u64::from(new_episode);
+        self.counters.recovery.recoveries += u64::from(new_episode);
         self.recovery.frto = self.profile.frto && (new_episode || self.recovery.timeouts > 0);
         self.recovery.state = CaState::Loss;
         self.recovery.high_seq = self.board.next();

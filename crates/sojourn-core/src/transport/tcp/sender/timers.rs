@@ -122,7 +122,7 @@ impl Sender {
             self.timer = None;
             return;
         }
-        self.counters.rtos += 1;
+        self.counters.recovery.rtos += 1;
         self.enter_loss(now);
         self.recovery.timeouts += 1;
         self.probe = Probe::Head;

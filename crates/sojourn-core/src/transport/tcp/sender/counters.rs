@@ -1,0 +1,71 @@
+//! What a sender counts and reports.
+
+use super::{Phase, Sender};
+use crate::cc::CaState;
+use crate::record::{
+    EchoCounters, FlowCounters, LimitCounters, RateCounters, RecoveryCounters, RttCounters,
+    SenderCounters, WindowCounters,
+};
+use crate::units::{Span, Time};
+
+/// What is counted while it happens; gauges are filled in when they are asked for.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Counters {
+    pub sent: SenderCounters,
+    pub window: WindowCounters,
+    pub rtt: RttCounters,
+    pub rate: RateCounters,
+    pub recovery: RecoveryCounters,
+    pub echoes: EchoCounters,
+    pub limits: LimitCounters,
+}
+
+impl Sender {
+    /// Brings the time integrals up to `now`.
+    #[inline]
+    pub(super) fn integrate(&mut self, now: Time) {
+        let elapsed = now.since(self.integrated_at);
+        if elapsed == Span::ZERO || self.phase != Phase::Established {
+            self.integrated_at = now;
+            return;
+        }
+        let seconds = elapsed.as_secs_f64();
+        self.counters.window.cwnd_time += f64::from(self.cwnd) * seconds;
+        self.counters.window.in_flight_time += f64::from(self.board.in_flight()) * seconds;
+        let srtt = self.rtt.srtt();
+        if srtt > Span::ZERO {
+            self.counters.rtt.srtt_time += srtt.as_secs_f64() * seconds;
+            self.counters.rtt.srtt_known += seconds;
+        }
+        if matches!(self.recovery.state, CaState::Recovery | CaState::Loss) {
+            self.counters.recovery.recovery_time += elapsed;
+        }
+        self.integrated_at = now;
+    }
+
+    /// Reports all parts but the receiver's, as of `now`.
+    pub(super) fn count(&mut self, now: Time, flow: &mut FlowCounters) {
+        self.integrate(now);
+        self.count_limit(now);
+        let Counters { sent, window, rtt, rate, recovery, echoes, limits } = self.counters;
+        let min_rtt = self.rtt.min_rtt();
+        flow.sent = Some(SenderCounters { written_bytes: self.app.accepted(), ..sent });
+        flow.window = Some(WindowCounters {
+            cwnd: self.cwnd,
+            ssthresh: self.decision.ssthresh,
+            in_flight: self.board.in_flight(),
+            ..window
+        });
+        flow.rtt = Some(RttCounters {
+            srtt: self.rtt.srtt(),
+            min_rtt: if min_rtt == Span::MAX { Span::ZERO } else { min_rtt },
+            ..rtt
+        });
+        flow.rate = Some(RateCounters { pacing_rate: self.pacer.rate(), ..rate });
+        flow.recovery = Some(recovery);
+        flow.echoes = Some(echoes);
+        flow.limits = Some(limits);
+        flow.established_at = self.established_at;
+        flow.completed_at = self.completed_at;
+    }
+}
