@@ -19,6 +19,8 @@ impl Flags {
     pub const ESCE: Flags = Flags(1 << 4);
     /// The first SACK block reports a duplicate (RFC 2883).
     pub const DSACK: Flags = Flags(1 << 5);
+    /// Asks for the window; on a real wire its sequence number tells, one below the next.
+    pub const PROBE: Flags = Flags(1 << 6);
 
     /// Whether all bits of `other` are set.
     #[inline]

@@ -9,6 +9,7 @@
 //! | data the application has written | `send_buffer` |
 //! | the sender: ACKs, recovery, output, timers | `sender/` |
 //! | the receiver: reassembly, ACK policy, echo of marks, window | `receiver`, `reassembly`, `echo`, `autotune` |
+//! | an application that reads at its own pace; a proxy between two connections | `reader`, `relay` |
 //!
 //! Not modelled: connection teardown (a flow is complete when all its data is acknowledged),
 //! Nagle's algorithm (small writes are sent as they come), SACK reneging, MTU probing.
@@ -18,8 +19,10 @@ mod build;
 mod dupthresh;
 mod echo;
 mod profile;
+mod reader;
 mod reassembly;
 mod receiver;
+mod relay;
 mod retransmissions;
 mod scoreboard;
 mod send_buffer;
@@ -28,6 +31,7 @@ mod sender;
 pub use build::Tcp;
 pub use profile::Profile;
 pub use receiver::Receiver;
+pub use relay::Relay;
 pub use sender::Sender;
 
 use crate::cc::EcnMode;
@@ -79,6 +83,8 @@ pub struct TcpInit {
 
 #[cfg(test)]
 mod callbacks;
+#[cfg(test)]
+mod relay_tests;
 #[cfg(test)]
 mod script;
 #[cfg(test)]

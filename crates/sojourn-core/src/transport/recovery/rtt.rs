@@ -89,7 +89,6 @@ pub struct RttEstimator {
     rttvar: i64,
     /// The round in which `mdev_max` is collected ends when this segment is acknowledged.
     round_end: u32,
-    backoff: u32,
     rto: Span,
 }
 
@@ -104,7 +103,6 @@ impl RttEstimator {
             mdev_max: 0,
             rttvar: 0,
             round_end: 0,
-            backoff: 0,
             rto: rules.initial,
         }
     }
@@ -125,8 +123,7 @@ impl RttEstimator {
                 }
             }
         }
-        self.backoff = 0;
-        self.rto = self.base_rto();
+        self.end_backoff();
     }
 
     fn first(&mut self, m: i64, next: u32) {
@@ -184,8 +181,12 @@ impl RttEstimator {
 
     /// Doubles the timeout.
     pub fn back_off(&mut self) {
-        self.backoff += 1;
         self.rto = (self.rto * 2).min(self.rules.max);
+    }
+
+    /// The timeout is again what the samples say.
+    pub fn end_backoff(&mut self) {
+        self.rto = self.base_rto();
     }
 
     /// The retransmission timeout, backoff included.

@@ -6,11 +6,12 @@
 //! three ACKs above a hole at once, the following spaced by the lesser of 1 ms and 5 % of the RTT
 //! (SACK compression, Linux since 4.18). With `gro`, the segments of 50 us are acknowledged as one.
 //!
-//! Deviations: the PSH bit is not modelled; the application reads at once; the SYN-ACK is repeated
-//! only when the SYN is.
+//! Deviations: the PSH bit is not modelled; the application reads at once unless it is given a
+//! reader (`reader`); the SYN-ACK is repeated only when the SYN is.
 
 use super::autotune::Autotune;
 use super::echo::{Echo, Response};
+use super::reader::Unread;
 use super::reassembly::{Arrival, InOrder, Reassembly};
 use super::{HEADER, SYN_SIZE, TcpInit, sack_option_size};
 use crate::packet::{Ecn, Flags, Header, Packet, SackBlock, TcpAck, TcpSegment};
@@ -33,7 +34,7 @@ const LONG_SILENCE: Span = Span::from_millis(200);
 
 /// When the next ACK goes out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Due {
+pub(super) enum Due {
     No,
     Now,
     SynAck,
@@ -54,10 +55,10 @@ impl Due {
 /// A TCP receiver.
 #[derive(Debug)]
 pub struct Receiver {
-    init: TcpInit,
-    queue: Reassembly,
+    pub(super) init: TcpInit,
+    pub(super) queue: Reassembly,
     echo: Echo,
-    due: Due,
+    pub(super) due: Due,
     /// An ACK with the echo's former state, to go out before anything else.
     flushed: Option<Packet>,
     /// Duplicate segment to report in the next ACK.
@@ -73,9 +74,11 @@ pub struct Receiver {
     compressed_at: Option<Time>,
     sacks_at_hole: u32,
     hole: u32,
-    tune: Autotune,
+    pub(super) tune: Autotune,
+    /// What waits for the application, if that does not read at once.
+    pub(super) unread: Option<Unread>,
     last_arrival: Option<Time>,
-    received: ReceiverCounters,
+    pub(super) received: ReceiverCounters,
     acks: AckCounters,
     sent: u32,
 }
@@ -98,6 +101,7 @@ impl Receiver {
             sacks_at_hole: 0,
             hole: 0,
             tune: Autotune::new(init.profile, init.mss, init.receive_buffer),
+            unread: None,
             last_arrival: None,
             received: ReceiverCounters::default(),
             acks: AckCounters::default(),
@@ -165,7 +169,10 @@ impl Receiver {
         let delay = total.wrapping_sub(released.written);
         self.received.one_way_delay_sum += Span::from_nanos(delay);
         self.received.one_way_delay_count += u64::from(released.segments);
-        self.tune.on_read(now, released.bytes, self.queue.waiting_bytes());
+        match &mut self.unread {
+            None => self.tune.on_read(now, released.bytes, self.queue.waiting_bytes()),
+            Some(unread) => unread.bytes += released.bytes,
+        }
         // Linux counts from the last ACK sent, and the flushed one is sent with this segment here.
         self.unacked = if flushed { 0 } else { self.unacked + released.segments };
         let hole_filled = released.segments > 1 || !self.queue.is_contiguous();
@@ -240,16 +247,19 @@ impl Receiver {
     fn syn_ack(&mut self, now: Time) -> Packet {
         self.due = Due::No;
         let flags = Flags::SYN.with(Flags::ACK, true);
-        self.packet(SYN_SIZE, TcpAck { flags, next: 1, ..self.ack(now) })
+        let ack = TcpAck { flags, next: 1, ..self.ack(now) };
+        self.packet(SYN_SIZE, ack)
     }
 
     /// What every ACK of now says.
-    fn ack(&self, now: Time) -> TcpAck {
-        TcpAck {
-            window: self.tune.window(),
-            sent_at: now,
-            echo: self.timestamp,
-            ..TcpAck::default()
+    fn ack(&mut self, now: Time) -> TcpAck {
+        TcpAck { window: self.window(), sent_at: now, echo: self.timestamp, ..TcpAck::default() }
+    }
+
+    fn window(&mut self) -> u32 {
+        match self.unread {
+            None => self.tune.window(),
+            Some(unread) => self.window_left(unread),
         }
     }
 
@@ -270,6 +280,8 @@ impl Endpoint for Receiver {
             self.due = Due::SynAck;
         } else if segment.payload > 0 {
             self.on_data(now, packet.ecn, segment);
+        } else if segment.flags.has(Flags::PROBE) {
+            self.due = Due::Now;
         }
     }
 

@@ -6,12 +6,10 @@
 //! sent since the last such line, by that time; `-` for none), `TIME cwnd N`, `TIME write BYTES`.
 //! Times in ms since the handshake began; the handshake takes 100 ms; A-B includes B.
 
-use super::tests::{Counted, init};
+use super::tests::{Counted, control as control_of, init};
 use super::*;
-use crate::catalogue::builtin;
 use crate::packet::{Flags, Header, Packet, SackBlock, TcpAck};
-use crate::rng::StreamKey;
-use crate::spec::{Cca, EcnMode};
+use crate::spec::EcnMode;
 use crate::transport::Endpoint;
 use crate::units::{Span, Time};
 
@@ -36,10 +34,7 @@ fn range(text: &str) -> (u32, u32) {
 
 impl Script {
     fn new(init: TcpInit, control: &str, bytes: u64) -> Self {
-        let about = Sender::control_init(&init, Span::from_millis(100), StreamKey::root(1));
-        let params = serde_json::Map::new();
-        let control =
-            (builtin().find::<Cca>(control).unwrap().make)(&params, &about, builtin()).unwrap();
+        let control = control_of(&init, control, Span::from_millis(100));
         let sender = Sender::new(init, control);
         let mut script =
             Script { sender, sent: vec![], edge: 1, echo: at("50"), sent_at: Default::default() };

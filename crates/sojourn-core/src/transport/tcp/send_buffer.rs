@@ -106,6 +106,11 @@ impl SendBuffer {
         self.accepted < self.offered
     }
 
+    /// Bytes that it would accept at once.
+    pub fn room(&self) -> u64 {
+        self.acked.saturating_add(self.capacity()).saturating_sub(self.offered)
+    }
+
     /// Payload of the next segment of at most `mss` bytes; zero if nothing is left.
     #[inline]
     pub fn available(&self, mss: u32) -> u32 {

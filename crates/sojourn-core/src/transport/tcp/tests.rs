@@ -52,6 +52,12 @@ pub fn init(profile: &str) -> TcpInit {
     }
 }
 
+pub fn control(init: &TcpInit, name: &str, rtt: Span) -> Box<dyn CongestionControl> {
+    let about = Sender::control_init(init, rtt, StreamKey::root(1));
+    let params = serde_json::Map::new();
+    (builtin().find::<Cca>(name).unwrap().make)(&params, &about, builtin()).unwrap()
+}
+
 fn seq_of(packet: &Packet) -> u32 {
     let Header::Segment(segment) = &packet.header else { panic!("not a segment: {packet:?}") };
     segment.seq
@@ -64,10 +70,7 @@ fn ack_of(packet: &Packet) -> crate::packet::TcpAck {
 
 impl Rig {
     pub fn new(init: TcpInit, control: &str, rtt_ms: u64) -> Self {
-        let about = Sender::control_init(&init, Span::from_millis(rtt_ms), StreamKey::root(1));
-        let params = serde_json::Map::new();
-        let control =
-            (builtin().find::<Cca>(control).unwrap().make)(&params, &about, builtin()).unwrap();
+        let control = self::control(&init, control, Span::from_millis(rtt_ms));
         Rig::with(init, control, rtt_ms)
     }
 

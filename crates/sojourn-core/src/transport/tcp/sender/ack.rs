@@ -28,6 +28,8 @@ pub(super) struct Ack {
     pub original_delivered: bool,
     /// A retransmission was found lost.
     pub retransmission_lost: bool,
+    /// It changed the receiver's window.
+    pub window_update: bool,
     /// The retransmission timer must be set anew.
     pub rearm: bool,
     /// Payload bytes newly covered by the cumulative acknowledgment.
@@ -59,7 +61,7 @@ impl Sender {
             ece: self.congestion_echo(packet),
             ..Ack::default()
         };
-        self.update_peer_window(packet);
+        ack.window_update = self.update_peer_window(packet);
         self.last_echo = packet.echo;
         if was_empty {
             return self.on_late_ack(now, packet, ack);
@@ -116,6 +118,7 @@ impl Sender {
 
     /// An ACK while nothing is outstanding: only a D-SACK still means something.
     fn on_late_ack(&mut self, now: Time, packet: &TcpAck, mut ack: Ack) {
+        self.stop_persisting();
         self.process_dsack(packet, &mut ack);
         self.settle_probe(now, packet.next, &ack);
         if ack.dsack {
@@ -178,13 +181,16 @@ impl Sender {
         }
     }
 
-    pub(super) fn update_peer_window(&mut self, packet: &TcpAck) {
+    /// Takes over the receiver's window; returns whether it is another one.
+    pub(super) fn update_peer_window(&mut self, packet: &TcpAck) -> bool {
+        let before = self.peer_window;
         if packet.next >= self.board.una() {
             self.peer_window = match packet.window {
                 OPEN_WINDOW => u64::MAX,
                 window => u64::from(window),
             };
         }
+        self.peer_window != before
     }
 
     /// RTT samples (Linux `tcp_ack_update_rtt`): the smoothed RTT sees the oldest segment sent

@@ -169,6 +169,11 @@ impl Sender {
         }
     }
 
+    /// Bytes that the send buffer would take from the application now.
+    pub fn room(&self) -> u64 {
+        self.app.room()
+    }
+
     /// Takes over the control's decision after it was told something.
     #[inline]
     fn consult(&mut self) {

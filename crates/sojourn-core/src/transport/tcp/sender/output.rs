@@ -43,6 +43,8 @@ pub(super) enum Probe {
     Head,
     /// New data, else the last segment: a tail loss probe.
     Tail,
+    /// Nothing but a question for the window.
+    Window,
 }
 
 /// The next segment that goes. Decided before its packet is made, which is then made in place: a
@@ -72,6 +74,7 @@ impl Sender {
             Probe::None => {}
             Probe::Head => return self.send_head(now),
             Probe::Tail => return self.send_tail_probe(now),
+            Probe::Window => return Some(self.window_probe(now)),
         }
         self.burst.blocked_until = self.pacer.blocked_until(now);
         if self.burst.blocked_until.is_none() && self.board.in_flight() < self.cwnd {
@@ -97,6 +100,9 @@ impl Sender {
         let limit = self.note_limit(now, limited);
         // Linux `tcp_rate_check_app_limited`, asked when the application writes, makes no difference
         // between an application and a send buffer that hold data back.
+        if limit == Limit::Receiver {
+            self.watch_closed_window(now);
+        }
         if matches!(limit, Limit::Application | Limit::SendBuffer)
             && self.burst.blocked_until.is_none()
         {

@@ -44,6 +44,12 @@ impl Sender {
         self.packet(HEADER, TcpSegment { flags: Flags::ACK, ..self.segment(now) })
     }
 
+    /// Without data: the receiver answers at once.
+    pub(super) fn window_probe(&mut self, now: Time) -> Packet {
+        let flags = Flags::ACK.with(Flags::PROBE, true);
+        self.packet(HEADER, TcpSegment { flags, seq: self.board.una(), ..self.segment(now) })
+    }
+
     /// What every segment of now says.
     fn segment(&self, now: Time) -> TcpSegment {
         TcpSegment { sent_at: now, echo: self.peer_sent_at, ..TcpSegment::default() }

@@ -14,6 +14,8 @@ pub(super) enum TimerKind {
     Retransmission,
     Probe,
     Reordering,
+    /// The receiver's window is closed and nothing outstanding: an update may have been lost.
+    Persist,
 }
 
 /// The timer.
@@ -108,6 +110,7 @@ impl Sender {
             TimerKind::Retransmission => self.on_rto(now),
             TimerKind::Probe => self.on_probe_timer(now),
             TimerKind::Reordering => self.on_reordering_timer(now),
+            TimerKind::Persist => self.on_persist_timer(now),
         }
     }
 
@@ -153,6 +156,27 @@ impl Sender {
         }
     }
 
+    /// The receiver allows nothing more: asks again later (Linux `tcp_probe_timer`).
+    pub(super) fn watch_closed_window(&mut self, now: Time) {
+        if self.board.packets_out() == 0 && self.timer.is_none() {
+            self.set_timer(TimerKind::Persist, now + self.rtt.rto());
+        }
+    }
+
+    fn on_persist_timer(&mut self, now: Time) {
+        self.probe = Probe::Window;
+        self.rtt.back_off();
+        self.set_timer(TimerKind::Persist, now + self.rtt.rto());
+    }
+
+    /// The window has opened.
+    pub(super) fn stop_persisting(&mut self) {
+        if self.timer.is_some_and(|timer| timer.kind == TimerKind::Persist) && self.has_new_data() {
+            self.timer = None;
+            self.rtt.end_backoff();
+        }
+    }
+
     /// Recovery that begins without an ACK still sends its first retransmission.
     fn force_first_retransmission(&mut self) {
         if self.decision.owns_recovery {
@@ -177,7 +201,7 @@ impl Sender {
     /// probe that repaired a loss costs one reduction.
     pub(super) fn settle_probe(&mut self, now: Time, next: u32, ack: &Ack) {
         let Some(end) = self.recovery.probe_end.filter(|&end| next >= end) else { return };
-        let duplicate = !ack.advanced && ack.sacked == 0 && !ack.dsack;
+        let duplicate = !ack.advanced && ack.sacked == 0 && !ack.dsack && !ack.window_update;
         if !self.recovery.probe_retransmitted || ack.dsack_of_probe || duplicate {
             self.recovery.probe_end = None;
         } else if next > end {
