@@ -44,6 +44,7 @@ def registered() -> Iterator[None]:
 def test_completion_shows_what_there_is() -> None:
     shown = {"run", "sweep", "load", "open", "metric", "Result", "Sweep", "Scenario"}
     assert shown <= set(dir(sojourn))
+    assert not {"Any", "annotations"} & set(dir(sojourn))
     assert all(callable(getattr(sojourn, name)) for name in shown)
 
 
