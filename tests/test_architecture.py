@@ -14,7 +14,7 @@ PACKAGE = ROOT / "python" / "sojourn"
 #: Packages and modules in the direction of the data; what is not listed is used by all.
 PATH = (
     *("scenario", "metrics", "result", "engine", "store", "statistics", "sweeps"),
-    *("figures", "capacity", "papers", "report", "pages", "cli"),
+    *("figures", "evaluation", "capacity", "papers", "report", "pages", "cli"),
 )
 
 

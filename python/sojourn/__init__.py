@@ -4,6 +4,7 @@
 >>> result = sojourn.run("experiments/ccperf/cubic-friendliness.toml")
 >>> result.flows, result.links, result.net, result.series, result.plot()
 >>> sojourn.sweep("grid.toml").summary
+>>> sojourn.compare("results/new", "results/old").table
 >>> sojourn.open("results/cubic-friendliness")
 >>> sojourn.plot("results/buffers-sweep", "share(bbr)", x="topology.bottleneck.queue.limit")
 """
@@ -16,6 +17,7 @@ from sojourn.errors import ScenarioError, SojournError
 
 if TYPE_CHECKING:
     from sojourn.engine import run
+    from sojourn.evaluation.compare import compare
     from sojourn.metrics import metric
     from sojourn.report.plot import plot
     from sojourn.result import Result
@@ -29,6 +31,7 @@ __all__ = [
     "ScenarioError",
     "SojournError",
     "Sweep",
+    "compare",
     "load",
     "metric",
     "open",
@@ -40,6 +43,7 @@ _HOMES = {
     "Result": ("sojourn.result", "Result"),
     "Scenario": ("sojourn.scenario", "Scenario"),
     "Sweep": ("sojourn.sweeps.stored", "Sweep"),
+    "compare": ("sojourn.evaluation.compare", "compare"),
     "load": ("sojourn.scenario", "load"),
     "metric": ("sojourn.metrics", "metric"),
     "open": ("sojourn.sweeps.stored", "open_directory"),

@@ -69,6 +69,17 @@ class Heat:
 
 
 @dataclass(frozen=True)
+class Forest:
+    """Intervals above each other around zero, one at each name, from the top."""
+
+    names: Sequence[str]
+    middles: Sequence[float]
+    lows: Sequence[float]
+    highs: Sequence[float]
+    colors: Sequence[str]
+
+
+@dataclass(frozen=True)
 class Panel:
     """One pair of axes, units in the labels."""
 
@@ -83,6 +94,7 @@ class Panel:
     #: Beside each other at each name, which all have in common.
     boxes: Sequence[Boxes] = ()
     heat: Heat | None = None
+    forest: Forest | None = None
     #: Above the panel.
     title: str = ""
     #: Where the horizontal axis has ticks, and what they say; otherwise at round numbers.

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from sojourn.figures.chart import Band, Boxes, Chart, Heat, Line, Panel
+from sojourn.figures.chart import BLACK, Band, Boxes, Chart, Forest, Heat, Line, Panel
 
 _DASHES = {"solid": "solid", "dashed": "dash", "dotted": "dot", "dashdot": "dashdot"}
 #: More panels than this stand above each other.
@@ -70,6 +70,9 @@ def render(chart: Chart) -> dict[str, Any]:
             layout["coloraxis"] = {"colorscale": "Cividis", "colorbar": bar}
             if panel.heat.limits:
                 layout["coloraxis"] |= dict(zip(("cmin", "cmax"), panel.heat.limits, strict=True))
+        if panel.forest:
+            layout |= {"height": 140 + 20 * len(panel.forest.names)}
+            layout[f"yaxis{suffix}"] |= {"type": "category", "autorange": "reversed"}
         data += _traces(panel, suffix, first=number == 1)
     return {"data": data, "layout": layout}
 
@@ -82,6 +85,8 @@ def _traces(panel: Panel, suffix: str, *, first: bool) -> list[dict[str, Any]]:
         traces.append(_boxes(boxes, first=first) | axes)
     if panel.heat:
         traces.append(_heat(panel.heat) | axes)
+    if panel.forest:
+        traces.append(_forest(panel.forest) | axes)
     return traces
 
 
@@ -119,6 +124,20 @@ def _boxes(boxes: Boxes, *, first: bool) -> dict[str, Any]:
         "y": [value for values in boxes.values for value in _plain(values)],
         "marker": {"color": boxes.color},
         "showlegend": first and bool(boxes.label),
+    }
+
+
+def _forest(forest: Forest) -> dict[str, Any]:
+    up = [high - middle for high, middle in zip(forest.highs, forest.middles, strict=True)]
+    down = [middle - low for low, middle in zip(forest.lows, forest.middles, strict=True)]
+    error = {"symmetric": False, "array": _plain(up), "arrayminus": _plain(down), "color": BLACK}
+    return {
+        "x": _plain(forest.middles),
+        "y": list(forest.names),
+        "error_x": error | {"thickness": 1.2},
+        "mode": "markers",
+        "marker": {"color": list(forest.colors), "size": 8},
+        "showlegend": False,
     }
 
 

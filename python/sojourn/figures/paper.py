@@ -61,7 +61,7 @@ def render(chart: Chart) -> Figure:
         for ax, panel in zip(axes, chart.panels, strict=False):
             draw(figure, ax, panel)
         for ax, panel in zip(axes[:1] if alike else axes, chart.panels, strict=False):
-            if panel.from_zero and not panel.heat:
+            if panel.from_zero and not panel.heat and not panel.forest:
                 begin_at_zero(ax)
         if alike:
             for ax in axes[: len(chart.panels)]:
@@ -119,6 +119,8 @@ def write(contents: Mapping[str, bytes], directory: Path, name: str) -> None:
 def _size(chart: Chart) -> tuple[float, float]:
     if chart.stacked:
         return _WIDTH, 0.7 + 1.5 * len(chart.panels)
+    if forest := chart.panels[0].forest:
+        return _WIDTH, 0.9 + 0.19 * len(forest.names)
     if chart.fitted:
         rows, columns = _grid(chart)
         return (_PAGE if columns > 1 else _COLUMN), 0.5 + 2.2 * rows

@@ -11,7 +11,7 @@ from matplotlib.colors import LogNorm, Normalize
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator
 
-from sojourn.figures.chart import BLACK, Boxes, Heat, Line, Panel
+from sojourn.figures.chart import BLACK, Boxes, Forest, Heat, Line, Panel
 from sojourn.numbers import number
 
 _MARKERS = {
@@ -41,6 +41,8 @@ def draw(figure: Figure, ax: Axes, panel: Panel) -> None:
         _draw_boxes(ax, panel.boxes)
     if panel.heat:
         _draw_heat(figure, ax, panel.heat)
+    if panel.forest:
+        _draw_forest(ax, panel.forest)
     ax.set_xlabel(panel.x_label)
     ax.set_ylabel(panel.y_label)
     ax.set_title(panel.title, fontsize="medium")
@@ -107,6 +109,15 @@ def _draw_heat(figure: Figure, ax: Axes, heat: Heat) -> None:
     for (row, column), value in np.ndenumerate(values):
         color = "white" if norm(value) < 0.5 else BLACK
         ax.text(column, row, number(float(value)), ha="center", va="center", color=color)
+
+
+def _draw_forest(ax: Axes, forest: Forest) -> None:
+    places = range(len(forest.names))
+    ax.axvline(0, color=BLACK, linewidth=0.8)
+    ax.hlines(places, forest.lows, forest.highs, colors=list(forest.colors), linewidth=1.2)
+    ax.scatter(forest.middles, places, c=list(forest.colors), s=14, zorder=3)
+    ax.set_yticks(places, list(forest.names), fontsize=7)
+    ax.set_ylim(len(forest.names) - 0.4, -0.6)
 
 
 def _draw_line(ax: Axes, line: Line) -> None:

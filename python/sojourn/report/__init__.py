@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from sojourn.errors import SojournError
-from sojourn.report import over_sweep, reproduction, run
+from sojourn.report import comparison, over_sweep, reproduction, run
 from sojourn.report.page import Page, write
 from sojourn.store import manifest
 from sojourn.store.place import UNFINISHED
@@ -16,6 +16,7 @@ PAGES: dict[str, Callable[[Path], Page]] = {
     "run": run.page,
     "reproduction": reproduction.page,
     "sweep": over_sweep.page,
+    "comparison": comparison.page,
 }
 FILE = "report.html"
 

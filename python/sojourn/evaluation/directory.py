@@ -1,0 +1,56 @@
+"""The directory of a comparison."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import polars as pl
+
+from sojourn.evaluation.compare import Comparison
+from sojourn.figures import forest
+from sojourn.store import manifest
+from sojourn.store.files import Write, write_together
+from sojourn.store.place import Tenant, clear_derived
+
+KIND = "comparison"
+TABLE = "comparison.csv"
+_TEXTS = ("point", "scope", "id", "metric", "verdict")
+
+
+def tenant(a: str, b: str) -> Tenant:
+    """What a directory of this comparison is told by."""
+
+    def differs(found: manifest.Manifest) -> str:
+        there = (found["a"], found["b"])
+        return "" if there == (a, b) else f"of {there[0]} against {there[1]}"
+
+    name = f"{a}-against-{b}"
+    return Tenant(KIND, name, name, {"a": a, "b": b}, differs)
+
+
+def save(made: Comparison, directory: Path, warn: Callable[[str], None]) -> None:
+    """Writes the table, the page and the figure."""
+    from sojourn.figures import save_each
+    from sojourn.report import report
+
+    content = {"a": made.a, "b": made.b, "notes": made.notes}
+    files: dict[str, Write] = {
+        TABLE: made.table.write_csv,
+        manifest.FILE: manifest.writer(KIND, content),
+    }
+    write_together(directory, files)
+    clear_derived(directory)
+    chart = forest.chart(made.of("better", "worse", "different"), made.a, made.b)
+    if chart:
+        save_each(["forest"], lambda _: chart, directory / "figures", warn)
+    report(directory)
+
+
+def load(directory: Path) -> Comparison:
+    """Reads a comparison back."""
+    content = manifest.read(directory)
+    types = dict.fromkeys(_TEXTS, pl.String)
+    table = pl.read_csv(directory / TABLE, schema_overrides=types, infer_schema_length=None)
+    told = table.with_columns(pl.col(_TEXTS).fill_null(""))
+    return Comparison(content["a"], content["b"], told, content["notes"])

@@ -1,0 +1,94 @@
+"""What is compared with what at one point: members, metrics, replications."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from sojourn.evaluation.margins import Margins
+from sojourn.metrics import Metric, metrics
+from sojourn.statistics import Pair
+from sojourn.statistics.intervals import Values
+
+Row = dict[str, Any]
+
+
+def pairs_of(
+    a: pl.DataFrame, b: pl.DataFrame, margins: Margins, names: set[str] | None, notes: list[str]
+) -> Iterator[tuple[Row, Pair]]:
+    """The pairs of one point, each with what it is of; ``notes`` are added to."""
+    a, b, paired = _courses(a, b, notes)
+    of_a, of_b = (side.partition_by("scope", "id", as_dict=True) for side in (a, b))
+    if left_out := sorted(" ".join(map(str, key)) for key in of_a.keys() ^ of_b.keys()):
+        notes.append(f"warning: on one side only and left out: {', '.join(left_out)}")
+    for key in [key for key in of_a if key in of_b]:
+        scope, identity = key
+        for metric in metrics(scope):
+            if names is None or metric.name in names:
+                pair = _pair(metric, of_a[key], of_b[key], margins, paired=paired)
+                if pair is not None:
+                    yield {"scope": scope, "id": identity, "metric": metric.name}, pair
+
+
+def _courses(
+    a: pl.DataFrame, b: pl.DataFrame, notes: list[str]
+) -> tuple[pl.DataFrame, pl.DataFrame, bool]:
+    """Both sides with one row per replication that differs from the others, and whether the same
+    place in both is the same seed: where at least half of the fewer seeds are common, these alone
+    count.
+    """
+    own_a, own_b = (sorted(set(side["seed"])) for side in (a, b))
+    common = sorted(set(own_a) & set(own_b))
+    if 2 * len(common) >= min(len(own_a), len(own_b)):
+        courses = list(zip(_course(a, common), _course(b, common), strict=True))
+        kept = _different(courses, common, notes)
+        return _of(a, kept), _of(b, kept), True
+    kept_a, kept_b = (
+        _different(_course(side, own), own, notes) for side, own in ((a, own_a), (b, own_b))
+    )
+    return _of(a, kept_a), _of(b, kept_b), False
+
+
+def _of(side: pl.DataFrame, seeds: Sequence[int]) -> pl.DataFrame:
+    return side.filter(pl.col("seed").is_in(seeds)).sort("seed", maintain_order=True)
+
+
+def _course(side: pl.DataFrame, seeds: Sequence[int]) -> list[int]:
+    """Of each seed a number that stands for everything that was measured."""
+    rows = side.select("seed", course=pl.struct(pl.exclude("seed")).hash())
+    sums = dict(rows.group_by("seed").agg(pl.col("course").sum()).iter_rows())
+    return [sums[seed] for seed in seeds]
+
+
+def _different(
+    courses: Sequence[Hashable], seeds: Sequence[int], notes: list[str]
+) -> Sequence[int]:
+    """The first seed of each course."""
+    first = dict(zip(reversed(courses), reversed(seeds), strict=True))
+    if len(first) < len(seeds):
+        notes.append(
+            f"warning: of {len(seeds)} replications only {len(first)} differ, and count; a larger "
+            "sweep.start_jitter makes them differ"
+        )
+    return sorted(first.values())
+
+
+def _pair(
+    metric: Metric, a: pl.DataFrame, b: pl.DataFrame, margins: Margins, *, paired: bool
+) -> Pair | None:
+    """The values of both sides, if the metric is defined on any."""
+    of_a, of_b = _values(a, metric.name), _values(b, metric.name)
+    if np.isnan(of_a).all() and np.isnan(of_b).all():
+        return None
+    known = of_b[~np.isnan(of_b)]
+    margin = margins.of(metric.name).around(float(known.mean())) if len(known) else 0.0
+    return Pair(of_a, of_b, paired and len(of_a) == len(of_b), metric.better, margin)
+
+
+def _values(side: pl.DataFrame, name: str) -> Values:
+    if name not in side.columns:
+        return np.full(len(side), np.nan)
+    return side[name].to_numpy().astype(float)

@@ -1,0 +1,104 @@
+"""One side of a comparison: a run, a sweep or a folder of sweeps as rows of values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+
+from sojourn.errors import ScenarioError, SojournError
+from sojourn.figures.flows import MOST_FLOWS
+from sojourn.metrics import metrics
+from sojourn.result import Result
+from sojourn.store import manifest, rows, run_directory
+from sojourn.store.renew import outcome
+from sojourn.sweeps import directory as sweep_directory
+from sojourn.sweeps import table
+from sojourn.sweeps.stored import Sweep
+
+#: What may be compared: a directory, or what it has been read as.
+Source = str | Path | Result | Sweep
+_OWN = ("point", "seed", "scope", "id")
+
+
+@dataclass(frozen=True)
+class Side:
+    """The values of every metric."""
+
+    name: str
+    #: Point (readable), seed, scope, id, and every metric.
+    values: pl.DataFrame
+    #: Of each run that failed, its point and error.
+    failures: Sequence[tuple[str, str]] = ()
+
+    @property
+    def points(self) -> list[str]:
+        """Those with results, in the order of the grid as far as that is known."""
+        return self.values["point"].unique(maintain_order=True).to_list()
+
+
+def read(source: Source) -> Side:
+    """What a directory holds, or what has been read already."""
+    if isinstance(source, Result):
+        return _of_run(source, source.scenario.name)
+    path = source.directory if isinstance(source, Sweep) else Path(source)
+    if (path / manifest.FILE).exists() or not path.is_dir():
+        return _of_directory(path)
+    members = sorted(child.parent for child in path.glob(f"*/{manifest.FILE}"))
+    if not members:
+        raise ScenarioError(
+            f"{path}: holds no results; expected a run's or a sweep's directory, or one of those"
+        )
+    return _together(path.name, [_of_directory(member) for member in members])
+
+
+def _together(name: str, sides: Sequence[Side]) -> Side:
+    """Points are named after their directory too."""
+    parts = [
+        side.values.with_columns(
+            point=pl.concat_str(pl.lit(side.name), "point", separator=" ").str.strip_chars()
+        )
+        for side in sides
+    ]
+    failed = [(f"{s.name} {point}".strip(), error) for s in sides for point, error in s.failures]
+    return Side(name, pl.concat(parts, how="diagonal_relaxed"), failed)
+
+
+def _of_directory(path: Path) -> Side:
+    kind = manifest.read(path)["kind"]
+    if kind == run_directory.KIND:
+        return _of_run(run_directory.load(path), path.name)
+    if kind == sweep_directory.KIND:
+        return _of_sweep(path)
+    raise ScenarioError(f"{path}: holds a {kind}; only runs and sweeps can be compared")
+
+
+def _of_run(result: Result, name: str) -> Side:
+    common = {"seed": result.scenario.seed, "point": "", "replication": 0}
+    made = rows.frame(rows.rows_of(common, {}, outcome(result.data)))
+    return Side(name, _chosen(made))
+
+
+def _of_sweep(path: Path) -> Side:
+    stored = table.ask(path, lambda found: found.collect())
+    if stored is None or not len(stored):
+        raise SojournError(f"{path}: no run is stored by the build of Sojourn that ran it last")
+    grid = manifest.read(path)["grid"]
+    paths = [p for p in rows.coordinate_paths(stored.schema) if p in grid]
+    places = [table.rank(p, grid[p]) for p in paths]
+    named = [pl.format(f"{table.short(p, paths)} = {{}}", p) for p in paths]
+    point = pl.concat_str(named, separator=", ") if named else pl.lit("")
+    told = stored.with_columns(point=point).sort(*places, "replication", maintain_order=True)
+    failed = told.filter(pl.col("scope") == "run").select("point", "error").rows()
+    return Side(path.name, _chosen(told), failed)
+
+
+def _chosen(told: pl.DataFrame) -> pl.DataFrame:
+    """The rows of what is compared: groups stand for many flows, and for few each itself."""
+    flows = told.filter(pl.col("scope") == "flow").select(pl.col("id").n_unique()).item()
+    scopes = ["flow" if flows <= MOST_FLOWS else "group", "link", "net"]
+    names = list(dict.fromkeys(m.name for m in metrics() if m.name in told.columns))
+    kept = told.filter(pl.col("scope").is_in(scopes)).select(*_OWN, *names)
+    return kept.with_columns(pl.col(names).cast(pl.Float64))

@@ -1,0 +1,181 @@
+"""``sojourn compare``: runs, sweeps and folders of sweeps against each other."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import sojourn as package
+from conftest import TWO_FLOWS, Command
+from sojourn import ScenarioError
+from sojourn.evaluation.margins import Margin, Margins, read, relative
+
+COLUMNS = "point,scope,id,metric,a,b,difference,low,high,effect,p,verdict"
+LOSSY = TWO_FLOWS.replace("[[flows]]", 'loss = "0.3 %"\n\n[[flows]]', 1)
+SWEEP = f"""{LOSSY}
+[sweep]
+replications = 16
+[sweep.grid]
+"topology.bottleneck.rate" = ["4 Mbit/s", "8 Mbit/s"]
+"""
+
+
+@pytest.fixture(scope="module")
+def stores(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Cubic, BBR with the same seeds, and Cubic with others, against Reno."""
+    base = tmp_path_factory.mktemp("stores")
+    other = ('flows.1.cca="bbr"',)
+    package.sweep(SWEEP, directory=base / "old")
+    package.sweep(SWEEP, directory=base / "new", overrides=other)
+    package.sweep(SWEEP, directory=base / "again", overrides=("seed=1000",))
+    return base
+
+
+def test_the_table_the_page_and_the_figure(sojourn: Command, stores: Path, tmp_path: Path) -> None:
+    done = sojourn("compare", stores / "new", stores / "old", "--out", "out")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("new against old: ")
+    assert "What changed most" in done.stdout
+    out = tmp_path / "out"
+    assert (out / "report.html").stat().st_size < 8e6
+    assert (out / "figures" / "forest.svg").exists()
+    assert (out / "comparison.csv").read_text().startswith(COLUMNS)
+    again = sojourn("report", out)
+    assert again.returncode == 0, again.stderr
+
+
+def test_formats(sojourn: Command, stores: Path) -> None:
+    ways = {
+        way: sojourn("compare", stores / "new", stores / "old", "--format", way)
+        for way in ("json", "csv")
+    }
+    assert all(done.returncode == 0 for done in ways.values())
+    rows = json.loads(ways["json"].stdout)
+    assert ways["csv"].stdout.splitlines()[0].startswith(COLUMNS)
+    assert len(ways["csv"].stdout.splitlines()) == len(rows) + 1
+    assert {row["point"] for row in rows} == {"rate = 4 Mbit/s", "rate = 8 Mbit/s"}
+    assert {row["verdict"] for row in rows} <= {"better", "worse", "same", "different", "unsure"}
+
+
+def test_a_change_is_found_and_its_direction_told(stores: Path) -> None:
+    made = package.compare(stores / "new", stores / "old")
+    throughput = pl.col("metric") == "mean_throughput_l4"
+    mine, other = (
+        made.table.filter(throughput & (pl.col("scope") == "flow") & (pl.col("id") == flow))
+        for flow in ("1", "0")
+    )
+    assert set(mine["verdict"]) == {"better"}
+    assert set(other["verdict"]) == {"worse"}
+    assert (mine["difference"] == mine["a"] - mine["b"]).all()
+    assert (mine["low"] > 0).all()
+    assert mine["paired"].all()
+    assert (mine["n_a"] == 16).all()
+
+
+def test_other_seeds_are_not_paired_and_change_nothing(stores: Path) -> None:
+    made = package.compare(stores / "again", stores / "old")
+    assert not made.table["paired"].any()
+    assert len(made.of("better", "worse", "different")) == 0
+
+
+def test_a_store_against_itself_is_the_same(stores: Path) -> None:
+    made = package.compare(stores / "old", stores / "old")
+    assert set(made.table["verdict"]) == {"same"}
+
+
+def test_fewer_metrics_are_fewer_comparisons(sojourn: Command, stores: Path) -> None:
+    names = ("--metrics", "mean_throughput_l4", "--format", "json")
+    done = sojourn("compare", stores / "new", stores / "old", *names)
+    assert len(json.loads(done.stdout)) == 4
+
+
+def test_a_folder_of_sweeps(stores: Path) -> None:
+    for side in ("A", "B"):
+        for name in ("steady", "bursty"):
+            package.sweep(SWEEP.replace("= 16", "= 2"), directory=stores / side / name)
+    made = package.compare(stores / "A", stores / "B")
+    assert made.table["point"].unique(maintain_order=True).to_list() == [
+        f"{name} rate = {rate} Mbit/s" for name in ("bursty", "steady") for rate in (4, 8)
+    ]
+
+
+def test_runs_decide_nothing_by_themselves(sojourn: Command, tmp_path: Path) -> None:
+    file = tmp_path / "run.toml"
+    file.write_text(LOSSY)
+    for seed in (1, 2):
+        sojourn("run", file, "--seed", seed, "--out", f"seed-{seed}", "--no-figures")
+    done = sojourn("compare", "seed-1", "seed-2", "--format", "json")
+    assert done.returncode == 0, done.stderr
+    rows = json.loads(done.stdout)
+    assert {row["verdict"] for row in rows} == {"same", "unsure"}
+    assert all(row["low"] is None and row["p"] is None for row in rows)
+    assert all(row["difference"] == 0 for row in rows if row["verdict"] == "same")
+
+
+def test_identical_replications_are_no_replications(tmp_path: Path) -> None:
+    identical = f'{TWO_FLOWS}\n[sweep]\nreplications = 8\nstart_jitter = "0 s"\n'
+    package.sweep(identical, directory=tmp_path / "one")
+    package.sweep(identical, directory=tmp_path / "other", overrides=("flows.1.cca='bic'",))
+    made = package.compare(tmp_path / "one", tmp_path / "other")
+    assert made.notes == [
+        "warning: of 8 replications only 1 differ, and count; a larger sweep.start_jitter makes "
+        "them differ"
+    ]
+    assert set(made.table["verdict"]) <= {"same", "unsure"}
+    assert made.table["p"].null_count() == len(made.table)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("old", "missing"), "missing: not a result directory"),
+        (("old", "empty"), "empty: holds no results"),
+        (("old", "old", "--margin", "much"), "--margin: 'much' given; expected a share"),
+        (("old", "old", "--metrics", "throughput"), "did you mean"),
+    ],
+)
+def test_bad_input(sojourn: Command, stores: Path, arguments: tuple[str, ...], told: str) -> None:
+    (stores / "empty").mkdir(exist_ok=True)
+    done = sojourn("compare", *arguments, cwd=stores)
+    assert done.returncode == 2
+    assert told in done.stderr
+
+
+def test_sides_without_a_common_point(stores: Path, tmp_path: Path) -> None:
+    other = (
+        SWEEP.replace("= 16", "= 2").replace("4 Mbit/s", "5 Mbit/s").replace("8 Mbit/s", "6 Mbit/s")
+    )
+    package.sweep(other, directory=tmp_path / "other")
+    with pytest.raises(ScenarioError, match="no point in common"):
+        package.compare(stores / "old", tmp_path / "other")
+
+
+def test_margins(tmp_path: Path) -> None:
+    file = tmp_path / "margins.toml"
+    file.write_text('default = "1 %"\nmean_srtt_l4 = "0.5 ms"\ntotal_rtos_l4 = 2\n')
+    assert read(file) == Margins(
+        relative("1 %", ""),
+        {"mean_srtt_l4": Margin(0.5, False), "total_rtos_l4": Margin(2, False)},
+    )
+    assert relative("2%", "").around(-50) == pytest.approx(1)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ('mean_srt_l4 = "1 %"', "did you mean 'mean_srtt_l4'"),
+        ('mean_srtt_l4 = "1 s"', "expected a share such as '2 %' or a quantity such as '0.5 ms'"),
+        ("mean_srtt_l4 = 1", "mean_srtt_l4: 1 given"),
+        ('default = "-1 %"', "default: '-1 %' given"),
+        ("default = ", "margins.toml"),
+    ],
+)
+def test_bad_margins(tmp_path: Path, text: str, told: str) -> None:
+    file = tmp_path / "margins.toml"
+    file.write_text(text)
+    with pytest.raises(ScenarioError, match="--margins") as error:
+        read(file)
+    assert told in str(error.value)
