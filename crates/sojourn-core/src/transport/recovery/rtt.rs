@@ -109,6 +109,7 @@ impl RttEstimator {
 
     /// Takes a sample. `una` and `next` bound the round over which deviations are collected.
     /// A sample ends any backoff.
+    #[inline]
     pub fn sample(&mut self, rtt: Span, una: u32, next: u32) {
         let m = (rtt.as_nanos() as i64).max(1);
         if self.srtt == 0 {
@@ -138,6 +139,7 @@ impl RttEstimator {
     }
 
     /// `mdev` holds one deviation; Linux keeps four times that.
+    #[inline]
     fn linux(&mut self, m: i64, una: u32, next: u32) {
         let error = m - self.srtt;
         self.srtt += error / 8;
@@ -160,6 +162,7 @@ impl RttEstimator {
         }
     }
 
+    #[inline]
     fn base_rto(&self) -> Span {
         if self.srtt == 0 {
             return self.rules.initial;
@@ -185,6 +188,7 @@ impl RttEstimator {
     }
 
     /// The timeout is again what the samples say.
+    #[inline]
     pub fn end_backoff(&mut self) {
         self.rto = self.base_rto();
     }

@@ -117,6 +117,7 @@ impl Sender {
     }
 
     /// An ACK while nothing is outstanding: only a D-SACK still means something.
+    #[cold]
     fn on_late_ack(&mut self, now: Time, packet: &TcpAck, mut ack: Ack) {
         self.stop_persisting();
         self.process_dsack(packet, &mut ack);

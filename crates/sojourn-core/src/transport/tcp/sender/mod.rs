@@ -227,7 +227,8 @@ impl Sender {
         self.usage.used_at = now;
         self.integrated_at = now;
         self.update_pacing();
-        self.burst.begin(true);
+        self.probe = Probe::Handshake;
+        self.burst.begin();
     }
 }
 
@@ -240,7 +241,7 @@ impl Endpoint for Sender {
             self.on_syn_ack(now, ack);
         } else if ack.flags.has(Flags::ACK) && self.phase == Phase::Established {
             self.on_ack(now, ack);
-            self.burst.begin(false);
+            self.burst.begin();
             if self.completed_at.is_none() && self.app.is_complete() {
                 self.completed_at = Some(now);
             }
@@ -289,7 +290,7 @@ impl Endpoint for Sender {
 
     fn write(&mut self, now: Time, bytes: u64) {
         self.app.write(now, bytes);
-        self.burst.begin(false);
+        self.burst.begin();
     }
 
     fn close(&mut self, now: Time) {

@@ -15,8 +15,6 @@ use crate::units::Time;
 pub(super) struct Burst {
     /// Something happened since the last stretch was closed.
     open: bool,
-    /// The handshake's last ACK is due.
-    ack_due: bool,
     /// New segments sent in this stretch.
     sent: u32,
     /// New segments left of the large one that is being sent.
@@ -28,9 +26,8 @@ pub(super) struct Burst {
 }
 
 impl Burst {
-    pub fn begin(&mut self, ack_due: bool) {
+    pub fn begin(&mut self) {
         self.open = true;
-        self.ack_due |= ack_due;
     }
 }
 
@@ -39,6 +36,8 @@ impl Burst {
 pub(super) enum Probe {
     #[default]
     None,
+    /// The handshake's last ACK.
+    Handshake,
     /// The first segment, after a timeout.
     Head,
     /// New data, else the last segment: a tail loss probe.
@@ -64,17 +63,11 @@ impl Sender {
             Phase::SynDue => return Some(self.syn(now)),
             Phase::Closed | Phase::SynSent => return None,
         }
-        if std::mem::take(&mut self.burst.ack_due) {
-            return Some(self.bare_ack(now));
-        }
         if !self.burst.open {
             return None;
         }
-        match std::mem::take(&mut self.probe) {
-            Probe::None => {}
-            Probe::Head => return self.send_head(now),
-            Probe::Tail => return self.send_tail_probe(now),
-            Probe::Window => return Some(self.window_probe(now)),
+        if self.probe != Probe::None {
+            return self.send_probe(now);
         }
         self.burst.blocked_until = self.pacer.blocked_until(now);
         if self.burst.blocked_until.is_none() && self.board.in_flight() < self.cwnd {
@@ -88,6 +81,18 @@ impl Sender {
         None
     }
 
+    /// Kept apart from what is asked for every segment.
+    #[cold]
+    fn send_probe(&mut self, now: Time) -> Option<Packet> {
+        match std::mem::take(&mut self.probe) {
+            Probe::None => None,
+            Probe::Handshake => Some(self.bare_ack(now)),
+            Probe::Head => self.send_head(now),
+            Probe::Tail => self.send_tail_probe(now),
+            Probe::Window => Some(self.window_probe(now)),
+        }
+    }
+
     /// Bookkeeping when nothing more can be sent now.
     fn end_burst(&mut self, now: Time) {
         let limited = self.burst.waiting || self.board.in_flight() >= self.cwnd;
@@ -98,11 +103,11 @@ impl Sender {
             self.schedule_probe(now, false);
         }
         let limit = self.note_limit(now, limited);
-        // Linux `tcp_rate_check_app_limited`, asked when the application writes, makes no difference
-        // between an application and a send buffer that hold data back.
         if limit == Limit::Receiver {
             self.watch_closed_window(now);
         }
+        // Linux `tcp_rate_check_app_limited`, asked when the application writes, makes no difference
+        // between an application and a send buffer that hold data back.
         if matches!(limit, Limit::Application | Limit::SendBuffer)
             && self.burst.blocked_until.is_none()
         {

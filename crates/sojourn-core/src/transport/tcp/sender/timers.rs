@@ -95,16 +95,16 @@ impl Sender {
     pub(super) fn on_timers(&mut self, now: Time) {
         if self.burst.blocked_until.is_some_and(|at| at <= now) {
             self.burst.blocked_until = None;
-            self.burst.begin(false);
+            self.burst.begin();
         }
         if self.cc.next_timer().is_some_and(|at| at <= now) {
             self.cc.on_timer(now);
             self.consult();
             self.update_pacing();
-            self.burst.begin(false);
+            self.burst.begin();
         }
         let Some(timer) = self.timer.filter(|timer| timer.at <= now) else { return };
-        self.burst.begin(false);
+        self.burst.begin();
         match timer.kind {
             _ if self.phase == Phase::SynSent => self.on_syn_timeout(),
             TimerKind::Retransmission => self.on_rto(now),
