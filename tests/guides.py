@@ -17,6 +17,7 @@ import pytest
 
 from conftest import ROOT
 from sojourn import _internal
+from sojourn.cli.catalogue import CORE_KINDS
 from sojourn.scaffold import KINDS
 
 COPY = ROOT / "target" / "guides"
@@ -24,6 +25,12 @@ COPY = ROOT / "target" / "guides"
 TARGET = COPY / "target"
 BASES = ("", "crates/sojourn-core/src/", "python/sojourn/")
 EXTENSION = Path(_internal.__file__).name
+MY_FLOW = '{transport = "my-transport", rtt = "10 ms", traffic = "cbr"}'
+MY_GRAPH = (
+    '{kind = "graph", nodes = ["a", {id = "m", kind = "my-node"}, "b"], links = ['
+    '{id = "am", from = "a", to = "m", rate = "10 Mbit/s"}, {id = "mb", from = "m", to = "b"}]}'
+)
+A_TO_B = '{cca = "reno", from = "a", to = "b", rtt = "10 ms"}'
 
 
 def run(*command: str, **variables: str) -> str:
@@ -113,8 +120,8 @@ def test_what_was_scaffolded_builds() -> None:
     cargo("build", "-q", "-p", "sojourn-py", "--features", "pyo3/extension-module")
     library = next((TARGET / "debug").glob("lib_internal.*[!d]"))
     shutil.copy2(library, COPY / "python/sojourn" / EXTENSION)
-    listed = {kind: sojourn("list", kind) for kind in ("ccas", "queues", "traffic", "topologies")}
-    names = ("my-cca", "my-queue", "my-traffic", "my-topology")
+    listed = {kind: sojourn("list", kind) for kind in CORE_KINDS}
+    names = ("my-cca", "my-queue", "my-traffic", "my-topology", "my-transport", "my-node")
     assert all(name in text for name, text in zip(names, listed.values(), strict=True))
 
 
@@ -132,6 +139,8 @@ def test_what_was_scaffolded_conforms() -> None:
         ("my-scenario.toml", "--set", "flows.0.cca=my-cca"),
         ("my-scenario.toml", "--set", "topology.bottleneck.queue=my-queue"),
         ("my-scenario.toml", "--set", "flows.0.traffic=my-traffic"),
+        ("my-scenario.toml", "--set", "flows=[" + MY_FLOW + "]"),
+        ("my-scenario.toml", "--set", "topology=" + MY_GRAPH, "--set", "flows=[" + A_TO_B + "]"),
         ("experiments/catalogue/my-topology.toml",),
         ("my-scenario.toml", "--metrics", "my_metric_l4"),
     ],

@@ -86,6 +86,18 @@ KINDS: Mapping[str, Kind] = {
         (_member("topology"), _section("Topologies", "Traffic")),
         "write its header, its section of docs/scenario.md and its experiment, " + _PAGE,
     ),
+    "transport": Kind(
+        {f"{_CORE}/transport/MODULE.rs": "transport.rs"},
+        (_member("transport"),),
+        "write its header and its endpoints; cargo test -p sojourn-core --test all conforms puts "
+        "it through the suite, " + _PAGE,
+    ),
+    "node": Kind(
+        {f"{_CORE}/node/MODULE.rs": "node.rs"},
+        (_member("node"),),
+        "write its header and what it does; cargo test -p sojourn-core --test all conforms puts "
+        "it through the suite, " + _PAGE,
+    ),
     "metric": Kind(
         {"python/sojourn/metrics/MODULE.py": "metric.py.in"},
         (

@@ -21,6 +21,12 @@ use crate::rng::StreamKey;
 use crate::spec;
 use crate::units::Time;
 
+/// What `sojourn new node` writes must compile and pass its own test.
+#[cfg(test)]
+#[path = "../../../../python/sojourn/templates/node.rs"]
+#[allow(clippy::upper_case_acronyms)]
+mod template;
+
 members! {
     spec::Node;
     "router" router::Router,
@@ -44,6 +50,12 @@ pub type Make = fn(&Map<String, Value>, &NodeInit, &Catalogue) -> Result<Behavio
 pub struct NodeInit {
     /// Names its random draws.
     pub random: StreamKey,
+}
+
+impl Default for NodeInit {
+    fn default() -> Self {
+        NodeInit { random: StreamKey::root(0) }
+    }
 }
 
 /// What a kind of node comes to.

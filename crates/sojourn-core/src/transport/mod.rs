@@ -22,6 +22,12 @@ mod recorded;
 
 pub use recorded::RecordedEndpoint;
 
+/// What `sojourn new transport` writes must compile and pass its own test.
+#[cfg(test)]
+#[path = "../../../../python/sojourn/templates/transport.rs"]
+#[allow(clippy::upper_case_acronyms)]
+mod template;
+
 members! {
     Transport;
     "tcp" tcp::Tcp,
