@@ -40,6 +40,8 @@ demo: setup  ## Reproduce CCPerf's Cubic-friendliness experiment and write its r
 
 test: setup  ## Run the tests of the core and of the package
 	cargo test --workspace --exclude sojourn-py
+	cargo run --quiet -p sojourn-core --example step -- crates/sojourn-core/src/scenario/example.toml \
+	    > /dev/null
 	$(BIN)/pytest
 
 test-wheel: dist  ## Install the wheel elsewhere and try it there

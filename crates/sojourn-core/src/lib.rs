@@ -21,3 +21,10 @@ pub mod topology;
 pub mod traffic;
 pub mod transport;
 pub mod units;
+
+pub use error::{Fault, FieldError};
+pub use net::Network;
+pub use record::Outcome;
+pub use registry::Catalogue;
+pub use scenario::Scenario;
+pub use sim::Simulation;

@@ -8,7 +8,7 @@
 use super::{Endpoint, Registered, TransportInit};
 use crate::error::FieldError;
 use crate::packet::{Address, Datagram, Header, Packet};
-use crate::record::FlowCounters;
+use crate::record::{FlowCounters, ReceiverCounters, SenderCounters};
 use crate::registry::{Catalogue, NoParams};
 use crate::units::Time;
 
@@ -69,9 +69,13 @@ impl Endpoint for Sender {
     }
 
     fn report(&mut self, _now: Time, counters: &mut FlowCounters) {
-        counters.written_bytes = self.written;
-        counters.sent_bytes = self.sent;
-        counters.sent_packets = self.packets.into();
+        let packets = u64::from(self.packets);
+        counters.sent = Some(SenderCounters {
+            sent_bytes: self.sent,
+            sent_packets: packets,
+            wire_bytes_sent: self.sent + packets * u64::from(KIND::HEADERS),
+            written_bytes: self.written,
+        });
     }
 }
 
@@ -95,9 +99,12 @@ impl Endpoint for Receiver {
     }
 
     fn report(&mut self, _now: Time, counters: &mut FlowCounters) {
-        counters.delivered_bytes = self.delivered;
-        counters.delivered_packets = self.seen.len() as u64;
-        counters.in_order_bytes = self.delivered;
+        counters.received = Some(ReceiverCounters {
+            delivered_bytes: self.delivered,
+            delivered_packets: self.seen.len() as u64,
+            in_order_bytes: self.delivered,
+            ..ReceiverCounters::default()
+        });
     }
 }
 
@@ -117,7 +124,8 @@ mod tests {
         let mut counters = FlowCounters::default();
         sender.report(Time::ZERO, &mut counters);
         receiver.report(Time::ZERO, &mut counters);
-        assert_eq!(counters.sent_packets, 3);
-        assert_eq!([counters.written_bytes, counters.delivered_bytes], [2_500, 2_500]);
+        let (sent, received) = (counters.sent.expect("sent"), counters.received.expect("received"));
+        assert_eq!(sent.sent_packets, 3);
+        assert_eq!([sent.written_bytes, received.delivered_bytes], [2_500, 2_500]);
     }
 }

@@ -118,6 +118,11 @@ impl FlowHosts {
         net.check()
     }
 
+    /// The counters of flow number `flow`, brought up to `now`.
+    pub fn flow(&mut self, now: Time, flow: usize) -> FlowCounters {
+        counters(now, &mut self.endpoints[2 * flow..2 * flow + 2])
+    }
+
     /// What has been recorded.
     pub fn outcome(mut self, net: &Network) -> Outcome {
         let last = self.recorder.last();

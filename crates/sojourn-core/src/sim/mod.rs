@@ -3,6 +3,7 @@
 mod application;
 mod build;
 mod hosts;
+mod inspect;
 #[cfg(test)]
 mod random_runs;
 #[cfg(test)]

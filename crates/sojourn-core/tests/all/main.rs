@@ -3,6 +3,7 @@
 mod buffers;
 mod conformance;
 mod golden;
+mod modules;
 mod open;
 mod queue_conformance;
 mod queue_observing;

@@ -1,0 +1,85 @@
+//! No module of the core uses one that uses it, by whatever way round.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+const SOURCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src");
+
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    entries.flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] }).collect()
+}
+
+/// Modules in files of their own that are there for tests only.
+fn test_modules(file: &Path, text: &str) -> Vec<PathBuf> {
+    let folder = match file.file_stem().and_then(|stem| stem.to_str()) {
+        Some("mod" | "lib") => file.parent().unwrap().to_owned(),
+        _ => file.with_extension(""),
+    };
+    let attributed = text.split("#[cfg(test)]").skip(1);
+    let lines = attributed.filter_map(|rest| {
+        rest.lines().map(str::trim).find(|line| !line.is_empty() && !line.starts_with("#["))
+    });
+    let named = lines.filter_map(|line| line.strip_suffix(';')?.split("mod ").nth(1));
+    named.map(|name| folder.join(name)).collect()
+}
+
+/// The text without the module of tests at its end, and without comments.
+fn code(text: &str) -> String {
+    let end = text.match_indices("#[cfg(test)]").find(|(at, _)| {
+        let rest = text[*at..].lines().find(|line| !line.trim().starts_with("#["));
+        rest.is_some_and(|line| line.contains("mod ") && line.ends_with('{'))
+    });
+    let text = end.map_or(text, |(at, _)| &text[..at]);
+    text.lines().filter(|line| !line.trim().starts_with("//")).collect::<Vec<_>>().join("\n")
+}
+
+/// The top-level modules that a text names: `crate::one::..`, `crate::{one, two}`.
+fn named(code: &str) -> BTreeSet<String> {
+    let lists = code.split("crate::").skip(1).map(|rest| match rest.strip_prefix('{') {
+        Some(list) => list.split('}').next().unwrap(),
+        None => rest.split(',').next().unwrap(),
+    });
+    let words = lists.flat_map(|list| list.split(',')).map(|item| {
+        item.trim().split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap().to_owned()
+    });
+    words.filter(|word| word.starts_with(|c: char| c.is_ascii_lowercase())).collect()
+}
+
+/// For each top-level module those that it uses.
+fn uses() -> BTreeMap<String, BTreeSet<String>> {
+    let root = Path::new(SOURCES);
+    let is_source = |path: &PathBuf| {
+        path.extension().is_some_and(|extension| extension == "rs") && !path.ends_with("lib.rs")
+    };
+    let read = |path: PathBuf| (fs::read_to_string(&path).unwrap(), path);
+    let files: Vec<_> = files(root).into_iter().filter(is_source).map(read).collect();
+    let for_tests: Vec<_> =
+        files.iter().flat_map(|(text, path)| test_modules(path, text)).collect();
+    let is_test =
+        |path: &Path| for_tests.iter().any(|test| path.with_extension("").starts_with(test));
+    let mut uses: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for (text, path) in files.iter().filter(|(_, path)| !is_test(path)) {
+        let own = path.strip_prefix(root).unwrap().with_extension("");
+        let own = own.iter().next().unwrap().to_str().unwrap();
+        let used = named(&code(text)).into_iter().filter(|used| used != own);
+        uses.entry(own.to_owned()).or_default().extend(used);
+    }
+    uses
+}
+
+#[test]
+fn modules_do_not_use_each_other_in_circles() {
+    let mut uses = uses();
+    assert!(uses.len() > 15 && uses["sim"].contains("net") && uses["net"].contains("edge"));
+    // What uses nothing that is left is on no circle.
+    loop {
+        let left: BTreeSet<String> = uses.keys().cloned().collect();
+        uses.retain(|_, used| used.iter().any(|used| left.contains(used)));
+        if uses.len() == left.len() {
+            break;
+        }
+    }
+    assert!(uses.is_empty(), "these are on circles, or use such: {uses:#?}");
+}
