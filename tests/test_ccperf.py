@@ -7,6 +7,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import polars as pl
 import pytest
 
 from conftest import ROOT, Command
@@ -16,11 +18,15 @@ NS3_SPLIT = {"flow_1": (10.3, 14.4), "flow_2": (16.4, 20.5)}
 
 
 @pytest.fixture(scope="module")
-def rows(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, str], dict[str, Any]]:
+def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("ccperf")
+
+
+@pytest.fixture(scope="module")
+def rows(directory: Path) -> dict[tuple[str, str], dict[str, Any]]:
     import subprocess
     import sys
 
-    directory = tmp_path_factory.mktemp("ccperf")
     command = [sys.executable, "-m", "sojourn", "reproduce", "ccperf", "--format", "json"]
     done = subprocess.run(command, cwd=directory, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
@@ -60,11 +66,17 @@ def test_drops(rows: dict[tuple[str, str], dict[str, Any]]) -> None:
 
 
 @pytest.mark.parametrize("column", ["flow_1", "flow_2"])
-def test_split(rows: dict[tuple[str, str], dict[str, Any]], column: str) -> None:
-    row = rows["mean_throughput_l4", column]
-    assert row["min"] <= row["published"] <= row["max"]
-    low, high = NS3_SPLIT[column]
-    assert row["max"] - row["min"] <= 2 * (high - low)
+def test_split(rows: dict[tuple[str, str], dict[str, Any]], directory: Path, column: str) -> None:
+    """Ten draws reach on average from the 1/11 to the 10/11 quantile: that is what the range over
+    ns-3's ten jitters compares with, whatever single seeds of ours do.
+    """
+    flow = int(column[-1]) - 1
+    runs = pl.read_parquet(directory / "results/ccperf/runs/*.parquet")["outcome"]
+    metrics = (json.loads(run)["flows"][flow]["metrics"] for run in runs)
+    low, high = np.quantile([m["mean_throughput_l4"] for m in metrics], [1 / 11, 10 / 11])
+    assert low <= rows["mean_throughput_l4", column]["published"] <= high
+    ns3_low, ns3_high = NS3_SPLIT[column]
+    assert 0.5 <= (high - low) / (ns3_high - ns3_low) <= 1.5
 
 
 def test_parameters(sojourn: Command, tmp_path: Path) -> None:
