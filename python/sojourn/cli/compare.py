@@ -47,14 +47,12 @@ def command(
     and a figure as well.
     """
     from sojourn.evaluation import directory as place
-    from sojourn.evaluation.compare import judged
-    from sojourn.evaluation.margins import Margins, relative
-    from sojourn.evaluation.side import read
+    from sojourn.evaluation.compare import compare
+    from sojourn.evaluation.margins import relative
     from sojourn.store.place import claimed
 
-    margins = Margins(relative(margin, "--margin"))
-    names = checked_metrics("--metrics", metrics) or None
-    made = judged(read(a), read(b), margins, names)
+    relative(margin, "--margin")
+    made = compare(a, b, margin=margin, names=checked_metrics("--metrics", metrics) or None)
     for note in made.notes:
         warn(note)
     if out is not None:

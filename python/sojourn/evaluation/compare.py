@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +13,7 @@ from sojourn.errors import ScenarioError
 from sojourn.evaluation.margins import DEFAULT, Margins, relative
 from sojourn.evaluation.pairs import pairs_of
 from sojourn.evaluation.side import Side, Source, read
-from sojourn.statistics import Finding, Verdict, judge
+from sojourn.statistics import Finding, Pair, Verdict, judge, replications_needed
 
 VERDICTS: tuple[Verdict, ...] = ("worse", "better", "different", "same", "unsure")
 #: The verdicts that say that something has changed.
@@ -66,18 +66,20 @@ def compare(
         ScenarioError: if there is nothing to compare.
 
     """
-    return judged(read(a), read(b), Margins(relative(margin, "margin")), names)
+    margins = Margins(relative(margin, "margin"))
+    left, right = read(a), read(b)
+    if not set(left.points) & set(right.points):
+        raise ScenarioError(
+            f"{left.name} and {right.name} have no point in common: {_some(left.points)} against "
+            f"{_some(right.points)}"
+        )
+    return judged(left, right, margins, names)
 
 
 def judged(a: Side, b: Side, margins: Margins, names: Iterable[str] | None = None) -> Comparison:
     """Compares what has been read."""
     notes: list[str] = []
     points = [point for point in a.points if point in set(b.points)]
-    if not points:
-        raise ScenarioError(
-            f"{a.name} and {b.name} have no point in common: {_some(a.points)} against "
-            f"{_some(b.points)}"
-        )
     lonely = len(set(a.points) ^ set(b.points))
     if lonely:
         notes.append(f"warning: {lonely} points are on one side only and left out")
@@ -89,11 +91,24 @@ def judged(a: Side, b: Side, margins: Margins, names: Iterable[str] | None = Non
         for row, pair in pairs_of(of_a, of_b, margins, chosen, notes):
             rows.append({"point": point, **row})
             pairs.append(pair)
+    notes += too_few(pairs)
     table = pl.DataFrame(
         [row | _columns(found) for row, found in zip(rows, judge(pairs), strict=True)],
         schema=_SCHEMA,
     )
     return Comparison(a.name, b.name, table, [_counted(n, notes) for n in dict.fromkeys(notes)])
+
+
+def too_few(pairs: Sequence[Pair]) -> list[str]:
+    """Says so where replications cannot decide anything among so many comparisons."""
+    most = max((min(len(pair.a), len(pair.b)) for pair in pairs), default=0)
+    needed = replications_needed(pairs)
+    if most >= needed:
+        return []
+    return [
+        f"warning: among {len(pairs)} comparisons no difference can be certain with {most} "
+        f"replications; it takes {needed}, or fewer --metrics"
+    ]
 
 
 def by_change(table: pl.DataFrame) -> pl.DataFrame:
@@ -111,7 +126,8 @@ def lines(rows: pl.DataFrame) -> list[list[Any]]:
 
 
 def _some(points: list[str]) -> str:
-    return f"{points[0] or 'the only one'!r}" + (f" and {len(points) - 1} more" * (len(points) > 1))
+    first = repr(points[0] or "the only one") if points else "none"
+    return first + f" and {len(points) - 1} more" * (len(points) > 1)
 
 
 def _counted(note: str, notes: list[str]) -> str:

@@ -90,7 +90,11 @@ def _of_sweep(path: Path) -> Side:
     places = [table.rank(p, grid[p]) for p in paths]
     named = [pl.format(f"{table.short(p, paths)} = {{}}", p) for p in paths]
     point = pl.concat_str(named, separator=", ") if named else pl.lit("")
-    told = stored.with_columns(point=point).sort(*places, "replication", maintain_order=True)
+    told = (
+        stored.with_columns(point=point)
+        .drop_nulls("point")
+        .sort(*places, "replication", maintain_order=True)
+    )
     failed = told.filter(pl.col("scope") == "run").select("point", "error").rows()
     return Side(path.name, _chosen(told), failed)
 

@@ -5,7 +5,7 @@ give the same answer.
 """
 
 from sojourn.statistics.intervals import Interval, mean_interval, quantile_interval
-from sojourn.statistics.judge import Finding, Pair, Verdict, judge
+from sojourn.statistics.judge import Finding, Pair, Verdict, judge, replications_needed
 from sojourn.statistics.stopping import Until
 
 __all__ = [
@@ -17,4 +17,5 @@ __all__ = [
     "judge",
     "mean_interval",
     "quantile_interval",
+    "replications_needed",
 ]

@@ -108,6 +108,13 @@ def judge(pairs: Iterable[Pair], level: float = LEVEL) -> list[Finding]:
     ]  # fmt: skip
 
 
+def replications_needed(pairs: Sequence[Pair], level: float = LEVEL) -> int:
+    """Replications of each side that any difference among so many takes, however large it is."""
+    tested = [case for case in map(_case, pairs) if not case.equal]
+    paired = bool(tested) and all(case.pair.paired for case in tested)
+    return fewest(level / max(len(tested), 1), paired=paired)
+
+
 def _case(pair: Pair) -> _Case:
     a, b = np.asarray(pair.a, float), np.asarray(pair.b, float)
     if pair.paired:
