@@ -42,7 +42,7 @@ KINDS: dict[str, Any] = {
     "svg": {"Date": None},
 }
 #: More flows than this make a legend longer than the figure.
-_LONGEST_LEGEND = 16
+_LONGEST_LEGEND = 24
 #: About as many letters of a legend fit an inch.
 _LEGEND_LETTERS = 14
 #: And of a note.
@@ -121,8 +121,8 @@ def _size(chart: Chart) -> tuple[float, float]:
         return _WIDTH, 0.7 + 1.5 * len(chart.panels)
     if forest := chart.panels[0].forest:
         return _WIDTH, 0.9 + 0.19 * len(forest.names)
-    if chart.fitted:
-        rows, columns = _grid(chart)
+    rows, columns = _grid(chart)
+    if chart.fitted or rows > 1:
         return (_PAGE if columns > 1 else _COLUMN), 0.5 + 2.2 * rows
     return (_WIDTH if len(chart.panels) > 1 else 5.0), 3.4
 

@@ -1,0 +1,57 @@
+"""``sojourn evaluate``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from sojourn.cli.options import force_option, jobs_option, out_option
+from sojourn.cli.output import warn
+from sojourn.cli.progress import progress
+
+
+@click.command("evaluate")
+@click.argument("ccas", nargs=-1, required=True, metavar="CCA...")
+@click.option(
+    "--against", default="cubic,reno,bbr", show_default=True, metavar="CCA,...", help="The others."
+)
+@click.option("--quick", is_flag=True, help="One path, and the ends of each grid.")
+@click.option("--experiment", "experiments", multiple=True, metavar="NAME", help="Only these.")
+@jobs_option
+@out_option
+@force_option
+def command(
+    ccas: tuple[str, ...],
+    against: str,
+    quick: bool,
+    experiments: tuple[str, ...],
+    jobs: int,
+    out: Path | None,
+    force: bool,
+) -> None:
+    """Put congestion controls through CCPerf's experiments; say where each is better and worse.
+
+    A CCA is a name, or a table such as '{ kind = "cubic", beta = 0.8 }'.
+    """
+    from sojourn.evaluation.ccperf import directory as place
+    from sojourn.evaluation.ccperf import scores
+    from sojourn.evaluation.ccperf.run import Request, evaluate
+    from sojourn.report import FILE
+    from sojourn.report.evaluation import page
+    from sojourn.report.page import write
+    from sojourn.store import manifest
+    from sojourn.store.place import claimed
+
+    others = [name.strip() for name in against.split(",") if name.strip()]
+    request = Request(list(dict.fromkeys(ccas)), others, quick, experiments)
+    tenant = place.tenant(request)
+    with claimed(tenant, out, warn, force=force) as directory, progress("runs") as report:
+        places = evaluate(request, directory, jobs, report, warn)
+        manifest.write(directory, place.KIND, place.content(request))
+    found = scores.scores(places, request)
+    scores.save(found, directory)
+    made = page(request, places, found)
+    write(made, directory / FILE)
+    click.echo(made.sentence)
+    click.echo(directory / FILE)

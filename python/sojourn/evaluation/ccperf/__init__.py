@@ -1,0 +1,1 @@
+"""A congestion control put through a suite of experiments, and judged against others."""

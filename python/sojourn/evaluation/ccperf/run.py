@@ -1,0 +1,151 @@
+"""Runs the suite with each control, and gathers what is judged."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from sojourn.errors import ScenarioError
+from sojourn.evaluation.ccperf.suite import SUITE, TESTED, Experiment, Measure, with_control
+from sojourn.metrics.registry import Values
+from sojourn.names import unknown
+from sojourn.scenario import parse_value
+from sojourn.store.batches import Warn
+from sojourn.store.rows import coordinate_paths
+from sojourn.sweeps import run, table
+from sojourn.sweeps.expand import Plan, plan
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is evaluated: controls as a person writes them."""
+
+    controls: Sequence[str]
+    against: Sequence[str]
+    quick: bool = False
+    experiments: Sequence[str] = ()
+
+    @property
+    def every(self) -> list[str]:
+        """All controls that run, each once."""
+        return list(dict.fromkeys((*self.controls, *self.against)))
+
+    def chosen(self) -> list[Experiment]:
+        """The experiments that are asked for: all by default."""
+        names = [experiment.name for experiment in SUITE]
+        for name in self.experiments:
+            if name not in names:
+                raise ScenarioError(f"--experiment: {unknown('experiment', name, names)}")
+        return [e for e in SUITE if not self.experiments or e.name in self.experiments]
+
+
+@dataclass
+class Place:
+    """One point of one experiment: of each measure and control the values by replication."""
+
+    experiment: Experiment
+    point: str
+    values: dict[Measure, dict[str, Values]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class _Job:
+    experiment: Experiment
+    path: str
+    control: str
+    plan: Plan
+    directory: Path
+
+
+def evaluate(
+    request: Request, directory: Path, jobs: int, progress: Progress, warn: Warn
+) -> list[Place]:
+    """Runs what is not stored; every point with its values."""
+    work = list(_jobs(request, directory))
+    total, done = sum(len(job.plan) for job in work), 0
+    places: dict[tuple[str, str], Place] = {}
+    for job in work:
+        before = done
+
+        def told(now: int, _: int, before: int = before) -> None:
+            progress(before + now, total)
+
+        run.sweep(job.plan, job.directory, jobs, progress=told, warn=warn, keep_samples=False)
+        done += len(job.plan)
+        _gather(job, places, warn)
+    return list(places.values())
+
+
+def _jobs(request: Request, directory: Path) -> list[_Job]:
+    """Every sweep, checked before the first run."""
+    controls = {text: _control(text) for text in request.every}
+    return [
+        _Job(
+            experiment,
+            path,
+            text,
+            plan(with_control(scenario, control)),
+            directory / "sweeps" / experiment.name / path / _folder(text),
+        )
+        for experiment in request.chosen()
+        for path, scenario in experiment.cases(quick=request.quick)
+        for text, control in controls.items()
+    ]
+
+
+def _control(text: str) -> Any:
+    """A name, or a table as TOML writes it; refused where the first experiment refuses it."""
+    control = parse_value("CCA", text)
+    _, scenario = next(iter(SUITE[0].cases(quick=True)))
+    try:
+        with_control(scenario, control)
+    except ScenarioError as error:
+        raise ScenarioError(f"CCA {text}: {error}") from None
+    return control
+
+
+def _folder(text: str) -> str:
+    return re.sub(r"[^\w.-]+", "-", text).strip("-")
+
+
+def _gather(job: _Job, places: dict[tuple[str, str], Place], warn: Warn) -> None:
+    for point, error in table.failures(job.directory)[:1]:
+        warn(f"{job.experiment.name}, {job.path}, {job.control}: {point}: {error}")
+    rows = table.ask(job.directory, lambda rows: rows.filter(pl.col("scope") != "run").collect())
+    if rows is None or not len(rows):
+        return
+    paths = [path for path in job.plan.grid if path in coordinate_paths(rows.schema)]
+    for coordinates, of in rows.group_by(paths or pl.lit(""), maintain_order=True):
+        point = _point(job, dict(zip(paths, coordinates, strict=False)))
+        place = places.setdefault((job.experiment.name, point), Place(job.experiment, point))
+        for measure in job.experiment.measures:
+            values = _values(of, measure, job.plan.replications)
+            place.values.setdefault(measure, {})[job.control] = values
+
+
+def _point(job: _Job, coordinates: Mapping[str, Any]) -> str:
+    """The path, or the values of the grid."""
+    told = [f"{table.short(axis, list(job.plan.grid))} = {v}" for axis, v in coordinates.items()]
+    return ", ".join([job.path] * bool(job.experiment.paths) + told) or "default"
+
+
+def _values(rows: pl.DataFrame, measure: Measure, replications: int) -> Values:
+    """By replication, NaN where undefined; of flows and groups those under test."""
+    scope, name = measure
+    mine = rows.filter(pl.col("scope") == scope)
+    if scope == "flow":
+        mine = mine.filter(pl.col("label") == TESTED)
+    if scope == "group":
+        mine = mine.filter(pl.col("id") == f"label:{TESTED}")
+    means = mine.group_by("replication").agg(pl.col(name).cast(pl.Float64).mean())
+    values = np.full(replications, np.nan)
+    values[means["replication"].to_numpy()] = means[name].fill_null(np.nan).to_numpy()
+    return values
