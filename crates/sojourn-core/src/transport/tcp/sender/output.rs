@@ -123,15 +123,23 @@ impl Sender {
     }
 
     /// What the congestion window lets go next.
+    #[inline]
     fn choose(&mut self, now: Time) -> Next {
+        let lost = self.board.lost_out() > 0;
         let new_data_first = self.recovery.new_data_first;
-        if new_data_first && self.takes_from_batch(now) {
-            return Next::New;
-        }
-        if let Some(seq) = self.due_retransmission(now) {
+        if lost
+            && !new_data_first
+            && let Some(seq) = self.due_retransmission(now)
+        {
             return Next::Again(seq);
         }
-        if !new_data_first && self.takes_from_batch(now) { Next::New } else { Next::Nothing }
+        if self.takes_from_batch(now) {
+            return Next::New;
+        }
+        if lost && new_data_first {
+            return self.due_retransmission(now).map_or(Next::Nothing, Next::Again);
+        }
+        Next::Nothing
     }
 
     /// Whether a new segment goes, as part of a large one.
@@ -178,9 +186,6 @@ impl Sender {
 
     /// The first lost segment that waits to be retransmitted.
     fn due_retransmission(&mut self, now: Time) -> Option<u32> {
-        if self.board.lost_out() == 0 {
-            return None;
-        }
         let seq = self.board.next_to_retransmit()?;
         if seq == self.board.una() && !self.timer.is_some_and(|t| t.kind == TimerKind::Reordering) {
             self.start_rto(now);
