@@ -95,6 +95,7 @@ pub struct AckSample {
 
 /// What happened to the connection other than a plain ACK.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Event {
     /// Loss was inferred and fast recovery begins: choose a new `ssthresh`. Unless the control
     /// owns recovery, the sender's proportional rate reduction walks the window there.

@@ -59,6 +59,7 @@ pub struct Opaque {
 
 /// The transport's header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Header {
     /// TCP, from the end that sends data.
     Segment(TcpSegment),

@@ -164,7 +164,7 @@ impl FlowQueues {
         self.queues[index].deficit -= bytes as i64;
     }
 
-    /// The queue that [`Self::next`] gave was found empty: a new one makes one pass through the
+    /// The queue that [`Self::turn`] gave was found empty: a new one makes one pass through the
     /// old ones, so that it cannot starve them by emptying and coming back; an old one leaves.
     pub fn retire(&mut self) {
         let from_new = self.new.head != NONE;
