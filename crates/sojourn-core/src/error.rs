@@ -2,6 +2,7 @@
 //! of the simulator itself, which ends the run ([`Fault`]).
 
 use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use crate::units::Time;
 
@@ -101,3 +102,36 @@ impl fmt::Display for Fault {
 }
 
 impl std::error::Error for Fault {}
+
+/// Why a component has ended the run.
+#[derive(Debug)]
+pub(crate) struct Ended {
+    component: String,
+    message: String,
+}
+
+impl Ended {
+    /// As the fault of a run that had come to `time`.
+    pub fn at(self, time: Time) -> Fault {
+        Fault { time, component: self.component, message: self.message }
+    }
+
+    /// As the refusal of a scenario whose run had not begun.
+    pub fn before_the_run(self) -> FieldError {
+        FieldError::new(self.component, self.message)
+    }
+}
+
+/// Ends the run from within a component whose calls return no errors, such as a control that comes
+/// from outside: [`Simulation::advance`](crate::sim::Simulation::advance) returns the [`Fault`].
+pub fn end_run(component: impl Into<String>, message: impl Into<String>) -> ! {
+    resume_unwind(Box::new(Ended { component: component.into(), message: message.into() }))
+}
+
+/// The value of `work`, unless a component ends the run meanwhile.
+pub(crate) fn unless_ended<T>(work: impl FnOnce() -> T) -> Result<T, Ended> {
+    catch_unwind(AssertUnwindSafe(work)).map_err(|payload| match payload.downcast() {
+        Ok(ended) => *ended,
+        Err(panic) => resume_unwind(panic),
+    })
+}

@@ -216,4 +216,6 @@ pub struct ControlInit {
     pub base_rtt: Span,
     /// Names the control's random draws.
     pub random: StreamKey,
+    /// The flow's number, for messages.
+    pub flow: u32,
 }

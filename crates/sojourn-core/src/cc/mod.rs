@@ -61,6 +61,7 @@ pub mod hystart_pp;
 mod interface;
 pub mod jiffies;
 pub mod law;
+pub mod outside;
 pub mod round_rtt;
 pub mod sce_window;
 /// What `sojourn new cca` writes must compile and pass its own test.

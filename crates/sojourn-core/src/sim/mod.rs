@@ -10,7 +10,7 @@ mod random_runs;
 mod recorded_runs;
 mod timer;
 
-use crate::error::{Fault, FieldError};
+use crate::error::{Ended, Fault, FieldError, unless_ended};
 use crate::net::Network;
 use crate::record::Outcome;
 use crate::record::live::{Log, Sink};
@@ -46,7 +46,8 @@ impl Simulation {
     }
 
     fn build(scenario: &Scenario, log: Option<Log>) -> Result<Self, FieldError> {
-        let (net, hosts) = build::parts(scenario, log.as_ref())?;
+        let parts = unless_ended(|| build::parts(scenario, log.as_ref()));
+        let (net, hosts) = parts.map_err(Ended::before_the_run)??;
         Ok(Simulation { log, ..Simulation::of(net, hosts, Time::ZERO + scenario.duration) })
     }
 
@@ -73,9 +74,14 @@ impl Simulation {
     /// Simulates up to and including `until`, at most to the end.
     ///
     /// # Errors
-    /// If an invariant of the simulator is broken. The simulation cannot be continued then.
+    /// If an invariant of the simulator is broken, or a component ends the run. The simulation
+    /// cannot be continued then.
     pub fn advance(&mut self, until: Time) -> Result<(), Fault> {
-        self.net.advance(until.min(self.end), &mut self.hosts).map_err(|fault| *fault)
+        let end = until.min(self.end);
+        match unless_ended(|| self.net.advance(end, &mut self.hosts)) {
+            Ok(step) => step.map_err(|fault| *fault),
+            Err(ended) => Err(ended.at(self.now())),
+        }
     }
 
     /// Simulates to the end.

@@ -31,6 +31,7 @@ pub fn init() -> ControlInit {
         paced: false,
         base_rtt: Span::from_millis(100),
         random: StreamKey::root(7),
+        flow: 0,
     }
 }
 

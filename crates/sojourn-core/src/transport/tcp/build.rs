@@ -36,6 +36,7 @@ impl Registered for Tcp {
             paced: tcp.paced,
             base_rtt: init.base_rtt,
             random: init.random.child("cca"),
+            flow: tcp.forward.flow,
         };
         let control = catalogue
             .find::<Cca>(&cca.kind)

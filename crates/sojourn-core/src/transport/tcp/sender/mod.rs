@@ -166,6 +166,7 @@ impl Sender {
             paced: init.paced,
             base_rtt,
             random,
+            flow: init.forward.flow,
         }
     }
 
