@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from sojourn import _internal
+from sojourn.executors import processes
 from sojourn.metrics import RunData
+from sojourn.outside import given, inside, locate
 from sojourn.record import Add, Recording
 from sojourn.result import Result
 from sojourn.scenario import Document, Scenario, Source, expanded_flows, load, validated
@@ -57,12 +59,23 @@ def simulate(
     scenario asks to be recorded; without it, nothing is.
     """
     began = time.perf_counter()
-    outcome = _internal.run(json.dumps(canonical), progress, record)
+    outcome = _core(canonical, progress, record)
     wall = time.perf_counter() - began
     totals: Mapping[str, Any] = outcome.pop("totals")
     network = json.loads(outcome.pop("network"))
     timing = {name: float(value) for name, value in totals.items()} | {"wall_seconds": wall}
     return RunData(canonical, outcome, network, cache(partial(_alone, canonical))), timing
+
+
+def _core(
+    canonical: Document, progress: Progress | None, record: Add | None
+) -> dict[str, Any]:
+    """The core's columns; in a process of its own if controls bring their code along."""
+    text, outside = json.dumps(canonical), locate.controls(canonical)
+    if not outside:
+        return _internal.run(text, progress, record)
+    classes = given.pickled(str(table["digest"]) for table in outside)
+    return processes.call(inside.run, text, classes, progress=progress, record=record)
 
 
 def _alone(canonical: Document) -> Sequence[RunData]:

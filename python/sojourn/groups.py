@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sojourn.metrics.registry import Values
+from sojourn.names import control_name
 from sojourn.numbers import number
 from sojourn.result import Result
 
@@ -100,7 +101,7 @@ def _kinds(result: Result) -> Iterator[tuple[_Kind, NDArray[np.intp]]]:
         control: Mapping[str, Any] = flow.get("cca") or {"kind": flow["transport"]}
         kind = _Kind(
             flow.get("label") or "",
-            control["kind"],
+            control_name(flow),
             json.dumps(control, sort_keys=True),
             f"{rtts[first]:.6g} ms",
         )

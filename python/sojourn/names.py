@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from pathlib import PurePath
+from typing import Any
 
 
 def unknown(what: str, name: str, known: Iterable[str], see: str = "") -> str:
@@ -15,6 +17,20 @@ def unknown(what: str, name: str, known: Iterable[str], see: str = "") -> str:
     hint = f"did you mean {near!r}? " if near else ""
     rest = f"see: {see}" if see else f"allowed: {', '.join(names) or 'none'}"
     return f"unknown {what} {name!r}; {hint}{rest}"
+
+
+def control_name(flow: Mapping[str, Any]) -> str:
+    """What tables and figures call a flow's control: its kind, of one from outside its class or its
+    file; the transport of a flow without control.
+    """
+    control = flow.get("cca")
+    if not control:
+        return str(flow["transport"])
+    if control["kind"] == "python":
+        return str(control["class"])
+    if control["kind"] == "library":
+        return PurePath(control["path"]).stem.removeprefix("lib")
+    return str(control["kind"])
 
 
 def _nearest(name: str, names: list[str]) -> str | None:

@@ -13,6 +13,7 @@ from sojourn.groups import Group, extremes, groups, quantiles
 from sojourn.metrics import Scope, compute, metrics
 from sojourn.metrics.registry import Values
 from sojourn.metrics.warnings import RunWarning, brief, warnings_of
+from sojourn.names import control_name
 from sojourn.numbers import number
 from sojourn.quantity import number as amount
 from sojourn.result import Result, flow_identities
@@ -174,7 +175,7 @@ def _flows(result: Result) -> str:
     canonical = result.scenario.canonical
     kinds: Counter[str] = Counter()
     for flow in canonical["flows"]:
-        control = flow["cca"]["kind"] if flow.get("cca") else flow["transport"]
+        control = control_name(flow)
         kinds[flow.get("label") or control] += flow.get("count", 1)
     count = kinds.total()
     if not count:

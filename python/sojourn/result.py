@@ -14,6 +14,7 @@ import polars as pl
 
 from sojourn.errors import SojournError
 from sojourn.metrics import Metric, RunData, Scope, Values, compute, metrics
+from sojourn.names import control_name
 from sojourn.notebook import describe, html
 from sojourn.record import Record
 from sojourn.scenario import Scenario, expanded_flows
@@ -209,7 +210,7 @@ def flow_identities(canonical: Mapping[str, Any]) -> list[dict[str, Any]]:
     return [
         {
             "id": index,
-            "cca": flow["cca"]["kind"] if flow.get("cca") else flow["transport"],
+            "cca": control_name(flow),
             "label": flow.get("label"),
         }
         for index, flow in enumerate(expanded_flows(canonical))

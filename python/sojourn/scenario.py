@@ -15,6 +15,7 @@ from sojourn import _internal, traces
 from sojourn.errors import ScenarioError, ScenarioWarning
 from sojourn.experiments import located
 from sojourn.names import unknown
+from sojourn.outside.locate import settle
 
 #: A path to a TOML file, TOML text (with a line break), or the same as a mapping.
 Source = str | Path | Mapping[str, Any]
@@ -59,6 +60,7 @@ def read(source: Source) -> Document:
             raise ScenarioError(f"{path}: cannot be read: {reason}") from None
         document = dict(json.loads(_internal.toml_to_json(text)))
         traces.inline(document, path.parent)
+        settle(document, path.parent)
         return document
     return dict(json.loads(_internal.toml_to_json(text)))
 
@@ -77,6 +79,7 @@ def validated(document: Document) -> Scenario:
     """Validates a document; its ``sweep`` table is set aside."""
     document = copy.deepcopy(dict(document))
     traces.inline(document, Path())
+    settle(document, Path())
     sweep = document.pop("sweep", None)
     try:
         text = json.dumps(document)

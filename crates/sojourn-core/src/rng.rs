@@ -33,6 +33,11 @@ impl StreamKey {
         StreamKey(mix(self.0.wrapping_add(index.wrapping_mul(0xD1B5_4A32_D192_ED03)) ^ 0xA5A5))
     }
 
+    /// The seed of this stream, for generators that are not ours.
+    pub fn seed(self) -> u64 {
+        self.0
+    }
+
     /// A sequential generator for this stream.
     pub fn stream(self) -> Stream {
         Xoshiro256PlusPlus::seed_from_u64(self.0)

@@ -35,6 +35,19 @@ pub fn scenario_error(py: Python<'_>, error: &FieldError) -> PyErr {
     make().unwrap_or_else(|failure: PyErr| failure)
 }
 
+/// What Python code refused, or how it failed.
+pub fn field_error(py: Python<'_>, error: &PyErr) -> FieldError {
+    let value = error.value(py);
+    let text = |name: &str| value.getattr(name).and_then(|text| text.extract::<String>());
+    match (class(py).is_ok_and(|class| value.is_instance(class).unwrap_or(false)), text("message"))
+    {
+        (true, Ok(message)) if !message.is_empty() => {
+            FieldError::new(text("field").unwrap_or_default(), message)
+        }
+        _ => FieldError::new("", error.value(py).to_string()),
+    }
+}
+
 /// A broken invariant of the simulator.
 pub fn fault(py: Python<'_>, error: &Fault) -> PyErr {
     failure(py, error.to_string(), error.time)

@@ -1,22 +1,41 @@
 //! The core as a Python extension module: text in, columns out, the GIL released in between.
 
+mod control;
 mod error;
 mod record;
 mod run;
 
+use std::path::PathBuf;
+use std::sync::{Arc, LazyLock};
+
 use pyo3::prelude::*;
 use serde_json::Value;
-use sojourn_core::catalogue::{builtin, to_json};
+use sojourn_core::catalogue::{builtin, own, to_json};
+use sojourn_core::registry::Catalogue;
 use sojourn_core::scenario::{Scenario, json_schema};
 use sojourn_core::spec;
 
 use error::scenario_error;
+
+/// What scenarios are read with: Sojourn's own members, and those that bring their code along.
+static CATALOGUE: LazyLock<Arc<Catalogue>> =
+    LazyLock::new(|| Arc::new(own().with(vec![control::entry()])));
 
 /// `sojourn._internal`.
 #[pymodule]
 fn _internal(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();
     module.add("ScenarioError", error::class(py)?)?;
+    module.add_class::<control::values::Init>()?;
+    module.add_class::<control::values::Ack>()?;
+    module.add_class::<control::values::RateSample>()?;
+    module.add_class::<control::values::Event>()?;
+    module.add_class::<control::values::Sent>()?;
+    module.add_class::<control::values::Lost>()?;
+    module.add_class::<control::values::Decision>()?;
+    module.add("CALLBACKS", sojourn_abi::note::NAMES)?;
+    module.add_function(wrap_pyfunction!(keep_note_in, module)?)?;
+    module.add_function(wrap_pyfunction!(end_with, module)?)?;
     module.add_function(wrap_pyfunction!(toml_to_json, module)?)?;
     module.add_function(wrap_pyfunction!(validate, module)?)?;
     module.add_function(wrap_pyfunction!(base_rtts, module)?)?;
@@ -73,11 +92,28 @@ fn engine_build() -> &'static str {
     env!("SOJOURN_ENGINE_BUILD")
 }
 
+/// Keeps a note of the running callback of a control from outside in this file (`note.rs`).
+#[pyfunction]
+fn keep_note_in(path: PathBuf) -> PyResult<()> {
+    Ok(sojourn_abi::note::keep_in(&path)?)
+}
+
+/// Ends this process when its parent is another than `parent`, whatever else it is doing.
+#[pyfunction]
+fn end_with(parent: u32) {
+    std::thread::spawn(move || {
+        while std::os::unix::process::parent_id() == parent {
+            std::thread::sleep(std::time::Duration::from_secs(1));
+        }
+        std::process::abort();
+    });
+}
+
 /// Reads a scenario from JSON.
 fn parse(py: Python<'_>, text: &str) -> PyResult<Scenario> {
     let value: Value = serde_json::from_str(text).map_err(|error| {
         let message = format!("not valid JSON: {error}");
         scenario_error(py, &sojourn_core::error::FieldError::new("", message))
     })?;
-    Scenario::from_json(&value).map_err(|error| scenario_error(py, &error))
+    Scenario::read(&value, Arc::clone(&CATALOGUE)).map_err(|error| scenario_error(py, &error))
 }

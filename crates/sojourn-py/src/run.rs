@@ -7,6 +7,7 @@ use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use sojourn_core::record::{Outcome, Table, Values};
+use sojourn_core::scenario::Scenario;
 use sojourn_core::sim::Simulation;
 use sojourn_core::units::{Span, Time};
 
@@ -41,10 +42,12 @@ pub fn run<'py>(
     };
     let mut simulation = simulation.map_err(refused)?;
     let end = simulation.end();
+    // Taking the GIL anew for every callback would cost more than the callback.
+    let attached = calls_python(&scenario);
     let mut slice = Span::from_millis(1);
     while simulation.now() < end {
         let until = simulation.now() + slice;
-        let wall = advance(py, &mut simulation, until)?;
+        let wall = advance(py, &mut simulation, until, attached)?;
         slice = slice.mul_f64((SLICE / wall).clamp(0.5, 2.0)) + Span::from_nanos(1);
         py.check_signals()?;
         failure.check(py)?;
@@ -59,11 +62,23 @@ pub fn run<'py>(
     Ok(columns)
 }
 
+/// Whether a control of the scenario is written in Python.
+fn calls_python(scenario: &Scenario) -> bool {
+    let mut controls = scenario.flows.iter().flat_map(|flow| &flow.cca);
+    controls.any(|cca| cca.kind == "python")
+}
+
 /// Advances and returns the seconds that took; a panic of the core becomes an exception.
 #[allow(clippy::disallowed_methods)] // only the length of slices depends on the clock
-fn advance(py: Python<'_>, simulation: &mut Simulation, until: Time) -> PyResult<f64> {
+fn advance(
+    py: Python<'_>,
+    simulation: &mut Simulation,
+    until: Time,
+    attached: bool,
+) -> PyResult<f64> {
     let began = Instant::now();
-    let caught = py.detach(|| catch_unwind(AssertUnwindSafe(|| simulation.advance(until))));
+    let mut advance = || catch_unwind(AssertUnwindSafe(|| simulation.advance(until)));
+    let caught = if attached { advance() } else { py.detach(advance) };
     match caught {
         Ok(Ok(())) => Ok(began.elapsed().as_secs_f64()),
         Ok(Err(error)) => Err(fault(py, &error)),

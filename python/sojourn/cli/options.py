@@ -9,6 +9,8 @@ from typing import Any
 
 import click
 
+from sojourn.cli.units import Size
+
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 set_option: Decorator = click.option(
@@ -54,3 +56,32 @@ jobs_option: Decorator = click.option(
     metavar="N",
     help="Runs at a time.",
 )
+
+
+def _limit(name: str, value: float | None) -> None:
+    """Notes a limit of what controls from outside may take."""
+    if value is not None:
+        from sojourn.executors.processes import limits
+
+        setattr(limits, name, value)
+
+
+def limit_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Limits of what a control that brings its own code may take."""
+    seconds = click.option(
+        "--control-timeout",
+        type=click.FloatRange(min=0, min_open=True),
+        metavar="SECONDS",
+        expose_value=False,
+        callback=lambda context, option, value: _limit("seconds", value),
+        help="End a run whose control from outside stays in one callback for so long (60).",
+    )
+    memory = click.option(
+        "--control-memory",
+        type=Size(),
+        metavar="SIZE",
+        expose_value=False,
+        callback=lambda context, option, value: _limit("memory", value),
+        help="What a run with controls from outside may take, such as 8 GB (4.3 GB).",
+    )
+    return seconds(memory(command))

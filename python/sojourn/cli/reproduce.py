@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING
 import click
 
 from sojourn.cli import tables
-from sojourn.cli.options import force_option, format_option, jobs_option, out_option, set_option
+from sojourn.cli.options import (
+    force_option,
+    format_option,
+    jobs_option,
+    limit_options,
+    out_option,
+    set_option,
+)
 from sojourn.cli.output import printed, warn
 from sojourn.cli.progress import progress
 
@@ -29,6 +36,7 @@ if TYPE_CHECKING:
 @jobs_option
 @out_option
 @force_option
+@limit_options
 @format_option
 def command(
     paper: str,

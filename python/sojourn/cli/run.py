@@ -10,6 +10,7 @@ from sojourn.cli.names import checked_metrics, recorded
 from sojourn.cli.options import (
     force_option,
     format_option,
+    limit_options,
     metrics_option,
     out_option,
     record_option,
@@ -31,6 +32,7 @@ from sojourn.cli.source import scenario_of
 @record_option
 @out_option
 @force_option
+@limit_options
 @format_option
 def command(
     file: Path,

@@ -8,7 +8,14 @@ from pathlib import Path
 import click
 
 from sojourn.cli import show_sweep
-from sojourn.cli.options import force_option, jobs_option, metrics_option, out_option, set_option
+from sojourn.cli.options import (
+    force_option,
+    jobs_option,
+    limit_options,
+    metrics_option,
+    out_option,
+    set_option,
+)
 from sojourn.cli.output import printed, warn
 from sojourn.cli.progress import progress
 from sojourn.cli.source import scenario_of
@@ -21,6 +28,7 @@ from sojourn.cli.units import Shard
 @jobs_option
 @out_option
 @force_option
+@limit_options
 @click.option("--seed", type=int, help="Seed of the first replication.")
 @metrics_option
 @click.option("--rows", multiple=True, metavar="PATH", help="Grid path along the rows.")

@@ -20,6 +20,21 @@ class Shard(click.ParamType[tuple[int, int]]):
         return int(part), int(parts)
 
 
+class Size(click.ParamType[int]):
+    """A number of bytes, such as ``8 GB``."""
+
+    name = "SIZE"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> int:
+        """Reads it."""
+        from sojourn.quantity import number
+
+        read = number(str(value))
+        if not (str(value).rstrip().endswith("B") and read >= 1):
+            self.fail(f"{value!r} given; expected a size such as 8 GB or 500 MB", param, ctx)
+        return int(read)
+
+
 def duration(seconds: float) -> str:
     """A time to two digits."""
     for unit, length in (("days", 86400), ("h", 3600), ("min", 60)):

@@ -6,6 +6,7 @@ from collections import Counter
 
 from sojourn.groups import Group, extremes, groups
 from sojourn.metrics.columns import mean
+from sojourn.names import control_name
 from sojourn.result import Result
 
 #: Of more flows than this, groups are shown.
@@ -18,7 +19,7 @@ BANDS = "Lines: median over the flows of a group; bands: their 5th to 95th perce
 def labels(result: Result) -> list[str]:
     """A name for each flow: its label if no other has it, or its control and id."""
     flows = [
-        (flow.get("label"), flow["cca"]["kind"] if flow.get("cca") else flow["transport"])
+        (flow.get("label"), control_name(flow))
         for flow in result.scenario.canonical["flows"]
         for _ in range(flow.get("count", 1))
     ]

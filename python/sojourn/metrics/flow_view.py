@@ -25,11 +25,6 @@ LIMITED = 0.1
 BOUNDED_TRAFFIC = frozenset({"sized"})
 
 
-def control_of(flow: Mapping[str, Any]) -> str:
-    """The name of a flow's control, or of its transport if it has none."""
-    return str(flow["cca"]["kind"] if flow.get("cca") else flow["transport"])
-
-
 class FlowView:
     """Samples of the flows, restricted to each flow's active time."""
 

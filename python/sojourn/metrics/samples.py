@@ -19,8 +19,9 @@ from typing import Any
 import numpy as np
 
 from sojourn.metrics.columns import EPSILON, Samples, Table, rate_of
-from sojourn.metrics.flow_view import FlowView, control_of
+from sojourn.metrics.flow_view import FlowView
 from sojourn.metrics.registry import Values
+from sojourn.names import control_name
 from sojourn.quantity import number
 
 
@@ -62,7 +63,7 @@ class GroupView:
     """Which flows belong to which group."""
 
     def __init__(self, flows: Sequence[Mapping[str, Any]]) -> None:
-        controls = [f"cca:{control_of(flow)}" for flow in flows]
+        controls = [f"cca:{control_name(flow)}" for flow in flows]
         labels = [f"label:{flow['label']}" if flow.get("label") else "" for flow in flows]
         #: ``cca:NAME`` and ``label:NAME``; none in a run of a single flow.
         self.ids = list(dict.fromkeys(filter(None, controls + labels))) if len(flows) > 1 else []

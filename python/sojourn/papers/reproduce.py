@@ -22,7 +22,7 @@ from sojourn.scenario import Scenario
 from sojourn.store import manifest, run_directory
 from sojourn.store.lock import exclusive
 from sojourn.store.place import clear_derived
-from sojourn.sweeps.execute import execute
+from sojourn.executors.threads import execute
 
 #: The directory of the first run, whose figures the report shows.
 EXAMPLE = "example"

@@ -18,7 +18,7 @@ from sojourn.store.place import clear_derived
 from sojourn.store.renew import renew
 from sojourn.store.samples import Samples
 from sojourn.sweeps.directory import KIND, content
-from sojourn.sweeps.execute import execute
+from sojourn.executors.threads import execute
 from sojourn.sweeps.expand import Plan, Point
 from sojourn.sweeps.known import known, place
 from sojourn.sweeps.work import Finished, run_key, work

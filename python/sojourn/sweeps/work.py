@@ -10,6 +10,7 @@ import polars as pl
 
 from sojourn.build import definitions, engine
 from sojourn.engine import simulate
+from sojourn.errors import RunError, ScenarioError
 from sojourn.scenario import Document
 from sojourn.store import rows
 from sojourn.store.renew import outcome
@@ -59,7 +60,8 @@ def work(key: str, point: Point) -> Finished:
     except (KeyboardInterrupt, SystemExit):
         raise
     except BaseException as error:  # a panic of the core is no Exception
-        message = f"{type(error).__name__}: {error}"
+        expected = isinstance(error, (RunError, ScenarioError))
+        message = str(error) if expected else f"{type(error).__name__}: {error}"
         failed_at = getattr(error, "failed_at", None)
         return Finished(rows.failure(common, point.coordinates, message, failed_at))
     common["wall_seconds"] = timing["wall_seconds"]

@@ -15,7 +15,7 @@ const LONGEST_BURST: u32 = 1_000_000;
 pub fn check(decision: &Decision) -> Result<(), String> {
     let Decision { cwnd, ssthresh, pacing_rate, burst, .. } = *decision;
     let refuse = |field: &str, given: u64, allowed: String| {
-        Err(format!("the decision's {field} is {given}; allowed: {allowed}"))
+        Err(format!("{field} is {given}; allowed: {allowed}"))
     };
     if cwnd == 0 || u64::from(cwnd) > MOST_PACKETS {
         return refuse("cwnd", cwnd.into(), format!("1 to {MOST_PACKETS} segments"));
@@ -48,6 +48,9 @@ mod tests {
         assert!(bad(Decision { cwnd: u32::MAX, ..good }).contains("cwnd is 4294967295"));
         assert!(bad(Decision { ssthresh: 0, ..good }).contains("ssthresh is 0"));
         assert!(bad(Decision { burst: Some(0), ..good }).contains("burst is 0"));
-        assert!(bad(Decision { pacing_rate: Some(Rate::from_bps(0)), ..good }).contains("pacing_rate is 0"));
+        assert!(
+            bad(Decision { pacing_rate: Some(Rate::from_bps(0)), ..good })
+                .contains("pacing_rate is 0")
+        );
     }
 }

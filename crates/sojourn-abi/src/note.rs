@@ -1,0 +1,141 @@
+//! A note of which callback of a control from outside is running, in a file that other processes
+//! read: it outlives this process, however that ends.
+//!
+//! The file holds, as the machine's integers, a count of callbacks (u64), the simulated time in
+//! nanoseconds (u64), the flow (u32) and the callback (u32, 0 for none).
+
+use std::fs::OpenOptions;
+use std::io;
+use std::path::Path;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
+
+use memmap2::MmapMut;
+use sojourn_core::units::Time;
+
+/// What a control from outside is called for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Callback {
+    /// Making it.
+    New = 1,
+    /// The names below are those of its methods.
+    OnAck,
+    /// As its name.
+    OnCongestion,
+    /// As its name.
+    Decision,
+    /// As its name.
+    OnEstablished,
+    /// As its name.
+    OnSent,
+    /// As its name.
+    OnPacketLost,
+    /// As its name.
+    NextTimer,
+    /// As its name.
+    OnTimer,
+    /// As its name.
+    Save,
+    /// As its name.
+    Undo,
+    /// As its name.
+    Observe,
+}
+
+/// The names of the callbacks in their order; the first stands for none.
+pub const NAMES: [&str; 13] = [
+    "",
+    "__init__",
+    "on_ack",
+    "on_congestion",
+    "decision",
+    "on_established",
+    "on_sent",
+    "on_packet_lost",
+    "next_timer",
+    "on_timer",
+    "save",
+    "undo",
+    "observe",
+];
+
+impl Callback {
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        NAMES[self as usize]
+    }
+}
+
+#[repr(C)]
+struct Note {
+    count: AtomicU64,
+    time: AtomicU64,
+    flow: AtomicU32,
+    callback: AtomicU32,
+}
+
+static NOTE: OnceLock<&'static Note> = OnceLock::new();
+
+/// Keeps the note in this file from now on, for the life of the process.
+///
+/// # Errors
+/// If the file cannot be mapped.
+pub fn keep_in(path: &Path) -> io::Result<()> {
+    let file = OpenOptions::new().read(true).write(true).open(path)?;
+    file.set_len(size_of::<Note>() as u64)?;
+    // SAFETY: nobody shortens the file, whose other readers only look at single integers.
+    let map = Box::leak(Box::new(unsafe { MmapMut::map_mut(&file)? }));
+    // SAFETY: a mapping begins at a page, is long enough, is never unmapped, and any bytes are
+    // integers.
+    let note = unsafe { &*map.as_ptr().cast::<Note>() };
+    NOTE.get_or_init(|| note);
+    Ok(())
+}
+
+/// A callback begins.
+#[inline]
+pub fn enter(flow: u32, callback: Callback, now: Time) {
+    if let Some(note) = NOTE.get() {
+        note.time.store(now.as_nanos(), Relaxed);
+        note.flow.store(flow, Relaxed);
+        note.callback.store(callback as u32, Relaxed);
+    }
+}
+
+/// It is over.
+#[inline]
+pub fn leave() {
+    if let Some(note) = NOTE.get() {
+        note.callback.store(0, Relaxed);
+        note.count.store(note.count.load(Relaxed) + 1, Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_file_says_what_is_running() {
+        let path = std::env::temp_dir().join(format!("sojourn-note-{}", std::process::id()));
+        std::fs::write(&path, []).unwrap();
+        keep_in(&path).unwrap();
+        let read = || {
+            let bytes = std::fs::read(&path).unwrap();
+            let word = |at: usize| u32::from_ne_bytes(bytes[at..at + 4].try_into().unwrap());
+            (word(0), word(8), word(16), word(20))
+        };
+        enter(7, Callback::OnAck, Time::from_nanos(1_000));
+        assert_eq!(read(), (0, 1_000, 7, 2));
+        leave();
+        assert_eq!(read(), (1, 1_000, 7, 0));
+        std::fs::remove_file(&path).unwrap();
+    }
+
+    #[test]
+    fn callbacks_have_their_names() {
+        assert_eq!(Callback::OnAck.name(), "on_ack");
+        assert_eq!(Callback::Observe.name(), *NAMES.last().unwrap());
+    }
+}

@@ -1,0 +1,65 @@
+//! What a control written in Python returns, checked.
+
+use pyo3::prelude::*;
+use pyo3::types::PyString;
+use sojourn_core::cc::{self, INFINITE_SSTHRESH, outside};
+use sojourn_core::observe::Observed;
+use sojourn_core::units::{Rate, Span, Time};
+
+use super::values::Decision;
+
+/// A decision that a sender can follow, or what is wrong with it.
+pub fn decision(answer: &Bound<'_, PyAny>) -> Result<cc::Decision, String> {
+    let Ok(given) = answer.cast::<Decision>() else {
+        return Err(format!("returned {}; expected a Decision", shown(answer)));
+    };
+    let given = given.get();
+    let whole = |field: &str, value: f64| {
+        if value.is_nan() {
+            return Err(format!("{field} is NaN"));
+        }
+        // Beyond the integer's range it saturates, and is refused below.
+        Ok(value as u32)
+    };
+    let decided = cc::Decision {
+        cwnd: whole("cwnd", given.cwnd)?,
+        ssthresh: whole("ssthresh", given.ssthresh)?.min(INFINITE_SSTHRESH),
+        pacing_rate: match given.pacing_rate {
+            Some(rate) if rate.is_nan() => return Err("pacing_rate is NaN".into()),
+            rate => rate.map(|rate| Rate::from_bps(rate as u64)),
+        },
+        burst: given.burst.map(|burst| whole("burst", burst)).transpose()?,
+        owns_recovery: given.owns_recovery,
+    };
+    outside::check(&decided)?;
+    Ok(decided)
+}
+
+/// The time that `next_timer` returned, not before `now`.
+pub fn timer(answer: &Bound<'_, PyAny>, now: Time) -> Result<Option<Time>, String> {
+    if answer.is_none() {
+        return Ok(None);
+    }
+    match answer.extract::<f64>() {
+        Ok(seconds) if !seconds.is_nan() => {
+            Ok(Some((Time::ZERO + Span::from_secs_f64(seconds)).max(now)))
+        }
+        _ => Err(format!("returned {}; expected seconds or None", shown(answer))),
+    }
+}
+
+/// A value that `observe` returned.
+pub fn observed<'a>(value: &'a Bound<'_, PyAny>) -> Result<Option<Observed<'a>>, String> {
+    if value.is_none() {
+        return Ok(None);
+    }
+    if let Ok(text) = value.cast::<PyString>() {
+        return text.to_str().map(|text| Some(text.into())).map_err(|error| error.to_string());
+    }
+    let number = value.extract::<f64>();
+    number.map(|number| Some(number.into())).map_err(|_| format!("observed {}", shown(value)))
+}
+
+fn shown(object: &Bound<'_, PyAny>) -> String {
+    object.repr().map_or_else(|_| "something".to_owned(), |text| text.to_string())
+}

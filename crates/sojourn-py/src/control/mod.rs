@@ -1,0 +1,205 @@
+//! A congestion control that is a class in a Python file, used as it is.
+//!
+//! Model: the class itself; `path` is its file and `class` its name. Further keys are the fields of
+//! the class's dataclass `Params`. `sojourn.cca` has the classes that it works with.
+
+mod border;
+pub mod values;
+
+use std::cell::Cell;
+
+use pyo3::call::PyCallArgs;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use serde_json::{Map, Value};
+use sojourn_abi::note::{self, Callback};
+use sojourn_core::cc::{
+    self, AckSample, CongestionControl, ControlInit, EcnMode, Event, Lost, Make, Sent,
+};
+use sojourn_core::error::{FieldError, end_run};
+use sojourn_core::observe::Observer;
+use sojourn_core::registry::{Catalogue, Entry, Listing};
+use sojourn_core::spec::Cca;
+use sojourn_core::units::{Span, Time};
+
+use crate::error::field_error;
+
+/// The entry `python`.
+pub fn entry() -> Entry<Cca> {
+    let make: Make = |params, init, _| Ok(Box::new(PythonControl::new(params, init)?));
+    Entry {
+        listing: Listing {
+            name: "python",
+            source: include_str!("mod.rs"),
+            schema: || outside_schema(&["path", "class"]),
+            canonical: |params, _: &Catalogue| canonical("python", params),
+        },
+        facts: cc::CcaFacts { ecn: EcnMode::Off, follows_stack: false },
+        make,
+    }
+}
+
+/// The schema of a control whose parameters its file says.
+pub fn outside_schema(required: &[&str]) -> Value {
+    let keys =
+        required.iter().map(|key| ((*key).to_owned(), serde_json::json!({"type": "string"})));
+    serde_json::json!({ "type": "object", "properties": Map::from_iter(keys), "required": required })
+}
+
+/// The parameters of a control from outside with every default filled in, by the package.
+pub fn canonical(kind: &str, params: &Map<String, Value>) -> Result<Value, FieldError> {
+    Python::attach(|py| {
+        let text = Value::from_iter(params.clone()).to_string();
+        let hook = py.import("sojourn.outside.hooks")?.getattr("canonical")?;
+        hook.call1((kind, text))?.extract::<String>()
+    })
+    .map_err(|error| Python::attach(|py| field_error(py, &error)))
+    .and_then(|text| {
+        serde_json::from_str(&text).map_err(|error| FieldError::new("", error.to_string()))
+    })
+}
+
+/// A control whose callbacks are Python methods.
+struct PythonControl {
+    flow: u32,
+    class: String,
+    /// Its bound methods by callback; `None` for those that it leaves to the base class.
+    methods: [Option<Py<PyAny>>; note::NAMES.len()],
+    /// Of the latest callback.
+    now: Cell<Time>,
+    timer: Cell<Option<Time>>,
+}
+
+impl PythonControl {
+    fn new(params: &Map<String, Value>, init: &ControlInit) -> Result<Self, FieldError> {
+        note::enter(init.flow, Callback::New, init.now);
+        let made = Python::attach(|py| {
+            let text = Value::from_iter(params.clone()).to_string();
+            let hook = py.import("sojourn.outside.hooks")?.getattr("make")?;
+            methods(&hook.call1((text, values::Init::from(init)))?)
+        });
+        note::leave();
+        let methods = made.map_err(|error| Python::attach(|py| field_error(py, &error)))?;
+        let class = params.get("class").and_then(Value::as_str).unwrap_or_default().to_owned();
+        let (now, timer) = (Cell::new(init.now), Cell::new(None));
+        Ok(PythonControl { flow: init.flow, class, methods, now, timer })
+    }
+
+    /// Calls a method, if the class has it; whatever is wrong with that ends the run.
+    fn call<'py, A: PyCallArgs<'py>, T>(
+        &self,
+        py: Python<'py>,
+        callback: Callback,
+        arguments: A,
+        read: impl FnOnce(&Bound<'py, PyAny>) -> Result<T, String>,
+    ) -> Option<T> {
+        let method = self.methods[callback as usize].as_ref()?;
+        note::enter(self.flow, callback, self.now.get());
+        let answer = method.bind(py).call1(arguments);
+        note::leave();
+        let told = match answer {
+            Ok(answer) => match read(&answer) {
+                Ok(value) => return Some(value),
+                Err(wrong) => wrong,
+            },
+            Err(error) => with_traceback(py, &error),
+        };
+        let component = format!("control of flow {}", self.flow);
+        end_run(component, format!("{}.{}: {told}", self.class, callback.name()))
+    }
+
+    /// Tells it something at `now`, and asks when it wants to be called next.
+    fn tell<A: for<'py> PyCallArgs<'py>>(&self, callback: Callback, now: Time, arguments: A) {
+        if self.methods[callback as usize].is_none() {
+            return;
+        }
+        self.now.set(now);
+        Python::attach(|py| {
+            self.call(py, callback, arguments, |_| Ok(()));
+            let timer = self.call(py, Callback::NextTimer, (), |time| border::timer(time, now));
+            self.timer.set(timer.flatten());
+        });
+    }
+}
+
+/// The methods of a control that are its own.
+fn methods(control: &Bound<'_, PyAny>) -> PyResult<[Option<Py<PyAny>>; note::NAMES.len()]> {
+    let base = control.py().import("sojourn.cca")?.getattr("Control")?;
+    let mut methods = [const { None }; note::NAMES.len()];
+    for (name, method) in note::NAMES.iter().zip(&mut methods).skip(Callback::OnAck as usize) {
+        let Ok(own) = control.get_type().getattr(name) else { continue };
+        if !base.getattr(name).is_ok_and(|inherited| own.is(&inherited)) {
+            *method = Some(control.getattr(name)?.unbind());
+        }
+    }
+    Ok(methods)
+}
+
+/// The exception's own words, then where it was raised.
+fn with_traceback(py: Python<'_>, error: &PyErr) -> String {
+    let lines = || -> PyResult<Vec<String>> {
+        let format = py.import("traceback")?.getattr("format_exception")?;
+        format.call1((error.get_type(py), error.value(py), error.traceback(py)))?.extract()
+    };
+    let lines = lines().unwrap_or_default().concat();
+    format!("{error}\n{}", lines.trim_end())
+}
+
+impl CongestionControl for PythonControl {
+    fn on_ack(&mut self, now: Time, ack: &AckSample) {
+        self.tell(Callback::OnAck, now, (now.as_secs_f64(), values::Ack::from(ack)));
+    }
+
+    fn on_congestion(&mut self, now: Time, event: &Event) {
+        self.tell(Callback::OnCongestion, now, (now.as_secs_f64(), values::Event::from(event)));
+    }
+
+    fn decision(&self) -> cc::Decision {
+        let decided = Python::attach(|py| self.call(py, Callback::Decision, (), border::decision));
+        decided.expect("a class without this method is refused")
+    }
+
+    fn on_established(&mut self, now: Time, rtt: Span) {
+        self.tell(Callback::OnEstablished, now, (now.as_secs_f64(), rtt.as_secs_f64()));
+    }
+
+    fn on_sent(&mut self, now: Time, sent: &Sent) {
+        self.tell(Callback::OnSent, now, (now.as_secs_f64(), values::Sent::from(sent)));
+    }
+
+    fn on_packet_lost(&mut self, now: Time, lost: &Lost) {
+        self.tell(Callback::OnPacketLost, now, (now.as_secs_f64(), values::Lost::from(lost)));
+    }
+
+    fn next_timer(&self) -> Option<Time> {
+        self.timer.get()
+    }
+
+    fn on_timer(&mut self, now: Time) {
+        self.timer.set(None);
+        self.tell(Callback::OnTimer, now, (now.as_secs_f64(),));
+    }
+
+    fn save(&mut self) {
+        self.tell(Callback::Save, self.now.get(), ());
+    }
+
+    fn undo(&mut self, now: Time) {
+        self.tell(Callback::Undo, now, (now.as_secs_f64(),));
+    }
+
+    fn observe(&self, out: &mut Observer<'_>) {
+        Python::attach(|py| {
+            self.call(py, Callback::Observe, (), |answer| {
+                let values = answer.cast::<PyDict>();
+                let values = values.map_err(|_| "returned no dict of names and values")?;
+                for (name, value) in values {
+                    if let Some(value) = border::observed(&value)? {
+                        out(&name.to_string(), value);
+                    }
+                }
+                Ok(())
+            })
+        });
+    }
+}

@@ -1,0 +1,353 @@
+//! What a control written in Python is told, and what it decides, as Python objects. Times and
+//! spans are in seconds, rates in bits per second.
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyString;
+use sojourn_core::cc::{self, AckSample, CaState, ControlInit};
+use sojourn_core::units::Span;
+
+/// One of a few words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Word(pub &'static str);
+
+const WORDS: [&str; 12] = [
+    "open",
+    "disorder",
+    "cwr",
+    "recovery",
+    "loss",
+    "ecn",
+    "rto",
+    "reduction_end",
+    "recovered",
+    "tx_start",
+    "restart",
+    "undo",
+];
+
+impl<'py> IntoPyObject<'py> for Word {
+    type Target = PyString;
+    type Output = Bound<'py, PyString>;
+    type Error = std::convert::Infallible;
+
+    fn into_pyobject(self, py: Python<'py>) -> Result<Self::Output, Self::Error> {
+        Ok(PyString::intern(py, self.0))
+    }
+}
+
+impl FromPyObject<'_, '_> for Word {
+    type Error = PyErr;
+
+    fn extract(obj: Borrowed<'_, '_, PyAny>) -> PyResult<Self> {
+        let text: String = obj.extract()?;
+        let known = WORDS.iter().find(|word| **word == text);
+        known.map(|word| Word(word)).ok_or_else(|| {
+            PyValueError::new_err(format!("{text:?} given; expected one of {}", WORDS.join(", ")))
+        })
+    }
+}
+
+/// A class of which Python reads the fields, and which tests make by naming some of them.
+macro_rules! told {
+    ($(#[$meta:meta])* $type:ident {
+        $($(#[$doc:meta])* $field:ident: $kind:ty = $default:expr),* $(,)?
+    }) => {
+        $(#[$meta])*
+        #[pyclass(frozen, get_all, from_py_object, module = "sojourn.cca")]
+        #[derive(Clone, Debug)]
+        pub struct $type {
+            $($(#[$doc])* pub $field: $kind),*
+        }
+
+        #[pymethods]
+        impl $type {
+            #[new]
+            #[pyo3(signature = (*, $($field = $default),*))]
+            #[allow(clippy::too_many_arguments)]
+            fn new($($field: $kind),*) -> Self {
+                $type { $($field),* }
+            }
+
+            fn __repr__(&self) -> String {
+                format!("{self:?}")
+            }
+        }
+    };
+}
+
+told! {
+    /// What a control is told about the connection it serves.
+    Init {
+        /// Initial window in segments.
+        initial_window: u32 = 10,
+        /// Payload bytes of a full segment.
+        mss: u32 = 1448,
+        /// IP packet size of a full segment in bytes.
+        packet_size: u32 = 1500,
+        /// When the connection is created, in seconds.
+        now: f64 = 0.0,
+        /// Whether the sender paces all controls (host queue `fq`).
+        paced: bool = false,
+        /// For the control's random draws: `random.Random(init.seed)`.
+        seed: u64 = 1,
+    }
+}
+
+told! {
+    /// A delivery-rate sample (Linux `struct rate_sample`).
+    RateSample {
+        /// Segments delivered over `interval`; `None` when no valid sample could be taken.
+        delivered: Option<u32> = None,
+        /// Length of the interval in seconds: the longer of its send and its ACK phase.
+        interval: f64 = 0.0,
+        /// The sender's `delivered` count when the sampled segment was sent.
+        prior_delivered: u64 = 0,
+        /// The sender's `delivered_ce` count when the sampled segment was sent.
+        prior_delivered_ce: u64 = 0,
+        /// The sender's `lost` count when the sampled segment was sent.
+        prior_lost: u64 = 0,
+        /// Segments in flight when the sampled segment was sent (it included).
+        tx_in_flight: u32 = 0,
+        /// Whether the sample was limited by the application.
+        app_limited: bool = false,
+        /// Whether the sampled segment had been retransmitted.
+        retransmitted: bool = false,
+    }
+}
+
+told! {
+    /// All that the sender measured on one arriving ACK, after loss detection has run on it.
+    Ack {
+        /// Recovery state after this ACK: open, disorder, cwr, recovery or loss.
+        state: Word = Word("open"),
+        /// Whether this ACK may raise the window: new data, and no window reduction under way.
+        may_grow: bool = true,
+        /// Whether the window was what limited sending in the last round.
+        cwnd_limited: bool = true,
+        /// Segments newly acknowledged or SACKed by this ACK.
+        acked: u32 = 1,
+        /// Segments that the cumulative acknowledgment covers newly (SACKed before or not).
+        cum_acked: u32 = 1,
+        /// Segments newly marked lost on this ACK.
+        lost: u32 = 0,
+        /// This ACK's RTT sample from a segment sent once, in seconds, if it gave one.
+        rtt: Option<f64> = None,
+        /// Smoothed RTT in seconds; zero before the first sample.
+        srtt: f64 = 0.0,
+        /// Minimum RTT over the sender's window (5 minutes); infinite before the first sample.
+        min_rtt: f64 = f64::INFINITY,
+        /// Segments in flight before this ACK.
+        prior_in_flight: u32 = 0,
+        /// Segments in flight after this ACK.
+        in_flight: u32 = 0,
+        /// First segment not yet cumulatively acknowledged.
+        una: u32 = 0,
+        /// Next segment that will be sent for the first time.
+        next: u32 = 0,
+        /// Segments delivered since the connection began.
+        delivered: u64 = 0,
+        /// Of those, segments known to have been CE-marked.
+        delivered_ce: u64 = 0,
+        /// Segments marked lost since the connection began.
+        total_lost: u64 = 0,
+        /// Whether the ACK carries ECN echo.
+        ece: bool = false,
+        /// Whether the ACK carries SCE echo.
+        esce: bool = false,
+        /// Whether the sender had nothing more to send at some point of the last round.
+        app_limited: bool = false,
+        /// Whether the ACK answers a single segment late, as far as known.
+        ack_delayed: bool = false,
+        /// The delivery-rate sample.
+        rate: RateSample = RateSample::new(None, 0.0, 0, 0, 0, 0, false, false),
+    }
+}
+
+told! {
+    /// What happened to the connection other than a plain ACK. Fields that a kind of event does not
+    /// have are `None`.
+    Event {
+        /// Its kind: `loss`, `ecn`, `rto`, `reduction_end`, `recovered`, `tx_start` or `restart`.
+        kind: Word = Word("loss"),
+        /// Segments in flight (loss, ecn, rto).
+        in_flight: Option<u32> = None,
+        /// The window that the sender arrived at (`reduction_end`) or prescribes (rto, restart).
+        cwnd: Option<u32> = None,
+        /// The threshold that the stack prescribes (restart).
+        ssthresh: Option<u32> = None,
+        /// Whether to choose a new threshold: true for the first timeout of an episode (rto).
+        reduce: Option<bool> = None,
+        /// Seconds since the last data was sent (`tx_start`).
+        idle: Option<f64> = None,
+    }
+}
+
+told! {
+    /// A segment at the time of its (re)transmission.
+    Sent {
+        /// Segment number.
+        seq: u32 = 0,
+        /// Segments in flight, this one included.
+        in_flight: u32 = 1,
+        /// Whether it was sent before.
+        retransmission: bool = false,
+    }
+}
+
+told! {
+    /// A segment that has just been marked lost.
+    Lost {
+        /// Segment number.
+        seq: u32 = 0,
+        /// Segments in flight when it was last sent (it included).
+        tx_in_flight: u32 = 1,
+        /// The sender's `delivered` count when it was last sent.
+        prior_delivered: u64 = 0,
+        /// The sender's `lost` count when it was last sent.
+        prior_lost: u64 = 0,
+        /// Segments marked lost since the connection began, this one included.
+        total_lost: u64 = 1,
+        /// Whether it was sent in an application-limited phase.
+        app_limited: bool = false,
+    }
+}
+
+/// A control's decision. Fractions of segments and of bits per second are cut off.
+#[pyclass(frozen, get_all, module = "sojourn.cca")]
+#[derive(Debug)]
+pub struct Decision {
+    /// Congestion window in segments, at least 1.
+    pub cwnd: f64,
+    /// Slow-start threshold in segments; infinite for none.
+    pub ssthresh: f64,
+    /// Pacing rate in bits of payload per second; `None` leaves pacing to the sender.
+    pub pacing_rate: Option<f64>,
+    /// Segments to send back to back; `None` leaves it to the sender.
+    pub burst: Option<f64>,
+    /// Whether the control sets the window in recovery itself instead of the sender's proportional
+    /// rate reduction.
+    pub owns_recovery: bool,
+}
+
+#[pymethods]
+impl Decision {
+    #[new]
+    #[pyo3(signature = (cwnd, ssthresh, pacing_rate=None, burst=None, owns_recovery=false))]
+    fn new(
+        cwnd: f64,
+        ssthresh: f64,
+        pacing_rate: Option<f64>,
+        burst: Option<f64>,
+        owns_recovery: bool,
+    ) -> Self {
+        Decision { cwnd, ssthresh, pacing_rate, burst, owns_recovery }
+    }
+
+    fn __repr__(&self) -> String {
+        format!("{self:?}")
+    }
+}
+
+fn seconds(span: Span) -> f64 {
+    if span == Span::MAX { f64::INFINITY } else { span.as_secs_f64() }
+}
+
+impl From<&ControlInit> for Init {
+    fn from(init: &ControlInit) -> Self {
+        Init {
+            initial_window: init.initial_window,
+            mss: init.mss,
+            packet_size: init.packet_size,
+            now: init.now.as_secs_f64(),
+            paced: init.paced,
+            seed: init.random.seed(),
+        }
+    }
+}
+
+impl From<&AckSample> for Ack {
+    #[inline]
+    fn from(ack: &AckSample) -> Self {
+        Ack {
+            state: Word(match ack.state {
+                CaState::Open => "open",
+                CaState::Disorder => "disorder",
+                CaState::Cwr => "cwr",
+                CaState::Recovery => "recovery",
+                CaState::Loss => "loss",
+            }),
+            may_grow: ack.may_grow,
+            cwnd_limited: ack.cwnd_limited,
+            acked: ack.acked,
+            cum_acked: ack.cum_acked,
+            lost: ack.lost,
+            rtt: ack.rtt.map(seconds),
+            srtt: seconds(ack.srtt),
+            min_rtt: seconds(ack.min_rtt),
+            prior_in_flight: ack.prior_in_flight,
+            in_flight: ack.in_flight,
+            una: ack.una,
+            next: ack.next,
+            delivered: ack.delivered,
+            delivered_ce: ack.delivered_ce,
+            total_lost: ack.total_lost,
+            ece: ack.ece,
+            esce: ack.esce,
+            app_limited: ack.app_limited,
+            ack_delayed: ack.ack_delayed,
+            rate: RateSample {
+                delivered: ack.rate.delivered,
+                interval: seconds(ack.rate.interval),
+                prior_delivered: ack.rate.prior_delivered,
+                prior_delivered_ce: ack.rate.prior_delivered_ce,
+                prior_lost: ack.rate.prior_lost,
+                tx_in_flight: ack.rate.tx_in_flight,
+                app_limited: ack.rate.app_limited,
+                retransmitted: ack.rate.retransmitted,
+            },
+        }
+    }
+}
+
+impl From<&cc::Event> for Event {
+    fn from(event: &cc::Event) -> Self {
+        let of = |kind| Event::new(Word(kind), None, None, None, None, None);
+        match *event {
+            cc::Event::Loss { in_flight } => Event { in_flight: Some(in_flight), ..of("loss") },
+            cc::Event::Ecn { in_flight } => Event { in_flight: Some(in_flight), ..of("ecn") },
+            cc::Event::Rto { in_flight, cwnd, reduce } => Event {
+                in_flight: Some(in_flight),
+                cwnd: Some(cwnd),
+                reduce: Some(reduce),
+                ..of("rto")
+            },
+            cc::Event::ReductionEnd { cwnd } => Event { cwnd: Some(cwnd), ..of("reduction_end") },
+            cc::Event::Recovered => of("recovered"),
+            cc::Event::TxStart { idle } => Event { idle: Some(seconds(idle)), ..of("tx_start") },
+            cc::Event::Restart { cwnd, ssthresh } => {
+                Event { cwnd: Some(cwnd), ssthresh: Some(ssthresh), ..of("restart") }
+            }
+        }
+    }
+}
+
+impl From<&cc::Sent> for Sent {
+    fn from(sent: &cc::Sent) -> Self {
+        let cc::Sent { seq, in_flight, retransmission } = *sent;
+        Sent { seq, in_flight, retransmission }
+    }
+}
+
+impl From<&cc::Lost> for Lost {
+    fn from(lost: &cc::Lost) -> Self {
+        Lost {
+            seq: lost.seq,
+            tx_in_flight: lost.tx_in_flight,
+            prior_delivered: lost.prior_delivered,
+            prior_lost: lost.prior_lost,
+            total_lost: lost.total_lost,
+            app_limited: lost.app_limited,
+        }
+    }
+}

@@ -1,0 +1,80 @@
+"""A worker process: forks a child for each request, which does it and says how it went."""
+
+from __future__ import annotations
+
+import os
+import resource
+import signal
+import sys
+from collections.abc import Callable
+from functools import partial
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+from sojourn import _internal
+from sojourn.errors import ScenarioError
+from sojourn.outside import inside  # noqa: F401  (imported once, for all children)
+
+
+def main() -> None:
+    """Serves the pipe whose descriptor is the first argument, with a note in the file that is the
+    second, until its other end is closed.
+    """
+    connection, note = Connection(int(sys.argv[1])), Path(sys.argv[2])
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    while True:
+        try:
+            request = connection.recv()
+        except EOFError:
+            return
+        child = os.fork()
+        if not child:
+            _work(connection, note, *request)
+        _, status = os.waitpid(child, 0)
+        if status:
+            _end_like(status)
+
+
+def _work(
+    connection: Connection,
+    note: Path,
+    function: Callable[..., Any],
+    args: tuple[Any, ...],
+    heard: tuple[str, ...],
+    memory: int,
+) -> None:
+    """Does a request, in the child, which ends with it."""
+    _internal.end_with(os.getppid())
+    _internal.keep_note_in(note)
+    _limit_memory(memory)
+    try:
+        listeners = {name: partial(_tell, connection, name) for name in heard}
+        answer = ("value", function(*args, **listeners))
+    except ScenarioError as error:
+        answer = ("refused", error.field, error.message or str(error))
+    except BaseException as error:
+        told = str(error) if hasattr(error, "failed_at") else f"{type(error).__name__}: {error}"
+        answer = ("error", told, getattr(error, "failed_at", None))
+    connection.send(answer)
+    os._exit(0)
+
+
+def _tell(connection: Connection, name: str, *args: Any) -> None:
+    connection.send(("heard", name, args))
+
+
+def _limit_memory(memory: int) -> None:
+    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
+    most = pages * resource.getpagesize() + memory
+    resource.setrlimit(resource.RLIMIT_AS, (most, most))
+
+
+def _end_like(status: int) -> None:
+    """Ends this process as its child has ended, for the other end of the pipe to see."""
+    if os.WIFSIGNALED(status):
+        number = os.WTERMSIG(status)
+        if number != signal.SIGKILL:
+            signal.signal(number, signal.SIG_DFL)
+        os.kill(os.getpid(), number)
+    os._exit(os.waitstatus_to_exitcode(status))

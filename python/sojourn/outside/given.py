@@ -1,0 +1,101 @@
+"""Classes that a program gives itself, as ``cca = Mine`` in a notebook."""
+
+from __future__ import annotations
+
+import builtins
+import hashlib
+import inspect
+import sys
+from collections.abc import Iterable, Iterator
+from types import CodeType, ModuleType
+from typing import Any
+
+from sojourn.errors import refused
+
+#: By the digests that scenarios know them by; a worker process has those of its run.
+CLASSES: dict[str, type] = {}
+
+_PLAIN = (bool, int, float, str, bytes, type(None))
+
+
+def table(control: type) -> dict[str, Any]:
+    """How a scenario names the class.
+
+    Raises:
+        ScenarioError: if its source is not to be had, which tells one version from another.
+
+    """
+    parts = sorted(set(_sources(control, set())))
+    digest = hashlib.blake2b("\0".join(parts).encode(), digest_size=16).hexdigest()
+    CLASSES[digest] = control
+    return {"kind": "python", "class": control.__name__, "digest": digest}
+
+
+def pickled(digests: Iterable[str]) -> dict[str, bytes]:
+    """The classes of these digests for another process: with their code, not as names."""
+    import cloudpickle
+
+    return {d: _by_value(cloudpickle, CLASSES[d]) for d in digests if d in CLASSES}
+
+
+def take(classes: dict[str, bytes]) -> None:
+    """Makes classes from another process known in this one."""
+    import cloudpickle
+
+    CLASSES.update({digest: cloudpickle.loads(code) for digest, code in classes.items()})
+
+
+def _by_value(cloudpickle: Any, control: type) -> bytes:
+    module = sys.modules.get(control.__module__)
+    if module is None or control.__module__ == "__main__":
+        return bytes(cloudpickle.dumps(control))
+    cloudpickle.register_pickle_by_value(module)
+    try:
+        return bytes(cloudpickle.dumps(control))
+    finally:
+        cloudpickle.unregister_pickle_by_value(module)
+
+
+def _sources(thing: Any, seen: set[int]) -> Iterator[str]:
+    """The source of a class or function, and what it uses of its module."""
+    if id(thing) in seen or (thing.__module__ or "").partition(".")[0] in ("sojourn", "builtins"):
+        return
+    seen.add(id(thing))
+    try:
+        yield inspect.getsource(thing)
+    except (OSError, TypeError):
+        raise refused(
+            "", f"the source of {thing.__qualname__} is not to be had; define it in a file or a cell"
+        ) from None
+    if isinstance(thing, type):
+        for base in thing.__mro__[1:]:
+            yield from _sources(base, seen)
+    for function in _functions(thing):
+        for name, value in _used(function):
+            if isinstance(value, _PLAIN):
+                yield f"{name} = {value!r}"
+            elif inspect.isclass(value) or inspect.isfunction(value):
+                if value.__module__ == thing.__module__:
+                    yield from _sources(value, seen)
+
+
+def _functions(thing: Any) -> Iterator[Any]:
+    members = vars(thing).values() if isinstance(thing, type) else [thing]
+    for member in members:
+        if inspect.isfunction(member):
+            yield member
+        elif inspect.isclass(member):
+            yield from _functions(member)
+
+
+def _used(function: Any) -> Iterator[tuple[str, Any]]:
+    """The names and values of its module that a function reads."""
+    for name in _names(function.__code__):
+        value = function.__globals__.get(name, builtins)
+        if value is not builtins and not isinstance(value, ModuleType):
+            yield name, value
+
+
+def _names(code: CodeType) -> set[str]:
+    inner = (constant for constant in code.co_consts if isinstance(constant, CodeType))
+    return set(code.co_names).union(*map(_names, inner))

@@ -1,0 +1,70 @@
+"""What the core asks the package for when a scenario names a control from outside."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from sojourn.errors import refused
+from sojourn.outside import given, python_class, sources
+
+make = python_class.make
+
+#: By kind: fills in the parameters of a table. They run the control's code.
+_DESCRIBE: Mapping[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
+    "python": python_class.described,
+}
+
+
+def canonical(kind: str, text: str) -> str:
+    """A control's table with everything filled in, both in JSON.
+
+    Raises:
+        ScenarioError: naming the key, what was given and what is allowed.
+
+    """
+    table = json.loads(text)
+    if "path" in table or kind != "python":
+        table["digest"] = _digest(table)
+    elif table.get("digest") not in given.CLASSES:
+        raise refused("path", "is missing; expected the file of the class")
+    if kind == "python":
+        _check_text(table, "class", "the name of a class in the file")
+    return _described(kind, json.dumps(table))
+
+
+def described(kind: str, text: str, classes: dict[str, bytes]) -> str:
+    """The same, in a worker process."""
+    given.take(classes)
+    return json.dumps(_DESCRIBE[kind](json.loads(text)))
+
+
+@lru_cache(maxsize=1000)
+def _described(kind: str, text: str) -> str:
+    from sojourn.executors import processes
+
+    classes = given.pickled([json.loads(text)["digest"]])
+    return str(processes.call(described, kind, text, classes))
+
+
+def _digest(table: Mapping[str, Any]) -> str:
+    path = _check_text(table, "path", "the name of a file")
+    try:
+        found = sources.digest(Path(path))
+    except OSError as error:
+        raise refused("path", f"{path}: cannot be read: {error.strerror}") from None
+    if table.get("digest", found) != found:
+        message = f"{path} has changed since the scenario was read; read the scenario again"
+        raise refused("path", message)
+    return found
+
+
+def _check_text(table: Mapping[str, Any], key: str, expected: str) -> str:
+    if key not in table:
+        raise refused(key, f"is missing; expected {expected}")
+    if not isinstance(table[key], str):
+        raise refused(key, f"{table[key]!r} given; expected {expected}")
+    return str(table[key])

@@ -1,0 +1,17 @@
+"""What a worker process does with controls from outside."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from sojourn import _internal
+from sojourn.outside import given
+
+
+def run(
+    scenario: str, classes: dict[str, bytes], **heard: Callable[..., object]
+) -> dict[str, Any]:
+    """Runs a scenario in JSON, some of whose controls are these classes."""
+    given.take(classes)
+    return _internal.run(scenario, **heard)

@@ -1,0 +1,102 @@
+"""A control that is a class in a Python file, or that the program itself has defined."""
+
+from __future__ import annotations
+
+import json
+import platform
+import sys
+import traceback
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from sojourn.cca import Control, Init
+from sojourn.errors import ScenarioError, refused
+from sojourn.names import unknown
+from sojourn.outside import given, params, sources
+
+_REQUIRED = ("on_ack", "on_congestion", "decision")
+#: Keys of a control's table that are not its parameters.
+KEYS = ("path", "class", "digest", "interpreter")
+
+
+def interpreter() -> str:
+    """Names the interpreter, which a run's results may depend on."""
+    return f"{platform.python_implementation().lower()}-{platform.python_version()}"
+
+
+def described(table: Mapping[str, Any]) -> dict[str, Any]:
+    """The table with every parameter filled in.
+
+    Raises:
+        ScenarioError: naming the key, what was given and what is allowed.
+
+    """
+    values = params.plain(_read_params(table, _class(table)))
+    for name in values:
+        if name in KEYS:
+            raise refused("class", f"its Params has a field {name!r}, which the table needs itself")
+    own = {key: table[key] for key in KEYS if key in table}
+    return own | values | {"interpreter": interpreter()}
+
+
+def make(text: str, init: Init) -> Any:
+    """A new control, of a table in JSON."""
+    table = json.loads(text)
+    control = _class(table)
+    values = _read_params(table, control)
+    try:
+        return control(values, init)
+    except Exception as error:
+        raise refused("", _told(f"{control.__name__}.__init__", error)) from None
+
+
+def _read_params(table: Mapping[str, Any], control: type) -> Any:
+    own = {key: value for key, value in table.items() if key not in KEYS}
+    return params.read(getattr(control, "Params", None), own)
+
+
+def _class(table: Mapping[str, Any]) -> type:
+    if "path" in table:
+        control = _named(table["class"], _module(table["path"], table["digest"]))
+    else:
+        control = given.CLASSES[table["digest"]]
+    for callback in _REQUIRED:
+        own = getattr(control, callback, None)
+        if own is None or own is getattr(Control, callback):
+            raise refused("class", f"{control.__name__} has no method {callback}")
+    return control
+
+
+def _named(name: str, module: ModuleType) -> type:
+    control = getattr(module, name, None)
+    if isinstance(control, type):
+        return control
+    own = [n for n, v in vars(module).items() if getattr(v, "__module__", "") == module.__name__]
+    raise refused("class", unknown(f"class of {module.__file__}", name, own))
+
+
+@cache
+def _module(path: str, digest: str) -> ModuleType:
+    """The file as a module, loaded once per process: worker processes live for one run."""
+    if sources.digest(Path(path)) != digest:
+        raise refused("path", f"{path} has changed since the scenario was read; read it again")
+    module = ModuleType(Path(path).stem)
+    module.__file__ = path
+    sys.path.insert(0, str(Path(path).parent))
+    sys.modules[module.__name__] = module  # dataclasses look themselves up
+    try:
+        exec(compile(Path(path).read_bytes(), path, "exec"), module.__dict__)
+    except ScenarioError:
+        raise
+    except Exception as error:
+        raise refused("path", _told(path, error)) from None
+    return module
+
+
+def _told(what: str, error: Exception) -> str:
+    """What was raised, and where in the control's own code."""
+    lines = "".join(traceback.format_exception(error)).rstrip()
+    return f"{what} raised {type(error).__name__}: {error}\n{lines}"
