@@ -1,13 +1,24 @@
 """The compiled core. Private: use :mod:`sojourn`."""
 
 from collections.abc import Callable
-from typing import Any
+from pathlib import Path
+from typing import Any, final
 
 __all__ = [
+    "CALLBACKS",
+    "Ack",
+    "Decision",
+    "Event",
+    "Init",
+    "Lost",
+    "RateSample",
     "ScenarioError",
+    "Sent",
     "base_rtts",
     "catalogue",
+    "end_with",
     "engine_build",
+    "keep_note_in",
     "quantity",
     "run",
     "schema",
@@ -23,6 +34,248 @@ class ScenarioError(ValueError):
     #: What was given and what is allowed, without the field.
     message: str
 
+#: The names of a control's callbacks by their numbers in a worker's note.
+CALLBACKS: list[str]
+
+@final
+class Init:
+    """What a control is told about the connection it serves."""
+
+    #: Initial window in segments.
+    initial_window: int
+    #: Payload bytes of a full segment.
+    mss: int
+    #: IP packet size of a full segment in bytes.
+    packet_size: int
+    #: When the connection is created, in seconds.
+    now: float
+    #: Whether the sender paces all controls (host queue ``fq``).
+    paced: bool
+    #: For the control's random draws: ``random.Random(init.seed)``.
+    seed: int
+
+    def __new__(
+        cls,
+        *,
+        initial_window: int = ...,
+        mss: int = ...,
+        packet_size: int = ...,
+        now: float = ...,
+        paced: bool = ...,
+        seed: int = ...,
+    ) -> Init: ...
+
+@final
+class RateSample:
+    """A delivery-rate sample (Linux ``struct rate_sample``)."""
+
+    #: Segments delivered over ``interval``; ``None`` when no valid sample could be taken.
+    delivered: int | None
+    #: Length of the interval in seconds: the longer of its send and its ACK phase.
+    interval: float
+    #: The sender's ``delivered`` count when the sampled segment was sent.
+    prior_delivered: int
+    #: The sender's ``delivered_ce`` count when the sampled segment was sent.
+    prior_delivered_ce: int
+    #: The sender's ``lost`` count when the sampled segment was sent.
+    prior_lost: int
+    #: Segments in flight when the sampled segment was sent (it included).
+    tx_in_flight: int
+    #: Whether the sample was limited by the application.
+    app_limited: bool
+    #: Whether the sampled segment had been retransmitted.
+    retransmitted: bool
+
+    def __new__(
+        cls,
+        *,
+        delivered: int | None = ...,
+        interval: float = ...,
+        prior_delivered: int = ...,
+        prior_delivered_ce: int = ...,
+        prior_lost: int = ...,
+        tx_in_flight: int = ...,
+        app_limited: bool = ...,
+        retransmitted: bool = ...,
+    ) -> RateSample: ...
+
+@final
+class Ack:
+    """All that the sender measured on one arriving ACK, after loss detection has run on it."""
+
+    #: Recovery state after this ACK: open, disorder, cwr, recovery or loss.
+    state: str
+    #: Whether this ACK may raise the window: new data, and no window reduction under way.
+    may_grow: bool
+    #: Whether the window was what limited sending in the last round.
+    cwnd_limited: bool
+    #: Segments newly acknowledged or SACKed by this ACK.
+    acked: int
+    #: Segments that the cumulative acknowledgment covers newly (SACKed before or not).
+    cum_acked: int
+    #: Segments newly marked lost on this ACK.
+    lost: int
+    #: This ACK's RTT sample from a segment sent once, in seconds, if it gave one.
+    rtt: float | None
+    #: Smoothed RTT in seconds; zero before the first sample.
+    srtt: float
+    #: Minimum RTT over the sender's window (5 minutes); infinite before the first sample.
+    min_rtt: float
+    #: Segments in flight before this ACK.
+    prior_in_flight: int
+    #: Segments in flight after this ACK.
+    in_flight: int
+    #: First segment not yet cumulatively acknowledged.
+    una: int
+    #: Next segment that will be sent for the first time.
+    next: int
+    #: Segments delivered since the connection began.
+    delivered: int
+    #: Of those, segments known to have been CE-marked.
+    delivered_ce: int
+    #: Segments marked lost since the connection began.
+    total_lost: int
+    #: Whether the ACK carries ECN echo.
+    ece: bool
+    #: Whether the ACK carries SCE echo.
+    esce: bool
+    #: Whether the sender had nothing more to send at some point of the last round.
+    app_limited: bool
+    #: Whether the ACK answers a single segment late, as far as known.
+    ack_delayed: bool
+    #: The delivery-rate sample.
+    rate: RateSample
+
+    def __new__(
+        cls,
+        *,
+        state: str = ...,
+        may_grow: bool = ...,
+        cwnd_limited: bool = ...,
+        acked: int = ...,
+        cum_acked: int = ...,
+        lost: int = ...,
+        rtt: float | None = ...,
+        srtt: float = ...,
+        min_rtt: float = ...,
+        prior_in_flight: int = ...,
+        in_flight: int = ...,
+        una: int = ...,
+        next: int = ...,  # noqa: A002
+        delivered: int = ...,
+        delivered_ce: int = ...,
+        total_lost: int = ...,
+        ece: bool = ...,
+        esce: bool = ...,
+        app_limited: bool = ...,
+        ack_delayed: bool = ...,
+        rate: RateSample = ...,
+    ) -> Ack: ...
+
+@final
+class Event:
+    """What happened to the connection other than a plain ACK.
+
+    Fields that a kind of event does not have are ``None``.
+    """
+
+    #: Its kind: ``loss``, ``ecn``, ``rto``, ``reduction_end``, ``recovered``, ``tx_start`` or
+    #: ``restart``.
+    kind: str
+    #: Segments in flight (loss, ecn, rto).
+    in_flight: int | None
+    #: The window that the sender arrived at (``reduction_end``) or prescribes (rto, restart).
+    cwnd: int | None
+    #: The threshold that the stack prescribes (restart).
+    ssthresh: int | None
+    #: Whether to choose a new threshold: true for the first timeout of an episode (rto).
+    reduce: bool | None
+    #: Seconds since the last data was sent (``tx_start``).
+    idle: float | None
+
+    def __new__(
+        cls,
+        *,
+        kind: str = ...,
+        in_flight: int | None = ...,
+        cwnd: int | None = ...,
+        ssthresh: int | None = ...,
+        reduce: bool | None = ...,
+        idle: float | None = ...,
+    ) -> Event: ...
+
+@final
+class Sent:
+    """A segment at the time of its (re)transmission."""
+
+    #: Segment number.
+    seq: int
+    #: Segments in flight, this one included.
+    in_flight: int
+    #: Whether it was sent before.
+    retransmission: bool
+
+    def __new__(
+        cls,
+        *,
+        seq: int = ...,
+        in_flight: int = ...,
+        retransmission: bool = ...,
+    ) -> Sent: ...
+
+@final
+class Lost:
+    """A segment that has just been marked lost."""
+
+    #: Segment number.
+    seq: int
+    #: Segments in flight when it was last sent (it included).
+    tx_in_flight: int
+    #: The sender's ``delivered`` count when it was last sent.
+    prior_delivered: int
+    #: The sender's ``lost`` count when it was last sent.
+    prior_lost: int
+    #: Segments marked lost since the connection began, this one included.
+    total_lost: int
+    #: Whether it was sent in an application-limited phase.
+    app_limited: bool
+
+    def __new__(
+        cls,
+        *,
+        seq: int = ...,
+        tx_in_flight: int = ...,
+        prior_delivered: int = ...,
+        prior_lost: int = ...,
+        total_lost: int = ...,
+        app_limited: bool = ...,
+    ) -> Lost: ...
+
+@final
+class Decision:
+    """A control's decision. Fractions of segments and of bits per second are cut off."""
+
+    #: Congestion window in segments, at least 1.
+    cwnd: float
+    #: Slow-start threshold in segments; infinite for none.
+    ssthresh: float
+    #: Pacing rate in bits of payload per second; ``None`` leaves pacing to the sender.
+    pacing_rate: float | None
+    #: Segments to send back to back; ``None`` leaves it to the sender.
+    burst: float | None
+    #: Whether the control sets the window in recovery itself instead of the sender's
+    #: proportional rate reduction.
+    owns_recovery: bool
+
+    def __new__(
+        cls,
+        cwnd: float,
+        ssthresh: float,
+        pacing_rate: float | None = None,
+        burst: float | None = None,
+        owns_recovery: bool = False,
+    ) -> Decision: ...
+
 def toml_to_json(text: str) -> str: ...
 def validate(scenario: str) -> tuple[str, list[str]]: ...
 def quantity(text: str) -> tuple[float, str] | None: ...
@@ -35,3 +288,5 @@ def run(
     progress: Callable[[float], object] | None = None,
     record: Callable[[str, dict[str, Any], list[str | None]], object] | None = None,
 ) -> dict[str, Any]: ...
+def keep_note_in(path: Path) -> None: ...
+def end_with(parent: int) -> None: ...

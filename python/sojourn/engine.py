@@ -67,9 +67,7 @@ def simulate(
     return RunData(canonical, outcome, network, cache(partial(_alone, canonical))), timing
 
 
-def _core(
-    canonical: Document, progress: Progress | None, record: Add | None
-) -> dict[str, Any]:
+def _core(canonical: Document, progress: Progress | None, record: Add | None) -> dict[str, Any]:
     """The core's columns; in a process of its own if controls bring their code along."""
     text, outside = json.dumps(canonical), locate.controls(canonical)
     if not outside:

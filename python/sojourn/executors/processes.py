@@ -105,9 +105,7 @@ class _Worker:
         theirs.close()
         atexit.register(self.end)
 
-    def ask(
-        self, request: Any, listeners: dict[str, Callable[..., object]]
-    ) -> Callable[[], Any]:
+    def ask(self, request: Any, listeners: dict[str, Callable[..., object]]) -> Callable[[], Any]:
         """Has a request done; what gives its value, or raises what it raised."""
         self._note.write_bytes(bytes(_NOTE.size))
         try:

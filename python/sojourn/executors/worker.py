@@ -50,7 +50,7 @@ def _work(
     _limit_memory(memory)
     try:
         listeners = {name: partial(_tell, connection, name) for name in heard}
-        answer = ("value", function(*args, **listeners))
+        answer: tuple[Any, ...] = ("value", function(*args, **listeners))
     except ScenarioError as error:
         answer = ("refused", error.field, error.message or str(error))
     except BaseException as error:
@@ -67,6 +67,9 @@ def _tell(connection: Connection, name: str, *args: Any) -> None:
 def _limit_memory(memory: int) -> None:
     pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
     most = pages * resource.getpagesize() + memory
+    _, allowed = resource.getrlimit(resource.RLIMIT_AS)
+    if allowed != resource.RLIM_INFINITY:
+        most = min(most, allowed)
     resource.setrlimit(resource.RLIMIT_AS, (most, most))
 
 

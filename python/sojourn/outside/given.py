@@ -7,7 +7,7 @@ import hashlib
 import inspect
 import sys
 from collections.abc import Iterable, Iterator
-from types import CodeType, ModuleType
+from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 from sojourn.errors import refused
@@ -65,7 +65,8 @@ def _sources(thing: Any, seen: set[int]) -> Iterator[str]:
         yield inspect.getsource(thing)
     except (OSError, TypeError):
         raise refused(
-            "", f"the source of {thing.__qualname__} is not to be had; define it in a file or a cell"
+            "",
+            f"the source of {thing.__qualname__} is not to be had; define it in a file or a cell",
         ) from None
     if isinstance(thing, type):
         for base in thing.__mro__[1:]:
@@ -74,9 +75,8 @@ def _sources(thing: Any, seen: set[int]) -> Iterator[str]:
         for name, value in _used(function):
             if isinstance(value, _PLAIN):
                 yield f"{name} = {value!r}"
-            elif inspect.isclass(value) or inspect.isfunction(value):
-                if value.__module__ == thing.__module__:
-                    yield from _sources(value, seen)
+            elif isinstance(value, (type, FunctionType)) and value.__module__ == thing.__module__:
+                yield from _sources(value, seen)
 
 
 def _functions(thing: Any) -> Iterator[Any]:

@@ -9,9 +9,7 @@ from sojourn import _internal
 from sojourn.outside import given
 
 
-def run(
-    scenario: str, classes: dict[str, bytes], **heard: Callable[..., object]
-) -> dict[str, Any]:
+def run(scenario: str, classes: dict[str, bytes], **heard: Callable[..., object]) -> dict[str, Any]:
     """Runs a scenario in JSON, some of whose controls are these classes."""
     given.take(classes)
     return _internal.run(scenario, **heard)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, MutableMapping, MutableSequence
 from pathlib import Path
 from typing import Any
@@ -20,7 +19,7 @@ def settle(node: Any, base: Path) -> None:
     items: list[tuple[Any, Any]] = []
     if isinstance(node, MutableMapping):
         if node.get("kind") in KINDS and isinstance(node.get("path"), str):
-            node["path"] = os.path.abspath(base / node["path"])
+            node["path"] = _absolute(base, node["path"])
         if node.get("kind") == "python" and isinstance(node.get("class"), type):
             node.update(given.table(node["class"]))
         items = list(node.items())
@@ -30,9 +29,13 @@ def settle(node: Any, base: Path) -> None:
         if isinstance(child, type):
             node[key] = given.table(child)
         elif str(key).endswith("cca.path") and isinstance(child, list):  # of a sweep's grid
-            node[key] = [os.path.abspath(base / p) if isinstance(p, str) else p for p in child]
+            node[key] = [_absolute(base, p) if isinstance(p, str) else p for p in child]
         else:
             settle(child, base)
+
+
+def _absolute(base: Path, path: str) -> str:
+    return str((base / path).resolve())
 
 
 def controls(canonical: Mapping[str, Any]) -> list[Mapping[str, Any]]:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from sojourn.engine import simulate
 from sojourn.errors import ScenarioError
+from sojourn.executors.threads import execute
 from sojourn.names import unknown
 from sojourn.papers import PAPERS, compare, sheet, statements
 from sojourn.papers.directory import KIND, content
@@ -22,7 +23,6 @@ from sojourn.scenario import Scenario
 from sojourn.store import manifest, run_directory
 from sojourn.store.lock import exclusive
 from sojourn.store.place import clear_derived
-from sojourn.executors.threads import execute
 
 #: The directory of the first run, whose figures the report shows.
 EXAMPLE = "example"

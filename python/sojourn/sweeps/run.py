@@ -10,6 +10,7 @@ from pathlib import Path
 import polars as pl
 
 from sojourn.build import definitions
+from sojourn.executors.threads import execute
 from sojourn.metrics import metrics
 from sojourn.store import manifest, rows
 from sojourn.store.batches import Batches, Warn
@@ -18,7 +19,6 @@ from sojourn.store.place import clear_derived
 from sojourn.store.renew import renew
 from sojourn.store.samples import Samples
 from sojourn.sweeps.directory import KIND, content
-from sojourn.executors.threads import execute
 from sojourn.sweeps.expand import Plan, Point
 from sojourn.sweeps.known import known, place
 from sojourn.sweeps.work import Finished, run_key, work

@@ -1,0 +1,222 @@
+"""Congestion controls that bring their own code, and what goes wrong in them."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import sojourn as package
+from conftest import ROOT, TWO_FLOWS, Command
+from sojourn import ScenarioError
+from sojourn.cca import Ack, Control, Decision, Event, Init
+from sojourn.errors import RunError
+from sojourn.executors import processes
+from sojourn.scenario import load
+from sojourn.sweeps.work import run_key
+
+AIMD = '{ kind = "python", path = "aimd.py", class = "Aimd" }'
+FAULTY = '{ kind = "python", path = "faulty.py", class = "Faulty" }'
+MINE = TWO_FLOWS.replace('cca = "reno"', f"cca = {AIMD}")
+BAD = TWO_FLOWS.replace('cca = "reno"', f"cca = {FAULTY}")
+
+
+@pytest.fixture
+def here(tmp_path: Path) -> Path:
+    """A directory with the controls of the tests and scenarios that name them."""
+    for control in (ROOT / "tests" / "controls").glob("*.py"):
+        shutil.copy(control, tmp_path)
+    (tmp_path / "mine.toml").write_text(MINE)
+    (tmp_path / "bad.toml").write_text(BAD)
+    return tmp_path
+
+
+def test_a_class_in_a_file_runs_from_anywhere(here: Path, sojourn: Command) -> None:
+    elsewhere = here / "elsewhere"
+    elsewhere.mkdir()
+    run = sojourn("run", here / "mine.toml", "--no-figures", "--format", "json", cwd=elsewhere)
+    assert run.returncode == 0, run.stderr
+    told = json.loads(run.stdout)
+    assert [flow["cca"] for flow in told["flows"]] == ["Aimd", "cubic"]
+    assert all(flow["metrics"]["mean_throughput_l4"] > 1 for flow in told["flows"])
+    assert told["scenario"]["flows"][0]["cca"]["path"] == str(here / "aimd.py")
+
+
+def test_what_it_observes_is_recorded(here: Path, sojourn: Command) -> None:
+    run = sojourn("run", "mine.toml", "--no-figures", "--record", "cc", "--out", "out")
+    assert run.returncode == 0, run.stderr
+    state = pl.read_parquet(here / "out/state.parquet").filter(pl.col("name") == "credit")
+    assert state["component"].unique().to_list() == ["flow.0.cc"]
+    assert state["value"].max() > 5
+
+
+@pytest.mark.parametrize(
+    ("mode", "told"),
+    [
+        ("raise", "Faulty.on_ack: ZeroDivisionError: division by zero"),
+        ("nan", "Faulty.decision: cwnd is NaN"),
+        ("zero", "Faulty.decision: cwnd is 0; allowed: 1 to 50000000 segments"),
+        ("huge", "Faulty.decision: cwnd is 4294967295; allowed"),
+        ("hang", "control of flow 0: on_ack has not returned for 1 s: stopped"),
+        ("crash", "control of flow 0: on_ack ended its process: SIGSEGV"),
+        ("leak", "Faulty.on_ack: MemoryError"),
+    ],
+)
+def test_whatever_goes_wrong_is_told(here: Path, sojourn: Command, mode: str, told: str) -> None:
+    limits = ("--control-timeout", "1", "--control-memory", "500 MB")
+    setting = ("--set", f'flows.0.cca.mode="{mode}"')
+    run = sojourn("run", "bad.toml", "--no-figures", *setting, *limits)
+    assert run.returncode == 1
+    assert f", {told}" in run.stderr or f"flow 0: {told}" in run.stderr
+    assert run.stderr.startswith("sojourn: at 0.2")
+    if mode == "raise":
+        assert f'{here / "faulty.py"}", line' in run.stderr
+        assert "_ = 1 / 0" in run.stderr
+    assert run.stdout == ""
+
+
+def test_a_division_by_zero_in_one_cell_of_a_hundred(here: Path, sojourn: Command) -> None:
+    times = [3.0, *(float(at) for at in range(101, 200))]
+    text = BAD.replace('"3 s"', '"3.1 s"').replace("8 Mbit/s", "2 Mbit/s")
+    (here / "sweep.toml").write_text(f'{text}\n[sweep.grid]\n"flows.0.cca.at" = {times}\n')
+    run = sojourn("sweep", "sweep.toml", "--out", "out")
+    assert run.returncode == 1
+    assert "100 runs: 100 run now, 0 stored before, 1 failed" in run.stderr
+    rows = package.open(here / "out").runs
+    assert rows.filter(pl.col("scope") == "net")["key"].n_unique() == 99
+    failed = rows.filter(pl.col("scope") == "run")
+    assert 3.0 <= failed["failed_at"].item() < 3.1
+    error = failed["error"].item()
+    assert "Faulty.on_ack: ZeroDivisionError: division by zero\nTraceback" in error
+    assert "_ = 1 / 0" in error
+    [(point, told)] = package.open(here / "out").failures
+    assert (json.loads(point)[0], told) == ({"flows.0.cca.at": 3.0}, error)
+
+
+def refusal(source: Any) -> str:
+    with pytest.raises(ScenarioError) as caught:
+        load(source)
+    return str(caught.value)
+
+
+def test_parameters_are_checked_like_ours(here: Path) -> None:
+    def refused(table: str) -> str:
+        (here / "refused.toml").write_text(TWO_FLOWS.replace('"reno"', table))
+        return refusal(here / "refused.toml").removeprefix("flows.0.cca")
+
+    def faulty(keys: str) -> str:
+        return refused(FAULTY.replace(" }", f", {keys} }}"))
+
+    assert faulty("att = 1.0").startswith(".att: unknown parameter 'att'; did you mean 'at'?")
+    assert faulty('at = "x"') == ".at: 'x' given; expected a number"
+    assert faulty('mode = "rais"').startswith(".mode: unknown choice 'rais'; did you mean 'raise'?")
+    assert refused(AIMD.replace("Aimd", "Amid")).startswith(".class: unknown class of")
+    missing = refused(AIMD.replace("aimd.py", "no.py"))
+    assert missing.endswith("no.py: cannot be read: No such file or directory")
+    assert refused('{ kind = "python" }') == ".path: is missing; expected the file of the class"
+    assert refused(AIMD.replace(', class = "Aimd"', "")).startswith(".class: is missing")
+    (here / "aimd.py").write_text("import nothing_like_it\n")
+    assert "ModuleNotFoundError: No module named 'nothing_like_it'" in refused(AIMD)
+    (here / "aimd.py").write_text("class Aimd:\n    pass\n")
+    assert refused(AIMD) == ".class: Aimd has no method on_ack"
+
+
+def test_defaults_are_filled_in_and_whole_numbers_are_numbers(here: Path) -> None:
+    table = load(here / "bad.toml", ["flows.0.cca.at=1"]).canonical["flows"][0]["cca"]
+    assert (table["mode"], table["at"]) == ("raise", 1.0)
+    assert table["interpreter"].startswith(sys.implementation.name)
+
+
+def test_an_edited_file_is_another_run(here: Path) -> None:
+    before = load(here / "bad.toml").canonical
+    assert run_key(load(here / "bad.toml").canonical) == run_key(before)
+    with (here / "aimd.py").open("a") as file:  # which faulty.py imports
+        file.write("\n# edited\n")
+    assert run_key(load(here / "bad.toml").canonical) != run_key(before)
+    with pytest.raises(ScenarioError, match="has changed since the scenario was read"):
+        package.run(before)
+
+
+GAIN = 2
+
+
+class Mine(Control):
+    """As a notebook defines one."""
+
+    @dataclass
+    class Params:
+        window: int = 4
+
+    def __init__(self, params: Params, init: Init) -> None:
+        self.window = params.window * GAIN
+
+    def on_ack(self, now: float, ack: Ack) -> None:
+        pass
+
+    def on_congestion(self, now: float, event: Event) -> None:
+        pass
+
+    def decision(self) -> Decision:
+        return Decision(self.window, self.window)
+
+
+def mapping(**cca: Any) -> dict[str, Any]:
+    link = {"rate": "8 Mbit/s"}
+    flow = {"cca": {"kind": "python", "class": Mine, **cca} if cca else Mine, "rtt": "20 ms"}
+    return {
+        "duration": "1 s",
+        "topology": {"kind": "dumbbell", "bottleneck": link},
+        "flows": [flow],
+    }
+
+
+def test_a_class_of_the_program_runs_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    result = package.run(mapping())
+    assert result.flows["cca"].to_list() == ["Mine"]
+    assert result.series.flows["cwnd"][-1] == 8
+    assert package.run(mapping(window=3)).series.flows["cwnd"][-1] == 6
+    key = run_key(load(mapping()).canonical)
+    monkeypatch.setattr(sys.modules[__name__], "GAIN", 3)
+    assert run_key(load(mapping()).canonical) != key
+    assert package.run(mapping()).series.flows["cwnd"][-1] == 12
+
+
+def test_a_class_without_source_is_refused() -> None:
+    space: dict[str, Any] = {"Control": Control, "__name__": "nowhere"}
+    exec("class Mine(Control):\n    pass", space)
+    document = mapping()
+    document["flows"][0]["cca"] = space["Mine"]
+    assert "the source of Mine is not to be had" in refusal(document)
+
+
+def test_results_open_without_the_control(here: Path, sojourn: Command) -> None:
+    assert sojourn("run", "mine.toml", "--no-figures", "--out", "out").returncode == 0
+    (here / "aimd.py").write_text("raise RuntimeError('run again')\n")
+    result = package.open(here / "out")
+    assert result.flows["cca"].to_list() == ["Aimd", "cubic"]
+    assert sojourn("report", "out").returncode == 0
+
+
+def test_runs_do_not_see_each_other(here: Path) -> None:
+    (here / "counting.py").write_text(
+        "from aimd import Aimd\n\n\nclass Counting(Aimd):\n    made = []\n\n"
+        "    def __init__(self, params, init):\n        super().__init__(params, init)\n"
+        "        Counting.made.append(init)\n        self.cwnd = len(Counting.made)\n"
+    )
+    path = here / "mine.toml"
+    path.write_text(MINE.replace("aimd.py", "counting.py").replace("Aimd", "Counting"))
+    windows = [package.run(path).series.flows["cwnd"].to_list() for _ in range(2)]
+    assert windows[0] == windows[1]
+
+
+def test_processes_execute_as_threads_do() -> None:
+    done = processes.execute(range(5), abs, 2)
+    assert sorted(n for n in done if n is not None) == [0, 1, 2, 3, 4]
+    with pytest.raises(RunError, match="TypeError"):
+        list(processes.execute(["x"], abs, 1))
