@@ -57,6 +57,15 @@ impl Table {
         Some(column.values.to_reals())
     }
 
+    /// Makes the values of these columns unknown.
+    #[must_use]
+    pub fn without(mut self, names: &[&str]) -> Self {
+        for column in self.columns.iter_mut().filter(|column| names.contains(&column.name)) {
+            column.values = Values::Reals(vec![f64::NAN; column.values.len()]);
+        }
+        self
+    }
+
     /// Adds a column of whole numbers.
     #[must_use]
     pub fn integers(mut self, name: &'static str, values: Vec<i64>) -> Self {

@@ -20,39 +20,76 @@ use crate::units::{Span, Time};
 /// A link, and who follows its packets, if they are recorded.
 type BuiltLink = (Link, Option<Tap>);
 
+/// What a scenario describes besides its endpoints, which may be simulated or real.
+pub struct Surroundings {
+    /// The network, at time zero.
+    pub net: Network,
+    /// How the packets of each flow are addressed, there and back.
+    pub addresses: Vec<[Address; 2]>,
+    /// What each flow's application does.
+    pub applications: Vec<Application>,
+    /// What is known of each flow.
+    pub flows: Vec<FlowFacts>,
+    /// For the samples of all flows and recorded links.
+    pub recorder: Recorder,
+    /// How many edges are recorded: the first ones of the network.
+    pub recorded_links: usize,
+}
+
+impl Surroundings {
+    /// Builds the network, the applications and the recorder of a scenario; `log` gets what it asks
+    /// to be recorded besides.
+    ///
+    /// # Errors
+    /// If the scenario cannot be built; never for one that was read by [`Scenario::from_json`].
+    pub fn new(scenario: &Scenario, log: Option<&Log>) -> Result<Self, FieldError> {
+        let expanded = scenario.flows_expanded();
+        let flows = flow_facts(scenario, &expanded)?;
+        let (net, addresses) = network(scenario, links(scenario, &expanded, &flows, log)?, log)?;
+        let mut applications = Vec::new();
+        for flow in &expanded {
+            let built = application(flow, random_of(scenario, flow), scenario.catalogue());
+            applications.push(built.map_err(|error| within(flow, error))?);
+        }
+        let recorded_links = scenario.plan().links.iter().filter(|link| link.recorded).count();
+        let interval = scenario.sample_interval.as_nanos().max(1);
+        let intervals = (scenario.duration.as_nanos() / interval + 1) as usize;
+        let recorder = Recorder::new(flows.len(), recorded_links, intervals);
+        Ok(Surroundings { net, addresses, applications, flows, recorder, recorded_links })
+    }
+}
+
 /// Builds everything the scenario describes.
 pub fn parts(scenario: &Scenario, log: Option<&Log>) -> Result<(Network, FlowHosts), FieldError> {
-    let random = StreamKey::root(scenario.seed);
-    let flows = scenario.flows_expanded();
-    let (plan, catalogue) = (scenario.plan(), scenario.catalogue());
-    let facts = flow_facts(scenario, &flows)?;
-    let links = links(scenario, &flows, &facts, log)?;
-    let (net, addresses) = network(scenario, links, log)?;
+    let built = Surroundings::new(scenario, log)?;
     let mut endpoints = Vec::new();
-    let mut applications = Vec::new();
-    for (flow, addresses) in flows.iter().zip(addresses) {
-        let random = random.child("flow").index(flow.id.into());
-        let within = |error: FieldError| error.within(&format!("flows.{}", flow.entry));
-        let base_rtt = facts[flow.id as usize].base_rtt;
+    for (flow, addresses) in scenario.flows_expanded().iter().zip(built.addresses) {
+        let base_rtt = built.flows[flow.id as usize].base_rtt;
+        let random = random_of(scenario, flow);
         let init = TransportInit { flow: flow.spec, addresses, base_rtt, random };
-        let [sender, receiver] = ends(&init, catalogue).map_err(within)?;
+        let made = ends(&init, scenario.catalogue());
+        let [sender, receiver] = made.map_err(|error| within(flow, error))?;
         endpoints.extend([recorded(sender, flow.id, log), receiver]);
-        applications.push(Some(application(flow, random, catalogue).map_err(within)?));
     }
-    let recorded_links = plan.links.iter().filter(|link| link.recorded).count();
-    let interval = scenario.sample_interval.as_nanos().max(1);
-    let intervals = (scenario.duration.as_nanos() / interval + 1) as usize;
     let hosts = FlowHosts {
         warmup: at(scenario.warmup),
         sample_interval: scenario.sample_interval,
-        recorded_links,
+        recorded_links: built.recorded_links,
         alarms: vec![Alarm::default(); endpoints.len()],
-        recorder: Recorder::new(facts.len(), recorded_links, intervals),
+        recorder: built.recorder,
         endpoints,
-        applications,
-        flows: facts,
+        applications: built.applications.into_iter().map(Some).collect(),
+        flows: built.flows,
     };
-    Ok((net, hosts))
+    Ok((built.net, hosts))
+}
+
+fn random_of(scenario: &Scenario, flow: &Flow<'_>) -> StreamKey {
+    StreamKey::root(scenario.seed).child("flow").index(flow.id.into())
+}
+
+fn within(flow: &Flow<'_>, error: FieldError) -> FieldError {
+    error.within(&format!("flows.{}", flow.entry))
 }
 
 /// The network of a plan, and how the packets of each flow are addressed, there and back.

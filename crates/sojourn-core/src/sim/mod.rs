@@ -17,6 +17,9 @@ use crate::record::live::{Log, Sink};
 use crate::scenario::Scenario;
 use crate::units::Time;
 
+pub use application::Application;
+pub use build::Surroundings;
+
 use hosts::FlowHosts;
 
 /// A network with flows on it, and how far it has been simulated.
