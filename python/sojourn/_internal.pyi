@@ -21,6 +21,7 @@ __all__ = [
     "keep_note_in",
     "quantity",
     "run",
+    "run_live",
     "schema",
     "toml_to_json",
     "validate",
@@ -290,3 +291,6 @@ def run(
 ) -> dict[str, Any]: ...
 def keep_note_in(path: Path) -> None: ...
 def end_with(parent: int) -> None: ...
+def run_live(
+    scenario: str, progress: Callable[[float], object] | None = None
+) -> dict[str, Any]: ...

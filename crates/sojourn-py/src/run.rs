@@ -89,7 +89,8 @@ fn advance(
     }
 }
 
-fn to_python(py: Python<'_>, outcome: Outcome) -> PyResult<Bound<'_, PyDict>> {
+/// The columns of an outcome by table and name, `totals` as numbers.
+pub fn to_python(py: Python<'_>, outcome: Outcome) -> PyResult<Bound<'_, PyDict>> {
     let tables = PyDict::new(py);
     for (name, table) in outcome.into_tables() {
         let columns = if name == "totals" { numbers(py, table) } else { arrays(py, table) };

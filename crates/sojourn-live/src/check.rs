@@ -1,0 +1,75 @@
+//! What a live run cannot do is refused before it, with what there is instead.
+
+use std::fs;
+
+use sojourn_core::error::FieldError;
+use sojourn_core::scenario::Scenario;
+use sojourn_core::spec::{BufferSize, Cca, EcnMode, FlowSpec, Spec};
+
+use crate::flows::MOST_FLOWS;
+
+/// Checks that this kernel's endpoints can do what the scenario's flows ask for.
+///
+/// # Errors
+/// Names the field, and what there is.
+pub fn check(scenario: &Scenario) -> Result<(), FieldError> {
+    let count = scenario.flows_expanded().len();
+    if count > MOST_FLOWS {
+        let message = format!("{count} flows given; a live run allows up to {MOST_FLOWS}");
+        return Err(FieldError::new("flows", message));
+    }
+    for (entry, flow) in scenario.flows.iter().enumerate() {
+        check_flow(flow, scenario).map_err(|error| error.within(&format!("flows.{entry}")))?;
+    }
+    Ok(())
+}
+
+fn check_flow(flow: &FlowSpec, scenario: &Scenario) -> Result<(), FieldError> {
+    let wrong = |field: &str, message: String| Err(FieldError::new(field, message));
+    if !matches!(flow.transport.kind.as_str(), "tcp" | "udp") {
+        let kind = &flow.transport.kind;
+        return wrong("transport", format!("'{kind}' given; a live run has: tcp, udp"));
+    }
+    if let Some(mode) = flow.ecn.filter(|mode| tcp_ecn(*mode).is_none()) {
+        return wrong("ecn", format!("{mode:?} given; a live run has: off, classic, dctcp"));
+    }
+    for (field, size) in
+        [("send_buffer", flow.send_buffer), ("receive_buffer", flow.receive_buffer)]
+    {
+        if size != BufferSize::Auto {
+            return wrong(field, "a live run has only: auto (up to 32 MB)".to_owned());
+        }
+    }
+    flow.cca.as_ref().map_or(Ok(()), |cca| check_control(cca, scenario))
+}
+
+/// A control of the kernel has the kernel's parameters.
+fn check_control(cca: &Spec<Cca>, scenario: &Scenario) -> Result<(), FieldError> {
+    let mut usual = Spec::<Cca>::named(&cca.kind);
+    usual.resolve(scenario.catalogue()).map_err(|error| error.within("cca"))?;
+    let changed = cca.params.iter().find(|(name, value)| usual.params.get(*name) != Some(value));
+    match changed {
+        Some((name, _)) => Err(FieldError::new(
+            format!("cca.{name}"),
+            "a live run has the kernel's own parameters: leave it at its default",
+        )),
+        None => Ok(()),
+    }
+}
+
+/// The value of `tcp_ecn` with which a connection is opened that uses this mode.
+pub fn tcp_ecn(mode: EcnMode) -> Option<&'static str> {
+    match mode {
+        EcnMode::Off => Some("0"),
+        EcnMode::Classic | EcnMode::Dctcp => Some("1"),
+        _ => None,
+    }
+}
+
+/// The kernel lacks a flow's control.
+pub fn no_control(entry: usize, name: &str) -> FieldError {
+    let there = fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control");
+    let there = there.unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(", ");
+    let message = format!("this kernel has no '{name}'; it has: {there}");
+    FieldError::new(format!("flows.{entry}.cca"), message)
+}

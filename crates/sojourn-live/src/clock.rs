@@ -1,0 +1,27 @@
+//! The clock of a run.
+
+use std::time::{Duration, Instant};
+
+use sojourn_core::units::Time;
+
+/// Time since a run began, as the network counts it.
+#[derive(Clone, Copy, Debug)]
+pub struct Clock(Instant);
+
+impl Clock {
+    /// A run begins now.
+    #[allow(clippy::disallowed_methods)] // here the real time comes in
+    pub fn start() -> Self {
+        Clock(Instant::now())
+    }
+
+    /// How long it has run.
+    pub fn now(&self) -> Time {
+        Time::from_nanos(self.0.elapsed().as_nanos() as u64)
+    }
+
+    /// From now until `time`; zero if that has passed.
+    pub fn until(&self, time: Time) -> Duration {
+        Duration::from_nanos(time.since(self.now()).as_nanos())
+    }
+}

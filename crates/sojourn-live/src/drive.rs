@@ -1,0 +1,166 @@
+//! The real-time loop: packets that come out of TUN devices go through a [`Network`] and, when that
+//! says so, into the other device.
+//!
+//! What happens to a packet is computed in the network's time, from the moment it was read; only
+//! its release waits for the clock. So errors of the release do not add up.
+
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, ppoll};
+use nix::sys::mman::{MlockAllFlags, mlockall};
+use nix::sys::prctl::set_timerslack;
+use nix::sys::time::TimeSpec;
+use nix::unistd::{read, write};
+use sojourn_core::net::{Hosts, Network, Step};
+use sojourn_core::packet::Packet;
+use sojourn_core::units::{Span, Time};
+
+use crate::clock::Clock;
+use crate::error::{Error, failed};
+use crate::quality::Timing;
+use crate::store::Store;
+use crate::sys::run_first;
+
+/// Ahead of the applications' threads.
+const PRIORITY: i32 = 50;
+/// Packets read from a device before what is due is released.
+const BATCH: usize = 16;
+/// A thread that never rests is stopped by the kernel's limit for real-time ones, for long.
+const MOST_WORK: Span = Span::from_millis(1);
+const REST: Duration = Duration::from_micros(60);
+/// The clock is watched for so long before a release, since a sleep may end late.
+const SPIN: Span = Span::from_micros(20);
+const LONGEST_SLEEP: Duration = Duration::from_millis(50);
+const LARGEST_PACKET: usize = 65_536;
+
+/// What is done with the packets of a loop. `Packet::socket` is the loop's: it names their bytes.
+pub trait Tap {
+    /// A packet was read from a device, `side` 0 or 1: how it goes through the network, or `None`
+    /// if it is none of the network's.
+    fn enters(&mut self, now: Time, side: usize, bytes: &[u8]) -> Option<Packet>;
+
+    /// A packet has left the network: the side to whose device it goes. The network's marks have
+    /// still to be written into the bytes.
+    fn leaves(&mut self, now: Time, packet: &Packet, bytes: &mut [u8]) -> usize;
+
+    /// The time of a timer of the network has come.
+    ///
+    /// # Errors
+    /// If an invariant is broken; ends the run.
+    fn on_timer(&mut self, net: &mut Network, timer: u32) -> Step;
+}
+
+/// Two devices and what passes between them.
+pub struct Loop<T> {
+    clock: Clock,
+    devices: [OwnedFd; 2],
+    store: Store,
+    timing: Timing,
+    tap: T,
+}
+
+impl<T: Tap> Loop<T> {
+    /// A loop between two devices; `clock` is that of the network.
+    pub fn new(clock: Clock, devices: [OwnedFd; 2], tap: T) -> Self {
+        Loop { clock, devices, store: Store::default(), timing: Timing::default(), tap }
+    }
+
+    /// Drives `net` until `end`, or until `stop` is set.
+    ///
+    /// # Errors
+    /// If an invariant of the network is broken, or a device fails.
+    pub fn run(&mut self, net: &mut Network, end: Time, stop: &AtomicBool) -> Result<(), Error> {
+        self.timing.prioritised = run_first(PRIORITY);
+        // Both only make it more punctual: where they are not allowed, the verdict shows.
+        let _ = (mlockall(MlockAllFlags::MCL_CURRENT), set_timerslack(1));
+        let mut bytes = vec![0; LARGEST_PACKET];
+        let mut rested = self.clock.now();
+        while !stop.load(Ordering::Relaxed) {
+            let now = self.clock.now();
+            net.advance(now.min(end), self)?;
+            if now >= end {
+                break;
+            }
+            let read = self.read(0, net, &mut bytes)? + self.read(1, net, &mut bytes)?;
+            self.timing.pass(self.clock.now());
+            if self.clock.now().since(rested) > MOST_WORK {
+                std::thread::sleep(REST);
+                rested = self.slept();
+            } else if read == 0 && self.wait(net, end)? {
+                rested = self.slept();
+            }
+        }
+        Ok(())
+    }
+
+    /// Closes the devices: what was done with the packets, and how well the time was kept.
+    pub fn finish(self) -> (T, Timing) {
+        (self.tap, self.timing)
+    }
+
+    /// Offers the network what has come to a device; how many packets.
+    fn read(&mut self, side: usize, net: &mut Network, bytes: &mut [u8]) -> Result<usize, Error> {
+        for count in 0..BATCH {
+            let length = match read(&self.devices[side], bytes) {
+                Ok(length) => length,
+                Err(Errno::EAGAIN | Errno::EINTR) => return Ok(count),
+                Err(error) => return Err(failed("reading from a TUN device")(error.into())),
+            };
+            let now = self.clock.now();
+            net.advance(now, self)?;
+            if let Some(mut packet) = self.tap.enters(now, side, &bytes[..length]) {
+                packet.socket = self.store.keep(&bytes[..length]);
+                net.inject(&packet);
+            }
+        }
+        Ok(BATCH)
+    }
+
+    /// Sleeps until there is something to do; whether it was long enough to be a rest.
+    fn wait(&mut self, net: &mut Network, end: Time) -> Result<bool, Error> {
+        let next = net.next_wakeup().unwrap_or(end).min(end);
+        let time = self.clock.until(next);
+        let Some(sleep) = time.checked_sub(Duration::from_nanos(SPIN.as_nanos())) else {
+            return Ok(false);
+        };
+        let sleep = sleep.min(LONGEST_SLEEP);
+        let wanted = |device| PollFd::new(device, PollFlags::POLLIN);
+        let mut devices = self.devices.each_ref().map(|device| wanted(device.as_fd()));
+        match ppoll(&mut devices, Some(TimeSpec::from_duration(sleep)), None) {
+            Ok(_) | Err(Errno::EINTR) => Ok(sleep > Duration::from_micros(20)),
+            Err(error) => Err(failed("waiting for TUN devices")(error.into())),
+        }
+    }
+
+    fn slept(&mut self) -> Time {
+        let now = self.clock.now();
+        self.timing.woken(now);
+        now
+    }
+}
+
+impl<T: Tap> Hosts for Loop<T> {
+    fn on_packet(&mut self, net: &mut Network, packet: &Packet) -> Step {
+        let Some(bytes) = self.store.get(packet.socket) else {
+            self.timing.forgotten += 1;
+            return Ok(());
+        };
+        let side = self.tap.leaves(net.now(), packet, bytes);
+        let written = write(&self.devices[side], bytes).map_err(io::Error::from);
+        self.timing.refused += u64::from(written.is_err());
+        self.timing.release_errors.add(self.clock.now().since(net.now()));
+        Ok(())
+    }
+
+    fn on_timer(&mut self, net: &mut Network, timer: u32) -> Step {
+        self.tap.on_timer(net, timer)
+    }
+
+    fn component(&self, timer: u32) -> String {
+        format!("timer {timer} of the live run")
+    }
+}

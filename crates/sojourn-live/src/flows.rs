@@ -1,0 +1,217 @@
+//! The flows of a scenario on a live network: whose packets are whose, and what is recorded.
+
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use sojourn_core::net::{Network, Step};
+use sojourn_core::packet::{Address, Direction, FiveTuple, Header, Packet};
+use sojourn_core::record::{FlowCounters, FlowFacts, Outcome, Recorder};
+use sojourn_core::units::{Span, Time};
+
+use crate::drive::Tap;
+use crate::kernel::{self, Followed};
+use crate::seen::Seen;
+use crate::wire::{Headers, parse, set_ecn};
+
+/// The receiver of flow 0 listens on it, that of flow 1 on the next one, and so on.
+pub const FIRST_PORT: u16 = 10_000;
+/// One port each.
+pub const MOST_FLOWS: usize = (u16::MAX - FIRST_PORT) as usize;
+
+const SAMPLE: u32 = 0;
+const ASK_KERNEL: u32 = 1;
+const WARMUP_END: u32 = 2;
+
+/// What neither packets nor the kernel show.
+const UNKNOWN: &[&str] = &[
+    "one_way_delay_sum",
+    "one_way_delay_count",
+    "sce_received",
+    "esce_acks",
+    "probes",
+    "probe_retransmissions",
+    "lost",
+    "limited_by_cwnd",
+    "limited_by_pacing",
+];
+
+/// What a flow's application has done, as its thread tells it.
+#[derive(Debug)]
+pub struct Told {
+    /// Payload that the socket has accepted.
+    pub written: AtomicU64,
+    /// Payload of a flow that has ended, else the largest number.
+    pub total: AtomicU64,
+}
+
+impl Default for Told {
+    fn default() -> Self {
+        Told { written: AtomicU64::new(0), total: AtomicU64::new(u64::MAX) }
+    }
+}
+
+/// A flow's end that can be asked: what its application tells, and its socket if that is TCP's.
+#[derive(Clone, Debug, Default)]
+pub struct Sender {
+    /// What its application has done.
+    pub told: Arc<Told>,
+    /// Its TCP socket.
+    pub socket: Option<Arc<OwnedFd>>,
+}
+
+/// One flow.
+struct LiveFlow {
+    addresses: [Address; 2],
+    /// Packets that entered the network, there and back.
+    entered: [u32; 2],
+    sender: Sender,
+    seen: Seen,
+    followed: Followed,
+}
+
+impl LiveFlow {
+    fn counters(&self) -> FlowCounters {
+        self.seen.counters.report(self.sender.socket.is_some())
+    }
+
+    fn update(&mut self, now: Time) {
+        let (told, counters) = (&self.sender.told, &mut self.seen.counters);
+        if let Some(socket) = &self.sender.socket {
+            self.followed.sample(now, socket, counters);
+        }
+        counters.sent.written_bytes = told.written.load(Ordering::Relaxed);
+        let (acked, at) = self.seen.acked();
+        if acked >= told.total.load(Ordering::Relaxed) {
+            self.seen.counters.completed_at.get_or_insert(at);
+        }
+    }
+}
+
+/// All flows of a run, and its recorder.
+pub struct Flows {
+    flows: Vec<LiveFlow>,
+    facts: Vec<FlowFacts>,
+    recorder: Recorder,
+    recorded_links: usize,
+    sample_interval: Span,
+}
+
+impl Flows {
+    /// The flows with these addresses and senders.
+    pub fn new(
+        addresses: Vec<[Address; 2]>,
+        senders: Vec<Sender>,
+        facts: Vec<FlowFacts>,
+        recorder: (Recorder, usize, Span),
+    ) -> Self {
+        let flow = |(addresses, sender)| LiveFlow {
+            addresses,
+            entered: [0; 2],
+            sender,
+            seen: Seen::default(),
+            followed: Followed::default(),
+        };
+        let flows = addresses.into_iter().zip(senders).map(flow).collect();
+        let (recorder, recorded_links, sample_interval) = recorder;
+        Flows { flows, facts, recorder, recorded_links, sample_interval }
+    }
+
+    /// Sets the timers that a run begins with.
+    pub fn start(&self, net: &mut Network, warmup: Span) {
+        net.set_timer(Time::ZERO + kernel::INTERVAL, ASK_KERNEL);
+        net.set_timer(Time::ZERO + self.sample_interval, SAMPLE);
+        net.set_timer(Time::ZERO + warmup, WARMUP_END);
+    }
+
+    fn update(&mut self, now: Time) {
+        self.flows.iter_mut().for_each(|flow| flow.update(now));
+    }
+
+    fn sample(&mut self, net: &mut Network) -> Step {
+        let now = net.now();
+        self.update(now);
+        let flows = self.flows.iter().map(LiveFlow::counters);
+        let links = (0..self.recorded_links).map(|link| net.report(link));
+        self.recorder.sample(now, flows, links);
+        net.check()
+    }
+
+    /// What has been recorded when the run ends.
+    ///
+    /// # Errors
+    /// If the network lost packets without a reason.
+    pub fn outcome(
+        mut self,
+        net: &mut Network,
+    ) -> Result<Outcome, Box<sojourn_core::error::Fault>> {
+        if self.recorder.last() < net.now() {
+            self.sample(net)?;
+        }
+        let counters: Vec<FlowCounters> = self.flows.iter().map(LiveFlow::counters).collect();
+        let rtts: Vec<_> = self.flows.iter().map(|flow| Some(flow.seen.rtts())).collect();
+        let links = 0..self.recorded_links;
+        let sojourns: Vec<_> = links.map(|link| net.sojourn_histogram(link)).collect();
+        let (recorder, events) = (self.recorder, net.events());
+        let all = Outcome::gather(recorder, &self.facts, &counters, &rtts, &sojourns, events);
+        Ok(Outcome { flow_samples: all.flow_samples.without(UNKNOWN), ..all })
+    }
+}
+
+/// The flow of a packet that entered at `side`: the receiver's port tells it.
+fn flow_of(side: usize, headers: &Headers) -> Option<usize> {
+    headers.ports[1 - side].checked_sub(FIRST_PORT).map(usize::from)
+}
+
+impl Tap for Flows {
+    fn enters(&mut self, now: Time, side: usize, bytes: &[u8]) -> Option<Packet> {
+        let headers = parse(bytes)?;
+        let flow = self.flows.get_mut(flow_of(side, &headers)?)?;
+        match side {
+            0 => flow.seen.sent(now, &headers),
+            _ => flow.seen.answered(&headers),
+        }
+        let index = flow.entered[side];
+        flow.entered[side] += 1;
+        let packet =
+            flow.addresses[side].packet(index, headers.size, Header::opaque(headers.payload));
+        let ports = u32::from(headers.ports[side]) << 16 | u32::from(headers.ports[1 - side]);
+        let tuple = FiveTuple { ports, ..packet.tuple };
+        Some(Packet { ecn: headers.ecn, tuple, ..packet })
+    }
+
+    fn leaves(&mut self, now: Time, packet: &Packet, bytes: &mut [u8]) -> usize {
+        set_ecn(bytes, packet.ecn);
+        let seen = self.flows.get_mut(packet.flow as usize).map(|flow| &mut flow.seen);
+        let headers = seen.zip(parse(bytes));
+        match packet.direction {
+            Direction::Forward => {
+                headers.into_iter().for_each(|(seen, headers)| seen.received(now, &headers));
+                1
+            }
+            Direction::Backward => {
+                headers.into_iter().for_each(|(seen, headers)| seen.acknowledged(now, &headers));
+                0
+            }
+        }
+    }
+
+    fn on_timer(&mut self, net: &mut Network, timer: u32) -> Step {
+        let now = net.now();
+        match timer {
+            SAMPLE => {
+                self.sample(net)?;
+                net.set_timer(now + self.sample_interval, SAMPLE);
+            }
+            ASK_KERNEL => {
+                self.update(now);
+                net.set_timer(now + kernel::INTERVAL, ASK_KERNEL);
+            }
+            _ => {
+                net.end_warmup();
+                self.flows.iter_mut().for_each(|flow| flow.seen.end_warmup());
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,85 @@
+//! What the kernel says of its connections, sampled: the part of the counters that packets do not
+//! show. Integrals over time and recoveries have the resolution of the sampling.
+
+use std::os::fd::OwnedFd;
+
+use nix::libc::tcp_info;
+use sojourn_core::units::{Rate, Span, Time};
+
+use crate::seen::Counters;
+use crate::sys;
+
+/// How often the kernel is asked.
+pub const INTERVAL: Span = Span::from_millis(10);
+
+const ESTABLISHED: u8 = 1;
+const CLOSE: u8 = 7;
+/// From this congestion state on a connection recovers from loss: `TCP_CA_Recovery`, `TCP_CA_Loss`.
+const RECOVERY: u8 = 3;
+/// `pacing_rate` of a connection that is not paced.
+const UNPACED: u64 = u64::MAX;
+
+/// Follows one connection.
+#[derive(Debug, Default)]
+pub struct Followed {
+    last: Option<Time>,
+    recovering: bool,
+    /// How long it has had something to send.
+    busy: Span,
+}
+
+impl Followed {
+    /// Asks the kernel, at `now`, and brings `counters` up to that.
+    pub fn sample(&mut self, now: Time, socket: &OwnedFd, counters: &mut Counters) {
+        let Ok(info) = sys::tcp_info(socket) else { return };
+        if !(ESTABLISHED..CLOSE).contains(&info.tcpi_state) || counters.established_at.is_none() {
+            return;
+        }
+        let since = self.last.replace(now).unwrap_or(now);
+        gauges(&info, counters);
+        self.integrals(&info, now.since(since), counters);
+    }
+
+    fn integrals(&mut self, info: &tcp_info, time: Span, counters: &mut Counters) {
+        let seconds = time.as_secs_f64();
+        counters.window.cwnd_time += seconds * f64::from(counters.window.cwnd);
+        counters.window.in_flight_time += seconds * f64::from(counters.window.in_flight);
+        if counters.rtt.srtt > Span::ZERO {
+            counters.rtt.srtt_time += seconds * counters.rtt.srtt.as_secs_f64();
+            counters.rtt.srtt_known += seconds;
+        }
+        if counters.rate.delivery_rate > 0.0 {
+            counters.rate.delivery_rate_sum += counters.rate.delivery_rate;
+            counters.rate.delivery_rate_count += 1;
+        }
+        let recovering = info.tcpi_ca_state >= RECOVERY;
+        if recovering {
+            counters.recovery.recovery_time += time;
+            counters.recovery.recoveries += u64::from(!self.recovering);
+        }
+        self.recovering = recovering;
+        let busy = Span::from_micros(info.tcpi_busy_time);
+        let worked = busy.saturating_sub(std::mem::replace(&mut self.busy, busy));
+        let idle = time.saturating_sub(worked);
+        counters.limits.limited_by_application += idle;
+        counters.limits.limited_by_receiver = Span::from_micros(info.tcpi_rwnd_limited);
+        counters.limits.limited_by_send_buffer = Span::from_micros(info.tcpi_sndbuf_limited);
+    }
+}
+
+fn gauges(info: &tcp_info, counters: &mut Counters) {
+    let (known, lost) = (info.tcpi_unacked + info.tcpi_retrans, info.tcpi_sacked + info.tcpi_lost);
+    counters.window.cwnd = info.tcpi_snd_cwnd;
+    counters.window.ssthresh = info.tcpi_snd_ssthresh;
+    counters.window.in_flight = known.saturating_sub(lost);
+    counters.rtt.srtt = Span::from_micros(info.tcpi_rtt.into());
+    if info.tcpi_min_rtt != u32::MAX {
+        counters.rtt.min_rtt = Span::from_micros(info.tcpi_min_rtt.into());
+    }
+    counters.rate.delivery_rate = 8.0 * info.tcpi_delivery_rate as f64;
+    let paced = info.tcpi_pacing_rate != UNPACED;
+    counters.rate.pacing_rate =
+        paced.then(|| Rate::from_bps(info.tcpi_pacing_rate.saturating_mul(8)));
+    counters.recovery.spurious_retransmissions = info.tcpi_dsack_dups.into();
+    counters.recovery.rtos = info.tcpi_total_rto.into();
+}

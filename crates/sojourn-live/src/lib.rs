@@ -1,0 +1,32 @@
+//! Real kernel endpoints over the core's emulated network.
+//!
+//! ```text
+//! senders' namespace              this process                        receivers' namespace
+//! sockets -> TUN device -> Loop -> Network: edges, queues -> Loop -> TUN device -> sockets
+//!                 (acknowledgments the other way)
+//! ```
+//!
+//! [`run`] puts a scenario on it; [`drive`] (the loop) and [`namespace`] serve other drivers as
+//! well. Only the module `sys` has `unsafe` code.
+#![cfg(target_os = "linux")]
+
+mod check;
+pub mod clock;
+pub mod drive;
+pub mod error;
+pub mod flows;
+mod kernel;
+pub mod namespace;
+pub mod quality;
+mod receivers;
+pub mod run;
+mod seen;
+mod senders;
+mod sockets;
+mod store;
+mod sys;
+pub mod wire;
+
+pub use error::Error;
+pub use quality::Quality;
+pub use run::Live;

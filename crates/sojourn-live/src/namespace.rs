@@ -1,0 +1,112 @@
+//! A private network namespace with one TUN device, entered by a thread of its own.
+//!
+//! Nothing names the namespace: the thread in it and the descriptors made there keep it alive, so
+//! that nothing is left of it however the process ends. The host's network is not touched.
+
+use std::fs;
+use std::io;
+use std::os::fd::OwnedFd;
+
+use nix::fcntl::{OFlag, open};
+use nix::sched::{CloneFlags, unshare};
+use nix::sys::socket::{AddressFamily, SockFlag, SockType, socket};
+use nix::sys::stat::Mode;
+
+use crate::error::{Error, missing};
+use crate::sys::{Setting, configure};
+
+/// The device's name in each namespace.
+const DEVICE: &str = "sojourn";
+/// Packets that wait for the loop: what comes beyond is lost, which makes a run invalid.
+const QUEUE_LENGTH: u32 = 10_000;
+const NETMASK: [u8; 4] = [255, 255, 255, 0];
+/// Address of all senders.
+pub const SENDERS: [u8; 4] = [10, 77, 0, 1];
+/// Address of all receivers.
+pub const RECEIVERS: [u8; 4] = [10, 77, 0, 2];
+
+/// Moves the calling thread into a new namespace that has this address; its TUN device.
+///
+/// # Errors
+/// If that is not allowed, or there are no TUN devices: what is missing.
+pub fn enter(address: [u8; 4], mtu: u32) -> Result<OwnedFd, Error> {
+    unshare(CloneFlags::CLONE_NEWNET).map_err(|error| {
+        missing(
+            "a network namespace of its own",
+            error.into(),
+            "run as root, or within a user namespace: unshare --user --map-root-user sojourn ...",
+        )
+    })?;
+    settings().map_err(|e| missing("the namespace's settings", e, "mount /proc writable"))?;
+    let flags = OFlag::O_RDWR | OFlag::O_NONBLOCK | OFlag::O_CLOEXEC;
+    let remedy = "load the module tun and make /dev/net/tun accessible";
+    let tun = open("/dev/net/tun", flags, Mode::empty())
+        .map_err(|error| missing("/dev/net/tun", error.into(), remedy))?;
+    device(&tun, address, mtu).map_err(|error| missing("a TUN device", error, remedy))?;
+    Ok(tun)
+}
+
+fn device(tun: &OwnedFd, address: [u8; 4], mtu: u32) -> io::Result<()> {
+    configure(tun, DEVICE, Setting::AttachTun)?;
+    let control = socket(AddressFamily::Inet, SockType::Datagram, SockFlag::SOCK_CLOEXEC, None)?;
+    for setting in [
+        Setting::Address(address),
+        Setting::Netmask(NETMASK),
+        Setting::Mtu(mtu),
+        Setting::QueueLength(QUEUE_LENGTH),
+        Setting::Up,
+    ] {
+        configure(&control, DEVICE, setting)?;
+    }
+    Ok(())
+}
+
+/// Connections start without memory of earlier ones, and buffers are no limit.
+fn settings() -> io::Result<()> {
+    set("ipv4/tcp_no_metrics_save", "1")?;
+    set("ipv4/tcp_rmem", "4096 131072 33554432")?;
+    set("ipv4/tcp_wmem", "4096 65536 33554432")?;
+    set("ipv4/tcp_ecn", "2")?;
+    match set("ipv6/conf/all/disable_ipv6", "1") {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// Sets what is below `/proc/sys/net` for the namespace of the calling thread.
+///
+/// # Errors
+/// If it cannot be written.
+pub fn set(name: &str, value: &str) -> io::Result<()> {
+    fs::write(format!("/proc/sys/net/{name}"), value)
+}
+
+/// Packets that the device of the calling thread's namespace has lost.
+///
+/// # Errors
+/// If the kernel does not tell.
+pub fn device_drops() -> io::Result<u64> {
+    let text = fs::read_to_string("/proc/thread-self/net/dev")?;
+    drops_in(&text).ok_or_else(|| io::Error::other(format!("no counters of {DEVICE}: {text}")))
+}
+
+/// Dropped on their way in or out, in the table of `/proc/net/dev`.
+fn drops_in(table: &str) -> Option<u64> {
+    let of_device =
+        |line: &str| line.trim().strip_prefix(DEVICE)?.strip_prefix(':').map(str::to_owned);
+    let line = table.lines().find_map(of_device)?;
+    let counters: Vec<u64> = line.split_whitespace().flat_map(str::parse).collect();
+    Some(counters.get(3)? + counters.get(11)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn drops_in_both_directions_count() {
+        let table = "Inter-|  Receive  |  Transmit\n face |bytes ...\n    lo: 0 0 0 9 0 0 0 0 0 0 0 9 0 0 0 0\nsojourn: 10 2 0 3 0 0 0 0 20 4 0 5 0 0 0 0\n";
+        assert_eq!(drops_in(table), Some(8));
+        assert_eq!(drops_in("nothing"), None);
+    }
+}

@@ -1,0 +1,193 @@
+//! How far a run can be trusted.
+
+use std::fs;
+
+use serde::Serialize;
+use sojourn_core::record::histogram::Histogram;
+use sojourn_core::units::{Span, Time};
+
+/// Later releases than this, of one packet in a hundred, are no longer the network's delay.
+const WORST_P99: Span = Span::from_millis(1);
+
+/// How the loop kept the time.
+#[derive(Debug, Default)]
+pub struct Timing {
+    /// From when packets should have been released until they were.
+    pub release_errors: Histogram,
+    /// Whether the loop ran ahead of ordinary threads.
+    pub prioritised: bool,
+    /// Packets whose bytes had been written over.
+    pub forgotten: u64,
+    /// Packets that a device did not take.
+    pub refused: u64,
+    longest_gap: Span,
+    awake_since: Time,
+}
+
+impl Timing {
+    /// A pass of the loop has ended.
+    pub fn pass(&mut self, now: Time) {
+        self.longest_gap = self.longest_gap.max(now.since(self.awake_since));
+        self.awake_since = now;
+    }
+
+    /// The loop has slept, as it wanted.
+    pub fn woken(&mut self, now: Time) {
+        self.awake_since = now;
+    }
+}
+
+/// Percentiles of the release error in milliseconds.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct ReleaseError {
+    /// Median.
+    pub p50: Option<f64>,
+    /// 99th percentile.
+    pub p99: Option<f64>,
+    /// 99.9th percentile.
+    pub p999: Option<f64>,
+}
+
+/// The verdict on a run.
+#[derive(Clone, Debug, Serialize)]
+pub struct Quality {
+    /// Whether it can be trusted.
+    pub valid: bool,
+    /// Why not, and what to do.
+    pub reasons: Vec<String>,
+    /// How late packets were released.
+    pub release_error_ms: ReleaseError,
+    /// The longest time in which the loop was busy or kept from running.
+    pub longest_gap_ms: f64,
+    /// Packets lost in the devices.
+    pub tun_drops: u64,
+    /// Share of all processors' time that was idle.
+    pub cpu_idle: Option<f64>,
+    /// Share of all processors' time that the machine below took.
+    pub cpu_steal: Option<f64>,
+    /// Release of the kernel.
+    pub kernel: String,
+    /// Whether the loop ran ahead of ordinary threads.
+    pub prioritised: bool,
+}
+
+impl Quality {
+    /// Judges a run by its timing, by the losses of its devices and by what the processors did.
+    pub fn judge(timing: &Timing, device_drops: u64, before: &Processors) -> Self {
+        let percentile = |share| timing.release_errors.percentile(share);
+        let tun_drops = device_drops + timing.refused;
+        let reasons = reasons(percentile(0.99), tun_drops, timing);
+        let [cpu_idle, cpu_steal] = before.shares_since();
+        let ms = |share| percentile(share).map(Span::as_millis_f64);
+        Quality {
+            valid: reasons.is_empty(),
+            reasons,
+            release_error_ms: ReleaseError { p50: ms(0.5), p99: ms(0.99), p999: ms(0.999) },
+            longest_gap_ms: timing.longest_gap.as_millis_f64(),
+            tun_drops,
+            cpu_idle,
+            cpu_steal,
+            kernel: kernel(),
+            prioritised: timing.prioritised,
+        }
+    }
+}
+
+fn reasons(p99: Option<Span>, tun_drops: u64, timing: &Timing) -> Vec<String> {
+    let mut reasons = Vec::new();
+    match p99 {
+        None => reasons.push("no packet passed: see whether the flows have started".to_owned()),
+        Some(p99) if p99 > WORST_P99 => reasons.push(format!(
+            "one packet in a hundred was released {:.2} ms late or later; allowed: 1 ms; leave the \
+             machine two idle processors, allow real-time priority, or lower the rate",
+            p99.as_millis_f64()
+        )),
+        Some(_) => {}
+    }
+    if tun_drops > 0 {
+        reasons.push(format!(
+            "the devices lost {tun_drops} packets; allowed: 0; lower the rate, or what is in flight"
+        ));
+    }
+    if timing.forgotten > 0 {
+        reasons.push(format!(
+            "{} packets waited behind 131,072 others and were lost; lower the rate, or the queue",
+            timing.forgotten
+        ));
+    }
+    reasons
+}
+
+fn kernel() -> String {
+    fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default().trim().to_owned()
+}
+
+/// What the processors have done since the machine started, as the kernel counts it.
+#[derive(Clone, Debug, Default)]
+pub struct Processors(Vec<u64>);
+
+impl Processors {
+    /// Until now.
+    pub fn now() -> Self {
+        Processors::of(&fs::read_to_string("/proc/stat").unwrap_or_default())
+    }
+
+    fn of(stat: &str) -> Self {
+        let line = stat.lines().next().and_then(|line| line.strip_prefix("cpu "));
+        Processors(line.unwrap_or_default().split_whitespace().flat_map(str::parse).collect())
+    }
+
+    fn shares_since(&self) -> [Option<f64>; 2] {
+        const IDLE: usize = 3;
+        const STEAL: usize = 7;
+        self.shares_until(&Processors::now(), [IDLE, STEAL])
+    }
+
+    fn shares_until(&self, later: &Processors, fields: [usize; 2]) -> [Option<f64>; 2] {
+        let spent: Vec<u64> =
+            later.0.iter().zip(&self.0).map(|(b, a)| b.saturating_sub(*a)).collect();
+        // Guests' time is counted in user time as well.
+        let total: u64 = spent.iter().take(8).sum();
+        let share = |field: usize| Some(*spent.get(field)? as f64 / total as f64);
+        fields.map(|field| share(field).filter(|share| share.is_finite()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn late_releases_and_drops_make_a_run_invalid() {
+        let timing = |late: u64| {
+            let mut timing = Timing::default();
+            (0..1000).for_each(|_| timing.release_errors.add(Span::from_micros(late)));
+            timing
+        };
+        let valid =
+            |timing: &Timing, drops| Quality::judge(timing, drops, &Processors::now()).valid;
+        assert!(valid(&timing(50), 0));
+        assert!(!valid(&timing(1500), 0));
+        assert!(!valid(&timing(50), 1));
+        assert!(!valid(&Timing { forgotten: 1, ..timing(50) }, 0));
+        assert!(!valid(&Timing::default(), 0));
+    }
+
+    #[test]
+    fn a_pass_after_sleeping_is_no_gap() {
+        let mut timing = Timing::default();
+        let at = |us| Time::ZERO + Span::from_micros(us);
+        timing.pass(at(30));
+        timing.woken(at(50_000));
+        timing.pass(at(50_100));
+        assert_eq!(timing.longest_gap, Span::from_micros(100));
+    }
+
+    #[test]
+    fn shares_are_of_what_was_spent_in_between() {
+        let before = Processors::of("cpu  10 0 10 100 0 0 0 0 0 0\ncpu0 1");
+        let after = Processors::of("cpu  40 0 20 150 0 0 0 10 5 0\ncpu0 1");
+        assert_eq!(before.shares_until(&after, [3, 7]), [Some(0.5), Some(0.1)]);
+        assert_eq!(before.shares_until(&before, [3, 7]), [None, None]);
+    }
+}

@@ -1,0 +1,80 @@
+//! The receivers' thread: accepts what comes and reads it away.
+
+use std::io::ErrorKind;
+use std::net::TcpListener;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sys::socket::{MsgFlags, recv};
+
+use crate::error::{Error, failed};
+
+/// How many milliseconds it may take to see that the run has ended.
+const PATIENCE: u16 = 20;
+/// Bytes taken at once.
+const MOUTHFUL: usize = 1 << 20;
+
+/// Sockets that wait for flows, and those of flows that have come.
+#[derive(Debug, Default)]
+pub struct Receivers {
+    waiting: Vec<TcpListener>,
+    reading: Vec<OwnedFd>,
+    /// Nothing is written into it: the kernel throws away what is read from a stream.
+    bytes: Vec<u8>,
+}
+
+impl Receivers {
+    /// Of listening sockets, and of those that get datagrams.
+    pub fn new(listening: Vec<OwnedFd>, datagrams: Vec<OwnedFd>) -> Self {
+        let waiting = listening.into_iter().map(TcpListener::from).collect();
+        Receivers { waiting, reading: datagrams, bytes: vec![0; MOUTHFUL] }
+    }
+
+    /// Takes what comes until `stop` is set.
+    ///
+    /// # Errors
+    /// If the kernel fails to accept or to wait.
+    pub fn run(mut self, stop: &AtomicBool) -> Result<(), Error> {
+        while !stop.load(Ordering::Relaxed) {
+            self.wait()?;
+            self.accept()?;
+            let bytes = &mut self.bytes;
+            self.reading.retain(|socket| drain(socket, bytes));
+        }
+        Ok(())
+    }
+
+    fn wait(&self) -> Result<(), Error> {
+        let waiting = self.waiting.iter().map(AsFd::as_fd);
+        let all = waiting.chain(self.reading.iter().map(AsFd::as_fd));
+        let mut wanted: Vec<_> = all.map(|fd| PollFd::new(fd, PollFlags::POLLIN)).collect();
+        match poll(&mut wanted, PollTimeout::from(PATIENCE)) {
+            Ok(_) | Err(nix::errno::Errno::EINTR) => Ok(()),
+            Err(error) => Err(failed("waiting for data")(error.into())),
+        }
+    }
+
+    fn accept(&mut self) -> Result<(), Error> {
+        for listener in &self.waiting {
+            match listener.accept() {
+                Ok((stream, _)) => {
+                    stream.set_nonblocking(true).map_err(failed("accepting a connection"))?;
+                    self.reading.push(stream.into());
+                }
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {}
+                Err(error) => return Err(failed("accepting a connection")(error)),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Reads what there is; whether more may come.
+fn drain(socket: &OwnedFd, bytes: &mut [u8]) -> bool {
+    match recv(socket.as_raw_fd(), bytes, MsgFlags::MSG_TRUNC) {
+        Ok(0) => false,
+        Ok(_) | Err(nix::errno::Errno::EAGAIN | nix::errno::Errno::EINTR) => true,
+        Err(_) => false,
+    }
+}

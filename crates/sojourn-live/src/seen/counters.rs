@@ -1,0 +1,42 @@
+//! What is counted of a flow, by its packets or by the kernel.
+
+use sojourn_core::record::{
+    AckCounters, EchoCounters, FlowCounters, LimitCounters, RateCounters, ReceiverCounters,
+    RecoveryCounters, RttCounters, SenderCounters, WindowCounters,
+};
+use sojourn_core::units::Time;
+
+/// The parts that the core's counters have, all there.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Counters {
+    pub received: ReceiverCounters,
+    pub acks: AckCounters,
+    pub sent: SenderCounters,
+    pub window: WindowCounters,
+    pub rtt: RttCounters,
+    pub rate: RateCounters,
+    pub recovery: RecoveryCounters,
+    pub echoes: EchoCounters,
+    pub limits: LimitCounters,
+    pub established_at: Option<Time>,
+    pub completed_at: Option<Time>,
+}
+
+impl Counters {
+    /// As the core's: only TCP has the parts that say what came back.
+    pub fn report(&self, tcp: bool) -> FlowCounters {
+        FlowCounters {
+            received: Some(self.received),
+            acks: tcp.then_some(self.acks),
+            sent: Some(self.sent),
+            window: tcp.then_some(self.window),
+            rtt: tcp.then_some(self.rtt),
+            rate: tcp.then_some(self.rate),
+            recovery: tcp.then_some(self.recovery),
+            echoes: tcp.then_some(self.echoes),
+            limits: tcp.then_some(self.limits),
+            established_at: self.established_at,
+            completed_at: self.completed_at,
+        }
+    }
+}

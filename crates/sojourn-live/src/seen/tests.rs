@@ -1,0 +1,82 @@
+use sojourn_core::packet::Ecn;
+use sojourn_core::units::{Span, Time};
+
+use super::{Seen, unwrap};
+use crate::wire::{Headers, Segment, Transport};
+
+const SYN: u8 = 0x02;
+const ACK: u8 = 0x10;
+/// Wraps within the first segments.
+const INITIAL: u32 = u32::MAX - 1500;
+
+fn packet(flags: u8, seq: u64, ack: u64, payload: u16) -> Headers {
+    let (seq, ack) = (INITIAL.wrapping_add(seq as u32), INITIAL.wrapping_add(ack as u32));
+    let transport = Transport::Tcp(Segment { seq, ack, flags });
+    let size = 52 + u32::from(payload);
+    Headers { size, ecn: Ecn::NotEct, ports: [1, 2], payload, transport }
+}
+
+fn at(ms: u64) -> Time {
+    Time::ZERO + Span::from_millis(ms)
+}
+
+fn opened() -> Seen {
+    let mut seen = Seen::default();
+    seen.sent(at(0), &packet(SYN, 0, 0, 0));
+    seen.received(at(10), &packet(SYN, 0, 0, 0));
+    seen.acknowledged(at(20), &packet(SYN | ACK, 0, 1, 0));
+    seen
+}
+
+#[test]
+fn a_handshake_establishes() {
+    assert_eq!(opened().counters.established_at, Some(at(20)));
+}
+
+#[test]
+fn rtts_are_those_of_segments_sent_once() {
+    let mut seen = opened();
+    for (time, number) in [(20, 0), (21, 1), (22, 2)] {
+        seen.sent(at(time), &packet(ACK, 1 + 1000 * number, 0, 1000));
+    }
+    seen.acknowledged(at(45), &packet(ACK, 0, 1001, 0));
+    assert_eq!(
+        (seen.counters.rtt.rtt_sum, seen.counters.rtt.rtt_count),
+        (Span::from_millis(25), 1)
+    );
+    seen.sent(at(50), &packet(ACK, 1001, 0, 1000));
+    assert_eq!(seen.counters.recovery.retransmissions, 1);
+    seen.acknowledged(at(70), &packet(ACK, 0, 2001, 0));
+    assert_eq!(seen.counters.rtt.rtt_count, 1);
+    seen.acknowledged(at(72), &packet(ACK, 0, 3001, 0));
+    assert_eq!(
+        (seen.counters.rtt.rtt_sum, seen.counters.rtt.rtt_count),
+        (Span::from_millis(75), 2)
+    );
+    assert_eq!(seen.acked(), (3000, at(72)));
+    assert_eq!((seen.counters.sent.sent_packets, seen.counters.sent.sent_bytes), (4, 4000));
+}
+
+#[test]
+fn bytes_are_delivered_once_and_in_order() {
+    let mut seen = opened();
+    let mut receive = |number: u64| {
+        seen.received(at(30), &packet(ACK, 1 + 1000 * number, 0, 1000));
+        let counters = &seen.counters.received;
+        (counters.delivered_bytes, counters.in_order_bytes, counters.duplicates_received)
+    };
+    assert_eq!(receive(0), (1000, 1000, 0));
+    assert_eq!(receive(2), (2000, 1000, 0));
+    assert_eq!(receive(4), (3000, 1000, 0));
+    assert_eq!(receive(2), (3000, 1000, 1));
+    assert_eq!(receive(3), (4000, 1000, 1));
+    assert_eq!(receive(1), (5000, 5000, 1));
+    assert_eq!(receive(0), (5000, 5000, 2));
+}
+
+#[test]
+fn sequence_numbers_go_on_beyond_32_bits() {
+    assert_eq!(unwrap(5, 0), 5);
+    assert_eq!(unwrap(5, u64::from(u32::MAX)), (1 << 32) + 5);
+    assert_eq!(unwrap(u32::MAX, 1 << 32), u64::from(u32::MAX));
+}

@@ -1,0 +1,190 @@
+//! The senders' thread: does what the applications of the scenario do, on real sockets.
+
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, ppoll};
+use nix::sys::socket::{MsgFlags, Shutdown, send, shutdown};
+use nix::sys::time::TimeSpec;
+use sojourn_core::record::FlowFacts;
+use sojourn_core::sim::Application;
+use sojourn_core::spec::Flow;
+use sojourn_core::traffic::{Action, UNLIMITED};
+use sojourn_core::units::Time;
+
+use crate::check::tcp_ecn;
+use crate::clock::Clock;
+use crate::error::{Error, failed};
+use crate::flows::Told;
+use crate::namespace;
+use crate::{sockets, sys};
+
+/// Longest wait: how long it may take to see that the run has ended.
+const PATIENCE: Duration = Duration::from_millis(20);
+/// Bytes written at once.
+const MOUTHFUL: usize = 1 << 17;
+static ZEROS: [u8; MOUTHFUL] = [0; MOUTHFUL];
+
+/// The sender of one flow.
+pub struct Writer<'a> {
+    flow: Flow<'a>,
+    socket: Arc<OwnedFd>,
+    told: Arc<Told>,
+    application: Application,
+    stop: Time,
+    next: Time,
+    /// Written by the application, not yet accepted by the socket.
+    unwritten: u64,
+    written: u64,
+    closing: bool,
+    state: State,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Unopened,
+    Open,
+    Done,
+}
+
+impl<'a> Writer<'a> {
+    /// Of a flow that has done nothing yet.
+    pub fn new(
+        flow: Flow<'a>,
+        facts: &FlowFacts,
+        application: Application,
+        socket: Arc<OwnedFd>,
+        told: Arc<Told>,
+    ) -> Self {
+        let (next, stop) = (facts.start, facts.stop);
+        Writer {
+            flow,
+            socket,
+            told,
+            application,
+            stop,
+            next,
+            unwritten: 0,
+            written: 0,
+            closing: false,
+            state: State::Unopened,
+        }
+    }
+
+    /// Whether it waits for its socket to take more.
+    fn is_blocked(&self) -> bool {
+        self.state == State::Open && (self.unwritten > 0 || self.closing)
+    }
+
+    /// When it is to be called at the latest.
+    fn wakeup(&self) -> Time {
+        if self.state == State::Done { Time::NEVER } else { self.next.min(self.stop) }
+    }
+
+    /// Does what is due.
+    fn work(&mut self, now: Time) -> Result<(), Error> {
+        if self.state == State::Done {
+            return Ok(());
+        }
+        if now >= self.stop {
+            return self.abort();
+        }
+        while self.next <= now {
+            match self.application.poll(now) {
+                Ok(action) => self.act(action)?,
+                Err(next) => self.next = next.unwrap_or(Time::NEVER),
+            }
+        }
+        self.write()
+    }
+
+    fn act(&mut self, action: Action) -> Result<(), Error> {
+        match action {
+            Action::Open => self.open(),
+            Action::Write(bytes) => {
+                self.unwritten = self.unwritten.saturating_add(bytes);
+                if sockets::is_tcp(&self.flow) { Ok(()) } else { self.write() }
+            }
+            Action::Close => {
+                self.closing = true;
+                Ok(())
+            }
+        }
+    }
+
+    fn open(&mut self) -> Result<(), Error> {
+        let mode = self.flow.spec.ecn.unwrap_or_default();
+        if let Some(value) = tcp_ecn(mode) {
+            namespace::set("ipv4/tcp_ecn", value).map_err(failed("setting tcp_ecn"))?;
+        }
+        let begun = sockets::begin_connecting(&self.socket, &self.flow);
+        begun.map_err(failed("connecting a flow"))?;
+        self.state = State::Open;
+        Ok(())
+    }
+
+    /// Writes as much as the socket takes.
+    fn write(&mut self) -> Result<(), Error> {
+        let most = if sockets::is_tcp(&self.flow) { MOUTHFUL } else { self.flow.spec.mss as usize };
+        while self.state == State::Open && self.unwritten > 0 {
+            let bytes = &ZEROS[..self.unwritten.min(most as u64) as usize];
+            match send(self.socket.as_raw_fd(), bytes, MsgFlags::MSG_NOSIGNAL) {
+                Ok(count) => self.accepted(count as u64),
+                Err(Errno::EAGAIN | Errno::ENOTCONN | Errno::EINTR) => return Ok(()),
+                Err(Errno::ENOBUFS) if !sockets::is_tcp(&self.flow) => self.unwritten = 0,
+                Err(_) => self.state = State::Done, // the connection is broken: it ends incomplete
+            }
+        }
+        if self.state == State::Open && self.closing && self.unwritten == 0 {
+            self.told.total.store(self.written, Ordering::Relaxed);
+            self.state = State::Done;
+            // A connection that is already broken needs no end.
+            let _ = shutdown(self.socket.as_raw_fd(), Shutdown::Write);
+        }
+        Ok(())
+    }
+
+    fn accepted(&mut self, bytes: u64) {
+        self.written += bytes;
+        if self.unwritten != UNLIMITED {
+            self.unwritten -= bytes;
+        }
+        self.told.written.store(self.written, Ordering::Relaxed);
+    }
+
+    /// It stops offering data: what the socket has not sent is discarded.
+    fn abort(&mut self) -> Result<(), Error> {
+        self.state = State::Done;
+        sys::disconnect(&self.socket).map_err(failed("stopping a flow"))
+    }
+}
+
+/// Does what the applications do until `stop` is set.
+///
+/// # Errors
+/// If the kernel refuses what it should not.
+pub fn run(clock: Clock, mut writers: Vec<Writer<'_>>, stop: &AtomicBool) -> Result<(), Error> {
+    while !stop.load(Ordering::Relaxed) {
+        let now = clock.now();
+        for writer in &mut writers {
+            if writer.is_blocked() || writer.wakeup() <= now {
+                writer.work(now)?;
+            }
+        }
+        let wakeup = writers.iter().map(Writer::wakeup).min().unwrap_or(Time::NEVER);
+        let sleep = clock.until(wakeup).min(PATIENCE);
+        let blocked = writers.iter().filter(|writer| writer.is_blocked());
+        let wanted = |writer: &Writer<'_>| writer.socket.clone();
+        let sockets: Vec<Arc<OwnedFd>> = blocked.map(wanted).collect();
+        let mut wanted: Vec<_> =
+            sockets.iter().map(|fd| PollFd::new(fd.as_fd(), PollFlags::POLLOUT)).collect();
+        match ppoll(&mut wanted, Some(TimeSpec::from_duration(sleep)), None) {
+            Ok(_) | Err(Errno::EINTR) => {}
+            Err(error) => return Err(failed("waiting for sockets")(error.into())),
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,76 @@
+//! Sockets of a run, made in the namespace of the thread that makes them.
+
+use std::ffi::OsString;
+use std::io;
+use std::os::fd::{AsRawFd, OwnedFd};
+
+use nix::sys::socket::sockopt::{TcpCongestion, TcpMaxSeg};
+use nix::sys::socket::{
+    AddressFamily, Backlog, SockFlag, SockType, SockaddrIn, bind, connect, listen, setsockopt,
+    socket,
+};
+use sojourn_core::spec::Flow;
+
+use crate::check::no_control;
+use crate::error::{Error, failed};
+use crate::flows::FIRST_PORT;
+use crate::namespace::RECEIVERS;
+
+/// Bytes of the timestamp option, which the kernel counts into its largest segment.
+const TIMESTAMPS: u32 = 12;
+const FLAGS: SockFlag = SockFlag::SOCK_NONBLOCK.union(SockFlag::SOCK_CLOEXEC);
+
+/// Whether a flow is a TCP connection; else it sends datagrams.
+pub fn is_tcp(flow: &Flow<'_>) -> bool {
+    flow.spec.transport.kind == "tcp"
+}
+
+/// Where the receiver of a flow is.
+fn receiver(flow: &Flow<'_>) -> SockaddrIn {
+    let [a, b, c, d] = RECEIVERS;
+    SockaddrIn::new(a, b, c, d, FIRST_PORT + flow.id as u16)
+}
+
+/// A socket of a flow's kind, with its control.
+///
+/// # Errors
+/// If the kernel lacks the control.
+pub fn open(flow: &Flow<'_>) -> Result<OwnedFd, Error> {
+    let kind = if is_tcp(flow) { SockType::Stream } else { SockType::Datagram };
+    let opened = socket(AddressFamily::Inet, kind, FLAGS, None);
+    let socket = opened.map_err(|error| failed("opening a socket")(error.into()))?;
+    if let Some(cca) = flow.spec.cca.as_ref().filter(|_| is_tcp(flow)) {
+        let set = setsockopt(&socket, TcpCongestion, &OsString::from(&cca.kind));
+        set.map_err(|_| no_control(flow.entry, &cca.kind))?;
+        let mss = flow.spec.mss + TIMESTAMPS;
+        setsockopt(&socket, TcpMaxSeg, &mss)
+            .map_err(|error| failed("setting the largest segment")(error.into()))?;
+    }
+    Ok(socket)
+}
+
+/// A socket that waits for a flow.
+///
+/// # Errors
+/// As [`open`], or if the address cannot be used.
+pub fn wait_for(flow: &Flow<'_>) -> Result<OwnedFd, Error> {
+    let socket = open(flow)?;
+    let bound = bind(socket.as_raw_fd(), &receiver(flow));
+    let ready = bound.and_then(|()| match is_tcp(flow) {
+        true => listen(&socket, Backlog::MAXALLOWABLE),
+        false => Ok(()),
+    });
+    ready.map_err(|error| failed("listening for a flow")(error.into()))?;
+    Ok(socket)
+}
+
+/// Begins to connect a socket to the receiver of its flow.
+///
+/// # Errors
+/// If the kernel refuses.
+pub fn begin_connecting(socket: &OwnedFd, flow: &Flow<'_>) -> io::Result<()> {
+    match connect(socket.as_raw_fd(), &receiver(flow)) {
+        Ok(()) | Err(nix::errno::Errno::EINPROGRESS) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}

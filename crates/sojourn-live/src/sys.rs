@@ -1,0 +1,124 @@
+//! The system calls that have no safe wrapper: every `unsafe` of the crate is here.
+
+#![allow(unsafe_code)]
+
+use std::io::{Error, Result};
+use std::mem::{size_of, zeroed};
+use std::os::fd::{AsRawFd, OwnedFd};
+
+use nix::libc;
+
+nix::ioctl_write_ptr_bad!(set_address, libc::SIOCSIFADDR, libc::ifreq);
+nix::ioctl_write_ptr_bad!(set_netmask, libc::SIOCSIFNETMASK, libc::ifreq);
+nix::ioctl_write_ptr_bad!(set_mtu, libc::SIOCSIFMTU, libc::ifreq);
+nix::ioctl_write_ptr_bad!(set_queue_length, libc::SIOCSIFTXQLEN, libc::ifreq);
+nix::ioctl_write_ptr_bad!(set_flags, libc::SIOCSIFFLAGS, libc::ifreq);
+nix::ioctl_write_ptr_bad!(attach, libc::TUNSETIFF as libc::Ioctl, libc::ifreq);
+
+/// What is set of a network device; a request each.
+#[derive(Clone, Copy, Debug)]
+pub enum Setting {
+    /// IPv4 address.
+    Address([u8; 4]),
+    /// IPv4 network mask.
+    Netmask([u8; 4]),
+    /// Bytes of its largest packet.
+    Mtu(u32),
+    /// Packets that wait for it to be read.
+    QueueLength(u32),
+    /// That it is up.
+    Up,
+    /// That this descriptor is a TUN device of that name, without a header before the packets.
+    AttachTun,
+}
+
+/// Applies a setting to the device called `name` through `fd`.
+///
+/// # Errors
+/// Those of the kernel.
+pub fn configure(fd: &OwnedFd, name: &str, setting: Setting) -> Result<()> {
+    let request = request(name, setting);
+    let fd = fd.as_raw_fd();
+    // SAFETY: each request reads one `ifreq`, whose member of the union is the one it expects.
+    let done = unsafe {
+        match setting {
+            Setting::Address(_) => set_address(fd, &request),
+            Setting::Netmask(_) => set_netmask(fd, &request),
+            Setting::Mtu(_) => set_mtu(fd, &request),
+            Setting::QueueLength(_) => set_queue_length(fd, &request),
+            Setting::Up => set_flags(fd, &request),
+            Setting::AttachTun => attach(fd, &request),
+        }
+    };
+    done.map(|_| ()).map_err(Error::from)
+}
+
+fn request(name: &str, setting: Setting) -> libc::ifreq {
+    // SAFETY: an `ifreq` of zeros is valid.
+    let mut request: libc::ifreq = unsafe { zeroed() };
+    let room = request.ifr_name.len() - 1;
+    for (to, from) in request.ifr_name[..room].iter_mut().zip(name.bytes()) {
+        *to = from as libc::c_char;
+    }
+    let union = &mut request.ifr_ifru;
+    match setting {
+        Setting::Address(address) => union.ifru_addr = internet(address),
+        Setting::Netmask(mask) => union.ifru_netmask = internet(mask),
+        Setting::Mtu(bytes) => union.ifru_mtu = bytes as libc::c_int,
+        // `ifr_qlen` of the C header: any integer of the union.
+        Setting::QueueLength(packets) => union.ifru_metric = packets as libc::c_int,
+        Setting::Up => union.ifru_flags = (libc::IFF_UP | libc::IFF_RUNNING) as libc::c_short,
+        Setting::AttachTun => {
+            union.ifru_flags = (libc::IFF_TUN | libc::IFF_NO_PI) as libc::c_short;
+        }
+    }
+    request
+}
+
+fn internet(address: [u8; 4]) -> libc::sockaddr {
+    let mut data = [0; 14];
+    for (to, from) in data[2..6].iter_mut().zip(address) {
+        *to = from as libc::c_char;
+    }
+    libc::sockaddr { sa_family: libc::AF_INET as libc::sa_family_t, sa_data: data }
+}
+
+/// What the kernel says of a TCP connection; fields that this kernel lacks are zero.
+///
+/// # Errors
+/// Those of the kernel.
+pub fn tcp_info(socket: &OwnedFd) -> Result<libc::tcp_info> {
+    // SAFETY: a `tcp_info` of zeros is valid, and the kernel writes at most `length` bytes of it.
+    unsafe {
+        let mut info: libc::tcp_info = zeroed();
+        let mut length = size_of::<libc::tcp_info>() as libc::socklen_t;
+        let (level, name) = (libc::IPPROTO_TCP, libc::TCP_INFO);
+        let place = (&raw mut info).cast();
+        match libc::getsockopt(socket.as_raw_fd(), level, name, place, &mut length) {
+            0 => Ok(info),
+            _ => Err(Error::last_os_error()),
+        }
+    }
+}
+
+/// Resets a connection: what has been written and not sent is discarded.
+///
+/// # Errors
+/// Those of the kernel.
+pub fn disconnect(socket: &OwnedFd) -> Result<()> {
+    let nowhere =
+        libc::sockaddr { sa_family: libc::AF_UNSPEC as libc::sa_family_t, sa_data: [0; 14] };
+    let length = size_of::<libc::sockaddr>() as libc::socklen_t;
+    // SAFETY: the address is valid for `length` bytes.
+    match unsafe { libc::connect(socket.as_raw_fd(), &nowhere, length) } {
+        0 => Ok(()),
+        _ => Err(Error::last_os_error()),
+    }
+}
+
+/// Runs the calling thread ahead of all ordinary ones, if that is allowed; whether it is.
+pub fn run_first(priority: i32) -> bool {
+    let parameters = libc::sched_param { sched_priority: priority };
+    // SAFETY: the parameters are valid; 0 is the calling thread.
+    unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO, &parameters) == 0 }
+}

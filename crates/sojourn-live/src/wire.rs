@@ -1,0 +1,182 @@
+//! IPv4, TCP and UDP headers as they are on the wire: what the network and the metrics need.
+
+use sojourn_core::packet::Ecn;
+
+/// The transport of a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Transport {
+    /// A segment.
+    Tcp(Segment),
+    /// A datagram.
+    Udp,
+}
+
+/// A TCP header.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Segment {
+    /// Sequence number of its first byte.
+    pub seq: u32,
+    /// Acknowledgment number.
+    pub ack: u32,
+    /// The flags, as in the header's 14th byte.
+    pub flags: u8,
+}
+
+impl Segment {
+    const SYN: u8 = 0x02;
+    const ACK: u8 = 0x10;
+    const ECE: u8 = 0x40;
+
+    /// Opens a connection.
+    pub fn is_syn(&self) -> bool {
+        self.flags & Self::SYN != 0
+    }
+
+    /// Carries an acknowledgment.
+    pub fn has_ack(&self) -> bool {
+        self.flags & Self::ACK != 0
+    }
+
+    /// Echoes congestion, and is not part of a handshake.
+    pub fn echoes_ce(&self) -> bool {
+        self.flags & Self::ECE != 0 && !self.is_syn()
+    }
+}
+
+/// A packet's headers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Headers {
+    /// Bytes of the IP packet.
+    pub size: u32,
+    /// ECN field.
+    pub ecn: Ecn,
+    /// Source and destination port.
+    pub ports: [u16; 2],
+    /// Bytes of payload.
+    pub payload: u16,
+    /// The transport.
+    pub transport: Transport,
+}
+
+const TCP: u8 = 6;
+const UDP: u8 = 17;
+
+/// The headers of an IPv4 packet of TCP or UDP; `None` of any other.
+pub fn parse(bytes: &[u8]) -> Option<Headers> {
+    let first = *bytes.first()?;
+    let ip = usize::from(first & 15) * 4;
+    if first >> 4 != 4 || ip < 20 {
+        return None;
+    }
+    let transport = bytes.get(ip..)?;
+    let (header, kind) = match *bytes.get(9)? {
+        TCP => {
+            let header = usize::from(transport.get(12)? >> 4) * 4;
+            let flags = *transport.get(13)?;
+            let (seq, ack) = (number(transport, 4)?, number(transport, 8)?);
+            (header, Transport::Tcp(Segment { seq, ack, flags }))
+        }
+        UDP => (8, Transport::Udp),
+        _ => return None,
+    };
+    let port = |at: usize| Some(u16::from_be_bytes([*transport.get(at)?, *transport.get(at + 1)?]));
+    Some(Headers {
+        size: bytes.len() as u32,
+        ecn: ecn(bytes[1]),
+        ports: [port(0)?, port(2)?],
+        payload: transport.len().checked_sub(header)? as u16,
+        transport: kind,
+    })
+}
+
+fn number(bytes: &[u8], at: usize) -> Option<u32> {
+    Some(u32::from_be_bytes(bytes.get(at..at + 4)?.try_into().ok()?))
+}
+
+fn ecn(traffic_class: u8) -> Ecn {
+    match traffic_class & 3 {
+        0 => Ecn::NotEct,
+        1 => Ecn::Ect1,
+        2 => Ecn::Ect0,
+        _ => Ecn::Ce,
+    }
+}
+
+/// Writes the ECN field that the network has left a packet with; the header's checksum follows
+/// (RFC 1624).
+pub fn set_ecn(bytes: &mut [u8], to: Ecn) {
+    let bits = match to {
+        Ecn::NotEct => 0,
+        Ecn::Ect1 => 1,
+        Ecn::Ect0 => 2,
+        Ecn::Ce => 3,
+    };
+    if bytes[1] & 3 == bits {
+        return;
+    }
+    let before = u16::from_be_bytes([bytes[0], bytes[1]]);
+    bytes[1] = bytes[1] & !3 | bits;
+    let after = u16::from_be_bytes([bytes[0], bytes[1]]);
+    let checksum = u16::from_be_bytes([bytes[10], bytes[11]]);
+    let sum = u32::from(!checksum) + u32::from(!before) + u32::from(after);
+    let folded = (sum & 0xffff) + (sum >> 16);
+    let folded = (folded & 0xffff) + (folded >> 16);
+    bytes[10..12].copy_from_slice(&(!(folded as u16)).to_be_bytes());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An IPv4 header with a right checksum, and a TCP header with options and `payload` bytes.
+    fn packet(payload: usize) -> Vec<u8> {
+        let mut bytes = vec![0; 20 + 32 + payload];
+        let size = bytes.len() as u16;
+        bytes[..4].copy_from_slice(&[0x45, 2, (size >> 8) as u8, size as u8]);
+        bytes[8..10].copy_from_slice(&[64, TCP]);
+        bytes[12..20].copy_from_slice(&[10, 77, 0, 1, 10, 77, 0, 2]);
+        bytes[20..24].copy_from_slice(&[0x30, 0x39, 0x27, 0x10]);
+        bytes[24..32].copy_from_slice(&[0, 0, 0, 7, 0, 0, 0, 9]);
+        bytes[32..34].copy_from_slice(&[8 << 4, 0x50]);
+        let sum = !checksum(&bytes);
+        bytes[10..12].copy_from_slice(&sum.to_be_bytes());
+        bytes
+    }
+
+    /// Folded sum of the header: 0xffff if its checksum is right.
+    fn checksum(bytes: &[u8]) -> u16 {
+        let words = bytes[..20].chunks(2).map(|w| u32::from(u16::from_be_bytes([w[0], w[1]])));
+        let sum: u32 = words.sum();
+        let folded = (sum & 0xffff) + (sum >> 16);
+        ((folded & 0xffff) + (folded >> 16)) as u16
+    }
+
+    #[test]
+    fn headers_are_read() {
+        let headers = parse(&packet(100)).unwrap();
+        assert_eq!((headers.size, headers.payload), (152, 100));
+        assert_eq!((headers.ports, headers.ecn), ([12345, 10000], Ecn::Ect0));
+        let Transport::Tcp(segment) = headers.transport else { panic!("{headers:?}") };
+        assert_eq!((segment.seq, segment.ack), (7, 9));
+        assert!(segment.has_ack() && segment.echoes_ce() && !segment.is_syn());
+    }
+
+    #[test]
+    fn what_is_cut_off_or_foreign_is_not_read() {
+        let whole = packet(0);
+        for length in 0..52 {
+            assert_eq!(parse(&whole[..length]), None, "{length}");
+        }
+        assert_eq!(parse(&[0x60; 60]), None);
+    }
+
+    #[test]
+    fn the_checksum_follows_the_mark() {
+        for to in [Ecn::NotEct, Ecn::Ect1, Ecn::Ect0, Ecn::Ce] {
+            let mut bytes = packet(10);
+            set_ecn(&mut bytes, to);
+            assert_eq!(parse(&bytes).unwrap().ecn, to);
+            assert_eq!(checksum(&bytes), 0xffff);
+        }
+    }
+}

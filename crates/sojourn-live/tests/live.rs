@@ -1,0 +1,147 @@
+//! Short runs on this machine's kernel. Where a machine does not allow them they are skipped, and
+//! say why.
+#![cfg(target_os = "linux")]
+
+use sojourn_core::record::Outcome;
+use sojourn_core::scenario::Scenario;
+use sojourn_live::{Error, Live, Quality};
+
+/// Runs a scenario, or says why this machine does not.
+fn run(text: &str) -> Option<(Outcome, Quality)> {
+    let scenario = Scenario::from_toml(text).unwrap();
+    match Live::start(&scenario).and_then(Live::finish) {
+        Ok(finished) => Some(finished),
+        Err(Error::Refused(error)) if error.field == "backend" => {
+            eprintln!("skipped: {error}");
+            None
+        }
+        Err(error) => panic!("{error}"),
+    }
+}
+
+fn sum(outcome: &Outcome, column: &str) -> f64 {
+    outcome.flow_samples.reals(column).unwrap().iter().sum()
+}
+
+#[test]
+fn a_greedy_flow_fills_the_link() {
+    let Some((outcome, quality)) = run(r#"
+        name = "greedy"
+        duration = "3 s"
+        [topology]
+        kind = "dumbbell"
+        [topology.bottleneck]
+        rate = "20 Mbit/s"
+        queue = { kind = "fifo", limit = "1 bdp" }
+        [[flows]]
+        cca = "cubic"
+        rtt = "20 ms"
+    "#) else {
+        return;
+    };
+    eprintln!("{quality:?}");
+    let delivered = sum(&outcome, "delivered_bytes") * 8.0 / 3e6;
+    // No more than the link carries, and not much less.
+    assert!((16.0..19.1).contains(&delivered), "{delivered} Mbit/s");
+    let srtt = sum(&outcome, "srtt_time") / sum(&outcome, "srtt_known");
+    assert!((0.020..0.045).contains(&srtt), "{srtt} s");
+    let sent = outcome.link_samples.reals("sent_bytes").unwrap().iter().sum::<f64>();
+    assert!(sent * 8.0 <= 20e6 * 3.0 + 1600.0 * 8.0, "{sent} bytes");
+}
+
+const LINK: &str = r#"
+    name = "live"
+    duration = "2 s"
+    [topology]
+    kind = "dumbbell"
+    [topology.bottleneck]
+    rate = "10 Mbit/s"
+"#;
+
+#[test]
+fn transfers_complete_and_datagrams_pass() {
+    let flows = r#"
+        queue = { kind = "fq_codel" }
+        [[flows]]
+        cca = "reno"
+        rtt = "40 ms"
+        traffic = { kind = "sized", size = "100 kB" }
+        [[flows]]
+        transport = "udp"
+        rtt = "40 ms"
+        start = "500 ms"
+        traffic = { kind = "cbr", rate = "1 Mbit/s", size = "1000 B" }
+    "#;
+    let Some((outcome, _)) = run(&format!("{LINK}{flows}")) else { return };
+    let completed = outcome.flows.reals("completed_at").unwrap()[0];
+    // Handshake, and three or four round trips of slow start.
+    assert!((0.16..0.40).contains(&completed), "{completed} s");
+    let delivered = outcome.flow_samples.reals("delivered_bytes").unwrap();
+    let flow = outcome.flow_samples.reals("flow").unwrap();
+    let of = |id: f64| -> f64 {
+        delivered.iter().zip(&flow).filter(|(_, flow)| **flow == id).map(|(bytes, _)| bytes).sum()
+    };
+    assert_eq!(of(0.0), 100_000.0);
+    assert!((170_000.0..=188_000.0).contains(&of(1.0)), "{}", of(1.0));
+}
+
+#[test]
+fn queues_mark_and_the_kernel_answers() {
+    let flows = r#"
+        queue = { kind = "codel" }
+        [[flows]]
+        cca = "cubic"
+        rtt = "10 ms"
+        ecn = "classic"
+    "#;
+    let Some((outcome, _)) = run(&format!("{LINK}{flows}")) else { return };
+    let marks = outcome.link_samples.reals("ce_marks").unwrap().iter().sum::<f64>();
+    assert!(marks > 0.0);
+    let received = sum(&outcome, "ce_received");
+    assert!(received > 0.0 && received <= marks, "{received} of {marks}");
+    assert!(sum(&outcome, "ece_acks") > 0.0);
+    assert_eq!(sum(&outcome, "retransmissions"), 0.0);
+}
+
+#[test]
+fn a_stopped_flow_offers_no_more() {
+    let flows = r#"
+        [[flows]]
+        cca = "reno"
+        rtt = "10 ms"
+        stop = "1 s"
+    "#;
+    let Some((outcome, _)) = run(&format!("{LINK}{flows}")) else { return };
+    let time = outcome.flow_samples.reals("time").unwrap();
+    let delivered = outcome.flow_samples.reals("delivered_bytes").unwrap();
+    let after = |begin: f64| -> f64 {
+        time.iter().zip(&delivered).filter(|(time, _)| **time > begin).map(|(_, b)| b).sum()
+    };
+    assert!(after(0.5) > 0.0);
+    assert_eq!(after(1.5), 0.0);
+}
+
+#[test]
+fn what_the_kernel_lacks_is_said() {
+    let flows = "[[flows]]\ncca = \"copa\"\nrtt = \"10 ms\"\n";
+    let scenario = Scenario::from_toml(&format!("{LINK}{flows}")).unwrap();
+    let error = Live::start(&scenario).and_then(Live::finish).err().unwrap().to_string();
+    let without_permission = error.starts_with("backend");
+    assert!(without_permission || error.contains("no 'copa'; it has: "), "{error}");
+}
+
+#[test]
+fn what_a_live_run_cannot_do_is_refused() {
+    for (flow, field) in [
+        ("cca = \"cubic\"\necn = \"accurate\"", "flows.0.ecn"),
+        ("cca = \"cubic\"\nreceive_buffer = \"100 kB\"", "flows.0.receive_buffer"),
+        ("cca = { kind = \"cubic\", beta = 0.8 }", "flows.0.cca.beta"),
+    ] {
+        let text = format!("{LINK}[[flows]]\nrtt = \"10 ms\"\n{flow}\n");
+        let scenario = Scenario::from_toml(&text).unwrap();
+        let Err(Error::Refused(error)) = Live::start(&scenario).map(|_| ()) else {
+            panic!("{flow}")
+        };
+        assert_eq!(error.field, field);
+    }
+}
