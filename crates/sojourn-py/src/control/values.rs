@@ -328,6 +328,8 @@ impl From<&cc::Event> for Event {
             cc::Event::Restart { cwnd, ssthresh } => {
                 Event { cwnd: Some(cwnd), ssthresh: Some(ssthresh), ..of("restart") }
             }
+            // Of a later core.
+            _ => of("other"),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::bucket::{Policer, TokenBucket};
 use super::burst_loss::BurstLoss;
-use super::exit::{Duplication, Faults};
+use super::impairments::{Duplication, Faults};
 use super::outage::{OutageEffect, Outages};
 use super::pace::{Pace, RateModel};
 use super::pipe::Pipe;
@@ -10,7 +10,7 @@ use super::recorded_queue::RecordedQueue;
 use super::schedule::Schedule;
 use super::trace::Trace;
 use super::variation::Variation;
-use super::{Egress, Exit, FlowDrops, Link, LinkSpec, RandomLoss, Transmitter};
+use super::{Egress, FlowDrops, Impairments, Link, LinkSpec, RandomLoss, Transmitter};
 use crate::error::FieldError;
 use crate::queue::{Discipline, QueueInit};
 use crate::record::live::{Tap, Watch};
@@ -82,12 +82,12 @@ impl Link {
         let policer = spec.policer.map(|bucket| Policer::new(bucket, overhead, tap()));
         let variation = variation(spec, init.random).map(Box::new);
         let loss = loss(spec, init.random);
-        let exit = Exit::new(loss, init.drops, faults(spec, init.random));
-        let exit = exit.map(|exit| exit.recorded(init.tap.clone()));
+        let impairments = Impairments::new(loss, init.drops, faults(spec, init.random));
+        let impairments = impairments.map(|impairments| impairments.recorded(init.tap.clone()));
         Ok(Link {
             policer: policer.map(Box::new),
             pipe: Pipe::new(spec.delay, variation).recorded(init.tap),
-            ..Link::new(transmitter, exit, spec.delay)
+            ..Link::new(transmitter, impairments, spec.delay)
         })
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! offer -> policer -> egress (queue discipline, device FIFO) -> transmitter (rate, token bucket,
-//!       schedule, trace) -> exit (loss, ECN faults, duplication) -> pipe (delay) -> poll
+//!       schedule, trace) -> impairments (loss, ECN faults, duplication) -> pipe (delay) -> poll
 //! ```
 //!
 //! A link is sans-io: time and packets go in, arriving packets and the next wake-up come out. It is
@@ -18,7 +18,7 @@ pub mod burst_loss;
 mod draw;
 pub mod ecn_fault;
 mod egress;
-mod exit;
+mod impairments;
 pub mod outage;
 mod pace;
 mod pipe;
@@ -32,7 +32,7 @@ pub mod variation;
 
 pub use build::LinkInit;
 pub use egress::Egress;
-pub use exit::{Exit, FlowDrops, RandomLoss};
+pub use impairments::{FlowDrops, Impairments, RandomLoss};
 pub use recorded::RecordedLink;
 pub use spec::LinkSpec;
 pub use transmitter::Transmitter;
@@ -53,7 +53,7 @@ pub struct Link {
     /// Queue and serialisation; absent in a link that only delays.
     transmitter: Option<Box<Transmitter>>,
     /// What happens to packets as they leave the transmitter.
-    exit: Option<Box<Exit>>,
+    impairments: Option<Box<Impairments>>,
     pipe: Pipe,
     offered: Backlog,
     arrived: Backlog,
@@ -62,11 +62,15 @@ pub struct Link {
 impl Link {
     /// A link with a queue and a transmitter (unless it only delays), losses on leaving it, and a
     /// propagation delay.
-    pub fn new(transmitter: Option<Transmitter>, exit: Option<Exit>, delay: Span) -> Self {
+    pub fn new(
+        transmitter: Option<Transmitter>,
+        impairments: Option<Impairments>,
+        delay: Span,
+    ) -> Self {
         Link {
             policer: None,
             transmitter: transmitter.map(Box::new),
-            exit: exit.map(Box::new),
+            impairments: impairments.map(Box::new),
             pipe: Pipe::new(delay, None),
             offered: Backlog::default(),
             arrived: Backlog::default(),
@@ -85,7 +89,7 @@ impl Link {
         }
         match &mut self.transmitter {
             Some(transmitter) => transmitter.offer(now, packet),
-            None => leave(&mut self.exit, &mut self.pipe, now, &packet),
+            None => leave(&mut self.impairments, &mut self.pipe, now, &packet),
         }
     }
 
@@ -128,7 +132,7 @@ impl Link {
         let sends = |transmitter: &Transmitter| transmitter.next_departure().is_some();
         !self.pipe.may_overtake()
             && (self.pipe.next_arrival().is_some()
-                || (self.exit.is_none() && self.transmitter.as_deref().is_some_and(sends)))
+                || (self.impairments.is_none() && self.transmitter.as_deref().is_some_and(sends)))
     }
 
     /// When the next packet can be expected out of the pipe that is not in it yet, or a queue
@@ -154,7 +158,7 @@ impl Link {
     fn transmit(&mut self, now: Time) {
         let Some(transmitter) = &mut self.transmitter else { return };
         while let Some(end) = transmitter.poll(now) {
-            leave(&mut self.exit, &mut self.pipe, end, transmitter.sent());
+            leave(&mut self.impairments, &mut self.pipe, end, transmitter.sent());
             transmitter.serve_next(end);
         }
     }
@@ -172,8 +176,8 @@ impl Link {
         if let Some(transmitter) = &mut self.transmitter {
             transmitter.report(now, &mut counters);
         }
-        if let Some(exit) = &self.exit {
-            exit.report(&mut counters);
+        if let Some(impairments) = &self.impairments {
+            impairments.report(&mut counters);
         }
         if let Some(policer) = &self.policer {
             policer.report(&mut counters);
@@ -210,16 +214,16 @@ impl Link {
 
 /// A packet leaves the transmitter.
 #[inline]
-fn leave(exit: &mut Option<Box<Exit>>, pipe: &mut Pipe, now: Time, packet: &Packet) {
-    match exit {
-        Some(exit) => pass(exit, pipe, now, *packet),
+fn leave(impairments: &mut Option<Box<Impairments>>, pipe: &mut Pipe, now: Time, packet: &Packet) {
+    match impairments {
+        Some(impairments) => pass(impairments, pipe, now, *packet),
         None => pipe.push(now, *packet),
     }
 }
 
 #[inline(never)]
-fn pass(exit: &mut Exit, pipe: &mut Pipe, now: Time, mut packet: Packet) {
-    for _ in 0..exit.copies(now, &mut packet) {
+fn pass(impairments: &mut Impairments, pipe: &mut Pipe, now: Time, mut packet: Packet) {
+    for _ in 0..impairments.copies(now, &mut packet) {
         pipe.push(now, packet);
     }
 }

@@ -5,7 +5,7 @@ use rand::RngExt;
 use rand_distr::{Distribution, Exp};
 use serde_json::{Map, Value, json};
 
-use super::exit::Faults;
+use super::impairments::Faults;
 use super::*;
 use crate::catalogue::builtin;
 use crate::packet::{Direction, Header};
@@ -201,9 +201,9 @@ proptest! {
         let key = StreamKey::root(3).child("link");
         let loss = (loss > 0.0).then(|| RandomLoss::new(loss, key));
         let drops = vec![FlowDrops::new(1, vec![0, 3, 4])];
-        let exit = Exit::new(loss, drops, Faults::default());
+        let impairments = Impairments::new(loss, drops, Faults::default());
         let delay = Span::from_micros(delay_us);
-        let mut link = Link::new(Some(fifo(limit, rate, 14, device)), exit, delay);
+        let mut link = Link::new(Some(fifo(limit, rate, 14, device)), impairments, delay);
         let (mut now, mut out) = (Time::ZERO, Vec::new());
         for (i, arrival) in arrivals.iter().enumerate() {
             now += Span::from_micros(arrival.gap_us);

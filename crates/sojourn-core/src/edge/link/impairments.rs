@@ -86,7 +86,7 @@ impl FlowDrops {
 
 /// Everything that may happen to a packet between the transmitter and the pipe.
 #[derive(Debug, Default)]
-pub struct Exit {
+pub struct Impairments {
     loss: Option<RandomLoss>,
     /// In the order of flows.
     drops: Vec<FlowDrops>,
@@ -120,7 +120,7 @@ impl Cause {
     }
 }
 
-/// The faults of an exit that have no state to be counted with.
+/// The impairments that have no state to be counted with.
 #[derive(Debug, Default)]
 pub struct Faults {
     /// Loss in bursts.
@@ -133,7 +133,7 @@ pub struct Faults {
     pub duplication: Option<Duplication>,
 }
 
-impl Exit {
+impl Impairments {
     /// Random loss, losses by number, and other faults; `None` when there are none of them.
     pub fn new(
         loss: Option<RandomLoss>,
@@ -149,14 +149,15 @@ impl Exit {
             || outages.is_some()
             || ecn_fault.is_some()
             || duplication.is_some();
-        let rest = Exit { burst_loss, outages, ecn_fault, duplication, ..Exit::default() };
-        needed.then_some(Exit { loss, drops, ..rest })
+        let rest =
+            Impairments { burst_loss, outages, ecn_fault, duplication, ..Impairments::default() };
+        needed.then_some(Impairments { loss, drops, ..rest })
     }
 
     /// The same, whose losses and copies `tap` is told of.
     #[must_use]
     pub fn recorded(self, tap: Option<Tap>) -> Self {
-        Exit { tap, ..self }
+        Impairments { tap, ..self }
     }
 
     /// How many copies of `packet` go on: none if it is lost.
@@ -226,11 +227,11 @@ mod tests {
 
     #[test]
     fn random_loss_has_its_probability_and_ignores_other_flows() {
-        let exit = || {
+        let impairments = || {
             let loss = RandomLoss::new(0.1, StreamKey::root(7).child("a link"));
-            Exit::new(Some(loss), vec![], Faults::default()).unwrap()
+            Impairments::new(Some(loss), vec![], Faults::default()).unwrap()
         };
-        let (mut alone, mut shared) = (exit(), exit());
+        let (mut alone, mut shared) = (impairments(), impairments());
         for index in 0..100_000 {
             shared.copies(Time::ZERO, &mut packet(1, index));
             let copies = alone.copies(Time::ZERO, &mut packet(0, index));
@@ -243,10 +244,10 @@ mod tests {
     #[test]
     fn listed_data_packets_of_one_flow_are_lost() {
         let drops = vec![FlowDrops::new(2, vec![5, 0, 5]), FlowDrops::new(1, vec![1])];
-        let mut exit = Exit::new(None, drops, Faults::default()).unwrap();
+        let mut impairments = Impairments::new(None, drops, Faults::default()).unwrap();
         let mut lost = Vec::new();
         for number in 0..8 {
-            let mut copies = |mut packet| exit.copies(Time::ZERO, &mut packet);
+            let mut copies = |mut packet| impairments.copies(Time::ZERO, &mut packet);
             assert_eq!(copies(packet(0, number)), 1);
             assert_eq!(copies(Packet { header: Header::opaque(0), ..packet(2, number) }), 1);
             if copies(packet(2, 100 + number)) == 0 {
@@ -254,6 +255,6 @@ mod tests {
             }
         }
         assert_eq!(lost, [0, 5]);
-        assert_eq!(exit.lost, Backlog { packets: 2, bytes: 3000 });
+        assert_eq!(impairments.lost, Backlog { packets: 2, bytes: 3000 });
     }
 }
