@@ -16,6 +16,7 @@ __all__ = [
     "Sent",
     "base_rtts",
     "catalogue",
+    "describe_library",
     "end_with",
     "engine_build",
     "keep_note_in",
@@ -289,6 +290,7 @@ def run(
     progress: Callable[[float], object] | None = None,
     record: Callable[[str, dict[str, Any], list[str | None]], object] | None = None,
 ) -> dict[str, Any]: ...
+def describe_library(table: str) -> str: ...
 def keep_note_in(path: Path) -> None: ...
 def end_with(parent: int) -> None: ...
 def run_live(

@@ -1,3 +1,29 @@
-//! What comes from outside: a note of what it is doing, for whoever finds its process dead.
+//! Congestion controls from shared libraries, through a versioned C ABI (`sojourn_cca.h`), and a note
+//! of what a control from outside is doing, for whoever finds its process dead.
 
+pub mod abi;
+pub mod control;
+pub mod library;
 pub mod note;
+
+use serde_json::json;
+use sojourn_core::cc::{CcaFacts, EcnMode};
+use sojourn_core::registry::{Entry, Listing};
+use sojourn_core::spec::Cca;
+
+/// The entry `library`. It loads the library into this very process.
+pub fn entry() -> Entry<Cca> {
+    Entry {
+        listing: Listing {
+            name: "library",
+            source: include_str!("control.rs"),
+            schema: || {
+                json!({ "type": "object", "properties": { "path": { "type": "string" } },
+                        "required": ["path"] })
+            },
+            canonical: |table, _| library::canonical(table),
+        },
+        facts: CcaFacts { ecn: EcnMode::Off, follows_stack: false },
+        make: |table, init, _| control::make(table, init),
+    }
+}

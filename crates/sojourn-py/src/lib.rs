@@ -20,7 +20,7 @@ use error::scenario_error;
 
 /// What scenarios are read with: Sojourn's own members, and those that bring their code along.
 static CATALOGUE: LazyLock<Arc<Catalogue>> =
-    LazyLock::new(|| Arc::new(own().with(vec![control::entry()])));
+    LazyLock::new(|| Arc::new(own().with(vec![control::entry(), control::library_entry()])));
 
 /// `sojourn._internal`.
 #[pymodule]
@@ -35,6 +35,7 @@ fn _internal(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<control::values::Lost>()?;
     module.add_class::<control::values::Decision>()?;
     module.add("CALLBACKS", sojourn_abi::note::NAMES)?;
+    module.add_function(wrap_pyfunction!(describe_library, module)?)?;
     module.add_function(wrap_pyfunction!(keep_note_in, module)?)?;
     module.add_function(wrap_pyfunction!(end_with, module)?)?;
     module.add_function(wrap_pyfunction!(toml_to_json, module)?)?;
@@ -92,6 +93,16 @@ fn catalogue() -> String {
 #[pyfunction]
 fn engine_build() -> &'static str {
     env!("SOJOURN_ENGINE_BUILD")
+}
+
+/// The table of a control in a shared library with every parameter filled in, both in JSON; runs
+/// the library's code.
+#[pyfunction]
+fn describe_library(py: Python<'_>, table: &str) -> PyResult<String> {
+    let table: Value = serde_json::from_str(table).unwrap_or_default();
+    let table = table.as_object().cloned().unwrap_or_default();
+    let described = sojourn_abi::library::canonical(&table);
+    described.map(|table| table.to_string()).map_err(|error| scenario_error(py, &error))
 }
 
 /// Keeps a note of the running callback of a control from outside in this file (`note.rs`).

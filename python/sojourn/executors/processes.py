@@ -43,6 +43,8 @@ class Limits:
 
 
 limits = Limits()
+#: In a worker process, which needs no other.
+within = False
 
 
 def execute(
@@ -63,6 +65,8 @@ def call(function: Callable[..., Done], *args: Any, **heard: Callable[..., objec
         RunError: if it raises anything else, or its process ends or is ended.
 
     """
+    if within:
+        return function(*args, **heard)
     listeners = {name: listener for name, listener in heard.items() if listener is not None}
     worker = _worker()
     try:

@@ -14,6 +14,7 @@ from typing import Any
 
 from sojourn import _internal
 from sojourn.errors import ScenarioError
+from sojourn.executors import processes
 from sojourn.outside import inside  # noqa: F401  (imported once, for all children)
 
 
@@ -45,6 +46,7 @@ def _work(
     memory: int,
 ) -> None:
     """Does a request, in the child, which ends with it."""
+    processes.within = True
     _internal.end_with(os.getppid())
     _internal.keep_note_in(note)
     _limit_memory(memory)

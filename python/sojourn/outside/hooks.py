@@ -8,6 +8,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from sojourn import _internal
 from sojourn.errors import refused
 from sojourn.outside import given, python_class, sources
 
@@ -16,6 +17,7 @@ make = python_class.make
 #: By kind: fills in the parameters of a table. They run the control's code.
 _DESCRIBE: Mapping[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
     "python": python_class.described,
+    "library": lambda table: dict(json.loads(_internal.describe_library(json.dumps(table)))),
 }
 
 

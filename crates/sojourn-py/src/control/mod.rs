@@ -39,6 +39,13 @@ pub fn entry() -> Entry<Cca> {
     }
 }
 
+/// The entry `library`, whose code only worker processes run.
+pub fn library_entry() -> Entry<Cca> {
+    let mut entry = sojourn_abi::entry();
+    entry.listing.canonical = |params, _| canonical("library", params);
+    entry
+}
+
 /// The schema of a control whose parameters its file says.
 pub fn outside_schema(required: &[&str]) -> Value {
     let keys =
@@ -151,7 +158,9 @@ impl CongestionControl for PythonControl {
     }
 
     fn on_congestion(&mut self, now: Time, event: &Event) {
-        self.tell(Callback::OnCongestion, now, (now.as_secs_f64(), values::Event::from(event)));
+        if let Some(event) = values::Event::of(event) {
+            self.tell(Callback::OnCongestion, now, (now.as_secs_f64(), event));
+        }
     }
 
     fn decision(&self) -> cc::Decision {

@@ -310,10 +310,11 @@ impl From<&AckSample> for Ack {
     }
 }
 
-impl From<&cc::Event> for Event {
-    fn from(event: &cc::Event) -> Self {
+impl Event {
+    /// The event, if Python has a word for it.
+    pub fn of(event: &cc::Event) -> Option<Self> {
         let of = |kind| Event::new(Word(kind), None, None, None, None, None);
-        match *event {
+        Some(match *event {
             cc::Event::Loss { in_flight } => Event { in_flight: Some(in_flight), ..of("loss") },
             cc::Event::Ecn { in_flight } => Event { in_flight: Some(in_flight), ..of("ecn") },
             cc::Event::Rto { in_flight, cwnd, reduce } => Event {
@@ -329,8 +330,8 @@ impl From<&cc::Event> for Event {
                 Event { cwnd: Some(cwnd), ssthresh: Some(ssthresh), ..of("restart") }
             }
             // Of a later core.
-            _ => of("other"),
-        }
+            _ => return None,
+        })
     }
 }
 

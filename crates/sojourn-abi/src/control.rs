@@ -1,0 +1,187 @@
+//! A congestion control in a shared library, used through its C interface.
+//!
+//! Model: the library itself; `path` is its file. Further keys are the parameters that the library
+//! describes. `sojourn_cca.h` is the interface.
+
+use std::ffi::{CStr, c_char, c_void};
+
+use serde_json::{Map, Value};
+use sojourn_core::cc::{
+    AckSample, CongestionControl, ControlInit, Decision, Event, Lost, Sent, outside,
+};
+use sojourn_core::error::{FieldError, end_run};
+use sojourn_core::observe::Observer;
+use sojourn_core::units::{Rate, Span, Time};
+
+use crate::abi::{NEVER, RawAck, RawControl, RawDecision, RawEvent, RawInit, RawLost, RawSent};
+use crate::library::{load, parameters};
+use crate::note::{self, Callback};
+
+/// A control whose callbacks are a library's functions.
+pub struct LibraryControl {
+    functions: &'static RawControl,
+    this: *mut c_void,
+    flow: u32,
+    /// Of the latest callback.
+    now: Time,
+    timer: Option<Time>,
+}
+
+// SAFETY: the interface asks for controls without globals; each is used by one thread at a time.
+unsafe impl Send for LibraryControl {}
+
+/// Builds the control of a table, whose parameters have been checked.
+///
+/// # Errors
+/// If the library cannot be loaded or refuses.
+pub fn make(
+    table: &Map<String, Value>,
+    init: &ControlInit,
+) -> Result<Box<dyn CongestionControl>, FieldError> {
+    let functions = load(table)?;
+    let values: Vec<f64> = parameters(functions, table)?.into_iter().map(|(_, v)| v).collect();
+    note::enter(init.flow, Callback::New, init.now);
+    let create = functions.create.expect("checked when it was loaded");
+    // SAFETY: both outlive the call, and there are as many values as the description says.
+    let this = unsafe { create(&RawInit::from(init), values.as_ptr()) };
+    note::leave();
+    if this.is_null() {
+        return Err(FieldError::new("", "the library refuses these parameters"));
+    }
+    let (flow, now) = (init.flow, init.now);
+    Ok(Box::new(LibraryControl { functions, this, flow, now, timer: None }))
+}
+
+impl LibraryControl {
+    /// Calls a function that the library may have, and asks when it wants to be called next.
+    #[inline]
+    fn tell<F: Copy>(
+        &mut self,
+        callback: Callback,
+        now: Time,
+        given: Option<F>,
+        call: impl FnOnce(F, *mut c_void),
+    ) {
+        let Some(function) = given else { return };
+        self.now = now;
+        note::enter(self.flow, callback, now);
+        call(function, self.this);
+        note::leave();
+        if let Some(next_timer) = self.functions.next_timer {
+            note::enter(self.flow, Callback::NextTimer, now);
+            // SAFETY: `this` is what the library created.
+            let next = unsafe { next_timer(self.this) };
+            note::leave();
+            self.timer = (next != NEVER).then(|| Time::from_nanos(next).max(now));
+        }
+    }
+}
+
+impl Drop for LibraryControl {
+    fn drop(&mut self) {
+        if let Some(destroy) = self.functions.destroy {
+            // SAFETY: `this` is what the library created, and is not used again.
+            unsafe { destroy(self.this) }
+        }
+    }
+}
+
+// SAFETY of all calls below: `this` is what the library created; arguments outlive the call.
+impl CongestionControl for LibraryControl {
+    #[inline]
+    fn on_ack(&mut self, now: Time, ack: &AckSample) {
+        let ack = RawAck::from(ack);
+        self.tell(Callback::OnAck, now, self.functions.on_ack, |on_ack, this| unsafe {
+            on_ack(this, now.as_nanos(), &ack);
+        });
+    }
+
+    fn on_congestion(&mut self, now: Time, event: &Event) {
+        let Some(event) = RawEvent::of(event) else { return };
+        let function = self.functions.on_congestion;
+        self.tell(Callback::OnCongestion, now, function, |on_congestion, this| unsafe {
+            on_congestion(this, now.as_nanos(), &event);
+        });
+    }
+
+    #[inline]
+    fn decision(&self) -> Decision {
+        let mut raw = RawDecision::default();
+        note::enter(self.flow, Callback::Decision, self.now);
+        if let Some(decide) = self.functions.decide {
+            unsafe { decide(self.this, &mut raw) }
+        }
+        note::leave();
+        let decision = Decision {
+            cwnd: raw.cwnd,
+            ssthresh: raw.ssthresh,
+            pacing_rate: (raw.pacing_rate > 0).then(|| Rate::from_bps(raw.pacing_rate)),
+            burst: (raw.burst > 0).then_some(raw.burst),
+            owns_recovery: raw.owns_recovery != 0,
+        };
+        if let Err(wrong) = outside::check(&decision) {
+            end_run(format!("control of flow {}", self.flow), format!("decide: {wrong}"));
+        }
+        decision
+    }
+
+    fn on_established(&mut self, now: Time, rtt: Span) {
+        let function = self.functions.on_established;
+        self.tell(Callback::OnEstablished, now, function, |on_established, this| unsafe {
+            on_established(this, now.as_nanos(), rtt.as_nanos());
+        });
+    }
+
+    fn on_sent(&mut self, now: Time, sent: &Sent) {
+        let sent = RawSent::from(sent);
+        self.tell(Callback::OnSent, now, self.functions.on_sent, |on_sent, this| unsafe {
+            on_sent(this, now.as_nanos(), &sent);
+        });
+    }
+
+    fn on_packet_lost(&mut self, now: Time, lost: &Lost) {
+        let lost = RawLost::from(lost);
+        let function = self.functions.on_packet_lost;
+        self.tell(Callback::OnPacketLost, now, function, |on_packet_lost, this| unsafe {
+            on_packet_lost(this, now.as_nanos(), &lost);
+        });
+    }
+
+    fn next_timer(&self) -> Option<Time> {
+        self.timer
+    }
+
+    fn on_timer(&mut self, now: Time) {
+        self.timer = None;
+        self.tell(Callback::OnTimer, now, self.functions.on_timer, |on_timer, this| unsafe {
+            on_timer(this, now.as_nanos());
+        });
+    }
+
+    fn save(&mut self) {
+        self.tell(Callback::Save, self.now, self.functions.save, |save, this| unsafe {
+            save(this);
+        });
+    }
+
+    fn undo(&mut self, now: Time) {
+        self.tell(Callback::Undo, now, self.functions.undo, |undo, this| unsafe {
+            undo(this, now.as_nanos());
+        });
+    }
+
+    fn observe(&self, mut out: &mut Observer<'_>) {
+        if let Some(observe) = self.functions.observe {
+            note::enter(self.flow, Callback::Observe, self.now);
+            unsafe { observe(self.this, (&raw mut out).cast(), tell) }
+            note::leave();
+        }
+    }
+}
+
+/// What a library's `observe` calls.
+unsafe extern "C" fn tell(out: *mut c_void, name: *const c_char, value: f64) {
+    // SAFETY: `out` is the observer's place that `observe` was given; names end in a zero.
+    let (out, name) = unsafe { (&mut *out.cast::<&mut Observer<'_>>(), CStr::from_ptr(name)) };
+    out(&name.to_string_lossy(), value.into());
+}
