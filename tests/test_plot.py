@@ -15,6 +15,7 @@ import pytest
 import sojourn as package
 from conftest import ROOT, TWO_FLOWS, Command
 from sojourn import ScenarioError
+from sojourn.figures import page
 from sojourn.figures.plots import words
 from sojourn.figures.plots.request import Request, chart
 from sojourn.metrics import metrics
@@ -169,3 +170,10 @@ def test_axes_are_named_as_a_person_writes_them() -> None:
     assert words.of_path("flows.0.cca.kind") == "Congestion control of flow 0"
     assert words.of_path("topology.bottleneck.rate") == "Bottleneck rate"
     assert all(words.of_metric(m.name)[0] == words.of_metric(m.name)[0].upper() for m in metrics())
+
+
+def test_the_page_names_every_series_once(sweep: package.Sweep) -> None:
+    asked = Request("mean_srtt_l4", LIMIT, "cca", "flows.0.cca")
+    drawn = page.render(chart(sweep.directory, asked))["data"]
+    shown = [trace["name"] for trace in drawn if trace.get("showlegend")]
+    assert sorted(shown) == ["BBR", "Cubic", "Reno"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -44,7 +45,7 @@ def render(chart: Chart) -> dict[str, Any]:
         "paper_bgcolor": "rgba(0,0,0,0)",
         "plot_bgcolor": "rgba(0,0,0,0)",
     }
-    data = []
+    data: list[dict[str, Any]] = []
     for number, panel in enumerate(chart.panels, start=1):
         suffix = "" if number == 1 else str(number)
         layout[f"xaxis{suffix}"] = {"title": {"text": panel.x_label}, "automargin": True}
@@ -73,16 +74,27 @@ def render(chart: Chart) -> dict[str, Any]:
         if panel.forest:
             layout |= {"height": 140 + 20 * len(panel.forest.names)}
             layout[f"yaxis{suffix}"] |= {"type": "category", "autorange": "reversed"}
-        data += _traces(panel, suffix, first=number == 1)
+        data += _traces(panel, suffix)
+    _name_once(data)
     return {"data": data, "layout": layout}
 
 
-def _traces(panel: Panel, suffix: str, *, first: bool) -> list[dict[str, Any]]:
+def _name_once(data: Sequence[dict[str, Any]]) -> None:
+    """Leaves each name in the legend where it first has points."""
+    named = set()
+    for trace in data:
+        if "legendgroup" in trace:
+            name = trace["name"]
+            trace["showlegend"] = bool(name) and bool(trace["x"]) and name not in named
+            named |= {name} if trace["showlegend"] else set()
+
+
+def _traces(panel: Panel, suffix: str) -> list[dict[str, Any]]:
     axes = {"xaxis": f"x{suffix}", "yaxis": f"y{suffix}"}
     traces = [_band(band) | axes for band in panel.bands]
-    traces += [_trace(line, first=first) | axes for line in panel.lines]
+    traces += [_trace(line) | axes for line in panel.lines]
     for boxes in panel.boxes:
-        traces.append(_boxes(boxes, first=first) | axes)
+        traces.append(_boxes(boxes) | axes)
     if panel.heat:
         traces.append(_heat(panel.heat) | axes)
     if panel.forest:
@@ -110,7 +122,7 @@ def _title(text: str, suffix: str) -> dict[str, Any]:
     return {"text": text, "showarrow": False, "yanchor": "bottom", **place}
 
 
-def _boxes(boxes: Boxes, *, first: bool) -> dict[str, Any]:
+def _boxes(boxes: Boxes) -> dict[str, Any]:
     at = [
         name
         for name, values in zip(boxes.names, boxes.values, strict=True)
@@ -123,7 +135,6 @@ def _boxes(boxes: Boxes, *, first: bool) -> dict[str, Any]:
         "x": at,
         "y": [value for values in boxes.values for value in _plain(values)],
         "marker": {"color": boxes.color},
-        "showlegend": first and bool(boxes.label),
     }
 
 
@@ -151,13 +162,12 @@ def _heat(heat: Heat) -> dict[str, Any]:
     }
 
 
-def _trace(line: Line, *, first: bool) -> dict[str, Any]:
+def _trace(line: Line) -> dict[str, Any]:
     trace: dict[str, Any] = {
         "x": _plain(line.x),
         "y": _plain(line.y),
         "name": line.label,
         "legendgroup": line.label or line.color,
-        "showlegend": first and bool(line.label),
     }
     if line.error is not None:
         trace["error_y"] = {"array": _plain(line.error), "color": line.color, "thickness": 1}

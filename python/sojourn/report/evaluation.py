@@ -19,12 +19,15 @@ from sojourn.table import Table
 
 _VERDICTS: tuple[Verdict, ...] = ("better", "worse", "different", "same", "unsure")
 _MOST_TOLD = 25
+#: More controls than this are not named in a sentence.
+_MOST_NAMED = 4
 _PARETO = ("single-flow", "replayed-trace")
 
 
 def page(request: Request, places: Sequence[Place], found: Sequence[Score]) -> Page:
     """The whole page."""
-    sections = [s for control in request.controls for s in _of_control(control, request, found)]
+    sections = _overview(request, found)
+    sections += [s for control in request.controls for s in _of_control(control, request, found)]
     paths = {
         f"{place.point}": {
             control: (float(rates[control].mean()), float(delays[control].mean()))
@@ -55,6 +58,8 @@ def _rates_and_delays(place: Place) -> Sequence[Mapping[str, Values]]:
 
 
 def _named(controls: Sequence[str]) -> str:
+    if len(controls) > _MOST_NAMED:
+        return f"{len(controls)} controls"
     return words.listed([words.of_value(control) for control in controls])
 
 
@@ -65,6 +70,19 @@ def _sentence(request: Request, found: Sequence[Score]) -> str:
         f"{_named(request.controls)} against {_named(request.against)} in CCPerf's experiments"
         f"{' (quick)' if request.quick else ''}: of {len(found):,} comparisons {told}."
     )
+
+
+def _overview(request: Request, found: Sequence[Score]) -> list[Section]:
+    """Of several controls, each in a line."""
+    if len(request.controls) == 1:
+        return []
+    rows = [
+        [words.of_value(control), *(counts[verdict] for verdict in _VERDICTS)]
+        for control in request.controls
+        for counts in [Counter(s.finding.verdict for s in found if s.cca == control)]
+    ]
+    table = Table("Number of comparisons", ["control", *_VERDICTS], rows)
+    return [Section("Controls", tables=[table])]
 
 
 def _of_control(control: str, request: Request, found: Sequence[Score]) -> Iterator[Section]:
@@ -82,7 +100,8 @@ def _of_control(control: str, request: Request, found: Sequence[Score]) -> Itera
     header = ["experiment", "against", *_VERDICTS]
     tables = [Table("Number of comparisons", header, rows, words=2)]
     tables += [_most(mine, verdict) for verdict in ("worse", "better", "different")]
-    yield Section(name, [_TOLD], tables=[table for table in tables if table.rows])
+    filled = [table for table in tables if table.rows]
+    yield Section(name, [_TOLD], tables=filled, folded=len(request.controls) > 1)
 
 
 def _most(mine: Sequence[Score], verdict: str) -> Table:
