@@ -14,7 +14,7 @@ PACKAGE = ROOT / "python" / "sojourn"
 #: Packages and modules in the direction of the data; what is not listed is used by all.
 PATH = (
     *("outside", "scenario", "executors", "metrics", "result", "engine", "store"),
-    *("statistics", "sweeps"),
+    *("statistics", "backends", "sweeps"),
     *("figures", "evaluation", "capacity", "papers", "report", "pages", "cli"),
 )
 

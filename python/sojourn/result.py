@@ -43,8 +43,12 @@ class Result:
         data: RunData,
         timing: Mapping[str, float],
         record: Record | None = None,
+        origin: Mapping[str, Any] | None = None,
     ) -> None:
         self.scenario = scenario
+        #: Of a run that was not simulated: ``backend``, ``host``, ``kernel``, ``repetition`` and
+        #: ``quality``, how far it can be trusted.
+        self.origin = dict(origin or {})
         self.data = data
         #: What was recorded as it happened, if anything.
         self.record = record or Record({})
@@ -83,6 +87,10 @@ class Result:
     def groups(self) -> pl.DataFrame:
         """One row per control and per label in a run of several flows, one column per metric."""
         return self.frame("group", self._chosen("group"))
+
+    def frames(self) -> tuple[pl.DataFrame, ...]:
+        """Flows, links, network and groups."""
+        return self.flows, self.links, self.net, self.groups
 
     def complete(self) -> dict[str, pl.DataFrame]:
         """What is stored: every metric that needs no further runs, and those requested."""
@@ -133,8 +141,10 @@ class Result:
             return [{**{k: row.pop(k) for k in keys}, "metrics": row} for row in frame.to_dicts()]
 
         net = self.net.to_dicts()
+        origin = {name: self.origin[name] for name in ("backend", "quality") if name in self.origin}
         return {
             "scenario": self.scenario.canonical,
+            **origin,
             "flows": entries(self.flows, ("id", "cca", "label")),
             "links": entries(self.links, ("id",)),
             "net": {"metrics": net[0] if net else {}},

@@ -13,6 +13,10 @@ use crate::flows::MOST_FLOWS;
 /// # Errors
 /// Names the field, and what there is.
 pub fn check(scenario: &Scenario) -> Result<(), FieldError> {
+    if !scenario.record.is_empty() {
+        let message = "a live run records its samples only: leave it out, or --backend sim";
+        return Err(FieldError::new("record", message));
+    }
     let count = scenario.flows_expanded().len();
     if count > MOST_FLOWS {
         let message = format!("{count} flows given; a live run allows up to {MOST_FLOWS}");

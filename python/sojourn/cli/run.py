@@ -6,6 +6,14 @@ from pathlib import Path
 
 import click
 
+from sojourn.cli.backends import (
+    backend_option,
+    counts,
+    repetitions_option,
+    seeds_option,
+    several,
+    tell_quality,
+)
 from sojourn.cli.names import checked_metrics, recorded
 from sojourn.cli.options import (
     force_option,
@@ -30,6 +38,9 @@ from sojourn.cli.source import scenario_of
 @click.option("--figures/--no-figures", default=True, show_default=True, help="Draw figures.")
 @click.option("--all", "everything", is_flag=True, help="Show every metric, not a summary.")
 @record_option
+@backend_option
+@repetitions_option
+@seeds_option
 @out_option
 @force_option
 @limit_options
@@ -42,6 +53,9 @@ def command(
     figures: bool,
     everything: bool,
     record: tuple[str, ...],
+    backend: str,
+    repetitions: int | None,
+    seeds: int | None,
     out: Path | None,
     force: bool,
     output: str,
@@ -49,6 +63,7 @@ def command(
     """Run one scenario, of FILE or with - of standard input: metrics on the screen, results and
     figures in DIR.
     """
+    from sojourn.backends import live
     from sojourn.engine import run
     from sojourn.store import run_directory
     from sojourn.store.place import claimed
@@ -57,9 +72,18 @@ def command(
     scenario, names = scenario_of(file, overrides, seed), checked_metrics("--metrics", metrics)
     if scenario.sweep is not None:
         warn(f"{file}: its [sweep] table is left aside; for the whole grid: sojourn sweep {file}")
-    with claimed(run_directory.tenant(scenario), out, warn, force=force) as directory:
+    numbers = counts(backend, repetitions, seeds)
+    if sum(numbers.values()) > 1:
+        return several(scenario, numbers, names, (out, force), output)
+    tenant = run_directory.tenant(scenario, live.key(0) if backend == "live" else None)
+    with claimed(tenant, out, warn, force=force) as directory:
         with share() as progress:
-            result = run(scenario, progress=progress, spool=directory).request(names or None)
+            if backend == "live":
+                result = live.run(scenario, progress)
+            else:
+                result = run(scenario, progress=progress, spool=directory)
+        result.request(names or None)
+        tell_quality(result)
         try:
             run_directory.save(result, directory)
         finally:  # a disk that is full loses only what it would have held
@@ -74,7 +98,7 @@ def command(
 
 
 def speed(timing: dict[str, float]) -> str:
-    """How fast the simulator ran."""
+    """How fast it ran."""
     wall = max(timing["wall_seconds"], 1e-9)
     return (
         f"simulated {timing['simulated_seconds']:g} s in {wall:.3g} s: "

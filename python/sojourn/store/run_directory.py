@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -24,17 +25,32 @@ KIND = "run"
 TABLES = ("flow_samples", "flows", "link_samples", "links")
 
 
-def tenant(scenario: Scenario) -> Tenant:
-    """What a directory of this scenario's run is told by."""
+def tenant(scenario: Scenario, origin: Mapping[str, Any] | None = None) -> Tenant:
+    """What a directory of this scenario's run is told by; ``origin`` tells one that is not
+    simulated.
+    """
+    origin = {name: value for name, value in (origin or {}).items() if name != "quality"}
     identity = _plain({"scenario": scenario.canonical, "document": scenario.document})
+    identity |= {"origin": origin} if origin else {}
 
     def differs(found: manifest.Manifest) -> str:
+        theirs = {k: v for k, v in found.get("origin", {}).items() if k != "quality"}
+        if theirs != origin:
+            return f"{_told(theirs)}, not {_told(origin)}"
         # A later version may fill in the defaults of the same document otherwise.
         if _unrecorded(found["document"]) == _unrecorded(identity["document"]):
             return ""
         return difference(_unrecorded(found["scenario"]), _unrecorded(identity["scenario"]))
 
-    return Tenant(KIND, scenario.name, scenario.name, identity, differs)
+    name = f"{scenario.name}-{origin['backend']}" if origin else scenario.name
+    return Tenant(KIND, name, name, identity, differs)
+
+
+def _told(origin: Mapping[str, Any]) -> str:
+    """Who ran it."""
+    if not origin:
+        return "of the simulator"
+    return f"{origin['backend']}, of {origin['host']} with {origin['kernel']}"
 
 
 def save(result: Result, directory: Path) -> None:
@@ -49,6 +65,7 @@ def save(result: Result, directory: Path) -> None:
         "document": result.scenario.document,
         "network": result.data.network,
         "timing": result.timing,
+        **({"origin": result.origin} if result.origin else {}),
     }
     files: dict[str, Write] = {
         **{f"{name}.parquet": frame.write_parquet for name, frame in frames.items()},
@@ -84,7 +101,7 @@ def load(directory: Path) -> Result:
     files = {name: directory / f"{name}.parquet" for name in SCHEMAS}
     record = Record({name: path for name, path in files.items() if path.exists()})
     scenario = Scenario(content["document"], content["scenario"])
-    return Result(scenario, data, content["timing"], record)
+    return Result(scenario, data, content["timing"], record, content.get("origin"))
 
 
 def _columns(path: Path) -> dict[str, Any]:

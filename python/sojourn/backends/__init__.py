@@ -1,0 +1,35 @@
+"""Backends: what a scenario is run on. One file each, behind one protocol."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Protocol, cast
+
+from sojourn.engine import Progress
+from sojourn.result import Result
+from sojourn.scenario import Scenario
+
+#: Names of the backends, each a module of this package.
+NAMES = ("sim", "live")
+
+
+class Backend(Protocol):
+    """Runs scenarios."""
+
+    def runs_of(self, scenario: Scenario, count: int) -> list[Scenario]:
+        """The scenarios of so many independent runs."""
+
+    def run(
+        self, scenario: Scenario, progress: Progress | None = None, repetition: int = 0
+    ) -> Result:
+        """Runs a scenario.
+
+        Raises:
+            ScenarioError: if the scenario, or the machine, does not allow it.
+
+        """
+
+
+def backend(name: str) -> Backend:
+    """The backend called ``name``."""
+    return cast(Backend, import_module(f"sojourn.backends.{name}"))

@@ -1,0 +1,56 @@
+"""This machine's kernel: real connections over the emulated network, in real time.
+
+Two runs of one scenario differ as the kernel does. A run is told by its host, kernel and repetition.
+"""
+
+from __future__ import annotations
+
+import json
+import platform
+import time
+from collections.abc import Sequence
+from functools import cache, partial
+from typing import Any
+
+from sojourn import _internal
+from sojourn.engine import Progress
+from sojourn.metrics import RunData
+from sojourn.result import Result
+from sojourn.scenario import Document, Scenario, expanded_flows, validated
+
+
+def runs_of(scenario: Scenario, count: int) -> list[Scenario]:
+    """The same scenario so many times."""
+    return [scenario] * count
+
+
+def run(scenario: Scenario, progress: Progress | None = None, repetition: int = 0) -> Result:
+    """Runs a scenario on the kernel; the result's ``origin`` says how far it can be trusted."""
+    data, timing, quality = _run(scenario.canonical, progress)
+    origin = {**key(repetition), "quality": quality}
+    return Result(scenario, data, timing, origin=origin)
+
+
+def key(repetition: int) -> dict[str, Any]:
+    """What tells a run from others of the same scenario."""
+    host, kernel = platform.node(), platform.release()
+    return {"backend": "live", "host": host, "kernel": kernel, "repetition": repetition}
+
+
+def _run(
+    canonical: Document, progress: Progress | None
+) -> tuple[RunData, dict[str, float], dict[str, Any]]:
+    began = time.perf_counter()
+    outcome = _internal.run_live(json.dumps(canonical), progress)
+    wall = time.perf_counter() - began
+    totals, network = outcome.pop("totals"), json.loads(outcome.pop("network"))
+    quality = json.loads(outcome.pop("quality"))
+    timing = {name: float(value) for name, value in totals.items()} | {"wall_seconds": wall}
+    data = RunData(canonical, outcome, network, cache(partial(_alone, canonical)))
+    return data, timing, quality
+
+
+def _alone(canonical: Document) -> Sequence[RunData]:
+    """Each flow by itself over the same network."""
+    singles = (validated({**canonical, "flows": [f]}) for f in expanded_flows(canonical))
+    return [_run(single.canonical, None)[0] for single in singles]

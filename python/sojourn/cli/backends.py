@@ -1,0 +1,122 @@
+"""``sojourn run --backend``: other backends than the simulator, several runs, several backends."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from sojourn.cli import tables
+from sojourn.cli.output import printed, warn
+from sojourn.cli.progress import share
+from sojourn.cli.show_run import PRINTERS
+from sojourn.errors import ScenarioError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from sojourn.result import Result
+    from sojourn.scenario import Scenario
+
+_CHOICES = {"sim": ("sim",), "live": ("live",), "both": ("sim", "live")}
+
+backend_option = click.option(
+    "--backend",
+    type=click.Choice(list(_CHOICES)),
+    default="sim",
+    show_default=True,
+    help="The simulator, this machine's kernel in real time, or both and how they differ.",
+)
+repetitions_option = click.option(
+    "--repetitions", type=click.IntRange(min=1), metavar="N", help="Live runs.  [default: 1]"
+)
+seeds_option = click.option(
+    "--seeds", type=click.IntRange(min=1), metavar="N", help="Simulator's runs.  [default: 1]"
+)
+
+
+def counts(backend: str, repetitions: int | None, seeds: int | None) -> dict[str, int]:
+    """How many runs of which backend.
+
+    Raises:
+        ScenarioError: if a number is given of a backend that does not run.
+
+    """
+    given = {"sim": ("--seeds", seeds), "live": ("--repetitions", repetitions)}
+    for name, (option, number) in given.items():
+        if number is not None and name not in _CHOICES[backend]:
+            raise ScenarioError(
+                f"{option}: counts runs of the backend {name}, and the backend is {backend}; "
+                f"leave it out, or --backend {name} or both"
+            )
+    return {name: given[name][1] or 1 for name in _CHOICES[backend]}
+
+
+def several(
+    scenario: Scenario,
+    numbers: dict[str, int],
+    metrics: Iterable[str],
+    place: tuple[Path | None, bool],
+    output: str,
+) -> None:
+    """Makes several runs, stores each, and prints them or how the backends differ."""
+    from sojourn.backends.disagreement import COLUMNS, table
+    from sojourn.store import backends_directory
+    from sojourn.store.place import claimed
+
+    tenant = backends_directory.tenant(scenario, numbers)
+    out, force = place
+    with claimed(tenant, out, warn, force=force) as directory:
+        results = {
+            name: _runs(scenario, name, count, directory, frozenset(metrics) or None)
+            for name, count in numbers.items()
+        }
+        rows = table(results["sim"], results["live"]) if len(results) > 1 else []
+        backends_directory.finish(tenant, directory, COLUMNS, rows)
+        with printed():
+            _show(scenario, results, rows, output)
+        click.echo(f"results: {directory}", err=True)
+
+
+def _runs(
+    scenario: Scenario, name: str, count: int, directory: Path, metrics: frozenset[str] | None
+) -> list[Result]:
+    from sojourn.backends import backend
+    from sojourn.store import backends_directory
+
+    results = []
+    for number, one in enumerate(backend(name).runs_of(scenario, count)):
+        with share() as progress:
+            result = backend(name).run(one, progress, number).request(metrics)
+        backends_directory.save_run(result, directory, name, number)
+        tell_quality(result, f"{name}-{number}: ")
+        results.append(result)
+    return results
+
+
+def tell_quality(result: Result, whose: str = "") -> None:
+    """Says on standard error why a run cannot be trusted."""
+    for reason in result.origin.get("quality", {}).get("reasons", ()):
+        warn(f"{whose}the run is invalid: {reason}")
+
+
+def _show(
+    scenario: Scenario, results: dict[str, list[Result]], rows: list[dict[str, Any]], output: str
+) -> None:
+    from sojourn.backends.disagreement import COLUMNS
+
+    runs = [result for of_backend in results.values() for result in of_backend]
+    if output == "json":
+        documents = [result.to_json() for result in runs]
+        document = {"scenario": scenario.canonical, "backends": rows} if rows else documents[0]
+        click.echo(json.dumps({**document, "runs": documents}))
+    elif not rows:
+        for result in runs:
+            PRINTERS[output](result, False)
+    elif output == "csv":
+        tables.write_csv(COLUMNS, rows)
+    else:
+        cells = [[row[c] if row[c] is not None else "" for c in COLUMNS] for row in rows]
+        tables.show(scenario.name, COLUMNS, cells, words=3)

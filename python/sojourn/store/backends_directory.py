@@ -1,0 +1,56 @@
+"""Several runs of one scenario on disk: a directory each, beside the table of disagreements."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from sojourn.result import Result
+from sojourn.scenario import Scenario
+from sojourn.store import manifest, run_directory
+from sojourn.store.files import write_together
+from sojourn.store.place import Tenant
+
+KIND = "backends"
+TABLE = "backends.csv"
+
+
+def tenant(scenario: Scenario, counts: Mapping[str, int]) -> Tenant:
+    """What a directory of so many runs of each backend is told by."""
+    of_run = run_directory.tenant(scenario)
+    identity = {**of_run.identity, "runs": dict(counts)}
+
+    def differs(found: manifest.Manifest) -> str:
+        if found["runs"] != identity["runs"]:
+            return f"with runs {found['runs']}, not {identity['runs']}"
+        return of_run.differs(found)
+
+    name = f"{scenario.name}-{'-'.join(counts)}"
+    return Tenant(KIND, name, name, identity, differs)
+
+
+def save_run(result: Result, directory: Path, backend: str, number: int) -> None:
+    """Writes one of the runs."""
+    place = directory / f"{backend}-{number}"
+    place.mkdir(exist_ok=True)
+    run_directory.save(result, place)
+
+
+def finish(
+    who: Tenant, directory: Path, columns: Sequence[str], rows: Sequence[dict[str, Any]]
+) -> None:
+    """Writes the table, if there is one, and says that the directory is complete."""
+    files = {manifest.FILE: manifest.writer(KIND, who.identity)}
+    if rows:
+        files[TABLE] = partial(_write_csv, columns, rows)
+    write_together(directory, files)
+
+
+def _write_csv(columns: Sequence[str], rows: Sequence[dict[str, Any]], path: Path) -> None:
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, columns)
+        writer.writeheader()
+        writer.writerows(rows)
