@@ -141,7 +141,8 @@ class Result:
             return [{**{k: row.pop(k) for k in keys}, "metrics": row} for row in frame.to_dicts()]
 
         net = self.net.to_dicts()
-        origin = {name: self.origin[name] for name in ("backend", "quality") if name in self.origin}
+        told = ("backend", "quality")
+        origin: dict[str, Any] = {name: self.origin[name] for name in told if name in self.origin}
         return {
             "scenario": self.scenario.canonical,
             **origin,

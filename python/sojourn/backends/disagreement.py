@@ -19,9 +19,9 @@ Row = dict[str, Any]
 
 
 def table(sim: Sequence[Result], live: Sequence[Result]) -> list[Row]:
-    """One row per metric: the means over the simulator's and over the live runs, live minus sim, and
-    the ends of that difference's 95 % confidence interval. What is undefined on either side has no
-    difference; what is undefined on both has no row.
+    """One row per metric: the means over the simulator's and over the live runs, live minus sim,
+    and the ends of that difference's 95 % confidence interval. What is undefined on either side
+    has no difference; what is undefined on both has no row.
     """
     simulated, measured = _values(sim), _values(live)
     rows = (_row(key, simulated[key], measured[key]) for key in simulated if key in measured)

@@ -1,6 +1,6 @@
-"""This machine's kernel: real connections over the emulated network, in real time.
+"""The kernel of the machine: real connections over the emulated network, in real time.
 
-Two runs of one scenario differ as the kernel does. A run is told by its host, kernel and repetition.
+Two runs of one scenario differ as the kernel does: its host, kernel and repetition tell a run.
 """
 
 from __future__ import annotations
