@@ -17,6 +17,7 @@ from sojourn.errors import ScenarioError, SojournError
 if TYPE_CHECKING:
     import polars as pl
 
+    from sojourn.statistics import Until
     from sojourn.sweeps.estimate import Estimate
     from sojourn.sweeps.run import Summary
 
@@ -50,6 +51,14 @@ def estimate(told: Estimate, directory: Path, jobs: int) -> None:
     )
     cut = f"; {told.cut} of them cut off after {PATIENCE:g} s" if told.cut else ""
     click.echo(f"from {told.timed} of the runs, one at a time{cut}")
+
+
+def further(until: Until, points: int) -> None:
+    """Prints that more runs may follow from the first ones."""
+    click.echo(
+        f"these are the first {until.least} of each of {points} points: from their {until.of} "
+        f"follows how many there have to be, up to {until.most}"
+    )
 
 
 def aggregate(
@@ -92,6 +101,11 @@ def summarise(summary: Summary, directory: Path) -> None:
     )
     if summary.other_builds:
         warn(f"{summary.other_builds} stored runs of other builds of Sojourn are left out")
+    if summary.wide:
+        warn(
+            f"{summary.wide} points have sweep.replications.max runs, and perhaps wider intervals "
+            "than were asked for"
+        )
     if summary.failed:
         shown = [f"  {p}: {e}" for p, e in table.failures(directory)[:_MOST_ERRORS]]
         raise SojournError("\n".join([f"{summary.failed} runs failed:", *shown]))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -84,12 +83,14 @@ def command(
 
     names = show_sweep.checked_names(metrics)
     scenario = scenario_of(file, overrides, seed)
-    planned = replace(plan(scenario), shard=shard)
+    planned = plan(scenario).part(shard)
     table.check_paths((*rows, *columns), list(planned.grid))
     tenant = directory_of.tenant(scenario, planned)
     if dry_run:
         directory = choose(tenant, out, warn, force)
         show_sweep.estimate(estimate(planned, directory, jobs, samples=samples), directory, jobs)
+        if planned.until:
+            show_sweep.further(planned.until, len(planned) // planned.replications)
         return
     with claimed(tenant, out, warn, force=force) as directory, progress("runs") as report:
         summary = sweep(

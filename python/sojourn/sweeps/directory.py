@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from typing import Any
 
 from sojourn.build import definitions, engine
@@ -23,6 +24,7 @@ def content(plan: Plan) -> Manifest:
         "document": plan.document,
         "grid": dict(plan.grid),
         "replications": plan.replications,
+        "until": asdict(plan.until) if plan.until else None,
         "start_jitter": plan.start_jitter,
         "shard": list(plan.shard),
     }

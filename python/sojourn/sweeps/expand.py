@@ -8,7 +8,7 @@ import json
 import math
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sojourn import _internal
@@ -16,7 +16,9 @@ from sojourn.errors import ScenarioError
 from sojourn.names import unknown
 from sojourn.quantity import number
 from sojourn.scenario import Document, Scenario, set_path, validated
+from sojourn.statistics import Until
 from sojourn.sweeps.jitter import jittered, jittered_by_rtt
+from sojourn.sweeps.replications import parse, place
 
 _KEYS = ("replications", "start_jitter", "grid")
 #: More runs than this are a mistake in the file.
@@ -46,6 +48,22 @@ class Plan:
     start_jitter: str | None
     #: Which of how many parts of the runs, from 1.
     shard: tuple[int, int] = (1, 1)
+    #: How the number of replications follows from the first ``replications``.
+    until: Until | None = None
+
+    def part(self, shard: tuple[int, int]) -> Plan:
+        """Every Nth run from the Ith.
+
+        Raises:
+            ScenarioError: if which runs there are follows from the results of others.
+
+        """
+        if self.until and shard != (1, 1):
+            raise ScenarioError(
+                "--shard: how many replications a point needs follows from the results of its "
+                "first ones, which other parts run; give sweep.replications as a whole number"
+            )
+        return replace(self, shard=shard)
 
     def __len__(self) -> int:
         size = self.replications * math.prod(len(values) for values in self.grid.values())
@@ -57,9 +75,23 @@ class Plan:
         first, step = self.shard
         runs = itertools.product(range(self.replications), *self.grid.values())
         for replication, *values in itertools.islice(runs, first - 1, None, step):
-            yield self._point(dict(zip(self.grid, values, strict=True)), replication)
+            yield self.point(dict(zip(self.grid, values, strict=True)), replication)
 
-    def _point(self, coordinates: dict[str, Any], replication: int) -> Point:
+    def further(self, counts: Mapping[str, int]) -> list[tuple[Mapping[str, Any], int]]:
+        """The coordinates and replications beyond the first ones, of points that need so many."""
+        points = [
+            dict(zip(self.grid, v, strict=True)) for v in itertools.product(*self.grid.values())
+        ]
+        most = max(counts.values(), default=0)
+        return [
+            (coordinates, replication)
+            for replication in range(self.replications, most)
+            for coordinates in points
+            if replication < counts.get(place(coordinates), 0)
+        ]
+
+    def point(self, coordinates: Mapping[str, Any], replication: int) -> Point:
+        """One run, jittered; one that is refused has an error."""
         try:
             canonical = self.canonical(coordinates)
             canonical["seed"] += replication
@@ -89,11 +121,13 @@ def plan(scenario: Scenario) -> Plan:
     for key in table:
         if key not in _KEYS:
             raise ScenarioError(f"sweep.{key}: {unknown('key', key, _KEYS)}")
+    replications, until = parse(table.get("replications", 1))
     made = Plan(
         scenario.document,
         _grid(table.get("grid", {})),
-        _replications(table.get("replications", 1)),
+        replications,
         _jitter(table.get("start_jitter")),
+        until=until,
     )
     if len(made) > MOST_RUNS:
         raise ScenarioError(f"sweep: {len(made):,} runs; allowed: at most {MOST_RUNS:,}")
@@ -109,11 +143,11 @@ def _try_values(made: Plan) -> None:
     except ScenarioError as error:
         raise _refusal(_culprit(made, first, error), 0, made.grid, error) from None
     for path, values in made.grid.items():
-        for place, value in enumerate(values[1:], start=1):
+        for index, value in enumerate(values[1:], start=1):
             try:
                 made.canonical({**first, path: value})
             except ScenarioError as error:
-                raise _refusal(path, place, made.grid, error) from None
+                raise _refusal(path, index, made.grid, error) from None
 
 
 def _culprit(made: Plan, first: Mapping[str, Any], error: ScenarioError) -> str:
@@ -156,12 +190,6 @@ def _grid(grid: Any) -> dict[str, list[Any]]:
                 '["1 Mbit/s", "10 Mbit/s"]'
             )
     return grid
-
-
-def _replications(count: Any) -> int:
-    if not isinstance(count, int) or isinstance(count, bool) or count < 1:
-        raise ScenarioError(f"sweep.replications: {count!r} given; expected a whole number from 1")
-    return count
 
 
 def _jitter(jitter: Any) -> str | None:

@@ -71,6 +71,11 @@ def _common(directories: Sequence[Path]) -> Manifest:
     for directory, content in zip(directories, contents, strict=True):
         if content["kind"] != KIND:
             raise ScenarioError(f"{directory}: holds a {content['kind']}, not a sweep")
+        if content.get("until"):
+            raise ScenarioError(
+                f"{directory}: its replications follow from its results, so that it was run in one "
+                "piece: there is nothing to merge"
+            )
         for name in _SAME:
             if content[name] != contents[0][name]:
                 told = f"its {name} differs from that of {directories[0]}"

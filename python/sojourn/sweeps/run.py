@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,6 +21,7 @@ from sojourn.store.samples import Samples
 from sojourn.sweeps.directory import KIND, content
 from sojourn.sweeps.expand import Plan, Point
 from sojourn.sweeps.known import known, place
+from sojourn.sweeps.replications import needed
 from sojourn.sweeps.work import Finished, run_key, work
 
 #: Finished runs are stored at least so often, s.
@@ -41,6 +42,8 @@ class Summary:
     #: Runs that another point of the same sweep has made: the same scenario.
     equal: int = 0
     failed: int = 0
+    #: Points with as many replications as there may be at most, perhaps not enough.
+    wide: int = 0
     #: Stored runs of other builds, which are neither counted nor shown.
     other_builds: int = 0
 
@@ -66,7 +69,14 @@ def sweep(
         samples = Samples(directory, warn)
         samples.tidy()
         kept = samples if keep_samples else None
-        summary = _Sweep(plan, batches, kept, progress, retry_failed).run(jobs)
+        state = (batches, kept, progress, retry_failed)
+        summary = _Sweep(plan, len(plan), *state).run(jobs)
+        if plan.until:
+            counts = needed(plan.until, directory)
+            runs = plan.further(counts)
+            points = (plan.point(*run) for run in runs)
+            _Sweep(points, len(runs), *state, summary).run(jobs)
+            summary.wide = sum(count == plan.until.most for count in counts.values())
         if summary.run:
             clear_derived(directory)
         return summary
@@ -75,13 +85,16 @@ def sweep(
 class _Sweep:
     def __init__(
         self,
-        plan: Plan,
+        points: Iterable[Point],
+        count: int,
         batches: Batches,
         samples: Samples | None,
         progress: Progress,
         retry_failed: bool,
+        before: Summary | None = None,
     ) -> None:
-        self._plan = plan
+        """``before`` is added to: of the runs that have led to these."""
+        self._points = points
         self._batches = batches
         self._samples = samples
         self._progress = progress
@@ -90,7 +103,8 @@ class _Sweep:
         self._begun: set[str] = set()
         self._failed: set[str] = set()
         self._aliases: dict[str, list[Point]] = {}
-        self.summary = Summary(total=len(plan), other_builds=self._known.other_builds)
+        self.summary = before or Summary(other_builds=self._known.other_builds)
+        self.summary.total += count
 
     def run(self, jobs: int) -> Summary:
         flushed = time.monotonic()
@@ -109,7 +123,7 @@ class _Sweep:
 
     def _missing(self) -> Iterator[tuple[str, Point]]:
         """The points to run. A stored run may turn out to be another point's as well."""
-        for point in self._plan:
+        for point in self._points:
             key = run_key(point.canonical)
             text = rows.point_text(point.coordinates, point.replication)
             if key not in self._known.keys and key not in self._begun:

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import polars as pl
-from scipy.special import stdtrit
 
 from sojourn.errors import ScenarioError
 from sojourn.metrics import Scope, metrics
 from sojourn.names import unknown
 from sojourn.numbers import number
+from sojourn.statistics.stopping import t_quantile
 from sojourn.store import manifest
 from sojourn.store.batches import Batches
 from sojourn.store.files import write_atomically
@@ -26,12 +26,13 @@ MAIN = (
     "mean_qdisc_delay_l2",
     "jains_fairness_of_means_throughput_l4",
 )
-_CONFIDENCE = 0.95
 _SCOPES: tuple[Scope, ...] = ("flow", "link", "net", "group")
 #: A column while the aggregate is sorted: where a member first appears.
 _ORDER = "_order"
 #: How many of the replications differ from each other.
 _DISTINCT = "distinct"
+#: A column while the aggregate is made: of how many replications its spread is.
+_SPREAD = "spread"
 
 Answer = TypeVar("Answer")
 
@@ -54,17 +55,23 @@ def summary(directory: Path, names: Iterable[str] | None = None) -> pl.DataFrame
     """The aggregate of a sweep's directory in the order of its grid, with members; without
     columns if no run has succeeded.
     """
-    grid = manifest.read(directory)["grid"]
-    long = ask(directory, lambda rows: aggregate(rows, grid, names))
+    content = manifest.read(directory)
+    pilot = content["replications"] if content.get("until") else None
+    long = ask(directory, lambda rows: aggregate(rows, content["grid"], names, pilot))
     return pl.DataFrame() if long is None or not len(long) else with_members(long)
 
 
 def aggregate(
-    rows: pl.LazyFrame, grid: Mapping[str, Sequence[Any]], names: Iterable[str] | None = None
+    rows: pl.LazyFrame,
+    grid: Mapping[str, Sequence[Any]],
+    names: Iterable[str] | None = None,
+    pilot: int | None = None,
 ) -> pl.DataFrame:
     """Long form: one row per point, member and metric, with mean, half width of the 95 %
     confidence interval (Student's t; null for one replication and for identical ones), count,
-    number of different replications, minimum and maximum. Streams: memory is bounded by the
+    number of different replications, minimum and maximum. Where the
+    first ``pilot`` replications said how many there are, the interval is made of their spread
+    (:mod:`sojourn.statistics.stopping`). Streams: memory is bounded by the
     points, and by a few bytes per replication for telling identical ones.
     """
     schema = rows.collect_schema()
@@ -75,7 +82,9 @@ def aggregate(
     for scope in _SCOPES:
         chosen = [m.name for m in metrics() if m.scope == scope and m.name in wanted]
         every = [m.name for m in metrics() if m.scope == scope and m.name in columns]
-        member = _over_replications(rows.filter(pl.col("scope") == scope), keys, chosen, every)
+        member = _over_replications(
+            rows.filter(pl.col("scope") == scope), keys, chosen, every, pilot
+        )
         for name in chosen:
             of_metric = member.select(*keys, _ORDER, _DISTINCT, pl.lit(name).alias("metric"), name)
             parts.append(of_metric.unnest(name).filter(pl.col("n") > 0))
@@ -88,12 +97,12 @@ def aggregate(
     return (
         long.with_columns(ci95=_half_width(long))
         .sort(*places, *point, metric, rank("scope", _SCOPES), _ORDER)
-        .select(pl.exclude("std", _ORDER, _DISTINCT), _DISTINCT, *_numbers(long, point))
+        .select(pl.exclude("std", _SPREAD, _ORDER, _DISTINCT), _DISTINCT, *_numbers(long, point))
     )
 
 
 def _over_replications(
-    rows: pl.LazyFrame, keys: list[str], names: list[str], every: list[str]
+    rows: pl.LazyFrame, keys: list[str], names: list[str], every: list[str], pilot: int | None
 ) -> pl.DataFrame:
     """One row per group; of each metric a struct of its statistics. Replications that agree in
     ``every`` metric of the member are identical.
@@ -101,9 +110,11 @@ def _over_replications(
     statistics = [pl.struct(every or ["scope"]).hash().n_unique().alias(_DISTINCT)]
     for name in names:
         value = pl.col(name).cast(pl.Float64)
+        first = value.filter(pl.col("replication") < pilot) if pilot else value
         of = [
             value.mean().alias("mean"),
-            value.std().alias("std"),
+            first.std().alias("std"),
+            first.count().alias(_SPREAD),
             value.count().alias("n"),
             value.min().alias("min"),
             value.max().alias("max"),
@@ -115,15 +126,16 @@ def _over_replications(
 
 def _half_width(long: pl.DataFrame) -> pl.Series:
     """Of the confidence interval of the mean."""
-    width = half_width(long["std"], long["n"])
-    return width.set((long["n"] < 2) | (long[_DISTINCT] < 2), None)
+    width = half_width(long["std"], long["n"], long[_SPREAD])
+    return width.set((long[_SPREAD] < 2) | (long[_DISTINCT] < 2), None)
 
 
-def half_width(std: pl.Series, n: pl.Series) -> pl.Series:
-    """Of the confidence interval of a mean of ``n`` values (Student's t)."""
-    count = n.to_numpy()
-    quantile = stdtrit((count - 1).clip(1), 0.5 + _CONFIDENCE / 2)
-    return std * pl.Series(quantile / count**0.5)
+def half_width(std: pl.Series, n: pl.Series, spread: pl.Series | None = None) -> pl.Series:
+    """Of the confidence interval of a mean of ``n`` values (Student's t), ``std`` being that of all
+    or of as many as ``spread``.
+    """
+    of = n if spread is None else spread
+    return std * pl.Series(t_quantile(of.to_numpy())) / n.sqrt()
 
 
 def _numbers(long: pl.DataFrame, point: Sequence[str]) -> list[pl.Expr]:
