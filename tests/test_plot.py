@@ -15,9 +15,10 @@ import pytest
 import sojourn as package
 from conftest import ROOT, TWO_FLOWS, Command
 from sojourn import ScenarioError
+from sojourn.cli import plot as cli
 from sojourn.figures import page
 from sojourn.figures.plots import words
-from sojourn.figures.plots.request import Request, chart
+from sojourn.figures.plots.request import KINDS, Request, chart
 from sojourn.metrics import metrics
 
 LIMIT = "topology.bottleneck.queue.limit"
@@ -177,3 +178,7 @@ def test_the_page_names_every_series_once(sweep: package.Sweep) -> None:
     drawn = page.render(chart(sweep.directory, asked))["data"]
     shown = [trace["name"] for trace in drawn if trace.get("showlegend")]
     assert sorted(shown) == ["BBR", "Cubic", "Reno"]
+
+
+def test_the_command_offers_the_kinds_that_there_are() -> None:
+    assert cli._KINDS == KINDS

@@ -10,7 +10,7 @@ import numpy as np
 from sojourn.figures.chart import BLACK, Band, Boxes, Chart, Forest, Heat, Line, Panel
 
 _DASHES = {"solid": "solid", "dashed": "dash", "dotted": "dot", "dashdot": "dashdot"}
-#: More panels than this stand above each other.
+#: So many panels stand beside each other.
 _MOST_BESIDE = 3
 _SYMBOLS = {
     "dots": ("circle", 6),
@@ -24,18 +24,19 @@ _SYMBOLS["down"] = ("triangle-down", 12)
 def render(chart: Chart) -> dict[str, Any]:
     """The chart as plotly's ``data`` and ``layout``."""
     count = len(chart.panels)
-    stacked = chart.stacked or count > _MOST_BESIDE or any(panel.heat for panel in chart.panels)
-    rows, columns = (count, 1) if stacked else (1, count)
     heat = any(panel.heat for panel in chart.panels)
+    stacked = chart.stacked or heat
+    columns = 1 if stacked else min(count, _MOST_BESIDE)
+    rows = -(-count // columns)
     layout: dict[str, Any] = {
         "grid": {
             "rows": rows,
             "columns": columns,
             "pattern": "independent",
             "xgap": 0.18,
-            "ygap": 0.35 if heat else 0.15,
+            "ygap": 0.15 if chart.stacked else 0.35,
         },
-        "height": (330 if heat else 190) * rows + 120 if stacked else 440,
+        "height": 440 if rows == 1 else (190 if chart.stacked else 330) * rows + 120,
         # The toolbar has the room above, the legend that below.
         "margin": {"t": 40, "r": 20, "l": 70, "b": 60},
         "legend": {"orientation": "h", "yref": "container", "y": 0, "yanchor": "bottom"},
