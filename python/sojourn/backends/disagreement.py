@@ -10,7 +10,8 @@ import polars as pl
 
 from sojourn.result import Result
 from sojourn.statistics.difference import intervals
-from sojourn.statistics.intervals import defined, mean_interval
+from sojourn.statistics.intervals import mean_interval
+from sojourn.statistics.values import defined
 
 #: The columns of ``backends.csv``.
 COLUMNS = ("scope", "id", "metric", "sim", "live", "difference", "low", "high")

@@ -11,7 +11,7 @@ import polars as pl
 from sojourn.evaluation.margins import Margins
 from sojourn.metrics import Metric, metrics
 from sojourn.statistics import Pair
-from sojourn.statistics.intervals import Values
+from sojourn.statistics.values import Values
 
 Row = dict[str, Any]
 

@@ -12,7 +12,7 @@ import numpy as np
 from scipy.stats import mannwhitneyu, permutation_test, ttest_ind, ttest_rel
 from statsmodels.stats.weightstats import ttost_ind, ttost_paired
 
-from sojourn.statistics.intervals import CONFIDENCE, Values
+from sojourn.statistics.values import CONFIDENCE, Values
 
 #: Resamples of the permutation test: all comparisons begin with the first; those whose p-value is
 #: below ``_PROMISING`` go on with the next, at last with as many as the correction needs.

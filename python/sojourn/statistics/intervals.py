@@ -3,23 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.stats import DegenerateDataWarning, bootstrap, ttest_1samp
 
-CONFIDENCE = 0.95
+from sojourn.statistics.values import CONFIDENCE, Interval, Values, defined
+
 _RESAMPLES = 9999
-
-Values = NDArray[np.float64]
-
-
-class Interval(NamedTuple):
-    """From where to where."""
-
-    low: float
-    high: float
 
 
 def mean_interval(values: ArrayLike, confidence: float = CONFIDENCE) -> Interval | None:
@@ -54,9 +45,3 @@ def quantile_interval(
             rng=np.random.default_rng(0),
         ).confidence_interval
     return Interval(float(found.low), float(found.high)) if np.isfinite(found.low) else None
-
-
-def defined(values: ArrayLike) -> Values:
-    """The values that are numbers."""
-    array = np.asarray(values, dtype=float)
-    return array[~np.isnan(array)]

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import stdtrit
 
-from sojourn.statistics.intervals import CONFIDENCE, Interval, defined
+from sojourn.statistics.values import CONFIDENCE, Interval, defined
 
 
 @dataclass(frozen=True)

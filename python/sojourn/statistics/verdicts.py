@@ -12,8 +12,8 @@ from scipy.stats import fisher_exact
 from statsmodels.stats.multitest import multipletests
 
 from sojourn.statistics import difference
-from sojourn.statistics.intervals import CONFIDENCE, Values
 from sojourn.statistics.planning import fewest, needed
+from sojourn.statistics.values import CONFIDENCE, Values
 
 Verdict = Literal["better", "worse", "same", "different", "unsure"]
 #: How probable any wrong verdict among all may be.
