@@ -93,6 +93,7 @@ bench: setup  ## Measure the simulator's speed
 	cargo bench --quiet -p sojourn-core --bench workloads
 	cargo bench --quiet -p sojourn-core --bench parts
 	$(BIN)/python benches/speed.py
+	$(BIN)/python benches/outside.py
 
 bench-ns3:  ## Compare the speed with ns-3's (Debian: libns3-dev, libgsl-dev)
 	$(PYTHON) benches/ns3.py

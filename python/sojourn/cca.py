@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from sojourn._internal import Ack, Decision, Event, Init, Lost, RateSample, Sent
+from sojourn.outside.conformance import conformance
 
 __all__ = [
     "INFINITE_SSTHRESH",
@@ -26,6 +27,7 @@ __all__ = [
     "Lost",
     "RateSample",
     "Sent",
+    "conformance",
 ]
 
 #: A slow-start threshold that no window reaches: no congestion seen yet.

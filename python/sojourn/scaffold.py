@@ -116,6 +116,31 @@ KINDS: Mapping[str, Kind] = {
 }
 
 
+#: Kinds in other languages than their own, all of which go to the working directory.
+OTHERS: Mapping[tuple[str, str], Kind] = {
+    ("cca", "python"): Kind(
+        {
+            "MODULE.py": "cca.py.in",
+            "test_MODULE.py": "cca_test.py.in",
+            "NAME.toml": "cca_python.toml.in",
+        },
+        (),
+        "sojourn run {name}.toml, and its tests: pytest test_{module}.py",
+    ),
+    ("cca", "c"): Kind(
+        {
+            "MODULE.c": "cca.c.in",
+            "sojourn_cca.h": "../include/sojourn_cca.h",
+            "Makefile": "cca_makefile.in",
+            "test_MODULE.py": "cca_c_test.py.in",
+            "NAME.toml": "cca_c.toml.in",
+        },
+        (),
+        "make, sojourn run {name}.toml, and its tests: pytest test_{module}.py",
+    ),
+}
+
+
 @dataclass(frozen=True)
 class Made:
     """What was written, and what to do next."""
@@ -135,12 +160,19 @@ def new(kind: str, name: str, language: str | None, root: Path | None, here: Pat
     known = KINDS[kind]
     if not _NAME.fullmatch(name):
         raise ScenarioError(f"NAME: {name!r} given; expected words in lower case joined by hyphens")
+    if language and (kind, language) in OTHERS:
+        other = OTHERS[kind, language]
+        return _write(here, name, other.files, (), other.after)
     if language not in (None, known.language):
         raise ScenarioError(f"--language: {language} given; {kind} is written in {known.language}")
     files, lines, after = known.files, known.lines, known.after
     if root is None:
         if known.outside is None:
-            raise ScenarioError(f"{kind}: needs a checkout of Sojourn, because it is compiled in")
+            languages = [f"--language {other}" for of, other in OTHERS if of == kind]
+            instead = f"; otherwise: {' or '.join(languages)}" if languages else ""
+            raise ScenarioError(
+                f"{kind}: needs a checkout of Sojourn, because it is compiled in{instead}"
+            )
         files, lines, after = known.outside, (), known.after_outside
     base = here if kind == "scenario" or root is None else root
     return _write(base, name, files, lines, after)
