@@ -54,7 +54,7 @@ def _run(cca: Control, seconds: int = 30, flows: int = 1, **bottleneck: Any) -> 
 def _share(result: Result, begin: float, flow: int = 0) -> float:
     """Of the link's payload rate, from ``begin`` to the end."""
     samples = result.series.flows.filter(pl.col("flow") == flow, pl.col("time") > begin + 1e-6)
-    seconds = samples["time"].max() - begin  # type: ignore[operator]
+    seconds = float(samples["time"].to_numpy().max()) - begin
     return float(samples["delivered_bytes"].sum()) * 8e-6 / seconds / _PAYLOAD
 
 
