@@ -11,8 +11,8 @@
 //! Measured on Linux 6.18: 65,160 bytes at first, 80,896 allowed; from the third round trip of slow
 //! start on, six times the data of the last.
 
-use super::profile::Profile;
 use super::OPEN_WINDOW;
+use super::profile::Profile;
 use crate::spec::BufferSize;
 use crate::units::{Span, Time};
 
@@ -176,8 +176,7 @@ mod tests {
     #[test]
     fn stacks_without_tuning_announce_their_buffer_and_delay_acks() {
         for profile in ["ns3", "rfc"] {
-            for buffer in [BufferSize::Auto, BufferSize::Bytes(64_000), BufferSize::Stack]
-            {
+            for buffer in [BufferSize::Auto, BufferSize::Bytes(64_000), BufferSize::Stack] {
                 let mut tune = tune(profile, buffer);
                 let window = tune.window();
                 assert!(!tune.on_segment(1448), "{profile}");
