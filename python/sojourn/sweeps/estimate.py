@@ -17,6 +17,7 @@ from statistics import fmean
 import polars as pl
 
 from sojourn.engine import simulate
+from sojourn.errors import RunError
 from sojourn.metrics import RunData
 from sojourn.quantity import number
 from sojourn.scenario import expanded_flows
@@ -112,7 +113,7 @@ def _trial(point: Point) -> _Trial:
         outcome(data)
     except _CutOffError:
         return _Trial(point, (time.perf_counter() - began) / share, None, cut=True)
-    except RuntimeError:  # the sweep will store the failure
+    except (RuntimeError, RunError):  # the sweep will store the failure
         return _Trial(point, time.perf_counter() - began, None)
     return _Trial(point, time.perf_counter() - began, data)
 
