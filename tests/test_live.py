@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import json
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -105,3 +107,81 @@ def test_without_permission_it_is_said_what_is_missing(file: Path, tmp_path: Pat
     assert done.returncode == 2, done.stderr
     assert "a live run needs a network namespace" in done.stderr
     assert "unshare --user" in done.stderr
+
+
+#: A server and a client in one program: sends for a second, and prints what arrived.
+TRANSFER = """
+import os, socket, threading, time
+listener = socket.create_server(("0.0.0.0", 5201))
+def serve():
+    connection, _ = listener.accept()
+    total = 0
+    while data := connection.recv(1 << 16):
+        total += len(data)
+    print(total)
+server = threading.Thread(target=serve)
+server.start()
+client = socket.create_connection((os.environ["SOJOURN_RECEIVER"], 5201))
+until = time.monotonic() + 1
+while time.monotonic() < until:
+    client.send(bytes(4096))
+client.close()
+server.join()
+raise SystemExit(7)
+"""
+
+
+def test_a_programs_traffic_passes_and_its_status_comes_back(file: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    done = command("live", file, "--out", out, "--", sys.executable, "-c", TRANSFER)
+    if done.returncode == 2 and "a live run needs" in done.stderr:
+        pytest.skip(done.stderr.strip())
+    assert done.returncode == 7, done.stderr
+    result = sojourn.open(out)
+    flow = result.flows.to_dicts()[0]
+    assert flow["label"].endswith(">5201")
+    delivered = result.data.tables["flow_samples"]["delivered_bytes"].sum()
+    assert delivered == int(done.stdout)
+    assert 10 < flow["mean_throughput_l4"] < 19.4
+    assert result.links["mean_qdisc_delay_l2"][0] > 1
+    assert flow["mean_cwnd_l4"] is None  # the program's own socket is not asked
+
+
+def test_nothing_is_left_of_a_killed_run(file: Path) -> None:
+    def present() -> tuple[str, ...]:
+        devices = Path("/proc/net/dev").read_text(encoding="utf-8").splitlines()
+        names = [line.split(":")[0] for line in devices]
+        routes = Path("/proc/net/route").read_text(encoding="utf-8")
+        controls = Path("/proc/sys/net/ipv4/tcp_available_congestion_control").read_text()
+        return (*names, routes, controls)
+
+    before = present()
+    line = [sys.executable, "-m", "sojourn", "live", str(file), "--", "sleep", "4321"]
+    with subprocess.Popen(line, stderr=subprocess.PIPE) as process:
+        time.sleep(2)
+        if process.poll() is not None:
+            pytest.skip("live runs are not allowed here")
+        during = namespaces()
+        process.kill()
+    time.sleep(0.5)
+    assert present() == before
+    assert "sleep\x004321\x00" not in processes()
+    assert len(namespaces()) < len(during)
+
+
+def namespaces() -> set[str]:
+    """The network namespaces that processes are in."""
+    found = set()
+    for task in Path("/proc").glob("[0-9]*/task/[0-9]*/ns/net"):
+        with contextlib.suppress(OSError):
+            found.add(str(task.readlink()))
+    return found
+
+
+def processes() -> set[str]:
+    """The command lines of all processes."""
+    lines = set()
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):
+            lines.add(path.read_text())
+    return lines

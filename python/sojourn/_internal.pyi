@@ -22,6 +22,7 @@ __all__ = [
     "keep_note_in",
     "quantity",
     "run",
+    "run_command",
     "run_live",
     "schema",
     "toml_to_json",
@@ -296,3 +297,4 @@ def end_with(parent: int) -> None: ...
 def run_live(
     scenario: str, progress: Callable[[float], object] | None = None
 ) -> dict[str, Any]: ...
+def run_command(scenario: str, command: list[str]) -> dict[str, Any]: ...

@@ -40,8 +40,9 @@ fn check_flow(flow: &FlowSpec, scenario: &Scenario) -> Result<(), FieldError> {
     for (field, size) in
         [("send_buffer", flow.send_buffer), ("receive_buffer", flow.receive_buffer)]
     {
-        if size != BufferSize::Auto {
-            return wrong(field, "a live run has only: auto (up to 32 MB)".to_owned());
+        if size == BufferSize::Stack {
+            let has = "auto (up to 32 MB), or a size";
+            return wrong(field, format!("stack given; a live run has: {has}"));
         }
     }
     flow.cca.as_ref().map_or(Ok(()), |cca| check_control(cca, scenario))
@@ -70,10 +71,15 @@ pub fn tcp_ecn(mode: EcnMode) -> Option<&'static str> {
     }
 }
 
+/// The controls that this kernel has.
+pub fn kernel_controls() -> Vec<String> {
+    let there = fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control");
+    there.unwrap_or_default().split_whitespace().map(str::to_owned).collect()
+}
+
 /// The kernel lacks a flow's control.
 pub fn no_control(entry: usize, name: &str) -> FieldError {
-    let there = fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control");
-    let there = there.unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(", ");
+    let there = kernel_controls().join(", ");
     let message = format!("this kernel has no '{name}'; it has: {there}");
     FieldError::new(format!("flows.{entry}.cca"), message)
 }

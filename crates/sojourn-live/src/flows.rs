@@ -24,7 +24,7 @@ const ASK_KERNEL: u32 = 1;
 const WARMUP_END: u32 = 2;
 
 /// What neither packets nor the kernel show.
-const UNKNOWN: &[&str] = &[
+pub const UNKNOWN: &[&str] = &[
     "one_way_delay_sum",
     "one_way_delay_count",
     "sce_received",

@@ -6,15 +6,18 @@
 //!                 (acknowledgments the other way)
 //! ```
 //!
-//! [`run`] puts a scenario on it; [`drive`] (the loop) and [`namespace`] serve other drivers as
+//! [`Live`] puts a scenario on it, or the traffic of any command; [`drive`] (the loop) and [`namespace`] serve other drivers as
 //! well. Only the module `sys` has `unsafe` code.
 #![cfg(target_os = "linux")]
 
+pub mod background;
 mod check;
 pub mod clock;
+mod command;
 pub mod drive;
 pub mod error;
 pub mod flows;
+mod foreign;
 mod kernel;
 pub mod namespace;
 pub mod quality;
@@ -27,6 +30,7 @@ mod store;
 mod sys;
 pub mod wire;
 
+pub use background::Live;
+pub use command::Commanded;
 pub use error::Error;
 pub use quality::Quality;
-pub use run::Live;

@@ -1,4 +1,4 @@
-//! A private network namespace with one TUN device, entered by a thread of its own.
+//! A private network namespace with TUN devices, entered by a thread of its own.
 //!
 //! Nothing names the namespace: the thread in it and the descriptors made there keep it alive, so
 //! that nothing is left of it however the process ends. The host's network is not touched.
@@ -15,8 +15,8 @@ use nix::sys::stat::Mode;
 use crate::error::{Error, missing};
 use crate::sys::{Setting, configure};
 
-/// The device's name in each namespace.
-const DEVICE: &str = "sojourn";
+/// The device's name in a namespace that has one.
+pub const DEVICE: &str = "sojourn";
 /// Packets that wait for the loop: what comes beyond is lost, which makes a run invalid.
 const QUEUE_LENGTH: u32 = 10_000;
 const NETMASK: [u8; 4] = [255, 255, 255, 0];
@@ -25,11 +25,11 @@ pub const SENDERS: [u8; 4] = [10, 77, 0, 1];
 /// Address of all receivers.
 pub const RECEIVERS: [u8; 4] = [10, 77, 0, 2];
 
-/// Moves the calling thread into a new namespace that has this address; its TUN device.
+/// Moves the calling thread into a new namespace without devices.
 ///
 /// # Errors
-/// If that is not allowed, or there are no TUN devices: what is missing.
-pub fn enter(address: [u8; 4], mtu: u32) -> Result<OwnedFd, Error> {
+/// If that is not allowed: what is missing.
+pub fn enter() -> Result<(), Error> {
     unshare(CloneFlags::CLONE_NEWNET).map_err(|error| {
         missing(
             "a network namespace of its own",
@@ -37,18 +37,26 @@ pub fn enter(address: [u8; 4], mtu: u32) -> Result<OwnedFd, Error> {
             "run as root, or within a user namespace: unshare --user --map-root-user sojourn ...",
         )
     })?;
-    settings().map_err(|e| missing("the namespace's settings", e, "mount /proc writable"))?;
+    settings().map_err(|e| missing("the namespace's settings", e, "mount /proc writable"))
+}
+
+/// Makes a TUN device in the calling thread's namespace, which is gone when it is closed.
+///
+/// # Errors
+/// If there are no TUN devices: what is missing.
+pub fn device(name: &str, address: [u8; 4], mtu: u32) -> Result<OwnedFd, Error> {
     let flags = OFlag::O_RDWR | OFlag::O_NONBLOCK | OFlag::O_CLOEXEC;
     let remedy = "load the module tun and make /dev/net/tun accessible";
     let tun = open("/dev/net/tun", flags, Mode::empty())
         .map_err(|error| missing("/dev/net/tun", error.into(), remedy))?;
-    device(&tun, address, mtu).map_err(|error| missing("a TUN device", error, remedy))?;
+    let made = set_up(&tun, name, address, mtu);
+    made.map_err(|error| missing("a TUN device", error, remedy))?;
     Ok(tun)
 }
 
-fn device(tun: &OwnedFd, address: [u8; 4], mtu: u32) -> io::Result<()> {
-    configure(tun, DEVICE, Setting::AttachTun)?;
-    let control = socket(AddressFamily::Inet, SockType::Datagram, SockFlag::SOCK_CLOEXEC, None)?;
+fn set_up(tun: &OwnedFd, name: &str, address: [u8; 4], mtu: u32) -> io::Result<()> {
+    configure(tun, name, Setting::AttachTun)?;
+    let control = control()?;
     for setting in [
         Setting::Address(address),
         Setting::Netmask(NETMASK),
@@ -56,9 +64,21 @@ fn device(tun: &OwnedFd, address: [u8; 4], mtu: u32) -> io::Result<()> {
         Setting::QueueLength(QUEUE_LENGTH),
         Setting::Up,
     ] {
-        configure(&control, DEVICE, setting)?;
+        configure(&control, name, setting)?;
     }
     Ok(())
+}
+
+fn control() -> io::Result<OwnedFd> {
+    Ok(socket(AddressFamily::Inet, SockType::Datagram, SockFlag::SOCK_CLOEXEC, None)?)
+}
+
+/// Lets the programs of the calling thread's namespace reach each other as on any machine.
+///
+/// # Errors
+/// Those of the kernel.
+pub fn loopback() -> io::Result<()> {
+    configure(&control()?, "lo", Setting::Up)
 }
 
 /// Connections start without memory of earlier ones, and buffers are no limit.
@@ -81,21 +101,25 @@ pub fn set(name: &str, value: &str) -> io::Result<()> {
     fs::write(format!("/proc/sys/net/{name}"), value)
 }
 
-/// Packets that the device of the calling thread's namespace has lost.
+/// Packets that the TUN devices of the calling thread's namespace have lost.
 ///
 /// # Errors
 /// If the kernel does not tell.
 pub fn device_drops() -> io::Result<u64> {
     let text = fs::read_to_string("/proc/thread-self/net/dev")?;
-    drops_in(&text).ok_or_else(|| io::Error::other(format!("no counters of {DEVICE}: {text}")))
+    drops_in(&text).ok_or_else(|| io::Error::other(format!("no counters of devices: {text}")))
 }
 
 /// Dropped on their way in or out, in the table of `/proc/net/dev`.
 fn drops_in(table: &str) -> Option<u64> {
-    let of_device =
-        |line: &str| line.trim().strip_prefix(DEVICE)?.strip_prefix(':').map(str::to_owned);
-    let line = table.lines().find_map(of_device)?;
-    let counters: Vec<u64> = line.split_whitespace().flat_map(str::parse).collect();
+    let devices = table.lines().filter_map(|line| line.trim().strip_prefix(DEVICE));
+    let drops: Vec<u64> = devices.flat_map(drops_of).collect();
+    if drops.is_empty() { None } else { Some(drops.iter().sum()) }
+}
+
+fn drops_of(line: &str) -> Option<u64> {
+    let (_, counters) = line.split_once(':')?;
+    let counters: Vec<u64> = counters.split_whitespace().flat_map(str::parse).collect();
     Some(counters.get(3)? + counters.get(11)?)
 }
 
@@ -105,8 +129,8 @@ mod tests {
 
     #[test]
     fn drops_in_both_directions_count() {
-        let table = "Inter-|  Receive  |  Transmit\n face |bytes ...\n    lo: 0 0 0 9 0 0 0 0 0 0 0 9 0 0 0 0\nsojourn: 10 2 0 3 0 0 0 0 20 4 0 5 0 0 0 0\n";
-        assert_eq!(drops_in(table), Some(8));
+        let table = "Inter-|  Receive  |  Transmit\n face |bytes ...\n    lo: 0 0 0 9 0 0 0 0 0 0 0 9 0 0 0 0\nsojourn: 10 2 0 3 0 0 0 0 20 4 0 5 0 0 0 0\nsojourn1: 0 0 0 1 0 0 0 0 0 0 0 0 0 0 0 0\n";
+        assert_eq!(drops_in(table), Some(9));
         assert_eq!(drops_in("nothing"), None);
     }
 }

@@ -1,16 +1,17 @@
 //! A run: two namespaces with a thread each, and the loop between them.
 
 use std::os::fd::OwnedFd;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender as Channel, channel};
-use std::sync::{Arc, Mutex};
 use std::thread::{JoinHandle, spawn};
 
-use sojourn_core::record::Outcome;
+use sojourn_core::record::{FlowFacts, Outcome};
 use sojourn_core::scenario::Scenario;
 use sojourn_core::sim::Surroundings;
 use sojourn_core::units::Time;
 
+use crate::background::{Begun, Live};
 use crate::check::check;
 use crate::clock::Clock;
 use crate::drive::Loop;
@@ -28,60 +29,16 @@ const PRIORITY: i32 = 20;
 /// Smallest size of packets that IPv4 allows for.
 const SMALLEST_MTU: u32 = 576;
 
-/// What a run gives.
-pub type Finished = Result<(Outcome, Quality), Error>;
-
-/// A run in the background.
-pub struct Live {
-    thread: Option<JoinHandle<Finished>>,
-    stop: Arc<AtomicBool>,
-    clock: Arc<Mutex<Option<Clock>>>,
-    end: Time,
-}
-
-impl Live {
+impl Live<(Outcome, Quality)> {
     /// Begins a run of a scenario on this machine's kernel.
     ///
     /// # Errors
     /// If the scenario asks for what a live run cannot do.
     pub fn start(scenario: &Scenario) -> Result<Self, Error> {
         check(scenario)?;
-        let (stop, clock) = (Arc::new(AtomicBool::new(false)), Arc::default());
         let end = Time::ZERO + scenario.duration;
-        let run = Run { scenario: scenario.clone(), stop: Arc::clone(&stop) };
-        let begun = Arc::clone(&clock);
-        Ok(Live { thread: Some(spawn(move || run.run(&begun))), stop, clock, end })
-    }
-
-    /// The share of the run that is done.
-    pub fn share(&self) -> f64 {
-        let clock = self.clock.lock().map(|clock| *clock).unwrap_or_default();
-        clock.map_or(0.0, |clock| clock.now().as_secs_f64() / self.end.as_secs_f64()).min(1.0)
-    }
-
-    /// Whether there is a result to be had at once.
-    pub fn is_finished(&self) -> bool {
-        self.thread.as_ref().is_none_or(JoinHandle::is_finished)
-    }
-
-    /// Waits for the result.
-    ///
-    /// # Errors
-    /// If a permission or a device is missing, the kernel lacks a control, or something failed.
-    pub fn finish(mut self) -> Finished {
-        let ended = || Error::System("live run: its thread failed".to_owned());
-        let thread = self.thread.take().ok_or_else(ended)?;
-        thread.join().unwrap_or_else(|_| Err(ended()))
-    }
-}
-
-impl Drop for Live {
-    /// A run that nobody waits for ends.
-    fn drop(&mut self) {
-        self.stop.store(true, Ordering::Relaxed);
-        if let Some(thread) = self.thread.take() {
-            let _ = thread.join();
-        }
+        let scenario = scenario.clone();
+        Ok(Live::new(end, move |stop, begun| Run { scenario, stop }.run(begun)))
     }
 }
 
@@ -90,19 +47,24 @@ struct Run {
     stop: Arc<AtomicBool>,
 }
 
+/// What the largest packets of the flows need.
+pub fn mtu(flows: &[FlowFacts]) -> u32 {
+    flows.iter().map(|flow| flow.full_packet).fold(SMALLEST_MTU, u32::max)
+}
+
 /// A side that is ready: its device, and the senders if they are on it.
 type Ready = Result<(OwnedFd, Vec<Sender>), Error>;
 /// A side's thread gives the packets that its device has lost.
 type Side = JoinHandle<Result<u64, Error>>;
 
 impl Run {
-    fn run(self, begun: &Mutex<Option<Clock>>) -> Finished {
+    fn run(self, begun: &Begun) -> Result<(Outcome, Quality), Error> {
         let surroundings = Surroundings::new(&self.scenario, None)?;
         let Surroundings { mut net, addresses, applications, flows, recorder, recorded_links } =
             surroundings;
         let end = Time::ZERO + self.scenario.duration;
         let stop = Arc::new(AtomicBool::new(false));
-        let mtu = flows.iter().map(|flow| flow.full_packet).fold(SMALLEST_MTU, u32::max);
+        let mtu = mtu(&flows);
         let side = (self.scenario.clone(), Arc::clone(&stop));
         let (receivers, receiving, start_receivers) =
             start(move |ready, start| receive(&side.0, mtu, ready, start, &side.1));
@@ -119,9 +81,7 @@ impl Run {
         tap.start(&mut net, self.scenario.warmup);
         let processors = Processors::now();
         let clock = Clock::start();
-        if let Ok(mut begun) = begun.lock() {
-            *begun = Some(clock);
-        }
+        begun.at(clock);
         let _ = (start_receivers.send(clock), start_senders.send(clock));
         let mut driver = Loop::new(clock, [device, receiving_device], tap);
         let driven = driver.run(&mut net, end, &self.stop);
@@ -162,7 +122,8 @@ fn receive(
     stop: &AtomicBool,
 ) -> Result<u64, Error> {
     let made = || {
-        let device = namespace::enter(RECEIVERS, mtu)?;
+        namespace::enter()?;
+        let device = namespace::device(namespace::DEVICE, RECEIVERS, mtu)?;
         let mut sockets = [Vec::new(), Vec::new()];
         for flow in scenario.flows_expanded() {
             sockets[usize::from(!sockets::is_tcp(&flow))].push(sockets::wait_for(&flow)?);
@@ -181,7 +142,7 @@ fn receive(
     namespace::device_drops().map_err(failed("reading the device's counters"))
 }
 
-type Applications = Vec<(sojourn_core::sim::Application, sojourn_core::record::FlowFacts)>;
+type Applications = Vec<(sojourn_core::sim::Application, FlowFacts)>;
 
 /// The thread of the senders' namespace.
 fn send(
@@ -192,7 +153,8 @@ fn send(
     stop: &AtomicBool,
 ) -> Result<u64, Error> {
     let made = || {
-        let device = namespace::enter(SENDERS, mtu)?;
+        namespace::enter()?;
+        let device = namespace::device(namespace::DEVICE, SENDERS, mtu)?;
         let (mut writers, mut senders) = (Vec::new(), Vec::new());
         for (flow, (application, facts)) in scenario.flows_expanded().into_iter().zip(applications)
         {

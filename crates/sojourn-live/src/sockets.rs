@@ -4,12 +4,12 @@ use std::ffi::OsString;
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 
-use nix::sys::socket::sockopt::{TcpCongestion, TcpMaxSeg};
+use nix::sys::socket::sockopt::{RcvBufForce, SndBufForce, TcpCongestion, TcpMaxSeg};
 use nix::sys::socket::{
     AddressFamily, Backlog, SockFlag, SockType, SockaddrIn, bind, connect, listen, setsockopt,
     socket,
 };
-use sojourn_core::spec::Flow;
+use sojourn_core::spec::{BufferSize, Flow};
 
 use crate::check::no_control;
 use crate::error::{Error, failed};
@@ -46,7 +46,20 @@ pub fn open(flow: &Flow<'_>) -> Result<OwnedFd, Error> {
         setsockopt(&socket, TcpMaxSeg, &mss)
             .map_err(|error| failed("setting the largest segment")(error.into()))?;
     }
+    limit_buffers(&socket, flow).map_err(failed("setting a buffer's size"))?;
     Ok(socket)
+}
+
+/// Gives the buffers the sizes that the flow has, if it has any: the kernel doubles what it is told,
+/// to have room for its own bookkeeping.
+fn limit_buffers(socket: &OwnedFd, flow: &Flow<'_>) -> io::Result<()> {
+    if let BufferSize::Bytes(bytes) = flow.spec.send_buffer {
+        setsockopt(socket, SndBufForce, &(bytes as usize / 2))?;
+    }
+    if let BufferSize::Bytes(bytes) = flow.spec.receive_buffer {
+        setsockopt(socket, RcvBufForce, &(bytes as usize / 2))?;
+    }
+    Ok(())
 }
 
 /// A socket that waits for a flow.

@@ -114,14 +114,46 @@ pub fn set_ecn(bytes: &mut [u8], to: Ecn) {
     if bytes[1] & 3 == bits {
         return;
     }
-    let before = u16::from_be_bytes([bytes[0], bytes[1]]);
+    let before = [bytes[0], bytes[1]];
     bytes[1] = bytes[1] & !3 | bits;
-    let after = u16::from_be_bytes([bytes[0], bytes[1]]);
-    let checksum = u16::from_be_bytes([bytes[10], bytes[11]]);
-    let sum = u32::from(!checksum) + u32::from(!before) + u32::from(after);
-    let folded = (sum & 0xffff) + (sum >> 16);
-    let folded = (folded & 0xffff) + (folded >> 16);
-    bytes[10..12].copy_from_slice(&(!(folded as u16)).to_be_bytes());
+    let after = [bytes[0], bytes[1]];
+    amend(&mut bytes[10..12], &before, &after);
+}
+
+/// Gives an IPv4 packet other addresses; checksums follow.
+pub fn readdress(bytes: &mut [u8], source: [u8; 4], destination: [u8; 4]) {
+    let mut after = [0; 8];
+    after[..4].copy_from_slice(&source);
+    after[4..].copy_from_slice(&destination);
+    let mut before = [0; 8];
+    before.copy_from_slice(&bytes[12..20]);
+    bytes[12..20].copy_from_slice(&after);
+    amend(&mut bytes[10..12], &before, &after);
+    let ip = usize::from(bytes[0] & 15) * 4;
+    let place = match bytes[9] {
+        TCP => ip + 16,
+        UDP => ip + 6,
+        _ => return,
+    };
+    // A UDP checksum of zero stands for none.
+    let checksum = bytes.get_mut(place..place + 2).filter(|checksum| **checksum != [0, 0]);
+    if let Some(checksum) = checksum {
+        amend(checksum, &before, &after);
+    }
+}
+
+/// Adapts a checksum to what has changed (RFC 1624).
+fn amend(checksum: &mut [u8], before: &[u8], after: &[u8]) {
+    let words = |bytes: &[u8]| -> Vec<u16> {
+        bytes.chunks_exact(2).map(|word| u16::from_be_bytes([word[0], word[1]])).collect()
+    };
+    let mut sum = u32::from(!u16::from_be_bytes([checksum[0], checksum[1]]));
+    sum += words(before).iter().map(|word| u32::from(!word)).sum::<u32>();
+    sum += words(after).iter().map(|word| u32::from(*word)).sum::<u32>();
+    while sum > 0xffff {
+        sum = (sum & 0xffff) + (sum >> 16);
+    }
+    checksum.copy_from_slice(&(!(sum as u16)).to_be_bytes());
 }
 
 #[cfg(test)]
@@ -178,5 +210,13 @@ mod tests {
             assert_eq!(parse(&bytes).unwrap().ecn, to);
             assert_eq!(checksum(&bytes), 0xffff);
         }
+    }
+
+    #[test]
+    fn checksums_follow_the_addresses() {
+        let mut bytes = packet(0);
+        readdress(&mut bytes, [10, 77, 1, 2], [10, 77, 1, 1]);
+        assert_eq!(bytes[12..20], [10, 77, 1, 2, 10, 77, 1, 1]);
+        assert_eq!(checksum(&bytes), 0xffff);
     }
 }

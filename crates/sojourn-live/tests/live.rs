@@ -134,7 +134,7 @@ fn what_the_kernel_lacks_is_said() {
 fn what_a_live_run_cannot_do_is_refused() {
     for (flow, field) in [
         ("cca = \"cubic\"\necn = \"accurate\"", "flows.0.ecn"),
-        ("cca = \"cubic\"\nreceive_buffer = \"100 kB\"", "flows.0.receive_buffer"),
+        ("cca = \"cubic\"\nreceive_buffer = \"stack\"", "flows.0.receive_buffer"),
         ("cca = { kind = \"cubic\", beta = 0.8 }", "flows.0.cca.beta"),
     ] {
         let text = format!("{LINK}[[flows]]\nrtt = \"10 ms\"\n{flow}\n");
@@ -144,4 +144,19 @@ fn what_a_live_run_cannot_do_is_refused() {
         };
         assert_eq!(error.field, field);
     }
+}
+
+#[test]
+fn a_receive_buffer_limits() {
+    let flows = r#"
+        [[flows]]
+        cca = "cubic"
+        rtt = "100 ms"
+        receive_buffer = "50 kB"
+    "#;
+    let Some((outcome, _)) = run(&format!("{LINK}{flows}")) else { return };
+    // At most a buffer per round trip: 4 Mbit/s.
+    let delivered = sum(&outcome, "delivered_bytes");
+    assert!((100_000.0..1_000_000.0).contains(&delivered), "{delivered} bytes");
+    assert!(sum(&outcome, "limited_by_receiver") > 0.5);
 }

@@ -45,6 +45,7 @@ fn _internal(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue, module)?)?;
     module.add_function(wrap_pyfunction!(engine_build, module)?)?;
+    module.add_function(wrap_pyfunction!(live::run_command, module)?)?;
     module.add_function(wrap_pyfunction!(live::run_live, module)?)?;
     module.add_function(wrap_pyfunction!(run::run, module)?)
 }

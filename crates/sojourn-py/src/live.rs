@@ -19,15 +19,45 @@ pub fn run_live<'py>(
     linux::run(py, scenario, progress)
 }
 
+/// Runs a command whose traffic goes through the network of a scenario (JSON): as `run_live`, with
+/// the command's exit `status` and the names of its connections as `labels`.
+#[cfg(target_os = "linux")]
+#[pyfunction]
+pub fn run_command<'py>(
+    py: Python<'py>,
+    scenario: &str,
+    command: Vec<String>,
+) -> PyResult<Bound<'py, PyDict>> {
+    linux::run_command(py, scenario, command)
+}
+
 /// Live runs need Linux.
 #[cfg(not(target_os = "linux"))]
 #[pyfunction]
-#[pyo3(signature = (_scenario, _progress=None))]
+#[pyo3(signature = (scenario, progress=None))]
 pub fn run_live<'py>(
     py: Python<'py>,
-    _scenario: &str,
-    _progress: Option<&Bound<'py, PyAny>>,
+    scenario: &str,
+    progress: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
+    let _ = (scenario, progress);
+    elsewhere(py)
+}
+
+/// Live runs need Linux.
+#[cfg(not(target_os = "linux"))]
+#[pyfunction]
+pub fn run_command<'py>(
+    py: Python<'py>,
+    scenario: &str,
+    command: Vec<String>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let _ = (scenario, command);
+    elsewhere(py)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn elsewhere<'py>(py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
     let message = "a live run needs Linux; the simulator runs here: --backend sim";
     Err(scenario_error(py, &sojourn_core::error::FieldError::new("backend", message)))
 }
@@ -39,7 +69,8 @@ mod linux {
     use pyo3::exceptions::PyRuntimeError;
     use pyo3::prelude::*;
     use pyo3::types::PyDict;
-    use sojourn_live::{Error, Live};
+    use sojourn_core::record::Outcome;
+    use sojourn_live::{Error, Live, Quality};
 
     use crate::error::{fault, scenario_error};
     use crate::parse;
@@ -56,6 +87,29 @@ mod linux {
         let scenario = parse(py, scenario)?;
         let plan = scenario.plan().to_json().to_string();
         let live = Live::start(&scenario).map_err(|error| to_exception(py, &error))?;
+        let (outcome, quality) = wait(py, live, progress)?;
+        to_columns(py, outcome, &plan, &quality)
+    }
+
+    pub fn run_command<'py>(
+        py: Python<'py>,
+        scenario: &str,
+        command: Vec<String>,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let scenario = parse(py, scenario)?;
+        let plan = scenario.plan().to_json().to_string();
+        let done = wait(py, Live::command(&scenario, command), None)?;
+        let columns = to_columns(py, done.outcome, &plan, &done.quality)?;
+        columns.set_item("status", done.status)?;
+        columns.set_item("labels", done.flows)?;
+        Ok(columns)
+    }
+
+    fn wait<T: Send + 'static>(
+        py: Python<'_>,
+        live: Live<T>,
+        progress: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<T> {
         while !live.is_finished() {
             py.detach(|| std::thread::sleep(PATIENCE));
             py.check_signals()?;
@@ -63,11 +117,18 @@ mod linux {
                 progress.call1((live.share(),))?;
             }
         }
-        let finished = py.detach(|| live.finish());
-        let (outcome, quality) = finished.map_err(|error| to_exception(py, &error))?;
+        py.detach(|| live.finish()).map_err(|error| to_exception(py, &error))
+    }
+
+    fn to_columns<'py>(
+        py: Python<'py>,
+        outcome: Outcome,
+        plan: &str,
+        quality: &Quality,
+    ) -> PyResult<Bound<'py, PyDict>> {
         let columns = to_python(py, outcome)?;
         columns.set_item("network", plan)?;
-        let verdict = serde_json::to_string(&quality);
+        let verdict = serde_json::to_string(quality);
         let verdict = verdict.map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
         columns.set_item("quality", verdict)?;
         Ok(columns)

@@ -22,6 +22,7 @@ FAILURE = 1
 #: Commands, each the function ``command`` of its module.
 COMMANDS = {
     "run": ("sojourn.cli.run", "Run one scenario."),
+    "live": ("sojourn.cli.live", "Run a program's traffic through a scenario's network."),
     "sweep": ("sojourn.cli.sweep", "Run a grid of scenarios."),
     "merge": ("sojourn.cli.merge", "Unite the parts of a sweep."),
     "reproduce": ("sojourn.cli.reproduce", "Run a published evaluation."),

@@ -1,0 +1,73 @@
+//! Something live in a thread of its own, which ends with whoever waits for it.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::thread::{JoinHandle, spawn};
+
+use sojourn_core::units::Time;
+
+use crate::clock::Clock;
+use crate::error::Error;
+
+/// When a run has begun.
+#[derive(Clone, Debug, Default)]
+pub struct Begun(Arc<OnceLock<Clock>>);
+
+impl Begun {
+    /// It begins with this clock.
+    pub fn at(&self, clock: Clock) {
+        let _ = self.0.set(clock); // a run begins once
+    }
+}
+
+/// A run in the background that gives a `T`.
+pub struct Live<T> {
+    thread: Option<JoinHandle<Result<T, Error>>>,
+    stop: Arc<AtomicBool>,
+    begun: Begun,
+    end: Time,
+}
+
+impl<T: Send + 'static> Live<T> {
+    /// Begins `run`, which is to last until `end`, or until it is told to stop.
+    pub fn new<F>(end: Time, run: F) -> Self
+    where
+        F: FnOnce(Arc<AtomicBool>, &Begun) -> Result<T, Error> + Send + 'static,
+    {
+        let (stop, begun) = (Arc::new(AtomicBool::new(false)), Begun::default());
+        let told = (Arc::clone(&stop), begun.clone());
+        let thread = spawn(move || run(told.0, &told.1));
+        Live { thread: Some(thread), stop, begun, end }
+    }
+
+    /// The share of the run that is done.
+    pub fn share(&self) -> f64 {
+        let done = self.begun.0.get().map_or(0.0, |clock| clock.now().as_secs_f64());
+        (done / self.end.as_secs_f64()).min(1.0)
+    }
+
+    /// Whether there is a result to be had at once.
+    pub fn is_finished(&self) -> bool {
+        self.thread.as_ref().is_none_or(JoinHandle::is_finished)
+    }
+
+    /// Waits for the result.
+    ///
+    /// # Errors
+    /// If a permission or a device is missing, the kernel lacks a control, or something failed.
+    pub fn finish(mut self) -> Result<T, Error> {
+        let ended = || Error::System("live run: its thread failed".to_owned());
+        let thread = self.thread.take().ok_or_else(ended)?;
+        thread.join().unwrap_or_else(|_| Err(ended()))
+    }
+}
+
+impl<T> Drop for Live<T> {
+    /// A run that nobody waits for ends.
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
