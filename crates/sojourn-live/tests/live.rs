@@ -147,6 +147,13 @@ fn what_a_live_run_cannot_do_is_refused() {
 }
 
 #[test]
+fn the_simulated_stack_is_left_aside() {
+    let flow = "[[flows]]\nrtt = \"10 ms\"\ncca = { kind = \"cubic\", version = \"ns3\" }\n";
+    let scenario = Scenario::from_toml(&format!("stack = \"ns3\"\n{LINK}{flow}")).unwrap();
+    assert!(Live::start(&scenario).is_ok());
+}
+
+#[test]
 fn a_receive_buffer_limits() {
     let flows = r#"
         [[flows]]
