@@ -109,7 +109,7 @@ def test_the_noise_floor_is_that_of_the_reference() -> None:
 #: Largest medians that the quick form may have: the goals, but for those of sce-single that are
 #: missed for reasons in docs/sce2019.md.
 _QUICK_MEDIANS = {place: median for place, (median, _) in summary.GOALS.items()} | {
-    ("flowblind sce-single", tables.THROUGHPUT): 0.10,
+    ("flowblind sce-single", tables.THROUGHPUT): 0.11,
     ("flowblind sce-single", tables.JAIN): 0.04,
 }
 
