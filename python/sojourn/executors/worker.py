@@ -22,6 +22,7 @@ def main() -> None:
     """Serves the pipe whose descriptor is the first argument, with a note in the file that is the
     second, until its other end is closed.
     """
+    _internal.end_with(os.getppid())
     connection, note = Connection(int(sys.argv[1])), Path(sys.argv[2])
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     while True:
