@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
+if TYPE_CHECKING:
+    _Pair = click.ParamType[tuple[int, int]]
+    _Number = click.ParamType[int]
+else:  # Older versions of click do not say what a type makes.
+    _Pair = _Number = click.ParamType
 
-class Shard(click.ParamType[tuple[int, int]]):
+
+class Shard(_Pair):
     """Which of how many parts, such as ``2/3``."""
 
     name = "I/N"
@@ -20,7 +26,7 @@ class Shard(click.ParamType[tuple[int, int]]):
         return int(part), int(parts)
 
 
-class Size(click.ParamType[int]):
+class Size(_Number):
     """A number of bytes, such as ``8 GB``."""
 
     name = "SIZE"
