@@ -65,11 +65,6 @@ impl Network {
         &self.nodes[node].counters
     }
 
-    /// The name of an edge.
-    pub fn edge_id(&self, edge: usize) -> &str {
-        &self.edge_facts[edge].id
-    }
-
     /// The link that an edge is, unless it is a channel of a shared medium.
     pub fn link(&self, edge: usize) -> Option<&Link> {
         match &self.edges[edge] {

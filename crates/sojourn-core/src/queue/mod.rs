@@ -44,6 +44,7 @@ members! {
 
 /// Why a packet was dropped by a queue or a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub enum DropReason {
     /// The queue was full.
     Overflow,
