@@ -19,6 +19,7 @@ use crate::drive::Loop;
 use crate::error::{Error, failed};
 use crate::foreign::{Foreign, SERVERS};
 use crate::namespace::{self, RECEIVERS, SENDERS};
+use crate::punctual::Awake;
 use crate::quality::{Processors, Quality};
 use crate::run::mtu;
 use crate::sys::die_with_parent;
@@ -61,7 +62,7 @@ fn run(
     let (route, facts) = first.ok_or_else(|| FieldError::new("flows", "a run needs one"))?;
     let tap = Foreign::new(*route, *facts, recorded_links, scenario.sample_interval);
     tap.start(&mut net, scenario.warmup);
-    let processors = Processors::now();
+    let (processors, _awake) = (Processors::now(), Awake::keep());
     let child = start(line)?;
     let clock = Clock::start();
     begun.at(clock);

@@ -11,7 +11,6 @@ use std::time::Duration;
 
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, ppoll};
-use nix::sys::mman::{MlockAllFlags, mlockall};
 use nix::sys::prctl::set_timerslack;
 use nix::sys::time::TimeSpec;
 use nix::unistd::{read, write};
@@ -75,10 +74,9 @@ impl<T: Tap> Loop<T> {
     /// If an invariant of the network is broken, or a device fails.
     pub fn run(&mut self, net: &mut Network, end: Time, stop: &AtomicBool) -> Result<(), Error> {
         self.timing.prioritised = run_first(PRIORITY);
-        // Both only make it more punctual: where they are not allowed, the verdict shows.
-        let _ = (mlockall(MlockAllFlags::MCL_CURRENT), set_timerslack(1));
+        let _ = set_timerslack(1); // only makes it more punctual
         let mut bytes = vec![0; LARGEST_PACKET];
-        let mut rested = self.clock.now();
+        let mut rested = self.slept();
         while !stop.load(Ordering::Relaxed) {
             let now = self.clock.now();
             net.advance(now.min(end), self)?;

@@ -20,6 +20,7 @@ pub mod flows;
 mod foreign;
 mod kernel;
 pub mod namespace;
+pub mod punctual;
 pub mod quality;
 mod receivers;
 pub mod run;

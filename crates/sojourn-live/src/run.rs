@@ -18,6 +18,7 @@ use crate::drive::Loop;
 use crate::error::{Error, failed};
 use crate::flows::{Flows, Sender};
 use crate::namespace::{self, RECEIVERS, SENDERS};
+use crate::punctual::Awake;
 use crate::quality::{Processors, Quality};
 use crate::receivers::Receivers;
 use crate::senders::{self, Writer};
@@ -79,7 +80,7 @@ impl Run {
         let recording = (recorder, recorded_links, self.scenario.sample_interval);
         let tap = Flows::new(addresses, ends, flows, recording);
         tap.start(&mut net, self.scenario.warmup);
-        let processors = Processors::now();
+        let (processors, _awake) = (Processors::now(), Awake::keep());
         let clock = Clock::start();
         begun.at(clock);
         let _ = (start_receivers.send(clock), start_senders.send(clock));
