@@ -10,7 +10,7 @@ STAMP := $(VENV)/.built
 MODULE = $(subst -,_,$(NAME))
 
 .PHONY: help setup dev demo test test-cca test-queue test-guides test-wheel check dist lock docs page \
-    bench format conformance
+    bench format conformance live-reference
 
 help:  ## What there is to make
 	@sed -n 's/^\([a-z0-9%-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
@@ -101,6 +101,9 @@ bench-ns3:  ## Compare the speed with ns-3's (Debian: libns3-dev, libgsl-dev)
 conformance:  ## Put every congestion control through the suite and write docs/conformance.md
 	cargo run --release -p sojourn-core --example conformance > docs/conformance.md.new
 	mv docs/conformance.md.new docs/conformance.md
+
+live-reference: setup  ## Extend the kernel's measured table on this machine (JOBS=2 runs at once); resumable
+	$(BIN)/python -m sojourn.papers.linux618_live $(if $(JOBS),--jobs $(JOBS))
 
 new-%:  ## Scaffold a member of a kind: make new-cca NAME=my-control, make new-queue NAME=...
 	test -x $(BIN)/sojourn || $(MAKE) dev

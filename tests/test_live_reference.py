@@ -1,0 +1,112 @@
+"""The measured table of Linux 6.18 and what extends it."""
+
+from __future__ import annotations
+
+import csv
+import json
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from sojourn import data
+from sojourn.errors import ScenarioError
+from sojourn.papers.linux618_cells import CellRun, cell_runs
+from sojourn.papers.linux618_kernel import kernel
+from sojourn.papers.linux618_live import TABLE, Measurement
+from sojourn.papers.linux618_table import APPENDED, COLUMNS, FIRST, present, widen
+from sojourn.scenario import validated
+
+SHORT = """
+name = "short"
+duration = "1 s"
+[topology]
+kind = "dumbbell"
+[topology.bottleneck]
+rate = "5 Mbit/s"
+queue = { kind = "fifo", limit = "1.5 bdp" }
+reverse_loss = "5 %"
+[[flows]]
+cca = "reno"
+rtt = "20 ms"
+count = 2
+"""
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    path = tmp_path / "grid.csv"
+    path.write_text(f"# what it is\n{','.join(FIRST)}\nreno,8{',1' * 17}\n", encoding="utf-8")
+    return path
+
+
+def short(repetition: int = 0) -> CellRun:
+    canonical = validated(tomllib.loads(SHORT)).canonical
+    return CellRun("short", json.dumps({"a": "b, c"}), repetition, canonical)
+
+
+def test_there_are_some_two_hundred_cells_and_chaotic_ones_are_repeated() -> None:
+    runs = cell_runs()
+    assert len({run.key for run in runs}) == len(runs)
+    cells = {run.key[:2] for run in runs}
+    assert 200 <= len(cells) <= 250
+    for experiment, count in {"many-flows": 5, "ack-loss": 5, "loss": 5, "policers": 1}.items():
+        repetitions = {run.repetition for run in runs if run.experiment == experiment}
+        assert repetitions == set(range(count))
+    last_of_first = max(i for i, run in enumerate(runs) if run.repetition == 0)
+    assert {run.key[:2] for run in runs[: last_of_first + 1]} == cells
+
+
+def test_the_setup_is_told_in_the_columns_of_the_first_half() -> None:
+    assert short().setup() == {
+        "flows": "reno,reno",
+        "rate_mbit": "5",
+        "rtt_ms": "20",
+        "buffer_packets": 13,  # 1.5 x 5 Mbit/s x 20 ms / 1500 B, rounded up
+        "loss": "0",
+        "duration_s": "1",
+    }
+
+
+def test_a_table_is_widened_once_and_keeps_what_it_says(table: Path) -> None:
+    widen(table)
+    first = table.read_text(encoding="utf-8")
+    widen(table)
+    assert table.read_text(encoding="utf-8") == first
+    comment, header, row = first.splitlines()
+    assert (comment, header) == ("# what it is", ",".join(COLUMNS))
+    assert row == "reno,8" + ",1" * 17 + "," * len(APPENDED)
+
+
+def test_what_is_measured_is_written_and_not_measured_again(table: Path) -> None:
+    widen(table)
+    measurement = Measurement(table)
+    wanted = [short(), short(1)]
+    assert measurement.pending(wanted) == wanted
+    for _ in range(5):  # a busy machine makes an invalid run, which is not written
+        try:
+            measurement.measure(wanted[0])
+        except ScenarioError as error:
+            pytest.skip(str(error))
+        if present(table):
+            break
+    else:
+        pytest.skip("the machine is too busy for a valid run")
+    assert measurement.pending(wanted) == [wanted[1]]
+    with table.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(line for line in file if not line.startswith("#")))[1:]
+    assert [row["flow"] for row in rows] == ["0", "1"]
+    assert {row["quality"] for row in rows} == {"valid"}
+    assert 1 < sum(float(row["goodput"]) for row in rows) < 4.9
+    assert int(rows[0]["ack_drops"]) > 0
+    assert all(rows[0][name] for name in ("kernel", "machine", "host", "measured"))
+
+
+def test_the_first_half_of_the_table_is_there_unchanged() -> None:
+    with data.path(TABLE).open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(line for line in file if not line.startswith("#")))
+    first = [row for row in rows if not row["experiment"]]
+    assert len(first) == 152
+    assert not any(row[name] for row in first for name in APPENDED)
+    assert {row["quality"] for row in rows if row["experiment"]} <= {"valid"}
+    assert len(kernel()) == 52
