@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
@@ -12,6 +13,7 @@ from polars.testing import assert_frame_equal
 import sojourn as package
 from conftest import TWO_FLOWS, Command
 from sojourn import ScenarioError
+from sojourn.figures.plots.request import Request, chart
 from sojourn.scenario import load
 from sojourn.statistics import Until, stopping
 from sojourn.sweeps.expand import plan
@@ -54,6 +56,39 @@ def test_the_interval_is_the_rules_own(stored: package.Sweep) -> None:
         assert row["ci95"] == pytest.approx((found.high - found.low) / 2)
         if row["n"] < 12:
             assert row["ci95"] <= 0.1 * values[:5].mean()
+
+
+def test_a_figure_and_a_comparison_have_the_interval_of_the_summary(
+    stored: package.Sweep,
+) -> None:
+    axis = "topology.bottleneck.rate"
+    request = Request("mean_throughput_l4", axis, "flow")
+    (panel,) = chart(stored.directory, request).panels
+    means = stored.summary.filter(METRIC & (pl.col("scope") == "flow"))
+    for line, identity in zip(panel.lines, ("0", "1"), strict=True):
+        of_flow = means.filter(pl.col("id") == identity)
+        assert np.asarray(line.error) == pytest.approx(of_flow["ci95"].to_numpy())
+    same = package.compare(stored, stored).table
+    assert set(same["verdict"]) == {"same"}
+
+
+def test_a_comparison_allows_for_the_stopping(stored: package.Sweep, tmp_path: Path) -> None:
+    other = package.sweep(
+        SWEEP.replace("[sweep]", '[sweep]\nstart_jitter = "2 ms"', 1),
+        directory=tmp_path / "other",
+    )
+    row = package.compare(other, stored, names=["mean_throughput_l4"]).table.row(0, named=True)
+    rate = pl.col("topology.bottleneck.rate") == row["point"].partition(" = ")[2]
+    flow = rate & (pl.col("scope") == "flow") & (pl.col("id") == row["id"])
+    a, b = (
+        s.runs.filter(flow).sort("replication")["mean_throughput_l4"].to_numpy()
+        for s in (other, stored)
+    )
+    common = min(len(a), len(b))
+    found = stopping.interval(a[:common] - b[:common], 5)
+    assert found is not None
+    assert row["paired"]
+    assert (row["low"], row["high"]) == pytest.approx(tuple(found))
 
 
 def test_what_is_stored_is_not_run_again(sojourn: Command, stored: package.Sweep) -> None:

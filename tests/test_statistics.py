@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import ttest_ind
 
 from sojourn.statistics import Pair, Until, judge, mean_interval, quantile_interval, stopping
 
@@ -74,6 +75,28 @@ def test_stopping_keeps_the_coverage_of_a_correlated_metric() -> None:
         assert found is not None
         hits += covered(found.low, 7, found.high)
     assert 0.93 <= hits / TRIALS <= 0.97
+
+
+@pytest.mark.parametrize("paired", [False, True])
+def test_stopping_keeps_the_coverage_of_a_difference(paired: bool) -> None:
+    """Two sides of one mean, each with as many runs as its own pilot asks for. Student's interval
+    of all values covers too seldom where runs are not paired.
+    """
+    until, pilot = Until(0.05, "throughput", 5, 300), np.arange(300) < 5
+    pairs, ordinary = [], 0
+    for a, b in zip(*(1 + 0.1 * draws(2, TRIALS, 300, seed=6)), strict=True):
+        n, m = until.needed(a[:5]), until.needed(b[:5])
+        n, m = (min(n, m), min(n, m)) if paired else (n, m)
+        pilots = (pilot[:n], pilot[:m])
+        pairs.append(Pair(a[:n], b[:m], paired, "higher", 0.01, pilots))
+        ordinary += 0 if paired else float(ttest_ind(a[:n], b[:m], equal_var=False).pvalue) < 0.05
+    found = [judge([pair])[0] for pair in pairs]
+    assert all(f.low is not None and f.high is not None for f in found)
+    hits = sum(covered(f.low or 0, 0, f.high or 0) for f in found)
+    assert 0.93 <= hits / TRIALS <= 0.97
+    wrong = sum(f.verdict in ("better", "worse") for f in found)
+    assert wrong <= TRIALS - hits  # a verdict is no surer than the interval
+    assert paired or ordinary / TRIALS > 0.07
 
 
 def test_students_interval_looked_at_until_it_is_narrow_does_not_cover() -> None:

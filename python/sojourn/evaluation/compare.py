@@ -89,7 +89,7 @@ def judged(a: Side, b: Side, margins: Margins, names: Iterable[str] | None = Non
     for point in points:
         of_a, of_b = (side.values.filter(pl.col("point") == point) for side in (a, b))
         for row, pair in pairs_of(of_a, of_b, margins, chosen, notes):
-            rows.append({"point": point, **row})
+            rows.append({"point": point, **row, "paired": pair.paired})
             pairs.append(pair)
     notes += too_few(pairs)
     table = pl.DataFrame(

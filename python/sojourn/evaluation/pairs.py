@@ -12,6 +12,7 @@ from sojourn.evaluation.margins import Margins
 from sojourn.metrics import Metric, metrics
 from sojourn.statistics import Pair
 from sojourn.statistics.values import Values
+from sojourn.statistics.verdicts import Mask
 
 Row = dict[str, Any]
 
@@ -58,7 +59,7 @@ def _of(side: pl.DataFrame, seeds: Sequence[int]) -> pl.DataFrame:
 
 def _course(side: pl.DataFrame, seeds: Sequence[int]) -> list[int]:
     """Of each seed a number that stands for everything that was measured."""
-    rows = side.select("seed", course=pl.struct(pl.exclude("seed")).hash())
+    rows = side.select("seed", course=pl.struct(pl.exclude("seed", "pilot")).hash())
     sums = dict(rows.group_by("seed").agg(pl.col("course").sum()).iter_rows())
     return [sums[seed] for seed in seeds]
 
@@ -85,7 +86,16 @@ def _pair(
         return None
     known = of_b[~np.isnan(of_b)]
     margin = margins.of(metric.name).around(float(known.mean())) if len(known) else 0.0
-    return Pair(of_a, of_b, paired and len(of_a) == len(of_b), metric.better, margin)
+    paired = paired and len(of_a) == len(of_b)
+    return Pair(of_a, of_b, paired, metric.better, margin, _pilots(a, b))
+
+
+def _pilots(a: pl.DataFrame, b: pl.DataFrame) -> tuple[Mask, Mask] | None:
+    """Which values said how many there are: all, of a side whose number was given."""
+    if not a["pilot"].count() and not b["pilot"].count():
+        return None
+    first_a, first_b = (side["pilot"].fill_null(True).to_numpy() for side in (a, b))
+    return first_a, first_b
 
 
 def _values(side: pl.DataFrame, name: str) -> Values:

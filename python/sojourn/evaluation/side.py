@@ -20,7 +20,7 @@ from sojourn.sweeps.stored import Sweep
 
 #: What may be compared: a directory, or what it has been read as.
 Source = str | Path | Result | Sweep
-_OWN = ("point", "seed", "scope", "id")
+_OWN = ("point", "seed", "pilot", "scope", "id")
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,8 @@ class Side:
     """The values of every metric."""
 
     name: str
-    #: Point (readable), seed, scope, id, and every metric.
+    #: Point (readable), seed, whether the run was of the pilot that said how many there are (null
+    #: if nothing did), scope, id, and every metric.
     values: pl.DataFrame
     #: Of each run that failed, its point and error.
     failures: Sequence[tuple[str, str]] = ()
@@ -78,20 +79,22 @@ def _of_directory(path: Path) -> Side:
 def _of_run(result: Result, name: str) -> Side:
     common = {"seed": result.scenario.seed, "point": "", "replication": 0}
     made = rows.frame(rows.rows_of(common, {}, outcome(result.data)))
-    return Side(name, _chosen(made))
+    return Side(name, _chosen(made.with_columns(pilot=pl.lit(None, pl.Boolean))))
 
 
 def _of_sweep(path: Path) -> Side:
     stored = table.ask(path, lambda found: found.collect())
     if stored is None or not len(stored):
         raise SojournError(f"{path}: no run is stored by the build of Sojourn that ran it last")
-    grid = manifest.read(path)["grid"]
+    content = manifest.read(path)
+    grid, stopped = content["grid"], content.get("until") is not None
+    pilot = pl.col("replication") < content["replications"] if stopped else pl.lit(None, pl.Boolean)
     paths = [p for p in rows.coordinate_paths(stored.schema) if p in grid]
     places = [table.rank(p, grid[p]) for p in paths]
     named = [pl.format(f"{table.short(p, paths)} = {{}}", p) for p in paths]
     point = pl.concat_str(named, separator=", ") if named else pl.lit("")
     told = (
-        stored.with_columns(point=point)
+        stored.with_columns(point=point, pilot=pilot)
         .drop_nulls("point")
         .sort(*places, "replication", maintain_order=True)
     )

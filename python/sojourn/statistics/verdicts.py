@@ -8,13 +8,15 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.stats import fisher_exact
 from statsmodels.stats.multitest import multipletests
 
-from sojourn.statistics import difference
+from sojourn.statistics import difference, stopping
 from sojourn.statistics.planning import fewest, needed
 from sojourn.statistics.values import CONFIDENCE, Values
 
+Mask = NDArray[np.bool_]
 Verdict = Literal["better", "worse", "same", "different", "unsure"]
 #: How probable any wrong verdict among all may be.
 LEVEL = 1 - CONFIDENCE
@@ -32,6 +34,8 @@ class Pair:
     better: Literal["higher", "lower"] | None = None
     #: Means that differ by less are the same.
     margin: float = 0.0
+    #: Of either side, which of its values said how many there are; ``None`` if nothing did.
+    pilots: tuple[Mask, Mask] | None = None
 
 
 @dataclass(frozen=True)
@@ -49,7 +53,8 @@ class Finding:
     high: float | None = None
     #: Cliff's delta, of a over b.
     effect: float | None = None
-    #: Of the permutation test, after Holm's correction.
+    #: Of the permutation test, or of Student's where a rule stopped the runs, after Holm's
+    #: correction.
     p: float | None = None
     verdict: Verdict = "unsure"
     #: More runs of each side that would probably decide.
@@ -64,6 +69,8 @@ class _Case:
     a: Values
     b: Values
     finding: Finding
+    #: The values that said how many there are.
+    pilots: tuple[Values, Values] | None = None
     #: p-values of there being a difference, and of there being none beyond the margin.
     differs: float | None = None
     same: float = 1.0
@@ -91,8 +98,11 @@ def judge(pairs: Iterable[Pair], level: float = LEVEL) -> list[Finding]:
     tested = [case for case in cases if case.testable]
     one_sided = [case for case in cases if _only_one_defined(case)]
     level_each = level / max(len(tested) + len(one_sided), 1)
-    for (n_a, n_b, paired), group in _alike(tested).items():
+    stopped = [case for case in tested if case.pilots is not None]
+    for (n_a, n_b, paired), group in _alike(c for c in tested if c.pilots is None).items():
         _test(group, level_each, paired=paired, sizes=(n_a, n_b))
+    for case in stopped:
+        _test_stopped(case)
     for case in one_sided:
         case.differs = _of_being_defined(case.pair)
     family = [case for case in cases if case.differs is not None]
@@ -110,22 +120,27 @@ def judge(pairs: Iterable[Pair], level: float = LEVEL) -> list[Finding]:
 
 def replications_needed(pairs: Sequence[Pair], level: float = LEVEL) -> int:
     """Replications of each side that any difference among so many takes, however large it is."""
-    tested = [case for case in map(_case, pairs) if not case.equal]
+    tested = [case for case in map(_case, pairs) if not case.equal and case.pilots is None]
     paired = bool(tested) and all(case.pair.paired for case in tested)
     return fewest(level / max(len(tested), 1), paired=paired)
 
 
 def _case(pair: Pair) -> _Case:
     a, b = np.asarray(pair.a, float), np.asarray(pair.b, float)
-    if pair.paired:
-        both = ~np.isnan(a) & ~np.isnan(b)
-        if both.any():
-            a, b = a[both], b[both]
-    a, b = a[~np.isnan(a)], b[~np.isnan(b)]
+    of_a, of_b = ~np.isnan(a), ~np.isnan(b)
+    pilots = None
+    if pair.paired and (of_a & of_b).any():
+        of_a = of_b = of_a & of_b
+    if pair.pilots:
+        first_a, first_b = pair.pilots
+        if pair.paired:
+            first_a = first_b = first_a & first_b
+        pilots = a[of_a & first_a], b[of_b & first_b]
+    a, b = a[of_a], b[of_b]
     mean_a = float(a.mean()) if len(a) else None
     mean_b = float(b.mean()) if len(b) else None
     distance = None if mean_a is None or mean_b is None else mean_a - mean_b
-    return _Case(pair, a, b, Finding(mean_a, mean_b, len(a), len(b), distance))
+    return _Case(pair, a, b, Finding(mean_a, mean_b, len(a), len(b), distance), pilots)
 
 
 def _alike(cases: Iterable[_Case]) -> dict[tuple[int, int, bool], list[_Case]]:
@@ -149,6 +164,17 @@ def _test(cases: Sequence[_Case], level: float, *, paired: bool, sizes: tuple[in
         case.finding = replace(
             case.finding, low=_known(low[i]), high=_known(high[i]), effect=float(effect[i])
         )
+
+
+def _test_stopped(case: _Case) -> None:
+    """As :func:`_test`, of runs whose number followed from the first ones."""
+    pair = case.pair
+    assert case.pilots is not None
+    found = stopping.difference(case.a, case.b, case.pilots, pair.margin, paired=pair.paired)
+    (effect,) = difference.cliffs_delta(case.a[None], case.b[None])
+    case.differs, case.same = (found.differs, found.same) if found else (1.0, 1.0)
+    low, high = found.interval if found else (None, None)
+    case.finding = replace(case.finding, low=low, high=high, effect=float(effect))
 
 
 def _known(value: float) -> float | None:
@@ -194,4 +220,5 @@ def _more(case: _Case, level: float) -> int | None:
     runs = needed(case.finding.difference, float(deviation), case.pair.margin, level)
     if runs is None:
         return None
-    return max(1, max(runs, fewest(level, paired=paired)) - min(len(a), len(b)))
+    least = 2 if case.pilots else fewest(level, paired=paired)
+    return max(1, max(runs, least) - min(len(a), len(b)))

@@ -130,12 +130,11 @@ def _half_width(long: pl.DataFrame) -> pl.Series:
     return width.set((long[_SPREAD] < 2) | (long[_DISTINCT] < 2), None)
 
 
-def half_width(std: pl.Series, n: pl.Series, spread: pl.Series | None = None) -> pl.Series:
-    """Of the confidence interval of a mean of ``n`` values (Student's t), ``std`` being that of all
-    or of as many as ``spread``.
+def half_width(std: pl.Series, n: pl.Series, spread: pl.Series) -> pl.Series:
+    """Of the confidence interval of a mean of ``n`` values (Student's t), ``std`` being that of
+    ``spread`` of them.
     """
-    of = n if spread is None else spread
-    return std * pl.Series(t_quantile(of.to_numpy())) / n.sqrt()
+    return std * pl.Series(t_quantile(spread.to_numpy())) / n.sqrt()
 
 
 def _numbers(long: pl.DataFrame, point: Sequence[str]) -> list[pl.Expr]:

@@ -26,6 +26,8 @@ class Cells:
     rows: pl.DataFrame
     #: What is averaged or pooled over, in words.
     over: Sequence[str]
+    #: How many replications said how many there are, if the sweep has a rule.
+    pilot: int | None = None
 
 
 def axes_of(rows: pl.DataFrame) -> list[str]:
@@ -51,7 +53,7 @@ def kept(rows: pl.DataFrame, where: Sequence[tuple[str, str]]) -> pl.DataFrame:
     return rows
 
 
-def cells(rows: pl.DataFrame, chosen: Sequence[str]) -> Cells:
+def cells(rows: pl.DataFrame, chosen: Sequence[str], pilot: int | None = None) -> Cells:
     """The values by the chosen axes. Numbers, flows of one control and replications may share a
     cell; names, such as congestion controls, may not.
 
@@ -75,24 +77,35 @@ def cells(rows: pl.DataFrame, chosen: Sequence[str]) -> Cells:
             count = f"{len(values)} {words.of_path(axis).lower()}s"
             name = words.small(words.of_path(axis))
             over.append(count if axis in MEMBERS else f"{len(values)} values of {name}")
-    if (runs := rows["replication"].n_unique()) > 1:
-        over.append(f"{runs} replications")
-    return Cells(rows, over)
+    each = rows.group_by(chosen or pl.lit(0)).agg(pl.col("replication").n_unique())
+    counts = each["replication"].sort().to_list()
+    least, most = counts[0], counts[-1]
+    if rows["replication"].n_unique() > 1:
+        over.append(f"{least} to {most} replications" if least != most else f"{most} replications")
+    return Cells(rows, over, pilot)
 
 
 def means(found: Cells, chosen: Sequence[str]) -> pl.DataFrame:
     """Mean and half width of its 95 % confidence interval at each place: of each replication's
-    own mean, because what shares a replication is not independent.
+    own mean, because what shares a replication is not independent. Where the first replications
+    said how many there are, the interval is made of their spread, and those replications count
+    that are at every point that a place averages over.
     """
     each = found.rows.group_by(*chosen, "replication", maintain_order=True).agg(
-        pl.col("value").mean()
+        pl.col("value").mean(), pl.len().alias("size")
     )
+    first = pl.lit(True)
+    if found.pilot:
+        size = pl.col("size")
+        each = each.filter(size == (size.max().over(*chosen) if chosen else size.max()))
+        first = pl.col("replication") < found.pilot
     value = pl.col("value")
     of = each.group_by(*chosen, maintain_order=True).agg(
         value.mean().alias("mean"),
-        value.std().alias("std"),
+        value.filter(first).std().alias("std"),
+        value.filter(first).count().alias("spread"),
         value.count().alias("n"),
     )
-    identical = (pl.col("n") < 2) | (pl.col("std") == 0)
-    wide = of.with_columns(half=half_width(of["std"], of["n"]))
+    identical = (pl.col("spread") < 2) | (pl.col("std") == 0)
+    wide = of.with_columns(half=half_width(of["std"], of["n"], of["spread"]))
     return wide.with_columns(half=pl.when(identical).then(None).otherwise("half"))

@@ -58,7 +58,8 @@ def chart(directory: Path, request: Request) -> Chart:
         return _scatter(source, request, rows, found.label)
     axes = [x, request.hue, request.facet]
     check({"--x": x, "--hue": request.hue, "--facet": request.facet}, rows)
-    at = cells(rows, [a for a in axes if a is not None and not (request.kind == "ecdf" and a == x)])
+    chosen = [a for a in axes if a is not None and not (request.kind == "ecdf" and a == x)]
+    at = cells(rows, chosen, source.pilot)
     asked = Asked(
         at, None if request.kind == "ecdf" else x, found.label, request.hue, request.facet
     )

@@ -29,6 +29,8 @@ class Source:
     paths: Sequence[str]
     #: Whether it is a single run, whose samples are its distribution.
     single: bool
+    #: Of a sweep with a rule, how many replications said how many there are.
+    pilot: int | None = None
 
     def of_scope(self, scope: str) -> pl.DataFrame:
         """The rows of one scope; who they are of is in the columns of :data:`MEMBERS`."""
@@ -57,6 +59,6 @@ def read(directory: Path) -> Source:
         raise SojournError(f"{directory}: no run of it has succeeded")
     paths = coordinate_paths(rows.schema)
     places = [table.rank(path, content["grid"][path]) for path in paths if path in content["grid"]]
-    return Source(
-        directory, rows.sort(*places, "replication", maintain_order=True), paths, single=False
-    )
+    pilot = content["replications"] if content.get("until") else None
+    ordered = rows.sort(*places, "replication", maintain_order=True)
+    return Source(directory, ordered, paths, single=False, pilot=pilot)
