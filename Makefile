@@ -98,9 +98,8 @@ bench: setup  ## Measure the simulator's speed
 bench-ns3:  ## Compare the speed with ns-3's (Debian: libns3-dev, libgsl-dev)
 	$(PYTHON) benches/ns3.py
 
-conformance:  ## Put every congestion control through the suite and write docs/conformance.md
-	cargo run --release -p sojourn-core --example conformance > docs/conformance.md.new
-	mv docs/conformance.md.new docs/conformance.md
+conformance: setup  ## Put every member through the suite and write docs/conformance.md
+	$(BIN)/python -m sojourn.pages.conformance
 
 live-reference: setup  ## Extend the kernel's measured table on this machine (JOBS=2 runs at once); resumable
 	$(BIN)/python -m sojourn.papers.linux618_live $(if $(JOBS),--jobs $(JOBS))

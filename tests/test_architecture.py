@@ -13,7 +13,8 @@ from conftest import ROOT
 PACKAGE = ROOT / "python" / "sojourn"
 #: Packages and modules in the direction of the data; what is not listed is used by all.
 PATH = (
-    *("outside", "scenario", "executors", "metrics", "result", "engine", "store"),
+    *("outside", "scenario", "executors", "metrics", "result", "engine"),
+    *("conformance", "store"),
     *("statistics", "backends", "sweeps"),
     *("figures", "evaluation", "capacity", "papers", "report", "pages", "cli"),
 )

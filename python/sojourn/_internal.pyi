@@ -16,6 +16,8 @@ __all__ = [
     "Sent",
     "base_rtts",
     "catalogue",
+    "conform",
+    "conformance_suites",
     "describe_library",
     "end_with",
     "engine_build",
@@ -291,6 +293,14 @@ def run(
     progress: Callable[[float], object] | None = None,
     record: Callable[[str, dict[str, Any], list[str | None]], object] | None = None,
 ) -> dict[str, Any]: ...
+def conformance_suites() -> str:
+    """In JSON: by kind the checks (``name``, ``legend``, ``least``, ``most``; null: unbounded), and
+    ``exceptions`` (``check``, ``name``, ``reason``).
+    """
+
+def conform(kind: str, table: str, check: str) -> float:
+    """Measures one check of a kind's suite for a member, a table in JSON."""
+
 def describe_library(table: str) -> str: ...
 def keep_note_in(path: Path) -> None: ...
 def end_with(parent: int) -> None: ...

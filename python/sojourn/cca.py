@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from sojourn._internal import Ack, Decision, Event, Init, Lost, RateSample, Sent
-from sojourn.outside.conformance import conformance
+from sojourn.conformance import conformance
 
 __all__ = [
     "INFINITE_SSTHRESH",

@@ -1,5 +1,6 @@
 //! The core as a Python extension module: text in, columns out, the GIL released in between.
 
+mod conformance;
 mod control;
 mod error;
 mod live;
@@ -45,6 +46,8 @@ fn _internal(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue, module)?)?;
     module.add_function(wrap_pyfunction!(engine_build, module)?)?;
+    module.add_function(wrap_pyfunction!(conformance::conformance_suites, module)?)?;
+    module.add_function(wrap_pyfunction!(conformance::conform, module)?)?;
     module.add_function(wrap_pyfunction!(live::run_command, module)?)?;
     module.add_function(wrap_pyfunction!(live::run_live, module)?)?;
     module.add_function(wrap_pyfunction!(run::run, module)?)

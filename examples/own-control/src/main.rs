@@ -9,7 +9,7 @@
 use std::error::Error;
 use std::sync::Arc;
 
-use sojourn_core::conformance::{controls, failures};
+use sojourn_core::conformance::{controls, failures, subjects};
 use sojourn_core::spec::toml_to_json;
 use sojourn_core::{Catalogue, Scenario, Simulation, catalogue, cc};
 
@@ -42,7 +42,7 @@ fn goodputs(file: &str) -> Result<Vec<f64>, Box<dyn Error>> {
 fn main() -> Result<(), Box<dyn Error>> {
     let file = std::env::args().nth(1).ok_or("usage: own-control FILE.toml | conformance")?;
     if file == "conformance" {
-        let failed = failures(controls::CHECKS, &members(), &["mine"]);
+        let failed = failures(controls::CHECKS, &subjects(&members(), &["mine"]));
         failed.iter().for_each(|line| println!("{line}"));
         return if failed.is_empty() { Ok(()) } else { Err("mine does not conform".into()) };
     }
@@ -67,6 +67,9 @@ mod tests {
 
     #[test]
     fn it_conforms() {
-        assert_eq!(failures(controls::CHECKS, &members(), &["mine"]), Vec::<String>::new());
+        assert_eq!(
+            failures(controls::CHECKS, &subjects(&members(), &["mine"])),
+            Vec::<String>::new()
+        );
     }
 }

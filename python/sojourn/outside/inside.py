@@ -13,3 +13,9 @@ def run(scenario: str, classes: dict[str, bytes], **heard: Callable[..., object]
     """Runs a scenario in JSON, some of whose controls are these classes."""
     given.take(classes)
     return _internal.run(scenario, **heard)
+
+
+def conform(kind: str, table: str, check: str, classes: dict[str, bytes]) -> float:
+    """Measures a check of a control, a table in JSON."""
+    given.take(classes)
+    return _internal.conform(kind, table, check)

@@ -42,6 +42,13 @@ def described(table: Mapping[str, Any]) -> dict[str, Any]:
     return own | values | {"interpreter": interpreter()}
 
 
+def controls(path: str, digest: str) -> list[str]:
+    """The names of the classes of a file that could be a control."""
+    module = _module(path, digest)
+    own = (c for c in vars(module).values() if isinstance(c, type) and issubclass(c, Control))
+    return [control.__name__ for control in own if control.__module__ == module.__name__]
+
+
 def make(text: str, init: Init) -> Any:
     """A new control, of a table in JSON."""
     table = json.loads(text)

@@ -5,7 +5,7 @@
 use serde_json::json;
 
 use super::network::{Network, RATE};
-use super::{Check, Subject};
+use super::{Check, Measured, Subject};
 
 const ANY: f64 = f64::INFINITY;
 
@@ -14,7 +14,7 @@ pub static CHECKS: &[Check] = &[
     Check {
         name: "clean link",
         legend: "share of a clean link with a buffer of one BDP used from 5 s to 30 s; at least 0.90",
-        measure: |c| Network::new(c, 30).run().utilisation(RATE, 5.0, 30.0),
+        measure: |c| Ok(Network::new(c, 30).run()?.utilisation(RATE, 5.0, 30.0)),
         required: (0.90, ANY),
     },
     Check {
@@ -22,23 +22,23 @@ pub static CHECKS: &[Check] = &[
         legend: "1 if a second run of the same scenario, with 1 % loss, gives the same columns",
         measure: |c| {
             // As text, since columns contain NaN where a value is unknown.
-            let [first, second] = [lossy(c), lossy(c)].map(|n| format!("{:?}", n.run().0));
-            f64::from(u8::from(first == second))
+            let once = || lossy(c).run().map(|run| format!("{:?}", run.0));
+            Ok(f64::from(u8::from(once()? == once()?)))
         },
         required: (1.0, 1.0),
     },
     Check {
         name: "floor",
         legend: "smallest window in segments, over an outage of 2 s; at least 1",
-        measure: |c| outage(c).run().smallest_window(),
+        measure: |c| Ok(outage(c).run()?.smallest_window()),
         required: (1.0, ANY),
     },
     Check {
         name: "loss",
         legend: "segments in flight with 1 % loss, relative to none; at most 0.9",
         measure: |c| {
-            let clean = Network::new(c, 30).run().in_flight(5.0, 30.0);
-            lossy(c).run().in_flight(5.0, 30.0) / clean
+            let clean = Network::new(c, 30).run()?.in_flight(5.0, 30.0);
+            Ok(lossy(c).run()?.in_flight(5.0, 30.0) / clean)
         },
         required: (0.0, 0.9),
     },
@@ -48,9 +48,9 @@ pub static CHECKS: &[Check] = &[
                  relative to a FIFO; at most 0.9",
         measure: |c| {
             let fifo = json!({ "kind": "fifo", "limit": "1 bdp" });
-            let free = Network::new(c, 30).bottleneck("queue", fifo).run().in_flight(5.0, 30.0);
+            let free = Network::new(c, 30).bottleneck("queue", fifo).run()?.in_flight(5.0, 30.0);
             let codel = json!({ "kind": "codel", "target": "500 us", "interval": "20 ms" });
-            Network::new(c, 30).with_marks(codel).run().in_flight(5.0, 30.0) / free
+            Ok(Network::new(c, 30).with_marks(codel).run()?.in_flight(5.0, 30.0) / free)
         },
         required: (0.0, 0.9),
     },
@@ -59,33 +59,34 @@ pub static CHECKS: &[Check] = &[
         legend: "share of the link used from 8 s to 18 s after an outage of 2 s, 0 without a \
                  timeout; at least 0.8",
         measure: |c| {
-            let run = outage(c).run();
-            if run.total("rtos") < 1.0 { 0.0 } else { run.utilisation(RATE, 20.0, 30.0) }
+            let run = outage(c).run()?;
+            let timed_out = run.total("rtos") >= 1.0;
+            Ok(if timed_out { run.utilisation(RATE, 20.0, 30.0) } else { 0.0 })
         },
         required: (0.8, ANY),
     },
     Check {
         name: "rate halved",
         legend: "share of the link used from 10 s to 20 s after its rate was halved; at least 0.85",
-        measure: |c| changing_rate(c).run().utilisation(RATE / 2.0, 30.0, 40.0),
+        measure: |c| Ok(changing_rate(c).run()?.utilisation(RATE / 2.0, 30.0, 40.0)),
         required: (0.85, ANY),
     },
     Check {
         name: "rate doubled",
         legend: "the same after it was doubled; at least 0.85",
-        measure: |c| changing_rate(c).run().utilisation(RATE, 50.0, 60.0),
+        measure: |c| Ok(changing_rate(c).run()?.utilisation(RATE, 50.0, 60.0)),
         required: (0.85, ANY),
     },
     Check {
         name: "longer path",
         legend: "share of the link used from 10 s to 20 s after the RTT doubled; at least 0.8",
-        measure: |c| changing_delay(c).run().utilisation(RATE, 30.0, 40.0),
+        measure: |c| Ok(changing_delay(c).run()?.utilisation(RATE, 30.0, 40.0)),
         required: (0.8, ANY),
     },
     Check {
         name: "shorter path",
         legend: "the same after it was halved again; at least 0.8",
-        measure: |c| changing_delay(c).run().utilisation(RATE, 50.0, 60.0),
+        measure: |c| Ok(changing_delay(c).run()?.utilisation(RATE, 50.0, 60.0)),
         required: (0.8, ANY),
     },
     Check {
@@ -95,8 +96,8 @@ pub static CHECKS: &[Check] = &[
         measure: |c| {
             let traffic = json!({ "kind": "on-off", "rate": "16 Mbit/s", "size": "14480 B",
                                   "on": "3 s", "off": "3 s", "times": "fixed" });
-            let run = Network::new(c, 30).flow("traffic", traffic).run();
-            run.total("delivered_bytes") / run.total("written_bytes")
+            let run = Network::new(c, 30).flow("traffic", traffic).run()?;
+            Ok(run.total("delivered_bytes") / run.total("written_bytes"))
         },
         required: (0.95, ANY),
     },
@@ -107,8 +108,9 @@ pub static CHECKS: &[Check] = &[
         // Without randomness, a drop-tail queue may favour one phase; so several are tried.
         measure: |c| {
             let entries = ["9.7 s", "10 s", "10.3 s", "10.8 s"];
-            let index = |at| Network::new(c, 120).joined_at(at).run().fairness(60.0, 120.0);
-            entries.map(index).iter().sum::<f64>() / entries.len() as f64
+            let index = |at| Ok(Network::new(c, 120).joined_at(at).run()?.fairness(60.0, 120.0));
+            let sum: f64 = entries.into_iter().map(index).sum::<Measured>()?;
+            Ok(sum / entries.len() as f64)
         },
         required: (0.90, ANY),
     },

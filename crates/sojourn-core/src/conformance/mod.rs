@@ -5,19 +5,36 @@
 //! checks; a control, for example, through [`controls::CHECKS`].
 
 pub mod controls;
+pub mod exceptions;
 mod network;
 pub mod nodes;
+pub mod queue_bench;
+pub mod queues;
 pub mod transports;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
+use crate::error::{Fault, FieldError};
 use crate::record::Outcome;
 use crate::registry::{Catalogue, Entry, Kind};
 use crate::scenario::Scenario;
 use crate::sim::Simulation;
+use crate::spec::{Cca, Node, Queue, Transport};
+use crate::units::Time;
+
+/// The checks of every kind that has any, by the kind's name in the catalogue.
+pub static SUITES: &[(&str, &[Check])] = &[
+    (Cca::PLURAL, controls::CHECKS),
+    (Queue::PLURAL, queues::CHECKS),
+    (Transport::PLURAL, transports::CHECKS),
+    (Node::PLURAL, nodes::CHECKS),
+];
+
+/// A measured value, or what ended the run that was to give it.
+pub type Measured = Result<f64, Fault>;
 
 /// A member of a kind that is put through checks.
 #[derive(Clone)]
@@ -26,22 +43,36 @@ pub struct Subject {
     pub catalogue: Arc<Catalogue>,
     /// Its name there.
     pub name: String,
+    /// Its parameters; those that are left out have their defaults.
+    pub params: Map<String, Value>,
 }
 
 impl Subject {
+    /// A member with its default parameters.
+    pub fn named(catalogue: &Arc<Catalogue>, name: &str) -> Self {
+        let (catalogue, name) = (Arc::clone(catalogue), name.to_owned());
+        Subject { catalogue, name, params: Map::new() }
+    }
+
+    /// As a scenario writes it.
+    fn table(&self) -> Value {
+        let kind = ("kind".to_owned(), Value::from(self.name.as_str()));
+        [kind].into_iter().chain(self.params.clone()).collect()
+    }
+
     fn entry<K: Kind>(&self) -> &Entry<K> {
         self.catalogue.find(&self.name).unwrap_or_else(|error| panic!("{error}"))
     }
 
-    /// Runs a scenario; one that cannot be run is the suite's own mistake or the member's, as when
-    /// it breaks an invariant.
-    fn run(&self, scenario: &Value) -> Outcome {
-        let name = &self.name;
-        let scenario = Scenario::read(scenario, Arc::clone(&self.catalogue))
-            .unwrap_or_else(|error| panic!("{name}: {error}"));
-        let simulation =
-            Simulation::new(&scenario).unwrap_or_else(|error| panic!("{name}: {error}"));
-        simulation.run().unwrap_or_else(|fault| panic!("{name}: {fault}"))
+    /// Runs a scenario. One that is refused is a fault at its beginning.
+    fn run(&self, scenario: &Value) -> Result<Outcome, Fault> {
+        let refused = |error: FieldError| Fault {
+            time: Time::ZERO,
+            component: self.name.clone(),
+            message: error.to_string(),
+        };
+        let scenario = Scenario::read(scenario, Arc::clone(&self.catalogue)).map_err(refused)?;
+        Simulation::new(&scenario).map_err(refused)?.run()
     }
 }
 
@@ -51,9 +82,8 @@ pub struct Check {
     pub name: &'static str,
     /// What is measured and what is required, for a legend.
     pub legend: &'static str,
-    /// The measured value that `required` judges. Panics if the member cannot be run, or breaks an
-    /// invariant.
-    pub measure: fn(&Subject) -> f64,
+    /// The measured value that `required` judges.
+    pub measure: fn(&Subject) -> Measured,
     /// Bounds that the value must keep.
     pub required: (f64, f64),
 }
@@ -68,16 +98,15 @@ impl Check {
 /// Measures members on as many threads as there are processors; in their order.
 ///
 /// # Panics
-/// If a member is not in the catalogue, cannot be run, or breaks an invariant.
-pub fn measure(check: &Check, catalogue: &Arc<Catalogue>, names: &[&str]) -> Vec<f64> {
+/// If a member is not in its catalogue.
+pub fn measure(check: &Check, subjects: &[Subject]) -> Vec<Measured> {
     let next = AtomicUsize::new(0);
     let work = || {
         let mut done = Vec::new();
         loop {
             let place = next.fetch_add(1, Ordering::Relaxed);
-            let Some(name) = names.get(place) else { return done };
-            let subject = Subject { catalogue: Arc::clone(catalogue), name: (*name).to_owned() };
-            done.push((place, (check.measure)(&subject)));
+            let Some(subject) = subjects.get(place) else { return done };
+            done.push((place, (check.measure)(subject)));
         }
     };
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
@@ -90,15 +119,28 @@ pub fn measure(check: &Check, catalogue: &Arc<Catalogue>, names: &[&str]) -> Vec
     results.into_iter().map(|(_, value)| value).collect()
 }
 
-/// What members do not meet, a line each: the check's legend, the member and the measured value.
+/// What members do not meet, a line each: the member, the check's legend, and the measured value or
+/// what ended its run.
 ///
 /// # Panics
 /// As [`measure`].
-pub fn failures(checks: &[Check], catalogue: &Arc<Catalogue>, names: &[&str]) -> Vec<String> {
+pub fn failures(checks: &[Check], subjects: &[Subject]) -> Vec<String> {
+    let told = |check: &Check, subject: &Subject, measured: Measured| {
+        let found = match measured {
+            Ok(value) if check.holds(value) => return None,
+            Ok(value) => format!("{value:.3}"),
+            Err(fault) => fault.to_string(),
+        };
+        Some(format!("{}: {} ({found})", subject.name, check.legend))
+    };
     let of_check = |check: &Check| -> Vec<String> {
-        let values = names.iter().zip(measure(check, catalogue, names));
-        let failed = values.filter(|(_, value)| !check.holds(*value));
-        failed.map(|(name, value)| format!("{name}: {} ({value:.3})", check.legend)).collect()
+        let values = subjects.iter().zip(measure(check, subjects));
+        values.filter_map(|(subject, value)| told(check, subject, value)).collect()
     };
     checks.iter().flat_map(of_check).collect()
+}
+
+/// Members of a kind with their default parameters.
+pub fn subjects(catalogue: &Arc<Catalogue>, names: &[&str]) -> Vec<Subject> {
+    names.iter().map(|name| Subject::named(catalogue, name)).collect()
 }

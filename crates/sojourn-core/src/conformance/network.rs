@@ -1,6 +1,7 @@
 //! The networks that controls are put through, and what is read off a run.
 
 use super::Subject;
+use crate::error::Fault;
 use crate::record::Outcome;
 use crate::spec::{Cca, EcnMode};
 use serde_json::{Map, Value, json};
@@ -26,7 +27,7 @@ impl Network {
     pub fn new(control: &Subject, seconds: u32) -> Self {
         let ecn = control.entry::<Cca>().facts.ecn;
         let bottleneck = json!({ "rate": format!("{RATE} Mbit/s"), "queue": home_queue(ecn) });
-        let flow = json!({ "cca": control.name, "rtt": "40 ms" });
+        let flow = json!({ "cca": control.table(), "rtt": "40 ms" });
         Network {
             control: control.clone(),
             ecn,
@@ -62,7 +63,7 @@ impl Network {
     }
 
     /// Runs it.
-    pub fn run(self) -> Run {
+    pub fn run(self) -> Result<Run, Fault> {
         let flows = self.starts.iter().map(|start| {
             let mut flow = self.flow.clone();
             flow.insert("start".to_owned(), json!(start));
@@ -73,7 +74,7 @@ impl Network {
             "topology": { "kind": "dumbbell", "bottleneck": self.bottleneck },
             "flows": flows.collect::<Vec<_>>(),
         });
-        Run(self.control.run(&scenario))
+        self.control.run(&scenario).map(Run)
     }
 }
 

@@ -3,8 +3,6 @@
 
 use std::sync::Arc;
 
-use serde_json::Map;
-
 use super::{Check, Subject};
 use crate::edge::Link;
 use crate::net::{Arrivals, Builder, Network};
@@ -28,7 +26,7 @@ pub static CHECKS: &[Check] = &[
                 passage.advance(Span::from_micros(micros));
                 passage.net.check().is_ok()
             });
-            balanced.count() as f64 / 1000.0
+            Ok(balanced.count() as f64 / 1000.0)
         },
         required: (1.0, 1.0),
     },
@@ -39,7 +37,7 @@ pub static CHECKS: &[Check] = &[
             let mut passage = Passage::new(node);
             passage.send(10_000);
             passage.advance(Span::from_secs(60));
-            f64::from(u8::from(passage.net.check().is_ok()))
+            Ok(f64::from(u8::from(passage.net.check().is_ok())))
         },
         required: (1.0, 1.0),
     },
@@ -56,7 +54,7 @@ pub static CHECKS: &[Check] = &[
             let sent = |index: u32| passage.sent.get(index as usize).copied();
             let arrivals = passage.arrivals.0.iter();
             let took = arrivals.filter_map(|(at, p)| Some(at.since(sent(p.index)?).as_nanos()));
-            took.min().map_or(f64::INFINITY, |nanos| nanos as f64 / 1e6)
+            Ok(took.min().map_or(f64::INFINITY, |nanos| nanos as f64 / 1e6))
         },
         required: (2.0, f64::INFINITY),
     },
@@ -72,7 +70,7 @@ pub static CHECKS: &[Check] = &[
                 }
                 format!("{:?}", passage.arrivals)
             };
-            f64::from(u8::from(once() == once()))
+            Ok(f64::from(u8::from(once() == once())))
         },
         required: (1.0, 1.0),
     },
@@ -91,7 +89,7 @@ impl Passage {
     fn new(subject: &Subject) -> Self {
         let init = NodeInit { random: StreamKey::root(1).child("node") };
         let make = subject.entry::<Node>().make;
-        let behaviour = make(&Map::new(), &init, &Arc::clone(&subject.catalogue));
+        let behaviour = make(&subject.params, &init, &Arc::clone(&subject.catalogue));
         let behaviour = behaviour.unwrap_or_else(|error| panic!("{}: {error}", subject.name));
         let (net, route) = between(behaviour);
         Passage { net, route, arrivals: Arrivals::default(), sent: Vec::new() }

@@ -4,6 +4,7 @@
 use serde_json::{Value, json};
 
 use super::{Check, Subject};
+use crate::error::Fault;
 use crate::packet::{Address, Datagram, Direction, Header, Opaque, TcpAck, TcpSegment};
 use crate::record::Outcome;
 use crate::rng::StreamKey;
@@ -16,16 +17,16 @@ pub static CHECKS: &[Check] = &[
     Check {
         name: "delivers",
         legend: "share of what is written that arrives over a clean link; 1",
-        measure: |t| delivered(&run(t, json!({}))),
+        measure: |t| Ok(delivered(&run(t, json!({}))?)),
         required: (1.0, 1.0),
     },
     Check {
         name: "ends",
         legend: "packets sent in the second half of a run whose transfer ended in the first; 0",
         measure: |t| {
-            let samples = run(t, json!({})).flow_samples;
+            let samples = run(t, json!({}))?.flow_samples;
             let sent = samples.reals("sent_packets").unwrap_or_default();
-            sent[sent.len() / 2..].iter().sum()
+            Ok(sent[sent.len() / 2..].iter().sum())
         },
         required: (0.0, 0.0),
     },
@@ -34,11 +35,11 @@ pub static CHECKS: &[Check] = &[
         legend: "share that arrives with 20 % loss, of all if it repairs losses (then 1), else of \
                  80 %; 0.8 to 1.2",
         measure: |t| {
-            let share = delivered(&run(t, json!({ "loss": "20 %" })));
-            match (t.entry::<Transport>().facts.repairs, share == 1.0) {
+            let share = delivered(&run(t, json!({ "loss": "20 %" }))?);
+            Ok(match (t.entry::<Transport>().facts.repairs, share == 1.0) {
                 (true, all) => f64::from(u8::from(all)),
                 (false, _) => share / 0.8,
-            }
+            })
         },
         required: (0.8, 1.2),
     },
@@ -47,36 +48,36 @@ pub static CHECKS: &[Check] = &[
         legend: "share that arrives where packets overtake each other; 1",
         measure: |t| {
             let jitter = json!({ "spread": "20 ms", "reorder": true });
-            delivered(&run(t, json!({ "jitter": jitter })))
+            Ok(delivered(&run(t, json!({ "jitter": jitter }))?))
         },
         required: (1.0, 1.0),
     },
     Check {
         name: "duplication",
         legend: "share that arrives where the link duplicates every fifth packet; 1",
-        measure: |t| delivered(&run(t, json!({ "duplicate": "20 %" }))),
+        measure: |t| Ok(delivered(&run(t, json!({ "duplicate": "20 %" }))?)),
         required: (1.0, 1.0),
     },
     Check {
         name: "same again",
         legend: "1 if a second run of the same scenario, with 5 % loss, gives the same columns",
         measure: |t| {
-            let lossy = || format!("{:?}", run(t, json!({ "loss": "5 %" })));
-            f64::from(u8::from(lossy() == lossy()))
+            let lossy = || run(t, json!({ "loss": "5 %" })).map(|outcome| format!("{outcome:?}"));
+            Ok(f64::from(u8::from(lossy()? == lossy()?)))
         },
         required: (1.0, 1.0),
     },
     Check {
         name: "foreign headers",
         legend: "packets that it answers to packets of other transports; 0",
-        measure: |t| f64::from(answers_to_foreign_headers(t)),
+        measure: |t| Ok(f64::from(answers_to_foreign_headers(t))),
         required: (0.0, 0.0),
     },
 ];
 
 /// A control for those that take one, and a transfer that ends.
 fn flow(transport: &Subject) -> Value {
-    let mut flow = json!({ "transport": transport.name, "rtt": "40 ms" });
+    let mut flow = json!({ "transport": transport.table(), "rtt": "40 ms" });
     if transport.entry::<Transport>().facts.controlled {
         flow["cca"] = json!("reno");
         flow["traffic"] = json!({ "kind": "sized", "size": "200 kB" });
@@ -88,7 +89,7 @@ fn flow(transport: &Subject) -> Value {
 }
 
 /// Five minutes over a bottleneck with these keys besides its rate.
-fn run(transport: &Subject, keys: Value) -> Outcome {
+fn run(transport: &Subject, keys: Value) -> Result<Outcome, Fault> {
     let mut bottleneck = keys;
     bottleneck["rate"] = json!("10 Mbit/s");
     transport.run(&json!({

@@ -1,73 +1,14 @@
 //! Laws that every registered queue discipline keeps, whatever arrives.
 
-use std::collections::HashMap;
-
 use proptest::prelude::*;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, json};
 use sojourn_core::catalogue::builtin;
-use sojourn_core::packet::{Direction, Ecn, FiveTuple, Packet};
-use sojourn_core::queue::{
-    DropReason, QueueContext, QueueCounters, QueueDiscipline, QueueInit, QueueObserver,
-};
-use sojourn_core::rng::StreamKey;
+use sojourn_core::conformance::queue_bench::{Bench, Breaches, Step};
+use sojourn_core::conformance::queues::{CHECKS, overloaded};
+use sojourn_core::conformance::{Subject, failures, subjects};
+use sojourn_core::packet::Ecn;
+use sojourn_core::queue::QueueCounters;
 use sojourn_core::spec::Queue;
-use sojourn_core::units::{Rate, Span, Time};
-
-fn init(seed: u64) -> QueueInit {
-    QueueInit {
-        rate: Some(Rate::from_bps(10_000_000)),
-        overhead: 14,
-        full_packet: 1500,
-        base_rtt: Span::from_millis(40),
-        ecn: true,
-        random: StreamKey::root(seed),
-    }
-}
-
-/// Sums over packets seen on one side.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Tally {
-    packets: u64,
-    bytes: u64,
-}
-
-impl Tally {
-    fn add(&mut self, packet: &Packet) {
-        self.packets += 1;
-        self.bytes += u64::from(packet.size);
-    }
-}
-
-/// Checks each drop and mark as it happens.
-#[derive(Default)]
-struct Watcher {
-    dropped: Tally,
-    drops: [u64; DropReason::COUNT],
-    ce_marks: u64,
-    sce_marks: u64,
-}
-
-impl QueueObserver for Watcher {
-    fn on_drop(&mut self, _now: Time, packet: &Packet, reason: DropReason) {
-        self.dropped.add(packet);
-        self.drops[reason as usize] += 1;
-    }
-
-    fn on_mark(&mut self, _now: Time, packet: &Packet) {
-        match packet.ecn {
-            Ecn::Ce => self.ce_marks += 1,
-            Ecn::Ect1 => self.sce_marks += 1,
-            other => panic!("marked as {other:?}"),
-        }
-    }
-}
-
-#[derive(Clone, Copy, Debug)]
-enum Step {
-    Arrival { flow: u32, size: u32, ecn: Ecn, back: bool },
-    Departure,
-    Pause { micros: u64 },
-}
 
 fn step() -> impl Strategy<Value = Step> {
     let ecn = prop_oneof![Just(Ecn::NotEct), Just(Ecn::Ect0), Just(Ecn::Ect1), Just(Ecn::Ce)];
@@ -79,119 +20,6 @@ fn step() -> impl Strategy<Value = Step> {
         2 => (0u64..5_000).prop_map(|micros| Step::Pause { micros }),
         1 => (0u64..300_000).prop_map(|micros| Step::Pause { micros }),
     ]
-}
-
-/// A discipline under test, with what went in and came out.
-struct Bench {
-    name: &'static str,
-    reorders: bool,
-    queue: Box<dyn QueueDiscipline>,
-    now: Time,
-    counters: QueueCounters,
-    watcher: Watcher,
-    offered: Tally,
-    sent: Tally,
-    arrivals: HashMap<u32, Packet>,
-    last_sent: HashMap<(u32, Direction), u32>,
-}
-
-impl Bench {
-    fn step(&mut self, step: Step) {
-        match step {
-            Step::Arrival { flow, size, ecn, back } => self.arrive(flow, size, ecn, back),
-            Step::Departure => drop(self.depart()),
-            Step::Pause { micros } => self.pause(Span::from_micros(micros)),
-        }
-        let waiting = self.queue.backlog();
-        let counted = Tally { packets: waiting.packets, bytes: waiting.bytes };
-        let sum = Tally {
-            packets: self.sent.packets + self.watcher.dropped.packets + counted.packets,
-            bytes: self.sent.bytes + self.watcher.dropped.bytes + counted.bytes,
-        };
-        assert_eq!(self.offered, sum, "{}: in = out + dropped + queued", self.name);
-    }
-
-    fn arrive(&mut self, flow: u32, size: u32, ecn: Ecn, back: bool) {
-        let direction = if back { Direction::Backward } else { Direction::Forward };
-        let index = self.offered.packets as u32;
-        let (source, destination) = (flow as u16 % 3, 10 + flow as u16 % 2);
-        let enqueued_at = self.now;
-        let packet = Packet {
-            flow,
-            direction,
-            ecn,
-            tuple: FiveTuple { source, destination, ports: flow },
-            size,
-            index,
-            enqueued_at,
-            ..Packet::default()
-        };
-        self.offered.add(&packet);
-        self.arrivals.insert(index, packet);
-        let mut cx =
-            QueueContext { counters: &mut self.counters, observer: Some(&mut self.watcher) };
-        self.queue.enqueue(self.now, packet, &mut cx);
-    }
-
-    fn depart(&mut self) -> Option<Packet> {
-        let mut cx =
-            QueueContext { counters: &mut self.counters, observer: Some(&mut self.watcher) };
-        let packet = self.queue.dequeue(self.now, &mut cx)?;
-        self.sent.add(&packet);
-        let arrived = self.arrivals.remove(&packet.index).expect("sent once, after it arrived");
-        let may_become = match arrived.ecn {
-            Ecn::NotEct => vec![Ecn::NotEct],
-            Ecn::Ect0 => vec![Ecn::Ect0, Ecn::Ect1, Ecn::Ce],
-            Ecn::Ect1 => vec![Ecn::Ect1, Ecn::Ce],
-            Ecn::Ce => vec![Ecn::Ce],
-        };
-        assert!(may_become.contains(&packet.ecn), "{}: {arrived:?} left as {packet:?}", self.name);
-        assert_eq!((packet.size, packet.flow), (arrived.size, arrived.flow));
-        let key = (packet.flow, packet.direction);
-        if let Some(previous) = self.last_sent.insert(key, packet.index) {
-            assert!(
-                previous < packet.index || self.reorders,
-                "{}: packet {} after {previous} of one flow",
-                self.name,
-                packet.index
-            );
-        }
-        Some(packet)
-    }
-
-    /// Lets time pass, with the discipline's timers.
-    fn pause(&mut self, span: Span) {
-        let end = self.now + span;
-        while let Some(timer) = self.queue.next_timer().filter(|timer| *timer <= end) {
-            let mut cx =
-                QueueContext { counters: &mut self.counters, observer: Some(&mut self.watcher) };
-            self.now = timer.max(self.now);
-            self.queue.on_timer(self.now, &mut cx);
-            if self.queue.next_timer().is_some_and(|next| next <= timer) {
-                break;
-            }
-        }
-        self.now = end;
-    }
-
-    /// Empties the queue; a shaper gets the time it asks for.
-    fn drain(&mut self) {
-        for _ in 0..100_000 {
-            if self.queue.backlog().packets == 0 {
-                break;
-            }
-            if self.depart().is_none() {
-                self.pause(Span::from_millis(2));
-            }
-        }
-        assert_eq!(self.queue.backlog().packets, 0, "{} gives its packets back", self.name);
-        assert_eq!(self.queue.backlog().bytes, 0);
-        assert_eq!(self.offered.packets, self.sent.packets + self.watcher.dropped.packets);
-        assert_eq!(self.counters.drops, self.watcher.drops, "every drop has a reason");
-        assert_eq!(self.counters.dropped_bytes, self.watcher.dropped.bytes);
-        assert_eq!(self.counters.ce_marks, self.watcher.ce_marks);
-        assert_eq!(self.counters.sce_marks, self.watcher.sce_marks);
-    }
 }
 
 /// Parameters besides the defaults with which the laws are checked.
@@ -221,7 +49,7 @@ const VARIANTS: &[(&str, &str)] = &[
 
 /// Every discipline by its defaults, then without and with little room where it has such a
 /// parameter, then the variants.
-fn every_setting() -> impl Iterator<Item = (&'static str, Map<String, Value>)> {
+fn every_setting() -> impl Iterator<Item = Subject> {
     let by_limit =
         builtin().members::<Queue>().iter().map(|entry| &entry.listing).flat_map(|listing| {
             let of = |limit: &str| Map::from_iter([("limit".to_owned(), json!(limit))]);
@@ -233,24 +61,8 @@ fn every_setting() -> impl Iterator<Item = (&'static str, Map<String, Value>)> {
     let variants = VARIANTS.iter().map(|(name, params)| {
         (*name, serde_json::from_str(params).expect("parameters are a table"))
     });
-    by_limit.chain(variants)
-}
-
-fn bench(name: &'static str, params: &Map<String, Value>, seed: u64) -> Bench {
-    let entry = builtin().find::<Queue>(name).expect("a discipline");
-    let queue = (entry.make)(params, &init(seed), builtin()).expect("valid parameters");
-    Bench {
-        name,
-        reorders: entry.facts.reorders,
-        queue: queue.boxed(),
-        now: Time::ZERO,
-        counters: QueueCounters::default(),
-        watcher: Watcher::default(),
-        offered: Tally::default(),
-        sent: Tally::default(),
-        arrivals: HashMap::new(),
-        last_sent: HashMap::new(),
-    }
+    let subject = |(name, params)| Subject { params, ..Subject::named(builtin(), name) };
+    by_limit.chain(variants).map(subject)
 }
 
 proptest! {
@@ -261,41 +73,40 @@ proptest! {
         steps in prop::collection::vec(step(), 1..1500),
         seed in 0u64..1000,
     ) {
-        for (name, params) in every_setting() {
-            let mut bench = bench(name, &params, seed);
+        for subject in every_setting() {
+            let declared = &builtin().find::<Queue>(&subject.name).expect("a discipline").facts;
+            let mut bench = Bench::new(&subject, seed).expect("valid parameters");
             steps.iter().for_each(|step| bench.step(*step));
             bench.drain();
+            prop_assert_eq!(
+                bench.breaches(declared), Breaches::default(), "{} {:?}", subject.name, subject.params
+            );
         }
     }
 }
 
-/// First a tenth, then ten times more than the link can carry, for long enough that every law acts.
 #[test]
-fn overload_is_survived_and_signalled() {
-    for (name, params) in every_setting() {
-        let mut bench = bench(name, &params, 1);
-        let slot = init(1).rate.expect("a rate").span_of(1514);
-        for n in 0..10_000u32 {
-            let ecn = if n % 2 == 0 { Ecn::Ect0 } else { Ecn::NotEct };
-            let arrivals = if n < 4_000 { 1 + u32::from(n % 10 == 0) } else { 10 };
-            (0..arrivals).for_each(|i| bench.arrive((n + i) % 4, 1500, ecn, false));
-            bench.depart();
-            bench.pause(slot);
-        }
+fn every_discipline_conforms() {
+    let failed = failures(CHECKS, &subjects(builtin(), &builtin().names::<Queue>()));
+    assert!(failed.is_empty(), "{}", failed.join("\n"));
+}
+
+#[test]
+fn overload_is_survived_and_signalled_in_every_setting() {
+    for subject in every_setting() {
+        let (name, params) = (&subject.name, &subject.params);
+        let bench = overloaded(&subject).expect("valid parameters");
+        let declared = &builtin().find::<Queue>(name).expect("a discipline").facts;
+        assert_eq!(bench.breaches(declared), Breaches::default(), "{name} {params:?}");
         let drops: u64 = bench.counters.drops.iter().sum();
         assert!(drops > 40_000, "{name} {params:?}: {drops} drops");
         let QueueCounters { ce_marks, sce_marks, .. } = bench.counters;
-        let declared = builtin().find::<Queue>(name).expect("a discipline").facts.marks;
-        let marks = declared && params.get("ecn") != Some(&json!(false));
+        let marks = declared.marks && params.get("ecn") != Some(&json!(false));
         // With little room, overflow may leave nothing to be marked.
         let room = !params.keys().any(|key| key.contains("limit") || key == "memory");
-        assert!(
-            ce_marks > 0 || !(marks && room),
-            "{name} {params:?} marks nothing: declare MARKS = false?"
-        );
+        assert!(ce_marks > 0 || !(marks && room), "{name} {params:?} marks nothing");
         assert!(ce_marks == 0 || marks, "{name} {params:?}: {ce_marks} marks");
         assert_eq!(sce_marks > 0, params.contains_key("sce"), "{name} {params:?}: {sce_marks}");
-        bench.drain();
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use sojourn_core::catalogue::own;
-use sojourn_core::conformance::{failures, nodes::CHECKS};
+use sojourn_core::conformance::{failures, nodes::CHECKS, subjects};
 use sojourn_core::node::{self, Behaviour, Node, NodeContext, NodeInit};
 use sojourn_core::packet::{Backlog, Packet};
 use sojourn_core::record::Outcome;
@@ -158,8 +158,8 @@ fn faults_name_the_node() {
 
 #[test]
 fn the_suite_finds_the_one_that_loses_packets() {
-    assert_eq!(failures(CHECKS, &catalogue(), &["late"]), Vec::<String>::new());
-    let failed = failures(CHECKS, &catalogue(), &["leaky"]);
+    assert_eq!(failures(CHECKS, &subjects(&catalogue(), &["late"])), Vec::<String>::new());
+    let failed = failures(CHECKS, &subjects(&catalogue(), &["leaky"]));
     assert!(failed.len() == 2 && failed[0].starts_with("leaky: share of instants"), "{failed:?}");
 }
 

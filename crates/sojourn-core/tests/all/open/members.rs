@@ -154,12 +154,13 @@ fn runs_with_members_from_outside_are_deterministic() {
 #[test]
 fn the_suite_is_for_them_too() {
     let catalogue = Arc::new(catalogue());
-    let failed = conformance::failures(conformance::transports::CHECKS, &catalogue, &["plain"]);
+    let subjects = |names| conformance::subjects(&catalogue, names);
+    let failed = conformance::failures(conformance::transports::CHECKS, &subjects(&["plain"]));
     // It counts what the link duplicates twice.
     assert_eq!(failed.len(), 1, "{failed:?}");
     assert!(failed[0].starts_with("plain: share that arrives where the link dup"), "{failed:?}");
     let clean = &conformance::controls::CHECKS[..1];
-    let failed = conformance::failures(clean, &catalogue, &["seven", "reno"]);
+    let failed = conformance::failures(clean, &subjects(&["seven", "reno"]));
     assert!(failed.len() == 1 && failed[0].starts_with("seven: share of a clean"), "{failed:?}");
 }
 

@@ -1,4 +1,4 @@
-//! Where a control is known not to do what is required of the others, and why.
+//! Where a member is known not to do what is required of the others, and why.
 
 /// Checks that controls do not meet.
 pub struct Exception {

@@ -1,0 +1,40 @@
+"""Controls from outside as a command line names them: by their files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from sojourn.errors import refused
+from sojourn.outside import sources
+
+#: By a file's ending: the kind of its control.
+FILES = {".py": "python", ".so": "library"}
+
+
+def of_file(text: str) -> dict[str, Any]:
+    """The table of ``FILE.py``, ``FILE.py:CLASS`` or ``FILE.so``.
+
+    Raises:
+        ScenarioError: if there is no such file, or not one control in it.
+
+    """
+    path, _, name = text.partition(":")
+    kind = FILES[Path(path).suffix]
+    absolute = str(Path(path).resolve())
+    if not Path(path).is_file():
+        raise refused("NAME", f"{path}: there is no such file")
+    if kind != "python":
+        return {"kind": kind, "path": absolute}
+    return {"kind": kind, "path": absolute, "class": name or _only(absolute)}
+
+
+def _only(path: str) -> str:
+    from sojourn.executors import processes
+    from sojourn.outside import python_class
+
+    names = processes.call(python_class.controls, path, sources.digest(Path(path)))
+    if len(names) != 1:
+        told = ", ".join(names) or "classes that derive from sojourn.cca.Control"
+        raise refused("NAME", f"{path} has {len(names)} controls: name one, {path}:CLASS ({told})")
+    return str(names[0])

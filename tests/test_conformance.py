@@ -1,0 +1,119 @@
+"""``sojourn conformance``: the suite over the catalogue's members and controls from outside."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from conftest import ROOT, Command
+from sojourn import ScenarioError, _internal
+from sojourn.cca import Control, Decision, conformance
+from sojourn.cli.conformance import KINDS
+from sojourn.conformance import suite
+from sojourn.conformance.measure import COLUMNS, rows
+from sojourn.conformance.subjects import chosen
+from sojourn.errors import RunError
+
+AIMD = ROOT / "tests" / "controls" / "aimd.py"
+
+
+class Stubborn(Control):
+    """Keeps its window, whatever happens."""
+
+    def __init__(self, params, init):
+        pass
+
+    def on_ack(self, now, ack):
+        pass
+
+    def on_congestion(self, now, event):
+        pass
+
+    def decision(self):
+        return Decision(10, 10)
+
+
+class Broken(Stubborn):
+    """Fails when the first loss comes."""
+
+    def on_congestion(self, now, event):
+        1 / 0  # noqa: B018
+
+
+def test_every_kind_of_the_command_has_a_suite() -> None:
+    assert tuple(suite.kinds()) == KINDS
+    assert [len(suite.suite(kind)) for kind in KINDS] == [12, 8, 7, 4]
+
+
+def test_a_control_in_python_is_put_through_all_checks(sojourn: Command) -> None:
+    done = sojourn("conformance", AIMD, "--format", "json")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert [tuple(row) for row in found] == [COLUMNS] * 12
+    assert {row["name"] for row in found} == {"Aimd"}
+    assert {row["verdict"] for row in found} == {"holds"}
+
+
+def test_the_same_law_has_the_same_values_whoever_brings_it() -> None:
+    check = [c for c in suite.suite("ccas") if c.name == "loss"]
+    reno, named = chosen(["reno", '{ kind = "reno" }'])
+    assert _internal.conform("ccas", json.dumps(reno.table), check[0].name) == pytest.approx(
+        _internal.conform("ccas", json.dumps(named.table), check[0].name)
+    )
+
+
+def test_what_fails_is_told_and_is_the_status(sojourn: Command) -> None:
+    done = sojourn("conformance", "fifo", '{ kind = "fixed-window", window = "20 packets" }')
+    assert done.returncode == 1
+    assert "fails: fixed-window, clean link: share of a clean link" in done.stdout
+    wrong = sojourn("conformance", '{ kind = "fixed-window", cwnd = 20 }')
+    assert wrong.returncode == 2
+    assert "unknown key 'cwnd'; allowed: window" in wrong.stderr
+    known = sojourn("conformance", "fifo", "drop")
+    assert known.returncode == 2
+    assert "NAME: unknown member 'drop'" in known.stderr
+
+
+def test_known_exceptions_pass(sojourn: Command) -> None:
+    done = sojourn("conformance", "fixed-rate", "--format", "csv")
+    assert done.returncode == 0, done.stderr
+    table = pl.read_csv(done.stdout.encode())
+    assert set(table["verdict"]) == {"holds", "exception"}
+    assert table.filter(pl.col("verdict") == "exception")["note"].str.len_chars().min() > 20
+
+
+def test_disciplines_hold(sojourn: Command) -> None:
+    done = sojourn("conformance", "--kind", "queues", "--format", "csv")
+    assert done.returncode == 0, done.stdout
+    table = pl.read_csv(done.stdout.encode())
+    assert set(table["verdict"]) == {"holds"}
+    assert table["name"].n_unique() == len(json.loads(_internal.catalogue())["queues"])
+
+
+def test_a_class_of_this_program() -> None:
+    table = conformance(Stubborn)
+    failed = table.filter(~pl.col("holds"))["check"].to_list()
+    assert failed[:3] == ["clean link", "loss", "marks"]
+
+
+def test_one_that_fails_is_an_error_of_its_checks() -> None:
+    with pytest.raises(RunError, match="ZeroDivisionError") as raised:
+        conformance(Broken)
+    assert raised.value.failed_at is not None
+    subject = chosen(["reno"])[0]
+    assert [row.verdict for row in rows([subject], 2, lambda done, of: None)] == ["holds"] * 12
+
+
+def test_a_file_with_several_controls_wants_a_class(tmp_path: Path, sojourn: Command) -> None:
+    file = tmp_path / "two.py"
+    text = AIMD.read_text(encoding="utf-8")
+    file.write_text(text + "\n\nclass Other(Aimd):\n    pass\n")
+    refused = sojourn("conformance", "two.py")
+    assert refused.returncode == 2
+    assert "has 2 controls: name one, two.py:CLASS" in refused.stderr.replace(f"{tmp_path}/", "")
+    with pytest.raises(ScenarioError, match="no such file"):
+        chosen(["nowhere.py"])
+    assert chosen([f"{file}:Other"])[0].name == "Other"
