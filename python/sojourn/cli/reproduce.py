@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 @click.option(
     "--quick", is_flag=True, help="Fewer cells or replications, as the paper's notes say."
 )
+@click.option(
+    "--full", is_flag=True, help="The printed lengths where the evaluation shortens them."
+)
 @set_option
 @jobs_option
 @out_option
@@ -43,6 +46,7 @@ def command(
     table: tuple[str, ...],
     where: tuple[str, ...],
     quick: bool,
+    full: bool,
     overrides: tuple[str, ...],
     jobs: int,
     out: Path | None,
@@ -57,7 +61,7 @@ def command(
     from sojourn.store.place import claimed
 
     chosen = find(paper)
-    request = Request(table, parse_where(where), quick, overrides)
+    request = Request(table, parse_where(where), quick, overrides, full)
     check(chosen, request)
     place = claimed(tenant(chosen, request), out, warn, force=force)
     with place as directory, progress("runs") as report:

@@ -56,11 +56,14 @@ class Request:
     where: Mapping[str, Sequence[str]] = field(default_factory=dict)
     quick: bool = False
     overrides: Sequence[str] = ()
+    #: The printed lengths where the evaluation shortens them.
+    full: bool = False
 
     def includes(self, other: Request) -> bool:
         """Whether all that ``other`` asks for is asked for here."""
         return (
             (other.quick or not self.quick)
+            and (self.full or not other.full)
             and (not self.tables or (bool(other.tables) and {*other.tables} <= {*self.tables}))
             and all({*other.where.get(k, ["*"])} <= {*values} for k, values in self.where.items())
         )
@@ -88,3 +91,5 @@ class Paper:
     sheets: Callable[[Sequence[Row]], Iterable[Sheet]] | None = None
     #: Figures of the comparison by name.
     charts: Callable[[Sequence[Row]], Mapping[str, Chart]] | None = None
+    #: Whether it shortens what was printed, so that ``--full`` asks for more.
+    shortened: bool = False

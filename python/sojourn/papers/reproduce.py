@@ -95,7 +95,14 @@ def _draw(chosen: Paper, rows: Sequence[Row], directory: Path, warn: Warn) -> No
 
 
 def check(chosen: Paper, request: Request) -> None:
-    """Refuses tables and keys that the evaluation has not."""
+    """Refuses tables, keys and lengths that the evaluation has not."""
+    if request.full and (request.quick or not chosen.shortened):
+        why = (
+            "give it or --quick"
+            if request.quick
+            else f"{chosen.name} is not shortened; leave it out"
+        )
+        raise ScenarioError(f"--full: {why}")
     for table in request.tables:
         if table not in chosen.tables:
             raise ScenarioError(f"--table: {unknown('table', table, chosen.tables)}")

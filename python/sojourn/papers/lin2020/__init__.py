@@ -1,0 +1,67 @@
+"""Lin et al. 2020: thirteen congestion controls of Linux 4.9, in Mininet and on real paths.
+
+One module per section of the paper, and one line of ``SECTIONS``. Every table comes in one form or
+more: with the parameters as printed, with inferred ones, after the baseline of a real path, or as
+measured on a modelled one; ``tables/forms.csv`` names the one that is judged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from sojourn.papers import compare
+from sojourn.papers.lin2020 import order
+from sojourn.papers.lin2020.pairs import PAIRS
+from sojourn.papers.lin2020.reverse import REVERSE
+from sojourn.papers.paper import Cell, Paper, Request
+from sojourn.papers.sheet import Sheet
+from sojourn.papers.statements import Row
+
+if TYPE_CHECKING:
+    from sojourn.figures.chart import Chart
+
+SECTIONS = (PAIRS, REVERSE)
+#: The judged form of every table.
+FORMS = {table: judged for section in SECTIONS for table, judged in section.tables.items()}
+
+
+def _cells(request: Request) -> Iterator[Cell]:
+    for section in SECTIONS:
+        for table in section.tables:
+            if not request.tables or table in request.tables:
+                yield from section.cells(table, request)
+
+
+def _sheets(rows: Sequence[Row]) -> Iterator[Sheet]:
+    yield from compare.lines(LIN2020, rows)
+    yield from order.sheet(rows, FORMS)
+    for section in SECTIONS:
+        yield from section.sheets(rows)
+    told = [(table, judged.form, judged.reason) for table, judged in FORMS.items()]
+    yield Sheet("forms", "Judged form of each table", ("table", "form", "reason"), told, words=3)
+
+
+def _charts(rows: Sequence[Row]) -> Mapping[str, Chart]:
+    return {name: chart for section in SECTIONS for name, chart in section.charts(rows).items()}
+
+
+LIN2020 = Paper(
+    name="lin2020",
+    title="Lin et al. 2020: congestion controls of Linux 4.9 (Mininet, real paths)",
+    keys=("form", "table", "row", "column"),
+    labels=("row",),
+    tables=tuple(FORMS),
+    choices=(
+        'stack = "linux-4.9", which also chooses that kernel\'s version of every control',
+        'BBR: without fq, unpaced, as 4.9 is by default; "BBR (fq)": paced by the fq host queue',
+        "RTT: the sender's smoothed RTT, as iperf3 reads it; Retr.: segments per second",
+        "measured = the median of the seeds; --quick: one seed of at most a minute",
+        *(choice for section in SECTIONS for choice in section.choices),
+    ),
+    cells=_cells,
+    statements=tuple(statement for section in SECTIONS for statement in section.statements),
+    sheets=_sheets,
+    charts=_charts,
+    shortened=True,
+)

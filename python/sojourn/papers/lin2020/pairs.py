@@ -1,0 +1,116 @@
+"""Section 5.3 and appendix A: two flows through one bottleneck (tables 5-10 and A.20-A.28)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from sojourn.papers.lin2020 import controls, order
+from sojourn.papers.lin2020.printed import printed
+from sojourn.papers.lin2020.runs import Measure, of_flow, replications, scenario
+from sojourn.papers.lin2020.section import INFERRED, PRINTED, Judged, Section
+from sojourn.papers.paper import Case, Cell, Outcome, Request
+from sojourn.scenario import Document
+
+SUM, JAIN = "Sum", "Jain's Index"
+_THROUGHPUT = "mean_throughput_l4"
+_DEEP = "the printed path has the deep queue that starves Vegas, YeAH and BBR beside Cubic"
+_LOSS = "0.010 is a share: with 0.010 % nothing would hold Cubic at 1 Mbit/s"
+_REASONS = {
+    "lan": Judged(PRINTED, _DEEP),
+    "wan-1": Judged(PRINTED, _DEEP),
+    "wan-2": Judged(INFERRED, _LOSS),
+}
+
+
+@dataclass(frozen=True)
+class Table:
+    """Two flows of each control, or one against another control."""
+
+    path: str
+    #: ``None``: fairness, two flows of the same control.
+    against: str | None
+    #: Whether it has all eleven controls.
+    whole: bool
+
+    @property
+    def second(self) -> str:
+        """The column of the second flow."""
+        return self.against or "Flow-2"
+
+    @property
+    def scale(self) -> float:
+        """From Mbit/s to the table's unit."""
+        return 1000.0 if self.path == "wan-1" else 1.0
+
+    def rows(self, number: str) -> Sequence[str]:
+        """Its rows as printed; all controls but the other flow's where they are not at hand."""
+        return tuple(printed(number)) or tuple(c for c in controls.WIRED if c != self.against)
+
+
+def _tables() -> Iterator[tuple[str, Table]]:
+    for index, path in enumerate(_REASONS):
+        yield f"{5 + 2 * index}", Table(path, "CUBIC", whole=False)
+        yield f"{6 + 2 * index}", Table(path, None, whole=False)
+        for number, against in enumerate(("CUBIC", "NewReno", None), start=20 + 3 * index):
+            yield f"A{number}", Table(path, against, whole=True)
+
+
+TABLES = dict(_tables())
+
+
+def _cells(number: str, request: Request) -> Iterator[Cell]:
+    table, published = TABLES[number], printed(number)
+    measures: dict[str, Measure] = {
+        "Flow-1": partial(_throughput, 0, table.scale),
+        table.second: partial(_throughput, 1, table.scale),
+        SUM: partial(_sum, table.scale),
+        JAIN: _jain,
+    }
+    for form in (PRINTED, INFERRED):
+        for row in (r for name in table.rows(number) for r in controls.readings(name)):
+            runs = _runs(f"{table.path}-{form}", row, table.against, request)
+            values = published.get(row.removesuffix(" (fq)"), {})
+            for column, measure in measures.items():
+                known = None if request.overrides else values.get(column)
+                keys = {"form": form, "table": number, "row": row, "column": column}
+                yield Cell(keys, known, runs, measure)
+
+
+def _runs(name: str, row: str, against: str | None, request: Request) -> Sequence[tuple[Case, ...]]:
+    document: Document = scenario(name)
+    document["flows"][0] |= controls.flow(row)
+    document["flows"][1] |= controls.flow(against or row)
+    return replications(document, request)
+
+
+def _throughput(flow: int, scale: float, outcome: Outcome) -> float | None:
+    value = of_flow(_THROUGHPUT, outcome, flow)
+    return None if value is None else scale * value
+
+
+def _both(outcome: Outcome) -> tuple[float, float]:
+    return of_flow(_THROUGHPUT, outcome, 0) or 0.0, of_flow(_THROUGHPUT, outcome, 1) or 0.0
+
+
+def _sum(scale: float, outcome: Outcome) -> float:
+    return scale * sum(_both(outcome))
+
+
+def _jain(outcome: Outcome) -> float | None:
+    first, second = _both(outcome)
+    squares = 2 * (first**2 + second**2)
+    return (first + second) ** 2 / squares if squares else None
+
+
+_JUDGED = {number: _REASONS[table.path] for number, table in TABLES.items()}
+PAIRS = Section(
+    tables=_JUDGED,
+    cells=_cells,
+    statements=tuple(order.goals(_JUDGED, ("Flow-1", SUM))),
+    choices=(
+        "tables 5-10, A.20-A.28: both flows start together, within a second of each other;",
+        "60 s in LAN, 600 s in WAN-1, 120 s (printed) or 300 s (inferred) in WAN-2; --full: 600 s",
+    ),
+)
