@@ -43,6 +43,23 @@ def test_the_suite_has_eleven_experiments_over_the_named_paths() -> None:
     assert over == set(PATHS)
 
 
+def test_of_k_flows_half_rounded_up_are_cubic() -> None:
+    (friendliness,) = (e for e in SUITE if e.name == "friendliness")
+    counts = [
+        {flow["label"]: flow["count"] for flow in scenario.document["flows"]}
+        for _, scenario in friendliness.cases(quick=False)
+    ]
+    assert counts == [{TESTED: k // 2, "Cubic": (k + 1) // 2} for k in range(2, 17)]
+
+
+@pytest.mark.parametrize("name", ["step", "pulse-wave"])
+def test_rate_delay_and_loss_change_one_at_a_time(name: str) -> None:
+    (experiment,) = (e for e in SUITE if e.name == name)
+    for parameter, scenario in experiment.cases(quick=False):
+        link = scenario.canonical["topology"]["bottleneck"]
+        assert [key for key in link if key.endswith("_schedule")] == [f"{parameter}_schedule"]
+
+
 @pytest.mark.parametrize("path", PATHS)
 def test_a_path_is_as_ccperf_lists_it(path: str) -> None:
     cases = (case for e in SUITE if e.paths for case in e.cases(quick=False))
@@ -97,13 +114,14 @@ def test_the_command_writes_scores_and_a_page(sojourn: Command, tmp_path: Path) 
     with (tmp_path / "out" / "scores.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     assert tuple(rows[0]) == COLUMNS
-    assert {row["point"] for row in rows} == {"default", "count = 1", "count = 8"}
-    share = next(
-        r for r in rows if r["metric"] == "throughput_share_l4" and r["point"] == "count = 8"
-    )
+    assert {row["point"] for row in rows} == {"default", "k = 2", "k = 16"}
+    share = next(r for r in rows if r["metric"] == "throughput_share_l4" and r["point"] == "k = 16")
     # Eight Reno flows beside eight of Cubic: roughly half, of an interval that holds its mean.
     assert 0.2 < float(share["value"]) < 0.8
     assert float(share["low"]) < float(share["value"]) < float(share["high"])
+    # Harm done to eight flows of Cubic by eight others: about half of what they had.
+    harm = [r for r in rows if r["metric"] == "group_harm_throughput_l4" and r["point"] == "k = 16"]
+    assert 0.2 < float(harm[0]["value"]) < 0.8
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     assert "Reno against Cubic" in page
     assert "Where it is worse" in page

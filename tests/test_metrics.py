@@ -93,7 +93,7 @@ def run_of(
             "links": [{"id": "bottleneck", "rate": "10 Mbit/s", "overhead": "14 B"}],
             "paths": [[0]] * flows,
         },
-        lambda: alone,
+        lambda flows: (alone[flows[0]], [0]),
     )
 
 

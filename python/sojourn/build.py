@@ -23,11 +23,12 @@ def engine() -> str:
     return _internal.engine_build()
 
 
-def definitions() -> str:
+def definitions(requested: Iterable[str] = ()) -> str:
     """Changes whenever a metric could: with the code of the metrics and of what they use of this
-    package, but not with its comments and docstrings.
+    package, but not with its comments and docstrings; and with which of those that need further
+    runs are computed.
     """
-    return _digest(tuple(metric.compute for metric in metrics()))
+    return "+".join([_digest(tuple(metric.compute for metric in metrics())), *requested])
 
 
 @cache

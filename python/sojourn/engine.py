@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from sojourn import _internal
 from sojourn.executors import processes
 from sojourn.metrics import RunData
+from sojourn.metrics.samples import Alone
 from sojourn.outside import given, inside, locate
+from sojourn.quantity import number
 from sojourn.record import Add, Recording
 from sojourn.result import Result
 from sojourn.scenario import Document, Scenario, Source, expanded_flows, load, validated
@@ -64,7 +66,7 @@ def simulate(
     totals: Mapping[str, Any] = outcome.pop("totals")
     network = json.loads(outcome.pop("network"))
     timing = {name: float(value) for name, value in totals.items()} | {"wall_seconds": wall}
-    return RunData(canonical, outcome, network, cache(partial(_alone, canonical))), timing
+    return RunData(canonical, outcome, network, alone(canonical)), timing
 
 
 def _core(canonical: Document, progress: Progress | None, record: Add | None) -> dict[str, Any]:
@@ -76,8 +78,20 @@ def _core(canonical: Document, progress: Progress | None, record: Add | None) ->
     return processes.call(inside.run, text, classes, progress=progress, record=record)
 
 
-def _alone(canonical: Document) -> Sequence[RunData]:
-    """Each flow by itself over the same network."""
-    flows = expanded_flows(canonical)
-    singles = (validated({**canonical, "flows": [flow]}) for flow in flows)
-    return [simulate(single.canonical)[0] for single in singles]
+def alone(canonical: Document) -> Alone:
+    """Runs some flows by themselves over the same network, each choice of them once. The others
+    are there, so that buffers in bdp and random draws are the same, but start as the run ends.
+    """
+    last = f"{round(number(canonical['duration']) * 1e9) - 1} ns"
+
+    @cache
+    def run(flows: tuple[int, ...]) -> tuple[RunData, Sequence[int]]:
+        declared = expanded_flows(canonical)
+        for place, flow in enumerate(declared):
+            if place not in flows:
+                flow["start"] = last
+                flow.pop("stop", None)
+        apart = validated({**canonical, "flows": declared})
+        return simulate(apart.canonical)[0], flows
+
+    return run

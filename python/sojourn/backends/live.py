@@ -9,12 +9,13 @@ import json
 import platform
 import time
 from collections.abc import Sequence
-from functools import cache, partial
+from functools import cache
 from typing import Any
 
 from sojourn import _internal
 from sojourn.engine import Progress
 from sojourn.metrics import RunData
+from sojourn.metrics.samples import Alone
 from sojourn.result import Result
 from sojourn.scenario import Document, Scenario, expanded_flows, validated
 
@@ -79,11 +80,17 @@ def _run(
     totals, network = outcome.pop("totals"), json.loads(outcome.pop("network"))
     quality = json.loads(outcome.pop("quality"))
     timing = {name: float(value) for name, value in totals.items()} | {"wall_seconds": wall}
-    data = RunData(canonical, outcome, network, cache(partial(_alone, canonical)))
+    data = RunData(canonical, outcome, network, _alone(canonical))
     return data, timing, quality
 
 
-def _alone(canonical: Document) -> Sequence[RunData]:
-    """Each flow by itself over the same network."""
-    singles = (validated({**canonical, "flows": [f]}) for f in expanded_flows(canonical))
-    return [_run(single.canonical, None)[0] for single in singles]
+def _alone(canonical: Document) -> Alone:
+    """Runs some flows by themselves over the same network."""
+
+    @cache
+    def run(flows: tuple[int, ...]) -> tuple[RunData, Sequence[int]]:
+        every = expanded_flows(canonical)
+        apart = validated({**canonical, "flows": [every[place] for place in flows]})
+        return _run(apart.canonical, None)[0], range(len(flows))
+
+    return run

@@ -24,19 +24,22 @@ if TYPE_CHECKING:
 _MOST_ERRORS = 5
 
 
-def checked_names(given: Sequence[str]) -> list[str]:
-    """The metrics that are shown: those given, or the main ones; a sweep has to compute them."""
+def checked_names(given: Sequence[str], requested: Sequence[str]) -> list[str]:
+    """The metrics that are shown: those given, or the main ones and the ``requested`` ones; the
+    sweep has to compute them.
+    """
     from sojourn.cli.names import checked_metrics
     from sojourn.metrics import metrics
     from sojourn.sweeps import table
 
     names = checked_metrics("--metrics", given)
     for name in names:
-        if all(m.on_request for m in metrics() if m.name == name):
+        if name not in requested and all(m.on_request for m in metrics() if m.name == name):
             raise ScenarioError(
-                f"--metrics: {name} needs further runs, which a sweep does not make: sojourn run"
+                f"--metrics: {name} needs further runs: give the sweep's table metrics = "
+                f'["{name}"], or --set \'sweep.metrics=["{name}"]\''
             )
-    return names or list(table.MAIN)
+    return names or [*table.MAIN, *requested]
 
 
 def estimate(told: Estimate, directory: Path, jobs: int) -> None:

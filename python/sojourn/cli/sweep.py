@@ -81,9 +81,9 @@ def command(
     from sojourn.sweeps.expand import plan
     from sojourn.sweeps.run import sweep
 
-    names = show_sweep.checked_names(metrics)
     scenario = scenario_of(file, overrides, seed)
     planned = plan(scenario).part(shard)
+    names = show_sweep.checked_names(metrics, planned.requested)
     table.check_paths((*rows, *columns), list(planned.grid))
     tenant = directory_of.tenant(scenario, planned)
     if dry_run:

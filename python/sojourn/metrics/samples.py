@@ -18,11 +18,19 @@ from typing import Any
 
 import numpy as np
 
+from sojourn.errors import SojournError
 from sojourn.metrics.columns import EPSILON, Samples, Table, rate_of
 from sojourn.metrics.flow_view import FlowView
 from sojourn.metrics.registry import Values
 from sojourn.names import control_name
 from sojourn.quantity import number
+
+#: Given numbers of flows, a run in which these alone send, and their numbers in it.
+Alone = Callable[[tuple[int, ...]], "tuple[RunData, Sequence[int]]"]
+
+
+def _cannot(flows: tuple[int, ...]) -> tuple[RunData, Sequence[int]]:
+    raise SojournError(f"flows {flows}: a stored run is not run again without the others")
 
 
 @dataclass
@@ -35,8 +43,8 @@ class RunData:
     tables: Mapping[str, Table]
     #: What was built: ``links`` (id, rate, overhead) and ``paths``, each flow's links by index.
     network: Mapping[str, Any]
-    #: Runs with one flow only, in the order of the flows; made when a metric asks for them.
-    alone: Callable[[], Sequence[RunData]] = field(default=lambda: ())
+    #: Runs the same without the others, when a metric asks for it.
+    alone: Alone = field(default=_cannot)
 
     @cached_property
     def flow(self) -> FlowView:
@@ -72,6 +80,10 @@ class GroupView:
             (flow, places[n]) for c in (controls, labels) for flow, n in enumerate(c) if n in places
         ]
         self._flows, self._places = np.array(pairs, dtype=int).reshape(-1, 2).T
+
+    def members(self, place: int) -> tuple[int, ...]:
+        """The numbers of the flows of a group."""
+        return tuple(map(int, self._flows[self._places == place]))
 
     def sum(self, values: Values) -> Values:
         """Sum of the flows' values in each group; NaN counts nothing."""

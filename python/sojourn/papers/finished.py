@@ -82,5 +82,5 @@ def _row(key: str, told: Outcome) -> pl.DataFrame:
     return pl.DataFrame([row], schema=dict.fromkeys(_COLUMNS, pl.String), orient="row")
 
 
-def _remade(old: pl.DataFrame, told: dict[str, Any]) -> pl.DataFrame:
+def _remade(old: pl.DataFrame, told: dict[str, Any], _: str) -> pl.DataFrame:
     return _row(old["key"][0], told)

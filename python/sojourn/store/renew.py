@@ -2,56 +2,67 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from sojourn.build import definitions, engine
-from sojourn.metrics import RunData
+from sojourn.metrics import RunData, metrics
 from sojourn.result import Result
 from sojourn.scenario import Scenario
 from sojourn.store.batches import Batches, Warn
 from sojourn.store.samples import Samples
 
-#: The new rows of a run from its old ones and its outcome.
-Remake = Callable[[pl.DataFrame, dict[str, Any]], pl.DataFrame]
+#: The new rows of a run from its old ones, its outcome, and what the definitions are told by.
+Remake = Callable[[pl.DataFrame, dict[str, Any], str], pl.DataFrame]
 
 
-def outcome(data: RunData) -> dict[str, Any]:
-    """A run's metrics, as ``sojourn run --format json`` prints them."""
+def outcome(data: RunData, requested: Collection[str] = ()) -> dict[str, Any]:
+    """A run's metrics, as ``sojourn run --format json`` prints them, and of those that need
+    further runs the requested ones.
+    """
     scenario = Scenario(dict(data.scenario), dict(data.scenario))
-    return Result(scenario, data, {}).to_json()
+    names = [m.name for m in metrics() if not m.on_request or m.name in requested]
+    return Result(scenario, data, {}).request(names).to_json()
 
 
-def stale() -> pl.Expr:
+def _stale(current: str) -> pl.Expr:
     """Rows of this engine whose metrics are defined otherwise now; failures have none."""
-    other = pl.col("metrics").ne_missing(definitions())
+    other = pl.col("metrics").ne_missing(current)
     return (pl.col("engine") == engine()) & other & (pl.col("scope") != "run")
 
 
-def renew(batches: Batches, directory: Path, remake: Remake, warn: Warn) -> None:
-    """Brings the metrics of the runs of this engine up to date. Those without samples stay as they
-    are until they have been run again. Only the holder of the lock may.
+def renew(
+    batches: Batches, directory: Path, remake: Remake, warn: Warn, requested: Collection[str] = ()
+) -> None:
+    """Brings the metrics of the runs of this engine up to date, the ``requested`` ones among them.
+    Those without samples stay as they are until they have been run again. Only the holder of the
+    lock may.
     """
-    old = _keys(batches, stale())
+    current = definitions(requested)
+    stale = _stale(current)
+    old = _keys(batches, stale)
     if not old:
         return
-    again = _keys(batches, (pl.col("engine") == engine()) & (pl.col("metrics") == definitions()))
+    again = _keys(batches, (pl.col("engine") == engine()) & (pl.col("metrics") == current))
     samples = Samples(directory, warn)
     wanted = samples.keys() & (old - again)
     if wanted:
         warn(f"metrics have changed: computing those of {len(wanted)} runs anew from their samples")
 
     def change(rows: pl.DataFrame) -> pl.DataFrame | None:
-        runs = {key: run for (key,), run in rows.filter(stale()).group_by("key")}
+        runs = {key: run for (key,), run in rows.filter(stale).group_by("key")}
         present = wanted.intersection(runs)
         superseded = present | again.intersection(runs)
         if not superseded:
             return None
-        kept = rows.filter(~(stale() & pl.col("key").is_in(list(superseded))))
-        made = [remake(runs[key], outcome(data)) for key, data in samples.of(present)]
+        kept = rows.filter(~(stale & pl.col("key").is_in(list(superseded))))
+        made = [
+            remake(runs[key], outcome(data, requested), current)
+            for key, data in samples.of(present)
+        ]
         return pl.concat([kept, *made], how="diagonal_relaxed")
 
     batches.rewrite(change)

@@ -13,7 +13,6 @@ from typing import Any
 
 import polars as pl
 
-from sojourn.build import definitions
 from sojourn.metrics import metrics
 from sojourn.quantity import split
 
@@ -100,12 +99,12 @@ def failure(
     return [common | coordinate_columns(coordinates) | told]
 
 
-def remade(old: pl.DataFrame, outcome: Mapping[str, Any]) -> pl.DataFrame:
+def remade(old: pl.DataFrame, outcome: Mapping[str, Any], definitions: str) -> pl.DataFrame:
     """A stored run's rows with other metrics, at every point that it stands for."""
     texts = coordinate_paths(old.schema)
     made: list[Row] = []
     for row in old.unique("point", maintain_order=True).to_dicts():
-        common = {name: row[name] for name in COMMON} | {"metrics": definitions()}
+        common = {name: row[name] for name in COMMON} | {"metrics": definitions}
         coordinates = {path: row[path] for path in texts if row[path] is not None}
         made += rows_of(common, coordinates, outcome)
     return frame(made)

@@ -14,6 +14,7 @@ from typing import Any
 
 import polars as pl
 
+from sojourn.engine import alone
 from sojourn.metrics import RunData
 from sojourn.store.batches import Batches, Warn
 
@@ -43,7 +44,8 @@ def _unpacked(row: pl.DataFrame) -> RunData:
         table, dot, name = column.partition(".")
         if dot and row[column][0] is not None:
             tables[table][name] = row[column][0].to_numpy()
-    return RunData(json.loads(row["scenario"][0]), tables, json.loads(row["network"][0]))
+    scenario = json.loads(row["scenario"][0])
+    return RunData(scenario, tables, json.loads(row["network"][0]), alone(scenario))
 
 
 class Samples:

@@ -20,7 +20,7 @@ def content(plan: Plan) -> Manifest:
     """The manifest of a sweep's directory."""
     return {
         "engine": engine(),
-        "metrics": definitions(),
+        "metrics": definitions(plan.requested),
         "document": plan.document,
         "grid": dict(plan.grid),
         "replications": plan.replications,

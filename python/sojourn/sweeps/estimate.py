@@ -68,7 +68,7 @@ def estimate(plan: Plan, directory: Path, jobs: int, *, samples: bool = True) ->
     missing = list(_missing(plan, directory))
     places = sorted({missing[i * len(missing) // TIMED] for i in range(TIMED)} if missing else ())
     points = (_point(plan, place) for place in places)
-    trials = [_trial(point) for point in points if not point.error]
+    trials = [_trial(point, plan.requested) for point in points if not point.error]
     each = fmean(trial.seconds for trial in trials) if trials else 0.0
     return Estimate(
         runs=len(missing),
@@ -82,7 +82,7 @@ def estimate(plan: Plan, directory: Path, jobs: int, *, samples: bool = True) ->
 
 def _missing(plan: Plan, directory: Path) -> Iterator[int]:
     """The places in the plan of what is to be run."""
-    stored = known(Batches(directory), retry_failed=False)
+    stored = known(Batches(directory), retry_failed=False, requested=plan.requested)
     begun = set(stored.keys)
     if stored.other_builds:  # perhaps only their metrics are of before
         begun |= Samples(directory, tell).keys()
@@ -99,7 +99,7 @@ def _point(plan: Plan, place: int) -> Point:
     return next(iter(replace(plan, shard=(first + place * step, size))))
 
 
-def _trial(point: Point) -> _Trial:
+def _trial(point: Point, requested: Sequence[str]) -> _Trial:
     began, share = time.perf_counter(), 0.0
 
     def watch(done: float) -> None:
@@ -110,7 +110,7 @@ def _trial(point: Point) -> _Trial:
 
     try:
         data = simulate(point.canonical, watch)[0]
-        outcome(data)
+        outcome(data, requested)
     except _CutOffError:
         return _Trial(point, (time.perf_counter() - began) / share, None, cut=True)
     except (RuntimeError, RunError):  # the sweep will store the failure

@@ -13,6 +13,7 @@ from typing import Any
 
 from sojourn import _internal
 from sojourn.errors import ScenarioError
+from sojourn.metrics import metrics
 from sojourn.names import unknown
 from sojourn.quantity import number
 from sojourn.scenario import Document, Scenario, set_path, validated
@@ -20,7 +21,7 @@ from sojourn.statistics import Until
 from sojourn.sweeps.jitter import jittered, jittered_by_rtt
 from sojourn.sweeps.replications import parse, place
 
-_KEYS = ("replications", "start_jitter", "grid")
+_KEYS = ("replications", "start_jitter", "metrics", "grid")
 #: More runs than this are a mistake in the file.
 MOST_RUNS = 10_000_000
 
@@ -50,6 +51,8 @@ class Plan:
     shard: tuple[int, int] = (1, 1)
     #: How the number of replications follows from the first ``replications``.
     until: Until | None = None
+    #: Metrics that need further runs, and are computed all the same.
+    requested: tuple[str, ...] = ()
 
     def part(self, shard: tuple[int, int]) -> Plan:
         """Every Nth run from the Ith.
@@ -121,13 +124,15 @@ def plan(scenario: Scenario) -> Plan:
     for key in table:
         if key not in _KEYS:
             raise ScenarioError(f"sweep.{key}: {unknown('key', key, _KEYS)}")
-    replications, until = parse(table.get("replications", 1))
+    requested = _requested(table.get("metrics", []))
+    replications, until = parse(table.get("replications", 1), requested)
     made = Plan(
         scenario.document,
         _grid(table.get("grid", {})),
         replications,
         _jitter(table.get("start_jitter")),
         until=until,
+        requested=requested,
     )
     if len(made) > MOST_RUNS:
         raise ScenarioError(f"sweep: {len(made):,} runs; allowed: at most {MOST_RUNS:,}")
@@ -190,6 +195,20 @@ def _grid(grid: Any) -> dict[str, list[Any]]:
                 '["1 Mbit/s", "10 Mbit/s"]'
             )
     return grid
+
+
+def _requested(given: Any) -> tuple[str, ...]:
+    """Names of metrics that are computed only if named."""
+    known = sorted({m.name for m in metrics() if m.on_request})
+    if not isinstance(given, list):
+        raise ScenarioError(f"sweep.metrics: {given!r} given; expected a list of {known}")
+    for name in given:
+        if name not in known:
+            told = unknown("metric that needs further runs", str(name), known)
+            raise ScenarioError(
+                f"sweep.metrics: {told}; all others are computed without being named"
+            )
+    return tuple(sorted(set(given)))
 
 
 def _jitter(jitter: Any) -> str | None:

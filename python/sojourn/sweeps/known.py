@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 
 import polars as pl
@@ -23,13 +24,15 @@ class Known:
     other_builds: int = 0
 
 
-def known(batches: Batches, retry_failed: bool) -> Known:
+def known(batches: Batches, retry_failed: bool, requested: Collection[str] = ()) -> Known:
     """What is stored; failures as if they were not, if they are to be tried again."""
-    return batches.ask(lambda rows: _known_of(rows, retry_failed)) or Known()
+    return (
+        batches.ask(lambda rows: _known_of(rows, retry_failed, definitions(requested))) or Known()
+    )
 
 
-def _known_of(stored: pl.LazyFrame, retry_failed: bool) -> Known:
-    is_mine = (pl.col("engine") == engine()) & (pl.col("metrics") == definitions())
+def _known_of(stored: pl.LazyFrame, retry_failed: bool, current: str) -> Known:
+    is_mine = (pl.col("engine") == engine()) & (pl.col("metrics") == current)
     mine = rows.without_repaired(stored.filter(is_mine))
     failed = set(rows.failed(mine)["key"])
     # Of each run one row, of scope "net" or "run".

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +25,10 @@ _LEAST, _MOST = 5, 100
 _EXAMPLE = '{ until = "5 %", of = "mean_throughput_l4", min = 5, max = 100 }'
 
 
-def parse(given: Any) -> tuple[int, Until | None]:
-    """The replications of each point, at first if there is a rule for how many there have to be."""
+def parse(given: Any, requested: Collection[str] = ()) -> tuple[int, Until | None]:
+    """The replications of each point, at first if there is a rule for how many there have to be.
+    ``requested`` are the metrics that are computed though they need further runs.
+    """
     if not isinstance(given, dict):
         return _whole(given, _FIELD, 1), None
     for key in given:
@@ -34,7 +36,9 @@ def parse(given: Any) -> tuple[int, Until | None]:
             raise ScenarioError(f"{_FIELD}.{key}: {unknown('key', key, _KEYS)}")
     least = _whole(given.get("min", _LEAST), f"{_FIELD}.min", 2)
     most = _whole(given.get("max", max(_MOST, least)), f"{_FIELD}.max", least)
-    return least, Until(_width(given.get("until")), _metric(given.get("of")), least, most)
+    return least, Until(
+        _width(given.get("until")), _metric(given.get("of"), requested), least, most
+    )
 
 
 def _whole(given: Any, field: str, least: int) -> int:
@@ -57,15 +61,15 @@ def _width(given: Any) -> float:
     return width
 
 
-def _metric(given: Any) -> str:
+def _metric(given: Any, requested: Collection[str]) -> str:
     if given is None:
         raise ScenarioError(f"{_FIELD}.of: missing; expected a metric, such as {_EXAMPLE}")
     known = {m.name: m.on_request for m in metrics()}
     if given not in known:
         told = unknown("metric", str(given), known, "sojourn list metrics")
         raise ScenarioError(f"{_FIELD}.of: {told}")
-    if known[given]:
-        raise ScenarioError(f"{_FIELD}.of: {given} needs further runs, which a sweep does not make")
+    if known[given] and given not in requested:
+        raise ScenarioError(f'{_FIELD}.of: {given} needs further runs; sweep.metrics = ["{given}"]')
     return str(given)
 
 

@@ -64,12 +64,12 @@ def sweep(
             manifest.read(directory)
         batches = Batches(directory, warn)
         batches.tidy()
-        renew(batches, directory, rows.remade, warn)
+        renew(batches, directory, rows.remade, warn, plan.requested)
         manifest.write(directory, KIND, content(plan))
         samples = Samples(directory, warn)
         samples.tidy()
         kept = samples if keep_samples else None
-        state = (batches, kept, progress, retry_failed)
+        state = (batches, kept, progress, retry_failed, plan.requested)
         summary = _Sweep(plan, len(plan), *state).run(jobs)
         if plan.until:
             counts = needed(plan.until, directory)
@@ -91,6 +91,7 @@ class _Sweep:
         samples: Samples | None,
         progress: Progress,
         retry_failed: bool,
+        requested: tuple[str, ...],
         before: Summary | None = None,
     ) -> None:
         """``before`` is added to: of the runs that have led to these."""
@@ -98,7 +99,8 @@ class _Sweep:
         self._batches = batches
         self._samples = samples
         self._progress = progress
-        self._known = known(batches, retry_failed)
+        self._requested = requested
+        self._known = known(batches, retry_failed, requested)
         self._waiting: list[rows.Row] = []
         self._begun: set[str] = set()
         self._failed: set[str] = set()
@@ -109,7 +111,7 @@ class _Sweep:
     def run(self, jobs: int) -> Summary:
         flushed = time.monotonic()
         self._tell()
-        for finished in execute(self._missing(), lambda item: work(*item), jobs):
+        for finished in execute(self._missing(), lambda item: work(*item, self._requested), jobs):
             if finished is not None:
                 self._take(finished)
             if self._is_full() or time.monotonic() - flushed >= FLUSH:
@@ -164,7 +166,9 @@ class _Sweep:
         if not self._aliases:
             return
         self.summary.failed += sum(len(self._aliases.get(key, [])) for key in self._failed)
-        wanted = pl.col("key").is_in(list(self._aliases)) & (pl.col("metrics") == definitions())
+        wanted = pl.col("key").is_in(list(self._aliases)) & (
+            pl.col("metrics") == definitions(self._requested)
+        )
         own = [*rows.COMMON, *dict.fromkeys(m.name for m in metrics())]
         stored = self._batches.ask(
             lambda rows: rows.filter(wanted).unique(["key", "scope", "id"]).select(own).collect()

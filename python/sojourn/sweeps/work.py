@@ -41,12 +41,14 @@ def run_key(canonical: Document) -> str:
     return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
 
 
-def work(key: str, point: Point) -> Finished:
-    """Runs one point; whatever goes wrong is part of the result."""
+def work(key: str, point: Point, requested: tuple[str, ...] = ()) -> Finished:
+    """Runs one point; whatever goes wrong is part of the result. ``requested`` are metrics that are
+    computed though they need further runs.
+    """
     common: rows.Row = {
         "key": key,
         "engine": engine(),
-        "metrics": definitions(),
+        "metrics": definitions(requested),
         "point": rows.point_text(point.coordinates, point.replication),
         "replication": point.replication,
         "seed": point.canonical.get("seed"),
@@ -56,7 +58,7 @@ def work(key: str, point: Point) -> Finished:
         return Finished(rows.failure(common, point.coordinates, point.error))
     try:
         data, timing = simulate(point.canonical)
-        told = outcome(data)
+        told = outcome(data, requested)
     except (KeyboardInterrupt, SystemExit):
         raise
     except BaseException as error:  # a panic of the core is no Exception

@@ -93,7 +93,7 @@ def _jobs(request: Request, directory: Path) -> list[_Job]:
             path,
             text,
             plan(with_control(scenario, control)),
-            directory / "sweeps" / experiment.name / path / _folder(text),
+            directory / "sweeps" / experiment.name / _folder(path) / _folder(text),
         )
         for experiment in request.chosen()
         for path, scenario in experiment.cases(quick=request.quick)
@@ -134,17 +134,21 @@ def _gather(job: _Job, places: dict[tuple[str, str], Place], warn: Warn) -> None
 def _point(job: _Job, coordinates: Mapping[str, Any]) -> str:
     """The path, or the values of the grid."""
     told = [f"{table.short(axis, list(job.plan.grid))} = {v}" for axis, v in coordinates.items()]
-    return ", ".join([job.path] * bool(job.experiment.paths) + told) or "default"
+    return ", ".join([job.path] * job.experiment.has_parts + told) or "default"
 
 
 def _values(rows: pl.DataFrame, measure: Measure, replications: int) -> Values:
-    """By replication, NaN where undefined; of flows and groups those under test."""
+    """By replication, NaN where undefined; of flows and groups those under test, and of harm the
+    groups that suffer it.
+    """
     scope, name = measure
     mine = rows.filter(pl.col("scope") == scope)
     if scope == "flow":
         mine = mine.filter(pl.col("label") == TESTED)
     if scope == "group":
-        mine = mine.filter(pl.col("id") == f"label:{TESTED}")
+        tested = pl.col("id") == f"label:{TESTED}"
+        others = pl.col("id").str.starts_with("label:") & ~tested
+        mine = mine.filter(others if name.startswith("group_harm_") else tested)
     means = mine.group_by("replication").agg(pl.col(name).cast(pl.Float64).mean())
     values = np.full(replications, np.nan)
     values[means["replication"].to_numpy()] = means[name].fill_null(np.nan).to_numpy()

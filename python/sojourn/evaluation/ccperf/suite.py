@@ -14,9 +14,11 @@ from sojourn.scenario import Document, Scenario, read, validated
 TESTED = "tested"
 _FOLDER = "experiments/ccperf"
 _STATIC = ("default", "india-aws", "korea-china", "california-mexico", "winds")
+_PARAMETERS = ("rate", "delay", "loss")
 _TRACED = ("nepal-aws", "mexico-cellular", "brazil-cellular")
 
-#: Scope and name of what is judged, for flows as the mean over those under test.
+#: Scope and name of what is judged, for flows as the mean over those under test; harm is that done
+#: to the other flows.
 Measure = tuple[str, str]
 _ONE: tuple[Measure, ...] = (
     ("flow", "mean_throughput_l4"),
@@ -33,32 +35,73 @@ _SHARING: tuple[Measure, ...] = (
     ("link", "mean_qdisc_delay_l2"),
     ("link", "total_qdisc_drops_l2"),
 )
-_BESIDE: tuple[Measure, ...] = (("group", "throughput_share_l4"), *_ONE)
-_RESPONSE: tuple[Measure, ...] = (("net", "mean_response_time_l4"), *_ONE)
+_HARM: tuple[Measure, ...] = (
+    ("group", "group_harm_throughput_l4"),
+    ("group", "group_harm_delay_l4"),
+)
+_BESIDE: tuple[Measure, ...] = (("group", "throughput_share_l4"), *_HARM, *_ONE)
+# The queue is looked at itself: a propagation delay that changes is no queueing delay.
+_RESPONSE: tuple[Measure, ...] = (
+    ("net", "mean_response_time_l4"),
+    *(measure for measure in _ONE if measure[1] != "mean_est_qdelay_l4"),
+    ("link", "mean_qdisc_delay_l2"),
+)
 
 
 @dataclass(frozen=True)
 class Experiment:
-    """One file of the suite."""
+    """One of the suite: a file, or one for each parameter of the network that changes."""
 
     name: str
     title: str
     measures: Sequence[Measure]
     #: The paths it runs over, the first one only if quick; its own network if none.
     paths: Sequence[str] = ()
+    #: What changes of the network, a file for each.
+    parameters: Sequence[str] = ()
+    #: Numbers of flows, half of them (rounded down) under test; the first and the last if quick.
+    flows: Sequence[int] = ()
+
+    @property
+    def has_parts(self) -> bool:
+        """Whether there is more than one case."""
+        return bool(self.paths or self.parameters or self.flows)
 
     def cases(self, *, quick: bool) -> Iterator[tuple[str, Scenario]]:
-        """The paths and the scenario over each. Quick keeps the first path, and the first and the
+        """The name and the scenario of each. Quick keeps the first path, and the first and the
         last value of the grid.
         """
-        document = read(data.path(f"{_FOLDER}/{self.name}.toml"))
-        if quick:
+        for part, document in self._parts(quick=quick):
             grid = document["sweep"].get("grid", {})
-            document["sweep"]["grid"] = {
-                axis: values[:: max(1, len(values) - 1)] for axis, values in grid.items()
-            }
-        for path in (self.paths[:1] if quick else self.paths) or ("default",):
-            yield path, validated(_over(document, path) if self.paths else document)
+            if quick:
+                document["sweep"]["grid"] = {axis: _ends(values) for axis, values in grid.items()}
+            yield part, validated(document)
+
+    def _parts(self, *, quick: bool) -> Iterator[tuple[str, Document]]:
+        for parameter in self.parameters:
+            yield parameter, _read(f"{self.name}-{parameter}")
+        for path in self.paths[:1] if quick else self.paths:
+            yield path, _over(_read(self.name), path)
+        for count in _ends(self.flows) if quick else self.flows:
+            yield f"k = {count}", _shared(_read(self.name), count)
+        if not self.has_parts:
+            yield "default", _read(self.name)
+
+
+def _read(name: str) -> Document:
+    return read(data.path(f"{_FOLDER}/{name}.toml"))
+
+
+def _ends(values: Sequence[Any]) -> Sequence[Any]:
+    """The first and the last."""
+    return values[:: max(1, len(values) - 1)]
+
+
+def _shared(document: Document, count: int) -> Document:
+    """So many flows, half of them (rounded down) under test."""
+    for flow in document["flows"]:
+        flow["count"] = count // 2 if flow["label"] == TESTED else count - count // 2
+    return document
 
 
 def _over(document: Document, path: str) -> Document:
@@ -93,14 +136,19 @@ SUITE = (
         "Flows of different base RTTs",
         (("net", "rtt_fairness_slope_l4"), *_SHARING),
     ),
-    Experiment("step", "A rate that steps up or down", _RESPONSE),
-    Experiment("pulse-wave", "A rate that alternates", _RESPONSE),
+    Experiment(
+        "step", "A rate, delay or loss that steps up or down", _RESPONSE, parameters=_PARAMETERS
+    ),
+    Experiment(
+        "pulse-wave", "A rate, delay or loss that alternates", _RESPONSE, parameters=_PARAMETERS
+    ),
     Experiment("replayed-trace", "A rate replayed from a trace", _ONE, _TRACED),
     Experiment("random-walk", "A rate that walks at random", _ONE),
     Experiment(
         "friendliness",
-        "Beside as many Cubic flows",
-        (("group", "throughput_share_l4"), *_SHARING),
+        "Beside Cubic flows",
+        (("group", "throughput_share_l4"), *_HARM, *_SHARING),
+        flows=range(2, 17),
     ),
     Experiment("on-off", "Beside TCP that comes and goes", _BESIDE),
     Experiment("udp", "Beside UDP", _BESIDE),

@@ -48,7 +48,9 @@ def of_metric(source: Source, name: str) -> Values:
         raise ScenarioError(f"--y: {unknown('metric', name, _names())} (allowed: {forms})")
     rows = source.of_scope(scopes[0])
     if name not in rows.columns or not rows[name].count():
-        raise ScenarioError(f"--y {name}: {source.directory} has no values of it")
+        further = any(m.on_request for m in metrics() if m.name == name)
+        hint = f'; it takes further runs: sweep with metrics = ["{name}"]' if further else ""
+        raise ScenarioError(f"--y {name}: {source.directory} has no values of it{hint}")
     members = [c for c in MEMBERS if c in rows.columns]
     chosen = rows.select(*_run(source), *members, pl.col(name).cast(pl.Float64).alias("value"))
     return Values(chosen.drop_nulls("value"), words.of_metric(name))
