@@ -127,6 +127,10 @@ def test_the_command_writes_scores_and_a_page(sojourn: Command, tmp_path: Path) 
     assert "Where it is worse" in page
     again = sojourn("evaluate", "reno", *options)
     assert again.returncode == 0
+    (tmp_path / "out" / "report.html").unlink()
+    reported = sojourn("report", "out")
+    assert reported.returncode == 0, reported.stderr
+    assert (tmp_path / "out" / "report.html").read_text(encoding="utf-8") == page
 
 
 @pytest.mark.parametrize(

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 import polars as pl
 
 from sojourn.figures.chart import PALETTE, Chart, Forest, Panel
+from sojourn.figures.plots import words
 
 #: So many differences are drawn.
 MOST = 30
@@ -42,7 +44,27 @@ def chart(differences: pl.DataFrame, a: str, b: str) -> Chart | None:
 
 
 def _names(shown: pl.DataFrame) -> Sequence[str]:
-    """Metric, member and, where there are several, point."""
+    """Quantity, member and, where there are several, point; the metric's own name where another
+    one is called the same.
+    """
     several = shown["point"].n_unique() > 1
-    parts = ["metric", "scope", "id", *(["point"] if several else [])]
-    return [" ".join(filter(None, row)) for row in shown.select(parts).iter_rows()]
+    columns = ("metric", "scope", "id", "point")
+    rows = list(shown.select(columns).iter_rows())
+    called = {metric: _quantity(metric) for metric, *_ in rows}
+    counts = Counter(called.values())
+    names = []
+    for metric, scope, identity, point in rows:
+        name = called[metric] if counts[called[metric]] == 1 else f"{called[metric]} ({metric})"
+        names.append(", ".join(filter(None, [name + _of(scope, identity), point * several])))
+    return names
+
+
+def _quantity(metric: str) -> str:
+    return words.of_metric(metric).partition(" (")[0]
+
+
+def _of(scope: str, identity: str) -> str:
+    """Whose it is, in words."""
+    if scope == "group":
+        return f" of {words.of_value(identity.partition(':')[2] or identity)} flows"
+    return "" if scope == "net" else f" of {scope} {identity}"

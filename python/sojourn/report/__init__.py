@@ -11,12 +11,21 @@ from sojourn.report.page import Page, write
 from sojourn.store import manifest
 from sojourn.store.place import UNFINISHED
 
+
+def _evaluation(directory: Path) -> Page:
+    """Imported only here: the statistics it needs take long to import."""
+    from sojourn.report import evaluation
+
+    return evaluation.of_directory(directory)
+
+
 #: What makes the page of each kind of directory.
 PAGES: dict[str, Callable[[Path], Page]] = {
     "run": run.page,
     "reproduction": reproduction.page,
     "sweep": over_sweep.page,
     "comparison": comparison.page,
+    "evaluation": _evaluation,
 }
 FILE = "report.html"
 

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 
 import numpy as np
 
-from sojourn.evaluation.ccperf.run import Place, Request
-from sojourn.evaluation.ccperf.scores import MARGIN, Score
+from sojourn.evaluation.ccperf.run import Place, Request, stored
+from sojourn.evaluation.ccperf.scores import MARGIN, Score, scores
 from sojourn.figures.pareto import pareto
 from sojourn.figures.plots import words
 from sojourn.metrics.registry import Values
 from sojourn.numbers import number
 from sojourn.report.page import Page, Section, picture
 from sojourn.statistics import Verdict
+from sojourn.store import manifest
+from sojourn.store.batches import tell
 from sojourn.table import Table
 
 _VERDICTS: tuple[Verdict, ...] = ("better", "worse", "different", "same", "unsure")
@@ -22,6 +25,15 @@ _MOST_TOLD = 25
 #: More controls than this are not named in a sentence.
 _MOST_NAMED = 4
 _PARETO = ("single-flow", "replayed-trace")
+
+
+def of_directory(directory: Path) -> Page:
+    """The page of an evaluation's directory."""
+    content = manifest.read(directory)
+    told = (content["controls"], content["against"], content["quick"], list(content["suite"]))
+    request = Request(*told)
+    places = stored(request, directory, tell)
+    return page(request, places, scores(places, request))
 
 
 def page(request: Request, places: Sequence[Place], found: Sequence[Score]) -> Page:
@@ -49,7 +61,7 @@ _TOLD = (
     "Mean over replications with its 95 % confidence interval, and the other control's mean. A "
     "verdict is by permutation tests paired by seed, with Holm's correction over all comparisons "
     f"of a control; same: within {100 * MARGIN:g} % by two one-sided tests; unsure: these runs do "
-    "not tell; different: changed, but neither direction is better."
+    "not tell; different: changed, but neither direction is better. Harm is what the others lose."
 )
 
 

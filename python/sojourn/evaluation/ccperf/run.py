@@ -84,6 +84,14 @@ def evaluate(
     return list(places.values())
 
 
+def stored(request: Request, directory: Path, warn: Warn) -> list[Place]:
+    """Every point of a directory with its values; runs nothing."""
+    places: dict[tuple[str, str], Place] = {}
+    for job in _jobs(request, directory):
+        _gather(job, places, warn)
+    return list(places.values())
+
+
 def _jobs(request: Request, directory: Path) -> list[_Job]:
     """Every sweep, checked before the first run."""
     controls = {text: _control(text) for text in request.every}
