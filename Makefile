@@ -39,7 +39,7 @@ demo: setup  ## Reproduce CCPerf's Cubic-friendliness experiment and write its r
 	@echo "The report is at $(CURDIR)/results/ccperf/report.html"
 
 test: setup  ## Run the tests of the core and of the package
-	cargo test --workspace --exclude sojourn-py
+	cargo test --workspace --exclude sojourn-py --exclude sojourn-python --exclude own-control
 	cargo run --quiet -p sojourn-core --example step -- crates/sojourn-core/src/scenario/example.toml \
 	    > /dev/null
 	$(BIN)/pytest
@@ -55,8 +55,8 @@ test-queue:  ## Test one queue discipline and the conformance of all: make test-
 	cargo test --quiet -p sojourn-core --lib -- queue::$(MODULE)::
 	cargo test --quiet -p sojourn-core --test all -- queue_conformance::
 
-test-guides: setup  ## Scaffold one of each kind as the guides say, build it, run its conformance
-	$(BIN)/pytest tests/guides.py
+test-guides: setup  ## Scaffold one of each kind as the guides say, build it; build a program of its own
+	$(BIN)/pytest tests/guides.py tests/own_program.py
 
 check: setup  ## Formatters, linters and types
 	git ls-files '*.rs' | xargs rustfmt --edition 2024 --check

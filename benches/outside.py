@@ -13,7 +13,7 @@ from sojourn.executors import processes
 from sojourn.outside import inside
 from sojourn.scenario import load
 
-AIMD = Path(__file__).parents[1] / "tests" / "controls" / "aimd.py"
+AIMD = Path(__file__).parents[1] / "examples" / "own-control-python" / "aimd.py"
 
 
 def measure(cca: object) -> float:

@@ -17,7 +17,7 @@ from sojourn.conformance.measure import COLUMNS, rows
 from sojourn.conformance.subjects import chosen
 from sojourn.errors import RunError
 
-AIMD = ROOT / "tests" / "controls" / "aimd.py"
+AIMD = ROOT / "examples" / "own-control-python" / "aimd.py"
 
 
 class Stubborn(Control):

@@ -94,7 +94,7 @@ def test_the_same_law_in_python_c_and_cpp_makes_the_same_run(tmp_path: Path) -> 
     examples = ROOT / "examples"
     c = build(examples / "own-control-c" / "aimd.c", tmp_path / "c.so")
     cpp = build(examples / "own-control-cpp" / "aimd.cpp", tmp_path / "cpp.so")
-    python = ROOT / "tests" / "controls" / "aimd.py"
+    python = ROOT / "examples" / "own-control-python" / "aimd.py"
     tables = [f'{{ kind = "library", path = "{library}" }}' for library in (c, cpp)]
     tables.append(f'{{ kind = "python", path = "{python}", class = "Aimd" }}')
     first, *others = [package.run(HARD.replace("CONTROL", t)).data.tables for t in tables]
@@ -134,3 +134,10 @@ def test_a_library_built_anew_is_another_run(crashing: Path) -> None:
     assert run_key(load(crashing).canonical) == before
     build(crashing.with_name("bad.c"), crashing.with_name("libbad.so"), "-DWINDOW=20")
     assert run_key(load(crashing).canonical) != before
+
+
+def test_it_says_what_feedback_it_needs(crashing: Path) -> None:
+    source = crashing.with_name("bad.c")
+    source.write_text(CRASHING.replace("    .create", "    .ecn = SOJOURN_ECN_L4S, .create"))
+    build(source, crashing.with_name("libbad.so"), "-DWINDOW=10")
+    assert load(crashing).canonical["flows"][0]["ecn"] == "l4s"

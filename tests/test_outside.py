@@ -33,8 +33,8 @@ BAD = TWO_FLOWS.replace('cca = "reno"', f"cca = {FAULTY}")
 @pytest.fixture
 def here(tmp_path: Path) -> Path:
     """A directory with the controls of the tests and scenarios that name them."""
-    for control in (ROOT / "tests" / "controls").glob("*.py"):
-        shutil.copy(control, tmp_path)
+    shutil.copy(ROOT / "tests" / "controls" / "faulty.py", tmp_path)
+    shutil.copy(ROOT / "examples" / "own-control-python" / "aimd.py", tmp_path)
     (tmp_path / "mine.toml").write_text(MINE)
     (tmp_path / "bad.toml").write_text(BAD)
     return tmp_path
@@ -102,6 +102,16 @@ def test_a_division_by_zero_in_one_cell_of_a_hundred(here: Path, sojourn: Comman
     assert "_ = 1 / 0" in error
     [(point, told)] = package.open(here / "out").failures
     assert (json.loads(point)[0], told) == ({"flows.0.cca.at": 3.0}, error)
+
+
+def test_one_that_does_not_begin_has_failed_at_the_beginning(here: Path, sojourn: Command) -> None:
+    with (here / "bad.toml").open("a") as file:
+        file.write('\n[sweep.grid]\n"flows.0.cca.mode" = ["init", "nan"]\n')
+    assert sojourn("sweep", "bad.toml", "--out", "out").returncode == 1
+    failed = package.open(here / "out").runs.sort("failed_at")
+    assert failed["failed_at"][0] == 0.0
+    assert failed["failed_at"][1] > 0.0
+    assert "Faulty.__init__ raised ZeroDivisionError" in failed["error"][0]
 
 
 def processes_naming(word: str) -> list[str]:
@@ -244,3 +254,42 @@ def test_processes_execute_as_threads_do() -> None:
     assert sorted(n for n in done if n is not None) == [0, 1, 2, 3, 4]
     with pytest.raises(RunError, match="TypeError"):
         list(processes.execute(["x"], abs, 1))
+
+
+class Marked(Mine):
+    """Needs the marks of L4S."""
+
+    ECN = "l4s"
+
+
+def test_a_control_says_what_feedback_it_needs() -> None:
+    document = mapping()
+    document["flows"][0]["cca"] = Marked
+    assert load(document).canonical["flows"][0]["ecn"] == "l4s"
+    assert load(mapping()).canonical["flows"][0]["ecn"] == "off"
+    document["flows"][0]["ecn"] = "classic"
+    assert "flows.0.ecn: classic given; allowed: accurate" in refusal(document)
+
+
+def test_a_copy_elsewhere_is_the_same_run(
+    here: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    for name in ("mine.toml", "aimd.py"):
+        shutil.copy(here / name, elsewhere)
+    keys = [run_key(load(place / "mine.toml").canonical) for place in (here, elsewhere)]
+    assert keys[0] == keys[1]
+
+
+def test_a_version_is_compared_with_another(here: Path, sojourn: Command) -> None:
+    options = ("--no-figures", "--seeds", "3")
+    assert sojourn("run", "mine.toml", *options, "--out", "a").returncode == 0
+    text = (here / "aimd.py").read_text()
+    (here / "aimd.py").write_text(text.replace("self.cwnd // 2", "self.cwnd // 4"))
+    assert (here / "aimd.py").read_text() != text
+    assert sojourn("run", "mine.toml", *options, "--out", "b").returncode == 0
+    told = sojourn("compare", "a", "b", "--format", "json")
+    assert told.returncode == 0, told.stderr
+    verdicts = {row["verdict"] for row in json.loads(told.stdout)}
+    assert verdicts <= {"better", "worse", "same", "different", "unsure"}
+    assert verdicts - {"same"}

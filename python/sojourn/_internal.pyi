@@ -6,6 +6,7 @@ from typing import Any, final
 
 __all__ = [
     "CALLBACKS",
+    "PROGRAM",
     "Ack",
     "Decision",
     "Event",
@@ -39,6 +40,8 @@ class ScenarioError(ValueError):
     #: What was given and what is allowed, without the field.
     message: str
 
+#: The program whose own module this is, if it is one with members of its own.
+PROGRAM: Path | None
 #: The names of a control's callbacks by their numbers in a worker's note.
 CALLBACKS: list[str]
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from sojourn._internal import Ack, Decision, Event, Init, Lost, RateSample, Sent
 from sojourn.conformance import conformance
@@ -43,9 +43,14 @@ class Control:
     ``Params`` within it: of type ``bool``, ``int``, ``float``, ``str`` or ``Literal``, with
     defaults. What ``Params.__post_init__`` raises as ``ValueError`` refuses the scenario.
 
+    ``ECN`` is the feedback that it needs, as a flow's ``ecn`` says it (``"classic"``, ``"l4s"``,
+    ...): flows that do not say theirs then have it.
+
     A control sees what a real sender does. It must be deterministic: for random draws there is
     ``random.Random(init.seed)``.
     """
+
+    ECN: ClassVar[str] = "off"
 
     def __init__(self, params: Any, init: Init) -> None:
         """For a new connection; ``params`` is a ``Params``, ``None`` if the class has none."""

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from sojourn import _internal
+from sojourn.errors import RunError, ScenarioError
 from sojourn.executors import processes
 from sojourn.metrics import RunData
 from sojourn.metrics.samples import Alone
@@ -75,7 +76,10 @@ def _core(canonical: Document, progress: Progress | None, record: Add | None) ->
     if not outside:
         return _internal.run(text, progress, record)
     classes = given.pickled(str(table["digest"]) for table in outside)
-    return processes.call(inside.run, text, classes, progress=progress, record=record)
+    try:
+        return processes.call(inside.run, text, classes, progress=progress, record=record)
+    except ScenarioError as error:  # of a scenario that was accepted: its control did not begin
+        raise RunError(str(error), 0.0) from None
 
 
 def alone(canonical: Document) -> Alone:

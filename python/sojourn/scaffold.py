@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -116,7 +117,7 @@ KINDS: Mapping[str, Kind] = {
 }
 
 
-#: Kinds in other languages than their own, all of which go to the working directory.
+#: Kinds that go to the working directory, not into Sojourn; a crate of one's own outside it.
 OTHERS: Mapping[tuple[str, str], Kind] = {
     ("cca", "python"): Kind(
         {
@@ -138,6 +139,19 @@ OTHERS: Mapping[tuple[str, str], Kind] = {
         (),
         "make, sojourn run {name}.toml, and its tests: pytest test_{module}.py",
     ),
+    ("cca", "rust"): Kind(
+        {
+            "NAME/Cargo.toml": "crate_cargo.toml.in",
+            "NAME/.cargo/config.toml": "crate_config.toml.in",
+            "NAME/build.rs": "crate_build.rs.in",
+            "NAME/src/main.rs": "crate_main.rs.in",
+            "NAME/src/MODULE.rs": "crate_cca.rs.in",
+            "NAME/NAME.toml": "crate_scenario.toml.in",
+        },
+        (),
+        "cd {name}, cargo build --release, target/release/{name} run {name}.toml, and its tests: "
+        "cargo test",
+    ),
 }
 
 
@@ -153,6 +167,8 @@ class Made:
 def new(kind: str, name: str, language: str | None, root: Path | None, here: Path) -> Made:
     """Adds ``name`` to the checkout at ``root`` (none: outside one), scenarios to ``here``.
 
+    A control in a language that is named goes to ``here``, one in Rust if that is not in ``root``.
+
     Raises:
         ScenarioError: if the name, its language or its place will not do.
 
@@ -160,15 +176,19 @@ def new(kind: str, name: str, language: str | None, root: Path | None, here: Pat
     known = KINDS[kind]
     if not _NAME.fullmatch(name):
         raise ScenarioError(f"NAME: {name!r} given; expected words in lower case joined by hyphens")
-    if language and (kind, language) in OTHERS:
+    inside = root is not None and here.resolve().is_relative_to(root)
+    if language and (kind, language) in OTHERS and not (language == known.language and inside):
+        if language == known.language and root is None:
+            raise ScenarioError("--language: rust given; needs a checkout of Sojourn to build with")
         other = OTHERS[kind, language]
-        return _write(here, name, other.files, (), other.after)
+        return _write(here, name, other.files, (), other.after, root)
     if language not in (None, known.language):
         raise ScenarioError(f"--language: {language} given; {kind} is written in {known.language}")
     files, lines, after = known.files, known.lines, known.after
     if root is None:
         if known.outside is None:
-            languages = [f"--language {other}" for of, other in OTHERS if of == kind]
+            others = (other for of, other in OTHERS if of == kind and other != known.language)
+            languages = [f"--language {other}" for other in others]
             instead = f"; otherwise: {' or '.join(languages)}" if languages else ""
             raise ScenarioError(
                 f"{kind}: needs a checkout of Sojourn, because it is compiled in{instead}"
@@ -179,22 +199,29 @@ def new(kind: str, name: str, language: str | None, root: Path | None, here: Pat
 
 
 def _write(
-    base: Path, name: str, files: Mapping[str, str], lines: Sequence[Line], after: str
+    base: Path,
+    name: str,
+    files: Mapping[str, str],
+    lines: Sequence[Line],
+    after: str,
+    root: Path | None = None,
 ) -> Made:
     """All or nothing: every text is made before the first is written."""
-    written = {base / _filled(path, name): _template(t, name) for path, t in files.items()}
+    written = {base / _filled(path, name): _template(t, name, root) for path, t in files.items()}
     for path in written:
         if path.exists():
             raise ScenarioError(f"NAME: {name!r} given, but {path} exists")
     changed = {base / line.path: _with(base / line.path, line, name) for line in lines}
     for path, text in {**written, **changed}.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
     after = after.format(name=name, module=name.replace("-", "_"))
     return Made(list(written), list(changed), after)
 
 
-def _template(template: str, name: str) -> str:
-    return _filled((_TEMPLATES / template).read_text(encoding="utf-8"), name)
+def _template(template: str, name: str, root: Path | None) -> str:
+    text = _filled((_TEMPLATES / template).read_text(encoding="utf-8"), name)
+    return text.replace("CHECKOUT", str(root)).replace('"PYTHON"', f'"{sys.executable}"')
 
 
 def _filled(text: str, name: str) -> str:

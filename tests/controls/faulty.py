@@ -10,12 +10,16 @@ from aimd import Aimd
 class Faulty(Aimd):
     @dataclass
     class Params:
-        mode: Literal["raise", "nan", "zero", "huge", "text", "hang", "crash", "leak"] = "raise"
+        mode: Literal["init", "raise", "nan", "zero", "huge", "text", "hang", "crash", "leak"] = (
+            "raise"
+        )
         at: float = 0.2
 
     def __init__(self, params: Params, init) -> None:
         super().__init__(None, init)
         self.params = params
+        if params.mode == "init":
+            _ = 1 / 0
 
     def on_ack(self, now, ack) -> None:
         super().on_ack(now, ack)

@@ -85,6 +85,7 @@ pub struct RawControl {
     pub abi: u32,
     pub size: u32,
     pub param_count: u32,
+    pub ecn: u32,
     pub params: *const RawParam,
     pub create: Option<unsafe extern "C" fn(*const RawInit, *const f64) -> *mut c_void>,
     pub destroy: Option<unsafe extern "C" fn(*mut c_void)>,

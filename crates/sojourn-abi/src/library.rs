@@ -8,9 +8,11 @@ use serde_json::{Map, Value};
 use sojourn_core::error::FieldError;
 
 use crate::abi::{ABI, RawControl, RawParam, SYMBOL};
+use sojourn_core::cc::EcnMode;
+use sojourn_core::cc::outside::NEEDS_ECN;
 
 /// Keys of a control's table that are not its parameters.
-const KEYS: [&str; 3] = ["path", "digest", "abi"];
+const KEYS: [&str; 4] = ["path", "digest", "abi", NEEDS_ECN];
 
 /// The description of the control in a library, which stays loaded for the life of the process.
 ///
@@ -55,6 +57,10 @@ fn check(control: &RawControl) -> Result<(), String> {
     ];
     match required.iter().find(|(_, given)| !given) {
         Some((name, _)) => Err(format!("its description has no {name}")),
+        None if control.ecn as usize >= EcnMode::NAMES.len() => {
+            let most = EcnMode::NAMES.len() - 1;
+            Err(format!("its description has ecn {}; allowed: 0 to {most}", control.ecn))
+        }
         None => Ok(()),
     }
 }
@@ -72,6 +78,10 @@ pub fn canonical(table: &Map<String, Value>) -> Result<Value, FieldError> {
         }
     }
     made.insert("abi".to_owned(), ABI.into());
+    // As the header numbers them: no feedback is what goes without saying.
+    if let Some(needed) = EcnMode::NAMES.get(control.ecn as usize).filter(|_| control.ecn > 0) {
+        made.insert(NEEDS_ECN.to_owned(), (*needed).into());
+    }
     for (name, value) in parameters(control, table)? {
         let whole = value.fract() == 0.0 && value.abs() < 9e15;
         made.insert(name, if whole { (value as i64).into() } else { value.into() });

@@ -97,7 +97,7 @@ def main() -> None:
     status = 0
     try:
         with printed():
-            status = cli.main(standalone_mode=False) or 0
+            status = cli.main(prog_name=_program(), standalone_mode=False) or 0
     except click.ClickException as error:
         error.show()
         status = error.exit_code
@@ -113,6 +113,12 @@ def main() -> None:
         message = f"internal error: {type(error).__name__}: {error}"
         status = _complain(f"{message} (SOJOURN_DEBUG=1 shows where)", FAILURE)
     sys.exit(status)
+
+
+def _program() -> str:
+    from sojourn import _internal
+
+    return _internal.PROGRAM.name if _internal.PROGRAM else "sojourn"
 
 
 def _warn(

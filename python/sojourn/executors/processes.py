@@ -99,7 +99,7 @@ class _Worker:
         arguments = [str(theirs.fileno()), str(self._note)]
         with _starting:  # else another worker inherits this one's pipe
             self._process = subprocess.Popen(
-                [sys.executable, "-P", "-c", command, *arguments],
+                [_internal.PROGRAM or sys.executable, "-P", "-c", command, *arguments],
                 stdin=subprocess.DEVNULL,
                 stdout=2,  # what a control prints is no result
                 pass_fds=[theirs.fileno()],

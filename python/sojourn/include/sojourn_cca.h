@@ -135,11 +135,23 @@ struct sojourn_param {
 /* How `observe` tells a name and a value. */
 typedef void (*sojourn_tell)(void *out, const char *name, double value);
 
+/* ECN feedback that a control may need; flows that do not say theirs then have it. */
+enum sojourn_ecn {
+    SOJOURN_ECN_OFF = 0,
+    SOJOURN_ECN_CLASSIC = 1,  /* RFC 3168 */
+    SOJOURN_ECN_ACCURATE = 2, /* AccECN, RFC 9768 */
+    SOJOURN_ECN_DCTCP = 3,    /* RFC 8257 */
+    SOJOURN_ECN_DCTCP_SCE = 4,
+    SOJOURN_ECN_SCE = 5,
+    SOJOURN_ECN_L4S = 6       /* RFC 9331 */
+};
+
 /* A description of a control. Callbacks up to `decide` are required, the others may be null. */
 struct sojourn_control {
     uint32_t abi;  /* SOJOURN_CCA_ABI */
     uint32_t size; /* sizeof(struct sojourn_control) */
     uint32_t param_count;
+    uint32_t ecn;  /* enum sojourn_ecn: the feedback that the control needs, 0 for none */
     const struct sojourn_param *params;
     /* `params` are the values in the order of the description; null refuses. */
     void *(*create)(const struct sojourn_init *init, const double *params);

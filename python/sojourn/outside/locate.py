@@ -38,6 +38,18 @@ def _absolute(base: Path, path: str) -> str:
     return str((base / path).resolve())
 
 
+def placeless(node: Any) -> Any:
+    """A canonical form in which files whose content a digest tells are known by their names,
+    wherever they lie.
+    """
+    if isinstance(node, Mapping):
+        found = {key: placeless(child) for key, child in node.items()}
+        if "digest" in found and isinstance(found.get("path"), str):
+            found["path"] = Path(found["path"]).name
+        return found
+    return [placeless(child) for child in node] if isinstance(node, list) else node
+
+
 def controls(canonical: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """The tables of a canonical scenario's controls from outside."""
     tables = (flow.get("cca") or {} for flow in canonical["flows"])

@@ -19,7 +19,8 @@ from sojourn.outside import given, params, sources
 
 _REQUIRED = ("on_ack", "on_congestion", "decision")
 #: Keys of a control's table that are not its parameters.
-KEYS = ("path", "class", "digest", "interpreter")
+KEYS = ("path", "class", "digest", "interpreter", "needs_ecn")
+_ECN = ("off", "classic", "accurate", "dctcp", "dctcp-sce", "sce", "l4s")
 
 
 def interpreter() -> str:
@@ -34,12 +35,17 @@ def described(table: Mapping[str, Any]) -> dict[str, Any]:
         ScenarioError: naming the key, what was given and what is allowed.
 
     """
-    values = params.plain(_read_params(table, _class(table)))
+    control = _class(table)
+    values = params.plain(_read_params(table, control))
     for name in values:
         if name in KEYS:
             raise refused("class", f"its Params has a field {name!r}, which the table needs itself")
-    own = {key: table[key] for key in KEYS if key in table}
-    return own | values | {"interpreter": interpreter()}
+    own = {key: table[key] for key in KEYS[:3] if key in table}
+    needed = getattr(control, "ECN", "off")
+    if needed not in _ECN:
+        raise refused("class", f"its ECN: {unknown('ECN feedback', str(needed), _ECN)}")
+    needs = {} if needed == "off" else {"needs_ecn": needed}
+    return own | values | {"interpreter": interpreter()} | needs
 
 
 def controls(path: str, digest: str) -> list[str]:

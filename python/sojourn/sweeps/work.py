@@ -11,6 +11,7 @@ import polars as pl
 from sojourn.build import definitions, engine
 from sojourn.engine import simulate
 from sojourn.errors import RunError, ScenarioError
+from sojourn.outside.locate import placeless
 from sojourn.scenario import Document
 from sojourn.store import rows
 from sojourn.store.renew import outcome
@@ -33,11 +34,11 @@ class Finished:
 
 
 def run_key(canonical: Document) -> str:
-    """Identifies a run: its scenario but for the name and what it records, seed included, and what
-    simulates it.
+    """Identifies a run: its scenario but for the name, what it records and where its files lie,
+    seed included, and what simulates it.
     """
     told = {name: value for name, value in canonical.items() if name not in ("name", "record")}
-    text = json.dumps(told, sort_keys=True) + engine()
+    text = json.dumps(placeless(told), sort_keys=True) + engine()
     return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
 
 

@@ -1,6 +1,7 @@
 //! The examples in C and C++, and the same law in Rust, make the same runs (`tests/test_library.py`
 //! adds Python); what is wrong with a library is told.
 
+#[path = "../../../../examples/own-control/src/aimd.rs"]
 mod aimd;
 
 use std::path::{Path, PathBuf};

@@ -1,12 +1,25 @@
 //! What a control from outside the tree must keep to: its decisions are checked at the border, so
 //! that a mistake in it ends its run with a message and not in nonsense.
 
-use super::Decision;
+use std::str::FromStr;
+
+use super::{CcaFacts, Decision, EcnMode};
 use crate::spec::limits::{FASTEST, MOST_PACKETS};
 use crate::units::Rate;
+use serde_json::{Map, Value};
 
 /// Segments that may be sent back to back.
 const LONGEST_BURST: u32 = 1_000_000;
+
+/// Key of a canonical table with the ECN feedback that the control in it needs: of one from outside
+/// its own code says that.
+pub const NEEDS_ECN: &str = "needs_ecn";
+
+/// The ECN feedback that a control with these parameters needs.
+pub fn needed_ecn(facts: &CcaFacts, params: &Map<String, Value>) -> EcnMode {
+    let said = params.get(NEEDS_ECN).and_then(Value::as_str);
+    said.and_then(|name| EcnMode::from_str(name).ok()).unwrap_or(facts.ecn)
+}
 
 /// Whether a sender can follow a decision.
 ///
@@ -37,6 +50,15 @@ pub fn check(decision: &Decision) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_table_says_what_feedback_its_control_needs() {
+        let facts = CcaFacts { ecn: EcnMode::Off, follows_stack: false };
+        let said = Map::from_iter([(NEEDS_ECN.to_owned(), json!("l4s"))]);
+        assert_eq!(needed_ecn(&facts, &said), EcnMode::L4s);
+        assert_eq!(needed_ecn(&facts, &Map::new()), EcnMode::Off);
+    }
     use crate::cc::window::Window;
 
     #[test]

@@ -1,6 +1,7 @@
 //! The networks that controls are put through, and what is read off a run.
 
 use super::Subject;
+use crate::cc::outside::needed_ecn;
 use crate::error::Fault;
 use crate::record::Outcome;
 use crate::spec::{Cca, EcnMode};
@@ -25,7 +26,7 @@ pub struct Network {
 impl Network {
     /// One greedy flow of this control for `seconds`.
     pub fn new(control: &Subject, seconds: u32) -> Self {
-        let ecn = control.entry::<Cca>().facts.ecn;
+        let ecn = needed_ecn(&control.entry::<Cca>().facts, &control.params);
         let bottleneck = json!({ "rate": format!("{RATE} Mbit/s"), "queue": home_queue(ecn) });
         let flow = json!({ "cca": control.table(), "rtt": "40 ms" });
         Network {

@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use super::ScenarioSpec;
+use crate::cc::outside::needed_ecn;
 use crate::error::FieldError;
 use crate::registry::Catalogue;
 use crate::spec::{Cca, EcnMode, FlowSpec, Transport};
@@ -31,7 +32,7 @@ fn resolve_flow(flow: &mut FlowSpec, catalogue: &Catalogue) -> Result<(), FieldE
                 cca.params.insert("version".to_owned(), json!(flow.stack));
             }
             cca.resolve(catalogue).map_err(within)?;
-            required = facts.ecn;
+            required = needed_ecn(&facts, &cca.params);
         }
         (None, true) => {
             let message = "is missing; name a congestion control, such as \"reno\"";

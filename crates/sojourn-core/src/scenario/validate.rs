@@ -1,6 +1,7 @@
 //! What no single key can say: the order of times, what fits together, and limits on sizes.
 
 use super::{ScenarioSpec, rtt};
+use crate::cc::outside::needed_ecn;
 use crate::edge::link::LinkSpec;
 use crate::error::FieldError;
 use crate::quantity::{Bytes, Limit};
@@ -80,7 +81,8 @@ fn check_buffer(field: &str, size: BufferSize, mss: u32) -> Check {
 /// The flow's feedback must give its control what that needs.
 fn check_control(flow: &FlowSpec, catalogue: &Catalogue) -> Check {
     let (Some(cca), Some(ecn)) = (&flow.cca, flow.ecn) else { return Ok(()) };
-    let allowed: &[EcnMode] = match catalogue.find::<Cca>(&cca.kind)?.facts.ecn {
+    let facts = &catalogue.find::<Cca>(&cca.kind)?.facts;
+    let allowed: &[EcnMode] = match needed_ecn(facts, &cca.params) {
         EcnMode::Off => return Ok(()),
         EcnMode::Classic => &[EcnMode::Classic, EcnMode::Accurate, EcnMode::Dctcp, EcnMode::Sce],
         EcnMode::Sce => &[EcnMode::Sce],

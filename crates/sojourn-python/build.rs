@@ -22,6 +22,9 @@ fn main() {
     }
     let hash: String = digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
     println!("cargo::rustc-env=SOJOURN_ENGINE_BUILD={}-{hash}", env!("CARGO_PKG_VERSION"));
+    let python = pyo3_build_config::get();
+    println!("cargo::rustc-env=SOJOURN_PYTHON={}", python.executable().unwrap_or("python3"));
+    println!("cargo::rerun-if-env-changed=PYO3_PYTHON");
     println!("cargo::rerun-if-changed={}", core.join("src").display());
     println!("cargo::rerun-if-changed={}", core.join("Cargo.toml").display());
 }

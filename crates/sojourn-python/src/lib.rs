@@ -1,0 +1,143 @@
+//! The core for Python: text in, columns out, the GIL released in between; and the command line of
+//! programs that bring members of their own ([`command_line`]).
+
+mod conformance;
+mod control;
+mod error;
+mod live;
+mod program;
+mod record;
+mod run;
+
+use std::path::PathBuf;
+use std::sync::{Arc, LazyLock};
+
+use pyo3::prelude::*;
+use serde_json::Value;
+use sojourn_core::catalogue::to_json;
+use sojourn_core::registry::Catalogue;
+use sojourn_core::scenario::{Scenario, json_schema};
+use sojourn_core::spec;
+
+use error::scenario_error;
+pub use program::{Add, command_line};
+
+/// What scenarios are read with: Sojourn's own members, and those that bring their code along.
+static CATALOGUE: LazyLock<Arc<Catalogue>> = LazyLock::new(|| {
+    Arc::new(program::members().with(vec![control::entry(), control::library_entry()]))
+});
+
+/// Makes a module `sojourn._internal`.
+///
+/// # Errors
+/// If Python has no memory for it.
+pub fn fill(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    let py = module.py();
+    module.add("ScenarioError", error::class(py)?)?;
+    module.add_class::<control::values::Init>()?;
+    module.add_class::<control::values::Ack>()?;
+    module.add_class::<control::values::RateSample>()?;
+    module.add_class::<control::values::Event>()?;
+    module.add_class::<control::values::Sent>()?;
+    module.add_class::<control::values::Lost>()?;
+    module.add_class::<control::values::Decision>()?;
+    module.add("PROGRAM", program::path())?;
+    module.add("CALLBACKS", sojourn_abi::note::NAMES)?;
+    module.add_function(wrap_pyfunction!(describe_library, module)?)?;
+    module.add_function(wrap_pyfunction!(keep_note_in, module)?)?;
+    module.add_function(wrap_pyfunction!(end_with, module)?)?;
+    module.add_function(wrap_pyfunction!(toml_to_json, module)?)?;
+    module.add_function(wrap_pyfunction!(validate, module)?)?;
+    module.add_function(wrap_pyfunction!(base_rtts, module)?)?;
+    module.add_function(wrap_pyfunction!(quantity, module)?)?;
+    module.add_function(wrap_pyfunction!(schema, module)?)?;
+    module.add_function(wrap_pyfunction!(catalogue, module)?)?;
+    module.add_function(wrap_pyfunction!(engine_build, module)?)?;
+    module.add_function(wrap_pyfunction!(conformance::conformance_suites, module)?)?;
+    module.add_function(wrap_pyfunction!(conformance::conform, module)?)?;
+    module.add_function(wrap_pyfunction!(live::run_command, module)?)?;
+    module.add_function(wrap_pyfunction!(live::run_live, module)?)?;
+    module.add_function(wrap_pyfunction!(run::run, module)?)
+}
+
+/// The JSON equivalent of a scenario file.
+#[pyfunction]
+fn toml_to_json(py: Python<'_>, text: &str) -> PyResult<String> {
+    spec::toml_to_json(text).map(|value| value.to_string()).map_err(|e| scenario_error(py, &e))
+}
+
+/// The canonical form of a scenario, both in JSON, and what it leaves out that is seldom meant.
+#[pyfunction]
+fn validate(py: Python<'_>, scenario: &str) -> PyResult<(String, Vec<String>)> {
+    let scenario = parse(py, scenario)?;
+    let warnings = scenario.warnings().iter().map(ToString::to_string).collect();
+    Ok((scenario.to_json().to_string(), warnings))
+}
+
+/// A quantity as people write it: its number in the base unit, and that unit.
+#[pyfunction]
+fn quantity(text: &str) -> Option<(f64, &'static str)> {
+    sojourn_core::quantity::read(text)
+}
+
+/// The round-trip propagation delay of every flow of a scenario (JSON), in seconds.
+#[pyfunction]
+fn base_rtts(py: Python<'_>, scenario: &str) -> PyResult<Vec<f64>> {
+    let scenario = parse(py, scenario)?;
+    let plan = scenario.plan();
+    Ok((0..plan.routes.len()).map(|flow| plan.base_rtt(flow).as_secs_f64()).collect())
+}
+
+/// The JSON schema of scenario files.
+#[pyfunction]
+fn schema() -> String {
+    json_schema(&program::members()).to_string()
+}
+
+/// Every member of every open kind, in JSON.
+#[pyfunction]
+fn catalogue() -> String {
+    to_json(&program::members()).to_string()
+}
+
+/// Names what simulates by a hash: of the core's sources, or of a program with its own members.
+#[pyfunction]
+fn engine_build() -> &'static str {
+    program::build()
+}
+
+/// The table of a control in a shared library with every parameter filled in, both in JSON; runs
+/// the library's code.
+#[pyfunction]
+fn describe_library(py: Python<'_>, table: &str) -> PyResult<String> {
+    let table: Value = serde_json::from_str(table).unwrap_or_default();
+    let table = table.as_object().cloned().unwrap_or_default();
+    let described = sojourn_abi::library::canonical(&table);
+    described.map(|table| table.to_string()).map_err(|error| scenario_error(py, &error))
+}
+
+/// Keeps a note of the running callback of a control from outside in this file (`note.rs`).
+#[pyfunction]
+fn keep_note_in(path: PathBuf) -> PyResult<()> {
+    Ok(sojourn_abi::note::keep_in(&path)?)
+}
+
+/// Ends this process when its parent is another than `parent`, whatever else it is doing.
+#[pyfunction]
+fn end_with(parent: u32) {
+    std::thread::spawn(move || {
+        while std::os::unix::process::parent_id() == parent {
+            std::thread::sleep(std::time::Duration::from_secs(1));
+        }
+        std::process::abort();
+    });
+}
+
+/// Reads a scenario from JSON.
+fn parse(py: Python<'_>, text: &str) -> PyResult<Scenario> {
+    let value: Value = serde_json::from_str(text).map_err(|error| {
+        let message = format!("not valid JSON: {error}");
+        scenario_error(py, &sojourn_core::error::FieldError::new("", message))
+    })?;
+    Scenario::read(&value, Arc::clone(&CATALOGUE)).map_err(|error| scenario_error(py, &error))
+}

@@ -1,0 +1,83 @@
+//! Programs that bring members of their own: each is the `sojourn` command line with these as well.
+//!
+//! The program is the Python that it was built for, in which the module `sojourn._internal` is its
+//! own; the package `sojourn` is what is installed there. Worker processes are the program again,
+//! which takes arguments that begin with `-P` as Python does.
+#![allow(unsafe_code)] // Python is begun through its C interface
+
+use std::ffi::{CString, OsString, c_char, c_int};
+use std::fs;
+use std::os::unix::ffi::OsStringExt;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::OnceLock;
+
+use blake2::digest::consts::U8;
+use blake2::{Blake2b, Digest};
+use pyo3::ffi;
+use pyo3::prelude::*;
+use sojourn_core::registry::Catalogue;
+
+/// Adds members to a catalogue.
+pub type Add = fn(&mut Catalogue);
+
+static ADD: OnceLock<Add> = OnceLock::new();
+
+/// `sojourn._internal` of a program; the name is that of a symbol, which the extension module has too.
+#[pymodule]
+fn program_module(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    crate::fill(module)
+}
+
+/// The command line of Sojourn, with the members that `add` adds, on this process's arguments. To be
+/// called from `main`, once.
+pub fn command_line(add: Add) -> ExitCode {
+    ADD.get_or_init(|| add);
+    // SAFETY: Python has not begun, and the name lives for ever.
+    unsafe {
+        ffi::PyImport_AppendInittab(
+            c"sojourn._internal".as_ptr(),
+            Some(program_module::__pyo3_init),
+        );
+    }
+    let given: Vec<OsString> = std::env::args_os().skip(1).collect();
+    let as_python = given.first().is_some_and(|first| first == "-P");
+    let python = OsString::from(env!("SOJOURN_PYTHON"));
+    let run = ["-P", "-c", "from sojourn.cli import main; main()"].map(OsString::from);
+    let before = if as_python { vec![] } else { Vec::from(run) };
+    let arguments = [python].into_iter().chain(before).chain(given);
+    let strings = arguments.map(|argument| CString::new(argument.into_vec()));
+    let Ok(strings) = strings.collect::<Result<Vec<_>, _>>() else { return ExitCode::from(2) };
+    let mut pointers: Vec<*mut c_char> = strings.into_iter().map(CString::into_raw).collect();
+    // SAFETY: as many strings as it says, which are never freed.
+    let status = unsafe { ffi::Py_BytesMain(pointers.len() as c_int, pointers.as_mut_ptr()) };
+    ExitCode::from(u8::try_from(status).unwrap_or(1))
+}
+
+/// This program's file, if it is one with members of its own.
+pub fn path() -> Option<PathBuf> {
+    ADD.get().and_then(|_| std::env::current_exe().ok())
+}
+
+/// Sojourn's own members and the program's.
+pub fn members() -> Catalogue {
+    let mut members = sojourn_core::catalogue::own();
+    if let Some(add) = ADD.get() {
+        add(&mut members);
+    }
+    members
+}
+
+/// Names what simulates: the core by its sources, a program by its own file, because its members may
+/// have any number of sources.
+pub fn build() -> &'static str {
+    static BUILD: OnceLock<String> = OnceLock::new();
+    BUILD.get_or_init(|| match path().and_then(|path| fs::read(path).ok()) {
+        None => env!("SOJOURN_ENGINE_BUILD").to_owned(),
+        Some(program) => {
+            let hash: String =
+                Blake2b::<U8>::digest(program).iter().map(|byte| format!("{byte:02x}")).collect();
+            format!("{}-{hash}", env!("CARGO_PKG_VERSION"))
+        }
+    })
+}
