@@ -282,12 +282,13 @@ def test_a_copy_elsewhere_is_the_same_run(
 
 
 def test_a_version_is_compared_with_another(here: Path, sojourn: Command) -> None:
-    options = ("--no-figures", "--seeds", "3")
-    assert sojourn("run", "mine.toml", *options, "--out", "a").returncode == 0
+    with (here / "mine.toml").open("a") as file:
+        file.write("\n[sweep]\nreplications = 3\n")
+    assert sojourn("sweep", "mine.toml", "--out", "a").returncode == 0
     text = (here / "aimd.py").read_text()
     (here / "aimd.py").write_text(text.replace("self.cwnd // 2", "self.cwnd // 4"))
     assert (here / "aimd.py").read_text() != text
-    assert sojourn("run", "mine.toml", *options, "--out", "b").returncode == 0
+    assert sojourn("sweep", "mine.toml", "--out", "b").returncode == 0
     told = sojourn("compare", "a", "b", "--format", "json")
     assert told.returncode == 0, told.stderr
     verdicts = {row["verdict"] for row in json.loads(told.stdout)}
