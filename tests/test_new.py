@@ -109,3 +109,15 @@ def test_a_metric_outside_a_checkout_is_imported(
 
     assert data.checkout() == ROOT
     assert [m.scope for m in registry.metrics() if m.name == "my_size_l4"] == ["flow"]
+
+
+def test_a_crate_of_ones_own_outside_the_checkout(tmp_path: Path) -> None:
+    made = new("cca", "my-own", "rust", ROOT, tmp_path)
+    texts = {path.relative_to(tmp_path).as_posix(): path.read_text() for path in made.written}
+    manifest = tomllib.loads(texts["my-own/Cargo.toml"])
+    for name in ("sojourn", "sojourn-core"):
+        assert (Path(manifest["dependencies"][name]["path"]) / "Cargo.toml").exists()
+    assert '"my-own", include_str!("my_own.rs")' in texts["my-own/src/main.rs"]
+    assert not any(word in text for word in ("NAME", "KIND", "CHECKOUT") for text in texts.values())
+    with pytest.raises(ScenarioError, match="needs a checkout"):
+        new("cca", "my-own", "rust", None, tmp_path)
