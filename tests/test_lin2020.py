@@ -1,49 +1,103 @@
-"""Table 19 of Lin et al. 2020, as `sojourn reproduce` prints it."""
+"""Lin et al. 2020, as `sojourn reproduce` runs it: its quick form, and what it is made of."""
 
 from __future__ import annotations
 
+import csv
 import json
+from pathlib import Path
 
 import pytest
 
 from conftest import Command
-from sojourn.papers.reproduce import Reproduction
+from sojourn.errors import ScenarioError
+from sojourn.papers.lin2020 import FORMS, LIN2020
+from sojourn.papers.paper import Request
+from sojourn.papers.reproduce import Reproduction, check, reproduce
+
+#: The paper's wired tables, those kept for checking included.
+WIRED = ("3", *map(str, range(5, 12)), *(f"A{n}" for n in range(20, 29)), "19")
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Reproduction:
-    """The table with one seed."""
-    from sojourn.papers.lin2020 import LIN2020
-    from sojourn.papers.paper import Request
-    from sojourn.papers.reproduce import reproduce
-
-    out = tmp_path_factory.mktemp("lin2020")
-    return reproduce(LIN2020, Request(tables=("19",), quick=True), out, 2, lambda done, total: None)
+def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the quick form is run."""
+    return tmp_path_factory.mktemp("lin2020")
 
 
 @pytest.fixture(scope="module")
-def rtt(made: Reproduction) -> dict[str, tuple[float, float]]:
-    """Published and measured RTT of each row."""
-    column = "UDP Flow Deactivated RTT"
-    rows = [row for row in made.rows if row["column"] == column]
+def made(out: Path) -> Reproduction:
+    """The tables of WAN-2 and table 19 with one seed of a minute."""
+    request = Request(tables=("10", "19"), quick=True)
+    return reproduce(LIN2020, request, out, 2, lambda done, total: None)
+
+
+def _pairs(
+    made: Reproduction, form: str, table: str, column: str
+) -> dict[str, tuple[float, float]]:
+    place = (form, table, column)
+    rows = [r for r in made.rows if (r["form"], r["table"], r["column"]) == place]
     return {row["row"]: (row["published"], row["measured"]) for row in rows}
 
 
-def test_the_queues_that_do_not_hang_on_slow_start_agree(
-    rtt: dict[str, tuple[float, float]],
-) -> None:
+def test_every_wired_table_has_a_judged_form_and_cells_in_it() -> None:
+    request = Request(quick=True)
+    cells = {(cell.keys["table"], cell.keys["form"]) for cell in LIN2020.cells(request)}
+    for table in WIRED:
+        assert (table, FORMS[table].form) in cells
+
+
+def test_the_queues_that_do_not_hang_on_slow_start_agree(made: Reproduction) -> None:
+    rtt = _pairs(made, "printed", "19", "UDP Flow Deactivated RTT")
     for row in ("CUBIC", "H-TCP", "Westwood+"):
         published, measured = rtt[row]
         assert measured == pytest.approx(published, rel=0.07), row
 
 
-def test_bbr_was_not_paced(rtt: dict[str, tuple[float, float]]) -> None:
+def test_a_send_buffer_ends_slow_start_where_the_paper_lost_segments(made: Reproduction) -> None:
+    lost = _pairs(made, "inferred", "19", "UDP Flow Deactivated Retr.")
+    for row in ("H-TCP", "Veno", "Westwood+"):
+        published, measured = lost[row]
+        assert measured == pytest.approx(published, rel=0.25), row
+
+
+def test_bbr_was_not_paced(made: Reproduction) -> None:
+    rtt = _pairs(made, "printed", "19", "UDP Flow Deactivated RTT")
     published = rtt["BBR"][0]
     assert abs(rtt["BBR"][1] - published) < 0.5 * abs(rtt["BBR (fq)"][1] - published)
+
+
+def test_the_inferred_loss_gives_the_goodputs_of_wan_2_and_the_printed_one_does_not(
+    made: Reproduction,
+) -> None:
+    cubic = {f: _pairs(made, f, "10", "Sum")["CUBIC"] for f in ("printed", "inferred")}
+    assert cubic["inferred"][1] == pytest.approx(cubic["inferred"][0], rel=0.5)
+    assert cubic["printed"][1] > 5 * cubic["printed"][0]
+
+
+def test_the_contract_s_files_have_their_columns(made: Reproduction, out: Path) -> None:
+    assert made.rows
+    with (out / "comparison.csv").open(encoding="utf-8") as file:
+        header = next(csv.reader(file))
+    assert header[:6] == ["form", "table", "row", "column", "published", "measured"]
+    with (out / "tables" / "forms.csv").open(encoding="utf-8") as file:
+        forms = {line["table"]: line["form"] for line in csv.DictReader(file)}
+    assert forms["A28"] == "inferred" and {*WIRED} <= {*forms}
 
 
 def test_overrides_leave_nothing_published(sojourn: Command) -> None:
     arguments = ("--quick", "--where", "row=Vegas", "--set", "duration=2 s", "--format", "json")
     rows = json.loads(sojourn("reproduce", "lin2020", "--table", "19", *arguments).stdout)
-    assert len(rows) == 6
+    assert len(rows) == 12
     assert {row["published"] for row in rows} == {None}
+
+
+def test_printed_lengths_are_for_what_is_shortened_and_not_quick() -> None:
+    from sojourn.papers import PAPERS
+
+    check(LIN2020, Request(full=True))
+    for paper, request in (
+        (PAPERS["ccperf"], Request(full=True)),
+        (LIN2020, Request(quick=True, full=True)),
+    ):
+        with pytest.raises(ScenarioError, match="--full"):
+            check(paper, request)

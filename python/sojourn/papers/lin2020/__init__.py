@@ -10,10 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from sojourn.papers import compare
-from sojourn.papers.lin2020 import order
+from sojourn.papers.lin2020 import order, show
+from sojourn.papers.lin2020.cost import COST
 from sojourn.papers.lin2020.pairs import PAIRS
+from sojourn.papers.lin2020.paths import REAL_PATHS
+from sojourn.papers.lin2020.queue_size import QUEUE_SIZE
 from sojourn.papers.lin2020.reverse import REVERSE
+from sojourn.papers.lin2020.settling import SETTLE
 from sojourn.papers.paper import Cell, Paper, Request
 from sojourn.papers.sheet import Sheet
 from sojourn.papers.statements import Row
@@ -21,7 +24,7 @@ from sojourn.papers.statements import Row
 if TYPE_CHECKING:
     from sojourn.figures.chart import Chart
 
-SECTIONS = (PAIRS, REVERSE)
+SECTIONS = (REAL_PATHS, PAIRS, COST, SETTLE, REVERSE, QUEUE_SIZE)
 #: The judged form of every table.
 FORMS = {table: judged for section in SECTIONS for table, judged in section.tables.items()}
 
@@ -34,7 +37,8 @@ def _cells(request: Request) -> Iterator[Cell]:
 
 
 def _sheets(rows: Sequence[Row]) -> Iterator[Sheet]:
-    yield from compare.lines(LIN2020, rows)
+    yield from show.grids(rows)
+    yield from show.errors(rows, FORMS)
     yield from order.sheet(rows, FORMS)
     for section in SECTIONS:
         yield from section.sheets(rows)

@@ -7,13 +7,15 @@ from dataclasses import dataclass
 from functools import partial
 
 from sojourn.papers.lin2020 import controls, order
+from sojourn.papers.lin2020.observations import OF_PAIRS
 from sojourn.papers.lin2020.printed import printed
 from sojourn.papers.lin2020.runs import Measure, of_flow, replications, scenario
 from sojourn.papers.lin2020.section import INFERRED, PRINTED, Judged, Section
-from sojourn.papers.paper import Case, Cell, Outcome, Request
-from sojourn.scenario import Document
+from sojourn.papers.paper import Cell, Outcome, Request
 
 SUM, JAIN = "Sum", "Jain's Index"
+#: Seconds.
+_PRINTED_DURATION = 600.0
 _THROUGHPUT = "mean_throughput_l4"
 _DEEP = "the printed path has the deep queue that starves Vegas, YeAH and BBR beside Cubic"
 _LOSS = "0.010 is a share: with 0.010 % nothing would hold Cubic at 1 Mbit/s"
@@ -70,19 +72,13 @@ def _cells(number: str, request: Request) -> Iterator[Cell]:
     }
     for form in (PRINTED, INFERRED):
         for row in (r for name in table.rows(number) for r in controls.readings(name)):
-            runs = _runs(f"{table.path}-{form}", row, table.against, request)
+            document = scenario(f"{table.path}-{form}", row, table.against or row)
+            runs = replications(document, request, _PRINTED_DURATION)
             values = published.get(row.removesuffix(" (fq)"), {})
             for column, measure in measures.items():
                 known = None if request.overrides else values.get(column)
                 keys = {"form": form, "table": number, "row": row, "column": column}
                 yield Cell(keys, known, runs, measure)
-
-
-def _runs(name: str, row: str, against: str | None, request: Request) -> Sequence[tuple[Case, ...]]:
-    document: Document = scenario(name)
-    document["flows"][0] |= controls.flow(row)
-    document["flows"][1] |= controls.flow(against or row)
-    return replications(document, request)
 
 
 def _throughput(flow: int, scale: float, outcome: Outcome) -> float | None:
@@ -108,9 +104,9 @@ _JUDGED = {number: _REASONS[table.path] for number, table in TABLES.items()}
 PAIRS = Section(
     tables=_JUDGED,
     cells=_cells,
-    statements=tuple(order.goals(_JUDGED, ("Flow-1", SUM))),
+    statements=(*OF_PAIRS, *order.goals(_JUDGED, ("Flow-1", SUM))),
     choices=(
         "tables 5-10, A.20-A.28: both flows start together, within a second of each other;",
-        "60 s in LAN, 600 s in WAN-1, 120 s (printed) or 300 s (inferred) in WAN-2; --full: 600 s",
+        "60 s in LAN, 600 s in WAN-1, 60 s (printed) or 200 s (inferred) in WAN-2; --full: 600 s",
     ),
 )
