@@ -86,7 +86,7 @@ def test_the_contract_s_files_have_their_columns(made: Reproduction, out: Path) 
 
 
 def test_overrides_leave_nothing_published(sojourn: Command) -> None:
-    arguments = ("--quick", "--where", "row=Vegas", "--set", "duration=2 s", "--format", "json")
+    arguments = ("--quick", "--where", "row=Vegas", "--set", "duration=3 s", "--format", "json")
     rows = json.loads(sojourn("reproduce", "lin2020", "--table", "19", *arguments).stdout)
     assert len(rows) == 12
     assert {row["published"] for row in rows} == {None}

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 from sojourn.papers.lin2020 import controls
 from sojourn.papers.lin2020.comparative import LOSSES, OF_COST, RTTS, place
 from sojourn.papers.lin2020.runs import Measure, Runs, of_flow, of_link, replications, scenario
 from sojourn.papers.lin2020.section import PRINTED, Judged, Section
 from sojourn.papers.paper import Cell, Outcome, Request
+from sojourn.papers.statements import Row
+
+if TYPE_CHECKING:
+    from sojourn.figures.chart import Chart
 
 VOLUME, PER_PACKET, PER_LOSS, EXCESS = "figure-15", "figure-16", "figure-17", "figure-15c"
 _WHY = Judged(PRINTED, "rate, RTT, loss and size are printed")
@@ -73,10 +78,17 @@ def _runs(row: str, rtt: int, loss: str, size: int, request: Request) -> Runs:
     return replications(document, replace(request, quick=False))
 
 
+def _charts(rows: Sequence[Row]) -> Mapping[str, Chart]:
+    from sojourn.papers.lin2020 import charts
+
+    return charts.cost(rows)
+
+
 COST = Section(
     tables=dict.fromkeys((VOLUME, EXCESS, PER_PACKET, PER_LOSS), _WHY),
     cells=_cells,
     statements=OF_COST,
+    charts=_charts,
     choices=(
         "figures 15-17: transfers of 100 MB (printed, and with --full: 1 GB), loss both ways",
     ),

@@ -4,8 +4,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
 from sojourn.papers.lin2020 import controls
 from sojourn.papers.lin2020.observations import OF_PATHS
@@ -13,6 +14,10 @@ from sojourn.papers.lin2020.printed import value
 from sojourn.papers.lin2020.runs import Measure, Runs, of_flow, replications, scenario
 from sojourn.papers.lin2020.section import PATH, Judged, Section
 from sojourn.papers.paper import Cell, Outcome, Request
+from sojourn.papers.statements import Row
+
+if TYPE_CHECKING:
+    from sojourn.figures.chart import Chart
 
 #: The paper's names of the paths, and the files that stand for them.
 PATHS = {"LAN": "path-lan", "WAN-1": "path-wan-1", "WAN-2": "path-wan-2"}
@@ -104,10 +109,17 @@ def _runs(table: str, path: str, row: str, request: Request) -> Runs:
     return replications(document, request)
 
 
+def _charts(rows: Sequence[Row]) -> Mapping[str, Chart]:
+    from sojourn.papers.lin2020 import charts, traces
+
+    return {**charts.performance(rows), **traces.traces(rows)}
+
+
 REAL_PATHS = Section(
     tables=dict.fromkeys(("3", PERFORMANCE, TRANSFERS, "11"), _WHY),
     cells=_cells,
     statements=OF_PATHS,
+    charts=_charts,
     choices=(
         "real paths: LAN 97.5 Mbit/s, 2 ms, 146 packets; WAN-1 a policer of 1.12 Mbit/s and 48 kB,",
         "36 ms; WAN-2 100 Mbit/s, 289 ms, bursts of 50 losses every 33,000 packets;",

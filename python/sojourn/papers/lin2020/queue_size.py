@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
 from sojourn.papers.lin2020 import controls
 from sojourn.papers.lin2020.comparative import ALONE, OF_QUEUES, QUEUES
 from sojourn.papers.lin2020.runs import of_flow, replications, scenario
 from sojourn.papers.lin2020.section import PRINTED, Judged, Section
 from sojourn.papers.paper import Cell, Request
+from sojourn.papers.statements import Row
+
+if TYPE_CHECKING:
+    from sojourn.figures.chart import Chart
 
 _METRICS = {
     "figure-21": "mean_throughput_l4",
@@ -31,9 +36,16 @@ def _cells(table: str, request: Request) -> Iterator[Cell]:
             yield Cell(keys, None, replications(document, request), measure)
 
 
+def _charts(rows: Sequence[Row]) -> Mapping[str, Chart]:
+    from sojourn.papers.lin2020 import charts
+
+    return charts.queues(rows)
+
+
 QUEUE_SIZE = Section(
     tables=dict.fromkeys(_METRICS, _WHY),
     cells=_cells,
     statements=OF_QUEUES,
+    charts=_charts,
     choices=("figures 21-23: 30 s each; nothing is printed of their length",),
 )

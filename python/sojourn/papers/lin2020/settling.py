@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
 from sojourn.papers.lin2020 import controls
 from sojourn.papers.lin2020.comparative import OF_SETTLING, SETTLING, place
 from sojourn.papers.lin2020.runs import of_flow, replications, scenario
 from sojourn.papers.lin2020.section import PRINTED, Judged, Section
 from sojourn.papers.paper import Cell, Request
+from sojourn.papers.statements import Row
+
+if TYPE_CHECKING:
+    from sojourn.figures.chart import Chart
 
 FIGURE = "figure-19"
 _WHY = Judged(PRINTED, "rate, RTT and loss are printed")
@@ -40,9 +45,16 @@ def _cells(table: str, request: Request) -> Iterator[Cell]:
             yield Cell(keys, known, runs, partial(of_flow, "convergence_time_l4"))
 
 
+def _charts(rows: Sequence[Row]) -> Mapping[str, Chart]:
+    from sojourn.papers.lin2020 import charts
+
+    return charts.settling(rows)
+
+
 SETTLE = Section(
     tables={FIGURE: _WHY},
     cells=_cells,
     statements=OF_SETTLING,
+    charts=_charts,
     choices=("figure 19: 200 s (printed, and with --full: 600 s), a mean over 30 s of samples",),
 )
