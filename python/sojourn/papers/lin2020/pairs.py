@@ -106,7 +106,7 @@ PAIRS = Section(
     cells=_cells,
     statements=(*OF_PAIRS, *order.goals(_JUDGED, ("Flow-1", SUM))),
     choices=(
-        "tables 5-10, A.20-A.28: both flows start together, within a base RTT of each other;",
+        "tables 5-10, A.20-A.28: both flows start within 1 s, in WAN-1 within a base RTT;",
         "60 s in LAN, 600 s in WAN-1, 60 s (printed) or 200 s (inferred) in WAN-2; --full: 600 s",
     ),
 )
