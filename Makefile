@@ -7,6 +7,9 @@ LOCK := requirements.lock
 # Directories as well, so that a file that has gone counts.
 RUST := $(shell find crates/*/src crates/*/build.rs)
 STAMP := $(VENV)/.built
+# Controls that are BPF programs need libelf and zlib; a wheel is to run without them.
+LIBELF := $(shell pkg-config --exists libelf zlib 2>/dev/null && echo ,bpf)
+FEATURES := --features pyo3/extension-module$(LIBELF)
 MODULE = $(subst -,_,$(NAME))
 
 .PHONY: help setup dev demo test test-cca test-queue test-guides test-wheel check dist lock docs page \
@@ -25,12 +28,12 @@ $(BIN)/maturin: $(LOCK)
 	touch $@
 
 $(STAMP): $(BIN)/maturin pyproject.toml Cargo.toml Cargo.lock $(wildcard crates/*/Cargo.toml) $(RUST)
-	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release
+	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release $(FEATURES)
 	touch $@
 
 dev: $(BIN)/maturin  ## Build quickly what runs more slowly: a short way from an edit to a run
-	test -x $(BIN)/sojourn || VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --profile dev
-	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --profile dev --skip-install
+	test -x $(BIN)/sojourn || VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --profile dev $(FEATURES)
+	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --profile dev --skip-install $(FEATURES)
 	rm -f $(STAMP)
 
 demo: setup  ## Reproduce CCPerf's Cubic-friendliness experiment and write its report
@@ -61,6 +64,7 @@ test-guides: setup  ## Scaffold one of each kind as the guides say, build it; bu
 check: setup  ## Formatters, linters and types
 	git ls-files '*.rs' | xargs rustfmt --edition 2024 --check
 	cargo clippy --workspace --all-targets -- -D warnings
+	$(if $(LIBELF),cargo clippy -p sojourn-live --features bpf -- -D warnings)
 	$(BIN)/ruff format --check python tests
 	$(BIN)/ruff check python tests
 	$(BIN)/mypy

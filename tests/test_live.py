@@ -5,16 +5,20 @@ from __future__ import annotations
 import contextlib
 import csv
 import json
+import shutil
+import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 
 import sojourn
 
+T = TypeVar("T")
 SCENARIO = """
 name = "live"
 duration = "2 s"
@@ -144,35 +148,93 @@ def test_a_programs_traffic_passes_and_its_status_comes_back(file: Path, tmp_pat
     assert delivered == int(done.stdout)
     assert 10 < flow["mean_throughput_l4"] < 19.4
     assert result.links["mean_qdisc_delay_l2"][0] > 1
+    assert 20 < flow["mean_srtt_l4"] < 45
+    assert flow["mean_in_flight_l4"] > 10
     assert flow["mean_cwnd_l4"] is None  # the program's own socket is not asked
 
 
-def test_nothing_is_left_of_a_killed_run(file: Path) -> None:
-    def present() -> tuple[str, ...]:
-        devices = Path("/proc/net/dev").read_text(encoding="utf-8").splitlines()
-        names = [line.split(":")[0] for line in devices]
-        routes = Path("/proc/net/route").read_text(encoding="utf-8")
-        controls = Path("/proc/sys/net/ipv4/tcp_available_congestion_control").read_text()
-        return (*names, routes, controls)
+def test_iperf3_fills_the_link_and_its_queue_is_seen(file: Path, tmp_path: Path) -> None:
+    if not shutil.which("iperf3"):
+        pytest.skip("iperf3 is not installed")
+    out = tmp_path / "out"
+    line = "iperf3 -s -1 -D; sleep 0.5; iperf3 -c $SOJOURN_RECEIVER -C cubic -t 4 -O 1 --json"
+    rate = ("--set", 'topology.bottleneck.rate="50 Mbit/s"', "--out", out)
+    printed = json.loads(live("live", file, *rate, "--", "sh", "-c", line))
+    share = printed["end"]["sum_received"]["bits_per_second"] / 50e6
+    assert 0.93 < share < 0.97  # 1448 bytes of 1514 are 95.6 %
+    flows = sojourn.open(out).flows.sort("mean_throughput_l4").to_dicts()
+    data = flows[-1]
+    assert 40 < data["mean_throughput_l4"] < 48.2
+    assert 20 < data["mean_srtt_l4"] < 42
+    assert 50 < data["mean_in_flight_l4"] < 180
+    assert data["total_retransmissions_l4"] >= 0
+    assert data["limited_by_cwnd_l4"] is None  # the program's own socket is not asked
+    assert 2 < sojourn.open(out).links["mean_qdisc_delay_l2"][0] < 21
 
-    before = present()
-    line = [sys.executable, "-m", "sojourn", "live", str(file), "--", "sleep", "4321"]
-    with subprocess.Popen(line, stderr=subprocess.PIPE) as process:
-        time.sleep(2)
+
+def test_what_the_kernel_says_of_limits_is_shown(file: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    traffic = 'flows.0.traffic={ kind = "cbr", rate = "1 Mbit/s" }'
+    live("run", file, "--backend", "live", "--set", traffic, "--out", out)
+    flow = sojourn.open(out).flows.to_dicts()[0]
+    assert 10 < flow["limited_by_application_l4"] < 100
+    assert flow["limited_by_receiver_l4"] == pytest.approx(0, abs=1)
+    assert flow["limited_by_cwnd_l4"] is None  # the kernel does not tell it
+
+
+@pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGINT])
+@pytest.mark.parametrize("kind", ["run", "live"])
+def test_nothing_is_left_of_a_run_that_is_ended(file: Path, kind: str, end: int) -> None:
+    arguments = {
+        "run": ["run", str(file), "--backend", "live", "--set", 'duration="60 s"'],
+        "live": ["live", str(file), "--", "sleep", "4321"],
+    }
+    before, running = present(), processes()
+    line = [sys.executable, "-m", "sojourn", *arguments[kind]]
+    with subprocess.Popen(line, stderr=subprocess.PIPE, cwd=file.parent) as process:
+        during = wait_for(lambda: own_namespaces(process.pid), while_alive=process)
         if process.poll() is not None:
             pytest.skip("live runs are not allowed here")
-        during = namespaces()
-        process.kill()
-    time.sleep(0.5)
+        assert during
+        process.send_signal(end)
+        process.wait(timeout=20)
+    assert process.returncode != 0
+    assert wait_for(lambda: not during & namespaces())
     assert present() == before
-    assert "sleep\x004321\x00" not in processes()
-    assert len(namespaces()) < len(during)
+    left = processes() - running
+    assert not [line for line in left if "4321" in line or str(file) in line]
 
 
-def namespaces() -> set[str]:
+def wait_for(what: Callable[[], T], while_alive: subprocess.Popen[bytes] | None = None) -> T:
+    """What it gives as soon as that is something, or after 20 s."""
+    until = time.monotonic() + 20
+    while not (found := what()) and time.monotonic() < until:
+        if while_alive is not None and while_alive.poll() is not None:
+            break
+        time.sleep(0.05)
+    return found
+
+
+def present() -> tuple[str, ...]:
+    """The host's devices, routes, addresses, congestion controls and settings of TCP."""
+    devices = Path("/proc/net/dev").read_text(encoding="utf-8").splitlines()
+    names = [line.split(":")[0] for line in devices]
+    files = ["/proc/net/route", "/proc/net/fib_trie"]
+    settings = ("available_congestion_control", "congestion_control", "rmem", "wmem", "ecn")
+    files += [f"/proc/sys/net/ipv4/tcp_{name}" for name in settings]
+    return (*names, *(Path(name).read_text(encoding="utf-8") for name in files))
+
+
+def own_namespaces(process: int) -> set[str]:
+    """The network namespaces of a process that this one is not in."""
+    mine = str(Path("/proc/self/ns/net").readlink())
+    return {name for name in namespaces(f"{process}") if name != mine}
+
+
+def namespaces(process: str = "[0-9]*") -> set[str]:
     """The network namespaces that processes are in."""
     found = set()
-    for task in Path("/proc").glob("[0-9]*/task/[0-9]*/ns/net"):
+    for task in Path("/proc").glob(f"{process}/task/[0-9]*/ns/net"):
         with contextlib.suppress(OSError):
             found.add(str(task.readlink()))
     return found

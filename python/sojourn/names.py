@@ -20,12 +20,14 @@ def unknown(what: str, name: str, known: Iterable[str], see: str = "") -> str:
 
 
 def control_name(flow: Mapping[str, Any]) -> str:
-    """What tables and figures call a flow's control: its kind, of one from outside its class or its
-    file; the transport of a flow without control.
+    """What tables and figures call a flow's control: its kind, of one from outside its name, its
+    class or its file; the transport of a flow without control.
     """
     control = flow.get("cca")
     if not control:
         return str(flow["transport"])
+    if control["kind"] == "bpf":
+        return str(control["name"])
     if control["kind"] == "python":
         return str(control["class"])
     if control["kind"] == "library":

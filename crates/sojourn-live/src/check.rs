@@ -6,6 +6,7 @@ use sojourn_core::error::FieldError;
 use sojourn_core::scenario::Scenario;
 use sojourn_core::spec::{BufferSize, Cca, EcnMode, FlowSpec, Spec};
 
+use crate::bpf::is_bpf;
 use crate::flows::MOST_FLOWS;
 
 /// Checks that this kernel's endpoints can do what the scenario's flows ask for.
@@ -37,6 +38,12 @@ fn check_flow(flow: &FlowSpec, scenario: &Scenario) -> Result<(), FieldError> {
     if let Some(mode) = flow.ecn.filter(|mode| tcp_ecn(*mode).is_none()) {
         return wrong("ecn", format!("{mode:?} given; a live run has: off, classic, dctcp"));
     }
+    let counts = |cca: &Spec<Cca>| cca.kind == "dctcp" || is_bpf(cca);
+    if flow.ecn == Some(EcnMode::Dctcp) && !flow.cca.as_ref().is_some_and(counts) {
+        let message = "dctcp given; the kernel echoes each mark with the control dctcp only: \
+                       classic, or cca = \"dctcp\"";
+        return wrong("ecn", message.to_owned());
+    }
     for (field, size) in
         [("send_buffer", flow.send_buffer), ("receive_buffer", flow.receive_buffer)]
     {
@@ -51,6 +58,9 @@ fn check_flow(flow: &FlowSpec, scenario: &Scenario) -> Result<(), FieldError> {
 /// A control of the kernel has the kernel's parameters. Which stack's version is to be simulated, as
 /// `stack` says of the rest of a host, is left aside.
 fn check_control(cca: &Spec<Cca>, scenario: &Scenario) -> Result<(), FieldError> {
+    if is_bpf(cca) {
+        return Ok(());
+    }
     let mut usual = Spec::<Cca>::named(&cca.kind);
     usual.resolve(scenario.catalogue()).map_err(|error| error.within("cca"))?;
     let changed = |(name, value): &(&String, _)| {

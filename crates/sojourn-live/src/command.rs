@@ -13,6 +13,7 @@ use sojourn_core::sim::Surroundings;
 use sojourn_core::units::Time;
 
 use crate::background::{Begun, Live};
+use crate::bpf::{Registered, kernel_name};
 use crate::check::{kernel_controls, no_control, tcp_ecn};
 use crate::clock::Clock;
 use crate::drive::Loop;
@@ -55,6 +56,7 @@ fn run(
     stop: &Arc<AtomicBool>,
     begun: &Begun,
 ) -> Result<Commanded, Error> {
+    let _registered = Registered::of(scenario)?;
     let surroundings = Surroundings::new(scenario, None)?;
     let Surroundings { mut net, addresses, flows, recorded_links, .. } = surroundings;
     let devices = prepare(scenario, mtu(&flows))?;
@@ -91,7 +93,7 @@ fn prepare(scenario: &Scenario, mtu: u32) -> Result<[std::os::fd::OwnedFd; 2], E
     namespace::loopback().map_err(failed("setting up lo"))?;
     let flow = &scenario.flows[0];
     if let Some(cca) = &flow.cca {
-        prefer(&cca.kind)?;
+        prefer(kernel_name(cca))?;
     }
     if let Some(value) = tcp_ecn(flow.ecn.unwrap_or_default()).filter(|value| *value != "0") {
         namespace::set("ipv4/tcp_ecn", value).map_err(failed("setting tcp_ecn"))?;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use sojourn_core::net::{Network, Step};
-use sojourn_core::packet::{Address, Direction, FiveTuple, Header, Packet};
+use sojourn_core::packet::{Address, Direction, FiveTuple, Packet};
 use sojourn_core::record::{FlowCounters, FlowFacts, Outcome, Recorder};
 use sojourn_core::units::{Span, Time};
 
@@ -167,14 +167,10 @@ impl Tap for Flows {
     fn enters(&mut self, now: Time, side: usize, bytes: &[u8]) -> Option<Packet> {
         let headers = parse(bytes)?;
         let flow = self.flows.get_mut(flow_of(side, &headers)?)?;
-        match side {
-            0 => flow.seen.sent(now, &headers),
-            _ => flow.seen.answered(&headers),
-        }
+        let header = flow.seen.enters(now, side, &headers);
         let index = flow.entered[side];
         flow.entered[side] += 1;
-        let packet =
-            flow.addresses[side].packet(index, headers.size, Header::opaque(headers.payload));
+        let packet = flow.addresses[side].packet(index, headers.size, header);
         let ports = u32::from(headers.ports[side]) << 16 | u32::from(headers.ports[1 - side]);
         let tuple = FiveTuple { ports, ..packet.tuple };
         Some(Packet { ecn: headers.ecn, tuple, ..packet })

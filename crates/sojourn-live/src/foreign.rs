@@ -14,6 +14,7 @@ use sojourn_core::record::{FlowCounters, FlowFacts, LinkCounters, Outcome, Recor
 use sojourn_core::units::{Span, Time};
 
 use crate::drive::Tap;
+use crate::kernel;
 use crate::namespace::{RECEIVERS, SENDERS};
 use crate::seen::Seen;
 use crate::wire::{Headers, Transport, parse, readdress, set_ecn};
@@ -27,10 +28,19 @@ const OTHER: u32 = u32::MAX;
 
 const SAMPLE: u32 = 0;
 const WARMUP_END: u32 = 1;
+const INTEGRATE: u32 = 2;
 
 /// What the packets of a program do not show.
-const UNKNOWN: &[&str] =
-    &["written_bytes", "spurious_retransmissions", "rtos", "recoveries", "recovery_time"];
+const UNKNOWN: &[&str] = &[
+    "written_bytes",
+    "spurious_retransmissions",
+    "rtos",
+    "recoveries",
+    "recovery_time",
+    "cwnd_time",
+    "cwnd",
+    "ssthresh",
+];
 
 /// Transport and ports: the initiator's, then the other's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -50,14 +60,14 @@ impl Key {
 struct ForeignFlow {
     key: Key,
     first_seen: Time,
+    last_seen: Time,
     entered: [u32; 2],
     seen: Seen,
 }
 
 impl ForeignFlow {
     fn counters(&self) -> FlowCounters {
-        let all = self.seen.counters.report(self.key.tcp);
-        FlowCounters { window: None, rate: None, limits: None, ..all }
+        without_kernel(self.seen.counters.report(self.key.tcp))
     }
 }
 
@@ -88,6 +98,7 @@ impl Foreign {
     pub fn start(&self, net: &mut Network, warmup: Span) {
         net.set_timer(Time::ZERO + self.sample_interval, SAMPLE);
         net.set_timer(Time::ZERO + warmup, WARMUP_END);
+        net.set_timer(Time::ZERO + kernel::INTERVAL, INTEGRATE);
     }
 
     fn flow(&mut self, now: Time, key: Key) -> usize {
@@ -95,8 +106,10 @@ impl Foreign {
         let flow = *self.known.entry(key).or_insert(next);
         if flow == next {
             let seen = Seen::default();
-            self.flows.push(ForeignFlow { key, first_seen: now, entered: [0; 2], seen });
+            let (first_seen, last_seen) = (now, now);
+            self.flows.push(ForeignFlow { key, first_seen, last_seen, entered: [0; 2], seen });
         }
+        self.flows[flow].last_seen = now;
         flow
     }
 
@@ -120,8 +133,11 @@ impl Foreign {
             let all = flows.iter().chain(&unborn[flows.len()..]).copied();
             recorder.sample(time, all, links.into_iter());
         }
-        let stop = net.now();
-        let facts = |flow: &ForeignFlow| FlowFacts { start: flow.first_seen, stop, ..self.facts };
+        let facts = |flow: &ForeignFlow| FlowFacts {
+            start: flow.first_seen,
+            stop: flow.last_seen,
+            ..self.facts
+        };
         let facts: Vec<_> = self.flows.iter().map(facts).collect();
         let counters: Vec<_> = self.flows.iter().map(ForeignFlow::counters).collect();
         let rtts: Vec<_> = self.flows.iter().map(|flow| Some(flow.seen.rtts())).collect();
@@ -137,8 +153,11 @@ impl Foreign {
 
 /// Counters of a flow before its first packet.
 fn blank(tcp: bool) -> FlowCounters {
-    let all = crate::seen::Counters::default().report(tcp);
-    FlowCounters { window: None, rate: None, limits: None, ..all }
+    without_kernel(crate::seen::Counters::default().report(tcp))
+}
+
+fn without_kernel(all: FlowCounters) -> FlowCounters {
+    FlowCounters { rate: None, limits: None, ..all }
 }
 
 fn name(key: &Key) -> String {
@@ -166,15 +185,12 @@ impl Tap for Foreign {
         let key = Key::of(side, &headers);
         let number = self.flow(now, key);
         let flow = &mut self.flows[number];
-        match side {
-            0 => flow.seen.sent(now, &headers),
-            _ => flow.seen.answered(&headers),
-        }
+        let header = flow.seen.enters(now, side, &headers);
         let index = flow.entered[side];
         flow.entered[side] += 1;
         let ports = u32::from(key.ports[0]) << 16 | u32::from(key.ports[1]);
         let tuple = FiveTuple { ports, ..address.tuple };
-        let packet = address.packet(index, headers.size, Header::opaque(headers.payload));
+        let packet = address.packet(index, headers.size, header);
         Some(Packet { flow: number as u32, ecn: headers.ecn, tuple, ..packet })
     }
 
@@ -199,12 +215,20 @@ impl Tap for Foreign {
     }
 
     fn on_timer(&mut self, net: &mut Network, timer: u32) -> Step {
-        if timer == WARMUP_END {
-            net.end_warmup();
-            self.flows.iter_mut().for_each(|flow| flow.seen.end_warmup());
-            return Ok(());
+        match timer {
+            SAMPLE => {
+                net.set_timer(net.now() + self.sample_interval, SAMPLE);
+                return self.sample(net);
+            }
+            INTEGRATE => {
+                net.set_timer(net.now() + kernel::INTERVAL, INTEGRATE);
+                self.flows.iter_mut().for_each(|flow| flow.seen.integrate(kernel::INTERVAL));
+            }
+            _ => {
+                net.end_warmup();
+                self.flows.iter_mut().for_each(|flow| flow.seen.end_warmup());
+            }
         }
-        net.set_timer(net.now() + self.sample_interval, SAMPLE);
-        self.sample(net)
+        Ok(())
     }
 }

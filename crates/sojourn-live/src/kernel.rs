@@ -61,7 +61,9 @@ impl Followed {
         let busy = Span::from_micros(info.tcpi_busy_time);
         let worked = busy.saturating_sub(std::mem::replace(&mut self.busy, busy));
         let idle = time.saturating_sub(worked);
-        counters.limits.limited_by_application += idle;
+        if counters.completed_at.is_none() {
+            counters.limits.limited_by_application += idle;
+        }
         counters.limits.limited_by_receiver = Span::from_micros(info.tcpi_rwnd_limited);
         counters.limits.limited_by_send_buffer = Span::from_micros(info.tcpi_sndbuf_limited);
     }

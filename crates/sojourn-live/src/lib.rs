@@ -11,6 +11,7 @@
 #![cfg(target_os = "linux")]
 
 pub mod background;
+mod bpf;
 mod check;
 pub mod clock;
 mod command;

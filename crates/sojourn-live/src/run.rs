@@ -12,6 +12,7 @@ use sojourn_core::sim::Surroundings;
 use sojourn_core::units::Time;
 
 use crate::background::{Begun, Live};
+use crate::bpf::Registered;
 use crate::check::check;
 use crate::clock::Clock;
 use crate::drive::Loop;
@@ -60,6 +61,7 @@ type Side = JoinHandle<Result<u64, Error>>;
 
 impl Run {
     fn run(self, begun: &Begun) -> Result<(Outcome, Quality), Error> {
+        let _registered = Registered::of(&self.scenario)?;
         let surroundings = Surroundings::new(&self.scenario, None)?;
         let Surroundings { mut net, addresses, applications, flows, recorder, recorded_links } =
             surroundings;

@@ -7,8 +7,9 @@ mod counters;
 mod receiving;
 mod sending;
 
+use sojourn_core::packet::{Header, SackCount, TcpAck};
 use sojourn_core::record::histogram::Histogram;
-use sojourn_core::units::Time;
+use sojourn_core::units::{Span, Time};
 
 use crate::wire::{Headers, Transport};
 pub use counters::Counters;
@@ -30,8 +31,23 @@ pub struct Seen {
 }
 
 impl Seen {
+    /// A packet enters the network at the sender (side 0) or at the receiver: what the network may
+    /// know of it.
+    pub fn enters(&mut self, now: Time, side: usize, headers: &Headers) -> Header {
+        match side {
+            0 => {
+                self.sent(now, headers);
+                Header::opaque(headers.payload)
+            }
+            _ => {
+                self.answered(headers);
+                self.header(headers)
+            }
+        }
+    }
+
     /// A packet enters the network at the sender.
-    pub fn sent(&mut self, now: Time, headers: &Headers) {
+    fn sent(&mut self, now: Time, headers: &Headers) {
         self.counters.sent.wire_bytes_sent += u64::from(headers.size);
         if headers.payload > 0 {
             self.counters.sent.sent_packets += 1;
@@ -48,7 +64,7 @@ impl Seen {
     }
 
     /// A packet enters the network at the receiver.
-    pub fn answered(&mut self, headers: &Headers) {
+    fn answered(&mut self, headers: &Headers) {
         self.counters.acks.acks_sent += 1;
         self.counters.acks.ack_bytes_sent += u64::from(headers.size);
     }
@@ -58,6 +74,27 @@ impl Seen {
         if let Transport::Tcp(segment) = headers.transport {
             self.sending.on_ack(now, &segment, &mut self.counters);
         }
+    }
+
+    /// A pure acknowledgment, which links can thin, or what they need not understand.
+    fn header(&self, headers: &Headers) -> Header {
+        let Transport::Tcp(segment) = headers.transport else {
+            return Header::opaque(headers.payload);
+        };
+        match segment.as_ack().filter(|_| headers.payload == 0) {
+            Some(flags) => Header::Ack(TcpAck {
+                flags,
+                sack_count: if segment.sacks { SackCount::One } else { SackCount::Zero },
+                next: self.sending.offset(segment.ack),
+                ..TcpAck::default()
+            }),
+            None => Header::opaque(headers.payload),
+        }
+    }
+
+    /// Time has passed in which nobody asked the sender's kernel.
+    pub fn integrate(&mut self, time: Span) {
+        self.sending.integrate(time, &mut self.counters);
     }
 
     /// Payload acknowledged, and when last some was.

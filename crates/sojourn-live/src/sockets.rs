@@ -11,6 +11,7 @@ use nix::sys::socket::{
 };
 use sojourn_core::spec::{BufferSize, Flow};
 
+use crate::bpf::kernel_name;
 use crate::check::no_control;
 use crate::error::{Error, failed};
 use crate::flows::FIRST_PORT;
@@ -40,8 +41,8 @@ pub fn open(flow: &Flow<'_>) -> Result<OwnedFd, Error> {
     let opened = socket(AddressFamily::Inet, kind, FLAGS, None);
     let socket = opened.map_err(|error| failed("opening a socket")(error.into()))?;
     if let Some(cca) = flow.spec.cca.as_ref().filter(|_| is_tcp(flow)) {
-        let set = setsockopt(&socket, TcpCongestion, &OsString::from(&cca.kind));
-        set.map_err(|_| no_control(flow.entry, &cca.kind))?;
+        let set = setsockopt(&socket, TcpCongestion, &OsString::from(kernel_name(cca)));
+        set.map_err(|_| no_control(flow.entry, kernel_name(cca)))?;
         let mss = flow.spec.mss + TIMESTAMPS;
         setsockopt(&socket, TcpMaxSeg, &mss)
             .map_err(|error| failed("setting the largest segment")(error.into()))?;

@@ -1,6 +1,6 @@
 //! IPv4, TCP and UDP headers as they are on the wire: what the network and the metrics need.
 
-use sojourn_core::packet::Ecn;
+use sojourn_core::packet::{Ecn, Flags};
 
 /// The transport of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,12 +20,17 @@ pub struct Segment {
     pub ack: u32,
     /// The flags, as in the header's 14th byte.
     pub flags: u8,
+    /// Whether it has a SACK option.
+    pub sacks: bool,
 }
 
 impl Segment {
+    const FIN: u8 = 0x01;
     const SYN: u8 = 0x02;
+    const RST: u8 = 0x04;
     const ACK: u8 = 0x10;
     const ECE: u8 = 0x40;
+    const CWR: u8 = 0x80;
 
     /// Opens a connection.
     pub fn is_syn(&self) -> bool {
@@ -35,6 +40,14 @@ impl Segment {
     /// Carries an acknowledgment.
     pub fn has_ack(&self) -> bool {
         self.flags & Self::ACK != 0
+    }
+
+    /// Its flags as those of an acknowledgment, if it is nothing else but for SACK blocks.
+    pub fn as_ack(&self) -> Option<Flags> {
+        let more = self.flags & (Self::FIN | Self::SYN | Self::RST) != 0;
+        let has = |bit| self.flags & bit != 0;
+        let flags = Flags::ACK.with(Flags::ECE, has(Self::ECE)).with(Flags::CWR, has(Self::CWR));
+        (self.has_ack() && !more).then_some(flags)
     }
 
     /// Echoes congestion, and is not part of a handshake.
@@ -74,7 +87,8 @@ pub fn parse(bytes: &[u8]) -> Option<Headers> {
             let header = usize::from(transport.get(12)? >> 4) * 4;
             let flags = *transport.get(13)?;
             let (seq, ack) = (number(transport, 4)?, number(transport, 8)?);
-            (header, Transport::Tcp(Segment { seq, ack, flags }))
+            let sacks = transport.get(20..header).is_some_and(has_sack);
+            (header, Transport::Tcp(Segment { seq, ack, flags, sacks }))
         }
         UDP => (8, Transport::Udp),
         _ => return None,
@@ -87,6 +101,23 @@ pub fn parse(bytes: &[u8]) -> Option<Headers> {
         payload: transport.len().checked_sub(header)? as u16,
         transport: kind,
     })
+}
+
+/// Whether there is a SACK option among these.
+fn has_sack(mut options: &[u8]) -> bool {
+    const END: u8 = 0;
+    const PADDING: u8 = 1;
+    const SACK: u8 = 5;
+    while let [kind, rest @ ..] = options {
+        options = match (*kind, rest.first()) {
+            (SACK, _) => return true,
+            (PADDING, _) => rest,
+            (END, _) | (_, None) => return false,
+            // The length counts kind and length.
+            (_, Some(length)) => rest.get(usize::from(*length).max(2) - 1..).unwrap_or_default(),
+        };
+    }
+    false
 }
 
 fn number(bytes: &[u8], at: usize) -> Option<u32> {
@@ -191,6 +222,28 @@ mod tests {
         let Transport::Tcp(segment) = headers.transport else { panic!("{headers:?}") };
         assert_eq!((segment.seq, segment.ack), (7, 9));
         assert!(segment.has_ack() && segment.echoes_ce() && !segment.is_syn());
+    }
+
+    #[test]
+    fn acknowledgments_with_sack_are_told_from_plain_ones() {
+        let mut bytes = packet(0);
+        let sacks = |bytes: &[u8]| match parse(bytes).unwrap().transport {
+            Transport::Tcp(segment) => (segment.sacks, segment.as_ack()),
+            Transport::Udp => panic!("not TCP"),
+        };
+        let flags = Flags::ACK.with(Flags::ECE, true);
+        let timestamps = [1, 1, 8, 10, 0, 0, 0, 5, 0, 0, 0, 5];
+        bytes[40..52].copy_from_slice(&timestamps);
+        assert_eq!(sacks(&bytes), (false, Some(flags)));
+        bytes[40..52].copy_from_slice(&[1, 1, 5, 10, 0, 0, 0, 5, 0, 0, 0, 6]);
+        assert_eq!(sacks(&bytes), (true, Some(flags)));
+        bytes[33] = 0x11; // FIN
+        assert_eq!(sacks(&bytes).1, None);
+        bytes[40] = 0;
+        assert!(!sacks(&bytes).0);
+        bytes[40..52].fill(2); // a length that says nothing
+        bytes[41] = 0;
+        assert!(!sacks(&bytes).0);
     }
 
     #[test]

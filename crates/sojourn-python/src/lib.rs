@@ -24,7 +24,8 @@ pub use program::{Add, command_line};
 
 /// What scenarios are read with: Sojourn's own members, and those that bring their code along.
 static CATALOGUE: LazyLock<Arc<Catalogue>> = LazyLock::new(|| {
-    Arc::new(program::members().with(vec![control::entry(), control::library_entry()]))
+    let outside = vec![control::entry(), control::library_entry(), control::bpf::entry()];
+    Arc::new(program::members().with(outside))
 });
 
 /// Makes a module `sojourn._internal`.

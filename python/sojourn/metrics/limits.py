@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
+
 from sojourn.metrics.columns import ratio
 from sojourn.metrics.registry import Values, metric
 from sojourn.metrics.samples import RunData
@@ -18,10 +20,18 @@ LIMITS = {
 }
 
 
+def _whole(run: RunData) -> Values:
+    """From the handshake to the end of the transfer: all limits together or, where some of them are
+    unknown, as in live runs, what was active of that time.
+    """
+    whole = sum((run.flow.total(f"limited_by_{name}") for name in LIMITS), start=np.float64(0))
+    since = np.maximum(run.flow.table["established_at"].astype(float), run.warmup)
+    return np.where(np.isnan(whole), np.clip(run.flow.end - since, 0.0, None), whole)
+
+
 def _share_of(limit: str, when: str) -> Callable[[RunData], Values]:
     def share(run: RunData) -> Values:
-        whole = sum(run.flow.total(f"limited_by_{name}") for name in LIMITS)
-        return 100 * ratio(run.flow.total(f"limited_by_{limit}"), whole)
+        return 100 * ratio(run.flow.total(f"limited_by_{limit}"), _whole(run))
 
     share.__doc__ = f"Share of the time in which {when}."
     return share

@@ -10,7 +10,7 @@ from typing import Any
 
 from sojourn import _internal
 from sojourn.errors import refused
-from sojourn.outside import given, python_class, sources
+from sojourn.outside import bpf, given, python_class, sources
 
 make = python_class.make
 
@@ -29,6 +29,8 @@ def canonical(kind: str, text: str) -> str:
 
     """
     table = json.loads(text)
+    if kind == "bpf":
+        return json.dumps(bpf.canonical(table))
     if "path" in table or kind != "python":
         table["digest"] = _digest(table)
     elif table.get("digest") not in given.CLASSES:

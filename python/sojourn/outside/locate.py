@@ -20,6 +20,8 @@ def settle(node: Any, base: Path) -> None:
     if isinstance(node, MutableMapping):
         if node.get("kind") in KINDS and isinstance(node.get("path"), str):
             node["path"] = _absolute(base, node["path"])
+        if node.get("kind") == "bpf" and isinstance(node.get("object"), str):
+            node["object"] = _absolute(base, node["object"])
         if node.get("kind") == "python" and isinstance(node.get("class"), type):
             node.update(given.table(node["class"]))
         items = list(node.items())
@@ -28,7 +30,9 @@ def settle(node: Any, base: Path) -> None:
     for key, child in items:
         if isinstance(child, type):
             node[key] = given.table(child)
-        elif str(key).endswith("cca.path") and isinstance(child, list):  # of a sweep's grid
+        elif str(key).endswith(("cca.path", "cca.object")) and isinstance(
+            child, list
+        ):  # of a sweep's grid
             node[key] = [_absolute(base, p) if isinstance(p, str) else p for p in child]
         else:
             settle(child, base)

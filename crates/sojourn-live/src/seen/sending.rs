@@ -3,10 +3,13 @@
 use std::collections::VecDeque;
 
 use sojourn_core::record::histogram::Histogram;
-use sojourn_core::units::Time;
+use sojourn_core::units::{Span, Time};
 
 use super::{Counters, unwrap};
 use crate::wire::Segment;
+
+/// Gain of the smoothed RTT.
+const GAIN: f64 = 1.0 / 8.0;
 
 /// A segment that has not been acknowledged.
 #[derive(Debug)]
@@ -25,6 +28,9 @@ pub struct Sending {
     acked: u64,
     acked_at: Time,
     outstanding: VecDeque<Outstanding>,
+    /// As RFC 6298 smooths it.
+    smoothed_rtt: Option<Span>,
+    least_rtt: Option<Span>,
     pub rtts: Histogram,
 }
 
@@ -79,9 +85,30 @@ impl Sending {
         if let Some(sent) = latest.filter(|sent| !sent.again) {
             let rtt = now.since(sent.sent_at);
             self.rtts.add(rtt);
+            let smoothed = |before: Span| before.mul_f64(1.0 - GAIN) + rtt.mul_f64(GAIN);
+            self.smoothed_rtt = Some(self.smoothed_rtt.map_or(rtt, smoothed));
+            self.least_rtt = Some(self.least_rtt.map_or(rtt, |least| least.min(rtt)));
             counters.rtt.rtt_sum += rtt;
             counters.rtt.rtt_count += 1;
         }
+    }
+
+    /// Brings `counters` up to `time` later by what is outstanding and by the RTTs seen: for senders
+    /// whose kernel is not asked.
+    pub fn integrate(&self, time: Span, counters: &mut Counters) {
+        let seconds = time.as_secs_f64();
+        counters.window.in_flight = self.outstanding.len() as u32;
+        counters.window.in_flight_time += seconds * self.outstanding.len() as f64;
+        if let Some((srtt, least)) = self.smoothed_rtt.zip(self.least_rtt) {
+            (counters.rtt.srtt, counters.rtt.min_rtt) = (srtt, least);
+            counters.rtt.srtt_time += seconds * srtt.as_secs_f64();
+            counters.rtt.srtt_known += seconds;
+        }
+    }
+
+    /// A sequence number as seen from the SYN's.
+    pub fn offset(&self, number: u32) -> u32 {
+        number.wrapping_sub(self.initial.unwrap_or_default())
     }
 
     pub fn acked(&self) -> (u64, Time) {

@@ -11,7 +11,7 @@ const INITIAL: u32 = u32::MAX - 1500;
 
 fn packet(flags: u8, seq: u64, ack: u64, payload: u16) -> Headers {
     let (seq, ack) = (INITIAL.wrapping_add(seq as u32), INITIAL.wrapping_add(ack as u32));
-    let transport = Transport::Tcp(Segment { seq, ack, flags });
+    let transport = Transport::Tcp(Segment { seq, ack, flags, sacks: false });
     let size = 52 + u32::from(payload);
     Headers { size, ecn: Ecn::NotEct, ports: [1, 2], payload, transport }
 }
@@ -79,4 +79,34 @@ fn sequence_numbers_go_on_beyond_32_bits() {
     assert_eq!(unwrap(5, 0), 5);
     assert_eq!(unwrap(5, u64::from(u32::MAX)), (1 << 32) + 5);
     assert_eq!(unwrap(u32::MAX, 1 << 32), u64::from(u32::MAX));
+}
+
+#[test]
+fn a_later_acknowledgment_supersedes_and_data_does_not() {
+    use sojourn_core::packet::Packet;
+    let seen = opened();
+    let of = |packet: Headers| Packet { header: seen.header(&packet), ..Packet::default() };
+    let (early, late) = (of(packet(ACK, 1, 1001, 0)), of(packet(ACK, 1, 4001, 0)));
+    assert!(late.supersedes(&early) && !early.supersedes(&late));
+    assert!(!of(packet(ACK, 1, 5001, 10)).supersedes(&early));
+    assert!(!late.supersedes(&of(packet(ACK | SYN, 1, 1, 0))));
+}
+
+#[test]
+fn packets_tell_what_is_outstanding_and_a_smoothed_rtt() {
+    let mut seen = opened();
+    for number in 0..4 {
+        seen.sent(at(20), &packet(ACK, 1 + 1000 * number, 0, 1000));
+    }
+    seen.integrate(Span::from_millis(10));
+    let window = seen.counters.window;
+    assert_eq!((window.in_flight, window.in_flight_time), (4, 0.04));
+    assert_eq!(seen.counters.rtt.srtt_known, 0.0);
+    seen.acknowledged(at(40), &packet(ACK, 0, 1001, 0));
+    seen.acknowledged(at(48), &packet(ACK, 0, 2001, 0));
+    seen.integrate(Span::from_millis(10));
+    let rtt = seen.counters.rtt;
+    assert_eq!((rtt.srtt, rtt.min_rtt), (Span::from_millis(21), Span::from_millis(20)));
+    assert_eq!((rtt.srtt_time, rtt.srtt_known), (0.01 * 0.021, 0.01));
+    assert_eq!(seen.counters.window.in_flight, 2);
 }

@@ -3,6 +3,7 @@
 //! Model: the class itself; `path` is its file and `class` its name. Further keys are the fields of
 //! the class's dataclass `Params`. `sojourn.cca` has the classes that it works with.
 
+pub mod bpf;
 mod border;
 pub mod values;
 

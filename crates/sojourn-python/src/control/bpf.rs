@@ -1,0 +1,29 @@
+//! A congestion control that is a BPF program of the kernel (struct_ops).
+//!
+//! Model: what the kernel does with the program; `object` is the compiled file and `name` the control
+//! in it. It has no parameters, and runs live only.
+
+use sojourn_core::cc::{CcaFacts, EcnMode, Make};
+use sojourn_core::error::FieldError;
+use sojourn_core::registry::{Catalogue, Entry, Listing};
+use sojourn_core::spec::Cca;
+
+use super::{canonical, outside_schema};
+
+/// The entry `bpf`.
+pub fn entry() -> Entry<Cca> {
+    let make: Make = |_, _, _| {
+        let message = "a BPF program runs in the kernel and not in the simulator: --backend live";
+        Err(FieldError::new("", message))
+    };
+    Entry {
+        listing: Listing {
+            name: "bpf",
+            source: include_str!("bpf.rs"),
+            schema: || outside_schema(&["object", "name"]),
+            canonical: |params, _: &Catalogue| canonical("bpf", params),
+        },
+        facts: CcaFacts { ecn: EcnMode::Off, follows_stack: false },
+        make,
+    }
+}
