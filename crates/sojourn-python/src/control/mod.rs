@@ -3,8 +3,8 @@
 //! Model: the class itself; `path` is its file and `class` its name. Further keys are the fields of
 //! the class's dataclass `Params`. `sojourn.cca` has the classes that it works with.
 
-pub mod bpf;
 mod border;
+pub mod bpf;
 pub mod values;
 
 use std::cell::Cell;
