@@ -19,7 +19,7 @@ def _names(rows: Sequence[Row], table: str) -> list[str]:
 
 
 def _line(index: int, label: str, x: Sequence[float], y: Sequence[float]) -> Line:
-    return Line(label, x, y, color_of(index), "joined", dash_of(index // _STYLES))
+    return Line(label, x, y, color_of(index), "line", dash_of(index // _STYLES))
 
 
 def performance(rows: Sequence[Row]) -> Mapping[str, Chart]:
