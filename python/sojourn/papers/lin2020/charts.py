@@ -11,15 +11,13 @@ from sojourn.papers.lin2020.comparative import LOSSES, QUEUES, RTTS, SETTLING, p
 from sojourn.papers.lin2020.values import Values
 from sojourn.papers.statements import Row
 
-_STYLES = 7
-
 
 def _names(rows: Sequence[Row], table: str) -> list[str]:
     return list(dict.fromkeys(row["row"] for row in rows if row["table"] == table))
 
 
 def _line(index: int, label: str, x: Sequence[float], y: Sequence[float]) -> Line:
-    return Line(label, x, y, color_of(index), "line", dash_of(index // _STYLES))
+    return Line(label, x, y, color_of(index), "line", dash_of(index))
 
 
 def performance(rows: Sequence[Row]) -> Mapping[str, Chart]:
