@@ -49,6 +49,8 @@ def rank_correlation(published: tuple[float, ...], measured: tuple[float, ...]) 
             method="percentile",
             rng=np.random.default_rng(0),
         ).bootstrap_distribution
+    if np.isnan(resampled).all():
+        raise KeyError("values that differ")
     tail = (1 - CONFIDENCE) / 2
     low, high = np.nanquantile(resampled, (tail, 1 - tail)).tolist()
     return RankCorrelation(len(published), _tau(published, measured), low, high)
