@@ -93,7 +93,8 @@ impl<'a> Writer<'a> {
             return self.abort();
         }
         while self.next <= now {
-            match self.application.poll(now) {
+            // At the time it was due: else every late wake-up would delay all that follows.
+            match self.application.poll(self.next) {
                 Ok(action) => self.act(action)?,
                 Err(next) => self.next = next.unwrap_or(Time::NEVER),
             }

@@ -204,7 +204,7 @@ fn every_traffic_model_writes_to_real_sockets() {
         )
     };
     all(&[
-        of("cca = \"cubic\"\ntraffic = { kind = \"cbr\", rate = \"2 Mbit/s\" }", 1.8..2.05),
+        of("cca = \"cubic\"\ntraffic = { kind = \"cbr\", rate = \"2 Mbit/s\" }", 1.9..2.02),
         of(
             "cca = \"reno\"\ntraffic = { kind = \"on-off\", rate = \"4 Mbit/s\", on = \"500 ms\", off = \"500 ms\", times = \"fixed\" }",
             1.5..2.2,
