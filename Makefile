@@ -13,7 +13,7 @@ FEATURES := --features pyo3/extension-module$(LIBELF)
 MODULE = $(subst -,_,$(NAME))
 
 .PHONY: help setup dev demo test test-cca test-queue test-guides test-wheel check dist lock docs page \
-    bench format conformance live-reference
+    bench format conformance live-reference kernel-reference
 
 help:  ## What there is to make
 	@sed -n 's/^\([a-z0-9%-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
@@ -107,6 +107,9 @@ conformance: setup  ## Put every member through the suite and write docs/conform
 
 live-reference: setup  ## Extend the kernel's measured table on this machine (JOBS=2 runs at once); resumable
 	$(BIN)/python -m sojourn.papers.linux618_live $(if $(JOBS),--jobs $(JOBS))
+
+kernel-reference: setup  ## Extend the table of the kernel in virtual time (needs one built); resumable
+	$(BIN)/python -m sojourn.papers.linux612_measure
 
 new-%:  ## Scaffold a member of a kind: make new-cca NAME=my-control, make new-queue NAME=...
 	test -x $(BIN)/sojourn || $(MAKE) dev

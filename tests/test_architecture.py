@@ -15,7 +15,7 @@ PACKAGE = ROOT / "python" / "sojourn"
 PATH = (
     *("outside", "scenario", "executors", "metrics", "result", "engine"),
     *("conformance", "store"),
-    *("statistics", "backends", "sweeps"),
+    *("statistics", "kernel", "backends", "sweeps"),
     *("figures", "evaluation", "capacity", "papers", "report", "pages", "cli"),
 )
 

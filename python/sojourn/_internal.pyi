@@ -23,9 +23,11 @@ __all__ = [
     "end_with",
     "engine_build",
     "keep_note_in",
+    "kernel_agent",
     "quantity",
     "run",
     "run_command",
+    "run_kernel",
     "run_live",
     "schema",
     "toml_to_json",
@@ -310,4 +312,8 @@ def end_with(parent: int) -> None: ...
 def run_live(
     scenario: str, progress: Callable[[float], object] | None = None
 ) -> dict[str, Any]: ...
+def run_kernel(
+    scenario: str, kernel: str, init: list[str], progress: Callable[[float], object] | None = None
+) -> dict[str, Any]: ...
+def kernel_agent() -> None: ...
 def run_command(scenario: str, command: list[str]) -> dict[str, Any]: ...

@@ -1,6 +1,6 @@
 //! Something live in a thread of its own, which ends with whoever waits for it.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::thread::{JoinHandle, spawn};
 
@@ -9,14 +9,28 @@ use sojourn_core::units::Time;
 use crate::clock::Clock;
 use crate::error::Error;
 
-/// When a run has begun.
+/// When a run has begun, and how far it is.
 #[derive(Clone, Debug, Default)]
-pub struct Begun(Arc<OnceLock<Clock>>);
+pub struct Begun {
+    clock: Arc<OnceLock<Clock>>,
+    /// In ns, if that is not what the clock says.
+    reached: Arc<AtomicU64>,
+}
 
 impl Begun {
     /// It begins with this clock.
     pub fn at(&self, clock: Clock) {
-        let _ = self.0.set(clock); // a run begins once
+        let _ = self.clock.set(clock); // a run begins once
+    }
+
+    /// A run that is not in real time has come so far.
+    pub fn reached(&self, time: Time) {
+        self.reached.store(time.as_nanos(), Ordering::Relaxed);
+    }
+
+    fn time(&self) -> Time {
+        let reached = || Time::from_nanos(self.reached.load(Ordering::Relaxed));
+        self.clock.get().map_or_else(reached, Clock::now)
     }
 }
 
@@ -42,8 +56,7 @@ impl<T: Send + 'static> Live<T> {
 
     /// The share of the run that is done.
     pub fn share(&self) -> f64 {
-        let done = self.begun.0.get().map_or(0.0, |clock| clock.now().as_secs_f64());
-        (done / self.end.as_secs_f64()).min(1.0)
+        (self.begun.time().as_secs_f64() / self.end.as_secs_f64()).min(1.0)
     }
 
     /// Whether there is a result to be had at once.

@@ -12,6 +12,8 @@ use sojourn_core::units::{Span, Time};
 use crate::drive::Tap;
 use crate::kernel::{self, Followed};
 use crate::seen::Seen;
+use crate::sys;
+use crate::uml::control::Report;
 use crate::wire::{Headers, parse, set_ecn};
 
 /// The receiver of flow 0 listens on it, that of flow 1 on the next one, and so on.
@@ -51,13 +53,25 @@ impl Default for Told {
     }
 }
 
-/// A flow's end that can be asked: what its application tells, and its socket if that is TCP's.
+/// A flow's connection.
+#[derive(Clone, Debug, Default)]
+pub enum Connection {
+    /// None: it sends datagrams.
+    #[default]
+    Datagrams,
+    /// That of a socket, which can be asked.
+    Socket(Arc<OwnedFd>),
+    /// One of another kernel, which reports.
+    Reported,
+}
+
+/// A flow's end that can be asked: what its application tells, and its connection.
 #[derive(Clone, Debug, Default)]
 pub struct Sender {
     /// What its application has done.
     pub told: Arc<Told>,
-    /// Its TCP socket.
-    pub socket: Option<Arc<OwnedFd>>,
+    /// Its connection.
+    pub connection: Connection,
 }
 
 /// One flow.
@@ -72,13 +86,16 @@ struct LiveFlow {
 
 impl LiveFlow {
     fn counters(&self) -> FlowCounters {
-        self.seen.counters.report(self.sender.socket.is_some())
+        let tcp = !matches!(self.sender.connection, Connection::Datagrams);
+        self.seen.counters.report(tcp)
     }
 
     fn update(&mut self, now: Time) {
         let (told, counters) = (&self.sender.told, &mut self.seen.counters);
-        if let Some(socket) = &self.sender.socket {
-            self.followed.sample(now, socket, counters);
+        if let Connection::Socket(socket) = &self.sender.connection
+            && let Ok(info) = sys::tcp_info(socket)
+        {
+            self.followed.sample(now, &info, counters);
         }
         counters.sent.written_bytes = told.written.load(Ordering::Relaxed);
         let (acked, at) = self.seen.acked();
@@ -122,6 +139,17 @@ impl Flows {
         net.set_timer(Time::ZERO + kernel::INTERVAL, ASK_KERNEL);
         net.set_timer(Time::ZERO + self.sample_interval, SAMPLE);
         net.set_timer(Time::ZERO + warmup, WARMUP_END);
+    }
+
+    /// The other kernel reports of a flow.
+    pub fn report(&mut self, now: Time, report: &Report<'_>) {
+        let Some(flow) = self.flows.get_mut(report.flow as usize) else { return };
+        flow.sender.told.written.store(report.written, Ordering::Relaxed);
+        flow.sender.told.total.store(report.total, Ordering::Relaxed);
+        if !report.info.is_empty() {
+            let info = sys::tcp_info_of(report.info);
+            flow.followed.sample(now, &info, &mut flow.seen.counters);
+        }
     }
 
     fn update(&mut self, now: Time) {

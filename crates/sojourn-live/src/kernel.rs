@@ -1,13 +1,10 @@
 //! What the kernel says of its connections, sampled: the part of the counters that packets do not
 //! show. Integrals over time and recoveries have the resolution of the sampling.
 
-use std::os::fd::OwnedFd;
-
 use nix::libc::tcp_info;
 use sojourn_core::units::{Rate, Span, Time};
 
 use crate::seen::Counters;
-use crate::sys;
 
 /// How often the kernel is asked.
 pub const INTERVAL: Span = Span::from_millis(10);
@@ -29,15 +26,14 @@ pub struct Followed {
 }
 
 impl Followed {
-    /// Asks the kernel, at `now`, and brings `counters` up to that.
-    pub fn sample(&mut self, now: Time, socket: &OwnedFd, counters: &mut Counters) {
-        let Ok(info) = sys::tcp_info(socket) else { return };
+    /// Brings `counters` up to what the kernel says at `now`.
+    pub fn sample(&mut self, now: Time, info: &tcp_info, counters: &mut Counters) {
         if !(ESTABLISHED..CLOSE).contains(&info.tcpi_state) || counters.established_at.is_none() {
             return;
         }
         let since = self.last.replace(now).unwrap_or(now);
-        gauges(&info, counters);
-        self.integrals(&info, now.since(since), counters);
+        gauges(info, counters);
+        self.integrals(info, now.since(since), counters);
     }
 
     fn integrals(&mut self, info: &tcp_info, time: Span, counters: &mut Counters) {

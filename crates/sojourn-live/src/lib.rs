@@ -30,6 +30,7 @@ mod senders;
 mod sockets;
 mod store;
 mod sys;
+pub mod uml;
 pub mod wire;
 
 pub use background::Live;

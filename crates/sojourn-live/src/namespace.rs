@@ -19,7 +19,8 @@ use crate::sys::{Setting, configure};
 pub const DEVICE: &str = "sojourn";
 /// Packets that wait for the loop: what comes beyond is lost, which makes a run invalid.
 const QUEUE_LENGTH: u32 = 10_000;
-const NETMASK: [u8; 4] = [255, 255, 255, 0];
+/// Of both addresses.
+pub const NETMASK: [u8; 4] = [255, 255, 255, 0];
 /// Address of all senders.
 pub const SENDERS: [u8; 4] = [10, 77, 0, 1];
 /// Address of all receivers.
@@ -68,7 +69,11 @@ fn set_up(tun: &OwnedFd, name: &str, address: [u8; 4], mtu: u32) -> io::Result<(
     Ok(())
 }
 
-fn control() -> io::Result<OwnedFd> {
+/// A socket for settings of devices.
+///
+/// # Errors
+/// Those of the kernel.
+pub fn control() -> io::Result<OwnedFd> {
     Ok(socket(AddressFamily::Inet, SockType::Datagram, SockFlag::SOCK_CLOEXEC, None)?)
 }
 
@@ -81,7 +86,10 @@ pub fn loopback() -> io::Result<()> {
 }
 
 /// Connections start without memory of earlier ones, and buffers are no limit.
-fn settings() -> io::Result<()> {
+///
+/// # Errors
+/// If they cannot be written.
+pub fn settings() -> io::Result<()> {
     set("ipv4/tcp_no_metrics_save", "1")?;
     set("ipv4/tcp_rmem", "4096 131072 33554432")?;
     set("ipv4/tcp_wmem", "4096 65536 33554432")?;

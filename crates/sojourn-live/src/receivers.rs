@@ -2,7 +2,7 @@
 
 use std::io::ErrorKind;
 use std::net::TcpListener;
-use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -38,17 +38,31 @@ impl Receivers {
     pub fn run(mut self, stop: &AtomicBool) -> Result<(), Error> {
         while !stop.load(Ordering::Relaxed) {
             self.wait()?;
-            self.accept()?;
-            let bytes = &mut self.bytes;
-            self.reading.retain(|socket| drain(socket, bytes));
+            self.take()?;
         }
         Ok(())
     }
 
-    fn wait(&self) -> Result<(), Error> {
+    /// The sockets to be waited for.
+    pub fn sockets(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
         let waiting = self.waiting.iter().map(AsFd::as_fd);
-        let all = waiting.chain(self.reading.iter().map(AsFd::as_fd));
-        let mut wanted: Vec<_> = all.map(|fd| PollFd::new(fd, PollFlags::POLLIN)).collect();
+        waiting.chain(self.reading.iter().map(AsFd::as_fd))
+    }
+
+    /// Takes what has come.
+    ///
+    /// # Errors
+    /// If the kernel fails to accept.
+    pub fn take(&mut self) -> Result<(), Error> {
+        self.accept()?;
+        let bytes = &mut self.bytes;
+        self.reading.retain(|socket| drain(socket, bytes));
+        Ok(())
+    }
+
+    fn wait(&self) -> Result<(), Error> {
+        let mut wanted: Vec<_> =
+            self.sockets().map(|fd| PollFd::new(fd, PollFlags::POLLIN)).collect();
         match poll(&mut wanted, PollTimeout::from(PATIENCE)) {
             Ok(_) | Err(nix::errno::Errno::EINTR) => Ok(()),
             Err(error) => Err(failed("waiting for data")(error.into())),

@@ -17,7 +17,7 @@ use crate::check::check;
 use crate::clock::Clock;
 use crate::drive::Loop;
 use crate::error::{Error, failed};
-use crate::flows::{Flows, Sender};
+use crate::flows::{Connection, Flows, Sender};
 use crate::namespace::{self, RECEIVERS, SENDERS};
 use crate::punctual::Awake;
 use crate::quality::{Processors, Quality};
@@ -162,8 +162,11 @@ fn send(
         for (flow, (application, facts)) in scenario.flows_expanded().into_iter().zip(applications)
         {
             let socket = Arc::new(sockets::open(&flow)?);
-            let connection = sockets::is_tcp(&flow).then(|| Arc::clone(&socket));
-            let sender = Sender { told: Arc::default(), socket: connection };
+            let connection = match sockets::is_tcp(&flow) {
+                true => Connection::Socket(Arc::clone(&socket)),
+                false => Connection::Datagrams,
+            };
+            let sender = Sender { told: Arc::default(), connection };
             let told = Arc::clone(&sender.told);
             writers.push(Writer::new(flow, &facts, application, socket, told));
             senders.push(sender);

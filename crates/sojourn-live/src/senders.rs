@@ -75,17 +75,25 @@ impl<'a> Writer<'a> {
     }
 
     /// Whether it waits for its socket to take more.
-    fn is_blocked(&self) -> bool {
+    pub fn is_blocked(&self) -> bool {
         self.state == State::Open && (self.unwritten > 0 || self.closing)
     }
 
     /// When it is to be called at the latest.
-    fn wakeup(&self) -> Time {
+    pub fn wakeup(&self) -> Time {
         if self.state == State::Done { Time::NEVER } else { self.next.min(self.stop) }
     }
 
+    /// Its socket, and what it has told.
+    pub fn ends(&self) -> (&Arc<OwnedFd>, &Told) {
+        (&self.socket, &self.told)
+    }
+
     /// Does what is due.
-    fn work(&mut self, now: Time) -> Result<(), Error> {
+    ///
+    /// # Errors
+    /// If the kernel refuses what it should not.
+    pub fn work(&mut self, now: Time) -> Result<(), Error> {
         if self.state == State::Done {
             return Ok(());
         }

@@ -9,7 +9,9 @@ use std::os::unix::process::CommandExt;
 use std::process::Command;
 
 use nix::libc;
+use nix::sys::personality::{self, Persona};
 use nix::sys::prctl;
+use nix::sys::resource::{Resource, setrlimit};
 use nix::sys::signal::Signal;
 
 nix::ioctl_write_ptr_bad!(set_address, libc::SIOCSIFADDR, libc::ifreq);
@@ -32,6 +34,8 @@ pub enum Setting {
     QueueLength(u32),
     /// That it is up.
     Up,
+    /// That it is up and nobody asks for the hardware addresses behind it.
+    UpWithoutArp,
     /// That this descriptor is a TUN device of that name, without a header before the packets.
     AttachTun,
 }
@@ -50,7 +54,7 @@ pub fn configure(fd: &OwnedFd, name: &str, setting: Setting) -> Result<()> {
             Setting::Netmask(_) => set_netmask(fd, &request),
             Setting::Mtu(_) => set_mtu(fd, &request),
             Setting::QueueLength(_) => set_queue_length(fd, &request),
-            Setting::Up => set_flags(fd, &request),
+            Setting::Up | Setting::UpWithoutArp => set_flags(fd, &request),
             Setting::AttachTun => attach(fd, &request),
         }
     };
@@ -72,6 +76,10 @@ fn request(name: &str, setting: Setting) -> libc::ifreq {
         // `ifr_qlen` of the C header: any integer of the union.
         Setting::QueueLength(packets) => union.ifru_metric = packets as libc::c_int,
         Setting::Up => union.ifru_flags = (libc::IFF_UP | libc::IFF_RUNNING) as libc::c_short,
+        Setting::UpWithoutArp => {
+            let flags = libc::IFF_UP | libc::IFF_RUNNING | libc::IFF_NOARP;
+            union.ifru_flags = flags as libc::c_short;
+        }
         Setting::AttachTun => {
             union.ifru_flags = (libc::IFF_TUN | libc::IFF_NO_PI) as libc::c_short;
         }
@@ -132,4 +140,45 @@ pub fn die_with_parent(command: &mut Command) {
     let ask = || prctl::set_pdeathsig(Signal::SIGKILL).map_err(Error::from);
     // SAFETY: between fork and exec there is one system call, and no memory is allocated.
     unsafe { command.pre_exec(ask) };
+}
+
+/// Makes a command a kernel's process: it ends with the thread that starts it, leaves no image of its
+/// memory behind, and has its memory at the same addresses each time, where that is allowed.
+pub fn become_guest(command: &mut Command) {
+    let prepare = || {
+        prctl::set_pdeathsig(Signal::SIGKILL).map_err(Error::from)?;
+        setrlimit(Resource::RLIMIT_CORE, 0, 0).map_err(Error::from)?;
+        let fixed = personality::get().map(|flags| flags | Persona::ADDR_NO_RANDOMIZE);
+        let _ = fixed.and_then(personality::set); // containers may not allow it
+        Ok(())
+    };
+    // SAFETY: between fork and exec there are four system calls, and no memory is allocated.
+    unsafe { command.pre_exec(prepare) };
+}
+
+/// As [`tcp_info`]: the bytes that the kernel gives.
+///
+/// # Errors
+/// Those of the kernel.
+pub fn tcp_info_bytes(socket: &OwnedFd, bytes: &mut Vec<u8>) -> Result<()> {
+    bytes.resize(size_of::<libc::tcp_info>(), 0);
+    let mut length = bytes.len() as libc::socklen_t;
+    let (level, name) = (libc::IPPROTO_TCP, libc::TCP_INFO);
+    // SAFETY: the kernel writes at most `length` bytes.
+    let done = unsafe {
+        libc::getsockopt(socket.as_raw_fd(), level, name, bytes.as_mut_ptr().cast(), &mut length)
+    };
+    bytes.truncate(length as usize);
+    if done == 0 { Ok(()) } else { Err(Error::last_os_error()) }
+}
+
+/// A `TCP_INFO` from its bytes; what they lack is zero.
+pub fn tcp_info_of(bytes: &[u8]) -> libc::tcp_info {
+    // SAFETY: any bytes are a valid `tcp_info`, and no more are copied than it has.
+    unsafe {
+        let mut info: libc::tcp_info = zeroed();
+        let length = bytes.len().min(size_of::<libc::tcp_info>());
+        std::ptr::copy_nonoverlapping(bytes.as_ptr(), (&raw mut info).cast(), length);
+        info
+    }
 }

@@ -4,6 +4,7 @@
 mod conformance;
 mod control;
 mod error;
+mod kernel;
 mod live;
 mod program;
 mod record;
@@ -56,6 +57,8 @@ pub fn fill(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(engine_build, module)?)?;
     module.add_function(wrap_pyfunction!(conformance::conformance_suites, module)?)?;
     module.add_function(wrap_pyfunction!(conformance::conform, module)?)?;
+    module.add_function(wrap_pyfunction!(kernel::kernel_agent, module)?)?;
+    module.add_function(wrap_pyfunction!(kernel::run_kernel, module)?)?;
     module.add_function(wrap_pyfunction!(live::run_command, module)?)?;
     module.add_function(wrap_pyfunction!(live::run_live, module)?)?;
     module.add_function(wrap_pyfunction!(run::run, module)?)

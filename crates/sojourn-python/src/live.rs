@@ -63,7 +63,7 @@ fn elsewhere<'py>(py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
 }
 
 #[cfg(target_os = "linux")]
-mod linux {
+pub mod linux {
     use std::time::Duration;
 
     use pyo3::exceptions::PyRuntimeError;
@@ -105,7 +105,8 @@ mod linux {
         Ok(columns)
     }
 
-    fn wait<T: Send + 'static>(
+    /// Waits for a run, so that Python may interrupt and hear of the progress.
+    pub fn wait<T: Send + 'static>(
         py: Python<'_>,
         live: Live<T>,
         progress: Option<&Bound<'_, PyAny>>,
@@ -134,7 +135,8 @@ mod linux {
         Ok(columns)
     }
 
-    fn to_exception(py: Python<'_>, error: &Error) -> PyErr {
+    /// Why there is no result, as Python hears it.
+    pub fn to_exception(py: Python<'_>, error: &Error) -> PyErr {
         match error {
             Error::Refused(error) => scenario_error(py, error),
             Error::Fault(error) => fault(py, error),

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Protocol, cast
+from typing import Any, Protocol, cast
 
 from sojourn.engine import Progress
 from sojourn.result import Result
 from sojourn.scenario import Scenario
 
 #: Names of the backends, each a module of this package.
-NAMES = ("sim", "live")
+NAMES = ("sim", "live", "kernel")
 
 
 class Backend(Protocol):
@@ -29,7 +29,12 @@ class Backend(Protocol):
 
         """
 
+    def key(self) -> dict[str, Any] | None:
+        """What tells a run of its from those of others; nothing of the simulator's."""
+
 
 def backend(name: str) -> Backend:
-    """The backend called ``name``."""
-    return cast(Backend, import_module(f"sojourn.backends.{name}"))
+    """The backend called ``name``; what follows a colon says which kernel."""
+    kind, _, wanted = name.partition(":")
+    module = import_module(f"sojourn.backends.{kind}")
+    return cast(Backend, module.On(wanted) if kind == "kernel" else module)

@@ -1,8 +1,8 @@
-"""Where two backends disagree: metric by metric, with intervals over their runs."""
+"""Where backends disagree: metric by metric, with intervals over their runs."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,40 +13,73 @@ from sojourn.statistics.difference import intervals
 from sojourn.statistics.intervals import mean_interval
 from sojourn.statistics.values import defined
 
-#: The columns of ``backends.csv``.
-COLUMNS = ("scope", "id", "metric", "sim", "live", "difference", "low", "high")
+_KEYS = ("scope", "id", "metric")
+_DIFFERENCE = ("difference", "low", "high")
 _SCOPES = ("flow", "link", "net", "group")
 Row = dict[str, Any]
 
 
-def table(sim: Sequence[Result], live: Sequence[Result]) -> list[Row]:
-    """One row per metric: the means over the simulator's and over the live runs, live minus sim,
-    and the ends of that difference's 95 % confidence interval. What is undefined on either side
-    has no difference; what is undefined on both has no row.
+def columns(backends: Sequence[str]) -> tuple[str, ...]:
+    """Those of ``backends.csv``: of each metric the mean on the first backend and on the second,
+    second minus first, and the ends of that difference's interval; then the same of every further
+    backend, whose name begins its columns.
     """
-    simulated, measured = _values(sim), _values(live)
-    rows = (_row(key, simulated[key], measured[key]) for key in simulated if key in measured)
-    return [row for row in rows if (row["sim"], row["live"]) != (None, None)]
+    first, second, *others = backends
+    more = (name for other in others for name in (other, *_differences(other)))
+    return (*_KEYS, first, second, *_DIFFERENCE, *more)
 
 
-def _row(key: tuple[str, str, str], sim: list[float], live: list[float]) -> Row:
-    a, b = defined(sim), defined(live)
-    means = [float(values.mean()) if len(values) else None for values in (a, b)]
-    difference = means[1] - means[0] if means[0] is not None and means[1] is not None else None
-    low, high = _interval(a, b) if difference is not None else (None, None)
-    return dict(zip(COLUMNS, (*key, *means, difference, low, high), strict=True))
+def _differences(backend: str) -> tuple[str, ...]:
+    return tuple(f"{backend}_{name}" for name in _DIFFERENCE)
 
 
-def _interval(sim: Any, live: Any) -> tuple[float | None, float | None]:
-    """Of live minus sim; a side with one run counts as known."""
-    if len(sim) > 1 and len(live) > 1:
-        low, high = intervals(live[None, :], sim[None, :], paired=False)
+def table(results: Mapping[str, Sequence[Result]]) -> list[Row]:
+    """One row per metric: the means over the runs of each backend, the differences from the first
+    one, and the ends of their 95 % confidence intervals. What is undefined on either side has no
+    difference; what is undefined on all has no row.
+    """
+    first, second, *others = results
+    values = {name: _values(runs) for name, runs in results.items()}
+    rows = []
+    for key, reference in values[first].items():
+        row: Row = {**dict(zip(_KEYS, key, strict=True)), first: _mean(defined(reference))}
+        for name in (second, *others):
+            titles = _DIFFERENCE if name == second else _differences(name)
+            compared = values[name].get(key)
+            if compared is None:
+                row |= dict.fromkeys((name, *titles))
+                continue
+            row |= {name: _mean(defined(compared))}
+            row |= dict(zip(titles, _difference(reference, compared), strict=True))
+        if any(row[name] is not None for name in results):
+            rows.append(row)
+    return rows
+
+
+def _mean(values: Any) -> float | None:
+    return float(values.mean()) if len(values) else None
+
+
+def _difference(
+    reference: list[float], compared: list[float]
+) -> tuple[float | None, float | None, float | None]:
+    a, b = defined(reference), defined(compared)
+    means = _mean(a), _mean(b)
+    if means[0] is None or means[1] is None:
+        return None, None, None
+    return means[1] - means[0], *_interval(a, b)
+
+
+def _interval(a: Any, b: Any) -> tuple[float | None, float | None]:
+    """Of b minus a; a side with one run counts as known."""
+    if len(a) > 1 and len(b) > 1:
+        low, high = intervals(b[None, :], a[None, :], paired=False)
         known = bool(np.isfinite(low[0]))
         return (float(low[0]), float(high[0])) if known else (None, None)
-    if interval := mean_interval(live):
-        return interval.low - float(sim[0]), interval.high - float(sim[0])
-    if interval := mean_interval(sim):
-        return float(live[0]) - interval.high, float(live[0]) - interval.low
+    if interval := mean_interval(b):
+        return interval.low - float(a[0]), interval.high - float(a[0])
+    if interval := mean_interval(a):
+        return float(b[0]) - interval.high, float(b[0]) - interval.low
     return None, None
 
 

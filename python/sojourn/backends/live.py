@@ -65,7 +65,7 @@ def _of_connections(scenario: Scenario, labels: Sequence[str], seconds: float) -
     return Scenario({**scenario.document, **changed}, canonical)
 
 
-def key(repetition: int) -> dict[str, Any]:
+def key(repetition: int = 0) -> dict[str, Any]:
     """What tells a run from others of the same scenario."""
     host, kernel = platform.node(), platform.release()
     return {"backend": "live", "host": host, "kernel": kernel, "repetition": repetition}

@@ -17,3 +17,7 @@ def runs_of(scenario: Scenario, count: int) -> list[Scenario]:
 def run(scenario: Scenario, progress: Progress | None = None, repetition: int = 0) -> Result:
     """Simulates a scenario; every repetition gives the same."""
     return engine.run(scenario, progress=progress)
+
+
+def key() -> None:
+    """A simulated run is told by its scenario."""

@@ -20,38 +20,66 @@ if TYPE_CHECKING:
     from sojourn.result import Result
     from sojourn.scenario import Scenario
 
-_CHOICES = {"sim": ("sim",), "live": ("live",), "both": ("sim", "live")}
+#: What runs differ by, and the option that counts them.
+_COUNTED_BY = {"sim": "--seeds", "kernel": "--seeds", "live": "--repetitions"}
 
 backend_option = click.option(
     "--backend",
-    type=click.Choice(list(_CHOICES)),
+    metavar="BACKEND[,...]",
     default="sim",
     show_default=True,
-    help="The simulator, this machine's kernel in real time, or both and how they differ.",
+    callback=lambda _context, _option, value: chosen(value),
+    help="The simulator (sim), this machine's kernel in real time (live), a kernel in virtual time "
+    "(kernel, kernel:6.12), or several and how they differ; both is sim,live.",
 )
 repetitions_option = click.option(
     "--repetitions", type=click.IntRange(min=1), metavar="N", help="Live runs.  [default: 1]"
 )
 seeds_option = click.option(
-    "--seeds", type=click.IntRange(min=1), metavar="N", help="Simulator's runs.  [default: 1]"
+    "--seeds",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Runs of the simulator, and in virtual time.  [default: 1]",
 )
 
 
-def counts(backend: str, repetitions: int | None, seeds: int | None) -> dict[str, int]:
+def chosen(given: str) -> tuple[str, ...]:
+    """The backends of a list, in its order.
+
+    Raises:
+        ScenarioError: if there is no such backend, or one is given twice.
+
+    """
+    from sojourn.backends import NAMES
+
+    names = tuple(name.strip() for name in given.replace("both", "sim,live").split(","))
+    for name in names:
+        kind, _, version = name.partition(":")
+        if kind not in NAMES or (version and kind != "kernel"):
+            has = ", ".join(NAMES)
+            raise ScenarioError(f"--backend: {name!r} given; allowed: {has}, kernel:VERSION, both")
+    if len(set(names)) < len(names):
+        raise ScenarioError(f"--backend: {given} names a backend twice")
+    return names
+
+
+def counts(backends: tuple[str, ...], repetitions: int | None, seeds: int | None) -> dict[str, int]:
     """How many runs of which backend.
 
     Raises:
         ScenarioError: if a number is given of a backend that does not run.
 
     """
-    given = {"sim": ("--seeds", seeds), "live": ("--repetitions", repetitions)}
-    for name, (option, number) in given.items():
-        if number is not None and name not in _CHOICES[backend]:
+    given = {"--seeds": seeds, "--repetitions": repetitions}
+    by = {name: _COUNTED_BY[name.partition(":")[0]] for name in backends}
+    for option, number in given.items():
+        if number is not None and option not in by.values():
+            counted = [name for name, known in _COUNTED_BY.items() if known == option]
             raise ScenarioError(
-                f"{option}: counts runs of the backend {name}, and the backend is {backend}; "
-                f"leave it out, or --backend {name} or both"
+                f"{option}: counts runs of the backend {' or '.join(counted)}, and the backend is "
+                f"{','.join(backends)}; leave it out, or --backend {counted[0]} or both"
             )
-    return {name: given[name][1] or 1 for name in _CHOICES[backend]}
+    return {name: given[option] or 1 for name, option in by.items()}
 
 
 def several(
@@ -62,7 +90,7 @@ def several(
     output: str,
 ) -> None:
     """Makes several runs, stores each, and prints them or how the backends differ."""
-    from sojourn.backends.disagreement import COLUMNS, table
+    from sojourn.backends.disagreement import columns, table
     from sojourn.store import backends_directory
     from sojourn.store.place import claimed
 
@@ -73,8 +101,8 @@ def several(
             name: _runs(scenario, name, count, directory, frozenset(metrics) or None)
             for name, count in numbers.items()
         }
-        rows = table(results["sim"], results["live"]) if len(results) > 1 else []
-        backends_directory.finish(tenant, directory, COLUMNS, rows)
+        rows = table(results) if len(results) > 1 else []
+        backends_directory.finish(tenant, directory, columns(list(results)), rows)
         with printed():
             _show(scenario, results, rows, output)
         click.echo(f"results: {directory}", err=True)
@@ -105,8 +133,9 @@ def tell_quality(result: Result, whose: str = "") -> None:
 def _show(
     scenario: Scenario, results: dict[str, list[Result]], rows: list[dict[str, Any]], output: str
 ) -> None:
-    from sojourn.backends.disagreement import COLUMNS
+    from sojourn.backends.disagreement import columns
 
+    heads = columns(list(results))
     runs = [result for of_backend in results.values() for result in of_backend]
     if output == "json":
         documents = [result.to_json() for result in runs]
@@ -116,7 +145,7 @@ def _show(
         for result in runs:
             PRINTERS[output](result, False)
     elif output == "csv":
-        tables.write_csv(COLUMNS, rows)
+        tables.write_csv(heads, rows)
     else:
-        cells = [[row[c] if row[c] is not None else "" for c in COLUMNS] for row in rows]
-        tables.show(scenario.name, COLUMNS, cells, words=3)
+        cells = [[row[c] if row[c] is not None else "" for c in heads] for row in rows]
+        tables.show(scenario.name, heads, cells, words=3)

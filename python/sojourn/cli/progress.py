@@ -70,3 +70,32 @@ def share() -> Iterator[Callable[[float], None] | None]:
         yield report
     finally:
         bar.stop()
+
+
+@contextmanager
+def steps() -> Iterator[Callable[[str, float], None]]:
+    """Gives a function that is told what is being done, and the share of all that is done: a bar on
+    a terminal, else a line for each step and tenth.
+    """
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn())
+    console = Console(stderr=True)
+    bar = Progress(*columns, TimeElapsedColumn(), console=console)
+    task, told = bar.add_task("", total=1.0), ""
+
+    def report(what: str, done: float) -> None:
+        nonlocal told
+        line = f"{what} ({10 * int(10 * done)} %)"
+        if console.is_terminal:
+            bar.start()
+            bar.update(task, description=what, completed=done)
+        elif line != told:
+            print(line, file=sys.stderr, flush=True)
+        told = line
+
+    try:
+        yield report
+    finally:
+        bar.stop()

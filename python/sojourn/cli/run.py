@@ -53,7 +53,7 @@ def command(
     figures: bool,
     everything: bool,
     record: tuple[str, ...],
-    backend: str,
+    backend: tuple[str, ...],
     repetitions: int | None,
     seeds: int | None,
     out: Path | None,
@@ -63,7 +63,7 @@ def command(
     """Run one scenario, of FILE or with - of standard input: metrics on the screen, results and
     figures in DIR.
     """
-    from sojourn.backends import live
+    from sojourn.backends import backend as backend_called
     from sojourn.engine import run
     from sojourn.store import run_directory
     from sojourn.store.place import claimed
@@ -75,13 +75,14 @@ def command(
     numbers = counts(backend, repetitions, seeds)
     if sum(numbers.values()) > 1:
         return several(scenario, numbers, names, (out, force), output)
-    tenant = run_directory.tenant(scenario, live.key(0) if backend == "live" else None)
+    chosen = backend_called(backend[0])
+    tenant = run_directory.tenant(scenario, chosen.key())
     with claimed(tenant, out, warn, force=force) as directory:
         with share() as progress:
-            if backend == "live":
-                result = live.run(scenario, progress)
-            else:
+            if backend == ("sim",):
                 result = run(scenario, progress=progress, spool=directory)
+            else:
+                result = chosen.run(scenario, progress)
         result.request(names or None)
         tell_quality(result)
         try:

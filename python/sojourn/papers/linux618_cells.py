@@ -66,9 +66,11 @@ class CellRun:
         return math.ceil(float(value) * self.rate * rtt / _PACKET_BITS)
 
 
-def cell_runs() -> list[CellRun]:
-    """All runs; every cell once before any second repetition of one."""
-    files = sorted(data.path(FOLDER).glob("*.toml"))
+def cell_runs(folder: str = FOLDER) -> list[CellRun]:
+    """All runs of the experiments in a folder; every cell once before any second repetition of
+    one.
+    """
+    files = sorted(data.path(folder).glob("*.toml"))
     runs = [run for file in files for run in _of(file.stem, list(plan(load(file))))]
     return sorted(runs, key=lambda run: run.repetition)
 

@@ -28,13 +28,18 @@ def tenant(scenario: Scenario, counts: Mapping[str, int]) -> Tenant:
             return f"with runs {found['runs']}, not {identity['runs']}"
         return of_run.differs(found)
 
-    name = f"{scenario.name}-{'-'.join(counts)}"
+    name = f"{scenario.name}-{'-'.join(map(plain, counts))}"
     return Tenant(KIND, name, name, identity, differs)
+
+
+def plain(backend: str) -> str:
+    """Its name as one of a file."""
+    return backend.replace(":", "-")
 
 
 def save_run(result: Result, directory: Path, backend: str, number: int) -> None:
     """Writes one of the runs."""
-    place = directory / f"{backend}-{number}"
+    place = directory / f"{plain(backend)}-{number}"
     place.mkdir(exist_ok=True)
     run_directory.save(result, place)
 

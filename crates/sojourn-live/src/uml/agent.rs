@@ -1,0 +1,187 @@
+//! The agent: the first process inside a kernel in virtual time. It is the senders and receivers of
+//! a live run in one thread, with this kernel's clock; the scenario comes to it through a card, and
+//! what the connections look like goes back the same way.
+
+use std::io;
+use std::net::{Ipv4Addr, UdpSocket};
+use std::os::fd::AsFd;
+use std::sync::Arc;
+use std::time::Duration;
+
+use nix::errno::Errno;
+use nix::mount::{MsFlags, mount};
+use nix::poll::{PollFd, PollFlags, ppoll};
+use nix::sys::prctl::set_timerslack;
+use nix::sys::time::TimeSpec;
+use sojourn_core::scenario::Scenario;
+use sojourn_core::sim::Surroundings;
+use sojourn_core::units::Time;
+
+use super::control::{PIECE, ROOM, Report, Said, report_after};
+use super::devices::{Namespace, move_to, set_up};
+use super::failure::doing;
+use super::frames::{CONTROL, CONTROL_PORT};
+use crate::clock::Clock;
+use crate::error::Error;
+use crate::flows::Told;
+use crate::namespace::{RECEIVERS, SENDERS, settings};
+use crate::receivers::Receivers;
+use crate::run::mtu;
+use crate::senders::Writer;
+use crate::{sockets, sys};
+
+/// The cards, in the order in which the kernel finds them.
+const CARDS: [&str; 2] = ["eth0", "eth1"];
+const USUAL_MTU: u32 = 1500;
+
+/// Is the first process of a kernel. It does not return unless something has failed, which it tells.
+pub fn run() {
+    let failed = match prepare() {
+        Ok((control, namespaces)) => {
+            let failed = act(&control, &namespaces).err();
+            failed.map(|error| control.send(&Said::Failed(&error.to_string()).to_bytes()))
+        }
+        Err(error) => {
+            eprintln!("sojourn: {error}");
+            None
+        }
+    };
+    drop(failed); // whether it could be told or not, there is nothing left to do
+}
+
+/// Namespaces of the senders and of the receivers.
+struct Namespaces {
+    senders: Namespace,
+    receivers: Namespace,
+}
+
+/// Makes the hosts; the calling thread is the senders'.
+fn prepare() -> Result<(UdpSocket, Namespaces), Error> {
+    let failed = |error: io::Error| doing("making hosts inside the kernel", error);
+    let none: Option<&str> = None;
+    mount(Some("proc"), "/proc", Some("proc"), MsFlags::empty(), none)
+        .map_err(|error| doing("mounting /proc", error.into()))?;
+    set_timerslack(1).map_err(|error| failed(error.into()))?;
+    settings().map_err(failed)?;
+    let receivers = Namespace::current().map_err(failed)?;
+    let senders = Namespace::enter_new().map_err(failed)?;
+    receivers.enter().map_err(failed)?;
+    set_up(CARDS[1], RECEIVERS, USUAL_MTU).map_err(failed)?;
+    move_to(CARDS[0], &senders).map_err(failed)?;
+    senders.enter().map_err(failed)?;
+    set_up(CARDS[0], SENDERS, USUAL_MTU).map_err(failed)?;
+    let control = UdpSocket::bind("0.0.0.0:0").map_err(failed)?;
+    control.connect((Ipv4Addr::from(CONTROL), CONTROL_PORT)).map_err(failed)?;
+    Ok((control, Namespaces { senders, receivers }))
+}
+
+/// The scenario, piece by piece.
+fn scenario(control: &UdpSocket) -> Result<Scenario, Error> {
+    let failed = |error| doing("asking for the scenario", error);
+    let mut text = Vec::new();
+    for number in 0.. {
+        let mut piece = [0; PIECE];
+        control.send(&Said::Piece(number).to_bytes()).map_err(failed)?;
+        let length = control.recv(&mut piece).map_err(failed)?;
+        text.extend_from_slice(&piece[..length]);
+        if length < PIECE {
+            break;
+        }
+    }
+    let read = serde_json::from_slice(&text).map_err(|error| failed(error.into()))?;
+    Scenario::from_json(&read).map_err(Error::from)
+}
+
+/// Does what the scenario's applications do.
+fn act(control: &UdpSocket, namespaces: &Namespaces) -> Result<(), Error> {
+    let failed = |error| doing("making hosts inside the kernel", error);
+    let scenario = scenario(control)?;
+    let Surroundings { applications, flows: facts, .. } = Surroundings::new(&scenario, None)?;
+    let flows = scenario.flows_expanded();
+    set_up(CARDS[0], SENDERS, mtu(&facts)).map_err(failed)?;
+    namespaces.receivers.enter().map_err(failed)?;
+    set_up(CARDS[1], RECEIVERS, mtu(&facts)).map_err(failed)?;
+    let mut waiting = [Vec::new(), Vec::new()];
+    for flow in &flows {
+        waiting[usize::from(!sockets::is_tcp(flow))].push(sockets::wait_for(flow)?);
+    }
+    namespaces.senders.enter().map_err(failed)?;
+    let [listening, datagrams] = waiting;
+    let receivers = Receivers::new(listening, datagrams);
+    let (mut writers, mut tcp) = (Vec::new(), Vec::new());
+    for ((flow, application), facts) in flows.into_iter().zip(applications).zip(&facts) {
+        tcp.push(sockets::is_tcp(&flow));
+        let socket = Arc::new(sockets::open(&flow)?);
+        writers.push(Writer::new(flow, facts, application, socket, Arc::<Told>::default()));
+    }
+    let clock = Clock::start();
+    let mut agent = Agent { control, clock, receivers, writers, tcp };
+    agent.say(&Said::Begun(clock.now().since(Time::ZERO)))?;
+    agent.run()
+}
+
+struct Agent<'a> {
+    control: &'a UdpSocket,
+    clock: Clock,
+    receivers: Receivers,
+    writers: Vec<Writer<'a>>,
+    /// Which flows are connections.
+    tcp: Vec<bool>,
+}
+
+impl Agent<'_> {
+    fn run(&mut self) -> Result<(), Error> {
+        let mut report = report_after(Time::ZERO);
+        loop {
+            let now = self.clock.now();
+            if now >= report {
+                self.report()?;
+                report = report_after(now);
+            }
+            for writer in &mut self.writers {
+                if writer.is_blocked() || writer.wakeup() <= now {
+                    writer.work(now)?;
+                }
+            }
+            let wakeup = self.writers.iter().map(Writer::wakeup).min().unwrap_or(Time::NEVER);
+            self.wait(self.clock.until(wakeup.min(report)))?;
+            self.receivers.take()?;
+        }
+    }
+
+    fn wait(&self, most: Duration) -> Result<(), Error> {
+        let receiving = self.receivers.sockets().map(|fd| PollFd::new(fd, PollFlags::POLLIN));
+        let blocked = self.writers.iter().filter(|writer| writer.is_blocked());
+        let sending = blocked.map(|w| PollFd::new(w.ends().0.as_fd(), PollFlags::POLLOUT));
+        let mut wanted: Vec<PollFd<'_>> = receiving.chain(sending).collect();
+        match ppoll(&mut wanted, Some(TimeSpec::from_duration(most)), None) {
+            Ok(_) | Err(Errno::EINTR) => Ok(()),
+            Err(error) => Err(doing("waiting inside the kernel", error.into())),
+        }
+    }
+
+    /// Tells what the connections look like.
+    fn report(&self) -> Result<(), Error> {
+        use std::sync::atomic::Ordering::Relaxed;
+        let (mut datagram, mut info) = (Vec::new(), Vec::new());
+        for (flow, (writer, tcp)) in (0..).zip(self.writers.iter().zip(&self.tcp)) {
+            let (socket, told) = writer.ends();
+            info.clear();
+            if *tcp && sys::tcp_info_bytes(socket, &mut info).is_err() {
+                info.clear();
+            }
+            let (written, total) = (told.written.load(Relaxed), told.total.load(Relaxed));
+            Report { flow, written, total, info: &info }.add_to(&mut datagram);
+            if datagram.len() > ROOM - 256 {
+                self.say(&Said::Reports(&datagram))?;
+                datagram.clear();
+            }
+        }
+        if datagram.is_empty() { Ok(()) } else { self.say(&Said::Reports(&datagram)) }
+    }
+
+    fn say(&self, what: &Said<'_>) -> Result<(), Error> {
+        let said = self.control.send(&what.to_bytes());
+        said.map(|_| ()).map_err(|error| doing("reporting from inside the kernel", error))
+    }
+}

@@ -1,0 +1,245 @@
+//! The calendar of a kernel in virtual time: it says when the kernel runs, and what time it is then.
+//!
+//! Messages of 16 bytes over a socket (Linux, `include/uapi/linux/um_timetravel.h`, which specifies
+//! them). A kernel from 6.11 on reads the time and writes its requests in a page that both share,
+//! so that two messages are left of each turn: RUN, and WAIT when the kernel has nothing more to do
+//! at that instant. It never runs ahead of the calendar, so that whatever it sends is sent now.
+
+use std::io::{Read, Write};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::sync::atomic::Ordering;
+
+use nix::sys::memfd::{MFdFlags, memfd_create};
+use vm_memory::{Bytes, FileOffset, MmapRegion, VolatileMemory};
+use vmm_sys_util::sock_ctrl_msg::ScmSocket;
+
+use super::failure::{broken, doing};
+use crate::error::Error;
+
+const ACK: u32 = 0;
+const START: u32 = 1;
+const REQUEST: u32 = 2;
+const WAIT: u32 = 3;
+const GET: u32 = 4;
+const UPDATE: u32 = 5;
+const RUN: u32 = 6;
+const GET_TIME_OF_DAY: u32 = 8;
+const BROADCAST: u32 = 9;
+
+/// What the clock on the wall shows when a kernel starts, in ns since 1970: any time will do.
+const TIME_OF_DAY: u64 = 1_700_000_000_000_000_000;
+
+/// Of the shared page: a header, then 128 bytes for each who takes part.
+mod page {
+    pub const SIZE: usize = 8192;
+    pub const VERSION: (u32, usize) = (2, 0);
+    pub const LENGTH: usize = 4;
+    pub const FREE_UNTIL: usize = 8;
+    pub const TIME: usize = 16;
+    pub const RUNNING: usize = 24;
+    pub const PARTIES: usize = 26;
+    /// The calendar is the first, the kernel the second.
+    pub const KERNEL: u16 = 1;
+    const FIRST: usize = 4096;
+    const EACH: usize = 128;
+    /// That the party uses the page.
+    pub const fn capabilities(party: usize) -> usize {
+        FIRST + party * EACH
+    }
+    /// That the party asks to run.
+    pub const fn flags(party: usize) -> usize {
+        FIRST + party * EACH + 4
+    }
+    /// When it wants to.
+    pub const fn request(party: usize) -> usize {
+        FIRST + party * EACH + 8
+    }
+}
+
+/// A calendar of one kernel.
+pub struct Calendar {
+    socket: UnixStream,
+    page: MmapRegion,
+    memory: OwnedFd,
+    /// The kernel uses the page.
+    shared: bool,
+    now: u64,
+    request: Option<u64>,
+    waiting: bool,
+    /// The kernel has yet to confirm that it runs.
+    unconfirmed: bool,
+    sent: u32,
+}
+
+impl Calendar {
+    /// Of the kernel at the other end of a socket.
+    ///
+    /// # Errors
+    /// If there is no memory to share.
+    pub fn new(socket: UnixStream) -> Result<Self, Error> {
+        let memory = memfd_create(c"sojourn-calendar", MFdFlags::MFD_CLOEXEC)
+            .map_err(|error| doing("sharing memory", error.into()))?;
+        let file = std::fs::File::from(memory.try_clone().map_err(|e| doing("sharing memory", e))?);
+        file.set_len(page::SIZE as u64).map_err(|error| doing("sharing memory", error))?;
+        let page = MmapRegion::from_file(FileOffset::new(file, 0), page::SIZE)
+            .map_err(|error| broken(&format!("sharing memory: {error}")))?;
+        let calendar = Calendar {
+            socket,
+            page,
+            memory,
+            shared: false,
+            now: 0,
+            request: None,
+            waiting: false,
+            unconfirmed: false,
+            sent: 0,
+        };
+        calendar.store(page::VERSION.0, page::VERSION.1);
+        calendar.store(page::SIZE as u32, page::LENGTH);
+        calendar.store(2u16, page::PARTIES);
+        calendar.store(1u32, page::capabilities(0));
+        calendar.store(page::KERNEL, page::RUNNING);
+        Ok(calendar)
+    }
+
+    /// Time in ns since the kernel was started.
+    pub fn now(&self) -> u64 {
+        self.now
+    }
+
+    /// Whether the kernel has nothing more to do now.
+    pub fn is_waiting(&self) -> bool {
+        self.waiting
+    }
+
+    /// Whether what is written into the kernel's pipes is known to be seen before it runs.
+    pub fn is_shared(&self) -> bool {
+        self.shared
+    }
+
+    /// When the kernel that waits wants to run next.
+    pub fn request(&self) -> Option<u64> {
+        if !self.shared {
+            return self.request;
+        }
+        let asks = self.load::<u32>(page::flags(usize::from(page::KERNEL))) & 1 != 0;
+        asks.then(|| self.load(page::request(usize::from(page::KERNEL))))
+    }
+
+    /// Moves the time on, while the kernel waits.
+    pub fn set_time(&mut self, time: u64) {
+        debug_assert!(self.waiting && time >= self.now, "{time} after {}", self.now);
+        self.now = time;
+        self.store(0u16, page::RUNNING);
+        self.store(time, page::TIME);
+    }
+
+    /// Lets the kernel run now.
+    ///
+    /// # Errors
+    /// If it is gone.
+    pub fn run(&mut self) -> Result<(), Error> {
+        self.store(page::KERNEL, page::RUNNING);
+        self.store(self.now + 1, page::FREE_UNTIL);
+        self.request = None;
+        self.waiting = false;
+        self.unconfirmed = !self.shared;
+        self.sent += 1;
+        self.write(RUN, self.sent, self.now)?;
+        while self.unconfirmed {
+            self.listen()?;
+        }
+        Ok(())
+    }
+
+    /// Waits for a message of the kernel and answers it; whether one came in time.
+    ///
+    /// # Errors
+    /// If the kernel is gone.
+    pub fn listen(&mut self) -> Result<bool, Error> {
+        let mut message = [0; 16];
+        match self.socket.read(&mut message) {
+            Ok(16) => {}
+            Ok(0) => return Err(broken("the kernel has ended")),
+            Ok(read) => {
+                let rest = self.socket.read_exact(&mut message[read..]);
+                rest.map_err(|error| doing("listening to the kernel", error))?;
+            }
+            Err(error) if is_late(&error) => return Ok(false),
+            Err(error) => return Err(doing("listening to the kernel", error)),
+        }
+        let word = |at: usize| u32::from_ne_bytes([0, 1, 2, 3].map(|i| message[at + i]));
+        let time = u64::from_ne_bytes([0, 1, 2, 3, 4, 5, 6, 7].map(|i| message[8 + i]));
+        self.answer(word(0), word(4), time)?;
+        Ok(true)
+    }
+
+    fn answer(&mut self, operation: u32, number: u32, time: u64) -> Result<(), Error> {
+        let mut answer = 0;
+        match operation {
+            ACK => {
+                self.unconfirmed = false;
+                return Ok(());
+            }
+            START => return self.greet(number),
+            REQUEST => self.request = Some(time),
+            WAIT => {
+                self.shared = self.load::<u32>(page::capabilities(1)) & 1 != 0;
+                self.waiting = true;
+                if self.shared {
+                    return Ok(());
+                }
+            }
+            GET => answer = self.now,
+            UPDATE => self.now = self.now.max(time),
+            GET_TIME_OF_DAY => answer = TIME_OF_DAY,
+            BROADCAST => {}
+            other => return Err(broken(&format!("the kernel sent {other} to its calendar"))),
+        }
+        self.write(ACK, number, answer)
+    }
+
+    /// Answers the first message: here is the page. The second descriptor would be for a log.
+    fn greet(&mut self, number: u32) -> Result<(), Error> {
+        let message = bytes(ACK, number, page::KERNEL.into());
+        let log = std::fs::File::open("/dev/null").map_err(|e| doing("opening /dev/null", e))?;
+        let descriptors = [self.memory.as_raw_fd(), log.as_raw_fd()];
+        let sent = self.socket.send_with_fds(&[&message[..]], &descriptors);
+        sent.map(|_| ()).map_err(|error| doing("answering the kernel", error.into()))
+    }
+
+    fn write(&mut self, operation: u32, number: u32, time: u64) -> Result<(), Error> {
+        self.socket
+            .write_all(&bytes(operation, number, time))
+            .map_err(|error| doing("telling the kernel the time", error))
+    }
+
+    fn store<T: vm_memory::AtomicAccess>(&self, value: T, at: usize) {
+        let stored = self.page.as_volatile_slice().store(value, at, Ordering::SeqCst);
+        debug_assert!(stored.is_ok(), "within the page");
+    }
+
+    fn load<T: vm_memory::AtomicAccess + Default>(&self, at: usize) -> T {
+        self.page.as_volatile_slice().load(at, Ordering::SeqCst).unwrap_or_default()
+    }
+}
+
+impl AsFd for Calendar {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
+    }
+}
+
+fn bytes(operation: u32, number: u32, time: u64) -> [u8; 16] {
+    let mut message = [0; 16];
+    message[..4].copy_from_slice(&operation.to_ne_bytes());
+    message[4..8].copy_from_slice(&number.to_ne_bytes());
+    message[8..].copy_from_slice(&time.to_ne_bytes());
+    message
+}
+
+fn is_late(error: &std::io::Error) -> bool {
+    use std::io::ErrorKind::{Interrupted, TimedOut, WouldBlock};
+    matches!(error.kind(), Interrupted | TimedOut | WouldBlock)
+}

@@ -1,0 +1,192 @@
+//! A network card of a kernel: a vhost-user device in this process (virtio 1.2, section 5.1; QEMU,
+//! `docs/interop/vhost-user.rst`).
+//!
+//! The kernel need not say that it has sent something: the card is looked at whenever the kernel
+//! waits. So of the crates for such devices those serve that have neither thread nor event loop: the
+//! guest's memory and its queues. What is left of the protocol is a dozen requests.
+
+use std::fs::File;
+use std::io::{Read, Write};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::net::UnixStream;
+
+use vm_memory::{FileOffset, GuestAddress, GuestMemoryMmap};
+use vmm_sys_util::sock_ctrl_msg::ScmSocket;
+
+use super::failure::{broken, doing};
+use super::rings::Rings;
+use crate::error::Error;
+
+/// Requests of the kernel.
+mod ask {
+    pub const GET_FEATURES: u32 = 1;
+    pub const SET_MEMORY: u32 = 5;
+    pub const SET_RING_SIZE: u32 = 8;
+    pub const SET_RING_ADDRESS: u32 = 9;
+    pub const GET_PROTOCOL_FEATURES: u32 = 15;
+    pub const SET_BACKEND_CHANNEL: u32 = 21;
+    pub const GET_CONFIGURATION: u32 = 24;
+}
+/// Our request: a ring has something for the kernel.
+const RING_CALL: u32 = 4;
+
+const VERSION: u32 = 1;
+const IS_REPLY: u32 = 1 << 2;
+const NEEDS_REPLY: u32 = 1 << 3;
+
+/// Checksums are left out on both ways; a MAC address; buffers that several packets may share; the
+/// protocol's own features; virtio 1.
+const FEATURES: u64 = 1 << 0 | 1 << 1 | 1 << 5 | 1 << 15 | 1 << 30 | 1 << 32;
+/// Replies to all requests, requests of ours, configuration, notifications on the socket.
+const PROTOCOL_FEATURES: u64 = 1 << 3 | 1 << 5 | 1 << 9 | 1 << 14;
+const HEADER: usize = 12;
+const LARGEST: usize = 4096;
+/// Offset of the memory regions in a message, and bytes of each.
+const REGIONS: (usize, usize) = (8, 32);
+
+/// A card: what it has sent is taken from it, and what arrives is given to it.
+pub struct Card {
+    socket: UnixStream,
+    mac: [u8; 6],
+    /// Where the kernel hears of the rings.
+    channel: Option<File>,
+    /// The rings, once there is memory.
+    pub rings: Rings,
+}
+
+impl Card {
+    /// The kernel's card with this number, at the other end of a socket.
+    pub fn new(socket: UnixStream, number: u8) -> Self {
+        Card { socket, mac: mac(number), channel: None, rings: Rings::default() }
+    }
+
+    /// Answers a request of the kernel.
+    ///
+    /// # Errors
+    /// If the kernel is gone, or asks for what there is not.
+    pub fn listen(&mut self) -> Result<(), Error> {
+        let failed = |error| doing("listening to a card's driver", error);
+        let mut header = [0; HEADER];
+        let (read, file) = self.socket.recv_with_fd(&mut header).map_err(|e| failed(e.into()))?;
+        if read == 0 {
+            return Err(broken("the kernel has ended"));
+        }
+        self.socket.read_exact(&mut header[read..]).map_err(failed)?;
+        let (request, flags, size) =
+            (word(&header, 0), word(&header, 4), word(&header, 8) as usize);
+        if size > LARGEST {
+            return Err(broken(&format!("a card's driver sent {size} bytes")));
+        }
+        let mut body = vec![0; size];
+        self.socket.read_exact(&mut body).map_err(failed)?;
+        let answer = self.answer(request, body, file)?;
+        let acknowledgment = || (flags & NEEDS_REPLY != 0).then(|| vec![0; 8]);
+        match answer.or_else(acknowledgment) {
+            Some(answer) => self.reply(request, &answer),
+            None => Ok(()),
+        }
+    }
+
+    fn answer(
+        &mut self,
+        request: u32,
+        mut body: Vec<u8>,
+        file: Option<File>,
+    ) -> Result<Option<Vec<u8>>, Error> {
+        match request {
+            ask::GET_FEATURES => return Ok(Some(FEATURES.to_ne_bytes().to_vec())),
+            ask::GET_PROTOCOL_FEATURES => {
+                return Ok(Some(PROTOCOL_FEATURES.to_ne_bytes().to_vec()));
+            }
+            ask::GET_CONFIGURATION => {
+                let room = body.iter_mut().skip(HEADER); // the kernel asks for the first bytes
+                room.zip(self.mac).for_each(|(place, byte)| *place = byte);
+                return Ok(Some(body));
+            }
+            ask::SET_MEMORY => self.rings.memory = Some(memory(&body, file)?),
+            ask::SET_RING_SIZE => self.rings.set_size(word(&body, 0), word(&body, 4))?,
+            ask::SET_RING_ADDRESS => {
+                self.rings.set_addresses(word(&body, 0), [8, 16, 24].map(|at| long(&body, at)))?;
+            }
+            ask::SET_BACKEND_CHANNEL => self.channel = file,
+            _ => {} // what else there is needs no answer but that it was heard
+        }
+        Ok(None)
+    }
+
+    fn reply(&mut self, request: u32, body: &[u8]) -> Result<(), Error> {
+        let message = message(request, VERSION | IS_REPLY, body);
+        self.socket.write_all(&message).map_err(|e| doing("answering a card's driver", e))
+    }
+
+    /// Interrupts the kernel: the receiving (0) or the sending ring (1) has something for it. If
+    /// `confirm`, it will answer when it has noted that.
+    ///
+    /// # Errors
+    /// If the kernel is gone.
+    pub fn interrupt(&mut self, ring: u32, confirm: bool) -> Result<(), Error> {
+        let flags = if confirm { VERSION | NEEDS_REPLY } else { VERSION };
+        let body = [ring.to_ne_bytes(), [0; 4]].concat();
+        let Some(channel) = &mut self.channel else { return Ok(()) };
+        let told = channel.write_all(&message(RING_CALL, flags, &body));
+        told.map_err(|error| doing("interrupting the kernel", error))
+    }
+
+    /// Where that answer comes.
+    pub fn channel(&self) -> Option<BorrowedFd<'_>> {
+        self.channel.as_ref().map(AsFd::as_fd)
+    }
+
+    /// Takes the answer.
+    ///
+    /// # Errors
+    /// If the kernel is gone.
+    pub fn hear_confirmation(&mut self) -> Result<(), Error> {
+        let Some(channel) = &mut self.channel else { return Ok(()) };
+        let heard = channel.read_exact(&mut [0; HEADER + 8]);
+        heard.map_err(|error| doing("interrupting the kernel", error))
+    }
+}
+
+impl AsFd for Card {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
+    }
+}
+
+/// Of the card with this number: a local one.
+pub fn mac(number: u8) -> [u8; 6] {
+    [2, 0, 0, 0, 0, number]
+}
+
+/// The kernel's memory, of which a file descriptor came with the request.
+fn memory(body: &[u8], file: Option<File>) -> Result<GuestMemoryMmap, Error> {
+    let file = file.ok_or_else(|| broken("the kernel's memory came without a descriptor"))?;
+    if word(body, 0) != 1 {
+        return Err(broken("the kernel's memory is not in one piece"));
+    }
+    let [start, size, _, offset] = [0, 8, 16, 24].map(|at| long(body, REGIONS.0 + at));
+    debug_assert_eq!(body.len() % REGIONS.1, REGIONS.0 % REGIONS.1);
+    let region = (GuestAddress(start), size as usize, Some(FileOffset::new(file, offset)));
+    let made = GuestMemoryMmap::from_ranges_with_files([region]);
+    made.map_err(|error| broken(&format!("mapping the kernel's memory: {error}")))
+}
+
+fn message(request: u32, flags: u32, body: &[u8]) -> Vec<u8> {
+    let mut message = Vec::with_capacity(HEADER + body.len());
+    for number in [request, flags, body.len() as u32] {
+        message.extend_from_slice(&number.to_ne_bytes());
+    }
+    message.extend_from_slice(body);
+    message
+}
+
+fn word(bytes: &[u8], at: usize) -> u32 {
+    let found = bytes.get(at..at + 4).and_then(|bytes| bytes.try_into().ok());
+    u32::from_ne_bytes(found.unwrap_or_default())
+}
+
+fn long(bytes: &[u8], at: usize) -> u64 {
+    let found = bytes.get(at..at + 8).and_then(|bytes| bytes.try_into().ok());
+    u64::from_ne_bytes(found.unwrap_or_default())
+}

@@ -1,0 +1,133 @@
+//! What the agent inside a kernel and the calendar's process say to each other, a datagram each.
+
+use sojourn_core::units::{Span, Time};
+
+/// Bytes of the scenario in one answer.
+pub const PIECE: usize = 1024;
+/// Bytes of all reports in one datagram, about.
+pub const ROOM: usize = 1200;
+
+/// The agent says something.
+#[derive(Debug, PartialEq)]
+pub enum Said<'a> {
+    /// Give me this piece of the scenario.
+    Piece(u32),
+    /// The run begins: so much of it has passed.
+    Begun(Span),
+    /// What connections look like.
+    Reports(&'a [u8]),
+    /// I cannot go on.
+    Failed(&'a str),
+}
+
+impl<'a> Said<'a> {
+    /// As it is sent.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let with = |kind: u8, content: &[u8]| [&[kind], content].concat();
+        match self {
+            Said::Piece(number) => with(b'P', &number.to_ne_bytes()),
+            Said::Begun(passed) => with(b'B', &passed.as_nanos().to_ne_bytes()),
+            Said::Reports(reports) => with(b'R', reports),
+            Said::Failed(why) => with(b'F', why.as_bytes()),
+        }
+    }
+
+    /// As it came.
+    pub fn parse(bytes: &'a [u8]) -> Option<Self> {
+        let (kind, content) = bytes.split_first()?;
+        Some(match kind {
+            b'P' => Said::Piece(u32::from_ne_bytes(content.try_into().ok()?)),
+            b'B' => Said::Begun(Span::from_nanos(u64::from_ne_bytes(content.try_into().ok()?))),
+            b'R' => Said::Reports(content),
+            b'F' => Said::Failed(std::str::from_utf8(content).ok()?),
+            _ => return None,
+        })
+    }
+}
+
+/// What the agent says of a flow.
+#[derive(Debug, PartialEq)]
+pub struct Report<'a> {
+    /// Its number.
+    pub flow: u32,
+    /// Payload that the socket has accepted.
+    pub written: u64,
+    /// Payload of a flow that has ended, else the largest number.
+    pub total: u64,
+    /// `TCP_INFO`; nothing for a flow without it.
+    pub info: &'a [u8],
+}
+
+impl<'a> Report<'a> {
+    const FIXED: usize = 22;
+
+    /// Adds it to a datagram.
+    pub fn add_to(&self, datagram: &mut Vec<u8>) {
+        datagram.extend_from_slice(&self.flow.to_ne_bytes());
+        datagram.extend_from_slice(&self.written.to_ne_bytes());
+        datagram.extend_from_slice(&self.total.to_ne_bytes());
+        datagram.extend_from_slice(&(self.info.len() as u16).to_ne_bytes());
+        datagram.extend_from_slice(self.info);
+    }
+
+    /// Takes the first one of a datagram.
+    pub fn take_from(datagram: &mut &'a [u8]) -> Option<Self> {
+        let fixed = datagram.get(..Self::FIXED)?;
+        let long = |at: usize| Some(u64::from_ne_bytes(fixed[at..at + 8].try_into().ok()?));
+        let length = usize::from(u16::from_ne_bytes(fixed[20..].try_into().ok()?));
+        let info = datagram.get(Self::FIXED..Self::FIXED + length)?;
+        let flow = u32::from_ne_bytes(fixed[..4].try_into().ok()?);
+        let report = Report { flow, written: long(4)?, total: long(12)?, info };
+        *datagram = &datagram[Self::FIXED + length..];
+        Some(report)
+    }
+}
+
+/// When the agent reports: a little before the moments at which a run is sampled.
+pub fn report_after(now: Time) -> Time {
+    const LEAD: Span = Span::from_micros(20);
+    let interval = crate::kernel::INTERVAL.as_nanos();
+    let number = (now + LEAD).as_nanos() / interval + 1;
+    Time::from_nanos(number * interval - LEAD.as_nanos())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_said_is_understood() {
+        for said in [
+            Said::Piece(7),
+            Said::Begun(Span::from_micros(3)),
+            Said::Reports(b"reports"),
+            Said::Failed("why"),
+        ] {
+            assert_eq!(Said::parse(&said.to_bytes()), Some(said));
+        }
+        assert_eq!(Said::parse(b""), None);
+        assert_eq!(Said::parse(b"P12"), None);
+    }
+
+    #[test]
+    fn reports_follow_each_other() {
+        let first = Report { flow: 3, written: 5, total: u64::MAX, info: b"info" };
+        let second = Report { flow: 4, written: 0, total: 9, info: b"" };
+        let mut datagram = Vec::new();
+        first.add_to(&mut datagram);
+        second.add_to(&mut datagram);
+        let mut rest = &datagram[..];
+        assert_eq!(Report::take_from(&mut rest), Some(first));
+        assert_eq!(Report::take_from(&mut rest), Some(second));
+        assert_eq!(Report::take_from(&mut rest), None);
+    }
+
+    #[test]
+    fn reports_are_due_before_the_samples() {
+        let at = |us| Time::ZERO + Span::from_micros(us);
+        assert_eq!(report_after(Time::ZERO), at(9_980));
+        assert_eq!(report_after(at(9_980)), at(19_980));
+        assert_eq!(report_after(at(9_990)), at(19_980));
+        assert_eq!(report_after(at(10_000)), at(19_980));
+    }
+}

@@ -1,0 +1,160 @@
+//! The process of a kernel, and the sockets by which it reaches us.
+
+use std::fs::{self, File};
+use std::io::{Read, Seek, SeekFrom};
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::net::UnixListener;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use nix::fcntl::{OFlag, open};
+use nix::sys::memfd::{MFdFlags, memfd_create};
+use nix::sys::stat::Mode;
+
+use super::failure::doing;
+use crate::error::Error;
+use crate::sys::become_guest;
+
+/// Of the kernel's console, how much is told of a failure.
+const LAST_WORDS: usize = 12;
+
+/// What the C library inside must not use of a processor.
+const BEYOND_SSE: [&str; 6] =
+    ["AVX", "AVX2", "AVX512F", "AVX512VL", "AVX512BW", "AVX_Fast_Unaligned_Load"];
+
+/// What is to be started.
+#[derive(Clone, Debug)]
+pub struct Image {
+    /// The kernel, a program.
+    pub kernel: PathBuf,
+    /// What it runs as its first process: a program and its arguments.
+    pub init: Vec<String>,
+}
+
+/// A listening socket that has no name any more: it is reached by the number of a descriptor.
+pub struct Door {
+    /// Who listens.
+    pub listener: UnixListener,
+    name: OwnedFd,
+}
+
+impl Door {
+    /// A new one. Its name is taken away at once, so that nothing is left of it.
+    ///
+    /// # Errors
+    /// If there is no room for temporary files.
+    pub fn new(number: usize) -> Result<Self, Error> {
+        let failed = |error| doing("opening a socket", error);
+        let place = std::env::temp_dir();
+        let path = place.join(format!("sojourn-{}-{number}-{}", std::process::id(), unique()));
+        let listener = UnixListener::bind(&path).map_err(failed)?;
+        let name = open(&path, OFlag::O_PATH | OFlag::O_CLOEXEC, Mode::empty());
+        let removed = fs::remove_file(&path);
+        let name = name.map_err(|error| failed(error.into()))?;
+        removed.map_err(failed)?;
+        listener.set_nonblocking(true).map_err(failed)?;
+        Ok(Door { listener, name })
+    }
+
+    /// Where another process connects to.
+    pub fn path(&self) -> String {
+        format!("/proc/{}/fd/{}", std::process::id(), self.name.as_raw_fd())
+    }
+}
+
+fn unique() -> u64 {
+    use std::sync::atomic::{AtomicU64, Ordering};
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    NEXT.fetch_add(1, Ordering::Relaxed)
+}
+
+/// A kernel that runs; it ends with this.
+pub struct Guest {
+    child: Child,
+    console: File,
+}
+
+impl Guest {
+    /// Starts a kernel with a calendar and a card behind each of the other doors.
+    ///
+    /// # Errors
+    /// If it cannot be run.
+    pub fn start(image: &Image, calendar: &Door, cards: &[Door], seed: u64) -> Result<Self, Error> {
+        let console = memfd_create(c"sojourn-console", MFdFlags::MFD_CLOEXEC);
+        let console = File::from(console.map_err(|error| doing("a console", error.into()))?);
+        let copy = || console.try_clone().map(Stdio::from).map_err(|e| doing("a console", e));
+        let mut command = Command::new(&image.kernel);
+        command.args(arguments(image, calendar, cards));
+        command.env_clear().env("SOJOURN_SEED", seed.to_string());
+        command.stdin(Stdio::null()).stdout(copy()?).stderr(copy()?);
+        become_guest(&mut command);
+        let running = |path: &Path| format!("running the kernel {}", path.display());
+        let child = command.spawn().map_err(|error| doing(&running(&image.kernel), error))?;
+        Ok(Guest { child, console })
+    }
+
+    /// Whether it has ended by itself.
+    pub fn has_ended(&mut self) -> bool {
+        self.child.try_wait().is_ok_and(|status| status.is_some())
+    }
+
+    /// Its console, which outlives it.
+    ///
+    /// # Errors
+    /// If there are no more descriptors.
+    pub fn console(&self) -> Result<Console, Error> {
+        self.console.try_clone().map(Console).map_err(|error| doing("a console", error))
+    }
+}
+
+/// What a kernel has said.
+pub struct Console(File);
+
+impl Console {
+    /// Its last lines, without those that name places of its memory.
+    pub fn last_words(mut self) -> String {
+        let mut text = Vec::new();
+        let read = self.0.seek(SeekFrom::Start(0));
+        let _ = read.and_then(|_| self.0.read_to_end(&mut text)); // then there are none
+        let text = String::from_utf8_lossy(&text);
+        let said = |line: &&str| !line.trim().is_empty() && !line.contains(" [<");
+        let lines: Vec<&str> = text.lines().filter(said).collect();
+        let last = lines.len().saturating_sub(LAST_WORDS);
+        lines[last..].join("\n")
+    }
+}
+
+impl Drop for Guest {
+    fn drop(&mut self) {
+        let _ = self.child.kill(); // it may have ended
+        let _ = self.child.wait();
+    }
+}
+
+fn arguments(image: &Image, calendar: &Door, cards: &[Door]) -> Vec<String> {
+    let mut arguments: Vec<String> = [
+        "mem=512M",
+        // Where it can leave nothing: it notes its number in a directory otherwise.
+        "uml_dir=/proc/",
+        "stderr=1",
+        // What is sent counts as having left the host at once, as into a TUN device.
+        "virtio_net.napi_tx=0",
+        "root=/dev/root",
+        "rootfstype=hostfs",
+        "rootflags=/",
+        "ro",
+    ]
+    .map(str::to_owned)
+    .to_vec();
+    // User-Mode Linux saves a program's registers up to those of SSE (see its copy's changes).
+    let without: Vec<String> = BEYOND_SSE.iter().map(|name| format!("-{name}")).collect();
+    arguments.push(format!("GLIBC_TUNABLES=glibc.cpu.hwcaps={}", without.join(",")));
+    arguments.push(format!("time-travel=ext:1:{}", calendar.path()));
+    let card = |door: &Door| format!("virtio_uml.device={}:1", door.path());
+    arguments.extend(cards.iter().map(card));
+    let (program, rest) = image.init.split_first().unwrap_or((const { &String::new() }, &[]));
+    arguments.push(format!("init={program}"));
+    arguments.push("--".to_owned());
+    arguments.extend(rest.iter().cloned());
+    arguments
+}

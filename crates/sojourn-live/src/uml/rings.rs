@@ -1,0 +1,162 @@
+//! The two rings of a card: frames to the kernel, and frames from it.
+
+use std::collections::VecDeque;
+use std::io::{Read, Write};
+
+use virtio_queue::{Queue, QueueT};
+use vm_memory::{GuestAddress, GuestMemoryMmap};
+
+use super::failure::broken;
+use crate::error::Error;
+
+/// `struct virtio_net_hdr_v1`, before every frame.
+const HEADER: usize = 12;
+/// Its flag: the checksum is right, as far as anybody cares.
+const CHECKED: u8 = 2;
+/// Where it counts the buffers that a frame takes.
+const BUFFERS: usize = 10;
+const RECEIVING: usize = 0;
+const SENDING: usize = 1;
+
+/// The rings of a card.
+#[derive(Default)]
+pub struct Rings {
+    /// The kernel's.
+    pub memory: Option<GuestMemoryMmap>,
+    queues: [Option<Queue>; 2],
+    /// Frames for which the kernel has no buffers yet.
+    held: VecDeque<Vec<u8>>,
+}
+
+impl Rings {
+    /// Of the ring with this number.
+    ///
+    /// # Errors
+    /// If the kernel names what there is not.
+    pub fn set_size(&mut self, ring: u32, size: u32) -> Result<(), Error> {
+        let slot = self.queues.get_mut(ring as usize).ok_or_else(|| wrong(ring))?;
+        let mut queue = Queue::new(size as u16).map_err(failed)?;
+        queue.try_set_size(size as u16).map_err(failed)?;
+        *slot = Some(queue);
+        Ok(())
+    }
+
+    /// Descriptors, used and available ring, in the order in which the kernel names them. The ring
+    /// is ready then; the kernel need not tell when it has added to it.
+    ///
+    /// # Errors
+    /// If the kernel names what there is not.
+    pub fn set_addresses(&mut self, ring: u32, addresses: [u64; 3]) -> Result<(), Error> {
+        let slot = self.queues.get_mut(ring as usize).and_then(Option::as_mut);
+        let queue = slot.ok_or_else(|| wrong(ring))?;
+        let [descriptors, used, available] = addresses.map(GuestAddress);
+        queue.try_set_desc_table_address(descriptors).map_err(failed)?;
+        queue.try_set_used_ring_address(used).map_err(failed)?;
+        queue.try_set_avail_ring_address(available).map_err(failed)?;
+        queue.set_ready(true);
+        let memory = self.memory.as_ref().ok_or_else(|| wrong(ring))?;
+        queue.disable_notification(memory).map_err(failed)
+    }
+
+    /// Takes the next frame that the kernel has sent into `frame`; whether there was one.
+    ///
+    /// # Errors
+    /// If a ring is broken.
+    pub fn take(&mut self, frame: &mut Vec<u8>) -> Result<bool, Error> {
+        let (Some(memory), Some(queue)) = (&self.memory, &mut self.queues[SENDING]) else {
+            return Ok(false);
+        };
+        let Some(chain) = queue.pop_descriptor_chain(memory) else { return Ok(false) };
+        let head = chain.head_index();
+        let mut reader = chain.reader(memory).map_err(failed)?;
+        let mut reader = reader.split_at(HEADER).map_err(failed)?;
+        frame.resize(reader.available_bytes(), 0);
+        reader.read_exact(frame).map_err(failed)?;
+        queue.add_used(memory, head, 0).map_err(failed)?;
+        Ok(true)
+    }
+
+    /// Gives the kernel a frame; it is held if there is no buffer for it yet.
+    ///
+    /// # Errors
+    /// If a ring is broken.
+    pub fn give(&mut self, frame: &[u8]) -> Result<(), Error> {
+        if !self.held.is_empty() || !self.place(frame)? {
+            self.held.push_back(frame.to_vec());
+        }
+        Ok(())
+    }
+
+    /// Gives the kernel what has been held, as far as there are buffers; whether that was anything.
+    ///
+    /// # Errors
+    /// If a ring is broken.
+    pub fn give_held(&mut self) -> Result<bool, Error> {
+        let mut given = false;
+        while let Some(frame) = self.held.pop_front() {
+            if !self.place(&frame)? {
+                self.held.push_front(frame);
+                break;
+            }
+            given = true;
+        }
+        Ok(given)
+    }
+
+    /// Whether the kernel wants to hear that it may take back what it has sent.
+    ///
+    /// # Errors
+    /// If a ring is broken.
+    pub fn wants_buffers(&mut self) -> Result<bool, Error> {
+        match (&self.memory, &mut self.queues[SENDING]) {
+            (Some(memory), Some(queue)) => queue.needs_notification(memory).map_err(failed),
+            _ => Ok(false),
+        }
+    }
+
+    /// Writes a frame into as many buffers as it takes, if there are so many.
+    fn place(&mut self, frame: &[u8]) -> Result<bool, Error> {
+        let (Some(memory), Some(queue)) = (&self.memory, &mut self.queues[RECEIVING]) else {
+            return Ok(false);
+        };
+        let (mut left, mut filled) = (frame, Vec::new());
+        let mut first = None;
+        let mut header = [0; HEADER];
+        header[0] = CHECKED;
+        while first.is_none() || !left.is_empty() {
+            let Some(chain) = queue.pop_descriptor_chain(memory) else {
+                queue.set_next_avail(queue.next_avail().wrapping_sub(filled.len() as u16));
+                return Ok(false);
+            };
+            let head = chain.head_index();
+            let mut writer = chain.writer(memory).map_err(failed)?;
+            let room = writer.available_bytes();
+            let mut used = 0;
+            if first.is_none() {
+                let rest = writer.split_at(HEADER).map_err(failed)?;
+                first = Some(std::mem::replace(&mut writer, rest));
+                used = HEADER;
+            }
+            let some = left.len().min(room - used);
+            writer.write_all(&left[..some]).map_err(failed)?;
+            left = &left[some..];
+            filled.push((head, (used + some) as u32));
+        }
+        header[BUFFERS..].copy_from_slice(&(filled.len() as u16).to_le_bytes());
+        if let Some(mut first) = first {
+            first.write_all(&header).map_err(failed)?;
+        }
+        for (head, length) in filled {
+            queue.add_used(memory, head, length).map_err(failed)?;
+        }
+        Ok(true)
+    }
+}
+
+fn wrong(ring: u32) -> Error {
+    broken(&format!("a card's driver named ring {ring}"))
+}
+
+fn failed(error: impl std::fmt::Display) -> Error {
+    broken(&format!("a card's ring: {error}"))
+}

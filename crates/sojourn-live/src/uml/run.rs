@@ -1,0 +1,54 @@
+//! A run of a scenario on a kernel in virtual time.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use sojourn_core::record::Outcome;
+use sojourn_core::scenario::Scenario;
+use sojourn_core::sim::Surroundings;
+use sojourn_core::units::Time;
+
+use super::drive::{Machine, Virtual};
+use super::guest::Image;
+use crate::background::{Begun, Live};
+use crate::check::check;
+use crate::error::Error;
+use crate::flows::{Connection, Flows, Sender};
+use crate::sockets::is_tcp;
+
+impl Live<Outcome> {
+    /// Begins a run of a scenario on a kernel in virtual time; `text` is the scenario as it was
+    /// read.
+    ///
+    /// # Errors
+    /// If the scenario asks for what such a run cannot do.
+    pub fn on_kernel(scenario: &Scenario, text: String, image: Image) -> Result<Self, Error> {
+        check(scenario)?;
+        let end = Time::ZERO + scenario.duration;
+        let scenario = scenario.clone();
+        Ok(Live::new(end, move |stop, begun| run(&scenario, text, &image, &stop, begun)))
+    }
+}
+
+fn run(
+    scenario: &Scenario,
+    text: String,
+    image: &Image,
+    stop: &Arc<AtomicBool>,
+    begun: &Begun,
+) -> Result<Outcome, Error> {
+    let Surroundings { mut net, addresses, flows, recorder, recorded_links, .. } =
+        Surroundings::new(scenario, None)?;
+    let sender = |tcp| match tcp {
+        true => Sender { connection: Connection::Reported, ..Sender::default() },
+        false => Sender::default(),
+    };
+    let senders = scenario.flows_expanded().iter().map(|flow| sender(is_tcp(flow))).collect();
+    let recording = (recorder, recorded_links, scenario.sample_interval);
+    let flows = Flows::new(addresses, senders, flows, recording);
+    flows.start(&mut net, scenario.warmup);
+    let machine = Machine::start(image, scenario.seed, stop)?;
+    let mut driver = Virtual::new(machine, flows, text);
+    driver.run(&mut net, Time::ZERO + scenario.duration, stop, begun)?;
+    Ok(driver.finish().outcome(&mut net)?)
+}

@@ -1,0 +1,61 @@
+//! Running a scenario on a kernel in virtual time.
+
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+#[cfg(not(target_os = "linux"))]
+use crate::error::scenario_error;
+
+/// Runs a scenario (JSON) on the kernel that is the program `kernel`, whose first process is `init`,
+/// a program and its arguments, which is to call `kernel_agent`: as `run`.
+#[cfg(target_os = "linux")]
+#[pyfunction]
+#[pyo3(signature = (scenario, kernel, init, progress=None))]
+pub fn run_kernel<'py>(
+    py: Python<'py>,
+    scenario: &str,
+    kernel: &str,
+    init: Vec<String>,
+    progress: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyDict>> {
+    use crate::live::linux::{to_exception, wait};
+    use sojourn_live::Live;
+    use sojourn_live::uml::Image;
+
+    let image = Image { kernel: kernel.into(), init };
+    let parsed = crate::parse(py, scenario)?;
+    let plan = parsed.plan().to_json().to_string();
+    let run = Live::on_kernel(&parsed, scenario.to_owned(), image);
+    let run = run.map_err(|error| to_exception(py, &error))?;
+    let columns = crate::run::to_python(py, wait(py, run, progress)?)?;
+    columns.set_item("network", plan)?;
+    Ok(columns)
+}
+
+/// Is the first process inside a kernel in virtual time; returns only when something has failed.
+#[cfg(target_os = "linux")]
+#[pyfunction]
+pub fn kernel_agent(py: Python<'_>) {
+    py.detach(sojourn_live::uml::agent::run);
+}
+
+/// A kernel in virtual time needs Linux.
+#[cfg(not(target_os = "linux"))]
+#[pyfunction]
+#[pyo3(signature = (scenario, kernel, init, progress=None))]
+pub fn run_kernel<'py>(
+    py: Python<'py>,
+    scenario: &str,
+    kernel: &str,
+    init: Vec<String>,
+    progress: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let _ = (scenario, kernel, init, progress);
+    let message = "a kernel in virtual time needs Linux; the simulator runs here: --backend sim";
+    Err(scenario_error(py, &sojourn_core::error::FieldError::new("backend", message)))
+}
+
+/// A kernel in virtual time needs Linux: nothing is done.
+#[cfg(not(target_os = "linux"))]
+#[pyfunction]
+pub fn kernel_agent() {}

@@ -1,0 +1,92 @@
+"""A kernel in virtual time: real connections over the simulated network. Its runs differ by seed.
+
+``kernel`` is the latest kernel that has been built, ``kernel:6.12`` the latest of that series.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Sequence
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from sojourn import _internal
+from sojourn.backends import sim
+from sojourn.engine import Progress
+from sojourn.errors import RunError
+from sojourn.kernel.cache import Kernel, kernel
+from sojourn.metrics import RunData
+from sojourn.metrics.samples import Alone
+from sojourn.result import Result
+from sojourn.scenario import Document, Scenario, expanded_flows, validated
+
+
+class On:
+    """The backend: the latest kernel of a version, or of all."""
+
+    def __init__(self, wanted: str = "") -> None:
+        self._kernel = kernel(wanted)
+
+    @property
+    def program(self) -> Path:
+        """The kernel."""
+        return self._kernel.program
+
+    def runs_of(self, scenario: Scenario, count: int) -> list[Scenario]:
+        """The scenario with its seed, and those that follow."""
+        return sim.runs_of(scenario, count)
+
+    def run(
+        self, scenario: Scenario, progress: Progress | None = None, repetition: int = 0
+    ) -> Result:
+        """Runs a scenario; every repetition gives the same.
+
+        Raises:
+            RunError: if the kernel fails, with its last words.
+
+        """
+        data, timing = _run(scenario.canonical, self._kernel, progress)
+        return Result(scenario, data, timing, origin=self.key())
+
+    def key(self) -> dict[str, Any]:
+        """What tells a run from those on other kernels."""
+        return {"backend": "kernel", "kernel": self._kernel.version, "hz": self._kernel.hz}
+
+
+def _run(
+    canonical: Document, chosen: Kernel, progress: Progress | None
+) -> tuple[RunData, dict[str, float]]:
+    began = time.perf_counter()
+    try:
+        outcome = _internal.run_kernel(
+            json.dumps(canonical), str(chosen.program), _init(), progress
+        )
+    except RuntimeError as error:
+        raise RunError(str(error)) from None
+    wall = time.perf_counter() - began
+    totals, network = outcome.pop("totals"), json.loads(outcome.pop("network"))
+    timing = {name: float(value) for name, value in totals.items()} | {"wall_seconds": wall}
+    return RunData(canonical, outcome, network, _alone(canonical, chosen)), timing
+
+
+def _init() -> list[str]:
+    """The agent: an interpreter, without what it does not need, and the engine's module."""
+    interpreter: str = getattr(sys, "_base_executable", sys.executable)
+    agent = resources.files("sojourn.kernel") / "agent.py"
+    return [interpreter, "-I", "-S", "-B", str(agent), str(_internal.__file__)]
+
+
+def _alone(canonical: Document, chosen: Kernel) -> Alone:
+    """Runs some flows by themselves over the same network."""
+
+    @cache
+    def run(flows: tuple[int, ...]) -> tuple[RunData, Sequence[int]]:
+        every = expanded_flows(canonical)
+        apart = validated({**canonical, "flows": [every[place] for place in flows]})
+        return _run(apart.canonical, chosen, None)[0], range(len(flows))
+
+    return run

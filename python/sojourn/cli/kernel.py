@@ -1,0 +1,41 @@
+"""``sojourn kernel``."""
+
+from __future__ import annotations
+
+import click
+
+from sojourn.cli.progress import steps
+
+
+@click.group("kernel")
+def command() -> None:
+    """Kernels for --backend kernel."""
+
+
+@command.command("build")
+@click.argument("source")
+@click.option(
+    "--hz",
+    type=click.Choice(["100", "250", "300", "1000"]),
+    default="250",
+    show_default=True,
+    help="Ticks per second of its clock; Debian's have 250.",
+)
+def build(source: str, hz: str) -> None:
+    """Build the kernel of SOURCE: a package such as linux-source-6.12, or the path of a tree or a
+    tarball. It takes some minutes, and goes on where it was interrupted.
+    """
+    from sojourn.kernel.build import build as make
+
+    with steps() as tell:
+        kernel = make(source, int(hz), tell)
+    click.echo(f"{kernel.program}  (sojourn run FILE --backend kernel:{kernel.version})")
+
+
+@command.command("list")
+def show() -> None:
+    """List the kernels that are built."""
+    from sojourn.kernel.cache import kernels
+
+    for kernel in kernels():
+        click.echo(f"{kernel.name}  {kernel.program}")

@@ -1,0 +1,1 @@
+"""Kernels in virtual time: built from their sources, kept in a cache."""

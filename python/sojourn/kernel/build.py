@@ -1,0 +1,139 @@
+"""Builds a kernel in virtual time: unpacked, changed, configured, made, kept."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import platform
+import shutil
+import subprocess
+from collections import deque
+from collections.abc import Callable
+from pathlib import Path
+
+from sojourn.errors import ScenarioError, SojournError
+from sojourn.kernel import cache
+from sojourn.kernel.changes import changes
+from sojourn.kernel.options import fragment
+from sojourn.kernel.source import located, unpacked, version
+
+#: What a build needs, and the packages of Debian that have it.
+TOOLS = {
+    "make": "make",
+    "gcc": "gcc",
+    "ld": "binutils",
+    "flex": "flex",
+    "bison": "bison",
+    "bc": "bc",
+}
+#: Files that a kernel of this configuration compiles, about.
+_FILES = 1500
+_LAST_LINES = 30
+#: Is told what is being done, and which share of it.
+Tell = Callable[[str, float], None]
+
+
+def build(source: str, hz: int, tell: Tell) -> cache.Kernel:
+    """The kernel of these sources: that of the cache, or a new one. What an earlier attempt has
+    done is not done again.
+
+    Raises:
+        ScenarioError: if the sources or a tool are missing.
+        SojournError: if it fails.
+
+    """
+    _check_machine()
+    root = cache.root()
+    found = located(source, root)
+    place = root / "building" / f"{_identity(found)}-hz{hz}"
+    tell("unpacking the sources", 0.0)
+    tree = unpacked(found, place)
+    kernel = cache.Kernel(version(tree), hz, root / f"{version(tree)}-hz{hz}")
+    if _is_built(kernel):
+        shutil.rmtree(place)
+        return kernel
+    for change in changes(hz):
+        change.apply(tree)
+    _configure(tree, place, tell)
+    _make(tree, place, tell)
+    _keep(kernel, tree, place)
+    shutil.rmtree(place)
+    return kernel
+
+
+def _check_machine() -> None:
+    if platform.system() != "Linux" or platform.machine() != "x86_64":
+        machine = f"{platform.system()} on {platform.machine()}"
+        raise ScenarioError(f"kernel build: needs Linux on x86_64, and this is {machine}")
+    missing = {tool: package for tool, package in TOOLS.items() if not shutil.which(tool)}
+    if missing:
+        names, packages = ", ".join(missing), " ".join(missing.values())
+        raise ScenarioError(f"kernel build: {names} missing; to get them: apt install {packages}")
+
+
+def _identity(found: Path) -> str:
+    """Tells sources from others, by where they are and when they were written."""
+    status = found.stat()
+    text = f"{found} {status.st_size} {status.st_mtime_ns}"
+    return f"{found.name.split('.tar')[0]}-{hashlib.sha256(text.encode()).hexdigest()[:8]}"
+
+
+def _is_built(kernel: cache.Kernel) -> bool:
+    facts = kernel.place / cache.FACTS
+    return facts.exists() and json.loads(facts.read_text())["recipe"] == _recipe(kernel.hz)
+
+
+def _recipe(hz: int) -> str:
+    """Changes whenever a kernel would be built otherwise."""
+    text = fragment() + "".join(repr(change) for change in changes(hz))
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _configure(tree: Path, place: Path, tell: Tell) -> None:
+    tell("configuring", 0.02)
+    options = place / "options"
+    options.write_text(fragment(), encoding="utf-8")
+    _run(tree, [f"KCONFIG_ALLCONFIG={options}", "allnoconfig"])
+    config = (tree / ".config").read_text(encoding="utf-8").splitlines()
+    if missing := [line for line in fragment().splitlines() if line not in config]:
+        raise SojournError(f"configuring the kernel: not known to it: {', '.join(missing)}")
+
+
+def _make(tree: Path, place: Path, tell: Tell) -> None:
+    done = 0
+
+    def count(line: str) -> None:
+        nonlocal done
+        done += line.startswith("  CC ")
+        tell("compiling", 0.03 + 0.96 * min(1.0, done / _FILES))
+
+    done = sum(1 for _ in tree.rglob("*.o"))
+    _run(tree, [f"-j{os.cpu_count() or 1}", "linux"], count)
+
+
+def _run(tree: Path, targets: list[str], each: Callable[[str], None] = lambda _: None) -> None:
+    """Runs make, and says its last lines if it fails."""
+    last: deque[str] = deque(maxlen=_LAST_LINES)
+    command = ["make", "-C", str(tree), "ARCH=um", "SUBARCH=x86_64", *targets]
+    stream = subprocess.PIPE
+    with subprocess.Popen(command, stdout=stream, stderr=subprocess.STDOUT, text=True) as process:
+        assert process.stdout is not None
+        for line in process.stdout:
+            last.append(line)
+            each(line)
+    if process.returncode:
+        raise SojournError(f"{' '.join(command)} failed:\n{''.join(last)}")
+
+
+def _keep(kernel: cache.Kernel, tree: Path, place: Path) -> None:
+    """Into the cache, whole or not at all."""
+    ready = place / "ready"
+    shutil.rmtree(ready, ignore_errors=True)
+    ready.mkdir()
+    subprocess.run(["strip", "-o", ready / cache.PROGRAM, tree / "linux"], check=True)
+    shutil.copy(tree / ".config", ready / cache.CONFIGURATION)
+    facts = {"version": kernel.version, "hz": kernel.hz, "recipe": _recipe(kernel.hz)}
+    (ready / cache.FACTS).write_text(json.dumps(facts) + "\n", encoding="utf-8")
+    shutil.rmtree(kernel.place, ignore_errors=True)
+    ready.rename(kernel.place)

@@ -1,0 +1,120 @@
+"""Runs on a kernel in virtual time; skipped where none is built, which CI does not do."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import sojourn
+from conftest import Command
+from sojourn.backends.kernel import On
+from sojourn.errors import RunError, ScenarioError
+from sojourn.kernel import cache
+
+SCENARIO = """
+name = "kernel"
+duration = "1 s"
+[topology]
+kind = "dumbbell"
+[topology.bottleneck]
+rate = "4 Mbit/s"
+queue = { kind = "fifo", limit = "1 bdp" }
+[[flows]]
+cca = "cubic"
+rtt = "20 ms"
+"""
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "kernel.toml"
+    path.write_text(SCENARIO, encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def kernel() -> On:
+    try:
+        return On()
+    except ScenarioError as error:
+        pytest.skip(str(error))
+
+
+def digest(result: sojourn.Result) -> str:
+    samples = result.series.flows.write_csv()
+    links = result.series.links.write_csv()
+    return hashlib.sha256(f"{samples}{links}".encode()).hexdigest()
+
+
+def test_ten_runs_are_the_same(kernel: On, file: Path) -> None:
+    scenario = sojourn.load(file)
+    assert len({digest(kernel.run(scenario)) for _ in range(10)}) == 1
+
+
+def test_simulator_and_kernel_are_compared(
+    kernel: On, file: Path, sojourn: Command, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    done = sojourn("run", file, "--backend", "sim,kernel", "--out", out)
+    assert done.returncode == 0, done.stderr
+    with (out / "backends.csv").open(encoding="utf-8") as table:
+        rows = {row["metric"]: row for row in csv.DictReader(table) if row["scope"] == "flow"}
+    goodput = rows["mean_throughput_l4"]
+    assert float(goodput["kernel"]) == pytest.approx(float(goodput["sim"]), rel=0.1)
+    assert float(goodput["kernel"]) < 4
+    assert rows["mean_srtt_l4"]["kernel"]
+
+
+def test_nothing_is_left_of_a_killed_run(kernel: On, file: Path) -> None:
+    line = [sys.executable, "-m", "sojourn", "run", str(file), "--backend", "kernel"]
+    program = str(kernel.program)
+    process = subprocess.Popen([*line, "--set", 'duration="1000 s"'], cwd=file.parent)
+    try:
+        until = time.monotonic() + 60
+        while not _running(program) and time.monotonic() < until:
+            time.sleep(0.1)
+        assert _running(program)
+    finally:
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+    until = time.monotonic() + 20
+    while _running(program) and time.monotonic() < until:
+        time.sleep(0.1)
+    assert _running(program) == []
+
+
+def _running(program: str) -> list[str]:
+    """Numbers of the processes that run a program."""
+    found = []
+    for place in Path("/proc").glob("[0-9]*"):
+        try:
+            if str((place / "exe").readlink()) == program:
+                found.append(place.name)
+        except OSError:  # it has ended, or is none of ours
+            continue
+    return found
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs Linux")
+def test_the_last_words_of_a_kernel_are_told(
+    tmp_path: Path, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = tmp_path / "sojourn/kernels/9.9.9-hz250"
+    place.mkdir(parents=True)
+    facts = {"version": "9.9.9", "hz": 250, "recipe": ""}
+    (place / cache.FACTS).write_text(json.dumps(facts))
+    program = place / cache.PROGRAM
+    program.write_text("#!/bin/sh\necho Kernel panic - not syncing: it is broken\nexit 1\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    with pytest.raises(RunError, match="Kernel panic - not syncing: it is broken"):
+        On("9.9").run(sojourn.load(file))

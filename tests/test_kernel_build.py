@@ -1,0 +1,134 @@
+"""Building kernels in virtual time: all of it but the compiler's work, which CI leaves out."""
+
+from __future__ import annotations
+
+import json
+import tarfile
+from pathlib import Path
+
+import pytest
+
+from conftest import Command
+from sojourn.errors import ScenarioError, SojournError
+from sojourn.kernel import cache, source
+from sojourn.kernel.build import TOOLS, _check_machine
+from sojourn.kernel.changes import changes
+from sojourn.kernel.options import fragment
+
+KCONFIG = "config NR\n\tint\n\tdefault 1\n\nconfig HZ\n\tint\n\tdefault 100\n\nconfig X\n"
+RANDOM = (
+    "ssize_t os_getrandom(void *buf, size_t len, unsigned int flags)\n"
+    "{\n\treturn getrandom(buf, len, flags);\n}\n"
+)
+CLOCK = (
+    "\t\tif (!irqs_disabled() && !in_interrupt() && !in_softirq() &&\n"
+    "\t\t    !time_travel_ext_waiting)\n\t\t\ttime_travel_update_time_rel(TIMER_MULTIPLIER);\n"
+)
+MAKEFILE = "VERSION = 6\nPATCHLEVEL = 12\nSUBLEVEL = 7\nEXTRAVERSION =\n"
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    """What is changed of a kernel's sources, and no more."""
+    root = tmp_path / "linux-source-6.12"
+    (root / "arch/um/os-Linux").mkdir(parents=True)
+    (root / "arch/um/kernel").mkdir()
+    (root / "Makefile").write_text(MAKEFILE)
+    (root / "arch/um/kernel/time.c").write_text(CLOCK)
+    (root / "arch/um/Kconfig").write_text(KCONFIG)
+    (root / "arch/um/os-Linux/util.c").write_text(f"int before;\n\n{RANDOM}\nint after;\n")
+    return root
+
+
+def test_changes_are_made_once(tree: Path) -> None:
+    for _ in range(2):
+        for change in changes(250):
+            change.apply(tree)
+    assert (tree / "arch/um/Kconfig").read_text() == KCONFIG.replace("100", "250")
+    text = (tree / "arch/um/os-Linux/util.c").read_text()
+    assert text.count("static ssize_t sojourn_random") == 1
+    assert "getrandom(buf, len, flags);" not in text
+    clock = (tree / "arch/um/kernel/time.c").read_text()
+    assert clock.count("time_travel_mode != TT_MODE_EXTERNAL") == 1
+    assert clock.endswith(CLOCK.splitlines()[-1] + "\n")
+    assert text.startswith("int before;")
+    assert text.endswith("int after;\n")
+
+
+def test_a_file_that_is_not_as_expected_is_refused(tree: Path) -> None:
+    (tree / "arch/um/Kconfig").write_text('config HZ\n\tint "ticks"\n')
+    with pytest.raises(SojournError, match="not as expected"):
+        changes(250)[0].apply(tree)
+
+
+def test_sources_come_from_a_tarball_or_a_tree(tree: Path, tmp_path: Path) -> None:
+    tarball = tmp_path / "linux.tar.xz"
+    with tarfile.open(tarball, "w:xz") as file:
+        file.add(tree, tree.name)
+    for number, found in enumerate((tarball, tree)):
+        copy = source.unpacked(source.located(str(found), tmp_path), tmp_path / f"{number}")
+        assert source.version(copy) == "6.12.7"
+        assert copy != tree
+    (tmp_path / "0/linux/arch/um/Kconfig").write_text("kept")
+    source.unpacked(tarball, tmp_path / "0")
+    assert (tmp_path / "0/linux/arch/um/Kconfig").read_text() == "kept"  # it goes on where it was
+
+
+def test_what_is_no_kernel_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ScenarioError, match="no such file"):
+        source.located("nowhere", tmp_path)
+    empty = tmp_path / "empty"
+    (empty / "inside").mkdir(parents=True)
+    with pytest.raises(ScenarioError, match="not a kernel's sources"):
+        source.unpacked(empty, tmp_path / "place")
+
+
+def test_missing_tools_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shutil.which", lambda tool: None if tool == "ld" else tool)
+    monkeypatch.setattr("platform.machine", lambda: "x86_64")
+    with pytest.raises(ScenarioError, match="ld missing; to get them: apt install binutils"):
+        _check_machine()
+    assert set(TOOLS) == {"make", "gcc", "ld", "flex", "bison", "bc"}
+
+
+def kernel(root: Path, version: str, hz: int) -> None:
+    place = root / "sojourn/kernels" / f"{version}-hz{hz}"
+    place.mkdir(parents=True)
+    (place / cache.FACTS).write_text(json.dumps({"version": version, "hz": hz, "recipe": ""}))
+
+
+def test_the_latest_kernel_of_a_version_is_taken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    with pytest.raises(ScenarioError, match="no kernel is built; to build one: sojourn"):
+        cache.kernel()
+    for version, hz in (("6.1.9", 250), ("6.12.7", 1000), ("6.12.7", 250), ("6.12.10", 1000)):
+        kernel(tmp_path, version, hz)
+    assert cache.kernel().name == "6.12.10-hz1000"
+    assert cache.kernel("6.1").name == "6.1.9-hz250"
+    assert cache.kernel("6.12.7").name == "6.12.7-hz250"
+    assert cache.kernel("6.12.7-hz1000").hz == 1000
+    with pytest.raises(ScenarioError, match=r"kernel:5\.10 given; built: 6\.12\.10-hz1000, "):
+        cache.kernel("5.10")
+
+
+def test_all_controls_are_configured() -> None:
+    lines = fragment().splitlines()
+    assert len(lines) == len(set(lines))
+    assert {"CONFIG_TCP_CONG_NV=y", "CONFIG_NET_SCH_CAKE=y"} <= set(lines)
+
+
+def test_without_a_kernel_it_is_said_how_to_get_one(
+    sojourn: Command, scenario_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    done = sojourn("run", scenario_file, "--backend", "kernel:6.12")
+    assert done.returncode == 2
+    assert "sojourn kernel build linux-source-6.12" in done.stderr
+    done = sojourn("run", scenario_file, "--backend", "sim,ns3")
+    assert done.returncode == 2
+    assert "'ns3' given; allowed: sim, live, kernel" in done.stderr
+    done = sojourn("kernel", "build", "nowhere")
+    assert done.returncode == 2
+    assert "no such file" in done.stderr
