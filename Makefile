@@ -105,6 +105,11 @@ bench-ns3:  ## Compare the speed with ns-3's (Debian: libns3-dev, libgsl-dev)
 conformance: setup  ## Put every member through the suite and write docs/conformance.md
 	$(BIN)/python -m sojourn.pages.conformance
 
+replay: setup  ## Replay Linux's sources beside ours and write docs/replay.md: make replay V6_1=DIR V6_12=DIR
+	-$(BIN)/sojourn conformance --against $(V6_1) --version 6.1 --out results/replay-6.1
+	-$(BIN)/sojourn conformance --against $(V6_12) --version 6.12 --out results/replay-6.12
+	$(BIN)/python -m sojourn.pages.replay results/replay-6.1/replay.csv results/replay-6.12/replay.csv
+
 live-reference: setup  ## Extend the kernel's measured table on this machine (JOBS=2 runs at once); resumable
 	$(BIN)/python -m sojourn.papers.linux618_live $(if $(JOBS),--jobs $(JOBS))
 

@@ -72,7 +72,7 @@ def simulate(
 
 def _core(canonical: Document, progress: Progress | None, record: Add | None) -> dict[str, Any]:
     """The core's columns; in a process of its own if controls bring their code along."""
-    text, outside = json.dumps(canonical), locate.controls(canonical)
+    text, outside = json.dumps(canonical), list(locate.components(canonical))
     if not outside:
         return _internal.run(text, progress, record)
     classes = given.pickled(str(table["digest"]) for table in outside)

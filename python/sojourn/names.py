@@ -32,6 +32,8 @@ def control_name(flow: Mapping[str, Any]) -> str:
         return str(control["class"])
     if control["kind"] == "library":
         return PurePath(control["path"]).stem.removeprefix("lib")
+    if control["kind"] == "linux":
+        return PurePath(control["source"]).stem.removeprefix("tcp_")
     return str(control["kind"])
 
 

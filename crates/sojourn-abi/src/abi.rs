@@ -3,11 +3,11 @@
 
 use std::ffi::{c_char, c_void};
 
-use sojourn_core::cc::{AckSample, CaState, ControlInit, Event, Lost, Sent};
+use sojourn_core::cc::{AckSample, CaState, ControlInit, Event, Lost, SenderView, Sent, Step};
 use sojourn_core::units::Span;
 
 /// The version of the interface.
-pub const ABI: u32 = 1;
+pub const ABI: u32 = 2;
 /// The function that a library exports.
 pub const SYMBOL: &[u8] = b"sojourn_cca\0";
 pub const NEVER: u64 = u64::MAX;
@@ -60,7 +60,19 @@ sized! {
     }
 }
 sized! {
-    RawDecision { cwnd: u32, ssthresh: u32, burst: u32, pacing_rate: u64, owns_recovery: u32 }
+    RawView {
+        step: u32, next_state: u32, cum_acked: u32, ack_in_flight: u32, ece: u32,
+        window_update: u32, slow_path: u32, rtt: u64, state: u32, cwnd: u32, una: u32, next: u32,
+        packets_out: u32, sacked_out: u32, lost_out: u32, retrans_out: u32, reordering: u32,
+        max_packets_out: u32, cwnd_limited: u32, delivered: u32, delivered_ce: u32, lost: u32,
+        app_limited: u32, delivered_at: u64, first_sent_at: u64, srtt: u64, mdev: u64, rttvar: u64,
+        min_rtt: u64, rto: u64, last_sent_at: u64, departs_at: u64, echo: u64, peer_sent_at: u64,
+    }
+}
+sized! {
+    RawDecision {
+        cwnd: u32, ssthresh: u32, burst: u32, pacing_rate: u64, owns_recovery: u32, reduces: u32,
+    }
 }
 
 #[repr(C)]
@@ -100,6 +112,17 @@ pub struct RawControl {
     pub save: Option<unsafe extern "C" fn(*mut c_void)>,
     pub undo: Option<AtTime>,
     pub observe: Option<unsafe extern "C" fn(*const c_void, *mut c_void, Tell)>,
+    pub on_step: Option<Told<RawView>>,
+}
+
+fn number(state: CaState) -> u32 {
+    match state {
+        CaState::Open => 0,
+        CaState::Disorder => 1,
+        CaState::Cwr => 2,
+        CaState::Recovery => 3,
+        CaState::Loss => 4,
+    }
 }
 
 impl From<&ControlInit> for RawInit {
@@ -121,13 +144,7 @@ impl From<&AckSample> for RawAck {
     fn from(ack: &AckSample) -> Self {
         RawAck {
             size: size_of_u32::<RawAck>(),
-            state: match ack.state {
-                CaState::Open => 0,
-                CaState::Disorder => 1,
-                CaState::Cwr => 2,
-                CaState::Recovery => 3,
-                CaState::Loss => 4,
-            },
+            state: number(ack.state),
             may_grow: ack.may_grow.into(),
             cwnd_limited: ack.cwnd_limited.into(),
             acked: ack.acked,
@@ -200,6 +217,57 @@ impl From<&Lost> for RawLost {
             prior_lost: lost.prior_lost,
             total_lost: lost.total_lost,
             ..RawLost::default()
+        }
+    }
+}
+
+impl RawView {
+    /// The sender's state at a step.
+    pub fn of(step: &Step, view: &SenderView) -> Self {
+        let at = |step| RawView { step, ..RawView::default() };
+        let shown = match *step {
+            Step::Callback => at(0),
+            Step::Measured { cum_acked, rtt, in_flight, ece, window_update, slow_path } => {
+                RawView {
+                    cum_acked,
+                    ack_in_flight: in_flight,
+                    ece: ece.into(),
+                    window_update: window_update.into(),
+                    slow_path: slow_path.into(),
+                    rtt: rtt.map_or(NEVER, Span::as_nanos),
+                    ..at(1)
+                }
+            }
+            Step::State(next) => RawView { next_state: number(next), ..at(2) },
+        };
+        RawView {
+            state: number(view.state),
+            cwnd: view.cwnd,
+            una: view.una,
+            next: view.next,
+            packets_out: view.packets_out,
+            sacked_out: view.sacked_out,
+            lost_out: view.lost_out,
+            retrans_out: view.retrans_out,
+            reordering: view.reordering,
+            max_packets_out: view.max_packets_out,
+            cwnd_limited: view.cwnd_limited.into(),
+            delivered: view.delivered,
+            delivered_ce: view.delivered_ce,
+            lost: view.lost,
+            app_limited: view.app_limited,
+            delivered_at: view.delivered_at.as_nanos(),
+            first_sent_at: view.first_sent_at.as_nanos(),
+            srtt: view.srtt.as_nanos(),
+            mdev: view.mdev.as_nanos(),
+            rttvar: view.rttvar.as_nanos(),
+            min_rtt: view.min_rtt.as_nanos(),
+            rto: view.rto.as_nanos(),
+            last_sent_at: view.last_sent_at.as_nanos(),
+            departs_at: view.departs_at.as_nanos(),
+            echo: view.echo.as_nanos(),
+            peer_sent_at: view.peer_sent_at.as_nanos(),
+            ..shown
         }
     }
 }

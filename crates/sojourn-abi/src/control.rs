@@ -7,13 +7,16 @@ use std::ffi::{CStr, c_char, c_void};
 
 use serde_json::{Map, Value};
 use sojourn_core::cc::{
-    AckSample, CongestionControl, ControlInit, Decision, Event, Lost, Sent, outside,
+    AckSample, CongestionControl, ControlInit, Decision, Event, Lost, SenderView, Sent, Step,
+    outside,
 };
 use sojourn_core::error::{FieldError, end_run};
 use sojourn_core::observe::Observer;
 use sojourn_core::units::{Rate, Span, Time};
 
-use crate::abi::{NEVER, RawAck, RawControl, RawDecision, RawEvent, RawInit, RawLost, RawSent};
+use crate::abi::{
+    NEVER, RawAck, RawControl, RawDecision, RawEvent, RawInit, RawLost, RawSent, RawView,
+};
 use crate::library::{load, parameters};
 use crate::note::{self, Callback};
 
@@ -53,6 +56,17 @@ pub fn make(
 }
 
 impl LibraryControl {
+    fn decide(&self) -> RawDecision {
+        let mut raw = RawDecision::default();
+        note::enter(self.flow, Callback::Decision, self.now);
+        if let Some(decide) = self.functions.decide {
+            // SAFETY: `this` is what the library created; the decision outlives the call.
+            unsafe { decide(self.this, &mut raw) }
+        }
+        note::leave();
+        raw
+    }
+
     /// Calls a function that the library may have, and asks when it wants to be called next.
     #[inline]
     fn tell<F: Copy>(
@@ -106,12 +120,7 @@ impl CongestionControl for LibraryControl {
 
     #[inline]
     fn decision(&self) -> Decision {
-        let mut raw = RawDecision::default();
-        note::enter(self.flow, Callback::Decision, self.now);
-        if let Some(decide) = self.functions.decide {
-            unsafe { decide(self.this, &mut raw) }
-        }
-        note::leave();
+        let raw = self.decide();
         let decision = Decision {
             cwnd: raw.cwnd,
             ssthresh: raw.ssthresh,
@@ -170,6 +179,21 @@ impl CongestionControl for LibraryControl {
         });
     }
 
+    fn follows_steps(&self) -> bool {
+        self.functions.on_step.is_some()
+    }
+
+    fn wants_reduction(&self) -> bool {
+        self.functions.on_step.is_some() && self.decide().reduces != 0
+    }
+
+    fn on_step(&mut self, now: Time, step: &Step, view: &SenderView) {
+        let view = RawView::of(step, view);
+        self.tell(Callback::OnStep, now, self.functions.on_step, |on_step, this| unsafe {
+            on_step(this, now.as_nanos(), &view);
+        });
+    }
+
     fn observe(&self, mut out: &mut Observer<'_>) {
         if let Some(observe) = self.functions.observe {
             note::enter(self.flow, Callback::Observe, self.now);
@@ -180,7 +204,7 @@ impl CongestionControl for LibraryControl {
 }
 
 /// What a library's `observe` calls.
-unsafe extern "C" fn tell(out: *mut c_void, name: *const c_char, value: f64) {
+pub(crate) unsafe extern "C" fn tell(out: *mut c_void, name: *const c_char, value: f64) {
     // SAFETY: `out` is the observer's place that `observe` was given; names end in a zero.
     let (out, name) = unsafe { (&mut *out.cast::<&mut Observer<'_>>(), CStr::from_ptr(name)) };
     out(&name.to_string_lossy(), value.into());

@@ -5,6 +5,9 @@ pub mod abi;
 pub mod control;
 pub mod library;
 pub mod note;
+pub mod queue;
+pub mod queue_abi;
+pub mod replay;
 
 use serde_json::json;
 use sojourn_core::cc::{CcaFacts, EcnMode};

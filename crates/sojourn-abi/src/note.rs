@@ -41,10 +41,12 @@ pub enum Callback {
     Undo,
     /// As its name.
     Observe,
+    /// As its name.
+    OnStep,
 }
 
 /// The names of the callbacks in their order; the first stands for none.
-pub const NAMES: [&str; 13] = [
+pub const NAMES: [&str; 14] = [
     "",
     "__init__",
     "on_ack",
@@ -58,6 +60,7 @@ pub const NAMES: [&str; 13] = [
     "save",
     "undo",
     "observe",
+    "on_step",
 ];
 
 impl Callback {
@@ -136,6 +139,6 @@ mod tests {
     #[test]
     fn callbacks_have_their_names() {
         assert_eq!(Callback::OnAck.name(), "on_ack");
-        assert_eq!(Callback::Observe.name(), *NAMES.last().unwrap());
+        assert_eq!(Callback::OnStep.name(), *NAMES.last().unwrap());
     }
 }

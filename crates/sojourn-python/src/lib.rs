@@ -8,6 +8,7 @@ mod kernel;
 mod live;
 mod program;
 mod record;
+mod replay;
 mod run;
 
 use std::path::PathBuf;
@@ -24,10 +25,17 @@ use error::scenario_error;
 pub use program::{Add, command_line};
 
 /// What scenarios are read with: Sojourn's own members, and those that bring their code along.
-static CATALOGUE: LazyLock<Arc<Catalogue>> = LazyLock::new(|| {
-    let outside = vec![control::entry(), control::library_entry(), control::bpf::entry()];
-    Arc::new(program::members().with(outside))
-});
+static CATALOGUE: LazyLock<Arc<Catalogue>> = LazyLock::new(|| Arc::new(members()));
+
+fn members() -> Catalogue {
+    let outside = vec![
+        control::entry(),
+        control::library_entry(),
+        control::bpf::entry(),
+        control::linux_entry(),
+    ];
+    program::members().with(outside).with(vec![control::linux_queue_entry()])
+}
 
 /// Makes a module `sojourn._internal`.
 ///
@@ -61,6 +69,7 @@ pub fn fill(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(kernel::run_kernel, module)?)?;
     module.add_function(wrap_pyfunction!(live::run_command, module)?)?;
     module.add_function(wrap_pyfunction!(live::run_live, module)?)?;
+    module.add_function(wrap_pyfunction!(replay::replay, module)?)?;
     module.add_function(wrap_pyfunction!(run::run, module)?)
 }
 
@@ -139,9 +148,13 @@ fn end_with(parent: u32) {
 
 /// Reads a scenario from JSON.
 fn parse(py: Python<'_>, text: &str) -> PyResult<Scenario> {
+    parse_with(py, text, &CATALOGUE)
+}
+
+fn parse_with(py: Python<'_>, text: &str, catalogue: &Arc<Catalogue>) -> PyResult<Scenario> {
     let value: Value = serde_json::from_str(text).map_err(|error| {
         let message = format!("not valid JSON: {error}");
         scenario_error(py, &sojourn_core::error::FieldError::new("", message))
     })?;
-    Scenario::read(&value, Arc::clone(&CATALOGUE)).map_err(|error| scenario_error(py, &error))
+    Scenario::read(&value, Arc::clone(catalogue)).map_err(|error| scenario_error(py, &error))
 }

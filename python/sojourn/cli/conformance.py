@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -24,16 +25,50 @@ KINDS = ("ccas", "queues", "transports", "nodes")
 @click.command("conformance")
 @click.argument("names", nargs=-1, metavar="[NAME|FILE]...")
 @click.option("--kind", type=Name("kind", KINDS), help="All of one kind.")
+@click.option(
+    "--against",
+    metavar="DIR",
+    type=click.Path(path_type=Path),
+    help="Replay the Linux sources of DIR beside our own controls and disciplines instead.",
+)
+@click.option(
+    "--version",
+    type=Name("version", ("6.1", "6.12")),
+    default="6.1",
+    show_default=True,
+    help="Of the kernel's interface, with --against.",
+)
+@click.option(
+    "--out",
+    metavar="DIR",
+    type=click.Path(path_type=Path),
+    default="results/replay",
+    show_default=True,
+    help="Where --against writes replay.csv and replay.md.",
+)
 @jobs_option
 @limit_options
 @format_option
-def command(names: tuple[str, ...], kind: str | None, jobs: int, output: str) -> int:
+def command(
+    names: tuple[str, ...],
+    kind: str | None,
+    against: Path | None,
+    version: str,
+    out: Path,
+    jobs: int,
+    output: str,
+) -> int:
     """Put members through the conformance suite: all, or those that are named.
 
     NAME is a congestion control, a queue discipline, a transport or a kind of node, or a table
     such as '{ kind = "cubic", beta = 0.8 }'; FILE brings a control along: FILE.py, FILE.py:CLASS,
     FILE.so, or a scenario with one. Exit status 1 if something fails that is no known exception.
+
+    With --against, every source of a kernel's tree that has a counterpart here runs beside it
+    (names choose among them): in open loop, on the same events, and in closed loop, by itself.
     """
+    if against is not None:
+        return _replay(against, version, names, out, jobs, output)
     from sojourn.conformance.measure import rows
     from sojourn.conformance.subjects import chosen
 
@@ -43,6 +78,29 @@ def command(names: tuple[str, ...], kind: str | None, jobs: int, output: str) ->
     with printed():
         _show(found, output)
     return int(any(row.verdict in ("fails", "error") for row in found))
+
+
+def _replay(
+    against: Path, version: str, names: tuple[str, ...], out: Path, jobs: int, output: str
+) -> int:
+    """Exit status 1 if something parts that is not explained, or does not run."""
+    from sojourn.conformance.replay import COLUMNS, rows
+    from sojourn.pages.replay import written
+
+    with progress("replays") as report:
+        found = rows(against, version, names, jobs, report)
+    written(found, out)
+    with printed():
+        cells = [dict(zip(COLUMNS, row.cells(), strict=True)) for row in found]
+        if output == "json":
+            click.echo(json.dumps(cells))
+        elif output == "csv":
+            tables.write_csv(COLUMNS, cells)
+        else:
+            shown = [(row.name, row.scenario, row.loop, row.verdict, row.note) for row in found]
+            tables.show("Replay", ("name", "scenario", "loop", "verdict", "note"), shown)
+            tables.say(f"{out / 'replay.csv'}, {out / 'replay.md'}")
+    return int(any(row.verdict in ("parts", "does not run") for row in found))
 
 
 def _show(found: Sequence[Row], output: str) -> None:

@@ -17,7 +17,7 @@
 extern "C" {
 #endif
 
-#define SOJOURN_CCA_ABI 1u
+#define SOJOURN_CCA_ABI 2u
 
 /* No time: never, or not known. */
 #define SOJOURN_NEVER UINT64_MAX
@@ -112,6 +112,52 @@ struct sojourn_lost {
     uint64_t total_lost;
 };
 
+/* Where in its work the sender is when it shows its state. */
+enum sojourn_step {
+    SOJOURN_STEP_CALLBACK, /* before the callback that follows */
+    SOJOURN_STEP_MEASURED, /* an ACK is measured, losses are not yet looked for */
+    SOJOURN_STEP_STATE     /* the recovery state is about to become `next_state` */
+};
+
+/* The sender's own state, for code that was written to read it, such as kernel modules. */
+struct sojourn_view {
+    uint32_t size;
+    uint32_t step;       /* enum sojourn_step */
+    uint32_t next_state; /* of SOJOURN_STEP_STATE; the next six are of SOJOURN_STEP_MEASURED */
+    uint32_t cum_acked;  /* segments that the cumulative acknowledgment covers newly */
+    uint32_t ack_in_flight; /* delivered since the newest segment that the ACK covers was sent */
+    uint32_t ece;
+    uint32_t window_update; /* it changed the receiver's window */
+    uint32_t slow_path;     /* header prediction could not process it */
+    uint64_t rtt;           /* the sample, or SOJOURN_NEVER */
+    uint32_t state;         /* enum sojourn_state */
+    uint32_t cwnd;          /* in force: the sender's own during a reduction */
+    uint32_t una;
+    uint32_t next;
+    uint32_t packets_out;
+    uint32_t sacked_out;
+    uint32_t lost_out;
+    uint32_t retrans_out;
+    uint32_t reordering;
+    uint32_t max_packets_out; /* most packets out in the last round */
+    uint32_t cwnd_limited;    /* whether the window was what limited sending */
+    uint32_t delivered;
+    uint32_t delivered_ce;
+    uint32_t lost;
+    uint32_t app_limited;   /* count of deliveries that ends an application-limited phase, or 0 */
+    uint64_t delivered_at;  /* when `delivered` last grew */
+    uint64_t first_sent_at; /* start of the sending phase of the next rate sample */
+    uint64_t srtt;          /* 0 before the first sample */
+    uint64_t mdev;
+    uint64_t rttvar;
+    uint64_t min_rtt; /* SOJOURN_NEVER before the first sample */
+    uint64_t rto;
+    uint64_t last_sent_at;
+    uint64_t departs_at;   /* when pacing lets the next packet go */
+    uint64_t echo;         /* timestamp that the latest ACK echoes */
+    uint64_t peer_sent_at; /* timestamp of the latest ACK */
+};
+
 /* A decision; `decide` gets it with every field 0 but the size. */
 struct sojourn_decision {
     uint32_t size;
@@ -120,6 +166,7 @@ struct sojourn_decision {
     uint32_t burst;         /* segments to send back to back; 0 leaves it to the sender */
     uint64_t pacing_rate;   /* 0 leaves pacing to the sender */
     uint32_t owns_recovery; /* the control sets the window in recovery, not the sender's PRR */
+    uint32_t reduces; /* of one with `on_step`: begin a reduction as for an ECN echo */
 };
 
 /* A parameter: a number. */
@@ -167,6 +214,8 @@ struct sojourn_control {
     void (*save)(void *self);
     void (*undo)(void *self, uint64_t now);
     void (*observe)(const void *self, void *out, sojourn_tell tell);
+    /* The sender's state before each of the others, and at the steps between them. */
+    void (*on_step)(void *self, uint64_t now, const struct sojourn_view *view);
 };
 
 /* What a library exports. */

@@ -10,14 +10,17 @@ from typing import Any
 
 from sojourn import _internal
 from sojourn.errors import refused
+from sojourn.linux import tables
 from sojourn.outside import bpf, given, python_class, sources
 
 make = python_class.make
+linux_library = tables.loadable
 
 #: By kind: fills in the parameters of a table. They run the control's code.
 _DESCRIBE: Mapping[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
     "python": python_class.described,
     "library": lambda table: dict(json.loads(_internal.describe_library(json.dumps(table)))),
+    "linux": tables.described,
 }
 
 
@@ -31,6 +34,10 @@ def canonical(kind: str, text: str) -> str:
     table = json.loads(text)
     if kind == "bpf":
         return json.dumps(bpf.canonical(table))
+    if kind == "linux":
+        return _described(kind, json.dumps(tables.completed(table, "control")))
+    if kind == "linux queue":
+        return json.dumps(tables.checked(tables.completed(table, "queue")))
     if "path" in table or kind != "python":
         table["digest"] = _digest(table)
     elif table.get("digest") not in given.CLASSES:

@@ -19,3 +19,8 @@ def conform(kind: str, table: str, check: str, classes: dict[str, bytes]) -> flo
     """Measures a check of a control, a table in JSON."""
     given.take(classes)
     return _internal.conform(kind, table, check)
+
+
+def replay(scenario: str) -> tuple[int, int, tuple[int, float, str] | None]:
+    """Runs a scenario in JSON, some of whose components are pairs that are compared."""
+    return _internal.replay(scenario)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, MutableMapping, MutableSequence
+from collections.abc import Iterator, Mapping, MutableMapping, MutableSequence
 from pathlib import Path
 from typing import Any
 
 from sojourn.outside import given
 
-#: Kinds whose tables name a file.
-KINDS = ("python", "library")
+#: Kinds whose tables name a file, and the key that does.
+_FILES = {"python": "path", "library": "path", "bpf": "object", "linux": "source"}
+_GRID = ("cca.path", "cca.object", "cca.source", "queue.source")
+#: Of those, what runs in processes of its own.
+KINDS = ("python", "library", "linux")
 
 
 def settle(node: Any, base: Path) -> None:
@@ -18,10 +21,9 @@ def settle(node: Any, base: Path) -> None:
     """
     items: list[tuple[Any, Any]] = []
     if isinstance(node, MutableMapping):
-        if node.get("kind") in KINDS and isinstance(node.get("path"), str):
-            node["path"] = _absolute(base, node["path"])
-        if node.get("kind") == "bpf" and isinstance(node.get("object"), str):
-            node["object"] = _absolute(base, node["object"])
+        key = _FILES.get(str(node.get("kind")), "")
+        if isinstance(node.get(key), str):
+            node[key] = _absolute(base, node[key])
         if node.get("kind") == "python" and isinstance(node.get("class"), type):
             node.update(given.table(node["class"]))
         items = list(node.items())
@@ -30,9 +32,7 @@ def settle(node: Any, base: Path) -> None:
     for key, child in items:
         if isinstance(child, type):
             node[key] = given.table(child)
-        elif str(key).endswith(("cca.path", "cca.object")) and isinstance(
-            child, list
-        ):  # of a sweep's grid
+        elif str(key).endswith(_GRID) and isinstance(child, list):  # of a sweep's grid
             node[key] = [_absolute(base, p) if isinstance(p, str) else p for p in child]
         else:
             settle(child, base)
@@ -48,13 +48,18 @@ def placeless(node: Any) -> Any:
     """
     if isinstance(node, Mapping):
         found = {key: placeless(child) for key, child in node.items()}
-        if "digest" in found and isinstance(found.get("path"), str):
-            found["path"] = Path(found["path"]).name
+        key = _FILES.get(str(found.get("kind")), "path")
+        if "digest" in found and isinstance(found.get(key), str):
+            found[key] = Path(found[key]).name
         return found
     return [placeless(child) for child in node] if isinstance(node, list) else node
 
 
-def controls(canonical: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """The tables of a canonical scenario's controls from outside."""
-    tables = (flow.get("cca") or {} for flow in canonical["flows"])
-    return [table for table in tables if table.get("kind") in KINDS]
+def components(node: Any) -> Iterator[Mapping[str, Any]]:
+    """The tables of a canonical scenario's controls and disciplines from outside."""
+    if isinstance(node, Mapping):
+        if node.get("kind") in KINDS and "digest" in node:
+            yield node
+        node = list(node.values())
+    for child in node if isinstance(node, list) else ():
+        yield from components(child)

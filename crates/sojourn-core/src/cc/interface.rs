@@ -168,6 +168,89 @@ pub struct Lost {
     pub app_limited: bool,
 }
 
+/// The sender's own state, as a kernel module reads it in `struct tcp_sock`. Segments are counted as
+/// elsewhere; names are Linux's where they differ from ours.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SenderView {
+    /// Recovery state (`icsk_ca_state`).
+    pub state: CaState,
+    /// The window in force, proportional rate reduction's during a reduction.
+    pub cwnd: u32,
+    /// First segment not yet cumulatively acknowledged.
+    pub una: u32,
+    /// Next segment that will be sent for the first time.
+    pub next: u32,
+    /// Segments sent and not yet cumulatively acknowledged.
+    pub packets_out: u32,
+    /// Of those, SACKed.
+    pub sacked_out: u32,
+    /// Of those, taken for lost.
+    pub lost_out: u32,
+    /// Retransmissions outstanding.
+    pub retrans_out: u32,
+    /// Degree of reordering in segments.
+    pub reordering: u32,
+    /// Most packets out in the last round (`max_packets_out`).
+    pub max_packets_out: u32,
+    /// Whether the window was what limited sending (`is_cwnd_limited`).
+    pub cwnd_limited: bool,
+    /// Segments delivered since the connection began.
+    pub delivered: u32,
+    /// Of those, known to have been CE-marked.
+    pub delivered_ce: u32,
+    /// Segments marked lost since the connection began.
+    pub lost: u32,
+    /// Delivery count at which the application-limited phase ends; zero if there is none.
+    pub app_limited: u32,
+    /// When `delivered` last grew.
+    pub delivered_at: Time,
+    /// Start of the sending phase of the next rate sample.
+    pub first_sent_at: Time,
+    /// Smoothed RTT; zero before the first sample.
+    pub srtt: Span,
+    /// Mean deviation of the RTT.
+    pub mdev: Span,
+    /// The variance term of the timeout, four deviations.
+    pub rttvar: Span,
+    /// Minimum RTT; [`Span::MAX`] before the first sample.
+    pub min_rtt: Span,
+    /// Retransmission timeout.
+    pub rto: Span,
+    /// When data was last sent.
+    pub last_sent_at: Time,
+    /// When pacing lets the next packet go.
+    pub departs_at: Time,
+    /// Timestamp echoed by the latest ACK.
+    pub echo: Time,
+    /// Timestamp of the latest ACK.
+    pub peer_sent_at: Time,
+}
+
+/// Where in its work the sender is when it shows its state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// Before the callback that follows.
+    Callback,
+    /// An ACK has been measured and losses not yet looked for (Linux calls `pkts_acked`, then
+    /// `in_ack_event`).
+    Measured {
+        /// Segments that the cumulative acknowledgment covers newly.
+        cum_acked: u32,
+        /// The RTT sample.
+        rtt: Option<Span>,
+        /// Segments delivered since the newest of those that the ACK covers was sent.
+        in_flight: u32,
+        /// Whether it carries ECN echo.
+        ece: bool,
+        /// Whether it changed the receiver's window.
+        window_update: bool,
+        /// Whether header prediction could not process it.
+        slow_path: bool,
+    },
+    /// The recovery state is about to become another (`set_state`), or the same anew.
+    State(CaState),
+}
+
 /// A control's decision. Made from the default one, it need not name what it leaves to the sender:
 /// `Decision { cwnd, ssthresh, ..Decision::default() }`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -50,7 +50,8 @@ pub use crate::spec::EcnMode;
 use crate::units::{Span, Time};
 
 pub use interface::{
-    AckSample, CaState, ControlInit, Decision, Event, INFINITE_SSTHRESH, Lost, RateSample, Sent,
+    AckSample, CaState, ControlInit, Decision, Event, INFINITE_SSTHRESH, Lost, RateSample,
+    SenderView, Sent, Step,
 };
 
 pub mod cubic_curve;
@@ -134,6 +135,21 @@ pub trait CongestionControl: Send {
 
     /// The reductions since `save` were made for nothing: take them back.
     fn undo(&mut self, _now: Time) {}
+
+    /// Whether the sender shows its state at every step. Decisions of a control should rest on what
+    /// the other callbacks tell; this is for code that was written to read a sender's state.
+    fn follows_steps(&self) -> bool {
+        false
+    }
+
+    /// Whether it wants a reduction as after an ECN echo (Linux `tcp_enter_cwr`); asked after `on_ack`
+    /// of a control that follows steps.
+    fn wants_reduction(&self) -> bool {
+        false
+    }
+
+    /// The sender's state, before each of the other callbacks and at the steps between them.
+    fn on_step(&mut self, _now: Time, _step: &Step, _view: &SenderView) {}
 
     /// Names and values of internal state worth recording.
     fn observe(&self, _out: &mut Observer<'_>) {}

@@ -5,6 +5,7 @@
 
 mod border;
 pub mod bpf;
+mod linux;
 pub mod values;
 
 use std::cell::Cell;
@@ -19,8 +20,9 @@ use sojourn_core::cc::{
 };
 use sojourn_core::error::{FieldError, end_run};
 use sojourn_core::observe::Observer;
+use sojourn_core::queue::{Discipline, QueueFacts};
 use sojourn_core::registry::{Catalogue, Entry, Listing};
-use sojourn_core::spec::Cca;
+use sojourn_core::spec::{Cca, Queue};
 use sojourn_core::units::{Span, Time};
 
 use crate::error::field_error;
@@ -45,6 +47,39 @@ pub fn library_entry() -> Entry<Cca> {
     let mut entry = sojourn_abi::entry();
     entry.listing.canonical = |params, _| canonical("library", params);
     entry
+}
+
+/// The entry `linux`: a library that the package has compiled.
+pub fn linux_entry() -> Entry<Cca> {
+    Entry {
+        listing: Listing {
+            name: "linux",
+            source: include_str!("linux.rs"),
+            schema: || outside_schema(&["source"]),
+            canonical: |params, _| canonical("linux", params),
+        },
+        facts: cc::CcaFacts { ecn: EcnMode::Off, follows_stack: false },
+        make: |params, init, _| {
+            sojourn_abi::control::make(&linux::loadable("control", params)?, init)
+        },
+    }
+}
+
+/// The entry `linux` for queue disciplines.
+pub fn linux_queue_entry() -> Entry<Queue> {
+    Entry {
+        listing: Listing {
+            name: "linux",
+            source: sojourn_abi::queue::SOURCE,
+            schema: || outside_schema(&["source"]),
+            canonical: |params, _| canonical("linux queue", params),
+        },
+        facts: QueueFacts { marks: true, reorders: true },
+        make: |params, init, _| {
+            let queue = sojourn_abi::queue::make(&linux::loadable("queue", params)?, init)?;
+            Ok(Discipline::Other(Box::new(queue)))
+        },
+    }
 }
 
 /// The schema of a control whose parameters its file says.

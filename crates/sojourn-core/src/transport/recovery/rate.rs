@@ -85,6 +85,16 @@ impl Delivery {
         self.app_limited_until != 0
     }
 
+    /// Delivery count at which the application-limited phase ends; zero if there is none.
+    pub fn app_limited_until(&self) -> u32 {
+        self.app_limited_until
+    }
+
+    /// When the sending phase of the next sample began, and when something was last delivered.
+    pub fn phases(&self) -> (Time, Time) {
+        (self.first_sent_at, self.delivered_at)
+    }
+
     /// The application has left the window unused: samples of what is in flight are too low.
     pub fn set_app_limited(&mut self, in_flight: u32) {
         self.app_limited_until = (self.delivered + in_flight).max(1);

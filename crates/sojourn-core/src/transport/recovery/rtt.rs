@@ -107,6 +107,16 @@ impl RttEstimator {
         }
     }
 
+    /// Mean deviation.
+    pub fn mdev(&self) -> Span {
+        Span::from_nanos(self.mdev as u64)
+    }
+
+    /// The variance term of the timeout, four deviations.
+    pub fn rttvar(&self) -> Span {
+        Span::from_nanos(self.rttvar as u64)
+    }
+
     /// Takes a sample. `una` and `next` bound the round over which deviations are collected.
     /// A sample ends any backoff.
     #[inline]

@@ -1,7 +1,7 @@
 //! What an arriving ACK says (Linux `tcp_ack`).
 
 use super::Sender;
-use crate::cc::{AckSample, CaState, EcnMode, RateSample};
+use crate::cc::{AckSample, CaState, EcnMode, RateSample, Step};
 use crate::packet::{Flags, TcpAck};
 use crate::transport::recovery::rate::Sampler;
 use crate::transport::tcp::OPEN_WINDOW;
@@ -79,6 +79,8 @@ impl Sender {
         let delivered = self.delivery.delivered - prior_delivered;
         self.count_marked(packet, delivered, ack.ece);
         self.rack.adapt(sampler.snapshot().map(|s| s.delivered), self.delivery.delivered);
+        let sampled = sampler.snapshot().map(|sample| sample.delivered);
+        self.show_measured(now, &ack, rtt, sampled, !packet.sacks().is_empty());
         self.settle_probe(now, packet.next, &ack);
         if ack.is_dubious(self.recovery.state) {
             self.on_dubious_ack(now, &mut ack);
@@ -129,10 +131,14 @@ impl Sender {
 
     /// Lets the control and proportional rate reduction set the window (Linux `tcp_cong_control`).
     fn steer(&mut self, now: Time, ack: &Ack, sample: &AckSample) {
+        self.show(now, &Step::Callback);
         self.cc.on_ack(now, sample);
         self.consult();
         if self.in_reduction() {
             self.reduce(ack, sample);
+        }
+        if self.steps && self.cc.wants_reduction() {
+            self.enter_cwr(now);
         }
         self.update_pacing();
     }

@@ -10,6 +10,7 @@
 //! | what keeps it from sending more | `limits` |
 //! | timers | `timers` |
 //! | what is counted | `counters` |
+//! | what a control that follows every step is shown | `steps` |
 //!
 //! The names of states, marks and counters are Linux's.
 
@@ -22,6 +23,7 @@ mod losses;
 mod output;
 mod packets;
 mod recovery;
+mod steps;
 mod timeout;
 mod timers;
 mod undo;
@@ -33,7 +35,7 @@ use super::retransmissions::Retransmissions;
 use super::scoreboard::Scoreboard;
 use super::send_buffer::SendBuffer;
 use super::{HEADER, TcpInit};
-use crate::cc::{CaState, CongestionControl, ControlInit, Decision, INFINITE_SSTHRESH};
+use crate::cc::{CaState, CongestionControl, ControlInit, Decision, INFINITE_SSTHRESH, Step};
 use crate::observe::Observer;
 use crate::packet::{Flags, Header, Packet, TcpAck};
 use crate::record::FlowCounters;
@@ -67,6 +69,8 @@ pub struct Sender {
     init: TcpInit,
     profile: &'static Profile,
     cc: Box<dyn CongestionControl>,
+    /// Whether the control wants to be shown every step.
+    steps: bool,
     decision: Decision,
     /// The window in force: the control's, or proportional rate reduction's during a reduction.
     cwnd: u32,
@@ -147,6 +151,7 @@ impl Sender {
             counters: Counters::default(),
             integrated_at: init.now,
             rtts: Histogram::default(),
+            steps: cc.follows_steps(),
             cc,
             init,
         }
@@ -223,6 +228,7 @@ impl Sender {
         let rtt = now.since(ack.echo);
         self.rtt.sample(rtt, 0, 1);
         self.rtt.sample_min(now, rtt);
+        self.show(now, &Step::Callback);
         self.cc.on_established(now, rtt);
         self.consult();
         self.usage.used_at = now;

@@ -4,7 +4,7 @@ use super::batch::Batch;
 use super::limits::Limit;
 use super::timers::TimerKind;
 use super::{Phase, Sender};
-use crate::cc::{Event, Sent};
+use crate::cc::{Event, Sent, Step};
 use crate::packet::Packet;
 use crate::transport::tcp::profile::LossDetection;
 use crate::transport::tcp::scoreboard::{Marks, Segment};
@@ -166,6 +166,7 @@ impl Sender {
             self.restart_after_idle(now);
         }
         if self.board.in_flight() == 0 {
+            self.show(now, &Step::Callback);
             self.cc.on_congestion(now, &Event::TxStart { idle: now.since(self.last_sent_at) });
             self.consult();
         }

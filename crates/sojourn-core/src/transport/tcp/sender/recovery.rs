@@ -3,7 +3,7 @@
 
 use super::Sender;
 use super::ack::Ack;
-use crate::cc::{AckSample, CaState, Event, INFINITE_SSTHRESH};
+use crate::cc::{AckSample, CaState, Event, INFINITE_SSTHRESH, Step};
 use crate::transport::recovery::prr::{Progress, Prr};
 use crate::units::Time;
 
@@ -140,8 +140,9 @@ impl Sender {
     pub(super) fn enter_state(&mut self, now: Time, state: CaState) {
         let quiet = |state| matches!(state, CaState::Open | CaState::Disorder);
         let recovered = !quiet(self.recovery.state) && quiet(state);
-        self.recovery.state = state;
+        self.set_state(now, state);
         if recovered {
+            self.show(now, &Step::Callback);
             self.cc.on_congestion(now, &Event::Recovered);
             self.consult();
         }
@@ -171,12 +172,12 @@ impl Sender {
     }
 
     /// An ECN echo begins a reduction, once per round (Linux `tcp_enter_cwr`).
-    fn enter_cwr(&mut self, now: Time) {
+    pub(super) fn enter_cwr(&mut self, now: Time) {
         self.recovery.undoable = false;
         if matches!(self.recovery.state, CaState::Open | CaState::Disorder) {
             self.recovery.undo_marker = None;
             self.begin_reduction(now, Event::Ecn { in_flight: self.board.in_flight() });
-            self.recovery.state = CaState::Cwr;
+            self.set_state(now, CaState::Cwr);
         }
     }
 
@@ -188,7 +189,7 @@ impl Sender {
             self.recovery.undoable = !ece;
             self.begin_reduction(now, Event::Loss { in_flight: self.board.in_flight() });
         }
-        self.recovery.state = CaState::Recovery;
+        self.set_state(now, CaState::Recovery);
         self.counters.recovery.recoveries += 1;
     }
 
@@ -197,6 +198,7 @@ impl Sender {
         self.recovery.high_seq = self.board.next();
         self.recovery.probe_end = None;
         self.prr = Prr::begin(self.cwnd);
+        self.show(now, &Step::Callback);
         self.cc.save();
         self.cc.on_congestion(now, &event);
         self.decision = self.cc.decision();
@@ -214,8 +216,10 @@ impl Sender {
             self.cwnd = self.decision.ssthresh;
             self.usage.used_at = now;
         }
+        self.show(now, &Step::Callback);
         self.cc.on_congestion(now, &Event::ReductionEnd { cwnd: self.cwnd });
         self.decision = self.cc.decision();
+        self.cwnd = self.decision.cwnd.max(1);
     }
 
     /// One ACK of a reduction (Linux `tcp_cwnd_reduction`).

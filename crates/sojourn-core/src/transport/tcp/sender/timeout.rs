@@ -2,7 +2,7 @@
 
 use super::Sender;
 use super::ack::Ack;
-use crate::cc::{CaState, Event};
+use crate::cc::{CaState, Event, Step};
 use crate::transport::tcp::profile::TimeoutWindow;
 use crate::units::Time;
 
@@ -61,6 +61,7 @@ impl Sender {
         }
         self.counters.recovery.recoveries += u64::from(new_episode);
         self.recovery.frto = self.profile.frto && (new_episode || self.recovery.timeouts > 0);
+        self.show(now, &Step::Callback);
         self.recovery.state = CaState::Loss;
         self.recovery.high_seq = self.board.next();
         self.recovery.probe_end = None;

@@ -206,7 +206,7 @@ impl Sender {
             self.recovery.probe_end = None;
         } else if next > end {
             self.begin_reduction(now, Event::Loss { in_flight: self.board.in_flight() });
-            self.recovery.state = CaState::Cwr;
+            self.set_state(now, CaState::Cwr);
             self.end_reduction(now);
             self.keep_open(now);
         }

@@ -2,7 +2,7 @@
 //! `tcp_try_undo_*`).
 
 use super::Sender;
-use crate::cc::CaState;
+use crate::cc::{CaState, Step};
 use crate::units::Time;
 
 impl Sender {
@@ -35,6 +35,7 @@ impl Sender {
             self.board.clear_losses();
         }
         if self.recovery.undoable {
+            self.show(now, &Step::Callback);
             self.cc.undo(now);
             self.decision = self.cc.decision();
             self.cwnd = self.decision.cwnd;

@@ -2,7 +2,7 @@
 //! `tcp_cwnd_validate`, `tcp_cwnd_restart`).
 
 use super::Sender;
-use crate::cc::{CaState, Event};
+use crate::cc::{CaState, Event, Step};
 use crate::units::Time;
 
 /// Whether the window limits sending (Linux `tcp_cwnd_validate`).
@@ -15,6 +15,13 @@ pub(super) struct Usage {
     /// Most packets out since the window was last fully used, and when that was.
     used: u32,
     pub used_at: Time,
+}
+
+impl Usage {
+    /// Most packets out in the last round, and whether the window limited them.
+    pub fn seen(&self) -> (u32, bool) {
+        (self.max_packets_out, self.limited)
+    }
 }
 
 impl Sender {
@@ -59,6 +66,7 @@ impl Sender {
             if used < self.cwnd {
                 let ssthresh = self.current_ssthresh();
                 let cwnd = u32::midpoint(self.cwnd, used);
+                self.show(now, &Step::Callback);
                 self.cc.on_congestion(now, &Event::Restart { cwnd, ssthresh });
                 self.consult();
             }
@@ -81,6 +89,7 @@ impl Sender {
             idle -= rto;
             cwnd /= 2;
         }
+        self.show(now, &Step::Callback);
         self.cc.on_congestion(now, &Event::Restart { cwnd: cwnd.max(floor), ssthresh });
         self.consult();
         self.usage.used = 0;

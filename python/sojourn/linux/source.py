@@ -1,0 +1,109 @@
+"""A kernel module's source: the files that belong to it, and its private state."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+#: Headers that hold algorithms, or what one discipline is configured by, and no interface of the
+#: kernel: they are taken from the tree that the source stands in, as parts of it.
+ALGORITHMS = {
+    "net/codel.h": "net/codel.h",
+    "net/codel_impl.h": "net/codel_impl.h",
+    "net/codel_qdisc.h": "net/codel_qdisc.h",
+    "net/pie.h": "net/pie.h",
+    "net/red.h": "net/red.h",
+    "sojourn/pkt_sched.h": "uapi/linux/pkt_sched.h",
+}
+_INCLUDE = re.compile(r'^\s*#\s*include\s*(?:"([^"]+)"|<([^>]+)>)', re.MULTILINE)
+_POLICY = re.compile(r"struct\s+nla_policy\s+(\w+)\s*\[[^\]]*\]\s*=\s*\{(.*?)\n\};", re.DOTALL)
+_ATTRIBUTE = re.compile(r"\[\s*(\w+)\s*\]\s*=")
+_STATE = re.compile(r"struct\s+(\w+)\s*\*\s*\w+\s*=\s*(?:inet_csk_ca|qdisc_priv)\s*\(")
+
+
+@dataclass(frozen=True)
+class Source:
+    """A source file, at its absolute path."""
+
+    path: Path
+
+    @cached_property
+    def files(self) -> list[Path]:
+        """The file, those beside it that it includes, and those of :data:`ALGORITHMS`.
+
+        Raises:
+            OSError: if it cannot be read.
+
+        """
+        found = {self.path: self.path.read_text(errors="replace")}
+        waiting = [self.path]
+        while waiting:
+            for file in self._included(found[waiting.pop()]):
+                if file not in found and file.is_file():
+                    found[file] = file.read_text(errors="replace")
+                    waiting.append(file)
+        return list(found)
+
+    @property
+    def modules(self) -> list[Path]:
+        """Other modules that it needs: sources beside it that export what a header declares that it
+        includes.
+        """
+        stems = [file.stem for file in self.files if file.suffix == ".h"]
+        names = {f"{prefix}{stem}.c" for stem in stems for prefix in ("", "sch_")}
+        beside = {self.path.parent / name for name in names} - {self.path}
+        return sorted(file for file in beside if file.is_file() and _exports(file))
+
+    @cached_property
+    def policy(self) -> tuple[str, dict[str, str]] | None:
+        """Of a queue discipline, the table of its attributes, and their constants by name: in small
+        letters, without what all of them begin with.
+        """
+        found = _POLICY.search(self.path.read_text(errors="replace"))
+        if not found:
+            return None
+        constants = _ATTRIBUTE.findall(found[2])
+        common = _beginning(constants)
+        return found[1], {name.removeprefix(common).lower(): name for name in constants}
+
+    @property
+    def algorithms(self) -> dict[str, Path]:
+        """The files of :data:`ALGORITHMS` that it has, by the names that it includes them by."""
+        include = self.tree / "include" if self.tree else self.path.parent / "include"
+        named = {name: include / path for name, path in ALGORITHMS.items()}
+        return {name: path for name, path in named.items() if path.is_file()}
+
+    @cached_property
+    def tree(self) -> Path | None:
+        """The top of the kernel's tree that it stands in."""
+        parents = self.path.parents
+        return next((top for top in parents if (top / "include/net/tcp.h").is_file()), None)
+
+    @property
+    def state(self) -> str | None:
+        """The type of its private state."""
+        found = _STATE.search(self.path.read_text(errors="replace"))
+        return f"struct {found[1]}" if found else None
+
+    def _included(self, text: str) -> Iterator[Path]:
+        for beside, named in _INCLUDE.findall(text):
+            if beside:
+                yield self.path.parent / beside
+            elif named in self.algorithms:
+                yield self.algorithms[named]
+
+
+def _beginning(constants: list[str]) -> str:
+    """The words that all of them begin with: ``TCA_FQ_CODEL_``."""
+    words = [name.split("_") for name in constants]
+    together = itertools.takewhile(lambda same: len(set(same)) == 1, zip(*words, strict=False))
+    beginning = [same[0] for same in together] if len(constants) > 1 else ["TCA"]
+    return "".join(f"{word}_" for word in beginning)
+
+
+def _exports(file: Path) -> bool:
+    return "EXPORT_SYMBOL" in file.read_text(errors="replace")

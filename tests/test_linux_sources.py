@@ -1,0 +1,159 @@
+"""Sources of the kernel, unchanged: two of our own in its style, and two of Debian's if there."""
+
+from __future__ import annotations
+
+import shutil
+import tarfile
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import sojourn as package
+from conftest import ROOT, Command
+from sojourn.errors import RunError, ScenarioError
+from sojourn.scenario import load
+
+KERNEL = ROOT / "tests" / "kernel"
+ARCHIVE = Path("/usr/src/linux-source-6.1.tar.xz")
+
+needs_compiler = pytest.mark.skipif(not shutil.which("cc"), reason="no C compiler")
+
+
+def scenario(cca: Any, queue: Any = "fifo", seconds: int = 5, **flow: Any) -> dict[str, Any]:
+    return {
+        "duration": f"{seconds} s",
+        "record": ["cc", "queue"],
+        "topology": {"kind": "dumbbell", "bottleneck": {"rate": "20 Mbit/s", "queue": queue}},
+        "flows": [{"cca": cca, "rtt": "40 ms", **flow}],
+    }
+
+
+def linux(source: str | Path, **keys: Any) -> dict[str, Any]:
+    return {"kind": "linux", "source": str(KERNEL / source), **keys}
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+
+
+@needs_compiler
+@pytest.mark.parametrize("version", ["6.1", "6.12"])
+def test_a_module_runs_with_its_parameters_and_shows_its_state(version: str) -> None:
+    control = linux("tcp_sparing.c", version=version, observe=["acked", "states", "flags"])
+    fine = package.run(scenario(control | {"ceiling": 80}))
+    windows = fine.state.filter(pl.col("name") == "cwnd")["value"]
+    assert 80 < windows.max() < 200
+    acked = fine.state.filter(pl.col("name") == "acked")["value"].max()
+    assert acked == pytest.approx(fine.series.flows["delivered_bytes"].sum() / 1448, rel=0.02)
+    slow = package.run(scenario(control | {"ceiling": 10}))
+    assert slow.flows["mean_cwnd_l4"][0] < fine.flows["mean_cwnd_l4"][0]
+
+
+@needs_compiler
+def test_parameters_of_two_flows_are_their_own() -> None:
+    document = scenario(linux("tcp_sparing.c", ceiling=20))
+    document["flows"].append({"cca": linux("tcp_sparing.c", ceiling=60), "rtt": "40 ms"})
+    windows = package.run(document).state.filter(pl.col("name") == "ssthresh")
+    first = windows.group_by("component").agg(pl.col("value").first()).sort("component")
+    assert first["value"].to_list() == [20, 60]
+
+
+@needs_compiler
+def test_a_discipline_drops_marks_and_takes_its_attributes() -> None:
+    queue = linux("sch_brief.c", limit=50, target=2000, observe=["signals"])
+    for ecn, metric in (("off", "drops_aqm"), ("classic", "ce_marks")):
+        result = package.run(scenario("cubic", queue, ecn=ecn))
+        signals = result.state.filter(pl.col("name") == "signals")["value"].max()
+        assert result.series.links[metric].sum() == signals > 0
+    full = package.run(scenario("cubic", linux("sch_brief.c", limit=5, target=900_000)))
+    assert full.series.links["drops_overflow"].sum() > 0
+
+
+@needs_compiler
+@pytest.mark.parametrize(
+    ("keys", "field", "told"),
+    [
+        ({"version": "5.4"}, "version", "6.1, 6.12"),
+        ({"hz": 60}, "hz", "100, 250, 300 or 1000"),
+        ({"observe": ["nothing"]}, "source", "has no member named 'nothing'"),
+        ({"cieling": 3}, "cieling", "ceiling"),
+        ({"source": "none.c"}, "source", "cannot be read"),
+    ],
+)
+def test_bad_input_is_named(keys: dict[str, Any], field: str, told: str) -> None:
+    with pytest.raises(ScenarioError, match=rf"flows\.0\.cca\.{field}: .*{told}"):
+        load(scenario(linux("tcp_sparing.c") | keys))
+
+
+@needs_compiler
+def test_an_unknown_attribute_is_named() -> None:
+    with pytest.raises(ScenarioError, match=r"queue\.limits: .*limit"):
+        load(scenario("reno", linux("sch_brief.c", limits=3)))
+
+
+@needs_compiler
+def test_a_source_that_does_not_compile_is_refused_with_line_and_helper(tmp_path: Path) -> None:
+    text = (KERNEL / "tcp_sparing.c").read_text()
+    broken = tmp_path / "tcp_broken.c"
+    broken.write_text(text.replace("percent_scale = 100;", "percent_scale = tcp_frobnicate();"))
+    line = text[: text.index("percent_scale = 100;")].count("\n") + 1
+    told = rf"tcp_broken\.c:{line}:.*'tcp_frobnicate'; .* have no tcp_frobnicate"
+    with pytest.raises(ScenarioError, match=told):
+        load(scenario(linux(broken)))
+
+
+def test_no_compiler_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CC", "no-such-compiler")
+    with pytest.raises(ScenarioError, match="no C compiler: no-such-compiler"):
+        load(scenario(linux("tcp_sparing.c")))
+
+
+@needs_compiler
+def test_a_crash_ends_its_run_alone(tmp_path: Path) -> None:
+    text = (KERNEL / "tcp_sparing.c").read_text()
+    crashing = tmp_path / "tcp_crashing.c"
+    crashing.write_text(text.replace("ca->marks +=", "BUG_ON(ca->acked > 100); ca->marks +="))
+    with pytest.raises(RunError, match=r"control of flow 0: on_step ended its process: SIGABRT"):
+        package.run(scenario(linux(crashing)))
+
+
+@pytest.fixture(scope="module")
+def debian(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Cubic and CoDel of Debian's package ``linux-source-6.1``."""
+    if not ARCHIVE.exists():
+        pytest.skip(f"no {ARCHIVE}: Debian's package linux-source-6.1 is not installed")
+    place = tmp_path_factory.mktemp("linux")
+    wanted = ("net/ipv4/tcp_cubic.c", "net/sched/sch_codel.c", "include/net/tcp.h")
+    wanted += ("include/uapi/linux/pkt_sched.h", *(f"include/net/codel{x}.h" for x in _CODEL))
+    left = set(wanted)
+    with tarfile.open(ARCHIVE) as archive:
+        for member in archive:
+            inside = member.name.partition("/")[2]
+            if inside in left:
+                (place / inside).parent.mkdir(parents=True, exist_ok=True)
+                (place / inside).write_bytes(archive.extractfile(member).read())
+                left.remove(inside)
+            if not left:
+                break
+    return place
+
+
+_CODEL = ("", "_impl", "_qdisc")
+
+
+@needs_compiler
+def test_the_kernel_s_cubic_and_codel_do_what_ours_do(
+    debian: Path, sojourn: Command, tmp_path: Path
+) -> None:
+    out = tmp_path / "replay"
+    done = sojourn("conformance", "cubic", "codel", "--against", debian, "--out", out)
+    assert done.returncode == 0, done.stdout
+    table = pl.read_csv(out / "replay.csv")
+    assert table.columns[:6] == ["kind", "name", "scenario", "steps", "first_difference", "note"]
+    compared = table.filter(pl.col("loop") == "open")
+    assert compared.height == 7
+    assert compared["steps"].min() > 1000
+    assert compared["first_difference"].null_count() == 7
