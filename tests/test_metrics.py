@@ -62,6 +62,8 @@ def run_of(
         *("srtt_known", "rtt_sum", "rtt_count", "delivery_rate_sum", "delivery_rate_count"),
         *(f"limited_by_{limit}" for limit in LIMITS),
         *("delivered_packets", "one_way_delay_sum", "one_way_delay_count", "idt_ewma"),
+        *("first_control_packets", "controlled_packets", "usable_messages", "received_packets"),
+        *("late_messages", "delay_p995"),
     ]
     absent = set() if transport == "tcp" else WITHOUT_WINDOW
     samples = {name: zeros * np.nan if name in absent else zeros for name in names} | {

@@ -21,11 +21,13 @@ def unknown(what: str, name: str, known: Iterable[str], see: str = "") -> str:
 
 def control_name(flow: Mapping[str, Any]) -> str:
     """What tables and figures call a flow's control: its kind, of one from outside its name, its
-    class or its file; the transport of a flow without control.
+    class or its file; the transport of a flow without control; several at once joined by ``+``.
     """
     control = flow.get("cca")
     if not control:
         return str(flow["transport"])
+    if isinstance(control, list):
+        return "+".join(control_name({**flow, "cca": one}) for one in control)
     if control["kind"] == "bpf":
         return str(control["name"])
     if control["kind"] == "python":

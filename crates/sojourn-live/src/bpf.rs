@@ -5,7 +5,7 @@
 
 use sojourn_core::error::FieldError;
 use sojourn_core::scenario::Scenario;
-use sojourn_core::spec::{Cca, Spec};
+use sojourn_core::spec::{Cca, Controls, Spec};
 
 use crate::check::kernel_controls;
 
@@ -39,7 +39,8 @@ impl Registered {
         let mut done: Vec<[&str; 2]> = Vec::new();
         let mut links = Vec::new();
         for (entry, flow) in scenario.flows.iter().enumerate() {
-            let Some(cca) = flow.cca.as_ref().filter(|cca| is_bpf(cca)) else { continue };
+            let only = flow.cca.as_ref().and_then(Controls::only);
+            let Some(cca) = only.filter(|cca| is_bpf(cca)) else { continue };
             let text = |key: &str| cca.params.get(key).and_then(|v| v.as_str()).unwrap_or_default();
             let control = [text("object"), text("name")];
             if !done.contains(&control) {

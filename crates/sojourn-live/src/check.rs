@@ -4,7 +4,7 @@ use std::fs;
 
 use sojourn_core::error::FieldError;
 use sojourn_core::scenario::Scenario;
-use sojourn_core::spec::{BufferSize, Cca, EcnMode, FlowSpec, Spec};
+use sojourn_core::spec::{BufferSize, Cca, Controls, EcnMode, FlowSpec, Spec};
 
 use crate::bpf::is_bpf;
 use crate::flows::MOST_FLOWS;
@@ -39,7 +39,9 @@ fn check_flow(flow: &FlowSpec, scenario: &Scenario) -> Result<(), FieldError> {
         return wrong("ecn", format!("{mode:?} given; a live run has: off, classic, dctcp"));
     }
     let counts = |cca: &Spec<Cca>| cca.kind == "dctcp" || is_bpf(cca);
-    if flow.ecn == Some(EcnMode::Dctcp) && !flow.cca.as_ref().is_some_and(counts) {
+    if flow.ecn == Some(EcnMode::Dctcp)
+        && !flow.cca.as_ref().and_then(Controls::only).is_some_and(counts)
+    {
         let message = "dctcp given; the kernel echoes each mark with the control dctcp only: \
                        classic, or cca = \"dctcp\"";
         return wrong("ecn", message.to_owned());
@@ -52,7 +54,8 @@ fn check_flow(flow: &FlowSpec, scenario: &Scenario) -> Result<(), FieldError> {
             return wrong(field, format!("stack given; a live run has: {has}"));
         }
     }
-    flow.cca.as_ref().map_or(Ok(()), |cca| check_control(cca, scenario))
+    let control = flow.cca.as_ref().and_then(Controls::only);
+    control.map_or(Ok(()), |cca| check_control(cca, scenario))
 }
 
 /// A control of the kernel has the kernel's parameters. Which stack's version is to be simulated, as

@@ -10,6 +10,7 @@ use sojourn_core::error::FieldError;
 use sojourn_core::record::Outcome;
 use sojourn_core::scenario::Scenario;
 use sojourn_core::sim::Surroundings;
+use sojourn_core::spec::Controls;
 use sojourn_core::units::Time;
 
 use crate::background::{Begun, Live};
@@ -92,7 +93,7 @@ fn prepare(scenario: &Scenario, mtu: u32) -> Result<[std::os::fd::OwnedFd; 2], E
     namespace::enter()?;
     namespace::loopback().map_err(failed("setting up lo"))?;
     let flow = &scenario.flows[0];
-    if let Some(cca) = &flow.cca {
+    if let Some(cca) = flow.cca.as_ref().and_then(Controls::only) {
         prefer(kernel_name(cca))?;
     }
     if let Some(value) = tcp_ecn(flow.ecn.unwrap_or_default()).filter(|value| *value != "0") {

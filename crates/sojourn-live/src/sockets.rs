@@ -9,7 +9,7 @@ use nix::sys::socket::{
     AddressFamily, Backlog, SockFlag, SockType, SockaddrIn, bind, connect, listen, setsockopt,
     socket,
 };
-use sojourn_core::spec::{BufferSize, Flow};
+use sojourn_core::spec::{BufferSize, Controls, Flow};
 
 use crate::bpf::kernel_name;
 use crate::check::no_control;
@@ -40,7 +40,7 @@ pub fn open(flow: &Flow<'_>) -> Result<OwnedFd, Error> {
     let kind = if is_tcp(flow) { SockType::Stream } else { SockType::Datagram };
     let opened = socket(AddressFamily::Inet, kind, FLAGS, None);
     let socket = opened.map_err(|error| failed("opening a socket")(error.into()))?;
-    if let Some(cca) = flow.spec.cca.as_ref().filter(|_| is_tcp(flow)) {
+    if let Some(cca) = flow.spec.cca.as_ref().and_then(Controls::only).filter(|_| is_tcp(flow)) {
         let set = setsockopt(&socket, TcpCongestion, &OsString::from(kernel_name(cca)));
         set.map_err(|_| no_control(flow.entry, kernel_name(cca)))?;
         let mss = flow.spec.mss + TIMESTAMPS;

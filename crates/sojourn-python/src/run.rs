@@ -9,6 +9,7 @@ use pyo3::types::PyDict;
 use sojourn_core::record::{Outcome, Table, Values};
 use sojourn_core::scenario::Scenario;
 use sojourn_core::sim::Simulation;
+use sojourn_core::spec::Controls;
 use sojourn_core::units::{Span, Time};
 
 use crate::error::{failure, fault, scenario_error};
@@ -64,7 +65,8 @@ pub fn run<'py>(
 
 /// Whether a control of the scenario is written in Python.
 fn calls_python(scenario: &Scenario) -> bool {
-    let mut controls = scenario.flows.iter().flat_map(|flow| &flow.cca);
+    let given = scenario.flows.iter().filter_map(|flow| flow.cca.as_ref());
+    let mut controls = given.flat_map(Controls::iter);
     controls.any(|cca| cca.kind == "python")
 }
 

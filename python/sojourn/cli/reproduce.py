@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 @click.command("reproduce")
 @click.argument("paper")
 @click.option("--table", "table", multiple=True, metavar="ID", help="Only this table.")
+@click.option("--section", multiple=True, metavar="N.N", help="Only this section, all below it.")
+@click.option("--chapter", multiple=True, metavar="N", help="Only this chapter.")
 @click.option("--where", multiple=True, metavar="KEY=VALUE", help="Only cells with this key.")
 @click.option(
     "--quick", is_flag=True, help="Fewer cells or replications, as the paper's notes say."
@@ -44,6 +46,8 @@ if TYPE_CHECKING:
 def command(
     paper: str,
     table: tuple[str, ...],
+    section: tuple[str, ...],
+    chapter: tuple[str, ...],
     where: tuple[str, ...],
     quick: bool,
     full: bool,
@@ -61,7 +65,8 @@ def command(
     from sojourn.store.place import claimed
 
     chosen = find(paper)
-    request = Request(table, parse_where(where), quick, overrides, full)
+    sections = (*section, *chapter)
+    request = Request(table, parse_where(where), quick, overrides, full, sections)
     check(chosen, request)
     place = claimed(tenant(chosen, request), out, warn, force=force)
     with place as directory, progress("runs") as report:

@@ -21,6 +21,7 @@ FAMILIES = (
     "recovery",
     "limits",
     "transfer",
+    "messages",
     "convergence",
     "link",
     "aggregate",

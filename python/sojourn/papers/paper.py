@@ -58,6 +58,16 @@ class Request:
     overrides: Sequence[str] = ()
     #: The printed lengths where the evaluation shortens them.
     full: bool = False
+    #: Sections, each with all below it; all if there are none.
+    sections: Sequence[str] = ()
+
+    def covers(self, section: str) -> bool:
+        """Whether a section is one of those asked for, or below one."""
+        return not self.sections or any(below(section, asked) for asked in self.sections)
+
+    def touches(self, section: str) -> bool:
+        """Whether a section, or a part of it, was asked for."""
+        return self.covers(section) or any(below(asked, section) for asked in self.sections)
 
     def includes(self, other: Request) -> bool:
         """Whether all that ``other`` asks for is asked for here."""
@@ -65,8 +75,14 @@ class Request:
             (other.quick or not self.quick)
             and (self.full or not other.full)
             and (not self.tables or (bool(other.tables) and {*other.tables} <= {*self.tables}))
+            and (not self.sections or all(map(self.covers, other.sections or ("",))))
             and all({*other.where.get(k, ["*"])} <= {*values} for k, values in self.where.items())
         )
+
+
+def below(section: str, other: str) -> bool:
+    """Whether a section is ``other`` or a part of it; its numbers are whole: 4.20 is not in 4.2."""
+    return section.split(".")[: other.count(".") + 1] == other.split(".")
 
 
 @dataclass(frozen=True)

@@ -61,9 +61,9 @@ def reproduce(
 ) -> Reproduction:
     """Runs the cases of the requested cells and writes ``comparison.csv`` to ``out``."""
     check(chosen, request)
-    cells = [cell for cell in chosen.cells(request) if _wanted(cell, request.where)]
+    cells = [cell for cell in chosen.cells(request) if _wanted(cell, request)]
     if not cells:
-        raise ScenarioError("--where: no cell of the published tables is like that")
+        raise ScenarioError("--where, --section: no cell of the published tables is like that")
     cases = list(dict.fromkeys(case for c in cells for group in c.replications for case in group))
     outcomes = _run(cases, out, jobs, progress)
     rows = [compare.compare(cell, outcomes) for cell in cells]
@@ -106,13 +106,19 @@ def check(chosen: Paper, request: Request) -> None:
     for table in request.tables:
         if table not in chosen.tables:
             raise ScenarioError(f"--table: {unknown('table', table, chosen.tables)}")
+    if request.sections and "section" not in chosen.keys:
+        raise ScenarioError(f"--section: {chosen.name} is not told apart by sections; see --table")
+    for section in request.sections:
+        if not all(number.isdigit() for number in section.split(".")):
+            raise ScenarioError(f"--section {section}: expected numbers, such as 3.1.7")
     for key in request.where:
         if key not in chosen.keys:
             raise ScenarioError(f"--where: {unknown('key column', key, chosen.keys)}")
 
 
-def _wanted(cell: Cell, where: Mapping[str, Sequence[str]]) -> bool:
-    return all(cell.keys.get(key) in values for key, values in where.items())
+def _wanted(cell: Cell, request: Request) -> bool:
+    alike = all(cell.keys.get(key) in values for key, values in request.where.items())
+    return alike and request.covers(cell.keys.get("section", ""))
 
 
 def _run(cases: Sequence[Case], out: Path, jobs: int, progress: Progress) -> Mapping[Case, Outcome]:

@@ -112,7 +112,7 @@ fn ends(transport: &Subject) -> [Box<dyn Endpoint>; 2] {
     let cca = entry.facts.controlled.then(|| {
         let mut reno = Spec::<Cca>::named("reno");
         reno.resolve(&transport.catalogue).unwrap_or_else(|error| panic!("{error}"));
-        reno
+        reno.into()
     });
     let flow = FlowSpec { transport: Spec::named(&transport.name), cca, ..FlowSpec::default() };
     let there = Address { socket: 1, ..Address::default() };

@@ -67,6 +67,18 @@ pub static FLOW_COLUMNS: &[SampleColumn<FlowCounters>] = figures! {
     delivery_rate: Gauge of rate(|c| if c.delivery_rate > 0.0 { c.delivery_rate } else { f64::NAN }),
     pacing_rate: Gauge of rate(|c| c.pacing_rate.map_or(f64::NAN, |rate| rate.as_bps() as f64)),
     idt_ewma: Gauge of received(|c| known(c.idt_ewma)),
+    first_control_packets: Count of choices,
+    controlled_packets: Count of choices,
+    arq_groups: Count of choices,
+    coded_groups: Count of choices,
+    fec_groups: Count of choices,
+    outage_time: Spans of choices,
+    capacity: Gauge of choices(|c| c.capacity),
+    error_rate: Gauge of choices(|c| c.error_rate),
+    received_packets: Count of messages,
+    usable_messages: Count of messages,
+    late_messages: Count of messages,
+    delay_p995: Gauge of messages(|c| known(c.delay_p995)),
 };
 
 /// Columns of `link_samples` after `time` and `link`.

@@ -24,6 +24,10 @@ pub struct FlowCounters {
     pub echoes: Option<EchoCounters>,
     /// What kept it from sending more.
     pub limits: Option<LimitCounters>,
+    /// A sender with several controls, or with error control: what it estimates and chooses.
+    pub choices: Option<ChoiceCounters>,
+    /// A receiver of messages that are coded, or have a deadline.
+    pub messages: Option<MessageCounters>,
     /// When the handshake completed at the sender, if it has.
     pub established_at: Option<Time>,
     /// When the last byte of a closed flow was acknowledged, if it has been.
@@ -60,6 +64,40 @@ pub struct AckCounters {
     pub acks_sent: u64,
     /// IP bytes the receiver sent.
     pub ack_bytes_sent: u64,
+}
+
+/// What a sender with several controls, or with error control, estimates and chooses.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ChoiceCounters {
+    /// New packets that the first control let go, and all of them.
+    pub first_control_packets: u64,
+    /// New packets that any control let go.
+    pub controlled_packets: u64,
+    /// Groups sent by retransmission alone, ...
+    pub arq_groups: u64,
+    /// ... by a code and retransmission, ...
+    pub coded_groups: u64,
+    /// ... by a code alone.
+    pub fec_groups: u64,
+    /// Time in which the peer was silent.
+    pub outage_time: Span,
+    /// Estimate of the path's capacity in bit/s, framing included.
+    pub capacity: f64,
+    /// Share of packets that are lost on the way to the peer.
+    pub error_rate: f64,
+}
+
+/// What a receiver of messages counts.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct MessageCounters {
+    /// Data packets received in a round of their group, coded ones and duplicates included.
+    pub received_packets: u64,
+    /// Messages delivered in a round of their group.
+    pub usable_messages: u64,
+    /// Messages delivered after their deadline.
+    pub late_messages: u64,
+    /// 99.5th percentile of the time from writing to delivery so far.
+    pub delay_p995: Span,
 }
 
 /// What a sender sends, from the flow's creation.

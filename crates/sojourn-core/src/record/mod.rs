@@ -14,8 +14,8 @@ mod recorder;
 mod table;
 
 pub use flow::{
-    AckCounters, EchoCounters, FlowCounters, LimitCounters, RateCounters, ReceiverCounters,
-    RecoveryCounters, RttCounters, SenderCounters, WindowCounters,
+    AckCounters, ChoiceCounters, EchoCounters, FlowCounters, LimitCounters, MessageCounters,
+    RateCounters, ReceiverCounters, RecoveryCounters, RttCounters, SenderCounters, WindowCounters,
 };
 pub use link::LinkCounters;
 pub use outcome::{FlowFacts, Outcome};

@@ -6,7 +6,8 @@ use super::ScenarioSpec;
 use crate::cc::outside::needed_ecn;
 use crate::error::FieldError;
 use crate::registry::Catalogue;
-use crate::spec::{Cca, EcnMode, FlowSpec, Transport};
+use crate::spec::{Cca, EcnMode, FlowSpec, Spec, Stack, Transport};
+use crate::transport::TransportFacts;
 
 /// Fills in every default and makes every name canonical.
 pub fn resolve(scenario: &mut ScenarioSpec, catalogue: &Catalogue) -> Result<(), FieldError> {
@@ -19,20 +20,50 @@ pub fn resolve(scenario: &mut ScenarioSpec, catalogue: &Catalogue) -> Result<(),
     Ok(())
 }
 
+/// Fills in a control's parameters; returns the feedback that it needs.
+fn resolve_control(
+    control: &mut Spec<Cca>,
+    stack: Option<Stack>,
+    transport: &TransportFacts,
+    catalogue: &Catalogue,
+) -> Result<EcnMode, FieldError> {
+    let entry = catalogue.find::<Cca>(&control.kind)?;
+    if transport.own_controls.contains(&entry.listing.name) {
+        entry.listing.name.clone_into(&mut control.kind);
+        let Some(key) = control.params.keys().next() else { return Ok(EcnMode::Off) };
+        let message =
+            format!("unknown key; the transport's own {} has no parameters", control.kind);
+        return Err(FieldError::new(key, message));
+    }
+    if entry.facts.follows_stack && !control.params.contains_key("version") {
+        control.params.insert("version".to_owned(), json!(stack));
+    }
+    control.resolve(catalogue)?;
+    Ok(needed_ecn(&entry.facts, &control.params))
+}
+
 fn resolve_flow(flow: &mut FlowSpec, catalogue: &Catalogue) -> Result<(), FieldError> {
     flow.traffic.resolve(catalogue).map_err(|e| e.within("traffic"))?;
     flow.transport.resolve(catalogue).map_err(|e| e.within("transport"))?;
     let transport = catalogue.find::<Transport>(&flow.transport.kind)?;
     let mut required = EcnMode::Off;
+    if flow.stream.is_some() && !transport.facts.stream {
+        let message = format!("given with transport {}, which has none", transport.listing.name);
+        return Err(FieldError::new("stream", message));
+    }
     match (&mut flow.cca, transport.facts.controlled) {
         (Some(cca), true) => {
-            let within = |error: FieldError| error.within("cca");
-            let facts = catalogue.find::<Cca>(&cca.kind).map_err(within)?.facts;
-            if facts.follows_stack && !cca.params.contains_key("version") {
-                cca.params.insert("version".to_owned(), json!(flow.stack));
+            if cca.only().is_none() && !transport.facts.several_controls {
+                let name = transport.listing.name;
+                let message = format!("several given; transport {name} takes one");
+                return Err(FieldError::new("cca", message));
             }
-            cca.resolve(catalogue).map_err(within)?;
-            required = needed_ecn(&facts, &cca.params);
+            let paths: Vec<String> = (0..cca.iter().count()).map(|i| cca.path(i)).collect();
+            for (control, path) in cca.iter_mut().zip(paths) {
+                let ecn = resolve_control(control, flow.stack, &transport.facts, catalogue)
+                    .map_err(|error| error.within(&path))?;
+                required = if required == EcnMode::Off { ecn } else { required };
+            }
         }
         (None, true) => {
             let message = "is missing; name a congestion control, such as \"reno\"";

@@ -7,7 +7,7 @@ use crate::error::FieldError;
 use crate::quantity::{Bytes, Limit};
 use crate::registry::Catalogue;
 use crate::spec::limits::{LONGEST_DELAY, MOST_BYTES, MOST_PACKETS, SMALL_PACKET, refuse, require};
-use crate::spec::{BufferSize, Cca, EcnMode, FlowSpec, Traffic, Transport};
+use crate::spec::{BufferSize, Cca, EcnMode, FlowSpec, Spec, Traffic, Transport};
 use crate::topology::{Plan, Routes};
 use crate::traffic;
 use crate::units::{Rate, Span};
@@ -80,7 +80,11 @@ fn check_buffer(field: &str, size: BufferSize, mss: u32) -> Check {
 
 /// The flow's feedback must give its control what that needs.
 fn check_control(flow: &FlowSpec, catalogue: &Catalogue) -> Check {
-    let (Some(cca), Some(ecn)) = (&flow.cca, flow.ecn) else { return Ok(()) };
+    let (Some(controls), Some(ecn)) = (&flow.cca, flow.ecn) else { return Ok(()) };
+    controls.iter().try_for_each(|cca| check_feedback(cca, ecn, catalogue))
+}
+
+fn check_feedback(cca: &Spec<Cca>, ecn: EcnMode, catalogue: &Catalogue) -> Check {
     let facts = &catalogue.find::<Cca>(&cca.kind)?.facts;
     let allowed: &[EcnMode] = match needed_ecn(facts, &cca.params) {
         EcnMode::Off => return Ok(()),

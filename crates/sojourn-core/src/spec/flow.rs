@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize, Serializer};
 
 use super::buffer::BufferSize;
 use super::names::{EcnMode, FlowDirection, HostQueue, Stack};
-use super::{Cca, Spec, Traffic, Transport};
+use super::{Controls, Spec, StreamSpec, Traffic, Transport};
 use crate::units::{Rate, Span};
 
 /// One or more identical flows.
@@ -15,11 +15,14 @@ pub struct FlowSpec {
     /// Name for tables and figures.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
-    /// Transport protocol: `tcp`, or `udp` for datagrams without feedback.
+    /// Transport protocol: `tcp`, `udp` for datagrams without feedback, or `sliq`.
     pub transport: Spec<Transport>,
-    /// Congestion control; every TCP flow names one.
+    /// Congestion control; every TCP flow names one, a SLIQ flow one or a list.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub cca: Option<Spec<Cca>>,
+    pub cca: Option<Controls>,
+    /// What a SLIQ flow does with its messages.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stream: Option<StreamSpec>,
     /// Round-trip propagation delay outside the topology's links, half in each direction. Without
     /// it 0 ms: refused where a buffer is given in bandwidth-delay products, unless a link on the
     /// way has a delay.
@@ -85,6 +88,7 @@ impl Default for FlowSpec {
             label: None,
             transport: Spec::named("tcp"),
             cca: None,
+            stream: None,
             rtt: None,
             access_rate: None,
             start: Span::ZERO,

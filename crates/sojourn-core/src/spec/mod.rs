@@ -16,15 +16,19 @@ use crate::error::FieldError;
 use crate::registry::{Catalogue, Kind, Listing};
 
 mod buffer;
+mod controls;
 mod flow;
 pub mod limits;
 mod names;
+mod stream;
 mod toml;
 
 pub use self::toml::toml_to_json;
 pub use buffer::BufferSize;
+pub use controls::Controls;
 pub use flow::{Flow, FlowSpec};
 pub use names::{EcnMode, FlowDirection, HostQueue, Recorded, Stack};
+pub use stream::{ReliabilityMode, StreamSpec};
 
 /// Congestion controls.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -27,6 +27,7 @@ members! {
     spec::Topology;
     "dumbbell" dumbbell::Dumbbell,
     "parking_lot" parking_lot::ParkingLot,
+    "linkem" linkem::LinkEm,
     "graph" graph::Graph,
 }
 

@@ -32,6 +32,7 @@ members! {
     Transport;
     "tcp" tcp::Tcp,
     "udp" udp::Udp,
+    "sliq" sliq::Sliq,
 }
 
 impl Kind for Transport {
@@ -53,6 +54,12 @@ pub struct TransportFacts {
     pub controlled: bool,
     /// Whether what the network loses arrives all the same.
     pub repairs: bool,
+    /// Names of controls of which it has versions of its own.
+    pub own_controls: &'static [&'static str],
+    /// Whether a flow may have several controls at once.
+    pub several_controls: bool,
+    /// Whether it has streams, described under `stream`.
+    pub stream: bool,
 }
 
 /// How the two endpoints of a flow are built, the sender first. Errors: a parameter is unknown, of
@@ -90,6 +97,15 @@ pub trait Registered: Sized + 'static {
     /// Whether what the network loses arrives all the same.
     const REPAIRS: bool = true;
 
+    /// Names of controls of which it has versions of its own, without parameters.
+    const OWN_CONTROLS: &'static [&'static str] = &[];
+
+    /// Whether a flow may have several controls at once.
+    const SEVERAL_CONTROLS: bool = false;
+
+    /// Whether it has streams, described under `stream` of a flow.
+    const STREAM: bool = false;
+
     /// Builds the sender and the receiver of a flow.
     ///
     /// # Errors
@@ -109,6 +125,9 @@ pub fn entry<T: Registered>(name: &'static str, source: &'static str) -> Entry<T
             headers: T::HEADERS,
             controlled: T::CONTROLLED,
             repairs: T::REPAIRS,
+            own_controls: T::OWN_CONTROLS,
+            several_controls: T::SEVERAL_CONTROLS,
+            stream: T::STREAM,
         },
         make: |params, init, catalogue| {
             let params = registry::parse_params(params, catalogue);

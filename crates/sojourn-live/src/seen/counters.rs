@@ -35,6 +35,8 @@ impl Counters {
             recovery: tcp.then_some(self.recovery),
             echoes: tcp.then_some(self.echoes),
             limits: tcp.then_some(self.limits),
+            choices: None,
+            messages: None,
             established_at: self.established_at,
             completed_at: self.completed_at,
         }

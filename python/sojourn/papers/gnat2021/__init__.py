@@ -1,22 +1,53 @@
 """GNAT: Raytheon BBN's report on Generalized Network Assisted Transport (2021).
 
-Section 2.3 so far; one file per section.
+Sections 2.3 and 3.1 to 3.3; a module or package per part.
 """
 
 from __future__ import annotations
 
-from sojourn.papers.gnat2021 import capacity
-from sojourn.papers.paper import Paper
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from sojourn.papers.gnat2021 import capacity, sliq
+from sojourn.papers.paper import Cell, Paper, Request
+from sojourn.papers.sheet import Sheet
+from sojourn.papers.statements import Row
+
+
+def _cells(request: Request) -> Iterator[Cell]:
+    if request.touches(capacity.SECTION) and _asks(request, (capacity.TABLE,)):
+        yield from capacity.cells(request)
+    yield from sliq.cells(request)
+
+
+def _asks(request: Request, tables: Sequence[str]) -> bool:
+    return not request.tables or not {*request.tables}.isdisjoint(tables)
+
+
+def _capacity(rows: Sequence[Row]) -> list[Row]:
+    return [row for row in rows if row["section"] == capacity.SECTION]
+
+
+def _sheets(rows: Sequence[Row]) -> Iterator[Sheet]:
+    if mine := _capacity(rows):
+        yield from capacity.sheets(mine)
+    yield from sliq.sheets(rows)
+
+
+def _charts(rows: Sequence[Row]) -> Mapping[str, Any]:
+    mine = _capacity(rows)
+    return {**(capacity.charts(mine) if mine else {}), **sliq.charts(rows)}
+
 
 GNAT2021 = Paper(
     name="gnat2021",
-    title="GNAT 2021: latency-constrained network capacity (section 2.3)",
+    title="GNAT 2021: network capacity (2.3), SLIQ (3.1 to 3.3)",
     keys=("section", "table", "row", "column"),
     labels=("row", "column"),
-    tables=(capacity.TABLE,),
-    choices=capacity.CHOICES,
-    cells=capacity.cells,
-    statements=capacity.STATEMENTS,
-    sheets=capacity.sheets,
-    charts=capacity.charts,
+    tables=(capacity.TABLE, *sliq.TABLES),
+    choices=(*capacity.CHOICES, *sliq.CHOICES),
+    cells=_cells,
+    statements=(*capacity.STATEMENTS, *sliq.STATEMENTS),
+    sheets=_sheets,
+    charts=_charts,
 )

@@ -4,7 +4,7 @@ use super::{HEADER, Profile, Receiver, Sender, TcpInit};
 use crate::cc::ControlInit;
 use crate::error::FieldError;
 use crate::registry::{Catalogue, NoParams};
-use crate::spec::{BufferSize, Cca, HostQueue};
+use crate::spec::{BufferSize, Cca, Controls, HostQueue};
 use crate::transport::{Endpoint, Registered, TransportInit};
 use crate::units::Time;
 
@@ -27,7 +27,7 @@ impl Registered for Tcp {
     ) -> Result<[Box<dyn Endpoint>; 2], FieldError> {
         let tcp = tcp_init(init)?;
         let missing = || FieldError::new("cca", "is missing; name a congestion control");
-        let cca = init.flow.cca.as_ref().ok_or_else(missing)?;
+        let cca = init.flow.cca.as_ref().and_then(Controls::only).ok_or_else(missing)?;
         let control = ControlInit {
             initial_window: tcp.profile.initial_window,
             mss: tcp.mss,

@@ -1,0 +1,65 @@
+//! A stream of messages as a scenario describes it, for transports that have streams.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::quantity::Packets;
+use crate::units::Span;
+
+/// What a stream does about losses.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ReliabilityMode {
+    /// Retransmits until everything has arrived.
+    #[default]
+    Reliable,
+    /// Nothing.
+    BestEffort,
+    /// Retransmits a packet so often at most.
+    SemiReliable,
+    /// Retransmits, codes, or both, against a deadline.
+    Adaptive,
+}
+
+/// A stream of messages.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct StreamSpec {
+    /// What is done about losses: `reliable`, `best-effort`, `semi-reliable` or `adaptive`.
+    pub reliability: ReliabilityMode,
+    /// Retransmissions of a packet in semi-reliable and adaptive streams.
+    pub retransmissions: u8,
+    /// Time from writing to delivery, in adaptive streams.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub deadline: Option<Span>,
+    /// Rounds of sending instead of a deadline, in adaptive streams.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rounds: Option<u8>,
+    /// Share of messages to be delivered in time, in adaptive streams.
+    pub probability: f64,
+    /// 0 (highest) to 7.
+    pub priority: u8,
+    /// Whether messages are delivered in order. Default: if the stream is reliable.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ordered: Option<bool>,
+    /// Messages that wait in the stream before the application writes more.
+    pub queue: Packets,
+    /// Whether the receiving end sends as well, without end.
+    pub both_ways: bool,
+}
+
+impl Default for StreamSpec {
+    fn default() -> Self {
+        StreamSpec {
+            reliability: ReliabilityMode::Reliable,
+            retransmissions: 2,
+            deadline: None,
+            rounds: None,
+            probability: 0.995,
+            priority: 0,
+            ordered: None,
+            queue: Packets(16),
+            both_ways: false,
+        }
+    }
+}

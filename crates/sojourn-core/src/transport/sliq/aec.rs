@@ -1,0 +1,22 @@
+//! Adaptive error control: retransmission, an erasure code, or both, against a deadline.
+//!
+//! Model: `iron/sliq/src/sliq_sent_packet_manager.cc`. A group of up to ten source packets is sent in
+//! rounds. Each round but the last sends what makes decoding likely enough, the last one what
+//! delivers enough of the source packets; what is missing then is retransmitted late. The number of
+//! rounds and of source packets is decided for each group ([`decide`]) from tables of efficiency,
+//! which are computed here ([`tables`]).
+
+mod decide;
+mod tables;
+
+pub use decide::{Decider, Decision, Path};
+pub use tables::Plan;
+
+/// Packets of a group, source and coded.
+pub const MAX_GROUP: u8 = 31;
+/// Source packets of a group.
+pub const MAX_SOURCES: u8 = 10;
+/// Rounds of a group that uses the code.
+pub const MAX_ROUNDS: u8 = 7;
+/// A group whose rounds are over.
+pub const OUT_OF_ROUNDS: u8 = 15;

@@ -1,0 +1,58 @@
+//! Time and numbers as they are on the wire.
+
+use crate::units::Time;
+
+/// A connection's clock: microseconds of 32 bits, never zero, which stands for "none". One end
+/// corrects its clock in the handshake, so that the two differ by about a one-way delay.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Clock {
+    correction: u32,
+}
+
+impl Clock {
+    /// The stamp of `now`.
+    pub fn stamp(&self, now: Time) -> u32 {
+        micros(now).wrapping_add(self.correction).max(1)
+    }
+
+    /// Follows the other end, whose stamp answers our uncorrected one.
+    pub fn follow(&mut self, theirs: u32, ours: u32) {
+        self.correction = theirs.wrapping_sub(ours);
+    }
+}
+
+/// Microseconds, cut to 32 bits.
+pub fn micros(now: Time) -> u32 {
+    (now.as_nanos() / 1_000) as u32
+}
+
+/// How far `later` is after `earlier` in a space of 32 bits; negative if it is before.
+pub fn distance(later: u32, earlier: u32) -> i64 {
+    i64::from(later.wrapping_sub(earlier) as i32)
+}
+
+/// The number closest to `near` whose lowest 32 bits are `short`; `None` if it would be negative.
+pub fn expand(short: u32, near: u64) -> Option<u64> {
+    near.checked_add_signed(distance(short, near as u32))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn short_numbers_find_their_place_across_a_wrap() {
+        let near = (7u64 << 32) + 3;
+        assert_eq!(expand(5, near), Some((7 << 32) + 5));
+        assert_eq!(expand(u32::MAX, near), Some((7 << 32) - 1));
+        assert_eq!(expand(u32::MAX, 3), None);
+    }
+
+    #[test]
+    fn a_stamp_is_never_zero_and_follows_the_peer() {
+        let mut clock = Clock::default();
+        assert_eq!(clock.stamp(Time::ZERO), 1);
+        clock.follow(1_000, 400);
+        assert_eq!(clock.stamp(Time::from_nanos(400_000)), 1_000);
+    }
+}

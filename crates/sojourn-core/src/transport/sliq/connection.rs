@@ -1,0 +1,348 @@
+//! A connection, sans-io: datagrams and times go in, datagrams and the next timeout come out.
+//!
+//! Model: `iron/sliq/src/sliq_connection.cc`. The client says hello, the server answers, the client
+//! confirms and creates its streams; data flows once a stream's creation is answered, both ways.
+//! Before new data of any stream go retransmissions of all, streams of higher priority first, those
+//! of the same priority in turn. When data is outstanding and the peer was silent for twice the
+//! timeout (more, the more packets are lost), the connection is in an outage: nothing but probes is
+//! sent until the peer is heard again.
+
+mod acks;
+mod handshake;
+mod output;
+mod process;
+mod timers;
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::VecDeque;
+
+use super::capacity::Capacity;
+use super::clock::Clock;
+use super::control::Control;
+use super::lane::{Lane, Shared};
+use super::measure::{ErrorRate, OneWayDelay};
+use super::payload::Payload;
+use super::rtt::Rtt;
+use super::stream::{Counts, Delivered, Receiver, Sender, StreamConfig};
+use super::wire::{Datagram, ReceivedCount};
+use crate::observe::Observer;
+use crate::units::{Span, Time};
+use acks::Acks;
+use handshake::{Handshaking, State};
+use timers::Timers;
+
+/// Which end of a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// The one that asks for it.
+    Client,
+    /// The one that grants it.
+    Server,
+}
+
+/// What a connection is made of.
+#[derive(Debug)]
+pub struct Config {
+    /// Which end.
+    pub role: Role,
+    /// Names the client, the same at both ends; a server takes over what the client says.
+    pub client: u32,
+    /// Number of the first packet of each stream of this end; unpredictable where strangers are.
+    pub initial_seq: u32,
+    /// Controls with their names, in the order of preference.
+    pub controls: Vec<(String, Box<dyn Control>)>,
+}
+
+/// What the application should know.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// The connection is established.
+    Connected,
+    /// The peer did not answer, or refused.
+    Refused,
+    /// A stream can be written to; the peer may have created it.
+    StreamOpen(u8),
+    /// All of a stream of this end has arrived.
+    StreamFinished(u8),
+    /// All of a stream of the peer has arrived.
+    StreamEnded(u8),
+    /// The peer is silent.
+    Outage,
+    /// It is not silent any more.
+    OutageOver,
+    /// The connection is closed, with the reason of the end that closed it.
+    Closed(u16),
+}
+
+/// A stream of a connection.
+#[derive(Debug)]
+struct Stream<P> {
+    id: u8,
+    config: StreamConfig,
+    open: bool,
+    sender: Sender<P>,
+    receiver: Receiver<P>,
+    /// ACKs to send once more.
+    extra_acks: u8,
+    delayed_ack: bool,
+    finished: bool,
+    ended: bool,
+    probed: Option<(Time, u32)>,
+}
+
+/// A connection.
+#[derive(Debug)]
+pub struct Connection<P> {
+    role: Role,
+    client: u32,
+    initial_seq: u32,
+    names: Vec<String>,
+    state: State,
+    handshaking: Handshaking,
+    shared: Shared,
+    /// By priority, in the order of creation.
+    streams: Vec<Stream<P>>,
+    /// Where the round of each priority goes on.
+    turns: [usize; 8],
+    acks: Acks,
+    timers: Timers,
+    delays: OneWayDelay,
+    received: ReceivedCount,
+    received_since: u32,
+    measurement_seq: u16,
+    measurement_at: Time,
+    peer_measurement: Option<u16>,
+    largest_order: u64,
+    outbox: VecDeque<Datagram<P>>,
+    events: VecDeque<Event>,
+    rtts: RttSum,
+    /// When data was sent first since something arrived; when an ACK or data arrived last.
+    data_sent_at: Option<Time>,
+    heard_at: Option<Time>,
+    outage: Option<Time>,
+    outages: u64,
+}
+
+/// RTT samples so far.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RttSum {
+    /// Sum.
+    pub sum: Span,
+    /// How many.
+    pub count: u64,
+    /// The latest.
+    pub latest: Span,
+    /// The least.
+    pub least: Option<Span>,
+}
+
+impl<P: Payload> Connection<P> {
+    /// A connection that does not exist yet; a client's begins with [`Connection::connect`].
+    pub fn new(config: Config) -> Self {
+        let (names, lanes): (Vec<_>, Vec<_>) =
+            config.controls.into_iter().map(|(name, control)| (name, Lane::new(control))).unzip();
+        let capacity = Capacity::new(lanes.iter().map(|lane: &Lane| lane.control.window()));
+        let shared = Shared {
+            lanes,
+            rtt: Rtt::default(),
+            per: ErrorRate::default(),
+            capacity,
+            clock: Clock::default(),
+            data_sent: 0,
+            order: 0,
+            delta: 0,
+            max_delay: None,
+            send_rate: 0.0,
+            with_delta: false,
+        };
+        Connection {
+            role: config.role,
+            client: config.client,
+            initial_seq: config.initial_seq,
+            names,
+            state: State::Idle,
+            handshaking: Handshaking::default(),
+            shared,
+            streams: Vec::new(),
+            turns: [0; 8],
+            acks: Acks::default(),
+            timers: Timers::default(),
+            delays: OneWayDelay::default(),
+            received: ReceivedCount::default(),
+            received_since: 0,
+            measurement_seq: 0,
+            measurement_at: Time::ZERO,
+            peer_measurement: None,
+            largest_order: 0,
+            outbox: VecDeque::new(),
+            events: VecDeque::new(),
+            rtts: RttSum::default(),
+            data_sent_at: None,
+            heard_at: None,
+            outage: None,
+            outages: 0,
+        }
+    }
+
+    /// Something that the application should know.
+    pub fn poll_event(&mut self) -> Option<Event> {
+        self.events.pop_front()
+    }
+
+    fn stream_mut(&mut self, id: u8) -> Option<&mut Stream<P>> {
+        self.streams.iter_mut().find(|stream| stream.id == id)
+    }
+
+    fn stream(&self, id: u8) -> Option<&Stream<P>> {
+        self.streams.iter().find(|stream| stream.id == id)
+    }
+
+    fn stream_and_shared(&mut self, id: u8) -> Option<(&mut Stream<P>, &mut Shared)> {
+        let stream = self.streams.iter_mut().find(|stream| stream.id == id)?;
+        Some((stream, &mut self.shared))
+    }
+
+    /// Writes a message to a stream; it is kept until it is sent. Whether there is such a stream.
+    pub fn write(&mut self, id: u8, payload: P) -> bool {
+        self.stream_mut(id).map(|stream| stream.sender.write(payload)).is_some()
+    }
+
+    /// Messages written to a stream and not sent yet.
+    pub fn queued(&self, id: u8) -> usize {
+        self.stream(id).map_or(0, |stream| stream.sender.queued())
+    }
+
+    /// Forgets messages that were written and not sent.
+    pub fn forget_queue(&mut self, id: u8) {
+        if let Some(stream) = self.stream_mut(id) {
+            stream.sender.forget_queue();
+        }
+    }
+
+    /// Ends a stream of this end once all that was written has been sent.
+    pub fn finish(&mut self, id: u8) {
+        if let Some(stream) = self.stream_mut(id) {
+            stream.sender.finish();
+        }
+    }
+
+    /// The next message that arrived on a stream.
+    pub fn read(&mut self, id: u8) -> Option<Delivered<P>> {
+        self.stream_mut(id)?.receiver.read()
+    }
+
+    /// Whether both ends have agreed on the connection, and neither has closed it.
+    pub fn is_connected(&self) -> bool {
+        self.state == State::Connected
+    }
+
+    /// Whether the connection is closed, or never came about.
+    pub fn is_closed(&self) -> bool {
+        matches!(self.state, State::Closed | State::Refused)
+    }
+
+    /// Whether the peer is silent, since when.
+    pub fn outage(&self) -> Option<Time> {
+        self.outage
+    }
+
+    /// When the peer was heard last.
+    pub fn heard_at(&self) -> Option<Time> {
+        self.heard_at
+    }
+
+    /// What is measured, for those who watch.
+    pub fn measured(&self) -> Measured {
+        let sum = |of: fn(&Sender<P>) -> u64| self.streams.iter().map(|s| of(&s.sender)).sum();
+        let lanes = &self.shared.lanes;
+        let srtt = self.shared.rtt.smoothed();
+        Measured {
+            srtt,
+            rtts: self.rtts,
+            window: lanes.iter().map(|lane| lane.control.window()).sum(),
+            threshold: lanes.first().and_then(|lane| lane.control.threshold()),
+            in_flight: lanes.iter().map(|lane| lane.flight.bytes).sum::<i64>() as u64,
+            send_rate: lanes.iter().map(|lane| lane.control.send_rate(srtt)).sum(),
+            capacity: self.outage.is_none().then(|| self.shared.capacity.estimate()),
+            error_rate: self.shared.per.rate,
+            retransmissions: sum(|sender| sender.retransmissions),
+            losses: sum(|sender| sender.losses),
+            timeouts: self.timers.timeouts,
+            outages: self.outages,
+            first_control: lanes.first().map_or(0, |lane| lane.next),
+            controlled: lanes.iter().map(|lane| lane.next).sum(),
+            groups: self.groups_begun(),
+        }
+    }
+
+    /// Groups begun on all streams: pure ARQ, coded ARQ, pure FEC.
+    fn groups_begun(&self) -> [u64; 3] {
+        let begun = self.streams.iter().map(|stream| stream.sender.groups_begun());
+        begun.fold([0; 3], |sum, begun| [0, 1, 2].map(|i| sum[i] + begun[i]))
+    }
+
+    /// Packets received on a stream, for the efficiency of its error control.
+    pub fn counts(&self, id: u8) -> Counts {
+        self.stream(id).map_or_else(Default::default, |stream| stream.receiver.counts)
+    }
+
+    /// Names and values worth recording.
+    pub fn observe(&self, out: &mut Observer<'_>) {
+        let measured = self.measured();
+        out("capacity", measured.capacity.unwrap_or(0.0).into());
+        out("error_rate", measured.error_rate.into());
+        out("outage", u32::from(self.outage.is_some()).into());
+        for (name, lane) in self.names.iter().zip(&self.shared.lanes) {
+            out(&format!("{name}.sent_packets"), (lane.next as f64).into());
+            out(&format!("{name}.window"), (lane.control.window() as f64).into());
+            out(&format!("{name}.in_flight"), (lane.flight.bytes as f64).into());
+            lane.control.observe(&mut |key, value| out(&format!("{name}.{key}"), value));
+        }
+        for stream in &self.streams {
+            if let Some(mode) = stream.sender.mode() {
+                out("mode", mode.into());
+                let names = ["groups_pure_arq", "groups_coded_arq", "groups_pure_fec"];
+                for (name, groups) in names.into_iter().zip(stream.sender.groups_begun()) {
+                    out(name, (groups as f64).into());
+                }
+            }
+        }
+    }
+}
+
+/// What is measured on a connection.
+#[derive(Clone, Copy, Debug)]
+pub struct Measured {
+    /// Smoothed RTT.
+    pub srtt: Span,
+    /// RTT samples.
+    pub rtts: RttSum,
+    /// Windows of all controls together, in bytes.
+    pub window: u64,
+    /// Slow-start threshold of the first control in bytes.
+    pub threshold: Option<u64>,
+    /// Bytes outstanding.
+    pub in_flight: u64,
+    /// What the controls send together, in bit/s.
+    pub send_rate: f64,
+    /// The estimate of the capacity in bit/s, framing and headers included; none in an outage.
+    pub capacity: Option<f64>,
+    /// Share of packets lost on the way to the peer.
+    pub error_rate: f64,
+    /// Packets sent again.
+    pub retransmissions: u64,
+    /// Packets taken for lost.
+    pub losses: u64,
+    /// Timeouts.
+    pub timeouts: u64,
+    /// Outages.
+    pub outages: u64,
+    /// New packets that the first control let go.
+    pub first_control: u64,
+    /// New packets that any control let go.
+    pub controlled: u64,
+    /// Groups of adaptive streams: pure ARQ, coded ARQ, pure FEC.
+    pub groups: [u64; 3],
+}

@@ -1,0 +1,140 @@
+//! What arrives.
+
+use super::handshake::State;
+use super::{Connection, Event};
+use crate::transport::sliq::clock::distance;
+use crate::transport::sliq::payload::Payload;
+use crate::transport::sliq::wire::{
+    Ack, Data, Datagram, Measurement, Message, ReceivedCount, Train,
+};
+use crate::units::Time;
+
+impl<P: Payload> Connection<P> {
+    /// A datagram arrived from the peer.
+    pub fn on_datagram(&mut self, now: Time, datagram: Datagram<P>) {
+        match datagram {
+            Datagram::Handshake(handshake) => self.on_handshake(now, &handshake),
+            Datagram::CreateStream(header) => self.on_create(&header),
+            Datagram::Close(close) => self.on_close(close),
+            Datagram::Train(train) if self.state == State::Connected => self.on_train(now, &train),
+            Datagram::Message(message) if self.state == State::Connected => {
+                self.on_message(now, message);
+            }
+            _ => {}
+        }
+    }
+
+    fn on_train(&mut self, now: Time, train: &Train) {
+        self.on_stamps(now, train.stamp, Some(train.delta));
+        if let Some(lane) = self.shared.lanes.get_mut(usize::from(train.control)) {
+            lane.control.on_train(now, train);
+        }
+    }
+
+    fn on_message(&mut self, now: Time, message: Message<P>) {
+        let size = message.overhead()
+            + message.data.as_ref().map_or(0, |(data, payload)| data.size() + payload.len());
+        if let Some(sync) = message.sync
+            && let Some(lane) = self.shared.lanes.get_mut(usize::from(sync.control))
+        {
+            lane.control.on_sync(now, sync.seq, sync.value);
+        }
+        if let Some(count) = message.count {
+            self.on_count(now, &count);
+        }
+        if let Some(measurement) = message.measurement {
+            self.on_measurement(measurement);
+        }
+        if let Some(ack) = &message.ack {
+            self.on_ack(now, ack);
+        }
+        if let Some((data, payload)) = message.data {
+            self.on_data(now, &data, payload, size);
+        }
+    }
+
+    /// Notes the difference of the two clocks, and the one-way delay.
+    fn on_stamps(&mut self, now: Time, stamp: u32, delta: Option<u32>) {
+        let ours = self.shared.clock.stamp(now);
+        self.shared.delta = ours.wrapping_sub(stamp).max(1);
+        let Some(theirs) = delta.filter(|delta| *delta != 0 && stamp != 0) else { return };
+        let (local, remote) = (distance(ours, stamp), distance(theirs, 0));
+        let delay = self.delays.on_packet(now, local, remote);
+        self.shared.rtt.on_delay(now, delay);
+    }
+
+    fn on_data(&mut self, now: Time, data: &Data, payload: P, size: usize) {
+        if self.stream(data.stream).is_none() {
+            return;
+        }
+        self.on_stamps(now, data.stamp, data.delta);
+        self.received = ReceivedCount {
+            stream: data.stream,
+            retransmissions: data.retransmissions,
+            seq: data.seq,
+            received: self.received.received.wrapping_add(1),
+        };
+        self.received_since += 1;
+        if self.outage.is_some() {
+            self.leave_outage(now, true);
+        }
+        self.heard_at = Some(now);
+        let Some(stream) = self.stream_mut(data.stream) else { return };
+        let had_gap = stream.receiver.has_gap();
+        let arrival = stream.receiver.on_data(now, data, payload);
+        if stream.receiver.finished() && !std::mem::replace(&mut stream.ended, true) {
+            self.events.push_back(Event::StreamEnded(data.stream));
+        }
+        self.schedule_ack(now, data.stream, size, had_gap, arrival);
+    }
+
+    fn on_ack(&mut self, now: Time, ack: &Ack) {
+        if self.stream(ack.stream).is_none() {
+            return;
+        }
+        self.on_stamps(now, ack.stamp, Some(ack.delta));
+        let leaving = self.outage.is_some();
+        if leaving {
+            self.leave_outage(now, false);
+        }
+        self.heard_at = Some(now);
+        let mut rtts = self.rtts;
+        let Some((stream, shared)) = self.stream_and_shared(ack.stream) else { return };
+        let acked = stream.sender.on_ack(now, ack, shared, |rtt| {
+            rtts.sum += rtt;
+            rtts.count += 1;
+            rtts.latest = rtt;
+            rtts.least = Some(rtts.least.map_or(rtt, |least| least.min(rtt)));
+        });
+        let finished = stream.sender.finished();
+        if finished && !std::mem::replace(&mut stream.finished, true) {
+            self.events.push_back(Event::StreamFinished(ack.stream));
+        }
+        self.rtts = rtts;
+        let acked = acked.unwrap_or_default();
+        self.largest_order = self.largest_order.max(acked.largest_order);
+        self.after_ack(now, acked.new_data, leaving);
+        for index in 0..self.streams.len() {
+            let stream = &mut self.streams[index];
+            if stream.id != ack.stream && !stream.sender.all_acked() {
+                stream.sender.on_implicit_ack(now, self.largest_order, &mut self.shared);
+            }
+        }
+        self.shared.end_acks(now);
+    }
+
+    fn on_count(&mut self, now: Time, count: &ReceivedCount) {
+        let Some(stream) = self.stream(count.stream) else { return };
+        let sent = stream.sender.count_of(count.seq, count.retransmissions);
+        self.shared.per.on_count(now, count, sent);
+    }
+
+    fn on_measurement(&mut self, measurement: Measurement) {
+        let newer =
+            self.peer_measurement.is_none_or(|last| measurement.seq.wrapping_sub(last) as i16 > 0);
+        if newer {
+            self.peer_measurement = Some(measurement.seq);
+            self.shared.max_delay = Some(f64::from(measurement.max_delay) * 1e-6);
+        }
+    }
+}

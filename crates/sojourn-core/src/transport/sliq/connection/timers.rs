@@ -1,0 +1,249 @@
+//! Retransmission timeouts, outages, and when the connection wants to be woken.
+
+use super::handshake::State;
+use super::{Connection, Event};
+use crate::transport::sliq::payload::Payload;
+use crate::transport::sliq::wire::{Datagram, Message};
+use crate::units::{Span, Time};
+
+/// Timeouts are looked at this often; with a control that needs fast ones, twice per RTT.
+const TICK: Span = Span::from_millis(100);
+const LEAST_TICK: Span = Span::from_millis(1);
+const LONGEST_RTO: Span = Span::from_secs(64);
+const FAST_DEVIATIONS: f64 = 5.0;
+/// An error rate above this counts as this when the peer's silence is judged.
+const MAX_SILENT_RATE: f64 = 0.9;
+
+/// The connection's timers.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Timers {
+    rto_at: Option<Time>,
+    rto: Span,
+    tick_at: Option<Time>,
+    /// Timeouts since the last ACK.
+    in_a_row: u32,
+    /// Timeouts so far.
+    pub timeouts: u64,
+}
+
+impl<P: Payload> Connection<P> {
+    /// When [`Connection::on_timeout`] wants to be called next.
+    pub fn next_timeout(&self, now: Time) -> Option<Time> {
+        let handshake = self.handshake_timeout();
+        if self.state != State::Connected {
+            return handshake;
+        }
+        let streams = self.streams.iter().filter_map(|stream| stream.sender.group_end()).min();
+        let controls = self.shared.lanes.iter().filter_map(|lane| lane.control.next_timer()).min();
+        let own = [handshake, self.acks.at, self.timers.tick_at, streams, controls];
+        own.into_iter().flatten().chain(self.pacing_timeout(now)).min()
+    }
+
+    fn pacing_timeout(&self, now: Time) -> Option<Time> {
+        if self.outage.is_some() {
+            return None;
+        }
+        let open = || self.streams.iter().filter(|stream| stream.open);
+        let again = open().any(|stream| stream.sender.has_resend());
+        if again || open().any(|stream| stream.sender.has_new()) {
+            return self.shared.next_send(now, again);
+        }
+        None
+    }
+
+    /// The time asked for has come, or has passed.
+    pub fn on_timeout(&mut self, now: Time) {
+        self.on_handshake_timeout(now);
+        if self.state != State::Connected {
+            return;
+        }
+        self.on_ack_timeout(now);
+        for lane in &mut self.shared.lanes {
+            if lane.control.next_timer().is_some_and(|at| now >= at) {
+                lane.control.on_timer(now);
+            }
+        }
+        for stream in &mut self.streams {
+            if stream.sender.group_end().is_some_and(|at| now >= at) {
+                stream.sender.end_group(now, &self.shared);
+            }
+        }
+        if self.timers.tick_at.is_some_and(|at| now >= at) {
+            self.on_tick(now);
+        }
+    }
+
+    fn on_tick(&mut self, now: Time) {
+        if self.timers.rto_at.is_some_and(|at| now >= at) {
+            self.on_rto(now);
+        } else if self.outage.is_none() {
+            self.check_streams(now);
+        }
+        let waiting = self.timers.rto_at.is_some()
+            || self.streams.iter().any(|stream| stream.sender.rto_at.is_some());
+        self.timers.tick_at = waiting.then(|| now + self.tick());
+    }
+
+    fn tick(&self) -> Span {
+        if self.fast() { (self.shared.rtt.smoothed() / 2).max(LEAST_TICK) } else { TICK }
+    }
+
+    fn fast(&self) -> bool {
+        let needs = self.shared.lanes.iter().any(|lane| lane.control.needs_fast_rto());
+        needs && self.outage.is_none()
+    }
+
+    /// Streams with a timeout of their own send their lowest packet again.
+    fn check_streams(&mut self, now: Time) {
+        for index in 0..self.streams.len() {
+            let stream = &mut self.streams[index];
+            if stream.sender.all_acked() || stream.sender.rto_at.is_none_or(|at| now < at) {
+                continue;
+            }
+            stream.sender.rto_at = Some(now + self.shared.rtt.rto());
+            if !self.resend_or_nothing(now, index, true) {
+                self.send_probe(now, index);
+            }
+        }
+    }
+
+    fn resend_or_nothing(&mut self, now: Time, index: usize, lowest: bool) -> bool {
+        let stream = &mut self.streams[index];
+        if !stream.open {
+            return false;
+        }
+        let Some(data) = stream.sender.resend_on_timeout(now, &mut self.shared, lowest) else {
+            return false;
+        };
+        self.post(now, data);
+        true
+    }
+
+    fn send_probe(&mut self, now: Time, index: usize) {
+        let Some(stream) = self.streams.get(index).filter(|stream| stream.open) else { return };
+        let data = stream.sender.probe(now, &mut self.shared);
+        self.post(now, data);
+    }
+
+    fn post(&mut self, now: Time, data: (crate::transport::sliq::wire::Data, P)) {
+        self.note_data_sent(now);
+        let message =
+            Message { sync: None, ack: None, count: None, measurement: None, data: Some(data) };
+        self.outbox.push_back(Datagram::Message(message));
+    }
+
+    /// Data goes out: the peer should answer.
+    pub(super) fn note_data_sent(&mut self, now: Time) {
+        if self.data_sent_at.is_none_or(|sent| self.heard_at.is_some_and(|heard| heard >= sent)) {
+            self.data_sent_at = Some(now);
+        }
+    }
+
+    /// Starts the timer with a data packet, unless it runs.
+    pub(super) fn arm_rto(&mut self, now: Time) {
+        if self.outage.is_none() && self.timers.rto_at.is_none() {
+            self.set_rto(now, self.shared.rtt.rto());
+        }
+    }
+
+    fn set_rto(&mut self, now: Time, rto: Span) {
+        let rto = if self.fast() {
+            self.shared.rtt.retransmit_after(FAST_DEVIATIONS).max(LEAST_TICK)
+        } else {
+            rto.min(LONGEST_RTO)
+        };
+        self.timers.rto = rto;
+        self.timers.rto_at = Some(now + rto);
+        if self.timers.tick_at.is_none() {
+            self.timers.tick_at = Some(now + self.tick());
+        }
+    }
+
+    fn on_rto(&mut self, now: Time) {
+        self.timers.rto_at = None;
+        if self.outage.is_some() {
+            let outage_stream = self.streams.iter().position(|stream| !stream.sender.all_acked());
+            self.send_probe(now, outage_stream.unwrap_or(0));
+            self.timers.rto_at = Some(now + self.shared.rtt.rto());
+            return;
+        }
+        if self.is_silent(now) && self.streams.iter().any(|stream| !stream.sender.all_acked()) {
+            self.outage = Some(now);
+            self.outages += 1;
+            self.events.push_back(Event::Outage);
+            self.timers.rto_at = Some(now + self.shared.rtt.rto());
+            return;
+        }
+        self.timers.in_a_row += 1;
+        self.timers.timeouts += 1;
+        let resent = (0..self.streams.len()).any(|index| self.resend_or_nothing(now, index, true));
+        if !resent && !self.streams.is_empty() {
+            self.send_probe(now, 0);
+        }
+        let srtt = self.shared.rtt.smoothed();
+        for lane in &mut self.shared.lanes {
+            let view = lane.view(now, srtt);
+            lane.control.on_rto(&view, true);
+        }
+        self.set_rto(now, self.timers.rto * 2);
+    }
+
+    /// Whether the peer should have answered long ago.
+    fn is_silent(&self, now: Time) -> bool {
+        let Some(sent) = self.data_sent_at else { return false };
+        if self.heard_at.is_some_and(|heard| heard >= sent) {
+            return false;
+        }
+        let arrives = 1.0 - self.shared.per.rate.min(MAX_SILENT_RATE);
+        let patience = self.shared.rtt.rto().mul_f64(2.0 / (arrives * arrives));
+        now.since(sent) > patience
+    }
+
+    /// The peer is heard again; `resend` says whether by data, and not by an ACK.
+    pub(super) fn leave_outage(&mut self, now: Time, resend: bool) {
+        let Some(since) = self.outage.take() else { return };
+        self.events.push_back(Event::OutageOver);
+        self.shared.per.restart();
+        self.shared.capacity.restart(now);
+        for stream in &mut self.streams {
+            stream.sender.on_outage_end(now, now.since(since), &mut self.shared);
+        }
+        for lane in &mut self.shared.lanes {
+            lane.control.on_outage_end();
+        }
+        self.timers.rto_at = None;
+        self.timers.in_a_row = 0;
+        if resend {
+            self.resend_all(now);
+            if self.streams.iter().any(|stream| !stream.sender.all_acked()) {
+                self.set_rto(now, self.shared.rtt.rto());
+            }
+        }
+    }
+
+    /// Every stream sends its highest packet again, or asks for an ACK.
+    fn resend_all(&mut self, now: Time) {
+        for index in 0..self.streams.len() {
+            if !self.resend_or_nothing(now, index, false) {
+                self.send_probe(now, index);
+            }
+        }
+    }
+
+    /// An ACK is processed.
+    pub(super) fn after_ack(&mut self, now: Time, new_data: bool, leaving_outage: bool) {
+        if std::mem::take(&mut self.timers.in_a_row) > 0 {
+            for stream in &mut self.streams {
+                stream.sender.lose_all(now, &mut self.shared);
+            }
+        }
+        if leaving_outage {
+            self.resend_all(now);
+        }
+        if self.streams.iter().all(|stream| stream.sender.all_acked()) {
+            self.timers.rto_at = None;
+        } else if new_data || leaving_outage {
+            self.set_rto(now, self.shared.rtt.rto());
+        }
+    }
+}

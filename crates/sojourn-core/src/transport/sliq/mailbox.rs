@@ -1,0 +1,64 @@
+//! Datagrams on their way in the simulator, whose packets carry only a number.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use super::virtual_payload::Virtual;
+use super::wire::Datagram;
+
+/// A datagram that is overtaken by this many is lost.
+const REORDERED: u64 = 4_096;
+
+#[derive(Debug, Default)]
+struct Kept {
+    datagrams: VecDeque<Datagram<Virtual>>,
+    first: u64,
+    newest: u64,
+}
+
+/// What one end sends to the other.
+#[derive(Clone, Debug, Default)]
+pub struct Mailbox(Arc<Mutex<Kept>>);
+
+impl Mailbox {
+    fn lock(&self) -> MutexGuard<'_, Kept> {
+        self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
+    /// Keeps a datagram; returns its number.
+    pub fn put(&self, datagram: Datagram<Virtual>) -> u32 {
+        let mut kept = self.lock();
+        kept.datagrams.push_back(datagram);
+        (kept.first + kept.datagrams.len() as u64 - 1) as u32
+    }
+
+    /// The datagram of this number, which arrives. It may arrive twice.
+    pub fn get(&self, number: u32) -> Option<Datagram<Virtual>> {
+        let mut kept = self.lock();
+        let number = kept.first + u64::from(number.wrapping_sub(kept.first as u32));
+        let datagram = kept.datagrams.get((number - kept.first) as usize)?.clone();
+        kept.newest = kept.newest.max(number);
+        let old = kept.newest.saturating_sub(REORDERED).saturating_sub(kept.first);
+        kept.datagrams.drain(..old as usize);
+        kept.first += old;
+        Some(datagram)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::transport::sliq::wire::Close;
+
+    #[test]
+    fn what_arrives_is_what_was_sent() {
+        let mailbox = Mailbox::default();
+        let close = |reason| Datagram::Close(Close { answer: false, reason });
+        let numbers: Vec<u32> = (0..10_000).map(|n| mailbox.put(close(n))).collect();
+        assert_eq!(mailbox.get(numbers[7]), Some(close(7)));
+        assert_eq!(mailbox.get(numbers[7]), Some(close(7)), "a duplicate");
+        assert_eq!(mailbox.get(numbers[9_000]), Some(close(9_000)));
+        assert_eq!(mailbox.get(numbers[7]), None, "overtaken by too many");
+        assert_eq!(mailbox.get(u32::MAX), None);
+    }
+}

@@ -1,0 +1,34 @@
+//! What a data packet carries: real bytes over sockets, only their number in the simulator.
+
+/// A payload, and the erasure code over payloads.
+///
+/// The code is systematic: packets `0..sources.len()` of a group are the source packets themselves,
+/// those from there on are coded, and any `sources.len()` of them give all sources back.
+pub trait Payload: Clone + Default + std::fmt::Debug {
+    /// Bytes that it takes in a datagram.
+    fn len(&self) -> usize;
+
+    /// Whether it takes none.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The coded packets `range` (numbers within the group) of these source packets, each with its
+    /// sequence number, which the code protects as well.
+    fn encode(sources: &[(u32, Self)], range: std::ops::Range<u8>) -> Vec<Self>;
+
+    /// The source packets that are missing among `received`, by sequence number; `None` if they
+    /// cannot be had.
+    fn decode(sources: u8, received: &[Received<Self>]) -> Option<Vec<(u32, Self)>>;
+}
+
+/// A packet of a group that arrived.
+#[derive(Clone, Debug)]
+pub struct Received<P> {
+    /// Its number within the group.
+    pub index: u8,
+    /// Its sequence number.
+    pub seq: u32,
+    /// What it carries.
+    pub payload: P,
+}

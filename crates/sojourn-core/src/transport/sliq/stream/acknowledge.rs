@@ -1,0 +1,279 @@
+//! What an ACK says to the sending side.
+
+use super::send::{Resend, Sender};
+use super::{Reliability, WINDOW};
+use crate::transport::sliq::clock::{distance, expand};
+use crate::transport::sliq::control::RttSample;
+use crate::transport::sliq::lane::Shared;
+use crate::transport::sliq::payload::Payload;
+use crate::transport::sliq::wire::{Ack, Observed};
+use crate::units::{Span, Time};
+
+/// A packet this far below the largest one observed is taken for lost.
+const DISTANCE: u64 = 3;
+const MIN_RTT: Span = Span::from_micros(20);
+const MAX_RTT: Span = Span::from_secs(4);
+
+/// What an ACK brought.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Acked {
+    /// Whether a packet was acknowledged for the first time.
+    pub new_data: bool,
+    /// Place of the largest packet observed among all of the connection.
+    pub largest_order: u64,
+}
+
+impl<P: Payload> Sender<P> {
+    /// Takes an ACK in; `None` if it cannot be one.
+    pub fn on_ack(
+        &mut self,
+        now: Time,
+        ack: &Ack,
+        shared: &mut Shared,
+        mut rtts: impl FnMut(Span),
+    ) -> Option<Acked> {
+        let expected = expand(ack.next, self.expected)?;
+        let above = ack.blocks().map(|(_, last)| last).max();
+        let largest = expected + u64::from(above.unwrap_or(0));
+        let last = if above.is_some() { largest + 1 } else { expected };
+        if expected < self.expected || last > self.next() {
+            return None;
+        }
+        let mut acked = Acked::default();
+        self.expected = expected;
+        self.largest = self.largest.max(last.saturating_sub(1));
+        if let Some(sent) = self.packet(self.largest) {
+            self.largest_order = sent.order;
+        }
+        acked.largest_order = self.largest_order;
+        for observed in ack.observed() {
+            if let Some(rtt) = self.on_observed(now, ack, *observed, shared) {
+                rtts(rtt);
+            }
+        }
+        for seq in self.una..expected {
+            acked.new_data |= self.mark_acked(now, seq, shared);
+        }
+        for (first, last) in ack.blocks() {
+            for seq in expected + u64::from(first)..=expected + u64::from(last) {
+                acked.new_data |= self.mark_acked(now, seq, shared);
+            }
+        }
+        self.find_losses(now, shared);
+        shared.settle();
+        self.advance(now, expected, shared);
+        if self.groups.is_some() {
+            for observed in ack.observed() {
+                self.end_rounds(*observed);
+            }
+        }
+        self.set_timer(now, acked.new_data, shared);
+        Some(acked)
+    }
+
+    fn set_timer(&mut self, now: Time, new_data: bool, shared: &Shared) {
+        if self.all_acked() {
+            self.rto_at = None;
+        } else if new_data || self.fin_sent {
+            self.rto_at = Some(now + shared.rtt.rto());
+        }
+    }
+
+    fn on_observed(
+        &mut self,
+        now: Time,
+        ack: &Ack,
+        observed: Observed,
+        shared: &mut Shared,
+    ) -> Option<Span> {
+        let stamp = shared.clock.stamp(now);
+        let micros = distance(stamp, observed.stamp).max(0) as u64;
+        let rtt = Span::from_micros(micros).max(MIN_RTT);
+        if rtt > MAX_RTT {
+            return None;
+        }
+        shared.rtt.on_rtt(now, rtt);
+        let seq = expand(observed.seq, self.next())?;
+        if seq >= self.next() || self.next() - seq >= WINDOW {
+            return Some(rtt);
+        }
+        if let Some(sent) = self.record(seq) {
+            let srtt = shared.rtt.smoothed();
+            let lane = &mut shared.lanes[sent.lane];
+            lane.start_ack(now, srtt);
+            let sample = RttSample {
+                rtt,
+                way_back: distance(stamp, ack.stamp) as f64 * 1e-6,
+                number: sent.number,
+                bytes: sent.bytes,
+                window: sent.window,
+            };
+            let view = lane.view(now, srtt);
+            lane.control.on_rtt(&view, &sample);
+        }
+        Some(rtt)
+    }
+
+    /// Marks a packet acknowledged; whether it was not before.
+    fn mark_acked(&mut self, now: Time, seq: u64, shared: &mut Shared) -> bool {
+        if seq < self.una {
+            return false;
+        }
+        let srtt = shared.rtt.smoothed();
+        let Some(sent) = self.packet_mut(seq).filter(|sent| !sent.acked) else { return false };
+        sent.acked = true;
+        let waiting = std::mem::take(&mut sent.waiting);
+        let lane = &mut shared.lanes[sent.lane];
+        lane.start_ack(now, srtt);
+        lane.control.on_acked(sent.number);
+        lane.leaves(sent.bytes, sent.lost, sent.resent > 0);
+        sent.lost = false;
+        let window = lane.control.window();
+        let (lane, size, fec) = (sent.lane, sent.size, sent.fec);
+        if shared.capacity.on_acked(now, lane, size, window) {
+            shared.note_send_rate();
+        }
+        if let Some((group, fec, _)) = fec {
+            self.acked_in_group(now, shared, group, &fec, waiting);
+        }
+        true
+    }
+
+    /// Looks at packets below the largest observed one that are not acknowledged.
+    fn find_losses(&mut self, now: Time, shared: &mut Shared) {
+        let upto = (self.largest + 1).saturating_sub(DISTANCE).min(self.next());
+        self.searched = self.searched.max(self.una);
+        while self.searched < upto {
+            let seq = self.searched;
+            self.searched += 1;
+            if self.packet(seq).is_some_and(|sent| !sent.acked) {
+                self.holes.push(seq);
+            }
+        }
+        let mut holes = std::mem::take(&mut self.holes);
+        holes.retain(|seq| self.packet(*seq).is_some_and(|sent| !sent.acked));
+        let after = shared.rtt.repeat_after();
+        for seq in &holes {
+            self.maybe_lost(now, *seq, after, false, shared);
+        }
+        self.holes = holes;
+    }
+
+    fn maybe_lost(&mut self, now: Time, seq: u64, after: Span, force: bool, shared: &mut Shared) {
+        let srtt = shared.rtt.smoothed();
+        let Some(sent) = self.packet(seq) else { return };
+        let (known, lane, bytes) = (sent.lost, sent.lane, sent.bytes);
+        let overdue = known && !sent.waiting && now >= sent.last_at + after;
+        let owner = &mut shared.lanes[lane];
+        let found = force
+            || !known && {
+                owner.start_ack(now, srtt);
+                let view = owner.view(now, srtt);
+                owner.control.on_lost(&view, sent.number)
+            };
+        if (found || overdue) && !sent.waiting && self.may_resend(sent) {
+            self.resend.push_back(Resend::Packet(seq));
+            if let Some(sent) = self.packet_mut(seq) {
+                sent.waiting = true;
+            }
+        }
+        if found && !known {
+            shared.lanes[lane].loses(bytes);
+            self.losses += 1;
+            if let Some(sent) = self.packet_mut(seq) {
+                sent.lost = true;
+            }
+        }
+    }
+
+    /// Everything before `expected` has arrived, or the receiver has given it up.
+    fn advance(&mut self, now: Time, expected: u64, shared: &mut Shared) {
+        let before = self.una;
+        self.una = self.una.max(expected);
+        if self.config.reliability == Reliability::Reliable {
+            self.forget_old(false);
+        } else {
+            self.give_up(now, shared, false);
+        }
+        if self.una != before {
+            self.report_oldest(shared);
+        }
+    }
+
+    /// Tells each control its oldest packet that is not acknowledged.
+    pub(super) fn report_oldest(&mut self, shared: &mut Shared) {
+        for lane in 0..self.owned.len() {
+            while let Some(&seq) = self.owned[lane].front() {
+                if seq >= self.una && self.packet(seq).is_some_and(|sent| !sent.acked) {
+                    break;
+                }
+                self.owned[lane].pop_front();
+            }
+            let oldest = self.owned[lane].front().and_then(|seq| self.packet(*seq));
+            let oldest = oldest.map(|sent| sent.number);
+            shared.lanes[lane].report_oldest(self.slot, oldest);
+        }
+    }
+
+    /// Packets of all streams up to this place were sent before one that arrived.
+    pub fn on_implicit_ack(&mut self, now: Time, largest_order: u64, shared: &mut Shared) {
+        let after = shared.rtt.repeat_after();
+        let late: Vec<u64> = (self.una..self.next())
+            .filter(|seq| {
+                self.packet(*seq).is_some_and(|sent| {
+                    let early = sent.order + DISTANCE <= largest_order;
+                    !sent.acked && early && now >= sent.last_at + after
+                })
+            })
+            .collect();
+        late.into_iter().for_each(|seq| self.maybe_lost(now, seq, after, false, shared));
+        self.after_losses(now, shared);
+    }
+
+    /// The first ACK after a timeout: what is not acknowledged counts as lost.
+    pub fn lose_all(&mut self, now: Time, shared: &mut Shared) {
+        let after = shared.rtt.repeat_after();
+        for seq in self.una..self.next() {
+            if self.packet(seq).is_some_and(|sent| !sent.acked && !sent.lost) {
+                self.maybe_lost(now, seq, after, true, shared);
+            }
+        }
+        self.after_losses(now, shared);
+    }
+
+    fn after_losses(&mut self, now: Time, shared: &mut Shared) {
+        shared.settle();
+        if self.config.reliability != Reliability::Reliable {
+            let before = self.una;
+            self.give_up(now, shared, false);
+            if self.una != before {
+                self.report_oldest(shared);
+            }
+        }
+    }
+
+    /// An outage is over.
+    pub fn on_outage_end(&mut self, now: Time, outage: Span, shared: &mut Shared) {
+        if self.config.reliability == Reliability::Reliable {
+            return self.report_oldest(shared);
+        }
+        let patience =
+            shared.rtt.retransmit_after(4.0) * u64::from(self.config.limit().unwrap_or(0));
+        if outage >= patience {
+            self.forget_queue();
+        }
+        self.restart_groups();
+        self.give_up(now, shared, true);
+        self.report_oldest(shared);
+    }
+
+    /// How many data packets had been sent when this one was; `None` if that is not known any more.
+    pub fn count_of(&self, seq: u32, retransmissions: u8) -> Option<u32> {
+        let sent = self.record(expand(seq, self.next())?)?;
+        match sent.resent.checked_sub(retransmissions)? {
+            0 => Some(sent.counts[0]),
+            1 => Some(sent.counts[1]),
+            _ => None,
+        }
+    }
+}

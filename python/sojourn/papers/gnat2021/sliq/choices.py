@@ -1,0 +1,12 @@
+"""How the set-up of sections 3.1 to 3.3 was read."""
+
+CHOICES = (
+    "LinkEm: experiments/gnat2021/; buffers hold the frame that is being sent; 14 B of framing",
+    "goodput: payload delivered, from the first to the last sample of 20 ms that has some",
+    "linux_tcp_cubic: stack = linux-4.9, after the 4.6.3 that SLIQ's Cubic follows; iperf's "
+    "goodput over 60 s from the connection's start; linux_tcp_cubic_today: stack = linux-6",
+    "random loss: 20 seeds (5 with --quick), measured = their median",
+    "3.3: the application hands over a message when the one before has gone; messages are "
+    "retransmitted up to 20 times after their deadline",
+    "300 Mbit/s: the report's hosts struggled; shown, not judged",
+)

@@ -1,0 +1,54 @@
+"""What is measured over time, in runs of which samples are needed."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+
+import numpy as np
+
+from sojourn.engine import simulate
+from sojourn.metrics import RunData
+from sojourn.papers.gnat2021.sliq.scenarios import document
+from sojourn.papers.paper import Request
+from sojourn.scenario import Document, validated
+
+#: Bytes of headers that the report's raw goodput counts with each message.
+RAW_HEADER = 64
+#: The packet error rates of section 3.3.5, and from when they hold, s.
+PATH = ((0, "0 %"), (24, "10 %"), (48, "20 %"), (72, "10 %"), (96, "0 %"), (120, "0 %"))
+
+
+@cache
+def _run(text: str) -> RunData:
+    return simulate(json.loads(text))[0]
+
+
+def run(scenario: Document) -> RunData:
+    """The run of a scenario, made once."""
+    return _run(json.dumps(validated(scenario).canonical, sort_keys=True))
+
+
+def packets(scenario: Document) -> float:
+    """Data packets delivered."""
+    return float(run(scenario).flow.samples["delivered_packets"].sum())
+
+
+def path_changes(request: Request) -> Document:
+    """The scenario of section 3.3.5."""
+    steps = [{"at": f"{at} s", "value": loss} for at, loss in PATH[1:-1]]
+    scenario = document("adaptive", request, loss_schedule={"kind": "steps", "steps": steps})
+    scenario["warmup"] = "0 s"
+    return scenario
+
+
+def raw_goodput(request: Request, phase: int) -> float:
+    """Messages delivered in a phase with their headers, Mbit/s."""
+    samples = run(path_changes(request)).flow.samples
+    begin, end = PATH[phase][0], PATH[phase + 1][0]
+    inside = (samples.begins >= begin - 1e-9) & (samples.ends <= end + 1e-9)
+    some = np.flatnonzero(inside & (samples["delivered_packets"][:, 0] > 0))
+    time = samples.ends[some[-1]] - samples.begins[some[0]]
+    bytes_ = samples["delivered_bytes"][inside, 0].sum()
+    messages = samples["delivered_packets"][inside, 0].sum()
+    return float(8e-6 * (bytes_ + RAW_HEADER * messages) / time)
