@@ -237,6 +237,7 @@ def test_udp_has_no_window_and_nothing_that_follows_from_one() -> None:
         *("mean_cwnd_l4", "mean_in_flight_l4", "cov_in_flight_l4", "mean_utilization_bdp_l4"),
         *("mean_utilization_bdp_goodput_l4", "mean_delivery_rate_l4", "mean_srtt_l4"),
         *("mean_rtt_l4", "mean_est_qdelay_l4", "mean_one_way_delay_l7", "mean_network_power_l4"),
+        *("first_control_share_l4", "error_control_efficiency_l4", "late_messages_l7"),
         *("mean_recovery_time_l4", "total_retransmissions_l4", "total_rtos_l4"),
         *("total_spurious_retransmissions_l4", "retransmissions_per_second_l4"),
         *("retransmissions_per_packet_sent_l4", "retransmissions_per_packet_lost_l4"),
