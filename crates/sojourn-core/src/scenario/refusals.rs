@@ -114,8 +114,8 @@ fn each_bad_field_is_named_with_what_was_given_and_what_is_allowed() {
         ),
         (
             flow("cca"),
-            json!(["reno"]),
-            "flows.0.cca: [\"reno\"] given; expected a name, or a table such as { kind = \"reno\" }",
+            json!(["reno", "cubic"]),
+            "flows.0.cca: several given; transport tcp takes one",
         ),
         (
             flow("cca"),
