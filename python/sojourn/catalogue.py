@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args
 
 from sojourn import _internal
 
-Kind = Literal["ccas", "queues", "traffic", "topologies", "transports", "nodes"]
+Kind = Literal["ccas", "queues", "traffic", "topologies", "transports", "nodes", "media"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
 

@@ -4,6 +4,7 @@ use std::sync::{Arc, LazyLock};
 
 use serde_json::{Map, Value, json};
 
+use crate::edge::medium;
 use crate::registry::{Catalogue, Entry, Kind};
 use crate::{cc, node, queue, spec, topology, traffic, transport};
 
@@ -22,6 +23,7 @@ pub fn own() -> Catalogue {
         .with(topology::members())
         .with(transport::members())
         .with(node::members())
+        .with(medium::members())
 }
 
 /// Every member of `catalogue` as JSON: for each kind (`ccas`, `queues`, ...) a list of
@@ -35,6 +37,7 @@ pub fn to_json(catalogue: &Catalogue) -> Value {
     add::<spec::Topology>(&mut kinds, catalogue);
     add::<spec::Transport>(&mut kinds, catalogue);
     add::<spec::Node>(&mut kinds, catalogue);
+    add::<spec::Medium>(&mut kinds, catalogue);
     Value::Object(kinds)
 }
 

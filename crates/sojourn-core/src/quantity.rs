@@ -41,6 +41,10 @@ impl Percent {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct Bytes(pub u64);
 
+/// A ratio of powers in decibels.
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd, Default)]
+pub struct Decibels(pub f64);
+
 /// A number of packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct Packets(pub u64);
@@ -135,6 +139,7 @@ fn write_in(f: &mut fmt::Formatter<'_>, value: u64, units: Units) -> fmt::Result
 const SPAN_EXPECTED: &str = "a time such as \"15 ms\"";
 const RATE_EXPECTED: &str = "a rate such as \"32 Mbit/s\"";
 const PERCENT_EXPECTED: &str = "a share between 0 % and 100 % such as \"0.1 %\"";
+const DECIBELS_EXPECTED: &str = "a ratio from -20 dB to 100 dB such as \"25 dB\"";
 const BYTES_EXPECTED: &str = "an amount of data such as \"60 kB\"";
 const PACKETS_EXPECTED: &str = "a number of packets such as \"40 packets\"";
 const LIMIT_EXPECTED: &str = "a queue size such as \"40 packets\", \"60 kB\" or \"1 bdp\"";
@@ -165,6 +170,16 @@ impl FromStr for Percent {
             return Err(wrong());
         }
         Ok(Percent(number))
+    }
+}
+
+impl FromStr for Decibels {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, String> {
+        match number_and_unit(text) {
+            Some((number, "dB")) if (-20.0..=100.0).contains(&number) => Ok(Decibels(number)),
+            _ => Err(format!("expected {DECIBELS_EXPECTED}")),
+        }
     }
 }
 
@@ -220,6 +235,12 @@ impl fmt::Display for Rate {
 impl fmt::Display for Percent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} %", self.0)
+    }
+}
+
+impl fmt::Display for Decibels {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} dB", self.0)
     }
 }
 
@@ -302,6 +323,7 @@ pub(crate) use quantity;
 quantity!(Span, SPAN_EXPECTED, "time", r"^\s*[0-9.eE+_-]+\s*(min|s|ms|us|µs|ns)\s*$");
 quantity!(Rate, RATE_EXPECTED, "rate", r"^\s*[0-9.eE+_-]+\s*(Gbit/s|Mbit/s|kbit/s|bit/s)\s*$");
 quantity!(Percent, PERCENT_EXPECTED, "share", r"^\s*[0-9.eE+_-]+\s*%\s*$");
+quantity!(Decibels, DECIBELS_EXPECTED, "ratio", r"^\s*[0-9.eE+_-]+\s*dB\s*$");
 quantity!(Bytes, BYTES_EXPECTED, "size", r"^\s*[0-9.eE+_-]+\s*(GB|MB|kB|B)\s*$");
 quantity!(Packets, PACKETS_EXPECTED, "packets", r"^\s*[0-9.eE+_-]+\s*packets?\s*$");
 quantity!(
@@ -333,6 +355,8 @@ mod tests {
         assert_eq!("100 kB".parse(), Ok(Bytes(100_000)));
         assert_eq!("1 packet".parse(), Ok(Packets(1)));
         assert_eq!("1e-3 %".parse(), Ok(Percent(1e-3)));
+        assert_eq!("-3.5 dB".parse(), Ok(Decibels(-3.5)));
+        assert!("200 dB".parse::<Decibels>().is_err());
         assert_eq!("1 bdp".parse(), Ok(Limit::Bdp(1.0)));
         assert_eq!("0 packets".parse(), Ok(Limit::Packets(0)));
     }

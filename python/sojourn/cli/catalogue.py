@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from sojourn.catalogue import Kind
 
-CORE_KINDS = ("ccas", "queues", "traffic", "topologies", "transports", "nodes")
+CORE_KINDS = ("ccas", "queues", "traffic", "topologies", "transports", "nodes", "media")
 KINDS = (*CORE_KINDS, "metrics", "experiments", "papers")
 Entry = Mapping[str, Any]
 

@@ -24,6 +24,7 @@ FAMILIES = (
     "messages",
     "convergence",
     "link",
+    "air",
     "aggregate",
     "fairness",
     "convergence_of_fairness",

@@ -11,6 +11,7 @@ from sojourn.pages.at_work import FIGURES, caption, figure_path
 _NOTE = "<!-- Written by `make docs` from the headers of the source files. -->"
 _CCAS = "Written as `cca` of a flow; [conformance](conformance.md) has them in the same runs."
 _NODES = "Written as `kind` of an entry of `nodes` of a [graph](scenario.md#graph)."
+_MEDIA = "Written as an entry of [`media`](scenario.md#shared-media), or as `medium` of a link."
 #: Title, introduction and folder of the source files of each kind.
 _KINDS: dict[Kind, tuple[str, str, str]] = {
     "ccas": ("Congestion controls", _CCAS, "cc"),
@@ -19,6 +20,7 @@ _KINDS: dict[Kind, tuple[str, str, str]] = {
     "topologies": ("Topologies", "Written as `kind` of the table `topology`.", "topology"),
     "transports": ("Transports", "Written as `transport` of a flow.", "transport"),
     "nodes": ("Nodes", _NODES, "node"),
+    "media": ("Shared media", _MEDIA, "edge/medium"),
 }
 #: Kinds with a page per member; the members of the others are sections of one page.
 _LARGE: tuple[Kind, ...] = ("ccas", "queues")

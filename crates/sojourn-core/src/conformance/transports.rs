@@ -118,6 +118,7 @@ fn ends(transport: &Subject) -> [Box<dyn Endpoint>; 2] {
     let there = Address { socket: 1, ..Address::default() };
     let back = Address { direction: Direction::Backward, ..Address::default() };
     let init = TransportInit {
+        small_queue: false,
         flow: &flow,
         addresses: [there, back],
         base_rtt: Span::from_millis(40),

@@ -5,6 +5,7 @@
 //! the air. Both are sans-io: time and packets go in, arriving packets and the next wake-up come out.
 
 pub mod link;
+pub mod medium;
 
 pub use link::Link;
 
@@ -24,6 +25,12 @@ pub trait Medium: Send {
     /// returns `None`.
     fn poll(&mut self, now: Time) -> Option<(usize, Packet)>;
 
+    /// The next packet that has left its sender's host since the last call: sent, or dropped before.
+    /// Called after `offer` and `poll` until it returns `None`.
+    fn departure(&mut self) -> Option<Departure> {
+        None
+    }
+
     /// When `poll` wants to be called next, if at all.
     fn next_wakeup(&self) -> Option<Time>;
 
@@ -40,6 +47,15 @@ pub trait Medium: Send {
 
     /// The warm-up is over: distributions (not counters) start afresh.
     fn end_warmup(&mut self, _now: Time) {}
+}
+
+/// A packet that a flow's sender no longer has in its host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Departure {
+    /// The flow.
+    pub flow: u32,
+    /// Bytes of the IP packet.
+    pub bytes: u32,
 }
 
 /// An edge of the network, in one direction.

@@ -1,6 +1,7 @@
 //! What sits on a network.
 
 use super::Network;
+use crate::edge::Departure;
 use crate::error::Fault;
 use crate::packet::Packet;
 use crate::units::Time;
@@ -15,6 +16,14 @@ pub trait Hosts {
     /// # Errors
     /// If an invariant is broken; ends the run.
     fn on_packet(&mut self, net: &mut Network, packet: &Packet) -> Step;
+
+    /// A packet of a flow has left its sender's station on a shared medium.
+    ///
+    /// # Errors
+    /// If an invariant is broken; ends the run.
+    fn on_departure(&mut self, _net: &mut Network, _departure: Departure) -> Step {
+        Ok(())
+    }
 
     /// The time of [`Network::set_timer`] has come.
     ///

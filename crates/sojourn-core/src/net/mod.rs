@@ -217,6 +217,9 @@ impl Network {
                 node => self.receive(node as usize, edge, packet, hosts)?,
             }
         }
+        while let Some(departure) = self.media[medium].medium.departure() {
+            hosts.on_departure(self, departure)?;
+        }
         self.arm_medium(medium);
         Ok(())
     }

@@ -177,6 +177,8 @@ pub struct Packet {
     pub hop: u8,
     /// ECN field.
     pub ecn: Ecn,
+    /// In a queue that several channels of a shared medium have in common: which one it takes.
+    pub lane: u8,
     /// The transport's header.
     pub header: Header,
 }

@@ -79,6 +79,10 @@ pub static FLOW_COLUMNS: &[SampleColumn<FlowCounters>] = figures! {
     usable_messages: Count of messages,
     late_messages: Count of messages,
     delay_p995: Gauge of messages(|c| known(c.delay_p995)),
+    acks_received: Count of arrivals,
+    ack_blocks: Count of arrivals,
+    send_gap_sum: Spans of arrivals,
+    send_gap_count: Count of arrivals,
 };
 
 /// Columns of `link_samples` after `time` and `link`.
@@ -98,4 +102,10 @@ pub static LINK_COLUMNS: &[SampleColumn<LinkCounters>] = figures! {
     ce_marks: Count,
     sce_marks: Count,
     queue_packets: Level,
+    airtime: Spans of air,
+    attempts: Count of air,
+    collisions: Count of air,
+    failed: Count of air,
+    mpdus: Count of air,
+    retries: Count of air,
 };

@@ -12,6 +12,8 @@ pub struct FlowCounters {
     pub acks: Option<AckCounters>,
     /// The sender: what it sent.
     pub sent: Option<SenderCounters>,
+    /// What comes back to it.
+    pub arrivals: Option<ArrivalCounters>,
     /// Its congestion window.
     pub window: Option<WindowCounters>,
     /// The round-trip time as it measures it.
@@ -111,6 +113,19 @@ pub struct SenderCounters {
     pub wire_bytes_sent: u64,
     /// Payload bytes accepted from the application.
     pub written_bytes: u64,
+}
+
+/// Acknowledgments that reach a sender, and what it sends between them.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ArrivalCounters {
+    /// Acknowledgments.
+    pub acks_received: u64,
+    /// Blocks of them: between two, data was sent.
+    pub ack_blocks: u64,
+    /// Time between data packets with no acknowledgment between them.
+    pub send_gap_sum: Span,
+    /// How many such times there were.
+    pub send_gap_count: u64,
 }
 
 /// A sender's window: integrals over time, and gauges.

@@ -3,6 +3,23 @@
 use crate::packet::Backlog;
 use crate::units::Span;
 
+/// What a channel's transmissions take of a shared medium.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct AirCounters {
+    /// Time for which they held it, answers included.
+    pub airtime: Span,
+    /// Frames sent, those that collided included.
+    pub attempts: u64,
+    /// Frames that collided.
+    pub collisions: u64,
+    /// Frames of which nothing arrived.
+    pub failed: u64,
+    /// MPDUs in all frames.
+    pub mpdus: u64,
+    /// Of these, those sent once more.
+    pub retries: u64,
+}
+
 /// Cumulative counters and present gauges of a link. Bytes count IP packets unless said otherwise.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct LinkCounters {
@@ -50,6 +67,8 @@ pub struct LinkCounters {
     pub sce_marks: u64,
     /// Packets waiting in the queue discipline.
     pub queue_packets: u64,
+    /// What it took of the medium it shares, if it does.
+    pub air: Option<AirCounters>,
 }
 
 impl LinkCounters {

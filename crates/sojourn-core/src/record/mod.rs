@@ -14,10 +14,11 @@ mod recorder;
 mod table;
 
 pub use flow::{
-    AckCounters, ChoiceCounters, EchoCounters, FlowCounters, LimitCounters, MessageCounters,
-    RateCounters, ReceiverCounters, RecoveryCounters, RttCounters, SenderCounters, WindowCounters,
+    AckCounters, ArrivalCounters, ChoiceCounters, EchoCounters, FlowCounters, LimitCounters,
+    MessageCounters, RateCounters, ReceiverCounters, RecoveryCounters, RttCounters, SenderCounters,
+    WindowCounters,
 };
-pub use link::LinkCounters;
+pub use link::{AirCounters, LinkCounters};
 pub use outcome::{FlowFacts, Outcome};
 pub use recorder::Recorder;
 pub use table::{Column, Table, Values};

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::edge::medium::MediumSpec;
 use crate::spec::{Flow, FlowSpec, Recorded, Spec, Stack, Topology};
 use crate::units::Span;
 
@@ -30,6 +31,9 @@ pub struct ScenarioSpec {
     /// What is recorded whenever it happens, beside the samples.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub record: Vec<Recorded>,
+    /// Shared media, which links name by their `id`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub media: Vec<MediumSpec>,
     /// The network.
     pub topology: Spec<Topology>,
     /// The flows.

@@ -133,6 +133,7 @@ pub fn json_schema(catalogue: &Catalogue) -> Value {
         define::<spec::Topology>(definitions, catalogue);
         define::<spec::Transport>(definitions, catalogue);
         define::<spec::Node>(definitions, catalogue);
+        define::<spec::Medium>(definitions, catalogue);
     }
     schema
 }

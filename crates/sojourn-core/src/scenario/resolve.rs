@@ -12,6 +12,9 @@ use crate::transport::TransportFacts;
 /// Fills in every default and makes every name canonical.
 pub fn resolve(scenario: &mut ScenarioSpec, catalogue: &Catalogue) -> Result<(), FieldError> {
     scenario.topology.resolve(catalogue).map_err(|e| e.within("topology"))?;
+    for (index, medium) in scenario.media.iter_mut().enumerate() {
+        medium.kind.resolve(catalogue).map_err(|e| e.within(&format!("media.{index}")))?;
+    }
     for (index, flow) in scenario.flows.iter_mut().enumerate() {
         flow.stop.get_or_insert(scenario.duration);
         flow.stack.get_or_insert(scenario.stack);

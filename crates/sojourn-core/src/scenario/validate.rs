@@ -130,6 +130,7 @@ fn check_uncontrolled(flow: &FlowSpec, catalogue: &Catalogue) -> Check {
 /// Refuses what cannot be run on the network that the topology makes.
 pub fn check_plan(scenario: &ScenarioSpec, plan: &Plan, catalogue: &Catalogue) -> Check {
     check_rows(scenario, plan)?;
+    plan.check_media(&scenario.media, catalogue)?;
     for (flow, routes) in scenario.flows_expanded().iter().zip(&plan.routes) {
         check_path(flow.spec, routes, plan, catalogue)
             .and_then(|()| rtt::check(flow.spec, routes, plan))
@@ -156,7 +157,7 @@ fn check_rows(scenario: &ScenarioSpec, plan: &Plan) -> Check {
 /// Data without a rate in its way would be sent without end in no time.
 fn check_path(flow: &FlowSpec, routes: &Routes, plan: &Plan, catalogue: &Catalogue) -> Check {
     let spec = |link: &u32| &plan.links[*link as usize].spec;
-    if !routes.forward.iter().any(|link| spec(link).nominal_rate().is_some()) {
+    if !routes.forward.iter().any(|link| spec(link).is_paced()) {
         let message =
             "its data passes no link with a rate; give one of the links on its way a rate";
         return Err(FieldError::new("", message));

@@ -1,24 +1,36 @@
 //! From a scenario to the parts of a simulation.
 
+use std::collections::BTreeMap;
+
 use super::application::Application;
 use super::hosts::FlowHosts;
 use crate::edge::link::{FlowDrops, Link, LinkInit, RecordedLink};
+use crate::edge::medium::MediumInit;
+use crate::edge::medium::tail::Tail;
 use crate::error::FieldError;
 use crate::net::{self, Alarm, Network};
 use crate::node::{Behaviour, NodeInit};
 use crate::packet::{Address, Direction, FiveTuple};
-use crate::record::live::{Log, Tap};
+use crate::queue::QueueInit;
+use crate::record::live::{Log, Tap, Watch};
 use crate::record::{FlowFacts, Recorder};
 use crate::registry::Catalogue;
 use crate::rng::StreamKey;
 use crate::scenario::Scenario;
 use crate::spec::{EcnMode, Flow, Node, Recorded, Traffic, Transport};
-use crate::topology::{Plan, PlannedLink, PlannedNode, Routes};
+use crate::topology::{self, Plan, PlannedLink, PlannedNode, Routes};
 use crate::transport::{Endpoint, RecordedEndpoint, TransportInit};
 use crate::units::{Span, Time};
 
-/// A link, and who follows its packets, if they are recorded.
-type BuiltLink = (Link, Option<Tap>);
+/// A link, and who follows its packets, if they are recorded. Of a channel of a shared medium, what is
+/// beyond the medium, if anything is.
+struct BuiltLink {
+    link: Option<Link>,
+    tap: Option<Tap>,
+    /// What a channel's queue has to know.
+    queue: QueueInit,
+    watch: Option<Watch>,
+}
 
 /// What a scenario describes besides its endpoints, which may be simulated or real.
 pub struct Surroundings {
@@ -66,7 +78,10 @@ pub fn parts(scenario: &Scenario, log: Option<&Log>) -> Result<(Network, FlowHos
     for (flow, addresses) in scenario.flows_expanded().iter().zip(built.addresses) {
         let base_rtt = built.flows[flow.id as usize].base_rtt;
         let random = random_of(scenario, flow);
-        let init = TransportInit { flow: flow.spec, addresses, base_rtt, random };
+        let first = scenario.plan().routes[flow.id as usize].forward.first();
+        let small_queue =
+            first.is_some_and(|link| scenario.plan().links[*link as usize].on.is_some());
+        let init = TransportInit { flow: flow.spec, addresses, base_rtt, small_queue, random };
         let made = ends(&init, scenario.catalogue());
         let [sender, receiver] = made.map_err(|error| within(flow, error))?;
         endpoints.extend([recorded(sender, flow.id, log), receiver]);
@@ -95,7 +110,7 @@ fn within(flow: &Flow<'_>, error: FieldError) -> FieldError {
 /// The network of a plan, and how the packets of each flow are addressed, there and back.
 fn network(
     scenario: &Scenario,
-    links: Vec<BuiltLink>,
+    mut links: Vec<BuiltLink>,
     log: Option<&Log>,
 ) -> Result<(Network, Vec<[Address; 2]>), FieldError> {
     let plan = scenario.plan();
@@ -109,14 +124,18 @@ fn network(
     }
     // Routes may leave from a place that is two nodes by either of them.
     let place = |node: u16| Some(usize::from(node)).filter(|node| !plan.nodes[*node].merged);
-    for (planned, (link, tap)) in plan.links.iter().zip(links) {
+    let media = media(scenario, &mut links, &mut net)?;
+    for (planned, built) in plan.links.iter().zip(links) {
         let ends = planned.ends.map(|end| end.and_then(place));
-        let added = match tap {
-            None => net.link(&planned.id, ends, link),
-            Some(tap) => {
+        let shared = planned.on.as_ref().and_then(|(id, _)| media.get(id));
+        let added = match (shared, built.link, built.tap) {
+            (Some(medium), ..) => net.channel(&planned.id, ends, *medium),
+            (None, Some(link), Some(tap)) => {
                 let medium = net.medium(Box::new(RecordedLink::new(link, tap)));
                 net.channel(&planned.id, ends, medium)
             }
+            (None, Some(link), None) => net.link(&planned.id, ends, link),
+            (None, None, _) => continue,
         };
         added.map_err(|e| e.within("topology"))?;
     }
@@ -135,6 +154,36 @@ fn network(
         ]);
     }
     Ok((net.build(), addresses))
+}
+
+/// Adds the shared media to a network; their indices by their names.
+fn media(
+    scenario: &Scenario,
+    links: &mut [BuiltLink],
+    net: &mut net::Builder,
+) -> Result<BTreeMap<String, usize>, FieldError> {
+    let plan = scenario.plan();
+    let mut added = BTreeMap::new();
+    for shared in plan.shared(&scenario.media)? {
+        let (mut channels, mut tails, mut taps) = (Vec::new(), Vec::new(), Vec::new());
+        for index in &shared.links {
+            let built = &mut links[*index];
+            tails.push(built.link.take());
+            taps.push(built.tap.take());
+            let mut channel = plan.links[*index].channel(built.queue);
+            channel.watch = built.watch.take().into();
+            channel.tap.clone_from(&taps[taps.len() - 1]);
+            channels.push(channel);
+        }
+        let random = StreamKey::root(scenario.seed).child("medium").child(&shared.spec.id);
+        let categories = topology::categories(&scenario.flows_expanded());
+        let init = MediumInit { channels, categories, random };
+        let medium = shared.build(init, scenario.catalogue())?;
+        let plain = tails.iter().all(Option::is_none) && taps.iter().all(Option::is_none);
+        let medium = if plain { medium } else { Box::new(Tail::new(medium, tails, taps)) };
+        added.insert(shared.spec.id.clone(), net.medium(medium));
+    }
+    Ok(added)
 }
 
 /// The sender of `flow`, whose congestion control is recorded if that is asked for.
@@ -214,11 +263,29 @@ fn links(
             init.watch = log.watch(Recorded::Queue, &format!("link.{}.queue", link.id));
             init.tap = log.tap(&link.id);
         }
-        let tap = init.tap.clone();
         let within = |error: FieldError| error.within(&format!("topology.{}", link.id));
-        links.push((Link::build(&link.spec, init, catalogue).map_err(within)?, tap));
+        links.push(built(link, init, catalogue).map_err(within)?);
     }
     Ok(links)
+}
+
+fn built(
+    link: &PlannedLink,
+    mut init: LinkInit,
+    catalogue: &Catalogue,
+) -> Result<BuiltLink, FieldError> {
+    let tap = init.tap.clone();
+    let queue = init.queue(&link.spec);
+    if link.on.is_none() {
+        let link = Some(Link::build(&link.spec, init, catalogue)?);
+        return Ok(BuiltLink { link, tap, queue, watch: None });
+    }
+    let watch = init.watch.take();
+    let beyond = link.spec.beyond_medium();
+    init.recorded = false;
+    let nothing = beyond.is_transparent() && init.drops.is_empty();
+    let link = if nothing { None } else { Some(Link::build(&beyond, init, catalogue)?) };
+    Ok(BuiltLink { link, tap, queue, watch })
 }
 
 /// For each link, the flows that pass it in either direction.
@@ -238,7 +305,9 @@ fn drops_by_link(flows: &[Flow<'_>], plan: &Plan) -> Vec<Vec<FlowDrops>> {
     for flow in flows {
         let route = &plan.routes[flow.id as usize].forward;
         let recorded = route.iter().find(|link| plan.links[**link as usize].recorded);
-        if let Some(link) = recorded.or(route.first()) {
+        if let Some(link) = recorded.or(route.first())
+            && !flow.spec.drop.is_empty()
+        {
             drops[*link as usize].push(FlowDrops::new(flow.id, flow.spec.drop.clone()));
         }
     }

@@ -1,12 +1,13 @@
 //! What sits on the simulated network: sockets, the applications that write to them, the recorder.
 //!
 //! Between a socket and its first edge is the host's own path; what a host does to the packets of
-//! its sockets (a limit on what waits below, as Linux's small queues; merging of arrivals, as GRO,
-//! which receivers do for themselves so far) belongs into [`FlowHosts::pump`] and
+//! its sockets (merging of arrivals, as GRO, which receivers do for themselves so far; small queues
+//! are the senders', who are told of departures) belongs into [`FlowHosts::pump`] and
 //! [`FlowHosts::on_packet`](Hosts::on_packet).
 
 use super::application::Application;
 use super::timer::Timer;
+use crate::edge::Departure;
 use crate::net::{Alarm, Hosts, Network, Step, Wake};
 use crate::packet::Packet;
 use crate::record::{FlowCounters, FlowFacts, Outcome, Recorder};
@@ -152,6 +153,15 @@ impl Hosts for FlowHosts {
         };
         endpoint.on_packet(net.now(), packet);
         self.pump(net, socket)
+    }
+
+    fn on_departure(&mut self, net: &mut Network, departure: Departure) -> Step {
+        let socket = 2 * departure.flow as usize;
+        if let Some(endpoint) = self.endpoints.get_mut(socket) {
+            endpoint.on_departure(net.now(), departure.bytes);
+            return self.pump(net, socket);
+        }
+        Ok(())
     }
 
     fn on_timer(&mut self, net: &mut Network, timer: u32) -> Step {

@@ -4,7 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
 
 use super::buffer::BufferSize;
-use super::names::{EcnMode, FlowDirection, HostQueue, Stack};
+use super::gro::Gro;
+use super::names::{AccessCategory, EcnMode, FlowDirection, HostQueue, Stack};
 use super::{Controls, Spec, StreamSpec, Traffic, Transport};
 use crate::units::{Rate, Span};
 
@@ -65,8 +66,11 @@ pub struct FlowSpec {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub offload: Option<bool>,
     /// Whether the receiver merges segments that arrive back to back (GRO) and acknowledges them
-    /// together.
-    pub gro: bool,
+    /// together: those of 50 us, or of the time given.
+    pub gro: Gro,
+    /// How urgently its packets contend for a shared medium, there and back.
+    #[serde(skip_serializing_if = "is_usual")]
+    pub access_category: AccessCategory,
     /// Endpoints' era of this flow. Default: the scenario's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stack: Option<Stack>,
@@ -104,7 +108,8 @@ impl Default for FlowSpec {
             ack_every: 2,
             host_queue: HostQueue::default(),
             offload: None,
-            gro: false,
+            gro: Gro::default(),
+            access_category: AccessCategory::default(),
             stack: None,
             from: None,
             to: None,
@@ -118,6 +123,10 @@ impl FlowSpec {
     pub fn rtt(&self) -> Span {
         self.rtt.unwrap_or(Span::ZERO)
     }
+}
+
+fn is_usual(category: &AccessCategory) -> bool {
+    *category == AccessCategory::default()
 }
 
 /// The canonical form has a value for every key.

@@ -18,6 +18,7 @@ use crate::registry::{Catalogue, Kind, Listing};
 mod buffer;
 mod controls;
 mod flow;
+mod gro;
 pub mod limits;
 mod names;
 mod stream;
@@ -27,7 +28,8 @@ pub use self::toml::toml_to_json;
 pub use buffer::BufferSize;
 pub use controls::Controls;
 pub use flow::{Flow, FlowSpec};
-pub use names::{EcnMode, FlowDirection, HostQueue, Recorded, Stack};
+pub use gro::Gro;
+pub use names::{AccessCategory, EcnMode, FlowDirection, HostQueue, Recorded, Stack};
 pub use stream::{ReliabilityMode, StreamSpec};
 
 /// Congestion controls.
@@ -49,6 +51,10 @@ pub enum Topology {}
 /// Transports.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Transport {}
+
+/// Shared media.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Medium {}
 
 /// What nodes do.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -68,6 +68,23 @@ named! {
 }
 
 named! {
+    /// How urgently a flow's packets contend for a shared medium, lowest first (802.11's access
+    /// categories).
+    #[derive(Default)]
+    AccessCategory, "access category" {
+        /// Less than the usual.
+        Background = "background",
+        /// The usual.
+        #[default]
+        BestEffort = "best-effort",
+        /// Video.
+        Video = "video",
+        /// Voice.
+        Voice = "voice",
+    }
+}
+
+named! {
     /// What is recorded whenever it happens.
     Recorded, "record" {
         /// The state of congestion controls.

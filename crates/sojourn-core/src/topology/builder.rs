@@ -55,14 +55,15 @@ impl Builder {
     /// Adds a link and, if given, `ID_reverse` for the other direction.
     ///
     /// # Errors
-    /// If there are too many nodes.
+    /// If there are too many nodes, or the other direction is not on the medium of the first.
     pub fn link(
         &mut self,
         id: &str,
         [from, to]: [&str; 2],
-        there: LinkSpec,
-        back: Option<LinkSpec>,
+        mut there: LinkSpec,
+        mut back: Option<LinkSpec>,
     ) -> Result<(), FieldError> {
+        self.plan.share_medium(id, &mut there, back.as_mut())?;
         let (from, to) = (self.node(from)?, self.node(to)?);
         let there = self.edge(id.to_owned(), from, to, there);
         if let Some(back) = back {
@@ -75,6 +76,9 @@ impl Builder {
     fn edge(&mut self, id: String, from: u16, to: u16, spec: LinkSpec) -> usize {
         let delay = spec.delay;
         let link = self.plan.link(&id, [Some(from), Some(to)], spec, true);
+        let name = |node: u16| self.plan.nodes[usize::from(node)].name.clone();
+        let (here, there) = (name(from), name(to));
+        self.plan.attach(link, [&here, &there]);
         self.ids.push(id);
         self.router.add(Edge { from, to, delay, link, twin: None })
     }

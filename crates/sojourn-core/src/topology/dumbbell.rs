@@ -9,7 +9,8 @@
 //! access link of the flow's or the topology's `access_rate` if there is one. Without `reverse`,
 //! the reverse path has no rate and no queue; with it, flows that run `reverse` congest it. `from` and
 //! `to` of a flow name its hosts, for queues that are fair between hosts; by default all senders are
-//! one host and all receivers another. `two_way` outages of either link hold for both.
+//! one host and all receivers another. With a `medium`, the bottleneck and its reverse are channels
+//! between the stations `left` and `right`. `two_way` outages of either link hold for both.
 //!
 //! A middlebox with a shaping queue on the egress of both ports and half the delay on the ingress
 //! of each, as in the SCE draft, is this dumbbell with the queue under `bottleneck` and under
@@ -76,8 +77,12 @@ impl Topology for Dumbbell {
         let mut access = Access::new(self.access_rate);
         let (mut there, mut back) = (self.bottleneck.clone(), self.way_back());
         LinkSpec::share_outages(&mut there, &mut back);
+        plan.share_medium("bottleneck", &mut there, Some(&mut back))
+            .map_err(|e| e.within("topology.reverse"))?;
         let bottleneck = plan.link("bottleneck", [None; 2], there, true);
         let reverse = plan.link("bottleneck_reverse", [None; 2], back, true);
+        plan.attach(bottleneck, ["left", "right"]);
+        plan.attach(reverse, ["right", "left"]);
         for flow in flows {
             let (out, home) = access.links(&mut plan, flow, None);
             let (there, back, [from, to]) = match flow.spec.direction {

@@ -147,7 +147,9 @@ impl Topology for Graph {
             let spec =
                 link.spec(catalogue).map_err(|e| e.within(&format!("topology.links.{index}")))?;
             let reverse = link.duplex.then(|| spec.reversed());
-            builder.link(&link.id, [&link.from, &link.to], spec, reverse)?;
+            builder
+                .link(&link.id, [&link.from, &link.to], spec, reverse)
+                .map_err(|e| e.within(&format!("topology.links.{index}")))?;
         }
         for flow in flows {
             self.flow(&mut builder, flow)

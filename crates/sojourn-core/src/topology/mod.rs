@@ -12,9 +12,11 @@ use crate::spec::{self, Flow};
 mod access;
 mod builder;
 mod graph_node;
+mod media;
 mod plan;
 mod routing;
 
+pub use media::{PlannedMedium, categories};
 pub use plan::{Plan, PlannedLink, PlannedNode, Routes};
 
 /// What `sojourn new topology` writes must compile and pass its own test.

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::edge::link::LinkSpec;
+use crate::edge::medium::{LinkMedium, MediumSpec};
 use crate::error::FieldError;
 use crate::spec::{Node, Spec};
 use crate::units::Span;
@@ -36,6 +37,8 @@ pub struct PlannedLink {
     /// Numbers of the nodes it leaves and reaches; `None` where it stands for many, as an access
     /// link that several hosts share.
     pub ends: [Option<u16>; 2],
+    /// On a shared medium: its name, and the stations that send and receive.
+    pub on: Option<(String, [String; 2])>,
 }
 
 /// The way of one flow.
@@ -58,6 +61,8 @@ pub struct Plan {
     pub nodes: Vec<PlannedNode>,
     /// Links; recorded ones first.
     pub links: Vec<PlannedLink>,
+    /// Media that links have of their own, by the names of these links.
+    pub media: Vec<MediumSpec>,
     /// One entry per flow, in the order of flow numbers.
     pub routes: Vec<Routes>,
 }
@@ -99,8 +104,41 @@ impl Plan {
             }
             return None;
         }
-        self.links.push(PlannedLink { id: id.to_owned(), spec, recorded, ends });
+        self.links.push(PlannedLink { id: id.to_owned(), spec, recorded, ends, on: None });
         Some(self.links.len() as u32 - 1)
+    }
+
+    /// Makes a link a channel of the medium that it names.
+    pub fn attach(&mut self, link: Option<u32>, stations: [&str; 2]) {
+        let Some(link) = link.map(|link| &mut self.links[link as usize]) else { return };
+        if let Some(LinkMedium::Named(id)) = &link.spec.medium {
+            link.on = Some((id.clone(), stations.map(str::to_owned)));
+        }
+    }
+
+    /// Puts both directions of a link on its medium: one of its own gets the link's name.
+    ///
+    /// # Errors
+    /// If the other direction has a rate of its own. The field is relative to that direction.
+    pub fn share_medium(
+        &mut self,
+        id: &str,
+        there: &mut LinkSpec,
+        back: Option<&mut LinkSpec>,
+    ) -> Result<(), FieldError> {
+        if let Some(LinkMedium::Own(kind)) = &there.medium {
+            self.media.push(MediumSpec { id: id.to_owned(), kind: kind.clone() });
+            there.medium = Some(LinkMedium::Named(id.to_owned()));
+        }
+        let (Some(medium), Some(back)) = (&there.medium, back) else { return Ok(()) };
+        if back.nominal_rate().is_some() {
+            let message = "given, but the medium of the other direction carries this one as well";
+            return Err(FieldError::new("rate", message));
+        }
+        if matches!(back.medium, None | Some(LinkMedium::Own(_))) {
+            back.medium = Some(medium.clone());
+        }
+        Ok(())
     }
 
     /// Adds the routes of the next flow.

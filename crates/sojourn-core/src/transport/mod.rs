@@ -79,6 +79,8 @@ pub struct TransportInit<'a> {
     pub addresses: [Address; 2],
     /// Round-trip propagation delay.
     pub base_rtt: Span,
+    /// Whether its sender is told of departures: it is a station of a shared medium.
+    pub small_queue: bool,
     /// Names the flow's random draws.
     pub random: StreamKey,
 }
@@ -152,6 +154,10 @@ pub trait Endpoint: Send {
 
     /// The time asked for has come (or has passed: late calls are allowed, early ones are not).
     fn on_timeout(&mut self, _now: Time) {}
+
+    /// Packets of so many bytes of this end have left its host. Only some media tell; to be
+    /// followed by `poll_transmit`.
+    fn on_departure(&mut self, _now: Time, _bytes: u32) {}
 
     /// Adds this end's share of the flow's counters, integrals brought up to `now`. Each field is
     /// filled by one of the two ends.

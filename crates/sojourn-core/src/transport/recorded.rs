@@ -43,6 +43,10 @@ impl Endpoint for RecordedEndpoint {
         self.inner.on_timeout(now);
     }
 
+    fn on_departure(&mut self, now: Time, bytes: u32) {
+        self.inner.on_departure(now, bytes);
+    }
+
     fn report(&mut self, now: Time, counters: &mut FlowCounters) {
         self.inner.report(now, counters);
     }

@@ -37,7 +37,7 @@ pub use sender::Sender;
 use crate::cc::EcnMode;
 use crate::packet::Address;
 use crate::spec::BufferSize;
-use crate::units::Time;
+use crate::units::{Span, Time};
 
 /// IP and TCP headers with the timestamp option, in bytes.
 pub const HEADER: u32 = 52;
@@ -75,8 +75,11 @@ pub struct TcpInit {
     pub paced: bool,
     /// Whether segments are sent in bursts (TSO/GSO).
     pub offload: bool,
-    /// Whether the receiver acknowledges segments that arrive back to back as one (GRO).
-    pub gro: bool,
+    /// For how long the receiver collects segments that arrive back to back, to acknowledge them as
+    /// one (GRO).
+    pub gro: Option<Span>,
+    /// Whether the sender's host tells it of departures, so that it keeps little in its queues.
+    pub small_queue: bool,
     /// When the flow is created.
     pub now: Time,
 }

@@ -26,6 +26,7 @@ impl Counters {
     /// As the core's: only TCP has the parts that say what came back.
     pub fn report(&self, tcp: bool) -> FlowCounters {
         FlowCounters {
+            arrivals: None,
             received: Some(self.received),
             acks: tcp.then_some(self.acks),
             sent: Some(self.sent),

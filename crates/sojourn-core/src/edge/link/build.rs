@@ -59,6 +59,20 @@ impl Default for LinkInit {
     }
 }
 
+impl LinkInit {
+    /// What a discipline of the link `spec` is told.
+    pub fn queue(&self, spec: &LinkSpec) -> QueueInit {
+        QueueInit {
+            rate: spec.nominal_rate(),
+            overhead: spec.overhead.0 as u32,
+            full_packet: self.full_packet,
+            base_rtt: self.base_rtt,
+            ecn: self.ecn,
+            random: self.random.child("queue"),
+        }
+    }
+}
+
 impl Link {
     /// Builds the link that `spec` describes. A link without rate and queue only delays, and has
     /// no transmitter unless it is to be recorded.
@@ -98,14 +112,7 @@ fn transmitter(
     init: &mut LinkInit,
     catalogue: &Catalogue,
 ) -> Result<Transmitter, FieldError> {
-    let queue_init = QueueInit {
-        rate: spec.nominal_rate(),
-        overhead: spec.overhead.0 as u32,
-        full_packet: init.full_packet,
-        base_rtt: init.base_rtt,
-        ecn: init.ecn,
-        random: init.random.child("queue"),
-    };
+    let queue_init = init.queue(spec);
     let none = Spec::named("fifo");
     let queue = spec.queue.as_ref().unwrap_or(&none);
     let discipline = catalogue

@@ -34,6 +34,7 @@ pub use build::LinkInit;
 pub use egress::Egress;
 pub use impairments::{FlowDrops, Impairments, RandomLoss};
 pub use recorded::RecordedLink;
+pub(crate) use recorded_queue::RecordedQueue;
 pub use spec::LinkSpec;
 pub use transmitter::Transmitter;
 

@@ -24,9 +24,13 @@ impl RecordedQueue {
         cx: &mut QueueContext<'_>,
         call: impl FnOnce(&mut dyn QueueDiscipline, &mut QueueContext<'_>) -> R,
     ) -> R {
-        let observer = self.tap.as_mut().map(|tap| tap as &mut dyn QueueObserver);
-        let cx = &mut QueueContext { counters: cx.counters, observer };
-        let result = call(&mut *self.inner, cx);
+        let result = match &mut self.tap {
+            Some(tap) => {
+                let observer: Option<&mut dyn QueueObserver> = Some(tap);
+                call(&mut *self.inner, &mut QueueContext { counters: cx.counters, observer })
+            }
+            None => call(&mut *self.inner, cx),
+        };
         if let Some(watch) = &mut self.watch {
             watch.look(now, |out| {
                 let backlog = self.inner.backlog();

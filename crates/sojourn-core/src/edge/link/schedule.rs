@@ -15,7 +15,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::error::FieldError;
-use crate::quantity::Percent;
+use crate::quantity::{Decibels, Percent};
 use crate::rng::{Stream, StreamKey};
 use crate::units::{Rate, Span, Time};
 
@@ -54,6 +54,15 @@ impl Level for Percent {
     }
     fn from_number(number: f64) -> Self {
         Percent::new(100.0 * number)
+    }
+}
+
+impl Level for Decibels {
+    fn to_number(self) -> f64 {
+        self.0
+    }
+    fn from_number(number: f64) -> Self {
+        Decibels(number)
     }
 }
 

@@ -11,6 +11,7 @@ use super::outage::OutageSpec;
 use super::schedule::ScheduleSpec;
 use super::trace::TraceSpec;
 use super::variation::{AggregationSpec, JitterSpec, ReorderSpec};
+use crate::edge::medium::LinkMedium;
 use crate::error::FieldError;
 use crate::quantity::{Bytes, Limit, Packets, Percent};
 use crate::registry::Catalogue;
@@ -31,6 +32,10 @@ pub struct LinkSpec {
     /// else none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queue: Option<Spec<Queue>>,
+    /// The shared medium that carries it in both directions: the `id` of an entry of `media`, or a
+    /// table with `kind` and the keys of a medium of its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub medium: Option<LinkMedium>,
     /// A FIFO between the discipline and the transmitter, as devices have.
     pub device_queue: Packets,
     /// Random independent loss of any packet on leaving the link, after the queue.
@@ -93,6 +98,7 @@ impl Default for LinkSpec {
             rate: None,
             delay: Span::ZERO,
             queue: None,
+            medium: None,
             device_queue: Packets(0),
             loss: Percent::default(),
             reverse_loss: Percent::default(),
@@ -122,6 +128,10 @@ impl LinkSpec {
     /// Names the key, relative to the link.
     pub fn resolve(&mut self, catalogue: &Catalogue) -> Result<(), FieldError> {
         self.validate_models()?;
+        if let Some(medium) = &mut self.medium {
+            medium.resolve(catalogue).map_err(|e| e.within("medium"))?;
+            self.validate_shared()?;
+        }
         self.rate = self.rate.or_else(|| self.varying_rate());
         if self.queue.is_none() && self.nominal_rate().is_some() {
             let params = Map::from_iter([("limit".to_owned(), json!(Limit::Bdp(1.0)))]);
@@ -149,6 +159,32 @@ impl LinkSpec {
             check_size(&field, limit)?;
         }
         Ok(())
+    }
+
+    /// What a medium decides cannot be the link's.
+    fn validate_shared(&self) -> Result<(), FieldError> {
+        let given = [
+            ("rate", self.rate.is_some()),
+            ("rate_schedule", self.rate_schedule.is_some()),
+            ("trace", self.trace.is_some()),
+            ("shaper", self.shaper.is_some()),
+            ("policer", self.policer.is_some()),
+            ("device_queue", self.device_queue.0 > 0),
+        ];
+        let Some((key, _)) = given.into_iter().find(|(_, given)| *given) else { return Ok(()) };
+        let message = "given as well as medium, which decides when the link's packets are sent";
+        Err(FieldError::new(key, message))
+    }
+
+    /// Whether packets take time to be sent.
+    pub fn is_paced(&self) -> bool {
+        self.nominal_rate().is_some() || self.medium.is_some()
+    }
+
+    /// What a channel of a medium does to packets once they have been received.
+    #[must_use]
+    pub fn beyond_medium(&self) -> LinkSpec {
+        LinkSpec { medium: None, queue: None, ..self.clone() }
     }
 
     /// Checks schedules, buckets, outages and batches.

@@ -68,7 +68,8 @@ fn tcp_init(init: &TransportInit<'_>) -> Result<TcpInit, FieldError> {
         receive_buffer: flow.receive_buffer,
         paced: flow.host_queue == HostQueue::Fq,
         offload: flow.offload.unwrap_or(profile.offload),
-        gro: flow.gro,
+        gro: flow.gro.0,
+        small_queue: init.small_queue,
         now: Time::ZERO + flow.start,
     })
 }

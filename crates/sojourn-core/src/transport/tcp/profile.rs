@@ -87,6 +87,9 @@ pub struct Profile {
     pub deferral: Option<Deferral>,
     /// Whether bursts are longer on very short paths (`tcp_tso_rtt_log`; Linux since 5.18).
     pub long_bursts_nearby: bool,
+    /// What a sender may have in its host's queues, as a share of the pacing rate's second (2^-n), and
+    /// bytes at most (`sk_pacing_shift`, `tcp_limit_output_bytes`); mac80211 asks for 8 ms since 4.17.
+    pub small_queue: Option<(u32, u64)>,
     /// Growth of the window needs it to be the limit.
     pub cwnd_validation: bool,
     /// Receiver: ACKs sent at once when data first arrives.
@@ -122,6 +125,7 @@ const LINUX_6: Profile = Profile {
     offload: true,
     deferral: Some(Deferral::AckNear),
     long_bursts_nearby: true,
+    small_queue: Some((7, 4 << 20)),
     cwnd_validation: true,
     quick_acks: 16,
     delayed_ack: Span::from_millis(40),
@@ -137,6 +141,7 @@ const LINUX_5_1: Profile = Profile {
     timeout_window: TimeoutWindow::One,
     tick: Span::from_millis(4),
     deferral: Some(Deferral::Recent),
+    small_queue: Some((7, 1 << 20)),
     long_bursts_nearby: false,
     receive_buffer_max: 6 << 20,
     window_share: 0.5,
@@ -147,6 +152,7 @@ const LINUX_4_9: Profile = Profile {
     loss_detection: LossDetection::Fack,
     internal_pacing: false,
     deferral: Some(Deferral::SameTick),
+    small_queue: Some((10, 1 << 18)),
     sack_compression: false,
     ..LINUX_5_1
 };
@@ -161,6 +167,7 @@ const RFC: Profile = Profile {
     tick: Span::from_millis(1),
     offload: false,
     deferral: None,
+    small_queue: None,
     tail_loss_probe: false,
     frto: false,
     undo: false,

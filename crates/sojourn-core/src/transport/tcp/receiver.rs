@@ -4,7 +4,7 @@
 //! segments or after 40 ms; at once in the quick-ACK phase when data first arrives or after a long
 //! silence, when a hole is filled, for duplicates, and when congestion marks ask for it; the first
 //! three ACKs above a hole at once, the following spaced by the lesser of 1 ms and 5 % of the RTT
-//! (SACK compression, Linux since 4.18). With `gro`, the segments of 50 us are acknowledged as one.
+//! (SACK compression, Linux since 4.18). With `gro`, the segments of a moment are acknowledged as one.
 //!
 //! Deviations: the PSH bit is not modelled; the application reads at once unless it is given a
 //! reader (`reader`); the SYN-ACK is repeated only when the SYN is.
@@ -27,8 +27,6 @@ const COMPRESSED_MAX: u32 = 44;
 const COMPRESSION_MAX: Span = Span::from_millis(1);
 /// Segments that GRO merges at most (64 kB).
 const GRO_SEGMENTS: u32 = 45;
-/// How long a batch of merged segments is collected: a common interrupt-moderation time.
-const GRO_SPAN: Span = Span::from_micros(50);
 /// A silence this long beyond the RTT brings quick ACKs again (the receiver's own RTO).
 const LONG_SILENCE: Span = Span::from_millis(200);
 
@@ -177,11 +175,12 @@ impl Receiver {
         self.unacked = if flushed { 0 } else { self.unacked + released.segments };
         let hole_filled = released.segments > 1 || !self.queue.is_contiguous();
         let due = self.unacked >= self.init.ack_every || self.quick > 0;
-        let merging = self.init.gro && self.unacked < GRO_SEGMENTS && !hole_filled;
+        let merging = self.init.gro.is_some() && self.unacked < GRO_SEGMENTS && !hole_filled;
         if hole_filled || (due && !merging) {
             self.due = Due::Now;
         } else {
-            let wait = if due { GRO_SPAN } else { self.init.profile.delayed_ack };
+            let delayed = self.init.profile.delayed_ack;
+            let wait = if due { self.init.gro.unwrap_or(delayed) } else { delayed };
             self.due = self.due.no_later_than(now + wait);
         }
     }

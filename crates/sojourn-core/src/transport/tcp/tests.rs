@@ -47,7 +47,8 @@ pub fn init(profile: &str) -> TcpInit {
         receive_buffer: BufferSize::Auto,
         paced: false,
         offload: false,
-        gro: false,
+        gro: None,
+        small_queue: false,
         now: Time::ZERO,
     }
 }
@@ -289,7 +290,7 @@ fn a_mark_cuts_once_per_round_without_retransmission() {
 fn gro_makes_stretch_acks() {
     let segments_per_ack = |gro| {
         let mut init = init("linux-6");
-        init.gro = gro;
+        init.gro = gro.then_some(Span::from_micros(50));
         let mut rig = Rig::new(init, "reno", 100);
         rig.start(u64::MAX);
         rig.run(1000.0);

@@ -3,7 +3,7 @@
 use super::{Phase, Sender};
 use crate::cc::CaState;
 use crate::record::{
-    EchoCounters, FlowCounters, LimitCounters, RateCounters, RecoveryCounters, RttCounters,
+    ArrivalCounters, EchoCounters, FlowCounters, LimitCounters, RateCounters, RecoveryCounters, RttCounters,
     SenderCounters, WindowCounters,
 };
 use crate::units::{Span, Time};
@@ -12,6 +12,9 @@ use crate::units::{Span, Time};
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Counters {
     pub sent: SenderCounters,
+    pub arrivals: ArrivalCounters,
+    /// Whether data was sent since the last acknowledgment came.
+    pub sent_since_ack: bool,
     pub window: WindowCounters,
     pub rtt: RttCounters,
     pub rate: RateCounters,
@@ -43,13 +46,33 @@ impl Sender {
         self.integrated_at = now;
     }
 
+    /// An acknowledgment has come.
+    #[inline]
+    pub(super) fn count_ack(&mut self) {
+        let counters = &mut self.counters;
+        counters.arrivals.acks_received += 1;
+        let begins = std::mem::take(&mut counters.sent_since_ack);
+        counters.arrivals.ack_blocks += u64::from(begins);
+    }
+
+    /// A data packet goes out; to be called before `last_sent_at` is moved on.
+    #[inline]
+    pub(super) fn count_data(&mut self, now: Time) {
+        let counters = &mut self.counters;
+        if std::mem::replace(&mut counters.sent_since_ack, true) {
+            counters.arrivals.send_gap_sum += now.since(self.last_sent_at);
+            counters.arrivals.send_gap_count += 1;
+        }
+    }
+
     /// Reports all parts but the receiver's, as of `now`.
     pub(super) fn count(&mut self, now: Time, flow: &mut FlowCounters) {
         self.integrate(now);
         self.count_limit(now);
-        let Counters { sent, window, rtt, rate, recovery, echoes, limits } = self.counters;
+        let Counters { sent, arrivals, window, rtt, rate, recovery, echoes, limits, .. } = self.counters;
         let min_rtt = self.rtt.min_rtt();
         flow.sent = Some(SenderCounters { written_bytes: self.app.accepted(), ..sent });
+        flow.arrivals = Some(arrivals);
         flow.window = Some(WindowCounters {
             cwnd: self.cwnd,
             ssthresh: self.decision.ssthresh,

@@ -12,7 +12,7 @@ use crate::units::Time;
 pub(super) enum Limit {
     /// An acknowledgment that opens the congestion window.
     Cwnd,
-    /// The next instant that pacing allows.
+    /// The next instant that pacing allows, or the departure of what is in the host's queues.
     Pacing,
     /// The receiver's window.
     Receiver,
@@ -46,6 +46,8 @@ impl Sender {
     fn judge_limit(&self, cwnd_limited: bool) -> Limit {
         if cwnd_limited {
             Limit::Cwnd
+        } else if self.is_held_back() {
+            Limit::Pacing
         } else if self.has_nothing_to_send() {
             if self.app.is_full() { Limit::SendBuffer } else { Limit::Application }
         } else if self.burst.blocked_until.is_some() {

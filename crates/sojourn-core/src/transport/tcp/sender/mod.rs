@@ -7,7 +7,7 @@
 //! | the congestion state machine, timeouts, undo | `recovery`, `timeout`, `undo` |
 //! | what is sent, large segments, packets | `output`, `batch`, `packets` |
 //! | whether the window is used | `usage` |
-//! | what keeps it from sending more | `limits` |
+//! | what keeps it from sending more | `limits`, `small_queue` |
 //! | timers | `timers` |
 //! | what is counted | `counters` |
 //! | what a control that follows every step is shown | `steps` |
@@ -23,6 +23,7 @@ mod losses;
 mod output;
 mod packets;
 mod recovery;
+mod small_queue;
 mod steps;
 mod timeout;
 mod timers;
@@ -97,6 +98,8 @@ pub struct Sender {
     /// Bytes of payload outstanding, and how many the receiver allows.
     outstanding_bytes: u64,
     peer_window: u64,
+    /// Bytes of packets that have not left the host, where it tells.
+    below: u64,
     /// The next new segment must carry CWR.
     cwr_due: bool,
     peer_ce: u32,
@@ -140,6 +143,7 @@ impl Sender {
             limited: Limited::default(),
             outstanding_bytes: 0,
             peer_window: 65_535,
+            below: 0,
             cwr_due: false,
             peer_ce: 0,
             last_sent_at: Time::ZERO,
@@ -247,6 +251,7 @@ impl Endpoint for Sender {
         if ack.flags.has(Flags::SYN) {
             self.on_syn_ack(now, ack);
         } else if ack.flags.has(Flags::ACK) && self.phase == Phase::Established {
+            self.count_ack();
             self.on_ack(now, ack);
             self.burst.begin();
             if self.completed_at.is_none() && self.app.is_complete() {
@@ -271,6 +276,10 @@ impl Endpoint for Sender {
     fn on_timeout(&mut self, now: Time) {
         self.integrate(now);
         self.on_timers(now);
+    }
+
+    fn on_departure(&mut self, now: Time, bytes: u32) {
+        self.on_left(now, bytes);
     }
 
     fn report(&mut self, now: Time, counters: &mut FlowCounters) {

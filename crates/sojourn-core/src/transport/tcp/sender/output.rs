@@ -69,6 +69,10 @@ impl Sender {
         if self.probe != Probe::None {
             return self.send_probe(now);
         }
+        if self.is_held_back() {
+            self.end_burst(now);
+            return None;
+        }
         self.burst.blocked_until = self.pacer.blocked_until(now);
         if self.burst.blocked_until.is_none() && self.board.in_flight() < self.cwnd {
             match self.choose(now) {
@@ -220,6 +224,7 @@ impl Sender {
         }
         self.counters.sent.sent_packets += 1;
         self.counters.sent.sent_bytes += u64::from(payload);
+        self.count_data(now);
         self.last_sent_at = now;
         self.cc.on_sent(now, &Sent { seq, in_flight, retransmission: again });
     }

@@ -58,6 +58,7 @@ impl Sender {
     fn packet(&mut self, size: u32, segment: TcpSegment) -> Packet {
         let index = self.sent;
         self.sent += 1;
+        self.below += u64::from(size);
         self.counters.sent.wire_bytes_sent += u64::from(size);
         self.init.forward.packet(index, size, Header::Segment(segment))
     }

@@ -1,0 +1,127 @@
+//! Shared media: one file each, one registry line each.
+//!
+//! Stations at the ends of links share a medium; each link on it is a *channel*, an edge with a
+//! [`Medium`](super::Medium) instead of a transmitter of its own. What else a link does to packets
+//! (delay, losses) happens after they have been received, see [`tail`].
+
+use std::cell::Cell;
+use std::collections::BTreeSet;
+
+use serde_json::{Map, Value};
+
+use super::link::LinkSpec;
+use crate::error::FieldError;
+use crate::queue::{Discipline, QueueInit};
+use crate::record::live::{Tap, Watch};
+use crate::registry::{self, Catalogue, Entry, Kind, Listing, NoFacts, Params, members};
+use crate::rng::StreamKey;
+use crate::spec::{self, AccessCategory, Queue, Spec};
+
+mod spec_of_link;
+pub mod tail;
+
+pub use spec_of_link::{LinkMedium, MediumSpec};
+
+members! {
+    spec::Medium;
+    "wifi" wifi::Wifi,
+}
+
+impl Kind for spec::Medium {
+    const NAME: &'static str = "medium";
+    const PLURAL: &'static str = "media";
+    const TITLE: &'static str = "medium";
+    const EXAMPLE: &'static str = "wifi";
+    type Facts = NoFacts;
+    type Make = Make;
+}
+
+/// How a medium is built. Errors: a parameter is wrong, or its links do not fit.
+pub type Make = fn(
+    &Map<String, Value>,
+    MediumInit<'_>,
+    &Catalogue,
+) -> Result<Box<dyn super::Medium>, FieldError>;
+
+/// What a medium is told of its place.
+pub struct MediumInit<'a> {
+    /// Its links, in the order of their channels.
+    pub channels: Vec<Channel<'a>>,
+    /// For each flow, how urgently its packets contend.
+    pub categories: Vec<AccessCategory>,
+    /// Names its random draws.
+    pub random: StreamKey,
+}
+
+/// A link on a medium.
+pub struct Channel<'a> {
+    /// Its name.
+    pub id: &'a str,
+    /// The stations that send on it and receive from it.
+    pub stations: [&'a str; 2],
+    /// What a scenario says of it.
+    pub link: &'a LinkSpec,
+    /// Its place, for its queue.
+    pub queue: QueueInit,
+    /// Who watches the state of its queue.
+    pub watch: Cell<Option<Watch>>,
+    /// Who follows its packets.
+    pub tap: Option<Tap>,
+}
+
+/// A medium that can be registered.
+pub trait Registered: super::Medium + Sized + 'static {
+    /// Its parameters.
+    type Params: Params;
+
+    /// Builds it. Parameters are validated.
+    ///
+    /// # Errors
+    /// If the links do not fit.
+    fn new(
+        params: Self::Params,
+        init: MediumInit<'_>,
+        catalogue: &Catalogue,
+    ) -> Result<Self, FieldError>;
+}
+
+/// The entry of the medium `M`, whose `source` begins with its documentation.
+pub fn entry<M: Registered>(name: &'static str, source: &'static str) -> Entry<spec::Medium> {
+    Entry {
+        listing: Listing::new::<M::Params>(name, source),
+        facts: NoFacts {},
+        make: |params, init, catalogue| {
+            let params = registry::parse_params(params, catalogue)?;
+            Ok(Box::new(M::new(params, init, catalogue)?))
+        },
+    }
+}
+
+impl MediumInit<'_> {
+    /// The names of its stations, each once, in the order of their first links.
+    pub fn stations(&self) -> Vec<String> {
+        let mut known = BTreeSet::new();
+        let named = self.channels.iter().flat_map(|channel| channel.stations);
+        named.filter(|name| known.insert(*name)).map(str::to_owned).collect()
+    }
+}
+
+impl Channel<'_> {
+    /// The queue of its packets: what the link says, or else `default`.
+    ///
+    /// # Errors
+    /// If the discipline or a parameter is wrong.
+    pub fn discipline(
+        &self,
+        default: &Spec<Queue>,
+        random: StreamKey,
+        catalogue: &Catalogue,
+    ) -> Result<Discipline, FieldError> {
+        let queue = self.link.queue.as_ref().unwrap_or(default);
+        let init = QueueInit { random, ..self.queue };
+        catalogue
+            .find::<Queue>(&queue.kind)
+            .and_then(|entry| (entry.make)(&queue.params, &init, catalogue))
+            .map_err(|e| e.within("queue"))
+    }
+}

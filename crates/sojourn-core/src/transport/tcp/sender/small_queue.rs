@@ -1,0 +1,30 @@
+//! Small queues: a sender keeps little below itself in its own host (Linux TSQ, `tcp_small_queue_check`).
+//!
+//! What is sent and has not left the host is at most two large segments, or what the pacing rate sends
+//! in a millisecond (Linux 4.9) or eight (on Wi-Fi since 4.17), or `tcp_limit_output_bytes`. The rest waits
+//! in the socket, where it can still be sent later or not at all. On Wi-Fi this decides how much can
+//! be aggregated.
+
+use super::Sender;
+use crate::units::Time;
+
+impl Sender {
+    /// Whether too much of what was sent is still in the host.
+    #[inline]
+    pub(super) fn is_held_back(&self) -> bool {
+        self.init.small_queue && self.exceeds_small_queue()
+    }
+
+    fn exceeds_small_queue(&self) -> bool {
+        let Some((shift, most)) = self.profile.small_queue else { return false };
+        let segments = 2 * u64::from(self.batch_size()) * u64::from(self.init.mss);
+        let paced = self.pacing_rate().map_or(u64::MAX, |rate| (rate.as_bps() / 8) >> shift);
+        self.below > segments.max(paced.min(most))
+    }
+
+    /// So many bytes have left the host.
+    pub(super) fn on_left(&mut self, _now: Time, bytes: u32) {
+        self.below = self.below.saturating_sub(u64::from(bytes));
+        self.burst.begin();
+    }
+}
