@@ -12,7 +12,7 @@ LIBELF := $(shell pkg-config --exists libelf zlib 2>/dev/null && echo ,bpf)
 FEATURES := --features pyo3/extension-module$(LIBELF)
 MODULE = $(subst -,_,$(NAME))
 
-.PHONY: help setup dev demo test test-cca test-queue test-guides test-wheel check dist lock docs page \
+.PHONY: help setup dev demo test test-cca test-queue test-guides test-wheel check dist lock docs compare-ns3 page \
     bench format conformance live-reference kernel-reference
 
 help:  ## What there is to make
@@ -88,6 +88,7 @@ docs: setup conformance  ## Write everything in docs/ that comes from the source
 	BLESS=1 cargo test --quiet -p sojourn-core --test all scenario_docs
 	$(BIN)/python -m sojourn.pages
 	$(BIN)/python -m sojourn.pages.fidelity
+	$(BIN)/python -m sojourn.pages.wifi
 
 page: dev  ## Write the catalogue's page of one member, with its figure: make page NAME=cubic
 	BLESS=1 cargo test --quiet -p sojourn-core --test all -- scenario_docs

@@ -29,9 +29,9 @@ def processor_time(command: list[str]) -> tuple[float, str]:
     return usage.ru_utime + usage.ru_stime, output
 
 
-def ns3_flags() -> list[str]:
+def ns3_flags(modules: list[str]) -> list[str]:
     """Compiler flags for Debian's ns-3; exits with advice if it is not there."""
-    packages = [f"ns3-{module}" for module in MODULES]
+    packages = [f"ns3-{module}" for module in modules]
     if shutil.which("pkg-config") and shutil.which("g++"):
         command = ["pkg-config", "--cflags", "--libs", *packages]
         found = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -67,7 +67,7 @@ def sojourn_rate(workload: str) -> float:
 
 def main() -> None:
     """Builds ns-3's program and prints both rates and their ratio, workload by workload."""
-    flags = ns3_flags()
+    flags = ns3_flags(MODULES)
     with tempfile.TemporaryDirectory() as directory:
         program = Path(directory) / "dumbbell"
         source = str(HERE / "ns3" / "dumbbell.cc")

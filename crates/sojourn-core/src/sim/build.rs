@@ -124,7 +124,7 @@ fn network(
     }
     // Routes may leave from a place that is two nodes by either of them.
     let place = |node: u16| Some(usize::from(node)).filter(|node| !plan.nodes[*node].merged);
-    let media = media(scenario, &mut links, &mut net)?;
+    let media = media(scenario, &mut links, &mut net, log)?;
     for (planned, built) in plan.links.iter().zip(links) {
         let ends = planned.ends.map(|end| end.and_then(place));
         let shared = planned.on.as_ref().and_then(|(id, _)| media.get(id));
@@ -161,6 +161,7 @@ fn media(
     scenario: &Scenario,
     links: &mut [BuiltLink],
     net: &mut net::Builder,
+    log: Option<&Log>,
 ) -> Result<BTreeMap<String, usize>, FieldError> {
     let plan = scenario.plan();
     let mut added = BTreeMap::new();
@@ -177,7 +178,9 @@ fn media(
         }
         let random = StreamKey::root(scenario.seed).child("medium").child(&shared.spec.id);
         let categories = topology::categories(&scenario.flows_expanded());
-        let init = MediumInit { channels, categories, random };
+        let watch =
+            log.and_then(|log| log.watch(Recorded::Queue, &format!("medium.{}", shared.spec.id)));
+        let init = MediumInit { channels, categories, random, watch };
         let medium = shared.build(init, scenario.catalogue())?;
         let plain = tails.iter().all(Option::is_none) && taps.iter().all(Option::is_none);
         let medium = if plain { medium } else { Box::new(Tail::new(medium, tails, taps)) };

@@ -67,6 +67,7 @@ impl Plan {
                 channels: channels.collect(),
                 categories: Vec::new(),
                 random: StreamKey::root(0),
+                watch: None,
             };
             medium.build(init, catalogue)?;
         }
@@ -97,14 +98,7 @@ impl PlannedLink {
             Some((_, [from, to])) => [from.as_str(), to.as_str()],
             None => ["", ""],
         };
-        Channel {
-            id: &self.id,
-            stations,
-            link: &self.spec,
-            queue,
-            watch: None.into(),
-            tap: None,
-        }
+        Channel { id: &self.id, stations, link: &self.spec, queue, watch: None.into(), tap: None }
     }
 }
 

@@ -17,6 +17,7 @@ from sojourn.papers.lin2020.paths import REAL_PATHS
 from sojourn.papers.lin2020.queue_size import QUEUE_SIZE
 from sojourn.papers.lin2020.reverse import REVERSE
 from sojourn.papers.lin2020.settling import SETTLE
+from sojourn.papers.lin2020.wifi import WIFI
 from sojourn.papers.paper import Cell, Paper, Request
 from sojourn.papers.sheet import Sheet
 from sojourn.papers.statements import Row
@@ -24,7 +25,7 @@ from sojourn.papers.statements import Row
 if TYPE_CHECKING:
     from sojourn.figures.chart import Chart
 
-SECTIONS = (REAL_PATHS, PAIRS, COST, SETTLE, REVERSE, QUEUE_SIZE)
+SECTIONS = (REAL_PATHS, PAIRS, WIFI, COST, SETTLE, REVERSE, QUEUE_SIZE)
 #: The judged form of every table.
 FORMS = {table: judged for section in SECTIONS for table, judged in section.tables.items()}
 

@@ -65,10 +65,10 @@ TABLES = dict(_tables())
 def _cells(number: str, request: Request) -> Iterator[Cell]:
     table, published = TABLES[number], printed(number)
     measures: dict[str, Measure] = {
-        "Flow-1": partial(_throughput, 0, table.scale),
-        table.second: partial(_throughput, 1, table.scale),
-        SUM: partial(_sum, table.scale),
-        JAIN: _jain,
+        "Flow-1": partial(throughput, 0, table.scale),
+        table.second: partial(throughput, 1, table.scale),
+        SUM: partial(total, table.scale),
+        JAIN: jain,
     }
     for form in (PRINTED, INFERRED):
         for row in (r for name in table.rows(number) for r in controls.readings(name)):
@@ -81,7 +81,8 @@ def _cells(number: str, request: Request) -> Iterator[Cell]:
                 yield Cell(keys, known, runs, measure)
 
 
-def _throughput(flow: int, scale: float, outcome: Outcome) -> float | None:
+def throughput(flow: int, scale: float, outcome: Outcome) -> float | None:
+    """A flow's goodput in the table's unit."""
     value = of_flow(_THROUGHPUT, outcome, flow)
     return None if value is None else scale * value
 
@@ -90,11 +91,13 @@ def _both(outcome: Outcome) -> tuple[float, float]:
     return of_flow(_THROUGHPUT, outcome, 0) or 0.0, of_flow(_THROUGHPUT, outcome, 1) or 0.0
 
 
-def _sum(scale: float, outcome: Outcome) -> float:
+def total(scale: float, outcome: Outcome) -> float:
+    """Both flows' goodput in the table's unit."""
     return scale * sum(_both(outcome))
 
 
-def _jain(outcome: Outcome) -> float | None:
+def jain(outcome: Outcome) -> float | None:
+    """Jain's index of both flows; ``None`` if nothing arrived."""
     first, second = _both(outcome)
     squares = 2 * (first**2 + second**2)
     return (first + second) ** 2 / squares if squares else None

@@ -51,6 +51,8 @@ pub struct MediumInit<'a> {
     pub categories: Vec<AccessCategory>,
     /// Names its random draws.
     pub random: StreamKey,
+    /// Who watches who has the medium.
+    pub watch: Option<Watch>,
 }
 
 /// A link on a medium.

@@ -17,11 +17,7 @@ pub struct Tail {
 
 impl Tail {
     /// Adds to each channel of a medium what is beyond it and who follows its packets.
-    pub fn new(
-        medium: Box<dyn Medium>,
-        links: Vec<Option<Link>>,
-        taps: Vec<Option<Tap>>,
-    ) -> Self {
+    pub fn new(medium: Box<dyn Medium>, links: Vec<Option<Link>>, taps: Vec<Option<Tap>>) -> Self {
         Tail { medium, links, taps }
     }
 

@@ -269,7 +269,12 @@ impl crate::registry::Params for Params {
         let bytes = self.bytes.unwrap_or(Bytes(65_535));
         require((1..=1_048_575).contains(&bytes.0), "bytes", bytes, "1 B to 1048575 B")?;
         let queue = |packets: Packets| {
-            require((1..=100_000).contains(&packets.0), "driver_queue", packets, "1 to 100000 packets")
+            require(
+                (1..=100_000).contains(&packets.0),
+                "driver_queue",
+                packets,
+                "1 to 100000 packets",
+            )
         };
         queue(self.driver_queue)?;
         for (name, contention) in &self.categories {

@@ -13,6 +13,7 @@ use crate::edge::{Departure, Medium};
 use crate::packet::{Backlog, Packet};
 use crate::record::LinkCounters;
 use crate::record::histogram::Histogram;
+use crate::record::live::Watch;
 use crate::units::{Span, Time};
 
 /// Rules that hold for all.
@@ -62,6 +63,9 @@ pub struct Air {
     pub(super) kept: Option<(usize, Time)>,
     arrivals: VecDeque<(Time, usize, Packet)>,
     departures: VecDeque<Departure>,
+    /// The stations' names, and who watches which of them sends.
+    names: Vec<String>,
+    watch: Option<Watch>,
     /// Packets and bytes in `arrivals`, by channel.
     arriving: Vec<Backlog>,
 }
@@ -91,8 +95,29 @@ impl Air {
             kept: None,
             arrivals: VecDeque::new(),
             departures: VecDeque::new(),
+            names: Vec::new(),
+            watch: None,
             arriving,
         }
+    }
+
+    /// The same, watched by `watch`, in which stations have these names.
+    pub(super) fn watched(self, names: Vec<String>, watch: Option<Watch>) -> Self {
+        Air { names, watch, ..self }
+    }
+
+    /// Lets who watches see which stations send.
+    pub(super) fn show(&mut self, now: Time) {
+        let Some(watch) = &mut self.watch else { return };
+        let senders = self.sending.iter().map(|sent| self.contenders[sent.contender].station);
+        let senders: Vec<&str> = senders.map(|station| self.names[station].as_str()).collect();
+        let mpdus: u32 = self.sending.iter().map(|sent| sent.frame.count).sum();
+        watch.look(now, |out| {
+            if !senders.is_empty() {
+                out("sender", senders.join("+").as_str().into());
+                out("mpdus", f64::from(mpdus).into());
+            }
+        });
     }
 
     /// Lets happen what is due by `now`.
@@ -231,6 +256,7 @@ impl Air {
             contender.counts_from = now + penalty + space;
             contender.ready_at = if contender.is_ready() { Time::ZERO } else { Time::NEVER };
         }
+        self.show(now);
         self.sending = sending;
         self.phase = Phase::Idle(Time::NEVER);
         if !self.keep(now) {

@@ -11,8 +11,8 @@ use super::peer::{Peer, RateControl, Signal};
 use super::phy::{Phy, Standard};
 use super::window::{LARGEST, Limits, Window};
 use super::{Access, Channel, MediumInit, Params, Queueing, RateControlKind, Station};
-use crate::edge::link::schedule::{Schedule, ScheduleSpec, Step};
 use crate::edge::link::RecordedQueue;
+use crate::edge::link::schedule::{Schedule, ScheduleSpec, Step};
 use crate::edge::medium::Registered;
 use crate::error::FieldError;
 use crate::quantity::{Decibels, Packets};
@@ -77,7 +77,8 @@ impl Builder<'_> {
         let lanes = self.init.channels.iter().map(tap).collect();
         let categories = self.init.categories.iter().map(|of| self.category(*of) as u8).collect();
         let rules = self.rules();
-        Ok(Air::new(self.phy, rules, contenders, lanes, senders, categories))
+        let air = Air::new(self.phy, rules, contenders, lanes, senders, categories);
+        Ok(air.watched(names, self.init.watch))
     }
 
     fn rules(&self) -> Rules {
@@ -272,5 +273,8 @@ fn fifo() -> Spec<crate::spec::Queue> {
 fn fq_codel() -> Spec<crate::spec::Queue> {
     let keys = [("limit", "8192 packets"), ("target", "20 ms"), ("interval", "100 ms")];
     let keys = keys.map(|(key, value)| (key.to_owned(), json!(value)));
-    Spec::new("fq_codel", Map::from_iter(keys.into_iter().chain([("quantum".to_owned(), json!("300 B"))])))
+    Spec::new(
+        "fq_codel",
+        Map::from_iter(keys.into_iter().chain([("quantum".to_owned(), json!("300 B"))])),
+    )
 }

@@ -22,8 +22,7 @@ pub struct Contention {
 }
 
 /// That of DCF: DIFS is a SIFS and two slots.
-pub const DCF: Contention =
-    Contention { aifsn: 2, cw_min: 15, cw_max: 1023, txop: Span::ZERO };
+pub const DCF: Contention = Contention { aifsn: 2, cw_min: 15, cw_max: 1023, txop: Span::ZERO };
 
 /// The default of a category.
 pub fn default_of(category: AccessCategory) -> Contention {

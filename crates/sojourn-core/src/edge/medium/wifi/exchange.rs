@@ -36,6 +36,7 @@ impl Air {
     /// Puts what is to be sent on the air.
     pub(super) fn transmit(&mut self, now: Time) {
         self.arrived = 0;
+        self.show(now);
         if let [only] = self.sending[..] {
             let end = now + self.protection(&only) + only.duration;
             self.arrived = self.errors(end, &only);
@@ -76,13 +77,7 @@ impl Air {
     }
 
     /// Takes note of what has become of a frame.
-    pub(super) fn settle(
-        &mut self,
-        now: Time,
-        sent: &Transmission,
-        arrived: u64,
-        collided: bool,
-    ) {
+    pub(super) fn settle(&mut self, now: Time, sent: &Transmission, arrived: u64, collided: bool) {
         let dropped = if collided { self.mark(now, sent, 0) } else { self.dropped };
         let occupancy = self.occupancy(sent);
         let contender = &mut self.contenders[sent.contender];
@@ -115,9 +110,7 @@ impl Air {
         peer.window.arrived(arrived);
         let dropped = match arrived == sent.frame.members {
             true => 0,
-            false => {
-                peer.window.failed(now, sent.frame, attempts, &mut self.lanes[peer.channel])
-            }
+            false => peer.window.failed(now, sent.frame, attempts, &mut self.lanes[peer.channel]),
         };
         self.release(now, sent.contender, sent.peer);
         dropped

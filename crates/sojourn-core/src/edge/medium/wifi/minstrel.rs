@@ -124,7 +124,8 @@ impl Minstrel {
         for tally in self.tallies.iter_mut().filter(|tally| tally.sent > 0) {
             let share = f64::from(tally.arrived) / f64::from(tally.sent);
             let smooth = |past| SMOOTHING * past + (1.0 - SMOOTHING) * share;
-            *tally = Tally { success: Some(tally.success.map_or(share, smooth)), ..Tally::default() };
+            *tally =
+                Tally { success: Some(tally.success.map_or(share, smooth)), ..Tally::default() };
         }
         let share = f64::from(self.frames.max(1)) / f64::from(self.mpdus.max(1));
         let overhead = OVERHEAD.as_secs_f64() * share;

@@ -42,7 +42,8 @@ impl Signal {
             return None;
         }
         if now >= self.until {
-            let least = self.ratios.iter_mut().map(|ratio| ratio.at(now).0).fold(f64::MAX, f64::min);
+            let least =
+                self.ratios.iter_mut().map(|ratio| ratio.at(now).0).fold(f64::MAX, f64::min);
             let of_mode = |mode| log_bit_success(phy, mode, least);
             self.log_success = phy.modes.iter().map(of_mode).collect();
             let changes = self.ratios.iter().map(Schedule::next_change);

@@ -66,16 +66,8 @@ pub const MODULATIONS: [(u32, u32, u32); 10] = [
 ];
 
 /// The same of the eight OFDM rates, 6 to 54 Mbit/s (Table 17-4).
-pub const OFDM_MODULATIONS: [(u32, u32, u32); 8] = [
-    (1, 1, 2),
-    (1, 3, 4),
-    (2, 1, 2),
-    (2, 3, 4),
-    (4, 1, 2),
-    (4, 3, 4),
-    (6, 2, 3),
-    (6, 3, 4),
-];
+pub const OFDM_MODULATIONS: [(u32, u32, u32); 8] =
+    [(1, 1, 2), (1, 3, 4), (2, 1, 2), (2, 3, 4), (4, 1, 2), (4, 3, 4), (6, 2, 3), (6, 3, 4)];
 
 /// Subcarriers that carry data in a non-HT frame of 20 MHz.
 const OFDM_SUBCARRIERS: u32 = 48;

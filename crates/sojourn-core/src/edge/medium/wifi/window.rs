@@ -133,9 +133,7 @@ impl Window {
                 && let Some(packet) = next(queue)
             {
                 let bytes = widened(mpdu, limits, &packet);
-                if bytes > limits.amsdu + QOS_HEADER
-                    || frame.bytes + limits.framed(bytes) > room
-                {
+                if bytes > limits.amsdu + QOS_HEADER || frame.bytes + limits.framed(bytes) > room {
                     back(queue, packet);
                     break;
                 }

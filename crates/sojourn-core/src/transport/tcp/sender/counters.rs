@@ -3,8 +3,8 @@
 use super::{Phase, Sender};
 use crate::cc::CaState;
 use crate::record::{
-    ArrivalCounters, EchoCounters, FlowCounters, LimitCounters, RateCounters, RecoveryCounters, RttCounters,
-    SenderCounters, WindowCounters,
+    ArrivalCounters, EchoCounters, FlowCounters, LimitCounters, RateCounters, RecoveryCounters,
+    RttCounters, SenderCounters, WindowCounters,
 };
 use crate::units::{Span, Time};
 
@@ -69,7 +69,8 @@ impl Sender {
     pub(super) fn count(&mut self, now: Time, flow: &mut FlowCounters) {
         self.integrate(now);
         self.count_limit(now);
-        let Counters { sent, arrivals, window, rtt, rate, recovery, echoes, limits, .. } = self.counters;
+        let Counters { sent, arrivals, window, rtt, rate, recovery, echoes, limits, .. } =
+            self.counters;
         let min_rtt = self.rtt.min_rtt();
         flow.sent = Some(SenderCounters { written_bytes: self.app.accepted(), ..sent });
         flow.arrivals = Some(arrivals);
