@@ -91,7 +91,7 @@ def _tcp(seconds: float) -> Iterator[Oracle]:
             "from": "s0",
             "to": "ap",
             "rtt": "0 s",
-            "cca": {"kind": "fixed-window", "window": 1000},
+            "cca": {"kind": "fixed-window", "window": "1000 packets"},
         }
         keys = {"standard": phy.name, "frames": frames}
         expected = models.tcp(phy, _SEGMENT + 52, _SEGMENT, frames)
