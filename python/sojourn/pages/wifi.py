@@ -12,7 +12,7 @@ from typing import Any
 from sojourn import data
 from sojourn.engine import run
 from sojourn.pages import wifi_models as models
-from sojourn.pages.wifi_text import BEGIN, END
+from sojourn.pages.wifi_text import BEGIN, END, NS3
 
 _PAYLOAD = 1472
 _PACKET = _PAYLOAD + 28
@@ -139,7 +139,7 @@ def anomaly() -> Iterator[str]:
 
 def main() -> None:
     """Writes the page."""
-    text = [BEGIN, "\n".join(_table()), END, "\n".join(anomaly())]
+    text = [BEGIN, "\n".join(_table()), END, "\n".join(anomaly()), NS3]
     path = data.checkout() / "docs" / "wifi.md"
     path.write_text("\n\n".join(text) + "\n", encoding="utf-8")
 

@@ -288,7 +288,7 @@ fn a_mark_cuts_once_per_round_without_retransmission() {
 
 #[test]
 fn gro_makes_stretch_acks() {
-    let segments_per_ack = |gro| {
+    let segments_per_ack = |gro: bool| {
         let mut init = init("linux-6");
         init.gro = gro.then_some(Span::from_micros(50));
         let mut rig = Rig::new(init, "reno", 100);

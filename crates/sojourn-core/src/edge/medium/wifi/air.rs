@@ -329,7 +329,8 @@ impl Medium for Air {
 
     fn poll(&mut self, now: Time) -> Option<(usize, Packet)> {
         self.advance(now);
-        let (_, channel, packet) = self.arrivals.pop_front_if(|arrival| arrival.0 <= now)?;
+        self.arrivals.front().filter(|arrival| arrival.0 <= now)?;
+        let (_, channel, packet) = self.arrivals.pop_front()?;
         self.arriving[channel].remove(&packet);
         let counters = &mut self.lanes[channel].counters;
         counters.arrived_packets += 1;

@@ -214,7 +214,7 @@ fn high_throughput(standard: Standard, width: u32, streams: u8, count: usize) ->
     for streams in 1..=streams {
         for (mcs, (bits, numerator, denominator)) in (0..).zip(&MODULATIONS[..count]) {
             let coded = tones * bits * u32::from(streams);
-            if coded * numerator % denominator != 0 {
+            if !(coded * numerator).is_multiple_of(*denominator) {
                 continue; // as MCS 9 in 20 MHz
             }
             let bits_per_symbol = coded * numerator / denominator;

@@ -1,0 +1,34 @@
+"""Wi-Fi against closed forms, and what its metrics say."""
+
+from __future__ import annotations
+
+import pytest
+
+import sojourn
+from sojourn import data
+from sojourn.pages.wifi import Oracle, anomaly, oracles
+
+
+@pytest.mark.parametrize("oracle", oracles(counts=(2, 10), seconds=3.0), ids=lambda o: o.name)
+def test_goodput_is_that_of_the_closed_form(oracle: Oracle) -> None:
+    assert oracle.measured() == pytest.approx(oracle.expected, rel=oracle.within)
+
+
+def test_airtime_fairness_repairs_the_rate_anomaly() -> None:
+    _, _, by_frames, by_airtime = (row.split("|")[1:-1] for row in anomaly())
+    assert float(by_airtime[1]) > 4 * float(by_frames[1])
+    assert float(by_airtime[4].strip(" %")) < 40 < float(by_frames[4].strip(" %"))
+
+
+def test_channels_have_metrics_of_the_air_and_other_links_none() -> None:
+    result = sojourn.run(
+        data.path("experiments/lin2020/wifi-2.4.toml"), overrides=['duration="3 s"']
+    )
+    links = {row["id"]: row for row in result.links.to_dicts()}
+    held = links["wlan_a"]["airtime_l1"] + links["wlan_b"]["airtime_l1"]
+    assert 0.3 < held < 1.1, "of both, collisions counted twice"
+    assert links["wlan_a"]["mean_aggregate_size_l1"] > 10
+    assert links["ethernet"]["airtime_l1"] is None
+    flow = result.flows.to_dicts()[0]
+    assert flow["acks_per_block_l4"] > 1
+    assert flow["ack_block_rate_l4"] > 50
