@@ -150,6 +150,9 @@ static void *create(const struct sojourn_queue_init *init, const struct sojourn_
 	d->sch->flags |= TCQ_F_NOPARENT;
 	if (!wrong && d->sch->ops->init)
 		wrong = d->sch->ops->init(d->sch, options, NULL);
+	for (struct hrtimer *timer = sojourn_hrtimers; timer; timer = timer->following)
+		if ((s64)timer->expires < (s64)init->now) /* due before the run */
+			timer->expires = init->now;
 	leave(d);
 	if (wrong) {
 		snprintf(error, 256, "%s refuses its attributes: error %d", d->sch->ops->id, -wrong);
