@@ -28,15 +28,14 @@ def control_name(flow: Mapping[str, Any]) -> str:
         return str(flow["transport"])
     if isinstance(control, list):
         return "+".join(control_name({**flow, "cca": one}) for one in control)
-    if control["kind"] == "bpf":
-        return str(control["name"])
-    if control["kind"] == "python":
-        return str(control["class"])
-    if control["kind"] == "library":
-        return PurePath(control["path"]).stem.removeprefix("lib")
-    if control["kind"] == "linux":
-        return PurePath(control["source"]).stem.removeprefix("tcp_")
-    return str(control["kind"])
+    key = _NAMING.get(control["kind"], "kind")
+    if key in ("path", "source"):
+        return PurePath(control[key]).stem.removeprefix("lib").removeprefix("tcp_")
+    return str(control[key])
+
+
+#: What tells controls of a kind apart, if the kind does not.
+_NAMING = {"bpf": "name", "python": "class", "library": "path", "linux": "source"}
 
 
 def _nearest(name: str, names: list[str]) -> str | None:
