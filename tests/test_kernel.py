@@ -6,6 +6,7 @@ import csv
 import hashlib
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -74,10 +75,13 @@ def test_simulator_and_kernel_are_compared(
     assert rows["mean_srtt_l4"]["kernel"]
 
 
-def test_nothing_is_left_of_a_killed_run(kernel: On, file: Path) -> None:
+def test_nothing_is_left_of_a_killed_run(kernel: On, file: Path, tmp_path: Path) -> None:
     line = [sys.executable, "-m", "sojourn", "run", str(file), "--backend", "kernel"]
-    program = str(kernel.program)
-    process = subprocess.Popen([*line, "--set", 'duration="1000 s"'], cwd=file.parent)
+    line += ["--set", 'duration="1000 s"']
+    mine = shutil.copytree(kernel.program.parent, tmp_path / "sojourn/kernels/mine")
+    program = str(mine / kernel.program.name)
+    environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path)}
+    process = subprocess.Popen(line, cwd=tmp_path, env=environment)
     try:
         until = time.monotonic() + 60
         while not _running(program) and time.monotonic() < until:

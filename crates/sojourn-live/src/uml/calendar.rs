@@ -113,11 +113,6 @@ impl Calendar {
         self.waiting
     }
 
-    /// Whether what is written into the kernel's pipes is known to be seen before it runs.
-    pub fn is_shared(&self) -> bool {
-        self.shared
-    }
-
     /// When the kernel that waits wants to run next.
     pub fn request(&self) -> Option<u64> {
         if !self.shared {

@@ -119,16 +119,15 @@ impl Card {
         self.socket.write_all(&message).map_err(|e| doing("answering a card's driver", e))
     }
 
-    /// Interrupts the kernel: the receiving (0) or the sending ring (1) has something for it. If
-    /// `confirm`, it will answer when it has noted that.
+    /// Interrupts the kernel: the receiving (0) or the sending ring (1) has something for it. It
+    /// answers when it has noted that.
     ///
     /// # Errors
     /// If the kernel is gone.
-    pub fn interrupt(&mut self, ring: u32, confirm: bool) -> Result<(), Error> {
-        let flags = if confirm { VERSION | NEEDS_REPLY } else { VERSION };
+    pub fn interrupt(&mut self, ring: u32) -> Result<(), Error> {
         let body = [ring.to_ne_bytes(), [0; 4]].concat();
         let Some(channel) = &mut self.channel else { return Ok(()) };
-        let told = channel.write_all(&message(RING_CALL, flags, &body));
+        let told = channel.write_all(&message(RING_CALL, VERSION | NEEDS_REPLY, &body));
         told.map_err(|error| doing("interrupting the kernel", error))
     }
 

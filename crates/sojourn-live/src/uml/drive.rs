@@ -135,17 +135,18 @@ impl Machine {
     /// Lets the kernel see at `time` what its cards have for it.
     fn interrupt(&mut self, time: u64, rings: &[(usize, u32)]) -> Result<(), Error> {
         self.calendar.set_time(time);
-        let confirm = !self.calendar.is_shared();
         for (card, ring) in rings {
-            self.cards[*card].interrupt(*ring, confirm)?;
-            if confirm {
-                self.wait_for_confirmation(*card)?;
-            }
+            self.cards[*card].interrupt(*ring)?;
+            self.wait_for_confirmation(*card)?;
         }
-        Ok(())
+        // With interrupts off it only notes them, and may not run before it wants to.
+        match self.calendar.request() {
+            Some(wanted) if wanted <= time => self.calendar.run(),
+            _ => Ok(()),
+        }
     }
 
-    /// A kernel without a shared page asks for the time before it notes an interrupt.
+    /// The kernel has noted an interrupt, for which it may ask its calendar for the time.
     fn wait_for_confirmation(&mut self, card: usize) -> Result<(), Error> {
         loop {
             let wanted = |fd| PollFd::new(fd, PollFlags::POLLIN);
@@ -300,7 +301,7 @@ impl Virtual {
         self.machine.interrupt(time, &due)?;
         self.due = due;
         self.due.clear();
-        self.machine.calendar.run()
+        Ok(())
     }
 
     /// Takes what the kernel has sent since it ran last, which is now.
