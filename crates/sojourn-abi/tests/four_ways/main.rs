@@ -49,8 +49,13 @@ fn scenario(control: &Value) -> Value {
 }
 
 fn run(control: &Value) -> String {
-    let members = own()
-        .with(vec![sojourn_abi::entry(), cc::entry::<aimd::Aimd>("aimd", include_str!("aimd.rs"))]);
+    let members = own().with(vec![
+        sojourn_abi::entry(),
+        cc::entry::<aimd::Aimd>(
+            "aimd",
+            include_str!("../../../../examples/own-control/src/aimd.rs"),
+        ),
+    ]);
     let scenario = Scenario::read(&scenario(control), Arc::new(members)).unwrap();
     format!("{:?}", Simulation::new(&scenario).unwrap().run().unwrap())
 }

@@ -13,13 +13,31 @@
 //! of the window that follows it; `loss_cwnd` (segments), the window before the last reduction, or
 //! the largest since.
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 use super::law::{WindowLaw, Windowed};
-use super::sce_window::SceCounter;
+use super::sce_window::{SceCounter, Threshold};
 use super::window::Window;
 use super::{AckSample, ControlInit, EcnMode, Event};
 use crate::observe::Observer;
-use crate::registry::NoParams;
 use crate::units::Time;
+
+/// Parameters of DCTCP-SCE.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Params {
+    /// What SCE makes of the slow-start threshold.
+    pub threshold: Threshold,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Params { threshold: Threshold::Ratchet }
+    }
+}
+
+impl crate::registry::Params for Params {}
 
 /// DCTCP-SCE.
 pub type DctcpSce = Windowed<Law>;
@@ -27,13 +45,13 @@ pub type DctcpSce = Windowed<Law>;
 /// The law of its window.
 #[derive(Debug)]
 pub struct Law {
+    threshold: Threshold,
     sce: SceCounter,
 }
 
 impl Law {
-    /// The threshold never falls but by a cut.
     fn threshold(&self, window: &Window) -> u32 {
-        (self.sce.loss_cwnd >> 1).max(2).max(window.ssthresh)
+        self.threshold.of(self.sce.loss_cwnd, window.ssthresh)
     }
 
     fn cut(&mut self, window: &mut Window, log: u32) {
@@ -43,11 +61,11 @@ impl Law {
 }
 
 impl WindowLaw for Law {
-    type Params = NoParams;
+    type Params = Params;
     const ECN: EcnMode = EcnMode::Sce;
 
-    fn new(_params: NoParams, init: &ControlInit) -> Self {
-        Law { sce: SceCounter::new(init) }
+    fn new(params: Params, init: &ControlInit) -> Self {
+        Law { threshold: params.threshold, sce: SceCounter::new(init) }
     }
 
     fn on_ack(&mut self, window: &mut Window, _now: Time, ack: &AckSample) {
@@ -100,7 +118,7 @@ mod tests {
     #[test]
     fn stands_still_at_the_published_share_of_marks() {
         for window in [20.0, 100.0, 400.0] {
-            let settled = settled::<DctcpSce>(NoParams::default(), 2.0 / (2.0 + window));
+            let settled = settled::<DctcpSce>(Params::default(), 2.0 / (2.0 + window));
             assert!((settled / window - 1.0).abs() < 0.1, "{window} {settled}");
         }
     }

@@ -287,6 +287,8 @@ impl Default for Decision {
 pub struct ControlInit {
     /// Initial window in segments.
     pub initial_window: u32,
+    /// Slow-start threshold in segments to begin with; usually [`INFINITE_SSTHRESH`].
+    pub initial_ssthresh: u32,
     /// Payload bytes of a full segment.
     pub mss: u32,
     /// IP packet size of a full segment in bytes.

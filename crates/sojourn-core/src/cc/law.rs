@@ -68,7 +68,9 @@ impl<L: WindowLaw> Registered for Windowed<L> {
     const FOLLOWS_STACK: bool = L::FOLLOWS_STACK;
 
     fn new(params: L::Params, init: &ControlInit) -> Self {
-        Windowed { window: Window::new(L::initial_window(init)), law: L::new(params, init) }
+        let mut window = Window::new(L::initial_window(init));
+        window.ssthresh = init.initial_ssthresh;
+        Windowed { window, law: L::new(params, init) }
     }
 }
 

@@ -25,7 +25,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::law::{WindowLaw, Windowed};
-use super::sce_window::SceCounter;
+use super::sce_window::{SceCounter, Threshold};
 use super::window::Window;
 use super::{AckSample, ControlInit, EcnMode, Event};
 use crate::observe::Observer;
@@ -48,6 +48,10 @@ pub enum Version {
 pub struct Params {
     /// The published form: `a` or `b`.
     pub version: Version,
+    /// What SCE makes of the slow-start threshold. Default: `ratchet` in version `a`, `follow` in
+    /// `b`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub threshold: Option<Threshold>,
 }
 
 impl crate::registry::Params for Params {}
@@ -59,16 +63,13 @@ pub type RenoSce = Windowed<Law>;
 #[derive(Debug)]
 pub struct Law {
     version: Version,
+    threshold: Threshold,
     sce: SceCounter,
 }
 
 impl Law {
     fn threshold(&self, window: &Window) -> u32 {
-        let half = (self.sce.loss_cwnd >> 1).max(2);
-        match self.version {
-            Version::A => half.max(window.ssthresh),
-            Version::B => half,
-        }
+        self.threshold.of(self.sce.loss_cwnd, window.ssthresh)
     }
 
     /// What this ACK's feedback costs, in bytes, if it asks for a response.
@@ -92,7 +93,11 @@ impl WindowLaw for Law {
     const ECN: EcnMode = EcnMode::Sce;
 
     fn new(params: Params, init: &ControlInit) -> Self {
-        Law { version: params.version, sce: SceCounter::new(init) }
+        let threshold = params.threshold.unwrap_or(match params.version {
+            Version::A => Threshold::Ratchet,
+            Version::B => Threshold::Follow,
+        });
+        Law { version: params.version, threshold, sce: SceCounter::new(init) }
     }
 
     fn on_ack(&mut self, window: &mut Window, _now: Time, ack: &AckSample) {
@@ -155,7 +160,8 @@ mod tests {
             for (version, factor) in [(Version::A, 1.0), (Version::B, 0.5)] {
                 let marked = 1.0 / (1.0 + factor * root);
                 // The integer root is the same from (root - 1)^2 to root^2.
-                let settled = settled::<RenoSce>(Params { version }, marked).sqrt();
+                let settled =
+                    settled::<RenoSce>(Params { version, threshold: None }, marked).sqrt();
                 assert!(
                     (root - 1.0..=root + 0.1).contains(&settled),
                     "{version:?} {root} {settled}"
@@ -167,7 +173,7 @@ mod tests {
     #[test]
     fn sce_ends_slow_start_only_in_version_b() {
         for (version, ssthresh) in [(Version::A, INFINITE_SSTHRESH), (Version::B, 5)] {
-            let mut control = RenoSce::new(Params { version }, &init());
+            let mut control = RenoSce::new(Params { version, threshold: None }, &init());
             let ack = AckSample { acked: 1, cum_acked: 1, esce: true, ..AckSample::default() };
             control.on_ack(Time::ZERO, &ack);
             assert_eq!(control.decision().ssthresh, ssthresh);

@@ -7,12 +7,38 @@
 //! its default where that end sends nothing but ACKs. A segment acknowledged so counts as
 //! 1448/536 = 2.7 segments, for growth and for reduction alike: 2.7 times Reno's growth.
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 use super::window::Window;
 use super::{AckSample, ControlInit};
 use crate::observe::Observer;
 
 /// What the sender takes for its peer's segment size (`TCP_MSS_DEFAULT`), in bytes.
 const PEER_MSS: i64 = 536;
+
+/// What SCE makes of the slow-start threshold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Threshold {
+    /// Half the window, or what it was if that is more: a window that SCE has halved doubles back
+    /// (`tcp_reno_sce.c` at 63982553, `tcp_dctcp_sce.c` at 9fae76b9).
+    Ratchet,
+    /// Half the window at the last echo (`tcp_reno_sce.c` at 07bbe597).
+    Follow,
+}
+
+impl Threshold {
+    /// The threshold in segments, where the window was `loss_cwnd` and the threshold `now`.
+    #[inline]
+    pub fn of(self, loss_cwnd: u32, now: u32) -> u32 {
+        let half = (loss_cwnd >> 1).max(2);
+        match self {
+            Threshold::Ratchet => half.max(now),
+            Threshold::Follow => half,
+        }
+    }
+}
 
 /// A signed counter that moves a window.
 #[derive(Clone, Copy, Debug)]

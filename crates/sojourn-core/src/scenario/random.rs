@@ -119,6 +119,7 @@ fn flow_option() -> impl Strategy<Value = (&'static str, Value)> {
         ("offload", json!(true)),
         ("gro", json!(true)),
         ("ack_every", json!(1)),
+        ("initial_ssthresh", json!(2)),
         ("mss", json!(1)),
         ("mss", json!(9000)),
         ("send_buffer", json!("10 kB")),

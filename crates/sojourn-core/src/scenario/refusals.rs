@@ -233,6 +233,11 @@ fn each_bad_field_is_named_with_what_was_given_and_what_is_allowed() {
         (flow("mss"), json!(0), "flows.0.mss: 0 given; allowed: 1 to 65000 bytes"),
         (flow("mss"), json!(65_001), "flows.0.mss: 65001 given; allowed: 1 to 65000 bytes"),
         (flow("ack_every"), json!(0), "flows.0.ack_every: 0 given; allowed: 1 to 1000 segments"),
+        (
+            flow("initial_ssthresh"),
+            json!(1),
+            "flows.0.initial_ssthresh: 1 given; allowed: 2 to 2147483647 segments",
+        ),
         (flow("drop"), json!([1, -1]), "flows.0.drop.1: invalid value: integer `-1`, expected u32"),
         (
             flow("receive_buffer"),

@@ -1,6 +1,7 @@
 //! What no single key can say: the order of times, what fits together, and limits on sizes.
 
 use super::{ScenarioSpec, rtt};
+use crate::cc::INFINITE_SSTHRESH;
 use crate::cc::outside::needed_ecn;
 use crate::edge::link::LinkSpec;
 use crate::error::FieldError;
@@ -19,6 +20,7 @@ const MOST_FLOWS: u64 = 100_000;
 /// Rows of samples that a run may leave behind; each takes a few hundred bytes.
 const MOST_ROWS: u64 = 10_000_000;
 const LARGEST_MSS: u32 = 65_000;
+const LEAST_SSTHRESH: u32 = 2;
 const MOST_PER_ACK: u32 = 1_000;
 const LONGEST_NAME: usize = 100;
 
@@ -63,6 +65,14 @@ fn check_flow(flow: &FlowSpec, duration: Span, catalogue: &Catalogue) -> Check {
     require((1..=LARGEST_MSS).contains(&flow.mss), "mss", flow.mss, "1 to 65000 bytes")?;
     let acks = (1..=MOST_PER_ACK).contains(&flow.ack_every);
     require(acks, "ack_every", flow.ack_every, "1 to 1000 segments")?;
+    let threshold = flow.initial_ssthresh.unwrap_or(LEAST_SSTHRESH);
+    let allowed = "2 to 2147483647 segments";
+    require(
+        (LEAST_SSTHRESH..=INFINITE_SSTHRESH).contains(&threshold),
+        "initial_ssthresh",
+        threshold,
+        allowed,
+    )?;
     check_buffer("send_buffer", flow.send_buffer, flow.mss)?;
     check_buffer("receive_buffer", flow.receive_buffer, flow.mss)?;
     match catalogue.find::<Transport>(&flow.transport.kind)?.facts.controlled {

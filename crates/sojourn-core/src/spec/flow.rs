@@ -59,6 +59,11 @@ pub struct FlowSpec {
     pub mss: u32,
     /// Segments per delayed ACK.
     pub ack_every: u32,
+    /// Slow-start threshold, in segments, that the connection begins with: what Linux remembers of
+    /// earlier connections to a host, or is told by `ip route`. Default: none. Controls without a
+    /// threshold take no notice.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub initial_ssthresh: Option<u32>,
     /// Queue between transport and device of the sending host.
     pub host_queue: HostQueue,
     /// Whether the sender sends bursts, as with segmentation offload (TSO, GSO): a paced one a
@@ -106,6 +111,7 @@ impl Default for FlowSpec {
             drop: Vec::new(),
             mss: 1448,
             ack_every: 2,
+            initial_ssthresh: None,
             host_queue: HostQueue::default(),
             offload: None,
             gro: Gro::default(),

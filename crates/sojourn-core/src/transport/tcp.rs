@@ -67,6 +67,8 @@ pub struct TcpInit {
     pub ecn: EcnMode,
     /// Segments per delayed ACK.
     pub ack_every: u32,
+    /// Slow-start threshold in segments that the connection begins with.
+    pub initial_ssthresh: u32,
     /// Bytes that the sender accepts ahead of acknowledgment; `None` is never the limit.
     pub send_buffer: Option<u64>,
     /// What limits the receive window.

@@ -15,10 +15,9 @@ from sojourn.papers.sce2019 import tables
 from sojourn.papers.sce2019.tables import TABLES, Table, published
 from sojourn.scenario import Document, apply_override, read, validated
 
-#: What --quick keeps: bandwidths (Mbit/s), delays (ms), and for how long.
+#: What --quick keeps: bandwidths (Mbit/s) and delays (ms).
 QUICK_BANDWIDTHS = ("1", "5", "10")
 QUICK_DELAYS = ("0", "10", "80")
-_QUICK_DURATION = "60 s"
 #: Cake's options in each mode.
 _CAKE = {
     tables.ONE_FLOW: {"isolation": "triple-isolate", "sce": "sce"},
@@ -27,9 +26,17 @@ _CAKE = {
     "triple-isolate": {"isolation": "triple-isolate", "sce": "sce"},
 }
 #: Versions of the controls.
-_CCA: dict[str, Any] = {"dctcp": {"kind": "dctcp", "version": "linux-5.1"}}
+_CCA: dict[str, Any] = {
+    "dctcp": {"kind": "dctcp", "version": "linux-5.1"},
+    "reno-sce": {"kind": "reno-sce", "threshold": "follow"},
+    "dctcp-sce": {"kind": "dctcp-sce", "threshold": "follow"},
+}
 #: Latency of hosts and links besides netem's, ms; inferred, see docs/sce2019.md.
 _TESTBED = 1
+#: Receivers of DCTCP run DCTCP, as flent sets the control at both ends.
+_ECN = {"dctcp": "dctcp-sce"}
+#: Threshold of slow start that the hosts remembered, segments; see docs/sce2019.md.
+_REMEMBERED_SSTHRESH = 7
 _FILES = {1: "experiments/sce2019/one-flow.toml", 2: "experiments/sce2019/two-flow.toml"}
 _METRICS = {
     tables.THROUGHPUT: "mean_throughput_l4",
@@ -110,8 +117,6 @@ def _case(
     mode: str, controls: tuple[str, ...], bandwidth: str, delay: str, request: Request
 ) -> Case:
     document = scenario(mode, controls, bandwidth, delay)
-    if request.quick:
-        document["duration"] = _QUICK_DURATION
     for override in request.overrides:
         apply_override(document, override)
     return Case.of(validated(document).canonical)
@@ -122,11 +127,17 @@ def scenario(mode: str, controls: tuple[str, ...], bandwidth: str, delay: str) -
     if len(controls) not in (1, 2):
         raise ScenarioError(f"{controls}: the draft has runs of one flow and of two")
     document = read(data.path(_FILES[len(controls)]))
+    document["duration"] = f"{tables.run_lengths()[bandwidth, delay]} s"
     for link in ("bottleneck", "reverse"):
         document["topology"][link]["rate"] = f"{bandwidth} Mbit/s"
         document["topology"][link]["queue"] = {"kind": "cake", **_CAKE[mode]}
     document["flows"] = [
-        {"cca": _CCA.get(c, c), "ecn": "sce", "rtt": f"{int(delay) + _TESTBED} ms"}
+        {
+            "cca": _CCA.get(c, c),
+            "ecn": _ECN.get(c, "sce"),
+            "rtt": f"{int(delay) + _TESTBED} ms",
+            "initial_ssthresh": _REMEMBERED_SSTHRESH,
+        }
         for c in controls
     ]
     return document

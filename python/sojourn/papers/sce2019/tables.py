@@ -118,6 +118,15 @@ Place = tuple[str, str, str, str]
 
 
 @cache
+def run_lengths() -> Mapping[tuple[str, str], str]:
+    """Seconds that the runs of a bandwidth and a delay took, from the authors' own batch file."""
+    path = data.path("reference/sce2019/run_lengths.csv")
+    with path.open(encoding="utf-8", newline="") as file:
+        rows = csv.DictReader(file)
+        return {(row["bandwidth_mbit"], row["delay_ms"]): row["seconds"] for row in rows}
+
+
+@cache
 def published() -> Mapping[Place, str]:
     """The printed values by table, flow, bandwidth and delay."""
     values = {(table, "", "100", "160"): value for table, value in _FILLED.items()}

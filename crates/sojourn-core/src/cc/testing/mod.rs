@@ -11,7 +11,7 @@ pub use bottleneck::{Bottleneck, Flow};
 pub use meter::{Meter, Snapshot};
 pub use path::Path;
 
-use super::{CongestionControl, ControlInit, Registered};
+use super::{CongestionControl, ControlInit, INFINITE_SSTHRESH, Registered};
 use crate::observe::Observed;
 use crate::rng::StreamKey;
 use crate::units::{Span, Time};
@@ -25,6 +25,7 @@ pub const MSS: u32 = 1448;
 pub fn init() -> ControlInit {
     ControlInit {
         initial_window: 10,
+        initial_ssthresh: INFINITE_SSTHRESH,
         mss: MSS,
         packet_size: PACKET,
         now: Time::ZERO,

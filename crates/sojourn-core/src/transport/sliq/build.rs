@@ -7,7 +7,7 @@ use super::mailbox::Mailbox;
 use super::stream::{Reliability, StreamConfig, Target};
 use super::virtual_payload::Virtual;
 use super::wire::MAX_DATAGRAM;
-use crate::cc::ControlInit;
+use crate::cc::{ControlInit, INFINITE_SSTHRESH};
 use crate::error::FieldError;
 use crate::packet::Ecn;
 use crate::registry::{Catalogue, NoParams};
@@ -106,6 +106,7 @@ fn control(
             let random = init.random.child("cca").child(&spec.kind);
             let init = ControlInit {
                 initial_window: 10,
+                initial_ssthresh: INFINITE_SSTHRESH,
                 mss: init.flow.mss,
                 packet_size: init.flow.mss + HEADERS,
                 now,
@@ -143,7 +144,7 @@ fn stream(spec: &StreamSpec) -> Result<StreamConfig, FieldError> {
     let ordered = spec.ordered.unwrap_or(reliability == Reliability::Reliable);
     let config = StreamConfig { priority: spec.priority, reliability, ordered };
     let refuse = |(field, allowed)| {
-        FieldError::new(&format!("stream.{field}"), format!("not allowed; allowed: {allowed}"))
+        FieldError::new(format!("stream.{field}"), format!("not allowed; allowed: {allowed}"))
     };
     config.check().map_err(refuse)?;
     Ok(config)

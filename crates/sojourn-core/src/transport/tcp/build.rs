@@ -1,7 +1,7 @@
 //! From a scenario's flow to its two TCP endpoints.
 
 use super::{HEADER, Profile, Receiver, Sender, TcpInit};
-use crate::cc::ControlInit;
+use crate::cc::INFINITE_SSTHRESH;
 use crate::error::FieldError;
 use crate::registry::{Catalogue, NoParams};
 use crate::spec::{BufferSize, Cca, Controls, HostQueue};
@@ -28,16 +28,7 @@ impl Registered for Tcp {
         let tcp = tcp_init(init)?;
         let missing = || FieldError::new("cca", "is missing; name a congestion control");
         let cca = init.flow.cca.as_ref().and_then(Controls::only).ok_or_else(missing)?;
-        let control = ControlInit {
-            initial_window: tcp.profile.initial_window,
-            mss: tcp.mss,
-            packet_size: tcp.mss + HEADER,
-            now: tcp.now,
-            paced: tcp.paced,
-            base_rtt: init.base_rtt,
-            random: init.random.child("cca"),
-            flow: tcp.forward.flow,
-        };
+        let control = Sender::control_init(&tcp, init.base_rtt, init.random.child("cca"));
         let control = catalogue
             .find::<Cca>(&cca.kind)
             .and_then(|entry| (entry.make)(&cca.params, &control, catalogue))
@@ -64,6 +55,7 @@ fn tcp_init(init: &TransportInit<'_>) -> Result<TcpInit, FieldError> {
         profile,
         ecn: flow.ecn.unwrap_or_default(),
         ack_every: flow.ack_every,
+        initial_ssthresh: flow.initial_ssthresh.unwrap_or(INFINITE_SSTHRESH),
         send_buffer,
         receive_buffer: flow.receive_buffer,
         paced: flow.host_queue == HostQueue::Fq,

@@ -6,7 +6,7 @@
 //! | dctcp | ECE mirrors CE; a change flushes the pending ACK with the old state | RFC 8257 §3.2, `tcp_dctcp.h` |
 //! | accurate, l4s | a counter of CE-marked packets in every ACK; a change is acknowledged at once | RFC 9768 |
 //! | sce | CE as classic; ESCE mirrors SCE, CE leaving it as it is; a change flushes a pending ACK with the old state, and the next is not delayed | chromi/sce `tcp_input.c` at 016933be |
-//! | dctcp-sce | CE as dctcp, SCE as sce | the same |
+//! | dctcp-sce | SCE as sce; CE as dctcp, but that an SCE packet, of which DCTCP is not told, leaves ECE as it is: only ECT(0) or CWR ends it | the same, and at 4b2c3632 |
 //!
 //! Deviation: AccECN's 3-bit field and its option are one unwrapped counter.
 
@@ -35,6 +35,8 @@ pub struct Echo {
     mode: EcnMode,
     /// Classic: CE seen and no CWR since. DCTCP and accurate: the last packet was CE.
     ce: bool,
+    /// What DCTCP was last told of, where that is not the same.
+    ce_told: bool,
     /// ACKs carry ESCE.
     sce: bool,
     ce_packets: u32,
@@ -43,7 +45,7 @@ pub struct Echo {
 impl Echo {
     /// No mark seen.
     pub fn new(mode: EcnMode) -> Self {
-        Echo { mode, ce: false, sce: false, ce_packets: 0 }
+        Echo { mode, ce: false, ce_told: false, sce: false, ce_packets: 0 }
     }
 
     /// Flags for the next ACK.
@@ -69,7 +71,7 @@ impl Echo {
             EcnMode::Classic => self.classic(flags, ce),
             EcnMode::Dctcp => self.dctcp(ce),
             EcnMode::DctcpSce => {
-                let response = self.dctcp(ce);
+                let response = self.dctcp_beside_sce(ecn, flags);
                 self.sce(ecn, response)
             }
             EcnMode::Accurate | EcnMode::L4s => {
@@ -86,6 +88,20 @@ impl Echo {
     fn dctcp(&mut self, ce: bool) -> Response {
         let changed = std::mem::replace(&mut self.ce, ce) != ce;
         Response { flush: changed, at_once: changed, ..Response::default() }
+    }
+
+    /// The branch of SCE in `__tcp_ecn_check_ce` ends before `CA_EVENT_ECN_NO_CE`.
+    fn dctcp_beside_sce(&mut self, ecn: Ecn, flags: Flags) -> Response {
+        let reduced = flags.has(Flags::CWR);
+        self.ce &= !reduced;
+        let told = match ecn {
+            Ecn::Ce => true,
+            Ecn::Ect0 => false,
+            Ecn::Ect1 | Ecn::NotEct => return Response { at_once: reduced, ..Response::default() },
+        };
+        self.ce = told;
+        let changed = std::mem::replace(&mut self.ce_told, told) != told;
+        Response { flush: changed, at_once: changed || reduced, ..Response::default() }
     }
 
     /// Adds to a response what the SCE codepoint asks for.
@@ -134,6 +150,19 @@ mod tests {
         assert!(!echo.on_data(Ecn::Ce, Flags::ACK).flush);
         assert!(echo.on_data(Ecn::Ect0, Flags::ACK).flush);
         assert_eq!(echo.ce_packets(), 2);
+    }
+
+    #[test]
+    fn dctcp_keeps_echoing_ce_beside_sce() {
+        let mut echo = Echo::new(EcnMode::DctcpSce);
+        assert!(echo.on_data(Ecn::Ce, Flags::ACK).flush);
+        echo.on_data(Ecn::Ect1, Flags::ACK);
+        assert!(echo.flags().has(Flags::ECE) && echo.flags().has(Flags::ESCE));
+        assert!(echo.on_data(Ecn::Ect1, Flags::CWR).at_once);
+        assert!(!echo.flags().has(Flags::ECE));
+        assert!(!echo.on_data(Ecn::Ce, Flags::ACK).flush);
+        assert!(echo.on_data(Ecn::Ect0, Flags::ACK).flush);
+        assert!(!echo.flags().has(Flags::ECE) && !echo.flags().has(Flags::ESCE));
     }
 
     #[test]

@@ -43,6 +43,7 @@ pub fn init(profile: &str) -> TcpInit {
         profile: Profile::named(profile).unwrap(),
         ecn: EcnMode::Off,
         ack_every: 2,
+        initial_ssthresh: crate::cc::INFINITE_SSTHRESH,
         send_buffer: None,
         receive_buffer: BufferSize::Auto,
         paced: false,

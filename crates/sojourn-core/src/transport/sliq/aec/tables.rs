@@ -144,9 +144,9 @@ impl Group {
 
     fn table(&self, packets: impl Fn(usize, usize) -> usize) -> Table {
         let mut table = [[0; WIDTH]; WIDTH];
-        for s in 0..self.k {
-            for c in 0..self.k - s {
-                table[s][c] = packets(s, c) as u8;
+        for (s, row) in table.iter_mut().enumerate().take(self.k) {
+            for (c, cell) in row.iter_mut().enumerate().take(self.k - s) {
+                *cell = packets(s, c) as u8;
             }
         }
         table

@@ -94,7 +94,7 @@ impl FastStart {
         if pair >= PAIRS {
             return;
         }
-        if train.seq % 2 == 0 {
+        if train.seq.is_multiple_of(2) {
             self.rtts[pair] = self.sent_at[pair].map(|at| now.since(at).as_secs_f64());
         } else if train.gap > 0 {
             self.rates[pair] = Some(1e6 / f64::from(train.gap));
@@ -128,7 +128,7 @@ impl PairReceiver {
     /// A probe arrived; the answer to it.
     pub fn on_probe(&mut self, now: Time, seq: u8) -> Probe {
         let mut gap = 0;
-        if seq % 2 == 0 {
+        if seq.is_multiple_of(2) {
             self.first = Some((seq, now));
         } else if let Some((_, at)) = self.first.filter(|(first, _)| first + 1 == seq) {
             gap = now.since(at).as_micros().max(1) as u32;

@@ -148,7 +148,7 @@ impl<P: Payload> Sender<P> {
         let mut candidates = (self.una..self.next()).filter(|seq| {
             self.packet(*seq).is_some_and(|sent| !sent.acked && self.may_time_out(sent, now, after))
         });
-        let seq = if lowest { candidates.next() } else { candidates.last() }?;
+        let seq = if lowest { candidates.next() } else { candidates.next_back() }?;
         match self.send_again(now, shared, seq, None) {
             Attempt::Send(data, payload) => Some((data, payload)),
             _ => None,

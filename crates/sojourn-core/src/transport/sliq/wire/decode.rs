@@ -17,14 +17,14 @@ const MAX_CONTROLS: u8 = 8;
 /// If the bytes are none: cut short, an unknown header, a field that is not allowed.
 pub fn decode<'a, P: From<&'a [u8]>>(bytes: &'a [u8]) -> Result<Datagram<P>, WireError> {
     let mut reader = Reader(bytes);
-    match bytes.first().ok_or(WireError::Short)? {
-        &HANDSHAKE => handshake(&mut reader).map(Datagram::Handshake),
-        &CREATE_STREAM => create_stream(&mut reader).map(Datagram::CreateStream),
-        &CLOSE => {
+    match *bytes.first().ok_or(WireError::Short)? {
+        HANDSHAKE => handshake(&mut reader).map(Datagram::Handshake),
+        CREATE_STREAM => create_stream(&mut reader).map(Datagram::CreateStream),
+        CLOSE => {
             let head = reader.take(2)?;
             Ok(Datagram::Close(Close { answer: head[1] & 1 != 0, reason: reader.u16()? }))
         }
-        &TRAIN => train(&mut reader).map(Datagram::Train),
+        TRAIN => train(&mut reader).map(Datagram::Train),
         _ => message(&mut reader).map(Datagram::Message),
     }
 }

@@ -169,6 +169,7 @@ impl Sender {
     ) -> ControlInit {
         ControlInit {
             initial_window: init.profile.initial_window,
+            initial_ssthresh: init.initial_ssthresh,
             mss: init.mss,
             packet_size: init.mss + HEADER,
             now: init.now,
