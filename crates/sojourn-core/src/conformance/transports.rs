@@ -75,9 +75,12 @@ pub static CHECKS: &[Check] = &[
     },
 ];
 
+/// Payload bytes that a packet of any transport has room for.
+const MSS: u32 = 1000;
+
 /// A control for those that take one, and a transfer that ends.
 fn flow(transport: &Subject) -> Value {
-    let mut flow = json!({ "transport": transport.table(), "rtt": "40 ms" });
+    let mut flow = json!({ "transport": transport.table(), "rtt": "40 ms", "mss": MSS });
     if transport.entry::<Transport>().facts.controlled {
         flow["cca"] = json!("reno");
         flow["traffic"] = json!({ "kind": "sized", "size": "200 kB" });
@@ -114,7 +117,8 @@ fn ends(transport: &Subject) -> [Box<dyn Endpoint>; 2] {
         reno.resolve(&transport.catalogue).unwrap_or_else(|error| panic!("{error}"));
         reno.into()
     });
-    let flow = FlowSpec { transport: Spec::named(&transport.name), cca, ..FlowSpec::default() };
+    let spec = Spec::named(&transport.name);
+    let flow = FlowSpec { transport: spec, cca, mss: MSS, ..FlowSpec::default() };
     let there = Address { socket: 1, ..Address::default() };
     let back = Address { direction: Direction::Backward, ..Address::default() };
     let init = TransportInit {
