@@ -150,7 +150,7 @@ fn each_bad_field_is_named_with_what_was_given_and_what_is_allowed() {
         (
             "/topology/kind".into(),
             json!("dumbell"),
-            "topology: unknown topology 'dumbell'; did you mean 'dumbbell'? allowed: dumbbell, parking_lot, graph",
+            "topology: unknown topology 'dumbell'; did you mean 'dumbbell'? allowed: dumbbell, parking_lot, linkem, graph",
         ),
         (
             "/stack".into(),
