@@ -85,7 +85,7 @@ fn another_version_is_refused_with_both_versions() {
     std::fs::write(&changed, text.replace(".abi = SOJOURN_CCA_ABI", ".abi = 7")).unwrap();
     let library = build(changed.to_str().unwrap(), "seven");
     let told = refusal(&json!({ "kind": "library", "path": library }));
-    let both = "is built for version 7 of the interface, this Sojourn has version 1";
+    let both = "is built for version 7 of the interface, this Sojourn has version 2";
     assert!(told.starts_with("flows.0.cca.path: ") && told.contains(both), "{told}");
 }
 
