@@ -25,6 +25,7 @@ __all__ = [
     "keep_note_in",
     "kernel_agent",
     "quantity",
+    "replay",
     "run",
     "run_command",
     "run_kernel",
