@@ -64,6 +64,7 @@ def run_of(
         *("delivered_packets", "one_way_delay_sum", "one_way_delay_count", "idt_ewma"),
         *("first_control_packets", "controlled_packets", "usable_messages", "received_packets"),
         *("late_messages", "delay_p995"),
+        *("acks_received", "ack_blocks", "send_gap_sum", "send_gap_count"),
     ]
     absent = set() if transport == "tcp" else WITHOUT_WINDOW
     samples = {name: zeros * np.nan if name in absent else zeros for name in names} | {
@@ -79,11 +80,13 @@ def run_of(
         "full_packet": np.full(flows, MSS + 52),
         "start": np.array(start or [0.0] * flows),
         "stop": np.array(stop or [ends[-1]] * flows),
+        "established_at": np.array(start or [0.0] * flows),
         "completed_at": np.array(completed or [np.nan] * flows),
         "rtt_p50": np.full(flows, 0.025),
         "rtt_p95": np.full(flows, 0.03),
     }
     link_names = ("sent_bytes", "sojourn_sum", "sojourn_count", "queue_time", "drops_overflow")
+    link_names += ("airtime", "attempts", "collisions", "failed", "mpdus", "retries")
     link_names += ("drops_aqm", "drops_policed", "drops_loss", "ce_marks", "sce_marks")
     link_samples = {name: np.arange(1.0, intervals + 1) for name in link_names} | {"time": ends}
     links = {"link": np.arange(1)} | {f"sojourn_p{p}": np.array([p * 1e-3]) for p in (50, 95, 99)}
@@ -238,6 +241,7 @@ def test_udp_has_no_window_and_nothing_that_follows_from_one() -> None:
         *("mean_utilization_bdp_goodput_l4", "mean_delivery_rate_l4", "mean_srtt_l4"),
         *("mean_rtt_l4", "mean_est_qdelay_l4", "mean_one_way_delay_l7", "mean_network_power_l4"),
         *("first_control_share_l4", "error_control_efficiency_l4", "late_messages_l7"),
+        *("acks_per_block_l4", "mean_send_interval_l4"),
         *("mean_recovery_time_l4", "total_retransmissions_l4", "total_rtos_l4"),
         *("total_spurious_retransmissions_l4", "retransmissions_per_second_l4"),
         *("retransmissions_per_packet_sent_l4", "retransmissions_per_packet_lost_l4"),

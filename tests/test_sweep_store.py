@@ -22,7 +22,7 @@ from sojourn.papers import finished
 from sojourn.papers.finished import Finished, Run
 from sojourn.papers.paper import Case
 from sojourn.scenario import load
-from sojourn.store import manifest, renew, rows
+from sojourn.store import manifest, renew
 from sojourn.store.batches import Batches
 from sojourn.store.samples import Samples
 from sojourn.sweeps import directory as own_directory
@@ -63,8 +63,8 @@ def redefine(monkeypatch: pytest.MonkeyPatch) -> None:
     old = registry._METRICS["net", METRIC]
     new = replace(old, compute=lambda data: 2 * old.compute(data))
     monkeypatch.setitem(registry._METRICS, ("net", METRIC), new)
-    for module in (renew, rows, run, work, known, own_directory, finished):
-        monkeypatch.setattr(module, "definitions", lambda: "new")
+    for module in (renew, run, work, known, own_directory, finished):
+        monkeypatch.setattr(module, "definitions", lambda *_requested: "new")
 
 
 # Definitions
