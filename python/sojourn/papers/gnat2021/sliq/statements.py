@@ -114,9 +114,9 @@ def _more_buffer_more_cubic(rows: Sequence[Row]) -> Finding:
 def _copa_withstands(rows: Sequence[Row]) -> Finding:
     per = "per=0.3"
     by = {r["column"]: r["measured"] for r in rows if r["table"] == LOSS and r["row"] == per}
-    if not {"sliq_cubic", "sliq_copa"} <= by.keys():
+    cubic, copa = by.get("sliq_cubic"), by.get("sliq_copa")
+    if cubic is None or copa is None:
         raise KeyError(f"measured values at {per}")
-    cubic, copa = by["sliq_cubic"], by["sliq_copa"]
     return Finding(cubic < 0.2 and copa > 6, f"Cubic {cubic:.3f}, Copa {copa:.2f} Mbit/s")
 
 
