@@ -100,7 +100,7 @@ def _raw_goodput(rows: Sequence[Row]) -> Finding:
 
 def _in_time(rows: Sequence[Row]) -> Finding:
     late = [r for r in rows if r["table"] == DEADLINES and r["column"] == "late_percent"]
-    if not late:
+    if not late or any(row["measured"] is None for row in late):
         raise KeyError(f"measured values of {DEADLINES}")
     numbers = ", ".join(f"{row['row']}: {row['measured']:.2f} %" for row in late)
     return Finding(all(row["measured"] <= 0.5 for row in late), numbers)
