@@ -45,7 +45,8 @@ test: setup  ## Run the tests of the core and of the package
 	cargo test --workspace --exclude sojourn-py --exclude sojourn-python --exclude own-control
 	cargo run --quiet -p sojourn-core --example step -- crates/sojourn-core/src/scenario/example.toml \
 	    > /dev/null
-	$(BIN)/pytest
+	$(BIN)/pytest -m 'not wheel and not alone' --numprocesses auto --dist loadfile
+	$(BIN)/pytest -m alone
 
 test-wheel: dist  ## Install the wheel elsewhere and try it there
 	$(BIN)/pytest -m wheel tests/test_wheel.py

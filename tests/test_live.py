@@ -18,6 +18,7 @@ import pytest
 
 import sojourn
 
+pytestmark = pytest.mark.alone
 T = TypeVar("T")
 SCENARIO = """
 name = "live"

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.alone
 ROOT = Path(__file__).resolve().parents[1]
 CONTROLS = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
 SHORT = ("--set", 'duration="2 s"')

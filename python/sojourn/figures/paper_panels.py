@@ -99,11 +99,12 @@ def _draw_heat(figure: Figure, ax: Axes, heat: Heat) -> None:
     norm = (LogNorm if heat.log else Normalize)(*(heat.limits or ()))
     image = ax.imshow(values, origin="lower", aspect="auto", cmap="cividis", norm=norm)
     ax.set_xticks(range(len(heat.columns)), heat.columns)
-    _fit_names(ax, heat.columns)
     ax.set_yticks(range(len(heat.rows)), heat.rows)
     ax.grid(visible=False)
     ticks: Any = {"ticks": LogLocator(subs=(1, 2, 5)), "format": "%g"} if heat.log else {}
     figure.colorbar(image, ax=ax, label=heat.label, **ticks).ax.minorticks_off()
+    figure.draw_without_rendering()  # What room the colours and the rows' names leave is known then.
+    _fit_names(ax, heat.columns)
     if values.size > _MOST_NUMBERS or _inches(ax) / len(heat.columns) < _NUMBER:
         return
     for (row, column), value in np.ndenumerate(values):

@@ -125,6 +125,7 @@ def _most(mine: Sequence[Score], verdict: str) -> Table:
     return Table(title, _HEADER[:-1], rows, words=4)
 
 
+_TOLD_AS_FACTOR = 10
 _HEADER = ["experiment", "point", "metric", "against", "value", "other", "difference", "verdict"]
 
 
@@ -134,6 +135,8 @@ def _line(score: Score) -> list[str]:
     told = f"{'-' if difference < 0 else '+'}{100 * score.relative:.3g} %" if difference else "none"
     if score.relative == np.inf:
         told = "from 0"
+    elif score.relative > _TOLD_AS_FACTOR and score.value is not None and other is not None:
+        told = f"{number(score.value / other)} times"
     half = None if score.low is None or score.value is None else score.value - score.low
     value = number(score.value) + (f" ± {number(half)}" if half is not None else "")
     where = (score.experiment, score.point, words.of_metric(score.metric.name))
