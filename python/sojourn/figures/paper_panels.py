@@ -103,7 +103,7 @@ def _draw_heat(figure: Figure, ax: Axes, heat: Heat) -> None:
     ax.grid(visible=False)
     ticks: Any = {"ticks": LogLocator(subs=(1, 2, 5)), "format": "%g"} if heat.log else {}
     figure.colorbar(image, ax=ax, label=heat.label, **ticks).ax.minorticks_off()
-    figure.draw_without_rendering()  # What room the colours and the rows' names leave is known then.
+    figure.draw_without_rendering()  # Now it is known what room the colours leave.
     _fit_names(ax, heat.columns)
     if values.size > _MOST_NUMBERS or _inches(ax) / len(heat.columns) < _NUMBER:
         return
