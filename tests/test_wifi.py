@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 
 import sojourn
-from sojourn import data
+from sojourn import data, figures
 from sojourn.pages.wifi import Oracle, anomaly, oracles
 
 
@@ -32,3 +34,18 @@ def test_channels_have_metrics_of_the_air_and_other_links_none() -> None:
     flow = result.flows.to_dicts()[0]
     assert flow["acks_per_block_l4"] > 1
     assert flow["ack_block_rate_l4"] > 50
+
+
+def test_who_holds_the_air_is_drawn_where_queues_are_recorded() -> None:
+    short = ['duration="3 s"', 'record=["queue"]']
+    result = sojourn.run(data.path("experiments/lin2020/wifi-2.4.toml"), overrides=short)
+    (panel,) = figures.chart("air", result).panels
+    alone, collided = panel.spans
+    assert list(alone.names) == ["a", "ap", "b"]
+    assert max(map(max, (alone.ends, collided.ends))) <= 20
+    assert all(start < end for start, end in zip(alone.starts, alone.ends, strict=True))
+    # Only one station at a time, and in a collision several.
+    ordered = sorted(zip(alone.starts, alone.ends, strict=True))
+    assert all(end <= start for (_, end), (start, _) in pairwise(ordered))
+    assert len(set(collided.starts)) < len(list(collided.starts)) or not list(collided.starts)
+    assert "medium" not in str(figures.chart("queue", result).panels)

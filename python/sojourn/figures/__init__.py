@@ -21,14 +21,17 @@ __all__ = ["FIGURES", "chart", "draw", "figures_of", "save_all", "save_each"]
 Warn = Callable[[str], None]
 
 #: The files of the figures, in the order of the report.
-FILES = ("operating_point", "ecdf", "throughput_delay", "state")
+FILES = ("operating_point", "ecdf", "throughput_delay", "state", "air")
 for _file in FILES:
     import_module(f"sojourn.figures.{_file}")
 
 
 def figures_of(result: Result) -> dict[str, Builder]:
     """The figures of a run: those of every run, and of what it has recorded."""
-    recorded = result.scenario.canonical.get("record", ())
+    canonical = result.scenario.canonical
+    recorded = set(canonical.get("record", ()))
+    if "queue" in recorded and canonical.get("media"):
+        recorded.add("air")
     return FIGURES | {name: RECORDED[name] for name in RECORDED if name in recorded}
 
 

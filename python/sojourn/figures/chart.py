@@ -80,6 +80,19 @@ class Forest:
 
 
 @dataclass(frozen=True)
+class Spans:
+    """Stretches along the horizontal axis, each at a name; names from the top."""
+
+    label: str
+    color: str
+    names: Sequence[str]
+    #: The place among the names, the beginning and the end of each.
+    at: Sequence[int]
+    starts: ArrayLike
+    ends: ArrayLike
+
+
+@dataclass(frozen=True)
 class Panel:
     """One pair of axes, units in the labels."""
 
@@ -95,6 +108,8 @@ class Panel:
     boxes: Sequence[Boxes] = ()
     heat: Heat | None = None
     forest: Forest | None = None
+    #: Of several kinds, at names which all have in common.
+    spans: Sequence[Spans] = ()
     #: Above the panel.
     title: str = ""
     #: Where the horizontal axis has ticks, and what they say; otherwise at round numbers.
@@ -118,7 +133,7 @@ class Chart:
 Builder = Callable[["Result"], Chart]
 #: Of every run.
 FIGURES: dict[str, Builder] = {}
-#: Of the runs that recorded the kind of the same name.
+#: Of the runs that recorded the kind of the same name; ``air`` where queues and media are.
 RECORDED: dict[str, Builder] = {}
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from sojourn.figures.chart import BLACK, Band, Boxes, Chart, Forest, Heat, Line, Panel
+from sojourn.figures.chart import BLACK, Band, Boxes, Chart, Forest, Heat, Line, Panel, Spans
 
 _DASHES = {"solid": "solid", "dashed": "dash", "dotted": "dot", "dashdot": "dashdot"}
 #: So many panels stand beside each other.
@@ -75,6 +75,9 @@ def render(chart: Chart) -> dict[str, Any]:
         if panel.forest:
             layout |= {"height": 140 + 20 * len(panel.forest.names)}
             layout[f"yaxis{suffix}"] |= {"type": "category", "autorange": "reversed"}
+        if panel.spans:
+            layout[f"yaxis{suffix}"] |= _upright(panel.spans[0].names)
+            layout["barmode"] = "overlay"
         data += _traces(panel, suffix)
     _name_once(data)
     return {"data": data, "layout": layout}
@@ -100,6 +103,8 @@ def _traces(panel: Panel, suffix: str) -> list[dict[str, Any]]:
         traces.append(_heat(panel.heat) | axes)
     if panel.forest:
         traces.append(_forest(panel.forest) | axes)
+    for spans in panel.spans:
+        traces.append(_spans(spans) | axes)
     return traces
 
 
@@ -150,6 +155,25 @@ def _forest(forest: Forest) -> dict[str, Any]:
         "mode": "markers",
         "marker": {"color": list(forest.colors), "size": 8},
         "showlegend": False,
+    }
+
+
+def _upright(names: Sequence[str]) -> dict[str, Any]:
+    """A vertical axis of names from the top, also of those at which nothing is."""
+    order = {"categoryorder": "array", "categoryarray": list(reversed(names))}
+    return {"type": "category", "range": [-0.5, len(names) - 0.5], **order}
+
+
+def _spans(spans: Spans) -> dict[str, Any]:
+    starts = np.asarray(spans.starts, dtype=float)
+    return {
+        "type": "bar",
+        "orientation": "h",
+        "name": spans.label,
+        "y": [spans.names[place] for place in spans.at],
+        "base": _plain(starts),
+        "x": _plain(np.asarray(spans.ends) - starts),
+        "marker": {"color": spans.color},
     }
 
 

@@ -11,7 +11,7 @@ from matplotlib.colors import LogNorm, Normalize
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator
 
-from sojourn.figures.chart import BLACK, Boxes, Forest, Heat, Line, Panel
+from sojourn.figures.chart import BLACK, Boxes, Forest, Heat, Line, Panel, Spans
 from sojourn.numbers import number
 
 _MARKERS = {
@@ -23,6 +23,8 @@ _MARKERS = {
 }
 #: Boxes at one name take so much of the distance to the next.
 _BOX = 0.6
+#: ... and spans of the distance between theirs.
+_SPAN = 0.6
 #: Names along an axis that have more letters than this to the inch stand upright.
 _MOST_LETTERS = 13
 #: Upright names are this large together (points), but none below the least and above the largest.
@@ -43,6 +45,8 @@ def draw(figure: Figure, ax: Axes, panel: Panel) -> None:
         _draw_heat(figure, ax, panel.heat)
     if panel.forest:
         _draw_forest(ax, panel.forest)
+    for spans in panel.spans:
+        _draw_spans(ax, spans)
     ax.set_xlabel(panel.x_label)
     ax.set_ylabel(panel.y_label)
     ax.set_title(panel.title, fontsize="medium")
@@ -119,6 +123,15 @@ def _draw_forest(ax: Axes, forest: Forest) -> None:
     ax.scatter(forest.middles, places, c=list(forest.colors), s=14, zorder=3)
     ax.set_yticks(places, list(forest.names), fontsize=7)
     ax.set_ylim(len(forest.names) - 0.4, -0.6)
+
+
+def _draw_spans(ax: Axes, spans: Spans) -> None:
+    starts, at = np.asarray(spans.starts), np.asarray(spans.at, dtype=float)
+    lengths = np.asarray(spans.ends) - starts
+    # None have no length, so that the kind is in the legend all the same.
+    ax.barh(at, lengths, _SPAN, starts, color=spans.color, label=spans.label)
+    ax.set_yticks(range(len(spans.names)), list(spans.names))
+    ax.set_ylim(len(spans.names) - 0.5, -0.5)
 
 
 def _draw_line(ax: Axes, line: Line) -> None:

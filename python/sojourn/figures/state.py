@@ -32,7 +32,8 @@ def queues(result: Result) -> Chart:
     """What each queue discipline and node let be seen."""
     state = result.record.scan("state")
     component = pl.col("component")
-    ours = state.filter(component.str.starts_with("flow.").not_()).select(component.unique())
+    others = component.str.contains(r"^(flow|medium)\.")
+    ours = state.filter(others.not_()).select(component.unique())
     found = sorted(ours.collect()["component"])[:_MOST_LINES]
     components = {name: name.removeprefix("link.").removesuffix(".queue") for name in found}
     return _chart(result, "State of the queues", components)

@@ -29,7 +29,8 @@ A flow's `gro` lets its receiver acknowledge what arrives in that time together;
 `ack_block_rate_l4`, `acks_per_block_l4` and `mean_send_interval_l4` say how often the direction
 changes at the sender. Of each channel, `airtime_l1`, `frame_rate_l1`, `collision_rate_l1`,
 `mean_aggregate_size_l1`, `retry_rate_l1` and `failure_rate_l1` are metrics; `record = ["queue"]`
-adds who sends from when to when, as `sender` and `mpdus` of the component `medium.ID`.
+adds who sends from when to when, as `sender` and `mpdus` of the component `medium.ID`, and the
+report draws who holds the air over 20 ms.
 
 ## Against closed forms
 
