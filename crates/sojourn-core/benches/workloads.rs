@@ -31,6 +31,8 @@ const RATIOS: &[(&str, &str, f64)] = &[
 struct Cost {
     packets: f64,
     events: f64,
+    /// Seconds that were simulated.
+    simulated: f64,
     /// Processor time, building the network and gathering the columns included.
     nanoseconds: f64,
     /// Largest resident memory in kB; zero where the system does not tell.
@@ -49,12 +51,13 @@ fn main() -> Result<(), Box<dyn Error>> {
         && flag == "--one"
     {
         let cost = run(Path::new(file))?;
-        println!("{} {} {} {}", cost.packets, cost.events, cost.nanoseconds, cost.memory);
+        let Cost { packets, events, simulated, nanoseconds, memory } = cost;
+        println!("{packets} {events} {simulated} {nanoseconds} {memory}");
         return Ok(());
     }
     println!(
-        "{:12} {:>10} {:>7} {:>7} {:>12} {:>7}",
-        "workload", "packets", "ns/pkt", "ev/pkt", "packets/s", "MB"
+        "{:12} {:>10} {:>7} {:>7} {:>12} {:>9} {:>7}",
+        "workload", "packets", "ns/pkt", "ev/pkt", "packets/s", "x real", "MB"
     );
     let mut costs = BTreeMap::new();
     for file in files()? {
@@ -72,10 +75,13 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 fn print_row(name: &str, cost: &Cost) {
-    let Cost { packets, events, memory, .. } = *cost;
+    let Cost { packets, events, simulated, nanoseconds, memory } = *cost;
     let (time, rate) = (cost.per_packet(), 1e9 / cost.per_packet());
+    let speed = 1e9 * simulated / nanoseconds;
     let (events, memory) = (events / packets, memory / 1000.0);
-    println!("{name:12} {packets:10.0} {time:7.0} {events:7.2} {rate:12.0} {memory:7.1}");
+    println!(
+        "{name:12} {packets:10.0} {time:7.0} {events:7.2} {rate:12.0} {speed:9.1} {memory:7.1}"
+    );
 }
 
 fn files() -> std::io::Result<Vec<PathBuf>> {
@@ -92,10 +98,10 @@ fn measure(file: &Path) -> Result<Cost, Box<dyn Error>> {
         let output = Command::new(std::env::current_exe()?).arg("--one").arg(file).output()?;
         let text = String::from_utf8(output.stdout)?;
         let numbers: Result<Vec<f64>, _> = text.split_whitespace().map(str::parse).collect();
-        let [packets, events, nanoseconds, memory] = numbers?[..] else {
+        let [packets, events, simulated, nanoseconds, memory] = numbers?[..] else {
             return Err(String::from_utf8_lossy(&output.stderr).into());
         };
-        let cost = Cost { packets, events, nanoseconds, memory };
+        let cost = Cost { packets, events, simulated, nanoseconds, memory };
         best = best.filter(|best| best.nanoseconds <= nanoseconds).or(Some(cost));
     }
     best.ok_or_else(|| "no runs".into())
@@ -111,7 +117,8 @@ fn run(file: &Path) -> Result<Cost, Box<dyn Error>> {
     };
     let total = |name| outcome.totals.reals(name).map_or(f64::NAN, |values| values[0]);
     let (packets, events) = (total("data_packets"), total("events"));
-    Ok(Cost { packets, events, nanoseconds, memory: peak_memory().unwrap_or(0.0) })
+    let (simulated, memory) = (total("simulated_seconds"), peak_memory().unwrap_or(0.0));
+    Ok(Cost { packets, events, simulated, nanoseconds, memory })
 }
 
 /// Nanoseconds on the processor so far; `None` where the system does not tell (Linux does).
