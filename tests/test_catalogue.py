@@ -10,6 +10,7 @@ from conftest import Command
 from sojourn import _internal
 from sojourn.catalogue import members
 from sojourn.cli.catalogue import CORE_KINDS, KINDS, page
+from sojourn.sweeps.expand import _KEYS
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -22,7 +23,7 @@ def test_every_kind_has_a_page(kind: str) -> None:
 @pytest.mark.parametrize("kind", CORE_KINDS)
 def test_pages_tell_every_parameter(kind: str) -> None:
     text = page(kind)
-    for member in json.loads(_internal.catalogue())[kind]:
+    for member in json.loads(_internal.catalogue(True))[kind]:
         assert f"\n## {member['name']}\n" in text
         for parameter in member["parameters"]:
             assert f"| `{parameter['name']}` |" in text
@@ -39,3 +40,19 @@ def test_queues_declare_whether_they_mark() -> None:
     assert not declared["fifo"]["marks"]
     assert declared["codel"]["marks"]
     assert [name for name, says in declared.items() if says["reorders"]] == ["dualpi2"]
+
+
+def test_what_brings_its_code_along_is_listed_and_in_the_schema(sojourn: Command) -> None:
+    outside = ["python", "library", "bpf", "linux"]
+    listed = json.loads(sojourn("list", "ccas", "--format", "json").stdout)["ccas"]
+    names = [entry["name"] for entry in listed]
+    assert names[-4:] == outside
+    assert not set(outside) & {member.name for member in members("ccas")}
+    schema = json.loads(sojourn("list", "--format", "schema").stdout)
+    tables = {table.get("title"): table for table in schema["$defs"]["cca"]["oneOf"]}
+    assert list(tables)[1:] == names
+    assert tables["python"]["required"] == ["kind", "path", "class"]
+    assert "additionalProperties" not in tables["python"]  # other keys are the class's own
+    assert set(schema["properties"]["sweep"]["properties"]) == set(_KEYS)
+    refused = sojourn("list", "ccas", "--format", "schema")
+    assert (refused.returncode, "leave ccas out" in refused.stderr) == (2, True)

@@ -29,7 +29,7 @@ from sojourn import cli
 from sojourn.papers import PAPERS
 from sojourn.papers.paper import Case, Cell, Paper, Request
 from sojourn.scenario import load
-from sojourn.store import manifest, run_directory
+from sojourn.store import backends_directory, manifest, run_directory
 from sojourn.store.batches import Batches
 
 TINY = """
@@ -315,6 +315,19 @@ def test_a_failing_figure_is_a_warning(home: Path, monkeypatch: pytest.MonkeyPat
     assert "figure ecdf could not be drawn: ZeroDivisionError: no flows" in done.err
     drawn = {path.name for path in (home / "results/tiny/figures").glob("*.png")}
     assert drawn == {"operating_point.png", "throughput_delay.png"}
+
+
+def test_who_ran_it_tells_directories_apart() -> None:
+    def live(host: str) -> dict[str, Any]:
+        return {"backend": "live", "host": host, "kernel": "6.18", "repetition": 0}
+
+    scenario = load(TINY)
+    here = backends_directory.tenant(scenario, {"sim": [None], "live": [live("here")]})
+    there = backends_directory.tenant(scenario, {"sim": [None], "live": [live("there")]})
+    assert here.differs(here.identity) == ""
+    assert "live-0 of live (host there, kernel 6.18" in here.differs(there.identity)
+    kernel = run_directory.tenant(scenario, {"backend": "kernel", "kernel": "6.12", "hz": 250})
+    assert kernel.differs(here.identity).startswith("of the simulator, not of kernel (kernel 6.12")
 
 
 def test_a_full_disk_costs_no_numbers(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -106,6 +106,19 @@ def test_the_same_law_in_python_c_and_cpp_makes_the_same_run(tmp_path: Path) -> 
                 np.testing.assert_array_equal(column, other[table][name], f"{table}.{name}")
 
 
+def test_one_that_refuses_to_begin_says_so(crashing: Path, sojourn: Command) -> None:
+    text = CRASHING.replace("return &state;", "return 0;")
+    (crashing.parent / "bad.c").write_text(text)
+    build(crashing.parent / "bad.c", crashing.parent / "libbad.so", "-DWINDOW=10")
+    run = sojourn("run", crashing, "--no-figures")
+    told = "flows.0.cca: the library's create() returned null"
+    assert (run.returncode, told in run.stderr) == (1, True), run.stderr
+    assert sojourn("sweep", crashing, "--out", "out").returncode == 1
+    failed = package.open(crashing.parent / "out").runs
+    assert (failed["scope"].item(), failed["failed_at"].item()) == ("run", 0.0)
+    assert told in failed["error"].item()
+
+
 def test_a_crash_is_one_runs_own(crashing: Path, sojourn: Command) -> None:
     run = sojourn("run", crashing, "--no-figures")
     assert run.returncode == 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import csv
 import json
+import platform
 import shutil
 import signal
 import subprocess
@@ -92,6 +93,13 @@ def test_both_backends_are_compared(file: Path, tmp_path: Path) -> None:
     assert float(row["low"] or difference) <= difference <= float(row["high"] or difference)
     runs = sorted(path.name for path in out.glob("*-*"))
     assert runs == ["live-0", "live-1", "sim-0", "sim-1"]
+    origins = json.loads((out / "manifest.json").read_text())["origins"]
+    assert {name: origin["repetition"] for name, origin in origins.items()} == {
+        "live-0": 0,
+        "live-1": 1,
+    }
+    here = {"backend": "live", "host": platform.node(), "kernel": platform.release()}
+    assert all({**origin, **here} == origin for origin in origins.values())
 
 
 def test_runs_of_a_backend_that_does_not_run_are_refused(file: Path) -> None:

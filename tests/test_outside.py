@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,8 +21,10 @@ from conftest import ROOT, TWO_FLOWS, Command
 from sojourn import ScenarioError
 from sojourn.cca import Ack, Control, Decision, Event, Init
 from sojourn.errors import RunError
+from sojourn.evaluation.ccperf.run import Request, evaluate, stored
+from sojourn.evaluation.ccperf.suite import Experiment
 from sojourn.executors import processes
-from sojourn.scenario import load
+from sojourn.scenario import Scenario, load
 from sojourn.sweeps.work import run_key
 
 AIMD = '{ kind = "python", path = "aimd.py", class = "Aimd" }'
@@ -175,6 +178,46 @@ def test_an_edited_file_is_another_run(here: Path) -> None:
     assert run_key(load(here / "bad.toml").canonical) != run_key(before)
     with pytest.raises(ScenarioError, match="has changed since the scenario was read"):
         package.run(before)
+
+
+def test_a_sweep_does_not_mix_versions_of_a_file(here: Path) -> None:
+    path, out = here / "mine.toml", here / "out"
+    path.write_text(MINE.replace('"3 s"', '"1 s"') + "\n[sweep]\nreplications = 2\n")
+    before = package.sweep(path, directory=out).runs["key"].n_unique()
+    with (here / "aimd.py").open("a") as file:
+        file.write("\n# edited\n")
+    with pytest.raises(ScenarioError, match=r"aimd\.py has been edited since; give another"):
+        package.sweep(path, directory=out)
+    after = package.sweep(path, directory=out, force=True).runs
+    assert after["key"].n_unique() == before == 2
+
+
+class Short(Experiment):
+    """An experiment that is soon over."""
+
+    def cases(self, *, quick: bool) -> Iterator[tuple[str, Scenario]]:
+        text = TWO_FLOWS.replace('"3 s"', '"1 s"').replace("rtt = ", 'label = "tested"\nrtt = ', 1)
+        yield "here", load(f"{text}\n[sweep]\nreplications = 2\n")
+
+
+def test_one_is_evaluated_from_its_file_and_again_when_it_was_edited(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rate = ("flow", "mean_throughput_l4")
+    monkeypatch.setattr("sojourn.evaluation.ccperf.run.SUITE", [Short("short", "Short", [rate])])
+    monkeypatch.chdir(here)
+    request, told = Request(["aimd.py"], ["reno"]), list[str]()
+    values = []
+    for window in ("", "\n\nAimd.decision = lambda self: Decision(2, 2)\n"):
+        with (here / "aimd.py").open("a") as file:
+            file.write(window)
+        (place,) = evaluate(request, here / "out", 2, lambda done, total: None, told.append)
+        values.append(place.values[rate]["aimd.py"].mean())
+    assert told == ["aimd.py has been edited: short, here is run again"]
+    assert values[1] < values[0] / 2
+    (here / "aimd.py").write_text("raise RuntimeError('run again')\n")
+    (place,) = stored(request, here / "out", told.append)
+    assert place.values[rate]["aimd.py"].mean() == values[1]
 
 
 GAIN = 2

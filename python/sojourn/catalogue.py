@@ -46,9 +46,11 @@ class Member:
     declares: Mapping[str, Any]
 
 
-def members(kind: Kind) -> list[Member]:
-    """The members of a kind in the order of their registry."""
-    listed = json.loads(_internal.catalogue())[kind]
+def members(kind: Kind, *, outside: bool = False) -> list[Member]:
+    """The members of a kind in the order of their registry; with ``outside`` also those that stand
+    for what brings its code along.
+    """
+    listed = json.loads(_internal.catalogue(outside))[kind]
     return [_member(entry) for entry in listed]
 
 

@@ -164,7 +164,7 @@ class Result:
         from sojourn.store.place import PYTHON, claimed
 
         out = Path(directory) if directory is not None else None
-        tenant = run_directory.tenant(self.scenario)
+        tenant = run_directory.tenant(self.scenario, self.origin)
         with claimed(tenant, out, warnings.warn, force=force, terms=PYTHON) as chosen:
             run_directory.save(self, chosen)
         return chosen

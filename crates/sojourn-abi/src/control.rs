@@ -49,7 +49,9 @@ pub fn make(
     let this = unsafe { create(&RawInit::from(init), values.as_ptr()) };
     note::leave();
     if this.is_null() {
-        return Err(FieldError::new("", "the library refuses these parameters"));
+        let message = "the library's create() returned null: it refuses these parameters, or is out \
+                       of memory";
+        return Err(FieldError::new("", message));
     }
     let (flow, now) = (init.flow, init.now);
     Ok(Box::new(LibraryControl { functions, this, flow, now, timer: None }))

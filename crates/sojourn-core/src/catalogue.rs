@@ -83,8 +83,8 @@ fn parameter(name: &str, property: &Value) -> Value {
 /// A type in the words of the documentation.
 fn type_name(property: &Value) -> String {
     if let Some(choices) = property["enum"].as_array() {
-        let names: Vec<_> = choices.iter().filter_map(Value::as_str).collect();
-        return names.join(" | ");
+        let name = |choice: &Value| choice.as_str().map_or(choice.to_string(), str::to_owned);
+        return choices.iter().map(name).collect::<Vec<_>>().join(" | ");
     }
     if let Some(alternatives) = property["anyOf"].as_array() {
         let names = alternatives.iter().map(type_name).filter(|name| name != "null");

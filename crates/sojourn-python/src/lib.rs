@@ -104,13 +104,17 @@ fn base_rtts(py: Python<'_>, scenario: &str) -> PyResult<Vec<f64>> {
 /// The JSON schema of scenario files.
 #[pyfunction]
 fn schema() -> String {
-    json_schema(&program::members()).to_string()
+    json_schema(&CATALOGUE).to_string()
 }
 
-/// Every member of every open kind, in JSON.
+/// Every member of every open kind, in JSON; also the kinds of those that bring their code along.
 #[pyfunction]
-fn catalogue() -> String {
-    to_json(&program::members()).to_string()
+#[pyo3(signature = (outside = false))]
+fn catalogue(outside: bool) -> String {
+    match outside {
+        true => to_json(&CATALOGUE).to_string(),
+        false => to_json(&program::members()).to_string(),
+    }
 }
 
 /// Names what simulates by a hash: of the core's sources, or of a program with its own members.

@@ -29,7 +29,7 @@ class Backend(Protocol):
 
         """
 
-    def key(self) -> dict[str, Any] | None:
+    def key(self, repetition: int = 0) -> dict[str, Any] | None:
         """What tells a run of its from those of others; nothing of the simulator's."""
 
 

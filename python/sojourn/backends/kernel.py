@@ -52,8 +52,8 @@ class On:
         data, timing = _run(scenario.canonical, self._kernel, progress)
         return Result(scenario, data, timing, origin=self.key())
 
-    def key(self) -> dict[str, Any]:
-        """What tells a run from those on other kernels."""
+    def key(self, repetition: int = 0) -> dict[str, Any]:
+        """What tells a run from those on other kernels; repetitions are alike."""
         return {"backend": "kernel", "kernel": self._kernel.version, "hz": self._kernel.hz}
 
 

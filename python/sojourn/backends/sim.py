@@ -19,5 +19,5 @@ def run(scenario: Scenario, progress: Progress | None = None, repetition: int = 
     return engine.run(scenario, progress=progress)
 
 
-def key() -> None:
+def key(repetition: int = 0) -> None:
     """A simulated run is told by its scenario."""

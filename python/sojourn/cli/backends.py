@@ -90,11 +90,13 @@ def several(
     output: str,
 ) -> None:
     """Makes several runs, stores each, and prints them or how the backends differ."""
+    from sojourn.backends import backend
     from sojourn.backends.disagreement import columns, table
     from sojourn.store import backends_directory
     from sojourn.store.place import claimed
 
-    tenant = backends_directory.tenant(scenario, numbers)
+    origins = {name: [backend(name).key(n) for n in range(c)] for name, c in numbers.items()}
+    tenant = backends_directory.tenant(scenario, origins)
     out, force = place
     with claimed(tenant, out, warn, force=force) as directory:
         results = {

@@ -12,6 +12,7 @@ import click
 
 from sojourn.cli import tables
 from sojourn.cli.names import Name
+from sojourn.errors import ScenarioError
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -28,14 +29,18 @@ Entry = Mapping[str, Any]
 @click.option(
     "--format",
     "output",
-    type=click.Choice(["table", "json", "csv", "markdown"]),
+    type=click.Choice(["table", "json", "csv", "markdown", "schema"]),
     default="table",
     show_default=True,
-    help="What is printed; markdown is the documentation.",
+    help="What is printed; markdown is the documentation, schema the JSON schema of scenario files "
+    "with all that there is.",
 )
 def command(kind: str | None, output: str) -> None:
     """List what there is: the catalogue, with sources and parameters of one KIND."""
     chosen = (kind,) if kind else KINDS
+    if output == "schema":
+        click.echo(_schema(kind))
+        return
     if output == "markdown":
         click.echo("\n\n".join(page(name) for name in chosen))
         return
@@ -53,6 +58,15 @@ def command(kind: str | None, output: str) -> None:
             tables.show(name.capitalize(), ("name", "summary"), cells, words=2)
 
 
+def _schema(kind: str | None) -> str:
+    """The JSON schema that editors check scenario files by."""
+    from sojourn.schema import schema
+
+    if kind:
+        raise ScenarioError(f"--format schema: is of whole scenario files; leave {kind} out")
+    return json.dumps(schema(), indent=2)
+
+
 def page(kind: str) -> str:
     """The documentation of one kind."""
     from sojourn.catalogue import members
@@ -60,7 +74,8 @@ def page(kind: str) -> str:
 
     parts = [f"# {kind.capitalize()}"]
     if kind in CORE_KINDS:
-        parts += [part for m in members(cast("Kind", kind)) for part in describe(m, "##")]
+        every = members(cast("Kind", kind), outside=True)
+        parts += [part for member in every for part in describe(member, "##")]
     else:
         parts += [f"## {entry['name']}\n\n{_properties(entry)}" for entry in entries(kind)]
     return "\n\n".join(parts)
@@ -84,7 +99,7 @@ def entries(kind: str) -> Sequence[Entry]:
         return list(_papers())
     from sojourn.catalogue import members
 
-    listed = map(asdict, members(cast("Kind", kind)))
+    listed = map(asdict, members(cast("Kind", kind), outside=True))
     return [
         {k: v for k, v in member.items() if k not in ("documentation", "declares")}
         | member["declares"]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from sojourn.cli.options import force_option, jobs_option, out_option
+from sojourn.cli.options import force_option, jobs_option, limit_options, out_option
 from sojourn.cli.output import warn
 from sojourn.cli.progress import progress
 
@@ -21,6 +21,7 @@ from sojourn.cli.progress import progress
 @jobs_option
 @out_option
 @force_option
+@limit_options
 def command(
     ccas: tuple[str, ...],
     against: str,
@@ -32,7 +33,8 @@ def command(
 ) -> None:
     """Put congestion controls through CCPerf's experiments; say where each is better and worse.
 
-    A CCA is a name, or a table such as '{ kind = "cubic", beta = 0.8 }'.
+    A CCA is a name, a table such as '{ kind = "cubic", beta = 0.8 }', or a file that brings a
+    control along: FILE.py, FILE.py:CLASS, FILE.so.
     """
     from sojourn.evaluation.ccperf import directory as place
     from sojourn.evaluation.ccperf import scores

@@ -12,7 +12,7 @@ from sojourn.conformance.suite import kinds
 from sojourn.errors import refused
 from sojourn.names import control_name, unknown
 from sojourn.outside import locate
-from sojourn.outside.written import FILES, of_file
+from sojourn.outside.written import is_file, of_file
 from sojourn.scenario import load, parse_value
 
 
@@ -71,11 +71,10 @@ def _names(kind: str) -> list[str]:
 def _written(text: str, every: list[tuple[str, str]]) -> list[Subject]:
     if text.lstrip().startswith("{"):
         return [control(_table(text))]
-    path = text.partition(":")[0]
-    if Path(path).suffix in FILES:
+    if is_file(text):
         return [control(of_file(text))]
-    if Path(path).suffix == ".toml":
-        flows = load(Path(path)).canonical["flows"]
+    if Path(text).suffix == ".toml":
+        flows = load(Path(text)).canonical["flows"]
         tables = [flow["cca"] for flow in flows if flow.get("cca")]
         return [control(table) for i, table in enumerate(tables) if table not in tables[:i]]
     named = [(of, name) for of, name in every if name == text.lower().replace("_", "-")]

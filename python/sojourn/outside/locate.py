@@ -63,3 +63,11 @@ def components(node: Any) -> Iterator[Mapping[str, Any]]:
         node = list(node.values())
     for child in node if isinstance(node, list) else ():
         yield from components(child)
+
+
+def files(canonical: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """The files of those tables, and what tells one version of each from another."""
+    for table in components(canonical):
+        path = table.get(_FILES[str(table["kind"])])
+        if isinstance(path, str):
+            yield path, str(table["digest"])

@@ -12,6 +12,11 @@ from sojourn.outside import sources
 FILES = {".py": "python", ".so": "library"}
 
 
+def is_file(text: str) -> bool:
+    """Whether it names a control by its file."""
+    return not text.lstrip().startswith("{") and Path(text.partition(":")[0]).suffix in FILES
+
+
 def of_file(text: str) -> dict[str, Any]:
     """The table of ``FILE.py``, ``FILE.py:CLASS`` or ``FILE.so``.
 

@@ -18,14 +18,29 @@ KIND = "backends"
 TABLE = "backends.csv"
 
 
-def tenant(scenario: Scenario, counts: Mapping[str, int]) -> Tenant:
-    """What a directory of so many runs of each backend is told by."""
+#: Of each backend what tells each of its runs from others (``Backend.key``).
+Origins = Mapping[str, Sequence[Mapping[str, Any] | None]]
+
+
+def tenant(scenario: Scenario, origins: Origins) -> Tenant:
+    """What a directory of these runs is told by."""
     of_run = run_directory.tenant(scenario)
-    identity = {**of_run.identity, "runs": dict(counts)}
+    counts = {name: len(runs) for name, runs in origins.items()}
+    keys = {
+        place_of(name, number): dict(origin)
+        for name, runs in origins.items()
+        for number, origin in enumerate(runs)
+        if origin
+    }
+    identity = {**of_run.identity, "runs": counts, "origins": keys}
 
     def differs(found: manifest.Manifest) -> str:
-        if found["runs"] != identity["runs"]:
-            return f"with runs {found['runs']}, not {identity['runs']}"
+        if found["runs"] != counts:
+            return f"with runs {found['runs']}, not {counts}"
+        for place, origin in keys.items():
+            theirs = found.get("origins", {}).get(place, {})
+            if theirs != origin:
+                return f"{place} {run_directory.told(theirs)}, not {run_directory.told(origin)}"
         return of_run.differs(found)
 
     name = f"{scenario.name}-{'-'.join(map(plain, counts))}"
@@ -37,9 +52,14 @@ def plain(backend: str) -> str:
     return backend.replace(":", "-")
 
 
+def place_of(backend: str, number: int) -> str:
+    """The directory of one of the runs."""
+    return f"{plain(backend)}-{number}"
+
+
 def save_run(result: Result, directory: Path, backend: str, number: int) -> None:
     """Writes one of the runs."""
-    place = directory / f"{plain(backend)}-{number}"
+    place = directory / place_of(backend, number)
     place.mkdir(exist_ok=True)
     run_directory.save(result, place)
 

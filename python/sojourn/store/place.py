@@ -36,7 +36,8 @@ _OURS = (
     *("state.parquet", "packets.parquet"),
     *("metrics_*.parquet", "summary.csv", "comparison.csv", "deadlines.csv", "capacity.json"),
     *("runs/*.parquet", "samples/*.parquet", "quarantine/*.parquet"),
-    *("backends.csv", "sim-*/*.parquet", "live-*/*.parquet", "sim-*/*.json", "live-*/*.json"),
+    *("backends.csv", "sim-*/*.parquet", "live-*/*.parquet", "kernel-*/*.parquet"),
+    *("sim-*/*.json", "live-*/*.json", "kernel-*/*.json"),
     manifest.FILE,
 )
 

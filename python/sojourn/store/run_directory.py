@@ -29,14 +29,14 @@ def tenant(scenario: Scenario, origin: Mapping[str, Any] | None = None) -> Tenan
     """What a directory of this scenario's run is told by; ``origin`` tells one that is not
     simulated.
     """
-    origin = {name: value for name, value in (origin or {}).items() if name != "quality"}
+    origin = _who(origin or {})
     identity = _plain({"scenario": scenario.canonical, "document": scenario.document})
     identity |= {"origin": origin} if origin else {}
 
     def differs(found: manifest.Manifest) -> str:
-        theirs = {k: v for k, v in found.get("origin", {}).items() if k != "quality"}
+        theirs = _who(found.get("origin", {}))
         if theirs != origin:
-            return f"{_told(theirs)}, not {_told(origin)}"
+            return f"{told(theirs)}, not {told(origin)}"
         # A later version may fill in the defaults of the same document otherwise.
         if _unrecorded(found["document"]) == _unrecorded(identity["document"]):
             return ""
@@ -46,11 +46,17 @@ def tenant(scenario: Scenario, origin: Mapping[str, Any] | None = None) -> Tenan
     return Tenant(KIND, name, name, identity, differs)
 
 
-def _told(origin: Mapping[str, Any]) -> str:
-    """Who ran it."""
+def _who(origin: Mapping[str, Any]) -> dict[str, Any]:
+    """What tells who ran it, without how well it went."""
+    return {name: value for name, value in origin.items() if name != "quality"}
+
+
+def told(origin: Mapping[str, Any]) -> str:
+    """Who ran it, in words."""
     if not origin:
         return "of the simulator"
-    return f"{origin['backend']}, of {origin['host']} with {origin['kernel']}"
+    known = [f"{name} {value}" for name, value in origin.items() if name != "backend"]
+    return f"of {origin['backend']} ({', '.join(known)})"
 
 
 def save(result: Result, directory: Path) -> None:

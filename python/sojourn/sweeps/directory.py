@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
@@ -27,6 +28,7 @@ def content(plan: Plan) -> Manifest:
         "until": asdict(plan.until) if plan.until else None,
         "start_jitter": plan.start_jitter,
         "shard": list(plan.shard),
+        "sources": dict(plan.sources),
     }
 
 
@@ -35,11 +37,22 @@ def tenant(scenario: Scenario, plan: Plan) -> Tenant:
     of a sweep has a directory of its own unless told otherwise.
     """
     here = _base(json.loads(json.dumps(content(plan))))
+
+    def differs(found: Manifest) -> str:
+        edited = edits(found, plan.sources)
+        if edited:
+            return f"{', '.join(edited)} has been edited since"
+        return difference(_base(found), here)
+
     part, parts = plan.shard
     name = f"{scenario.name}-{part}-of-{parts}" if parts > 1 else scenario.name
-    return Tenant(
-        KIND, name, f"{name}-sweep", content(plan), lambda found: difference(_base(found), here)
-    )
+    return Tenant(KIND, name, f"{name}-sweep", content(plan), differs)
+
+
+def edits(found: Manifest, sources: Mapping[str, str]) -> list[str]:
+    """The files of code from outside that were others when the sweep of a manifest was run."""
+    theirs = found.get("sources", {})
+    return [path for path, digest in sources.items() if theirs.get(path, digest) != digest]
 
 
 def _base(found: Manifest) -> dict[str, Any]:

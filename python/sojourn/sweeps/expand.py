@@ -8,13 +8,14 @@ import json
 import math
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sojourn import _internal
 from sojourn.errors import ScenarioError
 from sojourn.metrics import metrics
 from sojourn.names import unknown
+from sojourn.outside.locate import files
 from sojourn.quantity import number
 from sojourn.scenario import Document, Scenario, set_path, validated
 from sojourn.statistics import Until
@@ -53,6 +54,8 @@ class Plan:
     until: Until | None = None
     #: Metrics that need further runs, and are computed all the same.
     requested: tuple[str, ...] = ()
+    #: Files of code from outside, with digests of what they are.
+    sources: Mapping[str, str] = field(default_factory=dict)
 
     def part(self, shard: tuple[int, int]) -> Plan:
         """Every Nth run from the Ith.
@@ -136,21 +139,23 @@ def plan(scenario: Scenario) -> Plan:
     )
     if len(made) > MOST_RUNS:
         raise ScenarioError(f"sweep: {len(made):,} runs; allowed: at most {MOST_RUNS:,}")
-    _try_values(made)
-    return made
+    tried = _try_values(made)
+    return replace(made, sources={f: d for one in tried for f, d in files(one)})
 
 
-def _try_values(made: Plan) -> None:
-    """Refuses a wrong value of the grid before the first run; combinations may still fail."""
+def _try_values(made: Plan) -> Iterator[Document]:
+    """Refuses a wrong value of the grid before the first run; combinations may still fail. Gives
+    the canonical form with each value.
+    """
     first = {path: values[0] for path, values in made.grid.items()}
     try:
-        made.canonical(first)
+        yield made.canonical(first)
     except ScenarioError as error:
         raise _refusal(_culprit(made, first, error), 0, made.grid, error) from None
     for path, values in made.grid.items():
         for index, value in enumerate(values[1:], start=1):
             try:
-                made.canonical({**first, path: value})
+                yield made.canonical({**first, path: value})
             except ScenarioError as error:
                 raise _refusal(path, index, made.grid, error) from None
 

@@ -28,6 +28,7 @@ _REMEDY = {
     "start_jitter": "it is of another sweep; keep them apart",
     "engine": "run its sweep again with this build of Sojourn first",
     "metrics": "run its sweep again with this build of Sojourn first: metrics are computed anew",
+    "sources": "a control from outside was edited in between; run its sweep again",
 }
 _SAME = tuple(_REMEDY)
 #: What rows of a run have in common; a run that failed may have succeeded later.
@@ -77,10 +78,11 @@ def _common(directories: Sequence[Path]) -> Manifest:
                 "piece: there is nothing to merge"
             )
         for name in _SAME:
-            if content[name] != contents[0][name]:
+            if content.get(name) != contents[0].get(name):
                 told = f"its {name} differs from that of {directories[0]}"
                 raise ScenarioError(f"{directory}: {told}: {_REMEDY[name]}")
-    return {name: contents[0][name] for name in _SAME} | {"shard": [1, 1]}
+    shared = {name: contents[0][name] for name in _SAME if name in contents[0]}
+    return shared | {"shard": [1, 1]}
 
 
 def _copy(sources: Sequence[Batches], target: Batches, identity: pl.Expr) -> None:

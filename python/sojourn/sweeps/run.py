@@ -60,12 +60,14 @@ def sweep(
 ) -> Summary:
     """Runs what is missing; results are in ``directory`` when this returns, or however it ends."""
     with exclusive(directory, lambda: warn(f"{directory}: another sweep is at work: waiting")):
+        here = content(plan)
         if (directory / manifest.FILE).exists():
-            manifest.read(directory)
+            before = manifest.read(directory).get("sources", {})
+            here["sources"] = before | here["sources"]  # of values that the grid has lost
         batches = Batches(directory, warn)
         batches.tidy()
         renew(batches, directory, rows.remade, warn, plan.requested)
-        manifest.write(directory, KIND, content(plan))
+        manifest.write(directory, KIND, here)
         samples = Samples(directory, warn)
         samples.tidy()
         kept = samples if keep_samples else None

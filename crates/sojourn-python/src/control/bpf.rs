@@ -8,7 +8,7 @@ use sojourn_core::error::FieldError;
 use sojourn_core::registry::{Catalogue, Entry, Listing};
 use sojourn_core::spec::Cca;
 
-use super::{canonical, outside_schema};
+use super::{canonical, schemas};
 
 /// The entry `bpf`.
 pub fn entry() -> Entry<Cca> {
@@ -20,7 +20,7 @@ pub fn entry() -> Entry<Cca> {
         listing: Listing {
             name: "bpf",
             source: include_str!("bpf.rs"),
-            schema: || outside_schema(&["object", "name"]),
+            schema: schemas::bpf,
             canonical: |params, _: &Catalogue| canonical("bpf", params),
         },
         facts: CcaFacts { ecn: EcnMode::Off, follows_stack: false },

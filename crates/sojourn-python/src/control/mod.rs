@@ -6,6 +6,7 @@
 mod border;
 pub mod bpf;
 mod linux;
+mod schemas;
 pub mod values;
 
 use std::cell::Cell;
@@ -34,7 +35,7 @@ pub fn entry() -> Entry<Cca> {
         listing: Listing {
             name: "python",
             source: include_str!("mod.rs"),
-            schema: || outside_schema(&["path", "class"]),
+            schema: schemas::python,
             canonical: |params, _: &Catalogue| canonical("python", params),
         },
         facts: cc::CcaFacts { ecn: EcnMode::Off, follows_stack: false },
@@ -45,6 +46,7 @@ pub fn entry() -> Entry<Cca> {
 /// The entry `library`, whose code only worker processes run.
 pub fn library_entry() -> Entry<Cca> {
     let mut entry = sojourn_abi::entry();
+    entry.listing.schema = schemas::library;
     entry.listing.canonical = |params, _| canonical("library", params);
     entry
 }
@@ -55,7 +57,7 @@ pub fn linux_entry() -> Entry<Cca> {
         listing: Listing {
             name: "linux",
             source: include_str!("linux.rs"),
-            schema: || outside_schema(&["source"]),
+            schema: schemas::linux,
             canonical: |params, _| canonical("linux", params),
         },
         facts: cc::CcaFacts { ecn: EcnMode::Off, follows_stack: false },
@@ -71,7 +73,7 @@ pub fn linux_queue_entry() -> Entry<Queue> {
         listing: Listing {
             name: "linux",
             source: sojourn_abi::queue::SOURCE,
-            schema: || outside_schema(&["source"]),
+            schema: schemas::linux,
             canonical: |params, _| canonical("linux queue", params),
         },
         facts: QueueFacts { marks: true, reorders: true },
@@ -80,13 +82,6 @@ pub fn linux_queue_entry() -> Entry<Queue> {
             Ok(Discipline::Other(Box::new(queue)))
         },
     }
-}
-
-/// The schema of a control whose parameters its file says.
-pub fn outside_schema(required: &[&str]) -> Value {
-    let keys =
-        required.iter().map(|key| ((*key).to_owned(), serde_json::json!({"type": "string"})));
-    serde_json::json!({ "type": "object", "properties": Map::from_iter(keys), "required": required })
 }
 
 /// The parameters of a control from outside with every default filled in, by the package.

@@ -15,10 +15,14 @@ from sojourn.errors import ScenarioError
 from sojourn.evaluation.ccperf.suite import SUITE, TESTED, Experiment, Measure, with_control
 from sojourn.metrics.registry import Values
 from sojourn.names import unknown
-from sojourn.scenario import parse_value
+from sojourn.outside.written import is_file, of_file
+from sojourn.scenario import Scenario, parse_value
+from sojourn.store import manifest
 from sojourn.store.batches import Warn
+from sojourn.store.place import clear
 from sojourn.store.rows import coordinate_paths
 from sojourn.sweeps import run, table
+from sojourn.sweeps.directory import edits
 from sojourn.sweeps.expand import Plan, plan
 
 Progress = Callable[[int, int], None]
@@ -57,61 +61,86 @@ class Place:
 
 
 @dataclass(frozen=True)
-class _Job:
+class _Sweep:
+    """One control in one case of an experiment."""
+
     experiment: Experiment
     path: str
     control: str
-    plan: Plan
+    scenario: Scenario
     directory: Path
+
+    @property
+    def grid(self) -> list[str]:
+        return list((self.scenario.sweep or {}).get("grid", {}))
+
+    @property
+    def replications(self) -> int:
+        return int((self.scenario.sweep or {}).get("replications", 1))
 
 
 def evaluate(
     request: Request, directory: Path, jobs: int, progress: Progress, warn: Warn
 ) -> list[Place]:
     """Runs what is not stored; every point with its values."""
-    work = list(_jobs(request, directory))
-    total, done = sum(len(job.plan) for job in work), 0
+    controls = {text: _control(text) for text in request.every}
+    work = [(one, _planned(one, controls[one.control])) for one in _sweeps(request, directory)]
+    total, done = sum(len(wanted) for _, wanted in work), 0
     places: dict[tuple[str, str], Place] = {}
-    for job in work:
+    for one, wanted in work:
         before = done
+        _clear_edited(one, wanted, warn)
 
         def told(now: int, _: int, before: int = before) -> None:
             progress(before + now, total)
 
-        run.sweep(job.plan, job.directory, jobs, progress=told, warn=warn, keep_samples=False)
-        done += len(job.plan)
-        _gather(job, places, warn)
+        run.sweep(wanted, one.directory, jobs, progress=told, warn=warn, keep_samples=False)
+        done += len(wanted)
+        _gather(one, places, warn)
     return list(places.values())
 
 
 def stored(request: Request, directory: Path, warn: Warn) -> list[Place]:
-    """Every point of a directory with its values; runs nothing."""
+    """Every point of a directory with its values; runs nothing, no control's code either."""
     places: dict[tuple[str, str], Place] = {}
-    for job in _jobs(request, directory):
-        _gather(job, places, warn)
+    for one in _sweeps(request, directory):
+        _gather(one, places, warn)
     return list(places.values())
 
 
-def _jobs(request: Request, directory: Path) -> list[_Job]:
-    """Every sweep, checked before the first run."""
-    controls = {text: _control(text) for text in request.every}
+def _sweeps(request: Request, directory: Path) -> list[_Sweep]:
     return [
-        _Job(
+        _Sweep(
             experiment,
             path,
             text,
-            plan(with_control(scenario, control)),
+            scenario,
             directory / "sweeps" / experiment.name / _folder(path) / _folder(text),
         )
         for experiment in request.chosen()
         for path, scenario in experiment.cases(quick=request.quick)
-        for text, control in controls.items()
+        for text in request.every
     ]
 
 
+def _planned(one: _Sweep, control: Any) -> Plan:
+    return plan(with_control(one.scenario, control))
+
+
+def _clear_edited(one: _Sweep, wanted: Plan, warn: Warn) -> None:
+    """Removes what a control's file has given before it was edited."""
+    if not (one.directory / manifest.FILE).exists():
+        return
+    if edits(manifest.read(one.directory), wanted.sources):
+        warn(f"{one.control} has been edited: {one.experiment.name}, {one.path} is run again")
+        clear(one.directory)
+
+
 def _control(text: str) -> Any:
-    """A name, or a table as TOML writes it; refused where the first experiment refuses it."""
-    control = parse_value("CCA", text)
+    """A name, a table as TOML writes it, or a control's file; refused where the first experiment
+    refuses it.
+    """
+    control = of_file(text) if is_file(text) else parse_value("CCA", text)
     _, scenario = next(iter(SUITE[0].cases(quick=True)))
     try:
         with_control(scenario, control)
@@ -124,24 +153,24 @@ def _folder(text: str) -> str:
     return re.sub(r"[^\w.-]+", "-", text).strip("-")
 
 
-def _gather(job: _Job, places: dict[tuple[str, str], Place], warn: Warn) -> None:
+def _gather(job: _Sweep, places: dict[tuple[str, str], Place], warn: Warn) -> None:
     for point, error in table.failures(job.directory)[:1]:
         warn(f"{job.experiment.name}, {job.path}, {job.control}: {point}: {error}")
     rows = table.ask(job.directory, lambda rows: rows.filter(pl.col("scope") != "run").collect())
     if rows is None or not len(rows):
         return
-    paths = [path for path in job.plan.grid if path in coordinate_paths(rows.schema)]
+    paths = [path for path in job.grid if path in coordinate_paths(rows.schema)]
     for coordinates, of in rows.group_by(paths or pl.lit(""), maintain_order=True):
         point = _point(job, dict(zip(paths, coordinates, strict=False)))
         place = places.setdefault((job.experiment.name, point), Place(job.experiment, point))
         for measure in job.experiment.measures:
-            values = _values(of, measure, job.plan.replications)
+            values = _values(of, measure, job.replications)
             place.values.setdefault(measure, {})[job.control] = values
 
 
-def _point(job: _Job, coordinates: Mapping[str, Any]) -> str:
+def _point(job: _Sweep, coordinates: Mapping[str, Any]) -> str:
     """The path, or the values of the grid."""
-    told = [f"{table.short(axis, list(job.plan.grid))} = {v}" for axis, v in coordinates.items()]
+    told = [f"{table.short(axis, job.grid)} = {v}" for axis, v in coordinates.items()]
     return ", ".join([job.path] * job.experiment.has_parts + told) or "default"
 
 

@@ -1,0 +1,66 @@
+"""The JSON schema of scenario files, by which editors check them."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from sojourn import _internal
+
+_RULE = {
+    "type": "object",
+    "description": "As many as make the confidence interval of a metric's mean so narrow.",
+    "properties": {
+        "until": {"type": "string", "description": "Half its width as a share, such as 5 %."},
+        "of": {"type": "string", "description": "The metric."},
+        "min": {"type": "integer", "description": "Replications of the pilot."},
+        "max": {"type": "integer", "description": "At most so many."},
+    },
+    "required": ["until", "of"],
+    "additionalProperties": False,
+}
+_FILE = {"type": "string", "description": "A file of such times, one per line."}
+#: The core knows neither it nor the files of traces, which the package reads.
+_SWEEP = {
+    "type": "object",
+    "description": "A grid of runs: sojourn sweep.",
+    "properties": {
+        "replications": {
+            "description": "Runs of each point, with seeds that follow each other; or a rule.",
+            "anyOf": [{"type": "integer", "minimum": 1}, _RULE],
+        },
+        "start_jitter": {"type": "string", "description": "How far starts move, at most."},
+        "metrics": {
+            "type": "array",
+            "items": {"type": "string"},
+            "description": "Metrics that take further runs of each point.",
+        },
+        "grid": {
+            "type": "object",
+            "description": "Values of fields by their paths.",
+            "additionalProperties": {"type": "array", "minItems": 1},
+        },
+    },
+    "additionalProperties": False,
+}
+
+
+def schema() -> dict[str, Any]:
+    """JSON Schema (2020-12) of whole files: the core's, with all members of its catalogue and what
+    brings its code along, the sweep and files of traces.
+    """
+    made: dict[str, Any] = json.loads(_internal.schema())
+    made["properties"]["sweep"] = _SWEEP
+    _allow_files(made)
+    return made
+
+
+def _allow_files(node: Any) -> None:
+    """Lets a trace be in a file, wherever there may be one."""
+    for child in node.values() if isinstance(node, dict) else node:
+        if isinstance(child, dict | list):
+            _allow_files(child)
+    if isinstance(node, dict) and "opportunities" in node.get("properties", {}):
+        del node["required"]
+        node["properties"]["file"] = _FILE
+        node["anyOf"] = [{"required": [key]} for key in ("opportunities", "file")]
