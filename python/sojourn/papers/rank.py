@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from warnings import catch_warnings, simplefilter
 
 import numpy as np
-from scipy.stats import DegenerateDataWarning, bootstrap, kendalltau
+import numpy.typing as npt
 
 CONFIDENCE = 0.95
 _RESAMPLES = 999
@@ -36,25 +35,38 @@ def rank_correlation(published: tuple[float, ...], measured: tuple[float, ...]) 
         KeyError: if there is too little to rank.
 
     """
-    if len(published) < _FEWEST:
+    count = len(published)
+    if count < _FEWEST:
         raise KeyError(f"at least {_FEWEST} rows with published values")
-    with catch_warnings():
-        simplefilter("ignore", DegenerateDataWarning)  # of SciPy's own interval, which is not used
-        resampled = bootstrap(
-            (published, measured),
-            _tau,
-            paired=True,
-            vectorized=False,
-            n_resamples=_RESAMPLES,
-            method="percentile",
-            rng=np.random.default_rng(0),
-        ).bootstrap_distribution
+    orders = _order(published), _order(measured)
+    resamples = np.random.default_rng(0).integers(0, count, (_RESAMPLES, count))
+    resampled = _tau(*orders, resamples)
     if np.isnan(resampled).all():
         raise KeyError("values that differ")
     tail = (1 - CONFIDENCE) / 2
     low, high = np.nanquantile(resampled, (tail, 1 - tail)).tolist()
-    return RankCorrelation(len(published), _tau(published, measured), low, high)
+    tau = float(_tau(*orders, np.arange(count)[np.newaxis])[0])
+    return RankCorrelation(count, tau, low, high)
 
 
-def _tau(published: Sequence[float], measured: Sequence[float]) -> float:
-    return float(kendalltau(published, measured).statistic)
+def _order(values: Sequence[float]) -> npt.NDArray[np.float64]:
+    """The sign of the difference of each pair, shape (n, n)."""
+    ranked = np.asarray(values, float)
+    return np.sign(ranked[:, np.newaxis] - ranked)
+
+
+def _tau(
+    published: npt.NDArray[np.float64],
+    measured: npt.NDArray[np.float64],
+    chosen: npt.NDArray[np.int64],
+) -> npt.NDArray[np.float64]:
+    """tau-b of each row of ``chosen``, NaN where there is no order: all resamples at once, which
+    takes a thousandth of the time of asking SciPy for each.
+    """
+    pairs = chosen[:, :, np.newaxis], chosen[:, np.newaxis, :]
+    first, second = published[pairs], measured[pairs]
+    together, alone = (first * second).sum((1, 2)), (first**2).sum((1, 2))
+    ordered = alone * (second**2).sum((1, 2))
+    return np.divide(
+        together, np.sqrt(ordered), out=np.full(len(chosen), np.nan), where=ordered > 0
+    )

@@ -14,7 +14,7 @@
 //! | `version` | pacing | window |
 //! | --- | --- | --- |
 //! | `linux-6` (default) | 1 % below the estimate | adds the excess of aggregated ACKs (over 5-10 rounds, at most 100 ms' worth), and judges what is in flight at the next departure |
-//! | `linux-4.9` | at the estimate | neither; a delayed ACK may renew the minimum RTT |
+//! | `linux-4.9` | at the estimate | neither; a delayed ACK may renew the minimum RTT, and an undo changes nothing |
 //!
 //! `linux-4.9` paces as the sender lets it: that kernel's TCP has no pacing of its own, so without
 //! the `fq` host queue it is only window-limited.
@@ -324,8 +324,10 @@ impl CongestionControl for Bbr {
     }
 
     fn undo(&mut self, _now: Time) {
-        self.full_pipe.restart();
-        self.policer.reset();
+        if self.version == Version::Linux6 {
+            self.full_pipe.restart();
+            self.policer.reset();
+        }
     }
 
     fn decision(&self) -> Decision {

@@ -154,6 +154,7 @@ impl Law {
 impl WindowLaw for Law {
     type Params = Params;
     const FOLLOWS_STACK: bool = true;
+    const KEEPS_WINDOW: bool = true;
 
     fn new(params: Params, _init: &ControlInit) -> Self {
         Law {

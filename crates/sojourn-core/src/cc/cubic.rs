@@ -203,6 +203,7 @@ impl Law {
 impl WindowLaw for Law {
     type Params = Params;
     const FOLLOWS_STACK: bool = true;
+    const KEEPS_WINDOW: bool = true;
 
     fn new(params: Params, init: &ControlInit) -> Self {
         let settings = Settings {

@@ -135,6 +135,7 @@ impl Law {
 impl WindowLaw for Law {
     type Params = Params;
     const FOLLOWS_STACK: bool = true;
+    const KEEPS_WINDOW: bool = true;
     const ECN: EcnMode = EcnMode::Dctcp;
 
     fn new(params: Params, _init: &ControlInit) -> Self {

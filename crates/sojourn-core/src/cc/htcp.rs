@@ -187,6 +187,7 @@ impl Law {
 
 impl WindowLaw for Law {
     type Params = Params;
+    const KEEPS_WINDOW: bool = true;
 
     fn new(params: Params, _init: &ControlInit) -> Self {
         Law {

@@ -289,6 +289,8 @@ pub struct ControlInit {
     pub initial_window: u32,
     /// Slow-start threshold in segments to begin with; usually [`INFINITE_SSTHRESH`].
     pub initial_ssthresh: u32,
+    /// Whether an undo returns to twice the threshold unless the control kept the window for it.
+    pub undo_doubles: bool,
     /// Payload bytes of a full segment.
     pub mss: u32,
     /// IP packet size of a full segment in bytes.

@@ -22,6 +22,9 @@ pub trait WindowLaw: Send + Sized + 'static {
     /// Whether its `version` is that of the flow's stack unless it is given.
     const FOLLOWS_STACK: bool = false;
 
+    /// Whether it keeps the window for an undo in every era, as `undo_cwnd` of its kernel module.
+    const KEEPS_WINDOW: bool = false;
+
     /// The law of a new connection. Parameters are validated.
     fn new(params: Self::Params, init: &ControlInit) -> Self;
 
@@ -70,6 +73,7 @@ impl<L: WindowLaw> Registered for Windowed<L> {
     fn new(params: L::Params, init: &ControlInit) -> Self {
         let mut window = Window::new(L::initial_window(init));
         window.ssthresh = init.initial_ssthresh;
+        window.undo_doubles = init.undo_doubles && !L::KEEPS_WINDOW;
         Windowed { window, law: L::new(params, init) }
     }
 }

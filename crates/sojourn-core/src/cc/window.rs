@@ -22,6 +22,8 @@ pub struct Window {
     pub count: u32,
     /// Window and threshold before the last reduction, for undo.
     saved: (u32, u32),
+    /// Whether the stack's undo returns to twice the threshold (Linux before 4.10).
+    pub undo_doubles: bool,
 }
 
 impl Window {
@@ -32,6 +34,7 @@ impl Window {
             ssthresh: INFINITE_SSTHRESH,
             count: 0,
             saved: (0, INFINITE_SSTHRESH),
+            undo_doubles: false,
         }
     }
 
@@ -125,7 +128,8 @@ impl Window {
 
     /// Takes the reductions since [`Window::save`] back (`tcp_reno_undo_cwnd`).
     pub fn undo(&mut self) {
-        self.cwnd = self.cwnd.max(self.saved.0);
+        let cwnd = if self.undo_doubles { self.ssthresh.saturating_mul(2) } else { self.saved.0 };
+        self.cwnd = self.cwnd.max(cwnd);
         self.ssthresh = self.ssthresh.max(self.saved.1);
     }
 
@@ -178,5 +182,16 @@ mod tests {
         window.on_event(&Event::ReductionEnd { cwnd: 10 }, |_| unreachable!());
         window.undo();
         assert_eq!((window.cwnd, window.ssthresh), (20, INFINITE_SSTHRESH));
+    }
+
+    #[test]
+    fn old_kernels_undo_to_twice_the_threshold() {
+        let mut window = Window::new(80);
+        window.undo_doubles = true;
+        window.save();
+        window.on_event(&Event::Loss { in_flight: 80 }, |w| w.cwnd - w.cwnd / 8);
+        window.on_event(&Event::ReductionEnd { cwnd: 70 }, |_| unreachable!());
+        window.undo();
+        assert_eq!(window.cwnd, 140);
     }
 }

@@ -23,7 +23,6 @@ mod reader;
 mod reassembly;
 mod receiver;
 mod relay;
-mod retransmissions;
 mod scoreboard;
 mod send_buffer;
 mod sender;

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from sojourn.papers.lin2020 import order, show
+from sojourn.papers.lin2020 import ceiling, order, show
 from sojourn.papers.lin2020.cost import COST
 from sojourn.papers.lin2020.pairs import PAIRS
 from sojourn.papers.lin2020.paths import REAL_PATHS
@@ -41,6 +41,7 @@ def _sheets(rows: Sequence[Row]) -> Iterator[Sheet]:
     yield from show.grids(rows)
     yield from show.errors(rows, FORMS)
     yield from order.sheet(rows, FORMS)
+    yield from ceiling.sheet(rows)
     for section in SECTIONS:
         yield from section.sheets(rows)
     told = [(table, judged.form, judged.reason) for table, judged in FORMS.items()]
@@ -59,7 +60,8 @@ LIN2020 = Paper(
     tables=tuple(FORMS),
     choices=(
         'stack = "linux-4.9", which also chooses that kernel\'s version of every control',
-        'BBR: without fq, unpaced, as 4.9 is by default; "BBR (fq)": paced by the fq host queue',
+        'BBR: without fq, unpaced, as 4.9 is by default; "BBR (fq)": paced by the fq host queue;',
+        'in the pairs (5-10, A.20-A.28) "BBR" is paced, "BBR (no fq)" unpaced',
         "RTT: the sender's smoothed RTT, as iperf3 reads it; Retr.: segments per second",
         "measured = the median of the seeds; --quick: one seed of at most a minute",
         *(choice for section in SECTIONS for choice in section.choices),

@@ -25,21 +25,27 @@ KINDS = {
 }
 #: Of the wired scenarios.
 WIRED = tuple(KINDS)[:11]
-#: A second reading of BBR's rows: its host has the queue that paces.
-_PACED = " (fq)"
+#: Second readings of BBR's rows: its host has the queue that paces, or has not.
+PACED, UNPACED = " (fq)", " (no fq)"
 
 
-def readings(row: str) -> Sequence[str]:
-    """The readings of a row: BBR as Ubuntu 16.04 runs it, unpaced, and under fq."""
-    return (row, row + _PACED) if row == "BBR" else (row,)
+def readings(row: str, second: str = PACED) -> Sequence[str]:
+    """The readings of a row: of BBR two, and what the second one is called says what it is."""
+    return (row, row + second) if row == "BBR" else (row,)
+
+
+def printed_row(row: str) -> str:
+    """The row as printed."""
+    return row.removesuffix(PACED).removesuffix(UNPACED)
 
 
 def is_second(row: str) -> bool:
     """Whether a row is a second reading."""
-    return row.endswith(_PACED)
+    return row != printed_row(row)
 
 
-def flow(row: str) -> Document:
-    """What a row's control changes in a flow."""
-    setup: dict[str, Any] = {"cca": KINDS[row.removesuffix(_PACED)]}
-    return setup | ({"host_queue": "fq"} if is_second(row) else {})
+def flow(row: str, second: str = PACED) -> Document:
+    """What a row's control changes in a flow, where a second reading is called so."""
+    setup: dict[str, Any] = {"cca": KINDS[printed_row(row)]}
+    paced = row.endswith(PACED) or (row == "BBR" and second == UNPACED)
+    return setup | ({"host_queue": "fq"} if paced else {})

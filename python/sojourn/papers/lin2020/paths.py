@@ -90,7 +90,7 @@ def _cells(table: str, request: Request) -> Iterator[Cell]:
 
 
 def _printed(table: str, row: str, column: str) -> float | None:
-    row = row.removesuffix(" (fq)")
+    row = controls.printed_row(row)
     if table in ("3", "11"):
         return value(table, row, column, "Scenario" if table == "3" else "Protocol")
     return _TOLD.get((table, row, column))

@@ -30,7 +30,7 @@ def _cells(table: str, request: Request) -> Iterator[Cell]:
             for column, metric in _METRICS.items():
                 for row in rows:
                     keys = {"form": form, "table": table, "row": row, "column": f"{half} {column}"}
-                    value = published[row.removesuffix(" (fq)")][keys["column"]]
+                    value = published[controls.printed_row(row)][keys["column"]]
                     known = None if request.overrides else value
                     yield Cell(keys, known, runs[row], partial(of_flow, metric))
 

@@ -17,13 +17,13 @@ Measure = Callable[[Outcome], float | None]
 Runs = Sequence[tuple[Case, ...]]
 
 
-def scenario(name: str, *rows: str) -> Document:
-    """A set-up of the paper, one file each, with the controls of these rows in its flows. The file
-    says how many replications it takes.
+def scenario(name: str, *rows: str, second: str = controls.PACED) -> Document:
+    """A set-up of the paper, one file each, with the controls of these rows in its flows, where
+    BBR's ``second`` reading is called so. The file says how many replications it takes.
     """
     document = read(data.path(f"experiments/lin2020/{name}.toml"))
     for index, row in enumerate(rows):
-        document["flows"][index] |= controls.flow(row)
+        document["flows"][index] |= controls.flow(row, second)
     return document
 
 

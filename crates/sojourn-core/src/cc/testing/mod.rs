@@ -26,6 +26,7 @@ pub fn init() -> ControlInit {
     ControlInit {
         initial_window: 10,
         initial_ssthresh: INFINITE_SSTHRESH,
+        undo_doubles: false,
         mss: MSS,
         packet_size: PACKET,
         now: Time::ZERO,

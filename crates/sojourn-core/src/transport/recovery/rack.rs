@@ -178,6 +178,26 @@ impl Rack {
         std::mem::take(&mut self.advanced)
     }
 
+    /// Looks for losses as Linux 4.4 to 4.11 did in recovery: what was last sent more than a
+    /// millisecond, with reordering a quarter of the minimum RTT, before something delivered.
+    pub fn detect_sent_before<B: Outstanding>(
+        &mut self,
+        board: &mut B,
+        min_rtt: Span,
+        mut on_lost: impl FnMut(&mut B, u32),
+    ) {
+        if !self.take_news() {
+            return;
+        }
+        let settling = if self.reordering_seen { min_rtt.as_nanos() / 4 } else { 0 };
+        let window = Span::from_nanos(settling).max(Span::from_millis(1));
+        let mut cursor = board.oldest();
+        while let Some(seq) = cursor.filter(|&seq| board.sent_at(seq) + window < self.newest.0) {
+            cursor = board.later(seq);
+            on_lost(board, seq);
+        }
+    }
+
     /// Looks for losses if anything was delivered; calls `on_lost` with each lost segment's number.
     /// Returns how long to wait before looking again, if there are candidates.
     pub fn detect<B: Outstanding>(
@@ -273,5 +293,16 @@ mod tests {
         rack.look_again();
         let later = Time::ZERO + Span::from_millis(125);
         assert_eq!(lost(&mut rack, later, false, &mut sent).0, [0]);
+    }
+
+    #[test]
+    fn early_racks_wait_a_millisecond_between_transmissions() {
+        let (mut rack, mut sent) = (Rack::default(), Sent::new(10));
+        let now = Time::ZERO + Span::from_millis(103);
+        let sent_at = sent.0.remove(&3).unwrap();
+        rack.on_delivered(now, (sent_at, 3), false, Span::from_millis(100));
+        let mut lost = vec![];
+        rack.detect_sent_before(&mut sent, Span::from_millis(100), |_, seq| lost.push(seq));
+        assert_eq!(lost, [0, 1], "2 was sent a millisecond earlier, not more");
     }
 }

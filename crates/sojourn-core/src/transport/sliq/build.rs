@@ -107,6 +107,7 @@ fn control(
             let init = ControlInit {
                 initial_window: 10,
                 initial_ssthresh: INFINITE_SSTHRESH,
+                undo_doubles: false,
                 mss: init.flow.mss,
                 packet_size: init.flow.mss + HEADERS,
                 now,

@@ -17,8 +17,8 @@ use crate::units::Span;
 pub enum LossDetection {
     /// By time of transmission (RFC 8985), as Linux since 4.18 by default.
     Rack,
-    /// Forward acknowledgment: everything `dupthresh` segments below the highest SACK is lost;
-    /// retransmissions are judged by time (Linux 4.4 to 4.14).
+    /// Forward acknowledgment: everything `dupthresh` segments below the highest SACK is lost; in
+    /// recovery also what was sent a millisecond before something delivered (Linux 4.4 to 4.11).
     Fack,
     /// `dupthresh` segments SACKed above (RFC 6675).
     Sack,
@@ -32,6 +32,17 @@ pub enum TimeoutWindow {
     /// What is still in flight, plus one (Linux since 5.3: with RACK, recent segments are not
     /// given up).
     InFlightPlusOne,
+}
+
+/// When a tail loss probe goes (RFC 8985 §7).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TailProbe {
+    /// After two RTTs and two ticks, with one segment out and `rto_min`; also while a mark reduces
+    /// the window (Linux since 4.16).
+    Recent,
+    /// After two RTTs, at least 10 ms, with one segment out at least 1.5 RTTs and `rto_min`; not if
+    /// the window lets go what the application has (Linux 3.10 to 4.11).
+    Early,
 }
 
 /// When a sender waits for more to send in one large segment.
@@ -68,12 +79,17 @@ pub struct Profile {
     pub timeout_window: TimeoutWindow,
     /// Length of a timer tick (1/HZ).
     pub tick: Span,
-    /// Tail loss probe (RFC 8985 §7).
-    pub tail_loss_probe: bool,
+    /// Tail loss probe, if any.
+    pub tail_probe: Option<TailProbe>,
     /// Forward RTO recovery (RFC 5682).
     pub frto: bool,
     /// Undo of reductions found spurious (DSACK, timestamps).
     pub undo: bool,
+    /// Whether an undo of controls that keep nothing for it returns to twice the threshold, whatever
+    /// was cut (Linux before 4.10).
+    pub undo_doubles: bool,
+    /// Resolution of timestamps: a millisecond, before Linux 4.13 a tick.
+    pub timestamp: Span,
     /// Initial window in segments.
     pub initial_window: u32,
     /// Whether slow start resumes after an idle timeout (RFC 2861).
@@ -116,9 +132,11 @@ const LINUX_6: Profile = Profile {
     rto_initial: Span::from_secs(1),
     timeout_window: TimeoutWindow::InFlightPlusOne,
     tick: Span::from_millis(1),
-    tail_loss_probe: true,
+    tail_probe: Some(TailProbe::Recent),
     frto: true,
     undo: true,
+    undo_doubles: false,
+    timestamp: Span::from_millis(1),
     initial_window: 10,
     slow_start_after_idle: true,
     internal_pacing: true,
@@ -150,6 +168,9 @@ const LINUX_5_1: Profile = Profile {
 
 const LINUX_4_9: Profile = Profile {
     loss_detection: LossDetection::Fack,
+    tail_probe: Some(TailProbe::Early),
+    undo_doubles: true,
+    timestamp: Span::from_millis(4),
     internal_pacing: false,
     deferral: Some(Deferral::SameTick),
     small_queue: Some((10, 1 << 18)),
@@ -168,7 +189,7 @@ const RFC: Profile = Profile {
     offload: false,
     deferral: None,
     small_queue: None,
-    tail_loss_probe: false,
+    tail_probe: None,
     frto: false,
     undo: false,
     quick_acks: 0,

@@ -269,16 +269,6 @@ impl Scoreboard {
         self.append(seq);
     }
 
-    /// Whether the retransmission of `seq` at `sent_at` is the latest, its fate unknown.
-    pub fn retransmission_in_flight(&self, seq: u32, sent_at: Time) -> bool {
-        if seq < self.una {
-            return false;
-        }
-        let Segment { marks, snapshot, .. } = self.segment(seq);
-        let open = marks.has(Marks::RETRANSMITTED) && !marks.has(Marks::SACKED);
-        open && snapshot.sent_at == sent_at
-    }
-
     /// A duplicate SACK shows that the retransmission of a SACKed or open segment has arrived.
     pub fn clear_retransmission(&mut self, seq: u32) {
         if self.segment(seq).marks.has(Marks::SACKED)

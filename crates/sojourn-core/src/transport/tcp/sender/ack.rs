@@ -202,15 +202,15 @@ impl Sender {
 
     /// RTT samples (Linux `tcp_ack_update_rtt`): the smoothed RTT sees the oldest segment sent
     /// once, delayed ACK included; controls and the minimum see the newest. Without such a segment
-    /// the timestamp echo serves, at its resolution of a millisecond.
+    /// the timestamp echo serves, at its resolution.
     fn take_rtt(&mut self, now: Time, ack: &Ack) -> Option<Span> {
         let acked = ack.acked_sent.filter(|_| !ack.retransmission_acked);
         let newest = ack.sacked_sent.or(acked).map(|(_, last)| now.since(last));
         let oldest = acked.or(ack.sacked_sent).map(|(first, _)| now.since(first));
         let smoothed = oldest.or_else(|| {
-            let ticks = |time: Time| time.as_nanos() / 1_000_000;
-            let elapsed = ticks(now).saturating_sub(ticks(self.last_echo)).max(1);
-            (ack.cum_acked > 0 && self.last_echo > Time::ZERO).then(|| Span::from_millis(elapsed))
+            let elapsed = self.timestamp(now).saturating_sub(self.timestamp(self.last_echo)).max(1);
+            (ack.cum_acked > 0 && self.last_echo > Time::ZERO)
+                .then(|| self.profile.timestamp * elapsed)
         })?;
         self.rtt.sample(smoothed, self.board.una(), self.board.next());
         self.counters.rtt.rtt_sum += smoothed;

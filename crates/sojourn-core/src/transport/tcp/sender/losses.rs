@@ -47,8 +47,7 @@ impl Sender {
                     self.frontier.sack(board, self.reordering, &mut mark);
                 }
                 if by_fack && recovering {
-                    let sent = &mut self.retransmissions;
-                    sent.detect(now, &mut self.rack, board, situation, mark);
+                    self.rack.detect_sent_before(board, situation.min_rtt, mark);
                 }
                 None
             }

@@ -32,7 +32,6 @@ mod usage;
 
 use super::dupthresh::Frontier;
 use super::profile::Profile;
-use super::retransmissions::Retransmissions;
 use super::scoreboard::Scoreboard;
 use super::send_buffer::SendBuffer;
 use super::{HEADER, TcpInit};
@@ -79,8 +78,6 @@ pub struct Sender {
     rtt: RttEstimator,
     rack: Rack,
     frontier: Frontier,
-    /// When segments were retransmitted, if only these are judged by time.
-    retransmissions: Retransmissions,
     prr: Prr,
     delivery: Delivery,
     recovery: Recovery,
@@ -128,7 +125,6 @@ impl Sender {
             rtt: RttEstimator::new(init.profile.rto_rules()),
             rack: Rack::default(),
             frontier: Frontier::default(),
-            retransmissions: Retransmissions::default(),
             prr: Prr::default(),
             delivery: Delivery::default(),
             recovery: Recovery::default(),
@@ -170,6 +166,7 @@ impl Sender {
         ControlInit {
             initial_window: init.profile.initial_window,
             initial_ssthresh: init.initial_ssthresh,
+            undo_doubles: init.profile.undo_doubles,
             mss: init.mss,
             packet_size: init.mss + HEADER,
             now: init.now,

@@ -6,7 +6,6 @@ use super::timers::TimerKind;
 use super::{Phase, Sender};
 use crate::cc::{Event, Sent, Step};
 use crate::packet::Packet;
-use crate::transport::tcp::profile::LossDetection;
 use crate::transport::tcp::scoreboard::{Marks, Segment};
 use crate::units::Time;
 
@@ -203,9 +202,6 @@ impl Sender {
         let snapshot = self.delivery.snapshot(now, false, in_flight);
         self.board.mark_retransmitted(seq, snapshot, self.delivery.app_limited());
         self.recovery.on_retransmission(now);
-        if self.profile.loss_detection == LossDetection::Fack {
-            self.retransmissions.on_sent(now, seq);
-        }
         self.counters.recovery.retransmissions += 1;
         let Segment { payload, written_at, .. } = *self.board.segment(seq);
         self.account(now, seq, in_flight, u32::from(payload), true);

@@ -6,6 +6,7 @@ use super::output::Probe;
 use super::{Phase, Sender};
 use crate::cc::{CaState, Event};
 use crate::transport::recovery::prr::Progress;
+use crate::transport::tcp::profile::TailProbe;
 use crate::units::{Span, Time};
 
 /// What the timer is for.
@@ -68,22 +69,36 @@ impl Sender {
     /// Sets the tail loss probe two RTTs ahead (more with one segment out, for a delayed ACK), but
     /// not past the timeout. `fresh`: the timeout would be counted from now.
     pub(super) fn schedule_probe(&mut self, now: Time, fresh: bool) -> bool {
-        let allowed = self.profile.tail_loss_probe
-            && self.board.packets_out() > 0
-            && matches!(self.recovery.state, CaState::Open | CaState::Cwr);
-        if !allowed {
+        let Some(rule) = self.profile.tail_probe else { return false };
+        let out = self.board.packets_out();
+        if out == 0 || !self.may_probe(rule) {
             return false;
         }
         let srtt = self.rtt.srtt();
-        let wait = match (srtt > Span::ZERO, self.board.packets_out()) {
-            (false, _) => self.profile.rto_initial,
-            (true, 1) => srtt * 2 + self.profile.rto_min,
-            (true, _) => srtt * 2 + self.profile.tick * MIN_TICKS,
+        let wait = match (rule, out) {
+            _ if srtt == Span::ZERO => self.profile.rto_initial,
+            (TailProbe::Recent, 1) => srtt * 2 + self.profile.rto_min,
+            (TailProbe::Recent, _) => srtt * 2 + self.profile.tick * MIN_TICKS,
+            (TailProbe::Early, 1) => {
+                (srtt * 2).max(Span::from_nanos(srtt.as_nanos() * 3 / 2) + self.profile.rto_min)
+            }
+            (TailProbe::Early, _) => (srtt * 2).max(Span::from_millis(10)),
         };
         let limit = if fresh { now + self.rtt.rto() } else { self.head_timeout() };
         let at = (now + wait).min(limit.max(now + Span::from_micros(1)));
         self.set_timer(TimerKind::Probe, at);
         true
+    }
+
+    /// Whether the state is one in which a probe is of use.
+    fn may_probe(&self, rule: TailProbe) -> bool {
+        match rule {
+            TailProbe::Recent => matches!(self.recovery.state, CaState::Open | CaState::Cwr),
+            TailProbe::Early => {
+                let held_back = self.board.in_flight() >= self.cwnd || !self.has_new_data();
+                self.recovery.state == CaState::Open && held_back
+            }
+        }
     }
 
     /// Sets RACK's timer: a segment becomes overdue then.

@@ -24,10 +24,15 @@ impl Sender {
                 || self.echo_precedes_retransmission())
     }
 
-    /// Timestamps are compared at their resolution of a millisecond.
+    /// Timestamps are compared at their resolution.
     fn echo_precedes_retransmission(&self) -> bool {
-        let ticks = |time: Time| time.as_nanos() / 1_000_000;
-        self.recovery.retransmitted_at.is_some_and(|first| ticks(self.last_echo) < ticks(first))
+        let echo = self.timestamp(self.last_echo);
+        self.recovery.retransmitted_at.is_some_and(|first| echo < self.timestamp(first))
+    }
+
+    /// A time as timestamps have it, in ticks of theirs.
+    pub(super) fn timestamp(&self, time: Time) -> u64 {
+        time.as_nanos() / self.profile.timestamp.as_nanos()
     }
 
     fn undo_reduction(&mut self, now: Time, forget_losses: bool) {
