@@ -44,6 +44,9 @@ pub struct StreamSpec {
     pub ordered: Option<bool>,
     /// Messages that wait in the stream before the application writes more.
     pub queue: Packets,
+    /// Whether the largest RTT, which tells if there is time for another round, is the median of the
+    /// largest in the last five intervals instead of the largest in two.
+    pub reject_outliers: bool,
     /// Whether the receiving end sends as well, without end.
     pub both_ways: bool,
 }
@@ -59,6 +62,7 @@ impl Default for StreamSpec {
             priority: 0,
             ordered: None,
             queue: Packets(16),
+            reject_outliers: false,
             both_ways: false,
         }
     }

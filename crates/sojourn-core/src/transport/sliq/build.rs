@@ -67,7 +67,8 @@ impl Registered for Sliq {
                 deadline: spec.deadline,
             };
             let controls = controls(role, init, catalogue)?;
-            let config = Config { role, client: 1, initial_seq: 0, controls };
+            let reject_outliers = spec.reject_outliers;
+            let config = Config { role, client: 1, initial_seq: 0, controls, reject_outliers };
             Ok(Box::new(End::new(end, Connection::<Virtual>::new(config))))
         };
         Ok([end(Role::Client)?, end(Role::Server)?])

@@ -53,6 +53,8 @@ pub struct Config {
     pub initial_seq: u32,
     /// Controls with their names, in the order of preference.
     pub controls: Vec<(String, Box<dyn Control>)>,
+    /// Whether single large RTTs are left out of the largest one.
+    pub reject_outliers: bool,
 }
 
 /// What the application should know.
@@ -146,7 +148,7 @@ impl<P: Payload> Connection<P> {
         let capacity = Capacity::new(lanes.iter().map(|lane: &Lane| lane.control.window()));
         let shared = Shared {
             lanes,
-            rtt: Rtt::default(),
+            rtt: Rtt::new(config.reject_outliers),
             per: ErrorRate::default(),
             capacity,
             clock: Clock::default(),

@@ -9,6 +9,8 @@ const ACK_DELAY: f64 = 0.044;
 /// Intervals of the largest and smallest value, in slowly smoothed RTTs.
 const INTERVAL_RTTS: f64 = 10.0;
 const SLOW_GAIN: f64 = 0.01;
+/// So many intervals are remembered.
+const INTERVALS: usize = 5;
 
 /// The connection's RTT (RFC 6298, with a least timeout of 200 ms).
 #[derive(Clone, Debug, Default)]
@@ -21,6 +23,12 @@ pub struct Rtt {
 }
 
 impl Rtt {
+    /// Before the first sample; `reject_outliers` makes the largest RTT a median over intervals.
+    pub fn new(reject_outliers: bool) -> Self {
+        let rtts = MaxFilter { median: reject_outliers, ..MaxFilter::default() };
+        Rtt { rtts, ..Rtt::default() }
+    }
+
     /// Takes a sample in.
     pub fn on_rtt(&mut self, now: Time, rtt: Span) {
         let sample = rtt.as_secs_f64();
@@ -87,12 +95,16 @@ impl Rtt {
     }
 }
 
-/// The largest of the last two intervals, and of this one so far.
+/// The largest value: of the last two intervals and of this one so far, or the median of the
+/// largest of the last five.
 #[derive(Clone, Copy, Debug, Default)]
 struct MaxFilter {
+    median: bool,
     max: f64,
     current: f64,
-    previous: [f64; 2],
+    /// The largest of each of the last intervals, the latest first.
+    previous: [f64; INTERVALS],
+    intervals: usize,
     end: Option<Time>,
 }
 
@@ -105,14 +117,28 @@ impl MaxFilter {
                 return;
             }
             Some(over) if now >= over => {
-                self.previous = [self.previous[1], self.current];
-                self.max = self.previous[0].max(self.previous[1]);
+                self.previous.rotate_right(1);
+                self.previous[0] = self.current;
+                self.intervals = (self.intervals + 1).min(INTERVALS);
+                self.max = self.of_intervals();
                 self.current = sample;
                 self.end = Some(end);
             }
             Some(_) => self.current = self.current.max(sample),
         }
-        self.max = self.max.max(sample);
+        if !self.median {
+            self.max = self.max.max(sample);
+        }
+    }
+
+    fn of_intervals(&self) -> f64 {
+        if !self.median {
+            return self.previous[0].max(self.previous[1]);
+        }
+        let mut sorted = self.previous;
+        let known = &mut sorted[..self.intervals];
+        known.sort_by(f64::total_cmp);
+        f64::midpoint(known[(known.len() - 1) / 2], known[known.len() / 2])
     }
 }
 
@@ -141,5 +167,21 @@ mod tests {
         assert_eq!(filter.max, 1.0);
         filter.update(at(1_010), 7.0, 0.1);
         assert_eq!(filter.max, 7.0);
+    }
+
+    #[test]
+    fn outliers_are_rejected_by_the_median_of_five_intervals() {
+        let mut rtt = Rtt::new(true);
+        let mut at = 0;
+        for largest in [100, 100, 400, 100, 300, 100, 100] {
+            // Samples that fill an interval of ten smoothed RTTs.
+            let until = rtt.interval().as_millis() as u64;
+            for ms in (0..=until).step_by(50) {
+                let sample = if ms == 0 { largest } else { 100 };
+                rtt.on_rtt(Time::from_nanos((at + ms) * 1_000_000), Span::from_millis(sample));
+            }
+            at += until + 50;
+        }
+        assert!((rtt.max_rtt() - 0.1).abs() < 1e-9, "{}", rtt.max_rtt());
     }
 }

@@ -30,7 +30,13 @@ impl Pair {
                 }
             };
             let controls = names.iter().map(control).collect();
-            Connection::new(Config { role, client: 7, initial_seq: u32::MAX - 20, controls })
+            Connection::new(Config {
+                role,
+                client: 7,
+                initial_seq: u32::MAX - 20,
+                controls,
+                reject_outliers: false,
+            })
         };
         let mut pair = Pair {
             ends: [end(Role::Client), end(Role::Server)],
@@ -236,8 +242,13 @@ fn a_peer_with_other_controls_is_refused() {
     let mut pair = Pair::new(&["cubic"]);
     let controls: Vec<(String, Box<dyn Control>)> =
         vec![("copa".to_owned(), Box::new(Copa::default()))];
-    pair.ends[1] =
-        Connection::new(Config { role: Role::Server, client: 0, initial_seq: 0, controls });
+    pair.ends[1] = Connection::new(Config {
+        role: Role::Server,
+        client: 0,
+        initial_seq: 0,
+        controls,
+        reject_outliers: false,
+    });
     pair.run(1_000);
     assert_eq!(pair.events[0], [Event::Refused]);
 }
