@@ -29,6 +29,7 @@
 //! | `priority` | 0 (highest, default) to 7 |
 //! | `ordered` | whether messages are delivered in order; default: if reliable |
 //! | `queue` | messages that wait before the application writes more; default 16 |
+//! | `reject_outliers` | whether the largest RTT, which decides if there is time for another round, is the median of the largest of the last five intervals instead of the largest of two |
 //! | `both_ways` | whether the receiving end sends as well, without end; links' samples show it |
 //!
 //! A flow is one connection with one stream. A data packet has 16 bytes of SLIQ's header, in an

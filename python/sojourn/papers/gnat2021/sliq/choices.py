@@ -8,5 +8,6 @@ CHOICES = (
     "random loss: 20 seeds (5 with --quick), measured = their median",
     "3.3: the application hands over a message when the one before has gone; messages are "
     "retransmitted up to 20 times after their deadline",
+    "3.3: outliers of the largest RTT are rejected, as in the published example configuration",
     "300 Mbit/s: the report's hosts struggled; shown, not judged",
 )
