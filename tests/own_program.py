@@ -1,13 +1,20 @@
 """Programs with members of their own are the command line with these: ``make test-guides``, because
 it builds them.
+
+They are crates outside the checkout, as ``sojourn new`` writes them; the example is the same
+program with its own law. Their builds share the checkout's target directory, and what is compiled
+there.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import re
+import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import polars as pl
@@ -18,17 +25,45 @@ from sojourn import _internal
 from sojourn.scaffold import new
 from test_library import HARD, build
 
-TARGET = ROOT / "target" / "programs"
+TARGET = ROOT / "target"
 EXAMPLES = ROOT / "examples"
-SCENARIO = EXAMPLES / "own-control" / "scenario.toml"
-#: Quicker to build, the same results.
-QUICKLY = {"CARGO_PROFILE_RELEASE_LTO": "off", "CARGO_PROFILE_RELEASE_CODEGEN_UNITS": "16"}
+EXAMPLE = EXAMPLES / "own-control"
+SCENARIO = EXAMPLE / "scenario.toml"
+PAGE = (ROOT / "docs" / "your-own-control.md").read_text(encoding="utf-8")
 
 
-def cargo(*arguments: str, cwd: Path) -> None:
-    own = {"CARGO_TARGET_DIR": str(TARGET), "PYO3_PYTHON": sys.executable}
-    command = ["cargo", *arguments, "--quiet", "--release"]
-    subprocess.run(command, cwd=cwd, env=os.environ | QUICKLY | own, check=True)
+def here(tmp_path: Path) -> dict[str, str]:
+    """The environment in which ``sojourn`` is that of the tests."""
+    script = tmp_path / "bin" / "sojourn"
+    script.parent.mkdir()
+    script.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m sojourn "$@"\n')
+    script.chmod(0o755)
+    path = f"{script.parent}:{os.environ['PATH']}"
+    return os.environ | {"PATH": path, "PYTHONPATH": str(ROOT / "python")}
+
+
+def shares_target(crate: Path) -> None:
+    crate.mkdir(exist_ok=True)
+    (crate / "target").symlink_to(TARGET)
+
+
+def test_the_commands_of_the_page_work(tmp_path: Path) -> None:
+    rust = PAGE[PAGE.index("\n## In Rust\n") :]
+    commands = re.search(r"(?:^    .*\n)+", rust, re.M)
+    assert commands
+    shares_target(tmp_path / "my-rust")
+    run = subprocess.run(
+        ["sh", "-ec", commands[0]],
+        cwd=tmp_path,
+        env=here(tmp_path),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode == 0, run.stdout + run.stderr
+    report = tmp_path / "my-rust" / "results" / "my-rust" / "report.html"
+    assert all(name in report.read_text() for name in ("my-rust", "cubic", "bbr"))
+    assert "1 passed" in run.stdout
 
 
 def told(program: Path, *arguments: str | Path, cwd: Path) -> str:
@@ -41,16 +76,37 @@ def told(program: Path, *arguments: str | Path, cwd: Path) -> str:
     return run.stdout
 
 
+def code(path: Path) -> list[str]:
+    text = path.read_text(encoding="utf-8").partition("#[cfg(test)]")[0]
+    return [line for line in text.splitlines() if line and not line.startswith("//")]
+
+
 @pytest.fixture(scope="module")
-def program() -> Path:
-    cargo("build", "-p", "own-control", cwd=ROOT)
-    return TARGET / "release" / "own-control"
+def crate(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The example's law in a crate of its own."""
+    place = tmp_path_factory.mktemp("crates")
+    new("cca", "aimd", "rust", ROOT, place)
+    shutil.copy(EXAMPLE / "src" / "aimd.rs", place / "aimd" / "src")
+    shares_target(place / "aimd")
+    return place / "aimd"
+
+
+@pytest.fixture(scope="module")
+def program(crate: Path) -> Path:
+    subprocess.run(["cargo", "build", "--quiet"], cwd=crate, check=True)
+    return crate / "target" / "debug" / "aimd"
+
+
+def test_it_is_the_example(crate: Path) -> None:
+    assert code(crate / "src" / "main.rs") == code(EXAMPLE / "src" / "main.rs")
+    assert code(crate / "build.rs") == code(EXAMPLE / "build.rs")
+    manifests = [tomllib.loads((d / "Cargo.toml").read_text()) for d in (crate, EXAMPLE)]
+    for kind in ("dependencies", "build-dependencies"):
+        assert manifests[0][kind].keys() == manifests[1][kind].keys()
 
 
 def test_main_has_ten_lines() -> None:
-    text = (EXAMPLES / "own-control" / "src" / "main.rs").read_text(encoding="utf-8")
-    code = text[: text.index("#[cfg(test)]")].splitlines()
-    assert len([line for line in code if line and not line.startswith("//")]) <= 10
+    assert len(code(EXAMPLE / "src" / "main.rs")) <= 10
 
 
 def test_it_lists_its_control_and_has_a_build_of_its_own(program: Path, tmp_path: Path) -> None:
@@ -108,14 +164,3 @@ def test_the_same_law_makes_the_same_run_in_four_languages(program: Path, tmp_pa
     for language, found in runs.items():
         same = [a.equals(b) for a, b in zip(runs["rust"], found, strict=True)]
         assert all(same), language
-
-
-def test_a_crate_of_ones_own_is_written_built_and_run(tmp_path: Path) -> None:
-    made = new("cca", "my-control", "rust", ROOT, tmp_path)
-    crate = tmp_path / "my-control"
-    assert {path.relative_to(crate).parts[0] for path in made.written} >= {"Cargo.toml", "src"}
-    cargo("build", cwd=crate)
-    program = TARGET / "release" / "my-control"
-    options = ("--set", "duration=4 s", "--no-figures", "--format", "json")
-    flows = json.loads(told(program, "run", "my-control.toml", *options, cwd=crate))["flows"]
-    assert [flow["cca"] for flow in flows] == ["my-control", "cubic", "bbr"]

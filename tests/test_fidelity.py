@@ -16,14 +16,14 @@ from sojourn.papers.reproduce import reproduce
 Row = dict[str, Any]
 
 
-def _reproduce(name: str, out: Path) -> list[Row]:
-    made = reproduce(PAPERS[name], Request(), out, 2, lambda done, total: None)
+def _reproduce(name: str, out: Path, *tables: str) -> list[Row]:
+    made = reproduce(PAPERS[name], Request(tables), out, 2, lambda done, total: None)
     return [dict(row) for row in made.rows]
 
 
 @pytest.fixture(scope="module")
 def kernel_rows(tmp_path_factory: pytest.TempPathFactory) -> list[Row]:
-    return _reproduce("linux618", tmp_path_factory.mktemp("linux618"))
+    return _reproduce("linux618", tmp_path_factory.mktemp("linux618"), "grid")
 
 
 @pytest.fixture(scope="module")

@@ -11,10 +11,14 @@ import pytest
 
 from sojourn import data
 from sojourn.errors import ScenarioError
+from sojourn.papers.linux618 import LINUX618
 from sojourn.papers.linux618_cells import CellRun, cell_runs
-from sojourn.papers.linux618_kernel import kernel
+from sojourn.papers.linux618_goals import Verdict
+from sojourn.papers.linux618_kernel import Spread, kernel, live
 from sojourn.papers.linux618_live import TABLE, Measurement
 from sojourn.papers.linux618_table import APPENDED, COLUMNS, FIRST, present, widen
+from sojourn.papers.paper import Request
+from sojourn.papers.reproduce import reproduce
 from sojourn.scenario import validated
 
 SHORT = """
@@ -110,3 +114,30 @@ def test_the_first_half_of_the_table_is_there_unchanged() -> None:
     assert not any(row[name] for row in first for name in APPENDED)
     assert {row["quality"] for row in rows if row["experiment"]} <= {"valid"}
     assert len(kernel()) == 52
+
+
+def test_later_rows_are_shown_beside_the_simulator(tmp_path: Path) -> None:
+    assert len({key[-2:] for key in live()}) == 232
+    request = Request(("live",), {"experiment": ["transfers", "buffers"]}, quick=True)
+    made = reproduce(LINUX618, request, tmp_path, 2, lambda done, total: None)
+    assert {row["experiment"] for row in made.rows} == {"transfers", "buffers"}
+    assert {row["replications"] for row in made.rows} == {1}
+    found = {row["metric"]: row for row in made.rows if row["experiment"] == "transfers"}
+    # 10 kB in one window: a handshake, and what the bottleneck takes to send it.
+    assert found["completion_s"]["published"] == pytest.approx(0.085, rel=0.05)
+    assert found["completion_s"]["measured"] == pytest.approx(0.085, rel=0.05)
+    by_name = {sheet.name: sheet for sheet in made.sheets}
+    sheet = by_name["live-transfers"]
+    assert sheet.header[3:5] == ["goodput kernel", "goodput sim"]
+    assert sheet.rows[0][3] == found["goodput"]["published"]
+    findings = {row[0]: row[4] for row in by_name["statements"].rows}
+    assert findings == dict.fromkeys(findings, "not run")
+
+
+def test_a_flow_of_an_experiment_is_held_to_its_range_if_it_was_repeated() -> None:
+    repeated = next(key for key, of in live().items() if of["goodput"].runs == 5)
+    once = next(key for key, of in live().items() if of["goodput"].runs == 1)
+    for key, met in ((repeated, True), (once, False)):
+        spread = Spread(10.0, 8.0, 12.0, 5 if met else 1)
+        assert Verdict(key, "goodput", spread, 11.9).met == met
+    assert not Verdict(once, "goodput", spread, None).met

@@ -115,6 +115,9 @@ def test_a_crate_of_ones_own_outside_the_checkout(tmp_path: Path) -> None:
     made = new("cca", "my-own", "rust", ROOT, tmp_path)
     texts = {path.relative_to(tmp_path).as_posix(): path.read_text() for path in made.written}
     manifest = tomllib.loads(texts["my-own/Cargo.toml"])
+    theirs = tomllib.loads((ROOT / "Cargo.toml").read_text())
+    assert manifest["profile"]["dev"] == theirs["profile"]["dev"]  # so that builds can be shared
+    assert texts["my-own/Cargo.lock"] == (ROOT / "Cargo.lock").read_text()
     for name in ("sojourn", "sojourn-core"):
         assert (Path(manifest["dependencies"][name]["path"]) / "Cargo.toml").exists()
     assert '"my-own", include_str!("my_own.rs")' in texts["my-own/src/main.rs"]

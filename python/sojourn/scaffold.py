@@ -142,6 +142,8 @@ OTHERS: Mapping[tuple[str, str], Kind] = {
     ("cca", "rust"): Kind(
         {
             "NAME/Cargo.toml": "crate_cargo.toml.in",
+            # The versions that Sojourn is tested with; Cargo adds the crate's own line.
+            "NAME/Cargo.lock": "CHECKOUT/Cargo.lock",
             "NAME/.cargo/config.toml": "crate_config.toml.in",
             "NAME/build.rs": "crate_build.rs.in",
             "NAME/src/main.rs": "crate_main.rs.in",
@@ -149,8 +151,7 @@ OTHERS: Mapping[tuple[str, str], Kind] = {
             "NAME/NAME.toml": "crate_scenario.toml.in",
         },
         (),
-        "cd {name}, cargo build --release, target/release/{name} run {name}.toml, and its tests: "
-        "cargo test",
+        "cd {name}, cargo build, target/debug/{name} run {name}.toml, and its tests: cargo test",
     ),
 }
 
@@ -220,7 +221,8 @@ def _write(
 
 
 def _template(template: str, name: str, root: Path | None) -> str:
-    text = _filled((_TEMPLATES / template).read_text(encoding="utf-8"), name)
+    path = _TEMPLATES / template.replace("CHECKOUT", str(root))
+    text = _filled(path.read_text(encoding="utf-8"), name)
     return text.replace("CHECKOUT", str(root)).replace('"PYTHON"', f'"{sys.executable}"')
 
 

@@ -7,20 +7,31 @@ Not a paper but our own measurement of real flows through an exact bottleneck; s
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from copy import deepcopy
 from functools import partial
 from typing import Any
 
+from sojourn.papers import linux618_sheets
+from sojourn.papers.linux618_cells import cell_runs
 from sojourn.papers.linux618_goals import STATEMENTS
-from sojourn.papers.linux618_kernel import KEYS, METRICS, SETUP, kernel
+from sojourn.papers.linux618_kernel import KEYS, LIVE_METRICS, METRICS, SETUP, kernel, live
 from sojourn.papers.paper import Case, Cell, Outcome, Paper, Request
 from sojourn.scenario import Document, apply_override, validated
 from sojourn.sweeps.expand import plan
 
+TABLES = ("grid", "live")
 _REPLICATIONS = 10
 _QUICK_REPLICATIONS = 3
 
 
 def _cells(request: Request) -> Iterator[Cell]:
+    if "grid" in (request.tables or TABLES):
+        yield from _grid(request)
+    if "live" in (request.tables or TABLES):
+        yield from _live(request)
+
+
+def _grid(request: Request) -> Iterator[Cell]:
     cases: dict[tuple[str, ...], list[tuple[Case, ...]]] = {}
     for key, values in kernel().items():
         setup = key[: len(SETUP)]
@@ -30,6 +41,27 @@ def _cells(request: Request) -> Iterator[Cell]:
         for column, spread in values.items():
             measure = partial(_measure, METRICS[column], int(keys["flow"]))
             yield Cell({**keys, "metric": column}, spread.mean, cases[setup], measure)
+
+
+def _live(request: Request) -> Iterator[Cell]:
+    """The experiments that were measured later: their own repetitions, simulated."""
+    cases: dict[tuple[str, str], list[tuple[Case, ...]]] = {}
+    for run in cell_runs():
+        document = deepcopy(run.canonical)
+        for override in request.overrides:
+            apply_override(document, override)
+        case = Case.of(validated(document).canonical if request.overrides else document)
+        cases.setdefault(run.key[:2], []).append((case,))
+    firsts = {experiment: (experiment, changes) for experiment, changes in reversed(cases)}
+    for key, values in live().items():
+        keys = dict(zip(KEYS, key, strict=True))
+        cell = (keys["experiment"], keys["changes"])
+        if request.quick and cell != firsts[cell[0]]:
+            continue
+        runs = cases[cell][: 1 if request.quick else None]
+        for column, spread in values.items():
+            measure = partial(_measure, LIVE_METRICS[column], int(keys["flow"]))
+            yield Cell({**keys, "metric": column}, spread.mean, runs, measure)
 
 
 def _measure(metric: str, flow: int, outcome: Outcome) -> float | None:
@@ -79,13 +111,16 @@ LINUX618 = Paper(
     title="Linux 6.18 TCP through an exact bottleneck: simulator beside kernel",
     keys=(*KEYS, "metric"),
     labels=("metric",),
-    tables=("grid",),
+    tables=TABLES,
     choices=(
         'stack = "linux-6", overhead = "0 B"',
         "published: the kernel's mean over its repetitions",
-        "10 seeds; flows start 0.1 ms apart, moved by up to 1 ms",
-        "random loss: after the queue here, before it there; data and SYN here, data only there",
+        "grid: 10 seeds (quick: 3); flows start 0.1 ms apart, moved by up to 1 ms",
+        "grid: random loss after the queue here, before it there; of data and SYN here, data there",
+        "live: the same files on both, experiments/linux618, as often as the kernel ran them",
+        "live, quick: the first run of the first cell of each",
     ),
     cells=_cells,
     statements=STATEMENTS,
+    sheets=linux618_sheets.sheets,
 )

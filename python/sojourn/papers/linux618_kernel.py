@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 
 import polars as pl
 
 from sojourn import data
 
 SETUP = ("flows", "rate_mbit", "rtt_ms", "buffer_packets", "loss", "duration_s")
-KEYS = (*SETUP, "flow", "cca")
+#: An experiment, and what changes in it, are named by the rows that came later; else empty.
+KEYS = (*SETUP, "flow", "cca", "experiment", "changes")
 #: The kernel's columns and the metrics that measure the same.
 METRICS = {
     "goodput": "mean_throughput_l4",
@@ -26,24 +28,47 @@ class Spread:
     mean: float
     low: float
     high: float
+    runs: int = 1
 
 
-def kernel() -> dict[tuple[str, ...], dict[str, Spread]]:
-    """Per key (as texts, in the order of the reference file's columns): each column's spread.
-    Rows of an experiment, which the table got later, are left aside.
-    """
+#: The same for the rows that came later.
+LIVE_METRICS = {**METRICS, "completion_s": "flow_completion_time_l4"}
+Table = dict[tuple[str, ...], dict[str, Spread]]
+
+
+def kernel() -> Table:
+    """The grid: per key (as texts, in the order of ``KEYS``) each column's spread."""
+    return {key: values for key, values in _table().items() if not key[-2]}
+
+
+def live() -> Table:
+    """The same of the rows of experiments, which the table got later: columns that have a value."""
+    return {key: values for key, values in _table().items() if key[-2]}
+
+
+@cache
+def _table() -> Table:
     path = data.path("reference/linux618/grid.csv")
-    texts = dict.fromkeys((*KEYS, "experiment"), pl.String)
-    table = pl.read_csv(
-        path, comment_prefix="#", schema_overrides=texts, infer_schema_length=None
-    ).filter(pl.col("experiment").is_null())
-    grouped = table.group_by(KEYS, maintain_order=True).agg(
+    rows = pl.read_csv(
+        path,
+        comment_prefix="#",
+        schema_overrides=dict.fromkeys(KEYS, pl.String),
+        infer_schema_length=None,
+    ).with_columns(pl.col(KEYS).fill_null(""))
+    grouped = rows.group_by(KEYS, maintain_order=True).agg(
         *(
-            pl.struct(mean=pl.col(c).mean(), low=pl.col(c).min(), high=pl.col(c).max()).alias(c)
-            for c in METRICS
+            pl.struct(
+                mean=pl.col(c).mean(),
+                low=pl.col(c).min(),
+                high=pl.col(c).max(),
+                runs=pl.col(c).count(),
+            ).alias(c)
+            for c in LIVE_METRICS
         )
     )
     return {
-        tuple(row[k] for k in KEYS): {c: Spread(**row[c]) for c in METRICS}
+        tuple(row[k] for k in KEYS): {
+            c: Spread(**row[c]) for c in LIVE_METRICS if row[c]["mean"] is not None
+        }
         for row in grouped.iter_rows(named=True)
     }
