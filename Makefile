@@ -59,8 +59,9 @@ test-queue:  ## Test one queue discipline and the conformance of all: make test-
 	cargo test --quiet -p sojourn-core --lib -- queue::$(MODULE)::
 	cargo test --quiet -p sojourn-core --test all -- queue_conformance::
 
+# In this order: the latter takes what the former has compiled.
 test-guides: setup  ## Scaffold one of each kind as the guides say, build it; build a program of its own
-	$(BIN)/pytest tests/guides.py tests/own_program.py
+	$(BIN)/pytest tests/own_program.py tests/guides.py
 
 check: setup  ## Formatters, linters and types
 	git ls-files '*.rs' | xargs rustfmt --edition 2024 --check

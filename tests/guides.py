@@ -10,6 +10,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -66,8 +67,27 @@ def copy() -> Iterator[None]:
         (COPY / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(ROOT / name, COPY / name, follow_symlinks=False)
     shutil.copy2(Path(_internal.__file__), COPY / "python/sojourn" / EXTENSION)
+    take_compiled()
     yield
     shutil.rmtree(COPY)
+
+
+def take_compiled() -> None:
+    """What the checkout has compiled of other people's crates, which nothing here changes."""
+    compiled = ROOT / "target" / "debug"
+    locked = tomllib.loads((ROOT / "Cargo.lock").read_text(encoding="utf-8"))["package"]
+    theirs = {package["name"] for package in locked if "source" in package}
+    for fingerprint in (compiled / ".fingerprint").glob("*-*"):
+        name, _, digest = fingerprint.name.rpartition("-")
+        if name not in theirs:
+            continue
+        there = TARGET / "debug"
+        shutil.copytree(fingerprint, there / ".fingerprint" / fingerprint.name)
+        if (built := compiled / "build" / fingerprint.name).exists():
+            shutil.copytree(built, there / "build" / fingerprint.name)
+        (there / "deps").mkdir(exist_ok=True)
+        for file in (compiled / "deps").glob(f"*-{digest}*"):
+            shutil.copy2(file, there / "deps")
 
 
 def contents() -> dict[str, bytes]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import linecache
 import os
 import shutil
 import subprocess
@@ -11,6 +12,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import polars as pl
@@ -297,6 +299,49 @@ def test_processes_execute_as_threads_do() -> None:
     assert sorted(n for n in done if n is not None) == [0, 1, 2, 3, 4]
     with pytest.raises(RunError, match="TypeError"):
         list(processes.execute(["x"], abs, 1))
+
+
+CELL = """
+from dataclasses import dataclass
+from sojourn.cca import Control, Decision
+
+class Noted(Control):
+    @dataclass
+    class Params:
+        window: int = 4
+
+    def __init__(self, params, init):
+        self.window = params.window
+
+    def on_ack(self, now, ack):
+        pass
+
+    def on_congestion(self, now, event):
+        pass
+
+    def decision(self):
+        return Decision(self.window, self.window)
+"""
+
+
+def test_a_class_of_a_notebook_runs_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its module has no file, and its cell is known only where Python looks for lines."""
+
+    def run_cell(name: str, text: str) -> type:
+        cached = (len(text), None, text.splitlines(keepends=True), name)
+        monkeypatch.setitem(linecache.cache, name, cached)
+        exec(compile(text, name, "exec"), module.__dict__)
+        return module.Noted  # type: ignore[no-any-return]
+
+    module = ModuleType("notebook_of_a_test")
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    document = mapping()
+    document["flows"][0]["cca"] = run_cell("<cell 1>", CELL)
+    assert package.run(document).series.flows["cwnd"][-1] == 4
+    key = run_key(load(document).canonical)
+    document["flows"][0]["cca"] = run_cell("<cell 2>", CELL.replace("int = 4", "int = 6"))
+    assert package.run(document).series.flows["cwnd"][-1] == 6
+    assert run_key(load(document).canonical) != key
 
 
 class Marked(Mine):

@@ -36,7 +36,7 @@ fn check_flow(flow: &FlowSpec, scenario: &Scenario) -> Result<(), FieldError> {
         return wrong("transport", format!("'{kind}' given; a live run has: tcp, udp"));
     }
     if let Some(mode) = flow.ecn.filter(|mode| tcp_ecn(*mode).is_none()) {
-        return wrong("ecn", format!("{mode:?} given; a live run has: off, classic, dctcp"));
+        return wrong("ecn", format!("{} given; a live run has: off, classic, dctcp", mode.name()));
     }
     let counts = |cca: &Spec<Cca>| cca.kind == "dctcp" || is_bpf(cca);
     if flow.ecn == Some(EcnMode::Dctcp)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import builtins
 import hashlib
 import inspect
 import sys
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
@@ -62,7 +64,7 @@ def _sources(thing: Any, seen: set[int]) -> Iterator[str]:
         return
     seen.add(id(thing))
     try:
-        yield inspect.getsource(thing)
+        yield _source(thing)
     except (OSError, TypeError):
         raise refused(
             "",
@@ -77,6 +79,27 @@ def _sources(thing: Any, seen: set[int]) -> Iterator[str]:
                 yield f"{name} = {value!r}"
             elif isinstance(value, (type, FunctionType)) and value.__module__ == thing.__module__:
                 yield from _sources(value, seen)
+
+
+def _source(thing: Any) -> str:
+    try:
+        return inspect.getsource(thing)
+    except (OSError, TypeError):
+        if isinstance(thing, type):
+            return _in_a_cell(thing)
+        raise
+
+
+def _in_a_cell(control: type) -> str:
+    """The source of a class of a notebook, whose module has no file: from the cell of a method."""
+    for method in filter(inspect.isfunction, vars(control).values()):
+        with suppress(OSError, SyntaxError):
+            text, first = "".join(inspect.findsource(method)[0]), method.__code__.co_firstlineno
+            classes = (n for n in ast.walk(ast.parse(text)) if isinstance(n, ast.ClassDef))
+            for node in (n for n in classes if n.name == control.__name__):
+                if node.lineno <= first <= (node.end_lineno or 0):
+                    return ast.get_source_segment(text, node) or ""
+    raise OSError
 
 
 def _functions(thing: Any) -> Iterator[Any]:
