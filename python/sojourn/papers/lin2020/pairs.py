@@ -20,9 +20,11 @@ _PRINTED_DURATION = 600.0
 _THROUGHPUT = "mean_throughput_l4"
 _DEEP = "the printed path has the deep queue that starves Vegas, YeAH and BBR beside Cubic"
 _LOSS = "0.010 is a share: with 0.010 % nothing would hold Cubic at 1 Mbit/s"
+_FIRST = "in print Flow-1 beats Cubic by far, as who comes first does; the queue counts bursts"
+_EITHER = "in print either flow is ahead, so that no order of starts is inferred"
 _REASONS = {
     "lan": Judged(PRINTED, _DEEP),
-    "wan-1": Judged(PRINTED, _DEEP),
+    "wan-1": Judged(INFERRED, _FIRST),
     "wan-2": Judged(INFERRED, _LOSS),
 }
 
@@ -105,13 +107,19 @@ def jain(outcome: Outcome) -> float | None:
     return (first + second) ** 2 / squares if squares else None
 
 
-_JUDGED = {number: _REASONS[table.path] for number, table in TABLES.items()}
+def _judged(table: Table) -> Judged:
+    if table.path == "wan-1" and table.against is None:
+        return Judged(PRINTED, _EITHER)
+    return _REASONS[table.path]
+
+
+_JUDGED = {number: _judged(table) for number, table in TABLES.items()}
 PAIRS = Section(
     tables=_JUDGED,
     cells=_cells,
     statements=(*OF_PAIRS, *order.goals(_JUDGED, ("Flow-1", SUM))),
     choices=(
-        "tables 5-10, A.20-A.28: both flows start within the first second; 60 s in LAN, 600 s in",
-        "WAN-1, 60 s (printed) or 200 s (inferred) in WAN-2; --full: 600 s",
+        "tables 5-10, A.20-A.28: both flows start within a second, in WAN-1 as inferred Flow-1",
+        "first; 60 s in LAN, 600 s in WAN-1, 60 s or (inferred) 200 s in WAN-2; --full: 600 s",
     ),
 )
