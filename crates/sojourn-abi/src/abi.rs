@@ -3,7 +3,9 @@
 
 use std::ffi::{c_char, c_void};
 
-use sojourn_core::cc::{AckSample, CaState, ControlInit, Event, Lost, SenderView, Sent, Step};
+use sojourn_core::cc::{
+    AckSample, Arrival, CaState, ControlInit, Event, Lost, SenderView, Sent, Step,
+};
 use sojourn_core::units::Span;
 
 /// The version of the interface.
@@ -67,11 +69,13 @@ sized! {
         max_packets_out: u32, cwnd_limited: u32, delivered: u32, delivered_ce: u32, lost: u32,
         app_limited: u32, delivered_at: u64, first_sent_at: u64, srtt: u64, mdev: u64, rttvar: u64,
         min_rtt: u64, rto: u64, last_sent_at: u64, departs_at: u64, echo: u64, peer_sent_at: u64,
+        ce: u32, ack_held: u32, echoes: u32,
     }
 }
 sized! {
     RawDecision {
         cwnd: u32, ssthresh: u32, burst: u32, pacing_rate: u64, owns_recovery: u32, reduces: u32,
+        send_windows: u32, follows_arrivals: u32, echoes: u32, ack_first: u32, ack_now: u32,
     }
 }
 
@@ -222,22 +226,32 @@ impl From<&Lost> for RawLost {
 }
 
 impl RawView {
+    /// An arrival at the receiver.
+    pub fn arrival(arrival: &Arrival) -> Self {
+        RawView {
+            step: 3,
+            ce: arrival.ce.into(),
+            ack_held: arrival.ack_held.into(),
+            echoes: arrival.echoes.into(),
+            next: arrival.next,
+            ..RawView::default()
+        }
+    }
+
     /// The sender's state at a step.
     pub fn of(step: &Step, view: &SenderView) -> Self {
         let at = |step| RawView { step, ..RawView::default() };
         let shown = match *step {
             Step::Callback => at(0),
-            Step::Measured { cum_acked, rtt, in_flight, ece, window_update, slow_path } => {
-                RawView {
-                    cum_acked,
-                    ack_in_flight: in_flight,
-                    ece: ece.into(),
-                    window_update: window_update.into(),
-                    slow_path: slow_path.into(),
-                    rtt: rtt.map_or(NEVER, Span::as_nanos),
-                    ..at(1)
-                }
-            }
+            Step::Measured(measured) => RawView {
+                cum_acked: measured.cum_acked,
+                ack_in_flight: measured.in_flight,
+                ece: measured.ece.into(),
+                window_update: measured.window_update.into(),
+                slow_path: measured.slow_path.into(),
+                rtt: measured.rtt.map_or(NEVER, Span::as_nanos),
+                ..at(1)
+            },
             Step::State(next) => RawView { next_state: number(next), ..at(2) },
         };
         RawView {

@@ -7,8 +7,8 @@ use std::ffi::{CStr, c_char, c_void};
 
 use serde_json::{Map, Value};
 use sojourn_core::cc::{
-    AckSample, CongestionControl, ControlInit, Decision, Event, Lost, SenderView, Sent, Step,
-    outside,
+    AckSample, Arrival, CongestionControl, ControlInit, Decision, Echoing, Event, Lost, SenderView,
+    Sent, Step, outside,
 };
 use sojourn_core::error::{FieldError, end_run};
 use sojourn_core::observe::Observer;
@@ -129,6 +129,7 @@ impl CongestionControl for LibraryControl {
             pacing_rate: (raw.pacing_rate > 0).then(|| Rate::from_bps(raw.pacing_rate)),
             burst: (raw.burst > 0).then_some(raw.burst),
             owns_recovery: raw.owns_recovery != 0,
+            send_windows: (raw.send_windows > 0).then_some(raw.send_windows),
         };
         if let Err(wrong) = outside::check(&decision) {
             end_run(format!("control of flow {}", self.flow), format!("decide: {wrong}"));
@@ -194,6 +195,23 @@ impl CongestionControl for LibraryControl {
         self.tell(Callback::OnStep, now, self.functions.on_step, |on_step, this| unsafe {
             on_step(this, now.as_nanos(), &view);
         });
+    }
+
+    fn follows_arrivals(&self) -> bool {
+        self.functions.on_step.is_some() && self.decide().follows_arrivals != 0
+    }
+
+    fn on_arrival(&mut self, now: Time, arrival: &Arrival) -> Echoing {
+        let view = RawView::arrival(arrival);
+        self.tell(Callback::OnStep, now, self.functions.on_step, |on_step, this| unsafe {
+            on_step(this, now.as_nanos(), &view);
+        });
+        let raw = self.decide();
+        Echoing {
+            echoes: raw.echoes != 0,
+            ack_first: raw.ack_first != 0,
+            ack_now: raw.ack_now != 0,
+        }
     }
 
     fn observe(&self, mut out: &mut Observer<'_>) {

@@ -2,7 +2,8 @@
 //! read: it outlives this process, however that ends.
 //!
 //! The file holds, as the machine's integers, a count of callbacks (u64), the simulated time in
-//! nanoseconds (u64), the flow (u32) and the callback (u32, 0 for none).
+//! nanoseconds (u64), the flow (u32, [`DISCIPLINE`] for a queue discipline) and the callback (u32, 0
+//! for none).
 
 use std::fs::OpenOptions;
 use std::io;
@@ -43,10 +44,21 @@ pub enum Callback {
     Observe,
     /// As its name.
     OnStep,
+    /// Of a queue discipline: making it; the names below are those of its functions.
+    Create,
+    /// As its name.
+    Enqueue,
+    /// As its name.
+    Dequeue,
+    /// A watchdog or timer.
+    Timer,
 }
 
+/// What stands in the place of the flow for a queue discipline.
+pub const DISCIPLINE: u32 = u32::MAX;
+
 /// The names of the callbacks in their order; the first stands for none.
-pub const NAMES: [&str; 14] = [
+pub const NAMES: [&str; 18] = [
     "",
     "__init__",
     "on_ack",
@@ -61,6 +73,10 @@ pub const NAMES: [&str; 14] = [
     "undo",
     "observe",
     "on_step",
+    "create",
+    "enqueue",
+    "dequeue",
+    "timer",
 ];
 
 impl Callback {
@@ -139,6 +155,7 @@ mod tests {
     #[test]
     fn callbacks_have_their_names() {
         assert_eq!(Callback::OnAck.name(), "on_ack");
-        assert_eq!(Callback::OnStep.name(), *NAMES.last().unwrap());
+        assert_eq!(Callback::OnStep.name(), "on_step");
+        assert_eq!(Callback::Timer.name(), *NAMES.last().unwrap());
     }
 }

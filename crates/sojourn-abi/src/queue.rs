@@ -17,6 +17,7 @@ use sojourn_core::packet::{Backlog, Ecn, Header, Packet};
 use sojourn_core::queue::{DropReason, QueueContext, QueueDiscipline, QueueInit};
 use sojourn_core::units::Time;
 
+use crate::note::{self, Callback};
 use crate::queue_abi::{ABI, RawAttribute, RawInit, RawListener, RawPacket, RawQueue, SYMBOL};
 
 /// Its documentation.
@@ -62,10 +63,12 @@ pub fn make(table: &Map<String, Value>, init: &QueueInit) -> Result<KernelQueue,
         seed: init.random.seed(),
     };
     let mut error = [0 as c_char; 256];
+    note::enter(note::DISCIPLINE, Callback::Create, Time::ZERO);
     // SAFETY: all of it outlives the call, and the library writes no more than 256 bytes.
     let this = unsafe {
         (functions.create)(&raw const raw, given.as_ptr(), given.len() as u32, error.as_mut_ptr())
     };
+    note::leave();
     if this.is_null() {
         // SAFETY: the library ends what it writes with a zero.
         let told = unsafe { CStr::from_ptr(error.as_ptr()) }.to_string_lossy();
@@ -161,7 +164,7 @@ impl KernelQueue {
     /// Calls a function of the library, which may drop and mark.
     fn listening<T>(
         &mut self,
-        now: Time,
+        (callback, now): (Callback, Time),
         cx: &mut QueueContext<'_>,
         reason: DropReason,
         call: impl FnOnce(&'static RawQueue, *mut c_void, &RawListener) -> T,
@@ -169,7 +172,10 @@ impl KernelQueue {
         let KernelQueue { functions, this, packets, free, backlog } = self;
         let told = RefCell::new(Told { now, packets, free, backlog, cx, reason });
         let out = (&raw const told).cast_mut().cast();
-        call(functions, *this, &RawListener { out, dropped, marked })
+        note::enter(note::DISCIPLINE, callback, now);
+        let made = call(functions, *this, &RawListener { out, dropped, marked });
+        note::leave();
+        made
     }
 
     /// What a drop means: a discipline that holds as much as it may has no choice.
@@ -215,16 +221,18 @@ impl QueueDiscipline for KernelQueue {
                 _ => 0,
             },
         };
-        self.listening(now, cx, reason, |functions, this, listener| unsafe {
+        self.listening((Callback::Enqueue, now), cx, reason, |functions, this, listener| unsafe {
             (functions.enqueue)(this, now.as_nanos(), &raw const raw, listener);
         });
     }
 
     fn dequeue(&mut self, now: Time, cx: &mut QueueContext<'_>) -> Option<Packet> {
         let mut ecn = 0;
-        let number = self.listening(now, cx, DropReason::Aqm, |functions, this, listener| unsafe {
-            (functions.dequeue)(this, now.as_nanos(), &raw mut ecn, listener)
-        });
+        let call = (Callback::Dequeue, now);
+        let number =
+            self.listening(call, cx, DropReason::Aqm, |functions, this, listener| unsafe {
+                (functions.dequeue)(this, now.as_nanos(), &raw mut ecn, listener)
+            });
         if number == NONE {
             return None;
         }
@@ -249,7 +257,8 @@ impl QueueDiscipline for KernelQueue {
     }
 
     fn on_timer(&mut self, now: Time, cx: &mut QueueContext<'_>) {
-        self.listening(now, cx, DropReason::Aqm, |functions, this, listener| unsafe {
+        let call = (Callback::Timer, now);
+        self.listening(call, cx, DropReason::Aqm, |functions, this, listener| unsafe {
             (functions.on_timer)(this, now.as_nanos(), listener);
         });
     }

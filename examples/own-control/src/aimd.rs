@@ -64,12 +64,6 @@ impl CongestionControl for Aimd {
     }
 
     fn decision(&self) -> Decision {
-        Decision {
-            cwnd: self.cwnd,
-            ssthresh: self.ssthresh,
-            pacing_rate: None,
-            burst: None,
-            owns_recovery: false,
-        }
+        Decision { cwnd: self.cwnd, ssthresh: self.ssthresh, ..Decision::default() }
     }
 }

@@ -30,6 +30,7 @@ from sojourn.executors import Done, Item, threads
 #: How often a worker that says nothing is looked at, s.
 _LOOK = 0.25
 _NOTE = struct.Struct("=QQII")  # as `note.rs` writes it
+_DISCIPLINE = 0xFFFFFFFF
 
 
 @dataclass
@@ -145,7 +146,8 @@ class _Worker:
         if not callback:
             return RunError(f"the simulation {message}")
         name, at = _internal.CALLBACKS[callback], nanoseconds / 1e9
-        return RunError(f"at {at:.9f} s, control of flow {flow}: {name} {message}", at)
+        who = "queue discipline" if flow == _DISCIPLINE else f"control of flow {flow}"
+        return RunError(f"at {at:.9f} s, {who}: {name} {message}", at)
 
     def end(self) -> None:
         """Ends it and whatever it is doing."""

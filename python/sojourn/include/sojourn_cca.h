@@ -116,7 +116,8 @@ struct sojourn_lost {
 enum sojourn_step {
     SOJOURN_STEP_CALLBACK, /* before the callback that follows */
     SOJOURN_STEP_MEASURED, /* an ACK is measured, losses are not yet looked for */
-    SOJOURN_STEP_STATE     /* the recovery state is about to become `next_state` */
+    SOJOURN_STEP_STATE,    /* the recovery state is about to become `next_state` */
+    SOJOURN_STEP_ARRIVAL   /* at the receiver: ECN-capable data has arrived; `decide` is asked next */
 };
 
 /* The sender's own state, for code that was written to read it, such as kernel modules. */
@@ -156,6 +157,9 @@ struct sojourn_view {
     uint64_t departs_at;   /* when pacing lets the next packet go */
     uint64_t echo;         /* timestamp that the latest ACK echoes */
     uint64_t peer_sent_at; /* timestamp of the latest ACK */
+    uint32_t ce;           /* the last three and `next`, expected in order, are of SOJOURN_STEP_ARRIVAL */
+    uint32_t ack_held;     /* an ACK is being held back */
+    uint32_t echoes;       /* ACKs carry ECN echo */
 };
 
 /* A decision; `decide` gets it with every field 0 but the size. */
@@ -167,6 +171,13 @@ struct sojourn_decision {
     uint64_t pacing_rate;   /* 0 leaves pacing to the sender */
     uint32_t owns_recovery; /* the control sets the window in recovery, not the sender's PRR */
     uint32_t reduces; /* of one with `on_step`: begin a reduction as for an ECN echo */
+    uint32_t send_windows; /* windows of data in a send buffer of no given size; 0: the sender's 2 */
+    /* Of one with `on_step`: a second instance serves the receiver of a flow with classic ECN. It is
+     * called for steps of SOJOURN_STEP_ARRIVAL alone, and the next three are its answer. */
+    uint32_t follows_arrivals;
+    uint32_t echoes;    /* ACKs carry ECN echo from now on */
+    uint32_t ack_first; /* the ACK that is held back goes out first, as it would have */
+    uint32_t ack_now;   /* this segment is acknowledged at once */
 };
 
 /* A parameter: a number. */

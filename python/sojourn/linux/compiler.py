@@ -57,6 +57,8 @@ def options(
         given.append(f"-DSOJOURN_POLICY={policy}")
         pairs = (f"X({constant}, {name})" for name, constant in names.items())
         given.append(f"-DSOJOURN_ATTRIBUTES={' '.join(pairs)}")
+    if source.needs_ecn:
+        given.append("-DSOJOURN_NEEDS_ECN")
     if observed:
         given.append(f"-DSOJOURN_STATE={source.state}")
         given.append(f"-DSOJOURN_OBSERVE={' '.join(f'X({field})' for field in observed)}")

@@ -89,6 +89,11 @@ class Source:
         found = _STATE.search(self.path.read_text(errors="replace"))
         return f"struct {found[1]}" if found else None
 
+    @property
+    def needs_ecn(self) -> bool:
+        """Whether it is a control that asks for ECN."""
+        return "TCP_CONG_NEEDS_ECN" in self.path.read_text(errors="replace")
+
     def _included(self, text: str) -> Iterator[Path]:
         for beside, named in _INCLUDE.findall(text):
             if beside:

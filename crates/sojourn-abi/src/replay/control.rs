@@ -20,6 +20,8 @@ struct Pair {
     ours: Box<dyn CongestionControl>,
     theirs: Box<dyn CongestionControl>,
     state: CaState,
+    /// A reduction that has begun: a threshold is chosen once its state is entered.
+    begun: Option<Event>,
 }
 
 pub fn make(
@@ -31,7 +33,12 @@ pub fn make(
         let (entry, params) = member::<Cca>(table, key, catalogue)?;
         (entry.make)(&params, init, catalogue).map_err(|error| error.within(key))
     };
-    Ok(Box::new(Pair { ours: one("ours")?, theirs: one("theirs")?, state: CaState::Open }))
+    Ok(Box::new(Pair {
+        ours: one("ours")?,
+        theirs: one("theirs")?,
+        state: CaState::Open,
+        begun: None,
+    }))
 }
 
 impl Pair {
@@ -68,10 +75,15 @@ impl CongestionControl for Pair {
         self.ours.on_congestion(now, event);
         self.theirs.on_congestion(now, &own);
         match event {
-            Event::Loss { .. } | Event::Ecn { .. } => self.state = CaState::Recovery,
-            _ => self.state = CaState::Open,
+            Event::Loss { .. } | Event::Ecn { .. } => {
+                self.state = CaState::Recovery;
+                self.begun = Some(*event);
+            }
+            _ => {
+                self.state = CaState::Open;
+                self.compare(now, &format!("{event:?}"));
+            }
         }
-        self.compare(now, &format!("{event:?}"));
     }
 
     fn decision(&self) -> Decision {
@@ -123,6 +135,11 @@ impl CongestionControl for Pair {
             self.ours.on_step(now, step, view);
         }
         self.theirs.on_step(now, step, view);
+        if matches!(step, Step::State(_))
+            && let Some(event) = self.begun.take()
+        {
+            self.compare(now, &format!("{event:?}"));
+        }
     }
 
     fn wants_reduction(&self) -> bool {

@@ -14,13 +14,15 @@
 //! | `version` | pacing | window |
 //! | --- | --- | --- |
 //! | `linux-6` (default) | 1 % below the estimate | adds the excess of aggregated ACKs (over 5-10 rounds, at most 100 ms' worth), and judges what is in flight at the next departure |
-//! | `linux-4.9` | at the estimate | neither; a delayed ACK may renew the minimum RTT, and an undo changes nothing |
+//! | `linux-4.9` | at the estimate | neither; a delayed ACK, or one of equal RTT, may renew the minimum RTT, and an undo changes nothing |
 //!
 //! `linux-4.9` paces as the sender lets it: that kernel's TCP has no pacing of its own, so without
 //! the `fq` host queue it is only window-limited.
 //!
-//! Deviations from Linux: times are compared in nanoseconds, not in ticks; a round of the delivery
-//! clock sees losses marked up to its ACK; every departure is a segment's (a TSO burst is paced
+//! Times are compared as in the kernel: phases and epochs in microseconds, the age of the minimum RTT
+//! in ticks of 1 ms (HZ = 1000).
+//!
+//! Deviations from Linux: a round of the delivery clock sees losses marked up to its ACK; every departure is a segment's (a TSO burst is paced
 //! as a whole there); a start after idle counts as application-limited.
 //!
 //! Observes: `mode` (`startup`, `drain`, `probe_bw`, `probe_rtt`), `cycle_index` (in `probe_bw`),
@@ -65,6 +67,8 @@ const HIGH_GAIN: u32 = UNIT * 2885 / 1000 + 1;
 const BANDWIDTH_ROUNDS: u64 = 10;
 /// Segments below which the window does not go.
 const MIN_CWND: u32 = 4;
+/// Windows that the send buffer holds (`bbr_sndbuf_expand`): more is kept while SACKs come.
+pub const SEND_WINDOWS: u32 = 3;
 /// Linux's initial window, whatever the connection's.
 const INITIAL_CWND: u32 = 10;
 /// Below this rate in bit/s bursts are single segments.
@@ -233,13 +237,13 @@ impl Bbr {
                 self.aggregation.on_round(WINDOW_ROUNDS);
             }
             let bandwidth = self.bandwidth();
-            self.aggregation.on_ack(now, ack.acked, bandwidth, self.cwnd);
+            self.aggregation.on_ack(micros(now), ack.acked, bandwidth, self.cwnd);
         }
     }
 
     fn look_for_policer(&mut self, now: Time, lossy: bool, app_limited: bool) {
         let seen = Observation {
-            now,
+            now: ticks(now),
             round_start: self.round_start,
             lossy,
             app_limited,
@@ -262,13 +266,23 @@ impl Bbr {
 
     fn restart_after_idle(&mut self, now: Time) {
         self.idle_restart = true;
-        self.aggregation.restart(now);
+        self.aggregation.restart(micros(now));
         match self.mode {
             Mode::ProbeBw => self.pace(UNIT),
             Mode::ProbeRtt if self.version == Version::Linux6 => self.check_probe_rtt_done(now),
             _ => {}
         }
     }
+}
+
+/// The time in whole microseconds, as the kernel stamps phases and ACKs.
+fn micros(now: Time) -> Time {
+    Time::from_nanos(now.as_nanos() / 1000 * 1000)
+}
+
+/// The time in whole ticks of 1 ms, by which the minimum RTT ages.
+fn ticks(now: Time) -> Time {
+    Time::from_nanos(now.as_nanos() / 1_000_000 * 1_000_000)
 }
 
 /// Segments of the rate sample, if it is a valid one.
@@ -297,7 +311,7 @@ impl CongestionControl for Bbr {
     fn on_established(&mut self, now: Time, rtt: Span) {
         self.seen_rtt = true;
         self.min_rtt = Span::from_micros(rtt.as_micros());
-        self.min_rtt_stamp = now;
+        self.min_rtt_stamp = ticks(now);
         self.start_pacing(rtt);
     }
 
@@ -341,6 +355,7 @@ impl CongestionControl for Bbr {
                 Version::Linux49 => Some(self.pacer.goal()),
             },
             owns_recovery: true,
+            send_windows: Some(SEND_WINDOWS),
         }
     }
 

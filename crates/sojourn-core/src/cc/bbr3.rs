@@ -27,6 +27,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::bbr::SEND_WINDOWS;
 use super::bbr::aggregation::{Aggregation, WINDOW_ROUNDS};
 use super::bbr::bandwidth::{Bandwidth, UNIT};
 use super::bbr::mode::Mode;
@@ -371,6 +372,7 @@ impl CongestionControl for Bbr3 {
             pacing_rate: Some(self.pacer.rate()),
             burst: Some(self.pacer.goal()),
             owns_recovery: true,
+            send_windows: Some(SEND_WINDOWS),
         }
     }
 

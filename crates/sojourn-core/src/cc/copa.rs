@@ -257,8 +257,8 @@ impl CongestionControl for Copa {
             cwnd: self.window as u32,
             ssthresh: INFINITE_SSTHRESH,
             pacing_rate: (standing < Span::MAX && standing > Span::ZERO).then(|| rate(standing)),
-            burst: None,
             owns_recovery: true,
+            ..Decision::default()
         }
     }
 

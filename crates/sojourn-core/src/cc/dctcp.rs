@@ -3,7 +3,8 @@
 //! Model: RFC 8257 and Linux `net/ipv4/tcp_dctcp.c`. Once per window the moving average `alpha`
 //! of the marked share is updated with gain 1/16, in 1/1024; a mark cuts the window by
 //! `alpha / 2`, once per window, and a loss halves it. `alpha` starts at 1, so that the first mark
-//! halves the window. Growth is Reno's.
+//! halves the window. Growth is Reno's. `alpha` is updated before the echo of the same ACK begins a
+//! reduction, as in Linux.
 //!
 //! | `version` | marked share |
 //! | --- | --- |
@@ -13,8 +14,9 @@
 //! The echo is the receiver's, which Linux chooses by the receiver's own control: where that is
 //! not DCTCP (`ecn = "classic"`), every ACK from a mark to the answer carries it, a whole round.
 //!
-//! Deviations from RFC 8257, all of them Linux's: `alpha` falls by at least 1/1024 per window; the
-//! threshold is taken from the window, not from the data in flight, and is at least 2.
+//! Deviations from RFC 8257, all of them Linux's: where the gain leaves nothing to take off, `alpha`
+//! falls to 0 (from below 16/1024); a loss halves even a window that a mark is reducing; the threshold
+//! is taken from the window, not from the data in flight, and is at least 2.
 //!
 //! Observes: `alpha`, from 0 to 1.
 
@@ -23,7 +25,7 @@ use serde::{Deserialize, Serialize};
 
 use super::law::{WindowLaw, Windowed};
 use super::window::Window;
-use super::{AckSample, ControlInit, EcnMode, Event};
+use super::{AckSample, CaState, ControlInit, EcnMode, Event, Measured, SenderView};
 use crate::error::FieldError;
 use crate::observe::Observer;
 use crate::spec::Stack;
@@ -94,41 +96,41 @@ pub struct Law {
     shift_g: u32,
     alpha: u32,
     /// Counted since the connection began.
-    acked: u64,
-    marked: u64,
+    acked: u32,
+    marked: u32,
     /// The counts when this window of data began, and the segment that ends it.
-    window_acked: u64,
-    window_marked: u64,
+    window_acked: u32,
+    window_marked: u32,
     window_end: u32,
 }
 
 impl Law {
-    fn count(&mut self, ack: &AckSample) {
+    fn count(&mut self, ack: &Measured, view: &SenderView) {
         match self.version {
-            Version::Linux6 => (self.acked, self.marked) = (ack.delivered, ack.delivered_ce),
+            Version::Linux6 => (self.acked, self.marked) = (view.delivered, view.delivered_ce),
             Version::Linux51 => {
-                let acked = u64::from(ack.cum_acked.max(1));
+                let acked = ack.cum_acked.max(1);
                 self.acked += acked;
                 self.marked += if ack.ece { acked } else { 0 };
             }
         }
     }
 
-    fn update_alpha(&mut self, ack: &AckSample) {
-        if ack.una < self.window_end {
+    fn update_alpha(&mut self, view: &SenderView) {
+        if view.una < self.window_end {
             return;
         }
-        let marked = self.marked - self.window_marked;
+        let marked = u64::from(self.marked - self.window_marked);
         let decay = self.alpha >> self.shift_g;
-        self.alpha -= if decay > 0 { decay } else { self.alpha.min(1) };
+        self.alpha -= if decay > 0 { decay } else { self.alpha };
         if marked > 0 {
-            let acked = (self.acked - self.window_acked).max(1);
+            let acked = u64::from(self.acked - self.window_acked).max(1);
             let gained = (marked << (ONE_SHIFT - self.shift_g)) / acked;
             self.alpha = (self.alpha + gained as u32).min(ONE);
         }
         self.window_acked = self.acked;
         self.window_marked = self.marked;
-        self.window_end = ack.next;
+        self.window_end = view.next;
     }
 }
 
@@ -137,6 +139,7 @@ impl WindowLaw for Law {
     const FOLLOWS_STACK: bool = true;
     const KEEPS_WINDOW: bool = true;
     const ECN: EcnMode = EcnMode::Dctcp;
+    const STEPS: bool = true;
 
     fn new(params: Params, _init: &ControlInit) -> Self {
         Law {
@@ -151,21 +154,32 @@ impl WindowLaw for Law {
         }
     }
 
+    fn on_measured(&mut self, _now: Time, measured: &Measured, view: &SenderView) {
+        self.count(measured, view);
+        self.update_alpha(view);
+    }
+
     fn on_ack(&mut self, window: &mut Window, _now: Time, ack: &AckSample) {
-        self.count(ack);
-        self.update_alpha(ack);
         if ack.may_grow && ack.cwnd_limited {
             window.reno_growth(ack.acked);
         }
     }
 
     fn ssthresh(&mut self, window: &Window, _now: Time, event: &Event) -> u32 {
-        let alpha = match event {
-            Event::Ecn { .. } => self.alpha,
-            _ => ONE,
+        let left = match event {
+            Event::Ecn { .. } => {
+                let cut = (u64::from(window.cwnd) * u64::from(self.alpha)) >> (ONE_SHIFT + 1);
+                window.cwnd - cut as u32
+            }
+            _ => window.cwnd / 2,
         };
-        let cut = (u64::from(window.cwnd) * u64::from(alpha)) >> (ONE_SHIFT + 1);
-        (window.cwnd - cut as u32).max(2)
+        left.max(2)
+    }
+
+    fn on_state(&mut self, window: &mut Window, next: CaState, view: &SenderView) {
+        if next == CaState::Recovery && view.state == CaState::Cwr {
+            window.ssthresh = (view.cwnd / 2).max(2);
+        }
     }
 
     fn observe(&self, _window: &Window, out: &mut Observer<'_>) {
@@ -175,27 +189,26 @@ impl WindowLaw for Law {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{Bottleneck, control, init};
+    use super::super::testing::{Bottleneck, control, init, show};
     use super::*;
     use crate::cc::CongestionControl;
-    use crate::cc::Registered;
+    use crate::cc::{Registered, Step};
     use crate::packet::Ecn;
 
     /// `alpha` after windows of 100 segments of which `marked` carry a mark.
     fn alpha(version: Stack, windows: u32, marked: u32) -> f64 {
         let mut dctcp = Dctcp::new(Params { version, ..Params::default() }, &init());
         for i in 0..windows * 100 {
-            let ack = AckSample {
-                acked: 1,
-                cum_acked: 1,
+            let ece = i % 100 < marked;
+            let view = SenderView {
                 una: i + 1,
                 next: i + 101,
-                delivered: u64::from(i + 1),
-                delivered_ce: u64::from(i / 100 * marked + (i % 100 + 1).min(marked)),
-                ece: i % 100 < marked,
-                ..AckSample::default()
+                delivered: i + 1,
+                delivered_ce: i / 100 * marked + (i % 100 + 1).min(marked),
+                ..SenderView::default()
             };
-            dctcp.on_ack(Time::ZERO, &ack);
+            let measured = Measured { cum_acked: 1, ece, ..Measured::default() };
+            show(&mut dctcp, Time::ZERO, measured, &view);
         }
         f64::from(dctcp.law.alpha) / f64::from(ONE)
     }
@@ -218,6 +231,28 @@ mod tests {
         let expected = (1.0 - 1.0 / 16.0_f64).powi(16);
         let alpha = alpha(Stack::Linux6, 16, 0);
         assert!((alpha - expected).abs() < 0.01, "{alpha} {expected}");
+    }
+
+    /// Below 16/1024 the gain of 1/16 leaves nothing to take off.
+    #[test]
+    fn a_small_alpha_vanishes() {
+        let mut dctcp = Dctcp::new(Params::default(), &init());
+        for (before, after) in [(17, 16), (16, 15), (15, 0)] {
+            dctcp.law.alpha = before;
+            dctcp.law.update_alpha(&SenderView { una: u32::MAX, ..SenderView::default() });
+            assert_eq!(dctcp.law.alpha, after);
+        }
+    }
+
+    #[test]
+    fn a_loss_halves_the_window_that_a_mark_is_reducing() {
+        let mut dctcp = Dctcp::new(Params { initial_alpha: 0.1, ..Params::default() }, &init());
+        dctcp.window.cwnd = 100;
+        dctcp.on_congestion(Time::ZERO, &Event::Ecn { in_flight: 100 });
+        assert_eq!(dctcp.window.ssthresh, 96);
+        let view = SenderView { state: CaState::Cwr, cwnd: 98, ..SenderView::default() };
+        dctcp.on_step(Time::ZERO, &Step::State(CaState::Recovery), &view);
+        assert_eq!(dctcp.window.ssthresh, 49);
     }
 
     #[test]

@@ -57,6 +57,7 @@ impl CongestionControl for FixedRate {
             pacing_rate: Some(self.rate),
             burst: Some(1),
             owns_recovery: true,
+            ..Decision::default()
         }
     }
 }

@@ -64,9 +64,8 @@ impl CongestionControl for FixedWindow {
         Decision {
             cwnd: self.window,
             ssthresh: INFINITE_SSTHRESH,
-            pacing_rate: None,
-            burst: None,
             owns_recovery: true,
+            ..Decision::default()
         }
     }
 }

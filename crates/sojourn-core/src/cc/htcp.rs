@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 use super::jiffies::{HZ, jiffies, jiffies_of};
 use super::law::{WindowLaw, Windowed};
 use super::window::Window;
-use super::{AckSample, CaState, ControlInit, Event};
+use super::{AckSample, CaState, ControlInit, Event, Measured, SenderView};
 use crate::observe::Observer;
 use crate::units::{Span, Time};
 
@@ -67,7 +67,6 @@ pub type HTcp = Windowed<Law>;
 #[derive(Debug)]
 pub struct Law {
     params: Params,
-    state: CaState,
     alpha: u64,
     beta: u64,
     /// Whether beta may adapt: not at the first congestion.
@@ -85,11 +84,11 @@ pub struct Law {
 }
 
 impl Law {
-    fn measure_rtt(&mut self, rtt: u64) {
+    fn measure_rtt(&mut self, state: CaState, rtt: u64) {
         if self.min_rtt > rtt || self.min_rtt == 0 {
             self.min_rtt = rtt;
         }
-        if self.state == CaState::Open {
+        if state == CaState::Open {
             self.max_rtt = self.max_rtt.max(self.min_rtt);
             if self.max_rtt < rtt && rtt <= self.max_rtt + LARGEST_RISE {
                 self.max_rtt = rtt;
@@ -97,8 +96,8 @@ impl Law {
         }
     }
 
-    fn measure_throughput(&mut self, cwnd: u32, now: u64, acked: u32) {
-        if !matches!(self.state, CaState::Open | CaState::Disorder) {
+    fn measure_throughput(&mut self, view: &SenderView, now: u64, acked: u32) {
+        if !matches!(view.state, CaState::Open | CaState::Disorder) {
             self.packets = 0;
             self.measured_at = now;
             return;
@@ -106,7 +105,7 @@ impl Law {
         self.packets += acked;
         let alpha = ((self.alpha >> 7) as u32).max(1);
         let elapsed = now - self.measured_at;
-        let enough = self.packets >= cwnd.wrapping_sub(alpha);
+        let enough = self.packets >= view.cwnd.wrapping_sub(alpha);
         if !enough || self.min_rtt == 0 || elapsed < self.min_rtt {
             return;
         }
@@ -188,11 +187,11 @@ impl Law {
 impl WindowLaw for Law {
     type Params = Params;
     const KEEPS_WINDOW: bool = true;
+    const STEPS: bool = true;
 
     fn new(params: Params, _init: &ControlInit) -> Self {
         Law {
             params,
-            state: CaState::Open,
             alpha: ONE,
             beta: BETA_MIN,
             adaptive: false,
@@ -209,26 +208,26 @@ impl WindowLaw for Law {
         }
     }
 
-    fn on_ack(&mut self, window: &mut Window, now: Time, ack: &AckSample) {
-        let now = jiffies(now);
-        // Measurements go by the state in which the ACK arrived.
-        if self.state == CaState::Open {
-            self.acked = ack.cum_acked;
+    fn on_measured(&mut self, now: Time, measured: &Measured, view: &SenderView) {
+        if view.state == CaState::Open {
+            self.acked = measured.cum_acked;
         }
-        if let Some(rtt) = ack.rtt {
-            self.measure_rtt(jiffies_of(rtt));
+        if let Some(rtt) = measured.rtt {
+            self.measure_rtt(view.state, jiffies_of(rtt));
         }
         if self.params.bandwidth_switch {
-            self.measure_throughput(window.cwnd, now, ack.cum_acked);
+            self.measure_throughput(view, jiffies(now), measured.cum_acked);
         }
-        self.state = ack.state;
+    }
+
+    fn on_ack(&mut self, window: &mut Window, now: Time, ack: &AckSample) {
         if !(ack.may_grow && ack.cwnd_limited) {
             return;
         }
         if window.in_slow_start() {
             window.slow_start(ack.acked);
         } else {
-            self.grow(window, now);
+            self.grow(window, jiffies(now));
         }
     }
 
@@ -245,14 +244,9 @@ impl WindowLaw for Law {
         window.on_event(event, |window| self.ssthresh(window, now, event));
         let now = jiffies(now);
         match event {
-            Event::Loss { .. } => self.state = CaState::Recovery,
-            Event::Ecn { .. } => self.state = CaState::Cwr,
-            Event::Rto { .. } => self.state = CaState::Loss,
+            Event::Loss { .. } | Event::Ecn { .. } | Event::Rto { .. } => self.begin_epoch(now),
             Event::Recovered if self.undo.take().is_some() => self.last_congestion = now,
-            _ => return,
-        }
-        if *event != Event::Recovered {
-            self.begin_epoch(now);
+            _ => {}
         }
     }
 

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::AckSample;
 use super::window::Window;
 use crate::observe::Observer;
+use crate::packet::LARGEST_BURST;
 use crate::units::{Span, Time};
 
 /// Which of HyStart's two detectors are in use.
@@ -93,9 +94,6 @@ const ACK_DELTA: Span = Span::from_millis(2);
 const MIN_SAMPLES: u32 = 8;
 /// The delay must rise by at least this (`HYSTART_DELAY_MIN`).
 const LEAST_RISE: Span = Span::from_millis(4);
-/// Largest aggregate that the host hands to its interface, in bytes (`sk_gso_max_size`).
-const LARGEST_BURST: u64 = 65_536;
-
 /// State of HyStart.
 #[derive(Clone, Debug)]
 pub struct HyStart {

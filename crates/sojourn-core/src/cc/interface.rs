@@ -226,6 +226,47 @@ pub struct SenderView {
     pub peer_sent_at: Time,
 }
 
+/// A data segment has arrived at a flow's receiver.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Arrival {
+    /// Whether it carries CE.
+    pub ce: bool,
+    /// Whether an ACK is being held back.
+    pub ack_held: bool,
+    /// Whether ACKs carry ECN echo.
+    pub echoes: bool,
+    /// Next segment expected in order, before this one is taken in.
+    pub next: u32,
+}
+
+/// What a control at the receiver makes of an arrival.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Echoing {
+    /// Whether ACKs carry ECN echo from now on.
+    pub echoes: bool,
+    /// Whether the ACK that is held back goes out first, as it would have.
+    pub ack_first: bool,
+    /// Whether this segment is acknowledged at once.
+    pub ack_now: bool,
+}
+
+/// What an ACK said, before its meaning for the recovery state is judged.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Measured {
+    /// Segments that the cumulative acknowledgment covers newly.
+    pub cum_acked: u32,
+    /// The RTT sample.
+    pub rtt: Option<Span>,
+    /// Segments delivered since the newest of those that the ACK covers was sent.
+    pub in_flight: u32,
+    /// Whether it carries ECN echo.
+    pub ece: bool,
+    /// Whether it changed the receiver's window.
+    pub window_update: bool,
+    /// Whether header prediction could not process it.
+    pub slow_path: bool,
+}
+
 /// Where in its work the sender is when it shows its state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
@@ -233,20 +274,7 @@ pub enum Step {
     Callback,
     /// An ACK has been measured and losses not yet looked for (Linux calls `pkts_acked`, then
     /// `in_ack_event`).
-    Measured {
-        /// Segments that the cumulative acknowledgment covers newly.
-        cum_acked: u32,
-        /// The RTT sample.
-        rtt: Option<Span>,
-        /// Segments delivered since the newest of those that the ACK covers was sent.
-        in_flight: u32,
-        /// Whether it carries ECN echo.
-        ece: bool,
-        /// Whether it changed the receiver's window.
-        window_update: bool,
-        /// Whether header prediction could not process it.
-        slow_path: bool,
-    },
+    Measured(Measured),
     /// The recovery state is about to become another (`set_state`), or the same anew.
     State(CaState),
 }
@@ -267,6 +295,9 @@ pub struct Decision {
     /// Whether the control sets the window in recovery itself (BBR) instead of the sender's
     /// proportional rate reduction.
     pub owns_recovery: bool,
+    /// Windows of data that a send buffer of no given size holds (Linux `sndbuf_expand`); `None` leaves
+    /// it to the sender, whose are two.
+    pub send_windows: Option<u32>,
 }
 
 impl Default for Decision {
@@ -278,6 +309,7 @@ impl Default for Decision {
             pacing_rate: None,
             burst: None,
             owns_recovery: false,
+            send_windows: None,
         }
     }
 }

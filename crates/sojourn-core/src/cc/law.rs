@@ -6,7 +6,8 @@
 
 use super::window::Window;
 use super::{
-    AckSample, CongestionControl, ControlInit, Decision, EcnMode, Event, Observer, Registered,
+    AckSample, CaState, CongestionControl, ControlInit, Decision, EcnMode, Event, Measured,
+    Observer, Registered, SenderView, Step,
 };
 use crate::registry::Params;
 use crate::units::{Span, Time};
@@ -25,6 +26,9 @@ pub trait WindowLaw: Send + Sized + 'static {
     /// Whether it keeps the window for an undo in every era, as `undo_cwnd` of its kernel module.
     const KEEPS_WINDOW: bool = false;
 
+    /// Whether `on_measured` and `on_state` are to be called.
+    const STEPS: bool = false;
+
     /// The law of a new connection. Parameters are validated.
     fn new(params: Self::Params, init: &ControlInit) -> Self;
 
@@ -35,6 +39,13 @@ pub trait WindowLaw: Send + Sized + 'static {
 
     /// An ACK arrived: grows the window.
     fn on_ack(&mut self, window: &mut Window, now: Time, ack: &AckSample);
+
+    /// An ACK has been measured; the reduction that it may begin or end comes after this, and then
+    /// `on_ack`.
+    fn on_measured(&mut self, _now: Time, _measured: &Measured, _view: &SenderView) {}
+
+    /// The sender's recovery state, still that of the view, becomes another.
+    fn on_state(&mut self, _window: &mut Window, _next: CaState, _view: &SenderView) {}
 
     /// The threshold that congestion leaves: a loss, a mark, or the first timeout of an episode.
     fn ssthresh(&mut self, window: &Window, now: Time, event: &Event) -> u32;
@@ -103,6 +114,18 @@ impl<L: WindowLaw> CongestionControl for Windowed<L> {
 
     fn undo(&mut self, _now: Time) {
         self.law.undo(&mut self.window);
+    }
+
+    fn follows_steps(&self) -> bool {
+        L::STEPS
+    }
+
+    fn on_step(&mut self, now: Time, step: &Step, view: &SenderView) {
+        match step {
+            Step::Measured(measured) => self.law.on_measured(now, measured, view),
+            Step::State(next) => self.law.on_state(&mut self.window, *next, view),
+            Step::Callback => {}
+        }
     }
 
     fn observe(&self, out: &mut Observer<'_>) {

@@ -170,9 +170,7 @@ impl CongestionControl for Ledbat {
         Decision {
             cwnd: (self.window as u32).max(1),
             ssthresh: self.ssthresh,
-            pacing_rate: None,
-            burst: None,
-            owns_recovery: false,
+            ..Decision::default()
         }
     }
 

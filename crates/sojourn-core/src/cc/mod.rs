@@ -12,10 +12,12 @@
 //! | `cong_avoid` | `on_ack`, if `ack.may_grow` |
 //! | `pkts_acked` | `on_ack`, `ack.rtt` and `ack.cum_acked`, in every state |
 //! | `cong_control` | `on_ack` of a control whose `owns_recovery` is true |
-//! | `in_ack_event` | `on_ack`, `ack.ece`, `ack.delivered_ce` |
+//! | `in_ack_event` | `on_ack`, `ack.ece`, `ack.delivered_ce`; [`Step::Measured`] where it must precede the judging of losses |
 //! | `ssthresh` | `on_congestion` with [`Event::Loss`], [`Event::Ecn`] or [`Event::Rto`]; read back from `decision().ssthresh` |
 //! | `undo_cwnd` | `undo` |
 //! | `set_state`, `cwnd_event` | the other events |
+//! | `cwnd_event` of a receiver | `on_arrival` |
+//! | `sndbuf_expand`, `min_tso_segs` | `decision().send_windows`, `decision().burst` |
 //!
 //! # The order of calls
 //!
@@ -50,8 +52,8 @@ pub use crate::spec::EcnMode;
 use crate::units::{Span, Time};
 
 pub use interface::{
-    AckSample, CaState, ControlInit, Decision, Event, INFINITE_SSTHRESH, Lost, RateSample,
-    SenderView, Sent, Step,
+    AckSample, Arrival, CaState, ControlInit, Decision, Echoing, Event, INFINITE_SSTHRESH, Lost,
+    Measured, RateSample, SenderView, Sent, Step,
 };
 
 pub mod cubic_curve;
@@ -137,7 +139,8 @@ pub trait CongestionControl: Send {
     fn undo(&mut self, _now: Time) {}
 
     /// Whether the sender shows its state at every step. Decisions of a control should rest on what
-    /// the other callbacks tell; this is for code that was written to read a sender's state.
+    /// the other callbacks tell; this is for code that was written to read a sender's state, and for
+    /// controls whose threshold needs the ACK that brings the reduction ([`Step::Measured`]).
     fn follows_steps(&self) -> bool {
         false
     }
@@ -150,6 +153,18 @@ pub trait CongestionControl: Send {
 
     /// The sender's state, before each of the other callbacks and at the steps between them.
     fn on_step(&mut self, _now: Time, _step: &Step, _view: &SenderView) {}
+
+    /// Whether a second instance is to serve the flow's receiver, with classic ECN: there
+    /// `on_established` is called when the SYN arrives, and then only `on_arrival`.
+    fn follows_arrivals(&self) -> bool {
+        false
+    }
+
+    /// At the receiver: an ECN-capable data segment has arrived (Linux `CA_EVENT_ECN_IS_CE` and
+    /// `CA_EVENT_ECN_NO_CE`).
+    fn on_arrival(&mut self, _now: Time, arrival: &Arrival) -> Echoing {
+        Echoing { echoes: arrival.echoes, ..Echoing::default() }
+    }
 
     /// Names and values of internal state worth recording.
     fn observe(&self, _out: &mut Observer<'_>) {}

@@ -263,6 +263,7 @@ impl CongestionControl for Prague {
             pacing_rate: self.pacing_rate,
             burst: Some(self.burst),
             owns_recovery: true,
+            ..Decision::default()
         }
     }
 

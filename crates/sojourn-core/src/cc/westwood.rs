@@ -1,24 +1,31 @@
 //! Westwood+: after congestion, the window becomes the estimated bandwidth times the minimum RTT.
 //!
-//! Model: Linux `net/ipv4/tcp_westwood.c`, the same in 4.9 and 6.x; Grieco, Mascolo, "Performance
-//! evaluation and comparison of Westwood+, New Reno and Vegas TCP congestion control", CCR 2004.
+//! Model: Linux `net/ipv4/tcp_westwood.c`; Grieco, Mascolo, "Performance evaluation and comparison of
+//! Westwood+, New Reno and Vegas TCP congestion control", CCR 2004.
 //! Growth is Reno's. Acknowledged bytes are counted over windows of at least the last RTT and
 //! 50 ms; their rate passes through two low-pass filters of gain 1/8. At the end of a window
 //! reduction, window and threshold become bandwidth times minimum RTT (at least 2); during it, the
 //! threshold is Reno's. A timeout sets the threshold so, too, and forgets the minimum RTT.
 //!
 //! The arithmetic is the kernel's: whole bytes per tick, ticks of 1 ms (a kernel with HZ = 1000);
-//! truncation leaves an estimate up to 15 bytes per tick (0.12 Mbit/s) low. A duplicate ACK counts as one segment, which
-//! the cumulative ACK that follows does not count again.
+//! truncation leaves an estimate up to 15 bytes per tick (0.12 Mbit/s) low. A duplicate ACK counts as
+//! one segment, which the cumulative ACK that follows does not count again. The first ACK counts
+//! nothing. An ACK is counted before the end of the reduction that it may bring.
+//!
+//! The file is the same in Linux 4.9 and 6.x, but not when it is called: until 2025 (`version` up to
+//! `linux-5.1`) an ACK's RTT was known only after it had been counted, since then before.
 //!
 //! Observes: `bandwidth` (Mbit/s), `rtt` and `min_rtt` (s; 20 s until the first sample).
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use super::jiffies::{HZ, jiffies, jiffies_of};
 use super::law::{WindowLaw, Windowed};
 use super::window::Window;
-use super::{AckSample, ControlInit, Event};
+use super::{AckSample, ControlInit, Event, Measured, SenderView};
 use crate::observe::Observer;
-use crate::registry::NoParams;
+use crate::spec::Stack;
 use crate::units::{Span, Time};
 
 /// Shortest window of measurement in ticks.
@@ -26,12 +33,31 @@ const SHORTEST_WINDOW: u64 = HZ / 20;
 /// RTT assumed before the first sample, in ticks.
 const INITIAL_RTT: u64 = 20 * HZ;
 
+/// Parameters of Westwood+.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Params {
+    /// Whose order of calls: `linux-6` takes an ACK's RTT before its bytes, `linux-5.1` after.
+    /// Default: the flow's `stack`.
+    pub version: Stack,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Params { version: Stack::Linux6 }
+    }
+}
+
+impl crate::registry::Params for Params {}
+
 /// Westwood+. Times are in ticks, rates in bytes per tick.
 pub type Westwood = Windowed<Law>;
 
 /// The law of its window.
 #[derive(Debug)]
 pub struct Law {
+    /// Whether an ACK's RTT is taken before its bytes are counted.
+    rtt_first: bool,
     mss: u64,
     half_filtered: u64,
     bandwidth: u64,
@@ -40,6 +66,8 @@ pub struct Law {
     bytes: u64,
     /// Bytes already counted for duplicate ACKs.
     accounted: u64,
+    /// Whether an ACK has come.
+    begun: bool,
     rtt: u64,
     min_rtt: u64,
     reset_min_rtt: bool,
@@ -56,9 +84,13 @@ impl Law {
         }
     }
 
-    /// Bytes that this ACK stands for.
-    fn bytes_acked(&mut self, segments: u32) -> u64 {
-        let bytes = u64::from(segments) * self.mss;
+    /// Bytes that this ACK stands for; header prediction counts them as they are.
+    fn bytes_acked(&mut self, ack: &Measured) -> u64 {
+        let begun = std::mem::replace(&mut self.begun, true);
+        let bytes = if begun { u64::from(ack.cum_acked) * self.mss } else { 0 };
+        if !ack.slow_path {
+            return bytes;
+        }
         if bytes == 0 {
             self.accounted += self.mss;
             return self.mss;
@@ -73,20 +105,22 @@ impl Law {
         bytes - std::mem::take(&mut self.accounted)
     }
 
-    fn measure(&mut self, now: u64, ack: &AckSample) {
+    fn count(&mut self, now: u64, ack: &Measured) {
         let elapsed = now - self.window_start;
         if self.rtt > 0 && elapsed > self.rtt.max(SHORTEST_WINDOW) {
             self.filter(self.bytes / elapsed);
             self.bytes = 0;
             self.window_start = now;
         }
-        self.bytes += self.bytes_acked(ack.cum_acked);
+        self.bytes += self.bytes_acked(ack);
         if std::mem::take(&mut self.reset_min_rtt) {
             self.min_rtt = self.rtt;
         } else {
             self.min_rtt = self.min_rtt.min(self.rtt);
         }
-        // The sample of this ACK comes after the estimate, as in the kernel.
+    }
+
+    fn take_rtt(&mut self, ack: &Measured) {
         if let Some(rtt) = ack.rtt.filter(|rtt| rtt.as_micros() > 0) {
             self.rtt = jiffies_of(rtt);
         }
@@ -99,24 +133,37 @@ impl Law {
 }
 
 impl WindowLaw for Law {
-    type Params = NoParams;
+    type Params = Params;
+    const FOLLOWS_STACK: bool = true;
+    const STEPS: bool = true;
 
-    fn new(_params: NoParams, init: &ControlInit) -> Self {
+    fn new(params: Params, init: &ControlInit) -> Self {
         Law {
+            rtt_first: !matches!(params.version, Stack::Linux49 | Stack::Linux51),
             mss: u64::from(init.mss),
             half_filtered: 0,
             bandwidth: 0,
             window_start: 0,
             bytes: 0,
             accounted: 0,
+            begun: false,
             rtt: INITIAL_RTT,
             min_rtt: INITIAL_RTT,
             reset_min_rtt: true,
         }
     }
 
-    fn on_ack(&mut self, window: &mut Window, now: Time, ack: &AckSample) {
-        self.measure(jiffies(now), ack);
+    fn on_measured(&mut self, now: Time, measured: &Measured, _view: &SenderView) {
+        if self.rtt_first {
+            self.take_rtt(measured);
+        }
+        self.count(jiffies(now), measured);
+        if !self.rtt_first {
+            self.take_rtt(measured);
+        }
+    }
+
+    fn on_ack(&mut self, window: &mut Window, _now: Time, ack: &AckSample) {
         if ack.may_grow && ack.cwnd_limited {
             window.reno_growth(ack.acked);
         }
@@ -159,7 +206,7 @@ mod tests {
     use super::*;
 
     fn path(rate: f64, rtt_ms: u64) -> Path<Westwood> {
-        let mut path = Path::<Westwood>::new(NoParams {}, Span::from_millis(rtt_ms));
+        let mut path = Path::<Westwood>::new(Params::default(), Span::from_millis(rtt_ms));
         path.rate = Some(rate);
         path
     }
@@ -183,13 +230,38 @@ mod tests {
     /// A step of the rate passes two filters of gain 1/8: (1 + n/8) (7/8)^n is left after n windows.
     #[test]
     fn estimate_follows_a_step_through_two_filters() {
-        let mut westwood = Law::new(NoParams {}, &super::super::testing::init());
+        let mut westwood = Law::new(Params::default(), &super::super::testing::init());
         westwood.filter(1_000_000);
         for n in 1..=30 {
             westwood.filter(0);
             let left = (1.0 + f64::from(n) / 8.0) * 0.875f64.powi(n);
             let got = westwood.bandwidth as f64 / 1e6;
             assert!((got - left).abs() < 1e-4, "{n}: {got} {left}");
+        }
+    }
+
+    /// An ACK's RTT is taken before its bytes are counted, in older kernels after. Header prediction
+    /// leaves out what duplicates have been counted for.
+    #[test]
+    fn an_ack_is_counted_in_the_kernel_s_order() {
+        for (version, min_rtt) in [(Stack::Linux6, 30), (Stack::Linux51, INITIAL_RTT)] {
+            let mut westwood = Law::new(Params { version }, &super::super::testing::init());
+            let rtt = Some(Span::from_millis(30));
+            let ack = Measured { cum_acked: 2, rtt, ..Measured::default() };
+            westwood.on_measured(Time::ZERO, &ack, &SenderView::default());
+            assert_eq!(
+                (westwood.min_rtt, westwood.bytes),
+                (min_rtt, 0),
+                "the first counts nothing"
+            );
+            let duplicate = Measured { slow_path: true, ..Measured::default() };
+            westwood.on_measured(Time::ZERO, &duplicate, &SenderView::default());
+            assert_eq!(westwood.bytes, 1448);
+            westwood.on_measured(Time::ZERO, &ack, &SenderView::default());
+            assert_eq!(westwood.bytes, 3 * 1448, "all of it");
+            let slow = Measured { slow_path: true, ..ack };
+            westwood.on_measured(Time::ZERO, &slow, &SenderView::default());
+            assert_eq!(westwood.bytes, 4 * 1448, "less the duplicate");
         }
     }
 

@@ -142,13 +142,7 @@ impl Window {
     /// The decision of a control that sets nothing but the window.
     #[inline]
     pub fn decision(&self) -> Decision {
-        Decision {
-            cwnd: self.cwnd,
-            ssthresh: self.ssthresh,
-            pacing_rate: None,
-            burst: None,
-            owns_recovery: false,
-        }
+        Decision { cwnd: self.cwnd, ssthresh: self.ssthresh, ..Decision::default() }
     }
 }
 

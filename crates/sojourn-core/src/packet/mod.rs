@@ -15,6 +15,10 @@ pub use tcp::{Flags, MAX_SACK_BLOCKS, SackBlock, SackCount, TcpAck, TcpSegment};
 
 use crate::units::Time;
 
+/// Most bytes of payload that a Linux host hands to its interface as one (`sk_gso_max_size`): 64 KiB
+/// less 321 for headers, as `sk_setup_caps` has it since 5.18 and `tcp_tso_autosize` before.
+pub const LARGEST_BURST: u64 = 65_536 - 321;
+
 /// The ECN field of the IP header (RFC 3168; ECT(1) is also SCE's signal and L4S's identifier).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Ecn {

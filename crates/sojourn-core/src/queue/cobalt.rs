@@ -1,8 +1,8 @@
 //! COBALT: CoDel and BLUE side by side over one FIFO, as in each queue of Cake.
 //!
 //! Model: the control law of Cake in Linux `net/sched/sch_cake.c` (`cobalt_should_drop`,
-//! `cobalt_queue_full`, `cobalt_queue_empty`), the same text from 4.19 to today and in chromi/sce at
-//! 56915a82. This discipline puts it on a single FIFO without a shaper.
+//! `cobalt_queue_full`, `cobalt_queue_empty`), the same text from 4.19 to 6.11 and in chromi/sce at
+//! 56915a82; 6.12 has a better table of roots ([`cake`](super::cake)). This discipline puts it on a single FIFO without a shaper.
 //!
 //! **CoDel.** A packet is over target when its sojourn time exceeds the target and four
 //! serialisation times of a full packet. The first signal comes an interval after the first packet
@@ -45,7 +45,7 @@ use crate::packet::Packet;
 use crate::quantity::Limit;
 use crate::rng::Stream;
 use crate::units::{Span, Time};
-use law::{Cobalt, Tuning};
+use law::{Cobalt, FOUR_STEPS, Tuning};
 
 /// The longest round-trip time to tune for.
 pub(crate) const LONGEST_RTT: Span = Span::from_secs(4);
@@ -106,7 +106,12 @@ impl Registered for CobaltQueue {
             max_packets,
             max_bytes,
             overhead: u64::from(init.overhead),
-            tuning: Tuning::for_path(init.rate, init.full_packet + init.overhead, params.rtt),
+            tuning: Tuning::for_path(
+                init.rate,
+                init.full_packet + init.overhead,
+                params.rtt,
+                &FOUR_STEPS,
+            ),
             law: Cobalt::default(),
             random: init.random.stream(),
         }

@@ -9,9 +9,9 @@
 //! Newton step per signal, and marking ends the loop over overdue drops. The law, shared with
 //! FQ-CoDel, is in `queue/law/codel.rs`.
 //!
-//! Defaults are Linux's: target 5 ms, interval 100 ms, limit 1000 packets. Deviations: `ecn`
-//! follows the flows instead of being off; times are in nanoseconds instead of units of 1.024 us.
-//! Bytes count the link's overhead, as in Linux.
+//! Defaults are Linux's: target 5 ms, interval 100 ms, limit 1000 packets. Times are in whole
+//! units of 1.024 us, as there. Deviation: `ecn` follows the flows instead of being off. Bytes count
+//! the link's overhead, as in Linux.
 //!
 //! Observes: `count` (signals since the drop state was entered), `dropping` (0 or 1), `first_above`
 //! (s: when the sojourn time will have been above target for an interval, while it is above) and

@@ -1,23 +1,28 @@
 //! FQ: a queue per flow, served in turn, as Linux hosts have it below TCP.
 //!
-//! Model: Linux `net/sched/sch_fq.c` (6.7 and before in what matters here). Every flow has a queue of
-//! its own, without hashing. Flows that become active join the new ones, which are served before
+//! Model: Linux `net/sched/sch_fq.c`. Every flow has a queue of its own, without hashing. Flows that become active join the new ones, which are served before
 //! the old ones. A flow sends until its credit is used up; then it gets `quantum` and goes to the
 //! end of the old flows. A flow starts with `initial_quantum`; one that was idle for
 //! `refill_delay` has at least a quantum again. What exceeds `limit` in all or `flow_limit` for one
 //! flow is dropped at the tail.
+//!
+//! `version = "linux-6"` is fq since 6.7, `linux-5.1` before. Since then packets that find no flow
+//! backlogged take a fast path: a FIFO for up to eight of them, served first, which costs no credit and
+//! counts against no limit. A new flow that has had its turn always becomes an old one; before, only if
+//! there are any. And there are three bands, of 576, 192 and 64 KiB in turn. All packets are of the
+//! second; but a flow is listed before its band is set, so that its very first packets wait in the
+//! first band until the second has had its turn.
 //!
 //! **Pacing is the sender's.** On a Linux host, fq also delays each packet to the time its TCP
 //! stamped on it (earliest departure time). Here a flow with `host_queue = "fq"` paces itself in
 //! its sender, at the control's rate or at 2 and 1.2 windows per smoothed RTT, so packets reach
 //! this queue when they may leave. As the queue of a link, this discipline is plain fair queueing.
 //!
-//! **Deviations.** One band (6.8 has three, by priority). No `maxrate`, `ce_threshold`, `horizon` or
-//! garbage collection of flows. The fast path of 6.7, a common FIFO for up to 8 packets while no
-//! flow is backlogged, is left out: it changes the order of packets only then.
+//! **Deviations.** No priorities. No `maxrate`, `ce_threshold`, `horizon` or
+//! garbage collection of flows.
 //!
-//! Observes: `new_flows` and `old_flows` (active flows in each list). None is throttled here,
-//! because pacing is the sender's.
+//! Observes: `new_flows` and `old_flows` (active flows in each list), `fast_path` (packets). None is
+//! throttled here, because pacing is the sender's.
 
 use std::collections::VecDeque;
 
@@ -30,6 +35,7 @@ use crate::error::FieldError;
 use crate::observe::Observer;
 use crate::packet::Packet;
 use crate::quantity::{Bytes, Packets};
+use crate::spec::Stack;
 use crate::units::{Span, Time};
 
 /// Parameters of FQ, as of `tc-fq(8)`.
@@ -46,6 +52,8 @@ pub struct Params {
     pub initial_quantum: Option<Bytes>,
     /// Idle time after which a flow has at least a quantum again.
     pub refill_delay: Span,
+    /// Whose fair queueing: `linux-6` has a fast path, `linux-5.1` (until 6.6) does not.
+    pub version: Stack,
 }
 
 impl Default for Params {
@@ -56,6 +64,7 @@ impl Default for Params {
             quantum: None,
             initial_quantum: None,
             refill_delay: Span::from_millis(40),
+            version: Stack::Linux6,
         }
     }
 }
@@ -79,17 +88,51 @@ struct Flow {
     credit: i64,
     /// Whether it is among the new or the old flows.
     listed: bool,
+    band: usize,
     idle_since: Time,
+}
+
+/// Packets of the fast path at most.
+const FAST_PATH: u64 = 8;
+/// Bytes that bands send in turn, and which of them packets without priority are in.
+const BANDS: [i64; 3] = [9 << 16, 3 << 16, 1 << 16];
+const BAND: usize = 1;
+
+/// Active flows of one priority.
+#[derive(Debug)]
+struct Band {
+    new: VecDeque<u32>,
+    old: VecDeque<u32>,
+    credit: i64,
+    quantum: i64,
+}
+
+impl Band {
+    fn of(credit: i64, quantum: i64) -> Self {
+        Band { new: VecDeque::new(), old: VecDeque::new(), credit, quantum }
+    }
+
+    /// The flow that is served first, and whether it is a new one.
+    fn first(&self) -> Option<(usize, bool)> {
+        let first = |list: &VecDeque<u32>| list.front().map(|place| *place as usize);
+        let old = || first(&self.old).map(|place| (place, false));
+        first(&self.new).map(|place| (place, true)).or_else(old)
+    }
 }
 
 /// Fair queueing.
 #[derive(Debug)]
 pub struct Fq {
     store: PacketStore,
+    /// Whether there is a fast path, what waits there, and how many packets.
+    is_fast: bool,
+    fast: Chain,
+    fast_packets: u64,
     /// Two per flow number, one for each direction.
     flows: Vec<Flow>,
-    new: VecDeque<u32>,
-    old: VecDeque<u32>,
+    bands: Vec<Band>,
+    /// The band whose turn it is.
+    served: usize,
     backlog: Backlog,
     limit: u64,
     flow_limit: u64,
@@ -108,11 +151,19 @@ impl Registered for Fq {
         let bytes = |given: Option<Bytes>, packets: u64| {
             given.map_or(packets * mtu, |Bytes(bytes)| bytes).min(1 << 30) as i64
         };
+        let is_fast = !matches!(params.version, Stack::Linux49 | Stack::Linux51);
         Fq {
             store: PacketStore::default(),
+            is_fast,
+            fast: Chain::default(),
+            fast_packets: 0,
             flows: Vec::new(),
-            new: VecDeque::new(),
-            old: VecDeque::new(),
+            bands: if is_fast {
+                BANDS.iter().map(|&quantum| Band::of(0, quantum)).collect()
+            } else {
+                vec![Band::of(i64::MAX, i64::MAX)]
+            },
+            served: 0,
             backlog: Backlog::default(),
             limit: params.limit.0,
             flow_limit: params.flow_limit.0,
@@ -135,6 +186,7 @@ impl Fq {
                 packets: 0,
                 credit: self.initial_quantum,
                 listed: false,
+                band: 0,
                 idle_since: Time::ZERO,
             };
             self.flows.resize(place + 1, fresh);
@@ -142,13 +194,54 @@ impl Fq {
         place
     }
 
-    /// An empty flow at the head of its list has had its turn: a new one joins the old ones if
-    /// there are any, so that it cannot come back as new at once.
+    /// Whether a packet that arrives now need not queue with its flow.
+    fn takes_fast_path(&self) -> bool {
+        self.is_fast && self.backlog.packets == self.fast_packets && self.fast_packets < FAST_PATH
+    }
+
+    /// The flow that is served next, and whether it is a new one. A band without credit or flows
+    /// gives way to the next, until all of them have nothing to send.
+    fn turn(&mut self) -> Option<(usize, bool)> {
+        let mut empty = 0;
+        loop {
+            let band = &self.bands[self.served];
+            if let Some(first) = band.first().filter(|_| band.credit > 0) {
+                return Some(first);
+            }
+            empty += 1;
+            if empty > self.bands.len() {
+                return None;
+            }
+            self.served = (self.served + 1) % self.bands.len();
+            let band = &mut self.bands[self.served];
+            band.credit = band.credit.saturating_add(band.quantum).min(band.quantum);
+            if band.credit <= 0 {
+                empty = 0;
+            }
+        }
+    }
+
+    /// Takes the flow that is served off its list.
+    fn unlist(&mut self, was_new: bool) {
+        let band = &mut self.bands[self.served];
+        if was_new {
+            band.new.pop_front()
+        } else {
+            band.old.pop_front()
+        };
+    }
+
+    fn make_old(&mut self, place: usize) {
+        let band = self.flows[place].band;
+        self.bands[band].old.push_back(place as u32);
+    }
+
+    /// An empty flow at the head of its list has had its turn: a new one joins the old ones, so that
+    /// it cannot come back as new at once.
     fn retire(&mut self, place: usize, now: Time, was_new: bool) {
-        let list = if was_new { &mut self.new } else { &mut self.old };
-        list.pop_front();
-        if was_new && !self.old.is_empty() {
-            self.old.push_back(place as u32);
+        self.unlist(was_new);
+        if was_new && (self.is_fast || !self.bands[self.served].old.is_empty()) {
+            self.make_old(place);
         } else {
             self.flows[place].listed = false;
             self.flows[place].idle_since = now;
@@ -158,17 +251,23 @@ impl Fq {
     /// The flow at the head of its list has used up its credit.
     fn next_turn(&mut self, place: usize, was_new: bool) {
         self.flows[place].credit += self.quantum;
-        let list = if was_new { &mut self.new } else { &mut self.old };
-        list.pop_front();
-        self.old.push_back(place as u32);
+        self.unlist(was_new);
+        self.make_old(place);
     }
 }
 
 impl QueueDiscipline for Fq {
     fn enqueue(&mut self, now: Time, packet: Packet, cx: &mut QueueContext<'_>) {
+        if self.takes_fast_path() {
+            self.fast_packets += 1;
+            self.backlog.add(&packet);
+            self.store.push(&mut self.fast, packet);
+            return;
+        }
         let place = self.place(&packet);
         let flow = &mut self.flows[place];
-        if self.backlog.packets >= self.limit || flow.packets >= self.flow_limit {
+        if self.backlog.packets - self.fast_packets >= self.limit || flow.packets >= self.flow_limit
+        {
             cx.drop(now, packet, DropReason::Overflow);
             return;
         }
@@ -177,17 +276,22 @@ impl QueueDiscipline for Fq {
             if now.since(flow.idle_since) > self.refill_delay {
                 flow.credit = flow.credit.max(self.quantum);
             }
-            self.new.push_back(place as u32);
+            self.bands[flow.band].new.push_back(place as u32);
         }
+        flow.band = if self.is_fast { BAND } else { 0 };
         flow.packets += 1;
         self.backlog.add(&packet);
         self.store.push(&mut flow.waiting, packet);
     }
 
     fn dequeue(&mut self, now: Time, _cx: &mut QueueContext<'_>) -> Option<Packet> {
-        loop {
-            let was_new = !self.new.is_empty();
-            let place = *self.new.front().or_else(|| self.old.front())? as usize;
+        if let Some(packet) = self.store.pop(&mut self.fast) {
+            self.fast_packets -= 1;
+            self.backlog.remove(&packet);
+            return Some(packet);
+        }
+        while self.backlog.packets > 0 {
+            let (place, was_new) = self.turn()?;
             let flow = &mut self.flows[place];
             if flow.credit <= 0 {
                 self.next_turn(place, was_new);
@@ -198,10 +302,13 @@ impl QueueDiscipline for Fq {
                 continue;
             };
             flow.packets -= 1;
-            flow.credit -= i64::from(packet.size + self.overhead);
+            let length = i64::from(packet.size + self.overhead);
+            flow.credit -= length;
+            self.bands[self.served].credit -= length;
             self.backlog.remove(&packet);
             return Some(packet);
         }
+        None
     }
 
     fn backlog(&self) -> Backlog {
@@ -209,8 +316,10 @@ impl QueueDiscipline for Fq {
     }
 
     fn observe(&self, out: &mut Observer<'_>) {
-        out("new_flows", (self.new.len() as f64).into());
-        out("old_flows", (self.old.len() as f64).into());
+        let count = |list: fn(&Band) -> usize| self.bands.iter().map(list).sum::<usize>() as f64;
+        out("new_flows", count(|band| band.new.len()).into());
+        out("old_flows", count(|band| band.old.len()).into());
+        out("fast_path", (self.fast_packets as f64).into());
     }
 }
 
@@ -230,6 +339,10 @@ mod tests {
             random: StreamKey::root(1),
         };
         Fq::new(params, &init)
+    }
+
+    fn before_6_7() -> Params {
+        Params { version: Stack::Linux51, ..Params::default() }
     }
 
     struct Bench {
@@ -270,9 +383,32 @@ mod tests {
         assert!(sum * sum / (3.0 * squares) > 0.9999, "{wire:?}");
     }
 
+    /// Up to eight packets that find no flow backlogged go first, and cost no credit.
+    #[test]
+    fn the_fast_path_is_a_short_fifo() {
+        let mut bench = Bench::new(Params::default());
+        (0..20).for_each(|index| bench.offer(Time::ZERO, index % 2, 1500));
+        let order: Vec<_> = (0..8).map(|_| bench.take(Time::ZERO).unwrap().flow).collect();
+        assert_eq!(order, [0, 1, 0, 1, 0, 1, 0, 1]);
+        assert!(bench.queue.flows.iter().all(|flow| flow.credit == 15_140));
+    }
+
+    /// A flow that comes while the second band is served waits in the first for its turn to end.
+    #[test]
+    fn a_new_flow_waits_for_the_band() {
+        let mut bench = Bench::new(Params { flow_limit: Packets(500), ..Params::default() });
+        (0..300).for_each(|_| bench.offer(Time::ZERO, 0, 1500));
+        // The fast path, the initial quantum in the first band, then some of the second.
+        (0..30).for_each(|_| assert_eq!(bench.take(Time::ZERO).map(|p| p.flow), Some(0)));
+        bench.offer(Time::ZERO, 1, 1500);
+        let waited = (0..).take_while(|_| bench.take(Time::ZERO).unwrap().flow == 0).count();
+        // The turn of 192 KiB is 130 packets, 12 of which are gone.
+        assert_eq!(waited, 130 - 12);
+    }
+
     #[test]
     fn a_new_flow_sends_its_initial_quantum_first() {
-        let mut bench = Bench::new(Params::default());
+        let mut bench = Bench::new(before_6_7());
         (0..50).for_each(|_| bench.offer(Time::ZERO, 0, 1500));
         (0..20).for_each(|_| assert_eq!(bench.take(Time::ZERO).map(|p| p.flow), Some(0)));
         (0..20).for_each(|_| bench.offer(Time::ZERO, 1, 1500));
@@ -281,24 +417,23 @@ mod tests {
         assert_eq!(order, [[1; 12].as_slice(), &[0, 0, 1, 1, 0, 0]].concat());
     }
 
+    /// A flow counts as idle from when its turn comes and it has nothing.
     #[test]
     fn idle_flows_get_no_more_than_a_quantum_and_only_after_the_delay() {
-        let mut bench = Bench::new(Params::default());
-        let credit = |bench: &Bench| bench.queue.flows[0].credit;
-        (0..11).for_each(|_| bench.offer(Time::ZERO, 0, 1500));
-        (0..11).for_each(|_| assert!(bench.take(Time::ZERO).is_some()));
-        assert!(bench.take(Time::ZERO).is_none());
-        let left = credit(&bench);
-        bench.offer(Time::ZERO + Span::from_millis(40), 0, 1500);
-        assert_eq!(credit(&bench), left);
-        while bench.take(Time::ZERO + Span::from_millis(40)).is_some() {}
-        bench.offer(Time::ZERO + Span::from_millis(81), 0, 1500);
-        assert_eq!(credit(&bench), 2 * 1514);
+        for (idle, credit) in [(40, 1514), (41, 2 * 1514)] {
+            let mut bench = Bench::new(before_6_7());
+            for flow in [[0; 11].as_slice(), &[1, 2, 1]].concat() {
+                bench.offer(Time::ZERO, flow, 1500);
+                assert_eq!(bench.take(Time::ZERO).map(|packet| packet.flow), Some(flow));
+            }
+            bench.offer(Time::ZERO + Span::from_millis(idle), 0, 1500);
+            assert_eq!(bench.queue.flows[0].credit, credit, "{idle} ms");
+        }
     }
 
     #[test]
     fn limits_hold_for_each_flow_and_for_all() {
-        let params = Params { limit: Packets(150), ..Params::default() };
+        let params = Params { limit: Packets(150), ..before_6_7() };
         let mut bench = Bench::new(params);
         (0..120).for_each(|_| bench.offer(Time::ZERO, 0, 100));
         assert_eq!(bench.counters.drops[DropReason::Overflow as usize], 20);

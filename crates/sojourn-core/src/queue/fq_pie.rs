@@ -120,7 +120,7 @@ impl Registered for FqPie {
             limit: params.limit.0,
             ecn: params.ecn.unwrap_or(init.ecn),
             mark_below: params.mark_below.fraction(),
-            random: init.random.child("drops").stream(),
+            random: init.random.stream(),
         }
     }
 }

@@ -30,6 +30,7 @@ pub fn decision(answer: &Bound<'_, PyAny>) -> Result<cc::Decision, String> {
         },
         burst: given.burst.map(|burst| whole("burst", burst)).transpose()?,
         owns_recovery: given.owns_recovery,
+        ..cc::Decision::default()
     };
     outside::check(&decided)?;
     Ok(decided)

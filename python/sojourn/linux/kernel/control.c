@@ -14,6 +14,7 @@ struct connection {
 	struct sojourn_random random;
 	u32 mss;
 	bool reduces; /* the module wants a reduction, whose threshold it has chosen */
+	bool ack_first; /* at a receiver: the module has sent an ACK of what came before */
 };
 
 #define SEQUENCE(c, segment) ((u32)((segment) * (c)->mss + 1))
@@ -174,9 +175,28 @@ static void set_state(struct connection *c, u8 state)
 	c->tp.inet_conn.icsk_ca_state = state;
 }
 
+/* At a receiver: ECN-capable data has come. */
+static void arrived(struct connection *c, const struct sojourn_view *view)
+{
+	struct inet_connection_sock *icsk = &c->tp.inet_conn;
+
+	c->tp.rcv_nxt = SEQUENCE(c, view->next);
+	icsk->icsk_ack.pending = view->ack_held ? ICSK_ACK_SCHED | ICSK_ACK_TIMER : 0;
+	c->tp.ecn_flags &= ~TCP_ECN_DEMAND_CWR;
+	if (view->echoes)
+		c->tp.ecn_flags |= TCP_ECN_DEMAND_CWR;
+	sojourn_acknowledges = false;
+	tell(c, view->ce ? CA_EVENT_ECN_IS_CE : CA_EVENT_ECN_NO_CE);
+	c->ack_first = sojourn_acknowledges;
+}
+
 static void on_step(void *self, uint64_t now, const struct sojourn_view *view)
 {
 	enter(self, now);
+	if (view->step == SOJOURN_STEP_ARRIVAL) {
+		arrived(self, view);
+		return;
+	}
 	mirror(self, view);
 	if (view->step == SOJOURN_STEP_MEASURED)
 		measured(self, view);
@@ -325,6 +345,12 @@ static void decide(const void *self, struct sojourn_decision *decision)
 		decision->pacing_rate = max(sk->sk_pacing_rate, 1UL) * 8;
 	if (ops_of(c)->min_tso_segs && sk->sk_pacing_rate != ~0UL)
 		decision->burst = burst(c);
+	if (ops_of(c)->sndbuf_expand)
+		decision->send_windows = ops_of(c)->sndbuf_expand((struct sock *)sk);
+	decision->follows_arrivals = (ops_of(c)->flags & TCP_CONG_NEEDS_ECN) && ops_of(c)->cwnd_event;
+	decision->echoes = !!(c->tp.ecn_flags & TCP_ECN_DEMAND_CWR);
+	decision->ack_first = c->ack_first;
+	decision->ack_now = !!(c->tp.inet_conn.icsk_ack.pending & ICSK_ACK_NOW);
 }
 
 static void observe(const void *self, void *out, sojourn_tell tell)
@@ -346,6 +372,9 @@ __attribute__((visibility("default"))) const struct sojourn_control *sojourn_cca
 		.save = save, .undo = undo, .observe = observe, .on_step = on_step,
 	};
 
+#ifdef SOJOURN_NEEDS_ECN
+	control.ecn = SOJOURN_ECN_CLASSIC;
+#endif
 	control.params = sojourn_params_described(&control.param_count);
 	return &control;
 }

@@ -285,8 +285,9 @@ static inline void tcp_enter_cwr(struct sock *sk)
 	sojourn_reduces = true;
 }
 
-/* Receivers are the simulator's own. */
-#define __tcp_send_ack(sk, ...) ((void)(sk))
+/* Of receivers, only the echo of marks is the module's. */
+__weak bool sojourn_acknowledges;
+#define __tcp_send_ack(sk, ...) ((void)(sk), sojourn_acknowledges = true)
 static inline void tcp_send_ack(struct sock *sk) { }
 static inline void tcp_enter_quickack_mode(struct sock *sk, unsigned int max) { }
 static inline void inet_csk_enter_pingpong_mode(struct sock *sk) { }

@@ -6,10 +6,9 @@
 
 use super::super::ControlInit;
 use super::bandwidth::Bandwidth;
+use crate::packet::LARGEST_BURST;
 use crate::units::{Rate, Span, Time};
 
-/// Largest burst in bytes (64 KiB less Linux's room for headers).
-const MAX_BURST: u64 = 65_536 - 1 - 320;
 /// The first segments of a connection are not paced (`TCP_INIT_CWND`).
 const UNPACED: u32 = 10;
 
@@ -68,7 +67,7 @@ impl Pacer {
         self.extra = extra;
         self.segment_time =
             Span::from_nanos(u64::from(self.mss) * 8_000_000_000 / self.rate.as_bps());
-        let bytes = (((self.rate.as_bps() / 8) >> 10) + extra).min(MAX_BURST);
+        let bytes = (((self.rate.as_bps() / 8) >> 10) + extra).min(LARGEST_BURST);
         self.goal = (bytes as u32 / self.mss).max(min_goal(self.rate));
     }
 
@@ -94,7 +93,8 @@ impl Pacer {
         bandwidth: Bandwidth,
         growing: bool,
     ) -> u32 {
-        let drained = bandwidth.segments_in(self.departure.since(now));
+        let wait = Span::from_micros(self.departure.since(now).as_micros());
+        let drained = bandwidth.segments_in(wait);
         let then = in_flight + if growing { self.goal } else { 0 };
         u64::from(then).saturating_sub(drained) as u32
     }

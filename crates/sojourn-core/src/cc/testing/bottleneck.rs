@@ -6,8 +6,8 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-use super::{MSS, Meter, PACKET, Snapshot};
-use crate::cc::{AckSample, CaState, CongestionControl, Event, Sent};
+use super::{MSS, Meter, PACKET, Snapshot, show};
+use crate::cc::{AckSample, CaState, CongestionControl, Event, Measured, SenderView, Sent};
 use crate::packet::Ecn;
 use crate::rng::StreamKey;
 use crate::units::{Rate, Span, Time};
@@ -252,7 +252,12 @@ impl Flow {
         let (rtt, rate) = self.meter.sample(now, &packet.sent);
         self.last_progress = now;
         let lost = self.lose_before(now, seq.saturating_sub(2));
+        let una = self.outstanding.front().map_or(self.next, |p| p.seq);
+        let measured = Measured { cum_acked: 1, rtt: Some(rtt), ece: ce, ..Measured::default() };
         let control = self.control.decision();
+        let (state, cwnd) = (self.state, control.cwnd);
+        let view = SenderView { state, cwnd, ..self.meter.view(una, self.next) };
+        show(&mut *self.control, now, measured, &view);
         let sample_state = self.update_state(now, lost > 0, ce);
         let sample = AckSample {
             state: sample_state,
@@ -265,7 +270,7 @@ impl Flow {
             rtt: Some(rtt),
             prior_in_flight,
             in_flight: self.in_flight,
-            una: self.outstanding.front().map_or(self.next, |p| p.seq),
+            una,
             next: self.next,
             ece: ce,
             esce: sce,

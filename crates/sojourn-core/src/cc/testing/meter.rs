@@ -1,7 +1,7 @@
 //! What a sender counts and measures: segments delivered, marked and lost, round-trip times and
 //! delivery rates.
 
-use crate::cc::{AckSample, Lost, RateSample};
+use crate::cc::{AckSample, Lost, RateSample, SenderView};
 use crate::units::{Span, Time};
 
 /// A sender's counts and estimates.
@@ -99,6 +99,17 @@ impl Meter {
             retransmitted: false,
         };
         (rtt, rate)
+    }
+
+    /// What it knows of a sender's state.
+    pub fn view(&self, una: u32, next: u32) -> SenderView {
+        SenderView {
+            una,
+            next,
+            delivered: self.delivered as u32,
+            delivered_ce: self.delivered_ce as u32,
+            ..SenderView::default()
+        }
     }
 
     /// The part of an ACK's sample that it knows.

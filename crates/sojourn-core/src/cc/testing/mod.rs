@@ -11,7 +11,9 @@ pub use bottleneck::{Bottleneck, Flow};
 pub use meter::{Meter, Snapshot};
 pub use path::Path;
 
-use super::{CongestionControl, ControlInit, INFINITE_SSTHRESH, Registered};
+use super::{
+    CongestionControl, ControlInit, INFINITE_SSTHRESH, Measured, Registered, SenderView, Step,
+};
 use crate::observe::Observed;
 use crate::rng::StreamKey;
 use crate::units::{Span, Time};
@@ -42,6 +44,13 @@ pub fn control<C: Registered>(change: impl FnOnce(&mut C::Params)) -> Box<dyn Co
     let mut params = C::Params::default();
     change(&mut params);
     Box::new(C::new(params, &init()))
+}
+
+/// Shows a control that follows steps what an ACK said.
+pub fn show(control: &mut dyn CongestionControl, now: Time, said: Measured, view: &SenderView) {
+    if control.follows_steps() {
+        control.on_step(now, &Step::Measured(said), view);
+    }
 }
 
 /// The number that a control lets be observed under this name; NaN if none.

@@ -5,8 +5,8 @@
 
 use std::collections::VecDeque;
 
-use super::{Meter, Snapshot, init};
-use crate::cc::{AckSample, CaState, ControlInit, Event, Registered, Sent};
+use super::{Meter, Snapshot, init, show};
+use crate::cc::{AckSample, CaState, ControlInit, Event, Measured, Registered, SenderView, Sent};
 use crate::units::{Span, Time};
 
 /// A segment on its way.
@@ -224,8 +224,14 @@ impl<C: Registered> Path<C> {
         }
         self.meter.on_delivered(acked, marked);
         self.run_timers();
-        self.change_state(lost > 0, marked);
         let (rtt, rate) = newest.map(|segment| self.meter.sample(self.now, &segment.sent)).unzip();
+        let measured =
+            Measured { cum_acked: acked + lost, rtt, ece: marked, ..Measured::default() };
+        let state = self.reduction.map_or(CaState::Open, |(state, _)| state);
+        let cwnd = self.control.decision().cwnd;
+        let view = SenderView { state, cwnd, ..self.meter.view(self.una, self.next) };
+        show(&mut self.control, self.now, measured, &view);
+        self.change_state(lost > 0, marked);
         self.last = AckSample {
             state: self.reduction.map_or(CaState::Open, |(state, _)| state),
             may_grow: acked > 0 && self.reduction.is_none(),

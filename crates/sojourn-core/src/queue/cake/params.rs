@@ -7,8 +7,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::super::cobalt::check_rtt;
+use super::super::cobalt::law::{FOUR_STEPS, NEAREST, Roots};
 use crate::error::FieldError;
 use crate::quantity::Bytes;
+use crate::spec::Stack;
 use crate::units::{Rate, Span};
 
 /// Parameters of Cake; names and defaults as `tc-cake(8)` where it has them.
@@ -39,6 +41,16 @@ pub struct Params {
     pub sce: Sce,
     /// Which description of the SCE ramp to follow.
     pub ramp: RampText,
+    /// Whose table of roots: `linux-6`, or `linux-5.1` for all until 6.11. With SCE always the latter.
+    pub version: Stack,
+}
+
+impl Params {
+    /// COBALT's table of roots.
+    pub(super) fn roots(&self) -> &'static Roots {
+        let old = matches!(self.version, Stack::Linux49 | Stack::Linux51);
+        if old || self.sce != Sce::Off { &FOUR_STEPS } else { &NEAREST }
+    }
 }
 
 impl Default for Params {
@@ -54,6 +66,7 @@ impl Default for Params {
             ingress: false,
             sce: Sce::Off,
             ramp: RampText::Code,
+            version: Stack::Linux6,
         }
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! As Linux computes it: the inverse square root of `count` is a 16-bit fraction refined by one
 //! Newton step per signal, and a packet that can be marked ends the loop over overdue drops (the
-//! RFC leaves both open). Times are nanoseconds here, units of 1.024 us there.
+//! RFC leaves both open). Times count whole units of 1.024 us.
 
 use super::super::{DropReason, QueueContext};
 use crate::observe::Observer;
@@ -46,6 +46,23 @@ pub struct Codel {
     drop_next: Time,
 }
 
+/// Bits of a time in nanoseconds that Linux leaves away (`CODEL_SHIFT`).
+const SHIFT: u32 = 10;
+
+fn whole(nanos: u64) -> u64 {
+    nanos >> SHIFT << SHIFT
+}
+
+/// The time in whole units.
+fn at(time: Time) -> Time {
+    Time::from_nanos(whole(time.as_nanos()))
+}
+
+/// A parameter in whole units.
+fn span(given: Span) -> Span {
+    Span::from_nanos(whole(given.as_nanos()))
+}
+
 /// Intervals since the last due signal within which the drop state resumes its count.
 const REENTRY_INTERVALS: u64 = 16;
 
@@ -73,7 +90,7 @@ impl Codel {
             }
         };
         if let (Some(packet), Some(threshold)) = (&mut chosen, config.ce_threshold)
-            && now.since(packet.enqueued_at) > threshold
+            && at(now).since(at(packet.enqueued_at)) > span(threshold)
         {
             let _ = cx.mark_ce(now, packet);
         }
@@ -101,14 +118,15 @@ impl Codel {
         config: &CodelConfig,
         queue: &impl CodelQueue,
     ) -> bool {
-        let sojourn = now.since(packet.enqueued_at);
-        if sojourn < config.target || queue.waiting_bytes() <= config.mtu {
+        let now = at(now);
+        let sojourn = now.since(at(packet.enqueued_at));
+        if sojourn < span(config.target) || queue.waiting_bytes() <= config.mtu {
             self.first_above = None;
             return false;
         }
         match self.first_above {
             None => {
-                self.first_above = Some(now + config.interval);
+                self.first_above = Some(now + span(config.interval));
                 false
             }
             Some(time) => now > time,
@@ -124,7 +142,7 @@ impl Codel {
         queue: &mut impl CodelQueue,
         cx: &mut QueueContext<'_>,
     ) -> Option<Packet> {
-        while now >= self.drop_next {
+        while at(now) >= self.drop_next {
             self.count = self.count.wrapping_add(1);
             self.newton_step();
             if config.ecn && cx.mark_ce(now, &mut packet) {
@@ -161,8 +179,8 @@ impl Codel {
         };
         self.dropping = true;
         let signals = self.count.wrapping_sub(self.last_count);
-        let since = now.since(self.drop_next);
-        if signals > 1 && since < config.interval * REENTRY_INTERVALS {
+        let since = at(now).since(self.drop_next);
+        if signals > 1 && since < span(config.interval) * REENTRY_INTERVALS {
             self.count = signals;
             self.newton_step();
         } else {
@@ -170,7 +188,7 @@ impl Codel {
             self.inverse_sqrt = u16::MAX;
         }
         self.last_count = self.count;
-        self.drop_next = self.after(now, config.interval);
+        self.drop_next = self.after(at(now), config.interval);
         chosen
     }
 
@@ -204,8 +222,9 @@ impl Codel {
 
     /// The control law: `time` + interval / sqrt(count).
     fn after(&self, time: Time, interval: Span) -> Time {
-        let scaled = (u128::from(interval.as_nanos()) * u128::from(self.inverse_sqrt)) >> 16;
-        time + Span::from_nanos(scaled as u64)
+        let units = u128::from(interval.as_nanos() >> SHIFT);
+        let scaled = (units * u128::from(self.inverse_sqrt)) >> 16;
+        time + Span::from_nanos((scaled as u64) << SHIFT)
     }
 }
 
@@ -312,7 +331,7 @@ mod tests {
     #[test]
     fn short_or_small_queues_are_left_alone() {
         let mut queue = standing(Ecn::NotEct);
-        queue.sojourn = Span::from_nanos(4_999_999);
+        queue.sojourn = Span::from_micros(4_997);
         assert!(signals(&mut Codel::default(), &mut queue, 20_000, 2_000_000, 100).is_empty());
         let mut queue = standing(Ecn::NotEct);
         queue.waiting = CONFIG.mtu;

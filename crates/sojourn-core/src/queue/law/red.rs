@@ -2,6 +2,9 @@
 
 use crate::units::Span;
 
+/// A probability of 1 in Linux's fixed point.
+const WHOLE: f64 = 4_294_967_296.0;
+
 /// What the law is told. Lengths are in bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct RedConfig {
@@ -37,7 +40,7 @@ pub struct Red {
     average: u64,
     /// Packets since the last signal; `None` before the first in range.
     count: Option<u64>,
-    /// Uniform number that `count` times the probability has to reach.
+    /// What `count` times the bytes above `min` have to reach, drawn uniformly (Linux `qR`).
     threshold: f64,
     max_p: f64,
 }
@@ -98,18 +101,31 @@ impl Red {
             self.count = None;
             return RedAction::Forced;
         }
+        let slope = self.slope(config);
+        let draw = || (random() * WHOLE / slope).floor();
+        let average = self.average(config);
+        let above = if average < config.max {
+            average.floor() - config.min
+        } else {
+            probability * WHOLE / slope
+        };
         let Some(count) = &mut self.count else {
             self.count = Some(0);
-            self.threshold = random();
+            self.threshold = draw();
             return RedAction::Pass;
         };
         *count += 1;
-        if (*count as f64) * probability < self.threshold {
+        if (*count as f64) * above < self.threshold {
             return RedAction::Pass;
         }
         *count = 0;
-        self.threshold = random();
+        self.threshold = draw();
         RedAction::Early
+    }
+
+    /// Probability per byte above `min`, in whole fractions of 2^32 as in Linux.
+    fn slope(&self, config: &RedConfig) -> f64 {
+        (self.max_p * WHOLE / (config.max - config.min)).floor().max(1.0)
     }
 
     /// Adaptive RED (Floyd, Gummadi, Shenker 2001), every half second: moves `max_p` so that the

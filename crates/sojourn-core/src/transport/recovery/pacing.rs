@@ -4,14 +4,13 @@
 //! The clock advances by length over rate for every burst; up to half a burst's time is credited
 //! when the sender was late. Rate and length count payload, as in Linux. The first ten segments of a connection are not paced.
 
+use crate::packet::LARGEST_BURST;
 use crate::units::{Rate, Span, Time};
 
 /// Segments sent before pacing begins.
 const UNPACED_SEGMENTS: u64 = 10;
 /// Burst length: this much time at the pacing rate (`sk_pacing_shift` 10, about 1 ms).
 const BURST_SHIFT: u32 = 10;
-/// Largest burst in bytes (`sk_gso_max_size`).
-const BURST_MAX_BYTES: u64 = 65_536;
 /// `tcp_tso_rtt_log`: at RTTs of 2^9 us and less, bursts grow.
 const RTT_SHIFT: u64 = 512;
 
@@ -66,10 +65,10 @@ impl Pacer {
 /// Segments that leave back to back with offload: about a millisecond's worth, more on very short
 /// paths, at least two.
 pub fn burst_segments(rate: Option<Rate>, min_rtt: Span, mss: u32) -> u32 {
-    let paced = rate.map_or(BURST_MAX_BYTES, |rate| (rate.as_bps() / 8) >> BURST_SHIFT);
+    let paced = rate.map_or(LARGEST_BURST, |rate| (rate.as_bps() / 8) >> BURST_SHIFT);
     let halvings = min_rtt.as_micros() / RTT_SHIFT;
-    let extra = if halvings < 32 { BURST_MAX_BYTES >> halvings } else { 0 };
-    let bytes = (paced + extra).min(BURST_MAX_BYTES);
+    let extra = if halvings < 32 { LARGEST_BURST >> halvings } else { 0 };
+    let bytes = (paced + extra).min(LARGEST_BURST);
     ((bytes / u64::from(mss)) as u32).max(2)
 }
 

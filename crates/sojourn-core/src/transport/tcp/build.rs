@@ -1,7 +1,7 @@
 //! From a scenario's flow to its two TCP endpoints.
 
 use super::{HEADER, Profile, Receiver, Sender, TcpInit};
-use crate::cc::INFINITE_SSTHRESH;
+use crate::cc::{EcnMode, INFINITE_SSTHRESH};
 use crate::error::FieldError;
 use crate::registry::{Catalogue, NoParams};
 use crate::spec::{BufferSize, Cca, Controls, HostQueue};
@@ -28,12 +28,17 @@ impl Registered for Tcp {
         let tcp = tcp_init(init)?;
         let missing = || FieldError::new("cca", "is missing; name a congestion control");
         let cca = init.flow.cca.as_ref().and_then(Controls::only).ok_or_else(missing)?;
-        let control = Sender::control_init(&tcp, init.base_rtt, init.random.child("cca"));
-        let control = catalogue
-            .find::<Cca>(&cca.kind)
-            .and_then(|entry| (entry.make)(&cca.params, &control, catalogue))
-            .map_err(|e| e.within("cca"))?;
-        Ok([Box::new(Sender::new(tcp, control)), Box::new(Receiver::new(tcp))])
+        let made = |name| {
+            let control = Sender::control_init(&tcp, init.base_rtt, init.random.child(name));
+            let entry = catalogue.find::<Cca>(&cca.kind);
+            let made = entry.and_then(|entry| (entry.make)(&cca.params, &control, catalogue));
+            made.map_err(|e| e.within("cca"))
+        };
+        let control = made("cca")?;
+        let serves = tcp.ecn == EcnMode::Classic && control.follows_arrivals();
+        let at_receiver = if serves { Some(made("receiver")?) } else { None };
+        let receiver = Receiver::new(tcp).served_by(at_receiver);
+        Ok([Box::new(Sender::new(tcp, control)), Box::new(receiver)])
     }
 }
 

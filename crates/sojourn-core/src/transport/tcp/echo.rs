@@ -3,14 +3,17 @@
 //! | mode | echo | source |
 //! | --- | --- | --- |
 //! | classic | ECE from the first CE until the sender's CWR | RFC 3168 |
-//! | dctcp | ECE mirrors CE; a change flushes the pending ACK with the old state | RFC 8257 §3.2, `tcp_dctcp.h` |
+//! | dctcp | ECE mirrors CE; a change flushes the pending ACK with the old state; CWR is acknowledged at once | RFC 8257 §3.2, `tcp_dctcp.h`, `tcp_ecn_accept_cwr` |
 //! | accurate, l4s | a counter of CE-marked packets in every ACK; a change is acknowledged at once | RFC 9768 |
 //! | sce | CE as classic; ESCE mirrors SCE, CE leaving it as it is; a change flushes a pending ACK with the old state, and the next is not delayed | chromi/sce `tcp_input.c` at 016933be |
 //! | dctcp-sce | SCE as sce; CE as dctcp, but that an SCE packet, of which DCTCP is not told, leaves ECE as it is: only ECT(0) or CWR ends it | the same, and at 4b2c3632 |
 //!
+//! A control that follows arrivals (a module of the kernel that needs ECN) decides itself in mode
+//! `classic`: when ACKs echo, and whether one that is held back goes out first.
+//!
 //! Deviation: AccECN's 3-bit field and its option are one unwrapped counter.
 
-use crate::cc::EcnMode;
+use crate::cc::{Echoing, EcnMode};
 use crate::packet::{Ecn, Flags};
 
 /// Quick ACKs after a first CE mark: the sender's window may be low.
@@ -69,7 +72,7 @@ impl Echo {
         match self.mode {
             EcnMode::Off => Response::default(),
             EcnMode::Classic => self.classic(flags, ce),
-            EcnMode::Dctcp => self.dctcp(ce),
+            EcnMode::Dctcp => self.dctcp(flags, ce),
             EcnMode::DctcpSce => {
                 let response = self.dctcp_beside_sce(ecn, flags);
                 self.sce(ecn, response)
@@ -85,9 +88,36 @@ impl Echo {
         }
     }
 
-    fn dctcp(&mut self, ce: bool) -> Response {
+    /// A data segment arrived where a control serves the receiver: it is asked, and told whether ACKs
+    /// echo (Linux `__tcp_ecn_check_ce`).
+    pub fn ask(
+        &mut self,
+        ecn: Ecn,
+        flags: Flags,
+        control: impl FnOnce(bool) -> Echoing,
+    ) -> Response {
+        let ce = ecn == Ecn::Ce;
+        self.ce_packets += u32::from(ce);
+        let reduced = flags.has(Flags::CWR);
+        self.ce &= !reduced;
+        let mut response = Response { at_once: reduced, ..Response::default() };
+        if ecn.is_capable() {
+            let echoing = control(self.ce);
+            self.ce = echoing.echoes;
+            response.flush = echoing.ack_first;
+            response.at_once |= echoing.ack_now;
+        }
+        if ce && !self.ce {
+            self.ce = true;
+            response.quick = QUICK_AFTER_CE;
+        }
+        response
+    }
+
+    fn dctcp(&mut self, flags: Flags, ce: bool) -> Response {
         let changed = std::mem::replace(&mut self.ce, ce) != ce;
-        Response { flush: changed, at_once: changed, ..Response::default() }
+        let at_once = changed || flags.has(Flags::CWR);
+        Response { flush: changed, at_once, ..Response::default() }
     }
 
     /// The branch of SCE in `__tcp_ecn_check_ce` ends before `CA_EVENT_ECN_NO_CE`.
@@ -150,6 +180,34 @@ mod tests {
         assert!(!echo.on_data(Ecn::Ce, Flags::ACK).flush);
         assert!(echo.on_data(Ecn::Ect0, Flags::ACK).flush);
         assert_eq!(echo.ce_packets(), 2);
+        let reduced = echo.on_data(Ecn::Ect0, Flags::CWR);
+        assert!(reduced.at_once && !reduced.flush);
+    }
+
+    /// With DCTCP's answers, what a control decides is what `dctcp` does.
+    #[test]
+    fn a_control_may_decide_as_dctcp_does() {
+        let (mut asked, mut dctcp) = (Echo::new(EcnMode::Classic), Echo::new(EcnMode::Dctcp));
+        let mut last = false;
+        for ecn in [Ecn::Ect0, Ecn::Ce, Ecn::Ce, Ecn::Ect0, Ecn::Ce, Ecn::Ect0, Ecn::Ect0] {
+            let ce = ecn == Ecn::Ce;
+            let changed = std::mem::replace(&mut last, ce) != ce;
+            let answer = Echoing { echoes: ce, ack_first: changed, ack_now: changed };
+            assert_eq!(asked.ask(ecn, Flags::ACK, |_| answer), dctcp.on_data(ecn, Flags::ACK));
+            assert_eq!(asked.flags(), dctcp.flags());
+        }
+    }
+
+    /// One that says nothing leaves classic ECN.
+    #[test]
+    fn a_control_may_leave_it_classic() {
+        let (mut asked, mut classic) = (Echo::new(EcnMode::Classic), Echo::new(EcnMode::Classic));
+        for (ecn, flags) in [(Ecn::Ect0, Flags::ACK), (Ecn::Ce, Flags::ACK), (Ecn::Ce, Flags::CWR)]
+        {
+            let same = |echoes| Echoing { echoes, ..Echoing::default() };
+            assert_eq!(asked.ask(ecn, flags, same), classic.on_data(ecn, flags));
+            assert_eq!(asked.flags(), classic.flags());
+        }
     }
 
     #[test]

@@ -14,6 +14,7 @@ use super::echo::{Echo, Response};
 use super::reader::Unread;
 use super::reassembly::{Arrival, InOrder, Reassembly};
 use super::{HEADER, SYN_SIZE, TcpInit, sack_option_size};
+use crate::cc::{self, CongestionControl};
 use crate::packet::{Ecn, Flags, Header, Packet, SackBlock, TcpAck, TcpSegment};
 use crate::record::{AckCounters, FlowCounters, ReceiverCounters};
 use crate::transport::Endpoint;
@@ -51,9 +52,10 @@ impl Due {
 }
 
 /// A TCP receiver.
-#[derive(Debug)]
 pub struct Receiver {
     pub(super) init: TcpInit,
+    /// A control that decides about echoes.
+    control: Option<Box<dyn CongestionControl>>,
     pub(super) queue: Reassembly,
     echo: Echo,
     pub(super) due: Due,
@@ -85,6 +87,7 @@ impl Receiver {
     /// A receiver waiting for a SYN.
     pub fn new(init: TcpInit) -> Self {
         Receiver {
+            control: None,
             queue: Reassembly::new(1),
             echo: Echo::new(init.ecn),
             due: Due::No,
@@ -108,10 +111,15 @@ impl Receiver {
         }
     }
 
+    /// With a control that decides about echoes.
+    pub fn served_by(self, control: Option<Box<dyn CongestionControl>>) -> Self {
+        Receiver { control, ..self }
+    }
+
     fn on_data(&mut self, now: Time, ecn: Ecn, segment: &TcpSegment) {
         self.measure_arrival(now, ecn, segment);
         let former = self.echo.flags();
-        let response = self.echo.on_data(ecn, segment.flags);
+        let response = self.heard(now, ecn, segment.flags);
         let flushed = response.flush && matches!(self.due, Due::At(_));
         if flushed {
             self.flushed = Some(self.special_acknowledgment(now, former));
@@ -128,6 +136,16 @@ impl Receiver {
             Arrival::Duplicate => self.on_duplicate(segment.seq),
         }
         self.heed(response, flushed);
+    }
+
+    /// What the mark asks for: by the echo's rules, or by those of a control at this end.
+    fn heard(&mut self, now: Time, ecn: Ecn, flags: Flags) -> Response {
+        let Some(control) = &mut self.control else { return self.echo.on_data(ecn, flags) };
+        let (ce, next) = (ecn == Ecn::Ce, self.queue.next());
+        let ack_held = matches!(self.due, Due::At(_));
+        self.echo.ask(ecn, flags, |echoes| {
+            control.on_arrival(now, &cc::Arrival { ce, ack_held, echoes, next })
+        })
     }
 
     /// Follows what the congestion mark asks for.
@@ -276,6 +294,9 @@ impl Endpoint for Receiver {
         let Header::Segment(segment) = &packet.header else { return };
         if segment.flags.has(Flags::SYN) {
             self.timestamp = segment.sent_at;
+            if let Some(control) = self.control.as_mut().filter(|_| self.due == Due::No) {
+                control.on_established(now, Span::ZERO);
+            }
             self.due = Due::SynAck;
         } else if segment.payload > 0 {
             self.on_data(now, packet.ecn, segment);

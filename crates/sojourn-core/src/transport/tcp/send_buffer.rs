@@ -5,7 +5,8 @@
 //! remembered.
 //!
 //! A buffer without a given size is Linux's without its maximum: twice what is outstanding, where
-//! Linux makes it twice the congestion window (`tcp_sndbuf_expand`), and never less than
+//! Linux makes it twice the congestion window (`tcp_sndbuf_expand`; a control may ask for more, as
+//! BBR does), and never less than
 //! `tcp_wmem[2]` usually is. So it always holds as much that was not sent as what was, and a greedy
 //! application fills it.
 
@@ -15,12 +16,16 @@ use crate::units::Time;
 
 /// Least size of a buffer that grows.
 const LEAST: u64 = 4_000_000;
+/// Windows that it holds unless the control says otherwise.
+const WINDOWS: u32 = 2;
 
 /// A byte stream from the application.
 #[derive(Debug)]
 pub struct SendBuffer {
     /// Its size in bytes; `None` grows with what is outstanding.
     size: Option<u64>,
+    /// Of what is outstanding, if it grows with that.
+    windows: u32,
     /// Bytes the application wants to send in all; `u64::MAX` is endless.
     offered: u64,
     accepted: u64,
@@ -38,6 +43,7 @@ impl SendBuffer {
     pub fn new(size: Option<u64>) -> Self {
         SendBuffer {
             size,
+            windows: WINDOWS,
             offered: 0,
             accepted: 0,
             cut: 0,
@@ -69,6 +75,12 @@ impl SendBuffer {
         self.closed = true;
     }
 
+    /// It shall hold so many times what is outstanding.
+    #[inline]
+    pub fn hold(&mut self, windows: Option<u32>) {
+        self.windows = windows.unwrap_or(WINDOWS);
+    }
+
     /// Bytes were acknowledged: room for more.
     pub fn on_acked(&mut self, now: Time, bytes: u64) {
         self.acked += bytes;
@@ -76,7 +88,7 @@ impl SendBuffer {
     }
 
     fn capacity(&self) -> u64 {
-        self.size.unwrap_or_else(|| LEAST.max(2 * (self.cut - self.acked)))
+        self.size.unwrap_or_else(|| LEAST.max(u64::from(self.windows) * (self.cut - self.acked)))
     }
 
     /// Wakes the application if there is room enough.
@@ -184,6 +196,20 @@ mod tests {
         }
         buffer.on_acked(Time::ZERO, 100_000 * 1448);
         assert!(buffer.is_full());
+    }
+
+    #[test]
+    fn a_control_says_how_many_windows_are_held() {
+        for (windows, held) in [(None, 2.0), (Some(3), 3.0)] {
+            let mut buffer = SendBuffer::new(None);
+            buffer.hold(windows);
+            buffer.write(Time::ZERO, u64::MAX);
+            (0..10_000).for_each(|_| _ = buffer.cut(Time::ZERO, 1448));
+            buffer.on_acked(Time::ZERO, 1448);
+            let outstanding = f64::from(9_999 * 1448);
+            let share = (buffer.accepted() - 1448) as f64 / outstanding;
+            assert!((share - held).abs() < 0.02 * held, "{windows:?}: {share}");
+        }
     }
 
     #[test]

@@ -10,7 +10,9 @@ use std::collections::VecDeque;
 use std::fmt;
 
 use super::{Control, MAX_WINDOW, PacingClock, RttSample, View};
-use crate::cc::{AckSample, CaState, CongestionControl, Decision, Event, Lost, Sent};
+use crate::cc::{
+    AckSample, CaState, CongestionControl, Decision, Event, Lost, Measured, SenderView, Sent, Step,
+};
 use crate::observe::Observer;
 use crate::transport::recovery::prr::{Progress, Prr, PrrBound};
 use crate::transport::recovery::rate::{Delivered, Delivery, Sampler, Snapshot};
@@ -106,6 +108,27 @@ impl Catalogued {
         }
         self.state = CaState::Open;
         self.control.on_congestion(now, &Event::Recovered);
+    }
+
+    /// Shows a control that follows steps what the ACK said, before losses are answered.
+    fn show_measured(&mut self, view: &View) {
+        if !self.control.follows_steps() {
+            return;
+        }
+        let cum_acked = view.una.saturating_sub(self.event.una) as u32;
+        let slow_path = cum_acked == 0 || self.event.lost > 0;
+        let rtt = self.event.rtt;
+        let measured = Measured { cum_acked, rtt, slow_path, ..Measured::default() };
+        let shown = SenderView {
+            state: self.state,
+            cwnd: self.window,
+            una: view.una as u32,
+            next: view.next as u32,
+            delivered: self.delivery.delivered,
+            lost: self.delivery.lost,
+            ..SenderView::default()
+        };
+        self.control.on_step(view.now, &Step::Measured(measured), &shown);
     }
 
     fn sample(&mut self, view: &View) -> AckSample {
@@ -227,6 +250,7 @@ impl Control for Catalogued {
     }
 
     fn on_ack_done(&mut self, view: &View) {
+        self.show_measured(view);
         if self.state != CaState::Open && view.una >= self.recovered_at {
             self.end_recovery(view.now);
         }

@@ -186,6 +186,7 @@ impl Sender {
     #[inline]
     fn consult(&mut self) {
         self.decision = self.cc.decision();
+        self.app.hold(self.decision.send_windows);
         if !self.in_reduction() {
             self.cwnd = self.decision.cwnd.max(1);
         }

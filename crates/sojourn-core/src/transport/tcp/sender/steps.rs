@@ -2,7 +2,7 @@
 
 use super::Sender;
 use super::ack::Ack;
-use crate::cc::{CaState, SenderView, Step};
+use crate::cc::{CaState, Measured, SenderView, Step};
 use crate::units::{Span, Time};
 
 impl Sender {
@@ -26,7 +26,7 @@ impl Sender {
         has_sacks: bool,
     ) {
         if self.steps {
-            let step = Step::Measured {
+            let measured = Measured {
                 cum_acked: ack.cum_acked,
                 rtt,
                 in_flight: self.delivery.delivered - sampled.unwrap_or(0),
@@ -34,7 +34,7 @@ impl Sender {
                 window_update: ack.window_update,
                 slow_path: !ack.advanced || has_sacks || ack.ece || ack.window_update,
             };
-            self.show(now, &step);
+            self.show(now, &Step::Measured(measured));
         }
     }
 
