@@ -32,24 +32,32 @@ DISCIPLINES = ("codel", "fq_codel", "pie", "fq_pie", "red", "cake", "fq", "dualp
 _RED = {"limit": 400_000, "min": 30_000, "max": 90_000, "average": 1000, "probability": 0.02}
 
 
-def disciplines(name: str, ecn: bool, rate: float) -> tuple[dict[str, Any], dict[str, Any]]:
+#: What stands for a kernel's version where ours know several.
+_VERSIONS: Mapping[str, str] = {"6.1": "linux-5.1", "6.12": "linux-6"}
+
+
+def disciplines(
+    name: str, ecn: bool, rate: float, version: str
+) -> tuple[dict[str, Any], dict[str, Any]]:
     """The tables of our discipline and of the kernel's, set alike.
 
     Args:
         name: one of :data:`DISCIPLINES`.
         ecn: whether it marks.
         rate: of the link, bit/s.
+        version: of the kernel.
 
     """
     if name == "red":
         ours = {"limit": "400 kB", "min": "30 kB", "max": "90 kB", "ecn": ecn}
         return ours, _red(ecn, rate)
+    own = {"version": _VERSIONS[version]}
     if name == "cake":
-        return {"bandwidth": "unlimited", "isolation": "flows"}, {
-            "flow_mode": 4,
-            "diffserv_mode": 3,
-        }
-    if name in ("fq", "dualpi2"):
+        theirs = {"flow_mode": 4, "diffserv_mode": 3}
+        return own | {"bandwidth": "unlimited", "isolation": "flows"}, theirs
+    if name == "fq":
+        return own, {}
+    if name == "dualpi2":
         return {}, {}
     return {"ecn": ecn}, {"ecn": int(ecn)}
 

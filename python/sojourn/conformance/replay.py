@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from sojourn.conformance import counterparts, situations
-from sojourn.conformance.explained import FAULT, UNEXPLAINED, explained
+from sojourn.conformance.explained import UNEXPLAINED, explained
 from sojourn.errors import ScenarioError, SojournError
 from sojourn.executors import threads
 
@@ -48,7 +48,7 @@ class Row:
             return FAILED
         if not self.first_difference:
             return "same" if self.steps or "counterpart" not in self.note else "runs"
-        return "parts" if self.note.startswith((UNEXPLAINED, FAULT)) else "explained"
+        return "parts" if self.note.startswith(UNEXPLAINED) else "explained"
 
     def cells(self) -> tuple[Any, ...]:
         """Its fields in their order."""
@@ -108,23 +108,23 @@ def _source(directory: Path, name: str) -> str | None:
 def _controls(name: str, ours: str | None, source: str, version: str) -> Iterator[Replay]:
     theirs = {"kind": "linux", "source": source, "version": version}
     chosen = situations.MARKS if name == "dctcp" else situations.CONTROLS
-    for situation in chosen:
-        scenario = situations.of_control(situation, theirs)
+    for situation, path in chosen.items():
+        scenario = situations.of_control(path, theirs)
         if ours is None:
             yield partial(_alone, "control", name, situation, scenario, version)
             continue
-        own = situations.of_control(situation, {"kind": ours})
+        own = situations.of_control(path, {"kind": ours})
         place = ("flows", 0, "cca")
         yield partial(_open, "control", name, situation, own, scenario, place, version)
         yield partial(_closed, "control", name, situation, own, scenario, version)
 
 
 def _queues(name: str, source: str, version: str) -> Iterator[Replay]:
-    for situation, (ecn, _) in situations.TRAFFIC.items():
-        ours, given = counterparts.disciplines(name, ecn, situations.RATE)
+    for situation, (ecn, path, flows) in situations.TRAFFIC.items():
+        ours, given = counterparts.disciplines(name, ecn, path.rate, version)
         theirs = {"kind": "linux", "source": source, "version": version, **given}
-        own = situations.of_queue(situation, {"kind": name, **ours})
-        other = situations.of_queue(situation, theirs)
+        own = path.scenario({"queue": {"kind": name, **ours}}, flows)
+        other = path.scenario({"queue": theirs}, flows)
         place = ("topology", "bottleneck", "queue")
         yield partial(_open, "queue", name, situation, own, other, place, version)
         yield partial(_closed, "queue", name, situation, own, other, version)

@@ -3,68 +3,113 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
-RATE = 20e6
 _OUTAGE = {
     "kind": "steps",
     "steps": [{"at": "10 s", "value": "100 %"}, {"at": "12 s", "value": "0 %"}],
 }
-#: Bottlenecks of 20 Mbit/s, round trip 40 ms, 30 s, for one flow.
-CONTROLS: Mapping[str, Mapping[str, Any]] = {
-    "deep buffer": {"queue": {"kind": "fifo", "limit": "4 bdp"}},
-    "shallow buffer": {"queue": {"kind": "fifo", "limit": "0.5 bdp"}},
-    "loss": {"queue": {"kind": "fifo", "limit": "1 bdp"}, "loss": "1 %"},
-    "timeout": {"queue": {"kind": "fifo", "limit": "1 bdp"}, "loss_schedule": _OUTAGE},
-}
-#: For controls that need marks.
-MARKS: Mapping[str, Mapping[str, Any]] = {
-    "marks": {"queue": {"kind": "codel", "ce_threshold": "3 ms", "ecn": True}}
-}
-#: What goes through the discipline, and whether it is ECN-capable: 20 s.
-TRAFFIC: Mapping[str, tuple[bool, list[dict[str, Any]]]] = {
-    "three flows": (
-        False,
-        [{"cca": "cubic", "rtt": "40 ms", "start": f"{index} s"} for index in range(3)],
+_MARKING = {"kind": "codel", "ce_threshold": "3 ms", "ecn": True}
+
+
+@dataclass(frozen=True)
+class Path:
+    """A bottleneck and what is said of it on the page."""
+
+    told: str
+    #: Keys of the bottleneck but for its rate and, of a discipline's, its queue.
+    link: Mapping[str, Any]
+    rate: float = 20e6
+    rtt: str = "40 ms"
+    seconds: int = 30
+    #: Keys of every flow.
+    flow: Mapping[str, Any] = field(default_factory=dict)
+
+    def scenario(self, queue: Mapping[str, Any], flows: list[dict[str, Any]]) -> dict[str, Any]:
+        """It with these flows, and with this instead of ``link``'s queue."""
+        bottleneck = {"rate": f"{self.rate / 1e6:g} Mbit/s", **self.link, **queue}
+        return {
+            "duration": f"{self.seconds} s",
+            "topology": {"kind": "dumbbell", "bottleneck": bottleneck},
+            "flows": [{"rtt": self.rtt, **self.flow, **flow} for flow in flows],
+        }
+
+
+def _fifo(limit: str, **link: Any) -> dict[str, Any]:
+    return {"queue": {"kind": "fifo", "limit": limit}, **link}
+
+
+#: For one flow.
+CONTROLS: Mapping[str, Path] = {
+    "deep buffer": Path("a FIFO of 4 BDP", _fifo("4 bdp")),
+    "shallow buffer": Path("a FIFO of half a BDP", _fifo("0.5 bdp")),
+    "loss": Path("a FIFO of 1 BDP, 1 % random loss", _fifo("1 bdp", loss="1 %")),
+    "timeout": Path(
+        "a FIFO of 1 BDP, all lost for 2 s", _fifo("1 bdp", loss_schedule=_OUTAGE), seconds=20
     ),
+    "slow and long": Path(
+        "4 Mbit/s, 160 ms, a FIFO of 2 BDP, 0.1 % random loss",
+        _fifo("2 bdp", loss="0.1 %"),
+        rate=4e6,
+        rtt="160 ms",
+        seconds=60,
+    ),
+    "ECN": Path(
+        "CoDel that marks, classic ECN",
+        {"queue": {"kind": "codel", "ecn": True}},
+        flow={"ecn": "classic"},
+    ),
+}
+#: For one flow of a control that needs marks.
+MARKS: Mapping[str, Path] = {
+    "marks": Path("all marked above 3 ms", {"queue": _MARKING}),
+    "marks and loss": Path(
+        "all marked above 3 ms, 0.1 % random loss", {"queue": _MARKING, "loss": "0.1 %"}
+    ),
+    "marks, slow and long": Path(
+        "4 Mbit/s, 160 ms, all marked above 30 ms",
+        {"queue": _MARKING | {"ce_threshold": "30 ms"}},
+        rate=4e6,
+        rtt="160 ms",
+        seconds=60,
+    ),
+}
+
+_THREE = [{"cca": "cubic", "start": f"{index} s"} for index in range(3)]
+_BLAST = {
+    "transport": "udp",
+    "traffic": {"kind": "cbr", "rate": "25 Mbit/s"},
+    "start": "5 s",
+    "stop": "10 s",
+}
+#: For a discipline: whether it marks, its path and the flows.
+TRAFFIC: Mapping[str, tuple[bool, Path, list[dict[str, Any]]]] = {
+    "three flows": (False, Path("three Cubic, a second apart", {}, seconds=20), _THREE),
     "three flows, ECN": (
         True,
-        [
-            {"cca": "cubic", "rtt": "40 ms", "start": f"{index} s", "ecn": "classic"}
-            for index in range(3)
-        ],
+        Path("the same with classic ECN", {}, seconds=20, flow={"ecn": "classic"}),
+        _THREE,
     ),
     "overload": (
         False,
-        [
-            {"cca": "reno", "rtt": "40 ms"},
-            {
-                "transport": "udp",
-                "rtt": "40 ms",
-                "traffic": {"kind": "cbr", "rate": "25 Mbit/s"},
-                "start": "5 s",
-                "stop": "10 s",
-            },
-        ],
+        Path("a Reno, and 25 Mbit/s of UDP for 5 s", {}, seconds=20),
+        [{"cca": "reno"}, _BLAST],
+    ),
+    "slow and long": (
+        False,
+        Path(
+            "4 Mbit/s, 100 ms, 0.1 % random loss, a Reno and a Cubic",
+            {"loss": "0.1 %"},
+            rate=4e6,
+            rtt="100 ms",
+            seconds=40,
+        ),
+        [{"cca": "reno"}, {"cca": "cubic", "start": "1 s"}],
     ),
 }
 
 
-def of_control(situation: str, cca: Any) -> dict[str, Any]:
+def of_control(path: Path, cca: Any) -> dict[str, Any]:
     """One flow with this control."""
-    link = (dict(CONTROLS) | dict(MARKS))[situation]
-    flow = {"cca": cca, "rtt": "40 ms"}
-    if situation in MARKS:
-        flow["ecn"] = "dctcp"
-    return _scenario(30, link, [flow])
-
-
-def of_queue(situation: str, queue: Any) -> dict[str, Any]:
-    """The traffic over this discipline."""
-    return _scenario(20, {"queue": queue}, TRAFFIC[situation][1])
-
-
-def _scenario(seconds: int, link: Mapping[str, Any], flows: list[dict[str, Any]]) -> dict[str, Any]:
-    bottleneck = {"rate": f"{RATE / 1e6:g} Mbit/s", **link}
-    topology = {"kind": "dumbbell", "bottleneck": bottleneck}
-    return {"duration": f"{seconds} s", "topology": topology, "flows": flows}
+    return path.scenario({}, [{"cca": cca}])

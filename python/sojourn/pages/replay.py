@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from sojourn import data
+from sojourn.conformance import situations
 from sojourn.conformance.replay import COLUMNS, MARGINS, Row
 
 _INTRODUCTION = f"""\
@@ -25,12 +26,11 @@ Sources of the Linux kernel, unchanged, run beside our own controls and discipli
 and losses, or of arrivals and departures: windows and thresholds may differ by one segment, packets
 must leave, be dropped and be marked alike. In *closed loop* each runs by itself: goodput may differ
 by {MARGINS["mean_throughput_l7"]:.0%}, the smoothed RTT by {MARGINS["mean_srtt_l4"]:.0%}.
-Bottlenecks of 20 Mbit/s, round trips of 40 ms. Both clocks tick every millisecond, and both draw
-from the same random streams.
+Both clocks tick every millisecond, and both draw from the same random streams.
 """
 _LEGEND = """\
-`same`: no difference at any step, or beyond the margins; `explained`: below; `parts`: a fault, or
-not explained yet; `runs`: there is no counterpart to compare with. What does not run is named.
+`same`: no difference at any step, or beyond the margins; `explained`: below; `parts`: not
+explained; `runs`: there is no counterpart to compare with. What does not run is named.
 """
 
 
@@ -46,7 +46,7 @@ def written(rows: Sequence[Row], out: Path) -> None:
 
 def page(rows: Sequence[Row]) -> str:
     """The page in Markdown."""
-    parts = [_INTRODUCTION, _LEGEND]
+    parts = [_INTRODUCTION, _scenarios(), _LEGEND]
     for kind, title in (("control", "Congestion controls"), ("queue", "Queue disciplines")):
         chosen = [row for row in rows if row.kind == kind]
         if chosen:
@@ -55,6 +55,21 @@ def page(rows: Sequence[Row]) -> str:
     if apart:
         parts += ["## Where they part, and why\n", *map(_paragraph, _merged(apart))]
     return "\n".join(parts)
+
+
+def _scenarios() -> str:
+    """What the names of scenarios mean."""
+    queues = {name: path for name, (_, path, _) in situations.TRAFFIC.items()}
+    lines = ["Bottlenecks of 20 Mbit/s and round trips of 40 ms, unless another is named:\n"]
+    groups = {
+        "controls": situations.CONTROLS,
+        "DCTCP": situations.MARKS,
+        "disciplines": queues,
+    }
+    for group, paths in groups.items():
+        told = "; ".join(f"*{name}*: {path.told}" for name, path in paths.items())
+        lines.append(f"- {group}: {told}.")
+    return "\n".join(lines) + "\n"
 
 
 def _table(rows: Sequence[Row]) -> str:
