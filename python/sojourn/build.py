@@ -31,6 +31,13 @@ def definitions(requested: Iterable[str] = ()) -> str:
     return "+".join([_digest(tuple(metric.compute for metric in metrics())), *requested])
 
 
+def identity() -> str:
+    """Names the core's build and the metrics' definitions: where they are the same, so are
+    results.
+    """
+    return f"{engine()} (metrics {definitions()})"
+
+
 @cache
 def _digest(functions: tuple[Callable[..., Any], ...]) -> str:
     digest = hashlib.blake2b(digest_size=6)

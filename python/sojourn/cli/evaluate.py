@@ -6,7 +6,13 @@ from pathlib import Path
 
 import click
 
-from sojourn.cli.options import force_option, jobs_option, limit_options, out_option
+from sojourn.cli.options import (
+    Workers,
+    force_option,
+    limit_options,
+    out_option,
+    workers_options,
+)
 from sojourn.cli.output import warn
 from sojourn.cli.progress import progress
 
@@ -18,7 +24,7 @@ from sojourn.cli.progress import progress
 )
 @click.option("--quick", is_flag=True, help="One path, and the ends of each grid.")
 @click.option("--experiment", "experiments", multiple=True, metavar="NAME", help="Only these.")
-@jobs_option
+@workers_options
 @out_option
 @force_option
 @limit_options
@@ -27,7 +33,7 @@ def command(
     against: str,
     quick: bool,
     experiments: tuple[str, ...],
-    jobs: int,
+    workers: Workers,
     out: Path | None,
     force: bool,
 ) -> None:
@@ -48,8 +54,12 @@ def command(
     others = [name.strip() for name in against.split(",") if name.strip()]
     request = Request(list(dict.fromkeys(ccas)), others, quick, experiments)
     tenant = place.tenant(request)
-    with claimed(tenant, out, warn, force=force) as directory, progress("runs") as report:
-        places = evaluate(request, directory, jobs, report, warn)
+    with (
+        claimed(tenant, out, warn, force=force) as directory,
+        workers.connected() as execute,
+        progress("runs") as report,
+    ):
+        places = evaluate(request, directory, workers.jobs, report, warn, execute)
         manifest.write(directory, place.KIND, place.content(request))
     found = scores.scores(places, request)
     scores.save(found, directory)

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from functools import wraps
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from sojourn.cli.units import Size
+
+if TYPE_CHECKING:
+    from sojourn.executors import Executor
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -56,6 +63,48 @@ jobs_option: Decorator = click.option(
     metavar="N",
     help="Runs at a time.",
 )
+
+
+@dataclass(frozen=True)
+class Workers:
+    """Who is to run what: threads here, or a cluster."""
+
+    cluster: str | None
+    #: How many runs at a time, if that was said.
+    given: int | None
+
+    @property
+    def jobs(self) -> int:
+        """Runs at a time: one per core here, as many as it has workers on a cluster."""
+        return self.given or (sys.maxsize if self.cluster else os.cpu_count() or 1)
+
+    def connected(self) -> AbstractContextManager[Executor]:
+        """What has work done, while it is needed."""
+        from sojourn.executors.addresses import connected
+
+        return connected(self.cluster, self.given)
+
+
+def workers_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Gives a command ``workers``."""
+
+    @click.option(
+        "--jobs",
+        type=click.IntRange(min=1),
+        show_default="all cores, or all workers of the cluster",
+        metavar="N",
+        help="Runs at a time.",
+    )
+    @click.option(
+        "--cluster",
+        metavar="ADDRESS",
+        help="Run on a Dask cluster: tcp://HOST:PORT, local:N or slurm (sojourn[cluster]).",
+    )
+    @wraps(command)
+    def with_workers(*args: Any, jobs: int | None, cluster: str | None, **kwargs: Any) -> Any:
+        return command(*args, workers=Workers(cluster, jobs), **kwargs)
+
+    return with_workers
 
 
 def _limit(name: str, value: float | None) -> None:

@@ -11,12 +11,13 @@ import click
 
 from sojourn.cli import tables
 from sojourn.cli.options import (
+    Workers,
     force_option,
     format_option,
-    jobs_option,
     limit_options,
     out_option,
     set_option,
+    workers_options,
 )
 from sojourn.cli.output import printed, warn
 from sojourn.cli.progress import progress
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
     "--full", is_flag=True, help="The printed lengths where the evaluation shortens them."
 )
 @set_option
-@jobs_option
+@workers_options
 @out_option
 @force_option
 @limit_options
@@ -52,7 +53,7 @@ def command(
     quick: bool,
     full: bool,
     overrides: tuple[str, ...],
-    jobs: int,
+    workers: Workers,
     out: Path | None,
     force: bool,
     output: str,
@@ -69,8 +70,8 @@ def command(
     request = Request(table, parse_where(where), quick, overrides, full, sections)
     check(chosen, request)
     place = claimed(tenant(chosen, request), out, warn, force=force)
-    with place as directory, progress("runs") as report:
-        reproduction = reproduce(chosen, request, directory, jobs, report, warn)
+    with place as directory, workers.connected() as execute, progress("runs") as report:
+        reproduction = reproduce(chosen, request, directory, workers.jobs, report, warn, execute)
     with printed():
         PRINTERS[output](reproduction)
     click.echo(f"comparison: {directory / 'comparison.csv'}", err=True)

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import click
 
 from sojourn.cli import show_sweep
 from sojourn.cli.options import (
+    Workers,
     force_option,
-    jobs_option,
     limit_options,
     metrics_option,
     out_option,
     set_option,
+    workers_options,
 )
 from sojourn.cli.output import printed, warn
 from sojourn.cli.progress import progress
@@ -24,7 +26,7 @@ from sojourn.cli.units import Shard
 @click.command("sweep")
 @click.argument("file", type=click.Path(path_type=Path))
 @set_option
-@jobs_option
+@workers_options
 @out_option
 @force_option
 @limit_options
@@ -61,7 +63,7 @@ def command(
     file: Path,
     overrides: tuple[str, ...],
     seed: int | None,
-    jobs: int,
+    workers: Workers,
     out: Path | None,
     force: bool,
     metrics: tuple[str, ...],
@@ -88,19 +90,25 @@ def command(
     tenant = directory_of.tenant(scenario, planned)
     if dry_run:
         directory = choose(tenant, out, warn, force)
+        jobs = workers.given or os.cpu_count() or 1
         show_sweep.estimate(estimate(planned, directory, jobs, samples=samples), directory, jobs)
         if planned.until:
             show_sweep.further(planned.until, len(planned) // planned.replications)
         return
-    with claimed(tenant, out, warn, force=force) as directory, progress("runs") as report:
+    with (
+        claimed(tenant, out, warn, force=force) as directory,
+        workers.connected() as execute,
+        progress("runs") as report,
+    ):
         summary = sweep(
             planned,
             directory,
-            jobs,
+            workers.jobs,
             progress=report,
             warn=warn,
             retry_failed=retry_failed,
             keep_samples=samples,
+            execute=execute,
         )
     long = table.summary(directory)
     if len(long):

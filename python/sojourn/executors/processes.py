@@ -42,6 +42,10 @@ class Limits:
     #: Bytes on top of what the worker has when it begins.
     memory: int = 4 << 30
 
+    def take(self, others: Limits) -> None:
+        """Becomes as others are, which were set in another process."""
+        self.seconds, self.memory = others.seconds, others.memory
+
 
 limits = Limits()
 #: In a worker process, which needs no other.

@@ -11,6 +11,8 @@ from sojourn.outside import given
 #: Kinds whose tables name a file, and the key that does.
 _FILES = {"python": "path", "library": "path", "bpf": "object", "linux": "source"}
 _GRID = ("cca.path", "cca.object", "cca.source", "queue.source")
+#: What the last key of such a path says of the kind; a library travels as Python without imports.
+_GRID_KINDS = {"path": "python", "object": "bpf", "source": "linux"}
 #: Of those, what runs in processes of its own.
 KINDS = ("python", "library", "linux")
 
@@ -71,3 +73,28 @@ def files(canonical: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         path = table.get(_FILES[str(table["kind"])])
         if isinstance(path, str):
             yield path, str(table["digest"])
+
+
+def named(node: Any) -> Iterator[tuple[str, str]]:
+    """Path and kind of the files that tables below ``node`` name, and lists of a sweep's grid."""
+    if isinstance(node, Mapping):
+        key = _FILES.get(str(node.get("kind")), "")
+        if isinstance(node.get(key), str):
+            yield node[key], str(node["kind"])
+        for name, child in node.items():
+            if str(name).endswith(_GRID) and isinstance(child, list):
+                kind = _GRID_KINDS.get(str(name).rpartition(".")[2], "")
+                yield from ((path, kind) for path in child if isinstance(path, str))
+        node = list(node.values())
+    for child in node if isinstance(node, list) else ():
+        yield from named(child)
+
+
+def digests(node: Any) -> Iterator[str]:
+    """The digests in tables below ``node``."""
+    if isinstance(node, Mapping):
+        if isinstance(node.get("digest"), str):
+            yield node["digest"]
+        node = list(node.values())
+    for child in node if isinstance(node, list) else ():
+        yield from digests(child)

@@ -16,11 +16,16 @@ def digest(path: Path) -> str:
 
     """
     told = hashlib.blake2b(digest_size=16)
-    for file in [path, *(_beside(path) if path.suffix == ".py" else ())]:
+    for file in files(path):
         content = file.read_bytes()
         told.update(f"{file.relative_to(path.parent)}:{len(content)}:".encode())
         told.update(content)
     return told.hexdigest()
+
+
+def files(path: Path) -> list[Path]:
+    """The file and, if it is Python, the files beside it that it imports."""
+    return [path, *(_beside(path) if path.suffix == ".py" else ())]
 
 
 def _beside(path: Path) -> list[Path]:

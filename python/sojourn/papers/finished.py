@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from sojourn.build import definitions, engine
-from sojourn.metrics import RunData
+from sojourn.engine import simulate
+from sojourn.errors import RunError
+from sojourn.executors.processes import Limits, limits
+from sojourn.outside.luggage import Luggage
 from sojourn.papers.paper import Case, Outcome
 from sojourn.store.batches import Batches, Warn, tell
 from sojourn.store.renew import outcome, renew
@@ -27,15 +31,41 @@ _COLUMNS = ("key", "engine", "metrics", "point", "scope", "id", "outcome")
 class Run:
     """A run that is to be stored."""
 
+    case: Case
     outcome: Outcome
     row: pl.DataFrame
     samples: pl.DataFrame
+    timing: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class Simulate:
+    """Runs cases."""
+
+    luggage: Luggage
+    limits: Limits
 
     @classmethod
-    def of(cls, case: Case, data: RunData) -> Run:
-        """The run of a case."""
-        key, told = run_key(case.canonical), outcome(data)
-        return cls(told, _row(key, told), packed(key, data))
+    def of(cls, cases: Sequence[Case]) -> Simulate:
+        """Of these cases, whose controls from outside travel with it."""
+        return cls(Luggage.packed([case.canonical for case in cases]), limits)
+
+    def __call__(self, case: Case) -> list[Run]:
+        """Runs one."""
+        limits.take(self.limits)
+        key = run_key(case.canonical)
+        data, timing = simulate(self.luggage.unpacked().move(case.canonical))
+        data = replace(data, scenario=case.canonical)
+        told = outcome(data)
+        return [Run(case, told, _row(key, told), packed(key, data), timing)]
+
+    def lost(self, case: Case, why: str) -> list[Run]:
+        """A failure, as any run of a reproduction that fails."""
+        raise RunError(f"a run of {case.canonical['name']} {why}")
+
+    def join(self, done: Sequence[list[Run]]) -> list[Run]:
+        """All of them."""
+        return list(chain.from_iterable(done))
 
 
 class Finished:

@@ -8,13 +8,12 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from sojourn.engine import simulate
 from sojourn.errors import ScenarioError
-from sojourn.executors.threads import execute
+from sojourn.executors import Executor, threads
 from sojourn.names import unknown
 from sojourn.papers import PAPERS, compare, sheet, statements
 from sojourn.papers.directory import KIND, content
-from sojourn.papers.finished import Finished, Run
+from sojourn.papers.finished import Finished, Run, Simulate
 from sojourn.papers.paper import Case, Cell, Outcome, Paper, Request
 from sojourn.papers.sheet import Sheet
 from sojourn.papers.statements import Row
@@ -23,6 +22,7 @@ from sojourn.scenario import Scenario
 from sojourn.store import manifest, run_directory
 from sojourn.store.lock import exclusive
 from sojourn.store.place import clear_derived
+from sojourn.store.samples import unpacked
 
 #: The directory of the first run, whose figures the report shows.
 EXAMPLE = "example"
@@ -58,6 +58,7 @@ def reproduce(
     jobs: int,
     progress: Progress,
     warn: Warn = lambda message: print(f"sojourn: {message}", file=sys.stderr),
+    execute: Executor = threads.execute,
 ) -> Reproduction:
     """Runs the cases of the requested cells and writes ``comparison.csv`` to ``out``."""
     check(chosen, request)
@@ -65,7 +66,7 @@ def reproduce(
     if not cells:
         raise ScenarioError("--where, --section: no cell of the published tables is like that")
     cases = list(dict.fromkeys(case for c in cells for group in c.replications for case in group))
-    outcomes = _run(cases, out, jobs, progress)
+    outcomes = _run(cases, out, jobs, progress, execute)
     rows = [compare.compare(cell, outcomes) for cell in cells]
     compare.write(out / COMPARISON, chosen.keys, rows)
     manifest.write(out, KIND, content(chosen, request))
@@ -121,30 +122,33 @@ def _wanted(cell: Cell, request: Request) -> bool:
     return alike and request.covers(cell.keys.get("section", ""))
 
 
-def _run(cases: Sequence[Case], out: Path, jobs: int, progress: Progress) -> Mapping[Case, Outcome]:
-    def work(case: Case) -> tuple[Case, Run]:
-        data, timing = simulate(case.canonical)
-        if case is cases[0]:
-            result = Result(Scenario(case.canonical, case.canonical), data, timing)
-            run_directory.save(result, out / EXAMPLE)
-        return case, Run.of(case, data)
-
+def _run(
+    cases: Sequence[Case], out: Path, jobs: int, progress: Progress, execute: Executor
+) -> Mapping[Case, Outcome]:
     with exclusive(out, lambda: None):
         if (out / manifest.FILE).exists():
             manifest.read(out)
         store = Finished(out)
         outcomes = store.of(cases)
+        missing = [case for case in cases if case not in outcomes]
         progress(len(outcomes), len(cases))
         try:
-            for done in execute((c for c in cases if c not in outcomes), work, jobs):
-                if done is not None:
-                    outcomes[done[0]] = done[1].outcome
-                    store.add(done[1])
-                    progress(len(outcomes), len(cases))
+            for done in execute(missing, Simulate.of(missing), jobs):
+                for run in done or ():
+                    outcomes[run.case] = run.outcome
+                    store.add(run)
+                    if run.case == cases[0]:
+                        _save_example(run, out / EXAMPLE)
+                progress(len(outcomes), len(cases))
                 store.flush_if_due()
         finally:
             store.flush()
     return outcomes
+
+
+def _save_example(run: Run, directory: Path) -> None:
+    scenario = Scenario(run.case.canonical, run.case.canonical)
+    run_directory.save(Result(scenario, unpacked(run.samples), run.timing), directory)
 
 
 def parse_where(conditions: Iterable[str]) -> dict[str, list[str]]:

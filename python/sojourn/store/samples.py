@@ -38,7 +38,8 @@ def packed(key: str, data: RunData) -> pl.DataFrame:
     return pl.DataFrame(columns)
 
 
-def _unpacked(row: pl.DataFrame) -> RunData:
+def unpacked(row: pl.DataFrame) -> RunData:
+    """The run of such a row."""
     tables: dict[str, dict[str, Any]] = {table: {} for table in TABLES}
     for column in row.columns:
         table, dot, name = column.partition(".")
@@ -86,7 +87,7 @@ class Samples:
             for row in pl.read_parquet(path).iter_slices(1):
                 key = row["key"][0]
                 if key in keys and self._places[key] == path:
-                    yield key, _unpacked(row)
+                    yield key, unpacked(row)
 
     @cached_property
     def _places(self) -> dict[str, Path]:

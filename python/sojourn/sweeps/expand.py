@@ -27,6 +27,13 @@ _KEYS = ("replications", "start_jitter", "metrics", "grid")
 MOST_RUNS = 10_000_000
 
 
+#: So many values of a grid are tried on their own before the first run, evenly spread over each
+#: path's; others turn out to be wrong when their runs fail.
+MOST_TRIED = 10_000
+#: A run as the grid names it: the value of each field path, and which replication.
+Place = tuple[Mapping[str, Any], int]
+
+
 @dataclass(frozen=True)
 class Point:
     """One run of a sweep."""
@@ -77,24 +84,25 @@ class Plan:
         return len(range(first - 1, size, step))
 
     def __iter__(self) -> Iterator[Point]:
-        """The runs; all points once before any second replication of a point begins."""
+        """The runs in the order of :meth:`places`, made canonical one by one."""
+        return itertools.starmap(self.point, self.places())
+
+    def places(self) -> Iterator[Place]:
+        """The runs by name, made as they are asked for; all points once before any second
+        replication of a point begins.
+        """
         first, step = self.shard
         runs = itertools.product(range(self.replications), *self.grid.values())
         for replication, *values in itertools.islice(runs, first - 1, None, step):
-            yield self.point(dict(zip(self.grid, values, strict=True)), replication)
+            yield dict(zip(self.grid, values, strict=True)), replication
 
-    def further(self, counts: Mapping[str, int]) -> list[tuple[Mapping[str, Any], int]]:
-        """The coordinates and replications beyond the first ones, of points that need so many."""
-        points = [
-            dict(zip(self.grid, v, strict=True)) for v in itertools.product(*self.grid.values())
-        ]
-        most = max(counts.values(), default=0)
-        return [
-            (coordinates, replication)
-            for replication in range(self.replications, most)
-            for coordinates in points
-            if replication < counts.get(place(coordinates), 0)
-        ]
+    def further(self, counts: Mapping[str, int]) -> Iterator[Place]:
+        """The runs beyond the first replications, of points that need so many."""
+        for replication in range(self.replications, max(counts.values(), default=0)):
+            for values in itertools.product(*self.grid.values()):
+                coordinates = dict(zip(self.grid, values, strict=True))
+                if replication < counts.get(place(coordinates), 0):
+                    yield coordinates, replication
 
     def point(self, coordinates: Mapping[str, Any], replication: int) -> Point:
         """One run, jittered; one that is refused has an error."""
@@ -120,7 +128,7 @@ class Plan:
 
 
 def plan(scenario: Scenario) -> Plan:
-    """Reads and checks the sweep table; every value of the grid is tried on its own."""
+    """Reads and checks the sweep table; values of the grid are tried on their own."""
     table = scenario.sweep if scenario.sweep is not None else {}
     if not isinstance(table, dict):
         raise ScenarioError(f"sweep: {table!r} given; expected a table")
@@ -144,7 +152,7 @@ def plan(scenario: Scenario) -> Plan:
 
 
 def _try_values(made: Plan) -> Iterator[Document]:
-    """Refuses a wrong value of the grid before the first run; combinations may still fail. Gives
+    """Refuses wrong values of the grid before the first run; combinations may still fail. Gives
     the canonical form with each value.
     """
     first = {path: values[0] for path, values in made.grid.items()}
@@ -152,12 +160,19 @@ def _try_values(made: Plan) -> Iterator[Document]:
         yield made.canonical(first)
     except ScenarioError as error:
         raise _refusal(_culprit(made, first, error), 0, made.grid, error) from None
+    most = max(MOST_TRIED // max(len(made.grid), 1), 1)
     for path, values in made.grid.items():
-        for index, value in enumerate(values[1:], start=1):
+        for index in _spread(len(values), most):
             try:
-                yield made.canonical({**first, path: value})
+                yield made.canonical({**first, path: values[index]})
             except ScenarioError as error:
                 raise _refusal(path, index, made.grid, error) from None
+
+
+def _spread(count: int, most: int) -> list[int]:
+    """Indices from 1, the last one among them, evenly spread if there are more than ``most``."""
+    tried = min(count - 1, most)
+    return [round(place * (count - 1) / tried) for place in range(1, tried + 1)]
 
 
 def _culprit(made: Plan, first: Mapping[str, Any], error: ScenarioError) -> str:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import polars as pl
 
 from sojourn.build import definitions
-from sojourn.executors.threads import execute
+from sojourn.executors import Executor, threads
 from sojourn.metrics import metrics
 from sojourn.store import manifest, rows
 from sojourn.store.batches import Batches, Warn
@@ -19,15 +19,17 @@ from sojourn.store.place import clear_derived
 from sojourn.store.renew import renew
 from sojourn.store.samples import Samples
 from sojourn.sweeps.directory import KIND, content
-from sojourn.sweeps.expand import Plan, Point
+from sojourn.sweeps.expand import Place, Plan
 from sojourn.sweeps.known import known, place
 from sojourn.sweeps.replications import needed
-from sojourn.sweeps.work import Finished, run_key, work
+from sojourn.sweeps.work import Finished, Identified, Identify, Run
 
 #: Finished runs are stored at least so often, s.
 FLUSH = 2.0
 #: And at most so many rows wait for it.
 MOST_WAITING = 500
+#: So many workers find out which runs points are while all work on runs: that takes a millisecond.
+IDENTIFIERS = 8
 
 Progress = Callable[[int, int], None]
 
@@ -57,8 +59,11 @@ def sweep(
     warn: Warn,
     retry_failed: bool = False,
     keep_samples: bool = True,
+    execute: Executor = threads.execute,
 ) -> Summary:
-    """Runs what is missing; results are in ``directory`` when this returns, or however it ends."""
+    """Runs what is missing; results are in ``directory`` when this returns, or however it ends.
+    Wherever ``execute`` has the work done, everything is stored from here.
+    """
     with exclusive(directory, lambda: warn(f"{directory}: another sweep is at work: waiting")):
         here = content(plan)
         if (directory / manifest.FILE).exists():
@@ -70,50 +75,72 @@ def sweep(
         manifest.write(directory, KIND, here)
         samples = Samples(directory, warn)
         samples.tidy()
-        kept = samples if keep_samples else None
-        state = (batches, kept, progress, retry_failed, plan.requested)
-        summary = _Sweep(plan, len(plan), *state).run(jobs)
+        identify = Identify.of(plan)
+        run = Run(plan.requested, identify.luggage, keep_samples)
+        workers = _Workers(execute, jobs, identify, run)
+        state = (workers, batches, samples, progress, retry_failed)
+        summary = _Sweep(plan.places(), len(plan), *state).run()
         if plan.until:
             counts = needed(plan.until, directory)
-            runs = plan.further(counts)
-            points = (plan.point(*run) for run in runs)
-            _Sweep(points, len(runs), *state, summary).run(jobs)
+            further = sum(count - plan.replications for count in counts.values())
+            _Sweep(plan.further(counts), further, *state, summary).run()
             summary.wide = sum(count == plan.until.most for count in counts.values())
         if summary.run:
             clear_derived(directory)
         return summary
 
 
+@dataclass(frozen=True)
+class _Workers:
+    """Who does what."""
+
+    execute: Executor
+    jobs: int
+    identify: Identify
+    run: Run
+
+    def identified(self, places: Iterable[Place]) -> Iterator[Identified]:
+        """The runs of these places, a few ahead of those that are worked on."""
+        jobs = min(self.jobs, IDENTIFIERS)
+        for found in self.execute(places, self.identify, jobs):
+            yield from found or ()
+
+    def finished(self, missing: Iterable[Identified]) -> Iterator[Finished | None]:
+        """What the runs come to."""
+        return self.execute(missing, self.run, self.jobs)
+
+
 class _Sweep:
     def __init__(
         self,
-        points: Iterable[Point],
+        places: Iterable[Place],
         count: int,
+        workers: _Workers,
         batches: Batches,
-        samples: Samples | None,
+        samples: Samples,
         progress: Progress,
         retry_failed: bool,
-        requested: tuple[str, ...],
         before: Summary | None = None,
     ) -> None:
         """``before`` is added to: of the runs that have led to these."""
-        self._points = points
+        self._places = places
+        self._workers = workers
         self._batches = batches
         self._samples = samples
         self._progress = progress
-        self._requested = requested
-        self._known = known(batches, retry_failed, requested)
-        self._waiting: list[rows.Row] = []
+        self._requested = workers.run.requested
+        self._known = known(batches, retry_failed, self._requested)
+        self._waiting: list[Finished] = []
         self._begun: set[str] = set()
         self._failed: set[str] = set()
-        self._aliases: dict[str, list[Point]] = {}
+        self._aliases: dict[str, list[Place]] = {}
         self.summary = before or Summary(other_builds=self._known.other_builds)
         self.summary.total += count
 
-    def run(self, jobs: int) -> Summary:
+    def run(self) -> Summary:
         flushed = time.monotonic()
         self._tell()
-        for finished in execute(self._missing(), lambda item: work(*item, self._requested), jobs):
+        for finished in self._workers.finished(self._missing()):
             if finished is not None:
                 self._take(finished)
             if self._is_full() or time.monotonic() - flushed >= FLUSH:
@@ -125,14 +152,13 @@ class _Sweep:
         self._tell()
         return self.summary
 
-    def _missing(self) -> Iterator[tuple[str, Point]]:
+    def _missing(self) -> Iterator[Identified]:
         """The points to run. A stored run may turn out to be another point's as well."""
-        for point in self._points:
-            key = run_key(point.canonical)
-            text = rows.point_text(point.coordinates, point.replication)
+        for found in self._workers.identified(self._places):
+            key, text = found.key, rows.point_text(*found.place)
             if key not in self._known.keys and key not in self._begun:
                 self._begun.add(key)
-                yield key, point
+                yield found
                 continue
             if key in self._begun:
                 self.summary.equal += 1
@@ -140,28 +166,26 @@ class _Sweep:
                 self.summary.stored_before += 1
             self.summary.failed += key in self._known.failed
             if place(key, text) not in self._known.points:
-                self._aliases.setdefault(key, []).append(point)
+                self._aliases.setdefault(key, []).append(found.place)
 
     def _take(self, finished: Finished) -> None:
-        self.summary.run += 1
-        if finished.failed:
-            self.summary.failed += 1
-            self._failed.add(finished.rows[0]["key"])
-        self._waiting += finished.rows
-        if self._samples and finished.samples is not None:
+        self.summary.run += finished.runs
+        self.summary.failed += len(finished.failed)
+        self._failed.update(finished.failed)
+        if finished.samples is not None:
             self._samples.add(finished.samples)
+        self._waiting.append(replace(finished, samples=None))
 
     def _is_full(self) -> bool:
-        full = self._samples is not None and self._samples.full
-        return full or len(self._waiting) >= MOST_WAITING
+        return self._samples.full or sum(map(len, self._waiting)) >= MOST_WAITING
 
     def _flush(self) -> None:
         """Stores what waits: samples first, so that no stored run lacks them."""
-        if self._samples:
-            self._samples.flush()
-        if self._waiting:
-            self._batches.append(rows.frame(self._waiting))
-            self._waiting = []
+        self._samples.flush()
+        told = self._workers.run.join(self._waiting).table
+        if told is not None:
+            self._batches.append(told)
+        self._waiting = []
 
     def _store_aliases(self) -> None:
         """Stores runs that another point has made under this sweep's coordinates too."""
@@ -178,13 +202,13 @@ class _Sweep:
         assert stored is not None
         copies = [
             row
-            | rows.coordinate_columns(point.coordinates)
+            | rows.coordinate_columns(coordinates)
             | {
-                "point": rows.point_text(point.coordinates, point.replication),
-                "replication": point.replication,
+                "point": rows.point_text(coordinates, replication),
+                "replication": replication,
             }
             for row in stored.to_dicts()
-            for point in self._aliases[row["key"]]
+            for coordinates, replication in self._aliases[row["key"]]
         ]
         self._batches.append(rows.frame(copies))
 

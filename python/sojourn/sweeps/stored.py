@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from html import escape
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from sojourn.errors import SojournError
+from sojourn.executors.addresses import of_client
 from sojourn.notebook import describe_sweep
 from sojourn.result import Result
 from sojourn.scenario import Scenario, Source, load
@@ -76,6 +78,7 @@ def sweep(
     directory: str | Path | None = None,
     overrides: Iterable[str] = (),
     jobs: int | None = None,
+    client: Any = None,
     force: bool = False,
     retry_failed: bool = False,
     progress: Callable[[int, int], None] = lambda done, total: None,
@@ -83,7 +86,8 @@ def sweep(
     """Runs the grid of a scenario's sweep table, what is not stored yet, as ``sojourn sweep`` does.
 
     ``directory`` is where results go, below ``results/`` by default; one that holds something else
-    is refused unless ``force``. ``jobs`` runs go on at a time, one per core by default.
+    is refused unless ``force``. ``jobs`` runs go on at a time, one per core by default. With
+    ``client``, a ``distributed.Client``, they go on on its cluster, on all workers by default.
     ``progress`` is told how many of how many runs are done.
 
     Raises:
@@ -98,10 +102,11 @@ def sweep(
         run.sweep(
             planned,
             chosen,
-            jobs or os.cpu_count() or 1,
+            jobs or (os.cpu_count() or 1 if client is None else sys.maxsize),
             progress=progress,
             warn=warnings.warn,
             retry_failed=retry_failed,
+            execute=of_client(client),
         )
     made = Sweep(chosen)
     table.save(made.summary, chosen)

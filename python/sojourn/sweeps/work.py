@@ -1,36 +1,26 @@
-"""One run of a sweep, in a worker."""
+"""What is done for each run of a sweep, in a worker."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from itertools import chain
 
 import polars as pl
 
 from sojourn.build import definitions, engine
 from sojourn.engine import simulate
 from sojourn.errors import RunError, ScenarioError
+from sojourn.executors.processes import Limits, limits
 from sojourn.outside.locate import placeless
+from sojourn.outside.luggage import Luggage
 from sojourn.scenario import Document
 from sojourn.store import rows
 from sojourn.store.renew import outcome
 from sojourn.store.samples import packed
-from sojourn.sweeps.expand import Point
-
-
-@dataclass(frozen=True)
-class Finished:
-    """What a run came to."""
-
-    rows: list[rows.Row]
-    #: As they are stored; ``None`` if it failed.
-    samples: pl.DataFrame | None = None
-
-    @property
-    def failed(self) -> bool:
-        """Whether it did."""
-        return self.samples is None
+from sojourn.sweeps.expand import Place, Plan, Point
 
 
 def run_key(canonical: Document) -> str:
@@ -42,31 +32,135 @@ def run_key(canonical: Document) -> str:
     return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
 
 
-def work(key: str, point: Point, requested: tuple[str, ...] = ()) -> Finished:
-    """Runs one point; whatever goes wrong is part of the result. ``requested`` are metrics that are
-    computed though they need further runs.
-    """
-    common: rows.Row = {
-        "key": key,
-        "engine": engine(),
-        "metrics": definitions(requested),
-        "point": rows.point_text(point.coordinates, point.replication),
-        "replication": point.replication,
-        "seed": point.canonical.get("seed"),
-        "error": None,
-    }
-    if point.error:
-        return Finished(rows.failure(common, point.coordinates, point.error))
-    try:
-        data, timing = simulate(point.canonical)
-        told = outcome(data, requested)
-    except (KeyboardInterrupt, SystemExit):
-        raise
-    except BaseException as error:  # a panic of the core is no Exception
-        expected = isinstance(error, (RunError, ScenarioError))
-        message = str(error) if expected else f"{type(error).__name__}: {error}"
-        failed_at = getattr(error, "failed_at", None)
-        return Finished(rows.failure(common, point.coordinates, message, failed_at))
-    common["wall_seconds"] = timing["wall_seconds"]
-    common["data_packets"] = int(timing["data_packets"])
-    return Finished(rows.rows_of(common, point.coordinates, told), packed(key, data))
+@dataclass(frozen=True)
+class Identified:
+    """A point whose run is known; its scenario is a text, which takes less memory."""
+
+    key: str
+    place: Place
+    scenario: str
+    error: str | None
+
+    @property
+    def point(self) -> Point:
+        """The point."""
+        return Point(*self.place, json.loads(self.scenario), self.error)
+
+
+@dataclass(frozen=True)
+class Identify:
+    """Finds out which run a place of a plan is."""
+
+    plan: Plan
+    luggage: Luggage
+
+    @classmethod
+    def of(cls, plan: Plan) -> Identify:
+        """Of a plan, whose grid stays here."""
+        luggage = Luggage.packed([plan.document, dict(plan.grid)])
+        return cls(replace(plan, grid={}), luggage)
+
+    def __call__(self, place: Place) -> list[Identified]:
+        """Makes the place's scenario canonical."""
+        there = self.luggage.unpacked()
+        plan = replace(self.plan, document=there.move(self.plan.document))
+        point = plan.point(there.move(place[0]), place[1])
+        key, scenario = run_key(point.canonical), json.dumps(there.back(point.canonical))
+        return [Identified(key, place, scenario, point.error)]
+
+    def lost(self, place: Place, why: str) -> list[Identified]:
+        """A point that is refused."""
+        canonical = {"refused": place[0]}
+        return [Identified(run_key(canonical), place, json.dumps(canonical), why)]
+
+    def join(self, done: Sequence[list[Identified]]) -> list[Identified]:
+        """All of them."""
+        return list(chain.from_iterable(done))
+
+
+@dataclass(frozen=True)
+class Finished:
+    """What a run came to, or several."""
+
+    rows: list[rows.Row] = field(default_factory=list)
+    #: Rows of several runs, as they are stored.
+    table: pl.DataFrame | None = None
+    #: As they are stored; ``None`` if all failed, or they are not kept.
+    samples: pl.DataFrame | None = None
+    runs: int = 1
+    #: The keys of those that failed.
+    failed: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        """How many rows it has."""
+        return len(self.rows) + (0 if self.table is None else len(self.table))
+
+
+@dataclass(frozen=True)
+class Run:
+    """Runs points; whatever goes wrong is part of the result."""
+
+    #: Metrics that are computed though they need further runs.
+    requested: tuple[str, ...] = ()
+    luggage: Luggage = field(default_factory=Luggage)
+    keep_samples: bool = True
+    limits: Limits = field(default_factory=lambda: limits)
+
+    def __call__(self, found: Identified) -> Finished:
+        """Runs it."""
+        limits.take(self.limits)
+        point, common = found.point, self._common(found)
+        if point.error:
+            return self._failure(common, found.place, point.error)
+        there = self.luggage.unpacked()
+        try:
+            data, timing = simulate(there.move(point.canonical))
+            told = outcome(data, self.requested)
+        except (KeyboardInterrupt, SystemExit):
+            raise
+        except BaseException as error:  # a panic of the core is no Exception
+            expected = isinstance(error, (RunError, ScenarioError))
+            message = str(error) if expected else f"{type(error).__name__}: {error}"
+            failed_at = getattr(error, "failed_at", None)
+            return self._failure(common, found.place, message, failed_at)
+        common["wall_seconds"] = timing["wall_seconds"]
+        common["data_packets"] = int(timing["data_packets"])
+        data = replace(data, scenario=point.canonical)
+        samples = packed(found.key, data) if self.keep_samples else None
+        return Finished(rows.rows_of(common, point.coordinates, told), samples=samples)
+
+    def lost(self, found: Identified, why: str) -> Finished:
+        """A run that failed."""
+        return self._failure(self._common(found), found.place, f"the run {why}")
+
+    def join(self, done: Sequence[Finished]) -> Finished:
+        """Their rows and samples as two tables."""
+        told = [row for one in done for row in one.rows]
+        tables = [one.table for one in done if one.table is not None]
+        return Finished(
+            table=_together([*tables, *([rows.frame(told)] if told else [])]),
+            samples=_together([one.samples for one in done if one.samples is not None]),
+            runs=sum(one.runs for one in done),
+            failed=tuple(chain.from_iterable(one.failed for one in done)),
+        )
+
+    def _common(self, found: Identified) -> rows.Row:
+        return {
+            "key": found.key,
+            "engine": engine(),
+            "metrics": definitions(self.requested),
+            "point": rows.point_text(*found.place),
+            "replication": found.place[1],
+            "seed": json.loads(found.scenario).get("seed"),
+            "error": None,
+        }
+
+    def _failure(
+        self, common: rows.Row, place: Place, message: str, failed_at: float | None = None
+    ) -> Finished:
+        told = rows.failure(common, place[0], message, failed_at)
+        return Finished(told, failed=(common["key"],))
+
+
+def _together(tables: Sequence[pl.DataFrame]) -> pl.DataFrame | None:
+    return pl.concat(tables, how="diagonal_relaxed") if tables else None

@@ -13,6 +13,7 @@ import polars as pl
 
 from sojourn.errors import ScenarioError
 from sojourn.evaluation.ccperf.suite import SUITE, TESTED, Experiment, Measure, with_control
+from sojourn.executors import Executor, threads
 from sojourn.metrics.registry import Values
 from sojourn.names import unknown
 from sojourn.outside.written import is_file, of_file
@@ -80,7 +81,12 @@ class _Sweep:
 
 
 def evaluate(
-    request: Request, directory: Path, jobs: int, progress: Progress, warn: Warn
+    request: Request,
+    directory: Path,
+    jobs: int,
+    progress: Progress,
+    warn: Warn,
+    execute: Executor = threads.execute,
 ) -> list[Place]:
     """Runs what is not stored; every point with its values."""
     controls = {text: _control(text) for text in request.every}
@@ -94,7 +100,15 @@ def evaluate(
         def told(now: int, _: int, before: int = before) -> None:
             progress(before + now, total)
 
-        run.sweep(wanted, one.directory, jobs, progress=told, warn=warn, keep_samples=False)
+        run.sweep(
+            wanted,
+            one.directory,
+            jobs,
+            progress=told,
+            warn=warn,
+            keep_samples=False,
+            execute=execute,
+        )
         done += len(wanted)
         _gather(one, places, warn)
     return list(places.values())

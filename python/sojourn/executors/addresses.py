@@ -1,0 +1,147 @@
+"""Clusters by name: a scheduler's address, ``local:N``, ``slurm``."""
+
+from __future__ import annotations
+
+import logging
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from sojourn.errors import ScenarioError, SojournError
+from sojourn.executors import Executor, threads
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+EXPECTED = "the address of a Dask scheduler such as tcp://host:8786, or local:N, or slurm"
+_EXTRA = "needs the optional packages: pip install 'sojourn[cluster]'"
+#: For a scheduler's answer, s.
+_PATIENCE = 10
+#: Jobs of a batch system, unless told how many.
+_MOST_JOBS = 100
+#: Of such a job, unless dask-jobqueue's configuration says otherwise.
+_JOB: dict[str, Any] = {"cores": 1, "processes": 1, "memory": "2 GB"}
+_WORKER: dict[str, Any] = {
+    # A thread each is what a run takes; Dask's own profiler would cost a few percent.
+    "distributed.nanny.pre-spawn-environ": {"POLARS_MAX_THREADS": "1", "OMP_NUM_THREADS": "1"},
+    "distributed.worker.profile.enabled": False,
+    "distributed.worker.memory.spill": False,
+    "distributed.worker.memory.target": False,
+}
+
+
+@contextmanager
+def connected(address: str | None, jobs: int | None) -> Iterator[Executor]:
+    """The workers that ``address`` names, while they are needed: threads if it is ``None``.
+
+    Raises:
+        ScenarioError: if it names none, if no scheduler answers, or the optional packages are not
+            installed.
+
+    """
+    if address is None:
+        yield threads.execute
+        return
+    opened = _opener(address, jobs)
+    try:
+        import distributed  # noqa: F401
+
+        from sojourn.executors.cluster import Cluster
+    except ImportError as error:
+        raise ScenarioError(f"--cluster: {_EXTRA} ({error})") from None
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what matters is told by us
+    with opened() as client:
+        yield Cluster(client)
+
+
+def of_client(client: Any) -> Executor:
+    """The workers of a client that the caller has connected; threads if it is ``None``."""
+    if client is None:
+        return threads.execute
+    from sojourn.executors.cluster import Cluster
+
+    return Cluster(client)
+
+
+def _opener(address: str, jobs: int | None) -> Callable[[], Any]:
+    local = re.fullmatch(r"local:(\d+)", address)
+    if local and int(local[1]):
+        return partial(_local, int(local[1]))
+    if address == "slurm":
+        return partial(_slurm, jobs)
+    if "://" in address:
+        return partial(_running, address)
+    raise ScenarioError(f"--cluster {address}: expected {EXPECTED}")
+
+
+@contextmanager
+def _local(workers: int) -> Iterator[Client]:
+    """Worker processes here."""
+    import dask
+    from distributed import Client, LocalCluster
+
+    with (
+        dask.config.set(_WORKER),
+        tempfile.TemporaryDirectory(prefix="sojourn-") as place,
+        LocalCluster(
+            n_workers=workers,
+            threads_per_worker=1,
+            memory_limit=0,
+            dashboard_address=None,
+            local_directory=place,
+            silence_logs=logging.CRITICAL,
+        ) as cluster,
+        Client(cluster) as client,
+    ):
+        yield client
+
+
+@contextmanager
+def _running(address: str) -> Iterator[Client]:
+    """A scheduler that somebody else has started."""
+    from distributed import Client
+
+    try:
+        client = Client(address, timeout=_PATIENCE)
+    except (OSError, ValueError) as error:
+        raise ScenarioError(
+            f"--cluster {address}: no Dask scheduler answers there ({error}); one is started with "
+            "dask scheduler, its workers with dask worker ADDRESS"
+        ) from None
+    with client:
+        yield client
+
+
+@contextmanager
+def _slurm(jobs: int | None) -> Iterator[Client]:
+    """Jobs of Slurm, each with a worker or as many as dask-jobqueue's configuration says."""
+    import dask
+    from dask_jobqueue import SLURMCluster
+    from distributed import Client
+
+    if not shutil.which("sbatch"):
+        raise ScenarioError("--cluster slurm: there is no sbatch here: this is no host of Slurm's")
+    told = dask.config.get("jobqueue.slurm", {})
+    given = {key: value for key, value in _JOB.items() if told.get(key) is None}
+    with (
+        dask.config.set(_WORKER),
+        SLURMCluster(**given, dashboard_address=None) as cluster,
+        Client(cluster) as client,
+    ):
+        cluster.scale(jobs=jobs or _processors())
+        yield client
+
+
+def _processors() -> int:
+    """So many jobs as Slurm has processors, within reason."""
+    try:
+        told = subprocess.check_output(["sinfo", "--noheader", "--format=%C"], text=True)
+        total = sum(int(line.split("/")[-1]) for line in told.split())
+    except (OSError, subprocess.CalledProcessError, ValueError) as error:
+        raise SojournError(f"--cluster slurm: sinfo does not answer: {error}") from None
+    return max(min(total, _MOST_JOBS), 1)

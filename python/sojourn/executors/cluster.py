@@ -1,0 +1,173 @@
+"""Work by the workers of a Dask cluster.
+
+Items go out several to a task, as many as take about a second, because a task costs the scheduler
+about a millisecond; more where there are so many workers that it would be asked too often. What a
+worker was doing when it died is done again by another; items that have ended one worker after the
+other are tried one by one, so that only the one that does it is lost.
+"""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections import deque
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from queue import Empty, SimpleQueue
+from typing import Any, Generic
+
+import cloudpickle
+from distributed import Client, Future
+from distributed.scheduler import KilledWorker
+
+from sojourn.build import identity
+from sojourn.errors import ScenarioError, SojournError
+from sojourn.executors import Done, Item, Work
+from sojourn.executors.remote import Delivery, other_build, perform
+
+#: What a task is to take, s; with many workers as long as the scheduler has so many in a second.
+_TASK_SECONDS = 1.0
+_TASKS_PER_SECOND = 100
+#: Items of a task at most.
+_MOST_ITEMS = 128
+#: How often the workers are counted, s.
+_LOOK = 2.0
+#: Weight of the latest task in what an item is expected to take.
+_WEIGHT = 0.3
+
+
+class Cluster:
+    """A cluster as an :class:`sojourn.executors.Executor`."""
+
+    def __init__(self, client: Client) -> None:
+        """Of a connected client.
+
+        Raises:
+            ScenarioError: if the client is asynchronous, or a worker has another build.
+
+        """
+        if client.asynchronous:
+            raise ScenarioError("client: is asynchronous; expected Client(asynchronous=False)")
+        self._client = client
+        _check_builds(client)
+
+    def __call__(
+        self, items: Iterable[Item], work: Work[Item, Done], jobs: int, patience: float = 1.0
+    ) -> Iterator[Done | None]:
+        """As :class:`sojourn.executors.Executor`."""
+        name = f"sojourn-{uuid.uuid4().hex}"
+        self._client.register_plugin(Delivery(name, cloudpickle.dumps(work)))
+        tasks = _Tasks(self._client, name, items, work, jobs)
+        try:
+            yield from tasks.run(patience)
+        finally:
+            tasks.cancel()
+            if self._client.status == "running":
+                self._client.unregister_worker_plugin(name)
+
+
+class _Tasks(Generic[Item, Done]):
+    def __init__(
+        self, client: Client, name: str, items: Iterable[Item], work: Work[Item, Done], jobs: int
+    ) -> None:
+        self._client = client
+        self._name = name
+        self._source = iter(items)
+        self._work = work
+        self._jobs = jobs
+        self._again: deque[list[Item]] = deque()
+        self._pending: dict[Future, list[Item]] = {}
+        self._arrived: SimpleQueue[Future] = SimpleQueue()
+        self._threads = 1
+        self._counted = -_LOOK
+        #: What an item is expected to take, s.
+        self._seconds = _TASK_SECONDS
+
+    def run(self, patience: float) -> Iterator[Done | None]:
+        while True:
+            self._count_threads()
+            self._submit()
+            if not self._pending:
+                return
+            futures = self._take(patience)
+            if not futures:
+                self._check_connection()
+                yield None
+            yield from self._done([f for f in futures if f.status == "finished"])
+            for future in futures:
+                if future.status != "finished":
+                    yield from self._failed(future)
+
+    def _count_threads(self) -> None:
+        """Looks now and then how many workers there are: they come and go."""
+        if time.monotonic() - self._counted > _LOOK:
+            self._threads = max(sum(self._client.nthreads().values()), 1)
+            self._counted = time.monotonic()
+
+    def _submit(self) -> None:
+        # The next task of each worker waits there; fewer jobs than workers do not wait.
+        most = self._jobs if self._jobs < self._threads else 2 * self._threads
+        build = identity()
+        while len(self._pending) < most:
+            items = self._again.popleft() if self._again else self._next()
+            if not items:
+                return
+            future = self._client.submit(perform, self._name, items, build, pure=False)
+            self._pending[future] = items
+            future.add_done_callback(self._arrived.put)
+
+    def _next(self) -> list[Item]:
+        wanted = max(_TASK_SECONDS, self._threads / _TASKS_PER_SECOND)
+        count = int(wanted / max(self._seconds, 1e-6))
+        return list(islice(self._source, min(max(count, 1), _MOST_ITEMS)))
+
+    def _take(self, patience: float) -> list[Future]:
+        """The tasks that have ended, waiting for one."""
+        ended = []
+        try:
+            ended.append(self._arrived.get(timeout=patience))
+            while True:
+                ended.append(self._arrived.get_nowait())
+        except Empty:
+            return ended
+
+    def _done(self, futures: list[Future]) -> Iterator[Done]:
+        for future, (done, seconds) in zip(futures, self._client.gather(futures), strict=True):
+            del self._pending[future]
+            self._seconds += _WEIGHT * (seconds - self._seconds)
+            yield done
+
+    def _failed(self, future: Future) -> Iterator[Done]:
+        items = self._pending.pop(future)
+        error = future.exception() if future.status == "error" else None
+        if not isinstance(error, KilledWorker):
+            raise error or SojournError(_GONE)
+        if len(items) > 1:
+            self._again.extend([item] for item in items)
+        else:
+            yield self._work.lost(items[0], f"ended its worker {error.allowed_failures + 1} times")
+
+    def _check_connection(self) -> None:
+        if self._client.status != "running":
+            raise SojournError(_GONE)
+
+    def cancel(self) -> None:
+        if self._pending and self._client.status == "running":
+            self._client.cancel(list(self._pending), force=True)
+        self._pending.clear()
+
+
+_GONE = "the cluster's scheduler is gone: what was finished is stored; the same command goes on"
+
+
+def _check_builds(client: Client) -> None:
+    """Refuses a cluster one of whose workers has another build, or none."""
+    ours = identity()
+    answers: dict[str, Any] = client.run(identity, on_error="return")
+    for worker, theirs in answers.items():
+        if isinstance(theirs, ImportError):
+            raise ScenarioError(f"--cluster: worker {worker} has no Sojourn: install {ours} there")
+        if isinstance(theirs, BaseException):
+            raise SojournError(f"--cluster: worker {worker}: {type(theirs).__name__}: {theirs}")
+        if theirs != ours:
+            raise ScenarioError(f"--cluster: {other_build(theirs, ours)}")

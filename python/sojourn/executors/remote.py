@@ -1,0 +1,53 @@
+"""What a worker of a cluster does: it is sent the work once, and then items."""
+
+from __future__ import annotations
+
+import pickle
+import time
+from collections.abc import Sequence
+from typing import Any
+
+from distributed import Worker, WorkerPlugin
+
+from sojourn.build import identity
+from sojourn.errors import SojournError
+
+_WORK: dict[str, Any] = {}
+
+
+class Delivery(WorkerPlugin):  # type: ignore[misc]
+    """Brings work to every worker, those that join later too."""
+
+    def __init__(self, name: str, work: bytes) -> None:
+        self.name = name
+        self._work = work
+
+    def setup(self, worker: Worker) -> None:
+        """Keeps the work; it is unpacked when it is needed."""
+        _WORK[self.name] = self._work
+
+    def teardown(self, worker: Worker) -> None:
+        """Forgets it."""
+        _WORK.pop(self.name, None)
+
+
+def perform(name: str, items: Sequence[Any], build: str) -> tuple[Any, float]:
+    """What delivered work comes to, and how many seconds each item took.
+
+    Raises:
+        SojournError: if the coordinator is of another build.
+
+    """
+    began = time.perf_counter()
+    if identity() != build:
+        raise SojournError(other_build(identity(), build))
+    if isinstance(_WORK[name], bytes):
+        _WORK[name] = pickle.loads(_WORK[name])
+    work = _WORK[name]
+    done = work.join([work(item) for item in items])
+    return done, (time.perf_counter() - began) / len(items)
+
+
+def other_build(theirs: str, ours: str) -> str:
+    """What is said of a worker of another build."""
+    return f"a worker of the cluster has Sojourn {theirs}, and here is {ours}: install the same"
