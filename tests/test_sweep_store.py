@@ -16,10 +16,9 @@ import pytest
 
 from conftest import ROOT, TWO_FLOWS
 from sojourn import build
-from sojourn.engine import simulate
 from sojourn.metrics import registry
 from sojourn.papers import finished
-from sojourn.papers.finished import Finished, Run
+from sojourn.papers.finished import Finished, Simulate
 from sojourn.papers.paper import Case
 from sojourn.scenario import load
 from sojourn.store import manifest, renew
@@ -223,7 +222,7 @@ def test_a_reproduction_renews_its_metrics_too(
 ) -> None:
     case = Case.of(load(TWO_FLOWS).canonical)
     store = Finished(tmp_path, pytest.fail)
-    first = Run.of(case, simulate(case.canonical)[0])
+    [first] = Simulate.of([case])(case)
     store.add(first)
     store.flush()
     assert Finished(tmp_path, pytest.fail).of([case]) == {case: first.outcome}

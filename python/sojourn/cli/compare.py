@@ -12,6 +12,7 @@ from sojourn.cli import tables
 from sojourn.cli.names import checked_metrics
 from sojourn.cli.options import force_option, format_option, metrics_option, out_option
 from sojourn.cli.output import printed, warn
+from sojourn.cli.units import Location
 
 if TYPE_CHECKING:
     from sojourn.evaluation.compare import Comparison
@@ -21,8 +22,8 @@ _MOST = 30
 
 
 @click.command("compare")
-@click.argument("a", type=click.Path(path_type=Path))
-@click.argument("b", type=click.Path(path_type=Path))
+@click.argument("a", type=Location())
+@click.argument("b", type=Location())
 @click.option(
     "--margin",
     default="2 %",

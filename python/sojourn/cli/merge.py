@@ -7,13 +7,14 @@ from pathlib import Path
 import click
 
 from sojourn.cli.output import warn
+from sojourn.cli.units import Location
 
 
 @click.command("merge")
-@click.argument("directories", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("directories", nargs=-1, required=True, type=Location())
 @click.option(
     "--out",
-    type=click.Path(path_type=Path),
+    type=Location(),
     metavar="DIR",
     required=True,
     help="Where the united results go; what is there stays.",

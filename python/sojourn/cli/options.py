@@ -8,12 +8,11 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import wraps
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from sojourn.cli.units import Size
+from sojourn.cli.units import Location, Size
 
 if TYPE_CHECKING:
     from sojourn.executors import Executor
@@ -45,7 +44,7 @@ record_option: Decorator = click.option(
     help="Record the state of controls or queues, or packets, whenever something happens.",
 )
 out_option: Decorator = click.option(
-    "--out", type=click.Path(path_type=Path), metavar="DIR", help="Where results go."
+    "--out", type=Location(), metavar="DIR", help="Where results go."
 )
 format_option: Decorator = click.option(
     "--format",

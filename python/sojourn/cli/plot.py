@@ -6,13 +6,14 @@ from pathlib import Path
 
 import click
 
+from sojourn.cli.units import Location
 from sojourn.errors import ScenarioError
 
 _KINDS = ("line", "box", "ecdf", "heat", "scatter", "series")
 
 
 @click.command("plot")
-@click.argument("directory", type=click.Path(path_type=Path), metavar="DIR")
+@click.argument("directory", type=Location(), metavar="DIR")
 @click.option("--x", metavar="PATH", help="Across: a path of the grid, flow, cca, label or link.")
 @click.option(
     "--y",

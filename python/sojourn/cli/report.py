@@ -7,11 +7,12 @@ from pathlib import Path
 import click
 
 from sojourn.cli.options import out_option
+from sojourn.cli.units import Location
 from sojourn.errors import ScenarioError
 
 
 @click.command("report")
-@click.argument("directory", type=click.Path(path_type=Path), metavar="DIR")
+@click.argument("directory", type=Location(), metavar="DIR")
 @out_option
 def command(directory: Path, out: Path | None) -> None:
     """Write a static HTML report of a result directory."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -9,8 +10,9 @@ import click
 if TYPE_CHECKING:
     _Pair = click.ParamType[tuple[int, int]]
     _Number = click.ParamType[int]
+    _Place = click.ParamType[Path]
 else:  # Older versions of click do not say what a type makes.
-    _Pair = _Number = click.ParamType
+    _Pair = _Number = _Place = click.ParamType
 
 
 class Shard(_Pair):
@@ -39,6 +41,20 @@ class Size(_Number):
         if not (str(value).rstrip().endswith("B") and read >= 1):
             self.fail(f"{value!r} given; expected a size such as 8 GB or 500 MB", param, ctx)
         return int(read)
+
+
+class Location(_Place):
+    """A directory, here or on an object store."""
+
+    name = "DIR"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Path:
+        """Finds it; nothing is looked at."""
+        if "://" not in str(value):
+            return Path(value)
+        from sojourn.store.location import located
+
+        return located(str(value))
 
 
 def duration(seconds: float) -> str:

@@ -13,6 +13,7 @@ from sojourn.figures.flows import MOST_FLOWS
 from sojourn.metrics import metrics
 from sojourn.result import Result
 from sojourn.store import manifest, rows, run_directory
+from sojourn.store.location import located
 from sojourn.store.renew import outcome
 from sojourn.sweeps import directory as sweep_directory
 from sojourn.sweeps import table
@@ -44,7 +45,7 @@ def read(source: Source) -> Side:
     """What a directory holds, or what has been read already."""
     if isinstance(source, Result):
         return _of_run(source, source.scenario.name)
-    path = source.directory if isinstance(source, Sweep) else Path(source)
+    path = source.directory if isinstance(source, Sweep) else located(str(source))
     if (path / manifest.FILE).exists() or not path.is_dir():
         return _of_directory(path)
     members = sorted(child.parent for child in path.glob(f"*/{manifest.FILE}"))

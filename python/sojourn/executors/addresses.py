@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import multiprocessing
 import re
 import shutil
 import subprocess
@@ -27,9 +28,14 @@ _MOST_JOBS = 100
 #: Of such a job, unless dask-jobqueue's configuration says otherwise.
 _JOB: dict[str, Any] = {"cores": 1, "processes": 1, "memory": "2 GB"}
 _WORKER: dict[str, Any] = {
-    # A thread each is what a run takes; Dask's own profiler would cost a few percent.
+    # A thread each is what a run takes; what Dask looks at all the time would cost a few percent.
     "distributed.nanny.pre-spawn-environ": {"POLARS_MAX_THREADS": "1", "OMP_NUM_THREADS": "1"},
     "distributed.worker.profile.enabled": False,
+    "distributed.admin.tick.interval": "1s",
+    "distributed.admin.tick.limit": "30s",
+    "distributed.admin.system-monitor.interval": "10s",
+    # Workers are forked from a process that has imported everything, instead of each importing it.
+    "distributed.worker.multiprocessing-method": "forkserver",
     "distributed.worker.memory.spill": False,
     "distributed.worker.memory.target": False,
 }
@@ -85,6 +91,7 @@ def _local(workers: int) -> Iterator[Client]:
     import dask
     from distributed import Client, LocalCluster
 
+    multiprocessing.set_forkserver_preload(["sojourn.executors.ready"])
     with (
         dask.config.set(_WORKER),
         tempfile.TemporaryDirectory(prefix="sojourn-") as place,

@@ -11,6 +11,7 @@ from sojourn.figures.chart import Chart
 from sojourn.figures.plots.request import Request, chart
 from sojourn.report.page import Page, Section, picture, write
 from sojourn.store.files import write_atomically
+from sojourn.store.location import located
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -39,7 +40,7 @@ def plot(
         ScenarioError: names the option, what was given and what is allowed.
 
     """
-    directory = Path(getattr(source, "directory", source))  # type: ignore[arg-type]
+    directory = located(str(getattr(source, "directory", source)))
     made = chart(directory, Request(y, where=tuple((where or {}).items()), **axes))
     if out is not None:
         save(made, Path(out))

@@ -22,7 +22,9 @@ from typing import TypeVar
 import polars as pl
 
 from sojourn.errors import SojournError
+from sojourn.store import lease
 from sojourn.store.files import PARTIAL, write_atomically
+from sojourn.store.location import is_remote, local
 
 DIRECTORY = "runs"
 QUARANTINE = "quarantine"
@@ -56,6 +58,8 @@ class Batches:
         merge: bool = True,
     ) -> None:
         self.directory = directory / name
+        self._top = directory
+        self._is_leased = is_remote(directory) and name == DIRECTORY
         self._most_small = MERGE if merge else math.inf
         self._quarantine = directory / QUARANTINE
         self._warn = warn
@@ -77,7 +81,7 @@ class Batches:
         """
         for _ in range(_ATTEMPTS):
             try:
-                files = [pl.scan_parquet(path) for path in self.whole()]
+                files = [pl.scan_parquet(local(path)) for path in self.whole()]
                 return question(pl.concat(files, how="diagonal_relaxed")) if files else None
             except FileNotFoundError:
                 continue  # merged away by a sweep at work: look again
@@ -92,7 +96,7 @@ class Batches:
     def each(self) -> Iterator[tuple[Path, pl.DataFrame]]:
         """Every file with its rows, one at a time."""
         for path in self.whole():
-            yield path, pl.read_parquet(path)
+            yield path, pl.read_parquet(local(path))
 
     def rewrite(self, change: Callable[[pl.DataFrame], pl.DataFrame | None]) -> None:
         """Puts other rows in the place of a file's: what ``change`` makes of them, unless ``None``.
@@ -113,8 +117,9 @@ class Batches:
 
     def remove_partial(self) -> None:
         """Removes the files that a killed writer has not finished."""
-        for partial in self.directory.glob(f".*{PARTIAL}"):
-            partial.unlink()
+        if not is_remote(self.directory):
+            for partial in self.directory.glob(f".*{PARTIAL}"):
+                partial.unlink()
 
     def whole(self) -> list[Path]:
         """The undamaged files but those that a merged one holds."""
@@ -123,30 +128,33 @@ class Batches:
         return [path for path in whole if path.name not in held]
 
     def _files(self, kind: str = "") -> list[Path]:
-        return sorted(self.directory.glob(f"{kind}*.parquet"))
+        found = sorted(self.directory.glob(f"{kind}*.parquet"))
+        return lease.valid(self._top, found) if self._is_leased else found
 
     def _write(self, kind: str, rows: pl.DataFrame, holds: Iterable[Path] = ()) -> None:
         buffer = io.BytesIO()
         names = json.dumps([path.name for path in holds])
         rows.write_parquet(buffer, metadata={_HOLDS: names}, row_group_size=_ROWS_AT_ONCE)
         content = buffer.getvalue()
-        name = f"{kind}-{uuid.uuid4().hex[:12]}-{_digest(content)}.parquet"
+        mark = lease.mark(self._top) if self._is_leased else ""
+        name = f"{kind}-{mark}{uuid.uuid4().hex[:12]}-{_digest(content)}.parquet"
         write_atomically(self.directory / name, lambda partial: partial.write_bytes(content))
 
     def _merge(self, small: list[Path]) -> None:
         whole = [path for path in small if self._check(path)]
-        rows = pl.concat([pl.read_parquet(path) for path in whole], how="diagonal_relaxed")
+        files = [pl.read_parquet(local(path)) for path in whole]
+        rows = pl.concat(files, how="diagonal_relaxed")
         self._write(_MERGED, rows, whole)
         for path in whole:
             path.unlink(missing_ok=True)
 
     def _check(self, path: Path) -> bool:
         """Whether a file is as it was written; sets it aside if not."""
-        if path.stem.rpartition("-")[2] == _digest(path.read_bytes()):
+        if path.stem.rpartition("-")[2] == _digest(local(path).read_bytes()):
             return True
         self._quarantine.mkdir(exist_ok=True)
         target = self._quarantine / path.name
-        path.replace(target)
+        path.rename(target)
         self._warn(f"{path} is damaged: moved to {target}; the runs it held will be run again")
         return False
 
@@ -156,7 +164,7 @@ def _kind(path: Path) -> str:
 
 
 def _holds(path: Path) -> list[str]:
-    names: list[str] = json.loads(pl.read_parquet_metadata(path).get(_HOLDS, "[]"))
+    names: list[str] = json.loads(pl.read_parquet_metadata(local(path)).get(_HOLDS, "[]"))
     return names
 
 

@@ -10,6 +10,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from sojourn.store import location
+from sojourn.store.location import is_remote
+
 #: Suffix of files being written; leftovers of a killed process are ignored and swept up.
 PARTIAL = ".partial"
 #: Writes a file at a path.
@@ -23,6 +26,9 @@ def write_atomically(path: Path, write: Write) -> None:
 
 def write_together(directory: Path, files: Mapping[str, Write]) -> None:
     """Writes several files; none is in its place before all are whole, and the last comes last."""
+    if is_remote(directory):
+        _put_together(directory, files)
+        return
     directory.mkdir(parents=True, exist_ok=True)
     partials: dict[str, Path] = {}
     try:
@@ -38,6 +44,14 @@ def write_together(directory: Path, files: Mapping[str, Write]) -> None:
             with contextlib.suppress(OSError):
                 partial.unlink()
         raise
+
+
+def _put_together(directory: Path, files: Mapping[str, Write]) -> None:
+    with tempfile.TemporaryDirectory(prefix="sojourn-") as here:
+        for name, write in files.items():
+            write(Path(here) / name)
+        for name in files:
+            location.write(directory / name, (Path(here) / name).read_bytes())
 
 
 def write_json(value: Any, path: Path) -> None:

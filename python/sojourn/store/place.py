@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 import tempfile
+import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from typing import NamedTuple
 
 from sojourn.errors import ScenarioError, SojournError
 from sojourn.store import manifest
+from sojourn.store.location import is_remote, write
 from sojourn.store.lock import exclusive
 from sojourn.store.manifest import Manifest
 
@@ -136,6 +138,9 @@ def choose(tenant: Tenant, out: Path | None, say: Say, force: bool, terms: Terms
 
 def check_writable(directory: Path, named: str, terms: Terms = COMMAND) -> None:
     """Makes the directory, or says that it cannot be written; ``named`` as the error names it."""
+    if is_remote(directory):
+        _check_bucket(directory, named)
+        return
     try:
         directory.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=directory):
@@ -145,6 +150,15 @@ def check_writable(directory: Path, named: str, terms: Terms = COMMAND) -> None:
             f"{named}: cannot be written: {error.strerror}; give another directory with "
             f"{terms.directory}"
         ) from None
+
+
+def _check_bucket(directory: Path, named: str) -> None:
+    probe = directory / f".probe-{uuid.uuid4().hex}"
+    try:
+        write(probe, b"")
+        probe.unlink()
+    except Exception as error:  # whatever the store's client raises
+        raise ScenarioError(f"{named}: cannot be written: {error}") from None
 
 
 def _announce(tenant: Tenant, directory: Path) -> bool:

@@ -17,6 +17,7 @@ import polars as pl
 from sojourn.engine import alone
 from sojourn.metrics import RunData
 from sojourn.store.batches import Batches, Warn
+from sojourn.store.location import local
 
 DIRECTORY = "samples"
 #: The core's tables that metrics are computed from.
@@ -84,7 +85,7 @@ class Samples:
     def of(self, keys: set[str]) -> Iterator[tuple[str, RunData]]:
         """These runs, each once; one file at a time is in memory."""
         for path in sorted({self._places[key] for key in keys}):
-            for row in pl.read_parquet(path).iter_slices(1):
+            for row in pl.read_parquet(local(path)).iter_slices(1):
                 key = row["key"][0]
                 if key in keys and self._places[key] == path:
                     yield key, unpacked(row)
@@ -94,5 +95,7 @@ class Samples:
         """The file of each run."""
         paths = self.batches.whole()
         return {
-            key: path for path in paths for key in pl.read_parquet(path, columns=["key"])["key"]
+            key: path
+            for path in paths
+            for key in pl.read_parquet(local(path), columns=["key"])["key"]
         }

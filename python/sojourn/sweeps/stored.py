@@ -18,6 +18,7 @@ from sojourn.notebook import describe_sweep
 from sojourn.result import Result
 from sojourn.scenario import Scenario, Source, load
 from sojourn.store import manifest, run_directory
+from sojourn.store.location import located
 from sojourn.store.place import PYTHON, claimed
 from sojourn.sweeps import directory as place
 from sojourn.sweeps import run, table
@@ -96,7 +97,7 @@ def sweep(
     """
     loaded = scenario if isinstance(scenario, Scenario) else load(scenario, overrides)
     planned = plan(loaded)
-    out = Path(directory) if directory is not None else None
+    out = located(str(directory)) if directory is not None else None
     tenant = place.tenant(loaded, planned)
     with claimed(tenant, out, warnings.warn, force=force, terms=PYTHON) as chosen:
         run.sweep(
@@ -115,7 +116,7 @@ def sweep(
 
 def open_directory(directory: str | Path) -> Result | Sweep:
     """Opens what ``sojourn run`` or ``sojourn sweep`` has stored."""
-    path = Path(directory)
+    path = located(str(directory))
     kind = manifest.read(path)["kind"]
     if kind == run_directory.KIND:
         return run_directory.load(path)

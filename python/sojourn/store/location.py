@@ -1,0 +1,98 @@
+"""Where results are: a directory here, or one of an object store such as ``s3://bucket/name``.
+
+Both are used as a :class:`pathlib.Path` is. An object is whole or not there, so that nothing is
+renamed into its place; it cannot be locked (:mod:`sojourn.store.lease`). The files of a store never
+change, so what is read of them is copied here once.
+"""
+
+from __future__ import annotations
+
+import atexit
+import hashlib
+import shutil
+import tempfile
+from functools import cache
+from pathlib import Path
+from typing import Any, cast
+
+from sojourn.errors import ScenarioError
+
+
+def located(text: str) -> Path:
+    """The place that a text names.
+
+    Raises:
+        ScenarioError: if it is on an object store and what that takes is not installed.
+
+    """
+    if "://" not in text:
+        return Path(text)
+    try:
+        from upath import UPath
+
+        place = UPath(text.rstrip("/"), use_listings_cache=False)
+        _ = place.fs
+    except (ImportError, ValueError) as error:
+        raise ScenarioError(
+            f"{text}: object stores need the optional packages: pip install 'sojourn[cluster]'; "
+            f"others than S3, those of fsspec ({error})"
+        ) from None
+    return cast("Path", place)
+
+
+def is_remote(place: Path) -> bool:
+    """Whether it is on an object store."""
+    return not isinstance(place, Path)
+
+
+def write(place: Path, content: bytes) -> None:
+    """Writes an object at once."""
+    filesystem, path = _object(place)
+    filesystem.pipe_file(path, content)
+
+
+def create(place: Path, content: bytes) -> bool:
+    """Writes an object that is not there; whether it was not."""
+    filesystem, path = _object(place)
+    try:
+        filesystem.pipe_file(path, content, mode="create")
+    except FileExistsError:
+        return False
+    return True
+
+
+def local(place: Path) -> Path:
+    """A file here that has the content of one that never changes.
+
+    Raises:
+        FileNotFoundError: if it is not there any more.
+
+    """
+    if not is_remote(place):
+        return place
+    copy = _copies() / hashlib.blake2b(str(place.parent).encode(), digest_size=8).hexdigest()
+    copy.mkdir(exist_ok=True)
+    copy /= place.name
+    if not copy.exists():
+        partial = copy.with_suffix(".partial")
+        partial.write_bytes(place.read_bytes())
+        partial.replace(copy)
+    return copy
+
+
+def forget(place: Path) -> None:
+    """Removes the copy of an object that will not be read again."""
+    if is_remote(place):
+        local(place).unlink(missing_ok=True)
+
+
+@cache
+def _copies() -> Path:
+    made = tempfile.mkdtemp(prefix="sojourn-")
+    atexit.register(shutil.rmtree, made, ignore_errors=True)
+    return Path(made)
+
+
+def _object(place: Path) -> tuple[Any, str]:
+    remote = cast("Any", place)
+    return remote.fs, remote.path
