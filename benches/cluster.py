@@ -187,8 +187,8 @@ def _command(file: Path, out: Path) -> list[str]:
 
 
 def _measured(command: list[str]) -> tuple[float, float, str]:
-    """Processor time, s, and the largest process's memory, MB, of a command and all below it, looked
-    at four times a second: workers are no children, so that the system does not add them up.
+    """Processor time, s, and the largest process's memory, MB, of a command and all below it,
+    looked at four times a second: workers are no children, so that the system does not add them up.
     """
     seconds: dict[int, float] = {}
     memory = 0

@@ -45,7 +45,8 @@ def home(request: pytest.FixtureRequest, wheel: Path, tmp_path_factory: pytest.T
     constraints = home / "constraints.txt"
     constraints.write_text(_lowest() if lowest else LOCK.read_text())
     venv.create(home / "env", with_pip=True)
-    install = [home / "env/bin/pip", "install", "--quiet", "--constraint", constraints, wheel]
+    install = [home / "env/bin/pip", "install", "--quiet", "--constraint", constraints]
+    install.append(f"{wheel}[cluster]")
     subprocess.run(install, check=True, env=_environment())
     scenario, sweep, *_ = TOUR
     (home / "friendliness.toml").write_text(scenario)
@@ -70,7 +71,8 @@ def installed(home: Path) -> Command:
 
 
 def _lowest() -> str:
-    named = [Requirement(text) for text in PROJECT["dependencies"]]
+    extra = PROJECT["optional-dependencies"]["cluster"]
+    named = [Requirement(text) for text in (*PROJECT["dependencies"], *extra)]
     bounds = [(r.name, s.version) for r in named for s in r.specifier if s.operator == ">="]
     assert len(bounds) == len(named)
     return "".join(f"{name}=={version}\n" for name, version in bounds)
@@ -104,6 +106,14 @@ def test_sweep_and_report(installed: Command, home: Path) -> None:
         assert len({row["flows.0.cca"] for row in csv.DictReader(file)}) == 2
     installed("report", "results/grid")
     assert (home / "results/grid/report.html").stat().st_size > 1_000_000
+
+
+def test_sweep_on_two_workers(installed: Command, home: Path) -> None:
+    fewer = ("--set", 'duration="2 s"', "--set", "sweep.replications=2")
+    installed("sweep", "sweep.toml", *fewer, "--out", "threads")
+    installed("sweep", "sweep.toml", *fewer, "--out", "cluster", "--cluster", "local:2")
+    summaries = [(home / out / "summary.csv").read_text() for out in ("threads", "cluster")]
+    assert summaries[0] == summaries[1]
 
 
 def test_reproduce_and_report(installed: Command, home: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +18,7 @@ from sojourn.notebook import describe_sweep
 from sojourn.result import Result
 from sojourn.scenario import Scenario, Source, load
 from sojourn.store import manifest, run_directory
+from sojourn.store.batches import Batches
 from sojourn.store.location import located
 from sojourn.store.place import PYTHON, claimed
 from sojourn.sweeps import directory as place
@@ -39,6 +40,7 @@ class Sweep:
         #: The values of each field path.
         self.grid: Mapping[str, Sequence[Any]] = content["grid"]
         self.replications: int = content["replications"]
+        self._made = content["engine"], content["metrics"]
 
     @property
     def summary(self) -> pl.DataFrame:
@@ -54,6 +56,14 @@ class Sweep:
         """
         rows = table.ask(self.directory, lambda rows: rows.collect())
         return pl.DataFrame() if rows is None else rows
+
+    def batches(self) -> Iterator[pl.DataFrame]:
+        """The same, a file's rows at a time, for more rows than memory holds. Failures of runs that
+        have succeeded since are among them.
+        """
+        mine = (pl.col("engine") == self._made[0]) & (pl.col("metrics") == self._made[1])
+        for _, rows in Batches(self.directory).each():
+            yield rows.filter(mine)
 
     @property
     def failures(self) -> list[tuple[str, str]]:
