@@ -162,6 +162,14 @@ _GONE = "the cluster's scheduler is gone: what was finished is stored; the same 
 
 def _check_builds(client: Client) -> None:
     """Refuses a cluster one of whose workers has another build, or none."""
+    from sojourn.metrics import metrics
+
+    own = [m.name for m in metrics() if not m.compute.__module__.startswith("sojourn.")]
+    if own:
+        raise ScenarioError(
+            f"--cluster: the metric {own[0]} is this program's own, which workers do not know; run "
+            "without it, and open the results with it"
+        )
     ours = identity()
     answers: dict[str, Any] = client.run(identity, on_error="return")
     for worker, theirs in answers.items():

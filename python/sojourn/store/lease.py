@@ -40,7 +40,7 @@ def exclusive(directory: Path, waiting: Callable[[], None]) -> Iterator[None]:
     try:
         yield
     finally:
-        del _own[str(directory)]
+        _own.pop(str(directory), None)
         ended.set()
         heart.join()
         write(beat, _ENDED)
