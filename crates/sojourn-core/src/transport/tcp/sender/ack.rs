@@ -216,11 +216,9 @@ impl Sender {
         self.counters.rtt.rtt_sum += smoothed;
         self.counters.rtt.rtt_count += 1;
         self.rtts.add(smoothed);
-        let newest = newest.or(Some(smoothed));
-        if let Some(rtt) = newest {
-            self.rtt.sample_min(now, rtt);
-        }
-        newest
+        self.rtt.sample_min(now, newest.unwrap_or(smoothed));
+        // Kernels whose timestamps count ticks do not tell controls what they say.
+        newest.or_else(|| (self.profile.timestamp <= Span::from_millis(1)).then_some(smoothed))
     }
 
     fn count_rate(&mut self, segments: u32, interval: Span) {
