@@ -133,12 +133,18 @@ def grid(runs: int, out: Path) -> None:
 
 
 def million(runs: int, out: Path) -> None:
-    """Every part is measured on as many of its runs as it takes to be steady."""
+    """Each part of what is done for a run, measured on some, with samples and without."""
     del runs
-    count, cores = 200, 1000
+    for keep_samples in (True, False):
+        print("with samples" if keep_samples else "--no-samples")
+        _million(out / str(keep_samples), keep_samples)
+
+
+def _million(out: Path, keep_samples: bool) -> None:
+    count, cores = 100, 1000
     text = f"sweep.replications={count}"
     planned = plan(load(EXPERIMENT_82, [text, "sweep.grid={}"]))
-    identify, run = Identify.of(planned), Run()
+    identify, run = Identify.of(planned), Run(keep_samples=keep_samples)
     places = list(planned.places())
     found = _timed("identify", lambda: [one for p in places for one in identify(p)], count)
     done = _timed("run and its metrics", lambda: [run(one) for one in found[0]], count)
@@ -161,8 +167,9 @@ def _store(finished, out: Path) -> None:
     from sojourn.store.batches import Batches
 
     samples = Samples(out, print)
-    samples.add(finished.samples)
-    samples.flush()
+    if finished.samples is not None:
+        samples.add(finished.samples)
+        samples.flush()
     Batches(out).append(finished.table)
 
 

@@ -111,7 +111,9 @@ def test_another_build_is_refused_and_both_are_named(client: Any, tmp_path: Path
     def become(build: str) -> None:
         from sojourn import build as module
 
-        module.engine.__code__ = (lambda: "BUILD").__code__.replace(co_consts=(None, build))
+        made: dict[str, Any] = {}
+        exec(f"def engine(): return {build!r}", made)
+        module.engine.__code__ = made["engine"].__code__
 
     [worker, _] = client.scheduler_info(n_workers=-1)["workers"]
     from sojourn.build import engine
@@ -122,7 +124,7 @@ def test_another_build_is_refused_and_both_are_named(client: Any, tmp_path: Path
             run_sweep(SWEEP, directory=tmp_path, client=client)
         assert engine() in str(error.value)
     finally:
-        client.restart()
+        client.run(become, engine(), workers=[worker])
 
 
 def test_a_killed_worker_loses_nothing(
