@@ -2,7 +2,8 @@
 //!
 //! Model: the control law of Cake in Linux `net/sched/sch_cake.c` (`cobalt_should_drop`,
 //! `cobalt_queue_full`, `cobalt_queue_empty`), the same text from 4.19 to 6.11 and in chromi/sce at
-//! 56915a82; 6.12 has a better table of roots ([`cake`](super::cake)). This discipline puts it on a single FIFO without a shaper.
+//! 56915a82; 6.12 has a better table of roots (see `cake`). This discipline puts it on a single FIFO
+//! without a shaper.
 //!
 //! **CoDel.** A packet is over target when its sojourn time exceeds the target and four
 //! serialisation times of a full packet. The first signal comes an interval after the first packet
