@@ -55,7 +55,7 @@ class Fixed(Control):
 def client() -> Iterator[Any]:
     import dask
 
-    settings = {"distributed.scheduler.allowed-failures": 0}
+    settings = {"distributed.scheduler.allowed-failures": 1}
     with (
         dask.config.set(settings),
         distributed.LocalCluster(2, threads_per_worker=1, dashboard_address=None) as cluster,
@@ -130,7 +130,7 @@ def test_another_build_is_refused_and_both_are_named(client: Any, tmp_path: Path
 def test_a_killed_worker_loses_nothing(
     client: Any, tmp_path: Path, undisturbed: pl.DataFrame
 ) -> None:
-    workers = list(client.run(os.getpid).values())
+    workers = list(client.run(os.getpid).values())[:1]
 
     def kill(done: int, total: int) -> None:
         if workers:

@@ -12,6 +12,7 @@ import time
 import uuid
 from collections import deque
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from itertools import islice
 from queue import Empty, SimpleQueue
 from typing import Any, Generic
@@ -32,6 +33,8 @@ _TASKS_PER_SECOND = 100
 _MOST_ITEMS = 128
 #: How often the workers are counted, s.
 _LOOK = 2.0
+#: How often work is delivered while workers go.
+_ATTEMPTS = 10
 #: Weight of the latest task in what an item is expected to take.
 _WEIGHT = 0.3
 
@@ -56,14 +59,26 @@ class Cluster:
     ) -> Iterator[Done | None]:
         """As :class:`sojourn.executors.Executor`."""
         name = f"sojourn-{uuid.uuid4().hex}"
-        self._client.register_plugin(Delivery(name, cloudpickle.dumps(work)))
+        self._deliver(Delivery(name, cloudpickle.dumps(work)))
         tasks = _Tasks(self._client, name, items, work, jobs)
         try:
             yield from tasks.run(patience)
         finally:
             tasks.cancel()
             if self._client.status == "running":
-                self._client.unregister_worker_plugin(name)
+                with suppress(OSError):  # of a worker that goes at this moment
+                    self._client.unregister_worker_plugin(name)
+
+    def _deliver(self, delivery: Delivery) -> None:
+        """Again where a worker goes at this moment: then Dask gives up on all."""
+        for _ in range(_ATTEMPTS):
+            try:
+                self._client.register_plugin(delivery)
+            except OSError:
+                time.sleep(_LOOK / 4)
+            else:
+                return
+        raise SojournError(_GONE)
 
 
 class _Tasks(Generic[Item, Done]):
@@ -175,6 +190,8 @@ def _check_builds(client: Client) -> None:
     for worker, theirs in answers.items():
         if isinstance(theirs, ImportError):
             raise ScenarioError(f"--cluster: worker {worker} has no Sojourn: install {ours} there")
+        if isinstance(theirs, OSError):
+            continue  # it is gone
         if isinstance(theirs, BaseException):
             raise SojournError(f"--cluster: worker {worker}: {type(theirs).__name__}: {theirs}")
         if theirs != ours:
