@@ -84,7 +84,8 @@ fn parameter(name: &str, property: &Value) -> Value {
 fn type_name(property: &Value) -> String {
     if let Some(choices) = property["enum"].as_array() {
         let name = |choice: &Value| choice.as_str().map_or(choice.to_string(), str::to_owned);
-        return choices.iter().map(name).collect::<Vec<_>>().join(" | ");
+        let given = choices.iter().filter(|choice| !choice.is_null());
+        return given.map(name).collect::<Vec<_>>().join(" | ");
     }
     if let Some(alternatives) = property["anyOf"].as_array() {
         let names = alternatives.iter().map(type_name).filter(|name| name != "null");
