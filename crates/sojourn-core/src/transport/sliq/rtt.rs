@@ -175,7 +175,7 @@ mod tests {
         let mut at = 0;
         for largest in [100, 100, 400, 100, 300, 100, 100] {
             // Samples that fill an interval of ten smoothed RTTs.
-            let until = rtt.interval().as_millis() as u64;
+            let until = rtt.interval().as_millis();
             for ms in (0..=until).step_by(50) {
                 let sample = if ms == 0 { largest } else { 100 };
                 rtt.on_rtt(Time::from_nanos((at + ms) * 1_000_000), Span::from_millis(sample));
