@@ -109,7 +109,7 @@ def test_sweep_and_report(installed: Command, home: Path) -> None:
 
 
 def test_sweep_on_two_workers(installed: Command, home: Path) -> None:
-    fewer = ("--set", 'duration="2 s"', "--set", "sweep.replications=2")
+    fewer = ("--set", 'duration="6 s"', "--set", "sweep.replications=1")
     installed("sweep", "sweep.toml", *fewer, "--out", "threads")
     installed("sweep", "sweep.toml", *fewer, "--out", "cluster", "--cluster", "local:2")
     summaries = [(home / out / "summary.csv").read_text() for out in ("threads", "cluster")]
