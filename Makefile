@@ -12,7 +12,7 @@ LIBELF := $(shell pkg-config --exists libelf zlib 2>/dev/null && echo ,bpf)
 FEATURES := --features pyo3/extension-module$(LIBELF)
 MODULE = $(subst -,_,$(NAME))
 
-.PHONY: help setup dev demo test test-cca test-queue test-guides test-wheel check dist lock docs compare-ns3 page \
+.PHONY: help setup dev demo test test-core test-package test-cca test-queue test-guides test-wheel check dist lock docs compare-ns3 page \
     bench format conformance live-reference kernel-reference
 
 help:  ## What there is to make
@@ -41,10 +41,15 @@ demo: setup  ## Reproduce CCPerf's Cubic-friendliness experiment and write its r
 	$(BIN)/sojourn report results/ccperf
 	@echo "The report is at $(CURDIR)/results/ccperf/report.html"
 
-test: setup  ## Run the tests of the core and of the package
-	cargo test --workspace --exclude sojourn-py --exclude sojourn-python --exclude own-control
+test: test-core test-package  ## Run the tests of the core and of the package
+
+test-core: setup  ## Run the tests in Rust
+	cargo test --no-fail-fast --workspace --exclude sojourn-py --exclude sojourn-python \
+	    --exclude own-control
 	cargo run --quiet -p sojourn-core --example step -- crates/sojourn-core/src/scenario/example.toml \
 	    > /dev/null
+
+test-package: setup  ## Run the tests in Python
 	$(BIN)/pytest -m 'not wheel and not alone' --numprocesses auto --dist loadfile
 	$(BIN)/pytest -m alone
 

@@ -160,7 +160,7 @@ mod tests {
         assert_eq!(bench.counters.drops[DropReason::Overflow as usize], 1);
         bench.now += millis(1);
         assert_eq!(bench.take().map(|packet| packet.ecn), Some(Ecn::Ect0));
-        bench.now += Span::from_nanos(1);
+        bench.now += Span::from_nanos(1024); // a step of the kernel's clock
         assert_eq!(bench.take().map(|packet| packet.ecn), Some(Ecn::Ce));
         let (target, interval) = (bench.queue.config.target, bench.queue.config.interval);
         assert_eq!((target, interval), (millis(5), millis(100)));
