@@ -147,7 +147,12 @@ class _Tasks(Generic[Item, Done]):
             return ended
 
     def _done(self, futures: list[Future]) -> Iterator[Done]:
-        for future, (done, seconds) in zip(futures, self._client.gather(futures), strict=True):
+        try:
+            results = self._client.gather(futures)
+        except Exception:
+            self._check_connection()  # Dask's own complaint of a scheduler that goes says nothing
+            raise
+        for future, (done, seconds) in zip(futures, results, strict=True):
             del self._pending[future]
             self._seconds += _WEIGHT * (seconds - self._seconds)
             yield done
