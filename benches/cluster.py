@@ -33,8 +33,8 @@ from sojourn.sweeps.expand import plan
 from sojourn.sweeps.work import Identify, Run
 
 WORKERS = 4
-SHORT = """
-name = "short"
+ONE_FLOW = """
+name = "one-flow"
 duration = "4 s"
 [topology]
 kind = "dumbbell"
@@ -44,23 +44,15 @@ queue = { kind = "fifo", limit = "1 bdp" }
 [[flows]]
 cca = "cubic"
 rtt = "20 ms"
+"""
+SHORT = f"""{ONE_FLOW}
 [sweep]
 replications = %d
 [sweep.grid]
 "flows.0.cca" = ["reno", "cubic"]
 "topology.bottleneck.rate" = ["5 Mbit/s", "10 Mbit/s"]
 """
-MILLION = """
-name = "million"
-duration = "15 s"
-[topology]
-kind = "dumbbell"
-[topology.bottleneck]
-rate = "10 Mbit/s"
-queue = { kind = "fifo", limit = "1 bdp" }
-[[flows]]
-cca = "cubic"
-rtt = "20 ms"
+MILLION = f"""{ONE_FLOW}
 [sweep.grid]
 "topology.bottleneck.rate" = [%s]
 "flows.0.rtt" = [%s]
@@ -75,7 +67,9 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=None)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
-        globals()[options.what](options.runs, options.out or Path(scratch))
+        out = options.out or Path(scratch)
+        out.mkdir(parents=True, exist_ok=True)
+        globals()[options.what](options.runs, out)
 
 
 def overhead(runs: int, out: Path) -> None:
@@ -182,7 +176,6 @@ def _timed(name, work, count):
 
 
 def _short(runs: int, out: Path) -> Path:
-    out.mkdir(parents=True, exist_ok=True)
     file = out / "short.toml"
     file.write_text(SHORT % (runs // 4))
     return file

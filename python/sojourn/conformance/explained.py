@@ -10,13 +10,14 @@ _REASONS: Mapping[tuple[str, str], str] = {
     ("control", "bbr"): (
         "a phase that drains ends when what will be in flight at the next departure is little "
         "enough. Ours keeps that departure's time by itself, a segment at a time; the kernel reads "
-        "the socket's, which moves by bursts. At the limit the phase ends an ACK sooner or later"
+        "the socket's, which moves by bursts. At the limit the phase ends an ACK sooner or later "
+        "(read in both sources, not tried)"
     ),
     ("queue", "cake"): (
         "a flow's quantum is dithered by a byte at random in each of its turns, which decides "
         "whether a full packet uses it up. Ours has drawn three numbers for the keys of its hash "
         "from the stream before; so where two flows are backlogged without end, one of 300 turns "
-        "comes a packet sooner or later"
+        "comes a packet sooner or later (read in both sources, not tried)"
     ),
 }
 
