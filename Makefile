@@ -13,7 +13,7 @@ FEATURES := --features pyo3/extension-module$(LIBELF)
 MODULE = $(subst -,_,$(NAME))
 
 .PHONY: help setup dev demo test test-core test-package test-cca test-queue test-guides test-wheel check dist lock docs compare-ns3 page \
-    bench format conformance live-reference kernel-reference
+    bench fuzz format conformance live-reference kernel-reference
 
 help:  ## What there is to make
 	@sed -n 's/^\([a-z0-9%-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
@@ -48,6 +48,9 @@ test-core: setup  ## Run the tests in Rust
 	    --exclude own-control
 	cargo run --quiet -p sojourn-core --example step -- crates/sojourn-core/src/scenario/example.toml \
 	    > /dev/null
+
+fuzz:  ## Test the core with CASES (1000) new random cases of each of its properties
+	PROPTEST_CASES=$(or $(CASES),1000) cargo test --no-fail-fast -p sojourn-core
 
 test-package: setup  ## Run the tests in Python
 	$(BIN)/pytest -m 'not wheel and not alone' --numprocesses auto --dist loadfile

@@ -40,6 +40,8 @@ pub(super) enum Phase {
     Data(Time),
     /// The answer, or what collides, until then.
     Answer(Time),
+    /// Who keeps the medium waits until then (SIFS) before it sends on.
+    Kept(Time),
 }
 
 /// A shared half-duplex medium.
@@ -132,6 +134,7 @@ impl Air {
             match self.phase {
                 Phase::Data(end) if end == due => self.on_data_end(end),
                 Phase::Answer(end) if end == due => self.finish(end),
+                Phase::Kept(start) if start == due => self.send_on(start),
                 Phase::Idle(start) if start == due => self.begin(start),
                 _ => {
                     last_timers = Some(due);
@@ -142,7 +145,8 @@ impl Air {
     }
 
     fn next_event(&self) -> Time {
-        let (Phase::Idle(next) | Phase::Data(next) | Phase::Answer(next)) = self.phase;
+        let (Phase::Idle(next) | Phase::Data(next) | Phase::Answer(next) | Phase::Kept(next)) =
+            self.phase;
         let timers = self.contenders.iter().filter_map(Contender::next_timer);
         timers.fold(next, Time::min)
     }
@@ -258,30 +262,35 @@ impl Air {
         }
         self.show(now);
         self.sending = sending;
-        self.phase = Phase::Idle(Time::NEVER);
-        if !self.keep(now) {
-            self.look_ahead();
+        let keeps = self.kept.is_some_and(|(index, until)| {
+            self.arrived != 0 && now + sifs < until && self.contenders[index].is_ready()
+        });
+        if keeps {
+            self.phase = Phase::Kept(now + sifs);
+        } else {
+            self.go_idle();
         }
     }
 
-    /// The next exchange of a station that may keep the medium; whether there is one.
-    fn keep(&mut self, now: Time) -> bool {
-        let Some((index, until)) = self.kept.take() else { return false };
-        let start = now + self.phy.sifs();
+    /// The next exchange of the station that keeps the medium, if it ends in time.
+    fn send_on(&mut self, now: Time) {
         let sent = self.sending[0];
-        let left = until.since(start) - self.answer(&sent) - self.protection(&sent);
-        if self.arrived == 0 || left == Span::ZERO || !self.contenders[index].is_ready() {
-            return false;
-        }
-        let Some(next) = self.build(start, index, left) else { return false };
-        if start + self.occupancy(&next) > until {
-            return false;
-        }
-        self.kept = Some((index, until));
+        let Some((index, until)) = self.kept else { return self.go_idle() };
+        let left = until.since(now) - self.answer(&sent) - self.protection(&sent);
+        let built = (left > Span::ZERO).then(|| self.build(now, index, left)).flatten();
+        let Some(next) = built.filter(|next| now + self.occupancy(next) <= until) else {
+            return self.go_idle();
+        };
         self.sending.clear();
         self.sending.push(next);
-        self.transmit(start);
-        true
+        self.transmit(now);
+    }
+
+    /// Nobody keeps the medium: who counts down first will be next.
+    fn go_idle(&mut self) {
+        self.kept = None;
+        self.phase = Phase::Idle(Time::NEVER);
+        self.look_ahead();
     }
 
     /// The receiver of a frame passes on what is complete.
