@@ -75,15 +75,15 @@ check: setup  ## Formatters, linters and types
 	git ls-files '*.rs' | xargs rustfmt --edition 2024 --check
 	cargo clippy --workspace --all-targets -- -D warnings
 	$(if $(LIBELF),cargo clippy -p sojourn-live --features bpf -- -D warnings)
-	$(BIN)/ruff format --check python tests
-	$(BIN)/ruff check python tests
+	$(BIN)/ruff format --check python tests benches
+	$(BIN)/ruff check python tests benches
 	$(BIN)/mypy
 	$(BIN)/python -m mypy.stubtest sojourn._internal
 
 format: setup  ## Format everything
 	git ls-files '*.rs' | xargs rustfmt --edition 2024
-	$(BIN)/ruff format python tests
-	$(BIN)/ruff check --fix python tests
+	$(BIN)/ruff format python tests benches
+	$(BIN)/ruff check --fix python tests benches
 
 dist: setup  ## Build a wheel into dist/
 	rm -f dist/*.whl

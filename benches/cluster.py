@@ -61,6 +61,7 @@ EXPERIMENT_82 = "experiments/ccperf/cubic-friendliness.toml"
 
 
 def main() -> None:
+    """What the arguments ask for."""
     parser = argparse.ArgumentParser()
     parser.add_argument("what", choices=["overhead", "kills", "grid", "million"])
     parser.add_argument("--runs", type=int, default=10_000)
@@ -73,6 +74,7 @@ def main() -> None:
 
 
 def overhead(runs: int, out: Path) -> None:
+    """The same sweep in threads and in worker processes."""
     file = _short(runs, out)
     threads = _processor_time(file, out / "threads", "--jobs", str(WORKERS))
     cluster = _processor_time(file, out / "cluster", "--cluster", f"local:{WORKERS}")
@@ -81,6 +83,7 @@ def overhead(runs: int, out: Path) -> None:
 
 
 def kills(runs: int, out: Path) -> None:
+    """A sweep whose workers and coordinator are killed, beside one left alone."""
     file = _short(runs, out)
     if not (out / "threads").exists():
         _processor_time(file, out / "threads", "--jobs", str(WORKERS))
@@ -108,6 +111,7 @@ def kills(runs: int, out: Path) -> None:
 
 
 def grid(runs: int, out: Path) -> None:
+    """A grid of a million points, expanded and validated."""
     del runs
     rates = ", ".join(f'"{1 + place / 100:.2f} Mbit/s"' for place in range(1000))
     rtts = ", ".join(f'"{1 + place / 10:.1f} ms"' for place in range(1000))

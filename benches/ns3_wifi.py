@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 from ns3 import HERE, ns3_flags, processor_time
+
 from sojourn.engine import run
 from sojourn.pages.wifi import datagrams, scenario
 

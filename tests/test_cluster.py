@@ -18,11 +18,13 @@ import pytest
 from conftest import TWO_FLOWS, Command
 from sojourn import ScenarioError, SojournError
 from sojourn import sweep as run_sweep
+from sojourn.executors.addresses import of_client
 from sojourn.outside.luggage import Luggage
 from sojourn.scenario import load
 from sojourn.store.batches import Batches
 from sojourn.sweeps import run
 from sojourn.sweeps.expand import plan
+from sojourn.sweeps.work import Run
 
 distributed = pytest.importorskip("distributed", reason="sojourn[cluster] is not installed")
 
@@ -228,3 +230,23 @@ def test_reproduce_and_evaluate_take_a_cluster(
     done = sojourn("reproduce", "ccperf", "--quick", "--out", "r", "--cluster", address)
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "r/example/flows.parquet").exists()
+
+
+def test_who_waits_for_workers_is_told(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sojourn.executors.cluster._ALONE", 0.0)
+    monkeypatch.setattr("sojourn.executors.cluster._LOOK", 0.05)
+    with (
+        distributed.LocalCluster(1, processes=False, dashboard_address=None) as emptied,
+        distributed.Client(emptied) as client,
+    ):
+        emptied.scale(0)
+        while client.nthreads():
+            time.sleep(0.01)
+        looks = of_client(client)([1, 2], Run(), 1, 0.1)
+        assert [next(looks) for _ in range(5)] == [None] * 5
+        looks.close()
+    told = capsys.readouterr().err
+    assert told.count("the cluster has no worker") == 1, told
+    assert "squeue" in told

@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,7 @@ import numpy as np
 import polars as pl
 
 from sojourn.errors import SojournError
-from sojourn.metrics import Metric, RunData, Scope, Values, compute, metrics
+from sojourn.metrics import Metric, RunData, Scope, Values, metrics, values
 from sojourn.names import control_name
 from sojourn.notebook import describe, html
 from sojourn.record import Record
@@ -24,6 +25,14 @@ if TYPE_CHECKING:
 
 #: The scopes by the names of their data frames.
 SCOPES: dict[str, Scope] = {"flows": "flow", "links": "link", "net": "net", "groups": "group"}
+#: What tells the members of a scope apart.
+_IDENTITY: dict[Scope, dict[str, type[pl.DataType]]] = {
+    "flow": {"id": pl.Int64, "cca": pl.String, "label": pl.String},
+    "link": {"id": pl.String},
+    "net": {},
+    "group": {"id": pl.String},
+}
+_COUNTS = ("count", "bytes")
 
 
 @dataclass(frozen=True)
@@ -56,7 +65,7 @@ class Result:
         self.timing = dict(timing)
         #: Names of the only metrics to give; ``None`` for all that need no further runs.
         self.requested: frozenset[str] | None = None
-        self._columns: dict[Metric, pl.Series] = {}
+        self._values: dict[Metric, Values] = {}
         links = len(data.network["links"])
         self._counts: dict[Scope, int] = {"flow": data.flow.count, "link": links, "net": 1}
         self._counts["group"] = len(data.group.ids)
@@ -136,21 +145,31 @@ class Result:
 
     def to_json(self) -> dict[str, Any]:
         """The object that ``sojourn run --format json`` prints."""
-
-        def entries(frame: pl.DataFrame, keys: tuple[str, ...]) -> list[dict[str, Any]]:
-            return [{**{k: row.pop(k) for k in keys}, "metrics": row} for row in frame.to_dicts()]
-
-        net = self.net.to_dicts()
+        net = self._entries("net")
         told = ("backend", "quality")
         origin: dict[str, Any] = {name: self.origin[name] for name in told if name in self.origin}
         return {
             "scenario": self.scenario.canonical,
             **origin,
-            "flows": entries(self.flows, ("id", "cca", "label")),
-            "links": entries(self.links, ("id",)),
-            "net": {"metrics": net[0] if net else {}},
-            "groups": entries(self.groups, ("id",)),
+            "flows": self._entries("flow"),
+            "links": self._entries("link"),
+            "net": {"metrics": net[0]["metrics"]},
+            "groups": self._entries("group"),
         }
+
+    def _entries(self, scope: Scope) -> list[dict[str, Any]]:
+        """The members of a scope with their metrics; no data frames, of which those of a short run
+        would take longer than its simulation.
+        """
+        chosen = self._chosen(scope)
+        columns = [_plain(metric, self._of(metric)) for metric in chosen]
+        return [
+            {
+                **who,
+                "metrics": {m.name: column[at] for m, column in zip(chosen, columns, strict=True)},
+            }
+            for at, who in enumerate(self._identities(scope))
+        ]
 
     def save(self, directory: str | Path | None = None, *, force: bool = False) -> Path:
         """Stores the run as ``sojourn run`` does, below ``results/`` by default; where it went.
@@ -177,7 +196,8 @@ class Result:
 
     def frame(self, scope: Scope, chosen: Iterable[Metric]) -> pl.DataFrame:
         """Who the members of a scope are, and the chosen metrics of each."""
-        return pl.DataFrame([*self._identities(scope), *map(self._column, chosen)])
+        who = pl.DataFrame(self._identities(scope), schema=_IDENTITY[scope])
+        return pl.DataFrame([*who, *(_series(m, self._of(m)) for m in chosen)])
 
     def _chosen(self, scope: Scope) -> list[Metric]:
         names = self.requested
@@ -185,35 +205,38 @@ class Result:
             m for m in metrics(scope) if (not m.on_request if names is None else m.name in names)
         ]
 
-    def _identities(self, scope: Scope) -> list[pl.Series]:
+    def _identities(self, scope: Scope) -> list[dict[str, Any]]:
         if scope == "flow":
-            return pl.DataFrame(
-                flow_identities(self.scenario.canonical),
-                schema={"id": pl.Int64, "cca": pl.String, "label": pl.String},
-            ).get_columns()
-        links = [link["id"] for link in self.data.network["links"]]
-        ids = {"link": links, "group": self.data.group.ids}
-        return [pl.Series("id", ids[scope], dtype=pl.String)] if scope in ids else []
+            return flow_identities(self.scenario.canonical)
+        if scope == "link":
+            return [{"id": link["id"]} for link in self.data.network["links"]]
+        return [{"id": name} for name in self.data.group.ids] if scope == "group" else [{}]
 
-    def _column(self, metric: Metric) -> pl.Series:
+    def _of(self, metric: Metric) -> Values:
         """The metric's values; they are computed once."""
-        if metric not in self._columns:
-            vector = compute(self.data, metric.scope, {metric.name})[metric.name]
+        if metric not in self._values:
+            vector = values(self.data, metric)
             count = self._counts[metric.scope]
             if vector.shape != (count,):
                 raise SojournError(
                     f"metric {metric.name}: gave values of shape {vector.shape}; expected {count}, "
                     f"one per {metric.scope}"
                 )
-            self._columns[metric] = _series(metric, vector)
-        return self._columns[metric]
+            self._values[metric] = vector
+        return self._values[metric]
 
 
-def _series(metric: Metric, values: Values) -> pl.Series:
+def _series(metric: Metric, vector: Values) -> pl.Series:
     """A metric's values: null where undefined, integers if they count."""
-    known = np.where(np.isfinite(values), values, np.nan)
+    known = np.where(np.isfinite(vector), vector, np.nan)
     column = pl.Series(metric.name, known, nan_to_null=True)
-    return column.cast(pl.Int64) if metric.unit in ("count", "bytes") else column
+    return column.cast(pl.Int64) if metric.unit in _COUNTS else column
+
+
+def _plain(metric: Metric, vector: Values) -> list[float | int | None]:
+    """The same as a list."""
+    kind = int if metric.unit in _COUNTS else float
+    return [kind(value) if isfinite(value) else None for value in vector.tolist()]
 
 
 def flow_identities(canonical: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -8,6 +8,7 @@ other are tried one by one, so that only the one that does it is lost.
 
 from __future__ import annotations
 
+import sys
 import time
 import uuid
 from collections import deque
@@ -33,6 +34,8 @@ _TASKS_PER_SECOND = 100
 _MOST_ITEMS = 128
 #: How often the workers are counted, s.
 _LOOK = 2.0
+#: How long a cluster may be without workers before that is said, s.
+_ALONE = 30.0
 #: How often work is delivered while workers go.
 _ATTEMPTS = 10
 #: Weight of the latest task in what an item is expected to take.
@@ -95,6 +98,8 @@ class _Tasks(Generic[Item, Done]):
         self._arrived: SimpleQueue[Future] = SimpleQueue()
         self._threads = 1
         self._counted = -_LOOK
+        #: When there was a worker last, or that was said.
+        self._alone_since = time.monotonic()
         #: What an item is expected to take, s.
         self._seconds = _TASK_SECONDS
 
@@ -116,8 +121,19 @@ class _Tasks(Generic[Item, Done]):
     def _count_threads(self) -> None:
         """Looks now and then how many workers there are: they come and go."""
         if time.monotonic() - self._counted > _LOOK:
-            self._threads = max(sum(self._client.nthreads().values()), 1)
+            threads = sum(self._client.nthreads().values())
+            self._threads = max(threads, 1)
             self._counted = time.monotonic()
+            self._mind_absence(threads == 0)
+
+    def _mind_absence(self, alone: bool) -> None:
+        """Says it once each time that there is no worker for long: jobs may never begin."""
+        now = time.monotonic()
+        if not alone:
+            self._alone_since = now
+        elif now - self._alone_since > _ALONE:
+            self._alone_since = float("inf")
+            print(f"sojourn: {_NOBODY}", file=sys.stderr, flush=True)
 
     def _submit(self) -> None:
         # The next task of each worker waits there; fewer jobs than workers do not wait.
@@ -177,6 +193,10 @@ class _Tasks(Generic[Item, Done]):
         self._pending.clear()
 
 
+_NOBODY = (
+    "the cluster has no worker: waiting for one; a batch system says why its jobs wait (Slurm: "
+    "squeue --me), a scheduler's workers are started with dask worker ADDRESS"
+)
 _GONE = "the cluster's scheduler is gone: what was finished is stored; the same command goes on"
 
 

@@ -10,7 +10,17 @@ import numpy as np
 from sojourn.metrics.registry import Metric, Scope, Values, metric, metrics
 from sojourn.metrics.samples import RunData
 
-__all__ = ["Metric", "RunData", "Scope", "Values", "compute", "metric", "metrics", "unknown"]
+__all__ = [
+    "Metric",
+    "RunData",
+    "Scope",
+    "Values",
+    "compute",
+    "metric",
+    "metrics",
+    "unknown",
+    "values",
+]
 
 #: The files of the metrics, in the order of the tables.
 FAMILIES = (
@@ -49,8 +59,13 @@ def compute(
         for m in metrics(scope)
         if (not m.on_request if requested is None else m.name in requested)
     )
+    return {m.name: values(run, m) for m in chosen}
+
+
+def values(run: RunData, metric: Metric) -> Values:
+    """A metric of the members of its scope."""
     with np.errstate(over="ignore"):
-        return {m.name: np.atleast_1d(np.asarray(m.compute(run), dtype=float)) for m in chosen}
+        return np.atleast_1d(np.asarray(metric.compute(run), dtype=float))
 
 
 def unknown(names: Iterable[str]) -> list[str]:

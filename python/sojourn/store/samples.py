@@ -28,15 +28,13 @@ MOST_WAITING = 64e6
 
 def packed(key: str, data: RunData) -> pl.DataFrame:
     """A run's samples as one row."""
-    columns: dict[str, Any] = {
-        "key": key,
-        "scenario": json.dumps(data.scenario),
-        "network": json.dumps(data.network),
-    }
-    for table in TABLES:
-        for name, values in data.tables[table].items():
-            columns[f"{table}.{name}"] = pl.Series([pl.Series(values)])
-    return pl.DataFrame(columns)
+    told = {"key": key, "scenario": json.dumps(data.scenario), "network": json.dumps(data.network)}
+    tables = [
+        pl.DataFrame({f"{table}.{name}": values for name, values in data.tables[table].items()})
+        for table in TABLES
+    ]
+    lists = [table.select(pl.all().implode()) for table in tables if table.width]
+    return pl.concat([pl.DataFrame(told), *lists], how="horizontal")
 
 
 def unpacked(row: pl.DataFrame) -> RunData:
