@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Literal, get_args
 
 from sojourn import _internal
@@ -46,12 +47,13 @@ class Member:
     declares: Mapping[str, Any]
 
 
-def members(kind: Kind, *, outside: bool = False) -> list[Member]:
+@cache
+def members(kind: Kind, *, outside: bool = False) -> Sequence[Member]:
     """The members of a kind in the order of their registry; with ``outside`` also those that stand
     for what brings its code along.
     """
     listed = json.loads(_internal.catalogue(outside))[kind]
-    return [_member(entry) for entry in listed]
+    return tuple(_member(entry) for entry in listed)
 
 
 def _member(entry: dict[str, Any]) -> Member:

@@ -65,7 +65,7 @@ def chosen(written: Iterable[str], kind: str | None = None) -> list[Subject]:
 
 
 def _names(kind: str) -> list[str]:
-    return [member.name for member in members(kind)]  # type: ignore[arg-type]
+    return [member.name for member in members(kind)]
 
 
 def _written(text: str, every: list[tuple[str, str]]) -> list[Subject]:

@@ -119,7 +119,8 @@ def frame(rows: Sequence[Row]) -> pl.DataFrame:
     """Rows as a data frame with the store's types."""
     counts = {m.name for m in metrics() if m.unit in ("count", "bytes")}
     names: Types = {m.name: pl.Int64 if m.name in counts else pl.Float64 for m in metrics()}
-    others = {n: value for row in rows for n, value in row.items() if n not in COMMON | names}
+    known = COMMON | names
+    others = {n: value for row in rows for n, value in row.items() if n not in known}
     coordinates: Types = {
         n: pl.Float64 if isinstance(value, float) else pl.String for n, value in others.items()
     }
