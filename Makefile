@@ -124,8 +124,8 @@ replay: setup  ## Replay Linux's sources beside ours and write docs/replay.md: m
 live-reference: setup  ## Extend the kernel's measured table on this machine (JOBS=2 runs at once); resumable
 	$(BIN)/python -m sojourn.papers.linux618_live $(if $(JOBS),--jobs $(JOBS))
 
-kernel-reference: setup  ## Extend the table of the kernel in virtual time (needs one built); resumable
-	$(BIN)/python -m sojourn.papers.linux612_measure
+kernel-reference: setup  ## Extend the table of the kernel in virtual time (needs one built; JOBS=2 runs at once); resumable
+	$(BIN)/python -m sojourn.papers.linux612_measure $(if $(JOBS),--jobs $(JOBS))
 
 new-%:  ## Scaffold a member of a kind: make new-cca NAME=my-control, make new-queue NAME=...
 	test -x $(BIN)/sojourn || $(MAKE) dev

@@ -20,6 +20,7 @@ from conftest import Command
 from sojourn.backends.kernel import On
 from sojourn.errors import RunError, ScenarioError
 from sojourn.kernel import cache
+from sojourn.scenario import validated
 
 SCENARIO = """
 name = "kernel"
@@ -75,6 +76,29 @@ def test_simulator_and_kernel_are_compared(
     assert rows["mean_srtt_l4"]["kernel"]
 
 
+def test_a_queue_of_the_kernel_is_like_ours(kernel: On, file: Path) -> None:
+    if not shutil.which("tc"):
+        pytest.skip("no tc: Debian's package iproute2 is not installed")
+    scenario = sojourn.load(file).document
+    bottleneck = scenario["topology"]["bottleneck"] | {"overhead": "0 B"}
+    done = {}
+    for name in ("codel", "cake"):
+        for queue in (name, {"kind": "kernel", "name": name}):
+            topology = scenario["topology"] | {"bottleneck": bottleneck | {"queue": queue}}
+            result = kernel.run(validated({**scenario, "topology": topology, "duration": "2 s"}))
+            done[name, isinstance(queue, dict)] = result.flows.to_dicts()[0]
+        ours, theirs = done[name, False], done[name, True]
+        for metric in ("mean_throughput_l4", "mean_srtt_l4"):
+            assert theirs[metric] == pytest.approx(ours[metric], rel=0.05), (name, metric)
+
+
+def test_a_control_that_only_the_kernel_has(kernel: On, file: Path) -> None:
+    scenario = sojourn.load(file).document
+    flows = [{**scenario["flows"][0], "cca": "nv"}]
+    result = kernel.run(validated({**scenario, "flows": flows}))
+    assert result.flows.to_dicts()[0]["mean_throughput_l4"] > 1
+
+
 def test_nothing_is_left_of_a_killed_run(kernel: On, file: Path, tmp_path: Path) -> None:
     line = [sys.executable, "-m", "sojourn", "run", str(file), "--backend", "kernel"]
     line += ["--set", 'duration="1000 s"']
@@ -106,6 +130,25 @@ def _running(program: str) -> list[str]:
         except OSError:  # it has ended, or is none of ours
             continue
     return found
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ('topology.bottleneck.queue={ kind = "kernel" }', "need --backend kernel"),
+        (
+            'topology.bottleneck.queue={ kind = "kernel", name = "netem" }',
+            "queue.name: netem given",
+        ),
+        ('flows.0.cca="nv"', "flows.0.cca: only a kernel has this control"),
+    ],
+)
+def test_the_simulator_says_what_only_a_kernel_has(
+    file: Path, sojourn: Command, change: str, message: str
+) -> None:
+    done = sojourn("run", file, "--set", change)
+    assert done.returncode == 2
+    assert message in done.stderr
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs Linux")

@@ -20,6 +20,21 @@ RANDOM = (
     "ssize_t os_getrandom(void *buf, size_t len, unsigned int flags)\n"
     "{\n\treturn getrandom(buf, len, flags);\n}\n"
 )
+TIME = """static LIST_HEAD(time_travel_irqs);
+
+\tcase UM_TIMETRAVEL_RUN:
+\t\ttime_travel_set_time(msg->time);
+\t\tbreak;
+
+\ttime_travel_ext_waiting--;
+
+"""
+CARDS = """static int virtio_uml_probe(struct platform_device *pdev)
+{
+\tvu_dev->registered = 1;
+\treturn 0;
+}
+"""
 CLOCK = (
     "\t\tif (!irqs_disabled() && !in_interrupt() && !in_softirq() &&\n"
     "\t\t    !time_travel_ext_waiting)\n\t\t\ttime_travel_update_time_rel(TIMER_MULTIPLIER);\n"
@@ -34,7 +49,9 @@ def tree(tmp_path: Path) -> Path:
     (root / "arch/um/os-Linux").mkdir(parents=True)
     (root / "arch/um/kernel").mkdir()
     (root / "Makefile").write_text(MAKEFILE)
-    (root / "arch/um/kernel/time.c").write_text(CLOCK)
+    (root / "arch/um/drivers").mkdir()
+    (root / "arch/um/kernel/time.c").write_text(TIME + CLOCK)
+    (root / "arch/um/drivers/virtio_uml.c").write_text(CARDS)
     (root / "arch/um/Kconfig").write_text(KCONFIG)
     (root / "arch/um/os-Linux/util.c").write_text(f"int before;\n\n{RANDOM}\nint after;\n")
     return root
@@ -51,6 +68,9 @@ def test_changes_are_made_once(tree: Path) -> None:
     clock = (tree / "arch/um/kernel/time.c").read_text()
     assert clock.count("time_travel_mode != TT_MODE_EXTERNAL") == 1
     assert clock.endswith(CLOCK.splitlines()[-1] + "\n")
+    assert clock.count("sojourn_rings |= msg->seq;") == 1
+    cards = (tree / "arch/um/drivers/virtio_uml.c").read_text()
+    assert cards.count("sojourn_card[pdev->id] = vu_dev;") == 1
     assert text.startswith("int before;")
     assert text.endswith("int after;\n")
 

@@ -19,7 +19,13 @@ nix::ioctl_write_ptr_bad!(set_netmask, libc::SIOCSIFNETMASK, libc::ifreq);
 nix::ioctl_write_ptr_bad!(set_mtu, libc::SIOCSIFMTU, libc::ifreq);
 nix::ioctl_write_ptr_bad!(set_queue_length, libc::SIOCSIFTXQLEN, libc::ifreq);
 nix::ioctl_write_ptr_bad!(set_flags, libc::SIOCSIFFLAGS, libc::ifreq);
+nix::ioctl_write_ptr_bad!(set_feature, SIOCETHTOOL, libc::ifreq);
 nix::ioctl_write_ptr_bad!(attach, libc::TUNSETIFF as libc::Ioctl, libc::ifreq);
+
+/// The request that ethtool(8) makes.
+const SIOCETHTOOL: libc::Ioctl = 0x8946;
+/// `struct ethtool_value`: `ETHTOOL_SGRO`, off.
+static WITHOUT_GRO: [u32; 2] = [0x2c, 0];
 
 /// What is set of a network device; a request each.
 #[derive(Clone, Copy, Debug)]
@@ -36,6 +42,8 @@ pub enum Setting {
     Up,
     /// That it is up and nobody asks for the hardware addresses behind it.
     UpWithoutArp,
+    /// That packets which arrive together stay apart (ethtool(8), generic receive offload).
+    WithoutGro,
     /// That this descriptor is a TUN device of that name, without a header before the packets.
     AttachTun,
 }
@@ -47,7 +55,8 @@ pub enum Setting {
 pub fn configure(fd: &OwnedFd, name: &str, setting: Setting) -> Result<()> {
     let request = request(name, setting);
     let fd = fd.as_raw_fd();
-    // SAFETY: each request reads one `ifreq`, whose member of the union is the one it expects.
+    // SAFETY: each request reads one `ifreq`, whose member of the union is the one it expects; what
+    // that points to is static, and only read.
     let done = unsafe {
         match setting {
             Setting::Address(_) => set_address(fd, &request),
@@ -55,6 +64,7 @@ pub fn configure(fd: &OwnedFd, name: &str, setting: Setting) -> Result<()> {
             Setting::Mtu(_) => set_mtu(fd, &request),
             Setting::QueueLength(_) => set_queue_length(fd, &request),
             Setting::Up | Setting::UpWithoutArp => set_flags(fd, &request),
+            Setting::WithoutGro => set_feature(fd, &request),
             Setting::AttachTun => attach(fd, &request),
         }
     };
@@ -80,6 +90,7 @@ fn request(name: &str, setting: Setting) -> libc::ifreq {
             let flags = libc::IFF_UP | libc::IFF_RUNNING | libc::IFF_NOARP;
             union.ifru_flags = flags as libc::c_short;
         }
+        Setting::WithoutGro => union.ifru_data = WITHOUT_GRO.as_ptr().cast_mut().cast(),
         Setting::AttachTun => {
             union.ifru_flags = (libc::IFF_TUN | libc::IFF_NO_PI) as libc::c_short;
         }
@@ -180,5 +191,20 @@ pub fn tcp_info_of(bytes: &[u8]) -> libc::tcp_info {
         let length = bytes.len().min(size_of::<libc::tcp_info>());
         std::ptr::copy_nonoverlapping(bytes.as_ptr(), (&raw mut info).cast(), length);
         info
+    }
+}
+
+/// Waits until a TCP socket has got a great deal, or its end, and throws it away as it comes; how
+/// many bytes it was.
+///
+/// # Errors
+/// Those of the kernel.
+pub fn discard(socket: &impl AsRawFd) -> Result<usize> {
+    const MOST: usize = 1 << 30;
+    let flags = libc::MSG_WAITALL | libc::MSG_TRUNC;
+    // SAFETY: what is truncated to nothing is not written anywhere (tcp(7)).
+    match unsafe { libc::recv(socket.as_raw_fd(), std::ptr::null_mut(), MOST, flags) } {
+        -1 => Err(Error::last_os_error()),
+        bytes => Ok(bytes as usize),
     }
 }

@@ -151,6 +151,13 @@ pub fn set_ecn(bytes: &mut [u8], to: Ecn) {
     amend(&mut bytes[10..12], &before, &after);
 }
 
+/// Gives an IPv4 packet another identification; the header's checksum follows (RFC 1624).
+pub fn set_identification(bytes: &mut [u8], to: u16) {
+    let before = [bytes[4], bytes[5]];
+    bytes[4..6].copy_from_slice(&to.to_be_bytes());
+    amend(&mut bytes[10..12], &before, &to.to_be_bytes());
+}
+
 /// Gives an IPv4 packet other addresses; checksums follow.
 pub fn readdress(bytes: &mut [u8], source: [u8; 4], destination: [u8; 4]) {
     let mut after = [0; 8];

@@ -19,7 +19,7 @@ use serde_json::Value;
 use sojourn_core::catalogue::to_json;
 use sojourn_core::registry::Catalogue;
 use sojourn_core::scenario::{Scenario, json_schema};
-use sojourn_core::spec;
+use sojourn_core::{cc, queue, spec};
 
 use error::scenario_error;
 pub use program::{Add, command_line};
@@ -34,7 +34,9 @@ fn members() -> Catalogue {
         control::bpf::entry(),
         control::linux_entry(),
     ];
-    program::members().with(outside).with(vec![control::linux_queue_entry()])
+    let of_kernels = (cc::kernel_only::entries(), vec![queue::kernel::entry()]);
+    let queues = vec![control::linux_queue_entry()];
+    program::members().with(outside).with(queues).with(of_kernels.0).with(of_kernels.1)
 }
 
 /// Makes a module `sojourn._internal`.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import json
 import os
@@ -9,7 +10,8 @@ import platform
 import shutil
 import subprocess
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from sojourn.errors import ScenarioError, SojournError
@@ -46,20 +48,37 @@ def build(source: str, hz: int, tell: Tell) -> cache.Kernel:
     _check_machine()
     root = cache.root()
     found = located(source, root)
-    place = root / "building" / f"{_identity(found)}-hz{hz}"
-    tell("unpacking the sources", 0.0)
-    tree = unpacked(found, place)
-    kernel = cache.Kernel(version(tree), hz, root / f"{version(tree)}-hz{hz}")
-    if _is_built(kernel):
+    identity = _identity(found)
+    place = root / "building" / f"{identity}-hz{hz}"
+    with _alone(place, tell):
+        if built := _built(identity, hz):
+            return built
+        tell("unpacking the sources", 0.0)
+        tree = unpacked(found, place)
+        kernel = cache.Kernel(version(tree), hz, root / f"{version(tree)}-hz{hz}")
+        for change in changes(hz):
+            change.apply(tree)
+        _configure(tree, place, tell)
+        _make(tree, place, tell)
+        _keep(kernel, tree, place, identity)
         shutil.rmtree(place)
-        return kernel
-    for change in changes(hz):
-        change.apply(tree)
-    _configure(tree, place, tell)
-    _make(tree, place, tell)
-    _keep(kernel, tree, place)
-    shutil.rmtree(place)
     return kernel
+
+
+@contextmanager
+def _alone(place: Path, tell: Tell) -> Iterator[None]:
+    """Waits for whoever else builds in a place: another command, or what one that was killed has
+    left running, since the compilers inherit the lock.
+    """
+    place.parent.mkdir(parents=True, exist_ok=True)
+    with (place.parent / f"{place.name}.lock").open("w") as lock:
+        os.set_inheritable(lock.fileno(), True)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            tell("waiting for another build of the same sources", 0.0)
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 def _check_machine() -> None:
@@ -79,9 +98,14 @@ def _identity(found: Path) -> str:
     return f"{found.name.split('.tar')[0]}-{hashlib.sha256(text.encode()).hexdigest()[:8]}"
 
 
-def _is_built(kernel: cache.Kernel) -> bool:
-    facts = kernel.place / cache.FACTS
-    return facts.exists() and json.loads(facts.read_text())["recipe"] == _recipe(kernel.hz)
+def _built(identity: str, hz: int) -> cache.Kernel | None:
+    """The kernel of these sources, if there is one that would not be built otherwise."""
+    wanted = {"source": identity, "hz": hz, "recipe": _recipe(hz)}
+    for kernel in cache.kernels():
+        facts = json.loads((kernel.place / cache.FACTS).read_text(encoding="utf-8"))
+        if wanted.items() <= facts.items():
+            return kernel
+    return None
 
 
 def _recipe(hz: int) -> str:
@@ -117,7 +141,9 @@ def _run(tree: Path, targets: list[str], each: Callable[[str], None] = lambda _:
     last: deque[str] = deque(maxlen=_LAST_LINES)
     command = ["make", "-C", str(tree), "ARCH=um", "SUBARCH=x86_64", *targets]
     stream = subprocess.PIPE
-    with subprocess.Popen(command, stdout=stream, stderr=subprocess.STDOUT, text=True) as process:
+    with subprocess.Popen(
+        command, stdout=stream, stderr=subprocess.STDOUT, text=True, close_fds=False
+    ) as process:
         assert process.stdout is not None
         for line in process.stdout:
             last.append(line)
@@ -126,14 +152,19 @@ def _run(tree: Path, targets: list[str], each: Callable[[str], None] = lambda _:
         raise SojournError(f"{' '.join(command)} failed:\n{''.join(last)}")
 
 
-def _keep(kernel: cache.Kernel, tree: Path, place: Path) -> None:
+def _keep(kernel: cache.Kernel, tree: Path, place: Path, identity: str) -> None:
     """Into the cache, whole or not at all."""
     ready = place / "ready"
     shutil.rmtree(ready, ignore_errors=True)
     ready.mkdir()
     subprocess.run(["strip", "-o", ready / cache.PROGRAM, tree / "linux"], check=True)
     shutil.copy(tree / ".config", ready / cache.CONFIGURATION)
-    facts = {"version": kernel.version, "hz": kernel.hz, "recipe": _recipe(kernel.hz)}
+    facts = {
+        "version": kernel.version,
+        "hz": kernel.hz,
+        "recipe": _recipe(kernel.hz),
+        "source": identity,
+    }
     (ready / cache.FACTS).write_text(json.dumps(facts) + "\n", encoding="utf-8")
     shutil.rmtree(kernel.place, ignore_errors=True)
     ready.rename(kernel.place)

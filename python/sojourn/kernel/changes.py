@@ -33,6 +33,42 @@ static ssize_t sojourn_random(unsigned char *bytes, size_t length)
 }
 """
 
+#: What the calendar's RUN says of the cards: a bit for each ring that has something for the kernel.
+_RINGS = r"""
+void (*sojourn_cards)(unsigned int rings);
+static unsigned int sojourn_rings;
+static void __time_travel_add_event(struct time_travel_event *e, unsigned long long time);
+
+static void sojourn_interrupt(struct time_travel_event *e)
+{
+	unsigned int rings = sojourn_rings;
+
+	sojourn_rings = 0;
+	if (sojourn_cards)
+		sojourn_cards(rings);
+}
+
+static struct time_travel_event sojourn_event = { .fn = sojourn_interrupt };
+"""
+
+#: Two bits for each card: its receiving ring, its sending ring.
+_CARDS = r"""
+extern void (*sojourn_cards)(unsigned int rings);
+static struct virtio_uml_device *sojourn_card[16];
+
+static void sojourn_interrupt_cards(unsigned int rings)
+{
+	struct virtqueue *vq;
+	int i;
+
+	for (i = 0; i < 16; i++)
+		if ((rings >> (2 * i) & 3) && sojourn_card[i])
+			virtio_device_for_each_vq(&sojourn_card[i]->vdev, vq)
+				if (rings >> (2 * i + vq->index) & 1)
+					vring_interrupt(0, vq);
+}
+"""
+
 
 @dataclass(frozen=True)
 class Change:
@@ -54,10 +90,12 @@ class Change:
         """
         path = tree / self.file
         text = path.read_text(encoding="utf-8") if path.exists() else ""
+        if self.replacement in text:
+            return
         changed, count = re.subn(self.pattern, lambda _: self.replacement, text, flags=re.M)
-        if count == 1 and changed != text:
+        if count == 1:
             path.write_text(changed, encoding="utf-8")
-        elif self.replacement not in text and not self.optional:
+        elif not self.optional:
             raise SojournError(
                 f"{path}: not as expected ({self.why}): this series is not known; 6.1 and 6.12 are"
             )
@@ -89,10 +127,64 @@ def changes(hz: int) -> tuple[Change, ...]:
             "reading the clock takes no time",
         ),
         Change(
+            "arch/um/kernel/skas/syscall.c",
+            r"^\t\t\tum_udelay\(1\);\n\t\t\tschedule\(\);$",
+            "\t\t\tschedule(); /* it takes no time */",
+            "a system call takes no time, whether it succeeds or not",
+            optional=True,
+        ),
+        *_interrupts(),
+        Change(
             "arch/x86/um/os-Linux/registers.c",
             r"^\t\thave_xstate_support = 1;$",
             "\t\thave_xstate_support = 0;",
             "the registers of processors with AMX are more than there is room for: up to SSE",
             optional=True,
+        ),
+    )
+
+
+def _interrupts() -> tuple[Change, ...]:
+    """Interrupts of the cards come with the message that lets the kernel run, not by a signal and
+    two messages each.
+    """
+    time, cards = "arch/um/kernel/time.c", "arch/um/drivers/virtio_uml.c"
+    why = "interrupts come with the calendar's message"
+    return (
+        Change(
+            time,
+            r"^static LIST_HEAD\(time_travel_irqs\);$",
+            f"static LIST_HEAD(time_travel_irqs);\n{_RINGS.rstrip()}",
+            why,
+        ),
+        Change(
+            time,
+            r"^\tcase UM_TIMETRAVEL_RUN:\n\t\ttime_travel_set_time\(msg->time\);$",
+            "\tcase UM_TIMETRAVEL_RUN:\n\t\tsojourn_rings |= msg->seq;\n"
+            "\t\ttime_travel_set_time(msg->time);",
+            why,
+        ),
+        Change(
+            time,
+            r"^\ttime_travel_ext_waiting--;\n$",
+            "\ttime_travel_ext_waiting--;\n"
+            "\tif (sojourn_rings)\n"
+            "\t\t__time_travel_add_event(&sojourn_event, time_travel_time);\n",
+            why,
+        ),
+        Change(
+            cards,
+            r"^static int virtio_uml_probe\(struct platform_device \*pdev\)$",
+            f"{_CARDS.strip()}\n\nstatic int virtio_uml_probe(struct platform_device *pdev)",
+            why,
+        ),
+        Change(
+            cards,
+            r"^\tvu_dev->registered = 1;$",
+            "\tvu_dev->registered = 1;\n"
+            "\tif (pdev->id >= 0 && pdev->id < 16)\n"
+            "\t\tsojourn_card[pdev->id] = vu_dev;\n"
+            "\tsojourn_cards = sojourn_interrupt_cards;",
+            why,
         ),
     )

@@ -8,11 +8,13 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
 
 from sojourn import data
 from sojourn.backends.kernel import On
 from sojourn.errors import ScenarioError, SojournError
-from sojourn.papers.linux612_table import FOLDER, TABLE, append, read, rows
+from sojourn.kernel.cache import kernels
+from sojourn.papers.linux612_table import FOLDER, HZ, TABLE, append, read, rows
 from sojourn.papers.linux618_cells import CellRun, cell_runs
 from sojourn.scenario import validated
 
@@ -24,23 +26,44 @@ def missing(only: str | None) -> list[CellRun]:
     return [run for run in wanted if run.key[:2] not in there]
 
 
+def _usual() -> str:
+    """The kernel that ticks as often as the simulator's stack.
+
+    Raises:
+        ScenarioError: if there is none.
+
+    """
+    for kernel in kernels():
+        if kernel.version.startswith("6.12.") and kernel.hz == HZ:
+            return kernel.name
+    raise ScenarioError(f"to build one: sojourn kernel build linux-source-6.12 --hz {HZ}")
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Extends the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", metavar="EXPERIMENT", help="runs of one experiment only")
-    parser.add_argument("--kernel", default="6.12", help="which one (default: 6.12)")
+    parser.add_argument(
+        "--kernel", metavar="NAME", help="which one (default: the latest 6.12 with 1000 Hz)"
+    )
+    parser.add_argument(
+        "--jobs", type=int, default=1, metavar="N", help="runs at once (default: 1)"
+    )
     parser.add_argument("--dry-run", action="store_true", help="say how many runs are missing")
     given = parser.parse_args(arguments)
     left = missing(given.only)
     print(f"{len(left)} runs are missing", file=sys.stderr)
     if given.dry_run:
         return 0
-    backend = On(given.kernel)
-    for number, run in enumerate(left, start=1):
-        result = backend.run(validated(run.canonical))
-        append(data.checkout() / TABLE, rows(run, result))
-        wall = result.timing["wall_seconds"]
-        print(f"{number}/{len(left)} {run.experiment} {run.changes}: {wall:.1f} s", file=sys.stderr)
+    backend = On(given.kernel or _usual())
+    with ThreadPoolExecutor(given.jobs) as pool:
+        running = {pool.submit(backend.run, validated(run.canonical)): run for run in left}
+        for number, done in enumerate(as_completed(running), start=1):
+            run, result = running.pop(done), done.result()
+            append(data.checkout() / TABLE, rows(run, result))
+            wall = result.timing["wall_seconds"]
+            named = f"{run.experiment} {run.changes}"
+            print(f"{number}/{len(left)} {named}: {wall:.1f} s", file=sys.stderr, flush=True)
     return 0
 
 

@@ -11,6 +11,10 @@ from sojourn.papers.linux618_cells import CellRun
 from sojourn.result import Result
 
 FOLDER = "experiments/linux612"
+#: Ticks per second of the kernel, which are those of the simulator's stack.
+HZ = 1000
+#: The experiment whose controls the simulator does not have.
+ONLY_KERNEL = "kernel-only"
 TABLE = "reference/linux612/grid.csv"
 #: The table's columns and the metrics that measure the same, with their decimals.
 METRICS = {

@@ -63,6 +63,7 @@ pub mod hystart;
 pub mod hystart_pp;
 mod interface;
 pub mod jiffies;
+pub mod kernel_only;
 pub mod law;
 pub mod outside;
 pub mod round_rtt;

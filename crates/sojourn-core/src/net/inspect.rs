@@ -40,6 +40,11 @@ impl Network {
         }
     }
 
+    /// The edge with this id.
+    pub fn edge(&self, id: &str) -> Option<usize> {
+        self.edge_facts.iter().position(|facts| facts.id == id)
+    }
+
     /// What an edge holds.
     pub fn held(&self, edge: usize) -> Backlog {
         match &self.edges[edge] {

@@ -270,6 +270,12 @@ impl Network {
         }
     }
 
+    /// What a link's queue holds has changed from outside: the link says anew when it wants to be
+    /// driven.
+    pub fn changed(&mut self, edge: usize) {
+        self.arm_edge(edge);
+    }
+
     fn arm_medium(&mut self, medium: usize) {
         let slot = &mut self.media[medium];
         let want = slot.medium.next_wakeup().unwrap_or(Time::NEVER);

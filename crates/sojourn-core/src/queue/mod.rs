@@ -18,6 +18,7 @@ use crate::spec::Queue;
 use crate::units::{Rate, Span, Time};
 
 pub mod flow_queues;
+pub mod kernel;
 pub mod law;
 pub mod packet_list;
 pub mod store;

@@ -13,25 +13,27 @@ use nix::mount::{MsFlags, mount};
 use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::prctl::set_timerslack;
 use nix::sys::time::TimeSpec;
+use sojourn_core::queue::kernel::with_gates;
 use sojourn_core::scenario::Scenario;
 use sojourn_core::sim::Surroundings;
-use sojourn_core::units::Time;
+use sojourn_core::units::{Span, Time};
 
 use super::control::{PIECE, ROOM, Report, Said, report_after};
 use super::devices::{Namespace, move_to, set_up};
 use super::failure::doing;
 use super::frames::{CONTROL, CONTROL_PORT};
+use super::receive::receive;
+use super::{HOSTS, members, routers};
 use crate::clock::Clock;
 use crate::error::Error;
 use crate::flows::Told;
 use crate::namespace::{RECEIVERS, SENDERS, settings};
-use crate::receivers::Receivers;
 use crate::run::mtu;
 use crate::senders::Writer;
 use crate::{sockets, sys};
 
 /// The cards, in the order in which the kernel finds them.
-const CARDS: [&str; 2] = ["eth0", "eth1"];
+const CARDS: [&str; HOSTS] = ["eth0", "eth1"];
 const USUAL_MTU: u32 = 1500;
 
 /// Is the first process of a kernel. It does not return unless something has failed, which it tells.
@@ -89,25 +91,30 @@ fn scenario(control: &UdpSocket) -> Result<Scenario, Error> {
         }
     }
     let read = serde_json::from_slice(&text).map_err(|error| failed(error.into()))?;
-    Scenario::from_json(&read).map_err(Error::from)
+    Scenario::read(&read, members()).map_err(Error::from)
 }
 
 /// Does what the scenario's applications do.
 fn act(control: &UdpSocket, namespaces: &Namespaces) -> Result<(), Error> {
     let failed = |error| doing("making hosts inside the kernel", error);
     let scenario = scenario(control)?;
-    let Surroundings { applications, flows: facts, .. } = Surroundings::new(&scenario, None)?;
+    let (surroundings, gates) = with_gates(|| Surroundings::new(&scenario, None));
+    let Surroundings { applications, flows: facts, .. } = surroundings?;
     let flows = scenario.flows_expanded();
     set_up(CARDS[0], SENDERS, mtu(&facts)).map_err(failed)?;
     namespaces.receivers.enter().map_err(failed)?;
     set_up(CARDS[1], RECEIVERS, mtu(&facts)).map_err(failed)?;
-    let mut waiting = [Vec::new(), Vec::new()];
+    let _routers = routers::make(&gates, &namespaces.receivers, mtu(&facts))?;
+    // Datagrams are counted where they leave the network: their sockets need not be read.
+    let mut unread = Vec::new();
     for flow in &flows {
-        waiting[usize::from(!sockets::is_tcp(flow))].push(sockets::wait_for(flow)?);
+        let socket = sockets::wait_for(flow)?;
+        match sockets::is_tcp(flow) {
+            true => receive(socket).map_err(failed)?,
+            false => unread.push(socket),
+        }
     }
     namespaces.senders.enter().map_err(failed)?;
-    let [listening, datagrams] = waiting;
-    let receivers = Receivers::new(listening, datagrams);
     let (mut writers, mut tcp) = (Vec::new(), Vec::new());
     for ((flow, application), facts) in flows.into_iter().zip(applications).zip(&facts) {
         tcp.push(sockets::is_tcp(&flow));
@@ -115,7 +122,7 @@ fn act(control: &UdpSocket, namespaces: &Namespaces) -> Result<(), Error> {
         writers.push(Writer::new(flow, facts, application, socket, Arc::<Told>::default()));
     }
     let clock = Clock::start();
-    let mut agent = Agent { control, clock, receivers, writers, tcp };
+    let mut agent = Agent { control, clock, writers, tcp };
     agent.say(&Said::Begun(clock.now().since(Time::ZERO)))?;
     agent.run()
 }
@@ -123,7 +130,6 @@ fn act(control: &UdpSocket, namespaces: &Namespaces) -> Result<(), Error> {
 struct Agent<'a> {
     control: &'a UdpSocket,
     clock: Clock,
-    receivers: Receivers,
     writers: Vec<Writer<'a>>,
     /// Which flows are connections.
     tcp: Vec<bool>,
@@ -143,18 +149,18 @@ impl Agent<'_> {
                     writer.work(now)?;
                 }
             }
-            let wakeup = self.writers.iter().map(Writer::wakeup).min().unwrap_or(Time::NEVER);
-            self.wait(self.clock.until(wakeup.min(report)))?;
-            self.receivers.take()?;
+            // No time has passed: inside a kernel in virtual time computing takes none.
+            let wakeup = self.writers.iter().map(Writer::wakeup).fold(report, Time::min);
+            self.wait(wakeup.since(now))?;
         }
     }
 
-    fn wait(&self, most: Duration) -> Result<(), Error> {
-        let receiving = self.receivers.sockets().map(|fd| PollFd::new(fd, PollFlags::POLLIN));
+    fn wait(&self, most: Span) -> Result<(), Error> {
         let blocked = self.writers.iter().filter(|writer| writer.is_blocked());
-        let sending = blocked.map(|w| PollFd::new(w.ends().0.as_fd(), PollFlags::POLLOUT));
-        let mut wanted: Vec<PollFd<'_>> = receiving.chain(sending).collect();
-        match ppoll(&mut wanted, Some(TimeSpec::from_duration(most)), None) {
+        let mut wanted: Vec<PollFd<'_>> =
+            blocked.map(|w| PollFd::new(w.ends().0.as_fd(), PollFlags::POLLOUT)).collect();
+        let most = TimeSpec::from_duration(Duration::from_nanos(most.as_nanos()));
+        match ppoll(&mut wanted, Some(most), None) {
             Ok(_) | Err(Errno::EINTR) => Ok(()),
             Err(error) => Err(doing("waiting inside the kernel", error.into())),
         }

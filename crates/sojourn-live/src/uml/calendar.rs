@@ -69,7 +69,6 @@ pub struct Calendar {
     waiting: bool,
     /// The kernel has yet to confirm that it runs.
     unconfirmed: bool,
-    sent: u32,
 }
 
 impl Calendar {
@@ -93,7 +92,6 @@ impl Calendar {
             request: None,
             waiting: false,
             unconfirmed: false,
-            sent: 0,
         };
         calendar.store(page::VERSION.0, page::VERSION.1);
         calendar.store(page::SIZE as u32, page::LENGTH);
@@ -130,18 +128,18 @@ impl Calendar {
         self.store(time, page::TIME);
     }
 
-    /// Lets the kernel run now.
+    /// Lets the kernel run now, and see what its cards have for it: a bit for each of their rings.
+    /// The message has room for them, because an answer is known by being one.
     ///
     /// # Errors
     /// If it is gone.
-    pub fn run(&mut self) -> Result<(), Error> {
+    pub fn run(&mut self, rings: u32) -> Result<(), Error> {
         self.store(page::KERNEL, page::RUNNING);
         self.store(self.now + 1, page::FREE_UNTIL);
         self.request = None;
         self.waiting = false;
         self.unconfirmed = !self.shared;
-        self.sent += 1;
-        self.write(RUN, self.sent, self.now)?;
+        self.write(RUN, rings, self.now)?;
         while self.unconfirmed {
             self.listen()?;
         }

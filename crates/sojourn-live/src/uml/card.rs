@@ -27,8 +27,6 @@ mod ask {
     pub const SET_BACKEND_CHANNEL: u32 = 21;
     pub const GET_CONFIGURATION: u32 = 24;
 }
-/// Our request: a ring has something for the kernel.
-const RING_CALL: u32 = 4;
 
 const VERSION: u32 = 1;
 const IS_REPLY: u32 = 1 << 2;
@@ -48,8 +46,9 @@ const REGIONS: (usize, usize) = (8, 32);
 pub struct Card {
     socket: UnixStream,
     mac: [u8; 6],
-    /// Where the kernel hears of the rings.
-    channel: Option<File>,
+    /// Where the kernel would hear of the rings, which its calendar tells it: open, or it takes the
+    /// card for broken.
+    _channel: Option<File>,
     /// The rings, once there is memory.
     pub rings: Rings,
 }
@@ -57,7 +56,7 @@ pub struct Card {
 impl Card {
     /// The kernel's card with this number, at the other end of a socket.
     pub fn new(socket: UnixStream, number: u8) -> Self {
-        Card { socket, mac: mac(number), channel: None, rings: Rings::default() }
+        Card { socket, mac: mac(number), _channel: None, rings: Rings::default() }
     }
 
     /// Answers a request of the kernel.
@@ -108,7 +107,7 @@ impl Card {
             ask::SET_RING_ADDRESS => {
                 self.rings.set_addresses(word(&body, 0), [8, 16, 24].map(|at| long(&body, at)))?;
             }
-            ask::SET_BACKEND_CHANNEL => self.channel = file,
+            ask::SET_BACKEND_CHANNEL => self._channel = file,
             _ => {} // what else there is needs no answer but that it was heard
         }
         Ok(None)
@@ -117,33 +116,6 @@ impl Card {
     fn reply(&mut self, request: u32, body: &[u8]) -> Result<(), Error> {
         let message = message(request, VERSION | IS_REPLY, body);
         self.socket.write_all(&message).map_err(|e| doing("answering a card's driver", e))
-    }
-
-    /// Interrupts the kernel: the receiving (0) or the sending ring (1) has something for it. It
-    /// answers when it has noted that.
-    ///
-    /// # Errors
-    /// If the kernel is gone.
-    pub fn interrupt(&mut self, ring: u32) -> Result<(), Error> {
-        let body = [ring.to_ne_bytes(), [0; 4]].concat();
-        let Some(channel) = &mut self.channel else { return Ok(()) };
-        let told = channel.write_all(&message(RING_CALL, VERSION | NEEDS_REPLY, &body));
-        told.map_err(|error| doing("interrupting the kernel", error))
-    }
-
-    /// Where that answer comes.
-    pub fn channel(&self) -> Option<BorrowedFd<'_>> {
-        self.channel.as_ref().map(AsFd::as_fd)
-    }
-
-    /// Takes the answer.
-    ///
-    /// # Errors
-    /// If the kernel is gone.
-    pub fn hear_confirmation(&mut self) -> Result<(), Error> {
-        let Some(channel) = &mut self.channel else { return Ok(()) };
-        let heard = channel.read_exact(&mut [0; HEADER + 8]);
-        heard.map_err(|error| doing("interrupting the kernel", error))
     }
 }
 

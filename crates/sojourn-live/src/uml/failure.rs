@@ -2,6 +2,7 @@
 
 use std::io;
 
+use super::guest::Console;
 use crate::error::Error;
 
 /// What should not have happened has.
@@ -12,4 +13,15 @@ pub fn broken(what: &str) -> Error {
 /// A system call failed while doing `what`.
 pub fn doing(what: &str, error: io::Error) -> Error {
     broken(&format!("{what}: {error}"))
+}
+
+/// A failure, where it happened, and what the kernel said before.
+pub fn with_last_words(error: Error, place: &str, console: Console) -> Error {
+    match error {
+        Error::System(message) => {
+            let words = console.last_words();
+            Error::System(format!("{message}, {place}; the kernel's last words:\n{words}"))
+        }
+        other => other,
+    }
 }

@@ -31,6 +31,18 @@ pub struct Image {
     pub init: Vec<String>,
 }
 
+/// How it is to be.
+#[derive(Clone, Copy, Debug)]
+pub struct Wanted {
+    /// Network cards.
+    pub cards: usize,
+    /// Whether it hears when a frame has been sent; else that counts as done when it leaves the
+    /// kernel, as into a TUN device, and buffers are taken back whenever there are new ones.
+    pub late: bool,
+    /// Of its random numbers.
+    pub seed: u64,
+}
+
 /// A listening socket that has no name any more: it is reached by the number of a descriptor.
 pub struct Door {
     /// Who listens.
@@ -79,13 +91,18 @@ impl Guest {
     ///
     /// # Errors
     /// If it cannot be run.
-    pub fn start(image: &Image, calendar: &Door, cards: &[Door], seed: u64) -> Result<Self, Error> {
+    pub fn start(
+        image: &Image,
+        calendar: &Door,
+        cards: &[Door],
+        wanted: Wanted,
+    ) -> Result<Self, Error> {
         let console = memfd_create(c"sojourn-console", MFdFlags::MFD_CLOEXEC);
         let console = File::from(console.map_err(|error| doing("a console", error.into()))?);
         let copy = || console.try_clone().map(Stdio::from).map_err(|e| doing("a console", e));
         let mut command = Command::new(&image.kernel);
-        command.args(arguments(image, calendar, cards));
-        command.env_clear().env("SOJOURN_SEED", seed.to_string());
+        command.args(arguments(image, calendar, cards, wanted.late));
+        command.env_clear().env("SOJOURN_SEED", wanted.seed.to_string());
         command.stdin(Stdio::null()).stdout(copy()?).stderr(copy()?);
         become_guest(&mut command);
         let running = |path: &Path| format!("running the kernel {}", path.display());
@@ -131,14 +148,13 @@ impl Drop for Guest {
     }
 }
 
-fn arguments(image: &Image, calendar: &Door, cards: &[Door]) -> Vec<String> {
+fn arguments(image: &Image, calendar: &Door, cards: &[Door], late: bool) -> Vec<String> {
     let mut arguments: Vec<String> = [
         "mem=512M",
         // Where it can leave nothing: it notes its number in a directory otherwise.
         "uml_dir=/proc/",
         "stderr=1",
-        // What is sent counts as having left the host at once, as into a TUN device.
-        "virtio_net.napi_tx=0",
+        if late { "virtio_net.napi_tx=1" } else { "virtio_net.napi_tx=0" },
         "root=/dev/root",
         "rootfstype=hostfs",
         "rootflags=/",

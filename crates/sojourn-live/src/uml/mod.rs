@@ -6,9 +6,10 @@
 //!             Calendar: who runs next, the kernel or the network, and what time it is
 //! ```
 //!
-//! [`agent`] runs inside the kernel; all else outside.
+//! [`agent`] runs inside the kernel, with [`receive`] and [`routers`]; all else outside.
 
 pub mod agent;
+mod bottlenecks;
 mod calendar;
 mod card;
 pub mod control;
@@ -17,7 +18,26 @@ mod drive;
 mod failure;
 mod frames;
 mod guest;
+mod machine;
+mod processors;
+mod receive;
 mod rings;
+mod routers;
 mod run;
+mod sending;
+
+use std::sync::Arc;
+
+use sojourn_core::registry::Catalogue;
+use sojourn_core::{catalogue, cc, queue};
 
 pub use guest::Image;
+
+/// Cards of hosts: the senders' and the receivers'. Those of routers follow, two each.
+const HOSTS: usize = 2;
+
+/// What a scenario is read with inside a kernel.
+fn members() -> Arc<Catalogue> {
+    let of_kernels = catalogue::own().with(cc::kernel_only::entries());
+    Arc::new(of_kernels.with(vec![queue::kernel::entry()]))
+}

@@ -15,8 +15,15 @@ const HEADER: usize = 12;
 const CHECKED: u8 = 2;
 /// Where it counts the buffers that a frame takes.
 const BUFFERS: usize = 10;
-const RECEIVING: usize = 0;
-const SENDING: usize = 1;
+/// The ring of frames to the kernel.
+pub const RECEIVING: usize = 0;
+/// The ring of frames from it.
+pub const SENDING: usize = 1;
+
+/// What stands for a card's ring when the kernel is told which ones have something for it.
+pub fn bit(card: usize, ring: usize) -> u32 {
+    1 << (2 * card + ring)
+}
 
 /// The rings of a card.
 #[derive(Default)]
@@ -58,22 +65,34 @@ impl Rings {
         queue.disable_notification(memory).map_err(failed)
     }
 
-    /// Takes the next frame that the kernel has sent into `frame`; whether there was one.
+    /// Takes the next frame that the kernel has sent into `frame`, and the buffer that it is in, which
+    /// is to be given back.
     ///
     /// # Errors
     /// If a ring is broken.
-    pub fn take(&mut self, frame: &mut Vec<u8>) -> Result<bool, Error> {
+    pub fn take(&mut self, frame: &mut Vec<u8>) -> Result<Option<u16>, Error> {
         let (Some(memory), Some(queue)) = (&self.memory, &mut self.queues[SENDING]) else {
-            return Ok(false);
+            return Ok(None);
         };
-        let Some(chain) = queue.pop_descriptor_chain(memory) else { return Ok(false) };
+        let Some(chain) = queue.pop_descriptor_chain(memory) else { return Ok(None) };
         let head = chain.head_index();
         let mut reader = chain.reader(memory).map_err(failed)?;
         let mut reader = reader.split_at(HEADER).map_err(failed)?;
         frame.resize(reader.available_bytes(), 0);
         reader.read_exact(frame).map_err(failed)?;
+        Ok(Some(head))
+    }
+
+    /// Gives the kernel a buffer back whose frame has been sent; whether it wants to hear of it.
+    ///
+    /// # Errors
+    /// If a ring is broken.
+    pub fn give_back(&mut self, head: u16) -> Result<bool, Error> {
+        let (Some(memory), Some(queue)) = (&self.memory, &mut self.queues[SENDING]) else {
+            return Ok(false);
+        };
         queue.add_used(memory, head, 0).map_err(failed)?;
-        Ok(true)
+        queue.needs_notification(memory).map_err(failed)
     }
 
     /// Gives the kernel a frame; it is held if there is no buffer for it yet.
@@ -101,17 +120,6 @@ impl Rings {
             given = true;
         }
         Ok(given)
-    }
-
-    /// Whether the kernel wants to hear that it may take back what it has sent.
-    ///
-    /// # Errors
-    /// If a ring is broken.
-    pub fn wants_buffers(&mut self) -> Result<bool, Error> {
-        match (&self.memory, &mut self.queues[SENDING]) {
-            (Some(memory), Some(queue)) => queue.needs_notification(memory).map_err(failed),
-            _ => Ok(false),
-        }
     }
 
     /// Writes a frame into as many buffers as it takes, if there are so many.

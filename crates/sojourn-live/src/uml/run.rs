@@ -3,13 +3,19 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use sojourn_core::queue::kernel::with_gates;
 use sojourn_core::record::Outcome;
 use sojourn_core::scenario::Scenario;
 use sojourn_core::sim::Surroundings;
 use sojourn_core::units::Time;
 
-use super::drive::{Machine, Virtual};
-use super::guest::Image;
+use super::bottlenecks::Bottlenecks;
+use super::drive::Virtual;
+use super::guest::{Image, Wanted};
+use super::machine::Machine;
+use super::processors::Processor;
+use super::sending::Sending;
+use super::{HOSTS, routers};
 use crate::background::{Begun, Live};
 use crate::check::check;
 use crate::error::Error;
@@ -24,6 +30,7 @@ impl Live<Outcome> {
     /// If the scenario asks for what such a run cannot do.
     pub fn on_kernel(scenario: &Scenario, text: String, image: Image) -> Result<Self, Error> {
         check(scenario)?;
+        routers::links(scenario)?;
         let end = Time::ZERO + scenario.duration;
         let scenario = scenario.clone();
         Ok(Live::new(end, move |stop, begun| run(&scenario, text, &image, &stop, begun)))
@@ -37,8 +44,9 @@ fn run(
     stop: &Arc<AtomicBool>,
     begun: &Begun,
 ) -> Result<Outcome, Error> {
-    let Surroundings { mut net, addresses, flows, recorder, recorded_links, .. } =
-        Surroundings::new(scenario, None)?;
+    let (surroundings, gates) = with_gates(|| Surroundings::new(scenario, None));
+    let Surroundings { mut net, addresses, flows, recorder, recorded_links, .. } = surroundings?;
+    let bottlenecks = Bottlenecks::new(gates, &routers::links(scenario)?, &net);
     let sender = |tcp| match tcp {
         true => Sender { connection: Connection::Reported, ..Sender::default() },
         false => Sender::default(),
@@ -47,8 +55,12 @@ fn run(
     let recording = (recorder, recorded_links, scenario.sample_interval);
     let flows = Flows::new(addresses, senders, flows, recording);
     flows.start(&mut net, scenario.warmup);
-    let machine = Machine::start(image, scenario.seed, stop)?;
-    let mut driver = Virtual::new(machine, flows, text);
+    let sending = Sending::new(scenario);
+    let cards = HOSTS + bottlenecks.cards();
+    let wanted = Wanted { cards, late: sending.takes_time(), seed: scenario.seed };
+    let _processor = Processor::take();
+    let machine = Machine::start(image, wanted, stop)?;
+    let mut driver = Virtual::new(machine, flows, (bottlenecks, sending), text);
     driver.run(&mut net, Time::ZERO + scenario.duration, stop, begun)?;
     Ok(driver.finish().outcome(&mut net)?)
 }

@@ -1,0 +1,159 @@
+//! A kernel that runs, with its calendar and its cards: how it starts, and whose turn it is.
+
+use std::os::fd::AsFd;
+use std::os::unix::net::UnixStream;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+
+use super::calendar::Calendar;
+use super::card::Card;
+use super::failure::{broken, doing, with_last_words};
+use super::guest::{Console, Door, Guest, Image, Wanted};
+use crate::error::Error;
+
+/// Between two looks whether the kernel still lives, in ms.
+const PATIENCE: u16 = 200;
+
+/// A kernel, its calendar and its cards.
+pub struct Machine {
+    /// Who runs next.
+    pub calendar: Calendar,
+    /// In the order in which the kernel finds them.
+    pub cards: Vec<Card>,
+    guest: Guest,
+    /// The kernel has set up its cards and speaks to its calendar only.
+    pub booted: bool,
+}
+
+impl Machine {
+    /// Starts a kernel.
+    ///
+    /// # Errors
+    /// If it cannot be run, or ends.
+    pub fn start(image: &Image, wanted: Wanted, stop: &AtomicBool) -> Result<Self, Error> {
+        let calendar = Door::new(0)?;
+        let cards = (1..=wanted.cards).map(Door::new).collect::<Result<Vec<_>, _>>()?;
+        let guest = Guest::start(image, &calendar, &cards, wanted)?;
+        let words = guest.console()?;
+        let started = Machine::connect(&calendar, &cards, guest, stop);
+        started.map_err(|error| with_last_words(error, "while it started", words))
+    }
+
+    /// What the kernel says, which outlives it.
+    ///
+    /// # Errors
+    /// If there are no more descriptors.
+    pub fn console(&self) -> Result<Console, Error> {
+        self.guest.console()
+    }
+
+    fn connect(
+        calendar: &Door,
+        cards: &[Door],
+        mut guest: Guest,
+        stop: &AtomicBool,
+    ) -> Result<Self, Error> {
+        let opened = accept(calendar, &mut guest, stop)?;
+        let patience = Some(Duration::from_millis(PATIENCE.into()));
+        opened.set_read_timeout(patience).map_err(|e| doing("waiting for the kernel", e))?;
+        let mut machine =
+            Machine { calendar: Calendar::new(opened)?, cards: Vec::new(), guest, booted: false };
+        for (number, door) in (0..).zip(cards) {
+            let socket = machine.until_connected(door, stop)?;
+            machine.cards.push(Card::new(socket, number));
+        }
+        Ok(machine)
+    }
+
+    /// Keeps the kernel going until it opens a door.
+    fn until_connected(&mut self, door: &Door, stop: &AtomicBool) -> Result<UnixStream, Error> {
+        loop {
+            self.check(stop)?;
+            if let Ok((socket, _)) = door.listener.accept() {
+                let blocking = socket.set_nonblocking(false);
+                return blocking.map(|()| socket).map_err(|e| doing("waiting for the kernel", e));
+            }
+            if self.calendar.is_waiting() {
+                self.run_on()?;
+            }
+            self.attend(Some(door))?;
+        }
+    }
+
+    /// Whether there is a reason not to go on.
+    fn check(&mut self, stop: &AtomicBool) -> Result<(), Error> {
+        if stop.load(Ordering::Relaxed) {
+            return Err(broken("it was told to end"));
+        }
+        if self.guest.has_ended() { Err(broken("the kernel has ended")) } else { Ok(()) }
+    }
+
+    /// Lets the kernel run when it wants to.
+    ///
+    /// # Errors
+    /// If it is gone, or does not want to.
+    pub fn run_on(&mut self) -> Result<(), Error> {
+        let time = self.calendar.request().ok_or_else(|| broken("the kernel waits for nothing"))?;
+        self.run(time, 0)
+    }
+
+    /// Answers what the kernel asks, on whichever socket; waits for it for a moment.
+    fn attend(&mut self, door: Option<&Door>) -> Result<(), Error> {
+        let wanted = |fd| PollFd::new(fd, PollFlags::POLLIN);
+        let mut sockets = vec![wanted(self.calendar.as_fd())];
+        sockets.extend(self.cards.iter().map(|card| wanted(card.as_fd())));
+        sockets.extend(door.map(|door| wanted(door.listener.as_fd())));
+        match poll(&mut sockets, PollTimeout::from(PATIENCE)) {
+            Ok(_) | Err(Errno::EINTR) => {}
+            Err(error) => return Err(doing("waiting for the kernel", error.into())),
+        }
+        let ready: Vec<bool> = sockets.iter().map(|socket| socket.any() == Some(true)).collect();
+        if ready[0] {
+            self.calendar.listen()?;
+        }
+        for (card, _) in self.cards.iter_mut().zip(&ready[1..]).filter(|(_, ready)| **ready) {
+            card.listen()?;
+        }
+        Ok(())
+    }
+
+    /// Waits until the kernel has nothing more to do now.
+    ///
+    /// # Errors
+    /// If it is gone, or told to end.
+    pub fn settle(&mut self, stop: &AtomicBool) -> Result<(), Error> {
+        while !self.calendar.is_waiting() {
+            if !self.booted || !self.calendar.listen()? {
+                self.check(stop)?;
+                self.attend(None)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Lets the kernel run at `time` and see what its cards have for it: a bit for each ring.
+    ///
+    /// # Errors
+    /// If it is gone.
+    pub fn run(&mut self, time: u64, rings: u32) -> Result<(), Error> {
+        self.calendar.set_time(time);
+        self.calendar.run(rings)
+    }
+}
+
+fn accept(door: &Door, guest: &mut Guest, stop: &AtomicBool) -> Result<UnixStream, Error> {
+    loop {
+        if let Ok((socket, _)) = door.listener.accept() {
+            let blocking = socket.set_nonblocking(false);
+            return blocking.map(|()| socket).map_err(|e| doing("waiting for the kernel", e));
+        }
+        if guest.has_ended() || stop.load(Ordering::Relaxed) {
+            return Err(broken("the kernel has ended"));
+        }
+        let mut wanted = [PollFd::new(door.listener.as_fd(), PollFlags::POLLIN)];
+        let _ = poll(&mut wanted, PollTimeout::from(PATIENCE)); // else it is looked at again
+    }
+}

@@ -1,0 +1,40 @@
+//! The processor of a run: a kernel and its calendar take turns, so one is enough for both, and to
+//! wake a process that rests on another one takes longer than most turns.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
+use nix::sched::{CpuSet, sched_getaffinity, sched_getcpu, sched_setaffinity};
+use nix::unistd::Pid;
+
+/// How many runs of this process are on a processor.
+static TAKEN: Mutex<BTreeMap<usize, usize>> = Mutex::new(BTreeMap::new());
+
+/// A processor that is counted as taken as long as this lives.
+pub struct Processor(usize);
+
+impl Processor {
+    /// Binds the calling thread, and what it starts from now on, to the allowed processor that has the
+    /// fewest runs, or that it is on already; nothing where that is not allowed.
+    pub fn take() -> Option<Self> {
+        let me = Pid::from_raw(0);
+        let allowed = sched_getaffinity(me).ok()?;
+        let here = sched_getcpu().ok()?;
+        let mut taken = TAKEN.lock().unwrap_or_else(PoisonError::into_inner);
+        let load = |number: &usize| (taken.get(number).copied().unwrap_or(0), *number != here);
+        let there = (0..CpuSet::count()).filter(|number| allowed.is_set(*number) == Ok(true));
+        let best = there.min_by_key(load)?;
+        let mut only = CpuSet::new();
+        only.set(best).ok()?;
+        sched_setaffinity(me, &only).ok()?;
+        *taken.entry(best).or_default() += 1;
+        Some(Processor(best))
+    }
+}
+
+impl Drop for Processor {
+    fn drop(&mut self) {
+        let mut taken = TAKEN.lock().unwrap_or_else(PoisonError::into_inner);
+        taken.entry(self.0).and_modify(|runs| *runs -= 1);
+    }
+}

@@ -1,0 +1,159 @@
+//! Routers inside a kernel: a network namespace each, which forwards from one card to the other, with
+//! a queue discipline of the kernel's on that one.
+
+use std::path::Path;
+use std::process::Command;
+
+use sojourn_core::error::FieldError;
+use sojourn_core::queue::kernel::{Gate, KIND, Wanted};
+use sojourn_core::scenario::Scenario;
+use sojourn_core::topology::PlannedLink;
+
+use super::devices::{Namespace, set_up};
+use super::failure::{broken, doing};
+use super::{HOSTS, devices};
+use crate::error::Error;
+use crate::namespace;
+use crate::sys::{Setting, configure};
+
+/// Where the programs of iproute2 may be.
+const PLACES: [&str; 4] = ["/usr/sbin", "/sbin", "/usr/bin", "/bin"];
+/// Bytes of an Ethernet header, which the kernel counts.
+const ETHERNET: i64 = 14;
+/// So much more than one packet has room in the token bucket: what it computes in whole ticks.
+const SLACK: i64 = 32;
+/// Of the queue that the token bucket would have, were there not another in its place.
+const UNUSED: &str = "100000";
+
+/// The links of a scenario whose queue is a kernel's.
+///
+/// # Errors
+/// If a link is of a kind that cannot have one, or the machine lacks what sets them up.
+pub fn links(scenario: &Scenario) -> Result<Vec<&PlannedLink>, FieldError> {
+    let has_one = |link: &&PlannedLink| link.spec.queue.as_ref().is_some_and(|q| q.kind == KIND);
+    let links: Vec<_> = scenario.plan().links.iter().filter(has_one).collect();
+    for link in &links {
+        let spec = &link.spec;
+        let varies = spec.trace.is_some() || spec.rate_schedule.is_some() || spec.shaper.is_some();
+        if link.on.is_some() || varies {
+            let message = "kernel given; on a shared medium, and where the rate varies, a run on a \
+                           kernel has the simulator's disciplines only";
+            return Err(FieldError::new(format!("topology.{}.queue", link.id), message));
+        }
+    }
+    if !links.is_empty() && program("tc").is_none() {
+        let message =
+            "kernel given, which tc(8) sets up, and that is not here: apt install iproute2";
+        return Err(FieldError::new("queue", message));
+    }
+    Ok(links)
+}
+
+fn program(name: &str) -> Option<String> {
+    let places = PLACES.iter().map(|place| format!("{place}/{name}"));
+    places.into_iter().find(|path| Path::new(path).exists())
+}
+
+/// Makes the routers from the cards that follow the hosts', which are in the namespace `root`; the
+/// calling thread is there, and comes back. They are there as long as their namespaces are held.
+///
+/// # Errors
+/// If the kernel or tc(8) refuses something.
+pub fn make(gates: &[Gate], root: &Namespace, mtu: u32) -> Result<Vec<Namespace>, Error> {
+    let mut routers = Vec::new();
+    for (number, gate) in gates.iter().enumerate() {
+        let card = |port: usize| format!("eth{}", HOSTS + 2 * number + port);
+        routers.push(make_one([&card(0), &card(1)], number as u8, &gate.wanted, (root, mtu))?);
+        root.enter().map_err(|error| doing("leaving a router inside the kernel", error))?;
+    }
+    Ok(routers)
+}
+
+fn make_one(
+    cards: [&str; 2],
+    number: u8,
+    wanted: &Wanted,
+    (root, mtu): (&Namespace, u32),
+) -> Result<Namespace, Error> {
+    let failed = |error| doing("making a router inside the kernel", error);
+    let router = Namespace::enter_new().map_err(failed)?;
+    root.enter().map_err(failed)?;
+    for card in cards {
+        devices::move_to(card, &router).map_err(failed)?;
+    }
+    router.enter().map_err(failed)?;
+    namespace::set("ipv4/ip_forward", "1").map_err(failed)?;
+    for (port, card) in (1..).zip(cards) {
+        set_up(card, [10, 78, number, 16 * port], mtu).map_err(failed)?;
+        // It would make one of packets that arrive together, and the queue would see that one.
+        let control = namespace::control().map_err(failed)?;
+        configure(&control, card, Setting::WithoutGro).map_err(failed)?;
+    }
+    run("ip", &format!("route add default dev {}", cards[1]))?;
+    disciplines(cards[1], wanted).iter().try_for_each(|line| run("tc", line))?;
+    Ok(router)
+}
+
+/// What tc(8) is told to have a discipline on a card.
+fn disciplines(card: &str, wanted: &Wanted) -> Vec<String> {
+    let Wanted { params, rate, overhead, full_packet } = wanted;
+    let (name, options) = (&params.name, &params.options);
+    let (rate, overhead) = (rate.as_bps(), i64::from(*overhead));
+    if wanted.shapes() {
+        let usual = format!("bandwidth {rate}bit overhead {overhead}");
+        return vec![format!("qdisc add dev {card} root {name} {usual} {options}")];
+    }
+    let bucket = i64::from(*full_packet) + overhead + SLACK;
+    // What the link counts of a packet, in the place of what the kernel does.
+    let size = match overhead - ETHERNET {
+        0 => String::new(),
+        more => format!("stab overhead {more}"),
+    };
+    vec![
+        format!(
+            "qdisc add dev {card} root handle 1: {size} tbf rate {rate}bit burst {bucket} limit {UNUSED}"
+        ),
+        format!("qdisc add dev {card} parent 1:1 handle 2: {name} {options}"),
+    ]
+}
+
+fn run(name: &str, line: &str) -> Result<(), Error> {
+    let path = program(name).ok_or_else(|| broken(&format!("there is no {name}")))?;
+    let done = Command::new(path).args(line.split_whitespace()).output();
+    let done = done.map_err(|error| doing(&format!("running {name}"), error))?;
+    let said = String::from_utf8_lossy(&done.stderr);
+    match done.status.success() {
+        true => Ok(()),
+        false => Err(broken(&format!("{name} {line}: {}", said.trim()))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use sojourn_core::queue::kernel::Params;
+    use sojourn_core::units::Rate;
+
+    use super::*;
+
+    fn lines(name: &str, options: &str, overhead: u32) -> Vec<String> {
+        let params = Params { name: name.to_owned(), options: options.to_owned() };
+        let rate = Rate::from_bps(20_000_000);
+        disciplines("eth3", &Wanted { params, rate, overhead, full_packet: 1500 })
+    }
+
+    #[test]
+    fn cake_shapes_and_others_are_shaped() {
+        assert_eq!(
+            lines("cake", "bandwidth 10mbit", 0),
+            ["qdisc add dev eth3 root cake bandwidth 20000000bit overhead 0 bandwidth 10mbit"]
+        );
+        assert_eq!(
+            lines("codel", "ecn", 14),
+            [
+                "qdisc add dev eth3 root handle 1:  tbf rate 20000000bit burst 1546 limit 100000",
+                "qdisc add dev eth3 parent 1:1 handle 2: codel ecn"
+            ]
+        );
+        assert!(lines("codel", "", 0)[0].contains("stab overhead -14 tbf"));
+    }
+}

@@ -1,0 +1,93 @@
+//! When a host's card has sent a frame: the kernel gets the buffer back then, and not before, so
+//! that its small queues and byte limits see what waits for a slow link.
+
+use std::collections::BTreeMap;
+
+use sojourn_core::scenario::Scenario;
+use sojourn_core::topology::PlannedLink;
+use sojourn_core::units::{Rate, Time};
+
+use super::HOSTS;
+
+/// A host's link.
+struct Sender {
+    rate: Rate,
+    overhead: u32,
+    carry: u64,
+    /// When it will have sent all that it has got.
+    idle: Time,
+}
+
+/// Frames that are being sent, and by what.
+pub struct Sending {
+    senders: Vec<Sender>,
+    /// For each side and flow the link that its packets take first, if that takes time to send them.
+    first: [Vec<Option<usize>>; HOSTS],
+    /// Buffers by the time, in the kernel's ns, at which they are given back; the card that has them.
+    pending: BTreeMap<(u64, u64), (usize, u16)>,
+    count: u64,
+}
+
+impl Sending {
+    /// Of the hosts of a scenario.
+    pub fn new(scenario: &Scenario) -> Self {
+        let plan = scenario.plan();
+        let (mut senders, mut numbers) = (Vec::new(), BTreeMap::new());
+        let mut first_of = |links: &[u32]| {
+            let link = *links.first()?;
+            let sender = sender(&plan.links[link as usize])?;
+            Some(*numbers.entry(link).or_insert_with(|| {
+                senders.push(sender);
+                senders.len() - 1
+            }))
+        };
+        let there = plan.routes.iter().map(|routes| first_of(&routes.forward)).collect();
+        let back = plan.routes.iter().map(|routes| first_of(&routes.backward)).collect();
+        Sending { senders, first: [there, back], pending: BTreeMap::new(), count: 0 }
+    }
+
+    /// Whether there is a link that takes time.
+    pub fn takes_time(&self) -> bool {
+        !self.senders.is_empty()
+    }
+
+    /// Whether a packet of this flow takes time to leave the host at this side, whose card has it in
+    /// this buffer; the clock of the network was at zero when the kernel's was at `zero`.
+    pub fn begin(
+        &mut self,
+        (side, head): (usize, u16),
+        (flow, size): (u32, u32),
+        now: Time,
+        zero: u64,
+    ) -> bool {
+        let first = self.first.get(side).and_then(|first| *first.get(flow as usize)?);
+        let Some(sender) = first.and_then(|first| self.senders.get_mut(first)) else {
+            return false;
+        };
+        let length = size + sender.overhead;
+        sender.idle = sender.idle.max(now) + sender.rate.transmission(length, &mut sender.carry);
+        self.count += 1;
+        self.pending.insert((zero + sender.idle.as_nanos(), self.count), (side, head));
+        true
+    }
+
+    /// When the next frame has been sent, in the kernel's ns.
+    pub fn next(&self) -> Option<u64> {
+        self.pending.first_key_value().map(|((time, _), _)| *time)
+    }
+
+    /// A card, and the buffer that it has sent by now.
+    pub fn sent(&mut self, now: u64) -> Option<(usize, u16)> {
+        let first = self.pending.first_entry().filter(|first| first.key().0 <= now)?;
+        Some(first.remove())
+    }
+}
+
+/// What sends the packets of a host's link, if that has one rate and no one else's turn to wait for.
+fn sender(link: &PlannedLink) -> Option<Sender> {
+    let spec = &link.spec;
+    let varies = spec.trace.is_some() || spec.rate_schedule.is_some() || spec.shaper.is_some();
+    let rate = spec.rate.filter(|_| !varies && link.on.is_none())?;
+    let overhead = spec.overhead.0 as u32;
+    Some(Sender { rate, overhead, carry: 0, idle: Time::ZERO })
+}
