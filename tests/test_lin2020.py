@@ -77,6 +77,18 @@ def test_the_inferred_loss_gives_the_goodputs_of_wan_2_and_the_printed_one_does_
     assert cubic["printed"][1] > 5 * cubic["printed"][0]
 
 
+def test_whole_bursts_starve_beside_cubic_who_is_starved_in_print(tmp_path: Path) -> None:
+    rows = ["Illinois", "YeAH", "BBR"]
+    where = {"form": ["inferred"], "row": rows, "column": ["Flow-1"]}
+    request = Request(tables=("5",), where=where, quick=True)
+    made = reproduce(LIN2020, request, tmp_path, 2, lambda done, total: None)
+    first = {
+        row: measured for row, (_, measured) in _pairs(made, "inferred", "5", "Flow-1").items()
+    }
+    assert first["Illinois"] > 2 * first["YeAH"]
+    assert first["Illinois"] > 2 * first["BBR"]
+
+
 def test_the_contract_s_files_have_their_columns(made: Reproduction, out: Path) -> None:
     assert made.rows
     with (out / "comparison.csv").open(encoding="utf-8") as file:

@@ -20,7 +20,7 @@
 //! the `fq` host queue it is only window-limited.
 //!
 //! Times are compared as in the kernel: phases and epochs in microseconds, the age of the minimum RTT
-//! in ticks of 1 ms (HZ = 1000).
+//! and the length of a policer's interval in ticks of 1 ms (HZ = 1000), in `linux-4.9` of 4 ms.
 //!
 //! Deviations from Linux: a round of the delivery clock sees losses marked up to its ACK; every departure is a segment's (a TSO burst is paced
 //! as a whole there); a start after idle counts as application-limited.
@@ -33,6 +33,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::filter::MaxFilter;
+use super::jiffies::Ticks;
 use super::{
     AckSample, CaState, CongestionControl, ControlInit, Decision, Event, INFINITE_SSTHRESH, Lost,
     Registered, Sent,
@@ -241,9 +242,18 @@ impl Bbr {
         }
     }
 
+    /// The time in whole timer ticks, by which the minimum RTT ages and a policer is timed.
+    fn ticks(&self, now: Time) -> Time {
+        let stack = match self.version {
+            Version::Linux49 => Stack::Linux49,
+            Version::Linux6 => Stack::Linux6,
+        };
+        Ticks::of(stack).floor(now)
+    }
+
     fn look_for_policer(&mut self, now: Time, lossy: bool, app_limited: bool) {
         let seen = Observation {
-            now: ticks(now),
+            now: self.ticks(now),
             round_start: self.round_start,
             lossy,
             app_limited,
@@ -280,11 +290,6 @@ fn micros(now: Time) -> Time {
     Time::from_nanos(now.as_nanos() / 1000 * 1000)
 }
 
-/// The time in whole ticks of 1 ms, by which the minimum RTT ages.
-fn ticks(now: Time) -> Time {
-    Time::from_nanos(now.as_nanos() / 1_000_000 * 1_000_000)
-}
-
 /// Segments of the rate sample, if it is a valid one.
 #[inline]
 fn valid_sample(ack: &AckSample) -> Option<u32> {
@@ -311,7 +316,7 @@ impl CongestionControl for Bbr {
     fn on_established(&mut self, now: Time, rtt: Span) {
         self.seen_rtt = true;
         self.min_rtt = Span::from_micros(rtt.as_micros());
-        self.min_rtt_stamp = ticks(now);
+        self.min_rtt_stamp = self.ticks(now);
         self.start_pacing(rtt);
     }
 

@@ -9,8 +9,9 @@
 //!   `max_increment` segments per round trip, as in the paper.
 //! - `linux-6` counts segments (since 5.7) and applies the ratio as well: twice that.
 //!
-//! Deviation: the kernel's tick is 1 ms. The kernels of 2006 began with a threshold of 100
-//! segments; later ones and this one begin without.
+//! The count is computed anew every 31 ms while the window stands; with the ticks of 4 ms of
+//! `linux-4.9`, every 28. The kernels of 2006 began with a threshold of 100 segments; later ones and
+//! this one begin without.
 //!
 //! Observes: `w_max` (segments), `segments_per_increment` (acknowledged segments, or ACKs, per
 //! segment of growth), `ack_ratio` (segments per ACK).
@@ -18,7 +19,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::jiffies::{HZ, jiffies};
+use super::jiffies::Ticks;
 use super::law::{WindowLaw, Windowed};
 use super::window::Window;
 use super::{AckSample, CaState, ControlInit, Event};
@@ -37,7 +38,7 @@ const RATIO_SHIFT: u32 = 4;
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Params {
-    /// Whose rules: `linux-6` (counts segments) or `linux-4.9` (counts ACKs).
+    /// Whose rules: `linux-6` (counts segments) or `linux-4.9` (counts ACKs, coarse ticks).
     pub version: Stack,
     /// Share of the window kept after a loss.
     pub beta: f64,
@@ -85,6 +86,7 @@ pub type Bic = Windowed<Law>;
 #[derive(Debug)]
 pub struct Law {
     params: Params,
+    ticks: Ticks,
     beta: u32,
     count: u32,
     last_max: u32,
@@ -96,7 +98,7 @@ pub struct Law {
 
 impl Law {
     fn update(&mut self, cwnd: u32, now: u64) {
-        if self.last_window == cwnd && now - self.last_update <= HZ / 32 {
+        if self.last_window == cwnd && now - self.last_update <= self.ticks.hz / 32 {
             return;
         }
         self.last_window = cwnd;
@@ -159,6 +161,7 @@ impl WindowLaw for Law {
     fn new(params: Params, _init: &ControlInit) -> Self {
         Law {
             params,
+            ticks: Ticks::of(params.version),
             beta: (params.beta * f64::from(SCALE)).round() as u32,
             count: 0,
             last_max: 0,
@@ -180,7 +183,7 @@ impl WindowLaw for Law {
         }
         let left = window.slow_start_then(self.params.version, ack.acked);
         if left > 0 {
-            self.update(window.cwnd, jiffies(now));
+            self.update(window.cwnd, self.ticks.at(now));
             window.additive_increase(self.count, left);
         }
     }
@@ -250,6 +253,22 @@ mod tests {
     fn growth_per_round_follows_the_binary_search() {
         check_curve(Stack::Linux49, 16);
         check_curve(Stack::Linux6, 32);
+    }
+
+    /// While the window stands the count is computed anew after HZ / 32 ticks: 28 or 31 ms.
+    #[test]
+    fn recomputes_after_a_thirty_second_of_a_second() {
+        for (version, ticks) in [(Stack::Linux49, 7), (Stack::Linux6, 31)] {
+            let params = Params { version, ..Params::default() };
+            let mut bic = Bic::new(params, &super::super::testing::init()).law;
+            bic.update(100, 50);
+            bic.last_max = 104;
+            let first = bic.count;
+            bic.update(100, 50 + ticks);
+            assert_eq!(bic.count, first);
+            bic.update(100, 51 + ticks);
+            assert_ne!(bic.count, first);
+        }
     }
 
     #[test]

@@ -20,7 +20,7 @@
 //!   while the application limits the flow; ns-3 before 3.41 has `tcp_friendliness = false`.
 //!
 //! Deviations: the cube root is exact (Linux's is 0.2 % off on average); the kernel's tick is 1 ms
-//! (HZ = 1000); 32-bit overflow beyond a million segments is not reproduced. From RFC 9438, as in
+//! (HZ = 1000), only in 4.9 4 ms; 32-bit overflow beyond a million segments is not reproduced. From RFC 9438, as in
 //! Linux: the Reno-friendly alpha stays 0.53 after the window has passed its former maximum. An
 //! ECN mark remembers the maximum as a loss does, whatever `beta_ecn` is.
 //!
@@ -37,6 +37,7 @@ use super::cubic_curve::{CubicCurve, SCALE, Settings};
 use super::cubic_ns3::Ns3Curve;
 use super::hystart::{self, Detect, HyStart};
 use super::hystart_pp::HyStartPp;
+use super::jiffies::Ticks;
 use super::law::{WindowLaw, Windowed};
 use super::window::Window;
 use super::{AckSample, ControlInit, Event};
@@ -210,6 +211,7 @@ impl WindowLaw for Law {
             beta: scaled(params.beta),
             fast_convergence: params.fast_convergence,
             tcp_friendliness: params.tcp_friendliness,
+            ticks: Ticks::of(params.version),
         };
         let (curve, rules) = match Version::from(params.version) {
             Version::Linux56 => (Curve::Linux(CubicCurve::new(settings)), &hystart::LINUX_6),

@@ -1,10 +1,10 @@
 //! The cubic window curve with Linux's integer arithmetic (`bictcp_update` in
 //! `net/ipv4/tcp_cubic.c`), apart from slow start, so that other controls can share it.
 //!
-//! Time is counted in milliseconds (a kernel with HZ = 1000) and, inside the curve, in 2^-10 s.
+//! Time is counted in timer ticks and, inside the curve, in 2^-10 s.
 //! The curve answers with a *count*: the window grows by one per so many acknowledged segments.
 
-use super::jiffies::{HZ, jiffies, jiffies_of};
+use super::jiffies::Ticks;
 use crate::observe::Observer;
 use crate::units::{Span, Time};
 
@@ -14,8 +14,8 @@ pub const SCALE: u32 = 1024;
 const C_SCALED: u64 = 410;
 /// K^3 per segment of distance to the origin, in (2^-10 s)^3.
 const CUBE_FACTOR: u64 = (1 << 40) / C_SCALED;
-/// Recomputing waits this many milliseconds while the window does not change.
-const RECOMPUTE_AFTER: u64 = HZ / 32;
+/// Recomputing waits a second over this while the window does not change.
+const RECOMPUTED_PER_SECOND: u64 = 32;
 /// Distances in time are capped here (293 s): the curve is then beyond 10 million segments.
 const LONGEST_OFFSET: u64 = 300_000;
 /// Largest count before the first loss: growth of at least 5 % per round trip.
@@ -30,6 +30,8 @@ pub struct Settings {
     pub fast_convergence: bool,
     /// Never slower than Reno would be (RFC 9438 §4.3).
     pub tcp_friendliness: bool,
+    /// The clock.
+    pub ticks: Ticks,
 }
 
 /// State of a curve (Linux `struct bictcp`).
@@ -46,7 +48,7 @@ pub struct CubicCurve {
     pub origin: u32,
     /// Time from the epoch's start to the inflection point, in 2^-10 s.
     pub k: u64,
-    /// Start of the epoch in milliseconds.
+    /// Start of the epoch in ticks.
     epoch: Option<u64>,
     /// Acknowledged segments not yet turned into growth of `reno_window`; negative when SCE has
     /// taken some off.
@@ -101,7 +103,10 @@ impl CubicCurve {
     /// Takes an RTT sample; refuses those of the first second of an epoch, which still carry the
     /// queue of the loss. Returns whether it was taken.
     pub fn on_rtt(&mut self, now: Time, rtt: Span) -> bool {
-        if self.epoch.is_some_and(|epoch| jiffies(now).saturating_sub(epoch) < HZ) {
+        if self
+            .epoch
+            .is_some_and(|epoch| self.now(now).saturating_sub(epoch) < self.settings.ticks.hz)
+        {
             return false;
         }
         self.delay_min = Some(self.delay_min.map_or(rtt, |lowest| lowest.min(rtt)));
@@ -126,7 +131,7 @@ impl CubicCurve {
         }
         if let Some(epoch) = self.epoch {
             out("k", (self.k as f64 / 1024.0).into());
-            out("epoch_start", (epoch as f64 / HZ as f64).into());
+            out("epoch_start", self.settings.ticks.seconds(epoch).into());
             out("w_est", self.reno_window.into());
         }
     }
@@ -139,7 +144,7 @@ impl CubicCurve {
     /// The curve's value now.
     #[cfg(test)]
     pub fn target(&self, now: Time) -> u32 {
-        self.window_at(jiffies(now) - self.epoch.unwrap_or(0))
+        self.window_at(self.now(now) - self.epoch.unwrap_or(0))
     }
 
     /// Flattens the curve on an SCE echo (`bictcp_handle_ack` of Cubic-SCE): the time to the
@@ -147,16 +152,17 @@ impl CubicCurve {
     /// curve stays where it is now.
     pub fn flatten(&mut self, now: Time, acked: u32, root: u32) {
         let Some(epoch) = self.epoch else { return };
-        let t = ((jiffies(now) - epoch) << 10) / 1000;
+        let (now, hz) = (self.now(now), self.settings.ticks.hz);
+        let t = ((now - epoch) << 10) / hz;
         let (acked, root) = (u64::from(acked), u64::from(root));
         if t < self.k {
             let left = self.k - t;
-            self.epoch = Some(jiffies(now));
+            self.epoch = Some(now);
             self.k = if acked < root { left * (root - acked) / root } else { 0 };
             self.origin = self.origin.saturating_sub(rise(left) - rise(self.k));
         } else {
             let since = t - self.k;
-            self.epoch = Some(epoch + ((self.k * 1000) >> 10));
+            self.epoch = Some(epoch + ((self.k * hz) >> 10));
             self.k = if acked < root { since * acked / root } else { since };
             self.origin = self.origin.saturating_add(rise(since) - rise(since - self.k));
         }
@@ -173,20 +179,21 @@ impl CubicCurve {
 
     /// Moves the epoch along by an idle time, so that growth resumes where it stopped.
     pub fn on_idle(&mut self, now: Time, idle: Span) {
-        if let Some(epoch) = &mut self.epoch {
-            *epoch = (*epoch + idle.as_millis()).min(jiffies(now));
-        }
+        let now = self.now(now);
+        let idle = idle.as_millis() * self.settings.ticks.hz / 1000;
+        self.epoch = self.epoch.map(|epoch| (epoch + idle).min(now));
     }
 
     /// Acknowledged segments per segment of growth after `acked` more of them, at least 2.
     #[inline]
     pub fn update(&mut self, now: Time, window: u32, acked: u32) -> u32 {
         self.acked += i64::from(acked);
-        let now = jiffies(now);
-        if self.last_window == window && now - self.last_update <= RECOMPUTE_AFTER {
+        let now = self.now(now);
+        let soon = self.settings.ticks.hz / RECOMPUTED_PER_SECOND;
+        if self.last_window == window && now - self.last_update <= soon {
             return self.count;
         }
-        // The curve itself moves at most once per millisecond.
+        // The curve itself moves at most once per tick.
         if self.epoch.is_none() || now != self.last_update {
             self.last_window = window;
             self.last_update = now;
@@ -202,7 +209,8 @@ impl CubicCurve {
     /// Sets the count to reach the curve's value one round trip ahead.
     fn follow(&mut self, now: u64, window: u32, acked: u32) {
         let epoch = self.epoch.unwrap_or_else(|| self.begin_epoch(now, window, acked));
-        let target = self.window_at(now - epoch + self.delay_min.map_or(0, jiffies_of));
+        let ahead = self.delay_min.map_or(0, |delay| self.settings.ticks.covering(delay));
+        let target = self.window_at(now - epoch + ahead);
         self.count = if target > window { window / (target - window) } else { 100 * window };
         if self.last_max == 0 {
             self.count = self.count.min(FIRST_EPOCH_COUNT);
@@ -218,9 +226,13 @@ impl CubicCurve {
         now
     }
 
-    /// The curve `ms` milliseconds into its epoch.
-    fn window_at(&self, ms: u64) -> u32 {
-        let t = (ms << 10) / HZ;
+    fn now(&self, now: Time) -> u64 {
+        self.settings.ticks.at(now)
+    }
+
+    /// The curve so many ticks into its epoch.
+    fn window_at(&self, ticks: u64) -> u32 {
+        let t = (ticks << 10) / self.settings.ticks.hz;
         let delta = rise(t.abs_diff(self.k));
         if t < self.k {
             self.origin.saturating_sub(delta)
@@ -253,7 +265,12 @@ fn rise(offset: u64) -> u32 {
 mod tests {
     use super::*;
 
-    const LINUX: Settings = Settings { beta: 717, fast_convergence: true, tcp_friendliness: true };
+    const LINUX: Settings = Settings {
+        beta: 717,
+        fast_convergence: true,
+        tcp_friendliness: true,
+        ticks: Ticks::MILLISECONDS,
+    };
 
     #[test]
     fn cube_root_is_exact() {
@@ -279,6 +296,18 @@ mod tests {
             let got = f64::from(curve.window_at(tenths as u64 * 100));
             assert!((got - expected).abs() <= 1.0 + expected * 2e-3, "{t}: {got} {expected}");
         }
+    }
+
+    /// With ticks of 4 ms the curve stands still for 4 ms.
+    #[test]
+    fn coarse_ticks_cut_the_time() {
+        let ticks = Ticks { hz: 250 };
+        let mut curve = CubicCurve::new(Settings { ticks, ..LINUX });
+        curve.on_reduction(10_000);
+        curve.update(Time::from_nanos(4_000_000), 7000, 1);
+        let at = |ms: u64| curve.target(Time::from_nanos(ms * 1_000_000));
+        assert_eq!((at(2000), at(2003)), (curve.window_at(499), at(2000)));
+        assert!(at(2004) > at(2003));
     }
 
     /// RFC 9438 §4.7: a smaller maximum is remembered as W (1 + beta) / 2.

@@ -19,6 +19,7 @@
 
 use super::cubic_curve::{CubicCurve, SCALE, Settings};
 use super::hystart::{self, Detect, HyStart};
+use super::jiffies::Ticks;
 use super::law::{WindowLaw, Windowed};
 use super::window::Window;
 use super::{AckSample, ControlInit, EcnMode, Event};
@@ -98,7 +99,9 @@ impl WindowLaw for Law {
     const ECN: EcnMode = EcnMode::Sce;
 
     fn new(_params: NoParams, init: &ControlInit) -> Self {
-        let settings = Settings { beta: BETA, fast_convergence: true, tcp_friendliness: true };
+        let ticks = Ticks::MILLISECONDS;
+        let settings =
+            Settings { beta: BETA, fast_convergence: true, tcp_friendliness: true, ticks };
         let rules = &hystart::LINUX_4_9;
         Law {
             curve: CubicCurve::new(settings),

@@ -1,15 +1,16 @@
 //! H-TCP: the longer since the last congestion, the faster the window grows; the cut follows the
 //! ratio of the lowest to the maximum RTT.
 //!
-//! Model: Linux `net/ipv4/tcp_htcp.c`, the same in 4.9 and 6.x; Leith, Shorten, "H-TCP: TCP for
+//! Model: Linux `net/ipv4/tcp_htcp.c`; Leith, Shorten, "H-TCP: TCP for
 //! high-speed and long-distance networks", PFLDnet 2004. With D the seconds since the last
 //! congestion, alpha = 2 (1 - beta) f where f is 1 up to D = 1, then 1 + 10 (D-1) + ((D-1)/2)^2,
 //! scaled by RTT / 100 ms within 1/10 and 2 (`rtt_scaling`). The share kept, beta, is minRTT / maxRTT
 //! within 0.5 and 0.8, but 0.5 when the throughput changed by more than a fifth since the last
 //! congestion (`bandwidth_switch`), at the first congestion and for minRTT up to 10 ms.
 //!
-//! The arithmetic is the kernel's: fixed point with 7 bits, RTTs in ticks of 1 ms rounded up (a
-//! kernel with HZ = 1000), f in whole steps.
+//! The arithmetic is the kernel's: fixed point with 7 bits, RTTs in ticks rounded up, f in whole steps.
+//! Ticks are 1 ms (HZ = 1000), in `linux-4.9` 4 ms, so that minRTT has to be more than 12 ms there. Its
+//! undo, that of kernels before 4.14, returns to the threshold over beta, others to the window itself.
 //!
 //! Observes: `alpha` (segments per round trip), `beta` (share of the window kept),
 //! `last_congestion` (s of simulated time), `min_rtt` and `max_rtt` (s), with `bandwidth_switch`
@@ -18,26 +19,29 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::jiffies::{HZ, jiffies, jiffies_of};
+use super::jiffies::Ticks;
 use super::law::{WindowLaw, Windowed};
 use super::window::Window;
 use super::{AckSample, CaState, ControlInit, Event, Measured, SenderView};
 use crate::observe::Observer;
+use crate::spec::Stack;
 use crate::units::{Span, Time};
 
 /// 1.0 in fixed point.
 const ONE: u64 = 1 << 7;
 const BETA_MIN: u64 = 1 << 6;
 const BETA_MAX: u64 = 102;
-/// The highest RTT rises by at most this many ticks at a time, against outliers.
-const LARGEST_RISE: u64 = 20;
-/// Shortest RTT in ticks at which the cut adapts.
-const SHORTEST_RTT: u64 = 10;
+/// The highest RTT rises by at most this much at a time, against outliers.
+const LARGEST_RISE: Span = Span::from_millis(20);
+/// The cut adapts to RTTs above this.
+const SHORTEST_RTT: Span = Span::from_millis(10);
 
 /// Parameters of H-TCP.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Params {
+    /// Whose ticks and undo: `linux-6` or `linux-4.9`. Default: the flow's `stack`.
+    pub version: Stack,
     /// Scale growth with the RTT, so that flows of different RTTs are fairer to each other.
     pub rtt_scaling: bool,
     /// Halve when the throughput has changed much since the last congestion.
@@ -46,7 +50,7 @@ pub struct Params {
 
 impl Default for Params {
     fn default() -> Self {
-        Params { rtt_scaling: true, bandwidth_switch: true }
+        Params { version: Stack::Linux6, rtt_scaling: true, bandwidth_switch: true }
     }
 }
 
@@ -67,6 +71,7 @@ pub type HTcp = Windowed<Law>;
 #[derive(Debug)]
 pub struct Law {
     params: Params,
+    ticks: Ticks,
     alpha: u64,
     beta: u64,
     /// Whether beta may adapt: not at the first congestion.
@@ -90,7 +95,7 @@ impl Law {
         }
         if state == CaState::Open {
             self.max_rtt = self.max_rtt.max(self.min_rtt);
-            if self.max_rtt < rtt && rtt <= self.max_rtt + LARGEST_RISE {
+            if self.max_rtt < rtt && rtt <= self.max_rtt + self.ticks.covering(LARGEST_RISE) {
                 self.max_rtt = rtt;
             }
         }
@@ -109,7 +114,7 @@ impl Law {
         if !enough || self.min_rtt == 0 || elapsed < self.min_rtt {
             return;
         }
-        let sample = u64::from(self.packets) * HZ / elapsed;
+        let sample = u64::from(self.packets) * self.ticks.hz / elapsed;
         if (now - self.last_congestion) / self.min_rtt <= 3 {
             // Just after a cut: begin anew.
             self.bandwidth = sample;
@@ -131,7 +136,8 @@ impl Law {
                 return;
             }
         }
-        if self.adaptive && self.min_rtt > SHORTEST_RTT && self.max_rtt > 0 {
+        let long = self.min_rtt > self.ticks.covering(SHORTEST_RTT);
+        if self.adaptive && long && self.max_rtt > 0 {
             self.beta = ((self.min_rtt << 7) / self.max_rtt).clamp(BETA_MIN, BETA_MAX);
         } else {
             self.beta = BETA_MIN;
@@ -140,14 +146,15 @@ impl Law {
     }
 
     fn update_alpha(&mut self, now: u64) {
+        let hz = self.ticks.hz;
         let since = now - self.last_congestion;
         let mut factor = 1;
-        if since > HZ {
-            let beyond = since - HZ;
-            factor = 1 + (10 * beyond + (beyond / 2) * (beyond / 2) / HZ) / HZ;
+        if since > hz {
+            let beyond = since - hz;
+            factor = 1 + (10 * beyond + (beyond / 2) * (beyond / 2) / hz) / hz;
         }
         if self.params.rtt_scaling && self.min_rtt > 0 {
-            let scale = ((HZ << 3) / (10 * self.min_rtt)).clamp(1 << 2, 10 << 3);
+            let scale = ((hz << 3) / (10 * self.min_rtt)).clamp(1 << 2, 10 << 3);
             factor = ((factor << 3) / scale).max(1);
         }
         self.alpha = 2 * factor * (ONE - self.beta);
@@ -186,12 +193,14 @@ impl Law {
 
 impl WindowLaw for Law {
     type Params = Params;
+    const FOLLOWS_STACK: bool = true;
     const KEEPS_WINDOW: bool = true;
     const STEPS: bool = true;
 
     fn new(params: Params, _init: &ControlInit) -> Self {
         Law {
             params,
+            ticks: Ticks::of(params.version),
             alpha: ONE,
             beta: BETA_MIN,
             adaptive: false,
@@ -212,11 +221,11 @@ impl WindowLaw for Law {
         if view.state == CaState::Open {
             self.acked = measured.cum_acked;
         }
-        if let Some(rtt) = measured.rtt {
-            self.measure_rtt(view.state, jiffies_of(rtt));
+        if let Some(rtt) = measured.rtt.filter(|rtt| rtt.as_micros() > 0) {
+            self.measure_rtt(view.state, self.ticks.covering(rtt));
         }
         if self.params.bandwidth_switch {
-            self.measure_throughput(view, jiffies(now), measured.cum_acked);
+            self.measure_throughput(view, self.ticks.at(now), measured.cum_acked);
         }
     }
 
@@ -227,22 +236,22 @@ impl WindowLaw for Law {
         if window.in_slow_start() {
             window.slow_start(ack.acked);
         } else {
-            self.grow(window, jiffies(now));
+            self.grow(window, self.ticks.at(now));
         }
     }
 
     fn on_established(&mut self, _window: &mut Window, now: Time, _rtt: Span) {
-        self.last_congestion = jiffies(now);
+        self.last_congestion = self.ticks.at(now);
     }
 
     fn ssthresh(&mut self, window: &Window, now: Time, _event: &Event) -> u32 {
-        self.update(jiffies(now));
+        self.update(self.ticks.at(now));
         (((u64::from(window.cwnd) * self.beta) >> 7) as u32).max(2)
     }
 
     fn on_event(&mut self, window: &mut Window, now: Time, event: &Event) {
         window.on_event(event, |window| self.ssthresh(window, now, event));
-        let now = jiffies(now);
+        let now = self.ticks.at(now);
         match event {
             Event::Loss { .. } | Event::Ecn { .. } | Event::Rto { .. } => self.begin_epoch(now),
             Event::Recovered if self.undo.take().is_some() => self.last_congestion = now,
@@ -251,7 +260,12 @@ impl WindowLaw for Law {
     }
 
     fn undo(&mut self, window: &mut Window) {
-        window.undo();
+        match self.params.version {
+            Stack::Linux49 => {
+                window.undo_to(((u64::from(window.ssthresh) << 7) / self.beta) as u32)
+            }
+            _ => window.undo(),
+        }
         if let Some(undo) = self.undo.take() {
             self.last_congestion = undo.last_congestion;
             self.max_rtt = undo.max_rtt;
@@ -260,7 +274,7 @@ impl WindowLaw for Law {
     }
 
     fn observe(&self, _window: &Window, out: &mut Observer<'_>) {
-        let seconds = |ticks: u64| ticks as f64 / HZ as f64;
+        let seconds = |ticks| self.ticks.seconds(ticks);
         out("alpha", (self.alpha as f64 / ONE as f64).into());
         out("beta", (self.beta as f64 / ONE as f64).into());
         out("last_congestion", seconds(self.last_congestion).into());
@@ -324,6 +338,26 @@ mod tests {
             htcp.update_beta();
             assert!((htcp.beta as f64 / 128.0 - share).abs() < 0.01, "{max_rtt}: {}", htcp.beta);
         }
+    }
+
+    /// Ticks of 4 ms: 30 ms are 8 of them, and after two seconds f is 11 as with ticks of 1 ms; the
+    /// undo returns to the threshold over beta.
+    #[test]
+    fn the_kernel_of_2016_has_coarse_ticks_and_its_own_undo() {
+        let params = Params { version: Stack::Linux49, ..Params::default() };
+        let mut htcp = Law::new(params, &init());
+        let rtt = Some(Span::from_millis(30));
+        let measured = Measured { rtt, ..Measured::default() };
+        htcp.on_measured(Time::ZERO, &measured, &SenderView::default());
+        assert_eq!(htcp.min_rtt, 8);
+        (htcp.min_rtt, htcp.beta) = (25, BETA_MIN);
+        htcp.update_alpha(2 * 250);
+        assert_eq!(htcp.alpha, 11 * ONE);
+        htcp.beta = BETA_MAX;
+        let mut window = Window::new(50);
+        window.ssthresh = 79;
+        htcp.undo(&mut window);
+        assert_eq!(window.cwnd, 99, "79 / 0.797");
     }
 
     #[test]

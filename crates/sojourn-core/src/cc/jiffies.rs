@@ -1,18 +1,62 @@
-//! The coarse clock of Linux's older controls: ticks of 1 ms (HZ = 1000).
+//! The coarse clock of Linux's older controls: timer ticks.
 
+use crate::spec::Stack;
 use crate::units::{Span, Time};
 
-/// Ticks per second.
-pub const HZ: u64 = 1000;
-
-/// Ticks since the start of the run.
-#[inline]
-pub fn jiffies(now: Time) -> u64 {
-    now.since(Time::ZERO).as_millis()
+/// A kernel's ticks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ticks {
+    /// Ticks per second (`HZ`).
+    pub hz: u64,
 }
 
-/// A span in ticks, rounded up as the kernel does.
-#[inline]
-pub fn jiffies_of(span: Span) -> u64 {
-    span.as_micros().div_ceil(1_000_000 / HZ)
+impl Ticks {
+    /// Ticks of 1 ms.
+    pub const MILLISECONDS: Ticks = Ticks { hz: 1000 };
+
+    /// Those of a stack's controls: 4 ms in `linux-4.9`, which is Ubuntu's, else 1 ms.
+    pub fn of(stack: Stack) -> Self {
+        match stack {
+            Stack::Linux49 => Ticks { hz: 250 },
+            _ => Ticks::MILLISECONDS,
+        }
+    }
+
+    /// Ticks since the start of the run.
+    #[inline]
+    pub fn at(self, now: Time) -> u64 {
+        now.as_nanos() / (1_000_000_000 / self.hz)
+    }
+
+    /// The time of the latest tick.
+    pub fn floor(self, now: Time) -> Time {
+        let tick = 1_000_000_000 / self.hz;
+        Time::from_nanos(now.as_nanos() / tick * tick)
+    }
+
+    /// A span in ticks, rounded up as the kernel does.
+    #[inline]
+    pub fn covering(self, span: Span) -> u64 {
+        span.as_micros().div_ceil(1_000_000 / self.hz)
+    }
+
+    /// Ticks in seconds.
+    pub fn seconds(self, ticks: u64) -> f64 {
+        ticks as f64 / self.hz as f64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `jiffies` counts whole ticks, `usecs_to_jiffies` rounds up.
+    #[test]
+    fn time_is_cut_to_ticks_and_spans_are_rounded_up() {
+        let now = Time::from_nanos(31_999_999);
+        for (stack, at, covering) in [(Stack::Linux49, 7, 8), (Stack::Linux6, 31, 30)] {
+            let ticks = Ticks::of(stack);
+            assert_eq!((ticks.at(now), ticks.covering(Span::from_millis(30))), (at, covering));
+        }
+    }
 }

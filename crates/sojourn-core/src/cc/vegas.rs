@@ -1,11 +1,13 @@
 //! Vegas: keeps between `alpha` and `beta` segments waiting in the network.
 //!
-//! Model: Linux `net/ipv4/tcp_vegas.c`, the same in 4.9 and 6.x; Brakmo, Peterson, "TCP Vegas: end
+//! Model: Linux `net/ipv4/tcp_vegas.c`; Brakmo, Peterson, "TCP Vegas: end
 //! to end congestion avoidance on a global Internet", JSAC 1995. Once per round trip with at least
 //! three RTT samples, the segments waiting are estimated as W (RTT - base) / base, where RTT is the
 //! round's lowest and base the lowest ever: fewer than `alpha` adds a segment to the window, more
 //! than `beta` takes one away; in slow start, more than `gamma` ends it at W base / RTT + 1. Loss
 //! and marks are answered as Reno does, and growth is Reno's outside the Open state.
+//!
+//! `linux-4.9` leaves the threshold one below the window, later kernels at the window.
 //!
 //! Deviations from the paper, all of them Linux's: slow start doubles every round trip, not every
 //! other; the estimate divides by base, not by RTT; loss recovery is the sender's. As in Linux, the
@@ -25,12 +27,15 @@ use super::window::Window;
 use super::{AckSample, ControlInit, Event};
 use crate::error::FieldError;
 use crate::observe::Observer;
+use crate::spec::Stack;
 use crate::units::Time;
 
 /// Parameters of Vegas, in segments that wait in the network.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Params {
+    /// Whose threshold: `linux-6` or `linux-4.9`. Default: the flow's `stack`.
+    pub version: Stack,
     /// Segments waiting in the network below which the window grows.
     pub alpha: u32,
     /// Segments waiting above which the window shrinks.
@@ -41,7 +46,7 @@ pub struct Params {
 
 impl Default for Params {
     fn default() -> Self {
-        Params { alpha: 2, beta: 4, gamma: 1 }
+        Params { version: Stack::Linux6, alpha: 2, beta: 4, gamma: 1 }
     }
 }
 
@@ -78,18 +83,24 @@ impl Law {
             if waiting > self.params.gamma {
                 let without_queue = (u64::from(cwnd) * base / rtt) as u32;
                 window.cwnd = cwnd.min(without_queue + 1);
-                window.ssthresh = window.ssthresh.min(window.cwnd);
+                self.leave_slow_start(window);
             } else {
                 window.slow_start(ack.acked);
             }
         } else if waiting > self.params.beta {
             window.cwnd -= 1;
-            window.ssthresh = window.ssthresh.min(window.cwnd);
+            self.leave_slow_start(window);
         } else if waiting < self.params.alpha {
             window.cwnd += 1;
         }
         window.cwnd = window.cwnd.max(2);
         window.ssthresh = window.current_ssthresh();
+    }
+
+    /// A threshold that the window is not below (`tcp_vegas_ssthresh`).
+    fn leave_slow_start(&self, window: &mut Window) {
+        let below = u32::from(self.params.version == Stack::Linux49);
+        window.ssthresh = window.ssthresh.min(window.cwnd.saturating_sub(below));
     }
 }
 
@@ -102,6 +113,7 @@ fn reno(window: &mut Window, ack: &AckSample) {
 
 impl WindowLaw for Law {
     type Params = Params;
+    const FOLLOWS_STACK: bool = true;
 
     fn new(params: Params, _init: &ControlInit) -> Self {
         Law { params, rtts: RoundRtt::default(), diff: None }
@@ -153,7 +165,7 @@ mod tests {
     #[test]
     fn keeps_between_alpha_and_beta_segments_in_the_queue() {
         for (rate, rtt) in [(500.0, 20), (2000.0, 50), (5000.0, 100)] {
-            for params in [Params::default(), Params { alpha: 6, beta: 9, gamma: 1 }] {
+            for params in [Params::default(), Params { alpha: 6, beta: 9, ..Params::default() }] {
                 let mut path = Path::<Vegas>::new(params, Span::from_millis(rtt));
                 let bdp = rate * rtt as f64 / 1000.0;
                 (path.rate, path.buffer) = (Some(rate), bdp as u32);
@@ -181,6 +193,20 @@ mod tests {
             path.step();
         }
         assert!((300..=320).contains(&path.cwnd()), "{}", path.cwnd());
+    }
+
+    /// The threshold follows the window down, in 4.9 to one below it.
+    #[test]
+    fn threshold_follows_the_window_down() {
+        for (version, below) in [(Stack::Linux6, 0), (Stack::Linux49, 1)] {
+            let params = Params { version, ..Params::default() };
+            let mut path = Path::<Vegas>::new(params, Span::from_millis(50));
+            path.rate = Some(2000.0);
+            while path.control.window.in_slow_start() {
+                path.step();
+            }
+            assert_eq!(path.control.window.ssthresh + below, path.cwnd());
+        }
     }
 
     #[test]

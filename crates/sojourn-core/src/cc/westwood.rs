@@ -7,12 +7,13 @@
 //! reduction, window and threshold become bandwidth times minimum RTT (at least 2); during it, the
 //! threshold is Reno's. A timeout sets the threshold so, too, and forgets the minimum RTT.
 //!
-//! The arithmetic is the kernel's: whole bytes per tick, ticks of 1 ms (a kernel with HZ = 1000);
-//! truncation leaves an estimate up to 15 bytes per tick (0.12 Mbit/s) low. A duplicate ACK counts as
+//! The arithmetic is the kernel's: whole bytes per tick, RTTs in ticks rounded up. Ticks are 1 ms
+//! (HZ = 1000), in `linux-4.9` 4 ms; truncation leaves an estimate up to 15 bytes per tick (0.12 or
+//! 0.03 Mbit/s) low. A duplicate ACK counts as
 //! one segment, which the cumulative ACK that follows does not count again. The first ACK counts
 //! nothing. An ACK is counted before the end of the reduction that it may bring.
 //!
-//! The file is the same in Linux 4.9 and 6.x, but not when it is called: until 2025 (`version` up to
+//! The file is the same in Linux 4.9 and 6.x but for undo, but not when it is called: until 2025 (`version` up to
 //! `linux-5.1`) an ACK's RTT was known only after it had been counted, since then before.
 //!
 //! Observes: `bandwidth` (Mbit/s), `rtt` and `min_rtt` (s; 20 s until the first sample).
@@ -20,7 +21,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::jiffies::{HZ, jiffies, jiffies_of};
+use super::jiffies::Ticks;
 use super::law::{WindowLaw, Windowed};
 use super::window::Window;
 use super::{AckSample, ControlInit, Event, Measured, SenderView};
@@ -28,17 +29,17 @@ use crate::observe::Observer;
 use crate::spec::Stack;
 use crate::units::{Span, Time};
 
-/// Shortest window of measurement in ticks.
-const SHORTEST_WINDOW: u64 = HZ / 20;
-/// RTT assumed before the first sample, in ticks.
-const INITIAL_RTT: u64 = 20 * HZ;
+/// The shortest window of measurement is a second over this.
+const WINDOWS_PER_SECOND: u64 = 20;
+/// RTT assumed before the first sample, in seconds.
+const INITIAL_RTT: u64 = 20;
 
 /// Parameters of Westwood+.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Params {
-    /// Whose order of calls: `linux-6` takes an ACK's RTT before its bytes, `linux-5.1` after.
-    /// Default: the flow's `stack`.
+    /// Whose order of calls: `linux-6` takes an ACK's RTT before its bytes, `linux-5.1` after, and
+    /// `linux-4.9` with ticks of 4 ms. Default: the flow's `stack`.
     pub version: Stack,
 }
 
@@ -58,6 +59,7 @@ pub type Westwood = Windowed<Law>;
 pub struct Law {
     /// Whether an ACK's RTT is taken before its bytes are counted.
     rtt_first: bool,
+    ticks: Ticks,
     mss: u64,
     half_filtered: u64,
     bandwidth: u64,
@@ -107,7 +109,7 @@ impl Law {
 
     fn count(&mut self, now: u64, ack: &Measured) {
         let elapsed = now - self.window_start;
-        if self.rtt > 0 && elapsed > self.rtt.max(SHORTEST_WINDOW) {
+        if self.rtt > 0 && elapsed > self.rtt.max(self.ticks.hz / WINDOWS_PER_SECOND) {
             self.filter(self.bytes / elapsed);
             self.bytes = 0;
             self.window_start = now;
@@ -122,7 +124,7 @@ impl Law {
 
     fn take_rtt(&mut self, ack: &Measured) {
         if let Some(rtt) = ack.rtt.filter(|rtt| rtt.as_micros() > 0) {
-            self.rtt = jiffies_of(rtt);
+            self.rtt = self.ticks.covering(rtt);
         }
     }
 
@@ -138,8 +140,10 @@ impl WindowLaw for Law {
     const STEPS: bool = true;
 
     fn new(params: Params, init: &ControlInit) -> Self {
+        let ticks = Ticks::of(params.version);
         Law {
             rtt_first: !matches!(params.version, Stack::Linux49 | Stack::Linux51),
+            ticks,
             mss: u64::from(init.mss),
             half_filtered: 0,
             bandwidth: 0,
@@ -147,8 +151,8 @@ impl WindowLaw for Law {
             bytes: 0,
             accounted: 0,
             begun: false,
-            rtt: INITIAL_RTT,
-            min_rtt: INITIAL_RTT,
+            rtt: INITIAL_RTT * ticks.hz,
+            min_rtt: INITIAL_RTT * ticks.hz,
             reset_min_rtt: true,
         }
     }
@@ -157,7 +161,7 @@ impl WindowLaw for Law {
         if self.rtt_first {
             self.take_rtt(measured);
         }
-        self.count(jiffies(now), measured);
+        self.count(self.ticks.at(now), measured);
         if !self.rtt_first {
             self.take_rtt(measured);
         }
@@ -170,7 +174,7 @@ impl WindowLaw for Law {
     }
 
     fn on_established(&mut self, _window: &mut Window, now: Time, _rtt: Span) {
-        self.window_start = jiffies(now);
+        self.window_start = self.ticks.at(now);
     }
 
     fn ssthresh(&mut self, window: &Window, _now: Time, _event: &Event) -> u32 {
@@ -193,10 +197,9 @@ impl WindowLaw for Law {
     }
 
     fn observe(&self, _window: &Window, out: &mut Observer<'_>) {
-        let seconds = |ticks: u64| ticks as f64 / HZ as f64;
-        out("bandwidth", (self.bandwidth as f64 * 8.0 * HZ as f64 / 1e6).into());
-        out("rtt", seconds(self.rtt).into());
-        out("min_rtt", seconds(self.min_rtt).into());
+        out("bandwidth", (self.bandwidth as f64 * 8.0 * self.ticks.hz as f64 / 1e6).into());
+        out("rtt", self.ticks.seconds(self.rtt).into());
+        out("min_rtt", self.ticks.seconds(self.min_rtt).into());
     }
 }
 
@@ -240,11 +243,29 @@ mod tests {
         }
     }
 
+    /// With ticks of 4 ms a window of 52 ms is the first that is judged, in bytes per 4 ms.
+    #[test]
+    fn coarse_ticks_count_bytes_per_four_milliseconds() {
+        let params = Params { version: Stack::Linux49 };
+        let mut westwood = Law::new(params, &super::super::testing::init());
+        let rtt = Some(Span::from_millis(30));
+        let ack = Measured { cum_acked: 1, rtt, ..Measured::default() };
+        for ms in [0, 4, 48, 51] {
+            let now = Time::from_nanos(ms * 1_000_000);
+            westwood.on_measured(now, &ack, &SenderView::default());
+        }
+        assert_eq!((westwood.bandwidth, westwood.rtt), (0, 8));
+        westwood.on_measured(Time::from_nanos(52_000_000), &ack, &SenderView::default());
+        assert_eq!(westwood.bandwidth, 3 * 1448 / 13);
+    }
+
     /// An ACK's RTT is taken before its bytes are counted, in older kernels after. Header prediction
     /// leaves out what duplicates have been counted for.
     #[test]
     fn an_ack_is_counted_in_the_kernel_s_order() {
-        for (version, min_rtt) in [(Stack::Linux6, 30), (Stack::Linux51, INITIAL_RTT)] {
+        for (version, min_rtt) in
+            [(Stack::Linux6, 30), (Stack::Linux51, 20_000), (Stack::Linux49, 5000)]
+        {
             let mut westwood = Law::new(Params { version }, &super::super::testing::init());
             let rtt = Some(Span::from_millis(30));
             let ack = Measured { cum_acked: 2, rtt, ..Measured::default() };

@@ -129,6 +129,11 @@ impl Window {
     /// Takes the reductions since [`Window::save`] back (`tcp_reno_undo_cwnd`).
     pub fn undo(&mut self) {
         let cwnd = if self.undo_doubles { self.ssthresh.saturating_mul(2) } else { self.saved.0 };
+        self.undo_to(cwnd);
+    }
+
+    /// Takes them back to `cwnd` (`undo_cwnd` of a kernel module that has its own).
+    pub fn undo_to(&mut self, cwnd: u32) {
         self.cwnd = self.cwnd.max(cwnd);
         self.ssthresh = self.ssthresh.max(self.saved.1);
     }

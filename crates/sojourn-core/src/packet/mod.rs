@@ -205,6 +205,12 @@ impl Packet {
         self.payload() > 0
     }
 
+    /// Whether it belongs to the burst of the packet before it, which stays one packet on its way.
+    #[inline]
+    pub fn joins_burst(&self) -> bool {
+        matches!(&self.header, Header::Segment(segment) if segment.flags.has(Flags::JOINED))
+    }
+
     /// Whether it is an acknowledgment that says nothing but how far data has arrived.
     pub fn is_plain_ack(&self) -> bool {
         matches!(&self.header, Header::Ack(ack) if ack.is_plain())

@@ -21,6 +21,10 @@ impl Flags {
     pub const DSACK: Flags = Flags(1 << 5);
     /// Asks for the window; on a real wire its sequence number tells, one below the next.
     pub const PROBE: Flags = Flags(1 << 6);
+    /// More segments of the same burst follow, which stays one packet on its way.
+    pub const MORE: Flags = Flags(1 << 7);
+    /// Belongs to the burst of the segment before.
+    pub const JOINED: Flags = Flags(1 << 8);
 
     /// Whether all bits of `other` are set.
     #[inline]

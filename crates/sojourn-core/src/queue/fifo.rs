@@ -3,7 +3,8 @@
 //! Model: Linux `pfifo` and `bfifo` (`net/sched/sch_fifo.c`). The limit is on waiting packets or on
 //! waiting bytes; the packet in service is not counted. Linux counts bytes with the link header;
 //! here `limit` in bytes counts IP bytes plus the link's overhead. `1 bdp` is the link's rate
-//! times the largest base RTT of its flows, in packets of full size, rounded up.
+//! times the largest base RTT of its flows, in packets of full size, rounded up. A burst that stays one
+//! packet (`whole_bursts` of a flow) is one packet for a limit in packets, and dropped whole.
 //!
 //! Observes: nothing of its own.
 
@@ -12,6 +13,7 @@ use std::collections::VecDeque;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::bursts::Bursts;
 use super::{
     Backlog, Discipline, DropReason, QueueContext, QueueDiscipline, QueueInit, Registered,
 };
@@ -40,6 +42,9 @@ impl crate::registry::Params for Params {}
 pub struct Fifo {
     packets: VecDeque<Packet>,
     backlog: Backlog,
+    /// Waiting packets that belong to the burst before them.
+    joined: u64,
+    bursts: Bursts,
     max_packets: u64,
     max_bytes: u64,
     overhead: u64,
@@ -72,6 +77,8 @@ impl Registered for Fifo {
         Fifo {
             packets: VecDeque::new(),
             backlog: Backlog::default(),
+            joined: 0,
+            bursts: Bursts::default(),
             max_packets,
             max_bytes,
             overhead: u64::from(init.overhead),
@@ -88,22 +95,26 @@ impl Fifo {
         let framed = self.backlog.bytes
             + u64::from(packet.size)
             + self.overhead * (self.backlog.packets + 1);
-        self.backlog.packets < self.max_packets && framed <= self.max_bytes
+        self.backlog.packets - self.joined < self.max_packets && framed <= self.max_bytes
     }
 }
 
 impl QueueDiscipline for Fifo {
     fn enqueue(&mut self, now: Time, packet: Packet, cx: &mut QueueContext<'_>) {
-        if self.fits(&packet) {
-            self.backlog.add(&packet);
-            self.packets.push_back(packet);
-        } else {
+        let full = !self.fits(&packet);
+        if self.bursts.drops(&packet, || full) {
             cx.drop(now, packet, DropReason::Overflow);
+        } else {
+            self.backlog.add(&packet);
+            self.joined += u64::from(packet.joins_burst());
+            self.packets.push_back(packet);
         }
     }
 
     fn dequeue(&mut self, _now: Time, _cx: &mut QueueContext<'_>) -> Option<Packet> {
-        self.backlog.remove(self.packets.front()?);
+        let next = self.packets.front()?;
+        self.backlog.remove(next);
+        self.joined -= u64::from(next.joins_burst());
         self.packets.pop_front()
     }
 
@@ -119,7 +130,7 @@ impl QueueDiscipline for Fifo {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::packet::Ecn;
+    use crate::packet::{Ecn, Flags, Header, TcpSegment};
     use crate::queue::tests::{Bench, init};
 
     /// The sizes of those of these packets that find room, in the order in which they leave.
@@ -137,6 +148,23 @@ mod tests {
     fn packets_beyond_the_limit_are_dropped_at_the_tail() {
         assert_eq!(kept("3 packets", &[500, 1500, 40, 41, 42]), [500, 1500, 40]);
         assert!(kept("0 packets", &[40, 40]).is_empty());
+    }
+
+    /// Two bursts of three segments fill a limit of two packets; the third burst is dropped whole.
+    #[test]
+    fn a_burst_that_stays_one_packet_counts_once() {
+        let mut bench = Bench::new(Fifo::new(Params { limit: Limit::Packets(2) }, &init()));
+        for (burst, place) in (0..9).map(|segment| (segment / 3, segment % 3)) {
+            let flags = Flags::default().with(Flags::MORE, place < 2);
+            let flags = flags.with(Flags::JOINED, place > 0);
+            let sent_at = Time::from_nanos(burst);
+            let header = Header::Segment(TcpSegment { flags, sent_at, ..TcpSegment::default() });
+            let packet = Packet { size: 1500, header, ..Packet::default() };
+            let mut cx = QueueContext { counters: &mut bench.counters, observer: None };
+            bench.queue.enqueue(bench.now, packet, &mut cx);
+        }
+        assert_eq!(bench.counters.drops[DropReason::Overflow as usize], 3);
+        assert_eq!(std::iter::from_fn(|| bench.take()).count(), 6);
     }
 
     #[test]

@@ -17,6 +17,7 @@ use crate::rng::StreamKey;
 use crate::spec::Queue;
 use crate::units::{Rate, Span, Time};
 
+pub mod bursts;
 pub mod flow_queues;
 pub mod kernel;
 pub mod law;

@@ -118,6 +118,7 @@ fn flow_option() -> impl Strategy<Value = (&'static str, Value)> {
         ("host_queue", json!("fq")),
         ("offload", json!(true)),
         ("gro", json!(true)),
+        ("whole_bursts", json!(true)),
         ("ack_every", json!(1)),
         ("initial_ssthresh", json!(2)),
         ("mss", json!(1)),

@@ -73,6 +73,8 @@ fn check_flow(flow: &FlowSpec, duration: Span, catalogue: &Catalogue) -> Check {
         threshold,
         allowed,
     )?;
+    let bursts = flow.offload != Some(false) || !flow.whole_bursts;
+    require(bursts, "whole_bursts", true, "with offload, without which there are no bursts")?;
     check_buffer("send_buffer", flow.send_buffer, flow.mss)?;
     check_buffer("receive_buffer", flow.receive_buffer, flow.mss)?;
     match catalogue.find::<Transport>(&flow.transport.kind)?.facts.controlled {

@@ -70,6 +70,10 @@ pub struct FlowSpec {
     /// millisecond's worth at a time, another one by waiting for more. Default: what the stack does.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub offload: Option<bool>,
+    /// Whether a burst stays one packet on its way, as between virtual interfaces: `loss` and a `fifo`
+    /// drop it whole, a limit in packets counts it once, and it is acknowledged when all of it is there.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub whole_bursts: bool,
     /// Whether the receiver merges segments that arrive back to back (GRO) and acknowledges them
     /// together: those of 50 us, or of the time given.
     pub gro: Gro,
@@ -114,6 +118,7 @@ impl Default for FlowSpec {
             initial_ssthresh: None,
             host_queue: HostQueue::default(),
             offload: None,
+            whole_bursts: false,
             gro: Gro::default(),
             access_category: AccessCategory::default(),
             stack: None,

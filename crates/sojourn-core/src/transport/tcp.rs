@@ -76,6 +76,8 @@ pub struct TcpInit {
     pub paced: bool,
     /// Whether segments are sent in bursts (TSO/GSO).
     pub offload: bool,
+    /// Whether a burst stays one packet on its way.
+    pub whole_bursts: bool,
     /// For how long the receiver collects segments that arrive back to back, to acknowledge them as
     /// one (GRO).
     pub gro: Option<Span>,

@@ -63,6 +63,7 @@ fn flow() -> impl Strategy<Value = Value> {
             ("access_rate", json!("2 Mbit/s")),
             ("offload", json!(true)),
             ("gro", json!(true)),
+            ("whole_bursts", json!(true)),
             ("stack", json!("ns3")),
             ("stack", json!("linux-4.9")),
             ("stack", json!("linux-5.1")),

@@ -1,6 +1,6 @@
 //! The minimum RTT, and PROBE_RTT, which empties the queue to measure it anew.
 
-use super::{AckSample, Bbr, MIN_CWND, Mode, Version, ticks};
+use super::{AckSample, Bbr, MIN_CWND, Mode, Version};
 use crate::units::{Span, Time};
 
 /// Age at which the minimum RTT must be measured again.
@@ -43,7 +43,7 @@ impl ProbeRtt {
 
 impl Bbr {
     pub(super) fn update_min_rtt(&mut self, now: Time, ack: &AckSample) {
-        let expired = ticks(now) > self.min_rtt_stamp + MIN_RTT_WINDOW;
+        let expired = self.ticks(now) > self.min_rtt_stamp + MIN_RTT_WINDOW;
         if let Some(rtt) = ack.rtt {
             let rtt = Span::from_micros(rtt.as_micros());
             // The age of an equal one counts on since the condition is strict.
@@ -53,7 +53,7 @@ impl Bbr {
             };
             if renew {
                 self.min_rtt = rtt;
-                self.min_rtt_stamp = ticks(now);
+                self.min_rtt_stamp = self.ticks(now);
             }
         }
         if expired && !self.idle_restart && self.mode != Mode::ProbeRtt {
@@ -77,17 +77,17 @@ impl Bbr {
                 self.check_probe_rtt_done(now);
             }
         } else if ack.in_flight <= MIN_CWND {
-            self.probe_rtt.done_at = Some(ticks(now) + PROBE_TIME);
+            self.probe_rtt.done_at = Some(self.ticks(now) + PROBE_TIME);
             self.probe_rtt.round_done = false;
             self.next_round = ack.delivered;
         }
     }
 
     pub(super) fn check_probe_rtt_done(&mut self, now: Time) {
-        if self.probe_rtt.done_at.is_none_or(|done_at| ticks(now) <= done_at) {
+        if self.probe_rtt.done_at.is_none_or(|done_at| self.ticks(now) <= done_at) {
             return;
         }
-        self.min_rtt_stamp = ticks(now);
+        self.min_rtt_stamp = self.ticks(now);
         self.cwnd = self.cwnd.max(self.prior_cwnd);
         if self.full_pipe.reached() {
             self.enter_probe_bw(now);

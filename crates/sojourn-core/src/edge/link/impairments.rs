@@ -9,24 +9,27 @@ use super::schedule::Schedule;
 use crate::packet::{Direction, Packet};
 use crate::quantity::Percent;
 use crate::queue::Backlog;
+use crate::queue::bursts::Bursts;
 use crate::record::LinkCounters;
 use crate::record::live::Tap;
 use crate::rng::StreamKey;
 use crate::units::Time;
 
-/// Independent random loss of any packet. The fate of a packet depends on its flow, its direction
+/// Independent random loss of any packet, of a burst that stays one packet as a whole. The fate of a packet depends on its flow, its direction
 /// and its index only, so it meets the same one whatever other flows do.
 #[derive(Debug)]
 pub struct RandomLoss {
     probability: f64,
     schedule: Option<Schedule<Percent>>,
+    bursts: Bursts,
     key: StreamKey,
 }
 
 impl RandomLoss {
     /// Loses each packet with `probability`; `key` names the link.
     pub fn new(probability: f64, key: StreamKey) -> Self {
-        RandomLoss { probability, schedule: None, key: key.child("loss") }
+        let (schedule, bursts, key) = (None, Bursts::default(), key.child("loss"));
+        RandomLoss { probability, schedule, bursts, key }
     }
 
     /// The same with a probability that changes.
@@ -37,7 +40,8 @@ impl RandomLoss {
 
     fn loses(&mut self, now: Time, packet: &Packet) -> bool {
         let scheduled = self.schedule.as_mut().map(|schedule| schedule.at(now).fraction());
-        draw::uniform(self.key, packet) < scheduled.unwrap_or(self.probability)
+        let probability = scheduled.unwrap_or(self.probability);
+        self.bursts.drops(packet, || draw::uniform(self.key, packet) < probability)
     }
 }
 

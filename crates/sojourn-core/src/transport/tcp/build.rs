@@ -53,6 +53,7 @@ fn tcp_init(init: &TransportInit<'_>) -> Result<TcpInit, FieldError> {
         BufferSize::Stack => Some(SEND_BUFFER_MAX),
         BufferSize::Bytes(bytes) => Some(bytes),
     };
+    let offload = flow.offload.unwrap_or(profile.offload);
     Ok(TcpInit {
         forward,
         backward,
@@ -64,7 +65,8 @@ fn tcp_init(init: &TransportInit<'_>) -> Result<TcpInit, FieldError> {
         send_buffer,
         receive_buffer: flow.receive_buffer,
         paced: flow.host_queue == HostQueue::Fq,
-        offload: flow.offload.unwrap_or(profile.offload),
+        offload,
+        whole_bursts: offload && flow.whole_bursts,
         gro: flow.gro.0,
         small_queue: init.small_queue,
         now: Time::ZERO + flow.start,

@@ -4,7 +4,8 @@
 //! segments or after 40 ms; at once in the quick-ACK phase when data first arrives or after a long
 //! silence, when a hole is filled, for duplicates, and when congestion marks ask for it; the first
 //! three ACKs above a hole at once, the following spaced by the lesser of 1 ms and 5 % of the RTT
-//! (SACK compression, Linux since 4.18). With `gro`, the segments of a moment are acknowledged as one.
+//! (SACK compression, Linux since 4.18). With `gro`, the segments of a moment are acknowledged as one;
+//! a burst that stays one packet on its way is so, too.
 //!
 //! Deviations: the PSH bit is not modelled; the application reads at once unless it is given a
 //! reader (`reader`); the SYN-ACK is repeated only when the SYN is.
@@ -194,11 +195,12 @@ impl Receiver {
         let hole_filled = released.segments > 1 || !self.queue.is_contiguous();
         let due = self.unacked >= self.init.ack_every || self.quick > 0;
         let merging = self.init.gro.is_some() && self.unacked < GRO_SEGMENTS && !hole_filled;
-        if hole_filled || (due && !merging) {
+        let rest = segment.flags.has(Flags::MORE);
+        if !rest && (hole_filled || (due && !merging)) {
             self.due = Due::Now;
         } else {
             let delayed = self.init.profile.delayed_ack;
-            let wait = if due { self.init.gro.unwrap_or(delayed) } else { delayed };
+            let wait = if due && !rest { self.init.gro.unwrap_or(delayed) } else { delayed };
             self.due = self.due.no_later_than(now + wait);
         }
     }
@@ -216,7 +218,10 @@ impl Receiver {
         }
         if !compress || self.sacks_at_hole < SACKS_AT_ONCE {
             self.sacks_at_hole += u32::from(compress);
-            self.due = Due::Now;
+            self.due = match segment.flags.has(Flags::MORE) {
+                true => self.due.no_later_than(now + self.init.profile.delayed_ack),
+                false => Due::Now,
+            };
             return;
         }
         self.compressed += 1;

@@ -48,6 +48,7 @@ pub fn init(profile: &str) -> TcpInit {
         receive_buffer: BufferSize::Auto,
         paced: false,
         offload: false,
+        whole_bursts: false,
         gro: None,
         small_queue: false,
         now: Time::ZERO,
@@ -299,6 +300,20 @@ fn gro_makes_stretch_acks() {
     };
     assert!(segments_per_ack(false) < 2.1);
     assert!(segments_per_ack(true) > 10.0);
+}
+
+/// A burst that stays one packet is acknowledged once, when all of it is there.
+#[test]
+fn whole_bursts_are_acknowledged_as_one() {
+    let segments_per_ack = |whole_bursts: bool| {
+        let init = TcpInit { offload: true, whole_bursts, ..init("linux-4.9") };
+        let mut rig = Rig::new(init, "reno", 100);
+        rig.start(u64::MAX);
+        rig.run(1000.0);
+        rig.receiver_segments() as f64 / rig.acks.len() as f64
+    };
+    assert!(segments_per_ack(false) < 2.1);
+    assert!(segments_per_ack(true) > 2.5);
 }
 
 /// What a receiver answers to segments that arrive as a table says: `TIME SEGMENT [ce]` gives the

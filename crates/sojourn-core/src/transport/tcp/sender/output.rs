@@ -5,7 +5,7 @@ use super::limits::Limit;
 use super::timers::TimerKind;
 use super::{Phase, Sender};
 use crate::cc::{Event, Sent, Step};
-use crate::packet::Packet;
+use crate::packet::{Flags, Header, Packet};
 use crate::transport::tcp::scoreboard::{Marks, Segment};
 use crate::units::Time;
 
@@ -18,6 +18,8 @@ pub(super) struct Burst {
     sent: u32,
     /// New segments left of the large one that is being sent.
     batch: u32,
+    /// Whether the segment that goes belongs to the large one of the segment before.
+    joined: bool,
     /// The congestion window allows some segments, which wait for more.
     waiting: bool,
     /// Pacing forbids sending until then.
@@ -147,6 +149,7 @@ impl Sender {
 
     /// Whether a new segment goes, as part of a large one.
     fn takes_from_batch(&mut self, now: Time) -> bool {
+        self.burst.joined = self.burst.batch > 0;
         if self.burst.batch == 0 {
             match self.next_batch(now) {
                 Batch::Send(segments) => self.burst.batch = segments,
@@ -185,7 +188,20 @@ impl Sender {
             self.rearm_rto(now);
         }
         self.account(now, seq, in_flight, payload, false);
-        self.data_packet(now, seq, payload, written_at, false)
+        let mut packet = self.data_packet(now, seq, payload, written_at, false);
+        if self.init.whole_bursts {
+            self.mark_burst(&mut packet);
+        }
+        packet
+    }
+
+    /// Says which large segment a new one belongs to.
+    fn mark_burst(&self, packet: &mut Packet) {
+        let more = self.burst.batch > 0 && self.has_new_data();
+        if let Header::Segment(segment) = &mut packet.header {
+            let flags = segment.flags.with(Flags::MORE, more);
+            segment.flags = flags.with(Flags::JOINED, self.burst.joined);
+        }
     }
 
     /// The first lost segment that waits to be retransmitted.
