@@ -63,7 +63,8 @@ def run_of(
         *(f"limited_by_{limit}" for limit in LIMITS),
         *("delivered_packets", "one_way_delay_sum", "one_way_delay_count", "idt_ewma"),
         *("first_control_packets", "controlled_packets", "usable_messages", "received_packets"),
-        *("late_messages", "delay_p995"),
+        *("late_messages", "delay_p995", "arq_groups", "coded_groups", "fec_groups"),
+        "peer_outage_time",
         *("acks_received", "ack_blocks", "send_gap_sum", "send_gap_count"),
     ]
     absent = set() if transport == "tcp" else WITHOUT_WINDOW
@@ -241,6 +242,7 @@ def test_udp_has_no_window_and_nothing_that_follows_from_one() -> None:
         *("mean_utilization_bdp_goodput_l4", "mean_delivery_rate_l4", "mean_srtt_l4"),
         *("mean_rtt_l4", "mean_est_qdelay_l4", "mean_one_way_delay_l7", "mean_network_power_l4"),
         *("first_control_share_l4", "error_control_efficiency_l4", "late_messages_l7"),
+        *("pure_arq_share_l4", "pure_fec_share_l4"),
         *("acks_per_block_l4", "mean_send_interval_l4"),
         *("mean_recovery_time_l4", "total_retransmissions_l4", "total_rtos_l4"),
         *("total_spurious_retransmissions_l4", "retransmissions_per_second_l4"),

@@ -84,8 +84,37 @@ def p995_message_delay(run: RunData) -> Values:
     return 1e3 * delays[-1] if len(delays) else np.full(run.flow.count, np.nan)
 
 
-def _share(run: RunData, part: str, whole: str) -> Values:
+@metric(
+    "flow",
+    "pure_arq_share_l4",
+    quantity="share of groups",
+    unit="1",
+    aggregator="value",
+    empty="null for a flow without adaptive error control",
+)
+def pure_arq_share(run: RunData) -> Values:
+    """Groups of messages begun with retransmission alone."""
+    return _share(run, "arq_groups", *_GROUPS)
+
+
+@metric(
+    "flow",
+    "pure_fec_share_l4",
+    quantity="share of groups",
+    unit="1",
+    aggregator="value",
+    empty="null for a flow without adaptive error control",
+)
+def pure_fec_share(run: RunData) -> Values:
+    """Groups of messages begun with an erasure code alone."""
+    return _share(run, "fec_groups", *_GROUPS)
+
+
+_GROUPS = ("arq_groups", "coded_groups", "fec_groups")
+
+
+def _share(run: RunData, part: str, *whole: str) -> Values:
     counted = run.flow.span > 0
     samples = run.flow.samples
-    of = {name: np.where(counted, samples[name], 0.0).sum(axis=0) for name in (part, whole)}
-    return ratio(of[part], of[whole])
+    of = {name: np.where(counted, samples[name], 0.0).sum(axis=0) for name in (part, *whole)}
+    return ratio(of[part], np.sum([of[name] for name in whole], axis=0))

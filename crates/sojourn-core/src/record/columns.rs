@@ -83,6 +83,7 @@ pub static FLOW_COLUMNS: &[SampleColumn<FlowCounters>] = figures! {
     ack_blocks: Count of arrivals,
     send_gap_sum: Spans of arrivals,
     send_gap_count: Count of arrivals,
+    peer_outage_time: Spans of messages,
 };
 
 /// Columns of `link_samples` after `time` and `link`.

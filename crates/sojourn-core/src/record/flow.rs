@@ -100,6 +100,8 @@ pub struct MessageCounters {
     pub late_messages: u64,
     /// 99.5th percentile of the time from writing to delivery so far.
     pub delay_p995: Span,
+    /// Time in which this end took the other one for silent.
+    pub peer_outage_time: Span,
 }
 
 /// What a sender sends, from the flow's creation.

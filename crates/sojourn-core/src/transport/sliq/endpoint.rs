@@ -156,7 +156,8 @@ impl Endpoint for End {
         if self.init.stream.is_some() {
             self.sent.report(&self.connection.measured(), counters);
         } else {
-            self.received.report(self.connection.counts(STREAM), counters);
+            let counts = self.connection.counts(STREAM);
+            self.received.report(counts, self.sent.outage_time, counters);
             self.sent.report_acks(counters);
         }
     }

@@ -1,9 +1,21 @@
 """Sections 3.1 to 3.3 of the report: SLIQ's congestion controls and its adaptive error control."""
 
+from sojourn.papers.gnat2021.sliq import (
+    statements,
+    statements_adaptive,
+    statements_changing,
+    statements_outages,
+)
 from sojourn.papers.gnat2021.sliq.cells import TABLES, cells
 from sojourn.papers.gnat2021.sliq.charts import charts
 from sojourn.papers.gnat2021.sliq.choices import CHOICES
 from sojourn.papers.gnat2021.sliq.sheets import sheets
-from sojourn.papers.gnat2021.sliq.statements import STATEMENTS
+
+STATEMENTS = (
+    *statements_changing.STATEMENTS,
+    *statements_outages.STATEMENTS,
+    *statements_adaptive.STATEMENTS,
+    *statements.STATEMENTS,
+)
 
 __all__ = ["CHOICES", "STATEMENTS", "TABLES", "cells", "charts", "sheets"]

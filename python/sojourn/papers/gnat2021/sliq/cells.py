@@ -7,12 +7,15 @@ from functools import partial
 from typing import Any
 
 from sojourn.papers.gnat2021.reference import published
-from sojourn.papers.gnat2021.sliq import phases
+from sojourn.papers.gnat2021.sliq import adaptive, changing, outages, phases
 from sojourn.papers.gnat2021.sliq.scenarios import (
     CONTROLS,
+    SLIQ,
     buffer,
     case,
     document,
+    key,
+    metric,
     seeds,
     with_control,
 )
@@ -22,7 +25,6 @@ LOSS, SPEED, DELAY = "sliq_packet_loss", "sliq_link_speed", "sliq_link_delay"
 DELIVERED, BUFFERING = "sliq_packets_delivered", "sliq_dual_buffering"
 DEADLINES, PATH = "aec_delivery_delay", "aec_path_changes"
 _DELAYS = (1, 3, 10, 30, 100, 300)
-_SLIQ = ("sliq_cubic", "sliq_copa")
 
 
 def cells(request: Request) -> Iterator[Cell]:
@@ -32,16 +34,7 @@ def cells(request: Request) -> Iterator[Cell]:
             yield from make(request)
 
 
-def _key(section: str, table: str, row: str, column: str) -> dict[str, str]:
-    return {"section": section, "table": table, "row": row, "column": column}
-
-
-def _metric(name: str, factor: float, outcome: Outcome) -> float | None:
-    value: float | None = outcome["flows"][0]["metrics"][name]
-    return None if value is None else factor * value
-
-
-_GOODPUT = partial(_metric, "first_to_last_goodput_l7", 1.0)
+_GOODPUT = partial(metric, "first_to_last_goodput_l7", 1.0)
 
 
 def _value(row: Mapping[str, str], column: str) -> float | None:
@@ -56,7 +49,7 @@ def _controls(
     for column in CONTROLS:
         scenario = with_control(document("one-flow", request, **path), column)
         cases = [(case(scenario, seed),) for seed in seeds(request, random)]
-        keys = _key(section, table, row, column)
+        keys = key(section, table, row, column)
         yield Cell(keys, _value(values, column), cases, _GOODPUT)
 
 
@@ -85,9 +78,9 @@ def _delivered(section: str, changes: str, request: Request) -> Iterator[Cell]:
     for row in published(DELIVERED):
         if row["changes"] != changes:
             continue
-        for column in _SLIQ:
+        for column in SLIQ:
             scenario = with_control(document(f"{changes}-changes", request), column)
-            keys = _key(section, DELIVERED, f"changes={changes}", column)
+            keys = key(section, DELIVERED, f"changes={changes}", column)
             measure = partial(phases.packets, scenario)
             yield Cell(keys, _value(row, column), [()], measure)
 
@@ -96,13 +89,13 @@ def _shares(request: Request) -> Iterator[Cell]:
     share = "first_control_share_l4"
     measures: Mapping[str, Callable[[Outcome], float | None]] = {
         "goodput_mbit": _GOODPUT,
-        "cubic_share_percent": partial(_metric, share, 100.0),
-        "copa_share_percent": lambda o: _rest(_metric(share, 100.0, o)),
+        "cubic_share_percent": partial(metric, share, 100.0),
+        "copa_share_percent": lambda o: _rest(metric(share, 100.0, o)),
     }
     for row in published(BUFFERING):
         scenario = document("buffering", request, buffer=f"{row['buffer_bytes']} B")
         for column, measure in measures.items():
-            keys = _key("3.2.6", BUFFERING, f"buffer_bytes={row['buffer_bytes']}", column)
+            keys = key("3.2.6", BUFFERING, f"buffer_bytes={row['buffer_bytes']}", column)
             yield Cell(keys, _value(row, column), [(case(scenario),)], measure)
 
 
@@ -111,35 +104,52 @@ def _rest(percent: float | None) -> float | None:
 
 
 def _deadlines(request: Request) -> Iterator[Cell]:
-    measures = {
-        "efficiency_percent": partial(_metric, "error_control_efficiency_l4", 100.0),
-        "late_percent": partial(_metric, "late_messages_l7", 100.0),
-        "p995_delay_ms": partial(_metric, "p995_message_delay_l7", 1.0),
-    }
     for row in published(DEADLINES):
         scenario = document("adaptive", request, loss="40 %")
         scenario["duration"] = "60 s"
         scenario["flows"][0]["stream"]["deadline"] = f"{row['deadline_ms']} ms"
         cases = [(case(scenario, seed),) for seed in seeds(request, random=True)]
-        for column, measure in measures.items():
-            keys = _key("3.3.4", DEADLINES, f"deadline_ms={row['deadline_ms']}", column)
+        for column, measure in _ERROR_CONTROL.items():
+            keys = key("3.3.4", DEADLINES, f"deadline_ms={row['deadline_ms']}", column)
             yield Cell(keys, _value(row, column), cases, measure)
+
+
+_ERROR_CONTROL = {
+    "efficiency_percent": partial(metric, "error_control_efficiency_l4", 100.0),
+    "late_percent": partial(metric, "late_messages_l7", 100.0),
+    "p995_delay_ms": partial(metric, "p995_message_delay_l7", 1.0),
+    **adaptive.MODES,
+}
 
 
 def _path(request: Request) -> Iterator[Cell]:
     for index, row in enumerate(published(PATH)):
-        keys = _key("3.3.5", PATH, f"from_s={row['from_s']}", "actual_raw_goodput_mbit")
+        keys = key("3.3.5", PATH, f"from_s={row['from_s']}", "actual_raw_goodput_mbit")
         measure = partial(phases.raw_goodput, request, index)
         yield Cell(keys, _value(row, "actual_raw_goodput_mbit"), [()], measure)
+        for column, counter in (("pure_arq_percent", "arq"), ("pure_fec_percent", "fec")):
+            keys = key("3.3.5", PATH, f"from_s={row['from_s']}", column)
+            yield Cell(keys, None, [()], partial(phases.groups, request, index, counter))
 
 
 _TABLES: tuple[tuple[str, str, Callable[[Request], Iterator[Cell]]], ...] = (
+    ("3.1.3", changing.SHARING, changing.sharing),
     ("3.1.4", LOSS, _losses),
     ("3.1.5", SPEED, _speeds),
     ("3.1.6", DELIVERED, partial(_delivered, "3.1.6", "speed")),
+    ("3.1.6", changing.SPEED, changing.speed),
     ("3.1.7", DELAY, _delays),
     ("3.1.8", DELIVERED, partial(_delivered, "3.1.8", "delay")),
+    ("3.1.8", changing.DELAY, changing.delay),
+    ("3.1.9", changing.CAPACITY, changing.estimates),
+    ("3.2.2", changing.DUAL, partial(changing.dual, "3.2.2", "dual-speed")),
+    ("3.2.3", changing.DUAL, partial(changing.dual, "3.2.3", "dual-delay")),
+    ("3.2.4", changing.DUAL, partial(changing.dual, "3.2.4", "dual-loss")),
+    ("3.2.5", changing.DUAL, partial(changing.dual, "3.2.5", "dual-delay-and-loss")),
     ("3.2.6", BUFFERING, _shares),
+    *((section, outages.OUTAGES, partial(outages.cells, section)) for section in outages.LENGTHS),
+    ("3.3.2", adaptive.GOODPUT, adaptive.goodput),
+    ("3.3.3", adaptive.EFFICIENCY, adaptive.efficiency),
     ("3.3.4", DEADLINES, _deadlines),
     ("3.3.5", PATH, _path),
 )

@@ -42,6 +42,14 @@ def path_changes(request: Request) -> Document:
     return scenario
 
 
+def groups(request: Request, phase: int, mode: str) -> float:
+    """Groups that were begun in a mode in a phase, %."""
+    samples = run(path_changes(request)).flow.samples
+    inside = (samples.begins >= PATH[phase][0] - 1e-9) & (samples.ends <= PATH[phase + 1][0] + 1e-9)
+    begun = {m: samples[f"{m}_groups"][inside, 0].sum() for m in ("arq", "coded", "fec")}
+    return float(100 * begun[mode] / sum(begun.values()))
+
+
 def raw_goodput(request: Request, phase: int) -> float:
     """Messages delivered in a phase with their headers, Mbit/s."""
     samples = run(path_changes(request)).flow.samples

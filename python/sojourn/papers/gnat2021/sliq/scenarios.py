@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from sojourn import data
-from sojourn.papers.paper import Case, Request
+from sojourn.papers.paper import Case, Outcome, Request
 from sojourn.scenario import Document, apply_override, read, set_path, validated
 
 #: Columns of the tables that compare controls, and what their flows are.
@@ -16,6 +16,20 @@ CONTROLS: Mapping[str, Mapping[str, Any]] = {
     "sliq_cubic": {"transport": "sliq", "cca": "cubic", "mss": 1000},
     "sliq_copa": {"transport": "sliq", "cca": "copa", "mss": 1000},
 }
+
+#: Those of SLIQ.
+SLIQ = ("sliq_cubic", "sliq_copa")
+
+
+def key(section: str, table: str, row: str, column: str) -> dict[str, str]:
+    """The keys of a cell."""
+    return {"section": section, "table": table, "row": row, "column": column}
+
+
+def metric(name: str, factor: float, outcome: Outcome) -> float | None:
+    """A metric of the first flow."""
+    value: float | None = outcome["flows"][0]["metrics"][name]
+    return None if value is None else factor * value
 
 
 def document(experiment: str, request: Request, **fields: Any) -> Document:

@@ -10,6 +10,14 @@ from sojourn.papers.sheet import Sheet
 from sojourn.papers.statements import Row
 
 _TITLES = {
+    "sliq_sharing": "Two flows with the same control while the rate changes",
+    "sliq_speed_changes": "How far each rate is filled (%)",
+    "sliq_delay_changes": "The rate while the delay changes",
+    "sliq_capacity": "Estimates of the capacity (Mbit/s) while the rate changes",
+    "sliq_dual_changes": "Cubic and Copa in parallel while the path changes",
+    "sliq_outages": "Both ends in an outage",
+    "aec_goodput": "Adaptive error control over losses and deadlines",
+    "aec_efficiency": "Its efficiency over losses and deadlines",
     "sliq_packet_loss": "Goodput (Mbit/s) against packet error rate",
     "sliq_link_speed": "Goodput (Mbit/s) against link rate, 1 ms one way",
     "sliq_link_delay": "Goodput (Mbit/s) against one-way delay (ms), 10 Mbit/s",
@@ -41,4 +49,8 @@ def _sheet(table: str, rows: Sequence[Row]) -> Sheet:
             cell = cells.get(column, {})
             line += [cell.get("published"), cell.get("measured")]
         lines.append(line)
-    return Sheet(table, f"{rows[0]['section']}: {_TITLES[table]}", header, lines, words=2)
+    return Sheet(table, f"{_sections(rows)}: {_TITLES[table]}", header, lines, words=2)
+
+
+def _sections(rows: Sequence[Row]) -> str:
+    return ", ".join(dict.fromkeys(row["section"] for row in rows))

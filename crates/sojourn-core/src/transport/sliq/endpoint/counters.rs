@@ -28,7 +28,8 @@ pub struct Departures {
     rtt_count: u64,
     window: WindowCounters,
     rtt: RttCounters,
-    outage_time: Span,
+    /// Time in which the other end was silent.
+    pub outage_time: Span,
     last: Time,
 }
 
@@ -164,13 +165,14 @@ impl Arrivals {
     }
 
     /// The receiver's part of the flow's counters.
-    pub fn report(&self, counts: Counts, counters: &mut FlowCounters) {
+    pub fn report(&self, counts: Counts, outage_time: Span, counters: &mut FlowCounters) {
         counters.received = Some(self.counters);
         counters.messages = Some(MessageCounters {
             received_packets: counts.received_in_time,
             usable_messages: counts.delivered_in_time,
             late_messages: self.late,
             delay_p995: self.delays.percentile(99.5).unwrap_or_default(),
+            peer_outage_time: outage_time,
         });
     }
 
