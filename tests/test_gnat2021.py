@@ -6,9 +6,12 @@ import csv
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from conftest import Command
+from sojourn.papers.gnat2021.sliq.changing import full_again
+from sojourn.papers.gnat2021.sliq.series import Series
 from sojourn.papers.paper import Request
 
 pytest.importorskip("graphillion", reason="counts the paths that are compared")
@@ -98,3 +101,31 @@ def test_a_section_of_sliq_stands_beside_the_published_one(sojourn: Command) -> 
     other = sojourn("reproduce", "abe", "--section", "3")
     assert other.returncode == 2
     assert "--section" in other.stderr
+
+
+def test_what_the_report_says_of_a_plot_is_judged_and_drawn(
+    sojourn: Command, tmp_path: Path
+) -> None:
+    only = ("--section", "3.2.9", "--section", "3.2.10", "--format", "json", "--out", "out")
+    done = sojourn("reproduce", "gnat2021", *only)
+    assert done.returncode == 0, done.stderr
+    rows = {(r["section"], r["row"], r["column"]): r["measured"] for r in json.loads(done.stdout)}
+    assert 9 < rows["3.2.10", "client", "outage_mode_s"] < 10
+    assert rows["3.2.10", "server", "outage_mode_s"] == 0
+    with (tmp_path / "out" / "tables" / "statements.csv").open() as file:
+        found = {row["id"]: row["finding"] for row in csv.DictReader(file)}
+    assert found["client-enters-outage-mode"] == "confirmed"
+    assert found["outage-rebounds"] == "not run", "needs 3.2.7 and 3.2.8"
+    assert (tmp_path / "out" / "figures" / "outage-3.2.10.png").stat().st_size > 5000
+
+
+def test_a_series_finds_when_a_link_is_full_again() -> None:
+    values = np.array([9, 10, 2, 9, 4, 9, 9, 9, 9], dtype=float)
+    begins = np.arange(9.0)
+    rates = Series(begins, begins + 1, values)
+    assert full_again(rates, 9, 0) == 5
+    assert full_again(rates, 1, 0) == 0
+    assert full_again(rates, 10, 0) is None
+    assert rates.below(9, 0, 9) == 2
+    assert rates.until(9, 2) == 1
+    assert rates.windows(2).values.tolist() == [9.5, 5.5, 6.5, 9]

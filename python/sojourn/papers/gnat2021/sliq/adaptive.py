@@ -25,17 +25,18 @@ def _raw(outcome: Outcome) -> float | None:
 
 
 _LATE = partial(metric, "late_messages_l7", 100.0)
+_OF_GOODPUT: Mapping[str, Callable[[Outcome], float | None]] = {
+    "raw_goodput_mbit": _raw,
+    "late_percent": _LATE,
+    **MODES,
+}
 _USABLE = partial(metric, "error_control_efficiency_l4", 100.0)
 
 
 def goodput(request: Request) -> Iterator[Cell]:
     """Raw goodput, late messages and modes (3.3.2)."""
     for rate, deadline, cases in _grid(request):
-        for column, measure in (
-            ("raw_goodput_mbit", _raw),
-            ("late_percent", _LATE),
-            *MODES.items(),
-        ):
+        for column, measure in _OF_GOODPUT.items():
             keys = key("3.3.2", GOODPUT, f"per={rate:g},deadline_ms={deadline}", column)
             yield Cell(keys, None, cases, measure)
 

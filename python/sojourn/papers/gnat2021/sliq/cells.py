@@ -114,7 +114,7 @@ def _deadlines(request: Request) -> Iterator[Cell]:
             yield Cell(keys, _value(row, column), cases, measure)
 
 
-_ERROR_CONTROL = {
+_ERROR_CONTROL: Mapping[str, Callable[[Outcome], float | None]] = {
     "efficiency_percent": partial(metric, "error_control_efficiency_l4", 100.0),
     "late_percent": partial(metric, "late_messages_l7", 100.0),
     "p995_delay_ms": partial(metric, "p995_message_delay_l7", 1.0),

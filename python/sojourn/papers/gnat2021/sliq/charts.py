@@ -68,7 +68,7 @@ def _capacity() -> Chart:
     for control, name in _NAMES.items():
         scenario = with_control(document("capacity", Request()), control)
         known = series.capacity(run(scenario))
-        estimates = Line("estimate", known.ends, known.values, color_of(1), style="dots")
+        estimates = Line("estimate", known.ends, known.values, color_of(1), style="points")
         panels.append(Panel(_TIME, _RATE, [_rates(scenario), estimates], title=name))
     caption = "LinkEm's rate and the sender's estimate, every 100 ms."
     return Chart("Estimates of the capacity (3.1.9)", caption, panels, stacked=True)
