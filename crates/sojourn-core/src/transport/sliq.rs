@@ -60,7 +60,7 @@ mod stream;
 mod virtual_payload;
 pub mod wire;
 
-pub use build::Sliq;
+pub use build::{Sliq, control_init, make_control};
 pub use connection::{Config, Connection, Event, Measured, Role};
 pub use control::{Catalogued, Control, Copa, Cubic};
 pub use payload::{Payload, Received};

@@ -11,9 +11,10 @@ use crate::cc::{ControlInit, INFINITE_SSTHRESH};
 use crate::error::FieldError;
 use crate::packet::Ecn;
 use crate::registry::{Catalogue, NoParams};
+use crate::rng::StreamKey;
 use crate::spec::{Cca, EcnMode, ReliabilityMode, Spec, StreamSpec};
 use crate::transport::{Endpoint, Registered, TransportInit};
-use crate::units::Time;
+use crate::units::{Span, Time};
 
 /// IPv4, UDP and SLIQ's data header.
 const HEADERS: u32 = 44;
@@ -99,26 +100,48 @@ fn control(
     init: &TransportInit<'_>,
     catalogue: &Catalogue,
 ) -> Result<Box<dyn Control>, FieldError> {
-    let now = Time::ZERO + init.flow.start;
+    let random = init.random.child("cca").child(&spec.kind);
+    let init = ControlInit {
+        now: Time::ZERO + init.flow.start,
+        base_rtt: init.base_rtt,
+        random: random.index(u64::from(role == Role::Server)),
+        flow: init.addresses[0].flow,
+        ..control_init(init.flow.mss)
+    };
+    make_control(spec, &init, catalogue)
+}
+
+/// What a control of the catalogue is told on a connection of SLIQ with messages of `mss` bytes.
+pub fn control_init(mss: u32) -> ControlInit {
+    ControlInit {
+        initial_window: 10,
+        initial_ssthresh: INFINITE_SSTHRESH,
+        undo_doubles: false,
+        mss,
+        packet_size: mss + HEADERS,
+        now: Time::ZERO,
+        paced: true,
+        base_rtt: Span::ZERO,
+        random: StreamKey::root(0),
+        flow: 0,
+    }
+}
+
+/// A control for a connection: SLIQ's own `cubic` or `copa`, or one of the catalogue.
+///
+/// # Errors
+/// If there is none of that name, or a parameter is not allowed.
+pub fn make_control(
+    spec: &Spec<Cca>,
+    init: &ControlInit,
+    catalogue: &Catalogue,
+) -> Result<Box<dyn Control>, FieldError> {
     Ok(match spec.kind.as_str() {
-        "cubic" => Box::new(Cubic::new(now)),
+        "cubic" => Box::new(Cubic::new(init.now)),
         "copa" => Box::new(Copa::default()),
         _ => {
-            let random = init.random.child("cca").child(&spec.kind);
-            let init = ControlInit {
-                initial_window: 10,
-                initial_ssthresh: INFINITE_SSTHRESH,
-                undo_doubles: false,
-                mss: init.flow.mss,
-                packet_size: init.flow.mss + HEADERS,
-                now,
-                paced: true,
-                base_rtt: init.base_rtt,
-                random: random.index(u64::from(role == Role::Server)),
-                flow: init.addresses[0].flow,
-            };
             let entry = catalogue.find::<Cca>(&spec.kind)?;
-            let control = (entry.make)(&spec.params, &init, catalogue)?;
+            let control = (entry.make)(&spec.params, init, catalogue)?;
             Box::new(Catalogued::new(control, init.mss))
         }
     })

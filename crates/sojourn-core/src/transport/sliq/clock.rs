@@ -21,6 +21,16 @@ impl Clock {
     }
 }
 
+/// When a packet was sent. Of packets that go out within a microsecond the count tells which was
+/// first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Moment {
+    /// The wire's time.
+    pub stamp: u32,
+    /// Data packets of the connection sent so far, it included.
+    pub count: u32,
+}
+
 /// Microseconds, cut to 32 bits.
 pub fn micros(now: Time) -> u32 {
     (now.as_nanos() / 1_000) as u32

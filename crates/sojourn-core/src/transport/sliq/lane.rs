@@ -1,7 +1,7 @@
 //! The controls of a connection, each with what it has outstanding, and what streams share.
 
 use super::capacity::Capacity;
-use super::clock::Clock;
+use super::clock::{Clock, Moment};
 use super::control::{Control, Flight, View, held};
 use super::measure::ErrorRate;
 use super::rtt::Rtt;
@@ -154,6 +154,11 @@ impl Shared {
     pub fn note_send_rate(&mut self) {
         let srtt = self.rtt.smoothed();
         self.send_rate = self.lanes.iter().map(|lane| lane.control.send_rate(srtt)).sum();
+    }
+
+    /// When the latest data packet was sent that is sent by `now`.
+    pub fn moment(&self, now: Time) -> Moment {
+        Moment { stamp: self.clock.stamp(now), count: self.data_sent }
     }
 
     /// Counts a data packet that goes out.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from sojourn.papers.gnat2021.sliq.measured import value
 from sojourn.papers.gnat2021.sliq.outages import LENGTHS, OUTAGES, SIDES
@@ -11,10 +11,12 @@ from sojourn.papers.statements import Finding, Row, Statement
 _ONE_WAY = ("3.2.9", "3.2.10")
 
 
-def _column(rows: Sequence[Row], column: str) -> dict[tuple[str, str], float]:
+def _column(
+    rows: Sequence[Row], column: str, sections: Iterable[str] = LENGTHS
+) -> dict[tuple[str, str], float]:
     return {
         (section, side): value(rows, OUTAGES, side, column, section)
-        for section in LENGTHS
+        for section in sections
         for side in SIDES
     }
 
@@ -34,15 +36,13 @@ def _rebound(rows: Sequence[Row]) -> Finding:
 
 
 def _modes(rows: Sequence[Row]) -> Finding:
-    modes = {
-        key: time for key, time in _column(rows, "outage_mode_s").items() if key[0] in _ONE_WAY
-    }
+    modes = _column(rows, "outage_mode_s", _ONE_WAY)
     right = all((time > 0) == (side == "client") for (_, side), time in modes.items())
     return Finding(right, f"{_told(modes)} s")
 
 
 def _server_later(rows: Sequence[Row]) -> Finding:
-    back = {key: time for key, time in _column(rows, "back_after_s").items() if key[0] in _ONE_WAY}
+    back = _column(rows, "back_after_s", _ONE_WAY)
     later = all(back[section, "server"] >= back[section, "client"] for section in _ONE_WAY)
     return Finding(later, f"{_told(back)} s")
 

@@ -125,6 +125,13 @@ impl<P: Payload> Connection<P> {
         self.post(now, data);
     }
 
+    /// Asks the peer for an ACK, so that both ends know that the other one is there.
+    pub fn probe(&mut self, now: Time) {
+        if self.state == State::Connected && self.outage.is_none() {
+            self.send_probe(now, 0);
+        }
+    }
+
     fn post(&mut self, now: Time, data: (crate::transport::sliq::wire::Data, P)) {
         self.note_data_sent(now);
         let message =

@@ -7,6 +7,7 @@ use super::send::{Coded, Resend, Sender};
 use crate::transport::sliq::aec::{
     Decider, Decision, MAX_GROUP, MAX_SOURCES, OUT_OF_ROUNDS, Path, Plan,
 };
+use crate::transport::sliq::clock::Moment;
 use crate::transport::sliq::lane::Shared;
 use crate::transport::sliq::payload::Payload;
 use crate::transport::sliq::wire::Fec;
@@ -56,8 +57,8 @@ impl Group {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RoundEnd {
     pub group: u64,
-    /// When the round's last packet was sent, on the wire's clock.
-    pub stamp: u32,
+    /// When the round's last packet was sent.
+    pub sent: Moment,
     /// Packets of the group that were observed in this round.
     pub observed: u32,
 }
@@ -200,8 +201,8 @@ impl<P> Groups<P> {
     }
 
     /// All packets of a round are sent.
-    pub fn round_sent(&mut self, now: Time, id: u64, stamp: u32) {
-        self.ends.push_back(RoundEnd { group: id, stamp, observed: 0 });
+    pub fn round_sent(&mut self, now: Time, id: u64, sent: Moment) {
+        self.ends.push_back(RoundEnd { group: id, sent, observed: 0 });
         let Some(group) = self.get(id) else { return };
         if !group.first_round_unanswered() {
             return;
@@ -238,7 +239,7 @@ impl<P: Payload> Sender<P> {
         id: u64,
         fec: Fec,
         seq: u64,
-        stamp: u32,
+        sent: Moment,
     ) {
         let base_limit = self.config.limit().unwrap_or(0);
         let Some(groups) = &mut self.groups else { return };
@@ -261,27 +262,27 @@ impl<P: Payload> Sender<P> {
                 groups.force_at = Some(now + groups.patience(total));
             }
         }
-        if let Some(sent) = self.packet_mut(seq) {
-            sent.limit = Some(limit);
+        if let Some(packet) = self.packet_mut(seq) {
+            packet.limit = Some(limit);
         }
         if last_source {
-            self.close_group(now, id, sources, stamp);
+            self.close_group(now, id, sources, sent);
         } else if coded
             && complete
             && let Some(groups) = &mut self.groups
         {
-            groups.round_sent(now, id, stamp);
+            groups.round_sent(now, id, sent);
         }
     }
 
     /// All source packets of a group are there: makes its coded ones.
-    fn close_group(&mut self, now: Time, id: u64, sources: u8, stamp: u32) {
+    fn close_group(&mut self, now: Time, id: u64, sources: u8, sent: Moment) {
         let Some(groups) = &mut self.groups else { return };
         groups.index = 0;
         groups.force_at = None;
         let coded = groups.get(id).map_or(0, |group| group.coded);
         if coded == 0 {
-            groups.round_sent(now, id, stamp);
+            groups.round_sent(now, id, sent);
             return;
         }
         let made = self.make_coded(id, sources, sources..sources + coded);
@@ -313,7 +314,7 @@ impl<P: Payload> Sender<P> {
     }
 
     /// Ends the open group with the source packets that it has.
-    pub(super) fn force_group_end(&mut self, now: Time, stamp: u32) {
+    pub(super) fn force_group_end(&mut self, now: Time, sent: Moment) {
         let Some(groups) = &mut self.groups else { return };
         groups.force_at = None;
         if groups.index == 0 {
@@ -334,7 +335,7 @@ impl<P: Payload> Sender<P> {
             group.coded = coded;
             group.due = [sources, coded];
         }
-        self.close_group(now, id, sources, stamp);
+        self.close_group(now, id, sources, sent);
     }
 
     /// Forgets groups whose packets are all done with.
@@ -388,7 +389,7 @@ impl<P: Payload> Sender<P> {
         if waiting && again && in_time {
             group.sent[coded] += 1;
             if group.round_sent() {
-                groups.round_sent(now, id, shared.clock.stamp(now));
+                groups.round_sent(now, id, shared.moment(now));
             }
         }
     }

@@ -38,7 +38,7 @@ impl<P: Payload> Sender<P> {
 
     fn drop_front(&mut self, now: Time, shared: &Shared) {
         if let Some(Resend::Coded(coded)) = self.resend.pop_front() {
-            self.coded_not_sent(now, coded.group, shared.clock.stamp(now));
+            self.coded_not_sent(now, coded.group, shared.moment(now));
         }
     }
 
@@ -104,6 +104,7 @@ impl<P: Payload> Sender<P> {
         let (payload, owner, number, bytes) =
             (sent.payload.clone(), sent.lane, sent.number, sent.bytes);
         let count = shared.count_data();
+        let moment = shared.moment(now);
         let first = sent.resent == 0;
         let mut window = sent.window;
         if let Some(lane) = lane {
@@ -126,13 +127,13 @@ impl<P: Payload> Sender<P> {
             }
             if let (Some(kept), Some((group, fec))) = (&mut sent.fec, fec) {
                 let round = if lane.is_some() { fec.round } else { kept.1.round };
-                *kept = (group, Fec { round, ..fec }, stamp);
+                *kept = (group, Fec { round, ..fec }, moment);
             }
         }
         self.retransmissions += 1;
         self.arm(now, shared.rtt.rto());
         if let (Some((group, fec)), Some(_)) = (fec, lane) {
-            self.resent_in_group(now, group, &fec, stamp);
+            self.resent_in_group(now, group, &fec, moment);
         }
         Attempt::Send(data, payload)
     }

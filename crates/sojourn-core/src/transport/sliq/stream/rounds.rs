@@ -2,7 +2,7 @@
 
 use super::send::{Resend, Sender};
 use crate::transport::sliq::aec::{MAX_GROUP, OUT_OF_ROUNDS};
-use crate::transport::sliq::clock::{distance, expand};
+use crate::transport::sliq::clock::{Moment, distance, expand};
 use crate::transport::sliq::payload::Payload;
 use crate::transport::sliq::wire::{Fec, Observed};
 use crate::units::Time;
@@ -35,26 +35,26 @@ impl<P: Payload> Sender<P> {
     }
 
     /// A packet of a group was sent again.
-    pub(super) fn resent_in_group(&mut self, now: Time, id: u64, fec: &Fec, stamp: u32) {
+    pub(super) fn resent_in_group(&mut self, now: Time, id: u64, fec: &Fec, sent: Moment) {
         let Some(groups) = &mut self.groups else { return };
         let Some(group) = groups.get_mut(id).filter(|group| group.round <= group.rounds) else {
             return;
         };
         group.sent[usize::from(fec.encoded.is_some())] += 1;
         if group.round_sent() {
-            groups.round_sent(now, id, stamp);
+            groups.round_sent(now, id, sent);
         }
     }
 
     /// A coded packet is not sent after all.
-    pub(super) fn coded_not_sent(&mut self, now: Time, id: u64, stamp: u32) {
+    pub(super) fn coded_not_sent(&mut self, now: Time, id: u64, sent: Moment) {
         let Some(groups) = &mut self.groups else { return };
         let Some(group) = groups.get_mut(id).filter(|group| group.round <= group.rounds) else {
             return;
         };
         group.sent[1] += 1;
         if group.round_sent() {
-            groups.round_sent(now, id, stamp);
+            groups.round_sent(now, id, sent);
         }
     }
 
@@ -77,16 +77,18 @@ impl<P: Payload> Sender<P> {
     pub(super) fn end_rounds(&mut self, observed: Observed) {
         let seq = expand(observed.seq, self.next());
         let known = seq.and_then(|seq| self.record(seq)).and_then(|sent| sent.fec);
-        let of_this_sending = known.filter(|(_, _, stamp)| distance(*stamp, observed.stamp) <= 0);
+        let of_this_sending =
+            known.filter(|(_, _, sent)| distance(sent.stamp, observed.stamp) <= 0);
         let bit = known.map(|(group, index, _)| (group, 1u32 << index));
         while let Some(groups) = &mut self.groups {
             let Some(end) = groups.ends.front_mut() else { return };
             let mine = bit.filter(|(group, _)| *group == end.group).map(|(_, bit)| bit);
             let again = mine.is_some_and(|bit| end.observed & bit != 0);
             let over = if again {
-                distance(observed.stamp, end.stamp.wrapping_add(AGAIN)) >= 0
+                distance(observed.stamp, end.sent.stamp.wrapping_add(AGAIN)) >= 0
             } else {
-                of_this_sending.is_some_and(|(_, _, stamp)| distance(stamp, end.stamp) >= 0)
+                of_this_sending
+                    .is_some_and(|(_, _, sent)| distance(sent.count, end.sent.count) >= 0)
             };
             if let (Some(bit), Some(_)) = (mine, of_this_sending) {
                 end.observed |= bit;

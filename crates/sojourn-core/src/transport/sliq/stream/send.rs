@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use super::groups::Groups;
 use super::{Reliability, StreamConfig, WINDOW};
+use crate::transport::sliq::clock::Moment;
 use crate::transport::sliq::lane::Shared;
 use crate::transport::sliq::payload::Payload;
 use crate::transport::sliq::wire::{Data, Fec};
@@ -44,8 +45,8 @@ pub struct Sent<P> {
     pub lost: bool,
     /// Waiting to be sent again.
     pub waiting: bool,
-    /// Its place in a group, and the timestamp of its last sending.
-    pub fec: Option<(u64, Fec, u32)>,
+    /// Its place in a group, and when it was sent last.
+    pub fec: Option<(u64, Fec, Moment)>,
 }
 
 /// What is still known of a packet that is done with: late ACKs and counts name it.
@@ -57,8 +58,8 @@ pub(super) struct Past {
     pub window: f32,
     pub resent: u8,
     pub counts: [u32; 2],
-    /// Group, number within it, timestamp of the last sending.
-    pub fec: Option<(u64, u8, u32)>,
+    /// Group, number within it, when it was sent last.
+    pub fec: Option<(u64, u8, Moment)>,
 }
 
 /// How many of them are known.
@@ -73,7 +74,7 @@ impl<P> Sent<P> {
             window: self.window,
             resent: self.resent,
             counts: self.counts,
-            fec: self.fec.map(|(group, fec, stamp)| (group, fec.index, stamp)),
+            fec: self.fec.map(|(group, fec, sent)| (group, fec.index, sent)),
         }
     }
 
@@ -280,7 +281,7 @@ impl<P: Payload> Sender<P> {
 
     /// The time of [`Sender::group_end`] has come.
     pub fn end_group(&mut self, now: Time, shared: &Shared) {
-        self.force_group_end(now, shared.clock.stamp(now));
+        self.force_group_end(now, shared.moment(now));
     }
 
     /// The next new packet.
@@ -301,7 +302,7 @@ impl<P: Payload> Sender<P> {
         if !self.fin_wanted || self.fin_sent {
             return Attempt::Nothing;
         }
-        self.force_group_end(now, shared.clock.stamp(now));
+        self.force_group_end(now, shared.moment(now));
         if self.groups.as_ref().is_some_and(|groups| !groups.fresh.is_empty()) {
             return self.try_fresh(now, shared);
         }
@@ -327,6 +328,7 @@ impl<P: Payload> Sender<P> {
         let bytes = payload.len() as u32;
         let srtt = shared.rtt.smoothed();
         let count = shared.count_data();
+        let moment = shared.moment(now);
         shared.order += 1;
         let owner = &mut shared.lanes[lane];
         let view = owner.view(now, srtt);
@@ -354,11 +356,11 @@ impl<P: Payload> Sender<P> {
             acked: false,
             lost: false,
             waiting: false,
-            fec: fec.map(|(group, fec)| (group, fec, stamp)),
+            fec: fec.map(|(group, fec)| (group, fec, moment)),
         });
         self.arm(now, shared.rtt.rto());
         if let Some((group, fec)) = fec {
-            self.joined_group(now, shared, group, fec, seq, stamp);
+            self.joined_group(now, shared, group, fec, seq, moment);
         }
         Attempt::Send(data, payload)
     }
