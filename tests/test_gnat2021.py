@@ -11,6 +11,8 @@ import pytest
 
 from conftest import Command
 from sojourn.papers.gnat2021.sliq.changing import full_again
+from sojourn.papers.gnat2021.sliq.phases import run
+from sojourn.papers.gnat2021.sliq.scenarios import document
 from sojourn.papers.gnat2021.sliq.series import Series
 from sojourn.papers.paper import Request
 
@@ -117,6 +119,14 @@ def test_what_the_report_says_of_a_plot_is_judged_and_drawn(
     assert found["client-enters-outage-mode"] == "confirmed"
     assert found["outage-rebounds"] == "not run", "needs 3.2.7 and 3.2.8"
     assert (tmp_path / "out" / "figures" / "outage-3.2.10.png").stat().st_size > 5000
+
+
+def test_retransmission_alone_sends_nothing_twice_that_arrived() -> None:
+    scenario = document("adaptive", Request(), loss="10 %")
+    scenario["duration"] = "20 s"
+    scenario["flows"][0]["stream"]["deadline"] = "170 ms"
+    samples = run(scenario).flow.samples
+    assert samples["usable_messages"].sum() > 0.99 * samples["received_packets"].sum() > 10_000
 
 
 def test_a_series_finds_when_a_link_is_full_again() -> None:
