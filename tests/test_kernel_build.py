@@ -26,10 +26,21 @@ TIME = """static LIST_HEAD(time_travel_irqs);
 \t\ttime_travel_set_time(msg->time);
 \t\tbreak;
 
+\ttime_travel_ext_waiting++;
+
 \ttime_travel_ext_waiting--;
 
 """
-CARDS = """static int virtio_uml_probe(struct platform_device *pdev)
+CARDS = """struct virtio_uml_vq_info {
+};
+
+\t\treturn true;
+
+\ttime_travel_propagate_time();
+
+\tif (info->kick_fd < 0) {
+
+static int virtio_uml_probe(struct platform_device *pdev)
 {
 \tvu_dev->registered = 1;
 \treturn 0;
@@ -71,6 +82,7 @@ def test_changes_are_made_once(tree: Path) -> None:
     assert clock.count("sojourn_rings |= msg->seq;") == 1
     cards = (tree / "arch/um/drivers/virtio_uml.c").read_text()
     assert cards.count("sojourn_card[pdev->id] = vu_dev;") == 1
+    assert cards.count("if (sojourn_stop())") == 1
     assert text.startswith("int before;")
     assert text.endswith("int after;\n")
 

@@ -49,11 +49,49 @@ static void sojourn_interrupt(struct time_travel_event *e)
 }
 
 static struct time_travel_event sojourn_event = { .fn = sojourn_interrupt };
+
+bool sojourn_stop(void);
+
+#ifdef UM_TIMETRAVEL_SCHEDSHM_VERSION
+static struct um_timetravel_schedshm *time_travel_shm;
+
+static void sojourn_tell_time(void)
+{
+	if (time_travel_shm)
+		time_travel_shm->current_time = time_travel_time + time_travel_shm_offset;
+}
+
+bool sojourn_stop(void)
+{
+	if (!time_travel_shm)
+		return false;
+	time_travel_shm->free_until = time_travel_time + time_travel_shm_offset + 1;
+	return true;
+}
+#else
+static void sojourn_tell_time(void)
+{
+}
+
+bool sojourn_stop(void)
+{
+	return false;
+}
+#endif
 """
+
+#: A kernel that may run on alone until the network's next event does so until it sends something:
+#: it tells nobody, but goes no further than that instant.
+_STOP = """
+	if (sojourn_stop())
+		return true;
+
+	time_travel_propagate_time();
+
+	if (info->kick_fd < 0) {"""
 
 #: Two bits for each card: its receiving ring, its sending ring.
 _CARDS = r"""
-extern void (*sojourn_cards)(unsigned int rings);
 static struct virtio_uml_device *sojourn_card[16];
 
 static void sojourn_interrupt_cards(unsigned int rings)
@@ -146,7 +184,7 @@ def changes(hz: int) -> tuple[Change, ...]:
 
 def _interrupts() -> tuple[Change, ...]:
     """Interrupts of the cards come with the message that lets the kernel run, not by a signal and
-    two messages each.
+    two messages each; the kernel runs on by itself until it has sent something.
     """
     time, cards = "arch/um/kernel/time.c", "arch/um/drivers/virtio_uml.c"
     why = "interrupts come with the calendar's message"
@@ -170,6 +208,25 @@ def _interrupts() -> tuple[Change, ...]:
             "\ttime_travel_ext_waiting--;\n"
             "\tif (sojourn_rings)\n"
             "\t\t__time_travel_add_event(&sojourn_event, time_travel_time);\n",
+            why,
+        ),
+        Change(
+            time,
+            r"^\ttime_travel_ext_waiting\+\+;$",
+            "\ttime_travel_ext_waiting++;\n\tsojourn_tell_time();",
+            why,
+        ),
+        Change(
+            cards,
+            r"^struct virtio_uml_vq_info \{$",
+            "extern void (*sojourn_cards)(unsigned int rings);\nbool sojourn_stop(void);\n\n"
+            "struct virtio_uml_vq_info {",
+            why,
+        ),
+        Change(
+            cards,
+            r"^\n\ttime_travel_propagate_time\(\);\n\n\tif \(info->kick_fd < 0\) \{$",
+            _STOP,
             why,
         ),
         Change(

@@ -3,7 +3,7 @@
 //! Messages of 16 bytes over a socket (Linux, `include/uapi/linux/um_timetravel.h`, which specifies
 //! them). A kernel from 6.11 on reads the time and writes its requests in a page that both share,
 //! so that two messages are left of each turn: RUN, and WAIT when the kernel has nothing more to do
-//! at that instant. It never runs ahead of the calendar, so that whatever it sends is sent now.
+//! until the network has. It ends its turn at the instant at which it sends something.
 
 use std::io::{Read, Write};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
@@ -128,14 +128,20 @@ impl Calendar {
         self.store(time, page::TIME);
     }
 
+    /// Whether the kernel uses the shared page.
+    pub fn is_shared(&self) -> bool {
+        self.shared
+    }
+
     /// Lets the kernel run now, and see what its cards have for it: a bit for each of their rings.
-    /// The message has room for them, because an answer is known by being one.
+    /// The message has room for them, because an answer is known by being one. If it shares the page
+    /// it may run on alone until `free_until`, or until it sends something.
     ///
     /// # Errors
     /// If it is gone.
-    pub fn run(&mut self, rings: u32) -> Result<(), Error> {
+    pub fn run(&mut self, rings: u32, free_until: u64) -> Result<(), Error> {
         self.store(page::KERNEL, page::RUNNING);
-        self.store(self.now + 1, page::FREE_UNTIL);
+        self.store(free_until.max(self.now + 1), page::FREE_UNTIL);
         self.request = None;
         self.waiting = false;
         self.unconfirmed = !self.shared;
@@ -181,6 +187,7 @@ impl Calendar {
                 self.shared = self.load::<u32>(page::capabilities(1)) & 1 != 0;
                 self.waiting = true;
                 if self.shared {
+                    self.now = self.now.max(self.load(page::TIME));
                     return Ok(());
                 }
             }

@@ -98,12 +98,11 @@ impl Virtual {
             }
             self.feed_routers()?;
             if self.due != 0 {
-                self.hand_over(self.machine.calendar.now())?;
+                self.hand_over(net, self.machine.calendar.now())?;
                 continue;
             }
             let request = self.machine.calendar.request();
-            let next = self.zero.zip(net.next_wakeup()).map(|(zero, t)| zero + t.as_nanos());
-            let next = next.into_iter().chain(self.sending.next()).min();
+            let next = self.next(net);
             let last = self.zero.map_or(u64::MAX, |zero| zero + end.as_nanos());
             let soonest = next.into_iter().chain(request).min();
             let Some(soonest) = soonest.filter(|time| *time <= last) else {
@@ -120,10 +119,10 @@ impl Virtual {
                 begun.reached(net.now());
                 self.feed_routers()?;
                 if self.due != 0 {
-                    self.hand_over(soonest)?;
+                    self.hand_over(net, soonest)?;
                 }
             } else {
-                self.machine.run_on()?;
+                self.hand_over(net, soonest)?;
             }
         }
     }
@@ -135,8 +134,15 @@ impl Virtual {
     }
 
     /// The kernel runs, and sees what its cards have for it.
-    fn hand_over(&mut self, time: u64) -> Result<(), Error> {
-        self.machine.run(time, std::mem::take(&mut self.due))
+    fn hand_over(&mut self, net: &mut Network, time: u64) -> Result<(), Error> {
+        let free_until = self.next(net).unwrap_or(0);
+        self.machine.run(time, std::mem::take(&mut self.due), free_until)
+    }
+
+    /// When something happens outside the kernel next, in its time.
+    fn next(&self, net: &mut Network) -> Option<u64> {
+        let next = self.zero.zip(net.next_wakeup()).map(|(zero, t)| zero + t.as_nanos());
+        next.into_iter().chain(self.sending.next()).min()
     }
 
     /// Takes what the kernel has sent since it ran last, which is now.
@@ -217,8 +223,7 @@ impl Virtual {
             }
             Some(Said::Begun(passed)) => {
                 self.zero = Some(now - passed.as_nanos());
-                self.machine.booted = true;
-                Ok(())
+                self.machine.begin()
             }
             Some(Said::Reports(mut reports)) => {
                 self.advance(net, now)?;

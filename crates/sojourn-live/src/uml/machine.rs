@@ -25,7 +25,7 @@ pub struct Machine {
     pub cards: Vec<Card>,
     guest: Guest,
     /// The kernel has set up its cards and speaks to its calendar only.
-    pub booted: bool,
+    booted: bool,
 }
 
 impl Machine {
@@ -92,12 +92,20 @@ impl Machine {
     }
 
     /// Lets the kernel run when it wants to.
+    fn run_on(&mut self) -> Result<(), Error> {
+        let time = self.calendar.request().ok_or_else(|| broken("the kernel waits for nothing"))?;
+        self.run(time, 0, 0)
+    }
+
+    /// The agent has begun: from now on the kernel only speaks to its calendar, and stops when it has
+    /// sent something.
     ///
     /// # Errors
-    /// If it is gone, or does not want to.
-    pub fn run_on(&mut self) -> Result<(), Error> {
-        let time = self.calendar.request().ok_or_else(|| broken("the kernel waits for nothing"))?;
-        self.run(time, 0)
+    /// If a ring is broken.
+    pub fn begin(&mut self) -> Result<(), Error> {
+        self.booted = true;
+        let shared = self.calendar.is_shared();
+        self.cards.iter_mut().filter(|_| shared).try_for_each(|card| card.rings.announce())
     }
 
     /// Answers what the kernel asks, on whichever socket; waits for it for a moment.
@@ -134,13 +142,14 @@ impl Machine {
         Ok(())
     }
 
-    /// Lets the kernel run at `time` and see what its cards have for it: a bit for each ring.
+    /// Lets the kernel run at `time` and see what its cards have for it: a bit for each ring; alone
+    /// until `free_until` if it can.
     ///
     /// # Errors
     /// If it is gone.
-    pub fn run(&mut self, time: u64, rings: u32) -> Result<(), Error> {
+    pub fn run(&mut self, time: u64, rings: u32, free_until: u64) -> Result<(), Error> {
         self.calendar.set_time(time);
-        self.calendar.run(rings)
+        self.calendar.run(rings, free_until)
     }
 }
 

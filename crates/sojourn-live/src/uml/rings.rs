@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::io::{Read, Write};
 
 use virtio_queue::{Queue, QueueT};
-use vm_memory::{GuestAddress, GuestMemoryMmap};
+use vm_memory::{Bytes, GuestAddress, GuestMemoryMmap};
 
 use super::failure::broken;
 use crate::error::Error;
@@ -15,6 +15,8 @@ const HEADER: usize = 12;
 const CHECKED: u8 = 2;
 /// Where it counts the buffers that a frame takes.
 const BUFFERS: usize = 10;
+/// A ring's flag: the kernel takes its buffers back without hearing of them.
+const NO_INTERRUPT: u16 = 1;
 /// The ring of frames to the kernel.
 pub const RECEIVING: usize = 0;
 /// The ring of frames from it.
@@ -65,6 +67,19 @@ impl Rings {
         queue.disable_notification(memory).map_err(failed)
     }
 
+    /// Lets the kernel notice that it has sent something, which it then need not tell.
+    ///
+    /// # Errors
+    /// If a ring is broken.
+    pub fn announce(&mut self) -> Result<(), Error> {
+        match (&self.memory, &mut self.queues[SENDING]) {
+            (Some(memory), Some(queue)) => {
+                queue.enable_notification(memory).map(|_| ()).map_err(failed)
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Takes the next frame that the kernel has sent into `frame`, and the buffer that it is in, which
     /// is to be given back.
     ///
@@ -92,7 +107,9 @@ impl Rings {
             return Ok(false);
         };
         queue.add_used(memory, head, 0).map_err(failed)?;
-        queue.needs_notification(memory).map_err(failed)
+        // The crate looks at this only where events have numbers (virtio 1.2, section 2.7.7).
+        let flags: u16 = memory.read_obj(GuestAddress(queue.avail_ring())).map_err(failed)?;
+        Ok(flags & NO_INTERRUPT == 0)
     }
 
     /// Gives the kernel a frame; it is held if there is no buffer for it yet.
