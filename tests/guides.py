@@ -31,6 +31,8 @@ MY_GRAPH = (
     '{kind = "graph", nodes = ["a", {id = "m", kind = "my-node"}, "b"], links = ['
     '{id = "am", from = "a", to = "m", rate = "10 Mbit/s"}, {id = "mb", from = "m", to = "b"}]}'
 )
+MY_AIR = '{id = "air", kind = "my-medium"}'
+MY_SHARED = '{kind = "graph", links = [{id = "ab", from = "a", to = "b", medium = "air"}]}'
 A_TO_B = '{cca = "reno", from = "a", to = "b", rtt = "10 ms"}'
 
 
@@ -141,8 +143,8 @@ def test_what_was_scaffolded_builds() -> None:
     library = next((TARGET / "debug").glob("lib_internal.*[!d]"))
     shutil.copy2(library, COPY / "python/sojourn" / EXTENSION)
     listed = "".join(sojourn("list", kind) for kind in CORE_KINDS)
-    names = ("my-cca", "my-queue", "my-traffic", "my-topology", "my-transport", "my-node")
-    assert all(name in listed for name in names)
+    kinds = ("cca", "queue", "traffic", "topology", "transport", "node", "medium")
+    assert all(f"my-{kind}" in listed for kind in kinds)
 
 
 def test_what_was_scaffolded_conforms() -> None:
@@ -161,6 +163,10 @@ def test_what_was_scaffolded_conforms() -> None:
         ("my-scenario.toml", "--set", "flows.0.traffic=my-traffic"),
         ("my-scenario.toml", "--set", "flows=[" + MY_FLOW + "]"),
         ("my-scenario.toml", "--set", "topology=" + MY_GRAPH, "--set", "flows=[" + A_TO_B + "]"),
+        (
+            *("my-scenario.toml", "--set", f"media=[{MY_AIR}]", "--set", "topology=" + MY_SHARED),
+            *("--set", "flows=[" + A_TO_B + "]"),
+        ),
         ("experiments/catalogue/my-topology.toml",),
         ("my-scenario.toml", "--metrics", "my_metric_l4"),
     ],

@@ -99,6 +99,12 @@ KINDS: Mapping[str, Kind] = {
         "write its header and what it does; cargo test -p sojourn-core --test all conforms puts "
         "it through the suite, " + _PAGE,
     ),
+    "medium": Kind(
+        {f"{_CORE}/edge/medium/MODULE.rs": "medium.rs"},
+        (_member("edge/medium"),),
+        "write its header and who may send when; cargo test -p sojourn-core --test all conforms "
+        "puts it through the suite, " + _PAGE,
+    ),
     "metric": Kind(
         {"python/sojourn/metrics/MODULE.py": "metric.py.in"},
         (

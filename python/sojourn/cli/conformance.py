@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from sojourn.conformance.measure import Row
 
 #: The kinds that have a suite.
-KINDS = ("ccas", "queues", "transports", "nodes")
+KINDS = ("ccas", "queues", "transports", "nodes", "media")
 
 
 @click.command("conformance")
@@ -60,9 +60,10 @@ def command(
 ) -> int:
     """Put members through the conformance suite: all, or those that are named.
 
-    NAME is a congestion control, a queue discipline, a transport or a kind of node, or a table
-    such as '{ kind = "cubic", beta = 0.8 }'; FILE brings a control along: FILE.py, FILE.py:CLASS,
-    FILE.so, or a scenario with one. Exit status 1 if something fails that is no known exception.
+    NAME is a congestion control, a queue discipline, a transport, a kind of node or a shared
+    medium, or a table such as '{ kind = "cubic", beta = 0.8 }'; FILE brings a control along:
+    FILE.py, FILE.py:CLASS, FILE.so, or a scenario with one. Exit status 1 if something fails that
+    is no known exception.
 
     With --against, every source of a kernel's tree that has a counterpart here runs beside it
     (names choose among them): in open loop, on the same events, and in closed loop, by itself.

@@ -23,31 +23,37 @@ def air(result: Result) -> Chart:
 def _panel(result: Result, medium: str) -> Panel:
     held = _held(result, f"medium.{medium}")
     begin = result.timing["simulated_seconds"] / 2
-    stations = held["sender"].str.split("+").explode().unique().drop_nulls().sort().to_list()
+    channels = held["channel"].unique().sort().to_list()
     shown = held.filter(pl.col("end") > begin, pl.col("start") < begin + _WINDOW).with_columns(
         pl.col("start").clip(lower_bound=begin), pl.col("end").clip(upper_bound=begin + _WINDOW)
     )
-    collided = pl.col("sender").str.contains("+", literal=True)
-    kinds = {"one station": shown.filter(~collided), "collision": shown.filter(collided)}
+    kinds = {"alone": shown.filter(~pl.col("collided")), "collision": shown.filter("collided")}
     spans = [
-        _spans(name, color, rows, stations, begin)
+        _spans(name, color, rows, channels, begin)
         for (name, rows), color in zip(kinds.items(), PALETTE, strict=False)
+        if len(rows)
     ]
     label = f"Time since {begin:g} s (ms)"
-    return Panel(label, "Station", [], from_zero=False, spans=spans, title=medium)
+    return Panel(label, "", [], from_zero=False, spans=spans, title=medium)
 
 
 def _held(result: Result, component: str) -> pl.DataFrame:
-    """Who held the air: ``start``, ``end`` and ``sender``, ``a+b`` of those that collide."""
-    rows = result.record.scan("state").filter(
-        pl.col("component") == component, pl.col("name") == "sender"
-    )
-    spans = rows.select(start=pl.col("time"), end=pl.col("time").shift(-1), sender=pl.col("text"))
-    return spans.drop_nulls().collect()
+    """Who held the air: ``start``, ``end``, ``channel`` (``a to b``), whether it ``collided``."""
+    rows = result.record.scan("state").filter(pl.col("component") == component)
+    ends = [
+        rows.filter(pl.col("name") == name).select("time", pl.col("text").alias(name))
+        for name in ("sender", "receiver")
+    ]
+    spans = ends[0].join(ends[1], on="time").sort("time")
+    spans = spans.with_columns(end=pl.col("time").shift(-1)).drop_nulls()
+    named = (pl.col(name).str.split("+") for name in ("sender", "receiver"))
+    each = spans.with_columns(*named).with_columns(collided=pl.col("sender").list.len() > 1)
+    each = each.explode("sender", "receiver")
+    channel = pl.format("{} to {}", "sender", "receiver")
+    return each.select("end", "collided", start=pl.col("time"), channel=channel).collect()
 
 
-def _spans(label: str, color: str, rows: pl.DataFrame, stations: list[str], begin: float) -> Spans:
-    each = rows.with_columns(pl.col("sender").str.split("+")).explode("sender")
-    at = [stations.index(name) for name in each["sender"]]
-    milliseconds = (1e3 * (each[column] - begin) for column in ("start", "end"))
-    return Spans(label, color, stations, at, *(values.to_numpy() for values in milliseconds))
+def _spans(label: str, color: str, rows: pl.DataFrame, channels: list[str], begin: float) -> Spans:
+    at = [channels.index(name) for name in rows["channel"]]
+    milliseconds = (1e3 * (rows[column] - begin) for column in ("start", "end"))
+    return Spans(label, color, channels, at, *(values.to_numpy() for values in milliseconds))

@@ -47,6 +47,11 @@ Over a bottleneck of 10 Mbit/s with a round trip of 40 ms.
 
 Between two links of 1 ms.
 """,
+    "media": """\
+## Shared media
+
+Three stations, two of which talk with the third: four channels with packets of 1500 B.
+""",
 }
 
 

@@ -6,6 +6,7 @@
 
 pub mod controls;
 pub mod exceptions;
+pub mod media;
 mod network;
 pub mod nodes;
 pub mod queue_bench;
@@ -22,7 +23,7 @@ use crate::record::Outcome;
 use crate::registry::{Catalogue, Entry, Kind};
 use crate::scenario::Scenario;
 use crate::sim::Simulation;
-use crate::spec::{Cca, Node, Queue, Transport};
+use crate::spec::{Cca, Medium, Node, Queue, Transport};
 use crate::units::Time;
 
 /// The checks of every kind that has any, by the kind's name in the catalogue.
@@ -31,6 +32,7 @@ pub static SUITES: &[(&str, &[Check])] = &[
     (Queue::PLURAL, queues::CHECKS),
     (Transport::PLURAL, transports::CHECKS),
     (Node::PLURAL, nodes::CHECKS),
+    (Medium::PLURAL, media::CHECKS),
 ];
 
 /// A measured value, or what ended the run that was to give it.

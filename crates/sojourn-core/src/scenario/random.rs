@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::{Scenario, json_schema};
 use crate::catalogue::builtin;
 use crate::registry::Kind;
-use crate::spec::{Cca, Queue, Traffic};
+use crate::spec::{Cca, Medium, Queue, Traffic};
 
 fn names<K: Kind>() -> impl Strategy<Value = Value> {
     prop::sample::select(
@@ -193,11 +193,47 @@ fn link() -> impl Strategy<Value = Value> {
     )
 }
 
+/// A medium of a link's own, most of whose keys fit.
+fn medium() -> impl Strategy<Value = Value> {
+    let keys = prop::sample::select(vec![
+        ("standard", json!("g")),
+        ("standard", json!("n")),
+        ("queueing", json!("mac80211")),
+        ("rate_control", json!("minstrel-ht")),
+        ("snr", json!("20 dB")),
+        ("snr", json!("-3 dB")),
+        ("frames", json!(1)),
+        ("amsdu", json!("4 kB")),
+        ("rts_threshold", json!("500 B")),
+        ("attempts", json!(1)),
+        ("contention", json!("bianchi")),
+        ("stations", json!({ "left": { "driver_queue": "1 packets" } })),
+    ]);
+    let table = |spec: Value| if spec.is_string() { json!({ "kind": spec }) } else { spec };
+    (spec::<Medium>(), prop::collection::vec(keys, 0..4)).prop_map(move |(spec, keys)| {
+        let mut medium = table(spec);
+        keys.into_iter().for_each(|(key, value)| medium[key] = value);
+        medium
+    })
+}
+
+/// A link on a medium instead of one that has a transmitter of its own.
+fn shared_link() -> impl Strategy<Value = Value> {
+    (link(), medium()).prop_map(|(link, medium)| {
+        let transmitters = ["rate", "rate_schedule", "trace", "shaper", "policer"];
+        let keys = link.as_object().cloned().unwrap_or_default().into_iter();
+        let mut link: Value = keys.filter(|(key, _)| !transmitters.contains(&&**key)).collect();
+        link["medium"] = medium;
+        link
+    })
+}
+
 fn topology() -> impl Strategy<Value = Value> {
     prop_oneof![
         (link(), link()).prop_map(
             |(there, back)| json!({ "kind": "dumbbell", "bottleneck": there, "reverse": back })
         ),
+        shared_link().prop_map(|link| json!({ "kind": "dumbbell", "bottleneck": link })),
         prop::collection::vec(link(), 1..4)
             .prop_map(|hops| json!({ "kind": "parking_lot", "hops": hops })),
         link().prop_map(|mut link| {

@@ -26,7 +26,7 @@ impl Plan {
     /// # Errors
     /// If a link names none of them, two have one name, or no link is on one.
     pub fn shared(&self, media: &[MediumSpec]) -> Result<Vec<PlannedMedium>, FieldError> {
-        let own = self.media.iter().map(|spec| (spec, "topology".to_owned()));
+        let own = self.media.iter().map(|spec| (spec, format!("topology.{}.medium", spec.id)));
         let listed = (0..).zip(media).map(|(index, spec)| (spec, format!("media.{index}")));
         let mut planned: Vec<PlannedMedium> = Vec::new();
         for (spec, field) in listed.chain(own) {

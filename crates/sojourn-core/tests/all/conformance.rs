@@ -4,8 +4,10 @@ use std::env;
 
 use sojourn_core::catalogue::builtin;
 use sojourn_core::conformance::controls::CHECKS;
-use sojourn_core::conformance::{exceptions, failures, measure, nodes, subjects, transports};
-use sojourn_core::spec::{Cca, Node, Transport};
+use sojourn_core::conformance::{
+    exceptions, failures, measure, media, nodes, subjects, transports,
+};
+use sojourn_core::spec::{Cca, Medium, Node, Transport};
 
 /// The controls to measure: all, or the one that the environment variable `CCA` names.
 fn chosen() -> Vec<&'static str> {
@@ -88,5 +90,11 @@ fn every_transport_conforms() {
 #[test]
 fn every_node_conforms() {
     let failed = failures(nodes::CHECKS, &subjects(builtin(), &builtin().names::<Node>()));
+    assert!(failed.is_empty(), "{}", failed.join("\n"));
+}
+
+#[test]
+fn every_medium_conforms() {
+    let failed = failures(media::CHECKS, &subjects(builtin(), &builtin().names::<Medium>()));
     assert!(failed.is_empty(), "{}", failed.join("\n"));
 }

@@ -88,9 +88,26 @@ fn flow() -> impl Strategy<Value = Value> {
     })
 }
 
+/// The same as channels of a medium, which has the rate.
+fn shared() -> impl Strategy<Value = (Value, Value)> {
+    let standard = select(vec!["a", "g", "n", "ac"]);
+    let queueing = select(vec!["driver", "mac80211"]);
+    let keys = (standard, queueing, select(vec!["6 dB", "25 dB"]), any::<bool>());
+    (link(), keys).prop_map(|(mut link, (standard, queueing, snr, minstrel))| {
+        if let Value::Object(keys) = &mut link {
+            keys.retain(|key, _| !["rate", "shaper", "policer", "device_queue"].contains(&&**key));
+        }
+        let rate_control = if minstrel { "minstrel-ht" } else { "fixed" };
+        link["medium"] = json!({ "kind": "wifi", "standard": standard, "queueing": queueing,
+            "snr": snr, "rate_control": rate_control, "mcs": 0 });
+        (link, json!({}))
+    })
+}
+
 fn scenario() -> impl Strategy<Value = Value> {
-    (link(), link(), prop::collection::vec(flow(), 1..4), any::<u32>()).prop_map(
-        |(bottleneck, reverse, flows, seed)| {
+    let links = prop_oneof![3 => (link(), link()), 1 => shared()];
+    (links, prop::collection::vec(flow(), 1..4), any::<u32>()).prop_map(
+        |((bottleneck, reverse), flows, seed)| {
             json!({
                 "duration": "1500 ms",
                 "warmup": "250 ms",

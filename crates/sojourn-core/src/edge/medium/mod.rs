@@ -9,14 +9,15 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 
-use super::link::LinkSpec;
+use super::link::{LinkSpec, RecordedQueue};
 use crate::error::FieldError;
-use crate::queue::{Discipline, QueueInit};
+use crate::queue::QueueInit;
 use crate::record::live::{Tap, Watch};
 use crate::registry::{self, Catalogue, Entry, Kind, Listing, NoFacts, Params, members};
 use crate::rng::StreamKey;
 use crate::spec::{self, AccessCategory, Queue, Spec};
 
+pub mod lanes;
 mod spec_of_link;
 pub mod tail;
 
@@ -109,21 +110,25 @@ impl MediumInit<'_> {
 }
 
 impl Channel<'_> {
-    /// The queue of its packets: what the link says, or else `default`.
+    /// The queue of its packets: what the link says, or else `default`; watched, if anybody does.
     ///
     /// # Errors
     /// If the discipline or a parameter is wrong.
-    pub fn discipline(
+    pub fn queue(
         &self,
         default: &Spec<Queue>,
         random: StreamKey,
         catalogue: &Catalogue,
-    ) -> Result<Discipline, FieldError> {
+    ) -> Result<lanes::Queue, FieldError> {
         let queue = self.link.queue.as_ref().unwrap_or(default);
-        let init = QueueInit { random, ..self.queue };
-        catalogue
+        let init = QueueInit { random: random.child("queue").child(self.id), ..self.queue };
+        let made = catalogue
             .find::<Queue>(&queue.kind)
             .and_then(|entry| (entry.make)(&queue.params, &init, catalogue))
-            .map_err(|e| e.within("queue"))
+            .map_err(|e| e.within("queue"))?;
+        Ok(lanes::Queue::new(match self.watch.take() {
+            Some(watch) => Box::new(RecordedQueue::new(made.boxed(), Some(watch), None)),
+            None => made.boxed(),
+        }))
     }
 }

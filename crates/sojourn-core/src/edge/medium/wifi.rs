@@ -3,11 +3,12 @@
 //! Model: IEEE Std 802.11-2016, clauses 10 (MAC), 17 (a), 18 (g), 19 (n) and 21 (ac). A link on the
 //! medium goes from one station to another; the names of its ends are those of the stations (`left`
 //! and `right` in a dumbbell), and a link back is on the same air. All stations hear each other, so
-//! frames that start in the same slot collide and no others do.
+//! frames collide that start in the same slot, or within 4 us of each other where slots are not
+//! aligned, and no others do.
 //!
 //! Stations contend by DCF (`a`, `g`) or by EDCA with four access categories, which a flow's
 //! `access_category` chooses (`n`, `ac`): backoff with binary windows, also after a success; AIFS; EIFS
-//! after a collision; attempts limited for each MPDU. With `n` and `ac`, MPDUs to one receiver go
+//! after a collision or a frame of which nothing arrives; attempts limited for each MPDU. With `n` and `ac`, MPDUs to one receiver go
 //! together as A-MPDU, under a compressed block acknowledgment: at most `frames` of them, `bytes` and
 //! `airtime`; those in the voice category go alone, as Linux sends them. Several packets make one MPDU up
 //! to `amsdu` bytes. PSDUs above `rts_threshold` are preceded by RTS and CTS. Answers go at 6, 12 or
@@ -15,30 +16,32 @@
 //!
 //! Data is lost by the signal-to-noise ratio of the two stations, the lesser of theirs (`snr`, or a
 //! `snr_schedule` for a station that moves), by the model of Pei and Henderson (2010), which ns-3 calls
-//! NIST; without a ratio, only collisions lose any. The rate is fixed by `mcs` (for `a` and `g` the number
-//! of the rate, 7 is 54 Mbit/s), or Minstrel-HT's.
+//! NIST; without a ratio, only collisions lose any. The rate is fixed by `mcs` (for `a` and `g` the
+//! number of the rate, 7 is 54 Mbit/s), or Minstrel-HT's.
 //!
-//! Each station has queues by `queueing`. With `driver`, a discipline feeds the
-//! driver's FIFO, whose `driver_queue` packets are what frames are made of; all links of the station share both
-//! and take turns frame by frame. With `mac80211`, each link has a discipline, and turns go by airtime
-//! unless `airtime_fairness` is false. The discipline is the link's `queue`; by default a FIFO of 1000
-//! packets (`pfifo_fast` on a network device), with `mac80211` its FQ-CoDel (target 20 ms, 8192 packets). TCP senders on a station keep
-//! little below them (small queues), see `docs/wifi.md`.
+//! Each station has queues by `queueing`. With `driver`, a discipline feeds the driver's FIFO, whose
+//! `driver_queue` packets are what frames are made of; all links of the station share both and take
+//! turns frame by frame: Linux drivers before ath9k's conversion (4.10), and firmware. With
+//! `mac80211`, each link has a discipline, and turns go by airtime unless `airtime_fairness` is false:
+//! ath9k since Linux 4.11, all of mac80211 since 5.1. The discipline is the link's `queue`; by default
+//! a FIFO of 1000 packets (`pfifo_fast` on a network device), with `mac80211` its FQ-CoDel (target
+//! 20 ms, 8192 packets). TCP senders on a station keep little below them (small queues), see
+//! `docs/wifi.md`.
 //!
-//! `contention = "bianchi"` is a test mode for the model of G. Bianchi (JSAC 2000): no limit of attempts, no EIFS, and a
-//! busy slot counts like an idle one.
+//! `contention = "bianchi"` is a test mode for the model of G. Bianchi (JSAC 2000): no limit of
+//! attempts, no EIFS, and a busy slot counts like an idle one.
 //!
-//! Deviations: no hidden stations, capture, beacons, power saving or association; answers are not lost to
-//! noise; packets come out of a frame when its data ends; control frames between the block-ACK agreement's ends (ADDBA, BAR) take
-//! no time; immediate access is aligned to slots; a packet that the host's queue drops is lost to TCP, where Linux would
-//! tell it.
+//! Deviations: no hidden stations, capture, beacons, power saving or association; answers are not lost
+//! to noise; packets come out of a frame when its data ends; control frames between the block-ACK
+//! agreement's ends (ADDBA, BAR) take no time; immediate access is aligned to slots; a packet that the
+//! host's queue drops is lost to TCP, where Linux would tell it.
 
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Channel, MediumInit};
+use super::MediumInit;
 use crate::edge::link::schedule::ScheduleSpec;
 use crate::error::FieldError;
 use crate::quantity::{Bytes, Decibels, Packets};
@@ -51,9 +54,9 @@ mod air;
 mod build;
 mod category;
 mod contender;
+mod contention;
 mod errors;
 mod exchange;
-mod lanes;
 mod minstrel;
 mod peer;
 mod phy;

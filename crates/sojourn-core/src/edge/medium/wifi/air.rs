@@ -7,8 +7,8 @@
 use std::collections::VecDeque;
 
 use super::contender::{Contender, Transmission};
-use super::lanes::Lane;
-use super::phy::{OFDM_PREAMBLE, Phy};
+use super::phy::Phy;
+use crate::edge::medium::lanes::Lanes;
 use crate::edge::{Departure, Medium};
 use crate::packet::{Backlog, Packet};
 use crate::record::LinkCounters;
@@ -49,7 +49,7 @@ pub struct Air {
     pub(super) phy: Phy,
     pub(super) rules: Rules,
     pub(super) contenders: Vec<Contender>,
-    pub(super) lanes: Vec<Lane>,
+    pub(super) lanes: Lanes,
     /// For each channel, its peer in each of the contenders that send on it, by access category.
     senders: Vec<[Option<(usize, usize)>; 4]>,
     /// For each flow, its access category.
@@ -64,9 +64,8 @@ pub struct Air {
     /// Who keeps the medium, and until when.
     pub(super) kept: Option<(usize, Time)>,
     arrivals: VecDeque<(Time, usize, Packet)>,
-    departures: VecDeque<Departure>,
-    /// The stations' names, and who watches which of them sends.
-    names: Vec<String>,
+    /// The names of each channel's stations, and who watches which of them sends.
+    names: Vec<[String; 2]>,
     watch: Option<Watch>,
     /// Packets and bytes in `arrivals`, by channel.
     arriving: Vec<Backlog>,
@@ -78,11 +77,11 @@ impl Air {
         phy: Phy,
         rules: Rules,
         contenders: Vec<Contender>,
-        lanes: Vec<Lane>,
+        lanes: Lanes,
         senders: Vec<[Option<(usize, usize)>; 4]>,
         categories: Vec<u8>,
     ) -> Self {
-        let arriving = vec![Backlog::default(); lanes.len()];
+        let arriving = vec![Backlog::default(); senders.len()];
         Air {
             phy,
             rules,
@@ -96,27 +95,32 @@ impl Air {
             dropped: 0,
             kept: None,
             arrivals: VecDeque::new(),
-            departures: VecDeque::new(),
             names: Vec::new(),
             watch: None,
             arriving,
         }
     }
 
-    /// The same, watched by `watch`, in which stations have these names.
-    pub(super) fn watched(self, names: Vec<String>, watch: Option<Watch>) -> Self {
+    /// The same, watched by `watch`, in which the stations of each channel have these names.
+    pub(super) fn watched(self, names: Vec<[String; 2]>, watch: Option<Watch>) -> Self {
         Air { names, watch, ..self }
     }
 
     /// Lets who watches see which stations send.
     pub(super) fn show(&mut self, now: Time) {
         let Some(watch) = &mut self.watch else { return };
-        let senders = self.sending.iter().map(|sent| self.contenders[sent.contender].station);
-        let senders: Vec<&str> = senders.map(|station| self.names[station].as_str()).collect();
+        let channel =
+            |sent: &Transmission| self.contenders[sent.contender].peers[sent.peer].channel;
+        let ends = |end: usize| {
+            let names = self.sending.iter().map(|sent| self.names[channel(sent)][end].as_str());
+            names.collect::<Vec<_>>().join("+")
+        };
+        let [senders, receivers] = [ends(0), ends(1)];
         let mpdus: u32 = self.sending.iter().map(|sent| sent.frame.count).sum();
         watch.look(now, |out| {
             if !senders.is_empty() {
-                out("sender", senders.join("+").as_str().into());
+                out("sender", senders.as_str().into());
+                out("receiver", receivers.as_str().into());
                 out("mpdus", f64::from(mpdus).into());
             }
         });
@@ -147,7 +151,7 @@ impl Air {
     fn next_event(&self) -> Time {
         let (Phase::Idle(next) | Phase::Data(next) | Phase::Answer(next) | Phase::Kept(next)) =
             self.phase;
-        let timers = self.contenders.iter().filter_map(Contender::next_timer);
+        let timers = self.contenders.iter().map(|contender| contender.timer);
         timers.fold(next, Time::min)
     }
 
@@ -162,151 +166,21 @@ impl Air {
         self.look_ahead();
     }
 
-    /// Finds out who transmits next, if the medium is idle.
-    fn look_ahead(&mut self) {
-        if let Phase::Idle(_) = self.phase {
-            let slot = self.phy.slot();
-            let starts = self.contenders.iter().map(|contender| contender.start(slot));
-            self.phase = Phase::Idle(starts.min().unwrap_or(Time::NEVER));
-        }
-    }
-
-    /// Someone's counter has run out.
-    fn begin(&mut self, now: Time) {
-        let slot = self.phy.slot();
-        let mut winners: Vec<usize> = (0..self.contenders.len())
-            .filter(|index| self.contenders[*index].start(slot) == now)
-            .collect();
-        self.sending.clear();
-        // Within a station the highest category goes first, the others have collided (10.22.2.4).
-        winners.sort_by_key(|index| (self.contenders[*index].station, std::cmp::Reverse(*index)));
-        let mut beaten = Vec::new();
-        for (place, index) in winners.iter().enumerate() {
-            let station = self.contenders[*index].station;
-            let higher = winners[..place].iter().any(|other| {
-                self.contenders[*other].station == station
-                    && self.sending.iter().any(|sent| sent.contender == *other)
-            });
-            match (higher, self.build(now, *index, self.rules.longest)) {
-                (true, Some(_)) => beaten.push(*index),
-                (false, Some(transmission)) => self.sending.push(transmission),
-                (_, None) => {
-                    self.contenders[*index].ready_at = Time::NEVER;
-                    self.contenders[*index].backoff = 0;
-                }
-            }
-        }
-        if self.sending.is_empty() {
-            return self.look_ahead();
-        }
-        for (index, contender) in self.contenders.iter_mut().enumerate() {
-            if !winners.contains(&index) {
-                contender.interrupt(now, slot, self.rules.counts_busy);
-            }
-        }
-        for index in beaten {
-            self.contenders[index].widen();
-            self.contenders[index].draw();
-        }
-        if let [only] = self.sending[..] {
-            let txop = self.contenders[only.contender].rules.txop;
-            self.kept = (txop > Span::ZERO).then(|| (only.contender, now + txop));
-        }
-        self.transmit(now);
-    }
-
-    /// The frame that a contender sends.
-    fn build(&mut self, now: Time, index: usize, longest: Span) -> Option<Transmission> {
-        let phy = &self.phy;
-        let longest = longest.min(self.rules.longest);
-        let contender = &mut self.contenders[index];
-        let built = contender.build(now, &mut self.lanes, |mode| phy.largest(mode, longest));
-        let (peer, mode, frame) = built?;
-        let duration = phy.duration(mode, frame.bytes);
-        let protected = frame.bytes > self.rules.rts_threshold;
-        Some(Transmission { contender: index, peer, mode, frame, duration, protected })
-    }
-
     /// The receiver passes on what has come in order.
     fn on_data_end(&mut self, now: Time) {
         let sent = self.sending[0];
         self.dropped = self.mark(now, &sent, self.arrived);
-        self.phase = Phase::Answer(now + self.answer(&sent));
-    }
-
-    /// An exchange is over: everyone counts again.
-    fn finish(&mut self, now: Time) {
-        let collided = self.sending.len() > 1;
-        let sending = std::mem::take(&mut self.sending);
-        for sent in &sending {
-            let arrived = if collided { 0 } else { self.arrived };
-            self.settle(now, sent, arrived, collided);
-        }
-        let (sifs, slot) = (self.phy.sifs(), self.phy.slot());
-        // Who heard a collision allows for an answer that it could not understand (10.3.2.3.7);
-        // who took part in it has waited for one.
-        let heard = match collided && !self.rules.idealised {
-            true => sifs + self.phy.slowest_ack(),
-            false => Span::ZERO,
-        };
-        let waited = match collided && !self.rules.idealised {
-            true => sifs + slot + OFDM_PREAMBLE,
-            false => Span::ZERO,
-        };
-        for (index, contender) in self.contenders.iter_mut().enumerate() {
-            let took_part = sending.iter().any(|sent| sent.contender == index);
-            let penalty = if took_part { waited } else { heard };
-            let space = sifs + slot * u64::from(contender.rules.aifsn);
-            contender.counts_from = now + penalty + space;
-            contender.ready_at = if contender.is_ready() { Time::ZERO } else { Time::NEVER };
-        }
-        self.show(now);
-        self.sending = sending;
-        let keeps = self.kept.is_some_and(|(index, until)| {
-            self.arrived != 0 && now + sifs < until && self.contenders[index].is_ready()
-        });
-        if keeps {
-            self.phase = Phase::Kept(now + sifs);
-        } else {
-            self.go_idle();
-        }
-    }
-
-    /// The next exchange of the station that keeps the medium, if it ends in time.
-    fn send_on(&mut self, now: Time) {
-        let sent = self.sending[0];
-        let Some((index, until)) = self.kept else { return self.go_idle() };
-        let left = until.since(now) - self.answer(&sent) - self.protection(&sent);
-        let built = (left > Span::ZERO).then(|| self.build(now, index, left)).flatten();
-        let Some(next) = built.filter(|next| now + self.occupancy(next) <= until) else {
-            return self.go_idle();
-        };
-        self.sending.clear();
-        self.sending.push(next);
-        self.transmit(now);
-    }
-
-    /// Nobody keeps the medium: who counts down first will be next.
-    fn go_idle(&mut self) {
-        self.kept = None;
-        self.phase = Phase::Idle(Time::NEVER);
-        self.look_ahead();
+        let answer = if self.arrived == 0 { Span::ZERO } else { self.answer(&sent) };
+        self.phase = Phase::Answer(now + answer);
     }
 
     /// The receiver of a frame passes on what is complete.
     pub(super) fn release(&mut self, now: Time, contender: usize, peer: usize) {
         let peer = &mut self.contenders[contender].peers[peer];
-        let lane = &mut self.lanes[peer.channel];
         while let Some(packet) = peer.window.release() {
             self.arriving[peer.channel].add(&packet);
-            lane.depart(&packet);
+            self.lanes.carried(&packet);
             self.arrivals.push_back((now, peer.channel, packet));
-        }
-    }
-
-    fn collect_departures(&mut self) {
-        for lane in &mut self.lanes {
-            self.departures.extend(lane.departed.drain(..));
         }
     }
 }
@@ -314,13 +188,11 @@ impl Air {
 impl Medium for Air {
     fn offer(&mut self, now: Time, channel: usize, packet: Packet) {
         self.advance(now);
-        let lane = &mut self.lanes[channel];
-        lane.counters.offered_packets += 1;
-        lane.counters.offered_bytes += u64::from(packet.size);
+        let packet = Packet { lane: channel as u8, ..packet };
+        self.lanes.offered(&packet);
         let category = self.categories.get(packet.flow as usize).copied().unwrap_or(BEST_EFFORT);
         let Some((index, peer)) = self.senders[channel][usize::from(category)] else { return };
         let contender = &mut self.contenders[index];
-        let packet = Packet { lane: channel as u8, ..packet };
         contender.enqueue(now, peer, packet, &mut self.lanes);
         if contender.ready_at == Time::NEVER && contender.is_ready() {
             contender.ready_at = now;
@@ -333,7 +205,6 @@ impl Medium for Air {
                 _ => {}
             }
         }
-        self.collect_departures();
     }
 
     fn poll(&mut self, now: Time) -> Option<(usize, Packet)> {
@@ -341,15 +212,12 @@ impl Medium for Air {
         self.arrivals.front().filter(|arrival| arrival.0 <= now)?;
         let (_, channel, packet) = self.arrivals.pop_front()?;
         self.arriving[channel].remove(&packet);
-        let counters = &mut self.lanes[channel].counters;
-        counters.arrived_packets += 1;
-        counters.arrived_bytes += u64::from(packet.size);
+        self.lanes.arrived(&packet);
         Some((channel, packet))
     }
 
     fn departure(&mut self) -> Option<Departure> {
-        self.collect_departures();
-        self.departures.pop_front()
+        self.lanes.departure()
     }
 
     fn next_wakeup(&self) -> Option<Time> {
@@ -382,7 +250,7 @@ impl Medium for Air {
 
     fn end_warmup(&mut self, now: Time) {
         self.advance(now);
-        self.lanes.iter_mut().for_each(|lane| lane.sojourn.clear());
+        self.lanes.end_warmup();
     }
 }
 

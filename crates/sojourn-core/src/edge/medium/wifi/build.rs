@@ -5,15 +5,14 @@ use std::collections::VecDeque;
 use super::air::{Air, Rules};
 use super::category::{Contention, DCF, default_of};
 use super::contender::{Contender, Turns};
-use super::lanes::{Lane, Queue};
 use super::minstrel::Minstrel;
 use super::peer::{Peer, RateControl, Signal};
 use super::phy::{Phy, Standard};
 use super::window::{LARGEST, Limits, Window};
-use super::{Access, Channel, MediumInit, Params, Queueing, RateControlKind, Station};
-use crate::edge::link::RecordedQueue;
+use super::{Access, MediumInit, Params, Queueing, RateControlKind, Station};
 use crate::edge::link::schedule::{Schedule, ScheduleSpec, Step};
 use crate::edge::medium::Registered;
+use crate::edge::medium::lanes::{Lanes, Queue};
 use crate::error::FieldError;
 use crate::quantity::{Decibels, Packets};
 use crate::registry::Catalogue;
@@ -73,12 +72,12 @@ impl Builder<'_> {
                 }
             }
         }
-        let tap = |channel: &Channel<'_>| Lane::recorded(channel.tap.clone());
-        let lanes = self.init.channels.iter().map(tap).collect();
+        let lanes = Lanes::of(&self.init.channels);
         let categories = self.init.categories.iter().map(|of| self.category(*of) as u8).collect();
         let rules = self.rules();
         let air = Air::new(self.phy, rules, contenders, lanes, senders, categories);
-        Ok(air.watched(names, self.init.watch))
+        let ends = self.init.channels.iter().map(|channel| channel.stations.map(str::to_owned));
+        Ok(air.watched(ends.collect(), self.init.watch))
     }
 
     fn rules(&self) -> Rules {
@@ -170,6 +169,7 @@ impl Builder<'_> {
             window: rules.cw_min,
             failures: 0,
             counts_from: Time::ZERO + self.phy.sifs() + self.phy.slot() * u64::from(rules.aifsn),
+            timer: Time::NEVER,
             ready_at: Time::NEVER,
             random: random.stream(),
             fresh: VecDeque::new(),
@@ -203,15 +203,7 @@ impl Builder<'_> {
             chosen = vec![given.first().copied().unwrap_or(channels[0])];
         }
         let default = if shared { fifo() } else { fq_codel() };
-        let build = |channel: usize| {
-            let channel = of(channel);
-            let random = random.child("queue").child(channel.id);
-            let discipline = channel.discipline(&default, random, self.catalogue)?.boxed();
-            Ok(Queue::new(match channel.watch.take() {
-                Some(watch) => Box::new(RecordedQueue::new(discipline, Some(watch), None)),
-                None => discipline,
-            }))
-        };
+        let build = |channel: usize| of(channel).queue(&default, random, self.catalogue);
         chosen.into_iter().map(build).collect()
     }
 

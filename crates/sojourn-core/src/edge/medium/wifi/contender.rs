@@ -13,9 +13,9 @@
 use std::collections::VecDeque;
 
 use super::category::Contention;
-use super::lanes::{Lane, Queue};
 use super::peer::Peer;
 use super::window::{Frame, Limits};
+use crate::edge::medium::lanes::{Lanes, Queue};
 use crate::packet::Packet;
 use crate::rng::Stream;
 use crate::units::{Span, Time};
@@ -38,6 +38,8 @@ pub struct Transmission {
     pub duration: Span,
     /// Whether RTS and CTS come first.
     pub protected: bool,
+    /// How long after others of the same collision it starts.
+    pub late: Span,
 }
 
 /// How turns are taken.
@@ -76,6 +78,8 @@ pub struct Contender {
     pub failures: u32,
     /// From when idle slots count.
     pub counts_from: Time,
+    /// When a queue that has something wants its timer to run.
+    pub timer: Time,
     /// Since when it has had something to send; [`Time::NEVER`] if it has nothing.
     pub ready_at: Time,
     /// Draws backoffs and errors.
@@ -127,15 +131,16 @@ impl Contender {
     }
 
     /// A packet for one of its receivers, whose lane is set.
-    pub fn enqueue(&mut self, now: Time, peer: usize, packet: Packet, lanes: &mut [Lane]) {
+    pub fn enqueue(&mut self, now: Time, peer: usize, packet: Packet, lanes: &mut Lanes) {
         let queue = self.peers[peer].queue;
         self.queues[queue].enqueue(now, packet, lanes);
         self.list(peer);
         self.stage(now, lanes);
+        self.look_at_timers();
     }
 
     /// The driver takes packets out of the queue while it has room.
-    pub fn stage(&mut self, now: Time, lanes: &mut [Lane]) {
+    pub fn stage(&mut self, now: Time, lanes: &mut Lanes) {
         let Turns::Frames { driver_queue } = self.turns else { return };
         let staged: usize = self.peers.iter().map(|peer| peer.staged.len()).sum();
         for _ in staged..driver_queue {
@@ -207,7 +212,7 @@ impl Contender {
     pub fn build(
         &mut self,
         now: Time,
-        lanes: &mut [Lane],
+        lanes: &mut Lanes,
         room: impl Fn(usize) -> u32,
     ) -> Option<(usize, usize, Frame)> {
         while let Some(index) = self.next_peer() {
@@ -223,10 +228,12 @@ impl Contender {
             let frame = peer.window.build(limits, room, &mut supply, Supply::next, Supply::back);
             if frame.count > 0 {
                 self.stage(now, lanes);
+                self.look_at_timers();
                 return Some((index, choice.mode, frame));
             }
             self.delist(index);
         }
+        self.look_at_timers();
         None
     }
 
@@ -238,7 +245,7 @@ impl Contender {
     }
 
     /// Runs the queues' timers, after which receivers may have something again.
-    pub fn run_timers(&mut self, now: Time, lanes: &mut [Lane]) {
+    pub fn run_timers(&mut self, now: Time, lanes: &mut Lanes) {
         if !self.queues.iter().any(|queue| queue.next_timer().is_some_and(|at| at <= now)) {
             return;
         }
@@ -249,12 +256,13 @@ impl Contender {
                 self.list(peer);
             }
         }
+        self.look_at_timers();
     }
 
-    /// When a queue that has something wants its timer to run.
-    pub fn next_timer(&self) -> Option<Time> {
+    /// Looks up when a queue that has something wants its timer to run.
+    fn look_at_timers(&mut self) {
         let holding = self.queues.iter().filter(|queue| !queue.is_empty());
-        holding.filter_map(Queue::next_timer).min()
+        self.timer = holding.filter_map(Queue::next_timer).min().unwrap_or(Time::NEVER);
     }
 
     /// A frame of `span` on the air has gone to `peer`.
@@ -274,7 +282,7 @@ struct Supply<'a> {
     now: Time,
     staged: &'a mut VecDeque<Packet>,
     queue: &'a mut Queue,
-    lanes: &'a mut [Lane],
+    lanes: &'a mut Lanes,
     direct: bool,
 }
 

@@ -38,7 +38,7 @@ impl Air {
         self.arrived = 0;
         self.show(now);
         if let [only] = self.sending[..] {
-            let end = now + self.protection(&only) + only.duration;
+            let end = now + only.late + self.protection(&only) + only.duration;
             self.arrived = self.errors(end, &only);
             self.phase = Phase::Data(end);
             return;
@@ -47,7 +47,8 @@ impl Air {
             true => self.phy.answer(sent.mode, RTS),
             false => sent.duration,
         };
-        let longest = self.sending.iter().map(alone).max().unwrap_or(Span::ZERO);
+        let ends = self.sending.iter().map(|sent| sent.late + alone(sent));
+        let longest = ends.max().unwrap_or(Span::ZERO);
         for sent in &self.sending {
             let channel = self.contenders[sent.contender].peers[sent.peer].channel;
             let air = &mut self.lanes[channel].air;
@@ -79,21 +80,23 @@ impl Air {
     /// Takes note of what has become of a frame.
     pub(super) fn settle(&mut self, now: Time, sent: &Transmission, arrived: u64, collided: bool) {
         let dropped = if collided { self.mark(now, sent, 0) } else { self.dropped };
-        let occupancy = self.occupancy(sent);
+        let held = match arrived {
+            0 => self.protection(sent) + sent.duration,
+            _ => self.occupancy(sent),
+        };
         let contender = &mut self.contenders[sent.contender];
         let peer = &mut contender.peers[sent.peer];
         let lane = &mut self.lanes[peer.channel];
         let count = arrived.count_ones();
         if !collided {
             lane.air.attempts += 1;
-            lane.air.airtime += occupancy;
-            lane.counters.sent_packets += u64::from(count);
+            lane.air.airtime += held;
         }
         lane.air.mpdus += u64::from(sent.frame.count);
         lane.air.retries += u64::from(sent.frame.again);
         lane.air.failed += u64::from(arrived == 0);
         peer.learn(now, sent.mode, sent.frame.count, count);
-        contender.charge(sent.peer, occupancy);
+        contender.charge(sent.peer, held);
         if arrived == 0 && dropped == 0 {
             contender.widen();
         } else {
@@ -110,7 +113,7 @@ impl Air {
         peer.window.arrived(arrived);
         let dropped = match arrived == sent.frame.members {
             true => 0,
-            false => peer.window.failed(now, sent.frame, attempts, &mut self.lanes[peer.channel]),
+            false => peer.window.failed(now, sent.frame, attempts, &mut self.lanes),
         };
         self.release(now, sent.contender, sent.peer);
         dropped

@@ -165,6 +165,11 @@ impl Phy {
         Span::from_micros(9)
     }
 
+    /// Time from the start of a frame until others hear it (`aCCATime`, below 4 us by 17.4.4).
+    pub fn sensing(&self) -> Span {
+        Span::from_micros(4)
+    }
+
     /// The rate of a mode in bit/s, guard interval and all.
     pub fn rate(&self, mode: usize) -> f64 {
         let symbol = if self.short_guard { SHORT_SYMBOL } else { SYMBOL };

@@ -7,7 +7,7 @@
 
 use std::collections::VecDeque;
 
-use super::lanes::Lane;
+use crate::edge::medium::lanes::Lanes;
 use crate::packet::{Backlog, Packet};
 use crate::units::Time;
 
@@ -170,7 +170,7 @@ impl Window {
 
     /// Counts the attempt of the members of a frame that have not arrived; those that had `most`
     /// are given up. Returns how many were.
-    pub fn failed(&mut self, now: Time, frame: Frame, most: u8, lane: &mut Lane) -> u32 {
+    pub fn failed(&mut self, now: Time, frame: Frame, most: u8, lanes: &mut Lanes) -> u32 {
         let mut dropped = 0;
         for index in 0..self.mpdus.len().min(LARGEST) {
             let mpdu = &mut self.mpdus[index];
@@ -180,14 +180,14 @@ impl Window {
             }
         }
         if dropped > 0 {
-            self.give_up(now, most, lane);
+            self.give_up(now, most, lanes);
         }
         dropped
     }
 
     /// Takes out what has failed too often.
     #[cold]
-    fn give_up(&mut self, now: Time, most: u8, lane: &mut Lane) {
+    fn give_up(&mut self, now: Time, most: u8, lanes: &mut Lanes) {
         let (mut mpdus, mut packets) = (VecDeque::new(), VecDeque::new());
         for mpdu in std::mem::take(&mut self.mpdus) {
             let lost = !mpdu.arrived && mpdu.tries >= most;
@@ -195,7 +195,7 @@ impl Window {
                 match lost {
                     true => {
                         self.held.remove(&packet);
-                        lane.lose(now, &packet);
+                        lanes.lose(now, &packet);
                     }
                     false => packets.push_back(packet),
                 }
@@ -267,7 +267,7 @@ mod tests {
         // 1544 bytes each in 65535.
         assert_eq!((frame.count, frame.bytes), (42, 42 * 1544));
         window.arrived(frame.members & !0b1001);
-        assert_eq!(window.failed(Time::ZERO, frame, 7, &mut Lane::default()), 0);
+        assert_eq!(window.failed(Time::ZERO, frame, 7, &mut Lanes::plain(1)), 0);
         assert!(released(&mut window).is_empty());
         let frame = build(&mut window, LIMITS, &mut queue);
         // The first two are the failed ones; the window reaches 64 beyond the first.
@@ -284,15 +284,15 @@ mod tests {
     #[test]
     fn what_fails_too_often_is_given_up_and_closes_its_hole() {
         let (mut window, mut queue) = (Window::default(), packets(3));
-        let mut lane = Lane::default();
+        let mut lanes = Lanes::plain(1);
         for attempt in 0..7 {
             let frame = build(&mut window, LIMITS, &mut queue);
             window.arrived(if attempt == 0 { frame.members & !1 } else { 0 });
-            let dropped = window.failed(Time::ZERO, frame, 7, &mut lane);
+            let dropped = window.failed(Time::ZERO, frame, 7, &mut lanes);
             assert_eq!(dropped, u32::from(attempt == 6));
         }
         assert_eq!(released(&mut window), [1, 2]);
-        assert_eq!(lane.counters.drops_loss, 1);
+        assert_eq!(lanes[0].counters.drops_loss, 1);
         assert!(!window.has_retries());
     }
 

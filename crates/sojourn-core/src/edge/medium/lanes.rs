@@ -1,5 +1,9 @@
-//! What is counted of each channel, also where several channels share one queue.
+//! What media count of each channel, and the queues that feed them, which channels may share.
 
+use std::collections::VecDeque;
+use std::ops::{Index, IndexMut};
+
+use super::Channel;
 use crate::edge::Departure;
 use crate::packet::{Direction, Ecn, Packet};
 use crate::queue::{
@@ -20,19 +24,19 @@ pub struct Lane {
     /// Sojourn times in the queue.
     pub sojourn: Histogram,
     /// Who follows its packets.
-    pub tap: Option<Tap>,
+    tap: Option<Tap>,
+    /// Bytes that its link counts besides those of a packet.
+    overhead: u32,
     /// What waits in the queue since `changed_at`.
     waiting: Backlog,
-    /// What has left its sender's host since the last look, if that wants to know.
-    pub departed: Vec<Departure>,
     changed_at: Time,
     queue_time: u128,
 }
 
 impl Lane {
-    /// A channel without packets, whose packets `tap` follows.
-    pub fn recorded(tap: Option<Tap>) -> Self {
-        Lane { tap, ..Lane::default() }
+    fn of(channel: &Channel<'_>) -> Self {
+        let overhead = channel.queue.overhead;
+        Lane { tap: channel.tap.clone(), overhead, ..Lane::default() }
     }
 
     /// A packet comes into the queue.
@@ -55,23 +59,6 @@ impl Lane {
         self.sojourn.add(sojourn);
         if let Some(tap) = &self.tap {
             tap.dequeued(now, packet);
-        }
-    }
-
-    /// A packet is given up after its retries.
-    pub fn lose(&mut self, now: Time, packet: &Packet) {
-        self.depart(packet);
-        self.counters.drops_loss += 1;
-        self.counters.lost_bytes += u64::from(packet.size);
-        if let Some(tap) = &self.tap {
-            tap.lose(now, packet, "retry_limit");
-        }
-    }
-
-    /// A packet leaves its station for good. A sender hears of its own packets, on their first edge.
-    pub fn depart(&mut self, packet: &Packet) {
-        if packet.hop == 0 && packet.direction == Direction::Forward {
-            self.departed.push(Departure { flow: packet.flow, bytes: packet.size });
         }
     }
 
@@ -98,14 +85,106 @@ impl Lane {
     }
 }
 
-/// Tells each lane what the queue has done to its packets.
-struct Lanes<'a>(&'a mut [Lane]);
+/// Those of all channels, and which packets have left their senders' hosts. A packet's `lane` is its
+/// channel.
+#[derive(Debug, Default)]
+pub struct Lanes {
+    lanes: Vec<Lane>,
+    departures: VecDeque<Departure>,
+}
 
-impl QueueObserver for Lanes<'_> {
+impl Lanes {
+    /// Those of channels without packets.
+    pub fn of(channels: &[Channel<'_>]) -> Self {
+        Lanes { lanes: channels.iter().map(Lane::of).collect(), departures: VecDeque::new() }
+    }
+
+    /// Those of so many channels that nobody follows.
+    #[cfg(test)]
+    pub fn plain(channels: usize) -> Self {
+        Lanes { lanes: (0..channels).map(|_| Lane::default()).collect(), ..Lanes::default() }
+    }
+
+    /// A packet reaches the near end of its channel.
+    #[inline]
+    pub fn offered(&mut self, packet: &Packet) {
+        let counters = &mut self.at(packet).counters;
+        counters.offered_packets += 1;
+        counters.offered_bytes += u64::from(packet.size);
+    }
+
+    /// A packet has been sent and is at the far end, where `poll` will find it.
+    #[inline]
+    pub fn carried(&mut self, packet: &Packet) {
+        let lane = self.at(packet);
+        lane.counters.sent_packets += 1;
+        lane.counters.sent_bytes += u64::from(packet.size + lane.overhead);
+        self.depart(packet);
+    }
+
+    /// A packet leaves the medium at the far end.
+    #[inline]
+    pub fn arrived(&mut self, packet: &Packet) {
+        let counters = &mut self.at(packet).counters;
+        counters.arrived_packets += 1;
+        counters.arrived_bytes += u64::from(packet.size);
+    }
+
+    /// A packet is given up after its retries.
+    pub fn lose(&mut self, now: Time, packet: &Packet) {
+        let lane = self.at(packet);
+        lane.counters.drops_loss += 1;
+        lane.counters.lost_bytes += u64::from(packet.size);
+        if let Some(tap) = &lane.tap {
+            tap.lose(now, packet, "retry_limit");
+        }
+        self.depart(packet);
+    }
+
+    /// The next packet that has left its sender's host.
+    #[inline]
+    pub fn departure(&mut self) -> Option<Departure> {
+        self.departures.pop_front()
+    }
+
+    /// The warm-up is over: sojourn times start afresh.
+    pub fn end_warmup(&mut self) {
+        self.lanes.iter_mut().for_each(|lane| lane.sojourn.clear());
+    }
+
+    #[inline]
+    fn at(&mut self, packet: &Packet) -> &mut Lane {
+        &mut self.lanes[usize::from(packet.lane)]
+    }
+
+    /// A packet leaves its station for good. A sender hears of its own packets, on their first edge.
+    #[inline]
+    fn depart(&mut self, packet: &Packet) {
+        if packet.hop == 0 && packet.direction == Direction::Forward {
+            self.departures.push_back(Departure { flow: packet.flow, bytes: packet.size });
+        }
+    }
+}
+
+impl Index<usize> for Lanes {
+    type Output = Lane;
+
+    fn index(&self, channel: usize) -> &Lane {
+        &self.lanes[channel]
+    }
+}
+
+impl IndexMut<usize> for Lanes {
+    fn index_mut(&mut self, channel: usize) -> &mut Lane {
+        &mut self.lanes[channel]
+    }
+}
+
+/// Each lane is told what the queue has done to its packets.
+impl QueueObserver for Lanes {
     fn on_drop(&mut self, now: Time, packet: &Packet, reason: DropReason) {
-        let lane = &mut self.0[usize::from(packet.lane)];
+        let lane = self.at(packet);
         lane.leave(now, packet);
-        lane.depart(packet);
         let drops = match reason {
             DropReason::Overflow => &mut lane.counters.drops_overflow,
             DropReason::Policed => &mut lane.counters.drops_policed,
@@ -116,10 +195,11 @@ impl QueueObserver for Lanes<'_> {
         if let Some(tap) = &mut lane.tap {
             tap.on_drop(now, packet, reason);
         }
+        self.depart(packet);
     }
 
     fn on_mark(&mut self, now: Time, packet: &Packet) {
-        let lane = &mut self.0[usize::from(packet.lane)];
+        let lane = self.at(packet);
         match packet.ecn {
             Ecn::Ce => lane.counters.ce_marks += 1,
             _ => lane.counters.sce_marks += 1,
@@ -143,20 +223,18 @@ impl Queue {
     }
 
     /// Takes in a packet, whose `lane` is set.
-    pub fn enqueue(&mut self, now: Time, mut packet: Packet, lanes: &mut [Lane]) {
+    pub fn enqueue(&mut self, now: Time, mut packet: Packet, lanes: &mut Lanes) {
         packet.enqueued_at = now;
-        lanes[usize::from(packet.lane)].enter(now, &packet);
-        let observer = &mut Lanes(lanes);
-        let cx = &mut QueueContext { counters: &mut self.counters, observer: Some(observer) };
+        lanes.at(&packet).enter(now, &packet);
+        let cx = &mut QueueContext { counters: &mut self.counters, observer: Some(lanes) };
         self.discipline.enqueue(now, packet, cx);
     }
 
     /// The next packet to leave.
-    pub fn dequeue(&mut self, now: Time, lanes: &mut [Lane]) -> Option<Packet> {
-        let observer = &mut Lanes(lanes);
-        let cx = &mut QueueContext { counters: &mut self.counters, observer: Some(observer) };
+    pub fn dequeue(&mut self, now: Time, lanes: &mut Lanes) -> Option<Packet> {
+        let cx = &mut QueueContext { counters: &mut self.counters, observer: Some(lanes) };
         let packet = self.discipline.dequeue(now, cx)?;
-        lanes[usize::from(packet.lane)].sent(now, &packet);
+        lanes.at(&packet).sent(now, &packet);
         Some(packet)
     }
 
@@ -172,15 +250,14 @@ impl Queue {
     }
 
     /// Runs the discipline's timer if it is due.
-    pub fn run_timer(&mut self, now: Time, lanes: &mut [Lane]) {
+    pub fn run_timer(&mut self, now: Time, lanes: &mut Lanes) {
         let mut last = None;
         while let Some(timer) = self.discipline.next_timer().filter(|timer| *timer <= now) {
             if last == Some(timer) {
                 return; // left to the next call, as in a link
             }
             last = Some(timer);
-            let observer = &mut Lanes(lanes);
-            let cx = &mut QueueContext { counters: &mut self.counters, observer: Some(observer) };
+            let cx = &mut QueueContext { counters: &mut self.counters, observer: Some(lanes) };
             self.discipline.on_timer(timer, cx);
         }
     }
