@@ -1,4 +1,5 @@
-"""Section 6: laptops that send over Wi-Fi, 2.4 GHz (802.11n) and 5 GHz (802.11ac), tables 12-18.
+"""Section 6: laptops that send over Wi-Fi, 2.4 GHz (802.11n) and 5 GHz (802.11ac), tables 12-18 and
+figures 10-13; and the Wi-Fi half of section 7.2, figure 19.
 
 The set-up of each band is ``experiments/lin2020/wifi-BAND.toml``, whose parameters follow from
 Cubic's goodput and RTT alone. Table 13 has no values at hand; it is run all
@@ -7,8 +8,11 @@ the same.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from sojourn.papers.lin2020 import controls
 from sojourn.papers.lin2020.pairs import JAIN, SUM, jain, throughput, total
@@ -17,12 +21,21 @@ from sojourn.papers.lin2020.runs import Measure, Runs, of_flow, replications, sc
 from sojourn.papers.lin2020.section import MEASURED, Judged, Section
 from sojourn.papers.lin2020.wifi_goals import STATEMENTS
 from sojourn.papers.paper import Cell, Outcome, Request
+from sojourn.papers.statements import Row
 from sojourn.scenario import Document
+
+if TYPE_CHECKING:
+    from sojourn.figures.chart import Chart
 
 #: The band of each table.
 _ALONE = {"12": "2.4", "13": "5"}
 #: ... and the control of the second flow; ``None``: that of the first.
 _PAIRS = {"14": ("2.4", "CUBIC"), "15": ("5", "CUBIC"), "16": ("2.4", None), "17": ("5", None)}
+#: Section 7.2's simulated Wi-Fi, and section 6.2's transfers.
+SIMULATED, TRANSFERS = "figure-19-wifi", "figure-12"
+BANDS = ("2.4", "5")
+#: What a box of figure 12 is drawn from.
+QUANTILES = {"min": 0.0, "25 %": 0.25, "": 0.5, "75 %": 0.75, "max": 1.0}
 _CONVERGENCE = "18"
 _ROWS = ("CUBIC", "NewReno", "BBR", "Westwood+", "Veno")
 #: Columns of tables 12 and 13. ``Inter.`` is figure 10's interval between data segments, ms.
@@ -39,7 +52,13 @@ _COLUMNS = {
 _KILOBYTES = 1.448
 #: With ``--full``, s.
 _PRINTED = 600.0
-#: What table 18 takes, s: a moving average over 30 s needs more than the other tables.
+#: Transfers: MB and how many, ours and printed, and how long to wait.
+_SIZE, _PRINTED_SIZE = 360, 3600
+_REPEATED, _PRINTED_REPEATED = 5, 20
+_PATIENCE = "600 s"
+#: Controls of figure 19.
+_SETTLING = (*controls.readings("BBR"), "CUBIC", "Veno", "Westwood+")
+#: What table 18 and figure 19 take, s: a moving average over 30 s needs more than the other tables.
 _LONG = "120 s"
 _WHY = "the air and the adapters are modelled; their parameters follow from Cubic's row"
 
@@ -51,7 +70,8 @@ def _rows() -> Iterator[str]:
 def _cells(table: str, request: Request) -> Iterator[Cell]:
     if table in _ALONE:
         return _alone(table, request)
-    return _convergence(request) if table == _CONVERGENCE else _pairs(table, request)
+    others = {_CONVERGENCE: _convergence, SIMULATED: _simulated, TRANSFERS: _transfers}
+    return others[table](request) if table in others else _pairs(table, request)
 
 
 def _alone(table: str, request: Request) -> Iterator[Cell]:
@@ -89,6 +109,42 @@ def _convergence(request: Request) -> Iterator[Cell]:
                 yield _cell(_CONVERGENCE, row, name, request, runs, measure)
 
 
+def _simulated(request: Request) -> Iterator[Cell]:
+    """Section 7.2: one station, and a server at 10 Gbit/s."""
+    for row in _SETTLING:
+        for band in BANDS:
+            document = _document(band, row, None) | {"duration": _LONG, "warmup": "0 s"}
+            document["topology"]["links"][2]["rate"] = "10 Gbit/s"
+            runs = _runs(document, request)
+            measure = partial(of_flow, "convergence_time_l4")
+            yield _cell(SIMULATED, row, f"{band}GHz", request, runs, measure)
+
+
+def _transfers(request: Request) -> Iterator[Cell]:
+    size = _PRINTED_SIZE if request.full else _SIZE
+    for row in _rows():
+        for band in BANDS:
+            document = _document(band, row, None) | {"duration": _PATIENCE, "warmup": "0 s"}
+            document["flows"][0]["traffic"] = {"kind": "sized", "size": f"{size} MB"}
+            repeated = _PRINTED_REPEATED if request.full else _REPEATED
+            document["sweep"]["replications"] = repeated
+            # All of them are one sample, of which a cell is a quantile.
+            runs = [tuple(case for (case,) in replications(document, request, 600.0))]
+            for name, share in QUANTILES.items():
+                measure = partial(_quantile, share)
+                yield _cell(TRANSFERS, row, at_quantile(band, name), request, runs, measure)
+
+
+def at_quantile(band: str, quantile: str) -> str:
+    """A column of figure 12."""
+    return f"{band}GHz {quantile}".strip()
+
+
+def _quantile(share: float, *outcomes: Outcome) -> float:
+    goodput = [of_flow("mean_throughput_l4", outcome) or 0.0 for outcome in outcomes]
+    return float(np.quantile(goodput, share))
+
+
 def _cell(
     table: str,
     row: str,
@@ -97,7 +153,7 @@ def _cell(
     runs: Runs,
     measure: Measure,
 ) -> Cell:
-    values: Mapping[str, float] = printed(table).get(row.removesuffix(" (fq)"), {})
+    values: Mapping[str, float] = printed(table).get(controls.printed_row(row), {})
     known = None if request.overrides else values.get(column)
     keys = {"form": MEASURED, "table": table, "row": row, "column": column}
     return Cell(keys, known, runs, measure)
@@ -119,13 +175,22 @@ def _scaled(metric: str, scale: float, outcome: Outcome) -> float | None:
     return None if value is None else scale * value
 
 
-_TABLES = {table: Judged(MEASURED, _WHY) for table in (*_ALONE, *_PAIRS, _CONVERGENCE)}
+def _charts(rows: Sequence[Row]) -> Mapping[str, Chart]:
+    from sojourn.papers.lin2020 import wifi_charts
+
+    return wifi_charts.charts(rows)
+
+
+_ALL = (*_ALONE, *_PAIRS, _CONVERGENCE, TRANSFERS, SIMULATED)
+_TABLES = {table: Judged(MEASURED, _WHY) for table in _ALL}
 WIFI = Section(
     tables=_TABLES,
     cells=_cells,
     statements=STATEMENTS,
+    charts=_charts,
     choices=(
         "tables 12-18: uplink; one set-up per band, by Cubic's goodput and RTT alone;",
-        "30 s, table 18: 120 s; windows in KB, judged by ratios between controls",
+        "30 s, table 18 and figure 19: 120 s; windows in KB, judged by ratios between controls;",
+        "figure 12: 360 MB, five times (printed, and with --full: 3.6 GB, 20 times)",
     ),
 )

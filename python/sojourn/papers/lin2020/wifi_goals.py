@@ -77,6 +77,32 @@ def _converges_faster(rows: Sequence[Row]) -> Finding:
     return Finding(all(fast < slow for fast, slow in found.values()), told)
 
 
+def _slowest_transfers(rows: Sequence[Row]) -> Finding:
+    found = {
+        band: {
+            row: _value(rows, "figure-12", row, f"{band}GHz")
+            for row in (_BBR, "CUBIC", "NewReno", "Westwood+", "Veno")
+        }
+        for band in ("2.4", "5")
+    }
+    told = "; ".join(
+        f"{band} GHz: " + ", ".join(f"{row} {rate:.1f}" for row, rate in of.items())
+        for band, of in found.items()
+    )
+    return Finding(all(min(of, key=lambda row: of[row]) == _BBR for of in found.values()), told)
+
+
+def _settles_simulated(rows: Sequence[Row]) -> Finding:
+    found = {
+        row: _value(rows, "figure-19-wifi", row, "5GHz")
+        / _value(rows, "figure-19-wifi", row, "2.4GHz")
+        for row in ("Westwood+", "Veno", "CUBIC")
+    }
+    told = ", ".join(f"{row} {ratio:.2f}" for row, ratio in found.items())
+    faster = all(found[row] <= 0.937 for row in ("Westwood+", "Veno"))
+    return Finding(faster and found["CUBIC"] > 1, told)
+
+
 _BOTH = ("12", "13")
 STATEMENTS = (
     Statement(
@@ -141,5 +167,19 @@ STATEMENTS = (
         "NewReno, Westwood+ and Veno converge faster at 5 GHz",
         "their convergence times in table 18 are shorter at 5 GHz",
         _converges_faster,
+    ),
+    Statement(
+        "transfers",
+        "6.2",
+        "BBR's median is the lowest in transfers of a large file",
+        "BBR's median is below all others' in both bands of figure 12",
+        _slowest_transfers,
+    ),
+    Statement(
+        "settling-wifi",
+        "7.2",
+        "Westwood+ and Veno settle at least 6.3 % faster at 5 GHz, Cubic at 2.4 GHz",
+        "t_c at 5 over 2.4 GHz in figure 19: at most 0.937 for the two, above 1 for Cubic",
+        _settles_simulated,
     ),
 )
