@@ -37,6 +37,7 @@ _OF_GROUPS = {name: head for name, head in _OF_FLOWS.items() if name != "mean_cw
 #: What is told of a link.
 _OF_LINKS = (
     "utilization_l1",
+    "airtime_l1",
     "mean_qdisc_delay_l2",
     "p95_qdisc_delay_l2",
     "total_qdisc_drops_l2",
@@ -79,10 +80,12 @@ def extremes_told(result: Result) -> list[str]:
 def links_told(result: Result) -> list[str]:
     """A line for each link, the busiest of many."""
     names = [link["id"] for link in result.data.network["links"]]
-    busy, delay, tail, drops, marks = (_values(result, "link", name) for name in _OF_LINKS)
+    used, air, delay, tail, drops, marks = (_values(result, "link", name) for name in _OF_LINKS)
+    busy = np.where(np.isnan(used), air, used)
+    of = np.where(np.isnan(air), "utilized", "of the air")
     order = np.argsort(-np.nan_to_num(busy), kind="stable")
     told = [
-        f"{names[i]}: {_short(100 * busy[i])} % utilized, queueing delay {_short(delay[i])} ms "
+        f"{names[i]}: {_short(100 * busy[i])} % {of[i]}, queueing delay {_short(delay[i])} ms "
         f"(p95 {_short(tail[i])}), {drops[i]:.0f} drops, {marks[i]:.0f} marks"
         for i in sorted(order[:_MOST_LINKS].tolist())
     ]
@@ -202,7 +205,11 @@ def _network(topology: Mapping[str, Any]) -> str:
 
 
 def _link(link: Mapping[str, Any]) -> str:
-    parts = [link.get("rate") or "no rate"]
+    medium = link.get("medium")
+    shared = (
+        f"the medium {medium['kind'] if isinstance(medium, dict) else medium}" if medium else ""
+    )
+    parts = [link.get("rate") or shared or "no rate"]
     if queue := link.get("queue"):
         limit = f" of {queue['limit']}" if queue.get("limit") else ""
         parts.append(f"a {queue['kind']} queue{limit}")

@@ -5,19 +5,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from sojourn import data
 from sojourn.engine import run
+from sojourn.pages import wifi_figures, wifi_home
 from sojourn.pages import wifi_models as models
-from sojourn.pages.wifi_text import BEGIN, END, NS3
+from sojourn.pages import wifi_ns3 as ns3
+from sojourn.pages.wifi_scenario import PAYLOAD, Document, datagrams, scenario
+from sojourn.pages.wifi_text import TEXT
 
-_PAYLOAD = 1472
-_PACKET = _PAYLOAD + 28
+_PACKET = PAYLOAD + 28
 _SEGMENT = 1448
-Document = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -36,42 +36,16 @@ class Oracle:
         return float(result.flows["mean_throughput_l4"].sum())
 
 
-def scenario(
-    medium: Mapping[str, Any], flows: Sequence[Document], stations: int, seconds: float
-) -> Document:
-    """Stations ``s0``, ``s1``, ... and ``ap`` on a medium with these keys."""
-    links = [{"id": f"l{n}", "from": f"s{n}", "to": "ap", "medium": "air"} for n in range(stations)]
-    return {
-        "duration": f"{seconds:g} s",
-        "warmup": "500 ms",
-        "media": [{"id": "air", "kind": "wifi", **medium}],
-        "topology": {"kind": "graph", "links": links},
-        "flows": list(flows),
-    }
-
-
-def datagrams(source: str, rate: str) -> Document:
-    """A flow that sends more than the medium carries."""
-    traffic = {"kind": "cbr", "rate": rate, "size": f"{_PAYLOAD} B"}
-    return {
-        "from": source,
-        "to": "ap",
-        "rtt": "0 s",
-        "transport": "udp",
-        "mss": _PAYLOAD,
-        "traffic": traffic,
-    }
-
-
 def _contention(
     law: Callable[..., float], mode: str, within: float, counts: Sequence[int], seconds: float
 ) -> Iterator[Oracle]:
     for stations in counts:
         rate = f"{90_000 // stations} kbit/s"
         flows = [datagrams(f"s{n}", rate) for n in range(stations)]
-        expected = law(models.A, _PACKET, _PAYLOAD, stations)
+        expected = law(models.A, _PACKET, PAYLOAD, stations)
         keys = {"standard": "a", "contention": mode}
-        name = f"{law.__name__.capitalize()}, {stations} stations"
+        told = law.__name__.capitalize().replace("_", " ")
+        name = f"{told}, {stations} stations"
         yield Oracle(name, within, expected, scenario(keys, flows, stations, seconds))
 
 
@@ -79,7 +53,7 @@ def _aggregation(seconds: float) -> Iterator[Oracle]:
     plain = [(models.A, 1), (models.G, 1)]
     for phy, frames in [*plain, (models.N, 1), (models.N, 16), (models.N, 40), (models.AC, 64)]:
         keys = {"standard": phy.name, "frames": frames}
-        expected = models.udp(phy, _PACKET, _PAYLOAD, frames)
+        expected = models.udp(phy, _PACKET, PAYLOAD, frames)
         rate = "850 Mbit/s" if phy.qos else "60 Mbit/s"
         name = f"UDP, {phy.name}, {frames} MPDU in a frame"
         yield Oracle(name, 0.02, expected, scenario(keys, [datagrams("s0", rate)], 1, seconds))
@@ -104,6 +78,7 @@ def oracles(counts: Sequence[int] = (1, 2, 5, 10, 20, 50), seconds: float = 8.0)
     return [
         *_contention(models.bianchi, "bianchi", 0.03, counts, seconds),
         *_contention(models.tinnirello, "standard", 0.03, counts, seconds),
+        *_contention(models.head_start, "standard", 0.03, counts[1:], seconds),
         *_aggregation(min(seconds, 3.0)),
         *_tcp(min(seconds, 4.0)),
     ]
@@ -121,27 +96,32 @@ def _table() -> Iterator[str]:
         yield f"| {oracle.name} | {oracle.expected:.2f} | {measured:.2f} | {said} | {aim} |"
 
 
-def anomaly() -> Iterator[str]:
-    """One slow station among three, behind an access point that takes turns either way."""
-    yield "| turns at the access point | fast | fast | slow | airtime of the slow one |"
+def beside_ns3() -> Iterator[str]:
+    """Goodput that ns-3 gave (``make compare-ns3``), and ours."""
+    yield "| set-up | ns-3 (Mbit/s) | simulator | difference | processor time of ns-3 (s) |"
     yield "| --- | ---: | ---: | ---: | ---: |"
-    slow = {"s2": {"mcs": 0, "streams": 1}}
-    for queueing, turns in (("driver", "by frames"), ("mac80211", "by airtime")):
-        medium = {"standard": "n", "queueing": queueing, "stations": slow, "frames": 32}
-        flows = [{**datagrams("ap", "150 Mbit/s"), "to": f"s{n}"} for n in range(3)]
-        metrics = ["mean_throughput_l4", "airtime_l1"]
-        result = run(scenario(medium, flows, 3, 5.0), metrics=metrics)
-        fast, other, last = result.flows["mean_throughput_l4"]
-        airtimes = dict(zip(result.links["id"], result.links["airtime_l1"], strict=True))
-        share = airtimes["l2_reverse"]
-        yield f"| {turns} | {fast:.1f} | {other:.1f} | {last:.1f} | {100 * share:.0f} % |"
+    for row in ns3.published():
+        measured = ns3.measured(row)
+        difference = f"{100 * (measured / row.goodput - 1):+.1f} %"
+        told = f"{row.goodput:.1f} | {measured:.1f} | {difference} | {row.processor_time:.0f}"
+        yield f"| {row.name} | {told} |"
 
 
 def main() -> None:
     """Writes the page."""
-    text = [BEGIN, "\n".join(_table()), END, "\n".join(anomaly()), NS3]
-    path = data.checkout() / "docs" / "wifi.md"
-    path.write_text("\n\n".join(text) + "\n", encoding="utf-8")
+    docs = data.checkout() / "docs"
+    found = wifi_figures.results()
+    wifi_figures.draw(found, docs / "wifi")
+    tables = {
+        "closed_forms": _table(),
+        "anomaly": wifi_figures.table(found),
+        "ns3": beside_ns3(),
+        **{f"home_{room}": wifi_home.table(room) for room in wifi_home.ROOMS},
+    }
+    text = TEXT
+    for name, lines in tables.items():
+        text = text.replace(f"<!-- {name} -->", "\n".join(lines))
+    (docs / "wifi.md").write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

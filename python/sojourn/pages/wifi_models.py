@@ -106,9 +106,21 @@ def tinnirello(phy: Phy, packet: int, payload: int, stations: int, window: int =
     2010): counters freeze while others send, so that only who has just sent can use the slot after
     its frame, with probability ``1 / window``; seven attempts; EIFS after collisions.
     """
+    return _refined(phy, packet, payload, stations, window, alone=0)
+
+
+def head_start(phy: Phy, packet: int, payload: int, stations: int, window: int = 16) -> float:
+    """The same, where who took part in a collision waits for its ACK timeout instead of EIFS
+    (10.22.2.4): 15 us less at 5 GHz, so that it has three slots to itself.
+    """
+    return _refined(phy, packet, payload, stations, window, alone=3)
+
+
+def _refined(phy: Phy, packet: int, payload: int, stations: int, window: int, alone: int) -> float:
+    """``alone``: slots after a collision that only its stations can use."""
+    stages = [min(window * 2**stage, 1024) for stage in range(7)]
 
     def tau_of(p: float) -> float:
-        stages = [min(window * 2**stage, 1024) for stage in range(7)]
         weights = [p**stage for stage in range(7)]
         return sum(weights) / sum(w * size / 2 for w, size in zip(weights, stages, strict=True))
 
@@ -116,10 +128,16 @@ def tinnirello(phy: Phy, packet: int, payload: int, stations: int, window: int =
     data = phy.data(phy.framed(packet, 1))
     some, success = _outcomes(stations, tau)
     again = 1 / (1 - 1 / window)
-    good = again * (data + phy.answer(1) + phy.space) + SLOT
+    exchange = data + phy.answer(1) + phy.space
+    # A collision widens the window, the last one begins anew; its stations find one of their
+    # slots drawn with the inverse of that.
+    weights = [(1 - (1 - tau) ** (stations - 1)) ** stage for stage in range(7)]
+    widened = zip(weights, [*stages[1:], window], strict=True)
+    drawn = alone * sum(w / size for w, size in widened) / sum(weights)
+    soon = drawn * (stations * tau - success)
+    time = (1 - some) * SLOT + success * (again * exchange + SLOT) + soon * exchange
     bad = data + phy.extended + phy.space + SLOT
-    time = (1 - some) * SLOT + success * good + (some - success) * bad
-    return 8e-6 * success * again * payload / time
+    return 8e-6 * (success * again + soon) * payload / (time + (some - success) * bad)
 
 
 def tcp(phy: Phy, segment: int, payload: int, frames: int) -> float:
