@@ -113,7 +113,8 @@ bench: setup  ## Measure the simulator's speed
 bench-ns3:  ## Compare the speed with ns-3's (Debian: libns3-dev, libgsl-dev)
 	$(PYTHON) benches/ns3.py
 
-compare-ns3: setup  ## Hold Wi-Fi beside ns-3's in three set-ups (Debian: libns3-dev, libgsl-dev)
+compare-ns3: setup  ## Hold TCP, queues and Wi-Fi beside ns-3's (Debian: libns3-dev, libgsl-dev)
+	$(BIN)/python benches/ns3_tcp.py
 	$(BIN)/python benches/ns3_wifi.py
 
 conformance: setup  ## Put every member through the suite and write docs/conformance.md
