@@ -13,7 +13,7 @@ FEATURES := --features pyo3/extension-module$(LIBELF)
 MODULE = $(subst -,_,$(NAME))
 
 .PHONY: help setup dev demo test test-core test-package test-cca test-queue test-guides test-wheel check dist lock docs compare-ns3 page \
-    bench fuzz format conformance live-reference kernel-reference
+    bench sliq-speed fuzz format conformance live-reference kernel-reference
 
 help:  ## What there is to make
 	@sed -n 's/^\([a-z0-9%-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
@@ -50,7 +50,7 @@ test-core: setup  ## Run the tests in Rust
 	    > /dev/null
 
 fuzz:  ## Test the core with CASES (1000) new random cases of each of its properties
-	PROPTEST_CASES=$(or $(CASES),1000) cargo test --no-fail-fast -p sojourn-core
+	PROPTEST_CASES=$(or $(CASES),1000) cargo test --no-fail-fast -p sojourn-core -p sojourn-sliq
 
 test-package: setup  ## Run the tests in Python
 	$(BIN)/pytest -m 'not wheel and not alone' --numprocesses auto --dist loadfile
@@ -109,6 +109,10 @@ bench: setup  ## Measure the simulator's speed
 	cargo bench --quiet -p sojourn-core --bench parts
 	$(BIN)/python benches/speed.py
 	$(BIN)/python benches/outside.py
+
+sliq-speed:  ## Measure SLIQ over loopback, as 3.1.2 and 3.2.1 of the GNAT report (SECONDS=10, RUNS=3)
+	cargo build --release --quiet -p sojourn-sliq
+	$(PYTHON) benches/sliq.py --seconds $(or $(SECONDS),10) --runs $(or $(RUNS),3)
 
 bench-ns3:  ## Compare the speed with ns-3's (Debian: libns3-dev, libgsl-dev)
 	$(PYTHON) benches/ns3.py

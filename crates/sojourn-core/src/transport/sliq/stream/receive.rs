@@ -131,11 +131,12 @@ impl<P: Payload> Receiver<P> {
         self.observe(now, seq, data);
         let past_end = seq > self.blocks.end();
         let filled = seq < self.blocks.end();
-        if !self.blocks.insert(seq) {
-            return Arrival { ack_now: true, duplicate: true };
-        }
+        // Sent again, the end of an adaptive stream may have moved the receiver past itself.
         if data.fin {
             self.fin = Some(seq);
+        }
+        if !self.blocks.insert(seq) {
+            return Arrival { ack_now: true, duplicate: true };
         }
         self.store(seq, data, payload, late);
         let ack_now = past_end || filled || self.has_gap() || data.fin;
