@@ -30,7 +30,7 @@ TOOLS = {
     "bc": "bc",
 }
 #: Files that a kernel of this configuration compiles, about.
-_FILES = 1500
+_FILES = 680
 _LAST_LINES = 30
 #: Is told what is being done, and which share of it.
 Tell = Callable[[str, float], None]

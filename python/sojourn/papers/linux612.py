@@ -80,7 +80,7 @@ LINUX612 = Paper(
     tables=("grid",),
     choices=(
         "the same scenarios on both, which differ in nothing that is random",
-        'stack = "linux-6", whose timers tick 1000 times per second, as those of the kernel do',
+        'stack = "linux-6", whose timers tick 1000 times per second; the kernel\'s as in its table',
     ),
     cells=_cells,
     statements=(

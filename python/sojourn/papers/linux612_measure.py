@@ -27,16 +27,19 @@ def missing(only: str | None) -> list[CellRun]:
 
 
 def _usual() -> str:
-    """The kernel that ticks as often as the simulator's stack.
+    """The kernel that ticks as often as that of the table; of a new table, as often as the
+    simulator's stack.
 
     Raises:
         ScenarioError: if there is none.
 
     """
+    there = read(data.checkout() / TABLE)
+    hz = int(there[0]["hz"]) if there else HZ
     for kernel in kernels():
-        if kernel.version.startswith("6.12.") and kernel.hz == HZ:
+        if kernel.version.startswith("6.12.") and kernel.hz == hz:
             return kernel.name
-    raise ScenarioError(f"to build one: sojourn kernel build linux-source-6.12 --hz {HZ}")
+    raise ScenarioError(f"to build one: sojourn kernel build linux-source-6.12 --hz {hz}")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -44,7 +47,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", metavar="EXPERIMENT", help="runs of one experiment only")
     parser.add_argument(
-        "--kernel", metavar="NAME", help="which one (default: the latest 6.12 with 1000 Hz)"
+        "--kernel",
+        metavar="NAME",
+        help="which one (default: the latest 6.12, with the table's ticks)",
     )
     parser.add_argument(
         "--jobs", type=int, default=1, metavar="N", help="runs at once (default: 1)"

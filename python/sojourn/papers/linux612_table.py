@@ -11,7 +11,7 @@ from sojourn.papers.linux618_cells import CellRun
 from sojourn.result import Result
 
 FOLDER = "experiments/linux612"
-#: Ticks per second of the kernel, which are those of the simulator's stack.
+#: Ticks per second of the simulator's stack.
 HZ = 1000
 #: The experiment whose controls the simulator does not have.
 ONLY_KERNEL = "kernel-only"
