@@ -87,7 +87,7 @@ struct Passage {
 
 impl Passage {
     fn new(subject: &Subject) -> Self {
-        let init = NodeInit { random: StreamKey::root(1).child("node") };
+        let init = NodeInit { random: StreamKey::root(1).child("node"), ..NodeInit::default() };
         let make = subject.entry::<Node>().make;
         let behaviour = make(&subject.params, &init, &Arc::clone(&subject.catalogue));
         let behaviour = behaviour.unwrap_or_else(|error| panic!("{}: {error}", subject.name));

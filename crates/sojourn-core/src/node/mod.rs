@@ -10,6 +10,8 @@ mod recorded;
 
 pub use recorded::RecordedNode;
 
+use std::sync::Arc;
+
 use serde_json::{Map, Value};
 
 use crate::error::FieldError;
@@ -30,6 +32,7 @@ mod template;
 members! {
     spec::Node;
     "router" router::Router,
+    "overlay" overlay::Overlay,
 }
 
 impl Kind for spec::Node {
@@ -46,15 +49,19 @@ impl Kind for spec::Node {
 pub type Make = fn(&Map<String, Value>, &NodeInit, &Catalogue) -> Result<Behaviour, FieldError>;
 
 /// What a node is told about its place.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct NodeInit {
     /// Names its random draws.
     pub random: StreamKey,
+    /// Its number in the network.
+    pub number: u16,
+    /// The overlay, if the network has one.
+    pub overlay: Option<Arc<overlay::Together>>,
 }
 
 impl Default for NodeInit {
     fn default() -> Self {
-        NodeInit { random: StreamKey::root(0) }
+        NodeInit { random: StreamKey::root(0), number: 0, overlay: None }
     }
 }
 
@@ -137,6 +144,8 @@ pub struct NodeCounters {
     pub sent: u64,
     /// Packets given to sockets here.
     pub delivered: u64,
+    /// Packets that ended at the node itself.
+    pub absorbed: u64,
     /// Packets dropped, by [`DropReason`].
     pub drops: [u64; DropReason::COUNT],
 }
@@ -147,7 +156,7 @@ impl NodeCounters {
     pub fn is_balanced(&self, held: Backlog) -> bool {
         let dropped: u64 = self.drops.iter().sum();
         self.received + self.copied + self.created
-            == self.sent + self.delivered + dropped + held.packets
+            == self.sent + self.delivered + self.absorbed + dropped + held.packets
     }
 }
 
@@ -197,6 +206,11 @@ impl<'a> NodeContext<'a> {
     pub fn create(&mut self, packet: Packet) -> Packet {
         self.counters.created += 1;
         packet
+    }
+
+    /// Takes a packet in for good: it was for the node itself.
+    pub fn absorb(&mut self, _packet: &Packet) {
+        self.counters.absorbed += 1;
     }
 
     /// Drops a packet.

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::application::Application;
 use super::hosts::FlowHosts;
+use super::overlay;
 use crate::edge::link::{FlowDrops, Link, LinkInit, RecordedLink};
 use crate::edge::medium::MediumInit;
 use crate::edge::medium::tail::Tail;
@@ -118,9 +119,12 @@ fn network(
     if let Some(log) = log {
         net.record(log.clone());
     }
+    let overlay = overlay::of(scenario)?;
     for (index, node) in plan.nodes.iter().enumerate() {
         let within = |error: FieldError| error.within(&format!("topology.nodes.{index}"));
-        net.node(&node.name, behaviour(node, scenario).map_err(within)?);
+        let random = StreamKey::root(scenario.seed).child("node").child(&node.name);
+        let init = NodeInit { random, number: index as u16, overlay: overlay.clone() };
+        net.node(&node.name, behaviour(node, &init, scenario.catalogue()).map_err(within)?);
     }
     // Routes may leave from a place that is two nodes by either of them.
     let place = |node: u16| Some(usize::from(node)).filter(|node| !plan.nodes[*node].merged);
@@ -198,11 +202,13 @@ fn recorded(sender: Box<dyn Endpoint>, flow: u32, log: Option<&Log>) -> Box<dyn 
 }
 
 /// What a node does to packets.
-fn behaviour(node: &PlannedNode, scenario: &Scenario) -> Result<Behaviour, FieldError> {
+fn behaviour(
+    node: &PlannedNode,
+    init: &NodeInit,
+    catalogue: &Catalogue,
+) -> Result<Behaviour, FieldError> {
     let Some(kind) = &node.kind else { return Ok(Behaviour::Plain) };
-    let catalogue = scenario.catalogue();
-    let random = StreamKey::root(scenario.seed).child("node").child(&node.name);
-    (catalogue.find::<Node>(&kind.kind)?.make)(&kind.params, &NodeInit { random }, catalogue)
+    (catalogue.find::<Node>(&kind.kind)?.make)(&kind.params, init, catalogue)
 }
 
 fn at(span: Span) -> Time {

@@ -4,6 +4,7 @@ mod application;
 mod build;
 mod hosts;
 mod inspect;
+mod overlay;
 #[cfg(test)]
 mod random_runs;
 #[cfg(test)]

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use super::buffer::BufferSize;
 use super::gro::Gro;
 use super::names::{AccessCategory, EcnMode, FlowDirection, HostQueue, Stack};
-use super::{Controls, Spec, StreamSpec, Traffic, Transport};
+use super::{Controls, ServiceSpec, Spec, StreamSpec, Traffic, Transport};
 use crate::units::{Rate, Span};
 
 /// One or more identical flows.
@@ -93,6 +93,9 @@ pub struct FlowSpec {
     /// Default: the shortest path.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub route: Option<Vec<String>>,
+    /// What the overlay between its hosts is to do for it; without it, nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub service: Option<ServiceSpec>,
 }
 
 impl Default for FlowSpec {
@@ -125,6 +128,7 @@ impl Default for FlowSpec {
             from: None,
             to: None,
             route: None,
+            service: None,
         }
     }
 }

@@ -21,6 +21,7 @@ mod flow;
 mod gro;
 pub mod limits;
 mod names;
+mod service;
 mod stream;
 mod toml;
 
@@ -30,6 +31,7 @@ pub use controls::Controls;
 pub use flow::{Flow, FlowSpec};
 pub use gro::Gro;
 pub use names::{AccessCategory, EcnMode, FlowDirection, HostQueue, Recorded, Stack};
+pub use service::{ServiceSpec, Utility};
 pub use stream::{ReliabilityMode, StreamSpec};
 
 /// Congestion controls.

@@ -27,7 +27,7 @@ pub struct EndInit {
     /// How its packets are addressed.
     pub address: Address,
     /// What it sends, and what it receives.
-    pub boxes: [Mailbox; 2],
+    pub boxes: [Mailbox<Virtual>; 2],
     /// Payload of a message.
     pub mss: u16,
     /// Messages that wait in the stream before the application writes more.

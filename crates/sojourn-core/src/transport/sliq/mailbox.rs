@@ -3,42 +3,63 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use super::virtual_payload::Virtual;
 use super::wire::Datagram;
 
-/// A datagram that is overtaken by this many is lost.
+/// Usually a datagram that is overtaken by this many is lost.
 const REORDERED: u64 = 4_096;
 
-#[derive(Debug, Default)]
-struct Kept {
-    datagrams: VecDeque<Datagram<Virtual>>,
+#[derive(Debug)]
+struct Kept<P> {
+    datagrams: VecDeque<Datagram<P>>,
     first: u64,
     newest: u64,
+    /// A datagram that is overtaken by so many is lost.
+    reordered: u64,
 }
 
 /// What one end sends to the other.
-#[derive(Clone, Debug, Default)]
-pub struct Mailbox(Arc<Mutex<Kept>>);
+#[derive(Debug)]
+pub struct Mailbox<P>(Arc<Mutex<Kept<P>>>);
 
-impl Mailbox {
-    fn lock(&self) -> MutexGuard<'_, Kept> {
+impl<P> Clone for Mailbox<P> {
+    fn clone(&self) -> Self {
+        Mailbox(self.0.clone())
+    }
+}
+
+impl<P> Default for Mailbox<P> {
+    fn default() -> Self {
+        Mailbox::keeping(REORDERED)
+    }
+}
+
+impl<P> Mailbox<P> {
+    /// One in which a datagram that is overtaken by so many is lost.
+    pub fn keeping(reordered: u64) -> Self {
+        let kept = Kept { datagrams: VecDeque::new(), first: 0, newest: 0, reordered };
+        Mailbox(Arc::new(Mutex::new(kept)))
+    }
+}
+
+impl<P: Clone> Mailbox<P> {
+    fn lock(&self) -> MutexGuard<'_, Kept<P>> {
         self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
     /// Keeps a datagram; returns its number.
-    pub fn put(&self, datagram: Datagram<Virtual>) -> u32 {
+    pub fn put(&self, datagram: Datagram<P>) -> u32 {
         let mut kept = self.lock();
         kept.datagrams.push_back(datagram);
         (kept.first + kept.datagrams.len() as u64 - 1) as u32
     }
 
     /// The datagram of this number, which arrives. It may arrive twice.
-    pub fn get(&self, number: u32) -> Option<Datagram<Virtual>> {
+    pub fn get(&self, number: u32) -> Option<Datagram<P>> {
         let mut kept = self.lock();
         let number = kept.first + u64::from(number.wrapping_sub(kept.first as u32));
         let datagram = kept.datagrams.get((number - kept.first) as usize)?.clone();
         kept.newest = kept.newest.max(number);
-        let old = kept.newest.saturating_sub(REORDERED).saturating_sub(kept.first);
+        let old = kept.newest.saturating_sub(kept.reordered).saturating_sub(kept.first);
         kept.datagrams.drain(..old as usize);
         kept.first += old;
         Some(datagram)
@@ -48,11 +69,12 @@ impl Mailbox {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::transport::sliq::virtual_payload::Virtual;
     use crate::transport::sliq::wire::Close;
 
     #[test]
     fn what_arrives_is_what_was_sent() {
-        let mailbox = Mailbox::default();
+        let mailbox = Mailbox::<Virtual>::default();
         let close = |reason| Datagram::Close(Close { answer: false, reason });
         let numbers: Vec<u32> = (0..10_000).map(|n| mailbox.put(close(n))).collect();
         assert_eq!(mailbox.get(numbers[7]), Some(close(7)));

@@ -1,0 +1,342 @@
+//! Overlay node: forwards by backpressure over every path, and admits flows by their utility.
+//!
+//! Model: GNAT (Raytheon BBN, "Generalized Network Assisted Transport", 2021, chapter 4), and where
+//! the report is silent the program behind it (raytheonbbn/IRON). The overlay of a
+//! [graph](topologies/graph.md) is all its nodes of this kind; links that join two of them carry it.
+//! It carries the flows with a [`service`](scenario.md#services) that begin and end at such nodes;
+//! other packets are passed on along their routes.
+//!
+//! A proxy where a flow begins admits its packets at the rate that maximises its utility less the
+//! price, the depth of the queue for its destination. Each node has a queue per destination. A packet
+//! goes from the queue and to the neighbour with the largest gradient: depth here less depth there,
+//! where a destination's hops count 1,100 bytes each. Latency-sensitive packets (with a `deadline`)
+//! go first, and only to neighbours by which they can arrive in time. Neighbours are joined by
+//! [SLIQ](transports/sliq.md), which finds out the capacity, retransmits up to five times, and notices
+//! outages. Depths are told to neighbours as packets, in 1 % of the capacity; working links and their
+//! latency are advertised to all nodes.
+//!
+//! | part | file |
+//! | --- | --- |
+//! | queues, and what they show | `bins`, `depth` |
+//! | zombies in the place of standing queues; against starvation | `zombies`, `starvation` |
+//! | gradients; links, hops and latencies | `gradient`, `links` |
+//! | path controllers and transmit queues | `neighbour` |
+//! | what nodes send each other, and its size | `cargo` |
+//! | flows; how they are admitted | `udp_proxy`, `tcp_proxy`, `admission/` |
+//!
+//! Deviations from the program: a packet is handled at the instant at which it comes; a flow's
+//! priority and utility come with the flow (`service`), not by port; a latency-sensitive packet is
+//! given up as soon as no working path is fast enough, seen at the head of its queue.
+//!
+//! Observes: `depth.N`, `zombies.N` (bytes, for node N), `window.N` (s); `capacity.N` (bit/s),
+//! `latency.N` (s), `works.N` for neighbour N; `admitted`, `delivered`, `expired`, `refused` (packets).
+
+mod admission;
+mod bins;
+mod cargo;
+mod depth;
+mod forward;
+mod gradient;
+mod links;
+mod neighbour;
+mod params;
+mod signals;
+mod starvation;
+mod tcp_proxy;
+mod together;
+mod udp_proxy;
+mod zombies;
+
+pub use params::Params;
+pub use together::{MOST_MEMBERS, OverlayFlow, Speech, Together};
+
+use std::sync::Arc;
+
+use super::{Behaviour, Node, NodeContext, NodeInit, Registered};
+use crate::observe::Observer;
+use crate::packet::{Header, Packet, Route};
+use crate::queue::DropReason;
+use crate::units::Time;
+use bins::Bin;
+use cargo::{Cargo, Parcel};
+use links::Map;
+use neighbour::{Neighbour, Reach};
+use signals::Signals;
+use tcp_proxy::{Output, TcpProxy};
+use udp_proxy::UdpProxy;
+
+/// Flow numbers above this are the overlay's own datagrams.
+const OWN_FLOWS: u32 = u32::MAX - (1 << 24);
+
+/// What a flow is to a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    /// Nothing: it begins and ends elsewhere, or is not the overlay's.
+    None,
+    /// Its datagrams come in here, to this flow of the proxy.
+    UdpIn(usize),
+    /// Its datagrams go out here.
+    UdpOut,
+    /// Its connection is ended here, at this flow of the proxy.
+    Tcp(usize),
+}
+
+/// Packets of flows, by what became of them here.
+#[derive(Clone, Copy, Debug, Default)]
+struct Counts {
+    admitted: u64,
+    delivered: u64,
+    expired: u64,
+    refused: u64,
+}
+
+/// An overlay node.
+#[derive(Debug)]
+pub struct Overlay {
+    params: Params,
+    me: usize,
+    together: Arc<Together>,
+    places: Vec<Place>,
+    started: bool,
+    neighbours: Vec<Neighbour>,
+    /// By member: its place among the neighbours.
+    by_member: Vec<Option<usize>>,
+    bins: Vec<Bin>,
+    map: Map,
+    udp: UdpProxy,
+    tcp: TcpProxy,
+    signals: Signals,
+    counts: Counts,
+    outputs: Vec<Output>,
+}
+
+impl Registered for Overlay {
+    type Params = Params;
+
+    fn behaviour(params: Params, init: &NodeInit) -> Behaviour {
+        let together = init.overlay.clone().unwrap_or_default();
+        let me = together.member(init.number).unwrap_or(0);
+        Behaviour::of(Overlay::new(params, me, together))
+    }
+}
+
+impl Overlay {
+    /// The node that is `me` among the members.
+    fn new(params: Params, me: usize, together: Arc<Together>) -> Self {
+        let members = together.members.len().max(1);
+        let most = together.flows.iter().map(|flow| flow.flow as usize + 1).max().unwrap_or(0);
+        let mut places = vec![Place::None; most];
+        let (mut udp, mut tcp) = (UdpProxy::default(), TcpProxy::default());
+        for flow in &together.flows {
+            let [from, to] = flow.ends.map(usize::from);
+            places[flow.flow as usize] = match flow.speech {
+                Speech::Udp if from == me => {
+                    Place::UdpIn(udp.add(flow.ends[1], &flow.service, params.k))
+                }
+                Speech::Udp if to == me => Place::UdpOut,
+                Speech::Tcp { mss } if from == me || to == me => {
+                    Place::Tcp(tcp.add(flow, mss, from == me, params.k))
+                }
+                _ => Place::None,
+            };
+        }
+        Overlay {
+            me,
+            places,
+            started: false,
+            neighbours: Vec::new(),
+            by_member: vec![None; members],
+            bins: (0..members).map(|_| Bin::new(params.depth)).collect(),
+            map: Map::new(me, members),
+            udp,
+            tcp,
+            signals: Signals::default(),
+            counts: Counts::default(),
+            outputs: Vec::new(),
+            together,
+            params,
+        }
+    }
+
+    /// The neighbours are the members at the other ends of its links.
+    fn start(&mut self, now: Time, cx: &NodeContext<'_>) {
+        self.started = true;
+        let members = self.together.members.len();
+        for port in cx.ports() {
+            let other = port.to.and_then(|to| self.together.member(to as u16));
+            let Some(member) = other.filter(|member| self.by_member[*member].is_none()) else {
+                continue;
+            };
+            let [mine, theirs] = [self.me, member].map(|member| self.together.members[member]);
+            let tuple = crate::packet::FiveTuple { source: mine, destination: theirs, ports: 0 };
+            let reach = Reach {
+                port: *port,
+                boxes: [(self.me, member), (member, self.me)]
+                    .map(|(from, to)| self.together.mailbox(from, to)),
+                tuple,
+                controls: self.params.controls.clone(),
+                client: self.me < member,
+            };
+            self.by_member[member] = Some(self.neighbours.len());
+            self.neighbours.push(Neighbour::new(now, member, members, reach));
+        }
+        self.signals.start(now);
+    }
+
+    /// The depth of a queue in bits: the price of admission to it.
+    fn price(&mut self, now: Time, to: usize) -> f64 {
+        8.0 * self.bins[to].shown(now)[0]
+    }
+
+    /// A packet of another node of the overlay.
+    fn on_own(&mut self, now: Time, packet: &Packet, cx: &mut NodeContext<'_>) {
+        cx.absorb(packet);
+        let Header::Opaque(opaque) = packet.header else { return };
+        let from = self.together.member(packet.tuple.source);
+        let Some(from) = from.and_then(|member| self.by_member[member]) else { return };
+        for cargo in self.neighbours[from].on_datagram(now, opaque.handle) {
+            match cargo {
+                Cargo::Parcel(parcel) => self.on_parcel(now, parcel, cx),
+                Cargo::LinkState(state) => {
+                    if self.map.learn(now, &state) {
+                        self.flood(&state, Some(from));
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// A packet of a flow has come over the overlay.
+    fn on_parcel(&mut self, now: Time, parcel: Parcel, cx: &mut NodeContext<'_>) {
+        if usize::from(parcel.to) != self.me {
+            return self.bins[usize::from(parcel.to)].push(now, parcel);
+        }
+        match self.places.get(parcel.packet.flow as usize) {
+            Some(Place::UdpOut) => self.deliver(parcel.packet, cx),
+            Some(Place::Tcp(flow)) => {
+                let flow = *flow;
+                self.tcp.on_packet(now, flow, &parcel.packet);
+                self.pump_tcp(now, flow, cx);
+            }
+            _ => {}
+        }
+    }
+
+    /// Gives a packet to its socket.
+    fn deliver(&mut self, packet: Packet, cx: &mut NodeContext<'_>) {
+        self.counts.delivered += 1;
+        let packet = cx.create(Packet { route: Route::default(), hop: 0, ..packet });
+        cx.forward(packet);
+    }
+
+    /// A packet of a host of this node.
+    fn on_host(&mut self, now: Time, place: Place, packet: Packet, cx: &mut NodeContext<'_>) {
+        match place {
+            Place::UdpIn(flow) => {
+                if let Some(refused) = self.udp.push(now, flow, packet) {
+                    self.counts.refused += 1;
+                    return cx.drop(refused, DropReason::Overflow);
+                }
+                cx.absorb(&packet);
+            }
+            Place::Tcp(flow) => {
+                cx.absorb(&packet);
+                self.tcp.on_packet(now, flow, &packet);
+                self.pump_tcp(now, flow, cx);
+            }
+            _ => cx.forward(packet),
+        }
+    }
+
+    fn pump_tcp(&mut self, now: Time, flow: usize, cx: &mut NodeContext<'_>) {
+        let depth = self.price(now, usize::from(self.tcp.peer(flow)));
+        let mut outputs = std::mem::take(&mut self.outputs);
+        self.tcp.pump(now, flow, depth, &mut outputs);
+        for output in outputs.drain(..) {
+            match output {
+                Output::Host(packet) => self.deliver(packet, cx),
+                Output::Overlay(parcel) => {
+                    self.counts.admitted += 1;
+                    self.bins[usize::from(parcel.to)].push(now, parcel);
+                }
+            }
+        }
+        self.outputs = outputs;
+    }
+
+    /// Does all that is due now.
+    fn step(&mut self, now: Time, cx: &mut NodeContext<'_>) {
+        while let Some((flow, to)) = self.udp.due(now) {
+            loop {
+                let price = self.price(now, to);
+                let Some(parcel) = self.udp.admit(now, flow, price) else { break };
+                self.counts.admitted += 1;
+                self.bins[to].push(now, parcel);
+            }
+        }
+        while let Some(flow) = self.tcp.due(now) {
+            self.pump_tcp(now, flow, cx);
+        }
+        self.signal(now);
+        loop {
+            for neighbour in &mut self.neighbours {
+                neighbour.transmit(now, cx);
+            }
+            if !self.fill(now) {
+                break;
+            }
+        }
+    }
+}
+
+impl Node for Overlay {
+    fn on_packet(&mut self, now: Time, _from: usize, packet: Packet, cx: &mut NodeContext<'_>) {
+        if !self.started {
+            self.start(now, cx);
+        }
+        match self.places.get(packet.flow as usize).copied() {
+            _ if packet.flow > OWN_FLOWS => self.on_own(now, &packet, cx),
+            None | Some(Place::None) => return cx.forward(packet),
+            Some(place) => self.on_host(now, place, packet, cx),
+        }
+        self.step(now, cx);
+    }
+
+    fn next_timer(&self) -> Option<Time> {
+        if !self.started {
+            return Some(Time::ZERO);
+        }
+        let neighbours = self.neighbours.iter().flat_map(|n| [n.due, n.tell_at()]);
+        let proxies = [self.udp.next(), self.tcp.next()].into_iter().flatten();
+        let next = neighbours.chain(proxies).chain([self.signals.next()]).min();
+        next.filter(|_| !self.neighbours.is_empty())
+    }
+
+    fn on_timer(&mut self, now: Time, cx: &mut NodeContext<'_>) {
+        if !self.started {
+            self.start(now, cx);
+        }
+        self.step(now, cx);
+    }
+
+    fn observe(&self, out: &mut Observer<'_>) {
+        for (bin, number) in self.bins.iter().zip(&self.together.members) {
+            out(&format!("depth.{number}"), (bin.packet_bytes() as f64).into());
+            out(&format!("zombies.{number}"), (bin.zombie_bytes() as f64).into());
+            out(&format!("window.{number}"), bin.windows()[0].into());
+        }
+        for neighbour in &self.neighbours {
+            let number = self.together.members[neighbour.member];
+            out(&format!("capacity.{number}"), neighbour.capacity().into());
+            let latency = neighbour.latency().map_or(f64::NAN, |latency| latency.as_secs_f64());
+            out(&format!("latency.{number}"), latency.into());
+            out(&format!("works.{number}"), u32::from(neighbour.works()).into());
+        }
+        let Counts { admitted, delivered, expired, refused } = self.counts;
+        let counts = [("admitted", admitted), ("delivered", delivered), ("expired", expired)];
+        for (name, count) in counts.into_iter().chain([("refused", refused)]) {
+            out(name, (count as f64).into());
+        }
+    }
+}

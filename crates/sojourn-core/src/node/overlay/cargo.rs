@@ -1,0 +1,97 @@
+//! What overlay nodes send each other, as payloads of their path controllers.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::links::LinkState;
+use crate::packet::Packet;
+use crate::transport::sliq::{Payload, Received};
+use crate::units::Time;
+
+/// Bytes that a packet is longer by in the overlay: its number.
+const PARCEL: u32 = 4;
+/// The same for packets with a time to go: number, time to go, where it has been.
+const TIMED_PARCEL: u32 = 4 + 8 + 12;
+/// Headers alone, of a packet that only stands for bytes.
+const EMPTY_PACKET: u32 = 28;
+/// Headers of a message about queues: IP and UDP are the path controller's.
+const DEPTHS: u32 = 8;
+/// A destination's entry there: its number, all bytes, bytes of latency-sensitive traffic.
+const DEPTHS_ENTRY: u32 = 9;
+/// Headers of an advertisement, and an entry for each link: neighbour, latency, capacity.
+const LINK_STATE: u32 = 12;
+const LINK_STATE_ENTRY: u32 = 8;
+
+/// A packet of a flow on its way through the overlay.
+#[derive(Clone, Copy, Debug)]
+pub struct Parcel {
+    /// The packet, as the flow's host sent it.
+    pub packet: Packet,
+    /// Where it goes: the overlay node's place in the list of members.
+    pub to: u16,
+    /// When it is worthless; that makes it latency-sensitive.
+    pub due: Option<Time>,
+    /// Members that it has come through, as bits; of packets with a time to go.
+    pub seen: u64,
+}
+
+/// Depths of a node's queues.
+#[derive(Clone, Debug)]
+pub struct Depths {
+    /// Number of the message, to tell old ones.
+    pub number: u32,
+    /// For each member: all bytes, bytes of latency-sensitive traffic.
+    pub bytes: Vec<[f64; 2]>,
+}
+
+/// What a message carries.
+#[derive(Clone, Debug, Default)]
+pub enum Cargo {
+    /// Nothing: what a lost payload is.
+    #[default]
+    Nothing,
+    /// A packet of a flow.
+    Parcel(Parcel),
+    /// What is left of a packet that only stood for so many bytes of queue.
+    Zombie(u32),
+    /// Depths of queues.
+    Depths(Arc<Depths>),
+    /// A node's links.
+    LinkState(Arc<LinkState>),
+    /// A packet of the erasure code: its bytes, and what it is made of.
+    Coded(u16, Arc<[(u32, Cargo)]>),
+}
+
+impl Payload for Cargo {
+    fn len(&self) -> usize {
+        let bytes = match self {
+            Cargo::Nothing => 0,
+            Cargo::Parcel(Parcel { packet, due: None, .. }) => packet.size + PARCEL,
+            Cargo::Parcel(Parcel { packet, .. }) => packet.size + TIMED_PARCEL,
+            Cargo::Zombie(_) => EMPTY_PACKET + PARCEL,
+            Cargo::Depths(depths) => DEPTHS + DEPTHS_ENTRY * depths.bytes.len() as u32,
+            Cargo::LinkState(state) => LINK_STATE + LINK_STATE_ENTRY * state.links.len() as u32,
+            Cargo::Coded(bytes, _) => u32::from(*bytes),
+        };
+        bytes as usize
+    }
+
+    fn encode(sources: &[(u32, Self)], range: Range<u8>) -> Vec<Self> {
+        let longest = sources.iter().map(|(_, source)| source.len()).max().unwrap_or(0);
+        let bytes = (longest + 4).next_multiple_of(2) as u16;
+        let sources: Arc<[_]> = sources.into();
+        range.map(|_| Cargo::Coded(bytes, sources.clone())).collect()
+    }
+
+    fn decode(sources: u8, received: &[Received<Self>]) -> Option<Vec<(u32, Self)>> {
+        if received.len() < sources.into() {
+            return None;
+        }
+        let all = received.iter().find_map(|received| match &received.payload {
+            Cargo::Coded(_, sources) => Some(sources.clone()),
+            _ => None,
+        })?;
+        let have = |seq: u32| received.iter().any(|r| r.index < sources && r.seq == seq);
+        Some(all.iter().filter(|(seq, _)| !have(*seq)).cloned().collect())
+    }
+}

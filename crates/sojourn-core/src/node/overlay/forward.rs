@@ -1,0 +1,170 @@
+//! Forwarding: fills transmit queues from the queues with the largest gradients.
+
+use super::bins::Class;
+use super::cargo::{Cargo, Parcel};
+use super::gradient::Slope;
+use super::params::Expired;
+use super::{Overlay, neighbour::Neighbour};
+use crate::units::{Span, Time};
+
+/// How deep a queue is searched for a packet that can arrive in time, in bytes.
+const SEARCH: u64 = 5_000;
+/// A zombie that is sent stands for so many bytes at most.
+const ZOMBIE: u64 = 1_500;
+
+/// A queue that may go to a neighbour.
+#[derive(Clone, Copy, Debug)]
+struct Candidate {
+    neighbour: usize,
+    to: usize,
+    class: Class,
+    /// The packet's place in its queue; none for a zombie.
+    place: Option<usize>,
+    gradient: f64,
+}
+
+impl Overlay {
+    /// Fills transmit queues as long as one has room and there is a gradient; whether any got
+    /// something.
+    pub(super) fn fill(&mut self, now: Time) -> bool {
+        self.give_up(now);
+        let mut filled = false;
+        while let Some(best) = self.best(now) {
+            self.move_packets(now, best);
+            filled = true;
+        }
+        filled
+    }
+
+    /// The queue and neighbour with the largest gradient; latency-sensitive traffic first.
+    fn best(&self, now: Time) -> Option<Candidate> {
+        if self.neighbours.iter().all(|neighbour| neighbour.room() == 0) {
+            return None;
+        }
+        Class::IN_ORDER.into_iter().find_map(|class| self.best_of(now, class))
+    }
+
+    fn best_of(&self, now: Time, class: Class) -> Option<Candidate> {
+        let mut best: Option<Candidate> = None;
+        for (to, bin) in self.bins.iter().enumerate() {
+            if to == self.me || bin.is_empty(class) {
+                continue;
+            }
+            for (index, neighbour) in self.neighbours.iter().enumerate() {
+                if neighbour.room() == 0 {
+                    continue;
+                }
+                let Some(gradient) = self.gradient(neighbour, to, class) else { continue };
+                if best.is_some_and(|best| best.gradient >= gradient) {
+                    continue;
+                }
+                let Some(place) = self.place(now, neighbour, to, class) else { continue };
+                best = Some(Candidate { neighbour: index, to, class, place, gradient });
+            }
+        }
+        best
+    }
+
+    /// The gradient of a class: latency-sensitive traffic sees only its own.
+    fn gradient(&self, neighbour: &Neighbour, to: usize, class: Class) -> Option<f64> {
+        let mine = self.bins[to].last_shown()[class as usize];
+        let theirs = neighbour.depths(to)[class as usize];
+        let members = [self.me, neighbour.member, to];
+        Slope { map: &self.map, members, depths: [mine, theirs] }.gradient()
+    }
+
+    /// The largest gradient of a queue, in bytes; 0 if there is none.
+    pub(super) fn best_gradient(&self, to: usize) -> f64 {
+        let working = self.neighbours.iter().filter(|neighbour| neighbour.works());
+        working
+            .filter_map(|neighbour| self.gradient(neighbour, to, Class::Normal))
+            .fold(0.0, f64::max)
+    }
+
+    /// Which packet of a queue may go to a neighbour, or a zombie where there is no packet.
+    fn place(
+        &self,
+        now: Time,
+        neighbour: &Neighbour,
+        to: usize,
+        class: Class,
+    ) -> Option<Option<usize>> {
+        let bin = &self.bins[to];
+        let mut packets = bin.packets(class).peekable();
+        if packets.peek().is_none() {
+            return Some(None);
+        }
+        if class == Class::Normal {
+            return Some(Some(0));
+        }
+        let arrival = now + self.takes(neighbour, to)?;
+        let mut searched = 0;
+        for (place, parcel) in packets.enumerate() {
+            let been = parcel.seen >> neighbour.member & 1 == 1;
+            if !been && parcel.due.is_none_or(|due| arrival <= due) {
+                return Some(Some(place));
+            }
+            searched += u64::from(parcel.packet.size);
+            if searched > SEARCH {
+                break;
+            }
+        }
+        None
+    }
+
+    /// How long a packet takes to a member by a neighbour; `None` if no way leads there.
+    fn takes(&self, neighbour: &Neighbour, to: usize) -> Option<Span> {
+        let beyond = self.map.latency(neighbour.member, to)?;
+        let there = neighbour.latency().unwrap_or(Span::ZERO);
+        Some(neighbour.queueing() + there + beyond)
+    }
+
+    fn move_packets(&mut self, now: Time, best: Candidate) {
+        let Candidate { neighbour, to, class, place, .. } = best;
+        let bin = &mut self.bins[to];
+        let neighbour = &mut self.neighbours[neighbour];
+        let mut room = neighbour.room();
+        let mut place = place;
+        loop {
+            let size = match place.and_then(|place| bin.take(now, class, place, self.params.zombies))
+            {
+                Some(parcel) => {
+                    let seen = parcel.seen | 1 << self.me;
+                    neighbour.push(class, Cargo::Parcel(Parcel { seen, ..parcel }));
+                    u64::from(parcel.packet.size)
+                }
+                None => {
+                    let bytes = bin.take_zombie(now, class, ZOMBIE);
+                    neighbour.push(class, Cargo::Zombie(bytes as u32));
+                    bytes.max(1)
+                }
+            };
+            room = room.saturating_sub(size);
+            let more = class == Class::Normal && place.is_some() && room > 0;
+            if !more || bin.packets(class).next().is_none() {
+                break;
+            }
+            place = Some(0);
+        }
+        neighbour.wake(now);
+    }
+
+    /// Gives up packets that cannot arrive in time any more, from the head of each queue.
+    fn give_up(&mut self, now: Time) {
+        for to in 0..self.bins.len() {
+            while let Some(due) = self.bins[to].first_due() {
+                let working = self.neighbours.iter().filter(|neighbour| neighbour.works());
+                let fastest = working.filter_map(|neighbour| self.takes(neighbour, to)).min();
+                if now + fastest.unwrap_or(Span::ZERO) <= due {
+                    break;
+                }
+                self.counts.expired += 1;
+                let bin = &mut self.bins[to];
+                match self.params.expired {
+                    Expired::Zombie => bin.kill(Class::Timed, 0),
+                    Expired::Drop => bin.take(now, Class::Timed, 0, false),
+                };
+            }
+        }
+    }
+}

@@ -1,0 +1,198 @@
+//! What a node knows of all links: advertisements, ways that they leave, and how long these are.
+//!
+//! Each node advertises its working links every second, and sooner when one fails or comes back.
+//! Advertisements are flooded; one that is not renewed is forgotten.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use crate::units::{Span, Time};
+
+/// Time between a node's advertisements.
+pub const INTERVAL: Span = Span::from_secs(1);
+/// Least time between them.
+pub const HOLD_DOWN: Span = Span::from_millis(500);
+/// An advertisement that is not renewed is forgotten after so many intervals.
+const FORGOTTEN_AFTER: u64 = 5;
+
+/// A node's working links.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LinkState {
+    /// The node.
+    pub origin: u16,
+    /// Which of its advertisements.
+    pub number: u32,
+    /// Neighbours, and the latency to each.
+    pub links: Vec<(u16, Span)>,
+}
+
+/// No way leads there.
+pub const UNREACHABLE: u32 = u32::MAX;
+
+/// What is known of all links.
+#[derive(Debug)]
+pub struct Map {
+    me: usize,
+    states: Vec<Option<(Arc<LinkState>, Time)>>,
+    /// Hops from each member to each member.
+    hops: Vec<Vec<u32>>,
+    /// Latency from each member to each member by ways that do not come through here.
+    latency: Vec<Vec<Span>>,
+}
+
+impl Map {
+    /// Of a network of so many members; `me` is where it is kept.
+    pub fn new(me: usize, members: usize) -> Self {
+        let mut map = Map { me, states: vec![None; members], hops: vec![], latency: vec![] };
+        map.find_ways();
+        map
+    }
+
+    /// Takes an advertisement; whether it says something new, and is to be flooded.
+    pub fn learn(&mut self, now: Time, state: &Arc<LinkState>) -> bool {
+        let Some(known) = self.states.get_mut(usize::from(state.origin)) else { return false };
+        if known.as_ref().is_some_and(|(old, _)| old.number >= state.number) {
+            return false;
+        }
+        let same = known.as_ref().is_some_and(|(old, _)| old.links == state.links);
+        *known = Some((state.clone(), now));
+        if !same {
+            self.find_ways();
+        }
+        true
+    }
+
+    /// Forgets what was not renewed.
+    pub fn forget(&mut self, now: Time) {
+        let me = self.me;
+        let old = |at: Time| now.since(at) > INTERVAL * FORGOTTEN_AFTER;
+        let mut changed = false;
+        for (member, known) in self.states.iter_mut().enumerate() {
+            if member != me && known.as_ref().is_some_and(|(_, at)| old(*at)) {
+                *known = None;
+                changed = true;
+            }
+        }
+        if changed {
+            self.find_ways();
+        }
+    }
+
+    /// Hops from one member to another; [`UNREACHABLE`] if no way leads there.
+    pub fn hops(&self, from: usize, to: usize) -> u32 {
+        self.hops[from][to]
+    }
+
+    /// The least latency from a neighbour to a member, not coming back here.
+    pub fn latency(&self, from: usize, to: usize) -> Option<Span> {
+        Some(self.latency[from][to]).filter(|latency| *latency < NEVER)
+    }
+
+    fn links(&self, from: usize) -> &[(u16, Span)] {
+        self.states[from].as_ref().map_or(&[], |(state, _)| &state.links)
+    }
+
+    /// A link counts if both ends advertise it.
+    fn joined(&self, from: usize, to: usize) -> bool {
+        self.links(to).iter().any(|(back, _)| usize::from(*back) == from)
+    }
+
+    fn find_ways(&mut self) {
+        let members = self.states.len();
+        self.hops = (0..members).map(|from| self.hops_from(from)).collect();
+        self.latency = (0..members).map(|from| self.latency_from(from)).collect();
+    }
+
+    fn hops_from(&self, from: usize) -> Vec<u32> {
+        let mut hops = vec![UNREACHABLE; self.states.len()];
+        hops[from] = 0;
+        let mut next = VecDeque::from([from]);
+        while let Some(at) = next.pop_front() {
+            for (to, _) in self.links(at) {
+                let to = usize::from(*to);
+                if hops[to] == UNREACHABLE && self.joined(at, to) {
+                    hops[to] = hops[at] + 1;
+                    next.push_back(to);
+                }
+            }
+        }
+        hops
+    }
+
+    /// Bellman and Ford's way: links are few.
+    fn latency_from(&self, from: usize) -> Vec<Span> {
+        let members = self.states.len();
+        let mut latency = vec![NEVER; members];
+        latency[from] = Span::ZERO;
+        for _ in 1..members {
+            let mut changed = false;
+            for at in (0..members).filter(|at| *at != self.me || *at == from) {
+                if latency[at] >= NEVER {
+                    continue;
+                }
+                for (to, takes) in self.links(at) {
+                    let to = usize::from(*to);
+                    let sum = latency[at] + *takes;
+                    if sum < latency[to] && self.joined(at, to) {
+                        latency[to] = sum;
+                        changed = true;
+                    }
+                }
+            }
+            if !changed {
+                break;
+            }
+        }
+        latency
+    }
+}
+
+/// Longer than any latency.
+const NEVER: Span = Span::from_secs(1_000_000);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn state(origin: u16, number: u32, links: &[(u16, u64)]) -> Arc<LinkState> {
+        let links = links.iter().map(|(to, ms)| (*to, Span::from_millis(*ms))).collect();
+        Arc::new(LinkState { origin, number, links })
+    }
+
+    /// 0 - 1 - 2 in a row, and a slow link from 0 to 2.
+    fn row() -> Map {
+        let mut map = Map::new(0, 3);
+        assert!(map.learn(Time::ZERO, &state(0, 1, &[(1, 5), (2, 50)])));
+        assert!(map.learn(Time::ZERO, &state(1, 1, &[(0, 5), (2, 5)])));
+        assert!(map.learn(Time::ZERO, &state(2, 1, &[(1, 5), (0, 50)])));
+        map
+    }
+
+    #[test]
+    fn ways_are_found_and_do_not_come_back() {
+        let map = row();
+        assert_eq!((map.hops(0, 2), map.hops(1, 2)), (1, 1));
+        assert_eq!(map.latency(1, 2), Some(Span::from_millis(5)));
+        assert_eq!(map.latency(0, 2), Some(Span::from_millis(10)));
+        assert_eq!(map.latency(1, 0), Some(Span::from_millis(5)));
+    }
+
+    #[test]
+    fn a_link_that_one_end_does_not_see_is_none() {
+        let mut map = row();
+        assert!(map.learn(Time::ZERO, &state(2, 2, &[(0, 50)])));
+        assert_eq!((map.hops(1, 2), map.hops(0, 2)), (2, 1));
+        assert_eq!(map.latency(1, 2), None, "only through here");
+    }
+
+    #[test]
+    fn old_advertisements_are_neither_taken_nor_kept() {
+        let mut map = row();
+        assert!(!map.learn(Time::ZERO, &state(1, 1, &[])), "an echo of the flood");
+        let later = Time::ZERO + Span::from_secs(4);
+        assert!(map.learn(later, &state(1, 2, &[(0, 5), (2, 5)])));
+        map.forget(Time::ZERO + Span::from_secs(6));
+        assert_eq!(map.hops(0, 1), 1);
+        assert_eq!(map.hops(0, 2), UNREACHABLE, "2 has not been heard");
+    }
+}

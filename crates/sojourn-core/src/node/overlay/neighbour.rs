@@ -1,0 +1,300 @@
+//! The way to a neighbour: a path controller (SLIQ) with a short transmit queue before it, and what
+//! the neighbour has told of its queues.
+//!
+//! Streams and their retransmissions are those of IRON's `sliq_cat.cc`.
+
+use std::collections::VecDeque;
+
+use super::bins::Class;
+use super::cargo::{Cargo, Depths};
+use crate::node::{NodeContext, Port};
+use crate::packet::{FiveTuple, Header, Opaque, Packet};
+use crate::transport::sliq::wire::{Datagram, UNDERLAY};
+use crate::transport::sliq::{
+    Config, Connection, Control, Copa, Cubic, Mailbox, Payload, Reliability, Role, StreamConfig,
+};
+use crate::units::{Span, Time};
+
+/// Depths of queues; latency-sensitive packets; advertisements; other packets.
+const STREAMS: [u8; 4] = [1, 3, 5, 7];
+const PRIORITIES: [u8; 4] = [2, 3, 4, 5];
+/// Retransmissions of packets and advertisements.
+const RETRANSMISSIONS: u8 = 5;
+/// Below so many bytes the transmit queue is filled up to the other number.
+const REFILL_BELOW: u64 = 2_000;
+const FILL_TO: u64 = 6_000;
+/// Share of the capacity that messages about queues may take, and their longest interval.
+const DEPTHS_SHARE: f64 = 0.01;
+const DEPTHS_INTERVAL: Span = Span::from_millis(100);
+/// Capacity before anything is measured, in bit/s.
+const FIRST_CAPACITY: f64 = 1e6;
+/// Smoothing of the latency.
+const LATENCY_GAIN: f64 = 0.125;
+
+/// A neighbour.
+#[derive(Debug)]
+pub struct Neighbour {
+    /// Its place in the list of members.
+    pub member: usize,
+    port: Port,
+    connection: Connection<Cargo>,
+    boxes: [Mailbox<Cargo>; 2],
+    tuple: FiveTuple,
+    /// Names random draws of its packets.
+    flow: u32,
+    index: u32,
+    /// By stream.
+    waiting: [VecDeque<Cargo>; 4],
+    waiting_bytes: u64,
+    open: bool,
+    /// The depths it told last; which message that was.
+    depths: Vec<[f64; 2]>,
+    heard: Option<u32>,
+    told: u32,
+    tell_at: Time,
+    capacity: f64,
+    latency: Option<Span>,
+    pub(super) due: Time,
+}
+
+/// How a neighbour is reached.
+#[derive(Debug)]
+pub struct Reach {
+    /// The way out.
+    pub port: Port,
+    /// Datagrams to it and from it.
+    pub boxes: [Mailbox<Cargo>; 2],
+    /// What queues see.
+    pub tuple: FiveTuple,
+    /// Which of the controls, `cubic` and `copa`, its path controller has.
+    pub controls: Vec<String>,
+    /// Whether this end asks for the connection.
+    pub client: bool,
+}
+
+fn control(now: Time, name: &str) -> (String, Box<dyn Control>) {
+    let control: Box<dyn Control> = match name {
+        "copa" => Box::new(Copa::default()),
+        _ => Box::new(Cubic::new(now)),
+    };
+    (name.to_owned(), control)
+}
+
+impl Neighbour {
+    /// A neighbour that has not been heard; there are so many members.
+    pub fn new(now: Time, member: usize, members: usize, reach: Reach) -> Self {
+        let Reach { port, boxes, tuple, controls, client } = reach;
+        let role = if client { Role::Client } else { Role::Server };
+        let controls = controls.iter().map(|name| control(now, name)).collect();
+        let config = Config { role, client: 1, initial_seq: 0, controls, reject_outliers: false };
+        let mut connection = Connection::new(config);
+        connection.connect(now);
+        if client {
+            for (id, priority) in STREAMS.into_iter().zip(PRIORITIES) {
+                let retransmissions = RETRANSMISSIONS;
+                let reliability = match id {
+                    1 => Reliability::BestEffort,
+                    _ => Reliability::SemiReliable { retransmissions },
+                };
+                let config = StreamConfig { priority, reliability, ordered: false };
+                // These properties are allowed.
+                let _ = connection.create_stream(now, id, config);
+            }
+        }
+        Neighbour {
+            member,
+            port,
+            connection,
+            boxes,
+            tuple,
+            flow: u32::MAX - port.edge as u32,
+            index: 0,
+            waiting: Default::default(),
+            waiting_bytes: 0,
+            open: false,
+            depths: vec![[0.0; 2]; members],
+            heard: None,
+            told: 0,
+            tell_at: now,
+            capacity: FIRST_CAPACITY,
+            latency: None,
+            due: now,
+        }
+    }
+
+    /// Whether packets can be sent, and something comes back.
+    pub fn works(&self) -> bool {
+        self.open && self.connection.outage().is_none()
+    }
+
+    /// How many bytes of packets it takes now; 0 unless its transmit queue is nearly empty.
+    pub fn room(&self) -> u64 {
+        if !self.works() || self.waiting_bytes >= REFILL_BELOW {
+            return 0;
+        }
+        FILL_TO - self.waiting_bytes
+    }
+
+    /// Depths of its queue for a member.
+    pub fn depths(&self, to: usize) -> [f64; 2] {
+        self.depths[to]
+    }
+
+    /// The estimate of the capacity in bit/s.
+    pub fn capacity(&self) -> f64 {
+        self.capacity
+    }
+
+    /// How long a packet takes to it, as far as measured.
+    pub fn latency(&self) -> Option<Span> {
+        self.latency
+    }
+
+    /// Time that the transmit queue takes to empty.
+    pub fn queueing(&self) -> Span {
+        Span::from_secs_f64(8.0 * self.waiting_bytes as f64 / self.capacity)
+    }
+
+    /// Packets in the transmit queue.
+    pub fn packets(&self) -> u64 {
+        let packets = self.waiting.iter().flatten();
+        packets.filter(|cargo| matches!(cargo, Cargo::Parcel(_))).count() as u64
+    }
+
+    /// Puts a packet or what is left of one into the transmit queue.
+    pub fn push(&mut self, class: Class, cargo: Cargo) {
+        let stream = if class == Class::Timed { 1 } else { 3 };
+        self.waiting_bytes += cargo.len() as u64;
+        self.waiting[stream].push_back(cargo);
+    }
+
+    /// Puts an advertisement into the transmit queue.
+    pub fn advertise(&mut self, cargo: Cargo) {
+        self.waiting_bytes += cargo.len() as u64;
+        self.waiting[2].push_back(cargo);
+    }
+
+    /// A datagram of it has arrived; what it brought.
+    pub fn on_datagram(&mut self, now: Time, handle: u32) -> Vec<Cargo> {
+        if let Some(datagram) = self.boxes[1].get(handle) {
+            self.connection.on_datagram(now, datagram);
+        }
+        self.due = now;
+        let mut brought = Vec::new();
+        while let Some(event) = self.connection.poll_event() {
+            if let crate::transport::sliq::Event::StreamOpen(7) = event {
+                self.open = true;
+            }
+        }
+        for stream in STREAMS {
+            while let Some(delivered) = self.connection.read(stream) {
+                match delivered.payload {
+                    Cargo::Depths(depths) => self.on_depths(&depths),
+                    Cargo::Nothing => {}
+                    cargo => brought.push(cargo),
+                }
+            }
+        }
+        brought
+    }
+
+    fn on_depths(&mut self, depths: &Depths) {
+        if self.heard.is_none_or(|heard| depths.number > heard) {
+            self.heard = Some(depths.number);
+            self.depths.clone_from(&depths.bytes);
+        }
+    }
+
+    /// Whether it is to be told of queues now.
+    pub fn wants_depths(&self, now: Time) -> bool {
+        self.open && now >= self.tell_at
+    }
+
+    /// When it is to be told of queues.
+    pub fn tell_at(&self) -> Time {
+        if self.open { self.tell_at } else { Time::NEVER }
+    }
+
+    /// Tells it of queues. The next message has to wait until it is paid for by the capacity.
+    pub fn tell(&mut self, now: Time, bytes: Vec<[f64; 2]>) {
+        self.measure();
+        self.told += 1;
+        let cargo = Cargo::Depths(Depths { number: self.told, bytes }.into());
+        let bits = 8.0 * (cargo.len() as f64 + f64::from(UNDERLAY) + 16.0 + 14.0);
+        let next = Span::from_secs_f64(bits / (DEPTHS_SHARE * self.capacity));
+        self.tell_at = now + next.min(DEPTHS_INTERVAL);
+        // A message that was not sent is worth nothing beside this one.
+        self.waiting[0].clear();
+        self.waiting[0].push_back(cargo);
+        self.due = now;
+    }
+
+    fn measure(&mut self) {
+        let measured = self.connection.measured();
+        if let Some(capacity) = measured.capacity.filter(|capacity| *capacity > 0.0) {
+            self.capacity = capacity;
+        }
+        if measured.rtts.count == 0 {
+            return;
+        }
+        let sample = measured.rtts.latest / 2;
+        self.latency = Some(match self.latency {
+            Some(old) => old.mul_f64(1.0 - LATENCY_GAIN) + sample.mul_f64(LATENCY_GAIN),
+            None => sample,
+        });
+    }
+
+    fn feed(&mut self) {
+        for (stream, waiting) in STREAMS.into_iter().zip(&mut self.waiting) {
+            while !waiting.is_empty() && self.connection.queued(stream) == 0 {
+                let Some(cargo) = waiting.pop_front() else { break };
+                if stream != STREAMS[0] {
+                    self.waiting_bytes -= cargo.len() as u64;
+                }
+                self.connection.write(stream, cargo);
+            }
+        }
+    }
+
+    /// Sends what can be sent now.
+    pub fn transmit(&mut self, now: Time, cx: &mut NodeContext<'_>) {
+        if self.due > now {
+            return;
+        }
+        if self.connection.next_timeout(now).is_some_and(|at| at <= now) {
+            self.connection.on_timeout(now);
+        }
+        loop {
+            if self.open {
+                self.feed();
+            }
+            let Some(datagram) = self.connection.poll_transmit(now) else { break };
+            let packet = self.packet(datagram);
+            let packet = cx.create(packet);
+            cx.send(self.port, packet);
+        }
+        let next = self.connection.next_timeout(now).unwrap_or(Time::NEVER);
+        // A timeout that is due and sends nothing must not come up again at this instant.
+        self.due = next.max(now + Span::from_nanos(1));
+    }
+
+    fn packet(&mut self, datagram: Datagram<Cargo>) -> Packet {
+        let size = datagram.size() as u32 + UNDERLAY;
+        let payload = match &datagram {
+            Datagram::Message(message) => {
+                message.data.as_ref().map_or(0, |(_, cargo)| cargo.len() as u16)
+            }
+            _ => 0,
+        };
+        let handle = self.boxes[0].put(datagram);
+        let header = Header::Opaque(Opaque { payload, handle });
+        self.index = self.index.wrapping_add(1);
+        let (flow, index, tuple) = (self.flow, self.index, self.tuple);
+        Packet { flow, index, tuple, size, header, ..Packet::default() }
+    }
+
+    /// Something to send has come: it is to be called now.
+    pub fn wake(&mut self, now: Time) {
+        self.due = self.due.min(now);
+    }
+}

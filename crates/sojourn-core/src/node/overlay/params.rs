@@ -1,0 +1,75 @@
+//! Keys of an overlay node.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::depth::Shown;
+use crate::error::FieldError;
+use crate::registry::named;
+
+named! {
+    /// What becomes of packets that are worthless because they cannot arrive in time.
+    #[derive(Default)]
+    Expired, "expired" {
+        /// They become zombies: their place in the queue stays.
+        #[default]
+        Zombie = "zombie",
+        /// They are dropped.
+        Drop = "drop",
+    }
+}
+
+/// Parameters of an overlay node.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Params {
+    /// Weighs utility against queues, in bits squared per second: with `k`, a flow of priority `p`
+    /// gets the rate `k p / depth`, depth in bits.
+    pub k: f64,
+    /// Congestion controls of the path controllers, in order of preference: `cubic`, `copa`.
+    pub controls: Vec<String>,
+    /// Which depth of its queues a node uses and tells: `instantaneous`, `ewma`, `heavy-ball`.
+    pub depth: Shown,
+    /// Whether zombies shorten standing queues.
+    pub zombies: bool,
+    /// Whether zombies help flows that starve.
+    pub anti_starvation: bool,
+    /// What becomes of packets that cannot arrive in time: `zombie` or `drop`.
+    pub expired: Expired,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Params {
+            k: 1e12,
+            controls: vec!["cubic".to_owned(), "copa".to_owned()],
+            depth: Shown::default(),
+            zombies: true,
+            anti_starvation: true,
+            expired: Expired::default(),
+        }
+    }
+}
+
+impl crate::registry::Params for Params {
+    fn validate(&self) -> Result<(), FieldError> {
+        if !(self.k > 0.0 && self.k <= 1e18) {
+            let message = format!("{} given; allowed: above 0, up to 1e18", self.k);
+            return Err(FieldError::new("k", message));
+        }
+        if self.controls.is_empty() {
+            return Err(FieldError::new("controls", "is empty; allowed: cubic, copa, or both"));
+        }
+        let known = ["cubic", "copa"];
+        for (index, name) in self.controls.iter().enumerate() {
+            if !known.contains(&name.as_str()) {
+                let field = format!("controls.{index}");
+                return Err(FieldError::unknown_name(&field, "control", name, &known));
+            }
+            if self.controls[..index].contains(name) {
+                return Err(FieldError::new(format!("controls.{index}"), "given twice"));
+            }
+        }
+        Ok(())
+    }
+}

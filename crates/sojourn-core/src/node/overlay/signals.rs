@@ -1,0 +1,122 @@
+//! What nodes tell each other of their queues and links, and the timers of that.
+
+use std::sync::Arc;
+
+use super::Overlay;
+use super::bins::Class;
+use super::cargo::Cargo;
+use super::links::{HOLD_DOWN, INTERVAL, LinkState};
+use super::starvation;
+use crate::units::{Span, Time};
+
+/// Timers of a node.
+#[derive(Debug)]
+pub struct Signals {
+    advertise_at: Time,
+    advertised_at: Time,
+    number: u32,
+    /// Which neighbours worked when links were advertised last.
+    worked: Vec<bool>,
+    relieve_at: Time,
+}
+
+impl Default for Signals {
+    fn default() -> Self {
+        let never = Time::NEVER;
+        Signals {
+            advertise_at: never,
+            advertised_at: Time::ZERO,
+            number: 0,
+            worked: vec![],
+            relieve_at: never,
+        }
+    }
+}
+
+impl Signals {
+    /// Begins.
+    pub fn start(&mut self, now: Time) {
+        self.advertise_at = now + Span::from_millis(1);
+        self.relieve_at = now + starvation::INTERVAL;
+    }
+
+    /// When something is due.
+    pub fn next(&self) -> Time {
+        self.advertise_at.min(self.relieve_at)
+    }
+}
+
+impl Overlay {
+    /// Does what is due now.
+    pub(super) fn signal(&mut self, now: Time) {
+        self.advertise(now);
+        if now >= self.signals.relieve_at {
+            self.signals.relieve_at = now + starvation::INTERVAL;
+            if self.params.anti_starvation {
+                self.relieve(now);
+            }
+        }
+        if self.neighbours.iter().any(|neighbour| neighbour.wants_depths(now)) {
+            self.tell(now);
+        }
+    }
+
+    fn advertise(&mut self, now: Time) {
+        let works: Vec<bool> = self.neighbours.iter().map(|neighbour| neighbour.works()).collect();
+        if works != self.signals.worked {
+            let soon = (self.signals.advertised_at + HOLD_DOWN).max(now);
+            let first = self.signals.number == 0;
+            self.signals.advertise_at = self.signals.advertise_at.min(if first { now } else { soon });
+        }
+        if now < self.signals.advertise_at {
+            return;
+        }
+        self.signals.worked = works;
+        self.signals.advertised_at = now;
+        self.signals.advertise_at = now + INTERVAL;
+        self.signals.number += 1;
+        self.map.forget(now);
+        let working = self.neighbours.iter().filter(|neighbour| neighbour.works());
+        let links = working
+            .map(|neighbour| (neighbour.member as u16, neighbour.latency().unwrap_or(Span::ZERO)));
+        let links = links.collect();
+        let state = LinkState { origin: self.me as u16, number: self.signals.number, links };
+        let state = Arc::new(state);
+        self.map.learn(now, &state);
+        self.flood(&state, None);
+        self.neighbours.iter_mut().for_each(|neighbour| neighbour.wake(now));
+    }
+
+    /// Sends an advertisement to all neighbours but the one that it came from.
+    pub(super) fn flood(&mut self, state: &Arc<LinkState>, except: Option<usize>) {
+        for (index, neighbour) in self.neighbours.iter_mut().enumerate() {
+            if Some(index) != except && neighbour.works() {
+                neighbour.advertise(Cargo::LinkState(state.clone()));
+                neighbour.due = Time::ZERO;
+            }
+        }
+    }
+
+    fn tell(&mut self, now: Time) {
+        let depths: Vec<[f64; 2]> = self.bins.iter_mut().map(|bin| bin.shown(now)).collect();
+        for neighbour in &mut self.neighbours {
+            if neighbour.wants_depths(now) {
+                neighbour.tell(now, depths.clone());
+            }
+        }
+    }
+
+    /// Relieves queues that starve: what each one's gradient lacks to be the largest.
+    fn relieve(&mut self, now: Time) {
+        let gradients: Vec<f64> = (0..self.bins.len()).map(|to| self.best_gradient(to)).collect();
+        let largest = gradients.iter().copied().fold(0.0, f64::max);
+        let working = self.neighbours.iter().filter(|neighbour| neighbour.works());
+        let capacity = working.map(|neighbour| neighbour.capacity()).fold(0.0, f64::max);
+        for (bin, gradient) in self.bins.iter_mut().zip(gradients) {
+            let waits = !bin.is_empty(Class::Normal) || !bin.is_empty(Class::Timed);
+            if waits && gradient < largest {
+                bin.relieve(now, capacity, largest - gradient + 1.0);
+            }
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! The proxy of datagram flows: keeps what their hosts send until it is admitted.
+//!
+//! A flow's packets wait here, at most 500 of them; more are dropped. Each waits until the rate that
+//! its admission control gives has paid for it. The rate follows the queue all the time, so it is
+//! looked at often enough for a large change to count.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+
+use super::admission::Admission;
+use super::cargo::Parcel;
+use crate::packet::Packet;
+use crate::spec::ServiceSpec;
+use crate::units::{Span, Time};
+
+/// Packets of a flow that wait for admission.
+const MOST_WAITING: usize = 500;
+/// How long a rate holds at least and at most before it is looked at again.
+const SHORTEST_LOOK: Span = Span::from_micros(100);
+const LONGEST_LOOK: Span = Span::from_millis(20);
+
+/// A flow at the node where it begins.
+#[derive(Debug)]
+struct Flow {
+    to: u16,
+    deadline: Option<Span>,
+    admission: Admission,
+    waiting: VecDeque<Packet>,
+    /// Bits admitted ahead, and until when they are counted.
+    credit: f64,
+    counted: Time,
+    /// When it is looked at again, if it waits.
+    look_at: Option<Time>,
+    admitted: u64,
+}
+
+/// The proxy of a node.
+#[derive(Debug, Default)]
+pub struct UdpProxy {
+    flows: Vec<Flow>,
+    looks: BinaryHeap<Reverse<(Time, u32)>>,
+}
+
+impl UdpProxy {
+    /// Adds a flow to a member; its number here.
+    pub fn add(&mut self, to: u16, service: &ServiceSpec, k: f64) -> usize {
+        self.flows.push(Flow {
+            to,
+            deadline: service.deadline,
+            admission: Admission::new(service, k),
+            waiting: VecDeque::new(),
+            credit: 0.0,
+            counted: Time::ZERO,
+            look_at: None,
+            admitted: 0,
+        });
+        self.flows.len() - 1
+    }
+
+    /// Takes a packet of a flow; gives it back if too many wait.
+    pub fn push(&mut self, now: Time, flow: usize, packet: Packet) -> Option<Packet> {
+        let state = &mut self.flows[flow];
+        if state.waiting.len() >= MOST_WAITING {
+            return Some(packet);
+        }
+        state.waiting.push_back(Packet { enqueued_at: now, ..packet });
+        if state.look_at.is_none() {
+            self.look(flow, now);
+        }
+        None
+    }
+
+    fn look(&mut self, flow: usize, at: Time) {
+        self.flows[flow].look_at = Some(at);
+        self.looks.push(Reverse((at, flow as u32)));
+    }
+
+    /// When something may be admitted next.
+    pub fn next(&self) -> Option<Time> {
+        self.looks.peek().map(|Reverse((at, _))| *at)
+    }
+
+    /// The next flow that is due now, and where it goes.
+    pub fn due(&mut self, now: Time) -> Option<(usize, usize)> {
+        let Reverse((at, flow)) = *self.looks.peek()?;
+        if at > now {
+            return None;
+        }
+        self.looks.pop();
+        let flow = flow as usize;
+        self.flows[flow].look_at = None;
+        Some((flow, usize::from(self.flows[flow].to)))
+    }
+
+    /// Admits the first packet of a flow that is due, if the queue's depth in bits allows; to be
+    /// asked until it says no.
+    pub fn admit(&mut self, now: Time, flow: usize, depth: f64) -> Option<Parcel> {
+        let state = &mut self.flows[flow];
+        let bits = 8.0 * f64::from(state.waiting.front()?.size);
+        let rate = state.admission.rate(depth);
+        // Time in which nothing waited admits one packet, no more.
+        let passed = now.since(state.counted).as_secs_f64();
+        state.credit = (state.credit + rate * passed).min(bits.max(rate * 1e-3));
+        state.counted = now;
+        if state.credit + 1e-6 < bits {
+            let wait = Span::from_secs_f64(((bits - state.credit) / rate.max(1.0)).min(1.0));
+            self.look(flow, now + wait.clamp(SHORTEST_LOOK, LONGEST_LOOK));
+            return None;
+        }
+        state.credit -= bits;
+        state.admitted += 1;
+        let packet = state.waiting.pop_front()?;
+        let due = state.deadline.map(|deadline| packet.enqueued_at + deadline);
+        Some(Parcel { packet, to: state.to, due, seen: 0 })
+    }
+
+    /// Packets that wait for admission.
+    pub fn waiting(&self) -> impl Iterator<Item = &Packet> {
+        self.flows.iter().flat_map(|flow| &flow.waiting)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::units::Rate;
+
+    /// Admits from a proxy for a second, with packets of 1,250 bytes that are always there.
+    fn admitted(depth: f64) -> usize {
+        let mut proxy = UdpProxy::default();
+        let service = ServiceSpec { ceiling: Rate::from_bps(100_000_000), ..Default::default() };
+        let flow = proxy.add(1, &service, 1e12);
+        let packet = Packet { size: 1_250, ..Packet::default() };
+        let mut count = 0;
+        for micros in 0..1_000_000 {
+            let now = Time::ZERO + Span::from_micros(micros);
+            proxy.push(now, flow, packet);
+            while let Some((flow, _)) = proxy.due(now) {
+                while proxy.admit(now, flow, depth).is_some() {
+                    count += 1;
+                }
+            }
+        }
+        count
+    }
+
+    #[test]
+    fn packets_are_admitted_at_the_rate_of_their_utility() {
+        // K / Q is 1 and 10 Mbit/s, 100 and 1,000 packets a second.
+        assert!((99..=101).contains(&admitted(1e6)), "{}", admitted(1e6));
+        assert!((998..=1001).contains(&admitted(1e5)), "{}", admitted(1e5));
+    }
+
+    #[test]
+    fn what_cannot_wait_is_given_back() {
+        let mut proxy = UdpProxy::default();
+        let flow = proxy.add(1, &ServiceSpec::default(), 1e12);
+        let packet = Packet { size: 1_250, ..Packet::default() };
+        assert!((0..MOST_WAITING).all(|_| proxy.push(Time::ZERO, flow, packet).is_none()));
+        assert!(proxy.push(Time::ZERO, flow, packet).is_some());
+    }
+}

@@ -1,0 +1,97 @@
+"""The cells of chapter 4: goodput and delay of each group of flows in each interval."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache, partial
+
+from sojourn.papers.gnat2021.overlay import runs
+from sojourn.papers.gnat2021.overlay.experiments import EXPERIMENTS, Experiment, Phase, Run
+from sojourn.papers.gnat2021.overlay.oracle import shares
+from sojourn.papers.gnat2021.reference import published
+from sojourn.papers.paper import Cell, Request
+from sojourn.scenario import Document
+
+TABLE = "overlay_goodput"
+GOODPUT, ORACLE, DELAY = "goodput_mbit", "oracle_mbit", "delay_ms"
+
+
+def cells(request: Request) -> Iterator[Cell]:
+    """Every cell of the sections that are asked for."""
+    if request.tables and TABLE not in request.tables:
+        return
+    for experiment in EXPERIMENTS:
+        if request.touches(experiment.section):
+            for run in experiment.runs:
+                yield from _of_run(experiment, run, request)
+
+
+def row_name(run: str, phase: str, flows: str) -> str:
+    """What names a row."""
+    return " ".join(filter(None, (f"run={run}" if run else "", f"phase={phase}", f"flows={flows}")))
+
+
+def _of_run(experiment: Experiment, run: Run, request: Request) -> Iterator[Cell]:
+    scenario = runs.document(experiment, run, request)
+    for phase in run.phases:
+        best = cache(partial(shares, scenario, phase.begin))
+        for label in _labels(scenario, phase):
+            name = row_name(run.name, phase.name, label)
+            keys = {"section": experiment.section, "table": TABLE, "row": name}
+            known = _expected().get((experiment.section, run.name, phase.name, label))
+            measure = partial(_lazy, "goodput", experiment, run, request, label, phase)
+            yield Cell({**keys, "column": GOODPUT}, known, [()], measure)
+            if experiment.elastic:
+                oracle = partial(lambda best, label: best()[label], best, label)
+                yield Cell({**keys, "column": ORACLE}, None, [()], oracle)
+            if _is_udp(scenario, label):
+                measure = partial(_lazy, "delay", experiment, run, request, label, phase)
+                yield Cell({**keys, "column": DELAY}, None, [()], measure)
+
+
+def _lazy(
+    what: str, experiment: Experiment, run: Run, request: Request, label: str, phase: Phase
+) -> float | None:
+    """Measures; the first measurement begins all runs that are asked for."""
+    _begin_all(request)
+    measure = runs.goodput if what == "goodput" else runs.delay
+    return measure(runs.document(experiment, run, request), label, phase)
+
+
+_begun: set[int] = set()
+
+
+def _begin_all(request: Request) -> None:
+    if id(request) in _begun:
+        return
+    _begun.add(id(request))
+    for experiment in EXPERIMENTS:
+        if request.touches(experiment.section):
+            for run in experiment.runs:
+                runs.begin(runs.document(experiment, run, request))
+
+
+def _labels(scenario: Document, phase: Phase) -> list[str]:
+    """The groups that are on in all of an interval."""
+    from sojourn.quantity import number
+
+    flows = scenario["flows"]
+    on = [
+        flow["label"]
+        for flow in flows
+        if number(flow["start"]) <= phase.begin and phase.end <= number(flow["stop"])
+    ]
+    return list(dict.fromkeys(on))
+
+
+def _is_udp(scenario: Document, label: str) -> bool:
+    return any(f["label"] == label and f["transport"] == "udp" for f in scenario["flows"])
+
+
+@cache
+def _expected() -> dict[tuple[str, str, str, str], float]:
+    """What the report expects, by section, run, interval and flows."""
+    return {
+        (row["section"], row["run"], row["phase"], row["flows"]): float(row["goodput_mbit"])
+        for row in published(TABLE)
+    }

@@ -1,0 +1,117 @@
+"""The experiments of chapter 4: files, runs of a file, and the intervals that are averaged over.
+
+Intervals begin when the flows have had time to settle: ten seconds after they start, five after a
+change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Phase:
+    """An interval over which goodput is averaged, in seconds of the run."""
+
+    name: str
+    begin: float
+    end: float
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run of an experiment's file."""
+
+    name: str
+    phases: Sequence[Phase]
+    #: What it changes, by field of the scenario.
+    changes: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A section of the chapter."""
+
+    section: str
+    #: In ``experiments/gnat2021``.
+    file: str
+    runs: Sequence[Run]
+    #: Whether every flow is elastic, so that shares are the utility maximum.
+    elastic: bool = True
+
+
+def _steady(begin: float, end: float) -> tuple[Phase, ...]:
+    return (Phase("steady", begin, end),)
+
+
+def _priority(flows: Sequence[int], value: float) -> dict[str, float]:
+    return {f"flows.{flow}.service.priority": value for flow in flows}
+
+
+def _rates(value: str, buffer: str) -> dict[str, Any]:
+    rates = {f"topology.links.{link}.rate": value for link in range(3)}
+    return rates | {f"topology.links.{link}.queue.limit": buffer for link in range(3)}
+
+
+def _zombies(on: bool) -> dict[str, bool]:
+    return {f"topology.nodes.{node}.zombies": on for node in range(3)}
+
+
+_FAST = _rates("50 Mbit/s", "250000 B")
+_EQUAL = _priority([0], 8)
+
+EXPERIMENTS: Sequence[Experiment] = (
+    Experiment(
+        "4.7",
+        "3-node-system",
+        [Run("", [Phase("before", 15, 20), Phase("outage", 23, 30), Phase("after", 35, 50)])],
+    ),
+    Experiment(
+        "4.8",
+        "3-node-udp-perf",
+        [
+            Run("with zombies", _steady(30, 100)),
+            Run("without zombies", _steady(30, 100), _zombies(False)),
+        ],
+    ),
+    Experiment("4.9", "3-node-tcp-perf", [Run("", _steady(20, 60))]),
+    Experiment("4.10", "3-node-perf", [Run("", _steady(20, 60))]),
+    Experiment("4.11", "3-node-tcp-max", [Run("", _steady(20, 60))]),
+    Experiment("4.13", "3-node-tcp-large-num-flows", [Run("", _steady(20, 60))]),
+    Experiment(
+        "4.15",
+        "y3-edge",
+        [Run("", [Phase("first", 20, 55), Phase("middle", 60, 100), Phase("last", 105, 150)])],
+    ),
+    Experiment(
+        "4.17",
+        "3-node-system-lat",
+        [Run("", [Phase("before", 15, 25), Phase("outage", 28, 35), Phase("after", 40, 60)])],
+    ),
+    Experiment(
+        "4.19",
+        "3-node-latency-routing",
+        [
+            Run("run 1", _steady(20, 60)),
+            Run("run 2", _steady(20, 60), _priority([1, 3], 5)),
+            Run("run 3", _steady(20, 60), _priority([0, 2], 5)),
+        ],
+    ),
+    Experiment(
+        "4.20",
+        "3-node-smallhighprio",
+        [Run("", [Phase("first", 20, 50), Phase("second", 60, 90)])],
+    ),
+    Experiment(
+        "4.21",
+        "3-node-util-vs-thruput",
+        [
+            Run("run 1", _steady(20, 60)),
+            Run("run 2", _steady(20, 60), _FAST),
+            Run("run 3", _steady(20, 60), _EQUAL),
+            Run("run 4", _steady(20, 60), _EQUAL | _FAST),
+        ],
+    ),
+)

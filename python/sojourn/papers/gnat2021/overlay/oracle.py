@@ -1,0 +1,223 @@
+"""What flows would get in the best case: the maximum of their utilities over all ways of routing.
+
+The maximum of a sum of logarithms over a polytope, by linear programs with more and more tangents.
+Links carry what the headers leave of them; one per cent is for messages about queues.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import inf, log
+from typing import Any
+
+from sojourn.quantity import number
+
+#: Bytes of a packet between nodes beside the flow's own: its number, SLIQ, UDP, IP, Ethernet.
+_WRAPPING = 4 + 16 + 28 + 14
+#: The same for a packet with a time to go.
+_TIMED = _WRAPPING + 20
+#: IP and UDP; IP and TCP.
+_UDP, _TCP = 28, 52
+#: Payload between TCP proxies.
+_LARGEST = 1_320 - _TCP
+_SIGNALS = 0.01
+#: Tangents until the linear program and the utility agree as nearly as this.
+_NEAR = 1e-6
+_ROUNDS = 60
+
+
+@dataclass(frozen=True)
+class Class:
+    """Flows alike."""
+
+    label: str
+    count: int
+    ends: tuple[str, str]
+    priority: float
+    #: Payload each offers, Mbit/s.
+    offered: float
+    #: Bits on the wire per bit of payload, and what comes back.
+    weight: float
+    answers: float
+    #: Seconds until its packets are worthless.
+    deadline: float
+
+
+@dataclass(frozen=True)
+class Arc:
+    """A direction of a link."""
+
+    ends: tuple[str, str]
+    #: Mbit/s.
+    rate: float
+    #: Seconds.
+    delay: float
+
+
+def shares(canonical: Mapping[str, Any], at: float) -> dict[str, float]:
+    """The goodput of each flow that is on at a time, by label, in Mbit/s."""
+    return best(arcs(canonical, at), classes(canonical, at))
+
+
+def classes(canonical: Mapping[str, Any], at: float) -> list[Class]:
+    """The flows that are on at a time."""
+    flows = canonical["flows"]
+    return [_class(flow) for flow in flows if number(flow["start"]) <= at < number(flow["stop"])]
+
+
+def _class(flow: Mapping[str, Any]) -> Class:
+    service, traffic = flow["service"], flow["traffic"]
+    timed = service.get("deadline")
+    udp = _kind(flow["transport"]) == "udp"
+    payload = number(traffic["size"]) if udp else min(flow["mss"], _LARGEST)
+    wire = payload + (_UDP if udp else _TCP) + (_TIMED if timed else _WRAPPING)
+    return Class(
+        flow["label"],
+        flow["count"],
+        (flow["from"], flow["to"]),
+        service["priority"],
+        number(traffic["rate"]) / 1e6 if "rate" in traffic else inf,
+        wire / payload,
+        # An acknowledgment for every two segments.
+        0.0 if udp else (_TCP + _WRAPPING) / (2 * payload),
+        number(timed) if timed else inf,
+    )
+
+
+def _kind(spec: Any) -> str:
+    return str(spec if isinstance(spec, str) else spec["kind"])
+
+
+def arcs(canonical: Mapping[str, Any], at: float) -> list[Arc]:
+    """The directions that carry something at a time."""
+    found = []
+    for link in canonical["topology"]["links"]:
+        ends, delay = (link["from"], link["to"]), number(link["delay"])
+        for one, outages in ((ends, link.get("outages", ())), (ends[::-1], _back(link))):
+            if not any(_within(outage, at) for outage in outages):
+                found.append(Arc(one, _rate(link, at), delay))
+    return found
+
+
+def _back(link: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    return [outage for outage in link.get("outages", ()) if outage.get("two_way")]
+
+
+def _within(outage: Mapping[str, Any], at: float) -> bool:
+    start = number(outage["start"])
+    return start <= at < start + number(outage["duration"])
+
+
+def _rate(link: Mapping[str, Any], at: float) -> float:
+    steps = link.get("rate_schedule", {}).get("steps", ())
+    rates = [link["rate"], *(step["value"] for step in steps if number(step["at"]) <= at)]
+    return number(rates[-1]) / 1e6
+
+
+def best(links: Sequence[Arc], flows: Sequence[Class]) -> dict[str, float]:
+    """The utility maximum, by label."""
+    import numpy as np
+    from scipy.optimize import linprog
+    from scipy.sparse import coo_array
+
+    program = _Program(links, flows)
+    size = program.columns
+    costs = np.zeros(size)
+    costs[program.utility] = [-f.count * f.priority for f in flows]
+    bounds = [(0.0, None)] * (size - 2 * len(flows))
+    bounds += [(1e-6, min(f.offered, 1e4)) for f in flows] + [(None, None)] * len(flows)
+    tangents = [(c, 10.0**power) for c in range(len(flows)) for power in range(-4, 4)]
+    for _ in range(_ROUNDS):
+        rows, limits = program.limits(tangents)
+        upper = coo_array((rows[2], (rows[0], rows[1])), shape=(len(limits), size))
+        equal, sums = program.balance
+        keep = coo_array((equal[2], (equal[0], equal[1])), shape=(len(sums), size))
+        solved = linprog(costs, upper, limits, keep, sums, bounds)
+        rates = solved.x[program.rate]
+        excess = solved.x[program.utility] - np.log(rates)
+        if excess.max() < _NEAR:
+            break
+        tangents += [(c, float(rate)) for c, rate in enumerate(rates)]
+    return {flow.label: float(rate) for flow, rate in zip(flows, rates, strict=True)}
+
+
+class _Program:
+    """The polytope: a commodity for each class and for its answers, over the arcs it may take.
+
+    Columns: arcs of each commodity, then each class's rate, then its utility.
+    """
+
+    def __init__(self, links: Sequence[Arc], flows: Sequence[Class]) -> None:
+        self._links, self._flows = links, flows
+        commodities = [(c, f.ends, f.weight) for c, f in enumerate(flows)]
+        back = [(c, f.ends[::-1], f.answers) for c, f in enumerate(flows) if f.answers]
+        self._commodities = commodities + back
+        first = len(self._commodities) * len(links)
+        self.rate = slice(first, first + len(flows))
+        self.utility = slice(first + len(flows), first + 2 * len(flows))
+        self.columns = first + 2 * len(flows)
+        self.balance = self._balance()
+
+    def _balance(self) -> tuple[list[list[Any]], list[float]]:
+        nodes = sorted({node for arc in self._links for node in arc.ends})
+        entries: list[list[Any]] = [[], [], []]
+        sums: list[float] = []
+        for index, (flow, (source, target), weight) in enumerate(self._commodities):
+            for node in nodes:
+                if node == target:
+                    continue
+                row = len(sums)
+                sums.append(0.0)
+                for a, arc in enumerate(self._links):
+                    if node in arc.ends:
+                        sign = 1.0 if arc.ends[0] == node else -1.0
+                        _enter(entries, row, index * len(self._links) + a, sign)
+                if node == source:
+                    each = -self._flows[flow].count * weight
+                    _enter(entries, row, self.rate.start + flow, each)
+        return entries, sums
+
+    def limits(self, tangents: Sequence[tuple[int, float]]) -> tuple[list[list[Any]], list[float]]:
+        """Capacities, ways that are too slow, and the tangents above the logarithm."""
+        entries: list[list[Any]] = [[], [], []]
+        limits: list[float] = []
+        for a, arc in enumerate(self._links):
+            for index in range(len(self._commodities)):
+                _enter(entries, len(limits), index * len(self._links) + a, 1.0)
+            limits.append((1 - _SIGNALS) * arc.rate)
+        for index, (flow, ends, _) in enumerate(self._commodities):
+            for a in self._slow(ends, self._flows[flow].deadline):
+                _enter(entries, len(limits), index * len(self._links) + a, 1.0)
+                limits.append(0.0)
+        for flow, at in tangents:
+            _enter(entries, len(limits), self.utility.start + flow, 1.0)
+            _enter(entries, len(limits), self.rate.start + flow, -1.0 / at)
+            limits.append(log(at) - 1.0)
+        return entries, limits
+
+    def _slow(self, ends: tuple[str, str], deadline: float) -> list[int]:
+        """Arcs that no packet of a commodity can take in time."""
+        if deadline == inf:
+            return []
+        there, back = self._distances(ends[0], 0), self._distances(ends[1], 1)
+        return [
+            a
+            for a, arc in enumerate(self._links)
+            if there.get(arc.ends[0], inf) + arc.delay + back.get(arc.ends[1], inf) > deadline
+        ]
+
+    def _distances(self, start: str, side: int) -> dict[str, float]:
+        """The least delay from a node (side 0) or to it (side 1)."""
+        least = {start: 0.0}
+        for _ in self._links:
+            for arc in self._links:
+                near, far = arc.ends[side], arc.ends[1 - side]
+                if least.get(near, inf) + arc.delay < least.get(far, inf):
+                    least[far] = least[near] + arc.delay
+        return least
+
+
+def _enter(entries: list[list[Any]], row: int, column: int, value: float) -> None:
+    for entry, item in zip(entries, (row, column, value), strict=True):
+        entry.append(item)

@@ -1,0 +1,82 @@
+"""The runs of chapter 4, each made once, two at a time."""
+
+from __future__ import annotations
+
+import json
+import os
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import cache
+
+import numpy as np
+
+from sojourn import data
+from sojourn.engine import simulate
+from sojourn.metrics import RunData
+from sojourn.papers.gnat2021.overlay.experiments import Experiment, Phase, Run
+from sojourn.papers.paper import Request
+from sojourn.scenario import Document, apply_override, read, set_path, validated
+
+
+def document(experiment: Experiment, run: Run, request: Request) -> Document:
+    """The canonical scenario of a run."""
+    scenario = read(data.path(f"experiments/gnat2021/{experiment.file}.toml"))
+    for field, value in run.changes.items():
+        set_path(scenario, field, value)
+    for override in request.overrides:
+        apply_override(scenario, override)
+    return validated(scenario).canonical
+
+
+@cache
+def _pool() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(os.cpu_count() or 1)
+
+
+@cache
+def _run(text: str) -> Future[RunData]:
+    return _pool().submit(lambda: simulate(json.loads(text))[0])
+
+
+def begin(scenario: Document) -> Future[RunData]:
+    """The run of a scenario, begun if it was not yet."""
+    return _run(json.dumps(scenario, sort_keys=True))
+
+
+def _flows(scenario: Document, label: str) -> list[int]:
+    """The numbers of the flows of a label."""
+    numbers, first = [], 0
+    for flow in scenario["flows"]:
+        if flow["label"] == label:
+            numbers += range(first, first + flow["count"])
+        first += flow["count"]
+    return numbers
+
+
+def _inside(data: RunData, phase: Phase) -> np.ndarray:
+    samples = data.flow.samples
+    return (samples.begins >= phase.begin - 1e-9) & (samples.ends <= phase.end + 1e-9)
+
+
+def goodput(scenario: Document, label: str, phase: Phase) -> float:
+    """Payload that a flow of a label gets through in an interval, Mbit/s; the mean of its flows."""
+    data = begin(scenario).result()
+    inside, flows = _inside(data, phase), _flows(scenario, label)
+    samples = data.flow.samples
+    time = float((samples.ends - samples.begins)[inside].sum())
+    return float(8e-6 * samples["in_order_bytes"][inside][:, flows].sum() / (time * len(flows)))
+
+
+def delay(scenario: Document, label: str, phase: Phase) -> float | None:
+    """From an application's write to its arrival, ms; the mean over packets. Of datagrams."""
+    data = begin(scenario).result()
+    inside, flows = _inside(data, phase), _flows(scenario, label)
+    columns = ("one_way_delay_sum", "one_way_delay_count")
+    total, count = (data.flow.samples[name][inside][:, flows].sum() for name in columns)
+    return float(1e3 * total / count) if count else None
+
+
+def series(scenario: Document, label: str) -> tuple[np.ndarray, np.ndarray]:
+    """Ends of the samples, s, and payload delivered in each, Mbit/s; the mean of the flows."""
+    samples = begin(scenario).result().flow.samples
+    delivered = samples["in_order_bytes"][:, _flows(scenario, label)].mean(axis=1)
+    return samples.ends, 8e-6 * delivered / (samples.ends - samples.begins)

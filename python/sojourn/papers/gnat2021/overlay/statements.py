@@ -1,0 +1,188 @@
+"""What chapter 4 expects, and what the comparison aims at.
+
+Each experiment has its own bounds and intervals (``experiments``); they were settled before it ran.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from sojourn.papers.gnat2021.overlay.cells import DELAY, GOODPUT, ORACLE, TABLE
+from sojourn.papers.gnat2021.overlay.experiments import EXPERIMENTS
+from sojourn.papers.statements import GOALS, Finding, Row, Statement
+
+#: How near shares are to be to the utility maximum once they have settled.
+_NEAR = 0.05
+#: How near a ratio or a goodput of the report's text is to be.
+_ALIKE = 0.15
+
+
+def _values(rows: Sequence[Row], section: str, column: str, part: str = "") -> dict[str, float]:
+    """Measured values of a section by row; a ``KeyError`` if there are none."""
+    found = {
+        row["row"]: row["measured"]
+        for row in rows
+        if row["section"] == section
+        and row["table"] == TABLE
+        and row["column"] == column
+        and part in row["row"]
+        and row["measured"] is not None
+    }
+    if not found:
+        raise KeyError(f"{section} {part}".strip())
+    return found
+
+
+def _optimal(section: str, rows: Sequence[Row]) -> Finding:
+    best, got = (_values(rows, section, column) for column in (ORACLE, GOODPUT))
+    away = {name: got[name] / best[name] - 1 for name in best}
+    worst = max(away, key=lambda name: abs(away[name]))
+    within = sum(abs(value) <= _NEAR for value in away.values())
+    numbers = f"{within} of {len(away)}; worst {100 * away[worst]:+.1f} % ({worst})"
+    return Finding(within == len(away), numbers)
+
+
+def _expected(section: str, rows: Sequence[Row]) -> Finding:
+    pairs = [
+        (row["measured"], row["published"], row["row"])
+        for row in rows
+        if row["section"] == section and row["column"] == GOODPUT and row["published"] is not None
+    ]
+    pairs = [pair for pair in pairs if pair[0] is not None]
+    if not pairs:
+        raise KeyError(section)
+    near = [abs(got / wanted - 1) <= _ALIKE for got, wanted, _ in pairs]
+    worst = max(pairs, key=lambda pair: abs(pair[0] / pair[1] - 1))
+    numbers = f"{sum(near)} of {len(near)}; worst {worst[0]:.3g} for {worst[1]:.3g} ({worst[2]})"
+    return Finding(all(near), numbers)
+
+
+def _ratio(
+    section: str, high: str, low: str, wanted: float, part: str, rows: Sequence[Row]
+) -> Finding:
+    got = _values(rows, section, GOODPUT, part)
+    highs = [value for name, value in got.items() if f"flows={high}" in name]
+    lows = [value for name, value in got.items() if f"flows={low}" in name]
+    if not highs or not lows:
+        raise KeyError(f"{section} {high}, {low}")
+    ratios = [upper / lower for upper in highs for lower in lows]
+    near = all(abs(ratio / wanted - 1) <= _ALIKE for ratio in ratios)
+    return Finding(near, f"{min(ratios):.2f} to {max(ratios):.2f}")
+
+
+def _zombies(rows: Sequence[Row]) -> Finding:
+    with_, without = (
+        _values(rows, "4.8", DELAY, f"run={run} zombies ") for run in ("with", "without")
+    )
+    shares = [delay / without[name.replace("with ", "without ")] for name, delay in with_.items()]
+    numbers = f"delay {min(shares):.2f} to {max(shares):.2f} of that without"
+    return Finding(max(shares) <= 0.5, numbers)
+
+
+def _below(section: str, part: str, most: float, rows: Sequence[Row]) -> Finding:
+    delays = _values(rows, section, DELAY, part)
+    return Finding(max(delays.values()) <= most, f"{max(delays.values()):.1f} ms at most")
+
+
+def _ratios() -> list[Statement]:
+    made = []
+    for section, high, low, wanted, part in (
+        ("4.7", "high TCP", "low", 5.0, ""),
+        ("4.8", "high", "low", 5.0, "run=with "),
+        ("4.9", "high", "low", 5.0, ""),
+        ("4.10", "high", "low", 5.0, ""),
+        ("4.11", "high", "low", 5.0, ""),
+        ("4.13", "high", "low", 5.0, ""),
+        ("4.17", "normal", "timed", 5.0, "phase=outage"),
+        ("4.19", "normal", "timed", 1.0, "run=run 1"),
+        ("4.19", "normal", "timed", 5.0, "run=run 2"),
+        ("4.20", "second 1-2", "second 1-3", 10.0, "phase=second"),
+        ("4.20", "second 1-2", "second 1-3", 5.0, "phase=second"),
+        ("4.21", "high", "low", 2.0, "run=run 1"),
+        ("4.21", "high", "low", 1.0, "run=run 3"),
+    ):
+        where = " ".join(filter(None, (part.replace("=", " "),)))
+        text = f"{high} to {low} flows share {wanted:g}:1" + (
+            f" ({where.strip()})" if where else ""
+        )
+        name = f"ratio-{section}-{wanted:g}" + (f"-{part[-1:]}" if "run=run" in part else "")
+        criterion = f"each of the one over each of the other within {100 * _ALIKE:g} %"
+        check = partial(_ratio, section, high, low, wanted, part)
+        made.append(Statement(name, section, text, criterion, check))
+    return made
+
+
+def _each(
+    name: str, text: str, criterion: str, check: Callable[[str, Sequence[Row]], Finding], goal: bool
+) -> list[Statement]:
+    return [
+        Statement(
+            f"{name}-{experiment.section}",
+            GOALS if goal else experiment.section,
+            f"{experiment.section}: {text}",
+            criterion,
+            partial(check, experiment.section),
+        )
+        for experiment in EXPERIMENTS
+        if experiment.elastic or not goal
+    ]
+
+
+STATEMENTS = (
+    *_each(
+        "goodput",
+        "flows get the goodput that the report expects",
+        f"each group in each interval within {100 * _ALIKE:g} %",
+        _expected,
+        goal=False,
+    ),
+    *_each(
+        "optimal",
+        "shares are the utility maximum over all ways of routing",
+        f"each group in each interval within {100 * _NEAR:g} %",
+        _optimal,
+        goal=True,
+    ),
+    *_ratios(),
+    Statement(
+        "zombies",
+        "4.8",
+        "Zombies reduce latency significantly",
+        "mean delay of every group at most half of that without",
+        _zombies,
+    ),
+    Statement(
+        "timed-4.17",
+        "4.17",
+        "The latency-sensitive flow takes less than 10 ms except in the outage",
+        "mean delay before and after",
+        lambda rows: _both(rows, "4.17", ("phase=before flows=timed", "phase=after flows=timed")),
+    ),
+    Statement(
+        "timed-outage-4.17",
+        "4.17",
+        "It stays under 40 ms in the outage",
+        "mean delay",
+        partial(_below, "4.17", "phase=outage flows=timed", 40.0),
+    ),
+    Statement(
+        "timed-4.19",
+        "4.19",
+        "Latency-sensitive flows meet their deadline of 60 ms in all runs",
+        "mean delay of each at most 60 ms",
+        partial(_below, "4.19", "flows=timed", 60.0),
+    ),
+    Statement(
+        "small-4.20",
+        "4.20",
+        "The small flow is not delayed abnormally",
+        "mean delay at most 200 ms",
+        partial(_below, "4.20", "flows=small", 200.0),
+    ),
+)
+
+
+def _both(rows: Sequence[Row], section: str, parts: Sequence[str]) -> Finding:
+    delays = [max(_values(rows, section, DELAY, part).values()) for part in parts]
+    return Finding(max(delays) <= 10.0, ", ".join(f"{delay:.1f} ms" for delay in delays))
