@@ -29,7 +29,8 @@
 //! given up as soon as no working path is fast enough, seen at the head of its queue.
 //!
 //! Observes: `depth.N`, `zombies.N` (bytes, for node N), `window.N` (s); `capacity.N` (bit/s),
-//! `latency.N` (s), `works.N` for neighbour N; `admitted`, `delivered`, `expired`, `refused` (packets).
+//! `latency.N` (s), `works.N` for neighbour N; `admitted`, `delivered`, `expired`, `refused`,
+//! `held` (packets).
 
 mod admission;
 mod bins;
@@ -56,6 +57,7 @@ use super::{Behaviour, Node, NodeContext, NodeInit, Registered};
 use crate::observe::Observer;
 use crate::packet::{Header, Packet, Route};
 use crate::queue::DropReason;
+use crate::rng::StreamKey;
 use crate::units::Time;
 use bins::Bin;
 use cargo::{Cargo, Parcel};
@@ -116,22 +118,27 @@ impl Registered for Overlay {
     fn behaviour(params: Params, init: &NodeInit) -> Behaviour {
         let together = init.overlay.clone().unwrap_or_default();
         let me = together.member(init.number).unwrap_or(0);
-        Behaviour::of(Overlay::new(params, me, together))
+        Behaviour::of(Overlay::new(params, me, together, init.random))
     }
 }
 
 impl Overlay {
     /// The node that is `me` among the members.
-    fn new(params: Params, me: usize, together: Arc<Together>) -> Self {
+    fn new(params: Params, me: usize, together: Arc<Together>, random: StreamKey) -> Self {
         let members = together.members.len().max(1);
         let most = together.flows.iter().map(|flow| flow.flow as usize + 1).max().unwrap_or(0);
         let mut places = vec![Place::None; most];
         let (mut udp, mut tcp) = (UdpProxy::default(), TcpProxy::default());
+        let mut signals = Signals::default();
         for flow in &together.flows {
             let [from, to] = flow.ends.map(usize::from);
+            for step in flow.service.priority_schedule.iter().filter(|_| from == me) {
+                signals.plan(Time::ZERO + step.at, flow.flow, step.value);
+            }
             places[flow.flow as usize] = match flow.speech {
                 Speech::Udp if from == me => {
-                    Place::UdpIn(udp.add(flow.ends[1], &flow.service, params.k))
+                    let chance = random.child("flow").uniform_at(flow.flow.into());
+                    Place::UdpIn(udp.add(flow.ends[1], &flow.service, params.k, chance))
                 }
                 Speech::Udp if to == me => Place::UdpOut,
                 Speech::Tcp { mss } if from == me || to == me => {
@@ -150,7 +157,7 @@ impl Overlay {
             map: Map::new(me, members),
             udp,
             tcp,
-            signals: Signals::default(),
+            signals,
             counts: Counts::default(),
             outputs: Vec::new(),
             together,
@@ -236,7 +243,7 @@ impl Overlay {
             Place::UdpIn(flow) => {
                 if let Some(refused) = self.udp.push(now, flow, packet) {
                     self.counts.refused += 1;
-                    return cx.drop(refused, DropReason::Overflow);
+                    return cx.drop(refused, DropReason::Policed);
                 }
                 cx.absorb(&packet);
             }
@@ -335,7 +342,11 @@ impl Node for Overlay {
         }
         let Counts { admitted, delivered, expired, refused } = self.counts;
         let counts = [("admitted", admitted), ("delivered", delivered), ("expired", expired)];
-        for (name, count) in counts.into_iter().chain([("refused", refused)]) {
+        let refused = refused + self.udp.refused();
+        let queued: usize = self.bins.iter().map(Bin::count).sum();
+        let neighbours: u64 = self.neighbours.iter().map(Neighbour::packets).sum();
+        let held = self.udp.waiting() as u64 + queued as u64 + neighbours;
+        for (name, count) in counts.into_iter().chain([("refused", refused), ("held", held)]) {
             out(name, (count as f64).into());
         }
     }

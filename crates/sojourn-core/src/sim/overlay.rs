@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::error::FieldError;
 use crate::node::overlay::{MOST_MEMBERS, OverlayFlow, Speech, Together};
 use crate::scenario::Scenario;
-use crate::spec::Flow;
+use crate::spec::{Flow, Utility};
 use crate::units::Time;
 
 const KIND: &str = "overlay";
@@ -47,10 +47,16 @@ fn theirs(
         return Err(FieldError::new("service", message));
     };
     let speech = match flow.spec.transport.kind.as_str() {
+        "tcp" if service.utility != Utility::Log => {
+            let given = service.utility.name();
+            let message = format!("{given} given with transport tcp; allowed: log");
+            return Err(FieldError::new("service.utility", message));
+        }
         "udp" => Speech::Udp,
         "tcp" => Speech::Tcp { mss: flow.spec.mss },
         other => {
-            let message = format!("given with transport {other}; overlays have proxies of udp, tcp");
+            let message =
+                format!("given with transport {other}; overlays have proxies of udp, tcp");
             return Err(FieldError::new("service", message));
         }
     };

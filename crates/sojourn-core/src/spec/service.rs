@@ -22,6 +22,16 @@ named! {
     }
 }
 
+/// From when a priority holds.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PriorityStep {
+    /// When.
+    pub at: Span,
+    /// The priority.
+    pub value: f64,
+}
+
 /// What an overlay is to do for a flow. Between two overlay nodes, only flows with a service are the
 /// overlay's; it passes others on along their routes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -31,6 +41,9 @@ pub struct ServiceSpec {
     pub utility: Utility,
     /// Weight of its utility.
     pub priority: f64,
+    /// Priorities that hold from given times on.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub priority_schedule: Vec<PriorityStep>,
     /// Of `log` and `flog`: the utility is `priority ln(steepness rate + 1)`, rate in bit/s.
     pub steepness: f64,
     /// Most that it is admitted at.
@@ -50,6 +63,7 @@ impl Default for ServiceSpec {
         ServiceSpec {
             utility: Utility::Log,
             priority: 1.0,
+            priority_schedule: Vec::new(),
             steepness: 20.0,
             ceiling: Rate::from_bps(10_000_000),
             floor: None,
@@ -73,8 +87,20 @@ impl ServiceSpec {
         };
         positive("priority", self.priority)?;
         positive("steepness", self.steepness)?;
+        let steps = &self.priority_schedule;
+        steps.iter().try_for_each(|step| positive("priority_schedule", step.value))?;
+        if steps.windows(2).any(|pair| pair[1].at <= pair[0].at) {
+            return Err(FieldError::new("priority_schedule", "times do not increase"));
+        }
+        if !steps.is_empty() && self.utility != Utility::Log {
+            let message = "given without utility log; the others keep their priority";
+            return Err(FieldError::new("priority_schedule", message));
+        }
         if self.floor.is_some() && self.utility != Utility::Flog {
-            return Err(FieldError::new("floor", "given without utility flog, which alone has one"));
+            return Err(FieldError::new(
+                "floor",
+                "given without utility flog, which alone has one",
+            ));
         }
         if self.deadline == Some(Span::ZERO) {
             return Err(FieldError::new("deadline", "0 ms given; allowed: above 0 ms"));

@@ -126,19 +126,19 @@ impl Overlay {
         let mut room = neighbour.room();
         let mut place = place;
         loop {
-            let size = match place.and_then(|place| bin.take(now, class, place, self.params.zombies))
-            {
-                Some(parcel) => {
-                    let seen = parcel.seen | 1 << self.me;
-                    neighbour.push(class, Cargo::Parcel(Parcel { seen, ..parcel }));
-                    u64::from(parcel.packet.size)
-                }
-                None => {
-                    let bytes = bin.take_zombie(now, class, ZOMBIE);
-                    neighbour.push(class, Cargo::Zombie(bytes as u32));
-                    bytes.max(1)
-                }
-            };
+            let size =
+                match place.and_then(|place| bin.take(now, class, place, self.params.zombies)) {
+                    Some(parcel) => {
+                        let seen = parcel.seen | 1 << self.me;
+                        neighbour.push(class, Cargo::Parcel(Parcel { seen, ..parcel }));
+                        u64::from(parcel.packet.size)
+                    }
+                    None => {
+                        let bytes = bin.take_zombie(now, class, ZOMBIE);
+                        neighbour.push(class, Cargo::Zombie(bytes as u32));
+                        bytes.max(1)
+                    }
+                };
             room = room.saturating_sub(size);
             let more = class == Class::Normal && place.is_some() && room > 0;
             if !more || bin.packets(class).next().is_none() {

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use super::Overlay;
 use super::bins::Class;
 use super::cargo::Cargo;
 use super::links::{HOLD_DOWN, INTERVAL, LinkState};
 use super::starvation;
+use super::{Overlay, Place};
 use crate::units::{Span, Time};
 
 /// Timers of a node.
@@ -18,6 +18,8 @@ pub struct Signals {
     /// Which neighbours worked when links were advertised last.
     worked: Vec<bool>,
     relieve_at: Time,
+    /// Priorities that are to change, the next last: when, of which flow, to what.
+    priorities: Vec<(Time, u32, f64)>,
 }
 
 impl Default for Signals {
@@ -29,6 +31,7 @@ impl Default for Signals {
             number: 0,
             worked: vec![],
             relieve_at: never,
+            priorities: vec![],
         }
     }
 }
@@ -40,9 +43,16 @@ impl Signals {
         self.relieve_at = now + starvation::INTERVAL;
     }
 
+    /// A flow's priority is to change.
+    pub fn plan(&mut self, at: Time, flow: u32, priority: f64) {
+        self.priorities.push((at, flow, priority));
+        self.priorities.sort_by_key(|(at, ..)| std::cmp::Reverse(*at));
+    }
+
     /// When something is due.
     pub fn next(&self) -> Time {
-        self.advertise_at.min(self.relieve_at)
+        let priority = self.priorities.last().map_or(Time::NEVER, |(at, ..)| *at);
+        self.advertise_at.min(self.relieve_at).min(priority)
     }
 }
 
@@ -50,6 +60,14 @@ impl Overlay {
     /// Does what is due now.
     pub(super) fn signal(&mut self, now: Time) {
         self.advertise(now);
+        while let Some((_, flow, priority)) = self.signals.priorities.pop_if(|(at, ..)| *at <= now)
+        {
+            match self.places[flow as usize] {
+                Place::UdpIn(flow) => self.udp.set_priority(flow, priority),
+                Place::Tcp(flow) => self.tcp.set_priority(flow, priority),
+                _ => {}
+            }
+        }
         if now >= self.signals.relieve_at {
             self.signals.relieve_at = now + starvation::INTERVAL;
             if self.params.anti_starvation {
@@ -66,7 +84,8 @@ impl Overlay {
         if works != self.signals.worked {
             let soon = (self.signals.advertised_at + HOLD_DOWN).max(now);
             let first = self.signals.number == 0;
-            self.signals.advertise_at = self.signals.advertise_at.min(if first { now } else { soon });
+            self.signals.advertise_at =
+                self.signals.advertise_at.min(if first { now } else { soon });
         }
         if now < self.signals.advertise_at {
             return;

@@ -133,13 +133,12 @@ impl TcpProxy {
         let host = init(flow, mss, profile);
         let mss = mss.min(MTU - HEADERS);
         let buffers = (Some(BETWEEN), BufferSize::Bytes(2 * BETWEEN));
-        let between =
-            TcpInit { mss, send_buffer: buffers.0, receive_buffer: buffers.1, ..host };
+        let between = TcpInit { mss, send_buffer: buffers.0, receive_buffer: buffers.1, ..host };
         let end = if comes_in {
             End::In(Box::new(Entrance {
                 host: Receiver::new(host).with_reader(),
                 between: sender(between, Some(BETWEEN)),
-                admission: Admission::new(&flow.service, k),
+                admission: Admission::new(&flow.service, k, 0.0),
                 credit: 0.0,
                 counted: Time::ZERO,
             }))
@@ -154,6 +153,13 @@ impl TcpProxy {
     /// The member at a flow's other end.
     pub fn peer(&self, flow: usize) -> u16 {
         self.flows[flow].peer
+    }
+
+    /// A flow's priority becomes another, where it comes in.
+    pub fn set_priority(&mut self, flow: usize, priority: f64) {
+        if let End::In(entrance) = &mut self.flows[flow].end {
+            entrance.admission.set_priority(priority);
+        }
     }
 
     /// A packet of a flow, from its host or from the other proxy; to be followed by `pump`.

@@ -1,13 +1,13 @@
 //! The proxy of datagram flows: keeps what their hosts send until it is admitted.
 //!
-//! A flow's packets wait here, at most 500 of them; more are dropped. Each waits until the rate that
+//! A flow's packets wait here, at most 500 of them and not beyond their deadline. Each waits until the rate that
 //! its admission control gives has paid for it. The rate follows the queue all the time, so it is
 //! looked at often enough for a large change to count.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-use super::admission::Admission;
+use super::admission::{Admission, Source};
 use super::cargo::Parcel;
 use crate::packet::Packet;
 use crate::spec::ServiceSpec;
@@ -25,13 +25,13 @@ struct Flow {
     to: u16,
     deadline: Option<Span>,
     admission: Admission,
+    source: Source,
     waiting: VecDeque<Packet>,
     /// Bits admitted ahead, and until when they are counted.
     credit: f64,
     counted: Time,
     /// When it is looked at again, if it waits.
     look_at: Option<Time>,
-    admitted: u64,
 }
 
 /// The proxy of a node.
@@ -39,20 +39,21 @@ struct Flow {
 pub struct UdpProxy {
     flows: Vec<Flow>,
     looks: BinaryHeap<Reverse<(Time, u32)>>,
+    refused: u64,
 }
 
 impl UdpProxy {
-    /// Adds a flow to a member; its number here.
-    pub fn add(&mut self, to: u16, service: &ServiceSpec, k: f64) -> usize {
+    /// Adds a flow to a member; its number here. `chance` in [0, 1) tells flows alike apart.
+    pub fn add(&mut self, to: u16, service: &ServiceSpec, k: f64, chance: f64) -> usize {
         self.flows.push(Flow {
             to,
             deadline: service.deadline,
-            admission: Admission::new(service, k),
+            admission: Admission::new(service, k, chance),
+            source: Source::default(),
             waiting: VecDeque::new(),
             credit: 0.0,
             counted: Time::ZERO,
             look_at: None,
-            admitted: 0,
         });
         self.flows.len() - 1
     }
@@ -60,14 +61,27 @@ impl UdpProxy {
     /// Takes a packet of a flow; gives it back if too many wait.
     pub fn push(&mut self, now: Time, flow: usize, packet: Packet) -> Option<Packet> {
         let state = &mut self.flows[flow];
-        if state.waiting.len() >= MOST_WAITING {
+        let bits = 8.0 * f64::from(packet.size);
+        state.source.on_arrival(now, bits);
+        if state.waiting.len() >= MOST_WAITING || state.admission.is_off() {
+            self.look_soon(now, flow);
             return Some(packet);
         }
+        state.source.waiting += bits;
         state.waiting.push_back(Packet { enqueued_at: now, ..packet });
-        if state.look_at.is_none() {
+        self.look_soon(now, flow);
+        None
+    }
+
+    /// A flow's priority becomes another.
+    pub fn set_priority(&mut self, flow: usize, priority: f64) {
+        self.flows[flow].admission.set_priority(priority);
+    }
+
+    fn look_soon(&mut self, now: Time, flow: usize) {
+        if self.flows[flow].look_at.is_none() {
             self.look(flow, now);
         }
-        None
     }
 
     fn look(&mut self, flow: usize, at: Time) {
@@ -96,7 +110,25 @@ impl UdpProxy {
     /// asked until it says no.
     pub fn admit(&mut self, now: Time, flow: usize, depth: f64) -> Option<Parcel> {
         let state = &mut self.flows[flow];
-        let bits = 8.0 * f64::from(state.waiting.front()?.size);
+        state.admission.look(now, depth, &state.source);
+        if state.admission.is_off() {
+            state.source.waiting = 0.0;
+            self.refused += std::mem::take(&mut state.waiting).len() as u64;
+        }
+        let due = |packet: &Packet| state.deadline.map(|deadline| packet.enqueued_at + deadline);
+        while state.waiting.front().and_then(due).is_some_and(|due| due <= now) {
+            let packet = state.waiting.pop_front()?;
+            state.source.waiting -= 8.0 * f64::from(packet.size);
+            self.refused += 1;
+        }
+        let own = state.admission.look_at();
+        let Some(packet) = state.waiting.front().copied() else {
+            if let Some(at) = own {
+                self.look(flow, at.max(now));
+            }
+            return None;
+        };
+        let bits = 8.0 * f64::from(packet.size);
         let rate = state.admission.rate(depth);
         // Time in which nothing waited admits one packet, no more.
         let passed = now.since(state.counted).as_secs_f64();
@@ -104,19 +136,24 @@ impl UdpProxy {
         state.counted = now;
         if state.credit + 1e-6 < bits {
             let wait = Span::from_secs_f64(((bits - state.credit) / rate.max(1.0)).min(1.0));
-            self.look(flow, now + wait.clamp(SHORTEST_LOOK, LONGEST_LOOK));
+            let at = now + wait.clamp(SHORTEST_LOOK, LONGEST_LOOK);
+            self.look(flow, own.map_or(at, |own| at.min(own.max(now + SHORTEST_LOOK))));
             return None;
         }
         state.credit -= bits;
-        state.admitted += 1;
-        let packet = state.waiting.pop_front()?;
-        let due = state.deadline.map(|deadline| packet.enqueued_at + deadline);
-        Some(Parcel { packet, to: state.to, due, seen: 0 })
+        state.source.waiting -= bits;
+        state.waiting.pop_front();
+        Some(Parcel { packet, to: state.to, due: due(&packet), seen: 0 })
+    }
+
+    /// Packets that were taken in and came to nothing: too late, or of a flow that was turned off.
+    pub fn refused(&self) -> u64 {
+        self.refused
     }
 
     /// Packets that wait for admission.
-    pub fn waiting(&self) -> impl Iterator<Item = &Packet> {
-        self.flows.iter().flat_map(|flow| &flow.waiting)
+    pub fn waiting(&self) -> usize {
+        self.flows.iter().map(|flow| flow.waiting.len()).sum()
     }
 }
 
@@ -129,7 +166,7 @@ mod tests {
     fn admitted(depth: f64) -> usize {
         let mut proxy = UdpProxy::default();
         let service = ServiceSpec { ceiling: Rate::from_bps(100_000_000), ..Default::default() };
-        let flow = proxy.add(1, &service, 1e12);
+        let flow = proxy.add(1, &service, 1e12, 0.0);
         let packet = Packet { size: 1_250, ..Packet::default() };
         let mut count = 0;
         for micros in 0..1_000_000 {
@@ -154,7 +191,7 @@ mod tests {
     #[test]
     fn what_cannot_wait_is_given_back() {
         let mut proxy = UdpProxy::default();
-        let flow = proxy.add(1, &ServiceSpec::default(), 1e12);
+        let flow = proxy.add(1, &ServiceSpec::default(), 1e12, 0.0);
         let packet = Packet { size: 1_250, ..Packet::default() };
         assert!((0..MOST_WAITING).all(|_| proxy.push(Time::ZERO, flow, packet).is_none()));
         assert!(proxy.push(Time::ZERO, flow, packet).is_some());

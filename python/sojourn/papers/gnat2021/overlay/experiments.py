@@ -1,4 +1,4 @@
-"""The experiments of chapter 4: files, runs of a file, and the intervals that are averaged over.
+"""The experiments of section 3.4 and chapter 4: files, their runs, intervals to average over.
 
 Intervals begin when the flows have had time to settle: ten seconds after they start, five after a
 change.
@@ -59,6 +59,26 @@ def _zombies(on: bool) -> dict[str, bool]:
     return {f"topology.nodes.{node}.zombies": on for node in range(3)}
 
 
+def _intervals() -> list[Phase]:
+    """The intervals of 4.14, 25 s each."""
+    begins = range(10, 435, 25)
+    return [Phase(str(number), at + 8, at + 25) for number, at in enumerate(begins, 1)]
+
+
+def _mesh(udp: int, tcp: int, rate: str, k: float) -> dict[str, Any]:
+    """A run of 4.16: so many flows of each kind per pair, and what they offer."""
+    changes: dict[str, Any] = {f"topology.nodes.{node}.k": k for node in range(12)}
+    for flow in range(24):
+        changes[f"flows.{flow}.count"] = (udp, tcp)[flow % 2]
+        changes[f"flows.{flow}.traffic.rate"] = rate
+    return changes
+
+
+def _counts(count: int) -> dict[str, int]:
+    """A run of 3.4: as many flows of each priority from each node."""
+    return {f"flows.{flow}.count": count for flow in range(4)}
+
+
 _FAST = _rates("50 Mbit/s", "250000 B")
 _EQUAL = _priority([0], 8)
 
@@ -112,6 +132,45 @@ EXPERIMENTS: Sequence[Experiment] = (
             Run("run 2", _steady(20, 60), _FAST),
             Run("run 3", _steady(20, 60), _EQUAL),
             Run("run 4", _steady(20, 60), _EQUAL | _FAST),
+        ],
+    ),
+    Experiment("4.14", "3-node-dynamics", [Run("", _intervals())]),
+    Experiment(
+        "4.16",
+        "12enclave-concurrent-mixed",
+        [
+            Run("25 flows", _steady(20, 40)),
+            Run("100 flows", _steady(20, 40), _mesh(50, 50, "500 kbit/s", 2e11)),
+        ],
+    ),
+    Experiment("4.18", "4-node-system", [Run("", _steady(20, 60))]),
+    Experiment(
+        "4.22",
+        "4-node-strap",
+        [Run("", [Phase("before", 25, 40), Phase("outage", 44, 50), Phase("after", 65, 90)])],
+        elastic=False,
+    ),
+    Experiment(
+        "4.23",
+        "3-node-960-flows",
+        [Run("", [Phase("before", 22, 32), Phase("after", 50, 70)])],
+        elastic=False,
+    ),
+    Experiment(
+        "4.25",
+        "3-node-flog",
+        [Run("", [Phase("before", 30, 40), Phase("outage", 55, 70)])],
+        elastic=False,
+    ),
+    Experiment(
+        "3.4",
+        "tcp-proxy-scaling",
+        [
+            Run("6 flows", _steady(20, 60)),
+            *(
+                Run(f"{4 * count} flows", _steady(20, 60), _counts(count))
+                for count in (25, 50, 75, 100, 125, 150, 175, 200, 225, 250)
+            ),
         ],
     ),
 )

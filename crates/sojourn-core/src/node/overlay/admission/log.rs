@@ -21,6 +21,11 @@ impl Log {
         Log { k, priority, steepness, ceiling: ceiling.as_bps() as f64 }
     }
 
+    /// The priority becomes another.
+    pub fn set_priority(&mut self, priority: f64) {
+        self.priority = priority;
+    }
+
     /// The rate in bit/s when the queue is `depth` bits deep.
     pub fn rate(&self, depth: f64) -> f64 {
         let free = self.k * self.priority / depth - 1.0 / self.steepness;
