@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache, partial
 
 from sojourn.papers.gnat2021.overlay import runs
@@ -14,6 +14,8 @@ from sojourn.scenario import Document
 
 TABLE = "overlay_goodput"
 GOODPUT, ORACLE, DELAY = "goodput_mbit", "oracle_mbit", "delay_ms"
+#: The same flows without the overlay.
+PLAIN, PLAIN_DELAY = "shortest_path_mbit", "shortest_path_delay_ms"
 
 
 def cells(request: Request) -> Iterator[Cell]:
@@ -39,23 +41,40 @@ def _of_run(experiment: Experiment, run: Run, request: Request) -> Iterator[Cell
             name = row_name(run.name, phase.name, label)
             keys = {"section": experiment.section, "table": TABLE, "row": name}
             known = _expected().get((experiment.section, run.name, phase.name, label))
-            measure = partial(_lazy, "goodput", experiment, run, request, label, phase)
-            yield Cell({**keys, "column": GOODPUT}, known, [()], measure)
-            if experiment.elastic:
-                oracle = partial(lambda best, label: best()[label], best, label)
-                yield Cell({**keys, "column": ORACLE}, None, [()], oracle)
-            if _is_udp(scenario, label):
-                measure = partial(_lazy, "delay", experiment, run, request, label, phase)
-                yield Cell({**keys, "column": DELAY}, None, [()], measure)
+            columns = _measures(experiment, scenario, label, phase, best)
+            for column, measure in columns.items():
+                wanted = known if column == GOODPUT else None
+                yield Cell(
+                    {**keys, "column": column}, wanted, [()], partial(_made, request, measure)
+                )
 
 
-def _lazy(
-    what: str, experiment: Experiment, run: Run, request: Request, label: str, phase: Phase
-) -> float | None:
+Measure = Callable[[], float | None]
+
+
+def _measures(
+    experiment: Experiment,
+    scenario: Document,
+    label: str,
+    phase: Phase,
+    best: Callable[[], Mapping[str, float]],
+) -> Mapping[str, Measure]:
+    """How each column of a row is measured."""
+    bare = runs.plain(scenario)
+    made: dict[str, Measure] = {GOODPUT: partial(runs.goodput, scenario, label, phase)}
+    if experiment.elastic and _is_managed(scenario, label):
+        made[ORACLE] = lambda: best()[label]
+    made[PLAIN] = partial(runs.goodput, bare, label, phase)
+    if _is_udp(scenario, label):
+        made[DELAY] = partial(runs.delay, scenario, label, phase)
+        made[PLAIN_DELAY] = partial(runs.delay, bare, label, phase)
+    return made
+
+
+def _made(request: Request, measure: Measure) -> float | None:
     """Measures; the first measurement begins all runs that are asked for."""
     _begin_all(request)
-    measure = runs.goodput if what == "goodput" else runs.delay
-    return measure(runs.document(experiment, run, request), label, phase)
+    return measure()
 
 
 _begun: set[int] = set()
@@ -68,7 +87,9 @@ def _begin_all(request: Request) -> None:
     for experiment in EXPERIMENTS:
         if request.touches(experiment.section):
             for run in experiment.runs:
-                runs.begin(runs.document(experiment, run, request))
+                scenario = runs.document(experiment, run, request)
+                runs.begin(scenario)
+                runs.begin(runs.plain(scenario))
 
 
 def _labels(scenario: Document, phase: Phase) -> list[str]:
@@ -86,6 +107,10 @@ def _labels(scenario: Document, phase: Phase) -> list[str]:
 
 def _is_udp(scenario: Document, label: str) -> bool:
     return any(f["label"] == label and f["transport"] == "udp" for f in scenario["flows"])
+
+
+def _is_managed(scenario: Document, label: str) -> bool:
+    return any(flow["label"] == label and "service" in flow for flow in scenario["flows"])
 
 
 @cache

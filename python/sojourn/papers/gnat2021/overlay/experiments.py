@@ -84,6 +84,12 @@ _EQUAL = _priority([0], 8)
 
 EXPERIMENTS: Sequence[Experiment] = (
     Experiment(
+        "4.1",
+        "jms-diro",
+        [Run("", [Phase("first", 10, 40), Phase("competing", 50, 80), Phase("loss", 95, 120)])],
+        elastic=False,
+    ),
+    Experiment(
         "4.7",
         "3-node-system",
         [Run("", [Phase("before", 15, 20), Phase("outage", 23, 30), Phase("after", 35, 50)])],

@@ -27,6 +27,19 @@ def document(experiment: Experiment, run: Run, request: Request) -> Document:
     return validated(scenario).canonical
 
 
+def plain(scenario: Document) -> Document:
+    """The same without the overlay: shortest paths, FIFO queues, all that is offered.
+
+    No topology of the chapter has several shortest paths between the ends of a flow, so that
+    multipath by flow at equal cost (ECMP) is the same.
+    """
+    bare = json.loads(json.dumps(scenario))
+    bare["topology"]["nodes"] = [node["id"] for node in bare["topology"]["nodes"]]
+    for flow in bare["flows"]:
+        flow.pop("service", None)
+    return validated(bare).canonical
+
+
 @cache
 def _pool() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(os.cpu_count() or 1)

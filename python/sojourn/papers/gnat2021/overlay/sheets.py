@@ -4,11 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from sojourn.papers.gnat2021.overlay.cells import DELAY, GOODPUT, ORACLE, TABLE
+from sojourn.papers.gnat2021.overlay.cells import (
+    DELAY,
+    GOODPUT,
+    ORACLE,
+    PLAIN,
+    PLAIN_DELAY,
+    TABLE,
+)
 from sojourn.papers.sheet import Sheet
 from sojourn.papers.statements import Row
 
-_HEADER = ("section", "flows", "report (Mbit/s)", "optimum", "here", "delay (ms)")
+_HEADER = (
+    "section",
+    "flows",
+    "report (Mbit/s)",
+    "optimum",
+    "here",
+    "shortest path",
+    "delay (ms)",
+    "shortest path",
+)
+_COLUMNS = (ORACLE, GOODPUT, PLAIN, DELAY, PLAIN_DELAY)
 
 
 def sheets(rows: Sequence[Row]) -> Iterator[Sheet]:
@@ -21,8 +38,7 @@ def sheets(rows: Sequence[Row]) -> Iterator[Sheet]:
         return
     lines = []
     for (section, name), columns in by_row.items():
-        best, delay = (columns.get(column, {}).get("measured") for column in (ORACLE, DELAY))
-        goodput = columns.get(GOODPUT, {})
-        line = [section, name, goodput.get("published"), best, goodput.get("measured"), delay]
+        values = [columns.get(column, {}).get("measured") for column in _COLUMNS]
+        line = [section, name, columns.get(GOODPUT, {}).get("published"), *values]
         lines.append(line)
     yield Sheet(TABLE, "4: goodput of each flow", _HEADER, lines, words=2)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from sojourn.papers.gnat2021.overlay.cells import DELAY, GOODPUT, ORACLE, TABLE
+from sojourn.papers.gnat2021.overlay.cells import DELAY, GOODPUT, ORACLE, PLAIN, TABLE
 from sojourn.papers.gnat2021.overlay.experiments import EXPERIMENTS
 from sojourn.papers.statements import GOALS, Finding, Row, Statement
 
@@ -90,6 +90,12 @@ def _below(section: str, part: str, most: float, rows: Sequence[Row]) -> Finding
     return Finding(max(delays.values()) <= most, f"{max(delays.values()):.1f} ms at most")
 
 
+def _gain(part: str, least: float, rows: Sequence[Row]) -> Finding:
+    part = f"phase={part} flows=test"
+    got, bare = (max(_values(rows, "4.1", c, part).values()) for c in (GOODPUT, PLAIN))
+    return Finding(got >= least * bare, f"{got:.2f} and {bare:.3f} Mbit/s: {got / bare:.0f} times")
+
+
 def _ratios() -> list[Statement]:
     made = []
     for section, high, low, wanted, part in (
@@ -152,6 +158,16 @@ STATEMENTS = (
         goal=True,
     ),
     *_ratios(),
+    *(
+        Statement(
+            f"gain-4.1-{phase}",
+            "4.1",
+            f"The overlay carries {least} times what the single best path does ({phase})",
+            f"goodput at least {least} times that without",
+            partial(_gain, phase, least),
+        )
+        for phase, least in (("first", 2), ("competing", 50), ("loss", 50))
+    ),
     Statement(
         "zombies",
         "4.8",

@@ -1,0 +1,60 @@
+"""The overlay's experiments: the utility maximum they are held to, and that they run."""
+
+from __future__ import annotations
+
+from math import inf
+
+import pytest
+
+from sojourn.papers.gnat2021.overlay import runs
+from sojourn.papers.gnat2021.overlay.experiments import EXPERIMENTS
+from sojourn.papers.gnat2021.overlay.oracle import Arc, Class, best, shares
+from sojourn.papers.paper import Request
+
+
+def _arcs(*ends: str, delay: float = 0.01) -> list[Arc]:
+    """Links of 10 Mbit/s, each in both directions, less nothing."""
+    rate = 10 / 0.99
+    return [Arc((a, b), rate, delay) for a, b in (*ends, *(end[::-1] for end in ends))]
+
+
+def _flow(label: str, ends: str, priority: float, **other: float) -> Class:
+    given = {"count": 20, "offered": inf, "weight": 1.0, "answers": 0.0, "deadline": inf} | other
+    return Class(label, ends=(ends[0], ends[1]), priority=priority, **given)  # type: ignore[arg-type]
+
+
+def test_a_flow_on_the_detour_displaces_two_others() -> None:
+    """Section 4.20: 10:1 is expected, 5:1 is the optimum."""
+    flows = [_flow("12", "12", 10), _flow("13", "13", 1), _flow("32", "32", 1)]
+    found = best(_arcs("12", "13", "32"), flows)
+    assert found["12"] / found["13"] == pytest.approx(5, rel=1e-3)
+    assert 20 * (found["12"] + found["13"]) == pytest.approx(20, rel=1e-6)
+
+
+def test_a_saturating_flow_gets_the_minimum_cut_and_a_timed_one_the_fast_path() -> None:
+    slow, fast = _arcs("12", delay=0.07), _arcs("13", "32", delay=0.001)
+    flows = [_flow("timed", "12", 5, count=1, deadline=0.05), _flow("other", "12", 1, count=1)]
+    found = best([*slow, *fast], flows)
+    assert found == {"timed": pytest.approx(10, rel=1e-4), "other": pytest.approx(10, rel=1e-4)}
+
+
+def test_a_flow_gets_no_more_than_it_offers_and_headers_take_their_share() -> None:
+    flows = [_flow("small", "12", 9, count=1, offered=1.0), _flow("large", "12", 1, weight=1.25)]
+    found = best(_arcs("12"), flows)
+    assert found == {"small": pytest.approx(1.0), "large": pytest.approx(9 / 1.25 / 20)}
+
+
+def test_outages_and_rates_hold_at_their_times() -> None:
+    experiment = next(e for e in EXPERIMENTS if e.section == "4.7")
+    scenario = runs.document(experiment, experiment.runs[0], Request())
+    before, outage = (shares(scenario, at)["high TCP"] for at in (15, 25))
+    assert 1.9 < before / outage < 2.1
+
+
+@pytest.mark.parametrize("experiment", EXPERIMENTS, ids=lambda e: e.section)
+def test_every_run_is_a_scenario_with_and_without_the_overlay(experiment) -> None:  # type: ignore[no-untyped-def]
+    for run in experiment.runs[:2]:
+        scenario = runs.document(experiment, run, Request())
+        assert any("service" in flow for flow in scenario["flows"])
+        assert not any("service" in flow for flow in runs.plain(scenario)["flows"])
+        assert all(phase.end <= 500 and phase.begin < phase.end for phase in run.phases)
