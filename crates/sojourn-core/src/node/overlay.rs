@@ -56,7 +56,6 @@ use std::sync::Arc;
 use super::{Behaviour, Node, NodeContext, NodeInit, Registered};
 use crate::observe::Observer;
 use crate::packet::{Header, Packet, Route};
-use crate::queue::DropReason;
 use crate::rng::StreamKey;
 use crate::units::Time;
 use bins::Bin;
@@ -89,7 +88,6 @@ struct Counts {
     admitted: u64,
     delivered: u64,
     expired: u64,
-    refused: u64,
 }
 
 /// An overlay node.
@@ -241,11 +239,8 @@ impl Overlay {
     fn on_host(&mut self, now: Time, place: Place, packet: Packet, cx: &mut NodeContext<'_>) {
         match place {
             Place::UdpIn(flow) => {
-                if let Some(refused) = self.udp.push(now, flow, packet) {
-                    self.counts.refused += 1;
-                    return cx.drop(refused, DropReason::Policed);
-                }
                 cx.absorb(&packet);
+                self.udp.push(now, flow, packet);
             }
             Place::Tcp(flow) => {
                 cx.absorb(&packet);
@@ -277,8 +272,13 @@ impl Overlay {
         while let Some((flow, to)) = self.udp.due(now) {
             loop {
                 let price = self.price(now, to);
-                let Some(parcel) = self.udp.admit(now, flow, price) else { break };
+                let Some(mut parcel) = self.udp.admit(now, flow, price) else { break };
                 self.counts.admitted += 1;
+                if self.params.restamp
+                    && let Header::Datagram(datagram) = &mut parcel.packet.header
+                {
+                    datagram.written_at = now;
+                }
                 self.bins[to].push(now, parcel);
             }
         }
@@ -340,9 +340,9 @@ impl Node for Overlay {
             out(&format!("latency.{number}"), latency.into());
             out(&format!("works.{number}"), u32::from(neighbour.works()).into());
         }
-        let Counts { admitted, delivered, expired, refused } = self.counts;
+        let Counts { admitted, delivered, expired } = self.counts;
         let counts = [("admitted", admitted), ("delivered", delivered), ("expired", expired)];
-        let refused = refused + self.udp.refused();
+        let refused = self.udp.refused();
         let queued: usize = self.bins.iter().map(Bin::count).sum();
         let neighbours: u64 = self.neighbours.iter().map(Neighbour::packets).sum();
         let held = self.udp.waiting() as u64 + queued as u64 + neighbours;

@@ -51,7 +51,8 @@ pub struct ServiceSpec {
     /// Of `flog`: below this rate it is turned off.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub floor: Option<Rate>,
-    /// Time to go of each packet: it is worthless later, and the flow is latency-sensitive.
+    /// Time to go of each packet from its admission: it is worthless later, and the flow is
+    /// latency-sensitive.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub deadline: Option<Span>,
     /// Of `strap`: share of its packets that it can do without.

@@ -36,6 +36,9 @@ pub struct Params {
     pub anti_starvation: bool,
     /// What becomes of packets that cannot arrive in time: `zombie` or `drop`.
     pub expired: Expired,
+    /// Whether the delay of datagrams is measured from their admission, not from when their host
+    /// wrote them, so that it does not count how long they waited to be admitted.
+    pub restamp: bool,
 }
 
 impl Default for Params {
@@ -47,6 +50,7 @@ impl Default for Params {
             zombies: true,
             anti_starvation: true,
             expired: Expired::default(),
+            restamp: false,
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The proxy of datagram flows: keeps what their hosts send until it is admitted.
 //!
-//! A flow's packets wait here, at most 500 of them and not beyond their deadline. Each waits until the rate that
+//! A flow's packets wait here, at most 500 of them; the oldest is dropped for
+//! one more. Each waits until the rate that
 //! its admission control gives has paid for it. The rate follows the queue all the time, so it is
 //! looked at often enough for a large change to count.
 
@@ -58,19 +59,24 @@ impl UdpProxy {
         self.flows.len() - 1
     }
 
-    /// Takes a packet of a flow; gives it back if too many wait.
-    pub fn push(&mut self, now: Time, flow: usize, packet: Packet) -> Option<Packet> {
+    /// Takes a packet of a flow.
+    pub fn push(&mut self, now: Time, flow: usize, packet: Packet) {
         let state = &mut self.flows[flow];
         let bits = 8.0 * f64::from(packet.size);
         state.source.on_arrival(now, bits);
-        if state.waiting.len() >= MOST_WAITING || state.admission.is_off() {
-            self.look_soon(now, flow);
-            return Some(packet);
+        if state.admission.is_off() {
+            self.refused += 1;
+        } else {
+            state.source.waiting += bits;
+            state.waiting.push_back(packet);
         }
-        state.source.waiting += bits;
-        state.waiting.push_back(Packet { enqueued_at: now, ..packet });
+        if state.waiting.len() > MOST_WAITING
+            && let Some(oldest) = state.waiting.pop_front()
+        {
+            state.source.waiting -= 8.0 * f64::from(oldest.size);
+            self.refused += 1;
+        }
         self.look_soon(now, flow);
-        None
     }
 
     /// A flow's priority becomes another.
@@ -115,12 +121,6 @@ impl UdpProxy {
             state.source.waiting = 0.0;
             self.refused += std::mem::take(&mut state.waiting).len() as u64;
         }
-        let due = |packet: &Packet| state.deadline.map(|deadline| packet.enqueued_at + deadline);
-        while state.waiting.front().and_then(due).is_some_and(|due| due <= now) {
-            let packet = state.waiting.pop_front()?;
-            state.source.waiting -= 8.0 * f64::from(packet.size);
-            self.refused += 1;
-        }
         let own = state.admission.look_at();
         let Some(packet) = state.waiting.front().copied() else {
             if let Some(at) = own {
@@ -143,10 +143,15 @@ impl UdpProxy {
         state.credit -= bits;
         state.source.waiting -= bits;
         state.waiting.pop_front();
-        Some(Parcel { packet, to: state.to, due: due(&packet), seen: 0 })
+        Some(Parcel {
+            packet,
+            to: state.to,
+            due: state.deadline.map(|deadline| now + deadline),
+            seen: 0,
+        })
     }
 
-    /// Packets that were taken in and came to nothing: too late, or of a flow that was turned off.
+    /// Packets that were taken in and came to nothing: too many, or of a flow that was turned off.
     pub fn refused(&self) -> u64 {
         self.refused
     }
@@ -189,11 +194,14 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_wait_is_given_back() {
+    fn the_oldest_gives_way_to_one_too_many() {
         let mut proxy = UdpProxy::default();
         let flow = proxy.add(1, &ServiceSpec::default(), 1e12, 0.0);
-        let packet = Packet { size: 1_250, ..Packet::default() };
-        assert!((0..MOST_WAITING).all(|_| proxy.push(Time::ZERO, flow, packet).is_none()));
-        assert!(proxy.push(Time::ZERO, flow, packet).is_some());
+        for index in 0..MOST_WAITING as u32 + 3 {
+            proxy.push(Time::ZERO, flow, Packet { size: 1_250, index, ..Packet::default() });
+        }
+        assert_eq!((proxy.waiting(), proxy.refused()), (MOST_WAITING, 3));
+        let first = proxy.admit(Time::ZERO + Span::from_secs(1), flow, 0.0);
+        assert_eq!(first.map(|parcel| parcel.packet.index), Some(3));
     }
 }

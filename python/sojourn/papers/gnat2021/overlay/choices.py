@@ -7,6 +7,8 @@ CHOICES = (
     "published; services a = 10, m = 25 Mbit/s, as its configurations",
     "4: overhead is that of the headers, in the oracle as well; the report computes with 12.5, 15 "
     "and 20 % in different places",
+    "4: delays of datagrams count from their admission, as the published configurations make MGEN "
+    "do; so do deadlines",
     "4.7: the outage lies at 20 to 30 s as in its configuration, not at 12 to 22 s",
     "4.9: expected goodput is in Mbit/s, printed as kbit/s",
     "4.13: 152 and 962 kbit/s are not 5:1; the oracle is",
