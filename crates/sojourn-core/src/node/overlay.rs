@@ -2,7 +2,7 @@
 //!
 //! Model: GNAT (Raytheon BBN, "Generalized Network Assisted Transport", 2021, chapter 4), and where
 //! the report is silent the program behind it (raytheonbbn/IRON). The overlay of a
-//! [graph](topologies/graph.md) is all its nodes of this kind; links that join two of them carry it.
+//! [graph](scenario.md#graph) is all its nodes of this kind; links that join two of them carry it.
 //! It carries the flows with a [`service`](scenario.md#services) that begin and end at such nodes;
 //! other packets are passed on along their routes.
 //!
@@ -11,7 +11,7 @@
 //! goes from the queue and to the neighbour with the largest gradient: depth here less depth there,
 //! where a destination's hops count 1,100 bytes each. Latency-sensitive packets (with a `deadline`)
 //! go first, and only to neighbours by which they can arrive in time. Neighbours are joined by
-//! [SLIQ](transports/sliq.md), which finds out the capacity, retransmits up to five times, and notices
+//! [SLIQ](sliq.md), which finds out the capacity, retransmits up to five times, and notices
 //! outages. Depths are told to neighbours as packets, in 1 % of the capacity; working links and their
 //! latency are advertised to all nodes.
 //!
@@ -202,10 +202,8 @@ impl Overlay {
         for cargo in self.neighbours[from].on_datagram(now, opaque.handle) {
             match cargo {
                 Cargo::Parcel(parcel) => self.on_parcel(now, parcel, cx),
-                Cargo::LinkState(state) => {
-                    if self.map.learn(now, &state) {
-                        self.flood(&state, Some(from));
-                    }
+                Cargo::LinkState(state) if self.map.learn(now, &state) => {
+                    self.flood(&state, Some(from));
                 }
                 _ => {}
             }

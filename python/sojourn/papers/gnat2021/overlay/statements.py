@@ -66,12 +66,19 @@ def _away(got: float, wanted: float) -> float:
 def _ratio(
     section: str, high: str, low: str, wanted: float, part: str, rows: Sequence[Row]
 ) -> Finding:
-    got = _values(rows, section, GOODPUT, part)
-    highs = [value for name, value in got.items() if f"flows={high}" in name]
-    lows = [value for name, value in got.items() if f"flows={low}" in name]
-    if not highs or not lows:
+    together: dict[str, dict[str, float]] = {}
+    for name, value in _values(rows, section, GOODPUT, part).items():
+        when, _, flows = name.partition("flows=")
+        together.setdefault(when, {})[flows] = value
+    ratios = [
+        upper / lower
+        for flows in together.values()
+        for one, upper in flows.items()
+        for other, lower in flows.items()
+        if one.startswith(high) and other.startswith(low)
+    ]
+    if not ratios:
         raise KeyError(f"{section} {high}, {low}")
-    ratios = [upper / lower for upper in highs for lower in lows]
     near = all(abs(ratio / wanted - 1) <= _ALIKE for ratio in ratios)
     return Finding(near, f"{min(ratios):.2f} to {max(ratios):.2f}")
 
@@ -120,7 +127,7 @@ def _ratios() -> list[Statement]:
             f" ({where.strip()})" if where else ""
         )
         name = f"ratio-{section}-{wanted:g}" + (f"-{part[-1:]}" if "run=run" in part else "")
-        criterion = f"each of the one over each of the other within {100 * _ALIKE:g} %"
+        criterion = f"each of the one over each of the other, at a time, within {100 * _ALIKE:g} %"
         check = partial(_ratio, section, high, low, wanted, part)
         made.append(Statement(name, section, text, criterion, check))
     return made

@@ -91,7 +91,7 @@ mod tests {
         let ceiling = Rate::from_bps(100_000_000);
         let service = ServiceSpec { ceiling, ..ServiceSpec::default() };
         let mut flog = Flog::new(&service, 1e12);
-        let source = Source { waiting, ..Source::default() };
+        let source = Source::with_waiting(waiting);
         (0..1_000).for_each(|step| {
             flog.look(Time::ZERO + Span::from_millis(10 * step), depth, &source);
         });

@@ -17,6 +17,12 @@ pub struct Source {
 }
 
 impl Source {
+    /// One of which so many bits wait.
+    #[cfg(test)]
+    pub fn with_waiting(waiting: f64) -> Self {
+        Source { waiting, ..Source::default() }
+    }
+
     /// So many bits have come.
     pub fn on_arrival(&mut self, now: Time, bits: f64) {
         let since = *self.since.get_or_insert(now);
