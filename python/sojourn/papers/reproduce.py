@@ -14,7 +14,7 @@ from sojourn.names import unknown
 from sojourn.papers import PAPERS, compare, sheet, statements
 from sojourn.papers.directory import KIND, content
 from sojourn.papers.finished import Finished, Run, Simulate
-from sojourn.papers.paper import Case, Cell, Outcome, Paper, Request
+from sojourn.papers.paper import Case, Cell, Outcome, Paper, Request, below
 from sojourn.papers.sheet import Sheet
 from sojourn.papers.statements import Row
 from sojourn.result import Result
@@ -64,7 +64,7 @@ def reproduce(
     check(chosen, request)
     cells = [cell for cell in chosen.cells(request) if _wanted(cell, request)]
     if not cells:
-        raise ScenarioError("--where, --section: no cell of the published tables is like that")
+        raise ScenarioError(_nothing(chosen, request))
     cases = list(dict.fromkeys(case for c in cells for group in c.replications for case in group))
     outcomes = _run(cases, out, jobs, progress, execute)
     rows = [compare.compare(cell, outcomes) for cell in cells]
@@ -115,6 +115,15 @@ def check(chosen: Paper, request: Request) -> None:
     for key in request.where:
         if key not in chosen.keys:
             raise ScenarioError(f"--where: {unknown('key column', key, chosen.keys)}")
+
+
+def _nothing(chosen: Paper, request: Request) -> str:
+    """Why no cell is wanted."""
+    known = dict.fromkeys(cell.keys.get("section", "") for cell in chosen.cells(Request()))
+    for section in request.sections:
+        if not any(below(name, section) for name in known):
+            return f"--section {section}: is not reproduced; there are {', '.join(known)}"
+    return "--where, --section: no cell of the published tables is like that"
 
 
 def _wanted(cell: Cell, request: Request) -> bool:

@@ -24,6 +24,7 @@ fn table(name: &str) -> Value {
     match name {
         "scenario" => root,
         "flow" => root["$defs"]["FlowSpec"].clone(),
+        "service" => root["$defs"]["ServiceSpec"].clone(),
         "link" => member::<Topology>("dumbbell").unwrap()["properties"]["bottleneck"].clone(),
         "graph link" => own_keys(&table("graph")["properties"]["links"]["items"], &table("link")),
         _ if member::<Topology>(name).is_some() => member::<Topology>(name).unwrap(),

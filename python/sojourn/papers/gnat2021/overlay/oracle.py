@@ -125,6 +125,7 @@ def best(links: Sequence[Arc], flows: Sequence[Class]) -> dict[str, float]:
     size = program.columns
     costs = np.zeros(size)
     costs[program.utility] = [-f.count * f.priority for f in flows]
+    bounds: list[tuple[float | None, float | None]]
     bounds = [(0.0, None)] * (size - 2 * len(flows))
     bounds += [(1e-6, min(f.offered, 1e4)) for f in flows] + [(None, None)] * len(flows)
     tangents = [(c, 10.0**power) for c in range(len(flows)) for power in range(-4, 4)]

@@ -57,7 +57,8 @@ def begin(scenario: Document) -> Future[RunData]:
 
 def _flows(scenario: Document, label: str) -> list[int]:
     """The numbers of the flows of a label."""
-    numbers, first = [], 0
+    numbers: list[int] = []
+    first = 0
     for flow in scenario["flows"]:
         if flow["label"] == label:
             numbers += range(first, first + flow["count"])
