@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from math import inf
 
 import pytest
@@ -10,6 +11,7 @@ from sojourn.papers.gnat2021.overlay import runs
 from sojourn.papers.gnat2021.overlay.experiments import EXPERIMENTS
 from sojourn.papers.gnat2021.overlay.oracle import Arc, Class, best, shares
 from sojourn.papers.paper import Request
+from conftest import Command
 
 
 def _arcs(*ends: str, delay: float = 0.01) -> list[Arc]:
@@ -58,3 +60,15 @@ def test_every_run_is_a_scenario_with_and_without_the_overlay(experiment) -> Non
         assert any("service" in flow for flow in scenario["flows"])
         assert not any("service" in flow for flow in runs.plain(scenario)["flows"])
         assert all(phase.end <= 500 and phase.begin < phase.end for phase in run.phases)
+
+
+def test_a_section_stands_beside_the_optimum_and_the_shortest_path(sojourn: Command) -> None:
+    done = sojourn("reproduce", "gnat2021", "--section", "4.18", "--out", "out", "--format", "json")
+    rows = {(row["row"], row["column"]): row["measured"] for row in json.loads(done.stdout)}
+    timed = "phase=steady flows=39 ms"
+    assert rows[timed, "goodput_mbit"] == pytest.approx(rows[timed, "oracle_mbit"], rel=0.02)
+    assert rows[timed, "delay_ms"] < 39
+    assert rows[timed, "shortest_path_mbit"] < 4
+    unknown = sojourn("reproduce", "gnat2021", "--section", "4.26")
+    assert unknown.returncode == 2
+    assert "--section 4.26: is not reproduced; there are 2.3" in unknown.stderr

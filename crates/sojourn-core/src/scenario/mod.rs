@@ -12,11 +12,13 @@ use serde_json::{Map, Value};
 
 use crate::catalogue;
 use crate::error::FieldError;
+use crate::node::overlay::Together;
 use crate::registry::{Catalogue, Kind};
 use crate::spec::{self, toml_to_json};
 use crate::topology::Plan;
 
 mod file;
+mod overlay;
 #[cfg(test)]
 mod properties;
 #[cfg(test)]
@@ -105,6 +107,14 @@ impl Scenario {
     /// The network that the topology makes for the flows.
     pub fn plan(&self) -> &Plan {
         &self.plan
+    }
+
+    /// The overlay of the network, if it has one.
+    ///
+    /// # Errors
+    /// Never for a scenario that was read.
+    pub fn overlay(&self) -> Result<Option<Arc<Together>>, FieldError> {
+        overlay::of(&self.spec, &self.plan)
     }
 
     /// The catalogue it was read with.

@@ -1,6 +1,6 @@
 //! What no single key can say: the order of times, what fits together, and limits on sizes.
 
-use super::{ScenarioSpec, rtt};
+use super::{ScenarioSpec, overlay, rtt};
 use crate::cc::INFINITE_SSTHRESH;
 use crate::cc::outside::needed_ecn;
 use crate::edge::link::LinkSpec;
@@ -143,6 +143,7 @@ fn check_uncontrolled(flow: &FlowSpec, catalogue: &Catalogue) -> Check {
 pub fn check_plan(scenario: &ScenarioSpec, plan: &Plan, catalogue: &Catalogue) -> Check {
     check_rows(scenario, plan)?;
     plan.check_media(&scenario.media, catalogue)?;
+    overlay::of(scenario, plan)?;
     for (flow, routes) in scenario.flows_expanded().iter().zip(&plan.routes) {
         check_path(flow.spec, routes, plan, catalogue)
             .and_then(|()| rtt::check(flow.spec, routes, plan))

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use super::application::Application;
 use super::hosts::FlowHosts;
-use super::overlay;
 use crate::edge::link::{FlowDrops, Link, LinkInit, RecordedLink};
 use crate::edge::medium::MediumInit;
 use crate::edge::medium::tail::Tail;
@@ -119,7 +118,7 @@ fn network(
     if let Some(log) = log {
         net.record(log.clone());
     }
-    let overlay = overlay::of(scenario)?;
+    let overlay = scenario.overlay()?;
     for (index, node) in plan.nodes.iter().enumerate() {
         let within = |error: FieldError| error.within(&format!("topology.nodes.{index}"));
         let random = StreamKey::root(scenario.seed).child("node").child(&node.name);

@@ -4,7 +4,8 @@ mod application;
 mod build;
 mod hosts;
 mod inspect;
-mod overlay;
+#[cfg(test)]
+mod overlay_runs;
 #[cfg(test)]
 mod random_runs;
 #[cfg(test)]

@@ -270,7 +270,7 @@ impl Entrance {
         let rate = self.admission.rate(depth);
         let full = 8.0 * f64::from(mss + HEADERS);
         let passed = now.since(self.counted).as_secs_f64();
-        self.credit = (self.credit + rate * passed).min(full.max(rate * 1e-3));
+        self.credit = (self.credit + rate * passed).min(full + rate * 1e-3);
         self.counted = now;
         loop {
             let bytes = self.host.readable().min(u64::from(mss)).min(self.between.room());
@@ -280,7 +280,7 @@ impl Entrance {
             let bits = 8.0 * (bytes as f64 + f64::from(HEADERS));
             if self.credit + 1e-6 < bits {
                 let wait = Span::from_secs_f64(((bits - self.credit) / rate.max(1.0)).min(1.0));
-                return Some(now + wait.clamp(SHORTEST_LOOK, LONGEST_LOOK));
+                return Some(now + (wait + Span::from_nanos(1)).clamp(SHORTEST_LOOK, LONGEST_LOOK));
             }
             self.credit -= bits;
             self.host.read(now, bytes);

@@ -130,13 +130,13 @@ impl UdpProxy {
         };
         let bits = 8.0 * f64::from(packet.size);
         let rate = state.admission.rate(depth);
-        // Time in which nothing waited admits one packet, no more.
+        // Time in which nothing waited admits a packet and a millisecond's worth, no more.
         let passed = now.since(state.counted).as_secs_f64();
-        state.credit = (state.credit + rate * passed).min(bits.max(rate * 1e-3));
+        state.credit = (state.credit + rate * passed).min(bits + rate * 1e-3);
         state.counted = now;
         if state.credit + 1e-6 < bits {
             let wait = Span::from_secs_f64(((bits - state.credit) / rate.max(1.0)).min(1.0));
-            let at = now + wait.clamp(SHORTEST_LOOK, LONGEST_LOOK);
+            let at = now + (wait + Span::from_nanos(1)).clamp(SHORTEST_LOOK, LONGEST_LOOK);
             self.look(flow, own.map_or(at, |own| at.min(own.max(now + SHORTEST_LOOK))));
             return None;
         }

@@ -82,7 +82,7 @@ def _counts(count: int) -> dict[str, int]:
 _FAST = _rates("50 Mbit/s", "250000 B")
 _EQUAL = _priority([0], 8)
 
-EXPERIMENTS: Sequence[Experiment] = (
+_ALL = (
     Experiment(
         "4.1",
         "jms-diro",
@@ -179,4 +179,8 @@ EXPERIMENTS: Sequence[Experiment] = (
             ),
         ],
     ),
+)
+
+EXPERIMENTS: Sequence[Experiment] = sorted(
+    _ALL, key=lambda experiment: [int(number) for number in experiment.section.split(".")]
 )

@@ -234,7 +234,7 @@ impl<P: Payload> Receiver<P> {
         let next = self.blocks.next();
         let mut named: [(u64, u64); HISTORY + 1] = [(0, 0); HISTORY + 1];
         let mut count = 0;
-        let largest = self.blocks.end() - 1;
+        let largest = self.blocks.end().saturating_sub(1);
         let order = self.recent.iter().take(1).chain([&largest]).chain(self.recent.iter().skip(1));
         for seq in order.filter(|_| self.has_gap()) {
             let Some(run) = self.blocks.run(*seq) else { continue };

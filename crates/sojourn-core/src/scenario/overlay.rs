@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
+use super::ScenarioSpec;
 use crate::error::FieldError;
 use crate::node::overlay::{MOST_MEMBERS, OverlayFlow, Speech, Together};
-use crate::scenario::Scenario;
 use crate::spec::{Flow, Utility};
+use crate::topology::Plan;
 use crate::units::Time;
 
 const KIND: &str = "overlay";
@@ -14,8 +15,8 @@ const KIND: &str = "overlay";
 ///
 /// # Errors
 /// If there are too many nodes, or a flow has a service that no overlay can give.
-pub fn of(scenario: &Scenario) -> Result<Option<Arc<Together>>, FieldError> {
-    let nodes = (0..).zip(&scenario.plan().nodes);
+pub fn of(scenario: &ScenarioSpec, plan: &Plan) -> Result<Option<Arc<Together>>, FieldError> {
+    let nodes = (0..).zip(&plan.nodes);
     let ours = nodes.filter(|(_, node)| node.kind.as_ref().is_some_and(|kind| kind.kind == KIND));
     let members: Vec<u16> = ours.map(|(number, _)| number).collect();
     if members.len() > MOST_MEMBERS {
@@ -24,7 +25,7 @@ pub fn of(scenario: &Scenario) -> Result<Option<Arc<Together>>, FieldError> {
     }
     let mut flows = Vec::new();
     for flow in scenario.flows_expanded() {
-        if let Some(found) = theirs(scenario, &flow, &members)
+        if let Some(found) = theirs(plan, &flow, &members)
             .map_err(|error| error.within(&format!("flows.{}", flow.entry)))?
         {
             flows.push(found);
@@ -34,13 +35,13 @@ pub fn of(scenario: &Scenario) -> Result<Option<Arc<Together>>, FieldError> {
 }
 
 fn theirs(
-    scenario: &Scenario,
+    plan: &Plan,
     flow: &Flow<'_>,
     members: &[u16],
 ) -> Result<Option<OverlayFlow>, FieldError> {
     let Some(service) = flow.spec.service.clone() else { return Ok(None) };
     service.validate().map_err(|error| error.within("service"))?;
-    let routes = &scenario.plan().routes[flow.id as usize];
+    let routes = &plan.routes[flow.id as usize];
     let member = |node: u16| members.iter().position(|member| *member == node);
     let (Some(from), Some(to)) = (member(routes.source), member(routes.destination)) else {
         let message = "given, but the flow does not begin and end at overlay nodes";
