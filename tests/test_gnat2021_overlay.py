@@ -7,11 +7,11 @@ from math import inf
 
 import pytest
 
+from conftest import Command
 from sojourn.papers.gnat2021.overlay import runs
 from sojourn.papers.gnat2021.overlay.experiments import EXPERIMENTS
 from sojourn.papers.gnat2021.overlay.oracle import Arc, Class, best, shares
 from sojourn.papers.paper import Request
-from conftest import Command
 
 
 def _arcs(*ends: str, delay: float = 0.01) -> list[Arc]:
