@@ -104,6 +104,7 @@ fn init(flow: &OverlayFlow, mss: u32, profile: &'static Profile) -> TcpInit {
         offload: false,
         gro: None,
         small_queue: false,
+        whole_bursts: false,
         now: flow.start,
     }
 }
