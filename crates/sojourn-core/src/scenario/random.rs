@@ -181,19 +181,20 @@ fn impairment() -> impl Strategy<Value = (&'static str, Value)> {
 
 fn link() -> impl Strategy<Value = Value> {
     let impairments = prop::collection::vec(impairment(), 0..2);
-    (spec::<Queue>(), 1..1000u64, 0..3u64, impairments).prop_map(
-        |(queue, rate, delay, impairments)| {
+    (spec::<Queue>(), 1..1000u64, 0..3u64, impairments)
+        .prop_map(|(queue, rate, delay, impairments)| {
             let (rate, delay) = (format!("{rate} Mbit/s"), format!("{delay} ms"));
             let mut link = json!({ "rate": rate, "delay": delay, "queue": queue });
             for (key, value) in impairments {
                 link[key] = value;
             }
             link
-        },
-    )
+        })
+        .boxed()
 }
 
-/// A medium of a link's own, most of whose keys fit.
+/// A medium of a link's own, most of whose keys fit. Strategies are boxed where they are large, because
+/// their values are made on the stack.
 fn medium() -> impl Strategy<Value = Value> {
     let keys = prop::sample::select(vec![
         ("standard", json!("g")),
@@ -210,22 +211,26 @@ fn medium() -> impl Strategy<Value = Value> {
         ("stations", json!({ "left": { "driver_queue": "1 packets" } })),
     ]);
     let table = |spec: Value| if spec.is_string() { json!({ "kind": spec }) } else { spec };
-    (spec::<Medium>(), prop::collection::vec(keys, 0..4)).prop_map(move |(spec, keys)| {
-        let mut medium = table(spec);
-        keys.into_iter().for_each(|(key, value)| medium[key] = value);
-        medium
-    })
+    (spec::<Medium>(), prop::collection::vec(keys, 0..4))
+        .prop_map(move |(spec, keys)| {
+            let mut medium = table(spec);
+            keys.into_iter().for_each(|(key, value)| medium[key] = value);
+            medium
+        })
+        .boxed()
 }
 
 /// A link on a medium instead of one that has a transmitter of its own.
 fn shared_link() -> impl Strategy<Value = Value> {
-    (link(), medium()).prop_map(|(link, medium)| {
-        let transmitters = ["rate", "rate_schedule", "trace", "shaper", "policer"];
-        let keys = link.as_object().cloned().unwrap_or_default().into_iter();
-        let mut link: Value = keys.filter(|(key, _)| !transmitters.contains(&&**key)).collect();
-        link["medium"] = medium;
-        link
-    })
+    (link(), medium())
+        .prop_map(|(link, medium)| {
+            let transmitters = ["rate", "rate_schedule", "trace", "shaper", "policer"];
+            let keys = link.as_object().cloned().unwrap_or_default().into_iter();
+            let mut link: Value = keys.filter(|(key, _)| !transmitters.contains(&&**key)).collect();
+            link["medium"] = medium;
+            link
+        })
+        .boxed()
 }
 
 fn topology() -> impl Strategy<Value = Value> {
@@ -243,6 +248,7 @@ fn topology() -> impl Strategy<Value = Value> {
             json!({ "kind": "graph", "links": [link] })
         }),
     ]
+    .boxed()
 }
 
 /// Mostly valid scenarios.

@@ -83,7 +83,7 @@ impl Builder<'_> {
     fn rules(&self) -> Rules {
         let params = &self.params;
         let idealised = params.contention == Access::Bianchi;
-        let threshold = params.rts_threshold.map_or(u32::MAX, |bytes| bytes.0 as u32);
+        let threshold = params.rts_threshold.map_or(u32::MAX, |bytes| bytes.0.min(1 << 30) as u32);
         Rules {
             idealised,
             counts_busy: idealised || params.standard.aggregates(),
