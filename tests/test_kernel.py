@@ -20,6 +20,7 @@ from conftest import Command
 from sojourn.backends.kernel import On
 from sojourn.errors import RunError, ScenarioError
 from sojourn.kernel import cache
+from sojourn.kernel.build import recipe
 from sojourn.scenario import validated
 
 SCENARIO = """
@@ -157,11 +158,14 @@ def test_the_last_words_of_a_kernel_are_told(
 ) -> None:
     place = tmp_path / "sojourn/kernels/9.9.9-hz250"
     place.mkdir(parents=True)
-    facts = {"version": "9.9.9", "hz": 250, "recipe": ""}
+    facts = {"version": "9.9.9", "hz": 250, "recipe": "of old"}
     (place / cache.FACTS).write_text(json.dumps(facts))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    with pytest.raises(ScenarioError, match=r"kernel 9\.9\.9-hz250 was built by another version"):
+        On("9.9")
+    (place / cache.FACTS).write_text(json.dumps(facts | {"recipe": recipe(250)}))
     program = place / cache.PROGRAM
     program.write_text("#!/bin/sh\necho Kernel panic - not syncing: it is broken\nexit 1\n")
     program.chmod(0o755)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     with pytest.raises(RunError, match="Kernel panic - not syncing: it is broken"):
         On("9.9").run(sojourn.load(file))

@@ -17,7 +17,8 @@ from typing import Any
 from sojourn import _internal
 from sojourn.backends import sim
 from sojourn.engine import Progress
-from sojourn.errors import RunError
+from sojourn.errors import RunError, ScenarioError
+from sojourn.kernel.build import recipe
 from sojourn.kernel.cache import Kernel, kernel
 from sojourn.metrics import RunData
 from sojourn.metrics.samples import Alone
@@ -29,7 +30,18 @@ class On:
     """The backend: the latest kernel of a version, or of all."""
 
     def __init__(self, wanted: str = "") -> None:
+        """Takes it.
+
+        Raises:
+            ScenarioError: if there is none, or it was built otherwise than it would be now.
+
+        """
         self._kernel = kernel(wanted)
+        if self._kernel.recipe != recipe(self._kernel.hz):
+            raise ScenarioError(
+                f"backend: kernel {self._kernel.name} was built by another version of Sojourn; to "
+                f"build it anew: sojourn kernel build SOURCE --hz {self._kernel.hz}"
+            )
 
     @property
     def program(self) -> Path:

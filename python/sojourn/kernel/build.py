@@ -100,7 +100,7 @@ def _identity(found: Path) -> str:
 
 def _built(identity: str, hz: int) -> cache.Kernel | None:
     """The kernel of these sources, if there is one that would not be built otherwise."""
-    wanted = {"source": identity, "hz": hz, "recipe": _recipe(hz)}
+    wanted = {"source": identity, "hz": hz, "recipe": recipe(hz)}
     for kernel in cache.kernels():
         facts = json.loads((kernel.place / cache.FACTS).read_text(encoding="utf-8"))
         if wanted.items() <= facts.items():
@@ -108,7 +108,7 @@ def _built(identity: str, hz: int) -> cache.Kernel | None:
     return None
 
 
-def _recipe(hz: int) -> str:
+def recipe(hz: int) -> str:
     """Changes whenever a kernel would be built otherwise."""
     text = fragment() + "".join(repr(change) for change in changes(hz))
     return hashlib.sha256(text.encode()).hexdigest()[:16]
@@ -162,7 +162,7 @@ def _keep(kernel: cache.Kernel, tree: Path, place: Path, identity: str) -> None:
     facts = {
         "version": kernel.version,
         "hz": kernel.hz,
-        "recipe": _recipe(kernel.hz),
+        "recipe": recipe(kernel.hz),
         "source": identity,
     }
     (ready / cache.FACTS).write_text(json.dumps(facts) + "\n", encoding="utf-8")

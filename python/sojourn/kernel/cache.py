@@ -22,6 +22,8 @@ class Kernel:
     version: str
     hz: int
     place: Path
+    #: How it was built (:func:`sojourn.kernel.build.recipe`); empty if that is not known.
+    recipe: str = ""
 
     @property
     def program(self) -> Path:
@@ -45,7 +47,8 @@ def kernels() -> list[Kernel]:
     found = []
     for facts in root().glob(f"*/{FACTS}"):
         said = json.loads(facts.read_text(encoding="utf-8"))
-        found.append(Kernel(str(said["version"]), int(said["hz"]), facts.parent))
+        recipe = str(said.get("recipe", ""))
+        found.append(Kernel(str(said["version"]), int(said["hz"]), facts.parent, recipe))
     return sorted(found, key=lambda k: (_numbers(k.version), k.hz == 250, k.hz), reverse=True)
 
 
