@@ -62,7 +62,7 @@ pub mod wire;
 
 pub use build::{Sliq, control_init, make_control};
 pub use connection::{Config, Connection, Event, Measured, Role};
-pub use mailbox::Mailbox;
 pub use control::{Catalogued, Control, Copa, Cubic};
+pub use mailbox::Mailbox;
 pub use payload::{Payload, Received};
 pub use stream::{Delivered, Reliability, StreamConfig, Target};
