@@ -106,7 +106,7 @@ fn agrees(scenario: &Scenario) {
             let of = counts.iter().filter(|([id, event, _], _)| id == link && event == wanted);
             of.map(|(_, count)| count).sum()
         };
-        let losses = ["loss", "burst_loss", "outage", "listed"];
+        let losses = ["loss", "burst_loss", "outage", "listed", "retry_limit"];
         let recorded = [
             ("offered_packets", counted.offered_packets, count("enqueue", "")),
             ("duplicated_packets", counted.duplicated_packets, count("enqueue", "duplicate")),
