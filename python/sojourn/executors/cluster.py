@@ -2,8 +2,9 @@
 
 Items go out several to a task, as many as take about a second, because a task costs the scheduler
 about a millisecond; more where there are so many workers that it would be asked too often. What a
-worker was doing when it died is done again by another; items that have ended one worker after the
-other are tried one by one, so that only the one that does it is lost.
+worker was doing when it died is done again by another. Items that were there when one worker after
+the other ended are tried one by one, with nothing beside them, so that only the one that does it is
+lost.
 """
 
 from __future__ import annotations
@@ -93,7 +94,10 @@ class _Tasks(Generic[Item, Done]):
         self._source = iter(items)
         self._work = work
         self._jobs = jobs
-        self._again: deque[list[Item]] = deque()
+        #: Items that may have ended their workers, or been there when another did.
+        self._suspects: deque[Item] = deque()
+        #: The task of a suspect that has nothing beside it.
+        self._alone: Future | None = None
         self._pending: dict[Future, list[Item]] = {}
         self._arrived: SimpleQueue[Future] = SimpleQueue()
         self._threads = 1
@@ -138,14 +142,19 @@ class _Tasks(Generic[Item, Done]):
     def _submit(self) -> None:
         # The next task of each worker waits there; fewer jobs than workers do not wait.
         most = self._jobs if self._jobs < self._threads else 2 * self._threads
-        build = identity()
-        while len(self._pending) < most:
-            items = self._again.popleft() if self._again else self._next()
+        while len(self._pending) < most and not self._suspects:
+            items = self._next()
             if not items:
                 return
-            future = self._client.submit(perform, self._name, items, build, pure=False)
-            self._pending[future] = items
-            future.add_done_callback(self._arrived.put)
+            self._send(items)
+        if self._suspects and not self._pending:
+            self._alone = self._send([self._suspects.popleft()])
+
+    def _send(self, items: list[Item]) -> Future:
+        future = self._client.submit(perform, self._name, items, identity(), pure=False)
+        self._pending[future] = items
+        future.add_done_callback(self._arrived.put)
+        return future
 
     def _next(self) -> list[Item]:
         wanted = max(_TASK_SECONDS, self._threads / _TASKS_PER_SECOND)
@@ -178,8 +187,8 @@ class _Tasks(Generic[Item, Done]):
         error = future.exception() if future.status == "error" else None
         if not isinstance(error, KilledWorker):
             raise error or SojournError(_GONE)
-        if len(items) > 1:
-            self._again.extend([item] for item in items)
+        if future != self._alone:
+            self._suspects.extend(items)
         else:
             yield self._work.lost(items[0], f"ended its worker {error.allowed_failures + 1} times")
 
