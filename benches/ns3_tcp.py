@@ -64,14 +64,13 @@ def in_ns3(program: Path, scenario: Mapping[str, Any], seed: int) -> list[Row]:
     """Goodput and RTT of each flow, and the queue's drops in a row of its own."""
     link, flows = scenario["topology"]["bottleneck"], scenario["flows"]
     rate = link["rate"].replace(" ", "").replace("bit/s", "bps")
-    loss = split(link["loss"])[0] if isinstance(link.get("loss"), str) else 0
     arguments = {
         "controls": ",".join(CONTROLS[flow["cca"]["kind"]] for flow in flows),
         "rtts": ",".join(str(seconds(flow["rtt"])) for flow in flows),
         "starts": ",".join(str(seconds(flow["start"])) for flow in flows),
         "rate": rate,
         "discipline": discipline(link["queue"], rate),
-        "loss": loss,
+        "loss": split(link["loss"])[0],
         "seconds": seconds(scenario["duration"]),
         "RngRun": seed,
     }

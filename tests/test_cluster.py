@@ -235,7 +235,7 @@ def test_reproduce_and_evaluate_take_a_cluster(
 def test_who_waits_for_workers_is_told(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("sojourn.executors.cluster._ALONE", 0.0)
+    monkeypatch.setattr("sojourn.executors.cluster._ABSENCE", 0.0)
     monkeypatch.setattr("sojourn.executors.cluster._LOOK", 0.05)
     with (
         distributed.LocalCluster(1, processes=False, dashboard_address=None) as emptied,

@@ -36,7 +36,7 @@ _MOST_ITEMS = 128
 #: How often the workers are counted, s.
 _LOOK = 2.0
 #: How long a cluster may be without workers before that is said, s.
-_ALONE = 30.0
+_ABSENCE = 30.0
 #: How often work is delivered while workers go.
 _ATTEMPTS = 10
 #: Weight of the latest task in what an item is expected to take.
@@ -103,7 +103,7 @@ class _Tasks(Generic[Item, Done]):
         self._threads = 1
         self._counted = -_LOOK
         #: When there was a worker last, or that was said.
-        self._alone_since = time.monotonic()
+        self._absent_since = time.monotonic()
         #: What an item is expected to take, s.
         self._seconds = _TASK_SECONDS
 
@@ -130,13 +130,13 @@ class _Tasks(Generic[Item, Done]):
             self._counted = time.monotonic()
             self._mind_absence(threads == 0)
 
-    def _mind_absence(self, alone: bool) -> None:
+    def _mind_absence(self, absent: bool) -> None:
         """Says it once each time that there is no worker for long: jobs may never begin."""
         now = time.monotonic()
-        if not alone:
-            self._alone_since = now
-        elif now - self._alone_since > _ALONE:
-            self._alone_since = float("inf")
+        if not absent:
+            self._absent_since = now
+        elif now - self._absent_since > _ABSENCE:
+            self._absent_since = float("inf")
             print(f"sojourn: {_NOBODY}", file=sys.stderr, flush=True)
 
     def _submit(self) -> None:
