@@ -127,7 +127,7 @@ impl Foreign {
     pub fn outcome(mut self, net: &mut Network) -> Result<(Outcome, Vec<String>), Box<Fault>> {
         self.sample(net)?;
         let (count, links) = (self.flows.len(), self.recorded_links);
-        let mut recorder = Recorder::new(count, links, self.samples.len());
+        let mut recorder = Recorder::new([count, links, 0], self.samples.len());
         let unborn: Vec<_> = self.flows.iter().map(|flow| blank(flow.key.tcp)).collect();
         for (time, flows, links) in self.samples {
             let all = flows.iter().chain(&unborn[flows.len()..]).copied();

@@ -33,7 +33,6 @@ pub fn run<'py>(
 ) -> PyResult<Bound<'py, PyDict>> {
     let scenario = parse(py, scenario)?;
     let refused = |error| scenario_error(py, &error);
-    let plan = scenario.plan().to_json().to_string();
     let (simulation, failure) = match record {
         None => (Simulation::new(&scenario), Failure::default()),
         Some(record) => {
@@ -42,6 +41,8 @@ pub fn run<'py>(
         }
     };
     let mut simulation = simulation.map_err(refused)?;
+    let mut network = scenario.plan().to_json();
+    network["nodes"] = simulation.nodes().into();
     let end = simulation.end();
     // Taking the GIL anew for every callback would cost more than the callback.
     let attached = calls_python(&scenario);
@@ -59,7 +60,7 @@ pub fn run<'py>(
     let columns =
         to_python(py, py.detach(|| simulation.outcome()).map_err(|error| fault(py, &error))?)?;
     failure.check(py)?;
-    columns.set_item("network", plan)?;
+    columns.set_item("network", network.to_string())?;
     Ok(columns)
 }
 

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
-import networkx
-import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
@@ -16,6 +13,7 @@ from sojourn.capacity.network import told
 from sojourn.capacity.solve import NOTHING, Solution
 from sojourn.figures.chart import BLACK, color_of
 from sojourn.figures.paper import encoded, write
+from sojourn.figures.places import Point, placed, right
 
 _GREY = "#bbbbbb"
 #: Width of the largest flow (points), and how far apart flows on a link are drawn, as a share of
@@ -23,7 +21,6 @@ _GREY = "#bbbbbb"
 _WIDEST, _APART = 4.0, 0.08
 #: With more directions of links, loads are not written beside them.
 _MOST_LABELS = 250
-Point = np.ndarray[Any, np.dtype[np.float64]]
 
 
 def save(solution: Solution, directory: Path) -> None:
@@ -33,7 +30,7 @@ def save(solution: Solution, directory: Path) -> None:
 
 def draw(solution: Solution) -> Figure:
     """Links in grey, over them what goes to each destination, and load/capacity."""
-    places = _places(solution)
+    places = placed((arc.tail, arc.head) for arc in solution.problem.network.arcs)
     size = min(12.0, 3.0 + 0.6 * len(places) ** 0.5 * 1.4)
     figure = Figure(figsize=(size, size), layout="constrained")
     ax = figure.subplots()
@@ -55,15 +52,6 @@ def _title(solution: Solution) -> str:
     return f"{solution.problem.name}: {told(solution.rate, units.rate)} {within}, {kind}"
 
 
-def _places(solution: Solution) -> Mapping[int, Point]:
-    network = solution.problem.network
-    graph = networkx.Graph((arc.tail, arc.head) for arc in network.arcs)
-    places = networkx.kamada_kawai_layout(graph)
-    # One link is as long as another on average: 1.
-    length = np.mean([np.hypot(*(places[a] - places[b])) for a, b in graph.edges])
-    return {node: place / length for node, place in places.items()}
-
-
 def _draw_links(ax: Axes, solution: Solution, places: Mapping[int, Point]) -> None:
     for arc in solution.problem.network.arcs:
         ends = zip(places[arc.tail], places[arc.head], strict=True)
@@ -82,7 +70,7 @@ def _draw_flows(ax: Axes, solution: Solution, places: Mapping[int, Point]) -> No
                 flows[color, arc] = flows.get((color, arc), 0.0) + used.rate
     for (color, index), rate in flows.items():
         tail, head = (places[n] for n in (network.arcs[index].tail, network.arcs[index].head))
-        aside = _right(tail, head) * _APART * (color + 0.7)
+        aside = right(tail, head) * _APART * (color + 0.7)
         width = _WIDEST * rate / solution.rate
         style = {"arrowstyle": "-|>", "color": color_of(color), "linewidth": max(0.6, width)}
         style |= {"shrinkA": 7, "shrinkB": 7, "mutation_scale": 8}
@@ -97,7 +85,7 @@ def _write_loads(
     for arc, load in zip(solution.problem.network.arcs, solution.loads.tolist(), strict=True):
         if load > NOTHING * solution.rate:
             tail, head = places[arc.tail], places[arc.head]
-            middle = (tail + head) / 2 + _right(tail, head) * distance
+            middle = (tail + head) / 2 + right(tail, head) * distance
             ax.text(
                 middle[0],
                 middle[1],
@@ -144,12 +132,6 @@ def _destinations(solution: Solution) -> dict[tuple[int, int], int]:
         pair: i
         for i, pair in enumerate((s, node) for s, session in sessions for node in session.to)
     }
-
-
-def _right(tail: Point, head: Point) -> Point:
-    """The unit vector to the right of one who goes from tail to head."""
-    x, y = head - tail
-    return np.array([y, -x]) / np.hypot(x, y)
 
 
 def _point(place: Point) -> tuple[float, float]:

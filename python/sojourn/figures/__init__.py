@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sojourn.errors import ScenarioError
-from sojourn.figures.chart import FIGURES, RECORDED, Builder, Chart
+from sojourn.figures.chart import FIGURES, NETWORKS, RECORDED, Builder, Chart
+from sojourn.figures.places import joined
 from sojourn.names import unknown
 
 if TYPE_CHECKING:
@@ -21,18 +22,19 @@ __all__ = ["FIGURES", "chart", "draw", "figures_of", "save_all", "save_each"]
 Warn = Callable[[str], None]
 
 #: The files of the figures, in the order of the report.
-FILES = ("operating_point", "ecdf", "throughput_delay", "state", "air")
+FILES = ("operating_point", "ecdf", "throughput_delay", "network", "state", "air")
 for _file in FILES:
     import_module(f"sojourn.figures.{_file}")
 
 
 def figures_of(result: Result) -> dict[str, Builder]:
-    """The figures of a run: those of every run, and of what it has recorded."""
+    """The figures of a run: those of every run, of a network, and of what it has recorded."""
     canonical = result.scenario.canonical
     recorded = set(canonical.get("record", ()))
     if "queue" in recorded and canonical.get("media"):
         recorded.add("air")
-    return FIGURES | {name: RECORDED[name] for name in RECORDED if name in recorded}
+    networks = NETWORKS if joined(result.data.network["links"]) else {}
+    return FIGURES | networks | {name: RECORDED[name] for name in RECORDED if name in recorded}
 
 
 def chart(name: str, result: Result) -> Chart:

@@ -93,6 +93,24 @@ class Spans:
 
 
 @dataclass(frozen=True)
+class Graph:
+    """A network over time: nodes at places, and arcs between them."""
+
+    names: Sequence[str]
+    #: ``[node, 2]``; the distance of neighbours is 1 on average.
+    places: ArrayLike
+    #: Where each begins and ends, by the number of the node, and what it is called.
+    arcs: Sequence[tuple[int, int]]
+    arc_names: Sequence[str]
+    #: The ends of the stretches of time (s).
+    times: ArrayLike
+    #: ``[stretch, arc]``: share of its rate or of its medium that is used, NaN where it has none.
+    loads: ArrayLike
+    #: ``[stretch, node]``: packets that wait.
+    waiting: ArrayLike
+
+
+@dataclass(frozen=True)
 class Panel:
     """One pair of axes, units in the labels."""
 
@@ -110,6 +128,8 @@ class Panel:
     forest: Forest | None = None
     #: Of several kinds, at names which all have in common.
     spans: Sequence[Spans] = ()
+    #: Has the chart to itself.
+    graph: Graph | None = None
     #: Above the panel.
     title: str = ""
     #: Where the horizontal axis has ticks, and what they say; otherwise at round numbers.
@@ -133,6 +153,8 @@ class Chart:
 Builder = Callable[["Result"], Chart]
 #: Of every run.
 FIGURES: dict[str, Builder] = {}
+#: Of the runs whose results have several links between three nodes or more.
+NETWORKS: dict[str, Builder] = {}
 #: Of the runs that recorded the kind of the same name; ``air`` where queues and media are.
 RECORDED: dict[str, Builder] = {}
 

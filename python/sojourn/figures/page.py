@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from sojourn.figures import page_graph
 from sojourn.figures.chart import BLACK, Band, Boxes, Chart, Forest, Heat, Line, Panel, Spans
 
 _DASHES = {"solid": "solid", "dashed": "dash", "dotted": "dot", "dashdot": "dashdot"}
@@ -23,6 +24,8 @@ _SYMBOLS["down"] = ("triangle-down", 12)
 
 def render(chart: Chart) -> dict[str, Any]:
     """The chart as plotly's ``data`` and ``layout``."""
+    if graph := chart.panels[0].graph:
+        return page_graph.render(graph)
     count = len(chart.panels)
     heat = any(panel.heat for panel in chart.panels)
     stacked = chart.stacked or heat
@@ -68,10 +71,7 @@ def render(chart: Chart) -> dict[str, Any]:
             layout["annotations"].append(_title(panel.title, suffix))
         if panel.heat:
             layout[f"xaxis{suffix}"]["type"] = layout[f"yaxis{suffix}"]["type"] = "category"
-            bar = {"title": {"text": panel.heat.label, "side": "right"}}
-            layout["coloraxis"] = {"colorscale": "Cividis", "colorbar": bar}
-            if panel.heat.limits:
-                layout["coloraxis"] |= dict(zip(("cmin", "cmax"), panel.heat.limits, strict=True))
+            layout[_coloraxis(panel.heat, suffix)] = _colors(panel.heat, number, rows)
         if panel.forest:
             layout |= {"height": 140 + 20 * len(panel.forest.names)}
             layout[f"yaxis{suffix}"] |= {"type": "category", "autorange": "reversed"}
@@ -100,7 +100,7 @@ def _traces(panel: Panel, suffix: str) -> list[dict[str, Any]]:
     for boxes in panel.boxes:
         traces.append(_boxes(boxes) | axes)
     if panel.heat:
-        traces.append(_heat(panel.heat) | axes)
+        traces.append(_heat(panel.heat, suffix) | axes)
     if panel.forest:
         traces.append(_forest(panel.forest) | axes)
     for spans in panel.spans:
@@ -177,13 +177,28 @@ def _spans(spans: Spans) -> dict[str, Any]:
     }
 
 
-def _heat(heat: Heat) -> dict[str, Any]:
+def _coloraxis(heat: Heat, suffix: str) -> str:
+    """Its scale of colours, which maps with the same limits share."""
+    return "coloraxis" if heat.limits else f"coloraxis{suffix}"
+
+
+def _colors(heat: Heat, number: int, rows: int) -> dict[str, Any]:
+    """The scale of colours of the map in row ``number``, beside which its bar stands."""
+    bar: dict[str, Any] = {"title": {"text": heat.label, "side": "right"}}
+    if heat.limits:
+        low, high = heat.limits
+        return {"colorscale": "Cividis", "colorbar": bar, "cmin": low, "cmax": high}
+    bar |= {"len": 1 / rows, "y": 1 - (number - 0.5) / rows}
+    return {"colorscale": "Cividis", "colorbar": bar}
+
+
+def _heat(heat: Heat, suffix: str) -> dict[str, Any]:
     return {
         "type": "heatmap",
         "x": list(heat.columns),
         "y": list(heat.rows),
         "z": [_plain(row) for row in np.asarray(heat.values, dtype=float)],
-        "coloraxis": "coloraxis",
+        "coloraxis": _coloraxis(heat, suffix),
     }
 
 

@@ -119,6 +119,9 @@ def write(contents: Mapping[str, bytes], directory: Path, name: str) -> None:
 def _size(chart: Chart) -> tuple[float, float]:
     if chart.stacked:
         return _WIDTH, 0.7 + 1.5 * len(chart.panels)
+    if graph := chart.panels[0].graph:
+        side = min(10.0, 3.0 + 0.7 * len(graph.names) ** 0.5)
+        return side + 1.0, side
     if forest := chart.panels[0].forest:
         return _WIDTH, 0.9 + 0.19 * len(forest.names)
     rows, columns = _grid(chart)

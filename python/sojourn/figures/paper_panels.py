@@ -11,6 +11,7 @@ from matplotlib.colors import LogNorm, Normalize
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator
 
+from sojourn.figures import paper_graph
 from sojourn.figures.chart import BLACK, Boxes, Forest, Heat, Line, Panel, Spans
 from sojourn.numbers import number
 
@@ -35,6 +36,8 @@ _MOST_NUMBERS, _NUMBER = 100, 0.3
 
 def draw(figure: Figure, ax: Axes, panel: Panel) -> None:
     """Draws what a panel shows."""
+    if panel.graph:
+        paper_graph.draw(figure, ax, panel.graph)
     for band in panel.bands:
         ax.fill_between(band.x, band.low, band.high, color=band.color, alpha=0.2, linewidth=0)
     for line in panel.lines:

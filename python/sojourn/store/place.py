@@ -35,7 +35,7 @@ _DERIVED = (
 _OURS = (
     *_DERIVED,
     *("flow_samples.parquet", "flows.parquet", "link_samples.parquet", "links.parquet"),
-    *("state.parquet", "packets.parquet"),
+    *("node_samples.parquet", "state.parquet", "packets.parquet"),
     *("metrics_*.parquet", "summary.csv", "comparison.csv", "deadlines.csv", "capacity.json"),
     *("runs/*.parquet", "samples/*.parquet", "quarantine/*.parquet"),
     *("backends.csv", "sim-*/*.parquet", "live-*/*.parquet", "kernel-*/*.parquet"),

@@ -23,6 +23,8 @@ from sojourn.store.place import UNFINISHED, Tenant, clear_derived
 KIND = "run"
 #: The core's columns, which metrics and figures are computed from.
 TABLES = ("flow_samples", "flows", "link_samples", "links")
+#: ... and those of runs in which nodes decide themselves.
+NODES = "node_samples"
 
 
 def tenant(scenario: Scenario, origin: Mapping[str, Any] | None = None) -> Tenant:
@@ -63,7 +65,8 @@ def save(result: Result, directory: Path) -> None:
     """Writes a run: the core's tables, the metrics, the manifest; all of them or none. What was
     made from an earlier run goes.
     """
-    frames = {name: pl.DataFrame(result.data.tables[name]) for name in TABLES}
+    tables = [*TABLES, NODES] if result.data.network.get("nodes") else TABLES
+    frames = {name: pl.DataFrame(result.data.tables[name]) for name in tables}
     frames |= {f"metrics_{name}": frame for name, frame in result.complete().items()}
     content = {
         "engine": _internal.engine_build(),
@@ -80,7 +83,7 @@ def save(result: Result, directory: Path) -> None:
         },
     }
     write_together(directory, {**files, manifest.FILE: manifest.writer(KIND, content)})
-    for name in SCHEMAS.keys() - result.record.files.keys():
+    for name in {NODES, *SCHEMAS} - frames.keys() - result.record.files.keys():
         (directory / f"{name}.parquet").unlink(missing_ok=True)
     clear_derived(directory)
 
@@ -102,7 +105,8 @@ def load(directory: Path) -> Result:
         raise SojournError(f"{directory}: holds a {content['kind']}, not a run")
     if content.get(UNFINISHED):
         raise SojournError(f"{directory}: its run has not finished")
-    tables = {name: _columns(directory / f"{name}.parquet") for name in TABLES}
+    named = [*TABLES, NODES] if content["network"].get("nodes") else TABLES
+    tables = {name: _columns(directory / f"{name}.parquet") for name in named}
     data = RunData(content["scenario"], tables, content["network"])
     files = {name: directory / f"{name}.parquet" for name in SCHEMAS}
     record = Record({name: path for name, path in files.items() if path.exists()})

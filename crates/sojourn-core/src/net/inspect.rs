@@ -4,8 +4,8 @@ use super::{Network, Step};
 use crate::edge::{Edge, Link};
 use crate::node::{Behaviour, NodeCounters};
 use crate::packet::Backlog;
-use crate::record::LinkCounters;
 use crate::record::histogram::Histogram;
+use crate::record::{LinkCounters, NodeSample};
 
 impl Network {
     /// Checks that every edge and every node conserves packets.
@@ -68,6 +68,17 @@ impl Network {
     /// What a node has done with packets.
     pub fn node_counters(&self, node: usize) -> &NodeCounters {
         &self.nodes[node].counters
+    }
+
+    /// The nodes that decide themselves by their names, in the order of their numbers.
+    pub fn sample_nodes(&self) -> impl Iterator<Item = (&str, NodeSample)> {
+        self.nodes.iter().filter_map(|node| match &node.behaviour {
+            Behaviour::Plain => None,
+            Behaviour::Other(other) => {
+                let sample = NodeSample { waiting: other.waiting(), counters: node.counters };
+                Some((&*node.name, sample))
+            }
+        })
     }
 
     /// The link that an edge is, unless it is a channel of a shared medium.

@@ -118,6 +118,11 @@ pub trait Node: Send {
         Backlog::default()
     }
 
+    /// What waits in its queues: what it holds, or what it has taken out of packets.
+    fn waiting(&self) -> Backlog {
+        self.held()
+    }
+
     /// Names and values of internal state worth recording.
     fn observe(&self, _out: &mut Observer<'_>) {}
 }

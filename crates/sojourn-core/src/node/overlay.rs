@@ -55,7 +55,7 @@ use std::sync::Arc;
 
 use super::{Behaviour, Node, NodeContext, NodeInit, Registered};
 use crate::observe::Observer;
-use crate::packet::{Header, Packet, Route};
+use crate::packet::{Backlog, Header, Packet, Route};
 use crate::rng::StreamKey;
 use crate::units::Time;
 use bins::Bin;
@@ -323,6 +323,11 @@ impl Node for Overlay {
             self.start(now, cx);
         }
         self.step(now, cx);
+    }
+
+    fn waiting(&self) -> Backlog {
+        let packets = self.bins.iter().map(|bin| bin.count() as u64).sum();
+        Backlog { packets, bytes: self.bins.iter().map(Bin::packet_bytes).sum() }
     }
 
     fn observe(&self, out: &mut Observer<'_>) {

@@ -42,6 +42,10 @@ impl Node for RecordedNode {
         self.inner.held()
     }
 
+    fn waiting(&self) -> Backlog {
+        self.inner.waiting()
+    }
+
     fn observe(&self, out: &mut Observer<'_>) {
         self.inner.observe(out);
     }

@@ -1,7 +1,7 @@
-//! Which columns the samples of flows and links have. Names are those of the counters.
+//! Which columns the samples of flows, links and nodes have. Names are those of the counters.
 
 use super::table::{Figure, SampleColumn};
-use super::{FlowCounters, LinkCounters};
+use super::{FlowCounters, LinkCounters, NodeSample};
 use crate::units::Span;
 
 /// `name: Kind` for a counter that is always there, `name: Kind of part` for one of a part of the
@@ -110,3 +110,13 @@ pub static LINK_COLUMNS: &[SampleColumn<LinkCounters>] = figures! {
     mpdus: Count of air,
     retries: Count of air,
 };
+
+/// Columns of `node_samples` after `time` and `node`.
+pub static NODE_COLUMNS: &[SampleColumn<NodeSample>] = &[
+    ("queue_packets", Figure::Level(|node| Some(node.waiting.packets))),
+    ("queue_bytes", Figure::Level(|node| Some(node.waiting.bytes))),
+    ("received_packets", Figure::Count(|node| Some(node.counters.received))),
+    ("sent_packets", Figure::Count(|node| Some(node.counters.sent))),
+    ("delivered_packets", Figure::Count(|node| Some(node.counters.delivered))),
+    ("drops", Figure::Count(|node| Some(node.counters.drops.iter().sum()))),
+];

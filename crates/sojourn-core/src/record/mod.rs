@@ -9,6 +9,7 @@ mod flow;
 pub mod histogram;
 mod link;
 pub mod live;
+mod node;
 mod outcome;
 mod recorder;
 mod table;
@@ -19,6 +20,7 @@ pub use flow::{
     WindowCounters,
 };
 pub use link::{AirCounters, LinkCounters};
+pub use node::NodeSample;
 pub use outcome::{FlowFacts, Outcome};
 pub use recorder::Recorder;
 pub use table::{Column, Table, Values};

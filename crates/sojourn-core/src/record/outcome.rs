@@ -32,18 +32,21 @@ pub struct Outcome {
     pub link_samples: Table,
     /// One row per recorded link.
     pub links: Table,
+    /// One row per node that decides itself and sampling interval.
+    pub node_samples: Table,
     /// One row.
     pub totals: Table,
 }
 
 impl Outcome {
     /// The tables and their names.
-    pub fn into_tables(self) -> [(&'static str, Table); 5] {
+    pub fn into_tables(self) -> [(&'static str, Table); 6] {
         [
             ("flow_samples", self.flow_samples),
             ("flows", self.flows),
             ("link_samples", self.link_samples),
             ("links", self.links),
+            ("node_samples", self.node_samples),
             ("totals", self.totals),
         ]
     }
@@ -69,8 +72,8 @@ impl Outcome {
             .integers("data_packets", vec![data_packets as i64]);
         let flows = flow_table(facts, counters, rtts);
         let links = link_table(sojourns);
-        let (flow_samples, link_samples) = recorder.into_tables();
-        Outcome { flow_samples, flows, link_samples, links, totals }
+        let [flow_samples, link_samples, node_samples] = recorder.into_tables();
+        Outcome { flow_samples, flows, link_samples, links, node_samples, totals }
     }
 }
 

@@ -1,8 +1,9 @@
-//! The recorder: samples the counters of every flow and of every recorded link.
+//! The recorder: samples the counters of every flow, of every recorded link, and of every node that
+//! decides itself.
 
-use super::columns::{FLOW_COLUMNS, LINK_COLUMNS};
+use super::columns::{FLOW_COLUMNS, LINK_COLUMNS, NODE_COLUMNS};
 use super::table::{Samples, Table};
-use super::{FlowCounters, LinkCounters};
+use super::{FlowCounters, LinkCounters, NodeSample};
 use crate::units::Time;
 
 /// Flows are sampled by so many at a time, whose counters fit into the nearest cache.
@@ -12,15 +13,18 @@ const BATCH: usize = 16;
 pub struct Recorder {
     flows: Samples<FlowCounters>,
     links: Samples<LinkCounters>,
+    nodes: Samples<NodeSample>,
     last: Time,
 }
 
 impl Recorder {
-    /// Records so many flows and links, most likely for so many `intervals`.
-    pub fn new(flows: usize, links: usize, intervals: usize) -> Self {
+    /// Records so many flows, links and nodes that decide themselves, most likely for so many
+    /// `intervals`.
+    pub fn new([flows, links, nodes]: [usize; 3], intervals: usize) -> Self {
         Recorder {
             flows: Samples::new(FLOW_COLUMNS, "flow", flows, intervals),
             links: Samples::new(LINK_COLUMNS, "link", links, intervals),
+            nodes: Samples::new(NODE_COLUMNS, "node", nodes, intervals),
             last: Time::ZERO,
         }
     }
@@ -47,13 +51,18 @@ impl Recorder {
         self.last = now;
     }
 
+    /// Ends it for the nodes that decide themselves.
+    pub fn sample_nodes(&mut self, now: Time, nodes: impl Iterator<Item = NodeSample>) {
+        nodes.for_each(|node| self.nodes.add(now.as_secs_f64(), &[node]));
+    }
+
     /// When the last sampling interval ended.
     pub fn last(&self) -> Time {
         self.last
     }
 
-    /// The samples of flows and of links.
-    pub fn into_tables(self) -> (Table, Table) {
-        (self.flows.into_table(), self.links.into_table())
+    /// The samples of flows, of links and of nodes.
+    pub fn into_tables(self) -> [Table; 3] {
+        [self.flows.into_table(), self.links.into_table(), self.nodes.into_table()]
     }
 }

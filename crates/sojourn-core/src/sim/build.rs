@@ -66,7 +66,8 @@ impl Surroundings {
         let recorded_links = scenario.plan().links.iter().filter(|link| link.recorded).count();
         let interval = scenario.sample_interval.as_nanos().max(1);
         let intervals = (scenario.duration.as_nanos() / interval + 1) as usize;
-        let recorder = Recorder::new(flows.len(), recorded_links, intervals);
+        let nodes = net.sample_nodes().count();
+        let recorder = Recorder::new([flows.len(), recorded_links, nodes], intervals);
         Ok(Surroundings { net, addresses, applications, flows, recorder, recorded_links })
     }
 }

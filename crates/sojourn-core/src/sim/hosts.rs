@@ -116,6 +116,7 @@ impl FlowHosts {
         let flows = self.endpoints.chunks_exact_mut(2).map(|ends| counters(now, ends));
         let links = (0..self.recorded_links).map(|link| net.report(link));
         self.recorder.sample(now, flows, links);
+        self.recorder.sample_nodes(now, net.sample_nodes().map(|(_, node)| node));
         net.check()
     }
 

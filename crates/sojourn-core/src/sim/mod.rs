@@ -71,6 +71,11 @@ impl Simulation {
         self.end
     }
 
+    /// Names of the nodes that decide themselves, in the order of samples of nodes.
+    pub fn nodes(&self) -> Vec<String> {
+        self.net.sample_nodes().map(|(name, _)| name.to_owned()).collect()
+    }
+
     /// Events scheduled so far.
     pub fn events(&self) -> u64 {
         self.net.events()

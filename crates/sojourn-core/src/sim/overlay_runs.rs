@@ -50,7 +50,10 @@ const ALL: &str = "k = 1e18, zombies = false";
 /// Delays in seconds after 4 and after 10 seconds, and the share delivered, of a load in Mbit/s.
 fn loaded(rate: f64) -> ([f64; 2], f64) {
     let flow = datagrams(1, 2, rate, "ceiling = \"1 Gbit/s\"");
-    let samples = run(&scenario(10, ALL, &TRIANGLE, &[flow])).flow_samples;
+    let Outcome { flow_samples: samples, node_samples, .. } =
+        run(&scenario(10, ALL, &TRIANGLE, &[flow]));
+    let waiting = of(&node_samples, "node", 0.0, "queue_bytes");
+    assert_eq!(waiting[9] > waiting[4] + 1e6, rate > 18.0, "{waiting:?} B at {rate} Mbit/s");
     let column = |name| of(&samples, "flow", 0.0, name);
     let (sums, counts) = (column("one_way_delay_sum"), column("one_way_delay_count"));
     let delivered: f64 = column("delivered_bytes")[4..].iter().sum();

@@ -155,14 +155,17 @@ impl Plan {
         Ok(())
     }
 
-    /// What results refer to: `links`, the recorded ones with their `id`, `rate` and `overhead`,
-    /// and `paths`, for each flow the recorded links that its data passes, by index.
+    /// What results refer to: `links`, the recorded ones with their `id`, `rate`, `overhead` and
+    /// `ends` (names of nodes, null for many hosts), and `paths`, for each flow the recorded links
+    /// that its data passes, by index.
     pub fn to_json(&self) -> Value {
         let recorded = || self.links.iter().filter(|link| link.recorded);
         let count = recorded().count() as u32;
-        let links = recorded().map(
-            |link| json!({ "id": link.id, "rate": link.spec.rate, "overhead": link.spec.overhead }),
-        );
+        let name = |end: Option<u16>| end.map(|node| &self.nodes[usize::from(node)].name);
+        let links = recorded().map(|link| {
+            let ends = link.ends.map(name);
+            json!({ "id": link.id, "rate": link.spec.rate, "overhead": link.spec.overhead, "ends": ends })
+        });
         let path = |route: &Routes| -> Vec<u32> {
             route.forward.iter().copied().filter(|link| *link < count).collect()
         };

@@ -1,10 +1,11 @@
-"""Goodput over time, as the report plots it, and the depth of it all."""
+"""Goodput over time, as the report plots it, and the network with its loads and queues."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
 from sojourn.figures.chart import Chart, Line, Panel, color_of
+from sojourn.figures.network import picture
 from sojourn.papers.gnat2021.overlay import runs
 from sojourn.papers.gnat2021.overlay.experiments import EXPERIMENTS, Experiment, Run
 from sojourn.papers.paper import Request
@@ -15,7 +16,17 @@ def charts(rows: Sequence[Row]) -> Mapping[str, Chart]:
     """A figure for each experiment that was run."""
     sections = {row["section"] for row in rows}
     ran = [experiment for experiment in EXPERIMENTS if experiment.section in sections]
-    return {f"overlay-{experiment.section}": _chart(experiment) for experiment in ran}
+    goodput = {f"overlay-{experiment.section}": _chart(experiment) for experiment in ran}
+    networks = {f"network-{experiment.section}": _network(experiment) for experiment in ran}
+    return {**goodput, **networks}
+
+
+def _network(experiment: Experiment) -> Chart:
+    """Of the first run."""
+    run = experiment.runs[0]
+    data = runs.begin(runs.document(experiment, run, Request())).result()
+    named = f", {run.name}" if run.name else ""
+    return picture(data, f"{experiment.file} ({experiment.section}{named}): the network")
 
 
 def _chart(experiment: Experiment) -> Chart:

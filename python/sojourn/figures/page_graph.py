@@ -1,0 +1,107 @@
+"""Networks on the page, by plotly.js: a slider moves through time, from the busiest stretch."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from sojourn.figures.chart import BLACK, Graph
+from sojourn.figures.places import right
+from sojourn.metrics.registry import Values
+
+#: Where along an arc its arrow is, and how far beside it.
+_ALONG, _ASIDE = 0.6, 0.06
+#: Sizes of arrows, of a node where nothing waits, and what is added where the most does (pixels).
+_ARROW, _NODE, _LARGEST = 18, 22, 40
+_GREY = "#999999"
+_NO_AXIS = {"visible": False}
+
+
+def render(graph: Graph) -> dict[str, Any]:
+    """Links in grey, an arrow a direction coloured by load, nodes as large as their queues."""
+    places = np.asarray(graph.places, dtype=float)
+    loads, waiting = (np.asarray(part, dtype=float) for part in (graph.loads, graph.waiting))
+    sizes = _NODE + _LARGEST * np.sqrt(waiting / max(waiting.max(initial=0.0), 1.0))
+    lines = [axis for pair in graph.arcs for axis in [*places[list(pair)], [np.nan, np.nan]]]
+    tails, heads = (places[[pair[end] for pair in graph.arcs]] for end in (0, 1))
+    asides = [right(tail, head) for tail, head in zip(tails, heads, strict=True)]
+    at = tails + _ALONG * (heads - tails) + _ASIDE * np.array(asides)
+    busiest = int(np.nan_to_num(loads).sum(axis=1).argmax())
+    turned = np.degrees(np.arctan2(*(heads - tails).T))
+    data: list[dict[str, Any]] = [
+        {
+            **_points(np.array(lines)),
+            "mode": "lines",
+            "line": {"color": _GREY, "width": 1},
+            "hoverinfo": "skip",
+        },
+        {
+            **_points(at),
+            "mode": "markers",
+            "text": list(graph.arc_names),
+            "customdata": _plain(loads[busiest]),
+            "hovertemplate": "%{text}: %{customdata:.1%}<extra></extra>",
+            "marker": {
+                "symbol": "arrow",
+                "angle": _plain(turned),
+                "size": [_ARROW] * len(at),
+                "color": _plain(loads[busiest]),
+                "cmin": 0,
+                "cmax": 1,
+                "colorscale": "Viridis",
+                "reversescale": True,
+                "colorbar": {"title": {"text": "Share used", "side": "right"}},
+            },
+        },
+        {
+            **_points(places),
+            "mode": "markers+text",
+            "text": list(graph.names),
+            "customdata": _plain(waiting[busiest]),
+            "hovertemplate": "%{text}: %{customdata:.0f} packets<extra></extra>",
+            "marker": {
+                "size": _plain(sizes[busiest]),
+                "color": "rgba(127,127,127,0.35)",
+                "line": {"color": BLACK, "width": 1},
+            },
+        },
+    ]
+    steps = [
+        {
+            "label": f"{time:g}",
+            "method": "restyle",
+            "args": [
+                {
+                    "marker.color": [_plain(load), "rgba(127,127,127,0.35)"],
+                    "marker.size": [[_ARROW] * len(load), _plain(size)],
+                    "customdata": [_plain(load), _plain(packets)],
+                },
+                [1, 2],
+            ],
+        }
+        for time, load, packets, size in zip(
+            np.asarray(graph.times), loads, waiting, sizes, strict=True
+        )
+    ]
+    layout = {
+        "height": 620,
+        "margin": {"t": 20, "r": 20, "l": 20, "b": 20},
+        "showlegend": False,
+        "hovermode": "closest",
+        "xaxis": _NO_AXIS,
+        "yaxis": _NO_AXIS | {"scaleanchor": "x"},
+        "paper_bgcolor": "rgba(0,0,0,0)",
+        "plot_bgcolor": "rgba(0,0,0,0)",
+        "sliders": [{"steps": steps, "active": busiest, "currentvalue": {"prefix": "Until (s): "}}],
+    }
+    return {"data": data, "layout": layout}
+
+
+def _points(places: Values) -> dict[str, list[float | None]]:
+    return {"x": _plain(places[:, 0]), "y": _plain(places[:, 1])}
+
+
+def _plain(values: Values) -> list[float | None]:
+    """JSON has no NaN. Four digits are more than a colour shows."""
+    return [float(f"{v:.4g}") if np.isfinite(v) else None for v in values.tolist()]
