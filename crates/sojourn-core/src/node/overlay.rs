@@ -20,13 +20,14 @@
 //! | queues, and what they show | `bins`, `depth` |
 //! | zombies in the place of standing queues; against starvation | `zombies`, `starvation` |
 //! | gradients; links, hops and latencies | `gradient`, `links` |
-//! | path controllers and transmit queues | `neighbour` |
+//! | path controllers and transmit queues | `neighbour`, `neighbours` |
 //! | what nodes send each other, and its size | `cargo` |
 //! | flows; how they are admitted | `udp_proxy`, `tcp_proxy`, `admission/` |
 //!
 //! Deviations from the program: a packet is handled at the instant at which it comes; a flow's
 //! priority and utility come with the flow (`service`), not by port; a latency-sensitive packet is
-//! given up as soon as no working path is fast enough, seen at the head of its queue.
+//! given up as soon as no working path is fast enough, seen at the head of its queue; of a datagram
+//! between nodes that a link delivers twice, the first counts.
 //!
 //! Observes: `depth.N`, `zombies.N` (bytes, for node N), `window.N` (s); `capacity.N` (bit/s),
 //! `latency.N` (s), `works.N` for neighbour N; `admitted`, `delivered`, `expired`, `refused`,
@@ -40,6 +41,7 @@ mod forward;
 mod gradient;
 mod links;
 mod neighbour;
+mod neighbours;
 mod params;
 mod signals;
 mod starvation;
@@ -62,6 +64,7 @@ use bins::Bin;
 use cargo::{Cargo, Parcel};
 use links::Map;
 use neighbour::{Neighbour, Reach};
+use neighbours::{Neighbours, bits};
 use signals::Signals;
 use tcp_proxy::{Output, TcpProxy};
 use udp_proxy::UdpProxy;
@@ -98,7 +101,7 @@ pub struct Overlay {
     together: Arc<Together>,
     places: Vec<Place>,
     started: bool,
-    neighbours: Vec<Neighbour>,
+    neighbours: Neighbours,
     /// By member: its place among the neighbours.
     by_member: Vec<Option<usize>>,
     bins: Vec<Bin>,
@@ -107,7 +110,10 @@ pub struct Overlay {
     tcp: TcpProxy,
     signals: Signals,
     counts: Counts,
+    /// Whether any flow's packets have a time to go.
+    timed: bool,
     outputs: Vec<Output>,
+    brought: Vec<Cargo>,
 }
 
 impl Registered for Overlay {
@@ -149,7 +155,7 @@ impl Overlay {
             me,
             places,
             started: false,
-            neighbours: Vec::new(),
+            neighbours: Neighbours::default(),
             by_member: vec![None; members],
             bins: (0..members).map(|_| Bin::new(params.depth)).collect(),
             map: Map::new(me, members),
@@ -157,7 +163,9 @@ impl Overlay {
             tcp,
             signals,
             counts: Counts::default(),
+            timed: together.flows.iter().any(|flow| flow.service.deadline.is_some()),
             outputs: Vec::new(),
+            brought: Vec::new(),
             together,
             params,
         }
@@ -183,7 +191,7 @@ impl Overlay {
                 client: self.me < member,
             };
             self.by_member[member] = Some(self.neighbours.len());
-            self.neighbours.push(Neighbour::new(now, member, members, reach));
+            self.neighbours.add(Neighbour::new(now, member, members, reach));
         }
         self.signals.start(now);
     }
@@ -199,7 +207,11 @@ impl Overlay {
         let Header::Opaque(opaque) = packet.header else { return };
         let from = self.together.member(packet.tuple.source);
         let Some(from) = from.and_then(|member| self.by_member[member]) else { return };
-        for cargo in self.neighbours[from].on_datagram(now, opaque.handle) {
+        let mut brought = std::mem::take(&mut self.brought);
+        self.neighbours.change(from, |neighbour| {
+            neighbour.on_datagram(now, opaque.handle, &mut brought);
+        });
+        for cargo in brought.drain(..) {
             match cargo {
                 Cargo::Parcel(parcel) => self.on_parcel(now, parcel, cx),
                 Cargo::LinkState(state) if self.map.learn(now, &state) => {
@@ -208,6 +220,7 @@ impl Overlay {
                 _ => {}
             }
         }
+        self.brought = brought;
     }
 
     /// A packet of a flow has come over the overlay.
@@ -285,8 +298,8 @@ impl Overlay {
         }
         self.signal(now);
         loop {
-            for neighbour in &mut self.neighbours {
-                neighbour.transmit(now, cx);
+            for index in bits(self.neighbours.due(now)) {
+                self.neighbours.change(index, |neighbour| neighbour.transmit(now, cx));
             }
             if !self.fill(now) {
                 break;
@@ -312,10 +325,9 @@ impl Node for Overlay {
         if !self.started {
             return Some(Time::ZERO);
         }
-        let neighbours = self.neighbours.iter().flat_map(|n| [n.due, n.tell_at()]);
+        let neighbours = self.neighbours.next()?;
         let proxies = [self.udp.next(), self.tcp.next()].into_iter().flatten();
-        let next = neighbours.chain(proxies).chain([self.signals.next()]).min();
-        next.filter(|_| !self.neighbours.is_empty())
+        Some(proxies.fold(neighbours.min(self.signals.next()), Time::min))
     }
 
     fn on_timer(&mut self, now: Time, cx: &mut NodeContext<'_>) {
@@ -336,7 +348,7 @@ impl Node for Overlay {
             out(&format!("zombies.{number}"), (bin.zombie_bytes() as f64).into());
             out(&format!("window.{number}"), bin.windows()[0].into());
         }
-        for neighbour in &self.neighbours {
+        for neighbour in self.neighbours.iter() {
             let number = self.together.members[neighbour.member];
             out(&format!("capacity.{number}"), neighbour.capacity().into());
             let latency = neighbour.latency().map_or(f64::NAN, |latency| latency.as_secs_f64());

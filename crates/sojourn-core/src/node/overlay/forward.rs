@@ -27,7 +27,9 @@ impl Overlay {
     /// Fills transmit queues as long as one has room and there is a gradient; whether any got
     /// something.
     pub(super) fn fill(&mut self, now: Time) -> bool {
-        self.give_up(now);
+        if self.timed {
+            self.give_up(now);
+        }
         let mut filled = false;
         while let Some(best) = self.best(now) {
             self.move_packets(now, best);
@@ -38,10 +40,11 @@ impl Overlay {
 
     /// The queue and neighbour with the largest gradient; latency-sensitive traffic first.
     fn best(&self, now: Time) -> Option<Candidate> {
-        if self.neighbours.iter().all(|neighbour| neighbour.room() == 0) {
-            return None;
-        }
-        Class::IN_ORDER.into_iter().find_map(|class| self.best_of(now, class))
+        self.neighbours.open().next()?;
+        let classes = Class::IN_ORDER.into_iter();
+        classes
+            .filter(|class| *class == Class::Normal || self.timed)
+            .find_map(|class| self.best_of(now, class))
     }
 
     fn best_of(&self, now: Time, class: Class) -> Option<Candidate> {
@@ -50,10 +53,7 @@ impl Overlay {
             if to == self.me || bin.is_empty(class) {
                 continue;
             }
-            for (index, neighbour) in self.neighbours.iter().enumerate() {
-                if neighbour.room() == 0 {
-                    continue;
-                }
+            for (index, neighbour) in self.neighbours.open() {
                 let Some(gradient) = self.gradient(neighbour, to, class) else { continue };
                 if best.is_some_and(|best| best.gradient >= gradient) {
                     continue;
@@ -121,15 +121,14 @@ impl Overlay {
 
     fn move_packets(&mut self, now: Time, best: Candidate) {
         let Candidate { neighbour, to, class, place, .. } = best;
-        let bin = &mut self.bins[to];
-        let neighbour = &mut self.neighbours[neighbour];
-        let mut room = neighbour.room();
-        let mut place = place;
-        loop {
-            let size =
-                match place.and_then(|place| bin.take(now, class, place, self.params.zombies)) {
+        let (bin, me, zombies) = (&mut self.bins[to], self.me, self.params.zombies);
+        self.neighbours.change(neighbour, |neighbour| {
+            let mut room = neighbour.room();
+            let mut place = place;
+            loop {
+                let size = match place.and_then(|place| bin.take(now, class, place, zombies)) {
                     Some(parcel) => {
-                        let seen = parcel.seen | 1 << self.me;
+                        let seen = parcel.seen | 1 << me;
                         neighbour.push(class, Cargo::Parcel(Parcel { seen, ..parcel }));
                         u64::from(parcel.packet.size)
                     }
@@ -139,14 +138,15 @@ impl Overlay {
                         bytes.max(1)
                     }
                 };
-            room = room.saturating_sub(size);
-            let more = class == Class::Normal && place.is_some() && room > 0;
-            if !more || bin.packets(class).next().is_none() {
-                break;
+                room = room.saturating_sub(size);
+                let more = class == Class::Normal && place.is_some() && room > 0;
+                if !more || bin.packets(class).next().is_none() {
+                    break;
+                }
+                place = Some(0);
             }
-            place = Some(0);
-        }
-        neighbour.wake(now);
+            neighbour.wake(now);
+        });
     }
 
     /// Gives up packets that cannot arrive in time any more, from the head of each queue.

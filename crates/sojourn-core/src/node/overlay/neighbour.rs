@@ -37,16 +37,18 @@ pub struct Neighbour {
     /// Its place in the list of members.
     pub member: usize,
     port: Port,
-    connection: Connection<Cargo>,
+    /// Apart, like what waits: nodes often look through all neighbours.
+    connection: Box<Connection<Cargo>>,
     boxes: [Mailbox<Cargo>; 2],
     tuple: FiveTuple,
     /// Names random draws of its packets.
     flow: u32,
     index: u32,
     /// By stream.
-    waiting: [VecDeque<Cargo>; 4],
+    waiting: Box<[VecDeque<Cargo>; 4]>,
     waiting_bytes: u64,
     open: bool,
+    works: bool,
     /// The depths it told last; which message that was.
     depths: Vec<[f64; 2]>,
     heard: Option<u32>,
@@ -54,7 +56,7 @@ pub struct Neighbour {
     tell_at: Time,
     capacity: f64,
     latency: Option<Span>,
-    pub(super) due: Time,
+    due: Time,
 }
 
 /// How a neighbour is reached.
@@ -104,7 +106,7 @@ impl Neighbour {
         Neighbour {
             member,
             port,
-            connection,
+            connection: Box::new(connection),
             boxes,
             tuple,
             flow: u32::MAX - port.edge as u32,
@@ -112,6 +114,7 @@ impl Neighbour {
             waiting: Default::default(),
             waiting_bytes: 0,
             open: false,
+            works: false,
             depths: vec![[0.0; 2]; members],
             heard: None,
             told: 0,
@@ -124,7 +127,11 @@ impl Neighbour {
 
     /// Whether packets can be sent, and something comes back.
     pub fn works(&self) -> bool {
-        self.open && self.connection.outage().is_none()
+        self.works
+    }
+
+    fn note_whether_it_works(&mut self) {
+        self.works = self.open && self.connection.outage().is_none();
     }
 
     /// How many bytes of packets it takes now; 0 unless its transmit queue is nearly empty.
@@ -174,18 +181,18 @@ impl Neighbour {
         self.waiting[2].push_back(cargo);
     }
 
-    /// A datagram of it has arrived; what it brought.
-    pub fn on_datagram(&mut self, now: Time, handle: u32) -> Vec<Cargo> {
+    /// A datagram of it has arrived; `brought` is given what it brought.
+    pub fn on_datagram(&mut self, now: Time, handle: u32, brought: &mut Vec<Cargo>) {
         if let Some(datagram) = self.boxes[1].get(handle) {
             self.connection.on_datagram(now, datagram);
         }
         self.due = now;
-        let mut brought = Vec::new();
         while let Some(event) = self.connection.poll_event() {
             if let crate::transport::sliq::Event::StreamOpen(7) = event {
                 self.open = true;
             }
         }
+        self.note_whether_it_works();
         for stream in STREAMS {
             while let Some(delivered) = self.connection.read(stream) {
                 match delivered.payload {
@@ -195,7 +202,6 @@ impl Neighbour {
                 }
             }
         }
-        brought
     }
 
     fn on_depths(&mut self, depths: &Depths) {
@@ -210,9 +216,9 @@ impl Neighbour {
         self.open && now >= self.tell_at
     }
 
-    /// When it is to be told of queues.
-    pub fn tell_at(&self) -> Time {
-        if self.open { self.tell_at } else { Time::NEVER }
+    /// When there is something to do.
+    pub fn next(&self) -> Time {
+        if self.open { self.tell_at.min(self.due) } else { self.due }
     }
 
     /// Tells it of queues. The next message has to wait until it is paid for by the capacity.
@@ -245,7 +251,7 @@ impl Neighbour {
     }
 
     fn feed(&mut self) {
-        for (stream, waiting) in STREAMS.into_iter().zip(&mut self.waiting) {
+        for (stream, waiting) in STREAMS.into_iter().zip(self.waiting.iter_mut()) {
             while !waiting.is_empty() && self.connection.queued(stream) == 0 {
                 let Some(cargo) = waiting.pop_front() else { break };
                 if stream != STREAMS[0] {
@@ -261,9 +267,9 @@ impl Neighbour {
         if self.due > now {
             return;
         }
-        if self.connection.next_timeout(now).is_some_and(|at| at <= now) {
-            self.connection.on_timeout(now);
-        }
+        // It looks at what is due, and does nothing before.
+        self.connection.on_timeout(now);
+        self.note_whether_it_works();
         loop {
             if self.open {
                 self.feed();

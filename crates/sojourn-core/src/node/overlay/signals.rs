@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use super::bins::Class;
+use super::bins::{Bin, Class};
 use super::cargo::Cargo;
 use super::links::{HOLD_DOWN, INTERVAL, LinkState};
+use super::neighbours::bits;
 use super::starvation;
 use super::{Overlay, Place};
 use crate::units::{Span, Time};
@@ -15,8 +16,8 @@ pub struct Signals {
     advertise_at: Time,
     advertised_at: Time,
     number: u32,
-    /// Which neighbours worked when links were advertised last.
-    worked: Vec<bool>,
+    /// Which neighbours worked when links were advertised last, as bits.
+    worked: Option<u64>,
     relieve_at: Time,
     /// Priorities that are to change, the next last: when, of which flow, to what.
     priorities: Vec<(Time, u32, f64)>,
@@ -29,7 +30,7 @@ impl Default for Signals {
             advertise_at: never,
             advertised_at: Time::ZERO,
             number: 0,
-            worked: vec![],
+            worked: None,
             relieve_at: never,
             priorities: vec![],
         }
@@ -74,13 +75,14 @@ impl Overlay {
                 self.relieve(now);
             }
         }
-        if self.neighbours.iter().any(|neighbour| neighbour.wants_depths(now)) {
+        let due = self.neighbours.due(now);
+        if bits(due).any(|index| self.neighbours[index].wants_depths(now)) {
             self.tell(now);
         }
     }
 
     fn advertise(&mut self, now: Time) {
-        let works: Vec<bool> = self.neighbours.iter().map(|neighbour| neighbour.works()).collect();
+        let works = Some(self.neighbours.working());
         if works != self.signals.worked {
             let soon = (self.signals.advertised_at + HOLD_DOWN).max(now);
             let first = self.signals.number == 0;
@@ -103,37 +105,40 @@ impl Overlay {
         let state = Arc::new(state);
         self.map.learn(now, &state);
         self.flood(&state, None);
-        self.neighbours.iter_mut().for_each(|neighbour| neighbour.wake(now));
+        self.neighbours.change_all(|_, neighbour| neighbour.wake(now));
     }
 
     /// Sends an advertisement to all neighbours but the one that it came from.
     pub(super) fn flood(&mut self, state: &Arc<LinkState>, except: Option<usize>) {
-        for (index, neighbour) in self.neighbours.iter_mut().enumerate() {
+        self.neighbours.change_all(|index, neighbour| {
             if Some(index) != except && neighbour.works() {
                 neighbour.advertise(Cargo::LinkState(state.clone()));
-                neighbour.due = Time::ZERO;
+                neighbour.wake(Time::ZERO);
             }
-        }
+        });
     }
 
     fn tell(&mut self, now: Time) {
         let depths: Vec<[f64; 2]> = self.bins.iter_mut().map(|bin| bin.shown(now)).collect();
-        for neighbour in &mut self.neighbours {
+        self.neighbours.change_all(|_, neighbour| {
             if neighbour.wants_depths(now) {
                 neighbour.tell(now, depths.clone());
             }
-        }
+        });
     }
 
     /// Relieves queues that starve: what each one's gradient lacks to be the largest.
     fn relieve(&mut self, now: Time) {
+        let waits = |bin: &Bin| !bin.is_empty(Class::Normal) || !bin.is_empty(Class::Timed);
+        if !self.bins.iter().any(waits) {
+            return;
+        }
         let gradients: Vec<f64> = (0..self.bins.len()).map(|to| self.best_gradient(to)).collect();
         let largest = gradients.iter().copied().fold(0.0, f64::max);
         let working = self.neighbours.iter().filter(|neighbour| neighbour.works());
         let capacity = working.map(|neighbour| neighbour.capacity()).fold(0.0, f64::max);
         for (bin, gradient) in self.bins.iter_mut().zip(gradients) {
-            let waits = !bin.is_empty(Class::Normal) || !bin.is_empty(Class::Timed);
-            if waits && gradient < largest {
+            if waits(bin) && gradient < largest {
                 bin.relieve(now, capacity, largest - gradient + 1.0);
             }
         }

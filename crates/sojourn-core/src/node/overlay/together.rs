@@ -66,6 +66,6 @@ impl Together {
     /// Datagrams from one member to another.
     pub fn mailbox(&self, from: usize, to: usize) -> Mailbox<Cargo> {
         let mut boxes = self.boxes.lock().unwrap_or_else(PoisonError::into_inner);
-        boxes.entry((from, to)).or_insert_with(|| Mailbox::keeping(REORDERED)).clone()
+        boxes.entry((from, to)).or_insert_with(|| Mailbox::once(REORDERED)).clone()
     }
 }
