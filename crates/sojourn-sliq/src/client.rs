@@ -2,11 +2,12 @@
 
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs};
 
-use crate::clock::{Clock, until};
+use crate::clock::Clock;
 use crate::options::ClientOptions;
 use crate::port::Port;
 use crate::report::End;
 use crate::session::{Session, Setup};
+use crate::turn::drive;
 
 /// Sends what the options say; whether all has arrived.
 ///
@@ -31,42 +32,12 @@ pub fn client(options: &ClientOptions) -> Result<bool, String> {
         give_up: options.common.give_up,
     };
     let mut session = Session::new(setup, clock.now())?;
-    let end = drive(&mut port, &mut session, server, clock).map_err(told)?;
+    let end = drive(&mut port, server, &mut session, clock).map_err(told)?;
     println!("{}", session.report(server).json());
     if end != End::Finished {
         eprintln!("sojourn-sliq: {}: {}", options.server, why(end));
     }
     Ok(end == End::Finished)
-}
-
-fn drive(
-    port: &mut Port,
-    session: &mut Session,
-    server: SocketAddr,
-    clock: Clock,
-) -> std::io::Result<End> {
-    let mut datagram = Vec::new();
-    loop {
-        let mut now = clock.now();
-        let some = port.receive(|from, bytes| {
-            if from == server {
-                session.on_bytes(now, bytes);
-            }
-        })?;
-        now = clock.now();
-        session.work(now)?;
-        while session.poll(now, &mut datagram)? {
-            port.push(server, &datagram)?;
-            datagram.clear();
-        }
-        port.flush()?;
-        if let Some(end) = session.end(now) {
-            return Ok(end);
-        }
-        if !some {
-            port.wait(until(session.next(now), now))?;
-        }
-    }
 }
 
 fn resolve(server: &str) -> Result<SocketAddr, String> {

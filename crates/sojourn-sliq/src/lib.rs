@@ -5,8 +5,8 @@
 //! | --- | --- |
 //! | bytes as a payload; the erasure code over them | `message`, `erasure` |
 //! | a connection with its clock, what it sends and what it gets | `session`, `source`, `sink` |
-//! | datagrams in and out, many to a system call | `port` |
-//! | the two programs | `client`, `server` |
+//! | datagrams in and out, many to a system call | `port`, `outbox` |
+//! | the two programs, and their loop | `client`, `server`, `turn` |
 //! | what they were asked for, and what they tell | `options`, `report` |
 
 mod client;
@@ -15,12 +15,14 @@ mod controls;
 mod erasure;
 mod message;
 mod options;
+mod outbox;
 mod port;
 mod report;
 mod server;
 mod session;
 mod sink;
 mod source;
+mod turn;
 
 pub use client::client;
 pub use clock::Clock;

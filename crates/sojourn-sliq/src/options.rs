@@ -69,6 +69,9 @@ pub struct ClientOptions {
     /// Of an adaptive stream: share to be delivered in time.
     #[arg(long, default_value_t = 0.995)]
     pub probability: f64,
+    /// Delivers messages in the order of sending, as reliable streams always do: for files.
+    #[arg(long)]
+    pub ordered: bool,
     /// What both programs can do.
     #[command(flatten)]
     pub common: Common,
@@ -117,7 +120,7 @@ impl ClientOptions {
                 target: Target::Deadline(self.deadline.unwrap_or_default()),
             },
         };
-        let ordered = reliability == Reliability::Reliable;
+        let ordered = self.ordered || reliability == Reliability::Reliable;
         let config = StreamConfig { priority: 0, reliability, ordered };
         let refuse = |(name, allowed)| format!("--{name}: not allowed; allowed: {allowed}");
         config.check().map_err(refuse)?;

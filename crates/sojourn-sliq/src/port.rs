@@ -1,37 +1,38 @@
-//! A UDP socket: datagrams of the same size go and come many to a system call.
+//! A UDP socket: datagrams come many to a system call.
 
 use std::io::{self, IoSliceMut};
 use std::net::SocketAddr;
+use std::rc::Rc;
 use std::time::Duration;
 
 use mio::net::UdpSocket;
 use mio::{Events, Interest, Poll, Token, Waker};
-use quinn_udp::{BATCH_SIZE, RecvMeta, Transmit, UdpSockRef, UdpSocketState};
-use rand::RngExt;
-use rand::rngs::SmallRng;
+use quinn_udp::{BATCH_SIZE, RecvMeta, UdpSockRef, UdpSocketState};
+
+use crate::outbox::Outbox;
 
 const SOCKET: Token = Token(0);
 const WAKER: Token = Token(1);
 /// What the kernel may hold for us; it grants less where it is configured so.
 const BUFFER: usize = 4 << 20;
-/// What one system call sends at most.
-const MOST_BYTES: usize = 60_000;
 const RECEIVED: usize = 1 << 16;
 
-/// A socket, and the datagrams that wait to be sent.
+/// A socket, and what the system told about it.
+pub struct Socket {
+    /// The socket.
+    pub udp: UdpSocket,
+    /// How many datagrams it takes at once.
+    pub state: UdpSocketState,
+}
+
+/// A socket with what comes in and what goes out.
 pub struct Port {
-    socket: UdpSocket,
-    state: UdpSocketState,
+    socket: Rc<Socket>,
     poll: Poll,
     events: Events,
-    /// Datagrams of `segment` bytes each, the last one perhaps shorter.
-    out: Vec<u8>,
-    segment: usize,
-    count: usize,
-    to: Option<SocketAddr>,
     buffers: Vec<Vec<u8>>,
-    drop: f64,
-    random: SmallRng,
+    /// What goes out.
+    pub out: Outbox,
 }
 
 impl Port {
@@ -40,26 +41,21 @@ impl Port {
     /// # Errors
     /// If the system has none.
     pub fn new(address: SocketAddr, drop: f64) -> io::Result<Self> {
-        let mut socket = UdpSocket::bind(address)?;
-        let state = UdpSocketState::new(UdpSockRef::from(&socket))?;
+        let mut udp = UdpSocket::bind(address)?;
+        let state = UdpSocketState::new(UdpSockRef::from(&udp))?;
         // The kernel's limit holds if it is lower.
-        let _ = state.set_send_buffer_size(UdpSockRef::from(&socket), BUFFER);
-        let _ = state.set_recv_buffer_size(UdpSockRef::from(&socket), BUFFER);
+        let _ = state.set_send_buffer_size(UdpSockRef::from(&udp), BUFFER);
+        let _ = state.set_recv_buffer_size(UdpSockRef::from(&udp), BUFFER);
         let poll = Poll::new()?;
-        poll.registry().register(&mut socket, SOCKET, Interest::READABLE | Interest::WRITABLE)?;
+        poll.registry().register(&mut udp, SOCKET, Interest::READABLE | Interest::WRITABLE)?;
+        let socket = Rc::new(Socket { udp, state });
         let buffers = vec![vec![0; RECEIVED]; BATCH_SIZE];
         Ok(Port {
+            out: Outbox::new(Rc::clone(&socket), drop),
             socket,
-            state,
             poll,
             events: Events::with_capacity(8),
-            out: Vec::with_capacity(RECEIVED),
-            segment: 0,
-            count: 0,
-            to: None,
             buffers,
-            drop,
-            random: rand::make_rng(),
         })
     }
 
@@ -76,7 +72,7 @@ impl Port {
     /// # Errors
     /// If the system does not know.
     pub fn address(&self) -> io::Result<SocketAddr> {
-        self.socket.local_addr()
+        self.socket.udp.local_addr()
     }
 
     /// Waits until a datagram may have come, or until the time is over.
@@ -90,16 +86,19 @@ impl Port {
         }
     }
 
-    /// Hands over the datagrams that have come, as many as one system call gives; whether there
-    /// were any.
+    /// Hands over the datagrams that have come, as many as one system call gives, each with where
+    /// its answers go; whether there were any.
     ///
     /// # Errors
-    /// If the system cannot receive.
-    pub fn receive(&mut self, mut with: impl FnMut(SocketAddr, &[u8])) -> io::Result<bool> {
+    /// If the system cannot receive, or `with` fails.
+    pub fn receive(
+        &mut self,
+        mut with: impl FnMut(&mut Outbox, SocketAddr, &[u8]) -> io::Result<()>,
+    ) -> io::Result<bool> {
         let mut metas = [RecvMeta::default(); BATCH_SIZE];
         let mut slices: Vec<_> = self.buffers.iter_mut().map(|b| IoSliceMut::new(b)).collect();
-        let socket = UdpSockRef::from(&self.socket);
-        let count = match self.state.recv(socket, &mut slices, &mut metas) {
+        let socket = UdpSockRef::from(&self.socket.udp);
+        let count = match self.socket.state.recv(socket, &mut slices, &mut metas) {
             Ok(count) => count,
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(false),
             // Of an earlier datagram that was not taken.
@@ -108,70 +107,9 @@ impl Port {
         };
         for (meta, buffer) in metas[..count].iter().zip(&self.buffers) {
             for datagram in buffer[..meta.len].chunks(meta.stride.max(1)) {
-                with(meta.addr, datagram);
+                with(&mut self.out, meta.addr, datagram)?;
             }
         }
         Ok(count > 0)
     }
-
-    /// Sends a datagram, together with those that follow.
-    ///
-    /// # Errors
-    /// If the system cannot send.
-    pub fn push(&mut self, to: SocketAddr, datagram: &[u8]) -> io::Result<()> {
-        if self.drop > 0.0 && self.random.random::<f64>() < self.drop {
-            return Ok(());
-        }
-        let whole = self.out.len() == self.count * self.segment;
-        let joins = self.to == Some(to)
-            && whole
-            && datagram.len() <= self.segment
-            && self.count < self.state.max_gso_segments()
-            && self.out.len() + datagram.len() <= MOST_BYTES;
-        if !joins {
-            self.flush()?;
-            self.to = Some(to);
-            self.segment = datagram.len();
-        }
-        self.out.extend_from_slice(datagram);
-        self.count += 1;
-        Ok(())
-    }
-
-    /// Sends what waits. What the system has no room for is lost, as it would be further on.
-    ///
-    /// # Errors
-    /// If the system cannot send.
-    pub fn flush(&mut self) -> io::Result<()> {
-        let Some(destination) = self.to.take() else { return Ok(()) };
-        let transmit = Transmit {
-            destination,
-            ecn: None,
-            contents: &self.out,
-            segment_size: (self.count > 1).then_some(self.segment),
-            src_ip: None,
-        };
-        let sent = self.state.try_send(UdpSockRef::from(&self.socket), &transmit);
-        self.out.clear();
-        self.count = 0;
-        match sent {
-            Err(error) if !passes(&error) => Err(error),
-            _ => Ok(()),
-        }
-    }
 }
-
-/// Whether an error is of this datagram alone: a full queue, a host that cannot be reached now.
-fn passes(error: &io::Error) -> bool {
-    use io::ErrorKind::{
-        ConnectionRefused, HostUnreachable, Interrupted, NetworkDown, NetworkUnreachable,
-        WouldBlock,
-    };
-    let of_path = [ConnectionRefused, HostUnreachable, NetworkDown, NetworkUnreachable];
-    of_path.contains(&error.kind())
-        || [Interrupted, WouldBlock].contains(&error.kind())
-        || error.raw_os_error() == Some(NO_BUFFERS)
-}
-
-/// `ENOBUFS`.
-const NO_BUFFERS: i32 = 105;

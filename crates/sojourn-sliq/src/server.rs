@@ -10,11 +10,13 @@ use crate::client::why;
 use crate::clock::{Clock, until};
 use crate::message::Message;
 use crate::options::ServerOptions;
+use crate::outbox::Outbox;
 use crate::port::Port;
 use crate::report::End;
 use crate::session::{Session, Setup};
 use crate::sink::Sink;
 use crate::source::Source;
+use crate::turn::{drive, send};
 
 /// Who may have said hello and not confirmed; more push the oldest one out.
 const WAITING: usize = 64;
@@ -51,7 +53,7 @@ impl Server<'_> {
     fn serve(mut self, port: &mut Port) -> Result<End, String> {
         let (peer, mut session) = self.accept(port)?;
         let told = |error| format!("{peer}: {error}");
-        let end = self.drive(port, peer, &mut session).map_err(told)?;
+        let end = self.follow(port, peer, &mut session).map_err(told)?;
         println!("{}", session.report(peer).json());
         if end != End::Finished {
             eprintln!("sojourn-sliq: {peer}: {}", why(end));
@@ -65,14 +67,19 @@ impl Server<'_> {
         loop {
             let now = self.clock.now();
             let mut arrived = Vec::new();
-            let some =
-                port.receive(|from, bytes| arrived.push((from, bytes.to_vec()))).map_err(told)?;
+            let take = |_: &mut Outbox, from, bytes: &[u8]| {
+                arrived.push((from, bytes.to_vec()));
+                Ok(())
+            };
+            let some = port.receive(take).map_err(told)?;
             for (from, bytes) in arrived {
                 self.greet(now, from, &bytes)?;
             }
             for (peer, session) in &mut self.waiting {
-                advance(port, *peer, session, now).map_err(told)?;
+                session.work(now).map_err(told)?;
+                send(&mut port.out, *peer, session, now).map_err(told)?;
             }
+            port.out.flush().map_err(told)?;
             self.waiting.retain(|(_, session)| session.end(now).is_none());
             if let Some(at) = self.waiting.iter().position(|(_, session)| session.is_connected()) {
                 return Ok(self.waiting.swap_remove(at));
@@ -123,37 +130,11 @@ impl Server<'_> {
         Session::new(setup, now).ok()
     }
 
-    fn drive(&self, port: &mut Port, peer: SocketAddr, session: &mut Session) -> io::Result<End> {
+    fn follow(&self, port: &mut Port, peer: SocketAddr, session: &mut Session) -> io::Result<End> {
         let common = &self.options.common;
         let files = common.source(None).and_then(|source| Ok((source, common.sink()?)));
         let (source, sink) = files.map_err(io::Error::other)?;
         session.serve(source, sink);
-        loop {
-            let mut now = self.clock.now();
-            let some = port.receive(|from, bytes| {
-                if from == peer {
-                    session.on_bytes(now, bytes);
-                }
-            })?;
-            now = self.clock.now();
-            advance(port, peer, session, now)?;
-            if let Some(end) = session.end(now) {
-                return Ok(end);
-            }
-            if !some {
-                port.wait(until(session.next(now), now))?;
-            }
-        }
+        drive(port, peer, session, self.clock)
     }
-}
-
-/// Does what is due on a connection, and sends what it has.
-fn advance(port: &mut Port, peer: SocketAddr, session: &mut Session, now: Time) -> io::Result<()> {
-    let mut datagram = Vec::new();
-    session.work(now)?;
-    while session.poll(now, &mut datagram)? {
-        port.push(peer, &datagram)?;
-        datagram.clear();
-    }
-    port.flush()
 }

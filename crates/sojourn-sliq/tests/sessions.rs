@@ -4,15 +4,17 @@
 use std::collections::VecDeque;
 
 use proptest::prelude::*;
+use sojourn_core::catalogue::builtin;
+use sojourn_core::spec::Cca;
 use sojourn_core::transport::sliq::{Reliability, StreamConfig};
 use sojourn_core::units::{Span, Time};
-use sojourn_sliq::{End, Session, Setup, Sink, Source};
+use sojourn_sliq::{End, Session, Setup, Sink, Source, controls};
 
 const DELAY: Span = Span::from_millis(2);
 
-fn setup(stream: Option<StreamConfig>, bytes: u64) -> Setup {
+fn setup(cca: &[&str], stream: Option<StreamConfig>, bytes: u64) -> Setup {
     Setup {
-        cca: vec!["cubic".to_owned(), "copa".to_owned()],
+        cca: cca.iter().map(|&name| name.to_owned()).collect(),
         stream,
         payload: 200,
         source: if stream.is_some() { Source::made(Some(bytes), None) } else { Source::Nothing },
@@ -35,9 +37,13 @@ struct Path {
 
 impl Path {
     fn new(stream: StreamConfig, bytes: u64) -> Self {
+        Path::with(&["cubic", "copa"], stream, bytes)
+    }
+
+    fn with(cca: &[&str], stream: StreamConfig, bytes: u64) -> Self {
         let now = Time::ZERO + Span::from_nanos(1);
-        let client = Session::new(setup(Some(stream), bytes), now).unwrap();
-        let mut server = Session::new(setup(None, 0), now).unwrap();
+        let client = Session::new(setup(cca, Some(stream), bytes), now).unwrap();
+        let mut server = Session::new(setup(cca, None, 0), now).unwrap();
         server.serve(Source::Nothing, Sink::counting(true));
         let way = [VecDeque::new(), VecDeque::new()];
         Path { ends: [client, server], way, now, seen: Vec::new(), most: 0 }
@@ -173,5 +179,20 @@ proptest! {
         }
         // An answer or a retransmission each, but nothing that grows.
         prop_assert!(path.most < 2_000, "{}", path.most);
+    }
+}
+
+#[test]
+fn every_control_of_the_catalogue_can_be_listed() {
+    let names = builtin().members::<Cca>().iter().map(|entry| entry.listing.name);
+    // Not those that a kernel alone has, or that a file brings along.
+    let made = |name: &&str| controls(&[(*name).to_owned()], 200, Time::ZERO).is_ok();
+    let names: Vec<_> = names.filter(made).collect();
+    assert!(names.len() > 20 && ["bbr3", "reno-sce", "ledbat"].iter().all(|n| names.contains(n)));
+    for name in names {
+        let mut path = Path::with(&[name], StreamConfig::default(), 150_000);
+        let mut draw = draws(7);
+        path.run(Span::from_secs(60), &mut || usize::from(draw() >= 0.02));
+        assert_eq!(path.told(0)["end"], "finished", "{name}");
     }
 }

@@ -11,14 +11,12 @@ from sojourn.papers.gnat2021.sliq import series
 from sojourn.papers.gnat2021.sliq.phases import run
 from sojourn.papers.gnat2021.sliq.scenarios import SLIQ, document, key, with_control
 from sojourn.papers.gnat2021.sliq.series import Series
-from sojourn.papers.gnat2021.sliq.steps import Phase, phases
+from sojourn.papers.gnat2021.sliq.steps import SETTLES, Phase, phases
 from sojourn.papers.paper import Cell, Request
 from sojourn.scenario import Document
 
 SHARING, SPEED, DELAY = "sliq_sharing", "sliq_speed_changes", "sliq_delay_changes"
 CAPACITY, DUAL = "sliq_capacity", "sliq_dual_changes"
-#: After a change nothing is judged for so long, s.
-SETTLES = 2.0
 #: A link counts as full from this share of its rate on.
 FULL = 0.9
 #: The times at which the delay grows in 3.1.8, s.

@@ -10,6 +10,9 @@ from typing import Any
 from sojourn.quantity import number
 from sojourn.scenario import Document
 
+#: After a change nothing is judged for so long, s.
+SETTLES = 2.0
+
 
 @dataclass(frozen=True)
 class Phase:

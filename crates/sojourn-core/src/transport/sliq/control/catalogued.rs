@@ -11,7 +11,8 @@ use std::fmt;
 
 use super::{Control, MAX_WINDOW, PacingClock, RttSample, View};
 use crate::cc::{
-    AckSample, CaState, CongestionControl, Decision, Event, Lost, Measured, SenderView, Sent, Step,
+    AckSample, CaState, CongestionControl, Decision, Event, INFINITE_SSTHRESH, Lost, Measured,
+    SenderView, Sent, Step,
 };
 use crate::observe::Observer;
 use crate::transport::recovery::prr::{Progress, Prr, PrrBound};
@@ -103,8 +104,11 @@ impl Catalogued {
     fn end_recovery(&mut self, now: Time) {
         let decision = self.decision();
         if self.state == CaState::Recovery && !decision.owns_recovery {
-            self.window = decision.ssthresh;
-            self.control.on_congestion(now, &Event::ReductionEnd { cwnd: decision.ssthresh });
+            // A control may set no threshold at a loss, as those that answer to SCE.
+            if decision.ssthresh < INFINITE_SSTHRESH {
+                self.window = decision.ssthresh;
+            }
+            self.control.on_congestion(now, &Event::ReductionEnd { cwnd: self.window });
         }
         self.state = CaState::Open;
         self.control.on_congestion(now, &Event::Recovered);
@@ -311,7 +315,7 @@ impl Control for Catalogued {
 
     fn threshold(&self) -> Option<u64> {
         let threshold = self.decision().ssthresh;
-        let known = threshold < crate::cc::INFINITE_SSTHRESH;
+        let known = threshold < INFINITE_SSTHRESH;
         known.then(|| u64::from(threshold) * u64::from(self.mss))
     }
 

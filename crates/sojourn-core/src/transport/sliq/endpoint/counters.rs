@@ -171,7 +171,7 @@ impl Arrivals {
             received_packets: counts.received_in_time,
             usable_messages: counts.delivered_in_time,
             late_messages: self.late,
-            delay_p995: self.delays.percentile(99.5).unwrap_or_default(),
+            delay_p995: self.delays.percentile(0.995).unwrap_or_default(),
             peer_outage_time: outage_time,
         });
     }

@@ -1,0 +1,105 @@
+//! The program as a user starts it: files over a path that loses a fifth, a peer that is killed,
+//! garbage from a stranger.
+
+use std::io::{BufRead, BufReader};
+use std::net::UdpSocket;
+use std::path::PathBuf;
+use std::process::{Child, ChildStderr, Command, Output, Stdio};
+use std::time::Duration;
+
+use serde_json::Value;
+
+/// A server that waits, and where; what else it has to say stays open.
+struct Server {
+    child: Child,
+    address: String,
+    _stderr: BufReader<ChildStderr>,
+}
+
+fn server(options: &[&str]) -> Server {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_sojourn-sliq"));
+    command.args(["server", "127.0.0.1:0", "--once"]).args(options);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut line = String::new();
+    let mut stderr = BufReader::new(child.stderr.take().unwrap());
+    stderr.read_line(&mut line).unwrap();
+    let address = line.trim().rsplit(' ').next().unwrap().to_owned();
+    Server { child, address, _stderr: stderr }
+}
+
+fn client(address: &str, options: &[&str]) -> Child {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_sojourn-sliq"));
+    command.args(["client", address]).args(options).stdin(Stdio::null());
+    command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+}
+
+fn told(output: &Output) -> Value {
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+/// A file of its own for each test.
+fn file(name: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name)
+}
+
+#[test]
+fn a_file_arrives_intact_over_a_path_that_loses_a_fifth() {
+    let (from, to) = (file("sent"), file("received"));
+    let bytes: Vec<u8> = (0..2_000_000u32).flat_map(|i| (i % 65_521).to_le_bytes()).collect();
+    std::fs::write(&from, &bytes).unwrap();
+    let server = server(&["--drop", "0.2", "--out", to.to_str().unwrap()]);
+    let sends = ["--drop", "0.2", "--cca", "cubic,bbr", "--file", from.to_str().unwrap()];
+    let sent = client(&server.address, &sends).wait_with_output().unwrap();
+    let got = server.child.wait_with_output().unwrap();
+    assert!(sent.status.success() && got.status.success(), "{sent:?} {got:?}");
+    assert!(std::fs::read(&to).unwrap() == bytes);
+    // Of a packet that arrives a fifth of the ACKs are lost; others name it as well.
+    let again = told(&sent)["retransmissions"].as_f64().unwrap() / 8_000.0;
+    assert!((0.2..0.4).contains(&again), "{again}");
+}
+
+#[test]
+fn an_adaptive_stream_delivers_what_it_promised() {
+    let server = server(&["--drop", "0.1", "--digest"]);
+    let stream = ["--reliability", "adaptive", "--deadline", "50 ms", "--retransmissions", "20"];
+    let options = ["--ordered", "--drop", "0.1", "--digest", "--bytes", "1 MB"];
+    let sent = client(&server.address, &[&stream[..], &options].concat());
+    let sent = sent.wait_with_output().unwrap();
+    let got = server.child.wait_with_output().unwrap();
+    assert_eq!(told(&sent)["sent_digest"], told(&got)["received_digest"]);
+    assert!(told(&sent)["groups"].is_object());
+}
+
+#[test]
+fn a_killed_peer_is_reported_and_a_stranger_is_not_heeded() {
+    let server = server(&["--give-up", "400 ms"]);
+    let mut sender = client(&server.address, &["--for", "60 s"]);
+    let stranger = UdpSocket::bind("127.0.0.1:0").unwrap();
+    for round in 0..40u8 {
+        for size in 0..40 {
+            let garbage: Vec<u8> = (0..size).map(|i| i ^ round.wrapping_mul(size)).collect();
+            stranger.send_to(&garbage, &server.address).unwrap();
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    sender.kill().unwrap();
+    sender.wait().unwrap();
+    let got = server.child.wait_with_output().unwrap();
+    assert_eq!(got.status.code(), Some(1));
+    assert_eq!(told(&got)["end"], "silent");
+    assert!(told(&got)["received_bytes"].as_u64() > Some(0));
+}
+
+#[test]
+fn bad_input_names_the_option() {
+    for (options, named) in [
+        (["--cca", "nosuch"], "--cca nosuch"),
+        (["--file", "/nosuch"], "--file /nosuch"),
+        (["--drop", "2"], "--drop"),
+        (["--bytes", "many"], "--bytes"),
+    ] {
+        let output = client("127.0.0.1:9", &options).wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(2));
+        assert!(String::from_utf8_lossy(&output.stderr).contains(named), "{output:?}");
+    }
+}
