@@ -14,7 +14,7 @@
 //! | `version` | pacing | window |
 //! | --- | --- | --- |
 //! | `linux-6` (default) | 1 % below the estimate | adds the excess of aggregated ACKs (over 5-10 rounds, at most 100 ms' worth), and judges what is in flight at the next departure |
-//! | `linux-4.9` | at the estimate | neither; a delayed ACK, or one of equal RTT, may renew the minimum RTT, and an undo changes nothing |
+//! | `linux-4.9` | at the estimate | neither; without offload its bursts are of one segment; a delayed ACK, or one of equal RTT, may renew the minimum RTT, and an undo changes nothing |
 //!
 //! `linux-4.9` paces as the sender lets it: that kernel's TCP has no pacing of its own, so without
 //! the `fq` host queue it is only window-limited.
@@ -140,8 +140,12 @@ impl Registered for Bbr {
     const FOLLOWS_STACK: bool = true;
 
     fn new(params: Params, init: &ControlInit) -> Self {
+        let version: Version = params.version.into();
+        // Later kernels cut bursts themselves for devices that cannot.
+        let single = version == Version::Linux49 && !init.offload;
+        let largest = if single { 1 } else { u32::MAX };
         let mut bbr = Bbr {
-            version: params.version.into(),
+            version,
             mode: Mode::Startup,
             max_bandwidth: MaxFilter::new(0, Bandwidth::ZERO),
             min_rtt: Span::MAX,
@@ -156,7 +160,7 @@ impl Registered for Bbr {
             probe_rtt: ProbeRtt::default(),
             policer: Policer::default(),
             aggregation: Aggregation::default(),
-            pacer: Pacer::new(init),
+            pacer: Pacer::new(init, largest),
             pacing_gain: HIGH_GAIN,
             cwnd_gain: HIGH_GAIN,
             cwnd: init.initial_window,

@@ -166,7 +166,7 @@ impl Registered for Bbr3 {
             loss_in_cycle: false,
             ecn_in_cycle: false,
             aggregation: Aggregation::default(),
-            pacer: Pacer::new(init),
+            pacer: Pacer::new(init, u32::MAX),
             pacing_gain: STARTUP_GAIN,
             cwnd_gain: STARTUP_CWND_GAIN,
             cwnd: init.initial_window,

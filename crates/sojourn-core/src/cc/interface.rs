@@ -331,6 +331,8 @@ pub struct ControlInit {
     pub now: Time,
     /// Whether the sender paces all controls (host queue `fq`).
     pub paced: bool,
+    /// Whether segments leave in bursts (TSO, GSO).
+    pub offload: bool,
     /// Base RTT configured for the flow; for instruments only, no control may cheat with it.
     pub base_rtt: Span,
     /// Names the control's random draws.

@@ -1,7 +1,6 @@
 //! What every shared medium is put through, with its default parameters: three stations, two of which
 //! talk with the third, in both directions.
 
-use std::cell::Cell;
 use std::sync::Arc;
 
 use super::{Check, Subject};
@@ -193,7 +192,7 @@ impl Air {
                 ecn: false,
                 random: StreamKey::root(1),
             },
-            watch: Cell::default(),
+            watch: None,
             tap: None,
         };
         let init = MediumInit {

@@ -176,7 +176,7 @@ fn media(
             tails.push(built.link.take());
             taps.push(built.tap.take());
             let mut channel = plan.links[*index].channel(built.queue);
-            channel.watch = built.watch.take().into();
+            channel.watch = built.watch.take();
             channel.tap.clone_from(&taps[taps.len() - 1]);
             channels.push(channel);
         }

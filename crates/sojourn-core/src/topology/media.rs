@@ -98,7 +98,7 @@ impl PlannedLink {
             Some((_, [from, to])) => [from.as_str(), to.as_str()],
             None => ["", ""],
         };
-        Channel { id: &self.id, stations, link: &self.spec, queue, watch: None.into(), tap: None }
+        Channel { id: &self.id, stations, link: &self.spec, queue, watch: None, tap: None }
     }
 }
 

@@ -20,19 +20,21 @@ pub struct Pacer {
     extra: u64,
     segment_time: Span,
     goal: u32,
+    largest: u32,
     unpaced: u32,
     departure: Time,
 }
 
 impl Pacer {
-    /// A connection that has not chosen a rate yet.
-    pub fn new(init: &ControlInit) -> Self {
+    /// A connection that has not chosen a rate yet, with `largest` segments in a burst at most.
+    pub fn new(init: &ControlInit, largest: u32) -> Self {
         Pacer {
             mss: init.mss,
             rate: Rate::from_bps(1),
             extra: 0,
             segment_time: Span::ZERO,
             goal: 1,
+            largest,
             unpaced: UNPACED,
             departure: init.now,
         }
@@ -68,7 +70,7 @@ impl Pacer {
         self.segment_time =
             Span::from_nanos(u64::from(self.mss) * 8_000_000_000 / self.rate.as_bps());
         let bytes = (((self.rate.as_bps() / 8) >> 10) + extra).min(LARGEST_BURST);
-        self.goal = (bytes as u32 / self.mss).max(min_goal(self.rate));
+        self.goal = (bytes as u32 / self.mss).max(min_goal(self.rate)).min(self.largest);
     }
 
     /// A segment leaves the transport: the next one may follow after its time at the rate, less

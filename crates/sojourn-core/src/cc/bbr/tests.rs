@@ -1,6 +1,6 @@
 //! BBR version 1 on a synthetic path, against its published state machine.
 
-use super::super::testing::{Bottleneck, control, number, word};
+use super::super::testing::{Bottleneck, control, init, number, word};
 use super::*;
 
 fn bbr(version: Stack) -> Box<dyn CongestionControl> {
@@ -95,6 +95,21 @@ fn the_estimates_are_the_paths() {
     // Twice the product of 161 segments, and three bursts of three.
     let cwnd = path.flows[0].control.decision().cwnd;
     assert!((322..345).contains(&cwnd), "{cwnd}");
+}
+
+#[test]
+fn without_offload_the_window_of_4_9_has_room_for_single_segments() {
+    let window = |version, offload| {
+        let control =
+            Bbr::new(Params { version, ..Params::default() }, &ControlInit { offload, ..init() });
+        let mut path = Bottleneck::new(48.0, 1000).flow(40.0, Box::new(control));
+        path.run(9.0, |_, _, _, _| {});
+        path.flows[0].control.decision().cwnd
+    };
+    // Three bursts of a millisecond, four segments each, against three segments.
+    let [bursts, single] = [true, false].map(|offload| window(Stack::Linux49, offload));
+    assert!((6..=12).contains(&(bursts - single)), "{bursts} and {single}");
+    assert_eq!(window(Stack::Linux6, true), window(Stack::Linux6, false));
 }
 
 #[test]

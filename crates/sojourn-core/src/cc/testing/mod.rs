@@ -33,6 +33,7 @@ pub fn init() -> ControlInit {
         packet_size: PACKET,
         now: Time::ZERO,
         paced: false,
+        offload: true,
         base_rtt: Span::from_millis(100),
         random: StreamKey::root(7),
         flow: 0,

@@ -222,8 +222,9 @@ impl Queue {
         Queue { discipline, counters: QueueCounters::default() }
     }
 
-    /// Takes in a packet, whose `lane` is set.
+    /// Takes in a packet, whose `lane` is set, after the timer of an empty queue, which nobody runs.
     pub fn enqueue(&mut self, now: Time, mut packet: Packet, lanes: &mut Lanes) {
+        self.run_timer(now, lanes);
         packet.enqueued_at = now;
         lanes.at(&packet).enter(now, &packet);
         let cx = &mut QueueContext { counters: &mut self.counters, observer: Some(lanes) };

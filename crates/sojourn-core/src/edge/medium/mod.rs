@@ -4,7 +4,6 @@
 //! [`Medium`](super::Medium) instead of a transmitter of its own. What else a link does to packets
 //! (delay, losses) happens after they have been received, see [`tail`].
 
-use std::cell::Cell;
 use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
@@ -67,7 +66,7 @@ pub struct Channel<'a> {
     /// Its place, for its queue.
     pub queue: QueueInit,
     /// Who watches the state of its queue.
-    pub watch: Cell<Option<Watch>>,
+    pub watch: Option<Watch>,
     /// Who follows its packets.
     pub tap: Option<Tap>,
 }
@@ -110,12 +109,14 @@ impl MediumInit<'_> {
 }
 
 impl Channel<'_> {
-    /// The queue of its packets: what the link says, or else `default`; watched, if anybody does.
+    /// The queue of its packets, or of those that `part` names where it has several: what the link
+    /// says, or else `default`; watched, if anybody does.
     ///
     /// # Errors
     /// If the discipline or a parameter is wrong.
     pub fn queue(
         &self,
+        part: Option<&str>,
         default: &Spec<Queue>,
         random: StreamKey,
         catalogue: &Catalogue,
@@ -126,7 +127,11 @@ impl Channel<'_> {
             .find::<Queue>(&queue.kind)
             .and_then(|entry| (entry.make)(&queue.params, &init, catalogue))
             .map_err(|e| e.within("queue"))?;
-        Ok(lanes::Queue::new(match self.watch.take() {
+        let watch = self.watch.as_ref().map(|watch| {
+            let part = part.map(|part| format!(".{part}")).unwrap_or_default();
+            watch.of(&format!("link.{}.queue{part}", self.id))
+        });
+        Ok(lanes::Queue::new(match watch {
             Some(watch) => Box::new(RecordedQueue::new(made.boxed(), Some(watch), None)),
             None => made.boxed(),
         }))

@@ -36,6 +36,11 @@ impl Watch {
         Watch { log, component, seen: Vec::new() }
     }
 
+    /// Who watches another component, for the same record.
+    pub fn of(&self, component: &str) -> Self {
+        Watch::new(self.log.clone(), component)
+    }
+
     /// Notes what has changed since the last look.
     pub fn look(&mut self, now: Time, observe: impl FnOnce(&mut Observer<'_>)) {
         let Watch { log, component, seen } = self;

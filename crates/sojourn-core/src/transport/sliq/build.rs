@@ -121,6 +121,7 @@ pub fn control_init(mss: u32) -> ControlInit {
         packet_size: mss + HEADERS,
         now: Time::ZERO,
         paced: true,
+        offload: true,
         base_rtt: Span::ZERO,
         random: StreamKey::root(0),
         flow: 0,

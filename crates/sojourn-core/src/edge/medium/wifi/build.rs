@@ -148,7 +148,7 @@ impl Builder<'_> {
             Queueing::Mac80211 if self.params.airtime_fairness => Turns::Airtime,
             Queueing::Mac80211 => Turns::Queues,
         };
-        let queues = self.queues(turns, random, channels)?;
+        let queues = self.queues(turns, category, random, channels)?;
         let peer = |(place, channel): (usize, &usize)| {
             let queue = if queues.len() == 1 { 0 } else { place };
             self.peer(*channel, queue, random)
@@ -181,6 +181,7 @@ impl Builder<'_> {
     fn queues(
         &self,
         turns: Turns,
+        category: AccessCategory,
         random: StreamKey,
         channels: &[usize],
     ) -> Result<Vec<Queue>, FieldError> {
@@ -203,7 +204,8 @@ impl Builder<'_> {
             chosen = vec![given.first().copied().unwrap_or(channels[0])];
         }
         let default = if shared { fifo() } else { fq_codel() };
-        let build = |channel: usize| of(channel).queue(&default, random, self.catalogue);
+        let part = (category != AccessCategory::BestEffort).then(|| category.name());
+        let build = |channel: usize| of(channel).queue(part, &default, random, self.catalogue);
         chosen.into_iter().map(build).collect()
     }
 

@@ -1,14 +1,17 @@
 //! Rate control: Minstrel-HT.
 //!
-//! Model: F. Fietkau's Minstrel-HT as the Linux wireless documentation describes Minstrel
-//! (`net/mac80211/rc80211_minstrel_ht.c`): for each mode the share of MPDUs that arrive is smoothed
-//! every 50 ms (old weight 3/4); of those, the expected throughput of each mode follows from the airtime of an
-//! average frame. Frames go by the mode of the highest throughput, after two failures by the second,
-//! after four by the most reliable one. One frame in ten is a sample by another mode, which must
+//! Model: F. Fietkau's Minstrel-HT as the Linux wireless documentation describes Minstrel, with the
+//! constants of `net/mac80211/rc80211_minstrel_ht.c` until 5.4 (later kernels smooth and sample
+//! otherwise): for each mode the share of MPDUs that arrive is smoothed every 50 ms (old weight 3/4);
+//! the expected throughput of each mode follows from this, of which more than 90 % does not count, and
+//! from the airtime of a packet of 1200 bytes in an average frame. Frames go by the mode of the highest
+//! throughput, after two failures by the second, after four by the most reliable one: the fastest of
+//! those that deliver 75 %. One frame in ten is a sample by another mode, which must
 //! promise more than the present one, or now and then be a slower one.
 //!
 //! Deviations: one table for all modes rather than groups; a sample is a frame of its own with one MPDU, as in
-//! Linux, but which mode is sampled next is drawn at random.
+//! Linux, but which mode is sampled next is drawn at random, and one in twenty may be slower, where
+//! Linux skips a slower one twenty times; a failure is that of a whole frame.
 
 use rand::RngExt;
 
@@ -27,9 +30,11 @@ const SLOW_EVERY: u32 = 20;
 /// Modes that deliver less are not used for throughput.
 const HOPELESS: f64 = 0.1;
 /// Beyond this, more reliability does not count.
-const RELIABLE: f64 = 0.9;
-/// An MPDU with a packet of 1500 bytes.
-const MPDU: u32 = 1544;
+const SATURATED: f64 = 0.9;
+/// Modes that deliver more are reliable.
+const RELIABLE: f64 = 0.75;
+/// Bytes of an average packet (`AVG_PKT_SIZE`).
+const PACKET: u32 = 1200;
 /// Preamble, contention and answer, shared by an average frame.
 const OVERHEAD: Span = Span::from_micros(150);
 
@@ -45,7 +50,7 @@ struct Tally {
 #[derive(Debug)]
 pub struct Minstrel {
     tallies: Vec<Tally>,
-    /// Seconds that an MPDU takes in each mode.
+    /// Seconds that a packet takes in each mode.
     airtimes: Vec<f64>,
     best: usize,
     second: usize,
@@ -71,7 +76,7 @@ pub struct Choice {
 impl Minstrel {
     /// Knows nothing; begins with the slowest mode. Uses the first `modes` of `phy`.
     pub fn new(phy: &Phy, modes: usize, random: Stream) -> Self {
-        let airtime = |mode: usize| f64::from(MPDU) * 8.0 / phy.rate(mode);
+        let airtime = |mode: usize| f64::from(PACKET) * 8.0 / phy.rate(mode);
         Minstrel {
             tallies: vec![Tally::default(); modes],
             airtimes: (0..modes).map(airtime).collect(),
@@ -131,7 +136,7 @@ impl Minstrel {
         let overhead = OVERHEAD.as_secs_f64() * share;
         let throughput = |mode: usize| match self.tallies[mode].success {
             Some(success) if success > HOPELESS => {
-                success.min(RELIABLE) / (overhead + self.airtimes[mode])
+                success.min(SATURATED) / (overhead + self.airtimes[mode])
             }
             _ => 0.0,
         };
@@ -140,7 +145,7 @@ impl Minstrel {
         self.best = modes[0];
         self.second = modes[1.min(modes.len() - 1)];
         let success = |mode: usize| self.tallies[mode].success.unwrap_or(0.0);
-        let safe = modes.iter().find(|mode| success(**mode) >= RELIABLE).copied();
+        let safe = modes.iter().find(|mode| success(**mode) > RELIABLE).copied();
         let safest = || modes.iter().copied().max_by(|a, b| success(*a).total_cmp(&success(*b)));
         self.reliable = safe.or_else(safest).unwrap_or(0);
         (self.frames, self.mpdus) = (0, 0);
@@ -153,6 +158,9 @@ mod tests {
     use super::super::phy::Standard;
     use super::*;
     use crate::rng::StreamKey;
+
+    /// Bytes with a packet of 1500.
+    const MPDU: u32 = 1544;
 
     /// Sends frames of 16 MPDUs for two seconds; the mode used at the end, and the best there is.
     fn settles(snr: f64) -> (usize, usize) {

@@ -171,6 +171,7 @@ impl Sender {
             packet_size: init.mss + HEADER,
             now: init.now,
             paced: init.paced,
+            offload: init.offload,
             base_rtt,
             random,
             flow: init.forward.flow,

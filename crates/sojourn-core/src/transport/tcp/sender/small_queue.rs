@@ -4,6 +4,10 @@
 //! in a millisecond (Linux 4.9) or eight (on Wi-Fi since 4.17), or `tcp_limit_output_bytes`. The rest waits
 //! in the socket, where it can still be sent later or not at all. On Wi-Fi this decides how much can
 //! be aggregated.
+//!
+//! Deviation: Linux counts the memory of what it sent, which is more than its bytes (a segment that is
+//! no part of a large one takes 2304 or 4352 bytes, by how much room for headers the kernel's
+//! configuration leaves).
 
 use super::Sender;
 use crate::units::Time;
