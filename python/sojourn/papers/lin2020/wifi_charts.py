@@ -123,7 +123,7 @@ def _transfers(rows: Sequence[Row]) -> Chart:
 def _windows() -> Chart:
     panels = []
     for row in ("NewReno", "BBR (fq)", "Westwood+", "Veno"):
-        flows = zip((row, "CUBIC"), _run(row, "CUBIC"), strict=True)
+        flows = zip(("Flow-1", "CUBIC"), _run(row, "CUBIC"), strict=True)
         lines = [
             Line(name, flow.times, _KB * flow["cwnd"], color_of(index))
             for index, (name, flow) in enumerate(flows)
@@ -136,10 +136,11 @@ def _settling(rows: Sequence[Row]) -> Chart:
     value = Values(rows, MEASURED)
     names = list(dict.fromkeys(row["row"] for row in rows if row["table"] == SIMULATED))
     places = [float(index) for index in range(len(names))]
+    aside = {"2.4": -0.1, "5": 0.1}
     lines = [
         Line(
             f"{band} GHz",
-            places,
+            [place + aside[band] for place in places],
             [value(SIMULATED, name, f"{band}GHz") for name in names],
             color_of(index),
             "mark",

@@ -100,8 +100,7 @@ fn the_estimates_are_the_paths() {
 #[test]
 fn without_offload_the_window_of_4_9_has_room_for_single_segments() {
     let window = |version, offload| {
-        let control =
-            Bbr::new(Params { version, ..Params::default() }, &ControlInit { offload, ..init() });
+        let control = Bbr::new(Params { version }, &ControlInit { offload, ..init() });
         let mut path = Bottleneck::new(48.0, 1000).flow(40.0, Box::new(control));
         path.run(9.0, |_, _, _, _| {});
         path.flows[0].control.decision().cwnd
