@@ -255,17 +255,29 @@ impl<P: Payload> Connection<P> {
         self.heard_at
     }
 
-    /// What is measured, for those who watch.
-    pub fn measured(&self) -> Measured {
-        let sum = |of: fn(&Sender<P>) -> u64| self.streams.iter().map(|s| of(&s.sender)).sum();
+    /// What of that is integrated over time.
+    pub fn levels(&self) -> Levels {
         let lanes = &self.shared.lanes;
-        let srtt = self.shared.rtt.smoothed();
-        Measured {
-            srtt,
+        Levels {
+            srtt: self.shared.rtt.smoothed(),
             rtts: self.rtts,
             window: lanes.iter().map(|lane| lane.control.window()).sum(),
             threshold: lanes.first().and_then(|lane| lane.control.threshold()),
             in_flight: lanes.iter().map(|lane| lane.flight.bytes).sum::<i64>() as u64,
+        }
+    }
+
+    /// What is measured, for those who watch.
+    pub fn measured(&self) -> Measured {
+        let sum = |of: fn(&Sender<P>) -> u64| self.streams.iter().map(|s| of(&s.sender)).sum();
+        let lanes = &self.shared.lanes;
+        let Levels { srtt, rtts, window, threshold, in_flight } = self.levels();
+        Measured {
+            srtt,
+            rtts,
+            window,
+            threshold,
+            in_flight,
             send_rate: lanes.iter().map(|lane| lane.control.send_rate(srtt)).sum(),
             capacity: self.outage.is_none().then(|| self.shared.capacity.estimate()),
             error_rate: self.shared.per.rate,
@@ -312,6 +324,21 @@ impl<P: Payload> Connection<P> {
             }
         }
     }
+}
+
+/// What changes with every packet.
+#[derive(Clone, Copy, Debug)]
+pub struct Levels {
+    /// Smoothed RTT.
+    pub srtt: Span,
+    /// RTT samples.
+    pub rtts: RttSum,
+    /// Windows of all controls together, in bytes.
+    pub window: u64,
+    /// Slow-start threshold of the first control in bytes.
+    pub threshold: Option<u64>,
+    /// Bytes outstanding.
+    pub in_flight: u64,
 }
 
 /// What is measured on a connection.

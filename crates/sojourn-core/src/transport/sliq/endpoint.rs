@@ -106,8 +106,8 @@ impl End {
 
     /// Integrals and distributions up to `now`.
     fn settle(&mut self, now: Time) {
-        let measured = self.connection.measured();
-        self.sent.integrate(now, &measured, self.init.mss.into());
+        let outage = self.connection.outage().is_some();
+        self.sent.integrate(now, &self.connection.levels(), outage, self.init.mss.into());
         self.now = now;
     }
 }

@@ -7,17 +7,51 @@ use super::wire::Datagram;
 
 /// Usually a datagram that is overtaken by this many is lost.
 const REORDERED: u64 = 4_096;
+/// One that has arrived may arrive again until it is overtaken by this many.
+const AGAIN: u64 = 64;
+
+/// A datagram's place. Each lies by itself, so that no more memory is touched than what is under way
+/// takes.
+#[derive(Debug)]
+struct Slot<P> {
+    /// None where nothing arrives any more.
+    datagram: Option<Box<Datagram<P>>>,
+    arrived: bool,
+}
 
 #[derive(Debug)]
 struct Kept<P> {
-    /// None where one was got for good.
-    datagrams: VecDeque<Option<Datagram<P>>>,
+    slots: VecDeque<Slot<P>>,
     first: u64,
     newest: u64,
+    /// What arrived is forgotten up to here.
+    cleared: u64,
     /// A datagram that is overtaken by so many is lost.
     reordered: u64,
     /// Whether each is got once only.
     once: bool,
+}
+
+impl<P> Kept<P> {
+    fn slot(&mut self, number: u64) -> Option<&mut Slot<P>> {
+        self.slots.get_mut(number.checked_sub(self.first)? as usize)
+    }
+
+    /// Forgets what does not arrive any more, now that `newest` has.
+    fn forget(&mut self) {
+        while self.cleared + AGAIN < self.newest {
+            let number = self.cleared;
+            self.cleared += 1;
+            if let Some(slot) = self.slot(number).filter(|slot| slot.arrived) {
+                slot.datagram = None;
+            }
+        }
+        let lost = self.newest.saturating_sub(self.reordered);
+        while self.first < lost || self.slots.front().is_some_and(|slot| slot.datagram.is_none()) {
+            self.slots.pop_front();
+            self.first += 1;
+        }
+    }
 }
 
 /// What one end sends to the other.
@@ -38,7 +72,8 @@ impl<P> Default for Mailbox<P> {
 
 impl<P> Mailbox<P> {
     fn holding(reordered: u64, once: bool) -> Self {
-        let kept = Kept { datagrams: VecDeque::new(), first: 0, newest: 0, reordered, once };
+        let slots = VecDeque::new();
+        let kept = Kept { slots, first: 0, newest: 0, cleared: 0, reordered, once };
         Mailbox(Arc::new(Mutex::new(kept)))
     }
 
@@ -57,23 +92,21 @@ impl<P: Clone> Mailbox<P> {
     /// Keeps a datagram; returns its number.
     pub fn put(&self, datagram: Datagram<P>) -> u32 {
         let mut kept = self.lock();
-        kept.datagrams.push_back(Some(datagram));
-        (kept.first + kept.datagrams.len() as u64 - 1) as u32
+        kept.slots.push_back(Slot { datagram: Some(Box::new(datagram)), arrived: false });
+        (kept.first + kept.slots.len() as u64 - 1) as u32
     }
 
     /// The datagram of this number, which arrives. It may arrive twice.
     pub fn get(&self, number: u32) -> Option<Datagram<P>> {
         let mut kept = self.lock();
         let number = kept.first + u64::from(number.wrapping_sub(kept.first as u32));
-        let (index, once) = ((number - kept.first) as usize, kept.once);
-        let place = kept.datagrams.get_mut(index)?;
-        let datagram = if once { place.take() } else { place.clone() }?;
+        let once = kept.once;
+        let slot = kept.slot(number)?;
+        let datagram =
+            if once { *slot.datagram.take()? } else { slot.datagram.as_deref()?.clone() };
+        slot.arrived = true;
         kept.newest = kept.newest.max(number);
-        let kept_from = kept.newest.saturating_sub(kept.reordered);
-        while kept.first < kept_from || kept.datagrams.front().is_some_and(Option::is_none) {
-            kept.datagrams.pop_front();
-            kept.first += 1;
-        }
+        kept.forget();
         Some(datagram)
     }
 }
@@ -94,6 +127,21 @@ mod tests {
         assert_eq!(mailbox.get(numbers[9_000]), Some(close(9_000)));
         assert_eq!(mailbox.get(numbers[7]), None, "overtaken by too many");
         assert_eq!(mailbox.get(u32::MAX), None);
+    }
+
+    #[test]
+    fn what_has_arrived_is_forgotten_and_what_is_late_is_not() {
+        let mailbox = Mailbox::<Virtual>::default();
+        let close = |reason| Datagram::Close(Close { answer: false, reason });
+        let numbers: Vec<u32> = (0..1_000).map(|n| mailbox.put(close(n))).collect();
+        for at in (0..500).filter(|at| at % 10 != 3) {
+            assert_eq!(mailbox.get(numbers[at]), Some(close(at as u16)));
+        }
+        assert_eq!(mailbox.get(numbers[400]), None, "not a duplicate any more");
+        assert_eq!(mailbox.get(numbers[470]), Some(close(470)), "a duplicate");
+        assert_eq!(mailbox.get(numbers[3]), Some(close(3)), "late");
+        let kept = mailbox.lock().slots.iter().filter(|slot| slot.datagram.is_some()).count();
+        assert!(kept < 500 + 64 + 50, "{kept}");
     }
 
     #[test]

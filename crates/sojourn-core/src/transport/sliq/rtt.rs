@@ -16,6 +16,8 @@ const INTERVALS: usize = 5;
 #[derive(Clone, Debug, Default)]
 pub struct Rtt {
     smoothed: Option<f64>,
+    /// The same, for those who ask with every packet.
+    span: Span,
     deviation: f64,
     slow: f64,
     rtts: MaxFilter,
@@ -44,6 +46,7 @@ impl Rtt {
                 self.slow += SLOW_GAIN * (sample - self.slow);
             }
         }
+        self.span = Span::from_secs_f64(self.smoothed.unwrap_or_default());
         self.rtts.update(now, sample, INTERVAL_RTTS * self.slow);
     }
 
@@ -56,7 +59,7 @@ impl Rtt {
 
     /// The smoothed RTT, 1 s before there is one.
     pub fn smoothed(&self) -> Span {
-        self.smoothed.map_or(INITIAL, Span::from_secs_f64)
+        if self.smoothed.is_some() { self.span } else { INITIAL }
     }
 
     fn after(&self, deviations: f64, extra: f64, least: f64) -> Span {

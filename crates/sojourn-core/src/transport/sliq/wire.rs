@@ -62,8 +62,8 @@ pub enum Datagram<P> {
 pub struct Message<P> {
     /// What a congestion control tells its peer.
     pub sync: Option<Sync>,
-    /// An acknowledgment.
-    pub ack: Option<Ack>,
+    /// An acknowledgment; it is larger than all the rest, which often goes without.
+    pub ack: Option<Box<Ack>>,
     /// How many data packets were received.
     pub count: Option<ReceivedCount>,
     /// The largest one-way delay.
@@ -92,7 +92,7 @@ impl<P> Message<P> {
     /// Bytes of all headers but the data's.
     pub fn overhead(&self) -> usize {
         self.sync.map_or(0, |_| control::SYNC_LEN)
-            + self.ack.as_ref().map_or(0, Ack::size)
+            + self.ack.as_ref().map_or(0, |ack| ack.size())
             + self.count.map_or(0, |_| control::COUNT_LEN)
             + self.measurement.map_or(0, |_| control::MEASUREMENT_LEN)
     }

@@ -112,7 +112,7 @@ impl<P: Payload> Connection<P> {
         let Some(stream) = self.stream_mut(id) else { return };
         stream.delayed_ack = false;
         stream.extra_acks = stream.extra_acks.saturating_sub(1);
-        message.ack = Some(stream.receiver.ack(now, stamp, delta));
+        message.ack = Some(Box::new(stream.receiver.ack(now, stamp, delta)));
     }
 
     fn restart_ack_timer(&mut self, now: Time) {

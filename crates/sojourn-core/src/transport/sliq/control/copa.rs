@@ -9,6 +9,12 @@
 //! ignored. Above a handshake RTT of 50 ms pairs of packets find the rate to start with, below it
 //! the window doubles with every RTT until the rate is above its target. One packet goes out every
 //! standing RTT per window.
+//!
+//! The catalogue's `copa` ([`crate::cc`]) has this steering as its variant `sliq`, for TCP. It is apart
+//! because its input is: TCP's receiver gives no times that would correct an RTT for the way back, its
+//! ends exchange no minimum RTTs and no pairs of packets, its window counts segments that may stand
+//! for others (delayed ACKs), and damper and velocity follow sequence numbers that a retransmission
+//! has again, where here each control numbers its own packets.
 
 use std::collections::VecDeque;
 

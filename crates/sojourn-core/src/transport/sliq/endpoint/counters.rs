@@ -5,7 +5,7 @@ use crate::record::{
     AckCounters, ChoiceCounters, FlowCounters, MessageCounters, RateCounters, ReceiverCounters,
     RecoveryCounters, RttCounters, SenderCounters, WindowCounters,
 };
-use crate::transport::sliq::connection::Measured;
+use crate::transport::sliq::connection::{Levels, Measured};
 use crate::transport::sliq::stream::{Counts, Delivered};
 use crate::transport::sliq::virtual_payload::Virtual;
 use crate::units::{Rate, Span, Time};
@@ -48,11 +48,11 @@ impl Departures {
     }
 
     /// Brings integrals up to `now` with what held since the last time.
-    pub fn integrate(&mut self, now: Time, measured: &Measured, mss: u64) {
+    pub fn integrate(&mut self, now: Time, measured: &Levels, outage: bool, mss: u64) {
         let since = now.since(self.last);
         let passed = since.as_secs_f64();
         self.last = now;
-        if measured.capacity.is_none() {
+        if outage {
             self.outage_time += since;
         }
         let window = &mut self.window;

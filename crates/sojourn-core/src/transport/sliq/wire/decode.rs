@@ -94,7 +94,7 @@ fn message<'a, P: From<&'a [u8]>>(reader: &mut Reader<'a>) -> Result<Message<P>,
                 let (seq, value) = (reader.u16()?, reader.u32()?);
                 message.sync = Some(Sync { control: head[1], seq, value });
             }
-            ACK if message.ack.is_none() => message.ack = Some(ack(reader)?),
+            ACK if message.ack.is_none() => message.ack = Some(Box::new(ack(reader)?)),
             COUNT => {
                 let head = reader.take(4)?;
                 let (stream, retransmissions) = (head[2], head[3]);
