@@ -14,7 +14,7 @@
 //! | `version` | pacing | window |
 //! | --- | --- | --- |
 //! | `linux-6` (default) | 1 % below the estimate | adds the excess of aggregated ACKs (over 5-10 rounds, at most 100 ms' worth), and judges what is in flight at the next departure |
-//! | `linux-4.9` | at the estimate | neither; without offload its bursts are of one segment; a delayed ACK, or one of equal RTT, may renew the minimum RTT, and an undo changes nothing |
+//! | `linux-4.9` | at the estimate | neither; on Wi-Fi without offload its bursts are of one segment; a delayed ACK, or one of equal RTT, may renew the minimum RTT, and an undo changes nothing |
 //!
 //! `linux-4.9` paces as the sender lets it: that kernel's TCP has no pacing of its own, so without
 //! the `fq` host queue it is only window-limited.

@@ -331,7 +331,7 @@ pub struct ControlInit {
     pub now: Time,
     /// Whether the sender paces all controls (host queue `fq`).
     pub paced: bool,
-    /// Whether segments leave in bursts (TSO, GSO).
+    /// Whether the device takes bursts (TSO, GSO): only on Wi-Fi it may not.
     pub offload: bool,
     /// Base RTT configured for the flow; for instruments only, no control may cheat with it.
     pub base_rtt: Span,

@@ -171,7 +171,8 @@ impl Sender {
             packet_size: init.mss + HEADER,
             now: init.now,
             paced: init.paced,
-            offload: init.offload,
+            // Wired devices gather memory: there, no offload means that links see segments.
+            offload: init.offload || !init.small_queue,
             base_rtt,
             random,
             flow: init.forward.flow,
