@@ -12,7 +12,7 @@ LIBELF := $(shell pkg-config --exists libelf zlib 2>/dev/null && echo ,bpf)
 FEATURES := --features pyo3/extension-module$(LIBELF)
 MODULE = $(subst -,_,$(NAME))
 
-.PHONY: help setup dev demo test test-core test-package test-cca test-queue test-guides test-wheel check dist lock docs compare-ns3 page \
+.PHONY: help setup dev demo test test-core test-package test-cca test-queue test-guides test-wheel check dist lock docs compare-ns3 packet-scripts page \
     bench sliq-speed fuzz format conformance live-reference kernel-reference
 
 help:  ## What there is to make
@@ -120,6 +120,9 @@ bench-ns3:  ## Compare the speed with ns-3's (Debian: libns3-dev, libgsl-dev)
 compare-ns3: setup  ## Hold TCP, queues and Wi-Fi beside ns-3's (Debian: libns3-dev, libgsl-dev)
 	$(BIN)/python benches/ns3_tcp.py
 	$(BIN)/python benches/ns3_wifi.py
+
+packet-scripts:  ## Play experiments/packets here and in this kernel, and write docs/packet-scripts.md
+	cargo run -q -p sojourn-live --example packet-scripts experiments/packets docs/packet-scripts.md
 
 conformance: setup  ## Put every member through the suite and write docs/conformance.md
 	$(BIN)/python -m sojourn.pages.conformance

@@ -25,6 +25,7 @@ pub mod punctual;
 pub mod quality;
 mod receivers;
 pub mod run;
+pub mod script;
 mod seen;
 mod senders;
 mod sockets;

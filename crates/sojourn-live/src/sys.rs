@@ -208,3 +208,9 @@ pub fn discard(socket: &impl AsRawFd) -> Result<usize> {
         bytes => Ok(bytes as usize),
     }
 }
+
+/// Takes over a descriptor that a system call has just made.
+pub fn owned(fd: std::os::fd::RawFd) -> OwnedFd {
+    // SAFETY: nothing else owns what `accept4` returned.
+    unsafe { std::os::fd::FromRawFd::from_raw_fd(fd) }
+}

@@ -342,7 +342,9 @@ impl CongestionControl for Bbr {
                 self.on_timeout(cwnd);
             }
             Event::TxStart { .. } => self.restart_after_idle(now),
-            Event::ReductionEnd { .. } | Event::Recovered | Event::Restart { .. } => {}
+            // Only before the connection stands: several SYNs were lost.
+            Event::Restart { cwnd, .. } => self.cwnd = cwnd,
+            Event::ReductionEnd { .. } | Event::Recovered => {}
         }
     }
 

@@ -353,7 +353,9 @@ impl CongestionControl for Bbr3 {
                 self.cwnd = self.cwnd.max(self.prior_cwnd);
             }
             Event::TxStart { .. } => self.restart_after_idle(now),
-            Event::Recovered | Event::ReductionEnd { .. } | Event::Restart { .. } => {}
+            // Only before the connection stands: several SYNs were lost.
+            Event::Restart { cwnd, .. } => self.cwnd = cwnd,
+            Event::Recovered | Event::ReductionEnd { .. } => {}
         }
     }
 

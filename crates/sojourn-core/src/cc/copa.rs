@@ -17,13 +17,15 @@
 //! | change of direction | seen once per round trip | resets `v` at once |
 //! | against buffer fillers | competitive mode: `1/delta` grows by 1 per round trip and halves on loss, while the queue was not nearly empty for 5 round trips | none |
 //! | long queues | - | damper: after more than 40 packets queued, the window of the time is taken and held when fewer than `1/delta` are |
+//! | RTTs | as measured | less the time that an ACK took longer than the fastest one of the last 7 minimum RTTs (at least 0.2 s) |
 //! | growth | while the window limits | while half the window is in flight (below 16 segments always) |
 //! | loss | only in competitive mode; a timeout restarts slow start | ignored |
 //!
 //! Deviations: windowed minima are those of [`super::filter`]. From SLIQ: segments take the place
-//! of its nominal 1000-byte packets; round-trip times are not corrected for the queue on the way
-//! back, which takes receiver timestamps; there is no packet-pair start for paths above 50 ms, and
-//! the two ends do not exchange their minimum RTTs.
+//! of its nominal 1000-byte packets; the way back of an ACK is known from TCP's timestamps only, and
+//! not corrected for under other transports. What a TCP receiver does not tell is left out: there is
+//! no packet-pair start for paths above 50 ms (SLIQ's receiver says how far apart the two of a pair
+//! arrived), and the two ends do not exchange their minimum RTTs. A SLIQ flow's `copa` has both.
 //!
 //! Observes: `delta`, `velocity`, `direction` (`up`, `down`, `neither`), with mode switching `mode`
 //! (`default`, `competitive`); `queueing_delay`, `standing_rtt` and `min_rtt` (s).
@@ -35,7 +37,8 @@ use serde::{Deserialize, Serialize};
 
 use super::filter::MaxFilter;
 use super::{
-    AckSample, CongestionControl, ControlInit, Decision, Event, INFINITE_SSTHRESH, Registered, Sent,
+    AckSample, CongestionControl, ControlInit, Decision, Event, INFINITE_SSTHRESH, Registered,
+    SenderView, Sent, Step,
 };
 use crate::error::FieldError;
 use crate::observe::Observer;
@@ -44,14 +47,18 @@ use crate::units::{Rate, Span, Time};
 mod competitive;
 mod damper;
 mod velocity;
+mod way_back;
 
 use competitive::Competitive;
 use damper::Damper;
 use velocity::Velocity;
+use way_back::WayBack;
 
 const MIN_RTT_WINDOW: Span = Span::from_secs(10);
 const SLIQ_MIN_RTT_WINDOW: Span = Span::from_millis(800);
 const SLIQ_MIN_RTTS: u64 = 28;
+/// What a corrected RTT is at least.
+const LEAST_RTT: Span = Span::from_micros(20);
 const SLIQ_INITIAL_WINDOW: f64 = 3.0;
 const MIN_WINDOW: f64 = 2.0;
 const MAX_WINDOW: f64 = 32_768.0;
@@ -111,6 +118,7 @@ pub struct Copa {
     min_rtt: MaxFilter<Reverse<Span>>,
     competitive: Option<Competitive>,
     damper: Option<Damper>,
+    way_back: Option<WayBack>,
 }
 
 impl Registered for Copa {
@@ -132,6 +140,7 @@ impl Registered for Copa {
             competitive: (!sliq && params.mode_switching)
                 .then(|| Competitive::new(params.delta, init.now)),
             damper: sliq.then(Damper::default),
+            way_back: sliq.then(|| WayBack::new(init.now)),
         }
     }
 }
@@ -217,7 +226,8 @@ impl Copa {
 impl CongestionControl for Copa {
     fn on_ack(&mut self, now: Time, ack: &AckSample) {
         if let Some(rtt) = ack.rtt {
-            self.measure(now, rtt, ack);
+            let late = self.way_back.map_or(Span::ZERO, |back| back.late());
+            self.measure(now, (rtt - late).max(LEAST_RTT), ack);
         }
         if self.min_rtt.get().0 == Span::MAX || ack.acked == 0 {
             return;
@@ -265,6 +275,17 @@ impl CongestionControl for Copa {
     fn on_sent(&mut self, _now: Time, sent: &Sent) {
         if let Some(damper) = &mut self.damper {
             damper.on_sent(sent.seq, self.window);
+        }
+    }
+
+    fn follows_steps(&self) -> bool {
+        self.way_back.is_some()
+    }
+
+    fn on_step(&mut self, now: Time, step: &Step, view: &SenderView) {
+        let least = Some(self.min_rtt.get().0).filter(|&rtt| rtt < Span::MAX);
+        if let (Some(back), Step::Measured(_)) = (&mut self.way_back, step) {
+            back.on_ack(now, now.since(view.peer_sent_at), least);
         }
     }
 

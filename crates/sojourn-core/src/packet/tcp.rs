@@ -25,6 +25,8 @@ impl Flags {
     pub const MORE: Flags = Flags(1 << 7);
     /// Belongs to the burst of the segment before.
     pub const JOINED: Flags = Flags(1 << 8);
+    /// Ends what the application has written so far.
+    pub const PSH: Flags = Flags(1 << 9);
 
     /// Whether all bits of `other` are set.
     #[inline]

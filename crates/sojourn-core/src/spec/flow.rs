@@ -74,6 +74,10 @@ pub struct FlowSpec {
     /// drop it whole, a limit in packets counts it once, and it is acknowledged when all of it is there.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub whole_bursts: bool,
+    /// Whether a segment of less than `mss` waits while an earlier such one is unacknowledged (Nagle's
+    /// algorithm as Minshall's; false is `TCP_NODELAY`). Default: what the stack does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub nagle: Option<bool>,
     /// Whether the receiver merges segments that arrive back to back (GRO) and acknowledges them
     /// together: those of 50 us, or of the time given.
     pub gro: Gro,
@@ -122,6 +126,7 @@ impl Default for FlowSpec {
             host_queue: HostQueue::default(),
             offload: None,
             whole_bursts: false,
+            nagle: None,
             gro: Gro::default(),
             access_category: AccessCategory::default(),
             stack: None,

@@ -10,9 +10,10 @@
 //! | the sender: ACKs, recovery, output, timers | `sender/` |
 //! | the receiver: reassembly, ACK policy, echo of marks, window | `receiver`, `reassembly`, `echo`, `autotune` |
 //! | an application that reads at its own pace; a proxy between two connections | `reader`, `relay` |
+//! | packets that arrive at one end, and what it must send | `script` |
 //!
-//! Not modelled: connection teardown (a flow is complete when all its data is acknowledged),
-//! Nagle's algorithm (small writes are sent as they come), SACK reneging, MTU probing.
+//! Not modelled: connection teardown (a flow is complete when all its data is acknowledged), MTU
+//! probing. Receivers never renege on what they have SACKed; senders notice one that does.
 
 mod autotune;
 mod build;
@@ -24,6 +25,7 @@ mod reassembly;
 mod receiver;
 mod relay;
 mod scoreboard;
+pub mod script;
 mod send_buffer;
 mod sender;
 
@@ -78,6 +80,8 @@ pub struct TcpInit {
     pub offload: bool,
     /// Whether a burst stays one packet on its way.
     pub whole_bursts: bool,
+    /// Whether a small segment waits while an earlier small one is not acknowledged.
+    pub nagle: bool,
     /// For how long the receiver collects segments that arrive back to back, to acknowledge them as
     /// one (GRO).
     pub gro: Option<Span>,
@@ -91,7 +95,5 @@ pub struct TcpInit {
 mod callbacks;
 #[cfg(test)]
 mod relay_tests;
-#[cfg(test)]
-mod script;
 #[cfg(test)]
 mod tests;

@@ -50,7 +50,9 @@ pub fn control<C: Registered>(change: impl FnOnce(&mut C::Params)) -> Box<dyn Co
 /// Shows a control that follows steps what an ACK said.
 pub fn show(control: &mut dyn CongestionControl, now: Time, said: Measured, view: &SenderView) {
     if control.follows_steps() {
-        control.on_step(now, &Step::Measured(said), view);
+        // ACKs take no time on their way back.
+        let view = SenderView { peer_sent_at: now, ..*view };
+        control.on_step(now, &Step::Measured(said), &view);
     }
 }
 

@@ -105,6 +105,7 @@ fn init(flow: &OverlayFlow, mss: u32, profile: &'static Profile) -> TcpInit {
         gro: None,
         small_queue: false,
         whole_bursts: false,
+        nagle: false,
         now: flow.start,
     }
 }

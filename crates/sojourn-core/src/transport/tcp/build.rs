@@ -67,6 +67,7 @@ fn tcp_init(init: &TransportInit<'_>) -> Result<TcpInit, FieldError> {
         paced: flow.host_queue == HostQueue::Fq,
         offload,
         whole_bursts: offload && flow.whole_bursts,
+        nagle: flow.nagle.unwrap_or(profile.nagle),
         gro: flow.gro.0,
         small_queue: init.small_queue,
         now: Time::ZERO + flow.start,

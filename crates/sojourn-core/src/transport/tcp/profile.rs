@@ -7,6 +7,11 @@
 //! | `linux-4.9` | Ubuntu 16.04 of Lin et al. 2020 | the same files at v4.9 |
 //! | `ns3` | ns-3.41 `TcpSocketBase` with PRR | `src/internet/model/tcp-*.cc` |
 //! | `rfc` | RFC 5681, 6298, 6582, 6675, 3042 | the RFCs |
+//!
+//! ns-3.41 finds a lost retransmission by the timeout alone, as RFC 6675 and `LossDetection::Sack` do:
+//! `TcpTxBuffer` marks what it retransmits (`m_retrans`), `NextSeg` passes over it, and only
+//! `SetSentListLost`, called by a timeout, takes the mark away. A recovery's second and later partial
+//! ACKs do not restart the timer (`NewAck`), which ends those that last longer than a second.
 
 use crate::transport::recovery::prr::PrrBound;
 use crate::transport::recovery::rtt::{RtoRules, RtoStyle};
@@ -77,6 +82,9 @@ pub struct Profile {
     pub rto_initial: Span,
     /// Window after a timeout.
     pub timeout_window: TimeoutWindow,
+    /// Whether a recovery restarts the timer with each partial ACK and with the first segment's
+    /// retransmission; else with the first partial ACK only (RFC 6582's impatient variant).
+    pub patient: bool,
     /// Length of a timer tick (1/HZ).
     pub tick: Span,
     /// Tail loss probe, if any.
@@ -92,6 +100,12 @@ pub struct Profile {
     pub timestamp: Span,
     /// Initial window in segments.
     pub initial_window: u32,
+    /// Retransmissions of the SYN at the first timeout before it doubles (`tcp_syn_linear_timeouts`;
+    /// Linux since 6.5).
+    pub syn_linear_timeouts: u32,
+    /// Needed retransmissions of the SYN after which the window still is the initial one; more make
+    /// it one segment (RFC 5681: none, Linux: one). `None`: any number.
+    pub syn_losses: Option<u32>,
     /// Whether slow start resumes after an idle timeout (RFC 2861).
     pub slow_start_after_idle: bool,
     /// Whether a control that asks for pacing is paced without a host queue.
@@ -108,8 +122,13 @@ pub struct Profile {
     pub small_queue: Option<(u32, u64)>,
     /// Growth of the window needs it to be the limit.
     pub cwnd_validation: bool,
+    /// Whether a small segment waits while an earlier small one is not acknowledged (Nagle's algorithm
+    /// as Minshall's), unless the flow says otherwise.
+    pub nagle: bool,
     /// Receiver: ACKs sent at once when data first arrives.
     pub quick_acks: u32,
+    /// Receiver: the end of a write (PSH) is acknowledged at once, when the application has read it.
+    pub acks_pushed: bool,
     /// Receiver: longest delay of an ACK.
     pub delayed_ack: Span,
     /// Receiver: SACKs after the third duplicate are spaced (Linux since 4.18).
@@ -131,6 +150,7 @@ const LINUX_6: Profile = Profile {
     rto_max: Span::from_secs(120),
     rto_initial: Span::from_secs(1),
     timeout_window: TimeoutWindow::InFlightPlusOne,
+    patient: true,
     tick: Span::from_millis(1),
     tail_probe: Some(TailProbe::Recent),
     frto: true,
@@ -138,6 +158,8 @@ const LINUX_6: Profile = Profile {
     undo_doubles: false,
     timestamp: Span::from_millis(1),
     initial_window: 10,
+    syn_linear_timeouts: 4,
+    syn_losses: Some(1),
     slow_start_after_idle: true,
     internal_pacing: true,
     offload: true,
@@ -145,7 +167,9 @@ const LINUX_6: Profile = Profile {
     long_bursts_nearby: true,
     small_queue: Some((7, 4 << 20)),
     cwnd_validation: true,
+    nagle: true,
     quick_acks: 16,
+    acks_pushed: true,
     delayed_ack: Span::from_millis(40),
     sack_compression: true,
     tunes_window: true,
@@ -161,6 +185,7 @@ const LINUX_5_1: Profile = Profile {
     deferral: Some(Deferral::Recent),
     small_queue: Some((7, 1 << 20)),
     long_bursts_nearby: false,
+    syn_linear_timeouts: 0,
     receive_buffer_max: 6 << 20,
     window_share: 0.5,
     ..LINUX_6
@@ -192,7 +217,10 @@ const RFC: Profile = Profile {
     tail_probe: None,
     frto: false,
     undo: false,
+    syn_linear_timeouts: 0,
+    syn_losses: Some(0),
     quick_acks: 0,
+    acks_pushed: false,
     delayed_ack: Span::from_millis(200),
     sack_compression: false,
     tunes_window: false,
@@ -204,7 +232,13 @@ const RFC: Profile = Profile {
 
 const NS3: Profile = Profile {
     prr: PrrBound::RetransmissionDelivered,
+    patient: false,
+    // Attribute `ConnTimeout`, of the handshake.
+    rto_initial: Span::from_secs(3),
     slow_start_after_idle: false,
+    syn_losses: None,
+    // Attribute `TcpNoDelay` is set by default.
+    nagle: false,
     // Attribute `RcvBufSize`.
     receive_buffer_max: 131_072,
     ..RFC

@@ -11,6 +11,8 @@ use crate::units::Time;
 pub(super) struct Unread {
     /// Bytes that arrived in order and were not read.
     pub bytes: u64,
+    /// Whether the end of a write (PSH) is among what has not been acknowledged.
+    pub pushed: bool,
     /// Bytes from the first to the end of the window that was announced last.
     edge: u64,
 }
@@ -35,9 +37,10 @@ impl Receiver {
         let Some(unread) = &mut self.unread else { return 0 };
         let bytes = most.min(unread.bytes);
         unread.bytes -= bytes;
+        let read_all = unread.pushed && unread.bytes == 0;
         if bytes > 0 {
             self.tune.on_read(now, bytes, self.queue.waiting_bytes());
-            if self.opens_window() {
+            if self.opens_window() || (read_all && matches!(self.due, Due::At(_))) {
                 self.due = Due::Now;
             }
         }

@@ -2,13 +2,15 @@
 //!
 //! RFC 5681 §4.2 and Linux `tcp_input.c` (`__tcp_ack_snd_check`): one ACK for every `ack_every`
 //! segments or after 40 ms; at once in the quick-ACK phase when data first arrives or after a long
-//! silence, when a hole is filled, for duplicates, and when congestion marks ask for it; the first
+//! silence, when a hole is filled, for duplicates, when the application has read the end of what was
+//! written (PSH), and when congestion marks ask for it; the first
 //! three ACKs above a hole at once, the following spaced by the lesser of 1 ms and 5 % of the RTT
 //! (SACK compression, Linux since 4.18). With `gro`, the segments of a moment are acknowledged as one;
 //! a burst that stays one packet on its way is so, too.
 //!
-//! Deviations: the PSH bit is not modelled; the application reads at once unless it is given a
-//! reader (`reader`); the SYN-ACK is repeated only when the SYN is.
+//! The SYN-ACK is repeated when the SYN is, and after a timeout that doubles.
+//!
+//! Deviation: the application reads at once unless it is given a reader (`reader`).
 
 use super::autotune::Autotune;
 use super::echo::{Echo, Response};
@@ -27,6 +29,8 @@ const SACKS_AT_ONCE: u32 = 3;
 const COMPRESSED_MAX: u32 = 44;
 /// Longest spacing of compressed SACKs (`tcp_comp_sack_delay_ns`).
 const COMPRESSION_MAX: Span = Span::from_millis(1);
+/// The longest wait for an answer to a SYN-ACK, in first ones (`tcp_synack_retries` of 5).
+const SYN_ACK_LONGEST: u64 = 16;
 /// Segments that GRO merges at most (64 kB).
 const GRO_SEGMENTS: u32 = 45;
 /// A silence this long beyond the RTT brings quick ACKs again (the receiver's own RTO).
@@ -60,6 +64,8 @@ pub struct Receiver {
     pub(super) queue: Reassembly,
     echo: Echo,
     pub(super) due: Due,
+    /// When the SYN-ACK goes again unless something comes, and after what timeout.
+    syn_ack_again: Option<(Time, Span)>,
     /// An ACK with the echo's former state, to go out before anything else.
     flushed: Option<Packet>,
     /// Duplicate segment to report in the next ACK.
@@ -92,6 +98,7 @@ impl Receiver {
             queue: Reassembly::new(1),
             echo: Echo::new(init.ecn),
             due: Due::No,
+            syn_ack_again: None,
             flushed: None,
             duplicate: None,
             timestamp: Time::ZERO,
@@ -193,8 +200,14 @@ impl Receiver {
         // Linux counts from the last ACK sent, and the flushed one is sent with this segment here.
         self.unacked = if flushed { 0 } else { self.unacked + released.segments };
         let hole_filled = released.segments > 1 || !self.queue.is_contiguous();
-        let due = self.unacked >= self.init.ack_every || self.quick > 0;
-        let merging = self.init.gro.is_some() && self.unacked < GRO_SEGMENTS && !hole_filled;
+        let pushed = self.init.profile.acks_pushed && segment.flags.has(Flags::PSH);
+        if let Some(unread) = &mut self.unread {
+            unread.pushed |= pushed;
+        }
+        let read = pushed && self.unread.is_none();
+        let due = self.unacked >= self.init.ack_every || self.quick > 0 || read;
+        let merging =
+            self.init.gro.is_some() && self.unacked < GRO_SEGMENTS && !hole_filled && !pushed;
         let rest = segment.flags.has(Flags::MORE);
         if !rest && (hole_filled || (due && !merging)) {
             self.due = Due::Now;
@@ -244,6 +257,9 @@ impl Receiver {
     fn acknowledgment(&mut self, now: Time, flags: Flags) -> Packet {
         self.quick = self.quick.saturating_sub(1);
         self.unacked = 0;
+        if let Some(unread) = &mut self.unread {
+            unread.pushed = false;
+        }
         self.acked_up_to = self.queue.next();
         self.compressed = 0;
         self.compressed_at = None;
@@ -268,6 +284,9 @@ impl Receiver {
 
     fn syn_ack(&mut self, now: Time) -> Packet {
         self.due = Due::No;
+        let first = self.init.profile.rto_initial;
+        let wait = self.syn_ack_again.map_or(first, |(_, wait)| wait * 2);
+        self.syn_ack_again = (wait <= first * SYN_ACK_LONGEST).then_some((now + wait, wait));
         let flags = Flags::SYN.with(Flags::ACK, true);
         let ack = TcpAck { flags, next: 1, ..self.ack(now) };
         self.packet(SYN_SIZE, ack)
@@ -303,7 +322,10 @@ impl Endpoint for Receiver {
                 control.on_established(now, Span::ZERO);
             }
             self.due = Due::SynAck;
-        } else if segment.payload > 0 {
+            return;
+        }
+        self.syn_ack_again = None;
+        if segment.payload > 0 {
             self.on_data(now, packet.ecn, segment);
         } else if segment.flags.has(Flags::PROBE) {
             self.due = Due::Now;
@@ -322,15 +344,15 @@ impl Endpoint for Receiver {
     }
 
     fn next_timeout(&self) -> Option<Time> {
-        match (self.due, self.compressed_at) {
-            (Due::At(delayed), Some(compressed)) => Some(delayed.min(compressed)),
-            (Due::At(delayed), None) => Some(delayed),
-            (_, compressed) => compressed,
-        }
+        let delayed = if let Due::At(at) = self.due { Some(at) } else { None };
+        let syn_ack = self.syn_ack_again.map(|(at, _)| at);
+        [delayed, self.compressed_at, syn_ack].into_iter().flatten().min()
     }
 
     fn on_timeout(&mut self, now: Time) {
-        if self.next_timeout().is_some_and(|at| at <= now) {
+        if self.syn_ack_again.is_some_and(|(at, _)| at <= now) {
+            self.due = Due::SynAck;
+        } else if self.next_timeout().is_some_and(|at| at <= now) {
             self.due = Due::Now;
         }
     }

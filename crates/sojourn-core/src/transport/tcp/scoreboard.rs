@@ -285,6 +285,24 @@ impl Scoreboard {
         self.segment_mut(seq).marks.set(Marks::RATE_SAMPLED);
     }
 
+    /// Whether the first segment, which the receiver waits for, is one that it had SACKed.
+    #[inline]
+    pub fn head_is_sacked(&self) -> bool {
+        self.una < self.next && self.segment(self.una).marks.has(Marks::SACKED)
+    }
+
+    /// Forgets what was SACKed. Costs a pass over the window.
+    pub fn forget_sacks(&mut self) {
+        for seq in self.una..self.next {
+            if self.segment(seq).marks.has(Marks::SACKED) {
+                self.segment_mut(seq).marks.clear(Marks::SACKED);
+                self.append(seq);
+            }
+        }
+        self.sacked_out = 0;
+        self.highest_sacked = self.una;
+    }
+
     /// Forgets every judgement of loss (an undo found them wrong). Costs a pass over the window.
     pub fn clear_losses(&mut self) {
         for seq in self.una..self.next {

@@ -1,402 +1,292 @@
-//! Packet-level behaviour of the sender, as tables: what arrives when, what must be sent, and the
-//! window. The situations are those that public packetdrill scripts for Linux describe (fast
-//! recovery, SACK, tail loss probe, reordering, timeout and F-RTO, ECN); the tables are our own.
+//! Packet scripts: what arrives at one end of a TCP connection, and what it must send, line by line, in
+//! the manner of packetdrill. The core's endpoints play them here, a kernel's in `sojourn-live`.
 //!
-//! Lines: `TIME ack NEXT [sack A-B ...] [dsack A-B] [ece]`, `TIME sent A-B C ...` (all segments
-//! sent since the last such line, by that time; `-` for none), `TIME cwnd N`, `TIME write BYTES`.
-//! Times in ms since the handshake began; the handshake takes 100 ms; A-B includes B.
+//! Directives first, then lines of a time in milliseconds and what happens or must have happened:
+//!
+//! | directive | meaning |
+//! | --- | --- |
+//! | `end sender`, `end receiver` | the end that is tested (sender); the script plays the other |
+//! | `stack`, `control`, `ecn` | of that end (`linux-6`, `reno`, `off`) |
+//! | `write BYTES` | written at once (nothing) |
+//! | `open` | the script has the handshake's packets; else it takes from 0 to 100 ms |
+//! | `from MS` | what goes before that prepares the script: it is not compared |
+//! | `known REASON` | why a kernel's end differs |
+//!
+//! | line | of | meaning |
+//! | --- | --- | --- |
+//! | `syn-ack`, `ack NEXT [sack A-B ...] [dsack A-B] [ece] [original] [window BYTES]` | sender | arrives; `original` echoes the timestamp of the first segments |
+//! | `write BYTES`, `close` | sender | the application does so |
+//! | `cwnd N` | sender | the window must be that |
+//! | `syn`, `data A-B [ce] [cwr] [psh] [of BYTES]` | receiver | arrives; B included, all at once |
+//! | `sent ...` | both | all that was sent since the last such line: segments' numbers, ranges of them, `syn`, `ack`, `probe`, `fin`; a receiver's ACKs, separated by commas: `syn-ack`, `NEXT [dsack A-B] [sack A-B ...] [ece]`. `-` for nothing |
+//!
+//! Segments have 1448 bytes unless less was written. An end marks what it sends with `:cwr`, and with
+//! `:psh` if the line says `sent psh`.
 
-use super::tests::{Counted, control as control_of, init};
-use super::*;
-use crate::packet::{Flags, Header, Packet, SackBlock, TcpAck};
+mod compare;
+mod play;
+
+use std::fmt::Write as _;
+
 use crate::spec::EcnMode;
-use crate::transport::Endpoint;
 use crate::units::{Span, Time};
 
-struct Script {
-    sender: Sender,
-    sent: Vec<u32>,
-    /// The receiver's left edge, and the timestamp it echoes.
-    edge: u32,
-    echo: Time,
-    /// When each segment was last sent, for timestamp echoes.
-    sent_at: std::collections::BTreeMap<u32, Time>,
+pub use compare::Difference;
+pub use play::{Played, play, span};
+
+/// Payload of a segment.
+pub const MSS: u32 = 1448;
+/// Window of an ACK that names none.
+pub const WINDOW: u32 = 10_000_000;
+
+/// A script.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Script {
+    /// Its first comment: what it is about.
+    pub about: String,
+    /// Whether the receiving end is tested.
+    pub receiver: bool,
+    /// Name of the stack whose end it is.
+    pub stack: String,
+    /// Name of the control.
+    pub control: String,
+    /// ECN feedback.
+    pub ecn: EcnMode,
+    /// Whether the script has the handshake's packets.
+    pub open: bool,
+    /// From when on ends are compared.
+    pub from: Time,
+    /// Whether it sends large segments, if not as the stack does.
+    offload: Option<bool>,
+    /// Why a kernel differs.
+    pub known: Option<String>,
+    /// What happens, and what must have happened.
+    pub lines: Vec<Line>,
 }
 
-fn at(ms: &str) -> Time {
-    Time::ZERO + Span::from_secs_f64(ms.parse::<f64>().unwrap() / 1e3)
+/// One line.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Line {
+    /// When.
+    pub at: Time,
+    /// What.
+    pub step: Step,
 }
 
-fn range(text: &str) -> (u32, u32) {
-    let (a, b) = text.split_once('-').unwrap_or((text, text));
-    (a.parse().unwrap(), b.parse().unwrap())
+/// What happens, or must have.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Step {
+    /// The answer to the SYN arrives.
+    SynAck,
+    /// An acknowledgment arrives.
+    Ack(Ack),
+    /// The application writes so many bytes.
+    Write(u64),
+    /// It closes the connection.
+    Close,
+    /// A connection is opened.
+    Syn,
+    /// Segments arrive.
+    Data(Data),
+    /// These must have been sent since the last such line.
+    Sent(Vec<String>),
+    /// The congestion window must be that.
+    Cwnd(u32),
+}
+
+/// An arriving acknowledgment.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Ack {
+    /// Next segment expected.
+    pub next: u32,
+    /// SACK blocks, last segments included; the first reports a duplicate if `dsack`.
+    pub blocks: Vec<(u32, u32)>,
+    /// A duplicate is reported.
+    pub dsack: bool,
+    /// Congestion is echoed.
+    pub ece: bool,
+    /// The timestamp echoed is that of the first segments.
+    pub original: bool,
+    /// Receive window in bytes.
+    pub window: Option<u32>,
+}
+
+/// Arriving segments.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Data {
+    /// First one.
+    pub first: u32,
+    /// Last one.
+    pub last: u32,
+    /// Payload of each.
+    pub bytes: u32,
+    /// Marked on the way.
+    pub ce: bool,
+    /// The sender has answered an echo.
+    pub cwr: bool,
+    /// The last one ends a write.
+    pub psh: bool,
+}
+
+/// Something that an end sent, or was asked for, and when.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Event {
+    /// When.
+    pub at: Time,
+    /// What: as in a line `sent`, or `cwnd N`.
+    pub what: String,
 }
 
 impl Script {
-    fn new(init: TcpInit, control: &str, bytes: u64) -> Self {
-        let control = control_of(&init, control, Span::from_millis(100));
-        let sender = Sender::new(init, control);
-        let mut script =
-            Script { sender, sent: vec![], edge: 1, echo: at("50"), sent_at: Default::default() };
-        script.sender.open(Time::ZERO);
-        script.sender.write(Time::ZERO, bytes);
-        script.pump(Time::ZERO);
-        let flags = Flags::SYN.with(Flags::ACK, true);
-        let ack = TcpAck { flags, next: 1, window: 10_000_000, ..TcpAck::default() };
-        script.deliver(at("100"), ack);
-        script
+    /// Reads a script.
+    ///
+    /// # Errors
+    /// The line that cannot be read, and why.
+    pub fn parse(text: &str) -> Result<Script, String> {
+        let mut script = Script {
+            about: String::new(),
+            receiver: false,
+            stack: "linux-6".to_owned(),
+            control: "reno".to_owned(),
+            ecn: EcnMode::Off,
+            open: false,
+            from: Time::ZERO,
+            offload: None,
+            known: None,
+            lines: Vec::new(),
+        };
+        for (number, line) in text.lines().enumerate() {
+            let line = line.trim();
+            script.take(line).map_err(|why| format!("line {}: '{line}': {why}", number + 1))?;
+        }
+        Ok(script)
     }
 
-    fn deliver(&mut self, now: Time, ack: TcpAck) {
-        self.sender.on_packet(now, &Packet { header: Header::Ack(ack), ..Packet::default() });
-        self.pump(now);
-    }
-
-    fn pump(&mut self, now: Time) {
-        while let Some(packet) = self.sender.poll_transmit(now) {
-            let Header::Segment(segment) = packet.header else { continue };
-            if segment.payload > 0 {
-                self.sent.push(segment.seq);
-                self.sent_at.insert(segment.seq, now);
+    fn take(&mut self, line: &str) -> Result<(), String> {
+        if let Some(comment) = line.strip_prefix('#') {
+            if self.lines.is_empty() {
+                let space = if self.about.is_empty() { "" } else { " " };
+                let _ = write!(self.about, "{space}{}", comment.trim());
+            }
+            return Ok(());
+        }
+        let Some((word, rest)) = line.split_once(char::is_whitespace).or(match line {
+            "" => None,
+            word => Some((word, "")),
+        }) else {
+            return Ok(());
+        };
+        let rest = rest.trim();
+        match word {
+            "end" => self.receiver = rest == "receiver",
+            "stack" => rest.clone_into(&mut self.stack),
+            "control" => rest.clone_into(&mut self.control),
+            "ecn" if rest == "classic" => self.ecn = EcnMode::Classic,
+            "open" => self.open = true,
+            "from" => {
+                self.from = Time::ZERO + Span::from_secs_f64(read::<f64>(rest)? / 1e3);
+            }
+            "known" => self.known = Some(rest.to_owned()),
+            "write" => {
+                let step = Step::Write(read(rest)?);
+                self.lines.push(Line { at: Time::ZERO, step });
+            }
+            time => {
+                let ms: f64 = read(time)?;
+                let step = self.step(rest)?;
+                self.lines.push(Line { at: Time::ZERO + Span::from_secs_f64(ms / 1e3), step });
             }
         }
+        Ok(())
     }
 
-    fn run_until(&mut self, end: Time) {
-        while let Some(next) = self.sender.next_timeout().filter(|&next| next <= end) {
-            self.sender.on_timeout(next);
-            self.pump(next);
-        }
+    fn step(&self, text: &str) -> Result<Step, String> {
+        let (verb, rest) = text.split_once(' ').unwrap_or((text, ""));
+        let words: Vec<&str> = rest.split_whitespace().collect();
+        Ok(match verb {
+            "syn-ack" => Step::SynAck,
+            "syn" => Step::Syn,
+            "close" => Step::Close,
+            "write" => Step::Write(read(rest)?),
+            "cwnd" => Step::Cwnd(read(rest)?),
+            "ack" => Step::Ack(Ack::read(&words)?),
+            "data" => Step::Data(Data::read(&words)?),
+            "sent" if self.receiver => Step::Sent(listed(rest.split(','))),
+            "sent" => Step::Sent(expanded(&words)?),
+            _ => return Err(format!("no '{verb}': see the table of lines")),
+        })
     }
+}
 
-    fn ack(&mut self, now: Time, words: &[&str]) {
-        let mut ack = TcpAck { window: 10_000_000, ..TcpAck::default() };
-        ack.next = words[0].parse().unwrap();
-        // The timestamp echoed is that of the segment that last moved the receiver's left edge.
-        if ack.next > self.edge {
-            self.echo = self.sent_at[&self.edge];
-            self.edge = ack.next;
-        }
-        ack.echo = self.echo;
-        ack.flags = Flags::ACK;
-        let mut blocks = vec![];
-        for word in &words[1..] {
+impl Ack {
+    fn read(words: &[&str]) -> Result<Ack, String> {
+        let (next, rest) = words.split_first().ok_or("what is acknowledged?")?;
+        let mut ack = Ack { next: read(next)?, ..Ack::default() };
+        let mut rest = rest.iter();
+        while let Some(word) = rest.next() {
             match *word {
                 "sack" => {}
-                "dsack" => ack.flags = ack.flags.with(Flags::DSACK, true),
-                "ece" => ack.flags = ack.flags.with(Flags::ECE, true),
-                // The receiver saw the original: its timestamp is older than any retransmission.
-                "original" => ack.echo = at("100"),
-                block => {
-                    let (start, last) = range(block);
-                    blocks.push(SackBlock { start, end: last + 1 });
-                }
+                "dsack" => ack.dsack = true,
+                "ece" => ack.ece = true,
+                "original" => ack.original = true,
+                "window" => ack.window = Some(read(rest.next().ok_or("a window of what?")?)?),
+                block => ack.blocks.push(range(block)?),
             }
         }
-        ack.set_sacks(blocks.into_iter());
-        self.deliver(now, ack);
+        Ok(ack)
     }
+}
 
-    fn line(&mut self, line: &str) {
-        let words: Vec<&str> = line.split_whitespace().collect();
-        let now = at(words[0]);
-        self.run_until(now);
-        match words[1] {
-            "ack" => self.ack(now, &words[2..]),
-            "sent" => {
-                let list = words[2..].iter().filter(|word| **word != "-");
-                let expected: Vec<u32> = list
-                    .flat_map(|word| {
-                        let (a, b) = range(word);
-                        a..=b
-                    })
-                    .collect();
-                assert_eq!(std::mem::take(&mut self.sent), expected, "{line}");
+impl Data {
+    fn read(words: &[&str]) -> Result<Data, String> {
+        let (segments, rest) = words.split_first().ok_or("which segments?")?;
+        let (first, last) = range(segments)?;
+        let mut data = Data { first, last, bytes: MSS, ce: false, cwr: false, psh: false };
+        let mut rest = rest.iter();
+        while let Some(word) = rest.next() {
+            match *word {
+                "ce" => data.ce = true,
+                "cwr" => data.cwr = true,
+                "psh" => data.psh = true,
+                "of" => data.bytes = read(rest.next().ok_or("of how many bytes?")?)?,
+                other => return Err(format!("no '{other}'")),
             }
-            "write" => {
-                self.sender.write(now, words[2].parse().unwrap());
-                self.pump(now);
+        }
+        Ok(data)
+    }
+}
+
+fn read<T: std::str::FromStr>(text: &str) -> Result<T, String> {
+    text.trim().parse().map_err(|_| format!("'{text}' is not a number"))
+}
+
+fn range(text: &str) -> Result<(u32, u32), String> {
+    let (first, last) = text.split_once('-').unwrap_or((text, text));
+    Ok((read(first)?, read(last)?))
+}
+
+fn listed<'a>(words: impl Iterator<Item = &'a str>) -> Vec<String> {
+    words
+        .map(str::trim)
+        .filter(|word| *word != "-" && !word.is_empty())
+        .map(str::to_owned)
+        .collect()
+}
+
+/// With ranges of segments as single ones.
+fn expanded(words: &[&str]) -> Result<Vec<String>, String> {
+    let mut all = Vec::new();
+    for word in listed(words.iter().copied()) {
+        match word.starts_with(|c: char| c.is_ascii_digit()) && word.contains('-') {
+            true => {
+                let (first, last) = range(&word)?;
+                all.extend((first..=last).map(|seq| seq.to_string()));
             }
-            "cwnd" => {
-                let counters = Counted::of(&mut self.sender, now);
-                assert_eq!(counters.window.cwnd, words[2].parse::<u32>().unwrap(), "{line}");
-            }
-            other => panic!("unknown line: {other}"),
+            false => all.push(word),
         }
     }
-
-    fn play(mut self, table: &str) -> Counted {
-        table.lines().map(str::trim).filter(|line| !line.is_empty()).for_each(|l| self.line(l));
-        Counted::of(&mut self.sender, at("0"))
-    }
+    Ok(all)
 }
 
-const ENDLESS: u64 = u64::MAX;
-
-#[test]
-fn slow_start_sends_two_per_acknowledged_segment() {
-    Script::new(init("linux-6"), "reno", ENDLESS).play(
-        "100 sent 1-10
-         200 ack 3
-         200 sent 11-14
-         200 cwnd 12
-         201 ack 11
-         201 sent 15-30
-         201 cwnd 20",
-    );
-}
-
-/// Segment 1 of 10 is lost: three SACKs make RACK judge it lost at once; the window falls to half
-/// in proportion to what is delivered.
-#[test]
-fn fast_recovery_reduces_in_proportion() {
-    let counters = Script::new(init("linux-6"), "reno", ENDLESS).play(
-        "100 sent 1-10
-         200 ack 1 sack 2-2
-         200 sent 11
-         200 ack 1 sack 2-3
-         200 sent 12
-         200 ack 1 sack 2-4
-         200 sent 1
-         200 ack 1 sack 2-5
-         200 sent -
-         200 ack 1 sack 2-6
-         200 sent 13
-         200 ack 1 sack 2-7
-         200 sent -
-         200 ack 1 sack 2-8
-         200 sent 14
-         200 ack 1 sack 2-10
-         200 sent -
-         300 ack 11
-         300 cwnd 5",
-    );
-    assert_eq!((counters.recovery.retransmissions, counters.window.ssthresh), (1, 5));
-}
-
-/// A hole that fills without a retransmission within the reordering window costs nothing.
-#[test]
-fn small_reordering_is_tolerated() {
-    let counters = Script::new(init("linux-6"), "reno", ENDLESS).play(
-        "100 sent 1-10
-         200 ack 1 sack 2-3
-         200 sent 11-12
-         202 ack 4
-         202 cwnd 11",
-    );
-    assert_eq!((counters.recovery.retransmissions, counters.recovery.lost), (0, 0));
-}
-
-/// The last segments of a flight are lost: the probe repairs one and reveals the other.
-#[test]
-fn tail_loss_probe_starts_recovery() {
-    let counters = Script::new(init("linux-6"), "reno", 14_480).play(
-        "100 sent 1-10
-         200 ack 9
-         200 sent -
-         401 sent -
-         402 sent 10
-         502 ack 9 sack 10-10
-         504 sent 9
-         604 ack 11",
-    );
-    assert_eq!((counters.recovery.rtos, counters.recovery.probes), (0, 1));
-    let again = (
-        counters.recovery.retransmissions,
-        counters.recovery.lost,
-        counters.recovery.probe_retransmissions,
-    );
-    assert_eq!(again, (2, 1, 1), "the probe's segment was not marked lost");
-}
-
-/// A probe answered by a D-SACK was not needed: no reduction.
-#[test]
-fn needless_probe_costs_nothing() {
-    let counters = Script::new(init("linux-6"), "reno", 14_480).play(
-        "100 sent 1-10
-         200 ack 9
-         402 sent 10
-         410 ack 11
-         502 ack 11 dsack 10-10
-         502 cwnd 20",
-    );
-    assert_eq!(counters.recovery.spurious_retransmissions, 1);
-}
-
-/// A probe that repaired the only loss costs one reduction (RFC 8985 §7.4): half of 15, to which
-/// the window of 20 had shrunk unused (RFC 2861).
-#[test]
-fn repaired_tail_loss_costs_one_reduction() {
-    let counters = Script::new(init("linux-6"), "reno", 14_480).play(
-        "100 sent 1-10
-         200 ack 10
-         499 sent -
-         500 sent 10
-         600 ack 11
-         601 write 1448
-         601 sent 11
-         701 ack 12
-         701 cwnd 7",
-    );
-    assert_eq!((counters.recovery.probes, counters.window.ssthresh), (1, 7));
-}
-
-/// A timeout: the window is one, then slow start; new data is tried before more is
-/// retransmitted (F-RTO), and duplicate answers show that the loss was real.
-#[test]
-fn timeout_retransmits_the_head_and_slow_starts() {
-    let counters = Script::new(init("rfc"), "reno", ENDLESS).play(
-        "100 sent 1-10
-         1099 sent -
-         1100 sent 1
-         1100 cwnd 1
-         1200 ack 2
-         1200 cwnd 2
-         1200 sent 2-3
-         1300 ack 4
-         1300 cwnd 4
-         1300 sent 4-7",
-    );
-    assert_eq!(
-        (counters.recovery.rtos, counters.recovery.retransmissions, counters.window.ssthresh),
-        (1, 7, 5)
-    );
-}
-
-/// The timeout was spurious (a delay spike): acknowledgments of the originals undo it, and the
-/// restored window of 10 grows by the two acknowledged.
-#[test]
-fn spurious_timeout_is_undone() {
-    let counters = Script::new(init("linux-6"), "reno", ENDLESS).play(
-        "100 sent 1-10
-         304 sent 11
-         706 sent 1
-         750 ack 3 original
-         750 cwnd 12",
-    );
-    assert_eq!(counters.recovery.rtos, 1);
-}
-
-/// One reduction per round of marks; the state ends when more than the data of its beginning is
-/// through, and that ACK of five segments already adds one to the window of five.
-#[test]
-fn an_echo_cuts_the_window_once_per_round() {
-    let mut init = init("linux-6");
-    init.ecn = EcnMode::Classic;
-    let counters = Script::new(init, "reno", ENDLESS).play(
-        "100 sent 1-10
-         200 ack 3 ece
-         200 ack 5 ece
-         200 ack 7 ece
-         200 ack 9 ece
-         200 ack 11 ece
-         201 cwnd 5
-         300 ack 16
-         301 cwnd 6",
-    );
-    assert_eq!((counters.window.ssthresh, counters.recovery.retransmissions), (5, 0));
-}
-
-/// A retransmission that is lost again is found by later deliveries, without a timeout.
-#[test]
-fn lost_retransmission_is_sent_again() {
-    let counters = Script::new(init("linux-6"), "reno", ENDLESS).play(
-        "100 sent 1-10
-         200 ack 1 sack 2-4
-         200 ack 1 sack 2-10
-         200 sent 1 11-14
-         300 ack 1 sack 2-14
-         300 sent 1 15-18",
-    );
-    assert_eq!((counters.recovery.rtos, counters.recovery.retransmissions), (0, 2));
-}
-
-/// With offload: a window of ten, two segments at once.
-fn play_with_offload(profile: &str, table: &str) {
-    Script::new(TcpInit { offload: true, ..init(profile) }, "fixed-window", ENDLESS).play(table);
-}
-
-/// A single segment waits for the next ACK, unless nothing was sent for a millisecond or the
-/// oldest one outstanding is young.
-#[test]
-fn a_little_waits_for_more() {
-    play_with_offload(
-        "linux-5.1",
-        "100 sent 1-10
-         200 ack 2
-         200 sent 11
-         200.3 ack 3
-         250 sent -
-         250 ack 4
-         250 sent 12-13
-         250.3 ack 12
-         250.3 sent 14-21",
-    );
-    play_with_offload(
-        "linux-5.1",
-        "100 sent 1-10
-         200 ack 2
-         200 sent 11
-         200.5 ack 11
-         200.5 sent 12-20",
-    );
-}
-
-/// Linux 6.18 does not wait for an ACK that is more than a millisecond away.
-#[test]
-fn a_little_waits_for_a_near_ack_only() {
-    let table = "100 sent 1-10
-         160 ack 2
-         160 sent 11
-         160.3 ack 3";
-    play_with_offload("linux-5.1", &format!("{table}\n 160.3 sent -"));
-    play_with_offload("linux-6", &format!("{table}\n 160.3 sent 12"));
-    play_with_offload(
-        "linux-6",
-        "100 sent 1-10
-         200 ack 2
-         200 sent 11
-         200.3 ack 3
-         200.3 sent -",
-    );
-}
-
-/// Before 5.0 the clock was the tick of 4 ms.
-#[test]
-fn a_little_waits_within_a_tick() {
-    play_with_offload(
-        "linux-4.9",
-        "100 sent 1-10
-         200 ack 2
-         200 sent 11
-         203.9 ack 3
-         203.9 sent -
-         203.9 ack 4
-         203.9 sent 12-13
-         204.1 ack 5
-         204.1 sent 14",
-    );
-}
-
-/// The end of a transfer does not wait, nor do new segments in recovery.
-#[test]
-fn a_little_does_not_wait_at_the_end_or_in_recovery() {
-    let mut script =
-        Script::new(TcpInit { offload: true, ..init("linux-5.1") }, "fixed-window", 12 * 1448);
-    script.sender.close(at("100"));
-    script.play(
-        "100 sent 1-10
-         200 ack 2
-         200 sent 11
-         200.3 ack 3
-         200.3 sent 12",
-    );
-    play_with_offload(
-        "linux-5.1",
-        "100 sent 1-10
-         200 ack 1 sack 2-4
-         200 sent 1 11-13
-         200.3 ack 1 sack 2-5
-         200.3 sent 14",
-    );
-}
+#[cfg(test)]
+mod tests;

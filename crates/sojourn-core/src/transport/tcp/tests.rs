@@ -49,6 +49,7 @@ pub fn init(profile: &str) -> TcpInit {
         paced: false,
         offload: false,
         whole_bursts: false,
+        nagle: Profile::named(profile).unwrap().nagle,
         gro: None,
         small_queue: false,
         now: Time::ZERO,

@@ -19,6 +19,22 @@ fn sack(board: &mut Scoreboard, start: u32, end: u32) {
     board.close_block(start, end);
 }
 
+/// A receiver takes back what it SACKed: all of it is open again, in order, and may be lost.
+#[test]
+fn what_was_sacked_can_be_forgotten() {
+    let mut board = board(10);
+    sack(&mut board, 2, 5);
+    board.mark_lost(1);
+    assert!(!board.head_is_sacked());
+    board.pop_acked();
+    assert!(board.head_is_sacked());
+    board.forget_sacks();
+    assert_eq!((board.sacked_out(), board.in_flight()), (0, 9));
+    (2..=10).for_each(|seq| _ = board.mark_lost(seq));
+    assert_eq!((board.lost_out(), board.oldest()), (9, None));
+    assert_eq!(board.next_to_retransmit(), Some(2));
+}
+
 #[test]
 fn counts_like_linux() {
     let mut board = board(10);

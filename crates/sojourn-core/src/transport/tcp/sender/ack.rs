@@ -54,6 +54,7 @@ impl Sender {
         let prior_in_flight = self.board.in_flight();
         let prior_delivered = self.delivery.delivered;
         let prior_lost = self.delivery.lost;
+        let reneged = self.recovery.reneged;
         let was_empty = self.board.packets_out() == 0;
         let mut sampler = Sampler::default();
         let mut ack = Ack {
@@ -89,6 +90,7 @@ impl Sender {
             self.set_ack_timer(now);
         }
         let rate = self.delivery.finish(now, sampler, delivered, self.rtt.min_rtt());
+        let rate = if reneged { RateSample::default() } else { rate };
         if let Some(segments) = rate.delivered {
             self.count_rate(segments, rate.interval);
         }
@@ -121,7 +123,7 @@ impl Sender {
     /// An ACK while nothing is outstanding: only a D-SACK still means something.
     #[cold]
     fn on_late_ack(&mut self, now: Time, packet: &TcpAck, mut ack: Ack) {
-        self.stop_persisting();
+        self.judge_closed_window(now);
         self.process_dsack(packet, &mut ack);
         self.settle_probe(now, packet.next, &ack);
         if ack.dsack {

@@ -77,6 +77,17 @@ impl Sender {
         }
     }
 
+    /// Whether the next segment is small and waits for more, or for the ACK of an earlier small one
+    /// (Linux `tcp_nagle_test`, `tcp_minshall_check`). The last one of all does not, nor the last that a
+    /// full send buffer has.
+    pub(super) fn waits_for_more(&self) -> bool {
+        self.init.nagle
+            && self.small_end > self.board.una()
+            && !self.app.ends_within(u64::from(self.init.mss))
+            && !self.app.is_full()
+            && (1..self.init.mss).contains(&self.app.available(self.init.mss))
+    }
+
     /// Segments that leave back to back as one.
     pub(super) fn batch_size(&self) -> u32 {
         if !self.init.offload {

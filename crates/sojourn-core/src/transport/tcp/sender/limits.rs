@@ -48,6 +48,8 @@ impl Sender {
             Limit::Cwnd
         } else if self.is_held_back() {
             Limit::Pacing
+        } else if self.waits_for_more() {
+            Limit::Application
         } else if self.has_nothing_to_send() {
             if self.app.is_full() { Limit::SendBuffer } else { Limit::Application }
         } else if self.burst.blocked_until.is_some() {

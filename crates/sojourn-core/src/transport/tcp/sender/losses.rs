@@ -5,6 +5,7 @@ use super::Sender;
 use crate::cc::{CaState, CongestionControl, Lost};
 use crate::transport::recovery::rack::{Outstanding as _, Situation};
 use crate::transport::recovery::rate::Delivery;
+use crate::transport::tcp::dupthresh::Frontier;
 use crate::transport::tcp::profile::LossDetection;
 use crate::transport::tcp::scoreboard::{Marks, Scoreboard, Segment};
 use crate::units::{Span, Time};
@@ -57,15 +58,23 @@ impl Sender {
         wait
     }
 
-    /// Marks what is outstanding lost; with RACK, all but what was sent within the last RTT.
+    /// Marks what is outstanding lost; with RACK, all but what was sent within the last RTT. A receiver
+    /// whose next segment was SACKed has lost it since, and perhaps all others (Linux
+    /// `tcp_timeout_mark_lost`).
     pub(super) fn mark_all_lost(&mut self, now: Time) {
         let by_time = self.profile.loss_detection == LossDetection::Rack;
         let una = self.board.una();
+        let reneged = self.board.head_is_sacked();
+        if reneged {
+            self.board.forget_sacks();
+            self.frontier = Frontier::default();
+            self.recovery.reneged = true;
+        }
         let mut losses = Losses { now, delivery: &mut self.delivery, cc: &mut *self.cc };
         let mut cursor = self.board.oldest();
         while let Some(seq) = cursor {
             cursor = self.board.later(seq);
-            let recent = by_time && !self.rack.overdue(now, self.board.sent_at(seq));
+            let recent = by_time && !reneged && !self.rack.overdue(now, self.board.sent_at(seq));
             if seq == una || !recent {
                 losses.mark(&mut self.board, seq);
             }

@@ -35,7 +35,9 @@ use super::profile::Profile;
 use super::scoreboard::Scoreboard;
 use super::send_buffer::SendBuffer;
 use super::{HEADER, TcpInit};
-use crate::cc::{CaState, CongestionControl, ControlInit, Decision, INFINITE_SSTHRESH, Step};
+use crate::cc::{
+    CaState, CongestionControl, ControlInit, Decision, Event, INFINITE_SSTHRESH, Step,
+};
 use crate::observe::Observer;
 use crate::packet::{Flags, Header, Packet, TcpAck};
 use crate::record::FlowCounters;
@@ -87,6 +89,11 @@ pub struct Sender {
     app: SendBuffer,
     pacer: Pacer,
     phase: Phase,
+    /// SYNs sent, and when the first of them was.
+    syns: u32,
+    opened_at: Time,
+    /// One past the last segment of less than `mss` that was sent (Linux `snd_sml`).
+    small_end: u32,
     timer: Option<Timer>,
     burst: Burst,
     probe: Probe,
@@ -133,6 +140,9 @@ impl Sender {
             app: SendBuffer::new(init.send_buffer),
             pacer: Pacer::default(),
             phase: Phase::Closed,
+            syns: 0,
+            opened_at: Time::ZERO,
+            small_end: 0,
             timer: None,
             burst: Burst::default(),
             probe: Probe::default(),
@@ -234,6 +244,7 @@ impl Sender {
         self.rtt.sample(rtt, 0, 1);
         self.rtt.sample_min(now, rtt);
         self.show(now, &Step::Callback);
+        self.heed_lost_syns(now, ack);
         self.cc.on_established(now, rtt);
         self.consult();
         self.usage.used_at = now;
@@ -241,6 +252,17 @@ impl Sender {
         self.update_pacing();
         self.probe = Probe::Handshake;
         self.burst.begin();
+    }
+
+    /// Several SYNs that were needed make the window one segment (RFC 5681 §3.1; Linux
+    /// `tcp_init_transfer`, `tcp_try_undo_spurious_syn`).
+    fn heed_lost_syns(&mut self, now: Time, ack: &TcpAck) {
+        let needed = self.timestamp(ack.echo) > self.timestamp(self.opened_at);
+        let too_many = self.profile.syn_losses.is_some_and(|most| self.syns > most + 1);
+        if needed && too_many {
+            let ssthresh = self.decision.ssthresh;
+            self.cc.on_congestion(now, &Event::Restart { cwnd: 1, ssthresh });
+        }
     }
 }
 

@@ -159,7 +159,7 @@ impl Sender {
                 }
             }
         }
-        let sends = self.has_new_data();
+        let sends = self.has_new_data() && !self.waits_for_more();
         self.burst.batch -= u32::from(sends);
         sends
     }
@@ -182,6 +182,9 @@ impl Sender {
         let limited = self.delivery.app_limited();
         let seq = self.board.push(payload as u16, written_at, snapshot, limited);
         self.outstanding_bytes += u64::from(payload);
+        if payload < self.init.mss {
+            self.small_end = seq + 1;
+        }
         self.burst.sent += 1;
         let probing = self.timer.is_some_and(|timer| timer.kind == TimerKind::Probe);
         if idle || probing {
@@ -207,7 +210,11 @@ impl Sender {
     /// The first lost segment that waits to be retransmitted.
     fn due_retransmission(&mut self, now: Time) -> Option<u32> {
         let seq = self.board.next_to_retransmit()?;
-        if seq == self.board.una() && !self.timer.is_some_and(|t| t.kind == TimerKind::Reordering) {
+        let restarts = self.profile.patient || self.timer.is_none();
+        if restarts
+            && seq == self.board.una()
+            && !self.timer.is_some_and(|t| t.kind == TimerKind::Reordering)
+        {
             self.start_rto(now);
         }
         Some(seq)

@@ -17,10 +17,15 @@ impl Sender {
     ) -> Packet {
         let ecn = self.data_ecn(again);
         let cwr = !again && ecn != Ecn::NotEct && std::mem::take(&mut self.cwr_due);
-        let flags = Flags::ACK.with(Flags::CWR, cwr);
+        let flags = Flags::ACK.with(Flags::CWR, cwr).with(Flags::PSH, self.ends_write(seq));
         let payload = payload as u16;
         let segment = TcpSegment { flags, seq, payload, written_at: written, ..self.segment(now) };
         Packet { ecn, ..self.packet(HEADER + u32::from(payload), segment) }
+    }
+
+    /// Whether nothing that the application has written so far follows it.
+    fn ends_write(&self, seq: u32) -> bool {
+        seq + 1 == self.board.next() && self.app.available(1) == 0
     }
 
     /// Retransmissions are not ECN-capable with classic feedback (RFC 3168 §6.1.5); controls that
@@ -36,6 +41,10 @@ impl Sender {
 
     pub(super) fn syn(&mut self, now: Time) -> Packet {
         self.phase = Phase::SynSent;
+        if self.syns == 0 {
+            self.opened_at = now;
+        }
+        self.syns += 1;
         self.start_rto(now);
         self.packet(SYN_SIZE, TcpSegment { flags: Flags::SYN, ..self.segment(now) })
     }

@@ -27,6 +27,10 @@ pub(super) struct Recovery {
     pub new_data_first: bool,
     /// Timeouts since the last advance.
     pub timeouts: u32,
+    /// A partial ACK came in this recovery.
+    pub partial: bool,
+    /// The receiver has taken back what it had SACKed; until this loss is recovered.
+    pub reneged: bool,
     /// Reordering was seen on this connection.
     pub reordering_seen: bool,
     /// A retransmission was lost since this was last asked.
@@ -59,6 +63,11 @@ impl Sender {
         self.recovery.new_data_first = false;
         if ack.ece {
             self.recovery.undoable = false;
+        }
+        if ack.advanced && self.board.head_is_sacked() {
+            self.hurry_timeout(now);
+            ack.rearm = false;
+            return;
         }
         self.leave_finished_state(now);
         match self.recovery.state {
@@ -101,8 +110,12 @@ impl Sender {
     }
 
     fn on_ack_in_recovery(&mut self, now: Time, ack: &mut Ack) {
-        if ack.advanced && self.try_undo_partial(now) {
-            return;
+        if ack.advanced {
+            let later = std::mem::replace(&mut self.recovery.partial, true);
+            ack.rearm &= self.profile.patient || !later;
+            if self.try_undo_partial(now) {
+                return;
+            }
         }
         if self.try_undo_by_dsack(now) {
             self.try_to_open(now, ack);
@@ -184,6 +197,7 @@ impl Sender {
     /// Loss is evident: fast recovery begins (Linux `tcp_enter_recovery`).
     pub(super) fn enter_recovery(&mut self, now: Time, ece: bool) {
         self.recovery.undoable = false;
+        self.recovery.partial = false;
         self.init_undo();
         if !matches!(self.recovery.state, CaState::Cwr | CaState::Recovery) {
             self.recovery.undoable = !ece;

@@ -101,6 +101,12 @@ impl Sender {
         }
     }
 
+    /// The receiver takes back what it SACKed: a timeout soon (Linux `tcp_check_sack_reneging`).
+    pub(super) fn hurry_timeout(&mut self, now: Time) {
+        let wait = (self.rtt.srtt() / 2).max(Span::from_millis(10));
+        self.set_timer(TimerKind::Retransmission, now + wait);
+    }
+
     /// Sets RACK's timer: a segment becomes overdue then.
     pub(super) fn arm_reordering(&mut self, now: Time, wait: Span) {
         let wait = (wait + self.profile.tick * MIN_TICKS).min(self.rtt.rto());
@@ -130,7 +136,9 @@ impl Sender {
     }
 
     fn on_syn_timeout(&mut self) {
-        self.rtt.back_off();
+        if self.syns > self.profile.syn_linear_timeouts {
+            self.rtt.back_off();
+        }
         self.timer = None;
         self.phase = Phase::SynDue;
     }
@@ -184,11 +192,16 @@ impl Sender {
         self.set_timer(TimerKind::Persist, now + self.rtt.rto());
     }
 
-    /// The window has opened.
-    pub(super) fn stop_persisting(&mut self) {
-        if self.timer.is_some_and(|timer| timer.kind == TimerKind::Persist) && self.has_new_data() {
+    /// An ACK came: the window has opened, or is asked for again from now on (Linux `tcp_ack_probe`).
+    pub(super) fn judge_closed_window(&mut self, now: Time) {
+        if !self.timer.is_some_and(|timer| timer.kind == TimerKind::Persist) {
+            return;
+        }
+        if self.has_new_data() {
             self.timer = None;
             self.rtt.end_backoff();
+        } else {
+            self.set_timer(TimerKind::Persist, now + self.rtt.rto());
         }
     }
 

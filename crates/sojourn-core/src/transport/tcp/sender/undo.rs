@@ -89,6 +89,7 @@ impl Sender {
             self.rack.on_recovery_kept();
         }
         self.enter_state(now, CaState::Open);
+        self.recovery.reneged = false;
     }
 
     pub(super) fn try_undo_loss(&mut self, now: Time, by_frto: bool) -> bool {
@@ -97,6 +98,7 @@ impl Sender {
         }
         self.undo_reduction(now, true);
         self.recovery.timeouts = 0;
+        self.recovery.reneged = false;
         self.recovery.retransmitted_at = None;
         self.enter_state(now, CaState::Open);
         true
