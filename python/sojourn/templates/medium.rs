@@ -56,7 +56,8 @@ impl Registered for KIND {
         catalogue: &Catalogue,
     ) -> Result<Self, FieldError> {
         let default = Spec::named("fifo");
-        let queues = init.channels.iter().map(|of| of.queue(None, &default, init.random, catalogue));
+        let queues =
+            init.channels.iter().map(|of| of.queue(None, &default, init.random, catalogue));
         let queues = queues.collect::<Result<_, _>>()?;
         let lanes = Lanes::of(&init.channels);
         Ok(KIND { params, lanes, queues, sending: None, last: 0 })
