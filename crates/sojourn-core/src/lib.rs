@@ -16,6 +16,7 @@ pub mod registry;
 pub mod rng;
 pub mod scenario;
 pub mod sim;
+pub mod slotted;
 pub mod spec;
 pub mod topology;
 pub mod traffic;

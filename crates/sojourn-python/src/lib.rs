@@ -10,6 +10,7 @@ mod program;
 mod record;
 mod replay;
 mod run;
+mod slotted;
 
 use std::path::PathBuf;
 use std::sync::{Arc, LazyLock};
@@ -72,6 +73,7 @@ pub fn fill(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(live::run_command, module)?)?;
     module.add_function(wrap_pyfunction!(live::run_live, module)?)?;
     module.add_function(wrap_pyfunction!(replay::replay, module)?)?;
+    module.add_function(wrap_pyfunction!(slotted::run_slotted, module)?)?;
     module.add_function(wrap_pyfunction!(run::run, module)?)
 }
 

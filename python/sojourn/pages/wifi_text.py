@@ -23,9 +23,7 @@ A TCP sender whose first link is on a medium keeps little in its host (Linux's s
 large segments, or what its pacing rate sends in a millisecond (`stack = "linux-4.9"`) or eight, in
 bytes at most 256 kB, 1 MB (`linux-5.1`), 4 MB (`linux-6`); `ns3` and `rfc` have no such limit. What
 it keeps is what a frame can be made of. Senders behind a wired link or with an `rtt` of their own
-before the medium are not told of departures and have no such limit. Before Linux 4.17 a Wi-Fi
-adapter that cannot gather memory (nearly all could not) got no large segments: `offload = false`
-with `stack = "linux-4.9"`, by which much of BBR's goodput is lost ([lin2020.md](lin2020.md)).
+before the medium are not told of departures and have no such limit.
 
 A flow's `gro` lets its receiver acknowledge what arrives in that time together;
 `ack_block_rate_l4`, `acks_per_block_l4` and `mean_send_interval_l4` say how often the direction

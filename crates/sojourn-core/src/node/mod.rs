@@ -33,6 +33,7 @@ members! {
     spec::Node;
     "router" router::Router,
     "overlay" overlay::Overlay,
+    "shared-tree" shared_tree::SharedTree,
 }
 
 impl Kind for spec::Node {

@@ -22,7 +22,16 @@
 //! | gradients; links, hops and latencies | `gradient`, `links` |
 //! | path controllers and transmit queues | `neighbour`, `neighbours` |
 //! | what nodes send each other, and its size | `cargo` |
+//! | multicast: queues, copies | `multicast/` |
 //! | flows; how they are admitted | `udp_proxy`, `tcp_proxy`, `admission/` |
+//!
+//! Multicast: flows with a `group` in their service. A group has a queue with a depth for each
+//! destination. A packet carries the set of its destinations. The gradient of a group to a neighbour
+//! is the sum of those destinations' gradients that are positive; of packets and of zombies apart, and
+//! the larger one counts. The packet goes whose destinations have most of the gradient, to them alone:
+//! what stays behind is a copy. With it go destinations whose gradient is negative but not below -4,000
+//! bytes and nowhere better (`opportunistic`). Zombies and relief of starvation are each destination's.
+//! A flow's price is the largest depth among its receivers.
 //!
 //! Deviations from the program: a packet is handled at the instant at which it comes; a flow's
 //! priority and utility come with the flow (`service`), not by port; a latency-sensitive packet is
@@ -31,7 +40,7 @@
 //!
 //! Observes: `depth.N`, `zombies.N` (bytes, for node N), `window.N` (s); `capacity.N` (bit/s),
 //! `latency.N` (s), `works.N` for neighbour N; `admitted`, `delivered`, `expired`, `refused`,
-//! `held` (packets).
+//! `held`, `copied` (packets).
 
 mod admission;
 mod bins;
@@ -40,6 +49,7 @@ mod depth;
 mod forward;
 mod gradient;
 mod links;
+mod multicast;
 mod neighbour;
 mod neighbours;
 mod params;
@@ -51,7 +61,9 @@ mod udp_proxy;
 mod zombies;
 
 pub use params::Params;
-pub use together::{MOST_MEMBERS, OverlayFlow, Speech, Together};
+pub(crate) use zombies::Reduction;
+
+pub use together::{MOST_MEMBERS, OverlayFlow, Receiver, Speech, Stream, Together};
 
 use std::sync::Arc;
 
@@ -63,6 +75,7 @@ use crate::units::Time;
 use bins::Bin;
 use cargo::{Cargo, Parcel};
 use links::Map;
+use multicast::Multicast;
 use neighbour::{Neighbour, Reach};
 use neighbours::{Neighbours, bits};
 use signals::Signals;
@@ -105,6 +118,7 @@ pub struct Overlay {
     /// By member: its place among the neighbours.
     by_member: Vec<Option<usize>>,
     bins: Vec<Bin>,
+    multicast: Multicast,
     map: Map,
     udp: UdpProxy,
     tcp: TcpProxy,
@@ -145,6 +159,12 @@ impl Overlay {
                     Place::UdpIn(udp.add(flow.ends[1], &flow.service, params.k, chance))
                 }
                 Speech::Udp if to == me => Place::UdpOut,
+                Speech::Stream { index } if from == me => {
+                    let chance = random.child("flow").uniform_at(flow.flow.into());
+                    // After the members come the streams.
+                    let to = members as u16 + index;
+                    Place::UdpIn(udp.add(to, &flow.service, params.k, chance))
+                }
                 Speech::Tcp { mss } if from == me || to == me => {
                     Place::Tcp(tcp.add(flow, mss, from == me, params.k))
                 }
@@ -158,6 +178,7 @@ impl Overlay {
             neighbours: Neighbours::default(),
             by_member: vec![None; members],
             bins: (0..members).map(|_| Bin::new(params.depth)).collect(),
+            multicast: Multicast::new(&together, params.depth),
             map: Map::new(me, members),
             udp,
             tcp,
@@ -189,6 +210,7 @@ impl Overlay {
                 tuple,
                 controls: self.params.controls.clone(),
                 client: self.me < member,
+                depths_share: self.params.signalling.fraction(),
             };
             self.by_member[member] = Some(self.neighbours.len());
             self.neighbours.add(Neighbour::new(now, member, members, reach));
@@ -198,6 +220,9 @@ impl Overlay {
 
     /// The depth of a queue in bits: the price of admission to it.
     fn price(&mut self, now: Time, to: usize) -> f64 {
+        if let Some(stream) = to.checked_sub(self.bins.len()) {
+            return 8.0 * self.multicast.price(now, &self.together.streams[stream]);
+        }
         8.0 * self.bins[to].shown(now)[0]
     }
 
@@ -214,6 +239,7 @@ impl Overlay {
         for cargo in brought.drain(..) {
             match cargo {
                 Cargo::Parcel(parcel) => self.on_parcel(now, parcel, cx),
+                Cargo::Copies(parcel) => self.on_copies(now, parcel, cx),
                 Cargo::LinkState(state) if self.map.learn(now, &state) => {
                     self.flood(&state, Some(from));
                 }
@@ -290,7 +316,10 @@ impl Overlay {
                 {
                     datagram.written_at = now;
                 }
-                self.bins[to].push(now, parcel);
+                match to.checked_sub(self.bins.len()) {
+                    Some(stream) => self.admit_copies(now, stream, parcel.packet),
+                    None => self.bins[to].push(now, parcel),
+                }
             }
         }
         while let Some(flow) = self.tcp.due(now) {
@@ -358,10 +387,13 @@ impl Node for Overlay {
         let Counts { admitted, delivered, expired } = self.counts;
         let counts = [("admitted", admitted), ("delivered", delivered), ("expired", expired)];
         let refused = self.udp.refused();
-        let queued: usize = self.bins.iter().map(Bin::count).sum();
+        let queued: usize =
+            self.bins.iter().map(Bin::count).sum::<usize>() + self.multicast.packets();
         let neighbours: u64 = self.neighbours.iter().map(Neighbour::packets).sum();
         let held = self.udp.waiting() as u64 + queued as u64 + neighbours;
-        for (name, count) in counts.into_iter().chain([("refused", refused), ("held", held)]) {
+        let copied = self.multicast.copied();
+        let more = [("refused", refused), ("held", held), ("copied", copied)];
+        for (name, count) in counts.into_iter().chain(more) {
             out(name, (count as f64).into());
         }
     }

@@ -23,6 +23,7 @@ mod overlay;
 mod properties;
 #[cfg(test)]
 pub(crate) mod random;
+mod receivers;
 #[cfg(test)]
 mod refusals;
 mod resolve;
@@ -79,6 +80,7 @@ impl Scenario {
     pub fn read(value: &Value, catalogue: Arc<Catalogue>) -> Result<Scenario, FieldError> {
         let mut spec: ScenarioSpec = serde_path_to_error::deserialize(value)
             .map_err(|error| FieldError::from_serde(&error))?;
+        receivers::expand(&mut spec.flows)?;
         resolve::resolve(&mut spec, &catalogue)?;
         validate::check(&spec, &catalogue)?;
         let plan = plan(&spec, &catalogue)?;

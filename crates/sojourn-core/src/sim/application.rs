@@ -6,7 +6,7 @@ use crate::units::Time;
 
 /// A traffic source with its random stream and the action it waits to take.
 pub struct Application {
-    source: Box<dyn TrafficSource>,
+    source: Option<Box<dyn TrafficSource>>,
     random: Stream,
     pending: Option<(Time, Action)>,
 }
@@ -14,13 +14,19 @@ pub struct Application {
 impl Application {
     /// An application that has done nothing yet.
     pub fn new(source: Box<dyn TrafficSource>, random: Stream) -> Self {
-        Application { source, random, pending: None }
+        Application { source: Some(source), random, pending: None }
+    }
+
+    /// One that never does anything, of a flow that only receives.
+    pub fn silent(random: Stream) -> Self {
+        Application { source: None, random, pending: None }
     }
 
     /// The next action due at `now`; otherwise `Err` with the time at which to ask again, if any.
     pub fn poll(&mut self, now: Time) -> Result<Action, Option<Time>> {
         if self.pending.is_none() {
-            self.pending = self.source.next(now, &mut self.random);
+            let source = self.source.as_mut();
+            self.pending = source.and_then(|source| source.next(now, &mut self.random));
         }
         let (time, action) = self.pending.ok_or(None)?;
         if time > now {

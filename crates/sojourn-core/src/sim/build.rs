@@ -59,8 +59,14 @@ impl Surroundings {
         let flows = flow_facts(scenario, &expanded)?;
         let (net, addresses) = network(scenario, links(scenario, &expanded, &flows, log)?, log)?;
         let mut applications = Vec::new();
+        let overlay = scenario.overlay()?;
         for flow in &expanded {
-            let built = application(flow, random_of(scenario, flow), scenario.catalogue());
+            let random = random_of(scenario, flow);
+            if overlay.as_ref().is_some_and(|overlay| overlay.is_receiver(flow.id)) {
+                applications.push(Application::silent(random.stream()));
+                continue;
+            }
+            let built = application(flow, random, scenario.catalogue());
             applications.push(built.map_err(|error| within(flow, error))?);
         }
         let recorded_links = scenario.plan().links.iter().filter(|link| link.recorded).count();

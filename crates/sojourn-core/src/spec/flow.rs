@@ -93,6 +93,10 @@ pub struct FlowSpec {
     /// Receiving host, likewise.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub to: Option<String>,
+    /// Receiving hosts of a stream of datagrams that an overlay carries to all of them, in place of
+    /// `to`: the same as an entry for each, with the same `group` of its `service`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub receivers: Vec<String>,
     /// Links that the data passes, in order; the acknowledgments return over the reverse ones.
     /// Default: the shortest path.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -132,6 +136,7 @@ impl Default for FlowSpec {
             stack: None,
             from: None,
             to: None,
+            receivers: Vec::new(),
             route: None,
             service: None,
         }

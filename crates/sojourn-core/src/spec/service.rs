@@ -57,6 +57,10 @@ pub struct ServiceSpec {
     pub deadline: Option<Span>,
     /// Of `strap`: share of its packets that it can do without.
     pub loss_tolerance: Percent,
+    /// Multicast group: datagrams of the flows with the same group, `label` and `from` are one stream,
+    /// admitted once and delivered to the `to` of each flow that is on at that time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub group: Option<String>,
 }
 
 impl Default for ServiceSpec {
@@ -70,6 +74,7 @@ impl Default for ServiceSpec {
             floor: None,
             deadline: None,
             loss_tolerance: Percent::new(20.0),
+            group: None,
         }
     }
 }
@@ -101,6 +106,12 @@ impl ServiceSpec {
             return Err(FieldError::new(
                 "floor",
                 "given without utility flog, which alone has one",
+            ));
+        }
+        if self.group.is_some() && self.deadline.is_some() {
+            return Err(FieldError::new(
+                "deadline",
+                "given with a group; allowed for one receiver",
             ));
         }
         if self.deadline == Some(Span::ZERO) {

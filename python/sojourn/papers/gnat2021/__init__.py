@@ -1,6 +1,6 @@
 """GNAT: Raytheon BBN's report on Generalized Network Assisted Transport (2021).
 
-Sections 2.3, 3.1 to 3.3 and chapter 4; a module or package per part.
+Sections 2.1 to 2.4, 3.1 to 3.3 and chapter 4; a module or package per part.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from sojourn.papers.gnat2021 import capacity, overlay, sliq
+from sojourn.papers.gnat2021 import capacity, multicast, overlay, sliq, slots
 from sojourn.papers.paper import Cell, Paper, Request
 from sojourn.papers.sheet import Sheet
 from sojourn.papers.statements import Row
@@ -18,6 +18,8 @@ def _cells(request: Request) -> Iterator[Cell]:
     if request.touches(capacity.SECTION) and _asks(request, (capacity.TABLE,)):
         yield from capacity.cells(request)
     yield from sliq.cells(request)
+    yield from slots.cells(request)
+    yield from multicast.cells(request)
     yield from overlay.cells(request)
 
 
@@ -33,23 +35,40 @@ def _sheets(rows: Sequence[Row]) -> Iterator[Sheet]:
     if mine := _capacity(rows):
         yield from capacity.sheets(mine)
     yield from sliq.sheets(rows)
+    yield from slots.sheets(rows)
+    yield from multicast.sheets(rows)
     yield from overlay.sheets(rows)
 
 
 def _charts(rows: Sequence[Row]) -> Mapping[str, Any]:
     mine = _capacity(rows)
-    return {**(capacity.charts(mine) if mine else {}), **sliq.charts(rows), **overlay.charts(rows)}
+    made: dict[str, Any] = {**(capacity.charts(mine) if mine else {})}
+    for part in (slots, sliq, multicast, overlay):
+        made |= part.charts(rows)
+    return made
 
 
 GNAT2021 = Paper(
     name="gnat2021",
-    title="GNAT 2021: network capacity (2.3), SLIQ (3.1 to 3.3), overlay (4)",
+    title="GNAT 2021: models (2), SLIQ (3.1 to 3.3), overlay (4)",
     keys=("section", "table", "row", "column"),
     labels=("row", "column"),
-    tables=(capacity.TABLE, *sliq.TABLES, overlay.TABLE),
-    choices=(*capacity.CHOICES, *sliq.CHOICES, *overlay.CHOICES),
+    tables=(capacity.TABLE, slots.TABLE, *sliq.TABLES, multicast.TABLE, overlay.TABLE),
+    choices=(
+        *capacity.CHOICES,
+        *slots.CHOICES,
+        *sliq.CHOICES,
+        *multicast.CHOICES,
+        *overlay.CHOICES,
+    ),
     cells=_cells,
-    statements=(*capacity.STATEMENTS, *sliq.STATEMENTS, *overlay.STATEMENTS),
+    statements=(
+        *capacity.STATEMENTS,
+        *slots.STATEMENTS,
+        *sliq.STATEMENTS,
+        *multicast.STATEMENTS,
+        *overlay.STATEMENTS,
+    ),
     sheets=_sheets,
     charts=_charts,
 )

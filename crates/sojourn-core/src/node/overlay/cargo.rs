@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::links::LinkState;
+use super::multicast;
 use crate::packet::Packet;
 use crate::transport::sliq::{Payload, Received};
 use crate::units::Time;
@@ -42,6 +43,8 @@ pub struct Depths {
     pub number: u32,
     /// For each member: all bytes, bytes of latency-sensitive traffic.
     pub bytes: Vec<[f64; 2]>,
+    /// For each group and member.
+    pub groups: Arc<Vec<Vec<f64>>>,
 }
 
 /// What a message carries.
@@ -52,6 +55,8 @@ pub enum Cargo {
     Nothing,
     /// A packet of a flow.
     Parcel(Parcel),
+    /// A packet to several receivers.
+    Copies(multicast::Parcel),
     /// What is left of a packet that only stood for so many bytes of queue.
     Zombie(u32),
     /// Depths of queues.
@@ -69,7 +74,11 @@ impl Payload for Cargo {
             Cargo::Parcel(Parcel { packet, due: None, .. }) => packet.size + PARCEL,
             Cargo::Parcel(Parcel { packet, .. }) => packet.size + TIMED_PARCEL,
             Cargo::Zombie(_) => EMPTY_PACKET + PARCEL,
-            Cargo::Depths(depths) => DEPTHS + DEPTHS_ENTRY * depths.bytes.len() as u32,
+            Cargo::Copies(parcel) => parcel.packet.size + PARCEL + multicast::SET,
+            Cargo::Depths(depths) => {
+                let told = depths.bytes.iter().filter(|bytes| bytes[0] > 0.0).count();
+                DEPTHS + DEPTHS_ENTRY * told as u32 + multicast::told_bytes(&depths.groups)
+            }
             Cargo::LinkState(state) => LINK_STATE + LINK_STATE_ENTRY * state.links.len() as u32,
             Cargo::Coded(bytes, _) => u32::from(*bytes),
         };

@@ -3,6 +3,7 @@
 use super::bins::Class;
 use super::cargo::{Cargo, Parcel};
 use super::gradient::Slope;
+use super::multicast::Choice;
 use super::params::Expired;
 use super::{Overlay, neighbour::Neighbour};
 use crate::units::{Span, Time};
@@ -10,7 +11,7 @@ use crate::units::{Span, Time};
 /// How deep a queue is searched for a packet that can arrive in time, in bytes.
 const SEARCH: u64 = 5_000;
 /// A zombie that is sent stands for so many bytes at most.
-const ZOMBIE: u64 = 1_500;
+pub(super) const ZOMBIE: u64 = 1_500;
 
 /// A queue that may go to a neighbour.
 #[derive(Clone, Copy, Debug)]
@@ -31,8 +32,16 @@ impl Overlay {
             self.give_up(now);
         }
         let mut filled = false;
-        while let Some(best) = self.best(now) {
-            self.move_packets(now, best);
+        loop {
+            let best = self.best(now);
+            let timed = best.is_some_and(|best| best.class == Class::Timed);
+            let steeper =
+                |choice: &Choice| best.is_none_or(|b| !timed && choice.gradient > b.gradient);
+            match (self.best_group().filter(steeper), best) {
+                (Some(choice), _) => self.move_copies(now, choice),
+                (None, Some(best)) => self.move_packets(now, best),
+                (None, None) => break,
+            }
             filled = true;
         }
         filled

@@ -24,18 +24,24 @@ pub struct Slope<'a> {
 impl Slope<'_> {
     /// The gradient in bytes if packets may go there.
     pub fn gradient(&self) -> Option<f64> {
+        let least = if self.members[1] == self.members[2] { 0.0 } else { HYSTERESIS };
+        self.difference().filter(|gradient| *gradient > least)
+    }
+
+    /// The gradient, also where it is too small or negative, if a way leads there.
+    pub fn difference(&self) -> Option<f64> {
         let [me, neighbour, to] = self.members;
         let [here, there] = self.depths;
         let hops = [self.map.hops(me, to), self.map.hops(neighbour, to)];
         if neighbour == to {
             // A little more than a queue of the same depth elsewhere.
-            return Some(here + PER_HOP * f64::from(hops[0].min(1)) + 1.0).filter(|g| *g > 0.0);
+            return Some(here + PER_HOP * f64::from(hops[0].min(1)) + 1.0);
         }
         if hops.contains(&UNREACHABLE) {
             return None;
         }
         let virtual_depth = PER_HOP * (f64::from(hops[0]) - f64::from(hops[1]));
-        Some(here - there + virtual_depth).filter(|gradient| *gradient > HYSTERESIS)
+        Some(here - there + virtual_depth)
     }
 }
 

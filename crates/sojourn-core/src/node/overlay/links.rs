@@ -3,6 +3,7 @@
 //! Each node advertises its working links every second, and sooner when one fails or comes back.
 //! Advertisements are flooded; one that is not renewed is forgotten.
 
+use std::cell::OnceCell;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -34,10 +35,11 @@ pub const UNREACHABLE: u32 = u32::MAX;
 pub struct Map {
     me: usize,
     states: Vec<Option<(Arc<LinkState>, Time)>>,
-    /// Hops from each member to each member.
+    /// Hops from each member to each member by ways that do not come through here.
     hops: Vec<Vec<u32>>,
-    /// Latency from each member to each member by ways that do not come through here.
-    latency: Vec<Vec<Span>>,
+    /// Latency from each member to each member by ways that do not come through here, found when
+    /// it is asked for.
+    latency: Vec<OnceCell<Vec<Span>>>,
 }
 
 impl Map {
@@ -54,9 +56,12 @@ impl Map {
         if known.as_ref().is_some_and(|(old, _)| old.number >= state.number) {
             return false;
         }
-        let same = known.as_ref().is_some_and(|(old, _)| old.links == state.links);
+        let ends = |state: &LinkState| state.links.iter().map(|(to, _)| *to).collect::<Vec<_>>();
+        let same = known.as_ref().is_some_and(|(old, _)| ends(old) == ends(state));
         *known = Some((state.clone(), now));
-        if !same {
+        if same {
+            self.forget_latencies();
+        } else {
             self.find_ways();
         }
         true
@@ -78,14 +83,16 @@ impl Map {
         }
     }
 
-    /// Hops from one member to another; [`UNREACHABLE`] if no way leads there.
+    /// Hops from one member to another by ways that do not come through here; [`UNREACHABLE`] if none
+    /// leads there: a packet that goes to such a neighbour could only come back.
     pub fn hops(&self, from: usize, to: usize) -> u32 {
         self.hops[from][to]
     }
 
     /// The least latency from a neighbour to a member, not coming back here.
     pub fn latency(&self, from: usize, to: usize) -> Option<Span> {
-        Some(self.latency[from][to]).filter(|latency| *latency < NEVER)
+        let latency = self.latency[from].get_or_init(|| self.latency_from(from))[to];
+        Some(latency).filter(|latency| *latency < NEVER)
     }
 
     fn links(&self, from: usize) -> &[(u16, Span)] {
@@ -100,7 +107,11 @@ impl Map {
     fn find_ways(&mut self) {
         let members = self.states.len();
         self.hops = (0..members).map(|from| self.hops_from(from)).collect();
-        self.latency = (0..members).map(|from| self.latency_from(from)).collect();
+        self.forget_latencies();
+    }
+
+    fn forget_latencies(&mut self) {
+        self.latency = vec![OnceCell::new(); self.states.len()];
     }
 
     fn hops_from(&self, from: usize) -> Vec<u32> {
@@ -108,6 +119,9 @@ impl Map {
         hops[from] = 0;
         let mut next = VecDeque::from([from]);
         while let Some(at) = next.pop_front() {
+            if at == self.me && at != from {
+                continue;
+            }
             for (to, _) in self.links(at) {
                 let to = usize::from(*to);
                 if hops[to] == UNREACHABLE && self.joined(at, to) {
@@ -181,7 +195,7 @@ mod tests {
     fn a_link_that_one_end_does_not_see_is_none() {
         let mut map = row();
         assert!(map.learn(Time::ZERO, &state(2, 2, &[(0, 50)])));
-        assert_eq!((map.hops(1, 2), map.hops(0, 2)), (2, 1));
+        assert_eq!((map.hops(1, 2), map.hops(0, 2)), (UNREACHABLE, 1), "1 leads there only by us");
         assert_eq!(map.latency(1, 2), None, "only through here");
     }
 

@@ -4,6 +4,7 @@
 //! Streams and their retransmissions are those of IRON's `sliq_cat.cc`.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use super::bins::Class;
 use super::cargo::{Cargo, Depths};
@@ -23,8 +24,7 @@ const RETRANSMISSIONS: u8 = 5;
 /// Below so many bytes the transmit queue is filled up to the other number.
 const REFILL_BELOW: u64 = 2_000;
 const FILL_TO: u64 = 6_000;
-/// Share of the capacity that messages about queues may take, and their longest interval.
-const DEPTHS_SHARE: f64 = 0.01;
+/// Longest interval of messages about queues.
 const DEPTHS_INTERVAL: Span = Span::from_millis(100);
 /// Capacity before anything is measured, in bit/s.
 const FIRST_CAPACITY: f64 = 1e6;
@@ -51,8 +51,11 @@ pub struct Neighbour {
     works: bool,
     /// The depths it told last; which message that was.
     depths: Vec<[f64; 2]>,
+    groups: Arc<Vec<Vec<f64>>>,
     heard: Option<u32>,
     told: u32,
+    /// Share of the capacity that messages about queues may take.
+    depths_share: f64,
     tell_at: Time,
     capacity: f64,
     latency: Option<Span>,
@@ -72,6 +75,8 @@ pub struct Reach {
     pub controls: Vec<String>,
     /// Whether this end asks for the connection.
     pub client: bool,
+    /// Share of the capacity that messages about queues may take.
+    pub depths_share: f64,
 }
 
 fn control(now: Time, name: &str) -> (String, Box<dyn Control>) {
@@ -85,7 +90,7 @@ fn control(now: Time, name: &str) -> (String, Box<dyn Control>) {
 impl Neighbour {
     /// A neighbour that has not been heard; there are so many members.
     pub fn new(now: Time, member: usize, members: usize, reach: Reach) -> Self {
-        let Reach { port, boxes, tuple, controls, client } = reach;
+        let Reach { port, boxes, tuple, controls, client, depths_share } = reach;
         let role = if client { Role::Client } else { Role::Server };
         let controls = controls.iter().map(|name| control(now, name)).collect();
         let config = Config { role, client: 1, initial_seq: 0, controls, reject_outliers: false };
@@ -116,8 +121,10 @@ impl Neighbour {
             open: false,
             works: false,
             depths: vec![[0.0; 2]; members],
+            groups: Arc::default(),
             heard: None,
             told: 0,
+            depths_share,
             tell_at: now,
             capacity: FIRST_CAPACITY,
             latency: None,
@@ -147,6 +154,11 @@ impl Neighbour {
         self.depths[to]
     }
 
+    /// Depth of its queue for a member in a group.
+    pub fn group_depth(&self, group: usize, to: usize) -> f64 {
+        self.groups.get(group).map_or(0.0, |depths| depths[to])
+    }
+
     /// The estimate of the capacity in bit/s.
     pub fn capacity(&self) -> f64 {
         self.capacity
@@ -165,7 +177,7 @@ impl Neighbour {
     /// Packets in the transmit queue.
     pub fn packets(&self) -> u64 {
         let packets = self.waiting.iter().flatten();
-        packets.filter(|cargo| matches!(cargo, Cargo::Parcel(_))).count() as u64
+        packets.filter(|cargo| matches!(cargo, Cargo::Parcel(_) | Cargo::Copies(_))).count() as u64
     }
 
     /// Puts a packet or what is left of one into the transmit queue.
@@ -208,6 +220,7 @@ impl Neighbour {
         if self.heard.is_none_or(|heard| depths.number > heard) {
             self.heard = Some(depths.number);
             self.depths.clone_from(&depths.bytes);
+            self.groups.clone_from(&depths.groups);
         }
     }
 
@@ -222,12 +235,12 @@ impl Neighbour {
     }
 
     /// Tells it of queues. The next message has to wait until it is paid for by the capacity.
-    pub fn tell(&mut self, now: Time, bytes: Vec<[f64; 2]>) {
+    pub fn tell(&mut self, now: Time, bytes: Vec<[f64; 2]>, groups: Arc<Vec<Vec<f64>>>) {
         self.measure();
         self.told += 1;
-        let cargo = Cargo::Depths(Depths { number: self.told, bytes }.into());
+        let cargo = Cargo::Depths(Depths { number: self.told, bytes, groups }.into());
         let bits = 8.0 * (cargo.len() as f64 + f64::from(UNDERLAY) + 16.0 + 14.0);
-        let next = Span::from_secs_f64(bits / (DEPTHS_SHARE * self.capacity));
+        let next = Span::from_secs_f64(bits / (self.depths_share * self.capacity));
         self.tell_at = now + next.min(DEPTHS_INTERVAL);
         // A message that was not sent is worth nothing beside this one.
         self.waiting[0].clear();

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::depth::Shown;
 use crate::error::FieldError;
+use crate::quantity::Percent;
 use crate::registry::named;
 
 named! {
@@ -39,6 +40,13 @@ pub struct Params {
     /// Whether the delay of datagrams is measured from their admission, not from when their host
     /// wrote them, so that it does not count how long they waited to be admitted.
     pub restamp: bool,
+    /// Share of each link's capacity that messages about queues may take, as their depths change.
+    pub signalling: Percent,
+    /// Multicast: how many packets of a group's queue are searched for the one that suits best.
+    pub search: u32,
+    /// Multicast: whether a packet also goes to destinations with a small negative gradient that have
+    /// no better neighbour.
+    pub opportunistic: bool,
 }
 
 impl Default for Params {
@@ -51,6 +59,9 @@ impl Default for Params {
             anti_starvation: true,
             expired: Expired::default(),
             restamp: false,
+            signalling: Percent::new(1.0),
+            search: 200,
+            opportunistic: true,
         }
     }
 }
@@ -60,6 +71,13 @@ impl crate::registry::Params for Params {
         if !(self.k > 0.0 && self.k <= 1e18) {
             let message = format!("{} given; allowed: above 0, up to 1e18", self.k);
             return Err(FieldError::new("k", message));
+        }
+        if self.signalling.fraction() <= 0.0 || self.signalling.fraction() > 0.5 {
+            let message = format!("{} given; allowed: above 0 %, up to 50 %", self.signalling);
+            return Err(FieldError::new("signalling", message));
+        }
+        if self.search == 0 {
+            return Err(FieldError::new("search", "0 given; allowed: 1 or more"));
         }
         if self.controls.is_empty() {
             return Err(FieldError::new("controls", "is empty; allowed: cubic, copa, or both"));

@@ -120,9 +120,10 @@ impl Overlay {
 
     fn tell(&mut self, now: Time) {
         let depths: Vec<[f64; 2]> = self.bins.iter_mut().map(|bin| bin.shown(now)).collect();
+        let groups = Arc::new(self.multicast.shown(now));
         self.neighbours.change_all(|_, neighbour| {
             if neighbour.wants_depths(now) {
-                neighbour.tell(now, depths.clone());
+                neighbour.tell(now, depths.clone(), groups.clone());
             }
         });
     }
@@ -130,11 +131,11 @@ impl Overlay {
     /// Relieves queues that starve: what each one's gradient lacks to be the largest.
     fn relieve(&mut self, now: Time) {
         let waits = |bin: &Bin| !bin.is_empty(Class::Normal) || !bin.is_empty(Class::Timed);
-        if !self.bins.iter().any(waits) {
+        if !self.bins.iter().any(waits) && self.multicast.packets() == 0 {
             return;
         }
         let gradients: Vec<f64> = (0..self.bins.len()).map(|to| self.best_gradient(to)).collect();
-        let largest = gradients.iter().copied().fold(0.0, f64::max);
+        let largest = gradients.iter().copied().fold(self.steepest_group(), f64::max);
         let working = self.neighbours.iter().filter(|neighbour| neighbour.works());
         let capacity = working.map(|neighbour| neighbour.capacity()).fold(0.0, f64::max);
         for (bin, gradient) in self.bins.iter_mut().zip(gradients) {
@@ -142,5 +143,6 @@ impl Overlay {
                 bin.relieve(now, capacity, largest - gradient + 1.0);
             }
         }
+        self.relieve_groups(now, capacity, largest);
     }
 }

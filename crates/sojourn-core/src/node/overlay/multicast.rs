@@ -1,0 +1,75 @@
+//! Multicast: queues with a depth for each destination, and packets that are copied where the ways
+//! to their destinations part.
+
+mod forward;
+mod queue;
+
+pub use forward::Choice;
+
+use super::depth::Shown;
+use super::neighbours::bits as members;
+use super::together::{Stream, Together};
+use crate::packet::Packet;
+use crate::units::Time;
+use queue::Queue;
+
+/// Bytes of a packet's set of destinations.
+pub const SET: u32 = 8;
+/// A group's entry in a message about queues: its number, how many destinations; and each of these.
+const GROUP: u32 = 5;
+const DESTINATION: u32 = 9;
+
+/// A packet to several members.
+#[derive(Clone, Copy, Debug)]
+pub struct Parcel {
+    /// The packet, as its host sent it.
+    pub packet: Packet,
+    /// The stream that it is of.
+    pub stream: u16,
+    /// Members that it is still for, as bits.
+    pub to: u64,
+}
+
+/// Bytes that depths take in a message.
+pub fn told_bytes(groups: &[Vec<f64>]) -> u32 {
+    let told = groups.iter().map(|depths| depths.iter().filter(|depth| **depth > 0.0).count());
+    told.filter(|count| *count > 0).map(|count| GROUP + DESTINATION * count as u32).sum()
+}
+
+/// The groups' queues at a node.
+#[derive(Debug)]
+pub struct Multicast {
+    queues: Vec<Queue>,
+    copied: u64,
+}
+
+impl Multicast {
+    /// Of an overlay; queues show their depths in this way.
+    pub fn new(together: &Together, how: Shown) -> Self {
+        let members = together.members.len();
+        let queues = together.groups.iter().map(|_| Queue::new(members, how)).collect();
+        Multicast { queues, copied: 0 }
+    }
+
+    /// Depths of all groups' queues, for each member.
+    pub fn shown(&mut self, now: Time) -> Vec<Vec<f64>> {
+        self.queues.iter_mut().map(|queue| queue.show(now, u64::MAX).to_vec()).collect()
+    }
+
+    /// The depth that a stream pays for: the largest of its destinations'.
+    pub fn price(&mut self, now: Time, stream: &Stream) -> f64 {
+        let to = stream.destinations(now);
+        let shown = self.queues[usize::from(stream.group)].show(now, to);
+        members(to).map(|member| shown[member]).fold(0.0, f64::max)
+    }
+
+    /// Packets that wait.
+    pub fn packets(&self) -> usize {
+        self.queues.iter().map(Queue::packets).sum()
+    }
+
+    /// Copies that were made of packets here.
+    pub fn copied(&self) -> u64 {
+        self.copied
+    }
+}

@@ -1,0 +1,184 @@
+//! Multicast router of one shared tree: everything goes to a rendezvous point and down to all members.
+//!
+//! Model: PIM sparse mode (RFC 7761) without the switch to the shortest path: a source's router sends
+//! packets to the rendezvous point by the shortest way, in hops, and from there they go down the tree of
+//! shortest ways to every node where a flow of the group ends, whoever a packet is for. Queues are the
+//! links' FIFOs, and nothing limits a source. It is what the [overlay](#overlay) is held against; it
+//! carries the flows with a `group` in their [`service`](scenario.md#services), of which it heeds
+//! nothing else.
+//!
+//! Deviations: joins are there from the beginning, and a registered packet is as long as any other. A
+//! packet does not come back to where it was sent.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::overlay::{Speech, Together};
+use super::{Behaviour, Node, NodeContext, NodeInit, Port, Registered};
+use crate::error::FieldError;
+use crate::packet::{Direction, Packet, Route};
+use crate::units::Time;
+
+/// Parameters of a router of a shared tree.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Params {
+    /// The node that is the rendezvous point. Default: the first one of this kind.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rendezvous: Option<String>,
+}
+
+impl crate::registry::Params for Params {
+    fn validate(&self) -> Result<(), FieldError> {
+        Ok(())
+    }
+}
+
+/// A router of a shared tree.
+#[derive(Debug)]
+pub struct SharedTree {
+    together: Arc<Together>,
+    me: usize,
+    /// The next member to the rendezvous point; none at that itself.
+    up: Option<usize>,
+    /// Next members away from it, each with the members beyond, as bits.
+    down: Vec<(usize, u64)>,
+    /// The stream of each flow.
+    streams: Vec<Option<usize>>,
+    /// Members of each group, as bits.
+    groups: Vec<u64>,
+}
+
+impl Registered for SharedTree {
+    type Params = Params;
+
+    fn behaviour(params: Params, init: &NodeInit) -> Behaviour {
+        let together = init.overlay.clone().unwrap_or_default();
+        let me = together.member(init.number).unwrap_or(0);
+        let root = together.names.iter().position(|name| Some(name) == params.rendezvous.as_ref());
+        Behaviour::of(SharedTree::new(together, me, root.unwrap_or(0)))
+    }
+}
+
+impl SharedTree {
+    fn new(together: Arc<Together>, me: usize, root: usize) -> Self {
+        let parents = parents(&together, root);
+        let mut down: Vec<(usize, u64)> = Vec::new();
+        for member in 0..parents.len() {
+            // Up from each member: the step that ends here says by whom it is reached.
+            let mut at = member;
+            while let Some(parent) = parents[at] {
+                if parent == me {
+                    match down.iter_mut().find(|(child, _)| *child == at) {
+                        Some((_, beyond)) => *beyond |= 1 << member,
+                        None => down.push((at, 1 << member)),
+                    }
+                }
+                at = parent;
+            }
+        }
+        let most = together.flows.iter().map(|flow| flow.flow as usize + 1).max().unwrap_or(0);
+        let mut streams = vec![None; most];
+        for flow in &together.flows {
+            if let Speech::Stream { index } = flow.speech {
+                streams[flow.flow as usize] = Some(usize::from(index));
+            }
+        }
+        let mut groups = vec![0; together.groups.len()];
+        for stream in &together.streams {
+            let members = stream.receivers.iter().fold(0, |set, one| set | 1 << one.member);
+            groups[usize::from(stream.group)] |= members;
+        }
+        SharedTree { up: parents.get(me).copied().flatten(), down, streams, groups, me, together }
+    }
+
+    fn port(&self, cx: &NodeContext<'_>, member: usize) -> Option<Port> {
+        let number = usize::from(self.together.members[member]);
+        cx.ports().iter().find(|port| port.to == Some(number)).copied()
+    }
+
+    /// Gives a copy to each receiver of the stream here.
+    fn deliver(&self, now: Time, stream: usize, packet: &Packet, cx: &mut NodeContext<'_>) {
+        let receivers = &self.together.streams[stream].receivers;
+        for receiver in receivers.iter().filter(|one| usize::from(one.member) == self.me) {
+            if receiver.start <= now && now < receiver.stop {
+                let direction = Direction::Forward;
+                let packet = Packet { flow: receiver.flow, direction, ..*packet };
+                let copy = cx.copy(&packet, Route::default(), 2 * receiver.flow + 1);
+                cx.forward(copy);
+            }
+        }
+    }
+
+    /// Sends a copy down every branch with members of the group besides where it comes from.
+    fn send_down(&self, stream: usize, packet: &Packet, cx: &mut NodeContext<'_>) {
+        let group = self.groups[usize::from(self.together.streams[stream].group)];
+        let source = self.together.member(packet.tuple.source).map_or(0, |member| 1 << member);
+        for (child, beyond) in &self.down {
+            if beyond & group & !source != 0
+                && let Some(port) = self.port(cx, *child)
+            {
+                let copy = cx.copy(packet, Route::default(), packet.socket);
+                cx.send(port, copy);
+            }
+        }
+    }
+}
+
+/// The next member to `root` of each by the fewest hops, the first of those alike.
+fn parents(together: &Together, root: usize) -> Vec<Option<usize>> {
+    let mut parents = vec![None; together.members.len()];
+    let mut next = VecDeque::from([root]);
+    while let Some(at) = next.pop_front() {
+        for [from, to] in &together.links {
+            let Some(to) = together.member(*to).filter(|_| together.members[at] == *from) else {
+                continue;
+            };
+            if to != root && parents[to].is_none() {
+                parents[to] = Some(at);
+                next.push_back(to);
+            }
+        }
+    }
+    parents
+}
+
+impl Node for SharedTree {
+    /// On its way up a packet goes forward, on its way down backward.
+    fn on_packet(&mut self, now: Time, _from: usize, packet: Packet, cx: &mut NodeContext<'_>) {
+        let Some(stream) = self.streams.get(packet.flow as usize).copied().flatten() else {
+            return cx.forward(packet);
+        };
+        if let (Some(up), Direction::Forward) = (self.up, packet.direction)
+            && let Some(port) = self.port(cx, up)
+        {
+            return cx.send(port, Packet { route: Route::default(), hop: 0, ..packet });
+        }
+        cx.absorb(&packet);
+        let packet = Packet { direction: Direction::Backward, ..packet };
+        self.deliver(now, stream, &packet, cx);
+        self.send_down(stream, &packet, cx);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn branches_are_those_of_the_shortest_ways() {
+        // 0 - 1 - 2, 1 - 3, 0 - 4 - 3: the root is 0, 3 hangs from 1.
+        let pairs = [[0, 1], [1, 2], [1, 3], [0, 4], [4, 3]];
+        let links = pairs.into_iter().flat_map(|[a, b]| [[a, b], [b, a]]).collect();
+        let mut together = Together::of((0..5).collect());
+        together.links = links;
+        let together = Arc::new(together);
+        let tree = |me| SharedTree::new(together.clone(), me, 0);
+        assert_eq!((tree(0).up, tree(0).down), (None, vec![(1, 0b0_1110), (4, 0b1_0000)]));
+        assert_eq!((tree(1).up, tree(1).down), (Some(0), vec![(2, 0b00100), (3, 0b01000)]));
+        assert_eq!((tree(3).up, tree(3).down), (Some(1), vec![]));
+    }
+}

@@ -1,0 +1,137 @@
+"""The cells of sections 4.2 to 4.6: of each stream and receiver."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache, partial
+
+import numpy as np
+
+from sojourn.papers.gnat2021.multicast.bounds import bound
+from sojourn.papers.gnat2021.multicast.experiments import EXPERIMENTS, Experiment, Run, document
+from sojourn.papers.gnat2021.overlay import runs
+from sojourn.papers.gnat2021.overlay.experiments import Phase
+from sojourn.papers.paper import Cell, Request
+from sojourn.scenario import Document
+
+TABLE = "multicast_goodput"
+GOODPUT, BOUND, DELAY, DELIVERED = "goodput_mbit", "bound_mbit", "delay_ms", "delivered_percent"
+LEAST, MOST = "least_mbit", "most_mbit"
+#: What the report observes, Mbit/s of each flow, by section and run.
+_OBSERVED = {
+    ("4.2", ""): 42.0,
+    ("4.3", ""): 0.85,
+    ("4.5", "all"): 2.2,
+    ("4.5", "near"): 12.0,
+    **{("4.6", f"{variant} tree"): 0.144 for variant in ("web", "turned", "spread")},
+}
+
+
+def cells(request: Request) -> Iterator[Cell]:
+    """Every cell of the sections that are asked for."""
+    if request.tables and TABLE not in request.tables:
+        return
+    for experiment in EXPERIMENTS:
+        if request.touches(experiment.section):
+            for run in experiment.runs:
+                yield from _of_run(experiment, run, request)
+
+
+def row_name(run: str, phase: str, flow: str) -> str:
+    """What names a row."""
+    return " ".join(filter(None, (f"run={run}" if run else "", f"phase={phase}", f"flow={flow}")))
+
+
+def flows(scenario: Document) -> Mapping[str, list[int]]:
+    """The numbers of the flows of each stream and receiver."""
+    found: dict[str, list[int]] = {}
+    for number, flow in enumerate(scenario["flows"]):
+        found.setdefault(f"{flow['label']} to {flow['to']}", []).append(number)
+    return found
+
+
+def _of_run(experiment: Experiment, run: Run, request: Request) -> Iterator[Cell]:
+    scenario = document(run, request)
+    named = flows(scenario)
+    if run.together:
+        named = {"all": [number for numbers in named.values() for number in numbers]}
+    for phase in run.phases:
+        for flow, numbers in named.items():
+            keys = {"section": experiment.section, "table": TABLE}
+            keys["row"] = row_name(run.name, phase.name, flow)
+            measures: dict[str, Callable[[], float | None]] = {
+                GOODPUT: partial(_goodput, scenario, numbers, phase, np.mean)
+            }
+            if run.bounded:
+                measures[BOUND] = partial(_bound, run, request, phase.begin)
+            measures[DELAY] = partial(_delay, scenario, numbers, phase)
+            measures[DELIVERED] = partial(_delivered, scenario, numbers)
+            if run.together:
+                measures[LEAST] = partial(_goodput, scenario, numbers, phase, np.min)
+                measures[MOST] = partial(_goodput, scenario, numbers, phase, np.max)
+            known = None if "small" in flow else _OBSERVED.get((experiment.section, run.name))
+            for column, measure in measures.items():
+                wanted = known if column == GOODPUT else None
+                yield Cell(
+                    {**keys, "column": column}, wanted, [()], partial(_made, request, measure)
+                )
+
+
+_begun: set[int] = set()
+
+
+def _made(request: Request, measure: Callable[[], float | None]) -> float | None:
+    """Measures; the first measurement begins all runs that are asked for."""
+    if id(request) not in _begun:
+        _begun.add(id(request))
+        for experiment in EXPERIMENTS:
+            if request.touches(experiment.section):
+                for run in experiment.runs:
+                    runs.begin(document(run, request))
+    return measure()
+
+
+def rates(scenario: Document, phase: Phase) -> np.ndarray:
+    """Payload that each flow gets through in an interval, Mbit/s."""
+    samples = runs.begin(scenario).result().flow.samples
+    inside = (samples.begins >= phase.begin - 1e-9) & (samples.ends <= phase.end + 1e-9)
+    time = float((samples.ends - samples.begins)[inside].sum())
+    return np.asarray(8e-6 * samples["in_order_bytes"][inside].sum(axis=0) / time)
+
+
+def _goodput(
+    scenario: Document, numbers: list[int], phase: Phase, of: Callable[[np.ndarray], float]
+) -> float:
+    return float(of(rates(scenario, phase)[numbers]))
+
+
+def _delay(scenario: Document, numbers: list[int], phase: Phase) -> float | None:
+    samples = runs.begin(scenario).result().flow.samples
+    inside = (samples.begins >= phase.begin - 1e-9) & (samples.ends <= phase.end + 1e-9)
+    columns = ("one_way_delay_sum", "one_way_delay_count")
+    total, count = (samples[name][inside][:, numbers].sum() for name in columns)
+    return float(1e3 * total / count) if count else None
+
+
+def _delivered(scenario: Document, numbers: list[int]) -> float | None:
+    """Packets that came to these receivers, of those that came to the one of their stream that got
+    most, in the whole run.
+    """
+    packets = runs.begin(scenario).result().flow.samples["delivered_packets"].sum(axis=0)
+    streams: dict[tuple[str, str], list[int]] = {}
+    for number, flow in enumerate(scenario["flows"]):
+        streams.setdefault((flow["label"], flow["from"]), []).append(number)
+    most = np.zeros(len(packets))
+    for members in streams.values():
+        most[members] = packets[members].max()
+    total = float(most[numbers].sum())
+    return 100 * float(packets[numbers].sum()) / total if total else None
+
+
+@cache
+def _bound_of(run: Run, overrides: tuple[str, ...], at: float) -> float:
+    return bound(document(run, Request(overrides=overrides)), at)
+
+
+def _bound(run: Run, request: Request, at: float) -> float:
+    return _bound_of(run, tuple(request.overrides), at)

@@ -1,0 +1,27 @@
+"""The table of sections 4.2 to 4.6: published, bound and measured."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from sojourn.papers.gnat2021.multicast.cells import BOUND, DELAY, DELIVERED, GOODPUT, TABLE
+from sojourn.papers.sheet import Sheet
+from sojourn.papers.statements import Row
+
+_HEADER = ("section", "flow", "report (Mbit/s)", "bound", "here", "delivered (%)", "delay (ms)")
+
+
+def sheets(rows: Sequence[Row]) -> Iterator[Sheet]:
+    """One table for all sections."""
+    by_row: dict[tuple[str, str], dict[str, Row]] = {}
+    for row in rows:
+        if row["table"] == TABLE:
+            by_row.setdefault((row["section"], row["row"]), {})[row["column"]] = row
+    if not by_row:
+        return
+    lines = []
+    for (section, name), columns in by_row.items():
+        columns_of = (BOUND, GOODPUT, DELIVERED, DELAY)
+        values = [columns.get(column, {}).get("measured") for column in columns_of]
+        lines.append([section, name, columns.get(GOODPUT, {}).get("published"), *values])
+    yield Sheet(TABLE, "4.2 to 4.6: goodput of each stream and receiver", _HEADER, lines, words=2)

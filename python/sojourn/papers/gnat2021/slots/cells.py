@@ -1,0 +1,191 @@
+"""The cells of sections 2.1, 2.2 and 2.4."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import cache, partial
+from typing import Any
+
+import numpy as np
+
+from sojourn import slotted
+from sojourn.errors import ScenarioError
+from sojourn.papers.gnat2021.overlay.experiments import Phase
+from sojourn.papers.gnat2021.slots.models import RUNS, Run
+from sojourn.papers.paper import Cell, Request
+
+TABLE = "slotted_multicast"
+GOODPUT, BOUND, DELAY = "goodput_mbit", "bound_mbit", "delay_ms"
+#: Of a run: greatest mean delay of a sample; packets in the fullest queue of a stream at a node;
+#: bytes of a message about queues; when it has settled, and how it varies then.
+LATEST, QUEUED, SIGNAL, SETTLED = "late_ms", "queued", "signal_bytes", "settled_s"
+NOISE = "noise_percent"
+#: Coded packets of no use, and the share of coefficients in what is sent.
+USELESS, COEFFICIENTS = "useless_percent", "coefficients_percent"
+
+
+def cells(request: Request) -> Iterator[Cell]:
+    """Every cell of the sections that are asked for."""
+    if request.tables and TABLE not in request.tables:
+        return
+    for run in RUNS:
+        if not request.touches(run.section):
+            continue
+        if request.overrides:
+            raise ScenarioError(f"--set: section {run.section} runs no scenario")
+        for phase in run.phases:
+            for index, received in enumerate(_receivers(run)):
+                name = f"run={run.name} phase={phase.name} flow={received}"
+                columns = {GOODPUT: _goodput, BOUND: _bound, DELAY: _delay}
+                yield from _cells(request, run, name, columns, phase, index)
+            name = f"run={run.name} phase={phase.name}"
+            of_run = {LATEST: _latest, QUEUED: _queued, SIGNAL: _signal}
+            if run.section == "2.4":
+                of_run |= {SETTLED: _settled, NOISE: _noise}
+            if run.model.get("generation"):
+                of_run |= {USELESS: _useless, COEFFICIENTS: _coefficients}
+            yield from _cells(request, run, name, of_run, phase, 0)
+
+
+Measure = Callable[[Run, Phase, int], float | None]
+
+
+def _cells(
+    request: Request, run: Run, name: str, columns: Mapping[str, Measure], phase: Phase, index: int
+) -> Iterator[Cell]:
+    for column, measure in columns.items():
+        keys = {"section": run.section, "table": TABLE, "row": name, "column": column}
+        made = partial(_made, request, partial(measure, run, phase, index))
+        yield Cell(keys, None, [()], made)
+
+
+def _receivers(run: Run) -> list[str]:
+    streams = enumerate(run.model["streams"])
+    return [f"{number} to {node}" for number, stream in streams for node in stream["to"]]
+
+
+_begun: set[int] = set()
+
+
+def _made(request: Request, measure: Callable[[], float | None]) -> float | None:
+    if id(request) not in _begun:
+        _begun.add(id(request))
+        for run in RUNS:
+            if request.touches(run.section):
+                begin(run)
+    return measure()
+
+
+@cache
+def _pool() -> ThreadPoolExecutor:
+    import os
+
+    return ThreadPoolExecutor(os.cpu_count() or 1)
+
+
+@cache
+def begin(run: Run) -> Future[dict[str, Any]]:
+    """The outcome of a run, begun if it was not yet."""
+    return _pool().submit(lambda: slotted.run(run.model))
+
+
+def outcome(run: Run) -> dict[str, Any]:
+    """The outcome of a run."""
+    return begin(run).result()
+
+
+def _inside(run: Run, phase: Phase) -> np.ndarray:
+    times = np.asarray(outcome(run)["times"])
+    return (times > phase.begin + 1e-9) & (times <= phase.end + 1e-9)
+
+
+def _goodput(run: Run, phase: Phase, index: int) -> float:
+    rates = np.asarray(outcome(run)["received"][index]["rates"])
+    return float(rates[_inside(run, phase)].mean())
+
+
+def _delays(run: Run, phase: Phase, index: int) -> np.ndarray:
+    delays = np.asarray(outcome(run)["received"][index]["delays"], dtype=float)
+    delays = delays[_inside(run, phase)]
+    return delays[~np.isnan(delays)]
+
+
+def _delay(run: Run, phase: Phase, index: int) -> float | None:
+    delays = _delays(run, phase, index)
+    return float(delays.mean()) if len(delays) else None
+
+
+def _latest(run: Run, phase: Phase, index: int) -> float | None:
+    del index
+    count = len(outcome(run)["received"])
+    largest = [delays.max() for i in range(count) if len(delays := _delays(run, phase, i))]
+    return float(max(largest)) if largest else None
+
+
+def _queued(run: Run, phase: Phase, index: int) -> float:
+    del index
+    queued = np.asarray(outcome(run)["queued"])[:, :, _inside(run, phase)].mean(axis=2)
+    sources = {stream["from"] for stream in run.model["streams"]}
+    inside = [node for node in range(run.model["nodes"]) if node not in sources]
+    return float(queued[inside].max())
+
+
+def _signal(run: Run, phase: Phase, index: int) -> float:
+    del phase, index
+    return float(outcome(run)["signal_bytes"])
+
+
+def _smooth(run: Run) -> np.ndarray:
+    """Rates over a second, by receiver and second."""
+    rates = np.asarray([received["rates"] for received in outcome(run)["received"]])
+    return rates[:, : rates.shape[1] // 10 * 10].reshape(len(rates), -1, 10).mean(axis=2)
+
+
+def _settled(run: Run, phase: Phase, index: int) -> float:
+    """The second after which no receiver's rate leaves 25 % around its later mean."""
+    del index
+    rates = _smooth(run)
+    late = rates[:, int(phase.begin) :].mean(axis=1, keepdims=True)
+    away = np.flatnonzero((np.abs(rates / late - 1) > 0.25).any(axis=0))
+    return float(away[-1] + 1) if len(away) else 0.0
+
+
+def _noise(run: Run, phase: Phase, index: int) -> float:
+    """Standard deviation of the rates over seconds, per cent of the mean; the mean of receivers."""
+    del index
+    rates = _smooth(run)[:, int(phase.begin) : int(phase.end)]
+    return float(100 * (rates.std(axis=1) / rates.mean(axis=1)).mean())
+
+
+def _useless(run: Run, phase: Phase, index: int) -> float:
+    del phase, index
+    received = outcome(run)["received"]
+    useless, packets = (sum(row[key] for row in received) for key in ("useless", "packets"))
+    return float(100 * useless / packets)
+
+
+def _coefficients(run: Run, phase: Phase, index: int) -> float:
+    del phase, index
+    bits = 8 * run.model["generation"]
+    return float(100 * bits / (bits + run.model.get("packet_bits", 10_000.0)))
+
+
+def _bound(run: Run, phase: Phase, index: int) -> float:
+    del index
+    return min(largest_of(run, phase), run.model["streams"][0].get("ceiling", np.inf))
+
+
+@cache
+def largest_of(run: Run, phase: Phase) -> float:
+    """The largest equal rate of all streams in an interval, Mbit/s."""
+    from sojourn.papers.gnat2021.multicast.bounds import largest
+    from sojourn.papers.gnat2021.overlay.oracle import Arc
+
+    links = []
+    for link in run.model["links"]:
+        rate = [link["rate"], *(r for at, r in link["changes"] if at <= phase.begin)][-1]
+        one, other = str(link["from"]), str(link["to"])
+        links += [Arc((one, other), rate, 0.0), Arc((other, one), rate, 0.0)]
+    streams = [(str(s["from"]), tuple(map(str, s["to"]))) for s in run.model["streams"]]
+    return largest(links, streams)
