@@ -100,6 +100,13 @@ def test_a_control_that_only_the_kernel_has(kernel: On, file: Path) -> None:
     assert result.flows.to_dicts()[0]["mean_throughput_l4"] > 1
 
 
+def test_a_control_that_no_kernel_has_is_refused(kernel: On, file: Path) -> None:
+    changed = file.read_text(encoding="utf-8").replace('"cubic"', '"copa"')
+    file.write_text(changed, encoding="utf-8")
+    with pytest.raises(ScenarioError, match=r"flows\.0\.cca: 'copa' given.*bbr, bic, cdg"):
+        kernel.run(sojourn.load(file))
+
+
 def test_nothing_is_left_of_a_killed_run(kernel: On, file: Path, tmp_path: Path) -> None:
     line = [sys.executable, "-m", "sojourn", "run", str(file), "--backend", "kernel"]
     line += ["--set", 'duration="1000 s"']

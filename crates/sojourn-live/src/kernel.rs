@@ -2,6 +2,7 @@
 //! show. Integrals over time and recoveries have the resolution of the sampling.
 
 use nix::libc::tcp_info;
+use sojourn_core::record::WindowCounters;
 use sojourn_core::units::{Rate, Span, Time};
 
 use crate::seen::Counters;
@@ -31,17 +32,33 @@ impl Followed {
         if !(ESTABLISHED..CLOSE).contains(&info.tcpi_state) || counters.established_at.is_none() {
             return;
         }
-        let since = self.last.replace(now).unwrap_or(now);
+        let since = self.last.replace(now).or(counters.established_at).unwrap_or(now);
+        let before = (counters.window, counters.rtt.srtt);
         gauges(info, counters);
-        self.integrals(info, now.since(since), counters);
+        self.integrals(info, before, now.since(since), counters);
     }
 
-    fn integrals(&mut self, info: &tcp_info, time: Span, counters: &mut Counters) {
+    /// Between two samples the mean of both is taken; the first stands for the time before it.
+    fn integrals(
+        &mut self,
+        info: &tcp_info,
+        (before, srtt_before): (WindowCounters, Span),
+        time: Span,
+        counters: &mut Counters,
+    ) {
         let seconds = time.as_secs_f64();
-        counters.window.cwnd_time += seconds * f64::from(counters.window.cwnd);
-        counters.window.in_flight_time += seconds * f64::from(counters.window.in_flight);
-        if counters.rtt.srtt > Span::ZERO {
-            counters.rtt.srtt_time += seconds * counters.rtt.srtt.as_secs_f64();
+        let (window, srtt) = (&mut counters.window, counters.rtt.srtt);
+        let first = before.cwnd == 0;
+        let mean = |before: u32, now: u32| match first {
+            true => f64::from(now),
+            false => f64::midpoint(before.into(), now.into()),
+        };
+        window.cwnd_time += seconds * mean(before.cwnd, window.cwnd);
+        window.in_flight_time += seconds * mean(before.in_flight, window.in_flight);
+        if srtt > Span::ZERO {
+            let before = if srtt_before > Span::ZERO { srtt_before } else { srtt };
+            let mean = f64::midpoint(before.as_secs_f64(), srtt.as_secs_f64());
+            counters.rtt.srtt_time += seconds * mean;
             counters.rtt.srtt_known += seconds;
         }
         if counters.rate.delivery_rate > 0.0 {

@@ -1,5 +1,6 @@
 //! The senders' thread: does what the applications of the scenario do, on real sockets.
 
+use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -40,6 +41,10 @@ pub struct Writer<'a> {
     unwritten: u64,
     written: u64,
     closing: bool,
+    /// Whether the socket takes more, as far as is known. One that does not is left alone until it
+    /// says so, as any program would: data offered before would be added to the last buffer of the
+    /// kernel's queue beyond the limit of the send buffer.
+    writable: bool,
     state: State,
 }
 
@@ -70,13 +75,19 @@ impl<'a> Writer<'a> {
             unwritten: 0,
             written: 0,
             closing: false,
+            writable: false,
             state: State::Unopened,
         }
     }
 
     /// Whether it waits for its socket to take more.
-    pub fn is_blocked(&self) -> bool {
+    fn is_blocked(&self) -> bool {
         self.state == State::Open && (self.unwritten > 0 || self.closing)
+    }
+
+    /// Whether it waited for its socket to take more, which now does.
+    pub fn is_writable(&self) -> bool {
+        self.writable && self.is_blocked()
     }
 
     /// When it is to be called at the latest.
@@ -100,6 +111,7 @@ impl<'a> Writer<'a> {
         if now >= self.stop {
             return self.abort();
         }
+        let waits = self.is_blocked() && !self.writable;
         while self.next <= now {
             // At the time it was due: else every late wake-up would delay all that follows.
             match self.application.poll(self.next) {
@@ -107,7 +119,7 @@ impl<'a> Writer<'a> {
                 Err(next) => self.next = next.unwrap_or(Time::NEVER),
             }
         }
-        self.write()
+        if waits { Ok(()) } else { self.write() }
     }
 
     fn act(&mut self, action: Action) -> Result<(), Error> {
@@ -142,7 +154,10 @@ impl<'a> Writer<'a> {
             let bytes = &ZEROS[..self.unwritten.min(most as u64) as usize];
             match send(self.socket.as_raw_fd(), bytes, MsgFlags::MSG_NOSIGNAL) {
                 Ok(count) => self.accepted(count as u64),
-                Err(Errno::EAGAIN | Errno::ENOTCONN | Errno::EINTR) => return Ok(()),
+                Err(Errno::EAGAIN | Errno::ENOTCONN | Errno::EINTR) => {
+                    self.writable = false;
+                    return Ok(());
+                }
                 Err(Errno::ENOBUFS) if !sockets::is_tcp(&self.flow) => self.unwritten = 0,
                 Err(_) => self.state = State::Done, // the connection is broken: it ends incomplete
             }
@@ -179,21 +194,32 @@ pub fn run(clock: Clock, mut writers: Vec<Writer<'_>>, stop: &AtomicBool) -> Res
     while !stop.load(Ordering::Relaxed) {
         let now = clock.now();
         for writer in &mut writers {
-            if writer.is_blocked() || writer.wakeup() <= now {
+            if writer.is_writable() || writer.wakeup() <= now {
                 writer.work(now)?;
             }
         }
         let wakeup = writers.iter().map(Writer::wakeup).min().unwrap_or(Time::NEVER);
-        let sleep = clock.until(wakeup).min(PATIENCE);
-        let blocked = writers.iter().filter(|writer| writer.is_blocked());
-        let wanted = |writer: &Writer<'_>| writer.socket.clone();
-        let sockets: Vec<Arc<OwnedFd>> = blocked.map(wanted).collect();
-        let mut wanted: Vec<_> =
-            sockets.iter().map(|fd| PollFd::new(fd.as_fd(), PollFlags::POLLOUT)).collect();
-        match ppoll(&mut wanted, Some(TimeSpec::from_duration(sleep)), None) {
-            Ok(_) | Err(Errno::EINTR) => {}
-            Err(error) => return Err(failed("waiting for sockets")(error.into())),
-        }
+        wait(&mut writers, clock.until(wakeup).min(PATIENCE))
+            .map_err(failed("waiting for sockets"))?;
+    }
+    Ok(())
+}
+
+/// Waits until a socket takes more of what its writer has for it, `most` at the longest.
+///
+/// # Errors
+/// Those of the kernel.
+pub fn wait(writers: &mut [Writer<'_>], most: Duration) -> io::Result<()> {
+    let mut blocked: Vec<_> = writers.iter_mut().filter(|writer| writer.is_blocked()).collect();
+    let sockets: Vec<Arc<OwnedFd>> = blocked.iter().map(|writer| writer.socket.clone()).collect();
+    let mut wanted: Vec<_> =
+        sockets.iter().map(|fd| PollFd::new(fd.as_fd(), PollFlags::POLLOUT)).collect();
+    match ppoll(&mut wanted, Some(TimeSpec::from_duration(most)), None) {
+        Ok(_) | Err(Errno::EINTR) => {}
+        Err(error) => return Err(error.into()),
+    }
+    for (writer, polled) in blocked.iter_mut().zip(&wanted) {
+        writer.writable = polled.any() == Some(true);
     }
     Ok(())
 }

@@ -4,19 +4,17 @@
 
 use std::io;
 use std::net::{Ipv4Addr, UdpSocket};
-use std::os::fd::AsFd;
 use std::sync::Arc;
+use std::thread::sleep;
 use std::time::Duration;
 
-use nix::errno::Errno;
 use nix::mount::{MsFlags, mount};
-use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::prctl::set_timerslack;
-use nix::sys::time::TimeSpec;
+use nix::time::{ClockId, clock_gettime};
 use sojourn_core::queue::kernel::with_gates;
 use sojourn_core::scenario::Scenario;
 use sojourn_core::sim::Surroundings;
-use sojourn_core::units::{Span, Time};
+use sojourn_core::units::Time;
 
 use super::control::{PIECE, ROOM, Report, Said, report_after};
 use super::devices::{Namespace, move_to, set_up};
@@ -29,12 +27,15 @@ use crate::error::Error;
 use crate::flows::Told;
 use crate::namespace::{RECEIVERS, SENDERS, settings};
 use crate::run::mtu;
-use crate::senders::Writer;
+use crate::senders::{Writer, wait};
 use crate::{sockets, sys};
 
 /// The cards, in the order in which the kernel finds them.
 const CARDS: [&str; HOSTS] = ["eth0", "eth1"];
 const USUAL_MTU: u32 = 1500;
+/// When the run begins, in the kernel's time. It starts at zero and boots in none, but a segment that is
+/// sent at zero has no time of sending as far as TCP is concerned, and the handshake then no RTT.
+const BEGINNING: Duration = Duration::from_secs(1);
 
 /// Is the first process of a kernel. It does not return unless something has failed, which it tells.
 pub fn run() {
@@ -94,6 +95,12 @@ fn scenario(control: &UdpSocket) -> Result<Scenario, Error> {
     Scenario::read(&read, members()).map_err(Error::from)
 }
 
+/// How long this kernel has run.
+fn uptime() -> Result<Duration, Error> {
+    let now = clock_gettime(ClockId::CLOCK_MONOTONIC);
+    now.map(Duration::from).map_err(|error| doing("reading the kernel's clock", error.into()))
+}
+
 /// Does what the scenario's applications do.
 fn act(control: &UdpSocket, namespaces: &Namespaces) -> Result<(), Error> {
     let failed = |error| doing("making hosts inside the kernel", error);
@@ -121,6 +128,7 @@ fn act(control: &UdpSocket, namespaces: &Namespaces) -> Result<(), Error> {
         let socket = Arc::new(sockets::open(&flow)?);
         writers.push(Writer::new(flow, facts, application, socket, Arc::<Told>::default()));
     }
+    sleep(BEGINNING.saturating_sub(uptime()?));
     let clock = Clock::start();
     let mut agent = Agent { control, clock, writers, tcp };
     agent.say(&Said::Begun(clock.now().since(Time::ZERO)))?;
@@ -145,24 +153,14 @@ impl Agent<'_> {
                 report = report_after(now);
             }
             for writer in &mut self.writers {
-                if writer.is_blocked() || writer.wakeup() <= now {
+                if writer.is_writable() || writer.wakeup() <= now {
                     writer.work(now)?;
                 }
             }
             // No time has passed: inside a kernel in virtual time computing takes none.
             let wakeup = self.writers.iter().map(Writer::wakeup).fold(report, Time::min);
-            self.wait(wakeup.since(now))?;
-        }
-    }
-
-    fn wait(&self, most: Span) -> Result<(), Error> {
-        let blocked = self.writers.iter().filter(|writer| writer.is_blocked());
-        let mut wanted: Vec<PollFd<'_>> =
-            blocked.map(|w| PollFd::new(w.ends().0.as_fd(), PollFlags::POLLOUT)).collect();
-        let most = TimeSpec::from_duration(Duration::from_nanos(most.as_nanos()));
-        match ppoll(&mut wanted, Some(most), None) {
-            Ok(_) | Err(Errno::EINTR) => Ok(()),
-            Err(error) => Err(doing("waiting inside the kernel", error.into())),
+            let most = Duration::from_nanos(wakeup.since(now).as_nanos());
+            wait(&mut self.writers, most).map_err(|e| doing("waiting inside the kernel", e))?;
         }
     }
 

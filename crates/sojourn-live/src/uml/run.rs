@@ -3,10 +3,12 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use sojourn_core::error::FieldError;
 use sojourn_core::queue::kernel::with_gates;
 use sojourn_core::record::Outcome;
 use sojourn_core::scenario::Scenario;
 use sojourn_core::sim::Surroundings;
+use sojourn_core::spec::Controls;
 use sojourn_core::units::Time;
 
 use super::bottlenecks::Bottlenecks;
@@ -30,11 +32,46 @@ impl Live<Outcome> {
     /// If the scenario asks for what such a run cannot do.
     pub fn on_kernel(scenario: &Scenario, text: String, image: Image) -> Result<Self, Error> {
         check(scenario)?;
+        check_controls(scenario)?;
         routers::links(scenario)?;
         let end = Time::ZERO + scenario.duration;
         let scenario = scenario.clone();
         Ok(Live::new(end, move |stop, begun| run(&scenario, text, &image, &stop, begun)))
     }
+}
+
+/// Controls that the kernels have which `sojourn kernel build` makes.
+const CONTROLS: [&str; 17] = [
+    "bbr",
+    "bic",
+    "cdg",
+    "cubic",
+    "dctcp",
+    "highspeed",
+    "htcp",
+    "hybla",
+    "illinois",
+    "lp",
+    "nv",
+    "reno",
+    "scalable",
+    "vegas",
+    "veno",
+    "westwood",
+    "yeah",
+];
+
+/// Whether the kernel has the flows' controls: none from outside, which it could not load.
+fn check_controls(scenario: &Scenario) -> Result<(), FieldError> {
+    for (entry, flow) in scenario.flows.iter().enumerate() {
+        let control = flow.cca.as_ref().and_then(Controls::only);
+        if let Some(cca) = control.filter(|cca| !CONTROLS.contains(&cca.kind.as_str())) {
+            let there = CONTROLS.join(", ");
+            let message = format!("'{}' given; a kernel in virtual time has: {there}", cca.kind);
+            return Err(FieldError::new(format!("flows.{entry}.cca"), message));
+        }
+    }
+    Ok(())
 }
 
 fn run(
