@@ -11,6 +11,8 @@ from conftest import Command
 from sojourn.papers.gnat2021.overlay import runs
 from sojourn.papers.gnat2021.overlay.experiments import EXPERIMENTS
 from sojourn.papers.gnat2021.overlay.oracle import Arc, Class, best, shares
+from sojourn.papers.gnat2021.overlay.sets import best_set
+from sojourn.papers.gnat2021.overlay.triage import most_that_fit
 from sojourn.papers.paper import Request
 
 
@@ -69,6 +71,36 @@ def test_a_section_stands_beside_the_optimum_and_the_shortest_path(sojourn: Comm
     assert rows[timed, "goodput_mbit"] == pytest.approx(rows[timed, "oracle_mbit"], rel=0.02)
     assert rows[timed, "delay_ms"] < 39
     assert rows[timed, "shortest_path_mbit"] < 4
-    unknown = sojourn("reproduce", "gnat2021", "--section", "4.26")
+    unknown = sojourn("reproduce", "gnat2021", "--section", "4.99")
     assert unknown.returncode == 2
-    assert "--section 4.26: is not reproduced; there are 2.3" in unknown.stderr
+    assert "--section 4.99: is not reproduced; there are 2.3" in unknown.stderr
+
+
+def test_most_inelastic_flows_are_those_of_enumeration() -> None:
+    """Elastic flows beside them make a queue of ``K e / rest``, each is worth ``K p / r``."""
+    for rate, priority, each, elastic in (
+        (5.5, 3, 1.0, 1.0),
+        (13.7, 3, 1.0, 1.0),
+        (9.1, 5, 0.2, 2),
+    ):
+        fits = [n for n in range(100) if rate > n * each]
+        fits = [n for n in fits if n == 0 or elastic / (rate - n * each) <= priority / each]
+        assert most_that_fit(rate, priority, each, elastic) == max(fits)
+
+
+def test_short_flows_need_no_round_trip_beyond_their_set_up(sojourn: Command) -> None:
+    done = sojourn("reproduce", "gnat2021", "--section", "4.12", "--out", "out", "--format", "json")
+    rows = {(row["row"], row["column"]): row["measured"] for row in json.loads(done.stdout)}
+    two, ten = (rows[f"without GNAT, initial window {n}", "transfer_ms"] for n in (2, 10))
+    # Three segments: with a window of two the last one waits for an acknowledgment.
+    assert two - ten == pytest.approx(20, abs=1)
+    assert rows["GNAT", "setup_ms"] == pytest.approx(20, abs=1)
+
+
+def test_the_best_set_leaves_out_what_does_not_fit_in_an_outage() -> None:
+    """Section 4.22: 20 Mbit/s carry 3, 4 and 5 Mbit/s beside elastic flows, and not 6."""
+    experiment = next(e for e in EXPERIMENTS if e.section == "4.22")
+    scenario = runs.document(experiment, experiment.runs[0], Request())
+    three = {"inelastic 3", "inelastic 4", "inelastic 5"}
+    assert best_set(scenario, 45) == three
+    assert best_set(scenario, 70) == three | {"inelastic 6"}

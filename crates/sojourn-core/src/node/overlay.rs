@@ -13,7 +13,8 @@
 //! go first, and only to neighbours by which they can arrive in time. Neighbours are joined by
 //! [SLIQ](sliq.md), which finds out the capacity, retransmits up to five times, and notices
 //! outages. Depths are told to neighbours as packets, in 1 % of the capacity; working links and their
-//! latency are advertised to all nodes.
+//! latency are advertised to all nodes. Supervisory control turns inelastic flows off that cannot be
+//! served, for too little capacity or for packets that come too late, and lets one at a time try.
 //!
 //! | part | file |
 //! | --- | --- |
@@ -24,6 +25,7 @@
 //! | what nodes send each other, and its size | `cargo` |
 //! | multicast: queues, copies | `multicast/` |
 //! | flows; how they are admitted | `udp_proxy`, `tcp_proxy`, `admission/` |
+//! | what receivers miss; which inelastic flows fit, and try | `receipts`, `supervision/` |
 //!
 //! Multicast: flows with a `group` in their service. A group has a queue with a depth for each
 //! destination. A packet carries the set of its destinations. The gradient of a group to a neighbour
@@ -53,8 +55,10 @@ mod multicast;
 mod neighbour;
 mod neighbours;
 mod params;
+mod receipts;
 mod signals;
 mod starvation;
+mod supervision;
 mod tcp_proxy;
 mod together;
 mod udp_proxy;
@@ -69,8 +73,9 @@ use std::sync::Arc;
 
 use super::{Behaviour, Node, NodeContext, NodeInit, Registered};
 use crate::observe::Observer;
-use crate::packet::{Backlog, Header, Packet, Route};
+use crate::packet::{Backlog, Header, Opaque, Packet, Route};
 use crate::rng::StreamKey;
+use crate::spec::{ServiceSpec, Utility};
 use crate::units::Time;
 use bins::Bin;
 use cargo::{Cargo, Parcel};
@@ -78,7 +83,9 @@ use links::Map;
 use multicast::Multicast;
 use neighbour::{Neighbour, Reach};
 use neighbours::{Neighbours, bits};
+use receipts::{Receipts, Report};
 use signals::Signals;
+use supervision::Supervision;
 use tcp_proxy::{Output, TcpProxy};
 use udp_proxy::UdpProxy;
 
@@ -92,8 +99,8 @@ enum Place {
     None,
     /// Its datagrams come in here, to this flow of the proxy.
     UdpIn(usize),
-    /// Its datagrams go out here.
-    UdpOut,
+    /// Its datagrams go out here; which of the flows is it that are reported of, if any.
+    UdpOut(Option<usize>),
     /// Its connection is ended here, at this flow of the proxy.
     Tcp(usize),
 }
@@ -122,6 +129,8 @@ pub struct Overlay {
     map: Map,
     udp: UdpProxy,
     tcp: TcpProxy,
+    receipts: Receipts,
+    supervision: Supervision,
     signals: Signals,
     counts: Counts,
     /// Whether any flow's packets have a time to go.
@@ -148,28 +157,41 @@ impl Overlay {
         let mut places = vec![Place::None; most];
         let (mut udp, mut tcp) = (UdpProxy::default(), TcpProxy::default());
         let mut signals = Signals::default();
+        let mut receipts = Receipts::default();
+        let mut supervision = Supervision::new(params.k, members);
         for flow in &together.flows {
             let [from, to] = flow.ends.map(usize::from);
             for step in flow.service.priority_schedule.iter().filter(|_| from == me) {
                 signals.plan(Time::ZERO + step.at, flow.flow, step.value);
             }
-            places[flow.flow as usize] = match flow.speech {
-                Speech::Udp if from == me => {
-                    let chance = random.child("flow").uniform_at(flow.flow.into());
-                    Place::UdpIn(udp.add(flow.ends[1], &flow.service, params.k, chance))
-                }
-                Speech::Udp if to == me => Place::UdpOut,
-                Speech::Stream { index } if from == me => {
-                    let chance = random.child("flow").uniform_at(flow.flow.into());
-                    // After the members come the streams.
-                    let to = members as u16 + index;
-                    Place::UdpIn(udp.add(to, &flow.service, params.k, chance))
-                }
-                Speech::Tcp { mss } if from == me || to == me => {
-                    Place::Tcp(tcp.add(flow, mss, from == me, params.k))
-                }
-                _ => Place::None,
-            };
+            places[flow.flow as usize] =
+                match flow.speech {
+                    Speech::Udp if from == me => {
+                        let chance = random.child("flow").uniform_at(flow.flow.into());
+                        Place::UdpIn(udp.add(flow.ends[1], &flow.service, params.k, chance))
+                    }
+                    Speech::Udp if to == me => {
+                        let ServiceSpec { utility, deadline, priority, .. } = flow.service;
+                        let reported = deadline.filter(|_| utility == Utility::Strap);
+                        Place::UdpOut(reported.map(|deadline| {
+                            receipts.add(flow.flow, from as u16, priority, deadline)
+                        }))
+                    }
+                    Speech::Stream { index } if from == me => {
+                        let chance = random.child("flow").uniform_at(flow.flow.into());
+                        // After the members come the streams.
+                        let to = members as u16 + index;
+                        Place::UdpIn(udp.add(to, &flow.service, params.k, chance))
+                    }
+                    Speech::Tcp { mss } if from == me || to == me => {
+                        Place::Tcp(tcp.add(flow, mss, from == me, params.k))
+                    }
+                    _ => Place::None,
+                };
+            let stream = matches!(flow.speech, Speech::Stream { .. });
+            if params.supervised && from == me && !stream {
+                supervision.watch(places[flow.flow as usize], to, &flow.service);
+            }
         }
         Overlay {
             me,
@@ -182,6 +204,8 @@ impl Overlay {
             map: Map::new(me, members),
             udp,
             tcp,
+            receipts,
+            supervision,
             signals,
             counts: Counts::default(),
             timed: together.flows.iter().any(|flow| flow.service.deadline.is_some()),
@@ -216,6 +240,7 @@ impl Overlay {
             self.neighbours.add(Neighbour::new(now, member, members, reach));
         }
         self.signals.start(now);
+        self.supervision.start(now);
     }
 
     /// The depth of a queue in bits: the price of admission to it.
@@ -255,7 +280,18 @@ impl Overlay {
             return self.bins[usize::from(parcel.to)].push(now, parcel);
         }
         match self.places.get(parcel.packet.flow as usize) {
-            Some(Place::UdpOut) => self.deliver(parcel.packet, cx),
+            Some(Place::UdpOut(reported)) => {
+                if let (Some(flow), Header::Datagram(datagram)) = (reported, parcel.packet.header) {
+                    let late = parcel.due.is_some_and(|due| now > due);
+                    self.receipts.on_packet(now, *flow, datagram.seq, late);
+                }
+                self.deliver(parcel.packet, cx);
+            }
+            Some(Place::UdpIn(flow)) => {
+                if let Header::Opaque(report) = parcel.packet.header {
+                    self.udp.on_report(*flow, f64::from(report.payload) / 100.0);
+                }
+            }
             Some(Place::Tcp(flow)) => {
                 let flow = *flow;
                 self.tcp.on_packet(now, flow, &parcel.packet);
@@ -304,6 +340,16 @@ impl Overlay {
         self.outputs = outputs;
     }
 
+    /// Reports to where flows begin what is missing of them.
+    fn report(&mut self, now: Time) {
+        for Report { flow, from, next, percent } in self.receipts.due(now) {
+            let header = Header::Opaque(Opaque { payload: percent, handle: next });
+            let packet = Packet { flow, size: receipts::SIZE, header, ..Packet::default() };
+            let parcel = Parcel { packet, to: from, due: None, seen: 0 };
+            self.bins[usize::from(from)].push(now, parcel);
+        }
+    }
+
     /// Does all that is due now.
     fn step(&mut self, now: Time, cx: &mut NodeContext<'_>) {
         while let Some((flow, to)) = self.udp.due(now) {
@@ -326,6 +372,8 @@ impl Overlay {
             self.pump_tcp(now, flow, cx);
         }
         self.signal(now);
+        self.supervise(now);
+        self.report(now);
         loop {
             for index in bits(self.neighbours.due(now)) {
                 self.neighbours.change(index, |neighbour| neighbour.transmit(now, cx));
@@ -355,8 +403,9 @@ impl Node for Overlay {
             return Some(Time::ZERO);
         }
         let neighbours = self.neighbours.next()?;
-        let proxies = [self.udp.next(), self.tcp.next()].into_iter().flatten();
-        Some(proxies.fold(neighbours.min(self.signals.next()), Time::min))
+        let proxies = [self.udp.next(), self.tcp.next(), self.receipts.next()];
+        let own = self.signals.next().min(self.supervision.next());
+        Some(proxies.into_iter().flatten().fold(neighbours.min(own), Time::min))
     }
 
     fn on_timer(&mut self, now: Time, cx: &mut NodeContext<'_>) {

@@ -98,10 +98,6 @@ impl ServiceSpec {
         if steps.windows(2).any(|pair| pair[1].at <= pair[0].at) {
             return Err(FieldError::new("priority_schedule", "times do not increase"));
         }
-        if !steps.is_empty() && self.utility != Utility::Log {
-            let message = "given without utility log; the others keep their priority";
-            return Err(FieldError::new("priority_schedule", message));
-        }
         if self.floor.is_some() && self.utility != Utility::Flog {
             return Err(FieldError::new(
                 "floor",

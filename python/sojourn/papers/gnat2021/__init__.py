@@ -53,7 +53,7 @@ GNAT2021 = Paper(
     title="GNAT 2021: models (2), SLIQ (3.1 to 3.3), overlay (4)",
     keys=("section", "table", "row", "column"),
     labels=("row", "column"),
-    tables=(capacity.TABLE, slots.TABLE, *sliq.TABLES, multicast.TABLE, overlay.TABLE),
+    tables=(capacity.TABLE, slots.TABLE, *sliq.TABLES, multicast.TABLE, *overlay.TABLES),
     choices=(
         *capacity.CHOICES,
         *slots.CHOICES,

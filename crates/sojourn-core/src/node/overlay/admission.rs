@@ -7,13 +7,26 @@ mod source;
 mod strap;
 
 pub use source::Source;
+pub use strap::Strap;
 
 use flog::Flog;
 use log::Log;
-use strap::Strap;
 
 use crate::spec::{ServiceSpec, Utility};
 use crate::units::Time;
+
+/// Whether a flow is admitted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// It is.
+    On,
+    /// Not for a while: its queue is too deep.
+    Triaged,
+    /// Not for a while: too many of its packets came late or not at all.
+    Missed,
+    /// Not before it is turned on.
+    Off,
+}
 
 /// An admission control.
 #[derive(Clone, Copy, Debug)]
@@ -49,9 +62,10 @@ impl Admission {
 
     /// The flow's priority becomes another.
     pub fn set_priority(&mut self, priority: f64) {
-        // Schedules are for elastic flows.
-        if let Admission::Log(log) = self {
-            log.set_priority(priority);
+        match self {
+            Admission::Log(log) => log.set_priority(priority),
+            Admission::Flog(flog) => flog.set_priority(priority),
+            Admission::Strap(strap) => strap.set_priority(priority),
         }
     }
 
@@ -73,12 +87,21 @@ impl Admission {
         }
     }
 
-    /// Whether the flow is turned off.
-    pub fn is_off(&self) -> bool {
+    /// Whether the flow is admitted.
+    pub fn standing(&self) -> Standing {
         match self {
-            Admission::Log(_) => false,
-            Admission::Flog(flog) => flog.is_off(),
-            Admission::Strap(strap) => strap.is_off(),
+            Admission::Log(_) => Standing::On,
+            Admission::Flog(flog) if flog.is_off() => Standing::Off,
+            Admission::Flog(_) => Standing::On,
+            Admission::Strap(strap) => strap.standing(),
+        }
+    }
+
+    /// The inelastic flow's, if it is one.
+    pub fn strap(&mut self) -> Option<&mut Strap> {
+        match self {
+            Admission::Strap(strap) => Some(strap),
+            _ => None,
         }
     }
 }

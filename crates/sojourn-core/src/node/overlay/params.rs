@@ -37,6 +37,8 @@ pub struct Params {
     pub anti_starvation: bool,
     /// What becomes of packets that cannot arrive in time: `zombie` or `drop`.
     pub expired: Expired,
+    /// Whether supervisory control turns inelastic flows off that cannot be served.
+    pub supervised: bool,
     /// Whether the delay of datagrams is measured from their admission, not from when their host
     /// wrote them, so that it does not count how long they waited to be admitted.
     pub restamp: bool,
@@ -58,6 +60,7 @@ impl Default for Params {
             zombies: true,
             anti_starvation: true,
             expired: Expired::default(),
+            supervised: true,
             restamp: false,
             signalling: Percent::new(1.0),
             search: 200,

@@ -63,7 +63,9 @@ impl Overlay {
         self.advertise(now);
         while let Some((_, flow, priority)) = self.signals.priorities.pop_if(|(at, ..)| *at <= now)
         {
-            match self.places[flow as usize] {
+            let place = self.places[flow as usize];
+            self.supervision.set_priority(place, priority);
+            match place {
                 Place::UdpIn(flow) => self.udp.set_priority(flow, priority),
                 Place::Tcp(flow) => self.tcp.set_priority(flow, priority),
                 _ => {}
@@ -71,6 +73,7 @@ impl Overlay {
         }
         if now >= self.signals.relieve_at {
             self.signals.relieve_at = now + starvation::INTERVAL;
+            self.show_depths();
             if self.params.anti_starvation {
                 self.relieve(now);
             }

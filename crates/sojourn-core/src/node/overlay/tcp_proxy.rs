@@ -57,6 +57,8 @@ struct Entrance {
     admission: Admission,
     credit: f64,
     counted: Time,
+    /// Bits handed on.
+    admitted: f64,
 }
 
 struct Flow {
@@ -143,6 +145,7 @@ impl TcpProxy {
                 admission: Admission::new(&flow.service, k, 0.0),
                 credit: 0.0,
                 counted: Time::ZERO,
+                admitted: 0.0,
             }))
         } else {
             End::Out(Box::new(Relay::new(Receiver::new(between), sender(host, None))))
@@ -161,6 +164,14 @@ impl TcpProxy {
     pub fn set_priority(&mut self, flow: usize, priority: f64) {
         if let End::In(entrance) = &mut self.flows[flow].end {
             entrance.admission.set_priority(priority);
+        }
+    }
+
+    /// Bits of a flow that were handed on, where it comes in.
+    pub fn admitted(&self, flow: usize) -> f64 {
+        match &self.flows[flow].end {
+            End::In(entrance) => entrance.admitted,
+            End::Out(_) => 0.0,
         }
     }
 
@@ -285,6 +296,7 @@ impl Entrance {
                 return Some(now + (wait + Span::from_nanos(1)).clamp(SHORTEST_LOOK, LONGEST_LOOK));
             }
             self.credit -= bits;
+            self.admitted += bits;
             self.host.read(now, bytes);
             self.between.write(now, bytes);
         }

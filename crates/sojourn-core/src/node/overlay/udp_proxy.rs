@@ -8,8 +8,9 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-use super::admission::{Admission, Source};
+use super::admission::{Admission, Source, Standing};
 use super::cargo::Parcel;
+use super::supervision::Seen;
 use crate::packet::Packet;
 use crate::spec::ServiceSpec;
 use crate::units::{Span, Time};
@@ -31,6 +32,9 @@ struct Flow {
     /// Bits admitted ahead, and until when they are counted.
     credit: f64,
     counted: Time,
+    /// Bits admitted, and when a packet came last.
+    admitted: f64,
+    came_at: Time,
     /// When it is looked at again, if it waits.
     look_at: Option<Time>,
 }
@@ -54,6 +58,8 @@ impl UdpProxy {
             waiting: VecDeque::new(),
             credit: 0.0,
             counted: Time::ZERO,
+            admitted: 0.0,
+            came_at: Time::ZERO,
             look_at: None,
         });
         self.flows.len() - 1
@@ -64,7 +70,8 @@ impl UdpProxy {
         let state = &mut self.flows[flow];
         let bits = 8.0 * f64::from(packet.size);
         state.source.on_arrival(now, bits);
-        if state.admission.is_off() {
+        state.came_at = now;
+        if state.admission.standing() != Standing::On {
             self.refused += 1;
         } else {
             state.source.waiting += bits;
@@ -82,6 +89,32 @@ impl UdpProxy {
     /// A flow's priority becomes another.
     pub fn set_priority(&mut self, flow: usize, priority: f64) {
         self.flows[flow].admission.set_priority(priority);
+    }
+
+    /// The receiver misses this share of a flow's packets.
+    pub fn on_report(&mut self, flow: usize, missing: f64) {
+        if let Some(strap) = self.flows[flow].admission.strap() {
+            strap.on_report(missing);
+        }
+    }
+
+    /// Supervisory control turns an inelastic flow on or off.
+    pub fn turn(&mut self, now: Time, flow: usize, on: bool) {
+        if let Some(strap) = self.flows[flow].admission.strap() {
+            strap.turn(now, on);
+        }
+    }
+
+    /// What supervisory control looks at.
+    pub fn seen(&mut self, flow: usize) -> Seen {
+        let Flow { admission, source, admitted, came_at, .. } = &mut self.flows[flow];
+        Seen {
+            admitted: *admitted,
+            came_at: *came_at,
+            standing: admission.standing(),
+            toggles: admission.strap().map_or(0, |strap| strap.toggles()),
+            nominal: source.rate().unwrap_or(0.0),
+        }
     }
 
     fn look_soon(&mut self, now: Time, flow: usize) {
@@ -117,7 +150,7 @@ impl UdpProxy {
     pub fn admit(&mut self, now: Time, flow: usize, depth: f64) -> Option<Parcel> {
         let state = &mut self.flows[flow];
         state.admission.look(now, depth, &state.source);
-        if state.admission.is_off() {
+        if state.admission.standing() != Standing::On {
             state.source.waiting = 0.0;
             self.refused += std::mem::take(&mut state.waiting).len() as u64;
         }
@@ -141,6 +174,7 @@ impl UdpProxy {
             return None;
         }
         state.credit -= bits;
+        state.admitted += bits;
         state.source.waiting -= bits;
         state.waiting.pop_front();
         Some(Parcel {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache, partial
 
-from sojourn.papers.gnat2021.overlay import runs
+from sojourn.papers.gnat2021.overlay import runs, times
 from sojourn.papers.gnat2021.overlay.experiments import EXPERIMENTS, Experiment, Phase, Run
 from sojourn.papers.gnat2021.overlay.oracle import shares
 from sojourn.papers.gnat2021.reference import published
@@ -20,6 +20,7 @@ PLAIN, PLAIN_DELAY = "shortest_path_mbit", "shortest_path_delay_ms"
 
 def cells(request: Request) -> Iterator[Cell]:
     """Every cell of the sections that are asked for."""
+    yield from times.cells(request)
     if request.tables and TABLE not in request.tables:
         return
     for experiment in EXPERIMENTS:

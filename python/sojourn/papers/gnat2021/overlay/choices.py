@@ -16,4 +16,8 @@ CHOICES = (
     "printed: 20 Mbit/s",
     "4.20: 10:1 is expected, but a flow on the detour displaces two others: the optimum is 5:1",
     "4.21: the constraint is twice the capacity; run 4 has links of 50 Mbit/s",
+    "4.24: 42.5 less 15 Mbit/s leave 27.5, printed as 12.5",
+    "4.26: delays and deadlines of the published configuration; the report's are another run",
+    "4.27: in the end more flows are to stay on than the path carries: not judged",
+    "4.27, 4.30: also with Copa alone: Cubic keeps buffers full for longer than the deadlines",
 )

@@ -50,6 +50,15 @@ def _priority(flows: Sequence[int], value: float) -> dict[str, float]:
     return {f"flows.{flow}.service.priority": value for flow in flows}
 
 
+def _controls(nodes: int, phases: Sequence[Phase]) -> list[Run]:
+    """Path controllers with both controls, as the program has by default, and with Copa alone.
+
+    Cubic keeps the links' buffers full, which takes longer than some deadlines.
+    """
+    copa = {f"topology.nodes.{node}.controls": ["copa"] for node in range(nodes)}
+    return [Run("Cubic and Copa", phases), Run("Copa", phases, copa)]
+
+
 def _rates(value: str, buffer: str) -> dict[str, Any]:
     rates = {f"topology.links.{link}.rate": value for link in range(3)}
     return rates | {f"topology.links.{link}.queue.limit": buffer for link in range(3)}
@@ -79,6 +88,19 @@ def _counts(count: int) -> dict[str, int]:
     return {f"flows.{flow}.count": count for flow in range(4)}
 
 
+_THRASH = (
+    Phase("all fit", 12, 20),
+    Phase("slow", 26, 30),
+    Phase("more flows", 46, 60),
+    Phase("faster", 68, 80),
+    Phase("slow again", 90, 110),
+)
+#: 4.26: the report's numbers where the published configuration has others.
+_TIGHTER = {
+    "topology.links.0.delay": "60 ms",
+    **{f"flows.{flow}.service.deadline": "50 ms" for flow in range(2)},
+}
+_TRIAGE = (Phase("before", 15, 29), Phase("slow", 38, 50), Phase("after", 65, 78))
 _FAST = _rates("50 Mbit/s", "250000 B")
 _EQUAL = _priority([0], 8)
 
@@ -105,6 +127,8 @@ _ALL = (
     Experiment("4.9", "3-node-tcp-perf", [Run("", _steady(20, 60))]),
     Experiment("4.10", "3-node-perf", [Run("", _steady(20, 60))]),
     Experiment("4.11", "3-node-tcp-max", [Run("", _steady(20, 60))]),
+    # Set-up and transfer times (``times``), and no goodput.
+    Experiment("4.12", "3-node-short-tcp", [Run("", ())], elastic=False),
     Experiment("4.13", "3-node-tcp-large-num-flows", [Run("", _steady(20, 60))]),
     Experiment(
         "4.15",
@@ -168,6 +192,27 @@ _ALL = (
         [Run("", [Phase("before", 30, 40), Phase("outage", 55, 70)])],
         elastic=False,
     ),
+    Experiment(
+        "4.24",
+        "4enclave_edge_big_flows",
+        [Run("", [Phase("before", 25, 50), Phase("impaired", 60, 80)])],
+        elastic=False,
+    ),
+    Experiment(
+        "4.26",
+        "3-node-loss-triage",
+        [Run("configuration", _TRIAGE), Run("text", _TRIAGE, _TIGHTER)],
+        elastic=False,
+    ),
+    Experiment("4.27", "3-node-latency-thrash", _controls(3, _THRASH), elastic=False),
+    Experiment(
+        "4.28",
+        "3-node-thrash",
+        [Run("", [Phase("6 Mbit/s", 40, 60), Phase("15 Mbit/s", 95, 120)])],
+        elastic=False,
+    ),
+    Experiment("4.29", "6-node-thrash", [Run("", _steady(110, 150))], elastic=False),
+    Experiment("4.30", "4-node-dist-triage", _controls(4, _steady(100, 130)), elastic=False),
     Experiment(
         "3.4",
         "tcp-proxy-scaling",

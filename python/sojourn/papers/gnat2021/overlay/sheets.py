@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from sojourn.papers.gnat2021.overlay import times
 from sojourn.papers.gnat2021.overlay.cells import (
     DELAY,
     GOODPUT,
@@ -29,7 +30,8 @@ _COLUMNS = (ORACLE, GOODPUT, PLAIN, DELAY, PLAIN_DELAY)
 
 
 def sheets(rows: Sequence[Row]) -> Iterator[Sheet]:
-    """One table for all sections."""
+    """One table for all sections but 4.12."""
+    yield from times.sheets(rows)
     by_row: dict[tuple[str, str], dict[str, Row]] = {}
     for row in rows:
         if row["table"] == TABLE:

@@ -45,6 +45,11 @@ impl Flog {
         }
     }
 
+    /// The priority becomes another.
+    pub fn set_priority(&mut self, priority: f64) {
+        self.log.set_priority(priority);
+    }
+
     /// Whether the flow is turned off.
     pub fn is_off(&self) -> bool {
         self.off

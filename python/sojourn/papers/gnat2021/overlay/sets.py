@@ -1,0 +1,68 @@
+"""Which inelastic and floored flows can be on together: the best of all sets, by enumeration.
+
+A set holds if all its flows are served. Inelastic ones (STRAP) get all of their rate, and no
+elastic flow beside them makes a queue deeper than they are worth: ``K p / r`` of the elastic one is
+at most that of the inelastic one. Floored ones (FLOG) get their rate, or enough that what their
+proxy keeps, 500 packets, is less than a second's worth. The best set has the most priority, then
+the most rate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import chain, combinations
+from typing import Any
+
+from sojourn.papers.gnat2021.overlay.oracle import Arc, Class, arcs, best, classes
+from sojourn.quantity import number
+
+#: Served first by the linear program.
+_FIRST = 1e6
+#: Of a rate: it is served.
+_SERVED = 0.999
+#: Bits that a proxy keeps, in Mbit: 500 packets of 1,024 bytes and headers.
+_KEPT = 500 * 8e-6 * (1_024 + 28)
+
+
+def best_set(canonical: Mapping[str, Any], at: float) -> set[str]:
+    """Labels of the flows that are on, of those that can be off, at a time."""
+    links, flows = arcs(canonical, at), classes(canonical, at)
+    utilities = {
+        flow["label"]: flow["service"]["utility"]
+        for flow in canonical["flows"]
+        if number(flow["start"]) <= at < number(flow["stop"])
+    }
+    choice = [flow for flow in flows if utilities[flow.label] != "log"]
+    elastic = [flow for flow in flows if utilities[flow.label] == "log"]
+    subsets = chain.from_iterable(combinations(choice, n) for n in range(len(choice) + 1))
+    holding = [s for s in subsets if _holds(links, s, elastic, utilities)]
+    found = max(holding, key=lambda s: (_sum(s, "priority"), _sum(s, "offered")))
+    return {flow.label for flow in found}
+
+
+def _sum(flows: Sequence[Class], name: str) -> float:
+    return sum(flow.count * getattr(flow, name) for flow in flows)
+
+
+def _holds(
+    links: Sequence[Arc],
+    on: Sequence[Class],
+    elastic: Sequence[Class],
+    utilities: Mapping[str, str],
+) -> bool:
+    inelastic = [flow for flow in on if utilities[flow.label] == "strap"]
+    first = [replace(f, priority=_FIRST) if f in inelastic else f for f in on]
+    shares = best(links, [*first, *elastic]) if on or elastic else {}
+    for flow in on:
+        share = shares[flow.label]
+        kept = utilities[flow.label] == "flog" and share >= _KEPT
+        if share < _SERVED * flow.offered and not kept:
+            return False
+    worths = [flow.priority / flow.offered for flow in inelastic]
+    queues = [
+        flow.priority / shares[flow.label]
+        for flow in elastic
+        if shares[flow.label] < _SERVED * flow.offered
+    ]
+    return not worths or not queues or max(queues) <= min(worths)
