@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use sojourn_core::catalogue::builtin;
 use sojourn_core::transport::tcp::script::{self, Difference, Event, Script};
 use sojourn_live::Error;
 
@@ -48,7 +49,7 @@ fn table(directory: &Path) -> Result<(String, bool), String> {
         let name = file.file_stem().unwrap_or_default().to_string_lossy();
         let text = fs::read_to_string(&file).map_err(|error| format!("{name}: {error}"))?;
         let script = Script::parse(&text).map_err(|error| format!("{name}: {error}"))?;
-        let ours = script::play(&script).map_err(|error| format!("{name}: {error}"))?;
+        let ours = script::play(&script, builtin()).map_err(|error| format!("{name}: {error}"))?;
         if let Some(difference) = script.check(&ours) {
             eprintln!("{name}: the core does not keep it: {}", told(&difference, "it says"));
             sound = false;

@@ -75,7 +75,14 @@ impl Network {
         self.nodes.iter().filter_map(|node| match &node.behaviour {
             Behaviour::Plain => None,
             Behaviour::Other(other) => {
-                let sample = NodeSample { waiting: other.waiting(), counters: node.counters };
+                let NodeCounters { received, sent, delivered, drops, .. } = node.counters;
+                let sample = NodeSample {
+                    waiting: other.waiting(),
+                    received_packets: received,
+                    sent_packets: sent,
+                    delivered_packets: delivered,
+                    drops: drops.iter().sum(),
+                };
                 Some((&*node.name, sample))
             }
         })

@@ -115,8 +115,8 @@ pub static LINK_COLUMNS: &[SampleColumn<LinkCounters>] = figures! {
 pub static NODE_COLUMNS: &[SampleColumn<NodeSample>] = &[
     ("queue_packets", Figure::Level(|node| Some(node.waiting.packets))),
     ("queue_bytes", Figure::Level(|node| Some(node.waiting.bytes))),
-    ("received_packets", Figure::Count(|node| Some(node.counters.received))),
-    ("sent_packets", Figure::Count(|node| Some(node.counters.sent))),
-    ("delivered_packets", Figure::Count(|node| Some(node.counters.delivered))),
-    ("drops", Figure::Count(|node| Some(node.counters.drops.iter().sum()))),
+    ("received_packets", Figure::Count(|node| Some(node.received_packets))),
+    ("sent_packets", Figure::Count(|node| Some(node.sent_packets))),
+    ("delivered_packets", Figure::Count(|node| Some(node.delivered_packets))),
+    ("drops", Figure::Count(|node| Some(node.drops))),
 ];

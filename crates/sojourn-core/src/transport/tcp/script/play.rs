@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use super::{Ack, Data, Event, Line, MSS, Script, Step, WINDOW};
-use crate::catalogue::builtin;
 use crate::cc::{CongestionControl, INFINITE_SSTHRESH};
 use crate::packet::{
     Address, Direction, Ecn, Flags, Header, Packet, SackBlock, TcpAck, TcpSegment,
 };
 use crate::record::FlowCounters;
+use crate::registry::Catalogue;
 use crate::rng::StreamKey;
 use crate::spec::{BufferSize, Cca};
 use crate::transport::Endpoint;
@@ -30,13 +30,13 @@ pub struct Played {
     pub counters: FlowCounters,
 }
 
-/// What the core's end does in the script.
+/// What the core's end does in the script, with a control of the catalogue.
 ///
 /// # Errors
 /// If there is no such stack or control.
-pub fn play(script: &Script) -> Result<Played, String> {
+pub fn play(script: &Script, catalogue: &Catalogue) -> Result<Played, String> {
     let init = init(script)?;
-    let mut player = Player::new(script, init)?;
+    let mut player = Player::new(script, init, catalogue)?;
     player.begin(script);
     for line in &script.lines {
         player.line(line);
@@ -84,11 +84,11 @@ struct Player {
 }
 
 impl Player {
-    fn new(script: &Script, init: TcpInit) -> Result<Self, String> {
+    fn new(script: &Script, init: TcpInit, catalogue: &Catalogue) -> Result<Self, String> {
         let end: Box<dyn Endpoint> = if script.receiver {
             Box::new(Receiver::new(init))
         } else {
-            Box::new(Sender::new(init, control(&script.control, &init)?))
+            Box::new(Sender::new(init, control(&script.control, &init, catalogue)?))
         };
         Ok(Player {
             end,
@@ -244,10 +244,14 @@ impl Player {
     }
 }
 
-fn control(name: &str, init: &TcpInit) -> Result<Box<dyn CongestionControl>, String> {
+fn control(
+    name: &str,
+    init: &TcpInit,
+    catalogue: &Catalogue,
+) -> Result<Box<dyn CongestionControl>, String> {
     let about = Sender::control_init(init, Span::from_millis(100), StreamKey::root(1));
-    let entry = builtin().find::<Cca>(name);
-    let made = entry.and_then(|entry| (entry.make)(&serde_json::Map::new(), &about, builtin()));
+    let entry = catalogue.find::<Cca>(name);
+    let made = entry.and_then(|entry| (entry.make)(&serde_json::Map::new(), &about, catalogue));
     made.map_err(|error| error.to_string())
 }
 

@@ -6,6 +6,7 @@ use std::fs;
 use std::path::Path;
 
 use super::*;
+use crate::catalogue::builtin;
 use crate::record::{RecoveryCounters, WindowCounters};
 
 struct Counted {
@@ -15,7 +16,8 @@ struct Counted {
 
 fn played(head: &str, offload: bool, table: &str) -> Counted {
     let script = Script::parse(&format!("{head}\n{table}")).unwrap();
-    let played = super::play(&Script { offload: Some(offload), ..script.clone() }).unwrap();
+    let played =
+        super::play(&Script { offload: Some(offload), ..script.clone() }, builtin()).unwrap();
     assert_eq!(script.check(&played), None, "{:?}", played.events);
     let counters = played.counters;
     Counted { window: counters.window.unwrap(), recovery: counters.recovery.unwrap() }
@@ -34,7 +36,7 @@ fn scripts_are_kept() {
     for file in files {
         let script = Script::parse(&fs::read_to_string(&file).unwrap())
             .unwrap_or_else(|error| panic!("{}: {error}", file.display()));
-        let played = super::play(&script).unwrap();
+        let played = super::play(&script, builtin()).unwrap();
         assert_eq!(script.check(&played), None, "{}: {played:#?}", file.display());
         count += 1;
     }
