@@ -65,7 +65,9 @@ def unpacked(found: Path, place: Path) -> Path:
     else:
         try:
             with tarfile.open(found) as tarball:
-                tarball.extractall(partial, filter="fully_trusted")
+                # An attribute, because the argument is newer than the oldest Python that runs this.
+                tarball.extraction_filter = lambda member, path: member
+                tarball.extractall(partial)
         except tarfile.TarError as error:
             raise ScenarioError(f"SOURCE: {found}: {error}") from None
     roots = list(partial.iterdir())
