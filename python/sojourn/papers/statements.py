@@ -35,7 +35,7 @@ class Finding:
 class Statement:
     """An observation of the source with the numeric criterion that stands for it.
 
-    A criterion is settled before the first run that it judges.
+    A criterion is settled before the first run that it judges; a module says which of its were not.
     """
 
     id: str

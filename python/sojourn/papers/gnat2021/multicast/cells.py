@@ -7,10 +7,12 @@ from functools import cache, partial
 
 import numpy as np
 
+from sojourn.papers.gnat2021.begun import Measure, after
 from sojourn.papers.gnat2021.multicast.bounds import bound
 from sojourn.papers.gnat2021.multicast.experiments import EXPERIMENTS, Experiment, Run, document
 from sojourn.papers.gnat2021.overlay import runs
 from sojourn.papers.gnat2021.overlay.experiments import Phase
+from sojourn.papers.gnat2021.rows import row_name
 from sojourn.papers.paper import Cell, Request
 from sojourn.scenario import Document
 
@@ -31,15 +33,11 @@ def cells(request: Request) -> Iterator[Cell]:
     """Every cell of the sections that are asked for."""
     if request.tables and TABLE not in request.tables:
         return
+    begin = cache(partial(_begin_all, request))
     for experiment in EXPERIMENTS:
         if request.touches(experiment.section):
             for run in experiment.runs:
-                yield from _of_run(experiment, run, request)
-
-
-def row_name(run: str, phase: str, flow: str) -> str:
-    """What names a row."""
-    return " ".join(filter(None, (f"run={run}" if run else "", f"phase={phase}", f"flow={flow}")))
+                yield from _of_run(experiment, run, request, begin)
 
 
 def flows(scenario: Document) -> Mapping[str, list[int]]:
@@ -50,7 +48,9 @@ def flows(scenario: Document) -> Mapping[str, list[int]]:
     return found
 
 
-def _of_run(experiment: Experiment, run: Run, request: Request) -> Iterator[Cell]:
+def _of_run(
+    experiment: Experiment, run: Run, request: Request, begin: Callable[[], None]
+) -> Iterator[Cell]:
     scenario = document(run, request)
     named = flows(scenario)
     if run.together:
@@ -58,8 +58,8 @@ def _of_run(experiment: Experiment, run: Run, request: Request) -> Iterator[Cell
     for phase in run.phases:
         for flow, numbers in named.items():
             keys = {"section": experiment.section, "table": TABLE}
-            keys["row"] = row_name(run.name, phase.name, flow)
-            measures: dict[str, Callable[[], float | None]] = {
+            keys["row"] = row_name(run.name, phase.name, f"flow={flow}")
+            measures: dict[str, Measure] = {
                 GOODPUT: partial(_goodput, scenario, numbers, phase, np.mean)
             }
             if run.bounded:
@@ -72,23 +72,15 @@ def _of_run(experiment: Experiment, run: Run, request: Request) -> Iterator[Cell
             known = None if "small" in flow else _OBSERVED.get((experiment.section, run.name))
             for column, measure in measures.items():
                 wanted = known if column == GOODPUT else None
-                yield Cell(
-                    {**keys, "column": column}, wanted, [()], partial(_made, request, measure)
-                )
+                made = partial(after, begin, measure)
+                yield Cell({**keys, "column": column}, wanted, [()], made)
 
 
-_begun: set[int] = set()
-
-
-def _made(request: Request, measure: Callable[[], float | None]) -> float | None:
-    """Measures; the first measurement begins all runs that are asked for."""
-    if id(request) not in _begun:
-        _begun.add(id(request))
-        for experiment in EXPERIMENTS:
-            if request.touches(experiment.section):
-                for run in experiment.runs:
-                    runs.begin(document(run, request))
-    return measure()
+def _begin_all(request: Request) -> None:
+    for experiment in EXPERIMENTS:
+        if request.touches(experiment.section):
+            for run in experiment.runs:
+                runs.begin(document(run, request))
 
 
 def rates(scenario: Document, phase: Phase) -> np.ndarray:

@@ -1,7 +1,7 @@
 """The experiments of sections 4.2 to 4.6: their scenarios, and intervals to average over.
 
-Intervals and criteria were settled before the first run: they begin ten seconds after the flows
-start, 12 in 4.3, where the report has them settle by then, and three after a change.
+Intervals begin ten seconds after the flows start, 12 in 4.3, where the report has them settle by
+then, and three after a change.
 """
 
 from __future__ import annotations

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from sojourn.papers.gnat2021.multicast.cells import BOUND, DELAY, DELIVERED, GOODPUT, TABLE
+from sojourn.papers.gnat2021.rows import by_row
 from sojourn.papers.sheet import Sheet
 from sojourn.papers.statements import Row
 
@@ -13,15 +14,12 @@ _HEADER = ("section", "flow", "report (Mbit/s)", "bound", "here", "delivered (%)
 
 def sheets(rows: Sequence[Row]) -> Iterator[Sheet]:
     """One table for all sections."""
-    by_row: dict[tuple[str, str], dict[str, Row]] = {}
-    for row in rows:
-        if row["table"] == TABLE:
-            by_row.setdefault((row["section"], row["row"]), {})[row["column"]] = row
-    if not by_row:
-        return
     lines = []
-    for (section, name), columns in by_row.items():
+    for (section, name), columns in by_row(rows, TABLE).items():
         columns_of = (BOUND, GOODPUT, DELIVERED, DELAY)
         values = [columns.get(column, {}).get("measured") for column in columns_of]
         lines.append([section, name, columns.get(GOODPUT, {}).get("published"), *values])
-    yield Sheet(TABLE, "4.2 to 4.6: goodput of each stream and receiver", _HEADER, lines, words=2)
+    if lines:
+        yield Sheet(
+            TABLE, "4.2 to 4.6: goodput of each stream and receiver", _HEADER, lines, words=2
+        )

@@ -1,4 +1,8 @@
-"""What sections 4.2 to 4.6 expect and observe; criteria were settled before the first run."""
+"""What sections 4.2 to 4.6 expect and observe.
+
+The report's numbers are held to 15 %, as the unicast ones were before multicast ran; the other
+criteria were written down beside first numbers.
+"""
 
 from __future__ import annotations
 
@@ -14,25 +18,11 @@ from sojourn.papers.gnat2021.multicast.cells import (
     TABLE,
 )
 from sojourn.papers.gnat2021.multicast.experiments import VARIANTS
+from sojourn.papers.gnat2021.rows import measured
 from sojourn.papers.statements import GOALS, Finding, Row, Statement
 
 #: How near a goodput of the report's is to be.
 _ALIKE = 0.15
-
-
-def _values(rows: Sequence[Row], section: str, column: str, part: str = "") -> dict[str, float]:
-    found = {
-        row["row"]: row["measured"]
-        for row in rows
-        if row["section"] == section
-        and row["table"] == TABLE
-        and row["column"] == column
-        and part in row["row"]
-        and row["measured"] is not None
-    }
-    if not found:
-        raise KeyError(f"{section} {part}".strip())
-    return found
 
 
 def _range(values: Sequence[float]) -> str:
@@ -40,44 +30,47 @@ def _range(values: Sequence[float]) -> str:
 
 
 def _near(section: str, wanted: float, part: str, rows: Sequence[Row]) -> Finding:
-    values = [*_values(rows, section, GOODPUT, part).values()]
+    values = [*measured(rows, TABLE, section, GOODPUT, part).values()]
     near = all(abs(value / wanted - 1) <= _ALIKE for value in values)
     return Finding(near, f"{_range(values)} Mbit/s for {wanted:g}")
 
 
 def _same(rows: Sequence[Row]) -> Finding:
-    values = [*_values(rows, "4.2", GOODPUT).values()]
+    values = [*measured(rows, TABLE, "4.2", GOODPUT).values()]
     return Finding(max(values) <= 1.05 * min(values), f"{_range(values)} Mbit/s")
 
 
 def _delivered(section: str, part: str, rows: Sequence[Row]) -> Finding:
-    values = [*_values(rows, section, DELIVERED, part).values()]
+    values = [*measured(rows, TABLE, section, DELIVERED, part).values()]
     return Finding(min(values) >= 95, f"{_range(values)} %")
 
 
 def _small(run: str, low: float, high: float, rows: Sequence[Row]) -> Finding:
     part = f"run={run} phase=steady flow=small to 7"
-    value = 1e3 * max(_values(rows, "4.4", GOODPUT, part).values())
+    value = 1e3 * max(measured(rows, TABLE, "4.4", GOODPUT, part).values())
     return Finding(low <= value <= high, f"{value:.3g} kbit/s of 8")
 
 
 def _filter_gain(rows: Sequence[Row]) -> Finding:
     near, everyone = (
-        max(_values(rows, "4.5", GOODPUT, f"run={run} ").values()) for run in ("near", "all")
+        max(measured(rows, TABLE, "4.5", GOODPUT, f"run={run} ").values())
+        for run in ("near", "all")
     )
     gain = near / everyone
     return Finding(abs(gain / 5.5 - 1) <= _ALIKE, f"{gain:.2f} times ({near:.3g}, {everyone:.3g})")
 
 
 def _tree(rows: Sequence[Row]) -> Finding:
-    values = [1e3 * value for value in _values(rows, "4.6", GOODPUT, " tree ").values()]
+    values = [1e3 * value for value in measured(rows, TABLE, "4.6", GOODPUT, " tree ").values()]
     near = all(abs(value / 144 - 1) <= _ALIKE for value in values)
     return Finding(near, f"{_range(values)} kbit/s for 144")
 
 
 def _overlay(rows: Sequence[Row]) -> Finding:
     values = [
-        value for name, value in _values(rows, "4.6", GOODPUT).items() if " tree " not in name
+        value
+        for name, value in measured(rows, TABLE, "4.6", GOODPUT).items()
+        if " tree " not in name
     ]
     near = all(abs(value / 4.3 - 1) <= _ALIKE for value in values)
     return Finding(near, f"{_range(values)} Mbit/s for 4.3")
@@ -86,8 +79,8 @@ def _overlay(rows: Sequence[Row]) -> Finding:
 def _gains(rows: Sequence[Row]) -> list[float]:
     gains = []
     for variant in VARIANTS:
-        tree = max(_values(rows, "4.6", GOODPUT, f"run={variant} tree ").values())
-        overlay = max(_values(rows, "4.6", GOODPUT, f"run={variant} phase").values())
+        tree = max(measured(rows, TABLE, "4.6", GOODPUT, f"run={variant} tree ").values())
+        overlay = max(measured(rows, TABLE, "4.6", GOODPUT, f"run={variant} phase").values())
         gains.append(overlay / tree)
     return gains
 
@@ -98,14 +91,14 @@ def _large_gain(rows: Sequence[Row]) -> Finding:
 
 
 def _even(rows: Sequence[Row]) -> Finding:
-    least, most = (_values(rows, "4.5", column, "run=near") for column in (LEAST, MOST))
+    least, most = (measured(rows, TABLE, "4.5", column, "run=near") for column in (LEAST, MOST))
     ratio = max(most.values()) / min(least.values())
     return Finding(ratio <= 1.15, f"largest over smallest {ratio:.2f}")
 
 
 def _bound(section: str, rows: Sequence[Row]) -> Finding:
-    best = _values(rows, section, BOUND)
-    got = _values(rows, section, GOODPUT)
+    best = measured(rows, TABLE, section, BOUND)
+    got = measured(rows, TABLE, section, GOODPUT)
     shares = [100 * got[name] / best[name] for name in best if "small" not in name]
     return Finding(min(shares) >= 85, f"{_range(shares)} %")
 
@@ -128,7 +121,7 @@ STATEMENTS = (
     Statement(
         "multicast-delivered-4.2",
         "4.2",
-        "What is admitted is delivered to every receiver",
+        "Every receiver gets what the best served of its stream does",
         "95 % of the packets that one of them gets, each of the others gets",
         partial(_delivered, "4.2", ""),
     ),

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache, partial
 
+from sojourn.papers.gnat2021.begun import Measure, after
 from sojourn.papers.gnat2021.overlay import runs, times
 from sojourn.papers.gnat2021.overlay.experiments import EXPERIMENTS, Experiment, Phase, Run
 from sojourn.papers.gnat2021.overlay.oracle import shares
 from sojourn.papers.gnat2021.reference import published
+from sojourn.papers.gnat2021.rows import row_name
 from sojourn.papers.paper import Cell, Request
 from sojourn.scenario import Document
 
@@ -23,34 +25,28 @@ def cells(request: Request) -> Iterator[Cell]:
     yield from times.cells(request)
     if request.tables and TABLE not in request.tables:
         return
+    begin = cache(partial(_begin_all, request))
     for experiment in EXPERIMENTS:
         if request.touches(experiment.section):
             for run in experiment.runs:
-                yield from _of_run(experiment, run, request)
+                yield from _of_run(experiment, run, request, begin)
 
 
-def row_name(run: str, phase: str, flows: str) -> str:
-    """What names a row."""
-    return " ".join(filter(None, (f"run={run}" if run else "", f"phase={phase}", f"flows={flows}")))
-
-
-def _of_run(experiment: Experiment, run: Run, request: Request) -> Iterator[Cell]:
+def _of_run(
+    experiment: Experiment, run: Run, request: Request, begin: Callable[[], None]
+) -> Iterator[Cell]:
     scenario = runs.document(experiment, run, request)
     for phase in run.phases:
         best = cache(partial(shares, scenario, phase.begin))
         for label in _labels(scenario, phase):
-            name = row_name(run.name, phase.name, label)
+            name = row_name(run.name, phase.name, f"flows={label}")
             keys = {"section": experiment.section, "table": TABLE, "row": name}
             known = _expected().get((experiment.section, run.name, phase.name, label))
             columns = _measures(experiment, scenario, label, phase, best)
             for column, measure in columns.items():
                 wanted = known if column == GOODPUT else None
-                yield Cell(
-                    {**keys, "column": column}, wanted, [()], partial(_made, request, measure)
-                )
-
-
-Measure = Callable[[], float | None]
+                made = partial(after, begin, measure)
+                yield Cell({**keys, "column": column}, wanted, [()], made)
 
 
 def _measures(
@@ -72,19 +68,7 @@ def _measures(
     return made
 
 
-def _made(request: Request, measure: Measure) -> float | None:
-    """Measures; the first measurement begins all runs that are asked for."""
-    _begin_all(request)
-    return measure()
-
-
-_begun: set[int] = set()
-
-
 def _begin_all(request: Request) -> None:
-    if id(request) in _begun:
-        return
-    _begun.add(id(request))
     for experiment in EXPERIMENTS:
         if request.touches(experiment.section):
             for run in experiment.runs:

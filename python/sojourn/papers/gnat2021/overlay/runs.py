@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from functools import cache
 
 import numpy as np
@@ -12,6 +11,7 @@ import numpy as np
 from sojourn import data
 from sojourn.engine import simulate
 from sojourn.metrics import RunData
+from sojourn.papers.gnat2021.begun import pool
 from sojourn.papers.gnat2021.overlay.experiments import Experiment, Phase, Run
 from sojourn.papers.paper import Request
 from sojourn.scenario import Document, apply_override, read, set_path, validated
@@ -46,13 +46,8 @@ def checked(scenario: Document) -> Document:
 
 
 @cache
-def _pool() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(os.cpu_count() or 1)
-
-
-@cache
 def _run(text: str) -> Future[RunData]:
-    return _pool().submit(lambda: simulate(json.loads(text))[0])
+    return pool().submit(lambda: simulate(json.loads(text))[0])
 
 
 def begin(scenario: Document) -> Future[RunData]:

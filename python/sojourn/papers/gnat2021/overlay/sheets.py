@@ -13,6 +13,7 @@ from sojourn.papers.gnat2021.overlay.cells import (
     PLAIN_DELAY,
     TABLE,
 )
+from sojourn.papers.gnat2021.rows import by_row
 from sojourn.papers.sheet import Sheet
 from sojourn.papers.statements import Row
 
@@ -32,15 +33,10 @@ _COLUMNS = (ORACLE, GOODPUT, PLAIN, DELAY, PLAIN_DELAY)
 def sheets(rows: Sequence[Row]) -> Iterator[Sheet]:
     """One table for all sections but 4.12."""
     yield from times.sheets(rows)
-    by_row: dict[tuple[str, str], dict[str, Row]] = {}
-    for row in rows:
-        if row["table"] == TABLE:
-            by_row.setdefault((row["section"], row["row"]), {})[row["column"]] = row
-    if not by_row:
-        return
     lines = []
-    for (section, name), columns in by_row.items():
+    for (section, name), columns in by_row(rows, TABLE).items():
         values = [columns.get(column, {}).get("measured") for column in _COLUMNS]
         line = [section, name, columns.get(GOODPUT, {}).get("published"), *values]
         lines.append(line)
-    yield Sheet(TABLE, "4: goodput of each flow", _HEADER, lines, words=2)
+    if lines:
+        yield Sheet(TABLE, "4: goodput of each flow", _HEADER, lines, words=2)

@@ -10,6 +10,7 @@ from functools import partial
 
 from sojourn.papers.gnat2021.overlay.cells import DELAY, GOODPUT, ORACLE, PLAIN, TABLE
 from sojourn.papers.gnat2021.overlay.experiments import EXPERIMENTS
+from sojourn.papers.gnat2021.rows import measured
 from sojourn.papers.statements import GOALS, Finding, Row, Statement
 
 #: How near shares are to be to the utility maximum once they have settled.
@@ -18,24 +19,8 @@ _NEAR = 0.05
 _ALIKE = 0.15
 
 
-def _values(rows: Sequence[Row], section: str, column: str, part: str = "") -> dict[str, float]:
-    """Measured values of a section by row; a ``KeyError`` if there are none."""
-    found = {
-        row["row"]: row["measured"]
-        for row in rows
-        if row["section"] == section
-        and row["table"] == TABLE
-        and row["column"] == column
-        and part in row["row"]
-        and row["measured"] is not None
-    }
-    if not found:
-        raise KeyError(f"{section} {part}".strip())
-    return found
-
-
 def _optimal(section: str, rows: Sequence[Row]) -> Finding:
-    best, got = (_values(rows, section, column) for column in (ORACLE, GOODPUT))
+    best, got = (measured(rows, TABLE, section, column) for column in (ORACLE, GOODPUT))
     away = {name: got[name] / best[name] - 1 for name in best}
     worst = max(away, key=lambda name: abs(away[name]))
     within = sum(abs(value) <= _NEAR for value in away.values())
@@ -67,7 +52,7 @@ def _ratio(
     section: str, high: str, low: str, wanted: float, part: str, rows: Sequence[Row]
 ) -> Finding:
     together: dict[str, dict[str, float]] = {}
-    for name, value in _values(rows, section, GOODPUT, part).items():
+    for name, value in measured(rows, TABLE, section, GOODPUT, part).items():
         when, _, flows = name.partition("flows=")
         together.setdefault(when, {})[flows] = value
     ratios = [
@@ -85,7 +70,7 @@ def _ratio(
 
 def _zombies(rows: Sequence[Row]) -> Finding:
     with_, without = (
-        _values(rows, "4.8", DELAY, f"run={run} zombies ") for run in ("with", "without")
+        measured(rows, TABLE, "4.8", DELAY, f"run={run} zombies ") for run in ("with", "without")
     )
     shares = [delay / without[name.replace("with ", "without ")] for name, delay in with_.items()]
     numbers = f"delay {min(shares):.2f} to {max(shares):.2f} of that without"
@@ -93,13 +78,13 @@ def _zombies(rows: Sequence[Row]) -> Finding:
 
 
 def _below(section: str, part: str, most: float, rows: Sequence[Row]) -> Finding:
-    delays = _values(rows, section, DELAY, part)
+    delays = measured(rows, TABLE, section, DELAY, part)
     return Finding(max(delays.values()) <= most, f"{max(delays.values()):.1f} ms at most")
 
 
 def _gain(part: str, least: float, rows: Sequence[Row]) -> Finding:
     part = f"phase={part} flows=test"
-    got, bare = (max(_values(rows, "4.1", c, part).values()) for c in (GOODPUT, PLAIN))
+    got, bare = (max(measured(rows, TABLE, "4.1", c, part).values()) for c in (GOODPUT, PLAIN))
     return Finding(got >= least * bare, f"{got:.2f} and {bare:.3f} Mbit/s: {got / bare:.0f} times")
 
 
@@ -228,5 +213,5 @@ STATEMENTS = (
 
 
 def _both(rows: Sequence[Row], section: str, parts: Sequence[str]) -> Finding:
-    delays = [max(_values(rows, section, DELAY, part).values()) for part in parts]
+    delays = [max(measured(rows, TABLE, section, DELAY, part).values()) for part in parts]
     return Finding(max(delays) <= 10.0, ", ".join(f"{delay:.1f} ms" for delay in delays))

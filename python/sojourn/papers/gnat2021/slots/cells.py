@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from functools import cache, partial
 from typing import Any
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from sojourn import slotted
 from sojourn.errors import ScenarioError
+from sojourn.papers.gnat2021.begun import after, pool
 from sojourn.papers.gnat2021.overlay.experiments import Phase
 from sojourn.papers.gnat2021.slots.models import RUNS, Run
 from sojourn.papers.paper import Cell, Request
@@ -29,6 +30,7 @@ def cells(request: Request) -> Iterator[Cell]:
     """Every cell of the sections that are asked for."""
     if request.tables and TABLE not in request.tables:
         return
+    begin_all = cache(partial(_begin_all, request))
     for run in RUNS:
         if not request.touches(run.section):
             continue
@@ -38,25 +40,30 @@ def cells(request: Request) -> Iterator[Cell]:
             for index, received in enumerate(_receivers(run)):
                 name = f"run={run.name} phase={phase.name} flow={received}"
                 columns = {GOODPUT: _goodput, BOUND: _bound, DELAY: _delay}
-                yield from _cells(request, run, name, columns, phase, index)
+                yield from _cells(begin_all, run, name, columns, phase, index)
             name = f"run={run.name} phase={phase.name}"
             of_run = {LATEST: _latest, QUEUED: _queued, SIGNAL: _signal}
             if run.section == "2.4":
                 of_run |= {SETTLED: _settled, NOISE: _noise}
             if run.model.get("generation"):
                 of_run |= {USELESS: _useless, COEFFICIENTS: _coefficients}
-            yield from _cells(request, run, name, of_run, phase, 0)
+            yield from _cells(begin_all, run, name, of_run, phase, 0)
 
 
 Measure = Callable[[Run, Phase, int], float | None]
 
 
 def _cells(
-    request: Request, run: Run, name: str, columns: Mapping[str, Measure], phase: Phase, index: int
+    begin_all: Callable[[], None],
+    run: Run,
+    name: str,
+    columns: Mapping[str, Measure],
+    phase: Phase,
+    index: int,
 ) -> Iterator[Cell]:
     for column, measure in columns.items():
         keys = {"section": run.section, "table": TABLE, "row": name, "column": column}
-        made = partial(_made, request, partial(measure, run, phase, index))
+        made = partial(after, begin_all, partial(measure, run, phase, index))
         yield Cell(keys, None, [()], made)
 
 
@@ -65,29 +72,16 @@ def _receivers(run: Run) -> list[str]:
     return [f"{number} to {node}" for number, stream in streams for node in stream["to"]]
 
 
-_begun: set[int] = set()
-
-
-def _made(request: Request, measure: Callable[[], float | None]) -> float | None:
-    if id(request) not in _begun:
-        _begun.add(id(request))
-        for run in RUNS:
-            if request.touches(run.section):
-                begin(run)
-    return measure()
-
-
-@cache
-def _pool() -> ThreadPoolExecutor:
-    import os
-
-    return ThreadPoolExecutor(os.cpu_count() or 1)
+def _begin_all(request: Request) -> None:
+    for run in RUNS:
+        if request.touches(run.section):
+            begin(run)
 
 
 @cache
 def begin(run: Run) -> Future[dict[str, Any]]:
     """The outcome of a run, begun if it was not yet."""
-    return _pool().submit(lambda: slotted.run(run.model))
+    return pool().submit(lambda: slotted.run(run.model))
 
 
 def outcome(run: Run) -> dict[str, Any]:
