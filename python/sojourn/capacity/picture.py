@@ -30,7 +30,7 @@ def save(solution: Solution, directory: Path) -> None:
 
 def draw(solution: Solution) -> Figure:
     """Links in grey, over them what goes to each destination, and load/capacity."""
-    places = placed((arc.tail, arc.head) for arc in solution.problem.network.arcs)
+    places = placed(tuple((arc.tail, arc.head) for arc in solution.problem.network.arcs))
     size = min(12.0, 3.0 + 0.6 * len(places) ** 0.5 * 1.4)
     figure = Figure(figsize=(size, size), layout="constrained")
     ax = figure.subplots()

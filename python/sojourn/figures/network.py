@@ -8,7 +8,7 @@ import numpy as np
 
 from sojourn.figures.chart import NETWORKS, Chart, Graph, Heat, Panel, figure
 from sojourn.figures.places import joined, placed
-from sojourn.figures.thin import binned
+from sojourn.figures.thin import binned, last_of_binned
 from sojourn.metrics import RunData
 from sojourn.metrics.columns import Table, rate_of
 from sojourn.metrics.registry import Values
@@ -57,7 +57,7 @@ def graph(run: RunData) -> Graph:
     inner = joined(links)
     ends = [links[i]["ends"] for i in inner]
     names = list(dict.fromkeys(node for pair in ends for node in pair))
-    at = placed(tuple(pair) for pair in ends)
+    at = placed(tuple((a, b) for a, b in ends))
     table = run.tables["link_samples"]
     times = _matrix(table, "time", len(links))[:, 0]
     spans = np.diff(times, prepend=0.0)[:, None]
@@ -70,7 +70,7 @@ def graph(run: RunData) -> Graph:
         np.array([at[name] for name in names]),
         [(names.index(a), names.index(b)) for a, b in ends],
         [links[i]["id"] for i in inner],
-        times[_last_of_stretches(len(times))],
+        times[last_of_binned(len(times), _STRETCHES)],
         binned(used[:, inner], _STRETCHES),
         binned(_waiting(run, names, inner), _STRETCHES),
     )
@@ -94,12 +94,6 @@ def _waiting(run: RunData, names: Sequence[str], inner: Sequence[int]) -> Values
 def _matrix(table: Table, column: str, count: int) -> Values:
     """A column of samples as ``[interval, component]``."""
     return np.asarray(table[column], dtype=float).reshape(-1, count)
-
-
-def _last_of_stretches(count: int) -> Sequence[int]:
-    """The intervals with which the stretches of :func:`binned` end."""
-    size = -(-count // _STRETCHES)
-    return [min(begin + size, count) - 1 for begin in range(0, count, size)]
 
 
 def _heat(

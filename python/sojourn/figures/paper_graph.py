@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 
 from sojourn.figures.chart import BLACK, Graph
 from sojourn.figures.places import right
+from sojourn.metrics.columns import mean
 from sojourn.metrics.registry import Values
 
 #: How far an arc is beside the line between its nodes, as a share of the length of links, and
@@ -28,8 +29,8 @@ _NO_RATE = "#bbbbbb"
 def draw(figure: Figure, ax: Axes, graph: Graph) -> None:
     """Arcs coloured by mean load, nodes as large as their mean queue."""
     places = np.asarray(graph.places, dtype=float)
-    loads = _means(np.asarray(graph.loads, dtype=float))
-    waiting = _means(np.asarray(graph.waiting, dtype=float))
+    loads = mean(np.asarray(graph.loads, dtype=float))
+    waiting = mean(np.asarray(graph.waiting, dtype=float))
     ax.set_axis_off()
     ax.set_aspect("equal")
     ways = [_way(places[a], places[b]) for a, b in graph.arcs]
@@ -54,12 +55,6 @@ def draw(figure: Figure, ax: Axes, graph: Graph) -> None:
         told = f"{name}\n{packets:.0f}" if packets >= 0.5 else name
         ax.text(place[0], place[1], told, fontsize=6, ha="center", va="center", zorder=3)
     ax.margins(0.12)
-
-
-def _means(values: Values) -> Values:
-    known = ~np.isnan(values)
-    sums, counts = np.where(known, values, 0.0).sum(axis=0), known.sum(axis=0)
-    return np.divide(sums, counts, out=np.full(sums.shape, np.nan), where=counts > 0)
 
 
 def _way(tail: Values, head: Values) -> Values:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,8 @@ Point = np.ndarray[Any, np.dtype[np.float64]]
 _FEWEST_NODES = 3
 
 
-def placed(edges: Iterable[tuple[Hashable, Hashable]]) -> Mapping[Any, Point]:
+@lru_cache(8)  # several figures show the same network
+def placed(edges: tuple[tuple[Hashable, Hashable], ...]) -> Mapping[Any, Point]:
     """A place for each node, so that neighbours are 1 apart on average (Kamada and Kawai 1989)."""
     import networkx
 

@@ -31,11 +31,20 @@ def evenly(count: int, most: int) -> np.ndarray[tuple[int], np.dtype[np.intp]]:
 
 def binned(values: Values, most: int) -> Values:
     """Means over the first axis in at most ``most`` stretches of equal length, NaN left out."""
-    size = -(-len(values) // most) if len(values) else 1
-    if size == 1:
+    if len(values) <= most:
         return values
-    begins = np.arange(0, len(values), size)
+    begins = np.arange(0, len(values), _size(len(values), most))
     known = ~np.isnan(values)
     sums = np.add.reduceat(np.where(known, values, 0.0), begins)
     counts = np.add.reduceat(known.astype(float), begins)
     return np.divide(sums, counts, out=np.full(sums.shape, np.nan), where=counts > 0)
+
+
+def last_of_binned(count: int, most: int) -> list[int]:
+    """The indices with which the stretches of :func:`binned` end."""
+    size = _size(count, most)
+    return [min(begin + size, count) - 1 for begin in range(0, count, size)]
+
+
+def _size(count: int, most: int) -> int:
+    return max(1, -(-count // most))
