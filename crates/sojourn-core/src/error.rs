@@ -21,12 +21,14 @@ impl FieldError {
         FieldError { field: field.into(), message: message.into() }
     }
 
-    /// An unknown name, with the nearest known one suggested and all of them listed.
+    /// An unknown name, with the nearest known one suggested and all of them listed, if there are any.
     pub fn unknown_name(field: &str, kind: &str, written: &str, names: &[&str]) -> Self {
         let nearest = nearest(written, names)
             .map(|name| format!(" did you mean '{name}'?"))
             .unwrap_or_default();
-        let message = format!("unknown {kind} '{written}';{nearest} allowed: {}", names.join(", "));
+        let names =
+            if names.is_empty() { "none, as none is given".into() } else { names.join(", ") };
+        let message = format!("unknown {kind} '{written}';{nearest} allowed: {names}");
         FieldError::new(field, message)
     }
 

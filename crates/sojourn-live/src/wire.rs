@@ -194,6 +194,18 @@ fn amend(checksum: &mut [u8], before: &[u8], after: &[u8]) {
     checksum.copy_from_slice(&(!(sum as u16)).to_be_bytes());
 }
 
+/// Of bytes in which it is still zero (RFC 1071); 0 of those in which it is right.
+pub fn checksum(bytes: &[u8]) -> u16 {
+    let words = bytes
+        .chunks(2)
+        .map(|word| u32::from(u16::from_be_bytes([word[0], word.get(1).copied().unwrap_or(0)])));
+    let mut sum: u32 = words.sum();
+    while sum > 0xffff {
+        sum = (sum & 0xffff) + (sum >> 16);
+    }
+    !(sum as u16)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -208,17 +220,9 @@ mod tests {
         bytes[20..24].copy_from_slice(&[0x30, 0x39, 0x27, 0x10]);
         bytes[24..32].copy_from_slice(&[0, 0, 0, 7, 0, 0, 0, 9]);
         bytes[32..34].copy_from_slice(&[8 << 4, 0x50]);
-        let sum = !checksum(&bytes);
+        let sum = checksum(&bytes[..20]);
         bytes[10..12].copy_from_slice(&sum.to_be_bytes());
         bytes
-    }
-
-    /// Folded sum of the header: 0xffff if its checksum is right.
-    fn checksum(bytes: &[u8]) -> u16 {
-        let words = bytes[..20].chunks(2).map(|w| u32::from(u16::from_be_bytes([w[0], w[1]])));
-        let sum: u32 = words.sum();
-        let folded = (sum & 0xffff) + (sum >> 16);
-        ((folded & 0xffff) + (folded >> 16)) as u16
     }
 
     #[test]
@@ -268,7 +272,7 @@ mod tests {
             let mut bytes = packet(10);
             set_ecn(&mut bytes, to);
             assert_eq!(parse(&bytes).unwrap().ecn, to);
-            assert_eq!(checksum(&bytes), 0xffff);
+            assert_eq!(checksum(&bytes[..20]), 0);
         }
     }
 
@@ -277,6 +281,6 @@ mod tests {
         let mut bytes = packet(0);
         readdress(&mut bytes, [10, 77, 1, 2], [10, 77, 1, 1]);
         assert_eq!(bytes[12..20], [10, 77, 1, 2, 10, 77, 1, 1]);
-        assert_eq!(checksum(&bytes), 0xffff);
+        assert_eq!(checksum(&bytes[..20]), 0);
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! The program is the Python that it was built for, in which the module `sojourn._internal` is its
 //! own; the package `sojourn` is what is installed there. Worker processes are the program again,
-//! which takes arguments that begin with `-P` as Python does.
+//! which takes `-P -c CODE` as Python does.
 #![allow(unsafe_code)] // Python is begun through its C interface
 
 use std::ffi::{CString, OsString, c_char, c_int};
@@ -20,6 +20,19 @@ use sojourn_core::registry::Catalogue;
 
 /// Adds members to a catalogue.
 pub type Add = fn(&mut Catalogue);
+
+/// Has Python find the program's own module before one that is installed: early versions of 3.11 do
+/// not look for what belongs to a package among the modules that are built in.
+const OWN_FIRST: &str = "\
+import sys
+from importlib.machinery import BuiltinImporter
+class Own:
+    @staticmethod
+    def find_spec(name, path=None, target=None):
+        return BuiltinImporter.find_spec(name) if name == 'sojourn._internal' else None
+sys.meta_path.insert(0, Own)
+";
+const COMMAND_LINE: &str = "from sojourn.cli import main; main()";
 
 static ADD: OnceLock<Add> = OnceLock::new();
 
@@ -40,12 +53,15 @@ pub fn command_line(add: Add) -> ExitCode {
             Some(program_module::__pyo3_init),
         );
     }
-    let given: Vec<OsString> = std::env::args_os().skip(1).collect();
-    let as_python = given.first().is_some_and(|first| first == "-P");
-    let python = OsString::from(env!("SOJOURN_PYTHON"));
-    let run = ["-P", "-c", "from sojourn.cli import main; main()"].map(OsString::from);
-    let before = if as_python { vec![] } else { Vec::from(run) };
-    let arguments = [python].into_iter().chain(before).chain(given);
+    let mut given = std::env::args_os().skip(1).peekable();
+    let code = match given.next_if(|first| first == "-P") {
+        None => COMMAND_LINE.into(),
+        Some(_) => given.nth(1).unwrap_or_default(),
+    };
+    let mut whole = OsString::from(OWN_FIRST);
+    whole.push(code);
+    let begin = [env!("SOJOURN_PYTHON"), "-P", "-c"].map(OsString::from);
+    let arguments = begin.into_iter().chain([whole]).chain(given);
     let strings = arguments.map(|argument| CString::new(argument.into_vec()));
     let Ok(strings) = strings.collect::<Result<Vec<_>, _>>() else { return ExitCode::from(2) };
     let mut pointers: Vec<*mut c_char> = strings.into_iter().map(CString::into_raw).collect();

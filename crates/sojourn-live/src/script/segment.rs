@@ -2,7 +2,7 @@
 
 use sojourn_core::packet::Ecn;
 
-use crate::wire::set_ecn;
+use crate::wire::{checksum, set_ecn};
 
 pub const FIN: u8 = 0x01;
 pub const SYN: u8 = 0x02;
@@ -129,17 +129,6 @@ impl Segment {
 
 fn number(bytes: &[u8], at: usize) -> Option<u32> {
     Some(u32::from_be_bytes(bytes.get(at..at + 4)?.try_into().ok()?))
-}
-
-fn checksum(bytes: &[u8]) -> u16 {
-    let words = bytes
-        .chunks(2)
-        .map(|word| u32::from(u16::from_be_bytes([word[0], word.get(1).copied().unwrap_or(0)])));
-    let mut sum: u32 = words.sum();
-    while sum > 0xffff {
-        sum = (sum & 0xffff) + (sum >> 16);
-    }
-    !(sum as u16)
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Ethernet frames of a card, and the datagrams by which the agent inside a kernel speaks with us.
 
 use super::card::mac;
+use crate::wire::checksum;
 
 /// Bytes before the IP packet.
 pub const ETHERNET: usize = 14;
@@ -44,24 +45,13 @@ pub fn answer(question: &[u8], content: &[u8]) -> Vec<u8> {
     packet[8..10].copy_from_slice(&[64, UDP]);
     packet[12..16].copy_from_slice(&question[16..20]);
     packet[16..20].copy_from_slice(&question[12..16]);
-    let sum = header_checksum(&packet[..20]);
+    let sum = checksum(&packet[..20]);
     packet[10..12].copy_from_slice(&sum.to_be_bytes());
     packet[20..22].copy_from_slice(&question[22..24]);
     packet[22..24].copy_from_slice(&question[20..22]);
     packet[24..26].copy_from_slice(&((HEADERS - 20 + content.len()) as u16).to_be_bytes());
     packet.extend_from_slice(content); // a UDP checksum of zero stands for none
     packet
-}
-
-/// Of an IPv4 header in which it is still zero (RFC 791).
-fn header_checksum(header: &[u8]) -> u16 {
-    let words =
-        header.chunks_exact(2).map(|word| u32::from(u16::from_be_bytes([word[0], word[1]])));
-    let mut sum: u32 = words.sum();
-    while sum > 0xffff {
-        sum = (sum & 0xffff) + (sum >> 16);
-    }
-    !(sum as u16)
 }
 
 #[cfg(test)]
@@ -77,7 +67,7 @@ mod tests {
         let answered = answer(&question, b"yes");
         assert_eq!(answered[12..20], [10, 77, 0, 254, 10, 77, 0, 1]);
         assert_eq!(answered[20..24], [0, 9, 4, 0]);
-        assert_eq!(header_checksum(&answered[..20]), 0);
+        assert_eq!(checksum(&answered[..20]), 0);
         let mut frame = Vec::new();
         frame_to(1, &answered, &mut frame);
         frame.extend_from_slice(&[0; 9]); // short frames are padded
