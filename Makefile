@@ -53,7 +53,7 @@ fuzz:  ## Test the core with CASES (1000) new random cases of each of its proper
 	PROPTEST_CASES=$(or $(CASES),1000) cargo test --no-fail-fast -p sojourn-core -p sojourn-sliq
 
 test-package: setup  ## Run the tests in Python
-	$(BIN)/pytest -m 'not wheel and not alone' --numprocesses auto --dist loadfile
+	$(BIN)/pytest -m 'not wheel and not alone' --numprocesses auto --dist loadfile --durations 20
 	$(BIN)/pytest -m alone
 
 test-wheel: dist  ## Install the wheel elsewhere and try it there
