@@ -113,10 +113,10 @@ struct MaxFilter {
 
 impl MaxFilter {
     fn update(&mut self, now: Time, sample: f64, interval: f64) {
-        let end = now + Span::from_secs_f64(interval);
+        let end = || now + Span::from_secs_f64(interval);
         match self.end {
             None => {
-                *self = MaxFilter { max: sample, current: sample, end: Some(end), ..*self };
+                *self = MaxFilter { max: sample, current: sample, end: Some(end()), ..*self };
                 return;
             }
             Some(over) if now >= over => {
@@ -125,7 +125,7 @@ impl MaxFilter {
                 self.intervals = (self.intervals + 1).min(INTERVALS);
                 self.max = self.of_intervals();
                 self.current = sample;
-                self.end = Some(end);
+                self.end = Some(end());
             }
             Some(_) => self.current = self.current.max(sample),
         }
