@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use super::wire::Datagram;
+use super::wire::{Close, Datagram};
 
 /// Usually a datagram that is overtaken by this many is lost.
 const REORDERED: u64 = 4_096;
@@ -22,6 +22,8 @@ struct Slot<P> {
 #[derive(Debug)]
 struct Kept<P> {
     slots: VecDeque<Slot<P>>,
+    /// Places of datagrams that do not arrive any more, for the next ones.
+    spare: Vec<Box<Datagram<P>>>,
     first: u64,
     newest: u64,
     /// What arrived is forgotten up to here.
@@ -42,13 +44,14 @@ impl<P> Kept<P> {
         while self.cleared + AGAIN < self.newest {
             let number = self.cleared;
             self.cleared += 1;
-            if let Some(slot) = self.slot(number).filter(|slot| slot.arrived) {
-                slot.datagram = None;
-            }
+            let arrived = self.slot(number).filter(|slot| slot.arrived);
+            let place = arrived.and_then(|slot| slot.datagram.take());
+            self.spare.extend(place);
         }
         let lost = self.newest.saturating_sub(self.reordered);
         while self.first < lost || self.slots.front().is_some_and(|slot| slot.datagram.is_none()) {
-            self.slots.pop_front();
+            let place = self.slots.pop_front().and_then(|slot| slot.datagram);
+            self.spare.extend(place);
             self.first += 1;
         }
     }
@@ -73,7 +76,8 @@ impl<P> Default for Mailbox<P> {
 impl<P> Mailbox<P> {
     fn holding(reordered: u64, once: bool) -> Self {
         let slots = VecDeque::new();
-        let kept = Kept { slots, first: 0, newest: 0, cleared: 0, reordered, once };
+        let spare = Vec::new();
+        let kept = Kept { slots, spare, first: 0, newest: 0, cleared: 0, reordered, once };
         Mailbox(Arc::new(Mutex::new(kept)))
     }
 
@@ -92,7 +96,14 @@ impl<P: Clone> Mailbox<P> {
     /// Keeps a datagram; returns its number.
     pub fn put(&self, datagram: Datagram<P>) -> u32 {
         let mut kept = self.lock();
-        kept.slots.push_back(Slot { datagram: Some(Box::new(datagram)), arrived: false });
+        let place = match kept.spare.pop() {
+            Some(mut place) => {
+                *place = datagram;
+                place
+            }
+            None => Box::new(datagram),
+        };
+        kept.slots.push_back(Slot { datagram: Some(place), arrived: false });
         (kept.first + kept.slots.len() as u64 - 1) as u32
     }
 
@@ -102,9 +113,16 @@ impl<P: Clone> Mailbox<P> {
         let number = kept.first + u64::from(number.wrapping_sub(kept.first as u32));
         let once = kept.once;
         let slot = kept.slot(number)?;
-        let datagram =
-            if once { *slot.datagram.take()? } else { slot.datagram.as_deref()?.clone() };
-        slot.arrived = true;
+        let datagram = if once {
+            let mut place = slot.datagram.take()?;
+            let nothing = Datagram::Close(Close { answer: false, reason: 0 });
+            let datagram = std::mem::replace(&mut *place, nothing);
+            kept.spare.push(place);
+            datagram
+        } else {
+            slot.arrived = true;
+            slot.datagram.as_deref()?.clone()
+        };
         kept.newest = kept.newest.max(number);
         kept.forget();
         Some(datagram)

@@ -25,6 +25,8 @@ pub use data::{Data, Fec};
 pub use decode::decode;
 pub use encode::encode;
 
+use std::sync::Arc;
+
 use super::payload::Payload;
 
 /// Bytes of the headers below SLIQ: IPv4 and UDP.
@@ -62,8 +64,9 @@ pub enum Datagram<P> {
 pub struct Message<P> {
     /// What a congestion control tells its peer.
     pub sync: Option<Sync>,
-    /// An acknowledgment; it is larger than all the rest, which often goes without.
-    pub ack: Option<Box<Ack>>,
+    /// An acknowledgment; it is larger than all the rest, which often goes without. Shared, so that a
+    /// copy of the datagram costs no memory.
+    pub ack: Option<Arc<Ack>>,
     /// How many data packets were received.
     pub count: Option<ReceivedCount>,
     /// The largest one-way delay.

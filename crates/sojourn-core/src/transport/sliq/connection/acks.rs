@@ -1,5 +1,7 @@
 //! When ACKs are sent.
 
+use std::sync::Arc;
+
 use super::Connection;
 use crate::transport::sliq::payload::Payload;
 use crate::transport::sliq::stream::Arrival;
@@ -112,7 +114,7 @@ impl<P: Payload> Connection<P> {
         let Some(stream) = self.stream_mut(id) else { return };
         stream.delayed_ack = false;
         stream.extra_acks = stream.extra_acks.saturating_sub(1);
-        message.ack = Some(Box::new(stream.receiver.ack(now, stamp, delta)));
+        message.ack = Some(Arc::new(stream.receiver.ack(now, stamp, delta)));
     }
 
     fn restart_ack_timer(&mut self, now: Time) {

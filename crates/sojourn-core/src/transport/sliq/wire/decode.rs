@@ -1,5 +1,7 @@
 //! From bytes to headers. Whatever the bytes, this ends, and takes no more memory than they do.
 
+use std::sync::Arc;
+
 use super::ack::{END, MAX_OBSERVED, MAX_OFFSETS};
 use super::bytes::Reader;
 use super::{
@@ -94,7 +96,7 @@ fn message<'a, P: From<&'a [u8]>>(reader: &mut Reader<'a>) -> Result<Message<P>,
                 let (seq, value) = (reader.u16()?, reader.u32()?);
                 message.sync = Some(Sync { control: head[1], seq, value });
             }
-            ACK if message.ack.is_none() => message.ack = Some(Box::new(ack(reader)?)),
+            ACK if message.ack.is_none() => message.ack = Some(Arc::new(ack(reader)?)),
             COUNT => {
                 let head = reader.take(4)?;
                 let (stream, retransmissions) = (head[2], head[3]);
