@@ -5,20 +5,10 @@
 //! 3. Otherwise the most efficient of the plans whose worst delay meets the deadline: an erasure
 //!    code in one round (pure FEC) or in several (coded ARQ).
 
-use std::sync::Arc;
-
-use super::tables::{Plan, plan};
+use super::tables::{self, Plan};
 use super::{MAX_ROUNDS, MAX_SOURCES, OUT_OF_ROUNDS};
 use crate::transport::sliq::wire::{MAX_DATAGRAM, UNDERLAY};
 use crate::units::Span;
-
-/// Packet error rates of the plans; a rate between two counts as the higher one.
-const RATES: [f64; 10] = [0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5];
-/// Shares of late packets of the plans; one between two counts as the lower one.
-const EPSILONS: [f64; 14] = [
-    0.001, 0.002, 0.003, 0.004, 0.005, 0.010, 0.015, 0.020, 0.025, 0.030, 0.035, 0.040, 0.045,
-    0.050,
-];
 
 /// What is known of the path.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -65,7 +55,8 @@ impl Decision {
 #[derive(Clone, Debug)]
 pub struct Decider {
     probability: f64,
-    epsilon: f64,
+    /// Number of the share of packets that may be late.
+    epsilon: usize,
     deadline: Span,
     last: Option<(Path, Decision)>,
 }
@@ -73,8 +64,7 @@ pub struct Decider {
 impl Decider {
     /// Packets are to be delivered within `deadline` with this probability.
     pub fn new(probability: f64, deadline: Span) -> Self {
-        let fits = |epsilon: &&f64| probability <= 1.0 - **epsilon + 1e-12;
-        let epsilon = EPSILONS.iter().rev().find(fits).copied().unwrap_or(EPSILONS[0]);
+        let epsilon = tables::epsilon(probability);
         Decider { probability, epsilon, deadline, last: None }
     }
 
@@ -91,8 +81,8 @@ impl Decider {
     }
 
     /// The plan of a group of so many source packets at the latest packet error rate.
-    pub fn plan(&self, per: f64, rounds: u8, sources: u8) -> Arc<Plan> {
-        plan(rounded(per), self.epsilon, rounds, sources)
+    pub fn plan(&self, per: f64, rounds: u8, sources: u8) -> &'static Plan {
+        tables::plan(per, self.epsilon, rounds, sources)
     }
 
     fn evaluate(&self, path: &Path) -> Decision {
@@ -145,10 +135,6 @@ impl Decider {
         }
         best.1
     }
-}
-
-fn rounded(per: f64) -> f64 {
-    RATES.iter().copied().find(|rate| *rate >= per).unwrap_or(RATES[RATES.len() - 1])
 }
 
 #[cfg(test)]

@@ -7,10 +7,17 @@
 //! first. Of all pairs of `mid` and `end` that lose no more than `epsilon` of the source packets in
 //! the end, the most efficient is taken: usable source packets per packet received.
 
-use std::collections::HashMap;
-use std::sync::{Arc, LazyLock, Mutex};
+use std::sync::OnceLock;
 
-use super::MAX_GROUP;
+use super::{MAX_GROUP, MAX_ROUNDS, MAX_SOURCES};
+
+/// Packet error rates of the plans; a rate between two counts as the higher one.
+const RATES: [f64; 10] = [0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5];
+/// Shares of late packets of the plans; one between two counts as the lower one.
+const EPSILONS: [f64; 14] = [
+    0.001, 0.002, 0.003, 0.004, 0.005, 0.010, 0.015, 0.020, 0.025, 0.030, 0.035, 0.040, 0.045,
+    0.050,
+];
 
 /// Probabilities of completion that are tried, besides ARQ's.
 const MIDS: [f64; 42] = {
@@ -50,21 +57,27 @@ impl Plan {
     }
 }
 
-type Key = (u64, u64, u8, u8);
+const ROUNDS: usize = MAX_ROUNDS as usize;
+const SOURCES: usize = MAX_SOURCES as usize;
 
-static PLANS: LazyLock<Mutex<HashMap<Key, Arc<Plan>>>> = LazyLock::new(Mutex::default);
+/// By error rate, share of late packets, rounds and source packets.
+static PLANS: [OnceLock<Box<Plan>>; RATES.len() * EPSILONS.len() * ROUNDS * SOURCES] =
+    [const { OnceLock::new() }; RATES.len() * EPSILONS.len() * ROUNDS * SOURCES];
 
-/// The plan for `sources` source packets in `rounds` rounds at this packet error rate; computed once.
-pub fn plan(per: f64, epsilon: f64, rounds: u8, sources: u8) -> Arc<Plan> {
-    let key = (per.to_bits(), epsilon.to_bits(), rounds, sources);
-    let known = |plans: &HashMap<Key, Arc<Plan>>| plans.get(&key).map(Arc::clone);
-    let lock = || PLANS.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-    if let Some(plan) = known(&lock()) {
-        return plan;
-    }
-    let plan = Arc::new(compute(per, epsilon, rounds, sources));
-    lock().insert(key, Arc::clone(&plan));
-    plan
+/// Which of the shares of late packets is meant by a probability of delivery.
+pub fn epsilon(probability: f64) -> usize {
+    let fits = |epsilon: &f64| probability <= 1.0 - *epsilon + 1e-12;
+    EPSILONS.iter().rposition(fits).unwrap_or(0)
+}
+
+/// The plan for `sources` source packets in `rounds` rounds at this packet error rate, which loses no
+/// more than share number `epsilon`; computed once.
+pub fn plan(per: f64, epsilon: usize, rounds: u8, sources: u8) -> &'static Plan {
+    let rate = RATES.iter().position(|rate| *rate >= per).unwrap_or(RATES.len() - 1);
+    let (rounds, sources) = (rounds.clamp(1, MAX_ROUNDS), sources.clamp(1, MAX_SOURCES));
+    let place = (rate * EPSILONS.len() + epsilon) * ROUNDS + usize::from(rounds) - 1;
+    let place = place * SOURCES + usize::from(sources) - 1;
+    PLANS[place].get_or_init(|| Box::new(compute(RATES[rate], EPSILONS[epsilon], rounds, sources)))
 }
 
 fn compute(per: f64, epsilon: f64, rounds: u8, sources: u8) -> Plan {
@@ -235,11 +248,14 @@ impl Group {
 mod tests {
     use super::*;
 
+    /// The number of 0.005.
+    const EPSILON: usize = 4;
+
     /// Efficiencies of a single round that the published tables have, to their rounding.
     #[test]
     fn one_round_is_as_efficient_as_published() {
         for (per, efficiency, packets) in [(0.1, 0.791, 14), (0.2, 0.693, 18), (0.4, 0.615, 27)] {
-            let plan = plan(per, 0.005, 1, 10);
+            let plan = plan(per, EPSILON, 1, 10);
             assert!((plan.efficiency - efficiency).abs() < 0.003, "{per}: {}", plan.efficiency);
             assert_eq!(plan.packets(true, 0, 0), packets);
         }
@@ -250,7 +266,7 @@ mod tests {
         for per in [0.1, 0.25, 0.4] {
             for rounds in 1..=4 {
                 for sources in [1, 2, 5, 10] {
-                    let plan = plan(per, 0.005, rounds, sources);
+                    let plan = plan(per, EPSILON, rounds, sources);
                     assert!(plan.loss <= 0.005, "{per} {rounds} {sources}: {}", plan.loss);
                     assert!(plan.efficiency <= 1.0 + 1e-9);
                 }
@@ -260,13 +276,13 @@ mod tests {
 
     #[test]
     fn more_rounds_are_more_efficient() {
-        let of = |rounds| plan(0.4, 0.005, rounds, 5).efficiency;
+        let of = |rounds| plan(0.4, EPSILON, rounds, 5).efficiency;
         assert!(of(1) < of(2) && of(2) < of(3) && of(3) < of(4), "{} {}", of(1), of(4));
     }
 
     #[test]
     fn enough_rounds_of_arq_need_no_code() {
-        let plan = plan(0.05, 0.005, 2, 4);
+        let plan = plan(0.05, EPSILON, 2, 4);
         assert_eq!(plan.packets(false, 1, 0), 3);
         assert!((plan.efficiency - 1.0).abs() < 0.003);
     }

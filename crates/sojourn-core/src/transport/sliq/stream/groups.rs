@@ -127,9 +127,10 @@ impl<P> Groups<P> {
         self.first + self.groups.len() as u64 - u64::from(self.index > 0)
     }
 
-    /// The plan of a group.
-    pub fn plan(&self, group: &Group) -> Option<std::sync::Arc<Plan>> {
-        self.decider.as_ref().map(|d| d.plan(group.per, group.rounds, group.sources))
+    /// The plan of a group that uses the code.
+    pub fn plan(&self, group: &Group) -> Option<&'static Plan> {
+        let decider = self.decider.as_ref().filter(|_| !group.arq)?;
+        Some(decider.plan(group.per, group.rounds, group.sources))
     }
 
     /// How long the source packets of a new group may take.
@@ -324,12 +325,9 @@ impl<P: Payload> Sender<P> {
         let Some(group) = groups.get_mut(id).filter(|group| group.round == 1) else { return };
         group.forced = true;
         group.sources = group.sent[0];
-        let sources = group.sources;
-        let snapshot = group.clone();
-        let packets = match groups.plan(&snapshot) {
-            Some(plan) if !snapshot.arq => plan.packets(snapshot.round == snapshot.rounds, 0, 0),
-            _ => sources,
-        };
+        let (sources, last) = (group.sources, group.round == group.rounds);
+        let plan = groups.get(id).and_then(|group| groups.plan(group));
+        let packets = plan.map_or(sources, |plan| plan.packets(last, 0, 0));
         let coded = packets.clamp(sources, MAX_GROUP) - sources;
         if let Some(group) = groups.get_mut(id) {
             group.coded = coded;

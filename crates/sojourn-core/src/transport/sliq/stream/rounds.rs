@@ -115,10 +115,15 @@ impl<P: Payload> Sender<P> {
     /// Begins a group's next round: what it retransmits, what it codes.
     pub(super) fn start_round(&mut self, id: u64) {
         let Some((again, fresh)) = self.plan_round(id) else { return };
-        let packets = self.groups.as_ref().and_then(|groups| groups.get(id));
-        let packets = packets.map(|group| group.packets.clone()).unwrap_or_default();
         let mut left = again;
-        for (seq, coded) in packets {
+        let of_group = |sender: &Self, index: usize| {
+            sender.groups.as_ref()?.get(id)?.packets.get(index).copied()
+        };
+        for index in 0.. {
+            if left == [0; 2] {
+                break;
+            }
+            let Some((seq, coded)) = of_group(self, index) else { break };
             let kind = usize::from(coded);
             let missing = self.packet(seq).is_some_and(|sent| !sent.acked && !sent.waiting);
             if left[kind] == 0 || !missing || seq < self.una {
@@ -171,25 +176,22 @@ impl<P: Payload> Sender<P> {
             group.due = [0; 2];
             return None;
         }
-        let group = group.clone();
+        let group = groups.get(id)?;
         let lost = group.sources.saturating_sub(group.sources_acked);
         let coded_lost = group.coded.saturating_sub(group.coded_acked);
-        let total = match groups.plan(&group) {
-            Some(plan) if !group.arq => {
-                plan.packets(group.round == group.rounds, group.sources_acked, group.coded_acked)
-            }
-            _ => lost,
-        };
+        let last = group.round == group.rounds;
+        let plan = groups.plan(group);
+        let total =
+            plan.map_or(lost, |plan| plan.packets(last, group.sources_acked, group.coded_acked));
         let sources = total.min(lost);
         let coded = total - sources;
         let repeated = coded.min(coded_lost);
         let room = MAX_GROUP.saturating_sub(group.sources + group.coded);
         let fresh = (coded - repeated).min(room);
         let first = group.round == 1;
-        let kept = groups.get_mut(id)?;
-        kept.due = [sources, repeated + fresh];
         let again_coded =
             if group.coded_in > 0 && group.round > group.coded_in { repeated } else { 0 };
+        groups.get_mut(id)?.due = [sources, repeated + fresh];
         Some((if first { [0; 2] } else { [sources, again_coded] }, fresh))
     }
 }
