@@ -55,9 +55,8 @@ impl<P: Payload> Sender<P> {
             acked.new_data |= self.mark_acked(now, seq, shared);
         }
         for (first, last) in ack.blocks() {
-            for seq in expected + u64::from(first)..=expected + u64::from(last) {
-                acked.new_data |= self.mark_acked(now, seq, shared);
-            }
+            let (first, last) = (expected + u64::from(first), expected + u64::from(last));
+            acked.new_data |= self.mark_block(now, first, last, shared);
         }
         self.find_losses(now, shared);
         shared.settle();
@@ -114,6 +113,22 @@ impl<P: Payload> Sender<P> {
         Some(rtt)
     }
 
+    /// Marks a block of packets acknowledged; whether one was not before. Blocks come again with every
+    /// ACK: of the packets that have been searched for losses, only holes can be new.
+    fn mark_block(&mut self, now: Time, first: u64, last: u64, shared: &mut Shared) -> bool {
+        let mut new = false;
+        let holes = std::mem::take(&mut self.holes);
+        let from = holes.partition_point(|hole| *hole < first);
+        for seq in holes[from..].iter().take_while(|hole| **hole <= last) {
+            new |= self.mark_acked(now, *seq, shared);
+        }
+        self.holes = holes;
+        for seq in first.max(self.searched)..=last {
+            new |= self.mark_acked(now, seq, shared);
+        }
+        new
+    }
+
     /// Marks a packet acknowledged; whether it was not before.
     fn mark_acked(&mut self, now: Time, seq: u64, shared: &mut Shared) -> bool {
         if seq < self.una {
@@ -150,12 +165,18 @@ impl<P: Payload> Sender<P> {
                 self.holes.push(seq);
             }
         }
-        let mut holes = std::mem::take(&mut self.holes);
-        holes.retain(|seq| self.packet(*seq).is_some_and(|sent| !sent.acked));
-        let after = shared.rtt.repeat_after();
-        for seq in &holes {
-            self.maybe_lost(now, *seq, after, false, shared);
+        if self.holes.is_empty() {
+            return;
         }
+        let mut holes = std::mem::take(&mut self.holes);
+        let after = shared.rtt.repeat_after();
+        holes.retain(|seq| {
+            let open = self.packet(*seq).is_some_and(|sent| !sent.acked);
+            if open {
+                self.maybe_lost(now, *seq, after, false, shared);
+            }
+            open
+        });
         self.holes = holes;
     }
 
@@ -218,15 +239,16 @@ impl<P: Payload> Sender<P> {
     /// Packets of all streams up to this place were sent before one that arrived.
     pub fn on_implicit_ack(&mut self, now: Time, largest_order: u64, shared: &mut Shared) {
         let after = shared.rtt.repeat_after();
-        let late: Vec<u64> = (self.una..self.next())
-            .filter(|seq| {
-                self.packet(*seq).is_some_and(|sent| {
-                    let early = sent.order + DISTANCE <= largest_order;
-                    !sent.acked && early && now >= sent.last_at + after
-                })
-            })
-            .collect();
-        late.into_iter().for_each(|seq| self.maybe_lost(now, seq, after, false, shared));
+        for seq in self.una..self.next() {
+            let Some(sent) = self.packet(seq) else { break };
+            // Packets after this one were sent later still.
+            if sent.order + DISTANCE > largest_order || now < sent.first_at + after {
+                break;
+            }
+            if !sent.acked && now >= sent.last_at + after {
+                self.maybe_lost(now, seq, after, false, shared);
+            }
+        }
         self.after_losses(now, shared);
     }
 

@@ -166,6 +166,11 @@ impl<P: Payload> Receiver<P> {
             self.ready.push_back(delivered);
             return;
         }
+        if seq == self.min && self.waiting.is_empty() && self.blocks.next() > seq {
+            self.min += 1;
+            self.ready.push_back(delivered);
+            return;
+        }
         let Some(offset) = seq.checked_sub(self.min) else { return };
         let offset = offset as usize;
         if self.waiting.len() <= offset {
@@ -231,16 +236,20 @@ impl<P: Payload> Receiver<P> {
 
     /// Blocks of the latest packets, and of the largest one.
     fn add_blocks(&self, ack: &mut Ack) {
+        if !self.has_gap() {
+            return;
+        }
         let next = self.blocks.next();
         let mut named: [(u64, u64); HISTORY + 1] = [(0, 0); HISTORY + 1];
         let mut count = 0;
         let largest = self.blocks.end().saturating_sub(1);
         let order = self.recent.iter().take(1).chain([&largest]).chain(self.recent.iter().skip(1));
-        for seq in order.filter(|_| self.has_gap()) {
-            let Some(run) = self.blocks.run(*seq) else { continue };
-            if named[..count].contains(&run) {
+        for seq in order {
+            let known = |run: &(u64, u64)| (run.0..=run.1).contains(seq);
+            if *seq < next || named[..count].iter().rev().any(known) {
                 continue;
             }
+            let Some(run) = self.blocks.run(*seq) else { continue };
             if !ack.add_block(run.0 - next, run.1 - next) {
                 return;
             }

@@ -131,7 +131,7 @@ impl<P: Payload> Sender<P> {
             }
         }
         self.retransmissions += 1;
-        self.arm(now, shared.rtt.rto());
+        self.arm(now, shared);
         if let (Some((group, fec)), Some(_)) = (fec, lane) {
             self.resent_in_group(now, group, &fec, moment);
         }

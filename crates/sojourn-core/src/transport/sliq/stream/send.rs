@@ -8,7 +8,7 @@ use crate::transport::sliq::clock::Moment;
 use crate::transport::sliq::lane::Shared;
 use crate::transport::sliq::payload::Payload;
 use crate::transport::sliq::wire::{Data, Fec};
-use crate::units::{Span, Time};
+use crate::units::Time;
 
 /// A packet that was sent.
 #[derive(Clone, Debug)]
@@ -358,7 +358,7 @@ impl<P: Payload> Sender<P> {
             waiting: false,
             fec: fec.map(|(group, fec)| (group, fec, moment)),
         });
-        self.arm(now, shared.rtt.rto());
+        self.arm(now, shared);
         if let Some((group, fec)) = fec {
             self.joined_group(now, shared, group, fec, seq, moment);
         }
@@ -388,7 +388,7 @@ impl<P: Payload> Sender<P> {
         (self.expected < upto).then_some(upto as u32)
     }
 
-    pub(super) fn arm(&mut self, now: Time, rto: Span) {
-        self.rto_at.get_or_insert(now + rto);
+    pub(super) fn arm(&mut self, now: Time, shared: &Shared) {
+        self.rto_at.get_or_insert_with(|| now + shared.rtt.rto());
     }
 }
