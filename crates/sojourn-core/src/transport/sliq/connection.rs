@@ -110,6 +110,10 @@ pub struct Connection<P> {
     turns: [usize; 8],
     acks: Acks,
     timers: Timers,
+    /// Controls have been told something since they were last asked for trains, and for something to
+    /// tell the peer.
+    trains: bool,
+    syncs: bool,
     delays: OneWayDelay,
     received: ReceivedCount,
     received_since: u32,
@@ -171,6 +175,8 @@ impl<P: Payload> Connection<P> {
             turns: [0; 8],
             acks: Acks::default(),
             timers: Timers::default(),
+            trains: false,
+            syncs: false,
             delays: OneWayDelay::default(),
             received: ReceivedCount::default(),
             received_since: 0,
@@ -191,6 +197,11 @@ impl<P: Payload> Connection<P> {
     /// Something that the application should know.
     pub fn poll_event(&mut self) -> Option<Event> {
         self.events.pop_front()
+    }
+
+    /// Controls are told something: they may have something to say.
+    fn heed_controls(&mut self) {
+        (self.trains, self.syncs) = (true, true);
     }
 
     fn stream_mut(&mut self, id: u8) -> Option<&mut Stream<P>> {

@@ -134,7 +134,8 @@ pub trait Control: Send + std::fmt::Debug {
     /// The rate that it sends at, in bit/s.
     fn send_rate(&self, srtt: Span) -> f64;
 
-    /// Something to tell the peer, as number and value.
+    /// Something to tell the peer, as number and value. Asked for, as trains are, after any call that tells
+    /// it something of the peer or of time, not after those of sending.
     fn poll_sync(&mut self, _now: Time) -> Option<(u16, u32)> {
         None
     }

@@ -128,9 +128,8 @@ impl Shared {
         let srtt = self.rtt.smoothed();
         let waiting = self.lanes.iter().filter(|lane| {
             let view = lane.view(now, srtt);
-            let allowed =
-                again && lane.control.can_resend(&view, 0) || lane.control.can_send(&view, 0);
-            allowed && held(lane.control.next_send(), now)
+            held(lane.control.next_send(), now)
+                && (again && lane.control.can_resend(&view, 0) || lane.control.can_send(&view, 0))
         });
         waiting.map(|lane| lane.control.next_send()).min()
     }

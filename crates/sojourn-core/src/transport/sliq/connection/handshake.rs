@@ -117,6 +117,7 @@ impl<P: Payload> Connection<P> {
         let rtt = if echo == 0 { MAX_RTT } else { passed.min(MAX_RTT) };
         self.shared.rtt.on_rtt(now, rtt);
         self.heard_at = Some(now);
+        self.heed_controls();
         for lane in &mut self.shared.lanes {
             lane.control.on_connected(now, rtt);
         }

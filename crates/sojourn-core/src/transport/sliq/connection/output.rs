@@ -34,10 +34,15 @@ impl<P: Payload> Connection<P> {
     }
 
     fn poll_train(&mut self, now: Time) -> Option<Train> {
+        if !self.trains {
+            return None;
+        }
         let lanes = self.shared.lanes.iter_mut().enumerate();
-        let (control, probe) = lanes
+        let probe = lanes
             .filter_map(|(index, lane)| Some((index as u8, lane.control.poll_train(now)?)))
-            .next()?;
+            .next();
+        self.trains = probe.is_some();
+        let (control, probe) = probe?;
         Some(Train {
             control,
             kind: probe.kind,
@@ -50,13 +55,18 @@ impl<P: Payload> Connection<P> {
     }
 
     fn poll_sync(&mut self, now: Time) -> Option<Sync> {
+        if !self.syncs {
+            return None;
+        }
         let lanes = self.shared.lanes.iter_mut().enumerate();
-        lanes
+        let sync = lanes
             .filter_map(|(index, lane)| {
                 let (seq, value) = lane.control.poll_sync(now)?;
                 Some(Sync { control: index as u8, seq, value })
             })
-            .next()
+            .next();
+        self.syncs = sync.is_some();
+        sync
     }
 
     /// Retransmissions of all streams first, then new data; higher priorities first.
@@ -64,7 +74,11 @@ impl<P: Payload> Connection<P> {
         if self.outage.is_some() {
             return None;
         }
+        let resends = self.streams.iter().any(|stream| stream.sender.has_resend());
         for again in [true, false] {
+            if again && !resends {
+                continue;
+            }
             let mut start = 0;
             while let Some(priority) = self.streams.get(start).map(|s| s.config.priority) {
                 let band = &self.streams[start..];
@@ -83,7 +97,8 @@ impl<P: Payload> Connection<P> {
     fn poll_band(&mut self, now: Time, start: usize, size: usize, again: bool) -> Attempt<P> {
         let priority = usize::from(self.streams[start].config.priority);
         for step in 0..size {
-            let turn = (self.turns[priority] + step) % size;
+            let turn = self.turns[priority] + step;
+            let turn = if turn < size { turn } else { turn - size };
             let stream = &mut self.streams[start + turn];
             if !stream.open {
                 continue;
@@ -96,7 +111,7 @@ impl<P: Payload> Connection<P> {
                 false => stream.sender.try_new(now, &mut self.shared),
             };
             if let Attempt::Send(..) = attempt {
-                self.turns[priority] = (turn + 1) % size;
+                self.turns[priority] = if turn + 1 < size { turn + 1 } else { 0 };
                 self.note_data_sent(now);
                 self.arm_rto(now);
                 return attempt;

@@ -26,6 +26,7 @@ impl<P: Payload> Connection<P> {
 
     fn on_train(&mut self, now: Time, train: &Train) {
         self.on_stamps(now, train.stamp, Some(train.delta));
+        self.heed_controls();
         if let Some(lane) = self.shared.lanes.get_mut(usize::from(train.control)) {
             lane.control.on_train(now, train);
         }
@@ -38,6 +39,7 @@ impl<P: Payload> Connection<P> {
             && let Some(lane) = self.shared.lanes.get_mut(usize::from(sync.control))
         {
             lane.control.on_sync(now, sync.seq, sync.value);
+            self.heed_controls();
         }
         if let Some(count) = message.count {
             self.on_count(now, &count);
@@ -98,6 +100,7 @@ impl<P: Payload> Connection<P> {
             self.leave_outage(now, false);
         }
         self.heard_at = Some(now);
+        self.heed_controls();
         let mut rtts = self.rtts;
         let Some((stream, shared)) = self.stream_and_shared(ack.stream) else { return };
         let acked = stream.sender.on_ack(now, ack, shared, |rtt| {
@@ -114,8 +117,7 @@ impl<P: Payload> Connection<P> {
         let acked = acked.unwrap_or_default();
         self.largest_order = self.largest_order.max(acked.largest_order);
         self.after_ack(now, acked.new_data, leaving);
-        for index in 0..self.streams.len() {
-            let stream = &mut self.streams[index];
+        for stream in &mut self.streams {
             if stream.id != ack.stream && !stream.sender.all_acked() {
                 stream.sender.on_implicit_ack(now, self.largest_order, &mut self.shared);
             }

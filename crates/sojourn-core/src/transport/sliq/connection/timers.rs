@@ -61,6 +61,7 @@ impl<P: Payload> Connection<P> {
         for lane in &mut self.shared.lanes {
             if lane.control.next_timer().is_some_and(|at| now >= at) {
                 lane.control.on_timer(now);
+                (self.trains, self.syncs) = (true, true);
             }
         }
         for stream in &mut self.streams {
@@ -187,6 +188,7 @@ impl<P: Payload> Connection<P> {
         if !resent && !self.streams.is_empty() {
             self.send_probe(now, 0);
         }
+        self.heed_controls();
         let srtt = self.shared.rtt.smoothed();
         for lane in &mut self.shared.lanes {
             let view = lane.view(now, srtt);
@@ -215,6 +217,7 @@ impl<P: Payload> Connection<P> {
         for stream in &mut self.streams {
             stream.sender.on_outage_end(now, now.since(since), &mut self.shared);
         }
+        self.heed_controls();
         for lane in &mut self.shared.lanes {
             lane.control.on_outage_end();
         }
