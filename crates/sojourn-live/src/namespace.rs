@@ -11,6 +11,7 @@ use nix::fcntl::{OFlag, open};
 use nix::sched::{CloneFlags, unshare};
 use nix::sys::socket::{AddressFamily, SockFlag, SockType, socket};
 use nix::sys::stat::Mode;
+use sojourn_core::spec::TcpMetrics;
 
 use crate::error::{Error, missing};
 use crate::sys::{Setting, configure};
@@ -85,7 +86,8 @@ pub fn loopback() -> io::Result<()> {
     configure(&control()?, "lo", Setting::Up)
 }
 
-/// Connections start without memory of earlier ones, and buffers are no limit.
+/// Connections start without memory of earlier ones, unless [`remember`] is called, and buffers are no
+/// limit.
 ///
 /// # Errors
 /// If they cannot be written.
@@ -98,6 +100,20 @@ pub fn settings() -> io::Result<()> {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         _ => Ok(()),
     }
+}
+
+/// What the calling thread's namespace remembers of connections from now on.
+///
+/// # Errors
+/// If it cannot be written.
+pub fn remember(asked: TcpMetrics) -> io::Result<()> {
+    if asked != TcpMetrics::Off {
+        set("ipv4/tcp_no_metrics_save", "0")?;
+    }
+    if asked == TcpMetrics::All {
+        set("ipv4/tcp_no_ssthresh_metrics_save", "0")?;
+    }
+    Ok(())
 }
 
 /// Sets what is below `/proc/sys/net` for the namespace of the calling thread.

@@ -157,6 +157,7 @@ fn send(
 ) -> Result<u64, Error> {
     let made = || {
         namespace::enter()?;
+        namespace::remember(scenario.tcp_metrics).map_err(failed("setting what is remembered"))?;
         let device = namespace::device(namespace::DEVICE, SENDERS, mtu)?;
         let (mut writers, mut senders) = (Vec::new(), Vec::new());
         for (flow, (application, facts)) in scenario.flows_expanded().into_iter().zip(applications)

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from sojourn import data
 from sojourn.papers.linux618_cells import CellRun
 from sojourn.result import Result
 
@@ -25,6 +26,8 @@ METRICS = {
     "rtos": ("total_rtos_l4", 0),
     "completion_s": ("flow_completion_time_l4", 6),
 }
+#: What the simulator is compared in.
+COMPARED = ("goodput", "mean_srtt", "retrans", "completion_s")
 KEYS = ("experiment", "changes", "flow", "cca")
 COLUMNS = (*KEYS, *METRICS, "kernel", "hz", "seconds")
 Row = dict[str, Any]
@@ -58,6 +61,11 @@ def read(path: Path) -> list[Row]:
         return []
     with path.open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
+
+
+def comparable() -> list[Row]:
+    """Those of controls that the simulator has."""
+    return [row for row in read(data.path(TABLE)) if row["experiment"] != ONLY_KERNEL]
 
 
 def append(path: Path, new: Iterable[Row]) -> None:

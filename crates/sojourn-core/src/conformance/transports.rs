@@ -127,6 +127,7 @@ fn ends(transport: &Subject) -> [Box<dyn Endpoint>; 2] {
         addresses: [there, back],
         base_rtt: Span::from_millis(40),
         random: StreamKey::root(1),
+        memory: None,
     };
     (entry.make)(&flow.transport.params, &init, &transport.catalogue)
         .unwrap_or_else(|error| panic!("{}: {error}", transport.name))

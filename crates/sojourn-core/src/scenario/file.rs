@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::edge::medium::MediumSpec;
-use crate::spec::{Flow, FlowSpec, Recorded, Spec, Stack, Topology};
+use crate::spec::{Flow, FlowSpec, Recorded, Spec, Stack, TcpMetrics, Topology};
 use crate::units::Span;
 
 /// A network, the flows on it and what to measure, as a scenario file says it.
@@ -22,6 +22,10 @@ pub struct ScenarioSpec {
     /// Endpoints' era.
     #[serde(default)]
     pub stack: Stack,
+    /// What hosts remember of the TCP connections that they had with each other: nothing, what the stack
+    /// does (Linux: RTT and reordering, before 5.6 the slow-start threshold), or all of it.
+    #[serde(default, skip_serializing_if = "remembers_nothing")]
+    pub tcp_metrics: TcpMetrics,
     /// Length of a sample.
     #[serde(default = "default_sample_interval")]
     pub sample_interval: Span,
@@ -38,6 +42,10 @@ pub struct ScenarioSpec {
     pub topology: Spec<Topology>,
     /// The flows.
     pub flows: Vec<FlowSpec>,
+}
+
+fn remembers_nothing(asked: &TcpMetrics) -> bool {
+    *asked == TcpMetrics::Off
 }
 
 fn default_name() -> String {

@@ -19,6 +19,7 @@ use crate::rng::StreamKey;
 use crate::scenario::Scenario;
 use crate::spec::{EcnMode, Flow, Node, Recorded, Traffic, Transport};
 use crate::topology::{self, Plan, PlannedLink, PlannedNode, Routes};
+use crate::transport::tcp::HostMemory;
 use crate::transport::{Endpoint, RecordedEndpoint, TransportInit};
 use crate::units::{Span, Time};
 
@@ -82,13 +83,16 @@ impl Surroundings {
 pub fn parts(scenario: &Scenario, log: Option<&Log>) -> Result<(Network, FlowHosts), FieldError> {
     let built = Surroundings::new(scenario, log)?;
     let mut endpoints = Vec::new();
+    let memory = HostMemory::new(scenario.tcp_metrics);
     for (flow, addresses) in scenario.flows_expanded().iter().zip(built.addresses) {
         let base_rtt = built.flows[flow.id as usize].base_rtt;
         let random = random_of(scenario, flow);
         let first = scenario.plan().routes[flow.id as usize].forward.first();
         let small_queue =
             first.is_some_and(|link| scenario.plan().links[*link as usize].on.is_some());
-        let init = TransportInit { flow: flow.spec, addresses, base_rtt, small_queue, random };
+        let memory = memory.as_ref();
+        let init =
+            TransportInit { flow: flow.spec, addresses, base_rtt, small_queue, random, memory };
         let made = ends(&init, scenario.catalogue());
         let [sender, receiver] = made.map_err(|error| within(flow, error))?;
         endpoints.extend([recorded(sender, flow.id, log), receiver]);

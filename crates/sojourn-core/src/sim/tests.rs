@@ -156,3 +156,34 @@ fn broken_invariants_end_the_run_with_time_and_component() {
     let stuck = echoes(Some(Time::ZERO)).run().unwrap_err();
     assert!(stuck.component.contains("of flow 0"), "{stuck}");
 }
+
+/// Retransmissions of two transfers, the second of which begins when the first has ended.
+fn one_after_the_other(keys: &str, second: &str) -> [f64; 2] {
+    let flow = "cca = \"reno\"\nrtt = \"40 ms\"\ntraffic = { kind = \"sized\", size = \"3 MB\" }";
+    let text = format!(
+        "duration = \"9 s\"\n{keys}\n[topology]\nkind = \"dumbbell\"\n[topology.bottleneck]\n\
+         rate = \"20 Mbit/s\"\nqueue = {{ kind = \"fifo\", limit = \"30 packets\" }}\n\
+         [[flows]]\n{flow}\n[[flows]]\n{flow}\nstart = \"5 s\"\n{second}\n"
+    );
+    let outcome = run(&Scenario::from_toml(&text).unwrap());
+    [0.0, 1.0].map(|flow| {
+        let sent = column(&outcome.flow_samples, "flow", flow, "retransmissions");
+        sent.iter().sum()
+    })
+}
+
+#[test]
+fn what_a_host_remembers_ends_the_next_slow_start() {
+    let [first, second] = one_after_the_other("", "");
+    assert!(first > 20.0 && (second - first).abs() <= 2.0, "{first}, {second}");
+    // The threshold fits the path: nothing is lost where slow start ends.
+    let [same, remembered] = one_after_the_other("tcp_metrics = \"all\"", "");
+    assert!(same == first && remembered < first / 4.0, "{first}, {remembered}");
+    // Another host is not known yet, and Linux keeps no threshold by itself.
+    let elsewhere = one_after_the_other("tcp_metrics = \"all\"", "to = \"another\"");
+    assert_eq!(elsewhere, [first, second]);
+    assert_eq!(one_after_the_other("tcp_metrics = \"stack\"", ""), [first, second]);
+    let [_, of_its_time] =
+        one_after_the_other("tcp_metrics = \"stack\"\nstack = \"linux-5.1\"", "");
+    assert!(of_its_time < first / 4.0, "{first}, {of_its_time}");
+}

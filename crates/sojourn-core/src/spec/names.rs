@@ -85,6 +85,20 @@ named! {
 }
 
 named! {
+    /// What hosts remember of their earlier TCP connections.
+    #[derive(Default)]
+    TcpMetrics, "TCP metrics" {
+        /// Nothing.
+        #[default]
+        Off = "off",
+        /// What the stack does.
+        Stack = "stack",
+        /// The slow-start threshold as well, whatever the stack does.
+        All = "all",
+    }
+}
+
+named! {
     /// What is recorded whenever it happens.
     Recorded, "record" {
         /// The state of congestion controls.

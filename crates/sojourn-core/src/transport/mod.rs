@@ -83,6 +83,8 @@ pub struct TransportInit<'a> {
     pub small_queue: bool,
     /// Names the flow's random draws.
     pub random: StreamKey,
+    /// What hosts remember of their earlier connections, if anything.
+    pub memory: Option<&'a tcp::HostMemory>,
 }
 
 /// A transport that can be registered.

@@ -10,6 +10,7 @@
 //! | the sender: ACKs, recovery, output, timers | `sender/` |
 //! | the receiver: reassembly, ACK policy, echo of marks, window | `receiver`, `reassembly`, `echo`, `autotune` |
 //! | an application that reads at its own pace; a proxy between two connections | `reader`, `relay` |
+//! | what hosts remember of earlier connections | `metrics` |
 //! | packets that arrive at one end, and what it must send | `script` |
 //!
 //! Not modelled: connection teardown (a flow is complete when all its data is acknowledged), MTU
@@ -19,6 +20,7 @@ mod autotune;
 mod build;
 mod dupthresh;
 mod echo;
+mod metrics;
 mod profile;
 mod reader;
 mod reassembly;
@@ -30,6 +32,7 @@ mod send_buffer;
 mod sender;
 
 pub use build::Tcp;
+pub use metrics::HostMemory;
 pub use profile::Profile;
 pub use receiver::Receiver;
 pub use relay::Relay;

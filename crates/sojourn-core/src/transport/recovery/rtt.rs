@@ -203,6 +203,19 @@ impl RttEstimator {
         self.rto = self.base_rto();
     }
 
+    /// Until the first sample of data, the timeout is that of a path of this RTT, if it is longer than
+    /// the handshake's (Linux `tcp_init_metrics`).
+    pub fn expect(&mut self, rtt: Span) {
+        if rtt > self.srtt() {
+            self.rto = (rtt + (rtt * 2).max(self.rules.min)).min(self.rules.max);
+        }
+    }
+
+    /// Whether the timeout is longer than the samples say.
+    pub fn is_backed_off(&self) -> bool {
+        self.rto > self.base_rto()
+    }
+
     /// The retransmission timeout, backoff included.
     pub fn rto(&self) -> Span {
         self.rto
@@ -260,6 +273,19 @@ mod tests {
         assert_eq!(rtt.rto(), Span::from_secs(120));
         rtt.sample(Span::from_millis(10), 1, 1);
         assert_eq!(rtt.rto(), Span::from_millis(210));
+    }
+
+    #[test]
+    fn an_expected_rtt_sets_the_timeout_until_a_sample_comes() {
+        let mut rtt = estimator(RtoStyle::Linux);
+        rtt.sample(Span::from_millis(40), 0, 1);
+        rtt.expect(Span::from_millis(30));
+        assert_eq!(rtt.rto(), Span::from_millis(240));
+        rtt.expect(Span::from_millis(150));
+        assert_eq!(rtt.rto(), Span::from_millis(450));
+        assert!(rtt.is_backed_off());
+        rtt.sample(Span::from_millis(40), 1, 2);
+        assert!(rtt.rto() <= Span::from_millis(240));
     }
 
     #[test]

@@ -38,7 +38,8 @@ impl Registered for Tcp {
         let serves = tcp.ecn == EcnMode::Classic && control.follows_arrivals();
         let at_receiver = if serves { Some(made("receiver")?) } else { None };
         let receiver = Receiver::new(tcp).served_by(at_receiver);
-        Ok([Box::new(Sender::new(tcp, control)), Box::new(receiver)])
+        let path = init.memory.and_then(|memory| memory.path(tcp.forward.tuple, tcp.profile));
+        Ok([Box::new(Sender::new(tcp, control).remembering(path)), Box::new(receiver)])
     }
 }
 

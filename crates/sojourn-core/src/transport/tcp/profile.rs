@@ -125,6 +125,11 @@ pub struct Profile {
     /// Whether a small segment waits while an earlier small one is not acknowledged (Nagle's algorithm
     /// as Minshall's), unless the flow says otherwise.
     pub nagle: bool,
+    /// Whether hosts that remember earlier connections keep their RTT and degree of reordering.
+    pub remembers_paths: bool,
+    /// Whether they keep the slow-start threshold (Linux before 5.6; then `tcp_no_ssthresh_metrics_save`
+    /// is set).
+    pub remembers_threshold: bool,
     /// Receiver: ACKs sent at once when data first arrives.
     pub quick_acks: u32,
     /// Receiver: the end of a write (PSH) is acknowledged at once, when the application has read it.
@@ -168,6 +173,8 @@ const LINUX_6: Profile = Profile {
     small_queue: Some((7, 4 << 20)),
     cwnd_validation: true,
     nagle: true,
+    remembers_paths: true,
+    remembers_threshold: false,
     quick_acks: 16,
     acks_pushed: true,
     delayed_ack: Span::from_millis(40),
@@ -186,6 +193,7 @@ const LINUX_5_1: Profile = Profile {
     small_queue: Some((7, 1 << 20)),
     long_bursts_nearby: false,
     syn_linear_timeouts: 0,
+    remembers_threshold: true,
     receive_buffer_max: 6 << 20,
     window_share: 0.5,
     ..LINUX_6
@@ -219,6 +227,7 @@ const RFC: Profile = Profile {
     undo: false,
     syn_linear_timeouts: 0,
     syn_losses: Some(0),
+    remembers_paths: false,
     quick_acks: 0,
     acks_pushed: false,
     delayed_ack: Span::from_millis(200),

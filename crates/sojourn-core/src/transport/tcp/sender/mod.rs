@@ -10,6 +10,7 @@
 //! | what keeps it from sending more | `limits`, `small_queue` |
 //! | timers | `timers` |
 //! | what is counted | `counters` |
+//! | what it takes from earlier connections, and leaves to later ones | `memory` |
 //! | what a control that follows every step is shown | `steps` |
 //!
 //! The names of states, marks and counters are Linux's.
@@ -20,6 +21,7 @@ mod counters;
 mod delivered;
 mod limits;
 mod losses;
+mod memory;
 mod output;
 mod packets;
 mod recovery;
@@ -31,6 +33,7 @@ mod undo;
 mod usage;
 
 use super::dupthresh::Frontier;
+use super::metrics::Path;
 use super::profile::Profile;
 use super::scoreboard::Scoreboard;
 use super::send_buffer::SendBuffer;
@@ -69,6 +72,8 @@ enum Phase {
 /// A TCP sender.
 pub struct Sender {
     init: TcpInit,
+    /// What its host remembers, if anything.
+    path: Option<Path>,
     profile: &'static Profile,
     cc: Box<dyn CongestionControl>,
     /// Whether the control wants to be shown every step.
@@ -125,6 +130,7 @@ impl Sender {
     pub fn new(init: TcpInit, cc: Box<dyn CongestionControl>) -> Self {
         let decision = cc.decision();
         Sender {
+            path: None,
             profile: init.profile,
             decision,
             cwnd: decision.cwnd,
@@ -245,6 +251,7 @@ impl Sender {
         self.rtt.sample_min(now, rtt);
         self.show(now, &Step::Callback);
         self.heed_lost_syns(now, ack);
+        self.recall(now);
         self.cc.on_established(now, rtt);
         self.consult();
         self.usage.used_at = now;
@@ -277,9 +284,7 @@ impl Endpoint for Sender {
             self.count_ack();
             self.on_ack(now, ack);
             self.burst.begin();
-            if self.completed_at.is_none() && self.app.is_complete() {
-                self.completed_at = Some(now);
-            }
+            self.end_if_complete(now);
         }
     }
 
@@ -334,9 +339,7 @@ impl Endpoint for Sender {
 
     fn close(&mut self, now: Time) {
         self.app.close();
-        if self.completed_at.is_none() && self.app.is_complete() {
-            self.completed_at = Some(now);
-        }
+        self.end_if_complete(now);
     }
 
     fn stop(&mut self, now: Time) {

@@ -1,0 +1,51 @@
+//! What a connection takes from earlier ones to the same host, and leaves to later ones.
+
+use super::Sender;
+use crate::cc::Event;
+use crate::transport::tcp::metrics::{Ended, Path};
+use crate::units::Time;
+
+impl Sender {
+    /// The same sender, whose host remembers this of its path.
+    pub(in crate::transport::tcp) fn remembering(self, path: Option<Path>) -> Self {
+        Sender { path, ..self }
+    }
+
+    /// The connection is open: begins with what is remembered (Linux `tcp_init_metrics`). A window
+    /// that lost SYNs have reduced stays so.
+    pub(super) fn recall(&mut self, now: Time) {
+        let Some(path) = &self.path else { return };
+        let known = path.recall(now);
+        if let Some(ssthresh) = known.ssthresh {
+            let cwnd = self.cc.decision().cwnd;
+            self.cc.on_congestion(now, &Event::Restart { cwnd, ssthresh });
+        }
+        self.reordering = known.reordering.unwrap_or(self.reordering);
+        if let Some(rtt) = known.rtt {
+            self.rtt.expect(rtt);
+        }
+    }
+
+    /// The connection ends when the application has closed it and all is acknowledged.
+    pub(super) fn end_if_complete(&mut self, now: Time) {
+        if self.completed_at.is_some() || !self.app.is_complete() {
+            return;
+        }
+        self.completed_at = Some(now);
+        if let Some(path) = &self.path
+            && self.established_at.is_some()
+        {
+            path.keep(now, &self.ended());
+        }
+    }
+
+    fn ended(&self) -> Ended {
+        Ended {
+            srtt: (!self.rtt.is_backed_off()).then(|| self.rtt.srtt()),
+            cwnd: self.cwnd,
+            ssthresh: self.decision.ssthresh,
+            state: self.recovery.state,
+            reordering: self.reordering,
+        }
+    }
+}
