@@ -24,6 +24,7 @@
 //! | path controllers and transmit queues | `neighbour`, `neighbours` |
 //! | what nodes send each other, and its size | `cargo` |
 //! | multicast: queues, copies | `multicast/` |
+//! | a node before anything is sent | `setup` |
 //! | flows; how they are admitted | `udp_proxy`, `tcp_proxy`, `admission/` |
 //! | what receivers miss; which inelastic flows fit, and try | `receipts`, `supervision/` |
 //!
@@ -56,6 +57,7 @@ mod neighbour;
 mod neighbours;
 mod params;
 mod receipts;
+mod setup;
 mod signals;
 mod starvation;
 mod supervision;
@@ -74,14 +76,12 @@ use std::sync::Arc;
 use super::{Behaviour, Node, NodeContext, NodeInit, Registered};
 use crate::observe::Observer;
 use crate::packet::{Backlog, Header, Opaque, Packet, Route};
-use crate::rng::StreamKey;
-use crate::spec::{ServiceSpec, Utility};
 use crate::units::Time;
 use bins::Bin;
 use cargo::{Cargo, Parcel};
 use links::Map;
 use multicast::Multicast;
-use neighbour::{Neighbour, Reach};
+use neighbour::Neighbour;
 use neighbours::{Neighbours, bits};
 use receipts::{Receipts, Report};
 use signals::Signals;
@@ -150,99 +150,6 @@ impl Registered for Overlay {
 }
 
 impl Overlay {
-    /// The node that is `me` among the members.
-    fn new(params: Params, me: usize, together: Arc<Together>, random: StreamKey) -> Self {
-        let members = together.members.len().max(1);
-        let most = together.flows.iter().map(|flow| flow.flow as usize + 1).max().unwrap_or(0);
-        let mut places = vec![Place::None; most];
-        let (mut udp, mut tcp) = (UdpProxy::default(), TcpProxy::default());
-        let mut signals = Signals::default();
-        let mut receipts = Receipts::default();
-        let mut supervision = Supervision::new(params.k, members);
-        for flow in &together.flows {
-            let [from, to] = flow.ends.map(usize::from);
-            for step in flow.service.priority_schedule.iter().filter(|_| from == me) {
-                signals.plan(Time::ZERO + step.at, flow.flow, step.value);
-            }
-            places[flow.flow as usize] =
-                match flow.speech {
-                    Speech::Udp if from == me => {
-                        let chance = random.child("flow").uniform_at(flow.flow.into());
-                        Place::UdpIn(udp.add(flow.ends[1], &flow.service, params.k, chance))
-                    }
-                    Speech::Udp if to == me => {
-                        let ServiceSpec { utility, deadline, priority, .. } = flow.service;
-                        let reported = deadline.filter(|_| utility == Utility::Strap);
-                        Place::UdpOut(reported.map(|deadline| {
-                            receipts.add(flow.flow, from as u16, priority, deadline)
-                        }))
-                    }
-                    Speech::Stream { index } if from == me => {
-                        let chance = random.child("flow").uniform_at(flow.flow.into());
-                        // After the members come the streams.
-                        let to = members as u16 + index;
-                        Place::UdpIn(udp.add(to, &flow.service, params.k, chance))
-                    }
-                    Speech::Tcp { mss } if from == me || to == me => {
-                        Place::Tcp(tcp.add(flow, mss, from == me, params.k))
-                    }
-                    _ => Place::None,
-                };
-            let stream = matches!(flow.speech, Speech::Stream { .. });
-            if params.supervised && from == me && !stream {
-                supervision.watch(places[flow.flow as usize], to, &flow.service);
-            }
-        }
-        Overlay {
-            me,
-            places,
-            started: false,
-            neighbours: Neighbours::default(),
-            by_member: vec![None; members],
-            bins: (0..members).map(|_| Bin::new(params.depth)).collect(),
-            multicast: Multicast::new(&together, params.depth),
-            map: Map::new(me, members),
-            udp,
-            tcp,
-            receipts,
-            supervision,
-            signals,
-            counts: Counts::default(),
-            timed: together.flows.iter().any(|flow| flow.service.deadline.is_some()),
-            outputs: Vec::new(),
-            brought: Vec::new(),
-            together,
-            params,
-        }
-    }
-
-    /// The neighbours are the members at the other ends of its links.
-    fn start(&mut self, now: Time, cx: &NodeContext<'_>) {
-        self.started = true;
-        let members = self.together.members.len();
-        for port in cx.ports() {
-            let other = port.to.and_then(|to| self.together.member(to as u16));
-            let Some(member) = other.filter(|member| self.by_member[*member].is_none()) else {
-                continue;
-            };
-            let [mine, theirs] = [self.me, member].map(|member| self.together.members[member]);
-            let tuple = crate::packet::FiveTuple { source: mine, destination: theirs, ports: 0 };
-            let reach = Reach {
-                port: *port,
-                boxes: [(self.me, member), (member, self.me)]
-                    .map(|(from, to)| self.together.mailbox(from, to)),
-                tuple,
-                controls: self.params.controls.clone(),
-                client: self.me < member,
-                depths_share: self.params.signalling.fraction(),
-            };
-            self.by_member[member] = Some(self.neighbours.len());
-            self.neighbours.add(Neighbour::new(now, member, members, reach));
-        }
-        self.signals.start(now);
-        self.supervision.start(now);
-    }
-
     /// The depth of a queue in bits: the price of admission to it.
     fn price(&mut self, now: Time, to: usize) -> f64 {
         if let Some(stream) = to.checked_sub(self.bins.len()) {
@@ -350,6 +257,13 @@ impl Overlay {
         }
     }
 
+    /// Whether nothing is due now but what a packet that comes makes due. Sources that offer more than
+    /// is admitted are cheap so.
+    fn is_idle(&self, now: Time) -> bool {
+        let known = self.signals.knows(self.neighbours.working());
+        !self.timed && known && self.next_timer().is_some_and(|at| at > now)
+    }
+
     /// Does all that is due now.
     fn step(&mut self, now: Time, cx: &mut NodeContext<'_>) {
         while let Some((flow, to)) = self.udp.due(now) {
@@ -393,7 +307,12 @@ impl Node for Overlay {
         match self.places.get(packet.flow as usize).copied() {
             _ if packet.flow > OWN_FLOWS => self.on_own(now, &packet, cx),
             None | Some(Place::None) => return cx.forward(packet),
-            Some(place) => self.on_host(now, place, packet, cx),
+            Some(place) => {
+                self.on_host(now, place, packet, cx);
+                if matches!(place, Place::UdpIn(_)) && self.is_idle(now) {
+                    return;
+                }
+            }
         }
         self.step(now, cx);
     }

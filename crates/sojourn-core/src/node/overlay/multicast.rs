@@ -2,6 +2,7 @@
 //! to their destinations part.
 
 mod forward;
+mod packets;
 mod queue;
 
 pub use forward::Choice;
@@ -44,10 +45,10 @@ pub struct Multicast {
 }
 
 impl Multicast {
-    /// Of an overlay; queues show their depths in this way.
-    pub fn new(together: &Together, how: Shown) -> Self {
+    /// Of an overlay; queues show their depths in this way, and so many of their packets are searched.
+    pub fn new(together: &Together, how: Shown, search: usize) -> Self {
         let members = together.members.len();
-        let queues = together.groups.iter().map(|_| Queue::new(members, how)).collect();
+        let queues = together.groups.iter().map(|_| Queue::new(members, how, search)).collect();
         Multicast { queues, copied: 0 }
     }
 
@@ -65,7 +66,7 @@ impl Multicast {
 
     /// Packets that wait.
     pub fn packets(&self) -> usize {
-        self.queues.iter().map(Queue::packets).sum()
+        self.queues.iter().map(|queue| queue.packets().len()).sum()
     }
 
     /// Copies that were made of packets here.

@@ -50,6 +50,11 @@ impl Signals {
         self.priorities.sort_by_key(|(at, ..)| std::cmp::Reverse(*at));
     }
 
+    /// Whether these are the neighbours that were advertised last, as bits.
+    pub fn knows(&self, working: u64) -> bool {
+        self.worked == Some(working)
+    }
+
     /// When something is due.
     pub fn next(&self) -> Time {
         let priority = self.priorities.last().map_or(Time::NEVER, |(at, ..)| *at);

@@ -60,7 +60,7 @@ def _small(*, near: bool) -> Document:
     name = f"gnat2021-34-node-dist-sim-{'near' if near else 'all'}"
     joined = [*webs.links(webs.SMALL)]
     return webs.document(
-        name, webs.SMALL, joined, senders=1, rate="50 Mbit/s", seconds=40, near=near
+        name, webs.SMALL, joined, senders=1, rate="50 Mbit/s", seconds=60, near=near
     )
 
 
@@ -73,12 +73,12 @@ def _large(variant: str, *, tree: bool) -> Document:
     name = f"gnat2021-118-node-dist-sim-{variant}{'-tree' if tree else ''}"
     joined = [*webs.links(webs.LARGE, shift, spread=spread)]
     return webs.document(
-        name, webs.LARGE, joined, senders=3, rate="25 Mbit/s", seconds=24, tree=tree
+        name, webs.LARGE, joined, senders=3, rate="25 Mbit/s", seconds=45, tree=tree
     )
 
 
-_STEADY = (Phase("steady", 20, 40),)
-_LARGE = (Phase("steady", 16, 24),)
+_STEADY = (Phase("steady", 30, 60),)
+_LARGE = (Phase("steady", 30, 45),)
 
 EXPERIMENTS: Sequence[Experiment] = (
     Experiment(

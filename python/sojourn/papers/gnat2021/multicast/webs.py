@@ -70,8 +70,10 @@ def document(
     }
 
 
+#: As the published configuration of 4.5 has it.
 _OVERLAY: dict[str, Any] = {
     "kind": "overlay",
+    "k": 3e12,
     "restamp": True,
     "signalling": "2 %",
     "anti_starvation": False,

@@ -16,7 +16,7 @@ use crate::units::Time;
 /// A packet also goes to destinations whose gradient, in bytes, is not below this and nowhere larger.
 const FLOOR: f64 = -4_000.0;
 /// By member.
-type Gradients = [f64; MOST_MEMBERS];
+pub type Gradients = [f64; MOST_MEMBERS];
 
 /// A group that may go to a neighbour.
 #[derive(Clone, Copy, Debug)]
@@ -129,11 +129,12 @@ impl Overlay {
         let (mut set, _) = self.sum(&self.neighbours[index], group, set, &mut each);
         let mut room = self.neighbours[index].room();
         while room > 0 && set != 0 {
-            let Some((place, chosen)) = self.suits(group, set, &each) else { break };
-            let chosen = chosen | self.opportunities(index, group, place, chosen);
+            let packets = self.multicast.queues[group].packets();
+            let Some((number, chosen)) = packets.suits(set, &each) else { break };
+            let chosen = chosen | self.opportunities(index, group, number, chosen);
             let reduce = self.params.zombies;
             let queue = &mut self.multicast.queues[group];
-            let Some((parcel, stays)) = queue.take(now, place, chosen, reduce) else { break };
+            let Some((parcel, stays)) = queue.take(now, number, chosen, reduce) else { break };
             self.multicast.copied += u64::from(stays);
             let size = parcel.packet.size;
             self.neighbours.change(index, |neighbour| {
@@ -152,30 +153,9 @@ impl Overlay {
         self.neighbours.change(index, |neighbour| neighbour.wake(now));
     }
 
-    /// The packet whose destinations have most of the gradient, the oldest of those alike, and
-    /// which these are.
-    fn suits(&self, group: usize, set: u64, each: &Gradients) -> Option<(usize, u64)> {
-        let mut best: Option<(usize, u64, f64)> = None;
-        for (place, parcel) in self.multicast.queues[group].iter().enumerate() {
-            let both = parcel.to & set;
-            if both != 0 && best.is_none_or(|(_, known, _)| known != both) {
-                let score: f64 = members(both).map(|to| each[to]).sum();
-                if best.is_none_or(|(.., least)| score > least) {
-                    best = Some((place, both, score));
-                }
-            }
-            let searched = place as u32 + 1 >= self.params.search;
-            if both == set || searched && best.is_some() {
-                break;
-            }
-        }
-        best.map(|(place, both, _)| (place, both))
-    }
-
     /// More destinations of a packet that may as well go there: nowhere is their gradient larger.
-    fn opportunities(&self, index: usize, group: usize, place: usize, chosen: u64) -> u64 {
-        let parcel = self.multicast.queues[group].iter().nth(place);
-        let rest = parcel.map_or(0, |parcel| parcel.to & !chosen);
+    fn opportunities(&self, index: usize, group: usize, number: u64, chosen: u64) -> u64 {
+        let rest = self.multicast.queues[group].packets().destinations(number) & !chosen;
         if !self.params.opportunistic || rest == 0 {
             return 0;
         }

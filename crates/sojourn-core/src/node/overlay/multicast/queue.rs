@@ -1,9 +1,8 @@
 //! The queue of a multicast group: packets in order, and for each destination a depth, zombies, and
 //! what their reduction and the relief of starvation have to know.
 
-use std::collections::VecDeque;
-
 use super::Parcel;
+use super::packets::Packets;
 use crate::node::overlay::depth::{Depth, Shown};
 use crate::node::overlay::neighbours::bits as members;
 use crate::node::overlay::starvation::Starvation;
@@ -23,7 +22,7 @@ struct Lane {
 /// The queue of a group.
 #[derive(Debug)]
 pub struct Queue {
-    packets: VecDeque<Parcel>,
+    packets: Packets,
     lanes: Vec<Lane>,
     how: Shown,
     shown: Vec<f64>,
@@ -33,10 +32,10 @@ pub struct Queue {
 }
 
 impl Queue {
-    /// An empty one for so many members.
-    pub fn new(members: usize, how: Shown) -> Self {
+    /// An empty one for so many members, of which so many packets are searched.
+    pub fn new(members: usize, how: Shown, search: usize) -> Self {
         Queue {
-            packets: VecDeque::new(),
+            packets: Packets::new(search),
             lanes: vec![Lane::default(); members],
             how,
             shown: vec![0.0; members],
@@ -54,18 +53,13 @@ impl Queue {
             lane.reduction.on_depth(now, lane.bytes);
         }
         self.waiting |= parcel.to;
-        self.packets.push_back(parcel);
+        self.packets.push(parcel);
         self.show(now, parcel.to);
     }
 
-    /// Packets in order.
-    pub fn iter(&self) -> impl Iterator<Item = &Parcel> {
-        self.packets.iter()
-    }
-
-    /// How many packets there are.
-    pub fn packets(&self) -> usize {
-        self.packets.len()
+    /// The packets.
+    pub fn packets(&self) -> &Packets {
+        &self.packets
     }
 
     /// Destinations with packets.
@@ -78,22 +72,16 @@ impl Queue {
         self.haunted & !self.waiting
     }
 
-    /// Takes the packet at this place out for some of its destinations; for the others it stays.
+    /// Takes the packet of this number out for some of its destinations; for the others it stays.
     /// With `reduce`, zombies may take its place. Also whether it stays.
     pub fn take(
         &mut self,
         now: Time,
-        place: usize,
+        number: u64,
         set: u64,
         reduce: bool,
     ) -> Option<(Parcel, bool)> {
-        let parcel = self.packets.get_mut(place)?;
-        let taken = Parcel { to: parcel.to & set, ..*parcel };
-        parcel.to &= !set;
-        let stays = parcel.to != 0;
-        if !stays {
-            self.packets.remove(place);
-        }
+        let (taken, stays) = self.packets.take(number, set)?;
         let bytes = u64::from(taken.packet.size);
         for member in members(taken.to) {
             let lane = &mut self.lanes[member];
@@ -127,7 +115,7 @@ impl Queue {
 
     /// Relieves starvation of one destination, whose group's gradient lacks this to be the largest.
     pub fn relieve(&mut self, now: Time, member: usize, capacity: f64, lacks: f64) {
-        let first = self.packets.iter().find(|parcel| parcel.to >> member & 1 == 1);
+        let first = self.packets.first(member);
         let Some(since) = first.map(|parcel| parcel.packet.enqueued_at) else { return };
         let lane = &mut self.lanes[member];
         lane.zombies += lane.starvation.relief(now, since, capacity, lacks);
@@ -165,6 +153,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::node::overlay::together::MOST_MEMBERS;
     use crate::packet::Packet;
     use crate::units::Span;
 
@@ -177,17 +166,17 @@ mod tests {
         #[test]
         fn every_destination_of_every_packet_comes_out_once(
             pushed in prop::collection::vec(1_u64..256, 1..40),
-            taken in prop::collection::vec((0_usize..40, 1_u64..256), 0..80),
+            taken in prop::collection::vec((0_u64..40, 1_u64..256), 0..80),
         ) {
-            let mut queue = Queue::new(8, Shown::Instantaneous);
+            let mut queue = Queue::new(8, Shown::Instantaneous, 5);
             for (index, to) in pushed.iter().enumerate() {
                 queue.push(Time::ZERO, parcel(index as u32, *to));
             }
             let mut left = pushed.clone();
-            let all = (0..40).map(|_| (0, u64::MAX));
-            for (step, (place, set)) in taken.into_iter().chain(all).enumerate() {
+            let all = (0..40).map(|number| (number, u64::MAX));
+            for (step, (number, set)) in taken.into_iter().chain(all).enumerate() {
                 let now = Time::ZERO + Span::from_millis(step as u64);
-                let Some((parcel, stays)) = queue.take(now, place, set, false) else { continue };
+                let Some((parcel, stays)) = queue.take(now, number, set, false) else { continue };
                 let rest = &mut left[parcel.packet.index as usize];
                 prop_assert_eq!(parcel.to & !*rest, 0, "a destination that it had");
                 *rest &= !parcel.to;
@@ -204,14 +193,14 @@ mod tests {
 
     #[test]
     fn zombies_keep_the_depth_of_each_destination() {
-        let mut queue = Queue::new(2, Shown::Instantaneous);
+        let mut queue = Queue::new(2, Shown::Instantaneous, 5);
         (0..50).for_each(|index| queue.push(Time::ZERO, parcel(index, 0b11)));
         for ms in 0..5_000_u64 {
             let now = Time::ZERO + Span::from_millis(ms);
             let depth = queue.last_shown()[0];
             // Destination 0 is served and fed at the same rate, destination 1 not at all.
-            let first = queue.iter().position(|parcel| parcel.to & 1 == 1);
-            let _ = queue.take(now, first.unwrap_or(0), 0b01, true);
+            let first = queue.packets().suits(0b01, &[1.0; MOST_MEMBERS]);
+            let _ = queue.take(now, first.map_or(0, |(number, _)| number), 0b01, true);
             if queue.last_shown()[0] < depth {
                 queue.push(now, parcel(50, 0b01));
             }
