@@ -33,6 +33,8 @@ def _panels(run: Run) -> Iterator[Panel]:
     scenario = document(run, Request())
     receivers = list(dict.fromkeys(flow["to"] for flow in scenario["flows"]))
     shown = receivers[: 1 if run.together else _SHOWN]
+    # A stream has one colour at all receivers, which share a legend.
+    streams = list(dict.fromkeys(label for at in shown for _, label in _to(scenario, at)))
     samples = runs.begin(scenario).result().flow.samples
     for receiver in shown:
         lines = [
@@ -40,9 +42,9 @@ def _panels(run: Run) -> Iterator[Panel]:
                 label,
                 samples.ends,
                 8e-6 * samples["in_order_bytes"][:, number] / (samples.ends - samples.begins),
-                color_of(index),
+                color_of(streams.index(label)),
             )
-            for index, (number, label) in enumerate(_to(scenario, receiver))
+            for number, label in _to(scenario, receiver)
         ]
         title = f"{run.name} at {receiver}".strip()
         yield Panel("Time (s)", "Goodput (Mbit/s)", lines, title=title)

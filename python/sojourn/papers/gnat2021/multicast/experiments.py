@@ -77,8 +77,8 @@ def _large(variant: str, *, tree: bool) -> Document:
     )
 
 
-_STEADY = (Phase("steady", 30, 60),)
-_LARGE = (Phase("steady", 30, 45),)
+_STEADY = (Phase("steady", 20, 60),)
+_LARGE = (Phase("steady", 20, 45),)
 
 EXPERIMENTS: Sequence[Experiment] = (
     Experiment(
