@@ -20,6 +20,8 @@ use serde_json::Value;
 use sojourn_core::catalogue::to_json;
 use sojourn_core::registry::Catalogue;
 use sojourn_core::scenario::{Scenario, json_schema};
+use sojourn_core::transport::sliq::{Decider, Expected, Path};
+use sojourn_core::units::Span;
 use sojourn_core::{cc, queue, spec};
 
 use error::scenario_error;
@@ -73,6 +75,7 @@ pub fn fill(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(live::run_command, module)?)?;
     module.add_function(wrap_pyfunction!(live::run_live, module)?)?;
     module.add_function(wrap_pyfunction!(replay::replay, module)?)?;
+    module.add_function(wrap_pyfunction!(error_control, module)?)?;
     module.add_function(wrap_pyfunction!(slotted::run_slotted, module)?)?;
     module.add_function(wrap_pyfunction!(run::run, module)?)
 }
@@ -103,6 +106,24 @@ fn base_rtts(py: Python<'_>, scenario: &str) -> PyResult<Vec<f64>> {
     let scenario = parse(py, scenario)?;
     let plan = scenario.plan();
     Ok((0..plan.routes.len()).map(|flow| plan.base_rtt(flow).as_secs_f64()).collect())
+}
+
+/// How SLIQ's adaptive error control sends on a path with this error rate, round trip, delay (both in
+/// seconds) and rate (bit/s), so that a share arrives within a deadline (seconds): mode, rounds, source
+/// packets of a group, usable messages of the packets received.
+#[pyfunction]
+fn error_control(
+    share: f64,
+    deadline: f64,
+    per: f64,
+    round_trip: f64,
+    delay: f64,
+    rate: f64,
+) -> (&'static str, u8, u8, f64) {
+    let path = Path { per, max_rtt: round_trip, max_delay: Some(delay), send_rate: rate };
+    let Expected { mode, rounds, sources, efficiency } =
+        Decider::new(share, Span::from_secs_f64(deadline)).expect(&path);
+    (mode, rounds, sources, efficiency)
 }
 
 /// The JSON schema of scenario files.

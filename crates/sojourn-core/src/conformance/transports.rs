@@ -123,6 +123,7 @@ fn ends(transport: &Subject) -> [Box<dyn Endpoint>; 2] {
     let back = Address { direction: Direction::Backward, ..Address::default() };
     let init = TransportInit {
         small_queue: false,
+        copied: true,
         flow: &flow,
         addresses: [there, back],
         base_rtt: Span::from_millis(40),

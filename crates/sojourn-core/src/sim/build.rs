@@ -84,6 +84,7 @@ pub fn parts(scenario: &Scenario, log: Option<&Log>) -> Result<(Network, FlowHos
     let built = Surroundings::new(scenario, log)?;
     let mut endpoints = Vec::new();
     let memory = HostMemory::new(scenario.tcp_metrics);
+    let copied = scenario.plan().may_copy();
     for (flow, addresses) in scenario.flows_expanded().iter().zip(built.addresses) {
         let base_rtt = built.flows[flow.id as usize].base_rtt;
         let random = random_of(scenario, flow);
@@ -91,8 +92,15 @@ pub fn parts(scenario: &Scenario, log: Option<&Log>) -> Result<(Network, FlowHos
         let small_queue =
             first.is_some_and(|link| scenario.plan().links[*link as usize].on.is_some());
         let memory = memory.as_ref();
-        let init =
-            TransportInit { flow: flow.spec, addresses, base_rtt, small_queue, random, memory };
+        let init = TransportInit {
+            flow: flow.spec,
+            addresses,
+            base_rtt,
+            small_queue,
+            copied,
+            random,
+            memory,
+        };
         let made = ends(&init, scenario.catalogue());
         let [sender, receiver] = made.map_err(|error| within(flow, error))?;
         endpoints.extend([recorded(sender, flow.id, log), receiver]);

@@ -89,6 +89,12 @@ impl Plan {
         node.is_some_and(|node| self.nodes[usize::from(node)].kind.is_some())
     }
 
+    /// Whether a link makes two packets of one, or a node that decides itself might.
+    pub fn may_copy(&self) -> bool {
+        self.links.iter().any(|link| link.spec.duplicate.fraction() > 0.0)
+            || self.nodes.iter().any(|node| node.kind.is_some())
+    }
+
     /// Adds a link; its index as a route of at most one link. One that does nothing to packets is
     /// not built, unless a node that decides itself has to see them come or go.
     pub fn link(

@@ -81,6 +81,8 @@ pub struct TransportInit<'a> {
     pub base_rtt: Span,
     /// Whether its sender is told of departures: it is a station of a shared medium.
     pub small_queue: bool,
+    /// Whether a packet may arrive twice: something in the network makes two of one.
+    pub copied: bool,
     /// Names the flow's random draws.
     pub random: StreamKey,
     /// What hosts remember of their earlier connections, if anything.

@@ -60,6 +60,7 @@ mod stream;
 mod virtual_payload;
 pub mod wire;
 
+pub use aec::{Decider, Expected, Path};
 pub use build::{Sliq, control_init, make_control};
 pub use connection::{Config, Connection, Event, Measured, Role};
 pub use control::{Catalogued, Control, Copa, Cubic};

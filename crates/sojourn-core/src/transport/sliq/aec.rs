@@ -9,7 +9,7 @@
 mod decide;
 mod tables;
 
-pub use decide::{Decider, Decision, Path};
+pub use decide::{Decider, Decision, Expected, Path};
 pub use tables::Plan;
 
 /// Packets of a group, source and coded.

@@ -3,7 +3,7 @@
 use super::connection::{Config, Connection, Role};
 use super::control::{Catalogued, Control, Copa, Cubic};
 use super::endpoint::{End, EndInit};
-use super::mailbox::Mailbox;
+use super::mailbox::{self, Mailbox};
 use super::stream::{Reliability, StreamConfig, Target};
 use super::virtual_payload::Virtual;
 use super::wire::MAX_DATAGRAM;
@@ -49,7 +49,9 @@ impl Registered for Sliq {
         let default = StreamSpec::default();
         let spec = flow.stream.as_ref().unwrap_or(&default);
         let stream = stream(spec)?;
-        let boxes = [Mailbox::default(), Mailbox::default()];
+        let mailbox =
+            || if init.copied { Mailbox::default() } else { Mailbox::once(mailbox::REORDERED) };
+        let boxes = [mailbox(), mailbox()];
         let ecn = match flow.ecn.unwrap_or_default() {
             EcnMode::Off => Ecn::NotEct,
             _ => Ecn::Ect0,

@@ -107,7 +107,10 @@ impl End {
     /// Integrals and distributions up to `now`.
     fn settle(&mut self, now: Time) {
         let outage = self.connection.outage().is_some();
-        self.sent.integrate(now, &self.connection.levels(), outage, self.init.mss.into());
+        let since = self.sent.pass(now, outage);
+        if self.init.stream.is_some() {
+            self.sent.integrate(since, &self.connection.levels(), self.init.mss.into());
+        }
         self.now = now;
     }
 }

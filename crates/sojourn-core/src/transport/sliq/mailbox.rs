@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use super::wire::{Close, Datagram};
 
 /// Usually a datagram that is overtaken by this many is lost.
-const REORDERED: u64 = 4_096;
+pub const REORDERED: u64 = 4_096;
 /// One that has arrived may arrive again until it is overtaken by this many.
 const AGAIN: u64 = 64;
 
@@ -41,7 +41,7 @@ impl<P> Kept<P> {
 
     /// Forgets what does not arrive any more, now that `newest` has.
     fn forget(&mut self) {
-        while self.cleared + AGAIN < self.newest {
+        while !self.once && self.cleared + AGAIN < self.newest {
             let number = self.cleared;
             self.cleared += 1;
             let arrived = self.slot(number).filter(|slot| slot.arrived);

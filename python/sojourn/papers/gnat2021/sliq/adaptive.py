@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 
+from sojourn.papers.gnat2021.sliq import predicted
 from sojourn.papers.gnat2021.sliq.phases import RAW_HEADER
 from sojourn.papers.gnat2021.sliq.scenarios import case, document, key, metric
 from sojourn.papers.paper import Case, Cell, Outcome, Request
 
 GOODPUT, EFFICIENCY = "aec_goodput", "aec_efficiency"
+MEASURED, PREDICTED = "measured_percent", "predicted_percent"
 RATES = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5)
 DEADLINES = (30, 50, 70, 90, 110, 130, 150, 170)
 #: Share of the groups in each mode; the rest are coded ARQ.
@@ -42,10 +44,12 @@ def goodput(request: Request) -> Iterator[Cell]:
 
 
 def efficiency(request: Request) -> Iterator[Cell]:
-    """Usable messages of the packets received (3.3.3)."""
+    """Usable messages of the packets received (3.3.3), and what the plans promise."""
     for rate, deadline, cases in _grid(request):
-        keys = key("3.3.3", EFFICIENCY, f"per={rate:g},deadline_ms={deadline}", "measured_percent")
-        yield Cell(keys, None, cases, _USABLE)
+        row = f"per={rate:g},deadline_ms={deadline}"
+        yield Cell(key("3.3.3", EFFICIENCY, row, MEASURED), None, cases, _USABLE)
+        promise = partial(predicted.efficiency, rate, deadline)
+        yield Cell(key("3.3.3", EFFICIENCY, row, PREDICTED), None, [()], promise)
 
 
 def _grid(request: Request) -> Iterator[tuple[float, int, list[tuple[Case, ...]]]]:

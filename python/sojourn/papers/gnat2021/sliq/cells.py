@@ -8,6 +8,7 @@ from typing import Any
 
 from sojourn.papers.gnat2021.reference import published
 from sojourn.papers.gnat2021.sliq import adaptive, changing, outages, phases
+from sojourn.papers.gnat2021.sliq.delays import by_deadline
 from sojourn.papers.gnat2021.sliq.scenarios import (
     CONTROLS,
     SLIQ,
@@ -105,9 +106,7 @@ def _rest(percent: float | None) -> float | None:
 
 def _deadlines(request: Request) -> Iterator[Cell]:
     for row in published(DEADLINES):
-        scenario = document("adaptive", request, loss="40 %")
-        scenario["duration"] = "60 s"
-        scenario["flows"][0]["stream"]["deadline"] = f"{row['deadline_ms']} ms"
+        scenario = by_deadline(request, int(row["deadline_ms"]))
         cases = [(case(scenario, seed),) for seed in seeds(request, random=True)]
         for column, measure in _ERROR_CONTROL.items():
             keys = key("3.3.4", DEADLINES, f"deadline_ms={row['deadline_ms']}", column)

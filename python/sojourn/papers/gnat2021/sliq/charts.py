@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 from sojourn.figures.chart import BLACK, Chart, Line, Panel, color_of
-from sojourn.papers.gnat2021.sliq import adaptive, outages, series
+from sojourn.papers.gnat2021.sliq import adaptive, delays, outages, series
 from sojourn.papers.gnat2021.sliq.phases import path_changes, run
 from sojourn.papers.gnat2021.sliq.scenarios import SLIQ, document, with_control
 from sojourn.papers.gnat2021.sliq.series import CLIENT, SERVER, Series
@@ -112,23 +112,45 @@ def _path() -> Chart:
     return Chart(title, caption, [Panel(_TIME, _RATE, [_line("goodput", rates, BLACK)])])
 
 
-def _grid(table: str, column: str, title: str, label: str, rows: Sequence[Row]) -> Chart | None:
-    """A line per deadline over the rate of loss."""
-    found = {
-        row["row"]: row["measured"]
-        for row in rows
-        if row["table"] == table and row["column"] == column and row["measured"] is not None
-    }
-    lines = []
-    for index, deadline in enumerate(adaptive.DEADLINES):
-        names = {rate: f"per={rate:g},deadline_ms={deadline}" for rate in adaptive.RATES}
-        points = [(rate, found[name]) for rate, name in names.items() if name in found]
-        if points:
-            rates, values = zip(*points, strict=True)
-            dash = "solid" if index < 4 else "dashed"
-            lines.append(Line(f"{deadline} ms", rates, values, color_of(index), "joined", dash))
+def _delays() -> Chart:
+    panels = []
+    for deadline in delays.DEADLINES:
+        bins, shares = delays.histogram(deadline)
+        limit = Line("deadline", [deadline, deadline], [0, max(shares)], color_of(1), dash="dashed")
+        messages = Line("messages", bins, shares, BLACK, style="step")
+        panels.append(Panel("Delay (ms)", "%", [messages, limit], title=f"{deadline} ms"))
+    caption = (
+        "40 % loss; share of the messages per millisecond of delay; first and last 5 s left out."
+    )
+    return Chart("Delivery delays by deadline (3.3.4)", caption, panels, stacked=True)
+
+
+def _grid(
+    table: str, columns: Mapping[str, str], title: str, label: str, rows: Sequence[Row]
+) -> Chart | None:
+    """A line per deadline over the rate of loss, a panel per column."""
+    panels = []
+    for column, name in columns.items():
+        found = {
+            row["row"]: row["measured"]
+            for row in rows
+            if row["table"] == table and row["column"] == column and row["measured"] is not None
+        }
+        lines = [line for each in enumerate(adaptive.DEADLINES) if (line := _by_loss(found, *each))]
+        if lines:
+            panels.append(Panel("Packet error rate", label, lines, title=name))
     caption = "A line per deadline; median over the seeds."
-    return Chart(title, caption, [Panel("Packet error rate", label, lines)]) if lines else None
+    return Chart(title, caption, panels, stacked=True) if panels else None
+
+
+def _by_loss(found: Mapping[str, float], index: int, deadline: int) -> Line | None:
+    names = {rate: f"per={rate:g},deadline_ms={deadline}" for rate in adaptive.RATES}
+    points = [(rate, found[name]) for rate, name in names.items() if name in found]
+    if not points:
+        return None
+    rates, values = zip(*points, strict=True)
+    dash = "solid" if index < 4 else "dashed"
+    return Line(f"{deadline} ms", rates, values, color_of(index), "joined", dash)
 
 
 _OVER_TIME: tuple[tuple[str, str, Callable[[], Chart]], ...] = (
@@ -153,6 +175,7 @@ _OVER_TIME: tuple[tuple[str, str, Callable[[], Chart]], ...] = (
         partial(_dual, "dual-delay-and-loss", "In parallel, 10 % loss, delay changes (3.2.5)"),
     ),
     *((section, f"outage-{section}", partial(_outage, section)) for section in outages.LENGTHS),
+    ("3.3.4", "delivery-delays", _delays),
     ("3.3.5", "path-changes", _path),
 )
 _GRIDS: tuple[tuple[str, str, Callable[[Sequence[Row]], Chart | None]], ...] = (
@@ -162,7 +185,7 @@ _GRIDS: tuple[tuple[str, str, Callable[[Sequence[Row]], Chart | None]], ...] = (
         partial(
             _grid,
             adaptive.GOODPUT,
-            "raw_goodput_mbit",
+            {"raw_goodput_mbit": ""},
             "Raw goodput of adaptive error control (3.3.2)",
             "Raw goodput (Mbit/s)",
         ),
@@ -173,7 +196,7 @@ _GRIDS: tuple[tuple[str, str, Callable[[Sequence[Row]], Chart | None]], ...] = (
         partial(
             _grid,
             adaptive.EFFICIENCY,
-            "measured_percent",
+            {adaptive.MEASURED: "measured", adaptive.PREDICTED: "predicted"},
             "Efficiency of adaptive error control (3.3.3)",
             "Usable of the packets received (%)",
         ),

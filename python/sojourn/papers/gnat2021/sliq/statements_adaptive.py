@@ -6,7 +6,14 @@ import itertools
 from collections.abc import Mapping, Sequence
 
 from sojourn.papers.gnat2021.reference import published
-from sojourn.papers.gnat2021.sliq.adaptive import DEADLINES, EFFICIENCY, GOODPUT, RATES
+from sojourn.papers.gnat2021.sliq.adaptive import (
+    DEADLINES,
+    EFFICIENCY,
+    GOODPUT,
+    MEASURED,
+    PREDICTED,
+    RATES,
+)
 from sojourn.papers.gnat2021.sliq.measured import value
 from sojourn.papers.statements import Finding, Row, Statement
 
@@ -15,10 +22,12 @@ _SINGLE, _PATH = "aec_delivery_delay", "aec_path_changes"
 _LINK = 10.0
 #: In these neither is nothing lost nor do timeouts rule, as the report says of 50 %.
 _LOSSY = (0.1, 0.2, 0.3, 0.4)
+#: Points that an efficiency may be off what is predicted.
+_NEAR = 5.0
 
 
 def _grid(rows: Sequence[Row], column: str) -> dict[tuple[float, int], float]:
-    table = EFFICIENCY if column == "measured_percent" else GOODPUT
+    table = EFFICIENCY if column in (MEASURED, PREDICTED) else GOODPUT
     return {
         (rate, deadline): value(rows, table, f"per={rate:g},deadline_ms={deadline}", column)
         for rate in RATES
@@ -68,10 +77,22 @@ def _near_limit(rows: Sequence[Row]) -> Finding:
 
 
 def _longer_is_more_efficient(rows: Sequence[Row]) -> Finding:
-    shares = _grid(rows, "measured_percent")
+    shares = _grid(rows, MEASURED)
     pairs = {rate: (shares[rate, 30], shares[rate, 170]) for rate in _LOSSY}
     told = ", ".join(f"{100 * rate:g} %: {a:.0f} and {b:.0f}" for rate, (a, b) in pairs.items())
     return Finding(all(a < b and b >= 95 for a, b in pairs.values()), told)
+
+
+def _as_predicted(rows: Sequence[Row]) -> Finding:
+    shares, promised = _grid(rows, MEASURED), _grid(rows, PREDICTED)
+    off = {(rate, at): shares[rate, at] - promised[rate, at] for rate in _LOSSY for at in DEADLINES}
+    far = {at: points for at, points in off.items() if abs(points) > _NEAR}
+    numbers = f"{len(off) - len(far)} of {len(off)}, on average {_mean_size(off):.1f} points off"
+    return Finding(3 * len(far) <= len(off), f"{numbers}; {_told(far)}" if far else numbers)
+
+
+def _mean_size(values: Mapping[tuple[float, int], float]) -> float:
+    return sum(abs(each) for each in values.values()) / len(values)
 
 
 def _mode(rows: Sequence[Row], table: str, row: str) -> tuple[str, float]:
@@ -126,6 +147,13 @@ STATEMENTS = (
         "Pure FEC is the least efficient, pure ARQ nearly perfect",
         "at 10 to 40 % loss 30 ms are below 170 ms, and these at least 95 %",
         _longer_is_more_efficient,
+    ),
+    Statement(
+        "efficiency-as-predicted",
+        "3.3.3",
+        "Actual efficiencies are reasonably close to the predicted ones",
+        "at 10 to 40 % loss two of three within 5 points",
+        _as_predicted,
     ),
     Statement(
         "modes-of-deadlines",

@@ -51,6 +51,19 @@ impl Decision {
     }
 }
 
+/// What error control comes to on a path that is known exactly.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Expected {
+    /// What the GNAT report calls it.
+    pub mode: &'static str,
+    /// Rounds in time.
+    pub rounds: u8,
+    /// Source packets of a group.
+    pub sources: u8,
+    /// Usable messages of the packets received.
+    pub efficiency: f64,
+}
+
 /// Decides for one stream.
 #[derive(Clone, Debug)]
 pub struct Decider {
@@ -83,6 +96,19 @@ impl Decider {
     /// The plan of a group of so many source packets at the latest packet error rate.
     pub fn plan(&self, per: f64, rounds: u8, sources: u8) -> &'static Plan {
         tables::plan(per, self.epsilon, rounds, sources)
+    }
+
+    /// What comes of the decision if the path is so.
+    pub fn expect(&self, path: &Path) -> Expected {
+        let decision = self.evaluate(path);
+        let (rounds, sources, efficiency) = match decision {
+            // A packet that comes after its rounds is received and not usable.
+            Decision::Arq { rounds } => (rounds, 1, 1.0 - path.per.powi(rounds.into())),
+            Decision::Coded { rounds, sources } => {
+                (rounds, sources, self.plan(path.per, rounds, sources).efficiency)
+            }
+        };
+        Expected { mode: decision.name(), rounds, sources, efficiency }
     }
 
     fn evaluate(&self, path: &Path) -> Decision {
@@ -158,6 +184,15 @@ mod tests {
         assert_eq!(decide(110, 0.4).name(), "coded-arq");
         assert_eq!(decide(50, 0.4).name(), "pure-fec");
         assert_eq!(decide(50, 0.1).name(), "coded-arq");
+    }
+
+    #[test]
+    fn what_is_expected_grows_with_the_deadline() {
+        let path = Path { per: 0.4, max_rtt: 0.021, max_delay: Some(0.011), send_rate: 10e6 };
+        let of = |ms| Decider::new(0.995, Span::from_millis(ms)).expect(&path);
+        assert_eq!((of(30).mode, of(170).mode), ("pure-fec", "pure-arq"));
+        assert!(of(30).efficiency < of(90).efficiency && of(90).efficiency < of(170).efficiency);
+        assert!((of(170).efficiency - 0.9959).abs() < 1e-4, "{:?}", of(170));
     }
 
     #[test]

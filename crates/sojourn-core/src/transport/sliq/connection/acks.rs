@@ -146,14 +146,17 @@ impl<P: Payload> Connection<P> {
 
     /// Adds a received-packet count and a measurement that are due, if they fit.
     pub(super) fn put_counts(&mut self, now: Time, size: usize, message: &mut Message<P>) {
+        let measures = self.shared.with_delta && now >= self.measurement_at;
+        if self.received_since < COUNT_EVERY && !measures {
+            return;
+        }
         let mut size = size + message.overhead();
         if self.received_since >= COUNT_EVERY && size + COUNT_SIZE <= MAX_DATAGRAM {
             message.count = Some(self.take_count());
             size += COUNT_SIZE;
         }
         let max_delay = self.shared.rtt.max_delay();
-        let due = self.shared.with_delta && now >= self.measurement_at && max_delay > 0.0;
-        if due && size + MEASUREMENT_SIZE <= MAX_DATAGRAM {
+        if measures && max_delay > 0.0 && size + MEASUREMENT_SIZE <= MAX_DATAGRAM {
             let seq = self.measurement_seq;
             self.measurement_seq = seq.wrapping_add(1);
             self.measurement_at = now + self.shared.rtt.interval();

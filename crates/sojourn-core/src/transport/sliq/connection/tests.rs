@@ -1,9 +1,10 @@
 use super::*;
 use crate::rng::StreamKey;
 use crate::transport::sliq::control::{Copa, Cubic};
-use crate::transport::sliq::stream::{Reliability, Target};
+use crate::transport::sliq::stream::{Counts, Reliability, Target};
 use crate::transport::sliq::virtual_payload::Virtual;
 use crate::transport::sliq::wire::Message;
+use crate::units::Span;
 
 /// Two connections and a path of fixed delay between them that loses some datagrams.
 struct Pair {

@@ -33,22 +33,28 @@ impl<P: Payload> Connection<P> {
         if self.state != State::Connected {
             return handshake;
         }
-        let streams = self.streams.iter().filter_map(|stream| stream.sender.group_end()).min();
-        let controls = self.shared.lanes.iter().filter_map(|lane| lane.control.next_timer()).min();
-        let own = [handshake, self.acks.at, self.timers.tick_at, streams, controls];
-        own.into_iter().flatten().chain(self.pacing_timeout(now)).min()
+        // A plain minimum: this is asked after every datagram.
+        let mut next = Time::NEVER;
+        let mut consider = |at: Option<Time>| next = next.min(at.unwrap_or(Time::NEVER));
+        consider(handshake);
+        consider(self.acks.at);
+        consider(self.timers.tick_at);
+        self.streams.iter().for_each(|stream| consider(stream.sender.group_end()));
+        self.shared.lanes.iter().for_each(|lane| consider(lane.control.next_timer()));
+        consider(self.pacing_timeout(now));
+        (next < Time::NEVER).then_some(next)
     }
 
     fn pacing_timeout(&self, now: Time) -> Option<Time> {
         if self.outage.is_some() {
             return None;
         }
-        let open = || self.streams.iter().filter(|stream| stream.open);
-        let again = open().any(|stream| stream.sender.has_resend());
-        if again || open().any(|stream| stream.sender.has_new()) {
-            return self.shared.next_send(now, again);
+        let (mut again, mut new) = (false, false);
+        for stream in self.streams.iter().filter(|stream| stream.open) {
+            again |= stream.sender.has_resend();
+            new |= stream.sender.has_new();
         }
-        None
+        if again || new { self.shared.next_send(now, again) } else { None }
     }
 
     /// The time asked for has come, or has passed.

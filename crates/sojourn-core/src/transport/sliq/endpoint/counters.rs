@@ -47,14 +47,19 @@ impl Departures {
         self.bytes += u64::from(payload);
     }
 
-    /// Brings integrals up to `now` with what held since the last time.
-    pub fn integrate(&mut self, now: Time, measured: &Levels, outage: bool, mss: u64) {
+    /// Time passes up to `now`; how much.
+    pub fn pass(&mut self, now: Time, outage: bool) -> Span {
         let since = now.since(self.last);
-        let passed = since.as_secs_f64();
         self.last = now;
         if outage {
             self.outage_time += since;
         }
+        since
+    }
+
+    /// Adds to integrals what held for so long.
+    pub fn integrate(&mut self, since: Span, measured: &Levels, mss: u64) {
+        let passed = since.as_secs_f64();
         let window = &mut self.window;
         window.cwnd = (measured.window / mss) as u32;
         window.ssthresh = measured.threshold.map_or(u32::MAX, |bytes| (bytes / mss) as u32);
