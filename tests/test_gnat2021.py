@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from conftest import Command
+from sojourn.papers.gnat2021.sliq import delays, predicted
 from sojourn.papers.gnat2021.sliq.changing import full_again
 from sojourn.papers.gnat2021.sliq.phases import run
 from sojourn.papers.gnat2021.sliq.scenarios import document
@@ -139,3 +140,18 @@ def test_a_series_finds_when_a_link_is_full_again() -> None:
     assert rates.below(9, 0, 9) == 2
     assert rates.until(9, 2) == 1
     assert rates.windows(2).values.tolist() == [9.5, 5.5, 6.5, 9]
+
+
+def test_a_longer_deadline_promises_more() -> None:
+    promised = [predicted.efficiency(0.4, deadline) for deadline in (30, 70, 110, 170)]
+    assert promised == sorted(promised)
+    assert promised[0] < 50
+    assert 99 < promised[-1] < 100
+
+
+def test_delays_gather_by_rounds_within_the_deadline() -> None:
+    bins, shares = delays.histogram(170)
+    assert shares.sum() == pytest.approx(100)
+    # The first sending, and after a round trip and the queue the second one.
+    assert shares[bins < 30].sum() > 50 > shares[(bins >= 36) & (bins < 54)].sum() > 15
+    assert shares[bins >= 170].sum() < 1

@@ -198,7 +198,7 @@ _GRIDS: tuple[tuple[str, str, Callable[[Sequence[Row]], Chart | None]], ...] = (
             adaptive.EFFICIENCY,
             {adaptive.MEASURED: "measured", adaptive.PREDICTED: "predicted"},
             "Efficiency of adaptive error control (3.3.3)",
-            "Usable of the packets received (%)",
+            "Efficiency (%)",
         ),
     ),
 )
