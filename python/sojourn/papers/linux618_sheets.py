@@ -29,7 +29,7 @@ def sheets(rows: Sequence[Row]) -> Iterator[Sheet]:
         metrics = [name for name in LIVE_METRICS if any(row["metric"] == name for row in here)]
         header = ["cell", "flow", "cca", *_heads(metrics)]
         lines = [
-            [_changes(row["changes"]), row["flow"], row["cca"], *cells]
+            [changes(row["changes"]), row["flow"], row["cca"], *cells]
             for row, cells in _cells(here, metrics)
         ]
         yield Sheet(f"live-{experiment}", f"Live: {experiment}", header, lines, words=3)
@@ -53,7 +53,7 @@ def _cells(
         yield first, [value for pair in pairs for value in pair]
 
 
-def _changes(text: str) -> str:
+def changes(text: str) -> str:
     """The values of the grid."""
     values = json.loads(text).values()
     return ", ".join(value if isinstance(value, str) else _short(value) for value in values)
