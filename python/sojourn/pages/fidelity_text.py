@@ -50,7 +50,9 @@ goals: `lossless` 25 of 27 and `chaotic` 21 of 25 (confirmed), `live-repeated` 1
 Cubic 14 of 79, BBR 12 of 69. The most are values of sRTT (30) and of goodput of flows beside
 others (31, in runs of ten flows and more that share by chance: five repetitions do not show the
 range). What was looked for: whether the measurement or the simulator is right, by the kernel in
-virtual time, below. It decided for the simulator in most of the cells that it repeats.
+virtual time, below. It decided for the simulator in most of the cells that it repeats. Receive
+buffers that are tuned as the kernel's (`--set flows.*.receive_buffer='"stack"'`) change nothing
+in this table: 140 of 180, 157 of 207, 166 of 212.
 
 The random loss of the measurement was drawn before the queue and spared the SYN; here it is drawn
 after the queue and includes it.
