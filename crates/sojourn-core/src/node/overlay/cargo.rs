@@ -13,8 +13,8 @@ use crate::units::Time;
 const PARCEL: u32 = 4;
 /// The same for packets with a time to go: number, time to go, where it has been.
 const TIMED_PARCEL: u32 = 4 + 8 + 12;
-/// Headers alone, of a packet that only stands for bytes.
-const EMPTY_PACKET: u32 = 28;
+/// The IP header that a zombie has at least.
+const EMPTY_PACKET: u32 = 20;
 /// Headers of a message about queues: IP and UDP are the path controller's.
 const DEPTHS: u32 = 8;
 /// A destination's entry there: its number, all bytes, bytes of latency-sensitive traffic.
@@ -57,7 +57,7 @@ pub enum Cargo {
     Parcel(Parcel),
     /// A packet to several receivers.
     Copies(multicast::Parcel),
-    /// What is left of a packet that only stood for so many bytes of queue.
+    /// A packet of so many bytes that only makes queues deep.
     Zombie(u32),
     /// Depths of queues.
     Depths(Arc<Depths>),
@@ -73,7 +73,7 @@ impl Payload for Cargo {
             Cargo::Nothing => 0,
             Cargo::Parcel(Parcel { packet, due: None, .. }) => packet.size + PARCEL,
             Cargo::Parcel(Parcel { packet, .. }) => packet.size + TIMED_PARCEL,
-            Cargo::Zombie(_) => EMPTY_PACKET + PARCEL,
+            Cargo::Zombie(bytes) => bytes.max(&EMPTY_PACKET) + PARCEL,
             Cargo::Copies(parcel) => parcel.packet.size + PARCEL + multicast::SET,
             Cargo::Depths(depths) => {
                 let told = depths.bytes.iter().filter(|bytes| bytes[0] > 0.0).count();

@@ -10,8 +10,9 @@ use crate::units::{Span, Time};
 
 /// How deep a queue is searched for a packet that can arrive in time, in bytes.
 const SEARCH: u64 = 5_000;
-/// A zombie that is sent stands for so many bytes at most.
-pub(super) const ZOMBIE: u64 = 1_500;
+/// Bytes of a zombie that is sent at most (`kMaxZombieLenBytes`; they go in full size, as in the public
+/// program unless it is built to compress them).
+pub(super) const ZOMBIE: u64 = 1_024;
 
 /// A queue that may go to a neighbour.
 #[derive(Clone, Copy, Debug)]
