@@ -8,11 +8,11 @@
 //! Stacks without autotuning announce their buffer from the start, as every stack does one of a
 //! given size; `auto` announces no limit at all.
 //!
-//! Measured on Linux 6.18: 65,160 bytes at first, 80,896 allowed; from the third round trip of slow
-//! start on, six times the data of the last.
+//! Linux adds 16 segments to what it wants (until 6.15), or what waits above a hole (since 6.16).
 
 use super::OPEN_WINDOW;
 use super::profile::Profile;
+use super::reassembly::MOST_FRAGMENTS;
 use crate::spec::BufferSize;
 use crate::units::{Span, Time};
 
@@ -22,6 +22,8 @@ const FIRST_WINDOW: u64 = 65_160;
 const FIRST_BUFFER: u64 = 131_072;
 /// Segments that the application is taken to read per round trip at first (`TCP_INIT_CWND`).
 const FIRST_ROUND: u64 = 10;
+/// Bytes of a segment that its timestamps take, which the advertised size does not know of yet then.
+const TIMESTAMP_OPTION: u32 = 12;
 
 /// The receive window and what it grows to.
 #[derive(Clone, Copy, Debug)]
@@ -31,12 +33,21 @@ pub struct Autotune {
     window: u64,
     allowed: u64,
     limit: u64,
+    /// Bytes more than twice what was read, in the place of what waits above a hole.
+    slack: Option<u64>,
+    /// Bytes in one of its buffers at most.
+    largest_buffer: u64,
     /// Bytes read in the last round trip that set `allowed`.
     read_before: u64,
     /// Bytes read in this round trip, which began then.
     read: u64,
     round_began: Time,
-    rtt: Option<Span>,
+    /// Resolution of timestamps.
+    timestamp: Span,
+    /// The timestamp echoed by the last segment, in units of that.
+    last_echo: Option<u64>,
+    /// Eight times the smoothed round-trip time, in microseconds.
+    rtt: Option<u64>,
 }
 
 impl Autotune {
@@ -55,11 +66,20 @@ impl Autotune {
             window: first,
             allowed: first.max(share(FIRST_BUFFER).min(limit)),
             limit,
-            read_before: FIRST_ROUND * u64::from(mss),
+            slack: profile.window_slack.map(|segments| u64::from(segments * mss)),
+            largest_buffer: u64::from(MOST_FRAGMENTS * mss),
+            read_before: FIRST_ROUND * u64::from(mss + TIMESTAMP_OPTION),
             read: 0,
             round_began: Time::ZERO,
+            timestamp: profile.timestamp,
+            last_echo: None,
             rtt: None,
         }
+    }
+
+    /// The connection is established: the first round begins (Linux `tcp_init_buffer_space`).
+    pub fn begin(&mut self, now: Time) {
+        self.round_began = now;
     }
 
     /// The window to advertise, in bytes.
@@ -69,38 +89,62 @@ impl Autotune {
 
     /// The smoothed round-trip time as the receiver sees it.
     pub fn rtt(&self) -> Option<Span> {
-        self.rtt
+        self.rtt.map(|eighths| Span::from_micros(eighths >> 3))
     }
 
-    /// A timestamp echo gave an RTT: a lower one is taken over, a higher one smoothed.
+    /// A segment echoes what was sent at `echo`: that is an RTT, at the resolution of timestamps, the
+    /// first time that it comes (Linux `tcp_rcv_rtt_measure_ts`). A lower one is taken over, a higher one
+    /// smoothed (`tcp_rcv_rtt_update`).
     #[inline]
-    pub fn sample_rtt(&mut self, sample: Span) {
-        self.rtt = Some(self.rtt.map_or(sample, |rtt| sample.min((rtt * 7 + sample) / 8)));
+    pub fn on_echo(&mut self, now: Time, echo: Time) {
+        let unit = self.timestamp.as_nanos();
+        let echoed = echo.as_nanos() / unit;
+        if self.last_echo.replace(echoed) == Some(echoed) {
+            return;
+        }
+        let elapsed = (now.as_nanos() / unit).saturating_sub(echoed);
+        if elapsed > 0 {
+            let sample = (self.timestamp * elapsed).as_micros();
+            let smoothed = |rtt: u64| (8 * sample).min(rtt - (rtt >> 3) + sample);
+            self.rtt = Some(self.rtt.map_or(8 * sample, smoothed));
+        }
     }
 
-    /// A segment of `payload` bytes arrived; returns whether the window has grown.
+    /// A segment of `payload` bytes arrived, and `held` are in the buffer; returns whether the window has
+    /// grown (Linux `tcp_grow_window`).
     #[inline]
-    pub fn on_segment(&mut self, payload: u16) -> bool {
-        let grows = self.window < self.allowed;
+    pub fn on_segment(&mut self, payload: u16, held: u64) -> bool {
+        let free = self.allowed.saturating_sub(held);
+        let grows = self.window < free;
         if grows {
-            self.window = (self.window + 2 * u64::from(payload)).min(self.allowed);
+            self.window = (self.window + 2 * u64::from(payload)).min(free);
         }
         grows
     }
 
-    /// The application read `bytes`; `held` more wait above a hole.
+    /// The application read `bytes`; `held` more wait above a hole. It takes them buffer by buffer, and a
+    /// round may end after the first one (Linux `tcp_recvmsg_locked`).
     #[inline]
     pub fn on_read(&mut self, now: Time, bytes: u64, held: u64) {
-        self.read += bytes;
-        let Some(rtt) = self.rtt else { return };
+        let left = bytes.saturating_sub(self.largest_buffer);
+        self.read += bytes - left;
+        self.adjust(now, left, held);
+        self.read += left;
+    }
+
+    /// Linux `tcp_rcv_space_adjust`, with `left` bytes still to be read.
+    fn adjust(&mut self, now: Time, left: u64, held: u64) {
+        let Some(rtt) = self.rtt() else { return };
         if now.since(self.round_began) < rtt {
             return;
         }
+        self.read = self.read.saturating_sub(left);
         if self.read > self.read_before {
-            let twice = 2 * u128::from(self.read);
+            let twice = 2 * u128::from(self.read) + u128::from(self.slack.unwrap_or(0));
+            let above = if self.slack.is_some() { 0 } else { held };
             let growth = twice * u128::from(self.read - self.read_before)
                 / u128::from(self.read_before.max(1));
-            let wanted = (twice + 2 * growth).min(u128::from(u64::MAX / 2)) as u64 + held;
+            let wanted = (twice + 2 * growth).min(u128::from(u64::MAX / 2)) as u64 + above;
             self.allowed = self.allowed.max(wanted.min(self.limit));
             self.read_before = self.read;
         }
@@ -117,40 +161,87 @@ mod tests {
         Autotune::new(Profile::named(profile).unwrap(), 1448, buffer)
     }
 
+    /// A round trip of 1 ms, of so many segments, each of which is read.
+    fn round(tune: &mut Autotune, ms: u64) {
+        for _ in 0..ms {
+            tune.on_segment(1448, 0);
+            tune.on_read(Time::ZERO + Span::from_millis(ms), 1448, 0);
+        }
+    }
+
     /// The window announced and whether it still grows, after a second of 1 ms rounds that become
     /// longer and longer.
     fn after_a_second(mut tune: Autotune) -> (u32, bool) {
-        tune.sample_rtt(Span::from_millis(1));
+        tune.on_echo(Time::ZERO + Span::from_millis(1), Time::ZERO);
         for ms in 1..1000 {
-            tune.on_segment(1448);
-            tune.on_read(Time::ZERO + Span::from_millis(ms), 1448 * ms, 0);
+            round(&mut tune, ms);
         }
-        (tune.window(), tune.on_segment(1448))
+        (tune.window(), tune.on_segment(1448, 0))
     }
 
-    /// The measured sequence: after rounds of 40 and 80 segments, 6 x 57,920 and 6 x 115,840.
+    /// Twice what was read and 16 segments, that again three times because it has doubled.
     #[test]
-    fn follows_slow_start_as_measured() {
+    fn follows_slow_start_as_linux() {
         let mut tune = tune("linux-6", BufferSize::Stack);
-        tune.sample_rtt(Span::from_millis(60));
+        tune.on_echo(Time::ZERO + Span::from_millis(60), Time::ZERO);
         let mut now = Time::ZERO;
         let mut reached = vec![];
-        for round in 0..5 {
-            now += Span::from_millis(60);
-            let segments = 10u64 << round;
-            for _ in 0..segments {
-                tune.on_segment(1448);
+        for doubling in 0..5 {
+            let segments = 10u64 << doubling;
+            for left in (0..segments).rev() {
+                let read_at = now + Span::from_millis(if left == 0 { 60 } else { 59 });
+                tune.on_segment(1448, 0);
+                tune.on_read(read_at, 1448, 0);
             }
-            tune.on_read(now, segments * 1448, 0);
+            now += Span::from_millis(60);
             reached.push(tune.allowed);
         }
-        assert_eq!(reached[2..4], [6 * 57_920, 6 * 115_840]);
+        let wanted = |read: u64| 3 * (2 * read + 16 * 1448);
+        assert_eq!(reached[2..4], [wanted(57_920), wanted(115_840)]);
+    }
+
+    /// `tcp_rcv_rtt_measure_ts`: milliseconds, once for each echo, and lower ones at once.
+    #[test]
+    fn echoes_are_samples_at_the_resolution_of_timestamps() {
+        let at = |micros| Time::ZERO + Span::from_micros(micros);
+        let mut tune = tune("linux-6", BufferSize::Stack);
+        tune.on_echo(at(40_900), at(100));
+        assert_eq!(tune.rtt(), Some(Span::from_millis(40)));
+        tune.on_echo(at(90_000), at(900));
+        assert_eq!(tune.rtt(), Some(Span::from_millis(40)), "the same millisecond's echo");
+        tune.on_echo(at(57_000), at(9_000));
+        assert_eq!(tune.rtt(), Some(Span::from_millis(41)));
+        tune.on_echo(at(60_000), at(21_000));
+        assert_eq!(tune.rtt(), Some(Span::from_millis(39)));
+    }
+
+    /// `tcp_grow_window`: what waits leaves less room.
+    #[test]
+    fn the_window_does_not_grow_into_what_waits() {
+        let mut tune = tune("linux-6", BufferSize::Stack);
+        let room = tune.allowed - tune.window;
+        assert!(!tune.on_segment(1448, room));
+        assert!(tune.on_segment(1448, room - 1));
+        assert_eq!(tune.window, FIRST_WINDOW + 1);
+    }
+
+    /// `tcp_rcv_space_adjust`: data that is left in the queue does not count for this round.
+    #[test]
+    fn a_filled_hole_counts_for_the_next_round() {
+        let mut tune = tune("linux-6", BufferSize::Stack);
+        tune.on_echo(Time::ZERO + Span::from_millis(40), Time::ZERO);
+        let allowed = tune.allowed;
+        let later = |ms| Time::ZERO + Span::from_millis(ms);
+        tune.on_read(later(50), 400 * 1448, 0);
+        assert_eq!(tune.allowed, allowed);
+        tune.on_read(later(100), 1448, 0);
+        assert!(tune.allowed > 2 * 384 * 1448, "{}", tune.allowed);
     }
 
     #[test]
     fn growth_ends_at_the_buffer_whose_share_is_announced() {
         for (profile, bytes, window) in [
-            ("linux-6", 200_000, 123_437),
+            ("linux-6", 200_000, 102_343),
             ("linux-4.9", 200_000, 100_000),
             ("rfc", 200_000, 200_000),
         ] {
@@ -164,12 +255,11 @@ mod tests {
     fn growth_ends_at_the_stacks_maximum() {
         for buffer in [BufferSize::Auto, BufferSize::Bytes(1 << 40), BufferSize::Stack] {
             let mut tune = tune("linux-5.1", buffer);
-            tune.sample_rtt(Span::from_millis(1));
-            for ms in 1..5000 {
-                tune.on_segment(1448);
-                tune.on_read(Time::ZERO + Span::from_millis(ms), 1448 * ms, 0);
+            tune.on_echo(Time::ZERO + Span::from_millis(1), Time::ZERO);
+            for ms in 1..2000 {
+                round(&mut tune, ms);
             }
-            assert_eq!((tune.window, tune.on_segment(1448)), (3 << 20, false), "{buffer:?}");
+            assert_eq!((tune.window, tune.on_segment(1448, 0)), (3 << 20, false), "{buffer:?}");
         }
     }
 
@@ -179,7 +269,7 @@ mod tests {
             for buffer in [BufferSize::Auto, BufferSize::Bytes(64_000), BufferSize::Stack] {
                 let mut tune = tune(profile, buffer);
                 let window = tune.window();
-                assert!(!tune.on_segment(1448), "{profile}");
+                assert!(!tune.on_segment(1448, 0), "{profile}");
                 assert_eq!(after_a_second(tune), (window, false), "{profile}");
             }
         }

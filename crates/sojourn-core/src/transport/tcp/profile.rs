@@ -2,7 +2,7 @@
 //!
 //! | profile | models | sources |
 //! | --- | --- | --- |
-//! | `linux-6` | kernel 6.18 | `net/ipv4/tcp_input.c`, `tcp_output.c`, `tcp_recovery.c`, `tcp_timer.c` |
+//! | `linux-6` | kernels 6.12 and 6.18; where they differ, in how the receive window is tuned, 6.12 | `net/ipv4/tcp_input.c`, `tcp_output.c`, `tcp_recovery.c`, `tcp_timer.c` |
 //! | `linux-5.1` | mid-2019 (the SCE draft's testbed) | the same files at v5.1 |
 //! | `linux-4.9` | Ubuntu 16.04 of Lin et al. 2020 | the same files at v4.9 |
 //! | `ns3` | ns-3.41 `TcpSocketBase` with PRR | `src/internet/model/tcp-*.cc` |
@@ -136,14 +136,24 @@ pub struct Profile {
     pub acks_pushed: bool,
     /// Receiver: longest delay of an ACK.
     pub delayed_ack: Span,
-    /// Receiver: SACKs after the third duplicate are spaced (Linux since 4.18).
-    pub sack_compression: bool,
+    /// Sender: every burst ends with PSH, whatever the application writes (Linux since 5.4).
+    pub pushes_bursts: bool,
+    /// Receiver: SACKs after the third duplicate are spaced (Linux since 4.18), by a timer that may be so
+    /// late (`tcp_comp_sack_slack_ns`; none before 5.8): it is, since nothing else wakes it.
+    pub sack_compression: Option<Span>,
     /// Receiver: whether the window is autotuned; while it grows, ACKs are not delayed.
     pub tunes_window: bool,
     /// Receiver: the stack's receive buffer, or the limit of an autotuned one (`tcp_rmem[2]`), bytes.
     pub receive_buffer_max: u64,
-    /// Receiver: share of the buffer that is announced.
+    /// Receiver: share of the buffer that is announced: of a segment's payload in the memory it takes,
+    /// which the device decides, in 256ths (`scaling_ratio`; half before Linux 6.6).
     pub window_share: f64,
+    /// Receiver: of the announced window, how much a segment that waits takes away, and how much the
+    /// buffer that it begins, if it does not join that of the one before it; as shares of its payload.
+    pub waiting_shares: [f64; 2],
+    /// Receiver: segments that tuning adds to twice what was read (`tcp_rcv_space_adjust`, Linux before
+    /// 6.16); `None` adds what waits above a hole.
+    pub window_slack: Option<u32>,
 }
 
 const LINUX_6: Profile = Profile {
@@ -177,25 +187,35 @@ const LINUX_6: Profile = Profile {
     remembers_threshold: false,
     quick_acks: 16,
     acks_pushed: true,
+    pushes_bursts: true,
     delayed_ack: Span::from_millis(40),
-    sack_compression: true,
+    sack_compression: Some(Span::from_micros(100)),
     tunes_window: true,
     receive_buffer_max: 32 << 20,
-    // Measured: 80,896 of 131,072 bytes.
-    window_share: 0.617_188,
+    window_share: VIRTIO_SHARE,
+    waiting_shares: [1536.0 * VIRTIO_SHARE / 1448.0, 1280.0 * VIRTIO_SHARE / 1448.0],
+    window_slack: Some(16),
 };
+
+/// What a virtio card's segment of 1448 bytes is of the memory that it takes: 1536 bytes of a page and a
+/// head of 1280 (`page_to_skb`).
+const VIRTIO_SHARE: f64 = 131.0 / 256.0;
 
 const LINUX_5_1: Profile = Profile {
     prr: PrrBound::RetransmissionDelivered,
     timeout_window: TimeoutWindow::One,
     tick: Span::from_millis(4),
     deferral: Some(Deferral::Recent),
+    pushes_bursts: false,
+    sack_compression: Some(Span::ZERO),
     small_queue: Some((7, 1 << 20)),
     long_bursts_nearby: false,
     syn_linear_timeouts: 0,
     remembers_threshold: true,
     receive_buffer_max: 6 << 20,
     window_share: 0.5,
+    waiting_shares: [1.0, 0.0],
+    window_slack: None,
     ..LINUX_6
 };
 
@@ -207,7 +227,7 @@ const LINUX_4_9: Profile = Profile {
     internal_pacing: false,
     deferral: Some(Deferral::SameTick),
     small_queue: Some((10, 1 << 18)),
-    sack_compression: false,
+    sack_compression: None,
     ..LINUX_5_1
 };
 
@@ -230,8 +250,9 @@ const RFC: Profile = Profile {
     remembers_paths: false,
     quick_acks: 0,
     acks_pushed: false,
+    pushes_bursts: false,
     delayed_ack: Span::from_millis(200),
-    sack_compression: false,
+    sack_compression: None,
     tunes_window: false,
     // The largest window that RFC 7323 can express.
     receive_buffer_max: 1 << 30,

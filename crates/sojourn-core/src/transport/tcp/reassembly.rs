@@ -10,6 +10,9 @@ use crate::units::Time;
 /// Blocks remembered for reporting (`TCP_NUM_SACKS`).
 const REMEMBERED: usize = 4;
 
+/// Segments that are kept in one buffer at most (`MAX_SKB_FRAGS`).
+pub const MOST_FRAGMENTS: u32 = 17;
+
 /// A run of received segments above the next expected one.
 #[derive(Clone, Copy, Debug)]
 struct Run {
@@ -17,6 +20,9 @@ struct Run {
     bytes: u64,
     /// Sum of the segments' writing times in nanoseconds.
     written: u64,
+    /// Buffers that hold it, and segments in the last of them.
+    buffers: u32,
+    fragments: u32,
 }
 
 /// Segments that become deliverable in order.
@@ -50,6 +56,8 @@ pub struct Reassembly {
     recent_len: usize,
     /// Payload waiting above the first hole.
     waiting_bytes: u64,
+    /// Buffers that hold it.
+    waiting_buffers: u32,
 }
 
 impl Reassembly {
@@ -61,6 +69,7 @@ impl Reassembly {
             recent: [SackBlock::default(); REMEMBERED],
             recent_len: 0,
             waiting_bytes: 0,
+            waiting_buffers: 0,
         }
     }
 
@@ -80,6 +89,13 @@ impl Reassembly {
     #[inline]
     pub fn waiting_bytes(&self) -> u64 {
         self.waiting_bytes
+    }
+
+    /// Buffers in which they wait: a segment joins that of the one before it, if that has come and there
+    /// is room (Linux `tcp_ooo_try_coalesce`).
+    #[inline]
+    pub fn waiting_buffers(&self) -> u32 {
+        self.waiting_buffers
     }
 
     /// Takes a data segment in.
@@ -112,6 +128,7 @@ impl Reassembly {
         released.bytes += run.bytes;
         released.written = released.written.wrapping_add(run.written);
         self.waiting_bytes -= run.bytes;
+        self.waiting_buffers -= run.buffers;
         self.next = run.block.end;
         self.forget_below(self.next);
     }
@@ -120,10 +137,14 @@ impl Reassembly {
     fn insert_above(&mut self, seq: u32, bytes: u64, written: u64) -> bool {
         // First run that ends at or after the segment.
         let at = self.runs.partition_point(|run| run.block.end < seq);
-        let new = Run { block: SackBlock { start: seq, end: seq + 1 }, bytes, written };
+        let block = SackBlock { start: seq, end: seq + 1 };
+        let mut new = Run { block, bytes, written, buffers: 1, fragments: 1 };
         match self.runs.get(at) {
             Some(run) if run.block.start <= seq && seq < run.block.end => return false,
             Some(run) if run.block.end == seq => {
+                if run.fragments < MOST_FRAGMENTS {
+                    (new.buffers, new.fragments) = (0, run.fragments + 1);
+                }
                 self.runs[at] = join(*run, new);
                 let closes_hole =
                     self.runs.get(at + 1).is_some_and(|later| later.block.start == seq + 1);
@@ -135,6 +156,7 @@ impl Reassembly {
             Some(run) if run.block.start == seq + 1 => self.runs[at] = join(new, *run),
             _ => self.runs.insert(at, new),
         }
+        self.waiting_buffers += new.buffers;
         self.remember(self.runs[at].block);
         true
     }
@@ -178,6 +200,8 @@ fn join(lower: Run, upper: Run) -> Run {
         block: SackBlock { start: lower.block.start, end: upper.block.end },
         bytes: lower.bytes + upper.bytes,
         written: lower.written.wrapping_add(upper.written),
+        buffers: lower.buffers + upper.buffers,
+        fragments: upper.fragments,
     }
 }
 
@@ -185,6 +209,18 @@ fn join(lower: Run, upper: Run) -> Run {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn segments_share_buffers_with_those_before_them() {
+        let mut queue = Reassembly::new(1);
+        let mut insert = |seq| {
+            queue.insert(seq, 1448, Time::ZERO);
+            queue.waiting_buffers()
+        };
+        assert_eq!([3, 4, 6, 5].map(&mut insert), [1, 1, 2, 2]);
+        assert_eq!((7..24).map(&mut insert).last(), Some(3), "the second one has 17 segments");
+        assert_eq!([1, 2].map(&mut insert), [3, 0]);
+    }
 
     fn blocks(queue: &Reassembly, duplicate: Option<SackBlock>) -> Vec<(u32, u32)> {
         let mut ack = TcpAck::default();

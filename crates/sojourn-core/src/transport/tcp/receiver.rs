@@ -135,8 +135,8 @@ impl Receiver {
         if segment.seq <= self.acked_up_to {
             self.timestamp = segment.sent_at;
         }
-        if self.tune.on_segment(segment.payload) {
-            self.quick = self.quick.max(1);
+        if self.tune.on_segment(segment.payload, self.held(segment)) {
+            self.quick |= 1;
         }
         match self.queue.insert(segment.seq, segment.payload, segment.written_at) {
             Arrival::InOrder(released) => self.on_in_order(now, segment, released, flushed),
@@ -144,6 +144,19 @@ impl Receiver {
             Arrival::Duplicate => self.on_duplicate(segment.seq),
         }
         self.heed(response, flushed);
+    }
+
+    /// What the receive buffer has no room for, of the window, when `segment` arrives. Linux charges one
+    /// in order before it looks, others after that.
+    fn held(&self, segment: &TcpSegment) -> u64 {
+        let own = if segment.seq == self.queue.next() { u64::from(segment.payload) } else { 0 };
+        let waiting = self.queue.waiting_bytes();
+        if waiting == 0 {
+            return own;
+        }
+        let [segment, buffer] = self.init.profile.waiting_shares;
+        let heads = f64::from(self.queue.waiting_buffers() * self.init.mss);
+        own + (waiting as f64 * segment + heads * buffer) as u64
     }
 
     /// What the mark asks for: by the echo's rules, or by those of a control at this end.
@@ -167,7 +180,7 @@ impl Receiver {
 
     fn measure_arrival(&mut self, now: Time, ecn: Ecn, segment: &TcpSegment) {
         if segment.echo > Time::ZERO {
-            self.tune.sample_rtt(now.since(segment.echo));
+            self.tune.on_echo(now, segment.echo);
         }
         if let Some(last) = self.last_arrival {
             let gap = now.since(last);
@@ -204,6 +217,7 @@ impl Receiver {
         if let Some(unread) = &mut self.unread {
             unread.pushed |= pushed;
         }
+        // Linux `__tcp_cleanup_rbuf`: nothing is left in the buffer.
         let read = pushed && self.unread.is_none();
         let due = self.unacked >= self.init.ack_every || self.quick > 0 || read;
         let merging =
@@ -221,7 +235,8 @@ impl Receiver {
     fn on_out_of_order(&mut self, now: Time, segment: &TcpSegment) {
         self.received.delivered_bytes += u64::from(segment.payload);
         self.received.delivered_packets += 1;
-        let compress = self.init.profile.sack_compression
+        let slack = self.init.profile.sack_compression;
+        let compress = slack.is_some()
             && self.quick == 0
             && self.unacked < self.init.ack_every
             && self.compressed < COMPRESSED_MAX;
@@ -240,7 +255,8 @@ impl Receiver {
         self.compressed += 1;
         if self.compressed_at.is_none() {
             let rtt = self.tune.rtt().unwrap_or(COMPRESSION_MAX * 20);
-            self.compressed_at = Some(now + COMPRESSION_MAX.min(rtt / 20));
+            let late = slack.unwrap_or_default();
+            self.compressed_at = Some(now + COMPRESSION_MAX.min(rtt / 20) + late);
         }
     }
 
@@ -324,7 +340,9 @@ impl Endpoint for Receiver {
             self.due = Due::SynAck;
             return;
         }
-        self.syn_ack_again = None;
+        if self.syn_ack_again.take().is_some() {
+            self.tune.begin(now);
+        }
         if segment.payload > 0 {
             self.on_data(now, packet.ecn, segment);
         } else if segment.flags.has(Flags::PROBE) {

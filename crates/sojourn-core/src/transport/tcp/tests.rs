@@ -368,25 +368,27 @@ fn warm() -> Vec<(f64, u32, bool)> {
 #[test]
 fn a_lone_segment_is_acknowledged_after_40_ms() {
     let mut arrivals = warm();
-    arrivals.push((150.0, 41, false));
+    arrivals.extend([(141.0, 41, false), (150.0, 42, false)]);
     let acks = answers("linux-6", EcnMode::Off, &arrivals, 300.0);
-    assert_eq!(acks.last().unwrap(), "190: 42");
+    assert_eq!(acks.last().unwrap(), "190: 43");
 }
 
 #[test]
 fn the_first_three_sacks_go_at_once_the_rest_every_millisecond() {
     let mut arrivals = warm();
-    arrivals.extend((0..8).map(|i| (150.0 + 0.25 * f64::from(i), 42 + i, false)));
+    arrivals.push((141.0, 41, false));
+    arrivals.extend((0..12).map(|i| (150.0 + 0.25 * f64::from(i), 43 + i, false)));
     let acks = answers("linux-6", EcnMode::Off, &arrivals, 160.0);
     assert_eq!(
-        acks[acks.len() - 5..],
+        acks[acks.len() - 6..acks.len() - 1],
         [
-            "150: 41 42-42",
-            "150.25: 41 42-43",
-            "150.5: 41 42-44",
-            // The timer at 151.75 precedes the segment of that instant.
-            "151.75: 41 42-48",
-            "152.75: 41 42-49"
+            // The window grows once more, so that this one does not count.
+            "150: 42 43-43",
+            "150.25: 42 43-44",
+            "150.5: 42 43-45",
+            "150.75: 42 43-46",
+            // The timer is 0.1 ms late.
+            "152.1: 42 43-51",
         ][..]
     );
 }

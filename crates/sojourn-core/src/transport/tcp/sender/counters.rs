@@ -24,11 +24,12 @@ pub(super) struct Counters {
 }
 
 impl Sender {
-    /// Brings the time integrals up to `now`.
+    /// Brings the time integrals up to `now`, from the handshake to the end of the transfer.
     #[inline]
     pub(super) fn integrate(&mut self, now: Time) {
         let elapsed = now.since(self.integrated_at);
-        if elapsed == Span::ZERO || self.phase != Phase::Established {
+        let counts = self.phase == Phase::Established && self.completed_at.is_none();
+        if elapsed == Span::ZERO || !counts {
             self.integrated_at = now;
             return;
         }

@@ -113,7 +113,7 @@ impl Sender {
             let sacked = segment.marks.has(Marks::SACKED);
             self.frontier.on_acked(seq, sacked);
             if segment.marks.has(Marks::EVER_RETRANSMITTED) {
-                ack.retransmission_acked |= segment.marks.has(Marks::RETRANSMITTED);
+                ack.retransmission_acked = true;
             } else if !sacked {
                 extend(&mut ack.acked_sent, segment.snapshot.sent_at);
                 if seq + 1 < prior_highest {

@@ -338,6 +338,7 @@ impl Endpoint for Sender {
     }
 
     fn close(&mut self, now: Time) {
+        self.integrate(now);
         self.app.close();
         self.end_if_complete(now);
     }

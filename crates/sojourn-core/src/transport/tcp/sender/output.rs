@@ -30,6 +30,11 @@ impl Burst {
     pub fn begin(&mut self) {
         self.open = true;
     }
+
+    /// Whether the segment that goes is the last of a large one; `more`: there is new data.
+    pub fn ends_several(&self, more: bool) -> bool {
+        self.joined && !(self.batch > 0 && more)
+    }
 }
 
 /// What must be sent whatever the window says.

@@ -17,7 +17,9 @@ impl Sender {
     ) -> Packet {
         let ecn = self.data_ecn(again);
         let cwr = !again && ecn != Ecn::NotEct && std::mem::take(&mut self.cwr_due);
-        let flags = Flags::ACK.with(Flags::CWR, cwr).with(Flags::PSH, self.ends_write(seq));
+        let flags = Flags::ACK
+            .with(Flags::CWR, cwr)
+            .with(Flags::PSH, self.ends_write(seq) || self.ends_burst(again));
         let payload = payload as u16;
         let segment = TcpSegment { flags, seq, payload, written_at: written, ..self.segment(now) };
         Packet { ecn, ..self.packet(HEADER + u32::from(payload), segment) }
@@ -26,6 +28,11 @@ impl Sender {
     /// Whether nothing that the application has written so far follows it.
     fn ends_write(&self, seq: u32) -> bool {
         seq + 1 == self.board.next() && self.app.available(1) == 0
+    }
+
+    /// Whether it is the last of several that leave as one (Linux `__tcp_transmit_skb`).
+    fn ends_burst(&self, again: bool) -> bool {
+        self.init.profile.pushes_bursts && !again && self.burst.ends_several(self.has_new_data())
     }
 
     /// Retransmissions are not ECN-capable with classic feedback (RFC 3168 §6.1.5); controls that
