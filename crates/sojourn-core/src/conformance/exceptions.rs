@@ -40,17 +40,11 @@ pub static EXCEPTIONS: &[Exception] = &[
                  (La, Walrand, Anantharam, Issues in TCP Vegas, 1999)",
     },
     Exception {
-        checks: &["clean link", "rate halved", "rate doubled", "longer path"],
+        checks: &["clean link", "rate halved", "rate doubled"],
         controls: &["dctcp-sce"],
         reason: "without an average and unpaced, it gives up half a burst that is marked as a whole \
                  (published: 62 to 99 % of links of 10 to 100 Mbit/s at 20 to 160 ms, \
                  draft-heist-tsvwg-sce-one-and-two-flow-tests-00, table 16)",
-    },
-    Exception {
-        checks: &["fairness"],
-        controls: &["cubic-sce"],
-        reason: "converges slowly over a queue that marks SCE; the published version was work in \
-                 progress (chromi/sce, July 2019)",
     },
     Exception {
         checks: &[
