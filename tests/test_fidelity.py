@@ -11,6 +11,7 @@ from sojourn.pages.fidelity import page
 from sojourn.papers import PAPERS
 from sojourn.papers.linux612_table import COMPARED, KEYS, comparable
 from sojourn.papers.linux618_goals import cells_met, verdicts
+from sojourn.papers.linux618_kernel import KEYS as KEYS_618
 from sojourn.papers.paper import Request
 from sojourn.papers.reproduce import reproduce
 
@@ -33,9 +34,13 @@ def theory_rows(tmp_path_factory: pytest.TempPathFactory) -> list[Row]:
 
 
 def test_lossless_flows_match_the_kernel(kernel_rows: list[Row]) -> None:
-    met, cells = cells_met(verdicts(kernel_rows), chaotic=False)
-    assert cells == 27
-    assert met >= 0.9 * cells
+    """All but BBR's over 15 ms, where in virtual time the kernel does as the simulator."""
+    lossless = [verdict for verdict in verdicts(kernel_rows) if not verdict.chaotic]
+    assert len({verdict.key for verdict in lossless}) == 27
+    missed = {verdict.key for verdict in lossless if not verdict.met}
+    assert {(key[KEYS_618.index("cca")], key[KEYS_618.index("rtt_ms")]) for key in missed} <= {
+        ("bbr", "15")
+    }
 
 
 def test_chaotic_cells_lie_in_the_kernels_spread(kernel_rows: list[Row]) -> None:

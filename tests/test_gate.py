@@ -39,7 +39,7 @@ def pool(tmp_path_factory: pytest.TempPathFactory) -> Side:
 def stores(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Cubic, itself with other seeds, and with a gentler reduction."""
     base = tmp_path_factory.mktemp("stores")
-    for name, seed, beta in (("old", 42, 0.7), ("again", 1000, 0.7), ("gentle", 2000, 0.8)):
+    for name, seed, beta in (("old", 42, 0.7), ("again", 1000, 0.7), ("gentle", 2000, 0.9)):
         text, overrides = replications(RUNS, seed, beta)
         package.sweep(text, directory=base / name, overrides=overrides)
     return base

@@ -141,7 +141,7 @@ def test_a_module_that_needs_ecn_serves_its_receiver() -> None:
         return series.links["ce_marks"].sum(), series.flows["ece_acks"].sum()
 
     marks, mirrored = echoed(linux("tcp_mirroring.c"))
-    assert mirrored == marks > 100
+    assert mirrored == marks > 50
     assert (marks, mirrored) == echoed("reno", ecn="dctcp")
     marks, classic = echoed("reno", ecn="classic")
     assert classic > 1.5 * marks

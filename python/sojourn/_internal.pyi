@@ -22,6 +22,7 @@ __all__ = [
     "describe_library",
     "end_with",
     "engine_build",
+    "error_control",
     "keep_note_in",
     "kernel_agent",
     "quantity",

@@ -33,6 +33,8 @@ pub struct Autotune {
     window: u64,
     allowed: u64,
     limit: u64,
+    /// Whether held data, buffers and the resolution of timestamps count ([`Profile::tunes_exactly`]).
+    exact: bool,
     /// Bytes more than twice what was read, in the place of what waits above a hole.
     slack: Option<u64>,
     /// Bytes in one of its buffers at most.
@@ -61,17 +63,19 @@ impl Autotune {
             BufferSize::Stack => (None, most),
         };
         let first = if profile.tunes_window { FIRST_WINDOW.min(limit) } else { limit };
+        let exact = profile.tunes_exactly;
         Autotune {
             announced,
             window: first,
             allowed: first.max(share(FIRST_BUFFER).min(limit)),
             limit,
             slack: profile.window_slack.map(|segments| u64::from(segments * mss)),
-            largest_buffer: u64::from(MOST_FRAGMENTS * mss),
-            read_before: FIRST_ROUND * u64::from(mss + TIMESTAMP_OPTION),
+            exact,
+            largest_buffer: if exact { u64::from(MOST_FRAGMENTS * mss) } else { u64::MAX },
+            read_before: FIRST_ROUND * u64::from(mss + if exact { TIMESTAMP_OPTION } else { 0 }),
             read: 0,
             round_began: Time::ZERO,
-            timestamp: profile.timestamp,
+            timestamp: if exact { profile.timestamp } else { Span::from_micros(1) },
             last_echo: None,
             rtt: None,
         }
@@ -79,7 +83,9 @@ impl Autotune {
 
     /// The connection is established: the first round begins (Linux `tcp_init_buffer_space`).
     pub fn begin(&mut self, now: Time) {
-        self.round_began = now;
+        if self.exact {
+            self.round_began = now;
+        }
     }
 
     /// The window to advertise, in bytes.
@@ -99,7 +105,7 @@ impl Autotune {
     pub fn on_echo(&mut self, now: Time, echo: Time) {
         let unit = self.timestamp.as_nanos();
         let echoed = echo.as_nanos() / unit;
-        if self.last_echo.replace(echoed) == Some(echoed) {
+        if self.last_echo.replace(echoed) == Some(echoed) && self.exact {
             return;
         }
         let elapsed = (now.as_nanos() / unit).saturating_sub(echoed);
@@ -114,7 +120,7 @@ impl Autotune {
     /// grown (Linux `tcp_grow_window`).
     #[inline]
     pub fn on_segment(&mut self, payload: u16, held: u64) -> bool {
-        let free = self.allowed.saturating_sub(held);
+        let free = self.allowed.saturating_sub(if self.exact { held } else { 0 });
         let grows = self.window < free;
         if grows {
             self.window = (self.window + 2 * u64::from(payload)).min(free);

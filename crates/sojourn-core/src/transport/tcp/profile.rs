@@ -143,6 +143,9 @@ pub struct Profile {
     pub sack_compression: Option<Span>,
     /// Receiver: whether the window is autotuned; while it grows, ACKs are not delayed.
     pub tunes_window: bool,
+    /// Receiver: whether its rounds begin with the handshake, its RTTs have the resolution of timestamps,
+    /// and held data and buffers count when the window is tuned: read in Linux 6.12, not in earlier ones.
+    pub tunes_exactly: bool,
     /// Receiver: the stack's receive buffer, or the limit of an autotuned one (`tcp_rmem[2]`), bytes.
     pub receive_buffer_max: u64,
     /// Receiver: share of the buffer that is announced: of a segment's payload in the memory it takes,
@@ -191,6 +194,7 @@ const LINUX_6: Profile = Profile {
     delayed_ack: Span::from_millis(40),
     sack_compression: Some(Span::from_micros(100)),
     tunes_window: true,
+    tunes_exactly: true,
     receive_buffer_max: 32 << 20,
     window_share: VIRTIO_SHARE,
     waiting_shares: [1536.0 * VIRTIO_SHARE / 1448.0, 1280.0 * VIRTIO_SHARE / 1448.0],
@@ -214,6 +218,7 @@ const LINUX_5_1: Profile = Profile {
     remembers_threshold: true,
     receive_buffer_max: 6 << 20,
     window_share: 0.5,
+    tunes_exactly: false,
     waiting_shares: [1.0, 0.0],
     window_slack: None,
     ..LINUX_6
@@ -254,6 +259,7 @@ const RFC: Profile = Profile {
     delayed_ack: Span::from_millis(200),
     sack_compression: None,
     tunes_window: false,
+    tunes_exactly: false,
     // The largest window that RFC 7323 can express.
     receive_buffer_max: 1 << 30,
     window_share: 1.0,
