@@ -36,8 +36,8 @@ EXPLANATION = """\
   day gave 19.1 to 22.7 ms at 80 Mbit/s, with quiet stretches near the simulator's value: noise of
   the machine's timers lifts BBR's bandwidth estimate, and the simulator has no such noise. At 8
   Mbit/s the flight is on a knife edge after PROBE_RTT: half a packet of difference decides.
-  Linux 6.12 in virtual time has the simulator's sRTT within 0.3 % in these three cells, and what
-  the live kernel has in the others ([kernel.md](kernel.md)).
+  Linux 6.12 in virtual time has the simulator's sRTT within 0.3 % in these three cells
+  ([kernel.md](kernel.md)).
 - **Reno with random loss**: retransmissions follow from how often the flow fills the queue, which
   varies by a factor of five between the kernel's own repetitions (37 to 194); goodput and sRTT
   lie inside their range.
