@@ -93,10 +93,10 @@ EXPERIMENTS: Sequence[Experiment] = (
             Run(
                 "",
                 [
-                    Phase("first", 22, 30),
-                    Phase("second", 33, 40),
-                    Phase("third", 43, 50),
-                    Phase("last", 53, 60),
+                    Phase("first", 22, 40),
+                    Phase("second", 43, 50),
+                    Phase("third", 53, 60),
+                    Phase("last", 63, 70),
                 ],
                 partial(_file, "10enclave-mcast-5grp"),
             )

@@ -13,7 +13,7 @@ from sojourn import slotted
 from sojourn.errors import ScenarioError
 from sojourn.papers.gnat2021.begun import after, pool
 from sojourn.papers.gnat2021.overlay.experiments import Phase
-from sojourn.papers.gnat2021.slots.models import RUNS, Run
+from sojourn.papers.gnat2021.slots.models import RUNS, Run, rate_at
 from sojourn.papers.paper import Cell, Request
 
 TABLE = "slotted_multicast"
@@ -178,7 +178,7 @@ def largest_of(run: Run, phase: Phase) -> float:
 
     links = []
     for link in run.model["links"]:
-        rate = [link["rate"], *(r for at, r in link["changes"] if at <= phase.begin)][-1]
+        rate = rate_at(link, phase.begin)
         one, other = str(link["from"]), str(link["to"])
         links += [Arc((one, other), rate, 0.0), Arc((other, one), rate, 0.0)]
     streams = [(str(s["from"]), tuple(map(str, s["to"]))) for s in run.model["streams"]]

@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from sojourn.figures.chart import Chart, Line, Panel, color_of
+from sojourn.figures.chart import Chart, Graph, Line, Panel, color_of, dash_of
+from sojourn.figures.places import placed
 from sojourn.papers.gnat2021.slots.cells import TABLE, outcome
-from sojourn.papers.gnat2021.slots.models import RUNS, Run
+from sojourn.papers.gnat2021.slots.models import CHANGING, RUNS, Run, rate_at
 from sojourn.papers.statements import Row
 
 _TITLES = {
@@ -30,10 +31,8 @@ def charts(rows: Sequence[Row]) -> Mapping[str, Chart]:
         caption = "Packets delivered, means of a second."
         made[f"slots-{section}"] = Chart(_TITLES[section], caption, panels, stacked=True)
         if section == "2.1":
-            loads = [_loads(run) for run in runs]
-            caption = "Packets over each link, means of a second; without zombies."
-            title = "Loads of links (2.1)"
-            made["slots-2.1-loads"] = Chart(title, caption, loads, stacked=True)
+            for name in CHANGING:
+                made |= _of_network(name, [run for run in runs if run.name.startswith(name)])
         if section == "2.2":
             delays = [_delays(run) for run in runs]
             caption = "Means of 100 ms."
@@ -42,17 +41,58 @@ def charts(rows: Sequence[Row]) -> Mapping[str, Chart]:
     return made
 
 
+def _of_network(name: str, runs: Sequence[Run]) -> Mapping[str, Chart]:
+    """What links carry over time, coded and routed, and where they are."""
+    loads = [_loads(run) for run in runs]
+    caption = "Packets over each link, means of a second."
+    over_time = Chart(f"Loads of links, {name} (2.1)", caption, loads, stacked=True)
+    graph = Panel("", "", [], from_zero=False, graph=_graph(runs[0]))
+    caption = (
+        "Links by the share of their rate that is used; nodes larger the more packets wait there. "
+        "Means on paper, any time on the page."
+    )
+    network = Chart(f"The network, {runs[0].name} (2.1)", caption, [graph])
+    place = name.replace(" ", "-")
+    return {f"slots-2.1-loads-{place}": over_time, f"slots-2.1-network-{place}": network}
+
+
+def _graph(run: Run) -> Graph:
+    """Both directions of each link, means of a second."""
+    found, links = outcome(run), run.model["links"]
+    names = [str(node) for node in range(run.model["nodes"])]
+    at = placed(tuple((str(link["from"]), str(link["to"])) for link in links))
+    arcs = [(load["from"], load["to"]) for load in found["loads"]]
+    times = np.asarray(found["times"])[9::10]
+    # The outcome has both directions of each link after another.
+    rates = [[rate_at(links[arc // 2], time - 1) for arc in range(len(arcs))] for time in times]
+    carried = np.array([_smooth(load["rates"]) for load in found["loads"]]).T
+    queued = np.asarray(found["queued"]).sum(axis=1)
+    return Graph(
+        names,
+        np.array([at[name] for name in names]),
+        arcs,
+        [f"{tail} to {head}" for tail, head in arcs],
+        times,
+        carried / np.array(rates),
+        np.array([_smooth(packets) for packets in queued]).T,
+    )
+
+
 def _smooth(values: Sequence[float]) -> np.ndarray:
     """Means of ten samples, a second."""
     whole = np.asarray(values)[: len(values) // 10 * 10]
     return np.asarray(whole.reshape(-1, 10).mean(axis=1))
 
 
-def _panel(run: Run, what: str, series: Mapping[str, Sequence[float]]) -> Panel:
+def _panel(
+    run: Run, what: str, series: Mapping[str, Sequence[float]], least: float = -1.0
+) -> Panel:
+    """Lines of the same look alike in all panels; those that stay below ``least`` are left out."""
     seconds = np.asarray(outcome(run)["times"])[9::10]
     lines = [
-        Line(label, seconds, _smooth(values), color_of(index))
+        Line(label, seconds, _smooth(values), color_of(index), dash=dash_of(index))
         for index, (label, values) in enumerate(series.items())
+        if max(values) > least
     ]
     return Panel("Time (s)", what, lines, title=run.name)
 
@@ -65,10 +105,8 @@ def _rates(run: Run) -> Panel:
 
 def _loads(run: Run) -> Panel:
     loads = outcome(run)["loads"]
-    used = [row for row in loads if max(row["rates"]) > 0.1]
-    return _panel(
-        run, "Load (Mbit/s)", {f"{row['from']} to {row['to']}": row["rates"] for row in used}
-    )
+    series = {f"{row['from']} to {row['to']}": row["rates"] for row in loads}
+    return _panel(run, "Load (Mbit/s)", series, least=0.1)
 
 
 def _delays(run: Run) -> Panel:

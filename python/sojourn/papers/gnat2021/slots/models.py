@@ -45,8 +45,13 @@ def _model(
     }
 
 
+def rate_at(link: Mapping[str, Any], time: float) -> float:
+    """The rate of a link at a time, Mbit/s."""
+    return float([link["rate"], *(rate for at, rate in link["changes"] if at <= time)][-1])
+
+
 # 2.1: a source at 0, receivers 5, 6 and 7; four intervals of ten seconds.
-_CHANGING: Mapping[str, Sequence[Link]] = {
+CHANGING: Mapping[str, Sequence[Link]] = {
     # A ring 1-2-4-3 of 4 Mbit/s: each side falls to 2 Mbit/s while the others make up for it.
     "ring": (
         (0, 1, 4.3),
@@ -90,7 +95,7 @@ _TENS = [Phase(name, 10 * at + 4, 10 * at + 10) for at, name in enumerate(("1", 
 
 def _first() -> list[Run]:
     runs = []
-    for name, links in _CHANGING.items():
+    for name, links in CHANGING.items():
         for coded in (True, False):
             model = _model(
                 links,
