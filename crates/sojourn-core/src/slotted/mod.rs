@@ -12,6 +12,7 @@
 //! | slots | `simulation` |
 //! | a node: gradients, which packet goes | `node`, `gradients` |
 //! | packets without coding, and with it | `queue`, `coding` |
+//! | when zombies are added | `shortening` |
 //! | learning virtual queues by dual gradients | `learning` |
 
 mod coding;
@@ -20,6 +21,7 @@ mod learning;
 mod node;
 mod outcome;
 mod queue;
+mod shortening;
 mod simulation;
 mod spec;
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use super::gradients::{Bias, Told};
 use super::queue::{Packet, Pick, Queue};
+use super::shortening::{Prompt, Shortening};
 use super::spec::{Model, Queues, Signals};
 use super::{Set, nodes};
 use crate::node::overlay::Reduction;
@@ -16,8 +17,6 @@ const HYSTERESIS: f64 = 2.0;
 const FLOOR: f64 = -1.0;
 /// Weight of packets beside virtual queues of a dual gradient.
 pub const MU: f64 = 0.2;
-/// Bytes that a packet counts as where zombies are added.
-const BYTES: u64 = 1_250;
 
 /// The way to a neighbour.
 #[derive(Debug)]
@@ -39,7 +38,7 @@ pub struct Node {
     pub virtual_depths: Vec<Vec<f64>>,
     /// Ways out.
     pub ways: Vec<Way>,
-    reductions: Vec<Vec<Reduction>>,
+    shortenings: Vec<Vec<Shortening>>,
     mu: f64,
     kind: Queues,
     signals: Signals,
@@ -59,10 +58,14 @@ impl Node {
     pub fn new(model: &Model, ways: Vec<Way>) -> Self {
         let (groups, all) = (model.streams.len(), model.nodes);
         let learns = matches!(model.queues, Queues::DualGradient | Queues::ImprovedDualGradient);
+        let shortening = match model.queues {
+            Queues::ImprovedZombies => Shortening::Prompt(Prompt::default()),
+            _ => Shortening::Careful(Reduction::default()),
+        };
         Node {
             queues: (0..groups).map(|_| Queue::new(all, model.generation)).collect(),
             virtual_depths: vec![vec![0.0; all]; groups],
-            reductions: vec![vec![Reduction::default(); all]; groups],
+            shortenings: vec![vec![shortening; all]; groups],
             mu: if learns { MU } else { 1.0 },
             kind: model.queues,
             signals: model.signals,
@@ -117,7 +120,7 @@ impl Node {
             for (node, depth) in self.virtual_depths[group].iter_mut().enumerate() {
                 if gradients[node] > 0.0 && *depth > 0.0 {
                     *depth = (*depth - 1.0).max(0.0);
-                    self.reductions[group][node].on_zombie(now);
+                    self.shortenings[group][node].on_zombie(now);
                     to |= 1 << node;
                 }
             }
@@ -134,10 +137,10 @@ impl Node {
         let packet = self.queues[group].take(group, pick, random);
         if matches!(self.kind, Queues::Zombies | Queues::ImprovedZombies) {
             for node in nodes(packet.to) {
-                let real = BYTES * self.queues[group].depths()[node] as u64;
-                let zombies = BYTES * self.virtual_depths[group][node] as u64;
-                let more = self.reductions[group][node].on_packet(now, BYTES, real, zombies);
-                self.virtual_depths[group][node] += if more > 0 { 1.0 } else { 0.0 };
+                let packets = self.queues[group].depths()[node] as u64;
+                let zombies = &mut self.virtual_depths[group][node];
+                let more = self.shortenings[group][node].on_packet(now, packets, *zombies as u64);
+                *zombies += if more { 1.0 } else { 0.0 };
             }
         }
         packet
@@ -148,8 +151,8 @@ impl Node {
         let (group, to) = (packet.stream, packet.to);
         self.queues[group].push(packet);
         for node in nodes(to) {
-            let real = BYTES * self.queues[group].depths()[node] as u64;
-            self.reductions[group][node].on_depth(now, real);
+            let packets = self.queues[group].depths()[node] as u64;
+            self.shortenings[group][node].on_depth(now, packets);
         }
     }
 

@@ -18,7 +18,7 @@ fn model(nodes: usize, links: &[(usize, usize, f64)], streams: &[(usize, &[usize
     };
     let links = links.iter().map(link).collect();
     let streams = streams.iter().map(stream).collect();
-    Model { nodes, links, streams, seconds: 8.0, ..Model::default() }
+    Model { nodes, links, streams, seconds: 5.0, ..Model::default() }
 }
 
 /// Mean rates of the second half, Mbit/s.
@@ -55,7 +55,7 @@ fn packets_are_neither_lost_nor_doubled() {
             let found = received.packets + under_way.2;
             // Demands under way are known to nobody yet.
             assert!(found <= admitted && found + demands >= admitted, "{model:?}");
-            assert!(received.packets > 500);
+            assert!(received.packets > 250);
         }
     }
 }
@@ -75,18 +75,20 @@ fn streams_share_a_bottleneck() {
 #[test]
 fn zombies_take_the_place_of_standing_packets() {
     let delay = |queues| {
-        let outcome = run(&Model { queues, ..bottleneck() }).unwrap();
-        outcome.received[0].delays.iter().rev().flatten().take(50).sum::<f64>() / 50.0
+        let mut model = Model { queues, seconds: 8.0, ..bottleneck() };
+        model.links[2].changes = vec![(5.0, 1.0)];
+        let outcome = run(&model).unwrap();
+        outcome.received[0].delays.iter().rev().flatten().take(20).sum::<f64>() / 20.0
     };
     let [plain, original, improved] =
         [Queues::Backpressure, Queues::Zombies, Queues::ImprovedZombies].map(delay);
-    assert!(original < 0.5 * plain && improved < 0.5 * plain, "{plain} {original} {improved}");
+    assert!(original < 0.8 * plain && improved < 0.6 * original, "{plain} {original} {improved}");
 }
 
 #[test]
 fn coding_brings_as_much_as_routing_and_waits_for_its_generations() {
     let links = [(0, 1, 2.2), (0, 2, 2.2), (1, 2, 2.2), (1, 3, 4.4), (2, 4, 4.4), (3, 4, 2.2)];
-    let plain = Model { seconds: 10.0, ..model(5, &links, &[(0, &[3, 4])]) };
+    let plain = Model { seconds: 5.0, ..model(5, &links, &[(0, &[3, 4])]) };
     let coded = run(&Model { generation: 16, ..plain.clone() }).unwrap();
     let routed = run(&plain).unwrap();
     let (with, without) = (rates(&coded), rates(&routed));

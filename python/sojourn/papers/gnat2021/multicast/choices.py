@@ -8,7 +8,7 @@ CHOICES = (
     "4.5: links and K as published; ceilings of the text, 50 Mbit/s (25 in the configuration)",
     "4.6: a web of 24, 12, 6, 3 and 1 nodes, as 4.5's is of 12, 6, 3 and 1; with 72 hosts these "
     "are 118; three variants of how the rings are joined; hosts of an enclave share their node, so "
-    "that a receiver is an enclave; K as in 4.5; 45 s",
+    "that a receiver is an enclave; K as in 4.5; all of a queue is searched; 45 s",
     "bound: the largest rate that all streams can have at once, by any routing and coding, less "
     "the headers of a packet",
 )

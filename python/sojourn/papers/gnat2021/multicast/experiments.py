@@ -73,7 +73,14 @@ def _large(variant: str, *, tree: bool) -> Document:
     name = f"gnat2021-118-node-dist-sim-{variant}{'-tree' if tree else ''}"
     joined = [*webs.links(webs.LARGE, shift, spread=spread)]
     return webs.document(
-        name, webs.LARGE, joined, senders=3, rate="25 Mbit/s", seconds=45, tree=tree
+        name,
+        webs.LARGE,
+        joined,
+        senders=3,
+        rate="25 Mbit/s",
+        seconds=45,
+        tree=tree,
+        search=webs.ALL,
     )
 
 

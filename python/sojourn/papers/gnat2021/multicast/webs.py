@@ -35,6 +35,11 @@ def _name(ring: int, place: int) -> str:
     return f"{'abcd'[ring]}{place + 1}"
 
 
+#: More packets than ever wait at a node of 4.6. With three senders a node, more than 4.5's 5,000
+#: wait, and those that suit would not be seen behind others for far destinations.
+ALL = 50_000
+
+
 def document(
     name: str,
     rings: Sequence[int],
@@ -45,14 +50,16 @@ def document(
     seconds: int,
     near: bool = True,
     tree: bool = False,
+    search: int = 5_000,
 ) -> Document:
     """A scenario: so many senders at each node of the edge, for its neighbours or for all.
 
-    With ``tree`` the nodes are routers of one shared tree.
+    With ``tree`` the nodes are routers of one shared tree; ``search`` is how many packets of a
+    queue nodes of an overlay look at.
     """
     edge = [_name(0, place) for place in range(rings[0])]
     inside = (_name(ring, at) for ring in range(1, len(rings)) for at in range(rings[ring]))
-    kind = {"kind": "shared-tree", "rendezvous": MIDDLE} if tree else _OVERLAY
+    kind = {"kind": "shared-tree", "rendezvous": MIDDLE} if tree else _OVERLAY | {"search": search}
     return {
         "name": name,
         "duration": f"{seconds} s",
@@ -77,7 +84,6 @@ _OVERLAY: dict[str, Any] = {
     "restamp": True,
     "signalling": "2 %",
     "anti_starvation": False,
-    "search": 5000,
 }
 
 
