@@ -12,10 +12,12 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
+import numpy as np  # noqa: F401  (these three are imported once, for all children)
+
 from sojourn import _internal
 from sojourn.errors import ScenarioError
 from sojourn.executors import processes
-from sojourn.outside import inside  # noqa: F401  (imported once, for all children)
+from sojourn.outside import hooks, inside  # noqa: F401
 
 
 def main() -> None:
