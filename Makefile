@@ -10,9 +10,11 @@ STAMP := $(VENV)/.built
 # Controls that are BPF programs need libelf and zlib; a wheel is to run without them.
 LIBELF := $(shell pkg-config --exists libelf zlib 2>/dev/null && echo ,bpf)
 FEATURES := --features pyo3/extension-module$(LIBELF)
+# The crates that need no Python.
+TESTED := --workspace --exclude sojourn-py --exclude sojourn-python --exclude own-control
 MODULE = $(subst -,_,$(NAME))
 
-.PHONY: help setup dev demo test test-core test-package test-cca test-queue test-guides test-wheel check dist lock docs compare-ns3 packet-scripts page \
+.PHONY: help setup dev demo test build-tests test-core test-package test-cca test-queue test-guides test-wheel check dist lock docs compare-ns3 packet-scripts page \
     bench sliq-speed fuzz format conformance live-reference kernel-reference
 
 help:  ## What there is to make
@@ -44,10 +46,13 @@ demo: setup  ## Reproduce CCPerf's Cubic-friendliness experiment and write its r
 test: test-core test-package  ## Run the tests of the core and of the package
 
 test-core: setup  ## Run the tests in Rust
-	cargo test --no-fail-fast --workspace --exclude sojourn-py --exclude sojourn-python \
-	    --exclude own-control
+	cargo test --no-fail-fast $(TESTED)
 	cargo run --quiet -p sojourn-core --example step -- crates/sojourn-core/src/scenario/example.toml \
 	    > /dev/null
+
+# Of no use but beside `setup`, whose build keeps one core alone busy for long.
+build-tests:
+	cargo test --quiet --no-run $(TESTED)
 
 fuzz:  ## Test the core with CASES (1000) new random cases of each of its properties
 	PROPTEST_CASES=$(or $(CASES),1000) cargo test --no-fail-fast -p sojourn-core -p sojourn-sliq
