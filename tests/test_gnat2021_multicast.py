@@ -89,6 +89,16 @@ def test_every_receiver_gets_every_packet_once(seed: int) -> None:
     assert samples["duplicates_received"].sum() == 0
 
 
+def test_what_waits_for_groups_counts_as_waiting() -> None:
+    scenario = _random(0) | {"duration": "3 s"}
+    for flow in scenario["flows"]:
+        flow["traffic"] |= {"rate": "20 Mbit/s"}
+    waiting = simulate(validated(scenario).canonical)[0].tables["node_samples"]
+    packets, octets = (waiting[name].max() for name in ("queue_packets", "queue_bytes"))
+    assert packets > 1
+    assert octets / packets == pytest.approx(1000, rel=0.1)
+
+
 def test_receivers_join_and_leave() -> None:
     scenario = _random(0)
     stream = scenario["flows"][0]

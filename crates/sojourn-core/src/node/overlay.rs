@@ -335,8 +335,10 @@ impl Node for Overlay {
     }
 
     fn waiting(&self) -> Backlog {
-        let packets = self.bins.iter().map(|bin| bin.count() as u64).sum();
-        Backlog { packets, bytes: self.bins.iter().map(Bin::packet_bytes).sum() }
+        let packets: u64 = self.bins.iter().map(|bin| bin.count() as u64).sum();
+        let bytes: u64 = self.bins.iter().map(Bin::packet_bytes).sum();
+        let groups = &self.multicast;
+        Backlog { packets: packets + groups.packets() as u64, bytes: bytes + groups.bytes() }
     }
 
     fn observe(&self, out: &mut Observer<'_>) {

@@ -69,6 +69,11 @@ impl Multicast {
         self.queues.iter().map(|queue| queue.packets().len()).sum()
     }
 
+    /// Their bytes.
+    pub fn bytes(&self) -> u64 {
+        self.queues.iter().map(|queue| queue.packets().bytes()).sum()
+    }
+
     /// Copies that were made of packets here.
     pub fn copied(&self) -> u64 {
         self.copied

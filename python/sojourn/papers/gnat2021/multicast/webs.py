@@ -36,7 +36,7 @@ def _name(ring: int, place: int) -> str:
 
 
 #: More packets than ever wait at a node of 4.6. With three senders a node, more than 4.5's 5,000
-#: wait, and those that suit would not be seen behind others for far destinations.
+#: wait, and those that suit would not be seen behind others.
 ALL = 50_000
 
 

@@ -63,6 +63,11 @@ impl Packets {
         self.all.len()
     }
 
+    /// Their bytes.
+    pub fn bytes(&self) -> u64 {
+        self.all.values().map(|parcel| u64::from(parcel.packet.size)).sum()
+    }
+
     /// The oldest for a member.
     pub fn first(&self, member: usize) -> Option<&Parcel> {
         let sets = self.alike.iter().filter(|alike| alike.to >> member & 1 == 1);
