@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from math import inf
+from pathlib import Path
 
 import pytest
 
@@ -64,16 +65,64 @@ def test_every_run_is_a_scenario_with_and_without_the_overlay(experiment) -> Non
         assert all(phase.end <= 500 and phase.begin < phase.end for phase in run.phases)
 
 
-def test_a_section_stands_beside_the_optimum_and_the_shortest_path(sojourn: Command) -> None:
+def test_a_section_stands_beside_the_optimum_and_the_shortest_path(
+    sojourn: Command, tmp_path: Path
+) -> None:
     done = sojourn("reproduce", "gnat2021", "--section", "4.18", "--out", "out", "--format", "json")
     rows = {(row["row"], row["column"]): row["measured"] for row in json.loads(done.stdout)}
     timed = "phase=steady flows=39 ms"
     assert rows[timed, "goodput_mbit"] == pytest.approx(rows[timed, "oracle_mbit"], rel=0.02)
     assert rows[timed, "delay_ms"] < 39
     assert rows[timed, "shortest_path_mbit"] < 4
+    assert 0 <= rows[timed, "loss_percent"] < 1
+    assert rows["phase=steady flows=no deadline", "shortest_path_loss_percent"] > 50
+    assert 0 <= rows[timed, "reordered_percent"] < 50
+    assert 0 < rows["phase=steady nodes=all", "signalling_percent"] < 2
+    assert (tmp_path / "out" / "figures" / "latency-4.18.png").is_file()
     unknown = sojourn("reproduce", "gnat2021", "--section", "4.99")
     assert unknown.returncode == 2
     assert "--section 4.99: is not reproduced; there are 2.3" in unknown.stderr
+
+
+def test_runs_keep_the_columns_that_are_looked_at_alone() -> None:
+    """All runs of the chapter are in memory at once."""
+    experiment = next(e for e in EXPERIMENTS if e.section == "4.18")
+    scenario = runs.document(experiment, experiment.runs[0], Request())
+    for flow in scenario["flows"]:
+        flow["stop"] = "11 s"
+    tables = runs.simulated(json.dumps({**scenario, "duration": "11 s"})).tables
+    assert len(tables["flow_samples"]) < 10 < len(tables["link_samples"])
+
+
+def test_a_service_can_be_given_by_port(sojourn: Command, tmp_path: Path) -> None:
+    head = """duration = "3 s"
+        topology.kind = "graph"
+        topology.nodes = [{ id = "1", kind = "overlay" }, { id = "2", kind = "overlay" }]
+        topology.links = [{ id = "a", from = "1", to = "2", rate = "4 Mbit/s", delay = "5 ms" }]
+        """
+    flow = """
+        [[flows]]
+        from = "1"
+        to = "2"
+        transport = "udp"
+        traffic = { kind = "cbr", rate = "4 Mbit/s", size = "1000 B" }
+        """
+    by_port = """services = [{ ports = "5000-5009", service = { priority = 5 } }]
+        """
+    given = {
+        "port": head + by_port + flow + "port = 5003",
+        "service": head + flow + "service = { priority = 5 }",
+    }
+    outputs = []
+    for name, text in given.items():
+        (tmp_path / f"{name}.toml").write_text(text)
+        ran = sojourn("run", f"{name}.toml", "--out", name, "--format", "csv")
+        outputs.append(ran.stdout)
+    assert outputs[0] == outputs[1] != ""
+    (tmp_path / "port.toml").write_text(given["port"].replace("5003", "80"))
+    refused = sojourn("run", "port.toml")
+    assert refused.returncode == 2
+    assert "flows.0.port: 80 given" in refused.stderr
 
 
 def test_most_inelastic_flows_are_those_of_enumeration() -> None:

@@ -75,13 +75,15 @@ impl Network {
         self.nodes.iter().filter_map(|node| match &node.behaviour {
             Behaviour::Plain => None,
             Behaviour::Other(other) => {
-                let NodeCounters { received, sent, delivered, drops, .. } = node.counters;
+                let NodeCounters { received, sent, delivered, drops, signalling_bytes, .. } =
+                    node.counters;
                 let sample = NodeSample {
                     waiting: other.waiting(),
                     received_packets: received,
                     sent_packets: sent,
                     delivered_packets: delivered,
                     drops: drops.iter().sum(),
+                    signalling_bytes,
                 };
                 Some((&*node.name, sample))
             }

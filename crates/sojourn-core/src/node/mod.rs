@@ -154,6 +154,8 @@ pub struct NodeCounters {
     pub absorbed: u64,
     /// Packets dropped, by [`DropReason`].
     pub drops: [u64; DropReason::COUNT],
+    /// Bytes of packets of its own in which it tells other nodes of its queues and links.
+    pub signalling_bytes: u64,
 }
 
 impl NodeCounters {
@@ -212,6 +214,11 @@ impl<'a> NodeContext<'a> {
     pub fn create(&mut self, packet: Packet) -> Packet {
         self.counters.created += 1;
         packet
+    }
+
+    /// Counts a packet of the node's own in which it tells others of its queues and links.
+    pub fn count_signalling(&mut self, packet: &Packet) {
+        self.counters.signalling_bytes += u64::from(packet.size);
     }
 
     /// Takes a packet in for good: it was for the node itself.

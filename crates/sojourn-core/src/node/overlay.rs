@@ -10,7 +10,9 @@
 //! price, the depth of the queue for its destination. Each node has a queue per destination. A packet
 //! goes from the queue and to the neighbour with the largest gradient: depth here less depth there,
 //! where a destination's hops count 1,100 bytes each. Latency-sensitive packets (with a `deadline`)
-//! go first, and only to neighbours by which they can arrive in time. Neighbours are joined by
+//! go first, and only to neighbours by which they can arrive in time and that they have not come through:
+//! by any way that does not come back to this node, or (`multipath = "conditioned"`) by ways through no
+//! node that the packet has come through. Neighbours are joined by
 //! [SLIQ](sliq.md), which finds out the capacity, retransmits up to five times, and notices
 //! outages. Depths are told to neighbours as packets, in 1 % of the capacity; working links and their
 //! latency are advertised to all nodes. Supervisory control turns inelastic flows off that cannot be
@@ -38,7 +40,8 @@
 //!
 //! Deviations from the program: a packet is handled at the instant at which it comes; a flow's
 //! priority and utility come with the flow (`service`), not by port; a latency-sensitive packet is
-//! given up as soon as no working path is fast enough, seen at the head of its queue; of a datagram
+//! given up as soon as no working path is fast enough, seen at the head of its queue, and one that could
+//! arrive in time only by a neighbour that it has come through waits, where the program sends it; of a datagram
 //! between nodes that a link delivers twice, the first counts.
 //!
 //! Observes: `depth.N`, `zombies.N` (bytes, for node N), `window.N` (s); `capacity.N` (bit/s),
@@ -192,7 +195,7 @@ impl Overlay {
                     let late = parcel.due.is_some_and(|due| now > due);
                     self.receipts.on_packet(now, *flow, datagram.seq, late);
                 }
-                self.deliver(parcel.packet, cx);
+                self.deliver(*parcel.packet, cx);
             }
             Some(Place::UdpIn(flow)) => {
                 if let Header::Opaque(report) = parcel.packet.header {
@@ -252,8 +255,7 @@ impl Overlay {
         for Report { flow, from, next, percent } in self.receipts.due(now) {
             let header = Header::Opaque(Opaque { payload: percent, handle: next });
             let packet = Packet { flow, size: receipts::SIZE, header, ..Packet::default() };
-            let parcel = Parcel { packet, to: from, due: None, seen: 0 };
-            self.bins[usize::from(from)].push(now, parcel);
+            self.bins[usize::from(from)].push(now, Parcel::new(packet, from, None));
         }
     }
 
@@ -272,7 +274,8 @@ impl Overlay {
                 let Some(mut parcel) = self.udp.admit(now, flow, price) else { break };
                 self.counts.admitted += 1;
                 if self.params.restamp
-                    && let Header::Datagram(datagram) = &mut parcel.packet.header
+                    && let Header::Datagram(datagram) =
+                        &mut Arc::make_mut(&mut parcel.packet).header
                 {
                     datagram.written_at = now;
                 }

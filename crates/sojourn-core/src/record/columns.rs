@@ -84,6 +84,7 @@ pub static FLOW_COLUMNS: &[SampleColumn<FlowCounters>] = figures! {
     send_gap_sum: Spans of arrivals,
     send_gap_count: Count of arrivals,
     peer_outage_time: Spans of messages,
+    reordered_packets: Count of order,
 };
 
 /// Columns of `link_samples` after `time` and `link`.
@@ -119,4 +120,5 @@ pub static NODE_COLUMNS: &[SampleColumn<NodeSample>] = &[
     ("sent_packets", Figure::Count(|node| Some(node.sent_packets))),
     ("delivered_packets", Figure::Count(|node| Some(node.delivered_packets))),
     ("drops", Figure::Count(|node| Some(node.drops))),
+    ("signalling_bytes", Figure::Count(|node| Some(node.signalling_bytes))),
 ];

@@ -30,6 +30,8 @@ pub struct FlowCounters {
     pub choices: Option<ChoiceCounters>,
     /// A receiver of messages that are coded, or have a deadline.
     pub messages: Option<MessageCounters>,
+    /// A receiver of numbered datagrams: their order.
+    pub order: Option<OrderCounters>,
     /// When the handshake completed at the sender, if it has.
     pub established_at: Option<Time>,
     /// When the last byte of a closed flow was acknowledged, if it has been.
@@ -57,6 +59,13 @@ pub struct ReceiverCounters {
     pub sce_received: u64,
     /// Data packets received that had been received before.
     pub duplicates_received: u64,
+}
+
+/// In which order a receiver's datagrams came.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct OrderCounters {
+    /// Those that came after one that was sent later; duplicates do not count.
+    pub reordered_packets: u64,
 }
 
 /// What a receiver sends back.

@@ -16,8 +16,8 @@ mod table;
 
 pub use flow::{
     AckCounters, ArrivalCounters, ChoiceCounters, EchoCounters, FlowCounters, LimitCounters,
-    MessageCounters, RateCounters, ReceiverCounters, RecoveryCounters, RttCounters, SenderCounters,
-    WindowCounters,
+    MessageCounters, OrderCounters, RateCounters, ReceiverCounters, RecoveryCounters, RttCounters,
+    SenderCounters, WindowCounters,
 };
 pub use link::{AirCounters, LinkCounters};
 pub use node::NodeSample;

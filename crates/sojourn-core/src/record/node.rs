@@ -15,4 +15,6 @@ pub struct NodeSample {
     pub delivered_packets: u64,
     /// Packets dropped, for whatever reason.
     pub drops: u64,
+    /// Bytes of packets in which it tells other nodes of its queues and links.
+    pub signalling_bytes: u64,
 }

@@ -28,6 +28,7 @@ mod receivers;
 mod refusals;
 mod resolve;
 mod rtt;
+mod services;
 mod validate;
 
 pub use file::ScenarioSpec;
@@ -80,6 +81,7 @@ impl Scenario {
     pub fn read(value: &Value, catalogue: Arc<Catalogue>) -> Result<Scenario, FieldError> {
         let mut spec: ScenarioSpec = serde_path_to_error::deserialize(value)
             .map_err(|error| FieldError::from_serde(&error))?;
+        services::give(&mut spec)?;
         receivers::expand(&mut spec.flows)?;
         resolve::resolve(&mut spec, &catalogue)?;
         validate::check(&spec, &catalogue)?;

@@ -104,6 +104,9 @@ pub struct FlowSpec {
     /// What the overlay between its hosts is to do for it; without it, nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub service: Option<ServiceSpec>,
+    /// Destination port, in place of `service`: the service of the scenario's `services` with that port.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub port: Option<u16>,
 }
 
 impl Default for FlowSpec {
@@ -139,6 +142,7 @@ impl Default for FlowSpec {
             receivers: Vec::new(),
             route: None,
             service: None,
+            port: None,
         }
     }
 }

@@ -31,7 +31,7 @@ pub use controls::Controls;
 pub use flow::{Flow, FlowSpec};
 pub use gro::Gro;
 pub use names::{AccessCategory, EcnMode, FlowDirection, HostQueue, Recorded, Stack, TcpMetrics};
-pub use service::{PriorityStep, ServiceSpec, Utility};
+pub use service::{PortService, PriorityStep, ServiceSpec, Utility};
 pub use stream::{ReliabilityMode, StreamSpec};
 
 /// Congestion controls.

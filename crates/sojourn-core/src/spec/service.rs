@@ -63,6 +63,25 @@ pub struct ServiceSpec {
     pub group: Option<String>,
 }
 
+/// What an overlay is to do for flows with these ports.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PortService {
+    /// A port, or the first and the last: `5001`, `30777-30778`.
+    pub ports: String,
+    /// What it does for them.
+    pub service: ServiceSpec,
+}
+
+impl PortService {
+    /// The first and the last port; `None` if they are none.
+    pub fn range(&self) -> Option<(u16, u16)> {
+        let (first, last) = self.ports.split_once('-').unwrap_or((&self.ports, &self.ports));
+        let (first, last) = (first.trim().parse().ok()?, last.trim().parse().ok()?);
+        (first <= last).then_some((first, last))
+    }
+}
+
 impl Default for ServiceSpec {
     fn default() -> Self {
         ServiceSpec {

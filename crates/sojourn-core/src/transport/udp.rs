@@ -6,7 +6,7 @@
 use super::{Endpoint, Registered, TransportInit};
 use crate::error::FieldError;
 use crate::packet::{Address, Datagram, Ecn, Header, Packet};
-use crate::record::{FlowCounters, ReceiverCounters, SenderCounters};
+use crate::record::{FlowCounters, OrderCounters, ReceiverCounters, SenderCounters};
 use crate::registry::{Catalogue, NoParams};
 use crate::spec::EcnMode;
 use crate::units::{Span, Time};
@@ -119,6 +119,7 @@ impl Endpoint for Sender {
 #[derive(Debug, Default)]
 pub struct Receiver {
     received: ReceiverCounters,
+    order: OrderCounters,
     last_arrival: Option<Time>,
     window: Window,
 }
@@ -150,10 +151,12 @@ impl Endpoint for Receiver {
             Ecn::Ect1 => received.sce_received += 1,
             _ => {}
         }
+        let overtaken = datagram.seq < self.window.next;
         if !self.window.is_new(datagram.seq) {
             received.duplicates_received += 1;
             return;
         }
+        self.order.reordered_packets += u64::from(overtaken);
         received.delivered_bytes += u64::from(datagram.payload);
         received.delivered_packets += 1;
         received.in_order_bytes = received.delivered_bytes;
@@ -167,6 +170,7 @@ impl Endpoint for Receiver {
 
     fn report(&mut self, _now: Time, counters: &mut FlowCounters) {
         counters.received = Some(self.received);
+        counters.order = Some(self.order);
     }
 }
 
@@ -231,6 +235,7 @@ mod tests {
         receiver.report(Time::ZERO, &mut counters);
         let received = counters.received.unwrap();
         assert_eq!((received.delivered_packets, received.duplicates_received), (7, 3));
+        assert_eq!(counters.order.unwrap().reordered_packets, 2, "3 and 4");
         assert_eq!(received.idt_ewma, Span::from_millis(1));
     }
 }

@@ -27,6 +27,7 @@ impl Counters {
     pub fn report(&self, tcp: bool) -> FlowCounters {
         FlowCounters {
             arrivals: None,
+            order: None,
             received: Some(self.received),
             acks: tcp.then_some(self.acks),
             sent: Some(self.sent),

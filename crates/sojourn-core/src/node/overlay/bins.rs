@@ -30,7 +30,8 @@ impl Class {
 /// Packets and zombies of one class.
 #[derive(Debug, Default)]
 struct Part {
-    packets: VecDeque<Parcel>,
+    /// With when they came.
+    packets: VecDeque<(Time, Parcel)>,
     bytes: u64,
     zombies: u64,
     reduction: Reduction,
@@ -59,23 +60,23 @@ impl Bin {
     }
 
     /// Takes a packet in.
-    pub fn push(&mut self, now: Time, mut parcel: Parcel) {
-        parcel.packet.enqueued_at = now;
+    pub fn push(&mut self, now: Time, parcel: Parcel) {
         let part = &mut self.parts[Class::of(&parcel) as usize];
-        part.bytes += u64::from(parcel.packet.size);
-        part.packets.push_back(parcel);
+        part.bytes += u64::from(parcel.size);
+        part.packets.push_back((now, parcel));
         part.reduction.on_depth(now, part.bytes);
         self.shown(now);
     }
 
     /// Packets of a class, the oldest first.
     pub fn packets(&self, class: Class) -> impl Iterator<Item = &Parcel> {
-        self.parts[class as usize].packets.iter()
+        self.parts[class as usize].packets.iter().map(|(_, parcel)| parcel)
     }
 
-    /// When the first latency-sensitive packet is due.
-    pub fn first_due(&self) -> Option<Time> {
-        self.parts[Class::Timed as usize].packets.front()?.due
+    /// When the first latency-sensitive packet is due, and the members that it has come through.
+    pub fn first_due(&self) -> Option<(Time, u64)> {
+        let (_, first) = self.parts[Class::Timed as usize].packets.front()?;
+        Some((first.due?, first.seen))
     }
 
     /// How many packets there are.
@@ -92,8 +93,8 @@ impl Bin {
     /// Takes the packet at this place out; with `reduce`, a zombie may take its place.
     pub fn take(&mut self, now: Time, class: Class, place: usize, reduce: bool) -> Option<Parcel> {
         let part = &mut self.parts[class as usize];
-        let parcel = part.packets.remove(place)?;
-        let bytes = u64::from(parcel.packet.size);
+        let (_, parcel) = part.packets.remove(place)?;
+        let bytes = u64::from(parcel.size);
         part.bytes -= bytes;
         if reduce {
             part.zombies += part.reduction.on_packet(now, bytes, part.bytes, part.zombies);
@@ -118,15 +119,15 @@ impl Bin {
     /// Turns a packet into a zombie: it is worthless, but has its place in the queue.
     pub fn kill(&mut self, class: Class, place: usize) -> Option<Parcel> {
         let part = &mut self.parts[class as usize];
-        let parcel = part.packets.remove(place)?;
-        part.bytes -= u64::from(parcel.packet.size);
-        part.zombies += u64::from(parcel.packet.size);
+        let (_, parcel) = part.packets.remove(place)?;
+        part.bytes -= u64::from(parcel.size);
+        part.zombies += u64::from(parcel.size);
         Some(parcel)
     }
 
     /// Relieves starvation; `lacks` is what the gradient of the bin lacks to be the largest.
     pub fn relieve(&mut self, now: Time, capacity: f64, lacks: f64) {
-        let first = |part: &Part| part.packets.front().map(|parcel| parcel.packet.enqueued_at);
+        let first = |part: &Part| part.packets.front().map(|(since, _)| *since);
         let Some(since) = self.parts.iter().filter_map(first).min() else { return };
         let more = self.starvation.relief(now, since, capacity, lacks);
         let timed = !self.parts[Class::Timed as usize].packets.is_empty();

@@ -23,17 +23,27 @@ const DEPTHS_ENTRY: u32 = 9;
 const LINK_STATE: u32 = 12;
 const LINK_STATE_ENTRY: u32 = 8;
 
-/// A packet of a flow on its way through the overlay.
-#[derive(Clone, Copy, Debug)]
+/// A packet of a flow on its way through the overlay. It is small, because it waits in many places: in
+/// queues, until it is acknowledged, in datagrams under way; the packet itself lies in one.
+#[derive(Clone, Debug)]
 pub struct Parcel {
     /// The packet, as the flow's host sent it.
-    pub packet: Packet,
+    pub packet: Arc<Packet>,
+    /// Its size in bytes.
+    pub size: u32,
     /// Where it goes: the overlay node's place in the list of members.
     pub to: u16,
     /// When it is worthless; that makes it latency-sensitive.
     pub due: Option<Time>,
     /// Members that it has come through, as bits; of packets with a time to go.
     pub seen: u64,
+}
+
+impl Parcel {
+    /// A packet to a member that has not come through any.
+    pub fn new(packet: Packet, to: u16, due: Option<Time>) -> Self {
+        Parcel { size: packet.size, packet: Arc::new(packet), to, due, seen: 0 }
+    }
 }
 
 /// Depths of a node's queues.
@@ -71,8 +81,8 @@ impl Payload for Cargo {
     fn len(&self) -> usize {
         let bytes = match self {
             Cargo::Nothing => 0,
-            Cargo::Parcel(Parcel { packet, due: None, .. }) => packet.size + PARCEL,
-            Cargo::Parcel(Parcel { packet, .. }) => packet.size + TIMED_PARCEL,
+            Cargo::Parcel(Parcel { size, due: None, .. }) => size + PARCEL,
+            Cargo::Parcel(Parcel { size, .. }) => size + TIMED_PARCEL,
             Cargo::Zombie(bytes) => bytes.max(&EMPTY_PACKET) + PARCEL,
             Cargo::Copies(parcel) => parcel.packet.size + PARCEL + multicast::SET,
             Cargo::Depths(depths) => {

@@ -4,7 +4,7 @@ use super::bins::Class;
 use super::cargo::{Cargo, Parcel};
 use super::gradient::Slope;
 use super::multicast::Choice;
-use super::params::Expired;
+use super::params::{Expired, Ways};
 use super::{Overlay, neighbour::Neighbour};
 use crate::units::{Span, Time};
 
@@ -107,14 +107,14 @@ impl Overlay {
         if class == Class::Normal {
             return Some(Some(0));
         }
-        let arrival = now + self.takes(neighbour, to)?;
         let mut searched = 0;
         for (place, parcel) in packets.enumerate() {
             let been = parcel.seen >> neighbour.member & 1 == 1;
-            if !been && parcel.due.is_none_or(|due| arrival <= due) {
+            let takes = if been { None } else { self.takes(neighbour, to, parcel.seen) };
+            if takes.is_some_and(|takes| parcel.due.is_none_or(|due| now + takes <= due)) {
                 return Some(Some(place));
             }
-            searched += u64::from(parcel.packet.size);
+            searched += u64::from(parcel.size);
             if searched > SEARCH {
                 break;
             }
@@ -122,9 +122,13 @@ impl Overlay {
         None
     }
 
-    /// How long a packet takes to a member by a neighbour; `None` if no way leads there.
-    fn takes(&self, neighbour: &Neighbour, to: usize) -> Option<Span> {
-        let beyond = self.map.latency(neighbour.member, to)?;
+    /// How long a packet that has `seen` these members takes to one by a neighbour; `None` if no way
+    /// leads there.
+    fn takes(&self, neighbour: &Neighbour, to: usize, seen: u64) -> Option<Span> {
+        let beyond = match self.params.multipath {
+            Ways::SourceBased => self.map.latency(neighbour.member, to)?,
+            Ways::Conditioned => self.map.latency_avoiding(neighbour.member, to, seen)?,
+        };
         let there = neighbour.latency().unwrap_or(Span::ZERO);
         Some(neighbour.queueing() + there + beyond)
     }
@@ -138,9 +142,9 @@ impl Overlay {
             loop {
                 let size = match place.and_then(|place| bin.take(now, class, place, zombies)) {
                     Some(parcel) => {
-                        let seen = parcel.seen | 1 << me;
+                        let (seen, size) = (parcel.seen | 1 << me, parcel.size);
                         neighbour.push(class, Cargo::Parcel(Parcel { seen, ..parcel }));
-                        u64::from(parcel.packet.size)
+                        u64::from(size)
                     }
                     None => {
                         let bytes = bin.take_zombie(now, class, ZOMBIE);
@@ -162,9 +166,9 @@ impl Overlay {
     /// Gives up packets that cannot arrive in time any more, from the head of each queue.
     fn give_up(&mut self, now: Time) {
         for to in 0..self.bins.len() {
-            while let Some(due) = self.bins[to].first_due() {
+            while let Some((due, seen)) = self.bins[to].first_due() {
                 let working = self.neighbours.iter().filter(|neighbour| neighbour.works());
-                let fastest = working.filter_map(|neighbour| self.takes(neighbour, to)).min();
+                let fastest = working.filter_map(|neighbour| self.takes(neighbour, to, seen)).min();
                 if now + fastest.unwrap_or(Span::ZERO) <= due {
                     break;
                 }

@@ -3,8 +3,8 @@
 //! Each node advertises its working links every second, and sooner when one fails or comes back.
 //! Advertisements are flooded; one that is not renewed is forgotten.
 
-use std::cell::OnceCell;
-use std::collections::VecDeque;
+use std::cell::{OnceCell, RefCell};
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use crate::units::{Span, Time};
@@ -40,12 +40,16 @@ pub struct Map {
     /// Latency from each member to each member by ways that do not come through here, found when
     /// it is asked for.
     latency: Vec<OnceCell<Vec<Span>>>,
+    /// The same from a member by ways that avoid a set of members.
+    avoiding: RefCell<BTreeMap<(usize, u64), Vec<Span>>>,
 }
 
 impl Map {
     /// Of a network of so many members; `me` is where it is kept.
     pub fn new(me: usize, members: usize) -> Self {
-        let mut map = Map { me, states: vec![None; members], hops: vec![], latency: vec![] };
+        let states = vec![None; members];
+        let (hops, latency, avoiding) = Default::default();
+        let mut map = Map { me, states, hops, latency, avoiding };
         map.find_ways();
         map
     }
@@ -91,8 +95,16 @@ impl Map {
 
     /// The least latency from a neighbour to a member, not coming back here.
     pub fn latency(&self, from: usize, to: usize) -> Option<Span> {
-        let latency = self.latency[from].get_or_init(|| self.latency_from(from))[to];
+        let latency = self.latency[from].get_or_init(|| self.latency_from(from, 1 << self.me))[to];
         Some(latency).filter(|latency| *latency < NEVER)
+    }
+
+    /// The same by ways that come through none of these members either, given as bits.
+    pub fn latency_avoiding(&self, from: usize, to: usize, members: u64) -> Option<Span> {
+        let avoid = (members | 1 << self.me) & !(1 << to);
+        let mut known = self.avoiding.borrow_mut();
+        let latency = known.entry((from, avoid)).or_insert_with(|| self.latency_from(from, avoid));
+        Some(latency[to]).filter(|latency| avoid >> from & 1 == 0 && *latency < NEVER)
     }
 
     fn links(&self, from: usize) -> &[(u16, Span)] {
@@ -112,6 +124,7 @@ impl Map {
 
     fn forget_latencies(&mut self) {
         self.latency = vec![OnceCell::new(); self.states.len()];
+        self.avoiding.get_mut().clear();
     }
 
     fn hops_from(&self, from: usize) -> Vec<u32> {
@@ -133,14 +146,14 @@ impl Map {
         hops
     }
 
-    /// Bellman and Ford's way: links are few.
-    fn latency_from(&self, from: usize) -> Vec<Span> {
+    /// Bellman and Ford's way, not through `avoid`: links are few.
+    fn latency_from(&self, from: usize, avoid: u64) -> Vec<Span> {
         let members = self.states.len();
         let mut latency = vec![NEVER; members];
         latency[from] = Span::ZERO;
         for _ in 1..members {
             let mut changed = false;
-            for at in (0..members).filter(|at| *at != self.me || *at == from) {
+            for at in (0..members).filter(|at| avoid >> at & 1 == 0 || *at == from) {
                 if latency[at] >= NEVER {
                     continue;
                 }
@@ -189,6 +202,23 @@ mod tests {
         assert_eq!(map.latency(1, 2), Some(Span::from_millis(5)));
         assert_eq!(map.latency(0, 2), Some(Span::from_millis(10)));
         assert_eq!(map.latency(1, 0), Some(Span::from_millis(5)));
+    }
+
+    #[test]
+    fn ways_can_avoid_what_a_packet_has_come_through() {
+        let mut map = Map::new(0, 4);
+        // 0 - 1 - 2 - 3 in a row, and a slow link from 1 to 3.
+        assert!(map.learn(Time::ZERO, &state(0, 1, &[(1, 5)])));
+        assert!(map.learn(Time::ZERO, &state(1, 1, &[(0, 5), (2, 5), (3, 50)])));
+        assert!(map.learn(Time::ZERO, &state(2, 1, &[(1, 5), (3, 5)])));
+        assert!(map.learn(Time::ZERO, &state(3, 1, &[(2, 5), (1, 50)])));
+        let ms = |ms| Some(Span::from_millis(ms));
+        assert_eq!(map.latency_avoiding(1, 3, 0), ms(10));
+        assert_eq!(map.latency_avoiding(1, 3, 1 << 2), ms(50), "not through 2");
+        assert_eq!(map.latency_avoiding(1, 3, 1 << 3), ms(10), "the destination does not count");
+        assert_eq!(map.latency_avoiding(1, 3, 1 << 1), None, "back to 1");
+        assert!(map.learn(Time::ZERO, &state(1, 2, &[(0, 5), (2, 5)])));
+        assert_eq!(map.latency_avoiding(1, 3, 1 << 2), None, "what was found is forgotten");
     }
 
     #[test]

@@ -7,6 +7,8 @@ mod queue;
 
 pub use forward::Choice;
 
+use std::sync::Arc;
+
 use super::depth::Shown;
 use super::neighbours::bits as members;
 use super::together::{Stream, Together};
@@ -21,14 +23,23 @@ const GROUP: u32 = 5;
 const DESTINATION: u32 = 9;
 
 /// A packet to several members.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Parcel {
     /// The packet, as its host sent it.
-    pub packet: Packet,
+    pub packet: Arc<Packet>,
     /// The stream that it is of.
     pub stream: u16,
     /// Members that it is still for, as bits.
     pub to: u64,
+    /// When it came into the queue that it is in.
+    pub since: Time,
+}
+
+impl Parcel {
+    /// A packet of a stream, which has just come.
+    pub fn new(packet: Arc<Packet>, stream: u16, to: u64) -> Self {
+        Parcel { packet, stream, to, since: Time::ZERO }
+    }
 }
 
 /// Bytes that depths take in a message.

@@ -79,6 +79,12 @@ pub struct Reach {
     pub depths_share: f64,
 }
 
+/// Whether a datagram tells of queues or links.
+fn tells(datagram: &Datagram<Cargo>) -> bool {
+    let Datagram::Message(message) = datagram else { return false };
+    matches!(message.data, Some((_, Cargo::Depths(_) | Cargo::LinkState(_))))
+}
+
 fn control(now: Time, name: &str) -> (String, Box<dyn Control>) {
     let control: Box<dyn Control> = match name {
         "copa" => Box::new(Copa::default()),
@@ -288,8 +294,12 @@ impl Neighbour {
                 self.feed();
             }
             let Some(datagram) = self.connection.poll_transmit(now) else { break };
+            let signals = tells(&datagram);
             let packet = self.packet(datagram);
             let packet = cx.create(packet);
+            if signals {
+                cx.count_signalling(&packet);
+            }
             cx.send(self.port, packet);
         }
         let next = self.connection.next_timeout(now).unwrap_or(Time::NEVER);

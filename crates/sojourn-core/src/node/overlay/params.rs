@@ -20,6 +20,19 @@ named! {
     }
 }
 
+named! {
+    /// By which ways latency-sensitive packets can arrive in time.
+    #[derive(Default)]
+    Ways, "multipath" {
+        /// Any that does not come back to this node; a packet is not sent to a neighbour that it has
+        /// come through.
+        #[default]
+        SourceBased = "source-based",
+        /// Those through no node that the packet has come through.
+        Conditioned = "conditioned",
+    }
+}
+
 /// Parameters of an overlay node.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -37,6 +50,10 @@ pub struct Params {
     pub anti_starvation: bool,
     /// What becomes of packets that cannot arrive in time: `zombie` or `drop`.
     pub expired: Expired,
+    /// By which ways latency-sensitive packets can arrive in time: any that does not come back to this
+    /// node (`source-based`), or those through no node that the packet has come through
+    /// (`conditioned`).
+    pub multipath: Ways,
     /// Whether supervisory control turns inelastic flows off that cannot be served.
     pub supervised: bool,
     /// Whether the delay of datagrams is measured from their admission, not from when their host
@@ -60,6 +77,7 @@ impl Default for Params {
             zombies: true,
             anti_starvation: true,
             expired: Expired::default(),
+            multipath: Ways::default(),
             supervised: true,
             restamp: false,
             signalling: Percent::new(1.0),

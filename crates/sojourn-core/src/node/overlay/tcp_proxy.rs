@@ -35,7 +35,7 @@ const SHORTEST_LOOK: Span = Span::from_micros(100);
 const LONGEST_LOOK: Span = Span::from_millis(20);
 
 /// What a proxy sends.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub enum Output {
     /// To its host.
     Host(Packet),
@@ -209,7 +209,7 @@ impl TcpProxy {
     pub fn pump(&mut self, now: Time, flow: usize, depth: f64, out: &mut Vec<Output>) {
         let Flow { end, peer, mss, look_at, .. } = &mut self.flows[flow];
         let to = *peer;
-        let overlay = |packet| Output::Overlay(Parcel { packet, to, due: None, seen: 0 });
+        let overlay = |packet| Output::Overlay(Parcel::new(packet, to, None));
         let next = match end {
             End::In(entrance) => {
                 let look = entrance.admit(now, *mss, depth);

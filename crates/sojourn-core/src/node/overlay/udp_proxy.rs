@@ -177,12 +177,7 @@ impl UdpProxy {
         state.admitted += bits;
         state.source.waiting -= bits;
         state.waiting.pop_front();
-        Some(Parcel {
-            packet,
-            to: state.to,
-            due: state.deadline.map(|deadline| now + deadline),
-            seen: 0,
-        })
+        Some(Parcel::new(packet, state.to, state.deadline.map(|deadline| now + deadline)))
     }
 
     /// Packets that were taken in and came to nothing: too many, or of a flow that was turned off.

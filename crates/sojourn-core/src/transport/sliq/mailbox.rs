@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use super::wire::{Close, Datagram};
+use super::wire::Datagram;
 
 /// Usually a datagram that is overtaken by this many is lost.
 pub const REORDERED: u64 = 4_096;
@@ -11,7 +11,7 @@ pub const REORDERED: u64 = 4_096;
 const AGAIN: u64 = 64;
 
 /// A datagram's place. Each lies by itself, so that no more memory is touched than what is under way
-/// takes.
+/// takes: the allocator gives the next one, of whatever mailbox, the place that was left last.
 #[derive(Debug)]
 struct Slot<P> {
     /// None where nothing arrives any more.
@@ -22,8 +22,6 @@ struct Slot<P> {
 #[derive(Debug)]
 struct Kept<P> {
     slots: VecDeque<Slot<P>>,
-    /// Places of datagrams that do not arrive any more, for the next ones.
-    spare: Vec<Box<Datagram<P>>>,
     first: u64,
     newest: u64,
     /// What arrived is forgotten up to here.
@@ -44,14 +42,13 @@ impl<P> Kept<P> {
         while !self.once && self.cleared + AGAIN < self.newest {
             let number = self.cleared;
             self.cleared += 1;
-            let arrived = self.slot(number).filter(|slot| slot.arrived);
-            let place = arrived.and_then(|slot| slot.datagram.take());
-            self.spare.extend(place);
+            if let Some(slot) = self.slot(number).filter(|slot| slot.arrived) {
+                slot.datagram = None;
+            }
         }
         let lost = self.newest.saturating_sub(self.reordered);
         while self.first < lost || self.slots.front().is_some_and(|slot| slot.datagram.is_none()) {
-            let place = self.slots.pop_front().and_then(|slot| slot.datagram);
-            self.spare.extend(place);
+            self.slots.pop_front();
             self.first += 1;
         }
     }
@@ -76,8 +73,7 @@ impl<P> Default for Mailbox<P> {
 impl<P> Mailbox<P> {
     fn holding(reordered: u64, once: bool) -> Self {
         let slots = VecDeque::new();
-        let spare = Vec::new();
-        let kept = Kept { slots, spare, first: 0, newest: 0, cleared: 0, reordered, once };
+        let kept = Kept { slots, first: 0, newest: 0, cleared: 0, reordered, once };
         Mailbox(Arc::new(Mutex::new(kept)))
     }
 
@@ -96,14 +92,7 @@ impl<P: Clone> Mailbox<P> {
     /// Keeps a datagram; returns its number.
     pub fn put(&self, datagram: Datagram<P>) -> u32 {
         let mut kept = self.lock();
-        let place = match kept.spare.pop() {
-            Some(mut place) => {
-                *place = datagram;
-                place
-            }
-            None => Box::new(datagram),
-        };
-        kept.slots.push_back(Slot { datagram: Some(place), arrived: false });
+        kept.slots.push_back(Slot { datagram: Some(Box::new(datagram)), arrived: false });
         (kept.first + kept.slots.len() as u64 - 1) as u32
     }
 
@@ -114,11 +103,7 @@ impl<P: Clone> Mailbox<P> {
         let once = kept.once;
         let slot = kept.slot(number)?;
         let datagram = if once {
-            let mut place = slot.datagram.take()?;
-            let nothing = Datagram::Close(Close { answer: false, reason: 0 });
-            let datagram = std::mem::replace(&mut *place, nothing);
-            kept.spare.push(place);
-            datagram
+            *slot.datagram.take()?
         } else {
             slot.arrived = true;
             slot.datagram.as_deref()?.clone()

@@ -3,6 +3,7 @@
 mod acknowledge;
 mod blocks;
 mod groups;
+mod past;
 mod receive;
 mod regroup;
 mod resend;

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import cache, partial
 
 from sojourn.papers.gnat2021.begun import Measure, after
-from sojourn.papers.gnat2021.overlay import runs, times
+from sojourn.papers.gnat2021.overlay import runs
 from sojourn.papers.gnat2021.overlay.experiments import EXPERIMENTS, Experiment, Phase, Run
 from sojourn.papers.gnat2021.overlay.oracle import shares
 from sojourn.papers.gnat2021.reference import published
@@ -16,16 +16,18 @@ from sojourn.scenario import Document
 
 TABLE = "overlay_goodput"
 GOODPUT, ORACLE, DELAY = "goodput_mbit", "oracle_mbit", "delay_ms"
+#: Of datagrams: what does not arrive, admitted or not; what comes after one sent later.
+LOSS, REORDERED = "loss_percent", "reordered_percent"
 #: The same flows without the overlay.
 PLAIN, PLAIN_DELAY = "shortest_path_mbit", "shortest_path_delay_ms"
+PLAIN_LOSS = "shortest_path_loss_percent"
 
 
 def cells(request: Request) -> Iterator[Cell]:
-    """Every cell of the sections that are asked for."""
-    yield from times.cells(request)
+    """Goodput, and of datagrams delay, loss and order."""
     if request.tables and TABLE not in request.tables:
         return
-    begin = cache(partial(_begin_all, request))
+    begin = cache(partial(begin_all, request))
     for experiment in EXPERIMENTS:
         if request.touches(experiment.section):
             for run in experiment.runs:
@@ -62,13 +64,17 @@ def _measures(
     if experiment.elastic and _is_managed(scenario, label):
         made[ORACLE] = lambda: best()[label]
     made[PLAIN] = partial(runs.goodput, bare, label, phase)
-    if _is_udp(scenario, label):
+    if is_udp(scenario, label):
         made[DELAY] = partial(runs.delay, scenario, label, phase)
         made[PLAIN_DELAY] = partial(runs.delay, bare, label, phase)
+        made[LOSS] = partial(runs.loss, scenario, label, phase)
+        made[PLAIN_LOSS] = partial(runs.loss, bare, label, phase)
+        made[REORDERED] = partial(runs.reordering, scenario, label, phase)
     return made
 
 
-def _begin_all(request: Request) -> None:
+def begin_all(request: Request) -> None:
+    """Begins every run that is asked for."""
     for experiment in EXPERIMENTS:
         if request.touches(experiment.section):
             for run in experiment.runs:
@@ -90,7 +96,8 @@ def _labels(scenario: Document, phase: Phase) -> list[str]:
     return list(dict.fromkeys(on))
 
 
-def _is_udp(scenario: Document, label: str) -> bool:
+def is_udp(scenario: Document, label: str) -> bool:
+    """Whether flows of a label send datagrams."""
     return any(f["label"] == label and f["transport"] == "udp" for f in scenario["flows"])
 
 

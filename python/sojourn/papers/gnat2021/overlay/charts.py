@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from sojourn.figures.chart import Chart, Line, Panel, color_of
 from sojourn.figures.network import picture
-from sojourn.papers.gnat2021.overlay import runs
+from sojourn.papers.gnat2021.overlay import latency, runs
 from sojourn.papers.gnat2021.overlay.experiments import EXPERIMENTS, Experiment, Run
 from sojourn.papers.paper import Request
 from sojourn.papers.statements import Row
@@ -18,7 +18,8 @@ def charts(rows: Sequence[Row]) -> Mapping[str, Chart]:
     ran = [experiment for experiment in EXPERIMENTS if experiment.section in sections]
     goodput = {f"overlay-{experiment.section}": _chart(experiment) for experiment in ran}
     networks = {f"network-{experiment.section}": _network(experiment) for experiment in ran}
-    return {**goodput, **networks}
+    delays = {f"latency-{experiment.section}": latency.chart(experiment) for experiment in ran}
+    return {**goodput, **networks, **{name: chart for name, chart in delays.items() if chart}}
 
 
 def _network(experiment: Experiment) -> Chart:

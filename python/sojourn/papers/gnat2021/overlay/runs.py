@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from concurrent.futures import Future
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -45,9 +46,24 @@ def checked(scenario: Document) -> Document:
     return validated(scenario).canonical
 
 
+#: Columns of the flows' samples that cells and figures are made of. The others are ten times as
+#: much, and all runs of the chapter are in memory until the figures are drawn.
+_KEPT = (
+    *("time", "flow", "in_order_bytes", "one_way_delay_sum", "one_way_delay_count"),
+    *("sent_packets", "delivered_packets", "reordered_packets"),
+)
+
+
+def simulated(text: str) -> RunData:
+    """The run of a scenario as JSON, with what cells and figures are made of."""
+    data = simulate(json.loads(text))[0]
+    flows = {name: data.tables["flow_samples"][name] for name in _KEPT}
+    return replace(data, tables={**data.tables, "flow_samples": flows})
+
+
 @cache
 def _run(text: str) -> Future[RunData]:
-    return pool().submit(lambda: simulate(json.loads(text))[0])
+    return pool().submit(simulated, text)
 
 
 def begin(scenario: Document) -> Future[RunData]:
@@ -80,13 +96,52 @@ def goodput(scenario: Document, label: str, phase: Phase) -> float:
     return float(8e-6 * samples["in_order_bytes"][inside][:, flows].sum() / (time * len(flows)))
 
 
-def delay(scenario: Document, label: str, phase: Phase) -> float | None:
-    """From an application's write to its arrival, ms; the mean over packets. Of datagrams."""
+def _share(scenario: Document, label: str, phase: Phase, columns: tuple[str, str]) -> float | None:
+    """The sum of a column over a label's flows in an interval, divided by that of another."""
     data = begin(scenario).result()
     inside, flows = _inside(data, phase), _flows(scenario, label)
-    columns = ("one_way_delay_sum", "one_way_delay_count")
-    total, count = (data.flow.samples[name][inside][:, flows].sum() for name in columns)
-    return float(1e3 * total / count) if count else None
+    part, whole = (float(data.flow.samples[name][inside][:, flows].sum()) for name in columns)
+    return part / whole if whole else None
+
+
+def delay(scenario: Document, label: str, phase: Phase) -> float | None:
+    """From an application's write to its arrival, ms; the mean over packets. Of datagrams."""
+    mean = _share(scenario, label, phase, ("one_way_delay_sum", "one_way_delay_count"))
+    return None if mean is None else 1e3 * mean
+
+
+def loss(scenario: Document, label: str, phase: Phase) -> float | None:
+    """Per cent of the datagrams sent that do not arrive; what is not admitted counts as well."""
+    arrives = _share(scenario, label, phase, ("delivered_packets", "sent_packets"))
+    return None if arrives is None else max(0.0, 100 * (1 - arrives))
+
+
+def reordering(scenario: Document, label: str, phase: Phase) -> float | None:
+    """Per cent of the datagrams that arrive which come after one that was sent later."""
+    late = _share(scenario, label, phase, ("reordered_packets", "delivered_packets"))
+    return None if late is None else 100 * late
+
+
+def signalling(scenario: Document, phase: Phase) -> tuple[float, float]:
+    """What nodes tell each other of queues and links: kbit/s, and per cent of what links carry."""
+    data = begin(scenario).result()
+    inside = _inside(data, phase)
+    told, sent = (
+        np.asarray(data.tables[f"{of}_samples"][name], dtype=float).reshape(len(inside), -1)
+        for of, name in (("node", "signalling_bytes"), ("link", "sent_bytes"))
+    )
+    told_bytes, sent_bytes = float(told[inside].sum()), float(sent[inside].sum())
+    return 8e-3 * told_bytes / (phase.end - phase.begin), 100 * told_bytes / sent_bytes
+
+
+def delays(scenario: Document, label: str) -> tuple[np.ndarray, np.ndarray]:
+    """Mean delays of datagrams in each sample of each flow, ms, and how many arrived in it."""
+    samples, flows = begin(scenario).result().flow.samples, _flows(scenario, label)
+    total, count = (
+        samples[name][:, flows].ravel() for name in ("one_way_delay_sum", "one_way_delay_count")
+    )
+    some = count > 0
+    return 1e3 * total[some] / count[some], count[some]
 
 
 def series(scenario: Document, label: str) -> tuple[np.ndarray, np.ndarray]:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from sojourn.papers.gnat2021.overlay import times
 from sojourn.papers.gnat2021.overlay.cells import (
     DELAY,
     GOODPUT,
+    LOSS,
     ORACLE,
     PLAIN,
     PLAIN_DELAY,
+    PLAIN_LOSS,
+    REORDERED,
     TABLE,
 )
 from sojourn.papers.gnat2021.rows import by_row
@@ -26,13 +28,15 @@ _HEADER = (
     "shortest path",
     "delay (ms)",
     "shortest path",
+    "lost (%)",
+    "shortest path",
+    "reordered (%)",
 )
-_COLUMNS = (ORACLE, GOODPUT, PLAIN, DELAY, PLAIN_DELAY)
+_COLUMNS = (ORACLE, GOODPUT, PLAIN, DELAY, PLAIN_DELAY, LOSS, PLAIN_LOSS, REORDERED)
 
 
 def sheets(rows: Sequence[Row]) -> Iterator[Sheet]:
     """One table for all sections but 4.12."""
-    yield from times.sheets(rows)
     lines = []
     for (section, name), columns in by_row(rows, TABLE).items():
         values = [columns.get(column, {}).get("measured") for column in _COLUMNS]

@@ -1,5 +1,7 @@
 //! Forwarding of groups: which packet goes to which neighbour, and to which of its destinations.
 
+use std::sync::Arc;
+
 use super::Parcel;
 use crate::node::NodeContext;
 use crate::node::overlay::Overlay;
@@ -33,11 +35,11 @@ pub struct Choice {
 
 impl Overlay {
     /// Packets admitted now join their group's queue.
-    pub fn admit_copies(&mut self, now: Time, stream: usize, packet: Packet) {
+    pub fn admit_copies(&mut self, now: Time, stream: usize, packet: Arc<Packet>) {
         let described = &self.together.streams[stream];
         let to = described.destinations(now) & !(1 << self.me);
         if to != 0 {
-            let parcel = Parcel { packet, stream: stream as u16, to };
+            let parcel = Parcel::new(packet, stream as u16, to);
             self.multicast.queues[usize::from(described.group)].push(now, parcel);
         }
     }
@@ -51,7 +53,7 @@ impl Overlay {
             let mine = stream.receivers.iter().filter(|r| usize::from(r.member) == self.me);
             for receiver in mine {
                 self.counts.delivered += 1;
-                let packet = Packet { flow: receiver.flow, ..parcel.packet };
+                let packet = Packet { flow: receiver.flow, ..*parcel.packet };
                 let socket = 2 * receiver.flow + 1;
                 let copy = cx.copy(&packet, Route::default(), socket);
                 cx.forward(copy);

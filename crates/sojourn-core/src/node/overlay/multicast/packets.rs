@@ -83,7 +83,7 @@ impl Packets {
     /// stays.
     pub fn take(&mut self, number: u64, set: u64) -> Option<(Parcel, bool)> {
         let parcel = self.all.get_mut(&number)?;
-        let taken = Parcel { to: parcel.to & set, ..*parcel };
+        let taken = Parcel { to: parcel.to & set, ..parcel.clone() };
         let (before, rest) = (parcel.to, parcel.to & !set);
         parcel.to = rest;
         self.leave(before, number);
@@ -198,7 +198,7 @@ mod tests {
             for (to, set, pushes) in steps {
                 for more in 0..pushes as u64 {
                     let to = (to + more) % 63 + 1;
-                    packets.push(Parcel { packet: Packet::default(), stream: 0, to });
+                    packets.push(Parcel::new(Packet::default().into(), 0, to));
                 }
                 let found = packets.suits(set, &each);
                 prop_assert_eq!(found, one_by_one(&packets, set, &each));

@@ -46,15 +46,16 @@ impl Queue {
 
     /// Takes a packet in.
     pub fn push(&mut self, now: Time, mut parcel: Parcel) {
-        parcel.packet.enqueued_at = now;
+        parcel.since = now;
         for member in members(parcel.to) {
             let lane = &mut self.lanes[member];
             lane.bytes += u64::from(parcel.packet.size);
             lane.reduction.on_depth(now, lane.bytes);
         }
-        self.waiting |= parcel.to;
+        let to = parcel.to;
+        self.waiting |= to;
         self.packets.push(parcel);
-        self.show(now, parcel.to);
+        self.show(now, to);
     }
 
     /// The packets.
@@ -116,7 +117,7 @@ impl Queue {
     /// Relieves starvation of one destination, whose group's gradient lacks this to be the largest.
     pub fn relieve(&mut self, now: Time, member: usize, capacity: f64, lacks: f64) {
         let first = self.packets.first(member);
-        let Some(since) = first.map(|parcel| parcel.packet.enqueued_at) else { return };
+        let Some(since) = first.map(|parcel| parcel.since) else { return };
         let lane = &mut self.lanes[member];
         lane.zombies += lane.starvation.relief(now, since, capacity, lacks);
         self.mark(1 << member);
@@ -158,7 +159,7 @@ mod tests {
     use crate::units::Span;
 
     fn parcel(index: u32, to: u64) -> Parcel {
-        Parcel { packet: Packet { size: 1_000, index, ..Packet::default() }, stream: 0, to }
+        Parcel::new(Packet { size: 1_000, index, ..Packet::default() }.into(), 0, to)
     }
 
     proptest! {

@@ -98,7 +98,7 @@ impl<P: Payload> Sender<P> {
         }
         if let Some(sent) = self.record(seq) {
             let srtt = shared.rtt.smoothed();
-            let lane = &mut shared.lanes[sent.lane];
+            let lane = &mut shared.lanes[usize::from(sent.lane)];
             lane.start_ack(now, srtt);
             let sample = RttSample {
                 rtt,

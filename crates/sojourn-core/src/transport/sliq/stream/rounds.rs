@@ -76,7 +76,7 @@ impl<P: Payload> Sender<P> {
     /// A packet was observed: what was sent before it has arrived or is lost.
     pub(super) fn end_rounds(&mut self, observed: Observed) {
         let seq = expand(observed.seq, self.next());
-        let known = seq.and_then(|seq| self.record(seq)).and_then(|sent| sent.fec);
+        let known = seq.and_then(|seq| self.member(seq));
         let of_this_sending =
             known.filter(|(_, _, sent)| distance(sent.stamp, observed.stamp) <= 0);
         let bit = known.map(|(group, index, _)| (group, 1u32 << index));

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use super::groups::Groups;
+use super::past::{Member, Past, Pasts};
 use super::{Reliability, StreamConfig, WINDOW};
 use crate::transport::sliq::clock::Moment;
 use crate::transport::sliq::lane::Shared;
@@ -49,33 +50,20 @@ pub struct Sent<P> {
     pub fec: Option<(u64, Fec, Moment)>,
 }
 
-/// What is still known of a packet that is done with: late ACKs and counts name it.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Past {
-    pub lane: usize,
-    pub number: u64,
-    pub bytes: u32,
-    pub window: f32,
-    pub resent: u8,
-    pub counts: [u32; 2],
-    /// Group, number within it, when it was sent last.
-    pub fec: Option<(u64, u8, Moment)>,
-}
-
-/// How many of them are known.
-const PAST: usize = 1_024;
-
 impl<P> Sent<P> {
     pub(super) fn past(&self) -> Past {
         Past {
-            lane: self.lane,
+            lane: self.lane as u8,
             number: self.number,
             bytes: self.bytes,
             window: self.window,
             resent: self.resent,
             counts: self.counts,
-            fec: self.fec.map(|(group, fec, sent)| (group, fec.index, sent)),
         }
+    }
+
+    fn member(&self) -> Option<Member> {
+        self.fec.map(|(group, fec, sent)| (group, fec.index, sent))
     }
 
     /// Whether it is a coded packet.
@@ -127,7 +115,7 @@ pub struct Sender<P> {
     pub(super) sent: VecDeque<Sent<P>>,
     pub(super) base: u64,
     /// The latest packets before `base`.
-    past: VecDeque<Past>,
+    past: Pasts,
     /// The first packet that is neither acknowledged nor given up.
     pub(super) una: u64,
     /// The next packet that the peer expects, as far as known.
@@ -168,7 +156,7 @@ impl<P: Payload> Sender<P> {
             config,
             sent: VecDeque::new(),
             base: first,
-            past: VecDeque::new(),
+            past: Pasts::default(),
             una: first,
             expected: first,
             largest: first,
@@ -238,20 +226,25 @@ impl<P: Payload> Sender<P> {
 
     /// What is known of a packet, also if it is done with.
     pub(super) fn record(&self, seq: u64) -> Option<Past> {
-        let Some(back) = self.base.checked_sub(seq).filter(|back| *back > 0) else {
-            return self.packet(seq).map(Sent::past);
-        };
-        let index = self.past.len().checked_sub(back as usize)?;
-        self.past.get(index).copied()
+        match self.base.checked_sub(seq) {
+            Some(back) if back > 0 => self.past.get(back),
+            _ => self.packet(seq).map(Sent::past),
+        }
+    }
+
+    /// The place in a group of a packet, also if it is done with.
+    pub(super) fn member(&self, seq: u64) -> Option<Member> {
+        match self.base.checked_sub(seq) {
+            Some(back) if back > 0 => self.past.member(back),
+            _ => self.packet(seq)?.member(),
+        }
     }
 
     /// Is done with the first packet.
     pub(super) fn forget_first(&mut self) {
         let Some(first) = self.sent.pop_front() else { return };
-        if self.past.len() == PAST {
-            self.past.pop_front();
-        }
-        self.past.push_back(first.past());
+        let member = self.groups.as_ref().map(|_| first.member());
+        self.past.push(first.past(), member);
         self.base += 1;
     }
 
