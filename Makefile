@@ -15,7 +15,7 @@ TESTED := --workspace --exclude sojourn-py --exclude sojourn-python --exclude ow
 MODULE = $(subst -,_,$(NAME))
 
 .PHONY: help setup dev demo test build-tests test-core test-package test-cca test-queue test-guides test-wheel check dist lock docs compare-ns3 packet-scripts page \
-    bench sliq-speed fuzz format conformance live-reference kernel-reference
+    bench sliq-speed fuzz format conformance live-reference kernel-reference compare-live
 
 help:  ## What there is to make
 	@sed -n 's/^\([a-z0-9%-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
@@ -142,6 +142,9 @@ live-reference: setup  ## Extend the kernel's measured table on this machine (JO
 
 kernel-reference: setup  ## Extend the table of the kernel in virtual time (needs one built; JOBS=2 runs at once); resumable
 	$(BIN)/python -m sojourn.papers.linux612_measure $(if $(JOBS),--jobs $(JOBS))
+
+compare-live: setup  ## Kernels in real and in virtual time on the same lossless cells (needs one built; JOBS=2)
+	$(BIN)/python -m sojourn.papers.linux618_virtual $(if $(JOBS),--jobs $(JOBS))
 
 new-%:  ## Scaffold a member of a kind: make new-cca NAME=my-control, make new-queue NAME=...
 	test -x $(BIN)/sojourn || $(MAKE) dev

@@ -17,6 +17,7 @@ import pytest
 
 import sojourn
 from conftest import Command
+from sojourn.backends import live
 from sojourn.backends.kernel import On
 from sojourn.errors import RunError, ScenarioError
 from sojourn.kernel import cache
@@ -34,6 +35,15 @@ queue = { kind = "fifo", limit = "1 bdp" }
 [[flows]]
 cca = "cubic"
 rtt = "20 ms"
+"""
+
+FIXED = """
+from sojourn.cca import Decision
+class Fixed:
+    def __init__(self, params, init): ...
+    def on_ack(self, now, ack): ...
+    def on_congestion(self, now, event): ...
+    def decision(self): return Decision(20, 20)
 """
 
 
@@ -105,6 +115,16 @@ def test_a_control_that_no_kernel_has_is_refused(kernel: On, file: Path) -> None
     file.write_text(changed, encoding="utf-8")
     with pytest.raises(ScenarioError, match=r"flows\.0\.cca: 'copa' given.*bbr, bic, cdg"):
         kernel.run(sojourn.load(file))
+
+
+def test_a_control_from_outside_is_refused(file: Path) -> None:
+    """Before anything is asked of the machine, which need not allow live runs."""
+    (file.parent / "fixed.py").write_text(FIXED, encoding="utf-8")
+    outside = '{ kind = "python", path = "fixed.py", class = "Fixed" }'
+    changed = file.read_text(encoding="utf-8").replace('"cubic"', outside)
+    file.write_text(changed, encoding="utf-8")
+    with pytest.raises(ScenarioError, match=r"flows\.0\.cca: .*'python' given.*--backend sim"):
+        live.run(sojourn.load(file))
 
 
 def test_nothing_is_left_of_a_killed_run(kernel: On, file: Path, tmp_path: Path) -> None:

@@ -23,10 +23,26 @@ pub fn check(scenario: &Scenario) -> Result<(), FieldError> {
         let message = format!("{count} flows given; a live run allows up to {MOST_FLOWS}");
         return Err(FieldError::new("flows", message));
     }
+    check_send_buffers(&scenario.flows)?;
     for (entry, flow) in scenario.flows.iter().enumerate() {
         check_flow(flow, scenario).map_err(|error| error.within(&format!("flows.{entry}")))?;
     }
     Ok(())
+}
+
+/// How far send buffers grow is a setting of the senders' host, which all flows share.
+fn check_send_buffers(flows: &[FlowSpec]) -> Result<(), FieldError> {
+    let first = |size| flows.iter().position(|flow| flow.send_buffer == size);
+    match (first(BufferSize::Stack), first(BufferSize::Auto)) {
+        (Some(stack), Some(auto)) => {
+            let message = format!(
+                "stack given, and auto in flows.{auto}; a live run has one of them for all flows, or \
+                 sizes"
+            );
+            Err(FieldError::new(format!("flows.{stack}.send_buffer"), message))
+        }
+        _ => Ok(()),
+    }
 }
 
 fn check_flow(flow: &FlowSpec, scenario: &Scenario) -> Result<(), FieldError> {
@@ -45,14 +61,6 @@ fn check_flow(flow: &FlowSpec, scenario: &Scenario) -> Result<(), FieldError> {
         let message = "dctcp given; the kernel echoes each mark with the control dctcp only: \
                        classic, or cca = \"dctcp\"";
         return wrong("ecn", message.to_owned());
-    }
-    for (field, size) in
-        [("send_buffer", flow.send_buffer), ("receive_buffer", flow.receive_buffer)]
-    {
-        if size == BufferSize::Stack {
-            let has = "auto (up to 32 MB), or a size";
-            return wrong(field, format!("stack given; a live run has: {has}"));
-        }
     }
     let control = flow.cca.as_ref().and_then(Controls::only);
     control.map_or(Ok(()), |cca| check_control(cca, scenario))

@@ -11,7 +11,7 @@ use nix::fcntl::{OFlag, open};
 use nix::sched::{CloneFlags, unshare};
 use nix::sys::socket::{AddressFamily, SockFlag, SockType, socket};
 use nix::sys::stat::Mode;
-use sojourn_core::spec::TcpMetrics;
+use sojourn_core::spec::{BufferSize, FlowSpec, TcpMetrics};
 
 use crate::error::{Error, missing};
 use crate::sys::{Setting, configure};
@@ -87,7 +87,7 @@ pub fn loopback() -> io::Result<()> {
 }
 
 /// Connections start without memory of earlier ones, unless [`remember`] is called, and buffers are no
-/// limit.
+/// limit, but for [`limit_send_buffers`].
 ///
 /// # Errors
 /// If they cannot be written.
@@ -100,6 +100,17 @@ pub fn settings() -> io::Result<()> {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         _ => Ok(()),
     }
+}
+
+/// From now on send buffers grow no further than Linux usually lets them, if that is what flows ask for.
+///
+/// # Errors
+/// If it cannot be written.
+pub fn limit_send_buffers(flows: &[FlowSpec]) -> io::Result<()> {
+    if flows.iter().any(|flow| flow.send_buffer == BufferSize::Stack) {
+        set("ipv4/tcp_wmem", "4096 16384 4194304")?;
+    }
+    Ok(())
 }
 
 /// What the calling thread's namespace remembers of connections from now on.

@@ -158,6 +158,7 @@ fn send(
     let made = || {
         namespace::enter()?;
         namespace::remember(scenario.tcp_metrics).map_err(failed("setting what is remembered"))?;
+        namespace::limit_send_buffers(&scenario.flows).map_err(failed("setting tcp_wmem"))?;
         let device = namespace::device(namespace::DEVICE, SENDERS, mtu)?;
         let (mut writers, mut senders) = (Vec::new(), Vec::new());
         for (flow, (application, facts)) in scenario.flows_expanded().into_iter().zip(applications)

@@ -134,7 +134,10 @@ fn what_the_kernel_lacks_is_said() {
 fn what_a_live_run_cannot_do_is_refused() {
     for (flow, field) in [
         ("cca = \"cubic\"\necn = \"accurate\"", "flows.0.ecn"),
-        ("cca = \"cubic\"\nreceive_buffer = \"stack\"", "flows.0.receive_buffer"),
+        (
+            "cca = \"cubic\"\nsend_buffer = \"stack\"\n[[flows]]\nrtt = \"10 ms\"\ncca = \"reno\"",
+            "flows.0.send_buffer",
+        ),
         ("cca = { kind = \"cubic\", beta = 0.8 }", "flows.0.cca.beta"),
     ] {
         let text = format!("{LINK}[[flows]]\nrtt = \"10 ms\"\n{flow}\n");

@@ -16,6 +16,7 @@ from typing import Any
 
 from sojourn import _internal
 from sojourn.backends import sim
+from sojourn.backends.outside import refuse
 from sojourn.engine import Progress
 from sojourn.errors import RunError, ScenarioError
 from sojourn.kernel.build import recipe
@@ -59,8 +60,10 @@ class On:
 
         Raises:
             RunError: if the kernel fails, with its last words.
+            ScenarioError: if it asks for what the kernel does not have.
 
         """
+        refuse(scenario)
         data, timing = _run(scenario.canonical, self._kernel, progress)
         return Result(scenario, data, timing, origin=self.key())
 

@@ -13,6 +13,7 @@ from functools import cache
 from typing import Any
 
 from sojourn import _internal
+from sojourn.backends.outside import refuse
 from sojourn.engine import Progress
 from sojourn.metrics import RunData
 from sojourn.metrics.samples import Alone
@@ -26,7 +27,13 @@ def runs_of(scenario: Scenario, count: int) -> list[Scenario]:
 
 
 def run(scenario: Scenario, progress: Progress | None = None, repetition: int = 0) -> Result:
-    """Runs a scenario on the kernel; the result's ``origin`` says how far it can be trusted."""
+    """Runs a scenario on the kernel; the result's ``origin`` says how far it can be trusted.
+
+    Raises:
+        ScenarioError: if it asks for what the kernel or the machine does not have.
+
+    """
+    refuse(scenario)
     data, timing, quality = _run(scenario.canonical, progress)
     origin = {**key(repetition), "quality": quality}
     return Result(scenario, data, timing, origin=origin)

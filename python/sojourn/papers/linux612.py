@@ -16,16 +16,12 @@ from sojourn.papers.linux618_cells import cell_runs
 from sojourn.papers.paper import Case, Cell, Outcome, Paper, Request
 from sojourn.scenario import apply_override, validated
 
-#: The kernel tunes its receive buffer, and the window opens no faster than that lets it. Its send
-#: buffers may grow to 32 MB, which is never the limit.
-_BUFFERS = ('flows.*.receive_buffer="stack"',)
-
 
 def _cells(request: Request) -> Iterator[Cell]:
     runs = {run.key[:2]: run for run in cell_runs(FOLDER)}
     for row in comparable():
         document = deepcopy(runs[row["experiment"], row["changes"]].canonical)
-        for override in (*_BUFFERS, *request.overrides):
+        for override in request.overrides:
             apply_override(document, override)
         case = Case.of(validated(document).canonical)
         for column in COMPARED:
@@ -48,8 +44,8 @@ LINUX612 = Paper(
     tables=("grid",),
     choices=(
         "the same scenarios on both, which differ in nothing that is random",
-        "receive buffers that are tuned as the kernel's are (receive_buffer = stack); send buffers",
-        "are no limit on either side (auto; the kernel's grow to 32 MB)",
+        "buffers that both tune as Linux does (stack); send buffers are no limit in long and",
+        "beside-bbr, whose windows Linux's 4 MB would limit (auto; the kernel's grow to 32 MB)",
         'stack = "linux-6", whose timers tick 1000 times per second; the kernel\'s as in its table',
     ),
     cells=_cells,

@@ -52,7 +52,7 @@ def _steady(row: Row) -> bool:
     return not _repeated(row) and row["experiment"] not in _DRAWN
 
 
-def _met(row: Row) -> bool:
+def meets_goal(row: Row) -> bool:
     """Whether a row meets the narrow goal; times of completion have goodput's."""
     kernel, measured = row["published"], row["measured"]
     if row["metric"] == "retrans":
@@ -63,7 +63,7 @@ def _met(row: Row) -> bool:
 
 def _all_near(rows: Sequence[Row]) -> Finding:
     flows = _by_flow(_complete(rows, lambda row: not _repeated(row)))
-    met = sum(all(map(_met, flow)) for flow in flows)
+    met = sum(all(map(meets_goal, flow)) for flow in flows)
     return Finding(met >= SHARE * len(flows), f"{met} of {len(flows)}")
 
 

@@ -6,7 +6,7 @@
 //! | what is known of each outstanding segment | `scoreboard` |
 //! | loss detection by counting; of retransmissions | `dupthresh`, `retransmissions` |
 //! | RTT, timeout, delivery rate, pacing, window reduction, loss detection by time | `transport::recovery` |
-//! | data the application has written | `send_buffer` |
+//! | data the application has written | `send_buffer`, `send_memory` |
 //! | the sender: ACKs, recovery, output, timers | `sender/` |
 //! | the receiver: reassembly, ACK policy, echo of marks, window | `receiver`, `reassembly`, `echo`, `autotune` |
 //! | an application that reads at its own pace; a proxy between two connections | `reader`, `relay` |
@@ -29,6 +29,7 @@ mod relay;
 mod scoreboard;
 pub mod script;
 mod send_buffer;
+mod send_memory;
 mod sender;
 
 pub use build::Tcp;
@@ -73,8 +74,8 @@ pub struct TcpInit {
     pub ack_every: u32,
     /// Slow-start threshold in segments that the connection begins with.
     pub initial_ssthresh: u32,
-    /// Bytes that the sender accepts ahead of acknowledgment; `None` is never the limit.
-    pub send_buffer: Option<u64>,
+    /// What the sender accepts ahead of acknowledgment.
+    pub send_buffer: BufferSize,
     /// What limits the receive window.
     pub receive_buffer: BufferSize,
     /// Whether the host queue is `fq`, so that every control is paced.

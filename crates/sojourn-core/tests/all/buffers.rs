@@ -94,3 +94,22 @@ fn what_limits_a_run_says_so() {
         assert!((all - 5.9).abs() < 0.01, "from the handshake on there is one limit: {all} s");
     }
 }
+
+/// A stack's own send buffer grows with the window and holds nothing back, until its 4 MB are full: of
+/// 1448 bytes and half a head, in large segments of two and more.
+#[test]
+fn a_send_buffer_that_grows_is_the_limit_at_its_largest() {
+    let flow = "cca = \"cubic\"\nsend_buffer = \"stack\"";
+    for (rtt, bottleneck, limits) in [
+        ("100 ms", "rate = \"50 Mbit/s\"", 0.0..0.01),
+        ("200 ms", "rate = \"500 Mbit/s\"", 0.6..1.0),
+    ] {
+        let outcome = run(&scenario(6, rtt, bottleneck, flow));
+        let share = total(&outcome.flow_samples, "limited_by_send_buffer") / 6.0;
+        assert!(limits.contains(&share), "{rtt}: {share}");
+        let flying = outcome.flow_samples.reals("in_flight").unwrap();
+        let most = flying.iter().copied().fold(0.0, f64::max) * 1448.0;
+        assert!(most < f64::from(4 << 20), "{rtt}: {most}");
+        assert!(limits.start == 0.0 || most > 0.6 * f64::from(4 << 20), "{rtt}: {most}");
+    }
+}

@@ -25,7 +25,7 @@ use super::{HOSTS, members, routers};
 use crate::clock::Clock;
 use crate::error::Error;
 use crate::flows::Told;
-use crate::namespace::{RECEIVERS, SENDERS, remember, settings};
+use crate::namespace::{RECEIVERS, SENDERS, limit_send_buffers, remember, settings};
 use crate::run::mtu;
 use crate::senders::{Writer, wait};
 use crate::{sockets, sys};
@@ -123,6 +123,7 @@ fn act(control: &UdpSocket, namespaces: &Namespaces) -> Result<(), Error> {
     }
     namespaces.senders.enter().map_err(failed)?;
     remember(scenario.tcp_metrics).map_err(failed)?;
+    limit_send_buffers(&scenario.flows).map_err(failed)?;
     let (mut writers, mut tcp) = (Vec::new(), Vec::new());
     for ((flow, application), facts) in flows.into_iter().zip(applications).zip(&facts) {
         tcp.push(sockets::is_tcp(&flow));

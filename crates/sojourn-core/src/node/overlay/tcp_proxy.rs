@@ -100,7 +100,7 @@ fn init(flow: &OverlayFlow, mss: u32, profile: &'static Profile) -> TcpInit {
         ecn: EcnMode::Off,
         ack_every: 2,
         initial_ssthresh: INFINITE_SSTHRESH,
-        send_buffer: Some(HOST_BUFFER),
+        send_buffer: BufferSize::Bytes(HOST_BUFFER),
         receive_buffer: BufferSize::Bytes(HOST_BUFFER),
         paced: false,
         offload: false,
@@ -136,7 +136,7 @@ impl TcpProxy {
         let profile = Profile::named("linux-6").unwrap_or_else(|| unreachable!());
         let host = init(flow, mss, profile);
         let mss = mss.min(MTU - HEADERS);
-        let buffers = (Some(BETWEEN), BufferSize::Bytes(2 * BETWEEN));
+        let buffers = (BufferSize::Bytes(BETWEEN), BufferSize::Bytes(2 * BETWEEN));
         let between = TcpInit { mss, send_buffer: buffers.0, receive_buffer: buffers.1, ..host };
         let end = if comes_in {
             End::In(Box::new(Entrance {

@@ -4,12 +4,9 @@ use super::{HEADER, Profile, Receiver, Sender, TcpInit};
 use crate::cc::{EcnMode, INFINITE_SSTHRESH};
 use crate::error::FieldError;
 use crate::registry::{Catalogue, NoParams};
-use crate::spec::{BufferSize, Cca, Controls, HostQueue};
+use crate::spec::{Cca, Controls, HostQueue};
 use crate::transport::{Endpoint, Registered, TransportInit};
 use crate::units::Time;
-
-/// Linux's usual maximum of a send buffer (`tcp_wmem[2]`).
-const SEND_BUFFER_MAX: u64 = 4_000_000;
 
 /// TCP between one sender and one receiver.
 #[derive(Debug)]
@@ -49,11 +46,6 @@ fn tcp_init(init: &TransportInit<'_>) -> Result<TcpInit, FieldError> {
     let stack = flow.stack.unwrap_or_default().name();
     let unknown = || FieldError::new("stack", format!("no profile for {stack}"));
     let profile = Profile::named(stack).ok_or_else(unknown)?;
-    let send_buffer = match flow.send_buffer {
-        BufferSize::Auto => None,
-        BufferSize::Stack => Some(SEND_BUFFER_MAX),
-        BufferSize::Bytes(bytes) => Some(bytes),
-    };
     let offload = flow.offload.unwrap_or(profile.offload);
     Ok(TcpInit {
         forward,
@@ -63,7 +55,7 @@ fn tcp_init(init: &TransportInit<'_>) -> Result<TcpInit, FieldError> {
         ecn: flow.ecn.unwrap_or_default(),
         ack_every: flow.ack_every,
         initial_ssthresh: flow.initial_ssthresh.unwrap_or(INFINITE_SSTHRESH),
-        send_buffer,
+        send_buffer: flow.send_buffer,
         receive_buffer: flow.receive_buffer,
         paced: flow.host_queue == HostQueue::Fq,
         offload,

@@ -141,10 +141,13 @@ pub struct Profile {
     /// Receiver: SACKs after the third duplicate are spaced (Linux since 4.18), by a timer that may be so
     /// late (`tcp_comp_sack_slack_ns`; none before 5.8): it is, since nothing else wakes it.
     pub sack_compression: Option<Span>,
+    /// Receiver: what is held back goes before a segment that needs more than two blocks (Linux since 5.8).
+    pub flushes_sacks: bool,
     /// Receiver: whether the window is autotuned; while it grows, ACKs are not delayed.
     pub tunes_window: bool,
     /// Receiver: whether its rounds begin with the handshake, its RTTs have the resolution of timestamps,
-    /// and held data and buffers count when the window is tuned: read in Linux 6.12, not in earlier ones.
+    /// and held data and buffers count when the window is tuned; sender: whether its buffer is memory that
+    /// grows with the window. Read in Linux 6.12, not in earlier ones.
     pub tunes_exactly: bool,
     /// Receiver: the stack's receive buffer, or the limit of an autotuned one (`tcp_rmem[2]`), bytes.
     pub receive_buffer_max: u64,
@@ -193,6 +196,7 @@ const LINUX_6: Profile = Profile {
     pushes_bursts: true,
     delayed_ack: Span::from_millis(40),
     sack_compression: Some(Span::from_micros(100)),
+    flushes_sacks: true,
     tunes_window: true,
     tunes_exactly: true,
     receive_buffer_max: 32 << 20,
@@ -212,6 +216,7 @@ const LINUX_5_1: Profile = Profile {
     deferral: Some(Deferral::Recent),
     pushes_bursts: false,
     sack_compression: Some(Span::ZERO),
+    flushes_sacks: false,
     small_queue: Some((7, 1 << 20)),
     long_bursts_nearby: false,
     syn_linear_timeouts: 0,
@@ -258,6 +263,7 @@ const RFC: Profile = Profile {
     pushes_bursts: false,
     delayed_ack: Span::from_millis(200),
     sack_compression: None,
+    flushes_sacks: false,
     tunes_window: false,
     tunes_exactly: false,
     // The largest window that RFC 7323 can express.

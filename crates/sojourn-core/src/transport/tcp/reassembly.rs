@@ -9,6 +9,8 @@ use crate::units::Time;
 
 /// Blocks remembered for reporting (`TCP_NUM_SACKS`).
 const REMEMBERED: usize = 4;
+/// Blocks that are taken to arrive even if ACKs are lost (`TCP_SACK_BLOCKS_EXPECTED`).
+const BLOCKS_EXPECTED: usize = 2;
 
 /// Segments that are kept in one buffer at most (`MAX_SKB_FRAGS`).
 pub const MOST_FRAGMENTS: u32 = 17;
@@ -176,6 +178,18 @@ impl Reassembly {
         self.recent_len = len;
     }
 
+    /// Whether a segment that comes now is reported where it hides a block that no ACK may have told of
+    /// yet: it begins one beside two others, or joins one that is not among the latest two.
+    pub fn crowds(&self, seq: u32) -> bool {
+        let at = self.runs.partition_point(|run| run.block.end <= seq);
+        if seq <= self.next || self.runs.get(at).is_some_and(|run| run.block.start <= seq) {
+            return false;
+        }
+        let recent = &self.recent[..self.recent_len];
+        let joined = recent.iter().position(|block| block.end == seq || block.start == seq + 1);
+        joined.unwrap_or(recent.len()) >= BLOCKS_EXPECTED
+    }
+
     fn forget_below(&mut self, next: u32) {
         let mut len = 0;
         for i in 0..self.recent_len {
@@ -220,6 +234,18 @@ mod tests {
         assert_eq!([3, 4, 6, 5].map(&mut insert), [1, 1, 2, 2]);
         assert_eq!((7..24).map(&mut insert).last(), Some(3), "the second one has 17 segments");
         assert_eq!([1, 2].map(&mut insert), [3, 0]);
+    }
+
+    /// Linux `tcp_sack_new_ofo_skb`: a third block, or one that was not among the latest two.
+    #[test]
+    fn later_blocks_may_hide_earlier_ones() {
+        let mut queue = Reassembly::new(1);
+        for (seq, crowds) in
+            [(3, false), (5, false), (7, true), (8, false), (10, true), (4, true), (8, false)]
+        {
+            assert_eq!(queue.crowds(seq), crowds, "{seq}");
+            queue.insert(seq, 1448, Time::ZERO);
+        }
     }
 
     fn blocks(queue: &Reassembly, duplicate: Option<SackBlock>) -> Vec<(u32, u32)> {

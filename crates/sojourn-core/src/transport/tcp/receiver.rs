@@ -5,7 +5,7 @@
 //! silence, when a hole is filled, for duplicates, when the application has read the end of what was
 //! written (PSH), and when congestion marks ask for it; the first
 //! three ACKs above a hole at once, the following spaced by the lesser of 1 ms and 5 % of the RTT
-//! (SACK compression, Linux since 4.18). With `gro`, the segments of a moment are acknowledged as one;
+//! (SACK compression, Linux since 4.18), or before another would need more blocks. With `gro`, the segments of a moment are acknowledged as one;
 //! a burst that stays one packet on its way is so, too.
 //!
 //! The SYN-ACK is repeated when the SYN is, and after a timeout that doubles.
@@ -134,6 +134,10 @@ impl Receiver {
         }
         if segment.seq <= self.acked_up_to {
             self.timestamp = segment.sent_at;
+        }
+        if self.compressed > 0 && self.init.profile.flushes_sacks && self.queue.crowds(segment.seq)
+        {
+            self.flushed = Some(self.acknowledgment(now, self.echo.flags()));
         }
         if self.tune.on_segment(segment.payload, self.held(segment)) {
             self.quick |= 1;

@@ -209,7 +209,7 @@ impl Relayed {
     fn new(bytes: u64) -> Self {
         let sized = |bytes| TcpInit { receive_buffer: BufferSize::Bytes(bytes), ..init("linux-6") };
         let first = sized(300_000);
-        let second = TcpInit { send_buffer: Some(100_000), ..init("linux-6") };
+        let second = TcpInit { send_buffer: BufferSize::Bytes(100_000), ..init("linux-6") };
         let mut ends: [Box<dyn Endpoint>; 3] = [
             Box::new(sender(first)),
             Box::new(Relay::new(Receiver::new(first), sender(second))),

@@ -4,6 +4,9 @@
 //! application is woken when a 64th of the buffer is free, so that few acceptance times need to be
 //! remembered.
 //!
+//! That of a stack whose rule is known grows as Linux's does ([`Memory`]): its application is woken after
+//! what could be sent was sent, and writes buffers of 64 kB.
+//!
 //! A buffer without a given size is Linux's without its maximum: twice what is outstanding, where
 //! Linux makes it twice the congestion window (`tcp_sndbuf_expand`; a control may ask for more, as
 //! BBR does), and never less than
@@ -12,19 +15,34 @@
 
 use std::collections::VecDeque;
 
+use super::profile::Profile;
+use super::send_memory::{Memory, Stream};
+use crate::spec::BufferSize;
 use crate::units::Time;
 
-/// Least size of a buffer that grows.
+/// Linux's usual maximum of a send buffer (`tcp_wmem[2]`).
+const USUAL: u64 = 4_000_000;
+/// Least size of a buffer that is never the limit.
 const LEAST: u64 = 4_000_000;
 /// Windows that it holds unless the control says otherwise.
 const WINDOWS: u32 = 2;
 
+/// How much it holds.
+#[derive(Debug)]
+enum Size {
+    /// So many bytes.
+    Fixed(u64),
+    /// As much again as is outstanding.
+    Open,
+    /// As Linux lets it.
+    Tuned(Memory),
+}
+
 /// A byte stream from the application.
 #[derive(Debug)]
 pub struct SendBuffer {
-    /// Its size in bytes; `None` grows with what is outstanding.
-    size: Option<u64>,
-    /// Of what is outstanding, if it grows with that.
+    size: Size,
+    /// Windows that it holds, if it grows.
     windows: u32,
     /// Bytes the application wants to send in all; `u64::MAX` is endless.
     offered: u64,
@@ -39,10 +57,15 @@ pub struct SendBuffer {
 }
 
 impl SendBuffer {
-    /// An empty buffer of `size` bytes; `None` is never the limit.
-    pub fn new(size: Option<u64>) -> Self {
+    /// An empty buffer of this size, for segments of `mss` bytes.
+    pub fn new(profile: &Profile, mss: u32, size: BufferSize) -> Self {
         SendBuffer {
-            size,
+            size: match size {
+                BufferSize::Auto => Size::Open,
+                BufferSize::Bytes(bytes) => Size::Fixed(bytes),
+                BufferSize::Stack if profile.tunes_exactly => Size::Tuned(Memory::new(mss)),
+                BufferSize::Stack => Size::Fixed(USUAL),
+            },
             windows: WINDOWS,
             offered: 0,
             accepted: 0,
@@ -54,11 +77,14 @@ impl SendBuffer {
         }
     }
 
-    /// The application offers more bytes; `u64::MAX` is endless.
+    /// The application offers more bytes; `u64::MAX` is endless. A buffer that grows takes them when its
+    /// application is woken.
     pub fn write(&mut self, now: Time, bytes: u64) {
         if !self.closed {
             self.offered = self.offered.saturating_add(bytes);
-            self.accept(now);
+            if !matches!(self.size, Size::Tuned(_)) {
+                self.accept(now);
+            }
         }
     }
 
@@ -84,11 +110,23 @@ impl SendBuffer {
     /// Bytes were acknowledged: room for more.
     pub fn on_acked(&mut self, now: Time, bytes: u64) {
         self.acked += bytes;
-        self.refill(now);
+        match &mut self.size {
+            Size::Tuned(memory) => memory.on_acked(self.acked),
+            _ => self.refill(now),
+        }
     }
 
     fn capacity(&self) -> u64 {
-        self.size.unwrap_or_else(|| LEAST.max(u64::from(self.windows) * (self.cut - self.acked)))
+        match &self.size {
+            Size::Fixed(bytes) => *bytes,
+            Size::Open => LEAST.max(u64::from(self.windows) * (self.cut - self.acked)),
+            Size::Tuned(memory) => memory.capacity(self.accepted - self.acked),
+        }
+    }
+
+    /// Bytes that wait to be sent.
+    fn unsent(&self) -> u64 {
+        self.accepted - self.cut
     }
 
     /// Wakes the application if there is room enough.
@@ -104,12 +142,70 @@ impl SendBuffer {
     }
 
     fn accept(&mut self, now: Time) {
-        let limit = self.acked.saturating_add(self.capacity());
+        let (at, offered) = (self.stream(), self.offered);
+        let limit = match &mut self.size {
+            Size::Tuned(memory) => memory.write(at, offered),
+            _ => self.acked.saturating_add(self.capacity()),
+        };
+        self.accept_to(now, limit);
+    }
+
+    fn accept_to(&mut self, now: Time, limit: u64) {
         let accepted = self.offered.min(limit);
         if accepted > self.accepted {
             self.accepted = accepted;
             self.later.push_back((now, accepted));
         }
+    }
+
+    /// A buffer that grows, whose application waits: makes it hold windows of so many segments.
+    pub fn expand(&mut self, segments: u32) {
+        let waits = self.is_full();
+        if let Size::Tuned(memory) = &mut self.size
+            && waits
+        {
+            memory.expand(self.windows, segments);
+        }
+    }
+
+    /// Wakes the application if it waits for a buffer that grows, and this has room. Returns how much waits
+    /// to be sent.
+    pub fn wakes(&mut self, peer_window: u64) -> Option<u64> {
+        let (waits, waiting, at) = (self.is_full(), self.unsent(), self.stream());
+        let Size::Tuned(memory) = &mut self.size else { return None };
+        let wakes = waits && memory.is_writable(at.accepted - at.acked);
+        wakes.then(|| {
+            memory.fit(peer_window);
+            waiting
+        })
+    }
+
+    /// What an application that was woken writes next goes at once, if it fills the only buffer that
+    /// waits. Returns whether it is so.
+    pub fn write_head(&mut self, now: Time) -> bool {
+        let (at, offered) = (self.stream(), self.offered);
+        let Size::Tuned(memory) = &mut self.size else { return false };
+        if !memory.has_one_buffer() {
+            return false;
+        }
+        let accepted = memory.write_head(at, offered);
+        let fills = accepted - at.cut >= memory.largest_buffer();
+        self.accept_to(now, accepted);
+        fills
+    }
+
+    /// It writes as much as there is room for.
+    pub fn write_rest(&mut self, now: Time) {
+        self.accept(now);
+    }
+
+    /// Whether a buffer that gets no more ends within the next `bytes`.
+    pub fn ends_buffer(&self, bytes: u64) -> bool {
+        matches!(&self.size, Size::Tuned(memory) if memory.ends_buffer(self.stream(), bytes))
+    }
+
+    fn stream(&self) -> Stream {
+        Stream { acked: self.acked, cut: self.cut, accepted: self.accepted }
     }
 
     /// Whether the application waits until the buffer has room.
@@ -134,16 +230,19 @@ impl SendBuffer {
         self.closed && self.offered - self.cut <= bytes
     }
 
-    /// Cuts `bytes` off; returns when their first was written.
-    pub fn cut(&mut self, now: Time, bytes: u32) -> Time {
+    /// Cuts `bytes` off, which are `joined` to those before in a large segment, or not; returns when their
+    /// first was written.
+    pub fn cut(&mut self, now: Time, bytes: u32, joined: bool) -> Time {
         while self.accepted_first.1 <= self.cut
             && let Some(next) = self.later.pop_front()
         {
             self.accepted_first = next;
         }
         self.cut += u64::from(bytes);
-        if self.size.is_none() && self.accepted - self.cut < self.cut - self.acked {
-            self.refill(now);
+        match &mut self.size {
+            Size::Tuned(memory) => memory.on_sent(self.cut, joined),
+            Size::Open if self.accepted - self.cut < self.cut - self.acked => self.refill(now),
+            _ => {}
         }
         self.accepted_first.0
     }
@@ -164,31 +263,35 @@ mod tests {
     use super::*;
     use crate::units::Span;
 
+    fn buffer(size: BufferSize) -> SendBuffer {
+        SendBuffer::new(Profile::named("linux-6").unwrap(), 1448, size)
+    }
+
     #[test]
     fn endless_data_fills_the_buffer_and_waits_in_it() {
-        let mut buffer = SendBuffer::new(Some(6400));
+        let mut buffer = buffer(BufferSize::Bytes(6400));
         buffer.write(Time::ZERO, u64::MAX);
         assert_eq!(buffer.accepted(), 6400);
         for _ in 0..64 {
-            assert_eq!(buffer.cut(Time::ZERO, 100), Time::ZERO);
+            assert_eq!(buffer.cut(Time::ZERO, 100, false), Time::ZERO);
         }
         assert_eq!(buffer.available(100), 0);
         let later = Time::ZERO + Span::from_millis(5);
         buffer.on_acked(later, 100);
         assert_eq!(buffer.available(1000), 100);
-        assert_eq!(buffer.cut(later + Span::from_millis(1), 100), later);
+        assert_eq!(buffer.cut(later + Span::from_millis(1), 100, false), later);
     }
 
     /// However much is outstanding, as much again is ready to be sent, in few pieces.
     #[test]
     fn a_buffer_without_a_size_never_runs_out() {
-        let mut buffer = SendBuffer::new(None);
+        let mut buffer = buffer(BufferSize::Auto);
         buffer.write(Time::ZERO, u64::MAX);
         assert_eq!(buffer.accepted(), LEAST);
         for sent in 1..=100_000_u64 {
             let now = Time::ZERO + Span::from_micros(sent);
             assert_eq!(buffer.available(1448), 1448);
-            let waited = now.since(buffer.cut(now, 1448));
+            let waited = now.since(buffer.cut(now, 1448, false));
             assert!(waited > Span::ZERO);
             let unsent = buffer.accepted() - sent * 1448;
             assert!(unsent as f64 >= 0.95 * (sent * 1448) as f64, "{unsent} after {sent} segments");
@@ -201,10 +304,10 @@ mod tests {
     #[test]
     fn a_control_says_how_many_windows_are_held() {
         for (windows, held) in [(None, 2.0), (Some(3), 3.0)] {
-            let mut buffer = SendBuffer::new(None);
+            let mut buffer = buffer(BufferSize::Auto);
             buffer.hold(windows);
             buffer.write(Time::ZERO, u64::MAX);
-            (0..10_000).for_each(|_| _ = buffer.cut(Time::ZERO, 1448));
+            (0..10_000).for_each(|_| _ = buffer.cut(Time::ZERO, 1448, false));
             buffer.on_acked(Time::ZERO, 1448);
             let outstanding = f64::from(9_999 * 1448);
             let share = (buffer.accepted() - 1448) as f64 / outstanding;
@@ -214,12 +317,15 @@ mod tests {
 
     #[test]
     fn a_transfer_completes_when_all_is_acknowledged() {
-        let mut buffer = SendBuffer::new(None);
+        let mut buffer = buffer(BufferSize::Auto);
         buffer.write(Time::ZERO, 2000);
         buffer.close();
-        assert_eq!((buffer.available(1448), buffer.cut(Time::ZERO, 1448)), (1448, Time::ZERO));
+        assert_eq!(
+            (buffer.available(1448), buffer.cut(Time::ZERO, 1448, false)),
+            (1448, Time::ZERO)
+        );
         assert_eq!(buffer.available(1448), 552);
-        buffer.cut(Time::ZERO, 552);
+        buffer.cut(Time::ZERO, 552, false);
         buffer.on_acked(Time::ZERO, 1448);
         assert!(!buffer.is_complete());
         buffer.on_acked(Time::ZERO, 552);

@@ -44,7 +44,7 @@ pub fn init(profile: &str) -> TcpInit {
         ecn: EcnMode::Off,
         ack_every: 2,
         initial_ssthresh: crate::cc::INFINITE_SSTHRESH,
-        send_buffer: None,
+        send_buffer: BufferSize::Auto,
         receive_buffer: BufferSize::Auto,
         paced: false,
         offload: false,

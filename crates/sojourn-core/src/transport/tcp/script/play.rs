@@ -56,7 +56,7 @@ fn init(script: &Script) -> Result<TcpInit, String> {
         ecn: script.ecn,
         ack_every: 2,
         initial_ssthresh: INFINITE_SSTHRESH,
-        send_buffer: None,
+        send_buffer: BufferSize::Auto,
         receive_buffer: BufferSize::Stack,
         paced: false,
         offload: script.offload.unwrap_or(profile.offload),

@@ -41,9 +41,11 @@ impl Sender {
         let peer = self.peer_window.saturating_sub(self.outstanding_bytes);
         let allowed = window.min(peer);
         let share = self.peer_window.min(u64::from(self.cwnd) * mss) / WINDOW_SHARE;
-        let may_wait = allowed < share
+        let may_wait = !self.burst.written
+            && allowed < share
             && self.app.available(2 * self.init.mss) > self.init.mss
             && !self.app.ends_within(allowed)
+            && !self.app.ends_buffer(allowed)
             && self.may_wait(now);
         let most = room.min((self.cwnd / 2).max(1));
         if !may_wait && most == 1 {

@@ -8,6 +8,7 @@
 //! | what is sent, large segments, packets | `output`, `batch`, `packets` |
 //! | whether the window is used | `usage` |
 //! | what keeps it from sending more | `limits`, `small_queue` |
+//! | when the application gets room to write | `space` |
 //! | timers | `timers` |
 //! | what is counted | `counters` |
 //! | what it takes from earlier connections, and leaves to later ones | `memory` |
@@ -26,6 +27,7 @@ mod output;
 mod packets;
 mod recovery;
 mod small_queue;
+mod space;
 mod steps;
 mod timeout;
 mod timers;
@@ -143,7 +145,7 @@ impl Sender {
             recovery: Recovery::default(),
             reordering: init.profile.dupthresh,
             usage: Usage::default(),
-            app: SendBuffer::new(init.send_buffer),
+            app: SendBuffer::new(init.profile, init.mss, init.send_buffer),
             pacer: Pacer::default(),
             phase: Phase::Closed,
             syns: 0,

@@ -15,11 +15,13 @@ pub(super) struct Burst {
     /// Something happened since the last stretch was closed.
     open: bool,
     /// New segments sent in this stretch.
-    sent: u32,
+    pub sent: u32,
     /// New segments left of the large one that is being sent.
     batch: u32,
     /// Whether the segment that goes belongs to the large one of the segment before.
     joined: bool,
+    /// What is sent is being written, buffer by buffer, each of which goes at once.
+    pub written: bool,
     /// The congestion window allows some segments, which wait for more.
     waiting: bool,
     /// Pacing forbids sending until then.
@@ -75,20 +77,29 @@ impl Sender {
         if self.probe != Probe::None {
             return self.send_probe(now);
         }
-        if self.is_held_back() {
-            self.end_burst(now);
-            return None;
-        }
-        self.burst.blocked_until = self.pacer.blocked_until(now);
-        if self.burst.blocked_until.is_none() && self.board.in_flight() < self.cwnd {
-            match self.choose(now) {
+        loop {
+            match self.next_segment(now) {
                 Next::New => return Some(self.new_segment(now)),
                 Next::Again(seq) => return Some(self.retransmit(now, seq)),
-                Next::Nothing => {}
+                Next::Nothing if self.gets_more(now) => {}
+                Next::Nothing => break,
             }
         }
         self.end_burst(now);
         None
+    }
+
+    /// What may go now.
+    #[inline]
+    fn next_segment(&mut self, now: Time) -> Next {
+        if self.is_held_back() {
+            return Next::Nothing;
+        }
+        self.burst.blocked_until = self.pacer.blocked_until(now);
+        if self.burst.blocked_until.is_none() && self.board.in_flight() < self.cwnd {
+            return self.choose(now);
+        }
+        Next::Nothing
     }
 
     /// Kept apart from what is asked for every segment.
@@ -156,6 +167,7 @@ impl Sender {
     fn takes_from_batch(&mut self, now: Time) -> bool {
         self.burst.joined = self.burst.batch > 0;
         if self.burst.batch == 0 {
+            self.make_room(now);
             match self.next_batch(now) {
                 Batch::Send(segments) => self.burst.batch = segments,
                 Batch::Wait { cwnd_limited } => {
@@ -181,7 +193,7 @@ impl Sender {
             self.cc.on_congestion(now, &Event::TxStart { idle: now.since(self.last_sent_at) });
             self.consult();
         }
-        let written_at = self.app.cut(now, payload);
+        let written_at = self.app.cut(now, payload, self.burst.joined);
         let in_flight = self.board.in_flight() + 1;
         let snapshot = self.delivery.snapshot(now, idle, in_flight);
         let limited = self.delivery.app_limited();
