@@ -64,7 +64,7 @@ VIRTUAL = """\
 ## Cells in dispute
 
 What live measurements and the simulator had told differently, on Linux 6.12 in virtual time,
-where no timer is late: `experiments/linux612`, with the receive buffer that the kernel tunes.
+where no timer is late: `experiments/linux612`, with the buffers that the kernel tunes.
 Where several starts or draws were made, the median and the kernel's range.
 """
 FOUND = """\

