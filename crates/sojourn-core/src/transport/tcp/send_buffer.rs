@@ -168,6 +168,11 @@ impl SendBuffer {
         }
     }
 
+    /// Whether its limit follows the window.
+    pub fn grows(&self) -> bool {
+        matches!(self.size, Size::Tuned(_))
+    }
+
     /// Wakes the application if it waits for a buffer that grows, and this has room. Returns how much waits
     /// to be sent.
     pub fn wakes(&mut self, peer_window: u64) -> Option<u64> {

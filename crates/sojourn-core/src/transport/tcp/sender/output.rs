@@ -128,10 +128,14 @@ impl Sender {
             self.watch_closed_window(now);
         }
         // Linux `tcp_rate_check_app_limited`, asked when the application writes, makes no difference
-        // between an application and a send buffer that hold data back.
-        if matches!(limit, Limit::Application | Limit::SendBuffer)
-            && self.burst.blocked_until.is_none()
-        {
+        // between an application and a send buffer that hold data back. Where the buffer grows, it is
+        // asked when the application is woken (`gets_more`).
+        let lacks_data = match limit {
+            Limit::Application => true,
+            Limit::SendBuffer => !self.app.grows(),
+            _ => false,
+        };
+        if lacks_data && self.burst.blocked_until.is_none() {
             self.delivery.set_app_limited(self.board.in_flight());
         }
         self.burst = Burst { blocked_until: self.burst.blocked_until, ..Burst::default() };
