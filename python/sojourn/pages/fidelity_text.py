@@ -45,15 +45,15 @@ EXPLANATION = """\
   Mbit/s of Reno and 12.7 to 20.3 of Cubic, which includes the simulator's.
 
 Over the whole measured table (`sojourn reproduce linux618`, its experiments included) the six
-goals: `chaotic` 22 of 25 and `live-repeated` 152 of 187 (confirmed), `lossless` 24 of 27 (25
-would be 90 %), `live-single` 144 of 180, `all-close` 156 of 207 with 17 off by more than 10 %,
-`all-inside` 148 of 212 (not confirmed). By control, of single flows without chance Reno misses
-7 of 69, Cubic 15 of 69, BBR 29 of 69; of flows with chance or beside others Reno 35 of 64,
-Cubic 13 of 79, BBR 16 of 69. What was looked for: whether the measurement or the simulator is
+goals: `chaotic` 23 of 25 and `live-repeated` 149 of 187 (confirmed), `lossless` 24 of 27 (25
+would be 90 %), `live-single` 143 of 180, `all-close` 158 of 207 with 18 off by more than 10 %,
+`all-inside` 154 of 212 (not confirmed). By control, of single flows without chance Reno misses
+5 of 69, Cubic 14 of 69, BBR 30 of 69; of flows with chance or beside others Reno 27 of 64,
+Cubic 12 of 79, BBR 19 of 69. What was looked for: whether the measurement or the simulator is
 right, by the kernel in virtual time, below. It decided for the simulator in most of the cells
 that it repeats. Since the simulator receives as Linux 6.12 does, which brought 40 more flows of
-virtual time within their goals, `all-inside` has 20 fewer: 2 to 20 Reno flows have sRTTs 2 to 4 %
-below those of the live kernel, 6.18 (2 flows 61.7 for 64.4 ms, 10 flows 68.0 for 70.4). On Linux
+virtual time within their goals, `all-inside` has 14 fewer: 2 to 20 Reno flows have sRTTs 1 to 4 %
+below those of the live kernel, 6.18 (2 flows 61.7 for 64.4 ms, 10 flows 67.6 for 70.4). On Linux
 6.12 in virtual time they have 61.7 and 68.3: the simulator does as that kernel's code does.
 Whether 6.18 differs, or real time, is not known.
 
