@@ -117,7 +117,8 @@ fn a_send_buffer_that_grows_is_the_limit_at_its_largest() {
 /// A full buffer is not an idle application.
 #[test]
 fn bbr_leaves_startup_behind_a_send_buffer_that_grows() {
-    let path = "rate = \"80 Mbit/s\"\nqueue = { kind = \"fifo\", limit = \"533 packets\" }";
+    let path = "rate = \"80 Mbit/s\"\noverhead = \"0 B\"\n\
+                queue = { kind = \"fifo\", limit = \"533 packets\" }";
     let outcome = run(&scenario(10, "160 ms", path, "cca = \"bbr\"\nsend_buffer = \"stack\""));
     let again = total(&outcome.flow_samples, "retransmissions");
     assert!(again < 5_000.0, "{again}: 11,298 in STARTUP all along");
