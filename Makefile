@@ -62,7 +62,7 @@ test-package: setup  ## Run the tests in Python
 	$(BIN)/pytest -m alone
 
 test-wheel: dist  ## Install the wheel elsewhere and try it there
-	$(BIN)/pytest -m wheel --numprocesses 2 --dist loadgroup tests/test_wheel.py
+	$(BIN)/pytest -m wheel tests/test_wheel.py
 
 test-cca:  ## Test one congestion control, its laws and its conformance: make test-cca NAME=cubic
 	cargo test --quiet -p sojourn-core --lib -- cc::$(MODULE)::

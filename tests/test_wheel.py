@@ -15,7 +15,6 @@ import tomllib
 import venv
 import zipfile
 from pathlib import Path
-from typing import Any
 
 import pytest
 from packaging.requirements import Requirement
@@ -36,12 +35,7 @@ def wheel() -> Path:
     return path
 
 
-def _apart(name: str) -> Any:
-    """Tests of one environment in one process, which makes it."""
-    return pytest.param(name, marks=pytest.mark.xdist_group(name))
-
-
-@pytest.fixture(scope="module", params=[_apart("locked"), _apart("lowest")])
+@pytest.fixture(scope="module", params=["locked", "lowest"])
 def home(request: pytest.FixtureRequest, wheel: Path, tmp_path_factory: pytest.TempPathFactory):
     """A directory with the wheel in an environment below it, and the README's scenarios."""
     lowest = request.param == "lowest"
