@@ -23,6 +23,7 @@
 //! | queues, and what they show | `bins`, `depth` |
 //! | zombies in the place of standing queues; against starvation | `zombies`, `starvation` |
 //! | gradients; links, hops and latencies | `gradient`, `links` |
+//! | packets that come too late, or must go at once | `deadlines` |
 //! | path controllers and transmit queues | `neighbour`, `neighbours` |
 //! | what nodes send each other, and its size | `cargo` |
 //! | multicast: queues, copies | `multicast/` |
@@ -39,10 +40,9 @@
 //! A flow's price is the largest depth among its receivers.
 //!
 //! Deviations from the program: a packet is handled at the instant at which it comes; a flow's
-//! priority and utility come with the flow (`service`), not by port; a latency-sensitive packet is
-//! given up as soon as no working path is fast enough, seen at the head of its queue, and one that could
-//! arrive in time only by a neighbour that it has come through waits, where the program sends it; of a datagram
-//! between nodes that a link delivers twice, the first counts.
+//! priority and utility come with the flow (`service`), not by port; the latency of a way counts what waits
+//! in the transmit queue, and no multiple of its spread; of a datagram between nodes that a link delivers
+//! twice, the first counts.
 //!
 //! Observes: `depth.N`, `zombies.N` (bytes, for node N), `window.N` (s); `capacity.N` (bit/s),
 //! `latency.N` (s), `works.N` for neighbour N; `admitted`, `delivered`, `expired`, `refused`,
@@ -51,6 +51,7 @@
 mod admission;
 mod bins;
 mod cargo;
+mod deadlines;
 mod depth;
 mod forward;
 mod gradient;

@@ -1,4 +1,7 @@
 //! The queue of one destination: packets in order, latency-sensitive ones apart, and zombies.
+//!
+//! Latency-sensitive packets are in the order of the time to go that they had when they came. The public
+//! program takes the latency of the fastest way off it, which all packets of a queue share.
 
 use std::collections::VecDeque;
 
@@ -30,11 +33,21 @@ impl Class {
 /// Packets and zombies of one class.
 #[derive(Debug, Default)]
 struct Part {
-    /// With when they came.
+    /// With when they came. Those that had least time to go then are first.
     packets: VecDeque<(Time, Parcel)>,
     bytes: u64,
     zombies: u64,
     reduction: Reduction,
+}
+
+impl Part {
+    fn insert(&mut self, now: Time, parcel: Parcel) {
+        let to_go = |since: Time, parcel: &Parcel| parcel.due.map(|due| due.since(since));
+        let own = to_go(now, &parcel);
+        let before = |(since, other): &(Time, Parcel)| to_go(*since, other) <= own;
+        let place = self.packets.iter().rposition(before).map_or(0, |last| last + 1);
+        self.packets.insert(place, (now, parcel));
+    }
 }
 
 /// The queue of a destination.
@@ -63,7 +76,7 @@ impl Bin {
     pub fn push(&mut self, now: Time, parcel: Parcel) {
         let part = &mut self.parts[Class::of(&parcel) as usize];
         part.bytes += u64::from(parcel.size);
-        part.packets.push_back((now, parcel));
+        part.insert(now, parcel);
         part.reduction.on_depth(now, part.bytes);
         self.shown(now);
     }
@@ -71,12 +84,6 @@ impl Bin {
     /// Packets of a class, the oldest first.
     pub fn packets(&self, class: Class) -> impl Iterator<Item = &Parcel> {
         self.parts[class as usize].packets.iter().map(|(_, parcel)| parcel)
-    }
-
-    /// When the first latency-sensitive packet is due, and the members that it has come through.
-    pub fn first_due(&self) -> Option<(Time, u64)> {
-        let (_, first) = self.parts[Class::Timed as usize].packets.front()?;
-        Some((first.due?, first.seen))
     }
 
     /// How many packets there are.
@@ -166,5 +173,28 @@ impl Bin {
     /// The windows of zombie latency reduction, in seconds.
     pub fn windows(&self) -> [f64; 2] {
         [0, 1].map(|class| self.parts[class].reduction.window().as_secs_f64())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::packet::Packet;
+    use crate::units::Span;
+
+    #[test]
+    fn packets_with_less_time_to_go_are_before_those_with_more_others_in_turn() {
+        let at = |ms: u64| Time::ZERO + Span::from_millis(ms);
+        let mut bin = Bin::new(Shown::default());
+        let came =
+            [(0, Some(120)), (1, Some(60)), (2, Some(61)), (3, Some(60)), (4, None), (5, None)];
+        for (index, (ms, to_go)) in came.into_iter().enumerate() {
+            let packet = Packet { index: index as u32, size: 1_000, ..Packet::default() };
+            let due = to_go.map(|to_go| at(ms + to_go));
+            bin.push(at(ms), Parcel::new(packet, 1, due));
+        }
+        let order =
+            |class| bin.packets(class).map(|parcel| parcel.packet.index).collect::<Vec<_>>();
+        assert_eq!((order(Class::Timed), order(Class::Normal)), (vec![1, 3, 2, 0], vec![4, 5]));
     }
 }

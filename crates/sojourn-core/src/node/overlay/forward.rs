@@ -4,12 +4,12 @@ use super::bins::Class;
 use super::cargo::{Cargo, Parcel};
 use super::gradient::Slope;
 use super::multicast::Choice;
-use super::params::{Expired, Ways};
 use super::{Overlay, neighbour::Neighbour};
-use crate::units::{Span, Time};
+use crate::units::Time;
 
-/// How deep a queue is searched for a packet that can arrive in time, in bytes.
-const SEARCH: u64 = 5_000;
+/// How deep a queue is searched for a packet that can arrive in time, in bytes beside what a transmit
+/// queue takes.
+pub(super) const SEARCH: u64 = 5_000;
 /// Bytes of a zombie that is sent at most (`kMaxZombieLenBytes`; they go in full size, as in the public
 /// program unless it is built to compress them).
 pub(super) const ZOMBIE: u64 = 1_024;
@@ -29,10 +29,7 @@ impl Overlay {
     /// Fills transmit queues as long as one has room and there is a gradient; whether any got
     /// something.
     pub(super) fn fill(&mut self, now: Time) -> bool {
-        if self.timed {
-            self.give_up(now);
-        }
-        let mut filled = false;
+        let mut filled = self.timed && self.look_at_deadlines(now);
         loop {
             let best = self.best(now);
             let timed = best.is_some_and(|best| best.class == Class::Timed);
@@ -107,7 +104,7 @@ impl Overlay {
         if class == Class::Normal {
             return Some(Some(0));
         }
-        let mut searched = 0;
+        let (mut searched, most) = (0, SEARCH + neighbour.room());
         for (place, parcel) in packets.enumerate() {
             let been = parcel.seen >> neighbour.member & 1 == 1;
             let takes = if been { None } else { self.takes(neighbour, to, parcel.seen) };
@@ -115,22 +112,11 @@ impl Overlay {
                 return Some(Some(place));
             }
             searched += u64::from(parcel.size);
-            if searched > SEARCH {
+            if searched > most {
                 break;
             }
         }
         None
-    }
-
-    /// How long a packet that has `seen` these members takes to one by a neighbour; `None` if no way
-    /// leads there.
-    fn takes(&self, neighbour: &Neighbour, to: usize, seen: u64) -> Option<Span> {
-        let beyond = match self.params.multipath {
-            Ways::SourceBased => self.map.latency(neighbour.member, to)?,
-            Ways::Conditioned => self.map.latency_avoiding(neighbour.member, to, seen)?,
-        };
-        let there = neighbour.latency().unwrap_or(Span::ZERO);
-        Some(neighbour.queueing() + there + beyond)
     }
 
     fn move_packets(&mut self, now: Time, best: Candidate) {
@@ -161,24 +147,5 @@ impl Overlay {
             }
             neighbour.wake(now);
         });
-    }
-
-    /// Gives up packets that cannot arrive in time any more, from the head of each queue.
-    fn give_up(&mut self, now: Time) {
-        for to in 0..self.bins.len() {
-            while let Some((due, seen)) = self.bins[to].first_due() {
-                let working = self.neighbours.iter().filter(|neighbour| neighbour.works());
-                let fastest = working.filter_map(|neighbour| self.takes(neighbour, to, seen)).min();
-                if now + fastest.unwrap_or(Span::ZERO) <= due {
-                    break;
-                }
-                self.counts.expired += 1;
-                let bin = &mut self.bins[to];
-                match self.params.expired {
-                    Expired::Zombie => bin.kill(Class::Timed, 0),
-                    Expired::Drop => bin.take(now, Class::Timed, 0, false),
-                };
-            }
-        }
     }
 }

@@ -155,6 +155,11 @@ impl Neighbour {
         FILL_TO - self.waiting_bytes
     }
 
+    /// Whether its transmit queue has room for a packet that must go at once.
+    pub fn has_space(&self) -> bool {
+        self.works() && self.waiting_bytes < FILL_TO
+    }
+
     /// Depths of its queue for a member.
     pub fn depths(&self, to: usize) -> [f64; 2] {
         self.depths[to]

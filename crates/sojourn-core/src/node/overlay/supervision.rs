@@ -194,8 +194,9 @@ impl Supervision {
 impl Watched {
     fn note(&mut self, now: Time, seen: Seen) {
         let rate = (seen.admitted - self.admitted) / NOTE_EVERY.as_secs_f64();
+        let begins = !self.active || self.admitted == 0.0;
         self.admitted = seen.admitted;
-        self.rate = OLD * self.rate + (1.0 - OLD) * rate;
+        self.rate = if begins { rate } else { OLD * self.rate + (1.0 - OLD) * rate };
         self.nominal = seen.nominal;
         self.active = now.since(seen.came_at) < NOTE_EVERY * 2;
         if seen.toggles > self.toggles && seen.standing != Standing::Off {

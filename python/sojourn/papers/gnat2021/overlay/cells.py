@@ -44,7 +44,8 @@ def _of_run(
             name = row_name(run.name, phase.name, f"flows={label}")
             keys = {"section": experiment.section, "table": TABLE, "row": name}
             known = _expected().get((experiment.section, run.name, phase.name, label))
-            columns = _measures(experiment, scenario, label, phase, best)
+            held = experiment.elastic and not run.file
+            columns = _measures(held, scenario, label, phase, best)
             for column, measure in columns.items():
                 wanted = known if column == GOODPUT else None
                 made = partial(after, begin, measure)
@@ -52,16 +53,16 @@ def _of_run(
 
 
 def _measures(
-    experiment: Experiment,
+    held: bool,
     scenario: Document,
     label: str,
     phase: Phase,
     best: Callable[[], Mapping[str, float]],
 ) -> Mapping[str, Measure]:
-    """How each column of a row is measured."""
+    """How each column of a row is measured; whether it is held to the optimum."""
     bare = runs.plain(scenario)
     made: dict[str, Measure] = {GOODPUT: partial(runs.goodput, scenario, label, phase)}
-    if experiment.elastic and _is_managed(scenario, label):
+    if held and _is_managed(scenario, label):
         made[ORACLE] = lambda: best()[label]
     made[PLAIN] = partial(runs.goodput, bare, label, phase)
     if is_udp(scenario, label):

@@ -20,7 +20,7 @@ from sojourn.scenario import Document, apply_override, read, set_path, validated
 
 def document(experiment: Experiment, run: Run, request: Request) -> Document:
     """The canonical scenario of a run."""
-    scenario = read(data.path(f"experiments/gnat2021/{experiment.file}.toml"))
+    scenario = read(data.path(f"experiments/gnat2021/{run.file or experiment.file}.toml"))
     for field, value in run.changes.items():
         set_path(scenario, field, value)
     for override in request.overrides:

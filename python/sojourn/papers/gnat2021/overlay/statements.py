@@ -88,6 +88,26 @@ def _gain(part: str, least: float, rows: Sequence[Row]) -> Finding:
     return Finding(got >= least * bare, f"{got:.2f} and {bare:.3f} Mbit/s: {got / bare:.0f} times")
 
 
+def _forms(runs: tuple[str, str], rows: Sequence[Row]) -> Finding:
+    """Of ways that avoid where a packet has been, beside those that do not."""
+    told, good = [], True
+    for column, least, most in ((GOODPUT, 0.95, 1.05), (DELAY, 0.0, 1.1)):
+        avoiding, others = (_of_run(rows, run, column) for run in runs)
+        shares = [avoiding[flows] / others[flows] for flows in avoiding]
+        good &= all(least <= share <= most for share in shares)
+        told.append(f"{column} {min(shares):.3f} to {max(shares):.3f} of that of the others")
+    return Finding(good, ", ".join(told))
+
+
+def _of_run(rows: Sequence[Row], run: str, column: str) -> dict[str, float]:
+    """Values of a run of 4.18 by flows."""
+    begin = f"run={run} phase=steady " if run else "phase=steady "
+    values = measured(rows, TABLE, "4.18", column, begin)
+    return {
+        name.removeprefix(begin): value for name, value in values.items() if name.startswith(begin)
+    }
+
+
 def _ratios() -> list[Statement]:
     made = []
     for section, high, low, wanted, part in (
@@ -201,6 +221,19 @@ STATEMENTS = (
         "The flow with 99 ms to go is delivered in time",
         "mean delay at most 99 ms",
         partial(_below, "4.18", "flows=99 ms", 99.0),
+    ),
+    *(
+        Statement(
+            f"multipath-4.18-{name}",
+            "4.18",
+            f"Ways that avoid where a packet has been serve flows as well as the others ({name})",
+            "goodput of each flow within 5 % of that with the others, delay at most a tenth longer",
+            partial(_forms, runs),
+        )
+        for name, runs in (
+            ("square", ("conditioned", "")),
+            ("mesh", ("mesh, conditioned", "mesh, source-based")),
+        )
     ),
     Statement(
         "small-4.20",

@@ -18,8 +18,8 @@ use crate::units::{Span, Time};
 
 const STEPS: u8 = 8;
 const STEP: Span = Span::from_millis(10);
-/// Intervals without a deadline, what chance adds to them, and after how long it tries again; each
-/// scaled by priority.
+/// Intervals without a deadline, what chance adds to them, and after how long it tries again (whole
+/// seconds, as the program keeps it); each scaled by priority.
 const INTERVAL: f64 = 0.2;
 const SPREAD: f64 = 0.02;
 const RESTART: f64 = 6.0;
@@ -70,7 +70,7 @@ impl Strap {
             tolerance: service.loss_tolerance.fraction(),
             deadline: service.deadline,
             interval,
-            restart: Span::from_secs_f64(RESTART / scale),
+            restart: Span::from_secs_f64((RESTART / scale).floor()),
             state: Standing::On,
             since: Time::ZERO,
             step: 1,
@@ -115,7 +115,11 @@ impl Strap {
     pub fn turn(&mut self, now: Time, on: bool) {
         match (on, self.state) {
             (true, Standing::On) => {}
-            (true, _) => self.begin(now, INERTIA),
+            (true, _) => {
+                // It begins anew.
+                self.deepest = (0.0, Time::ZERO);
+                self.begin(now, INERTIA);
+            }
             (false, _) => self.state = Standing::Off,
         }
     }
@@ -229,7 +233,7 @@ mod tests {
             step += 1;
         }
         let seconds = (step - off) as f64 / 100.0;
-        assert!((seconds - 6.0 / (14.0 / 12.0)).abs() < 0.05, "{seconds} s");
+        assert!((seconds - 5.0).abs() < 0.05, "6 s over 14 / 12, in whole seconds: {seconds} s");
     }
 
     #[test]

@@ -100,7 +100,7 @@ impl Supervision {
     }
 
     /// Active flows: elastic ones, then those that gain most for their rate.
-    fn by_worth(&self) -> Vec<usize> {
+    pub(super) fn by_worth(&self) -> Vec<usize> {
         let worth = |flow: &Watched| match flow.inelastic {
             false => f64::INFINITY,
             true => flow.priority / flow.nominal.max(1.0),

@@ -1,9 +1,9 @@
 //! Of the flows to a destination that miss too many packets, one may try: none can know whether there
 //! is room in time on the way, but by trying.
 //!
-//! The first one to try is that with the longest time to go; when it fails, after ten seconds at the
-//! earliest, another one with more time or a lower rate, if there is one. One that goes on for 40
-//! times its time to go is stable.
+//! The first one to try is that with the longest time to go, of several the one that gains most for its
+//! rate; when it fails, after ten seconds at the earliest, another one with more time or a lower rate, if
+//! there is one. One that goes on for 40 times its time to go is stable.
 
 use super::{Order, Supervision, Watched};
 use crate::node::overlay::admission::Standing;
@@ -28,12 +28,13 @@ pub struct Probe {
 impl Supervision {
     /// Chooses what tries, and turns off the rest; `left` is capacity that nothing has, in bit/s.
     pub(super) fn calibrate(&mut self, now: Time, left: f64, orders: &mut Vec<Order>) {
+        let order = self.by_worth();
         for to in 0..self.probes.len() {
             self.find_stable(now, to);
-            let missed: Vec<usize> = (0..self.flows.len())
+            let missed: Vec<usize> = (order.iter().copied())
                 .filter(|flow| {
                     let flow = &self.flows[*flow];
-                    flow.to == to && flow.active && flow.missed && flow.nominal <= left
+                    flow.to == to && flow.missed && flow.nominal <= left
                 })
                 .collect();
             let chosen = if self.wants_another(now, to) { self.choose(to, &missed) } else { None };

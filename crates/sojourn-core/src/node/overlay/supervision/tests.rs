@@ -83,6 +83,16 @@ fn of_flows_that_miss_packets_the_one_with_most_time_tries_and_becomes_stable() 
 }
 
 #[test]
+fn of_flows_with_the_same_time_to_go_the_one_that_gains_most_for_its_rate_tries_first() {
+    let mut supervision = supervision(&[(5.0, 3.0), (5.0, 1.0)]);
+    for flow in &mut supervision.flows[1..] {
+        (flow.missed, flow.standing) = (true, Standing::Off);
+        flow.deadline = Span::from_millis(60);
+    }
+    assert_eq!(supervision.decide(at(10), 20.0 * MBIT), [Order { flow: 2, on: true }]);
+}
+
+#[test]
 fn little_known_capacity_decides_nothing() {
     let mut supervision = supervision(&[(5.0, 30.0)]);
     assert_eq!(supervision.decide(at(10), 0.7 * MBIT), []);
