@@ -6,15 +6,19 @@ import json
 from math import inf
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from conftest import Command
+from sojourn import data
+from sojourn.engine import simulate
 from sojourn.papers.gnat2021.overlay import runs
 from sojourn.papers.gnat2021.overlay.experiments import EXPERIMENTS
 from sojourn.papers.gnat2021.overlay.oracle import Arc, Class, best, shares
 from sojourn.papers.gnat2021.overlay.sets import best_set
 from sojourn.papers.gnat2021.overlay.triage import most_that_fit
 from sojourn.papers.paper import Request
+from sojourn.scenario import read, validated
 
 
 def _arcs(*ends: str, delay: float = 0.01) -> list[Arc]:
@@ -153,3 +157,26 @@ def test_the_best_set_leaves_out_what_does_not_fit_in_an_outage() -> None:
     three = {"inelastic 3", "inelastic 4", "inelastic 5"}
     assert best_set(scenario, 45) == three
     assert best_set(scenario, 70) == three | {"inelastic 6"}
+
+
+def test_packets_that_could_only_go_back_do_unless_ways_avoid_where_they_have_been() -> None:
+    """From 4 in time only by 1 and 2; with both behind it a packet goes back to 1, at once."""
+
+    def run(multipath: str) -> tuple[float, float]:
+        scenario = read(data.path("experiments/gnat2021/latency-multipath.toml"))
+        scenario |= {"duration": "6 s", "flows": scenario["flows"][:1]}
+        scenario["flows"][0] |= {"start": "1 s"}
+        scenario["flows"][0]["traffic"]["rate"] = "25 Mbit/s"
+        for node in scenario["topology"]["nodes"]:
+            node["multipath"] = multipath
+        ran = simulate(validated(scenario).canonical)[0]
+        links = ran.tables["link_samples"]
+        # Each link has two directions; the third one's second is from 4 to 1.
+        back = np.asarray(links["link"]) == 5
+        sent = 8e-6 * float(np.asarray(links["sent_bytes"])[back].sum()) / 5
+        return sent, float(ran.flow.samples["delivered_packets"].sum())
+
+    (back, delivered), (avoided, fewer) = (run(kind) for kind in ("source-based", "conditioned"))
+    assert back > 3
+    assert avoided < 1
+    assert fewer > 0.9 * delivered

@@ -12,7 +12,8 @@
 //! where a destination's hops count 1,100 bytes each. Latency-sensitive packets (with a `deadline`)
 //! go first, and only to neighbours by which they can arrive in time and that they have not come through:
 //! by any way that does not come back to this node, or (`multipath = "conditioned"`) by ways through no
-//! node that the packet has come through. Neighbours are joined by
+//! node that the packet has come through. Those that had least time to go when they came are first; one
+//! that could arrive only by a neighbour that it has come through goes at once. Neighbours are joined by
 //! [SLIQ](sliq.md), which finds out the capacity, retransmits up to five times, and notices
 //! outages. Depths are told to neighbours as packets, in 1 % of the capacity; working links and their
 //! latency are advertised to all nodes. Supervisory control turns inelastic flows off that cannot be
