@@ -131,8 +131,8 @@ impl Session {
     }
 
     /// A datagram arrived from the peer.
-    pub fn on_datagram(&mut self, now: Time, datagram: Datagram<Message>) {
-        self.connection.on_datagram(now, datagram);
+    pub fn on_datagram(&mut self, now: Time, mut datagram: Datagram<Message>) {
+        self.connection.on_datagram(now, &mut datagram);
     }
 
     /// Whether both ends have agreed on the connection.
@@ -245,7 +245,10 @@ impl Session {
         if self.connection.queued(STREAM) == 0 {
             self.feed(now)?;
         }
-        let Some(datagram) = self.connection.poll_transmit(now) else { return Ok(false) };
+        let mut datagram = Datagram::default();
+        if !self.connection.poll_transmit(now, &mut datagram) {
+            return Ok(false);
+        }
         encode(&datagram, out);
         Ok(true)
     }

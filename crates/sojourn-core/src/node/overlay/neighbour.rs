@@ -39,6 +39,8 @@ pub struct Neighbour {
     port: Port,
     /// Apart, like what waits: nodes often look through all neighbours.
     connection: Box<Connection<Cargo>>,
+    /// What goes out, or has arrived.
+    datagram: Box<Datagram<Cargo>>,
     boxes: [Mailbox<Cargo>; 2],
     tuple: FiveTuple,
     /// Names random draws of its packets.
@@ -118,6 +120,7 @@ impl Neighbour {
             member,
             port,
             connection: Box::new(connection),
+            datagram: Box::default(),
             boxes,
             tuple,
             flow: u32::MAX - port.edge as u32,
@@ -206,8 +209,8 @@ impl Neighbour {
 
     /// A datagram of it has arrived; `brought` is given what it brought.
     pub fn on_datagram(&mut self, now: Time, handle: u32, brought: &mut Vec<Cargo>) {
-        if let Some(datagram) = self.boxes[1].get(handle) {
-            self.connection.on_datagram(now, datagram);
+        if self.boxes[1].get(handle, &mut self.datagram) {
+            self.connection.on_datagram(now, &mut self.datagram);
         }
         self.due = now;
         while let Some(event) = self.connection.poll_event() {
@@ -298,9 +301,11 @@ impl Neighbour {
             if self.open {
                 self.feed();
             }
-            let Some(datagram) = self.connection.poll_transmit(now) else { break };
-            let signals = tells(&datagram);
-            let packet = self.packet(datagram);
+            if !self.connection.poll_transmit(now, &mut self.datagram) {
+                break;
+            }
+            let signals = tells(&self.datagram);
+            let packet = self.packet();
             let packet = cx.create(packet);
             if signals {
                 cx.count_signalling(&packet);
@@ -312,15 +317,15 @@ impl Neighbour {
         self.due = next.max(now + Span::from_nanos(1));
     }
 
-    fn packet(&mut self, datagram: Datagram<Cargo>) -> Packet {
-        let size = datagram.size() as u32 + UNDERLAY;
-        let payload = match &datagram {
+    fn packet(&mut self) -> Packet {
+        let size = self.datagram.size() as u32 + UNDERLAY;
+        let payload = match &*self.datagram {
             Datagram::Message(message) => {
                 message.data.as_ref().map_or(0, |(_, cargo)| cargo.len() as u16)
             }
             _ => 0,
         };
-        let handle = self.boxes[0].put(datagram);
+        let handle = self.boxes[0].put(&mut self.datagram);
         let header = Header::Opaque(Opaque { payload, handle });
         self.index = self.index.wrapping_add(1);
         let (flow, index, tuple) = (self.flow, self.index, self.tuple);

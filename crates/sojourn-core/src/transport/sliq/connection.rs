@@ -200,9 +200,8 @@ impl<P: Payload> Connection<P> {
         self.streams.iter().find(|stream| stream.id == id)
     }
 
-    fn stream_and_shared(&mut self, id: u8) -> Option<(&mut Stream<P>, &mut Shared)> {
-        let stream = self.streams.iter_mut().find(|stream| stream.id == id)?;
-        Some((stream, &mut self.shared))
+    fn position(&self, id: u8) -> Option<usize> {
+        self.streams.iter().position(|stream| stream.id == id)
     }
 
     /// Writes a message to a stream; it is kept until it is sent. Whether there is such a stream.

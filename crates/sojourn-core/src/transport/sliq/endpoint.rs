@@ -47,6 +47,8 @@ pub struct EndInit {
 pub struct End {
     init: EndInit,
     connection: Connection<Virtual>,
+    /// What goes out, or has arrived.
+    datagram: Box<Datagram<Virtual>>,
     now: Time,
     /// Written and not handed to the stream: bytes, and when.
     unsent: VecDeque<(u64, Time)>,
@@ -61,11 +63,15 @@ impl End {
         let received = Arrivals::new(init.deadline);
         let sent = Departures::default();
         let now = Time::ZERO;
-        End { init, connection, now, unsent: VecDeque::new(), closed: false, sent, received }
+        let (datagram, unsent) = (Box::default(), VecDeque::new());
+        End { init, connection, datagram, now, unsent, closed: false, sent, received }
     }
 
     /// Hands messages to the stream as long as it takes them.
     fn feed(&mut self, now: Time) {
+        if self.unsent.is_empty() && !self.closed {
+            return;
+        }
         while self.connection.queued(STREAM) < self.init.queue {
             let Some((left, at)) = self.unsent.front_mut() else { break };
             let bytes = (*left).min(self.init.mss.into()) as u16;
@@ -118,27 +124,31 @@ impl End {
 impl Endpoint for End {
     fn on_packet(&mut self, now: Time, packet: &Packet) {
         let Header::Opaque(Opaque { handle, .. }) = packet.header else { return };
-        let Some(datagram) = self.init.boxes[1].get(handle) else { return };
+        if !self.init.boxes[1].get(handle, &mut self.datagram) {
+            return;
+        }
         self.settle(now);
         if packet.ecn == Ecn::Ce {
             self.received.marks += 1;
         }
-        self.connection.on_datagram(now, datagram);
+        self.connection.on_datagram(now, &mut self.datagram);
         self.on_events(now);
     }
 
     fn poll_transmit(&mut self, now: Time) -> Option<Packet> {
         self.feed(now);
-        let datagram = self.connection.poll_transmit(now)?;
-        let size = datagram.size() as u32 + UNDERLAY;
-        let payload = match &datagram {
+        if !self.connection.poll_transmit(now, &mut self.datagram) {
+            return None;
+        }
+        let size = self.datagram.size() as u32 + UNDERLAY;
+        let payload = match &*self.datagram {
             Datagram::Message(message) => {
                 message.data.as_ref().map_or(0, |(_, payload)| payload.bytes)
             }
             _ => 0,
         };
         self.sent.count(size, payload);
-        let handle = self.init.boxes[0].put(datagram);
+        let handle = self.init.boxes[0].put(&mut self.datagram);
         let header = Header::Opaque(Opaque { payload, handle });
         let index = self.sent.packets() - 1;
         Some(Packet { ecn: self.init.ecn, ..self.init.address.packet(index, size, header) })

@@ -47,6 +47,10 @@ impl Lane {
         if self.oldest.len() <= stream {
             self.oldest.resize(stream + 1, None);
         }
+        // Without any, the next packet to be sent counts.
+        if oldest.is_some() && self.oldest[stream] == oldest {
+            return;
+        }
         self.oldest[stream] = oldest;
         self.una = self.oldest.iter().flatten().copied().min().unwrap_or(self.next);
     }
@@ -113,25 +117,31 @@ impl Shared {
     pub fn permits(&self, now: Time, bytes: u32, again: bool) -> Option<usize> {
         let srtt = self.rtt.smoothed();
         self.lanes.iter().position(|lane| {
+            if held(lane.control.next_send(), now) {
+                return false;
+            }
             let view = lane.view(now, srtt);
-            !held(lane.control.next_send(), now)
-                && if again {
-                    lane.control.can_resend(&view, bytes)
-                } else {
-                    lane.control.can_send(&view, bytes)
-                }
+            if again {
+                lane.control.can_resend(&view, bytes)
+            } else {
+                lane.control.can_send(&view, bytes)
+            }
         })
     }
 
     /// When pacing next lets a packet go that nothing else holds back.
     pub fn next_send(&self, now: Time, again: bool) -> Option<Time> {
         let srtt = self.rtt.smoothed();
-        let waiting = self.lanes.iter().filter(|lane| {
+        let waiting = self.lanes.iter().filter_map(|lane| {
+            let next = lane.control.next_send();
+            if !held(next, now) {
+                return None;
+            }
             let view = lane.view(now, srtt);
-            held(lane.control.next_send(), now)
-                && (again && lane.control.can_resend(&view, 0) || lane.control.can_send(&view, 0))
+            let can = again && lane.control.can_resend(&view, 0) || lane.control.can_send(&view, 0);
+            can.then_some(next)
         });
-        waiting.map(|lane| lane.control.next_send()).min()
+        waiting.min()
     }
 
     /// Brings the counts of what is outstanding up to date after a stream has processed an ACK.

@@ -10,8 +10,11 @@ pub const REORDERED: u64 = 4_096;
 /// One that has arrived may arrive again until it is overtaken by this many.
 const AGAIN: u64 = 64;
 
+/// Places that were left and are kept for the next datagrams.
+const SPARE: usize = 16;
+
 /// A datagram's place. Each lies by itself, so that no more memory is touched than what is under way
-/// takes: the allocator gives the next one, of whatever mailbox, the place that was left last.
+/// takes: the place that was left last is used first.
 #[derive(Debug)]
 struct Slot<P> {
     /// None where nothing arrives any more.
@@ -22,6 +25,7 @@ struct Slot<P> {
 #[derive(Debug)]
 struct Kept<P> {
     slots: VecDeque<Slot<P>>,
+    spare: Vec<Box<Datagram<P>>>,
     first: u64,
     newest: u64,
     /// What arrived is forgotten up to here.
@@ -73,7 +77,8 @@ impl<P> Default for Mailbox<P> {
 impl<P> Mailbox<P> {
     fn holding(reordered: u64, once: bool) -> Self {
         let slots = VecDeque::new();
-        let kept = Kept { slots, first: 0, newest: 0, cleared: 0, reordered, once };
+        let spare = Vec::new();
+        let kept = Kept { slots, spare, first: 0, newest: 0, cleared: 0, reordered, once };
         Mailbox(Arc::new(Mutex::new(kept)))
     }
 
@@ -84,33 +89,41 @@ impl<P> Mailbox<P> {
     }
 }
 
-impl<P: Clone> Mailbox<P> {
+impl<P: Clone + Default> Mailbox<P> {
     fn lock(&self) -> MutexGuard<'_, Kept<P>> {
         self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
-    /// Keeps a datagram; returns its number.
-    pub fn put(&self, datagram: Datagram<P>) -> u32 {
+    /// Keeps a datagram, and leaves a place for another one; returns its number.
+    pub fn put(&self, datagram: &mut Box<Datagram<P>>) -> u32 {
         let mut kept = self.lock();
-        kept.slots.push_back(Slot { datagram: Some(Box::new(datagram)), arrived: false });
+        let spare = kept.spare.pop().unwrap_or_default();
+        let datagram = Some(std::mem::replace(datagram, spare));
+        kept.slots.push_back(Slot { datagram, arrived: false });
         (kept.first + kept.slots.len() as u64 - 1) as u32
     }
 
-    /// The datagram of this number, which arrives. It may arrive twice.
-    pub fn get(&self, number: u32) -> Option<Datagram<P>> {
+    /// Puts the datagram of this number, which arrives, in the place of another one; whether there is
+    /// one. It may arrive twice.
+    pub fn get(&self, number: u32, place: &mut Box<Datagram<P>>) -> bool {
         let mut kept = self.lock();
         let number = kept.first + u64::from(number.wrapping_sub(kept.first as u32));
         let once = kept.once;
-        let slot = kept.slot(number)?;
-        let datagram = if once {
-            *slot.datagram.take()?
+        let Some(slot) = kept.slot(number) else { return false };
+        if once {
+            let Some(datagram) = slot.datagram.take() else { return false };
+            let left = std::mem::replace(place, datagram);
+            if kept.spare.len() < SPARE {
+                kept.spare.push(left);
+            }
         } else {
             slot.arrived = true;
-            slot.datagram.as_deref()?.clone()
-        };
+            let Some(datagram) = &slot.datagram else { return false };
+            place.clone_from(datagram);
+        }
         kept.newest = kept.newest.max(number);
         kept.forget();
-        Some(datagram)
+        true
     }
 }
 
@@ -120,29 +133,40 @@ mod tests {
     use crate::transport::sliq::virtual_payload::Virtual;
     use crate::transport::sliq::wire::Close;
 
+    fn put(mailbox: &Mailbox<Virtual>, reason: u16) -> u32 {
+        mailbox.put(&mut Box::new(close(reason)))
+    }
+
+    fn close(reason: u16) -> Datagram<Virtual> {
+        Datagram::Close(Close { answer: false, reason })
+    }
+
+    fn get(mailbox: &Mailbox<Virtual>, number: u32) -> Option<Datagram<Virtual>> {
+        let mut place = Box::default();
+        mailbox.get(number, &mut place).then_some(*place)
+    }
+
     #[test]
     fn what_arrives_is_what_was_sent() {
         let mailbox = Mailbox::<Virtual>::default();
-        let close = |reason| Datagram::Close(Close { answer: false, reason });
-        let numbers: Vec<u32> = (0..10_000).map(|n| mailbox.put(close(n))).collect();
-        assert_eq!(mailbox.get(numbers[7]), Some(close(7)));
-        assert_eq!(mailbox.get(numbers[7]), Some(close(7)), "a duplicate");
-        assert_eq!(mailbox.get(numbers[9_000]), Some(close(9_000)));
-        assert_eq!(mailbox.get(numbers[7]), None, "overtaken by too many");
-        assert_eq!(mailbox.get(u32::MAX), None);
+        let numbers: Vec<u32> = (0..10_000).map(|n| put(&mailbox, n)).collect();
+        assert_eq!(get(&mailbox, numbers[7]), Some(close(7)));
+        assert_eq!(get(&mailbox, numbers[7]), Some(close(7)), "a duplicate");
+        assert_eq!(get(&mailbox, numbers[9_000]), Some(close(9_000)));
+        assert_eq!(get(&mailbox, numbers[7]), None, "overtaken by too many");
+        assert_eq!(get(&mailbox, u32::MAX), None);
     }
 
     #[test]
     fn what_has_arrived_is_forgotten_and_what_is_late_is_not() {
         let mailbox = Mailbox::<Virtual>::default();
-        let close = |reason| Datagram::Close(Close { answer: false, reason });
-        let numbers: Vec<u32> = (0..1_000).map(|n| mailbox.put(close(n))).collect();
+        let numbers: Vec<u32> = (0..1_000).map(|n| put(&mailbox, n)).collect();
         for at in (0..500).filter(|at| at % 10 != 3) {
-            assert_eq!(mailbox.get(numbers[at]), Some(close(at as u16)));
+            assert_eq!(get(&mailbox, numbers[at]), Some(close(at as u16)));
         }
-        assert_eq!(mailbox.get(numbers[400]), None, "not a duplicate any more");
-        assert_eq!(mailbox.get(numbers[470]), Some(close(470)), "a duplicate");
-        assert_eq!(mailbox.get(numbers[3]), Some(close(3)), "late");
+        assert_eq!(get(&mailbox, numbers[400]), None, "not a duplicate any more");
+        assert_eq!(get(&mailbox, numbers[470]), Some(close(470)), "a duplicate");
+        assert_eq!(get(&mailbox, numbers[3]), Some(close(3)), "late");
         let kept = mailbox.lock().slots.iter().filter(|slot| slot.datagram.is_some()).count();
         assert!(kept < 500 + 64 + 50, "{kept}");
     }
@@ -150,14 +174,13 @@ mod tests {
     #[test]
     fn once_is_once_in_any_order() {
         let mailbox = Mailbox::<Virtual>::once(8);
-        let close = |reason| Datagram::Close(Close { answer: false, reason });
-        let numbers: Vec<u32> = (0..20).map(|n| mailbox.put(close(n))).collect();
+        let numbers: Vec<u32> = (0..20).map(|n| put(&mailbox, n)).collect();
         for n in [1, 0, 2, 5, 3] {
-            assert_eq!(mailbox.get(numbers[n]), Some(close(n as u16)));
-            assert_eq!(mailbox.get(numbers[n]), None, "a duplicate");
+            assert_eq!(get(&mailbox, numbers[n]), Some(close(n as u16)));
+            assert_eq!(get(&mailbox, numbers[n]), None, "a duplicate");
         }
-        assert_eq!(mailbox.get(numbers[13]), Some(close(13)));
-        assert_eq!(mailbox.get(numbers[4]), None, "overtaken by too many");
-        assert_eq!(mailbox.get(numbers[6]), Some(close(6)));
+        assert_eq!(get(&mailbox, numbers[13]), Some(close(13)));
+        assert_eq!(get(&mailbox, numbers[4]), None, "overtaken by too many");
+        assert_eq!(get(&mailbox, numbers[6]), Some(close(6)));
     }
 }

@@ -25,8 +25,6 @@ pub use data::{Data, Fec};
 pub use decode::decode;
 pub use encode::encode;
 
-use std::sync::Arc;
-
 use super::payload::Payload;
 
 /// Bytes of the headers below SLIQ: IPv4 and UDP.
@@ -46,6 +44,7 @@ const TRAIN: u8 = 10;
 
 /// All that one packet carries.
 #[derive(Clone, Debug, PartialEq)]
+#[allow(clippy::large_enum_variant)] // nearly all are messages, which are filled where they lie
 pub enum Datagram<P> {
     /// Part of the connection's establishment.
     Handshake(Handshake),
@@ -64,15 +63,20 @@ pub enum Datagram<P> {
 pub struct Message<P> {
     /// What a congestion control tells its peer.
     pub sync: Option<Sync>,
-    /// An acknowledgment; it is larger than all the rest, which often goes without. Shared, so that a
-    /// copy of the datagram costs no memory.
-    pub ack: Option<Arc<Ack>>,
+    /// An acknowledgment.
+    pub ack: Option<Ack>,
     /// How many data packets were received.
     pub count: Option<ReceivedCount>,
     /// The largest one-way delay.
     pub measurement: Option<Measurement>,
     /// A data packet with its payload.
     pub data: Option<(Data, P)>,
+}
+
+impl<P: Default> Default for Datagram<P> {
+    fn default() -> Self {
+        Datagram::Message(Message::default())
+    }
 }
 
 impl<P: Payload> Datagram<P> {
@@ -92,10 +96,19 @@ impl<P: Payload> Datagram<P> {
 }
 
 impl<P> Message<P> {
+    /// Leaves nothing in it.
+    pub fn clear(&mut self) {
+        self.sync = None;
+        self.ack = None;
+        self.count = None;
+        self.measurement = None;
+        self.data = None;
+    }
+
     /// Bytes of all headers but the data's.
     pub fn overhead(&self) -> usize {
         self.sync.map_or(0, |_| control::SYNC_LEN)
-            + self.ack.as_ref().map_or(0, |ack| ack.size())
+            + self.ack.as_ref().map_or(0, Ack::size)
             + self.count.map_or(0, |_| control::COUNT_LEN)
             + self.measurement.map_or(0, |_| control::MEASUREMENT_LEN)
     }

@@ -1,7 +1,5 @@
 //! When ACKs are sent.
 
-use std::sync::Arc;
-
 use super::Connection;
 use crate::transport::sliq::payload::Payload;
 use crate::transport::sliq::stream::Arrival;
@@ -42,18 +40,18 @@ impl Acks {
 }
 
 impl<P: Payload> Connection<P> {
-    /// A data packet of `size` bytes arrived on a stream.
+    /// A data packet of `size` bytes arrived on the stream that is `at` this place.
     pub(super) fn schedule_ack(
         &mut self,
         now: Time,
-        id: u8,
+        at: usize,
         size: usize,
         had_gap: bool,
         arrival: Arrival,
     ) {
         self.acks.measure_gap(now, size);
         let per = self.shared.per.rate;
-        let Some(stream) = self.stream_mut(id) else { return };
+        let stream = &mut self.streams[at];
         let mut ack_now = arrival.ack_now;
         if had_gap && !stream.receiver.has_gap() {
             stream.extra_acks = stream.extra_acks.max(AFTER_RECOVERY);
@@ -65,11 +63,9 @@ impl<P: Payload> Connection<P> {
         }
         self.acks.since_last += 1;
         if ack_now || self.acks.since_last >= EVERY {
-            self.send_acks(1 << id);
+            self.send_acks(1 << self.streams[at].id);
         } else {
-            if let Some(stream) = self.stream_mut(id) {
-                stream.delayed_ack = true;
-            }
+            self.streams[at].delayed_ack = true;
             self.acks.at.get_or_insert(now + DELAY);
         }
     }
@@ -92,21 +88,19 @@ impl<P: Payload> Connection<P> {
         }
     }
 
-    /// The next ACK that is due, with what else fits.
-    pub(super) fn poll_ack(&mut self, now: Time) -> Option<Message<P>> {
+    /// The next ACK that is due, with what else fits; whether there is one.
+    pub(super) fn put_due_ack(&mut self, now: Time, message: &mut Message<P>) -> bool {
         if self.acks.due == 0 {
-            return None;
+            return false;
         }
         let id = self.acks.due.trailing_zeros() as u8;
         self.acks.due &= self.acks.due - 1;
-        let mut message =
-            Message { sync: None, ack: None, count: None, measurement: None, data: None };
-        self.put_ack(now, id, &mut message);
-        self.put_counts(now, 0, &mut message);
+        self.put_ack(now, id, message);
+        self.put_counts(now, 0, message);
         if self.acks.due == 0 {
             self.restart_ack_timer(now);
         }
-        Some(message)
+        true
     }
 
     fn put_ack(&mut self, now: Time, id: u8, message: &mut Message<P>) {
@@ -114,7 +108,7 @@ impl<P: Payload> Connection<P> {
         let Some(stream) = self.stream_mut(id) else { return };
         stream.delayed_ack = false;
         stream.extra_acks = stream.extra_acks.saturating_sub(1);
-        message.ack = Some(Arc::new(stream.receiver.ack(now, stamp, delta)));
+        message.ack = Some(stream.receiver.ack(now, stamp, delta));
     }
 
     fn restart_ack_timer(&mut self, now: Time) {

@@ -246,11 +246,13 @@ impl<P: Payload> Connection<P> {
         }
     }
 
-    /// When an unanswered header is due again.
-    pub(super) fn handshake_timeout(&self) -> Option<Time> {
-        let creating = self.streams.iter().filter(|stream| !stream.open);
-        let creating = creating.filter_map(|stream| stream.probed.map(|(at, _)| at)).min();
-        self.handshaking.at.into_iter().chain(creating).min()
+    /// When an unanswered header is due again; never if there is none.
+    pub(super) fn handshake_timeout(&self) -> Time {
+        let mut next = self.handshaking.at.unwrap_or(Time::NEVER);
+        for stream in self.streams.iter().filter(|stream| !stream.open) {
+            next = stream.probed.map_or(next, |(at, _)| next.min(at));
+        }
+        next
     }
 
     pub(super) fn on_handshake_timeout(&mut self, now: Time) {

@@ -5,32 +5,32 @@ use super::acks::COUNT_EVERY;
 use super::handshake::State;
 use crate::transport::sliq::payload::Payload;
 use crate::transport::sliq::stream::Attempt;
-use crate::transport::sliq::wire::{Data, Datagram, MAX_DATAGRAM, Message, Sync, Train};
+use crate::transport::sliq::wire::{Datagram, MAX_DATAGRAM, Message, Sync, Train};
 use crate::units::Time;
 
 const SYNC_SIZE: usize = 8;
 
 impl<P: Payload> Connection<P> {
-    /// The next datagram to send now, if any. Called until it returns `None` after every
-    /// `on_datagram`, `on_timeout` and `write`.
-    pub fn poll_transmit(&mut self, now: Time) -> Option<Datagram<P>> {
+    /// Puts the next datagram to send now into `place`, whatever is there; whether there is one. Called
+    /// until there is none after every `on_datagram`, `on_timeout` and `write`.
+    pub fn poll_transmit(&mut self, now: Time, place: &mut Datagram<P>) -> bool {
         if let Some(datagram) = self.outbox.pop_front() {
-            return Some(datagram);
+            *place = datagram;
+            return true;
         }
         if self.state != State::Connected {
-            return None;
+            return false;
         }
         if let Some(train) = self.poll_train(now) {
-            return Some(Datagram::Train(train));
+            *place = Datagram::Train(train);
+            return true;
         }
-        if let Some(message) = self.poll_ack(now) {
-            return Some(Datagram::Message(message));
+        match place {
+            Datagram::Message(message) => message.clear(),
+            _ => *place = Datagram::default(),
         }
-        let message = match self.poll_data(now) {
-            Some(data) => self.with_companions(now, data),
-            None => self.alone(now)?,
-        };
-        Some(Datagram::Message(message))
+        let Datagram::Message(message) = place else { return false };
+        self.put_due_ack(now, message) || self.put_data(now, message) || self.put_rest(now, message)
     }
 
     fn poll_train(&mut self, now: Time) -> Option<Train> {
@@ -69,80 +69,85 @@ impl<P: Payload> Connection<P> {
         sync
     }
 
-    /// Retransmissions of all streams first, then new data; higher priorities first.
-    fn poll_data(&mut self, now: Time) -> Option<(Data, P)> {
+    /// A data packet with what else fits; whether there is one. Retransmissions of all streams go
+    /// first, then new data; higher priorities first.
+    fn put_data(&mut self, now: Time, message: &mut Message<P>) -> bool {
         if self.outage.is_some() {
-            return None;
+            return false;
         }
-        let resends = self.streams.iter().any(|stream| stream.sender.has_resend());
         for again in [true, false] {
-            if again && !resends {
+            // Most of the time one end has nothing at all to send.
+            if !self.streams.iter().any(|stream| stream.sender.has(again)) {
                 continue;
             }
             let mut start = 0;
             while let Some(priority) = self.streams.get(start).map(|s| s.config.priority) {
                 let band = &self.streams[start..];
                 let size = band.iter().take_while(|s| s.config.priority == priority).count();
-                match self.poll_band(now, start, size, again) {
-                    Attempt::Send(data, payload) => return Some((data, payload)),
-                    Attempt::Blocked => return None,
+                match self.poll_band(now, start, size, again, message) {
+                    Attempt::Sent => {
+                        self.add_companions(now, message);
+                        return true;
+                    }
+                    Attempt::Blocked => return false,
                     Attempt::Nothing => start += size,
                 }
             }
         }
-        None
+        false
     }
 
     /// Streams of one priority, in turn.
-    fn poll_band(&mut self, now: Time, start: usize, size: usize, again: bool) -> Attempt<P> {
+    fn poll_band(
+        &mut self,
+        now: Time,
+        start: usize,
+        size: usize,
+        again: bool,
+        message: &mut Message<P>,
+    ) -> Attempt {
         let priority = usize::from(self.streams[start].config.priority);
         for step in 0..size {
             let turn = self.turns[priority] + step;
             let turn = if turn < size { turn } else { turn - size };
             let stream = &mut self.streams[start + turn];
-            if !stream.open {
+            if !stream.open || !stream.sender.has(again) {
                 continue;
             }
             let attempt = match again {
-                true if stream.sender.has_resend() => {
-                    stream.sender.try_resend(now, &mut self.shared)
-                }
-                true => Attempt::Nothing,
-                false => stream.sender.try_new(now, &mut self.shared),
+                true => stream.sender.try_resend(now, &mut self.shared, &mut message.data),
+                false => stream.sender.try_new(now, &mut self.shared, &mut message.data),
             };
-            if let Attempt::Send(..) = attempt {
-                self.turns[priority] = if turn + 1 < size { turn + 1 } else { 0 };
-                self.note_data_sent(now);
-                self.arm_rto(now);
-                return attempt;
-            }
-            if let Attempt::Blocked = attempt {
-                return attempt;
+            match attempt {
+                Attempt::Nothing => {}
+                Attempt::Blocked => return attempt,
+                Attempt::Sent => {
+                    self.turns[priority] = if turn + 1 < size { turn + 1 } else { 0 };
+                    self.note_data_sent(now);
+                    self.arm_rto(now);
+                    return attempt;
+                }
             }
         }
         Attempt::Nothing
     }
 
-    /// A data packet with what else fits.
-    fn with_companions(&mut self, now: Time, (data, payload): (Data, P)) -> Message<P> {
-        let size = data.size() + payload.len();
-        let mut message =
-            Message { sync: None, ack: None, count: None, measurement: None, data: None };
+    /// What fits into a datagram besides its data packet.
+    fn add_companions(&mut self, now: Time, message: &mut Message<P>) {
+        let size = message.data.as_ref().map_or(0, |(data, payload)| data.size() + payload.len());
         if size + SYNC_SIZE <= MAX_DATAGRAM {
             message.sync = self.poll_sync(now);
         }
-        self.piggyback_ack(now, size + message.overhead(), &mut message);
-        self.put_counts(now, size, &mut message);
-        message.data = Some((data, payload));
-        message
+        self.piggyback_ack(now, size + message.overhead(), message);
+        self.put_counts(now, size, message);
     }
 
-    /// What cannot wait for data any longer.
-    fn alone(&mut self, now: Time) -> Option<Message<P>> {
-        let sync = self.poll_sync(now);
-        let overdue = self.received_since >= 2 * COUNT_EVERY;
-        let count = overdue.then(|| self.take_count());
-        let message = Message { sync, ack: None, count, measurement: None, data: None };
-        (!message.is_empty()).then_some(message)
+    /// What cannot wait for data any longer; whether there is something.
+    fn put_rest(&mut self, now: Time, message: &mut Message<P>) -> bool {
+        message.sync = self.poll_sync(now);
+        if self.received_since >= 2 * COUNT_EVERY {
+            message.count = Some(self.take_count());
+        }
+        message.sync.is_some() || message.count.is_some()
     }
 }

@@ -10,16 +10,16 @@ use crate::transport::sliq::wire::{
 use crate::units::Time;
 
 impl<P: Payload> Connection<P> {
-    /// A datagram arrived from the peer.
-    pub fn on_datagram(&mut self, now: Time, datagram: Datagram<P>) {
+    /// A datagram arrived from the peer; its payload is taken out of it.
+    pub fn on_datagram(&mut self, now: Time, datagram: &mut Datagram<P>) {
         match datagram {
-            Datagram::Handshake(handshake) => self.on_handshake(now, &handshake),
-            Datagram::CreateStream(header) => self.on_create(&header),
-            Datagram::Close(close) => self.on_close(close),
-            Datagram::Train(train) if self.state == State::Connected => self.on_train(now, &train),
             Datagram::Message(message) if self.state == State::Connected => {
                 self.on_message(now, message);
             }
+            Datagram::Train(train) if self.state == State::Connected => self.on_train(now, train),
+            Datagram::Handshake(handshake) => self.on_handshake(now, handshake),
+            Datagram::CreateStream(header) => self.on_create(header),
+            Datagram::Close(close) => self.on_close(*close),
             _ => {}
         }
     }
@@ -32,9 +32,8 @@ impl<P: Payload> Connection<P> {
         }
     }
 
-    fn on_message(&mut self, now: Time, message: Message<P>) {
-        let size = message.overhead()
-            + message.data.as_ref().map_or(0, |(data, payload)| data.size() + payload.len());
+    fn on_message(&mut self, now: Time, message: &mut Message<P>) {
+        let overhead = message.overhead();
         if let Some(sync) = message.sync
             && let Some(lane) = self.shared.lanes.get_mut(usize::from(sync.control))
         {
@@ -50,8 +49,9 @@ impl<P: Payload> Connection<P> {
         if let Some(ack) = &message.ack {
             self.on_ack(now, ack);
         }
-        if let Some((data, payload)) = message.data {
-            self.on_data(now, &data, payload, size);
+        if let Some((data, payload)) = &mut message.data {
+            let size = overhead + data.size() + payload.len();
+            self.on_data(now, data, std::mem::take(payload), size);
         }
     }
 
@@ -66,9 +66,7 @@ impl<P: Payload> Connection<P> {
     }
 
     fn on_data(&mut self, now: Time, data: &Data, payload: P, size: usize) {
-        if self.stream(data.stream).is_none() {
-            return;
-        }
+        let Some(at) = self.position(data.stream) else { return };
         self.on_stamps(now, data.stamp, data.delta);
         self.received = ReceivedCount {
             stream: data.stream,
@@ -81,19 +79,17 @@ impl<P: Payload> Connection<P> {
             self.leave_outage(now, true);
         }
         self.heard_at = Some(now);
-        let Some(stream) = self.stream_mut(data.stream) else { return };
+        let stream = &mut self.streams[at];
         let had_gap = stream.receiver.has_gap();
         let arrival = stream.receiver.on_data(now, data, payload);
         if stream.receiver.finished() && !std::mem::replace(&mut stream.ended, true) {
             self.events.push_back(Event::StreamEnded(data.stream));
         }
-        self.schedule_ack(now, data.stream, size, had_gap, arrival);
+        self.schedule_ack(now, at, size, had_gap, arrival);
     }
 
     fn on_ack(&mut self, now: Time, ack: &Ack) {
-        if self.stream(ack.stream).is_none() {
-            return;
-        }
+        let Some(at) = self.position(ack.stream) else { return };
         self.on_stamps(now, ack.stamp, Some(ack.delta));
         let leaving = self.outage.is_some();
         if leaving {
@@ -102,8 +98,8 @@ impl<P: Payload> Connection<P> {
         self.heard_at = Some(now);
         self.heed_controls();
         let mut rtts = self.rtts;
-        let Some((stream, shared)) = self.stream_and_shared(ack.stream) else { return };
-        let acked = stream.sender.on_ack(now, ack, shared, |rtt| {
+        let stream = &mut self.streams[at];
+        let acked = stream.sender.on_ack(now, ack, &mut self.shared, |rtt| {
             rtts.sum += rtt;
             rtts.count += 1;
             rtts.latest = rtt;

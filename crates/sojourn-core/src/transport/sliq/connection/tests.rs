@@ -56,7 +56,8 @@ impl Pair {
 
     fn transmit(&mut self) {
         for from in 0..2 {
-            while let Some(datagram) = self.ends[from].poll_transmit(self.now) {
+            let mut datagram = Datagram::default();
+            while self.ends[from].poll_transmit(self.now, &mut datagram) {
                 if let Datagram::Message(Message { data: Some((data, _)), .. }) = &datagram
                     && from == 0
                 {
@@ -66,7 +67,7 @@ impl Pair {
                 self.sent[from] += 1;
                 let draw = StreamKey::root(1).index(from as u64).uniform_at(n);
                 if draw >= self.loss[from] {
-                    self.way[1 - from].push_back((self.now + self.delay, datagram));
+                    self.way[1 - from].push_back((self.now + self.delay, datagram.clone()));
                 }
             }
             while let Some(event) = self.ends[from].poll_event() {
@@ -94,8 +95,8 @@ impl Pair {
             self.now = self.now.max(next);
             for to in 0..2 {
                 while self.way[to].front().is_some_and(|(at, _)| *at <= self.now) {
-                    let (_, datagram) = self.way[to].pop_front().unwrap();
-                    self.ends[to].on_datagram(self.now, datagram);
+                    let (_, mut datagram) = self.way[to].pop_front().unwrap();
+                    self.ends[to].on_datagram(self.now, &mut datagram);
                 }
                 if self.ends[to].next_timeout(self.now).is_some_and(|at| at <= self.now) {
                     self.ends[to].on_timeout(self.now);

@@ -29,14 +29,12 @@ pub(super) struct Timers {
 impl<P: Payload> Connection<P> {
     /// When [`Connection::on_timeout`] wants to be called next.
     pub fn next_timeout(&self, now: Time) -> Option<Time> {
-        let handshake = self.handshake_timeout();
-        if self.state != State::Connected {
-            return handshake;
-        }
         // A plain minimum: this is asked after every datagram.
-        let mut next = Time::NEVER;
+        let mut next = self.handshake_timeout();
+        if self.state != State::Connected {
+            return (next < Time::NEVER).then_some(next);
+        }
         let mut consider = |at: Option<Time>| next = next.min(at.unwrap_or(Time::NEVER));
-        consider(handshake);
         consider(self.acks.at);
         consider(self.timers.tick_at);
         self.streams.iter().for_each(|stream| consider(stream.sender.group_end()));

@@ -1,7 +1,7 @@
 //! Retransmissions: after a loss was found, and after a timeout.
 
 use super::Reliability;
-use super::send::{Attempt, Coded, Resend, Sender, Sent};
+use super::send::{Attempt, Coded, New, Place, Resend, Sender, Sent};
 use crate::transport::sliq::lane::Shared;
 use crate::transport::sliq::payload::Payload;
 use crate::transport::sliq::wire::{Data, Fec};
@@ -9,10 +9,10 @@ use crate::units::{Span, Time};
 
 impl<P: Payload> Sender<P> {
     /// The next packet that is sent again, or a coded one of a group.
-    pub fn try_resend(&mut self, now: Time, shared: &mut Shared) -> Attempt<P> {
+    pub fn try_resend(&mut self, now: Time, shared: &mut Shared, place: &mut Place<P>) -> Attempt {
         self.discard_useless_coded();
         if self.groups.as_ref().is_some_and(|groups| !groups.fresh.is_empty()) {
-            return self.try_fresh(now, shared);
+            return self.try_fresh(now, shared, place);
         }
         while let Some(next) = self.resend.front() {
             let bytes = match next {
@@ -28,8 +28,8 @@ impl<P: Payload> Sender<P> {
             let again = matches!(next, Resend::Packet(_));
             let Some(lane) = shared.permits(now, bytes, again) else { return Attempt::Blocked };
             return match self.resend.pop_front() {
-                Some(Resend::Packet(seq)) => self.send_again(now, shared, seq, Some(lane)),
-                Some(Resend::Coded(coded)) => self.send_coded(now, shared, lane, coded),
+                Some(Resend::Packet(seq)) => self.send_again(now, shared, seq, Some(lane), place),
+                Some(Resend::Coded(coded)) => self.send_coded(now, shared, lane, coded, place),
                 None => Attempt::Nothing,
             };
         }
@@ -51,7 +51,12 @@ impl<P: Payload> Sender<P> {
     }
 
     /// Sends a coded packet of the round under way for the first time.
-    pub(super) fn try_fresh(&mut self, now: Time, shared: &mut Shared) -> Attempt<P> {
+    pub(super) fn try_fresh(
+        &mut self,
+        now: Time,
+        shared: &mut Shared,
+        place: &mut Place<P>,
+    ) -> Attempt {
         let fresh = self.groups.as_ref().and_then(|groups| groups.fresh.front());
         let Some(bytes) = fresh.map(|coded| coded.payload.len() as u32) else {
             return Attempt::Nothing;
@@ -61,7 +66,7 @@ impl<P: Payload> Sender<P> {
         }
         let Some(lane) = shared.permits(now, bytes, false) else { return Attempt::Blocked };
         let coded = self.groups.as_mut().and_then(|groups| groups.fresh.pop_front());
-        coded.map_or(Attempt::Nothing, |coded| self.send_coded(now, shared, lane, coded))
+        coded.map_or(Attempt::Nothing, |coded| self.send_coded(now, shared, lane, coded, place))
     }
 
     fn send_coded(
@@ -70,7 +75,8 @@ impl<P: Payload> Sender<P> {
         shared: &mut Shared,
         lane: usize,
         coded: Coded<P>,
-    ) -> Attempt<P> {
+        place: &mut Place<P>,
+    ) -> Attempt {
         let fec = Fec {
             group: coded.group as u16,
             index: coded.index,
@@ -78,7 +84,8 @@ impl<P: Payload> Sender<P> {
             round: self.round(coded.group),
             encoded: Some(coded.payload.len() as u16),
         };
-        self.send_new(now, shared, lane, coded.payload, Some((coded.group, fec)), false)
+        let fec = Some((coded.group, fec));
+        self.send_new(now, shared, lane, New { payload: coded.payload, fec, fin: false }, place)
     }
 
     /// Sends a packet again; without a control, because of a timeout.
@@ -88,7 +95,8 @@ impl<P: Payload> Sender<P> {
         shared: &mut Shared,
         seq: u64,
         lane: Option<usize>,
-    ) -> Attempt<P> {
+        place: &mut Place<P>,
+    ) -> Attempt {
         let stamp = shared.clock.stamp(now);
         let round = |group| if lane.is_some() { self.round(group) } else { 0 };
         let header = self.header(seq, stamp, shared);
@@ -135,7 +143,8 @@ impl<P: Payload> Sender<P> {
         if let (Some((group, fec)), Some(_)) = (fec, lane) {
             self.resent_in_group(now, group, &fec, moment);
         }
-        Attempt::Send(data, payload)
+        *place = Some((data, payload));
+        Attempt::Sent
     }
 
     /// The lowest or highest packet that may be sent again, whatever the controls say.
@@ -150,10 +159,9 @@ impl<P: Payload> Sender<P> {
             self.packet(*seq).is_some_and(|sent| !sent.acked && self.may_time_out(sent, now, after))
         });
         let seq = if lowest { candidates.next() } else { candidates.next_back() }?;
-        match self.send_again(now, shared, seq, None) {
-            Attempt::Send(data, payload) => Some((data, payload)),
-            _ => None,
-        }
+        let mut place = None;
+        self.send_again(now, shared, seq, None, &mut place);
+        place
     }
 
     fn may_time_out(&self, sent: &Sent<P>, now: Time, after: Span) -> bool {
@@ -224,16 +232,20 @@ impl<P: Payload> Sender<P> {
     /// Drops what neither acknowledgments nor groups need any more.
     pub(super) fn forget_old(&mut self, all: bool) {
         while self.base < self.una {
-            let kept = self.packet(self.base).and_then(|sent| sent.fec);
-            let needed = kept
-                .is_some_and(|(group, fec, _)| fec.encoded.is_none() && self.still_coded(group));
-            if needed && !all {
-                break;
+            if self.groups.is_some() && !all {
+                let kept = self.packet(self.base).and_then(|sent| sent.fec);
+                if kept
+                    .is_some_and(|(group, fec, _)| fec.encoded.is_none() && self.still_coded(group))
+                {
+                    break;
+                }
             }
             self.forget_first();
         }
         let (una, base) = (self.una, self.base);
-        self.holes.retain(|seq| *seq >= una);
+        if !self.holes.is_empty() {
+            self.holes.retain(|seq| *seq >= una);
+        }
         self.searched = self.searched.max(una);
         self.forget_groups(base);
     }

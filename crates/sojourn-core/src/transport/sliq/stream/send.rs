@@ -95,15 +95,28 @@ pub(super) enum Resend<P> {
 }
 
 /// Whether there is a packet to send.
-#[derive(Debug)]
-pub enum Attempt<P> {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Attempt {
     /// No.
     Nothing,
     /// Yes, but no control lets it go.
     Blocked,
-    /// This one.
-    Send(Data, P),
+    /// Yes; it was put in its place.
+    Sent,
 }
+
+/// A packet that was not sent before.
+#[derive(Debug)]
+pub(super) struct New<P> {
+    pub payload: P,
+    /// Its group and its place there.
+    pub fec: Option<(u64, Fec)>,
+    /// Whether it ends the stream.
+    pub fin: bool,
+}
+
+/// Where a packet that goes out is put: packets are large to move.
+pub type Place<P> = Option<(Data, P)>;
 
 /// The sending side.
 #[derive(Debug)]
@@ -242,9 +255,10 @@ impl<P: Payload> Sender<P> {
 
     /// Is done with the first packet.
     pub(super) fn forget_first(&mut self) {
-        let Some(first) = self.sent.pop_front() else { return };
+        let Some(first) = self.sent.front() else { return };
         let member = self.groups.as_ref().map(|_| first.member());
         self.past.push(first.past(), member);
+        self.sent.pop_front();
         self.base += 1;
     }
 
@@ -267,6 +281,12 @@ impl<P: Payload> Sender<P> {
         !self.resend.is_empty() || self.groups.as_ref().is_some_and(|g| !g.fresh.is_empty())
     }
 
+    /// Whether there may be something to send `again`, or for the first time.
+    #[inline]
+    pub fn has(&self, again: bool) -> bool {
+        if again { self.has_resend() } else { self.has_new() }
+    }
+
     /// When a group that waits for more source packets is ended without them.
     pub fn group_end(&self) -> Option<Time> {
         self.groups.as_ref().and_then(|groups| groups.force_at)
@@ -278,30 +298,30 @@ impl<P: Payload> Sender<P> {
     }
 
     /// The next new packet.
-    pub fn try_new(&mut self, now: Time, shared: &mut Shared) -> Attempt<P> {
+    pub fn try_new(&mut self, now: Time, shared: &mut Shared, place: &mut Place<P>) -> Attempt {
         if !self.room() {
             return Attempt::Nothing;
         }
-        let Some(front) = self.queue.front() else { return self.try_fin(now, shared) };
+        let Some(front) = self.queue.front() else { return self.try_fin(now, shared, place) };
         let Some(lane) = shared.permits(now, front.len() as u32, false) else {
             return Attempt::Blocked;
         };
         let Some(payload) = self.queue.pop_front() else { return Attempt::Nothing };
         let fec = self.join_group();
-        self.send_new(now, shared, lane, payload, fec, false)
+        self.send_new(now, shared, lane, New { payload, fec, fin: false }, place)
     }
 
-    fn try_fin(&mut self, now: Time, shared: &mut Shared) -> Attempt<P> {
+    fn try_fin(&mut self, now: Time, shared: &mut Shared, place: &mut Place<P>) -> Attempt {
         if !self.fin_wanted || self.fin_sent {
             return Attempt::Nothing;
         }
         self.force_group_end(now, shared.moment(now));
         if self.groups.as_ref().is_some_and(|groups| !groups.fresh.is_empty()) {
-            return self.try_fresh(now, shared);
+            return self.try_fresh(now, shared, place);
         }
         let Some(lane) = shared.permits(now, 0, false) else { return Attempt::Blocked };
         self.fin_sent = true;
-        self.send_new(now, shared, lane, P::default(), None, true)
+        self.send_new(now, shared, lane, New { payload: P::default(), fec: None, fin: true }, place)
     }
 
     /// Sends a packet for the first time.
@@ -310,10 +330,10 @@ impl<P: Payload> Sender<P> {
         now: Time,
         shared: &mut Shared,
         lane: usize,
-        payload: P,
-        fec: Option<(u64, Fec)>,
-        fin: bool,
-    ) -> Attempt<P> {
+        new: New<P>,
+        place: &mut Place<P>,
+    ) -> Attempt {
+        let New { payload, fec, fin } = new;
         let seq = self.next();
         let stamp = shared.clock.stamp(now);
         let wire = fec.map(|(_, fec)| fec);
@@ -321,7 +341,6 @@ impl<P: Payload> Sender<P> {
         let bytes = payload.len() as u32;
         let srtt = shared.rtt.smoothed();
         let count = shared.count_data();
-        let moment = shared.moment(now);
         shared.order += 1;
         let owner = &mut shared.lanes[lane];
         let view = owner.view(now, srtt);
@@ -349,13 +368,15 @@ impl<P: Payload> Sender<P> {
             acked: false,
             lost: false,
             waiting: false,
-            fec: fec.map(|(group, fec)| (group, fec, moment)),
+            fec: fec.map(|(group, fec)| (group, fec, shared.moment(now))),
         });
         self.arm(now, shared);
         if let Some((group, fec)) = fec {
+            let moment = shared.moment(now);
             self.joined_group(now, shared, group, fec, seq, moment);
         }
-        Attempt::Send(data, payload)
+        *place = Some((data, payload));
+        Attempt::Sent
     }
 
     /// A data header with what does not depend on the packet.

@@ -1,7 +1,5 @@
 //! From bytes to headers. Whatever the bytes, this ends, and takes no more memory than they do.
 
-use std::sync::Arc;
-
 use super::ack::{END, MAX_OBSERVED, MAX_OFFSETS};
 use super::bytes::Reader;
 use super::{
@@ -96,7 +94,7 @@ fn message<'a, P: From<&'a [u8]>>(reader: &mut Reader<'a>) -> Result<Message<P>,
                 let (seq, value) = (reader.u16()?, reader.u32()?);
                 message.sync = Some(Sync { control: head[1], seq, value });
             }
-            ACK if message.ack.is_none() => message.ack = Some(Arc::new(ack(reader)?)),
+            ACK if message.ack.is_none() => message.ack = Some(ack(reader)?),
             COUNT => {
                 let head = reader.take(4)?;
                 let (stream, retransmissions) = (head[2], head[3]);

@@ -94,7 +94,7 @@ fn message() -> impl Strategy<Value = Datagram<Raw>> {
     use proptest::option::of;
     (of(sync), of(ack()), of(count), of(measurement), of(data()))
         .prop_map(|(sync, ack, count, measurement, data)| {
-            Datagram::Message(Message { sync, ack: ack.map(Arc::new), count, measurement, data })
+            Datagram::Message(Message { sync, ack, count, measurement, data })
         })
         .prop_filter("a datagram has bytes", |datagram| datagram.size() > 0)
 }
