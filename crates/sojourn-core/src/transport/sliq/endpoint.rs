@@ -72,7 +72,8 @@ impl End {
         if self.unsent.is_empty() && !self.closed {
             return;
         }
-        while self.connection.queued(STREAM) < self.init.queue {
+        let room = self.init.queue.saturating_sub(self.connection.queued(STREAM));
+        for _ in 0..room {
             let Some((left, at)) = self.unsent.front_mut() else { break };
             let bytes = (*left).min(self.init.mss.into()) as u16;
             let endless = *left == u64::MAX;

@@ -21,7 +21,7 @@ const MEASUREMENT_SIZE: usize = 8;
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Acks {
     /// Streams (a bit each) whose ACK is due.
-    due: u64,
+    pub due: u64,
     since_last: u32,
     pub at: Option<Time>,
     /// The shortest time between data packets, in seconds.

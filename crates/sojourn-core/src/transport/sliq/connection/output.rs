@@ -4,7 +4,7 @@ use super::Connection;
 use super::acks::COUNT_EVERY;
 use super::handshake::State;
 use crate::transport::sliq::payload::Payload;
-use crate::transport::sliq::stream::Attempt;
+use crate::transport::sliq::stream::{Attempt, Sender};
 use crate::transport::sliq::wire::{Datagram, MAX_DATAGRAM, Message, Sync, Train};
 use crate::units::Time;
 
@@ -13,7 +13,24 @@ const SYNC_SIZE: usize = 8;
 impl<P: Payload> Connection<P> {
     /// Puts the next datagram to send now into `place`, whatever is there; whether there is one. Called
     /// until there is none after every `on_datagram`, `on_timeout` and `write`.
+    #[inline]
     pub fn poll_transmit(&mut self, now: Time, place: &mut Datagram<P>) -> bool {
+        !self.is_idle() && self.fill(now, place)
+    }
+
+    /// Whether there is nothing to send, whatever controls say: so it is after every second datagram.
+    #[inline]
+    fn is_idle(&self) -> bool {
+        let waits = |sender: &Sender<P>| sender.has_new() || sender.has_resend();
+        self.outbox.is_empty()
+            && self.acks.due == 0
+            && self.received_since < 2 * COUNT_EVERY
+            && !(self.trains || self.syncs)
+            && !self.streams.iter().any(|stream| waits(&stream.sender))
+    }
+
+    #[inline(never)]
+    fn fill(&mut self, now: Time, place: &mut Datagram<P>) -> bool {
         if let Some(datagram) = self.outbox.pop_front() {
             *place = datagram;
             return true;
@@ -75,9 +92,9 @@ impl<P: Payload> Connection<P> {
         if self.outage.is_some() {
             return false;
         }
+        let resends = self.streams.iter().any(|stream| stream.sender.has_resend());
         for again in [true, false] {
-            // Most of the time one end has nothing at all to send.
-            if !self.streams.iter().any(|stream| stream.sender.has(again)) {
+            if again && !resends {
                 continue;
             }
             let mut start = 0;
@@ -111,7 +128,7 @@ impl<P: Payload> Connection<P> {
             let turn = self.turns[priority] + step;
             let turn = if turn < size { turn } else { turn - size };
             let stream = &mut self.streams[start + turn];
-            if !stream.open || !stream.sender.has(again) {
+            if !stream.open || again && !stream.sender.has_resend() {
                 continue;
             }
             let attempt = match again {

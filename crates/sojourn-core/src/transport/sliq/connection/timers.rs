@@ -34,25 +34,28 @@ impl<P: Payload> Connection<P> {
         if self.state != State::Connected {
             return (next < Time::NEVER).then_some(next);
         }
-        let mut consider = |at: Option<Time>| next = next.min(at.unwrap_or(Time::NEVER));
+        let mut consider = |at: Option<Time>| {
+            if let Some(at) = at {
+                next = next.min(at);
+            }
+        };
         consider(self.acks.at);
         consider(self.timers.tick_at);
-        self.streams.iter().for_each(|stream| consider(stream.sender.group_end()));
-        self.shared.lanes.iter().for_each(|lane| consider(lane.control.next_timer()));
-        consider(self.pacing_timeout(now));
-        (next < Time::NEVER).then_some(next)
-    }
-
-    fn pacing_timeout(&self, now: Time) -> Option<Time> {
-        if self.outage.is_some() {
-            return None;
-        }
         let (mut again, mut new) = (false, false);
-        for stream in self.streams.iter().filter(|stream| stream.open) {
-            again |= stream.sender.has_resend();
-            new |= stream.sender.has_new();
+        for stream in &self.streams {
+            consider(stream.sender.group_end());
+            if stream.open {
+                again |= stream.sender.has_resend();
+                new |= stream.sender.has_new();
+            }
         }
-        if again || new { self.shared.next_send(now, again) } else { None }
+        for lane in &self.shared.lanes {
+            consider(lane.control.next_timer());
+        }
+        if (again || new) && self.outage.is_none() {
+            consider(self.shared.next_send(now, again));
+        }
+        (next < Time::NEVER).then_some(next)
     }
 
     /// The time asked for has come, or has passed.

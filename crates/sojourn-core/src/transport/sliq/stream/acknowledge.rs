@@ -1,6 +1,6 @@
 //! What an ACK says to the sending side.
 
-use super::send::{Resend, Sender};
+use super::send::{Resend, Sender, Sent};
 use super::{Reliability, WINDOW};
 use crate::transport::sliq::clock::{distance, expand};
 use crate::transport::sliq::control::RttSample;
@@ -224,14 +224,15 @@ impl<P: Payload> Sender<P> {
     /// Tells each control its oldest packet that is not acknowledged.
     pub(super) fn report_oldest(&mut self, shared: &mut Shared) {
         for lane in 0..self.owned.len() {
+            let mut oldest = None;
             while let Some(&seq) = self.owned[lane].front() {
-                if seq >= self.una && self.packet(seq).is_some_and(|sent| !sent.acked) {
+                let open = |sent: &&Sent<P>| seq >= self.una && !sent.acked;
+                if let Some(sent) = self.packet(seq).filter(open) {
+                    oldest = Some(sent.number);
                     break;
                 }
                 self.owned[lane].pop_front();
             }
-            let oldest = self.owned[lane].front().and_then(|seq| self.packet(*seq));
-            let oldest = oldest.map(|sent| sent.number);
             shared.lanes[lane].report_oldest(self.slot, oldest);
         }
     }

@@ -281,12 +281,6 @@ impl<P: Payload> Sender<P> {
         !self.resend.is_empty() || self.groups.as_ref().is_some_and(|g| !g.fresh.is_empty())
     }
 
-    /// Whether there may be something to send `again`, or for the first time.
-    #[inline]
-    pub fn has(&self, again: bool) -> bool {
-        if again { self.has_resend() } else { self.has_new() }
-    }
-
     /// When a group that waits for more source packets is ended without them.
     pub fn group_end(&self) -> Option<Time> {
         self.groups.as_ref().and_then(|groups| groups.force_at)
