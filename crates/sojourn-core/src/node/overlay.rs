@@ -21,7 +21,7 @@
 //!
 //! | part | file |
 //! | --- | --- |
-//! | queues, and what they show | `bins`, `depth` |
+//! | queues, and what they show | `bin`, `bins`, `depth` |
 //! | zombies in the place of standing queues; against starvation | `zombies`, `starvation` |
 //! | gradients; links, hops and latencies | `gradient`, `links` |
 //! | packets that come too late, or must go at once | `deadlines` |
@@ -50,6 +50,7 @@
 //! `held`, `copied` (packets).
 
 mod admission;
+mod bin;
 mod bins;
 mod cargo;
 mod deadlines;
@@ -82,7 +83,8 @@ use super::{Behaviour, Node, NodeContext, NodeInit, Registered};
 use crate::observe::Observer;
 use crate::packet::{Backlog, Header, Opaque, Packet, Route};
 use crate::units::Time;
-use bins::Bin;
+use bin::Bin;
+use bins::Bins;
 use cargo::{Cargo, Parcel};
 use links::Map;
 use multicast::Multicast;
@@ -129,7 +131,7 @@ pub struct Overlay {
     neighbours: Neighbours,
     /// By member: its place among the neighbours.
     by_member: Vec<Option<usize>>,
-    bins: Vec<Bin>,
+    bins: Bins,
     multicast: Multicast,
     map: Map,
     udp: UdpProxy,
@@ -160,7 +162,7 @@ impl Overlay {
         if let Some(stream) = to.checked_sub(self.bins.len()) {
             return 8.0 * self.multicast.price(now, &self.together.streams[stream]);
         }
-        8.0 * self.bins[to].shown(now)[0]
+        8.0 * self.bins.change(to, |bin| bin.shown(now))[0]
     }
 
     /// A packet of another node of the overlay.
@@ -189,7 +191,7 @@ impl Overlay {
     /// A packet of a flow has come over the overlay.
     fn on_parcel(&mut self, now: Time, parcel: Parcel, cx: &mut NodeContext<'_>) {
         if usize::from(parcel.to) != self.me {
-            return self.bins[usize::from(parcel.to)].push(now, parcel);
+            return self.bins.push(now, parcel);
         }
         match self.places.get(parcel.packet.flow as usize) {
             Some(Place::UdpOut(reported)) => {
@@ -245,7 +247,7 @@ impl Overlay {
                 Output::Host(packet) => self.deliver(packet, cx),
                 Output::Overlay(parcel) => {
                     self.counts.admitted += 1;
-                    self.bins[usize::from(parcel.to)].push(now, parcel);
+                    self.bins.push(now, parcel);
                 }
             }
         }
@@ -257,7 +259,7 @@ impl Overlay {
         for Report { flow, from, next, percent } in self.receipts.due(now) {
             let header = Header::Opaque(Opaque { payload: percent, handle: next });
             let packet = Packet { flow, size: receipts::SIZE, header, ..Packet::default() };
-            self.bins[usize::from(from)].push(now, Parcel::new(packet, from, None));
+            self.bins.push(now, Parcel::new(packet, from, None));
         }
     }
 
@@ -283,7 +285,7 @@ impl Overlay {
                 }
                 match to.checked_sub(self.bins.len()) {
                     Some(stream) => self.admit_copies(now, stream, parcel.packet),
-                    None => self.bins[to].push(now, parcel),
+                    None => self.bins.push(now, parcel),
                 }
             }
         }

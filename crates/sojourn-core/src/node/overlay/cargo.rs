@@ -84,7 +84,7 @@ impl Payload for Cargo {
             Cargo::Parcel(Parcel { size, due: None, .. }) => size + PARCEL,
             Cargo::Parcel(Parcel { size, .. }) => size + TIMED_PARCEL,
             Cargo::Zombie(bytes) => bytes.max(&EMPTY_PACKET) + PARCEL,
-            Cargo::Copies(parcel) => parcel.packet.size + PARCEL + multicast::SET,
+            Cargo::Copies(parcel) => parcel.size + PARCEL + multicast::SET,
             Cargo::Depths(depths) => {
                 let told = depths.bytes.iter().filter(|bytes| bytes[0] > 0.0).count();
                 DEPTHS + DEPTHS_ENTRY * told as u32 + multicast::told_bytes(&depths.groups)

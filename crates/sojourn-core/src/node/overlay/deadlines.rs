@@ -7,10 +7,11 @@
 //! `backpressure_dequeue_alg.cc`.
 
 use super::Overlay;
-use super::bins::Class;
+use super::bin::Class;
 use super::cargo::{Cargo, Parcel};
 use super::forward::SEARCH;
 use super::neighbour::Neighbour;
+use super::neighbours::bits;
 use super::params::{Expired, Ways};
 use crate::units::{Span, Time};
 
@@ -27,7 +28,7 @@ impl Overlay {
     /// Gives up what cannot arrive in time any more, and sends what must go at once; whether any went.
     pub(super) fn look_at_deadlines(&mut self, now: Time) -> bool {
         let mut any = false;
-        for to in 0..self.bins.len() {
+        for to in bits(self.bins.waiting(Class::Timed)) {
             while let Some((place, fate)) = self.first_apart(now, to) {
                 match fate {
                     Fate::Late => self.give_up(now, to, place),
@@ -87,22 +88,20 @@ impl Overlay {
 
     fn give_up(&mut self, now: Time, to: usize, place: usize) {
         self.counts.expired += 1;
-        let bin = &mut self.bins[to];
-        match self.params.expired {
+        let expired = self.params.expired;
+        self.bins.change(to, |bin| match expired {
             Expired::Zombie => bin.kill(Class::Timed, place),
             Expired::Drop => bin.take(now, Class::Timed, place, false),
-        };
+        });
     }
 
     fn send_at_once(&mut self, now: Time, to: usize, place: usize, neighbour: usize) -> bool {
         let zombies = self.params.zombies;
-        let Some(parcel) = self.bins[to].take(now, Class::Timed, place, zombies) else {
-            return false;
-        };
+        let parcel = self.bins.change(to, |bin| bin.take(now, Class::Timed, place, zombies));
+        let Some(parcel) = parcel else { return false };
         let seen = parcel.seen | 1 << self.me;
         self.neighbours.change(neighbour, |neighbour| {
-            neighbour.push(Class::Timed, Cargo::Parcel(Parcel { seen, ..parcel }));
-            neighbour.wake(now);
+            neighbour.push(now, Class::Timed, Cargo::Parcel(Parcel { seen, ..parcel }));
         });
         true
     }

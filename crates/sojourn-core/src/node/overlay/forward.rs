@@ -1,9 +1,10 @@
 //! Forwarding: fills transmit queues from the queues with the largest gradients.
 
-use super::bins::Class;
+use super::bin::{Bin, Class};
 use super::cargo::{Cargo, Parcel};
 use super::gradient::Slope;
 use super::multicast::Choice;
+use super::neighbours::bits;
 use super::{Overlay, neighbour::Neighbour};
 use crate::units::Time;
 
@@ -56,10 +57,7 @@ impl Overlay {
 
     fn best_of(&self, now: Time, class: Class) -> Option<Candidate> {
         let mut best: Option<Candidate> = None;
-        for (to, bin) in self.bins.iter().enumerate() {
-            if to == self.me || bin.is_empty(class) {
-                continue;
-            }
+        for to in bits(self.bins.waiting(class) & !(1 << self.me)) {
             for (index, neighbour) in self.neighbours.open() {
                 let Some(gradient) = self.gradient(neighbour, to, class) else { continue };
                 if best.is_some_and(|best| best.gradient >= gradient) {
@@ -74,7 +72,7 @@ impl Overlay {
 
     /// The gradient of a class: latency-sensitive traffic sees only its own.
     fn gradient(&self, neighbour: &Neighbour, to: usize, class: Class) -> Option<f64> {
-        let mine = self.bins[to].last_shown()[class as usize];
+        let mine = self.bins.last_shown(to)[class as usize];
         let theirs = neighbour.depths(to)[class as usize];
         let members = [self.me, neighbour.member, to];
         Slope { map: &self.map, members, depths: [mine, theirs] }.gradient()
@@ -121,20 +119,20 @@ impl Overlay {
 
     fn move_packets(&mut self, now: Time, best: Candidate) {
         let Candidate { neighbour, to, class, place, .. } = best;
-        let (bin, me, zombies) = (&mut self.bins[to], self.me, self.params.zombies);
-        self.neighbours.change(neighbour, |neighbour| {
+        let (me, zombies, neighbours) = (self.me, self.params.zombies, &mut self.neighbours);
+        let pass = |bin: &mut Bin, neighbour: &mut Neighbour| {
             let mut room = neighbour.room();
             let mut place = place;
             loop {
                 let size = match place.and_then(|place| bin.take(now, class, place, zombies)) {
                     Some(parcel) => {
                         let (seen, size) = (parcel.seen | 1 << me, parcel.size);
-                        neighbour.push(class, Cargo::Parcel(Parcel { seen, ..parcel }));
+                        neighbour.push(now, class, Cargo::Parcel(Parcel { seen, ..parcel }));
                         u64::from(size)
                     }
                     None => {
                         let bytes = bin.take_zombie(now, class, ZOMBIE);
-                        neighbour.push(class, Cargo::Zombie(bytes as u32));
+                        neighbour.push(now, class, Cargo::Zombie(bytes as u32));
                         bytes.max(1)
                     }
                 };
@@ -145,7 +143,7 @@ impl Overlay {
                 }
                 place = Some(0);
             }
-            neighbour.wake(now);
-        });
+        };
+        self.bins.change(to, |bin| neighbours.change(neighbour, |neighbour| pass(bin, neighbour)));
     }
 }

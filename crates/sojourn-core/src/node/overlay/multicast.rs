@@ -27,6 +27,8 @@ const DESTINATION: u32 = 9;
 pub struct Parcel {
     /// The packet, as its host sent it.
     pub packet: Arc<Packet>,
+    /// Its size in bytes.
+    pub size: u32,
     /// The stream that it is of.
     pub stream: u16,
     /// Members that it is still for, as bits.
@@ -38,7 +40,7 @@ pub struct Parcel {
 impl Parcel {
     /// A packet of a stream, which has just come.
     pub fn new(packet: Arc<Packet>, stream: u16, to: u64) -> Self {
-        Parcel { packet, stream, to, since: Time::ZERO }
+        Parcel { size: packet.size, packet, stream, to, since: Time::ZERO }
     }
 }
 

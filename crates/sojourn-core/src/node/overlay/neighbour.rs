@@ -6,7 +6,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use super::bins::Class;
+use super::bin::Class;
 use super::cargo::{Cargo, Depths};
 use crate::node::{NodeContext, Port};
 use crate::packet::{FiveTuple, Header, Opaque, Packet};
@@ -62,6 +62,8 @@ pub struct Neighbour {
     capacity: f64,
     latency: Option<Span>,
     due: Time,
+    /// When the connection had nothing more to send.
+    asked_at: Time,
 }
 
 /// How a neighbour is reached.
@@ -85,6 +87,12 @@ pub struct Reach {
 fn tells(datagram: &Datagram<Cargo>) -> bool {
     let Datagram::Message(message) = datagram else { return false };
     matches!(message.data, Some((_, Cargo::Depths(_) | Cargo::LinkState(_))))
+}
+
+/// The stream that a datagram brings a message of; of others it brings none.
+fn stream_of(datagram: &Datagram<Cargo>) -> Option<u8> {
+    let Datagram::Message(message) = datagram else { return None };
+    message.data.as_ref().map(|(data, _)| data.stream)
 }
 
 fn control(now: Time, name: &str) -> (String, Box<dyn Control>) {
@@ -138,6 +146,7 @@ impl Neighbour {
             capacity: FIRST_CAPACITY,
             latency: None,
             due: now,
+            asked_at: Time::NEVER,
         }
     }
 
@@ -195,10 +204,14 @@ impl Neighbour {
     }
 
     /// Puts a packet or what is left of one into the transmit queue.
-    pub fn push(&mut self, class: Class, cargo: Cargo) {
+    pub fn push(&mut self, now: Time, class: Class, cargo: Cargo) {
         let stream = if class == Class::Timed { 1 } else { 3 };
         self.waiting_bytes += cargo.len() as u64;
         self.waiting[stream].push_back(cargo);
+        // Behind what could not be sent at this instant it only waits.
+        if self.asked_at != now || self.connection.queued(STREAMS[stream]) == 0 {
+            self.wake(now);
+        }
     }
 
     /// Puts an advertisement into the transmit queue.
@@ -209,7 +222,9 @@ impl Neighbour {
 
     /// A datagram of it has arrived; `brought` is given what it brought.
     pub fn on_datagram(&mut self, now: Time, handle: u32, brought: &mut Vec<Cargo>) {
+        let mut stream = None;
         if self.boxes[1].get(handle, &mut self.datagram) {
+            stream = stream_of(&self.datagram);
             self.connection.on_datagram(now, &mut self.datagram);
         }
         self.due = now;
@@ -219,13 +234,12 @@ impl Neighbour {
             }
         }
         self.note_whether_it_works();
-        for stream in STREAMS {
-            while let Some(delivered) = self.connection.read(stream) {
-                match delivered.payload {
-                    Cargo::Depths(depths) => self.on_depths(&depths),
-                    Cargo::Nothing => {}
-                    cargo => brought.push(cargo),
-                }
+        let Some(stream) = stream else { return };
+        while let Some(delivered) = self.connection.read(stream) {
+            match delivered.payload {
+                Cargo::Depths(depths) => self.on_depths(&depths),
+                Cargo::Nothing | Cargo::Zombie(_) => {}
+                cargo => brought.push(cargo),
             }
         }
     }
@@ -241,6 +255,11 @@ impl Neighbour {
     /// Whether it is to be told of queues now.
     pub fn wants_depths(&self, now: Time) -> bool {
         self.open && now >= self.tell_at
+    }
+
+    /// When it is to be told of queues.
+    pub fn told_next(&self) -> Time {
+        if self.open { self.tell_at } else { Time::NEVER }
     }
 
     /// When there is something to do.
@@ -312,6 +331,7 @@ impl Neighbour {
             }
             cx.send(self.port, packet);
         }
+        self.asked_at = now;
         let next = self.connection.next_timeout(now).unwrap_or(Time::NEVER);
         // A timeout that is due and sends nothing must not come up again at this instant.
         self.due = next.max(now + Span::from_nanos(1));

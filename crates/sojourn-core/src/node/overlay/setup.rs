@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::bins::Bin;
+use super::bins::Bins;
 use super::links::Map;
 use super::multicast::Multicast;
 use super::neighbour::{Neighbour, Reach};
@@ -75,7 +75,7 @@ impl Overlay {
             started: false,
             neighbours: Neighbours::default(),
             by_member: vec![None; members],
-            bins: (0..members).map(|_| Bin::new(params.depth)).collect(),
+            bins: Bins::new(members, params.depth),
             multicast: Multicast::new(&together, params.depth, params.search as usize),
             map: Map::new(me, members),
             udp,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::bins::{Bin, Class};
+use super::bin::Class;
 use super::cargo::Cargo;
 use super::links::{HOLD_DOWN, INTERVAL, LinkState};
 use super::neighbours::bits;
@@ -83,8 +83,7 @@ impl Overlay {
                 self.relieve(now);
             }
         }
-        let due = self.neighbours.due(now);
-        if bits(due).any(|index| self.neighbours[index].wants_depths(now)) {
+        if now >= self.neighbours.tell_at() {
             self.tell(now);
         }
     }
@@ -127,7 +126,7 @@ impl Overlay {
     }
 
     fn tell(&mut self, now: Time) {
-        let depths: Vec<[f64; 2]> = self.bins.iter_mut().map(|bin| bin.shown(now)).collect();
+        let depths = self.bins.show(now);
         let groups = Arc::new(self.multicast.shown(now));
         self.neighbours.change_all(|_, neighbour| {
             if neighbour.wants_depths(now) {
@@ -138,18 +137,17 @@ impl Overlay {
 
     /// Relieves queues that starve: what each one's gradient lacks to be the largest.
     fn relieve(&mut self, now: Time) {
-        let waits = |bin: &Bin| !bin.is_empty(Class::Normal) || !bin.is_empty(Class::Timed);
-        if !self.bins.iter().any(waits) && self.multicast.packets() == 0 {
+        let waiting = self.bins.waiting(Class::Normal) | self.bins.waiting(Class::Timed);
+        if waiting == 0 && self.multicast.packets() == 0 {
             return;
         }
         let gradients: Vec<f64> = (0..self.bins.len()).map(|to| self.best_gradient(to)).collect();
         let largest = gradients.iter().copied().fold(self.steepest_group(), f64::max);
         let working = self.neighbours.iter().filter(|neighbour| neighbour.works());
         let capacity = working.map(|neighbour| neighbour.capacity()).fold(0.0, f64::max);
-        for (bin, gradient) in self.bins.iter_mut().zip(gradients) {
-            if waits(bin) && gradient < largest {
-                bin.relieve(now, capacity, largest - gradient + 1.0);
-            }
+        for to in bits(waiting).filter(|to| gradients[*to] < largest) {
+            let lacks = largest - gradients[to] + 1.0;
+            self.bins.change(to, |bin| bin.relieve(now, capacity, lacks));
         }
         self.relieve_groups(now, capacity, largest);
     }

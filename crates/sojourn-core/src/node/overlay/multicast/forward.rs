@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::Parcel;
 use crate::node::NodeContext;
 use crate::node::overlay::Overlay;
-use crate::node::overlay::bins::Class;
+use crate::node::overlay::bin::Class;
 use crate::node::overlay::cargo::Cargo;
 use crate::node::overlay::forward::ZOMBIE;
 use crate::node::overlay::gradient::Slope;
@@ -123,8 +123,7 @@ impl Overlay {
         if zombies {
             let bytes = self.multicast.queues[group].take_zombies(now, set, ZOMBIE);
             return self.neighbours.change(index, |neighbour| {
-                neighbour.push(Class::Normal, Cargo::Zombie(bytes as u32));
-                neighbour.wake(now);
+                neighbour.push(now, Class::Normal, Cargo::Zombie(bytes as u32));
             });
         }
         let mut each = [0.0; MOST_MEMBERS];
@@ -138,9 +137,9 @@ impl Overlay {
             let queue = &mut self.multicast.queues[group];
             let Some((parcel, stays)) = queue.take(now, number, chosen, reduce) else { break };
             self.multicast.copied += u64::from(stays);
-            let size = parcel.packet.size;
+            let size = parcel.size;
             self.neighbours.change(index, |neighbour| {
-                neighbour.push(Class::Normal, Cargo::Copies(parcel));
+                neighbour.push(now, Class::Normal, Cargo::Copies(parcel));
             });
             room = room.saturating_sub(size.into());
             let queued = self.multicast.queues[group].waiting();
@@ -152,7 +151,6 @@ impl Overlay {
                 }
             }
         }
-        self.neighbours.change(index, |neighbour| neighbour.wake(now));
     }
 
     /// More destinations of a packet that may as well go there: nowhere is their gradient larger.

@@ -3,7 +3,8 @@
 //! A node looks for the packet that suits best whenever a neighbour has room. Those for the same
 //! destinations suit alike, so that the oldest of each set is all there is to look at.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
 
 use super::Parcel;
 use super::forward::Gradients;
@@ -12,11 +13,12 @@ use crate::node::overlay::neighbours::bits as members;
 /// Packets in order.
 #[derive(Debug)]
 pub struct Packets {
-    /// By number, which counts those that came.
-    all: BTreeMap<u64, Parcel>,
+    /// From `first` on, by number, which counts those that came; none where one is gone.
+    all: VecDeque<Option<Parcel>>,
+    first: u64,
+    count: usize,
     /// Those for the same destinations, in no order.
     alike: Vec<Alike>,
-    next: u64,
     /// How many are searched, how many there are of these, and the number of the last.
     search: usize,
     inside: usize,
@@ -28,7 +30,8 @@ pub struct Packets {
 struct Alike {
     to: u64,
     oldest: u64,
-    numbers: BTreeSet<u64>,
+    /// The oldest first, with some that are not for these any more.
+    numbers: BinaryHeap<Reverse<u64>>,
 }
 
 /// A packet that suits.
@@ -42,16 +45,16 @@ struct Found {
 impl Packets {
     /// None yet; so many are searched.
     pub fn new(search: usize) -> Self {
-        let all = BTreeMap::new();
-        Packets { all, alike: vec![], next: 0, search, inside: 0, edge: 0 }
+        let all = VecDeque::new();
+        Packets { all, first: 0, count: 0, alike: vec![], search, inside: 0, edge: 0 }
     }
 
     /// Takes a packet in.
     pub fn push(&mut self, parcel: Parcel) {
-        let number = self.next;
-        self.next += 1;
+        let number = self.first + self.all.len() as u64;
         self.join(parcel.to, number);
-        self.all.insert(number, parcel);
+        self.all.push_back(Some(parcel));
+        self.count += 1;
         if self.inside < self.search {
             self.inside += 1;
             self.edge = number;
@@ -60,29 +63,34 @@ impl Packets {
 
     /// How many there are.
     pub fn len(&self) -> usize {
-        self.all.len()
+        self.count
     }
 
     /// Their bytes.
     pub fn bytes(&self) -> u64 {
-        self.all.values().map(|parcel| u64::from(parcel.packet.size)).sum()
+        self.all.iter().flatten().map(|parcel| u64::from(parcel.size)).sum()
     }
 
     /// The oldest for a member.
     pub fn first(&self, member: usize) -> Option<&Parcel> {
         let sets = self.alike.iter().filter(|alike| alike.to >> member & 1 == 1);
-        self.all.get(&sets.map(|alike| alike.oldest).min()?)
+        self.get(sets.map(|alike| alike.oldest).min()?)
+    }
+
+    fn get(&self, number: u64) -> Option<&Parcel> {
+        self.all.get(number.checked_sub(self.first)? as usize)?.as_ref()
     }
 
     /// Members that a packet is still for, as bits.
     pub fn destinations(&self, number: u64) -> u64 {
-        self.all.get(&number).map_or(0, |parcel| parcel.to)
+        self.get(number).map_or(0, |parcel| parcel.to)
     }
 
     /// Takes a packet out for some of its destinations; for the others it stays. Also whether it
     /// stays.
     pub fn take(&mut self, number: u64, set: u64) -> Option<(Parcel, bool)> {
-        let parcel = self.all.get_mut(&number)?;
+        let place = number.checked_sub(self.first)? as usize;
+        let parcel = self.all.get_mut(place)?.as_mut()?;
         let taken = Parcel { to: parcel.to & set, ..parcel.clone() };
         let (before, rest) = (parcel.to, parcel.to & !set);
         parcel.to = rest;
@@ -90,30 +98,46 @@ impl Packets {
         if rest != 0 {
             self.join(rest, number);
         } else {
-            self.all.remove(&number);
+            self.remove(place);
             self.draw_in(number);
         }
         Some((taken, rest != 0))
     }
 
+    fn remove(&mut self, place: usize) {
+        self.all[place] = None;
+        self.count -= 1;
+        while self.all.front().is_some_and(Option::is_none) {
+            self.all.pop_front();
+            self.first += 1;
+        }
+    }
+
     fn join(&mut self, to: u64, number: u64) {
         match self.alike.iter_mut().find(|alike| alike.to == to) {
             Some(alike) => {
-                alike.numbers.insert(number);
+                alike.numbers.push(Reverse(number));
                 alike.oldest = alike.oldest.min(number);
             }
-            None => self.alike.push(Alike { to, oldest: number, numbers: [number].into() }),
+            None => {
+                self.alike.push(Alike { to, oldest: number, numbers: [Reverse(number)].into() })
+            }
         }
     }
 
     fn leave(&mut self, to: u64, number: u64) {
         let Some(place) = self.alike.iter().position(|alike| alike.to == to) else { return };
-        let alike = &mut self.alike[place];
-        alike.numbers.remove(&number);
-        match alike.numbers.first() {
-            Some(oldest) => alike.oldest = *oldest,
-            None => drop(self.alike.swap_remove(place)),
+        if self.alike[place].oldest != number {
+            return;
         }
+        while let Some(Reverse(oldest)) = self.alike[place].numbers.peek() {
+            if self.get(*oldest).is_some_and(|parcel| parcel.to == to) {
+                self.alike[place].oldest = *oldest;
+                return;
+            }
+            self.alike[place].numbers.pop();
+        }
+        self.alike.swap_remove(place);
     }
 
     /// One that was searched is gone: another comes to be.
@@ -121,8 +145,9 @@ impl Packets {
         if gone > self.edge {
             return;
         }
-        match self.all.range(self.edge + 1..).next() {
-            Some((number, _)) => self.edge = *number,
+        let end = self.first + self.all.len() as u64;
+        match (self.edge + 1..end).find(|number| self.get(*number).is_some()) {
+            Some(number) => self.edge = number,
             None => self.inside -= 1,
         }
     }
@@ -169,14 +194,16 @@ mod tests {
     /// The same by looking at one packet after another.
     fn one_by_one(packets: &Packets, set: u64, each: &Gradients) -> Option<(u64, u64)> {
         let mut best: Option<Found> = None;
-        for (place, (number, parcel)) in packets.all.iter().enumerate() {
+        let all = (packets.first..).zip(&packets.all);
+        let all = all.filter_map(|(number, parcel)| Some((number, parcel.as_ref()?)));
+        for (place, (number, parcel)) in all.enumerate() {
             if place >= packets.search && best.is_some() {
                 break;
             }
             let both = parcel.to & set;
             let score: f64 = members(both).map(|to| each[to]).sum();
             if both != 0 && best.is_none_or(|best| score > best.score) {
-                best = Some(Found { number: *number, both, score });
+                best = Some(Found { number, both, score });
             }
         }
         best.map(|best| (best.number, best.both))
@@ -203,7 +230,7 @@ mod tests {
                 let found = packets.suits(set, &each);
                 prop_assert_eq!(found, one_by_one(&packets, set, &each));
                 for member in 0..6 {
-                    let first = packets.all.values().find(|parcel| parcel.to >> member & 1 == 1);
+                    let first = packets.all.iter().flatten().find(|parcel| parcel.to >> member & 1 == 1);
                     let [first, known] = [first, packets.first(member)].map(|p| p.map(|p| p.to));
                     prop_assert_eq!(first, known);
                 }

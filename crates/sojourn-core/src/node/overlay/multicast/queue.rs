@@ -49,7 +49,7 @@ impl Queue {
         parcel.since = now;
         for member in members(parcel.to) {
             let lane = &mut self.lanes[member];
-            lane.bytes += u64::from(parcel.packet.size);
+            lane.bytes += u64::from(parcel.size);
             lane.reduction.on_depth(now, lane.bytes);
         }
         let to = parcel.to;
@@ -83,7 +83,7 @@ impl Queue {
         reduce: bool,
     ) -> Option<(Parcel, bool)> {
         let (taken, stays) = self.packets.take(number, set)?;
-        let bytes = u64::from(taken.packet.size);
+        let bytes = u64::from(taken.size);
         for member in members(taken.to) {
             let lane = &mut self.lanes[member];
             lane.bytes -= bytes;
@@ -134,11 +134,11 @@ impl Queue {
 
     /// The depths on show, those of a set as they are now.
     pub fn show(&mut self, now: Time, set: u64) -> &[f64] {
-        for (member, lane) in self.lanes.iter_mut().enumerate() {
-            if set >> member & 1 == 1 {
-                let bytes = (lane.bytes + lane.zombies) as f64;
-                self.shown[member] = lane.depth.show(now, self.how, bytes);
-            }
+        let count = self.lanes.len();
+        for member in members(set).take_while(|member| *member < count) {
+            let lane = &mut self.lanes[member];
+            let bytes = (lane.bytes + lane.zombies) as f64;
+            self.shown[member] = lane.depth.show(now, self.how, bytes);
         }
         &self.shown
     }
