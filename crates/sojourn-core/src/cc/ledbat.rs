@@ -4,11 +4,13 @@
 //! round trip, so it grows by at most one and shrinks the faster the further the delay is above
 //! the target. The queueing delay is the least of the last four delay samples less the base
 //! delay, the least of the last ten minutes. A loss halves the window, at most once per round
-//! trip; a timeout sets it to one segment. The window never exceeds what was in flight by more
-//! than one segment.
+//! trip; a timeout sets it to one segment. Where the window does not limit the sender, it never
+//! exceeds what was in flight by more than one segment.
 //!
 //! Deviations: delays are round-trip times instead of one-way delays, as TCP measures them, so a
-//! queue on the reverse path counts too; the sender's proportional rate reduction spreads the halving.
+//! queue on the reverse path counts too; the sender's proportional rate reduction spreads the halving;
+//! the sender says whether the window limits it (as Linux's controls are told), because the flight alone
+//! falls short of the window where a large segment waits for more.
 //!
 //! Observes: `queueing_delay`, the difference of `current_delay` and `base_delay` (s).
 
@@ -139,7 +141,10 @@ impl Ledbat {
     fn adjust(&mut self, ack: &AckSample) {
         let off_target = (self.target - self.queueing_delay().as_secs_f64()) / self.target;
         let window = self.window + self.gain * off_target * f64::from(ack.acked) / self.window;
-        let allowed = f64::from(ack.prior_in_flight) + ALLOWED_INCREASE;
+        let allowed = match ack.cwnd_limited {
+            true => f64::INFINITY,
+            false => f64::from(ack.prior_in_flight) + ALLOWED_INCREASE,
+        };
         self.window = window.min(allowed).max(MIN_WINDOW);
     }
 }

@@ -18,6 +18,7 @@
 
 mod autotune;
 mod build;
+mod card_memory;
 mod dupthresh;
 mod echo;
 mod metrics;

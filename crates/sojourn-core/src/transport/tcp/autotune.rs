@@ -12,7 +12,6 @@
 
 use super::OPEN_WINDOW;
 use super::profile::Profile;
-use super::reassembly::MOST_FRAGMENTS;
 use crate::spec::BufferSize;
 use crate::units::{Span, Time};
 
@@ -22,8 +21,6 @@ const FIRST_WINDOW: u64 = 65_160;
 const FIRST_BUFFER: u64 = 131_072;
 /// Segments that the application is taken to read per round trip at first (`TCP_INIT_CWND`).
 const FIRST_ROUND: u64 = 10;
-/// Bytes of a segment that its timestamps take, which the advertised size does not know of yet then.
-const TIMESTAMP_OPTION: u32 = 12;
 
 /// The receive window and what it grows to.
 #[derive(Clone, Copy, Debug)]
@@ -31,14 +28,16 @@ pub struct Autotune {
     /// The window announced, where tuning does not decide it.
     announced: Option<u64>,
     window: u64,
+    /// What the buffer allows, and the memory that it is.
     allowed: u64,
+    buffer: u64,
+    /// Share of that memory which is announced.
+    share: f64,
     limit: u64,
     /// Whether held data, buffers and the resolution of timestamps count ([`Profile::tunes_exactly`]).
     exact: bool,
     /// Bytes more than twice what was read, in the place of what waits above a hole.
     slack: Option<u64>,
-    /// Bytes in one of its buffers at most.
-    largest_buffer: u64,
     /// Bytes read in the last round trip that set `allowed`.
     read_before: u64,
     /// Bytes read in this round trip, which began then.
@@ -64,21 +63,31 @@ impl Autotune {
         };
         let first = if profile.tunes_window { FIRST_WINDOW.min(limit) } else { limit };
         let exact = profile.tunes_exactly;
-        Autotune {
+        let mut tune = Autotune {
             announced,
             window: first,
-            allowed: first.max(share(FIRST_BUFFER).min(limit)),
+            allowed: 0,
+            buffer: 0,
+            share: profile.window_share,
             limit,
             slack: profile.window_slack.map(|segments| u64::from(segments * mss)),
             exact,
-            largest_buffer: if exact { u64::from(MOST_FRAGMENTS * mss) } else { u64::MAX },
-            read_before: FIRST_ROUND * u64::from(mss + if exact { TIMESTAMP_OPTION } else { 0 }),
+            read_before: FIRST_ROUND * u64::from(mss),
             read: 0,
             round_began: Time::ZERO,
             timestamp: if exact { profile.timestamp } else { Span::from_micros(1) },
             last_echo: None,
             rtt: None,
-        }
+        };
+        tune.allow(first.max(share(FIRST_BUFFER).min(limit)));
+        tune
+    }
+
+    /// Lets the window grow to `window`, for which the buffer becomes large enough (Linux
+    /// `tcp_space_from_win`, `tcp_win_from_space`).
+    fn allow(&mut self, window: u64) {
+        self.buffer = (window as f64 / self.share) as u64;
+        self.allowed = (self.buffer as f64 * self.share) as u64;
     }
 
     /// The connection is established: the first round begins (Linux `tcp_init_buffer_space`).
@@ -116,11 +125,14 @@ impl Autotune {
         }
     }
 
-    /// A segment of `payload` bytes arrived, and `held` are in the buffer; returns whether the window has
-    /// grown (Linux `tcp_grow_window`).
+    /// A segment of `payload` bytes arrived, and so many bytes of the buffer's `memory` are taken; returns
+    /// whether the window has grown (Linux `tcp_grow_window`).
     #[inline]
-    pub fn on_segment(&mut self, payload: u16, held: u64) -> bool {
-        let free = self.allowed.saturating_sub(if self.exact { held } else { 0 });
+    pub fn on_segment(&mut self, payload: u16, memory: u64) -> bool {
+        let free = match self.exact {
+            true => (self.buffer.saturating_sub(memory) as f64 * self.share) as u64,
+            false => self.allowed,
+        };
         let grows = self.window < free;
         if grows {
             self.window = (self.window + 2 * u64::from(payload)).min(free);
@@ -128,11 +140,12 @@ impl Autotune {
         grows
     }
 
-    /// The application read `bytes`; `held` more wait above a hole. It takes them buffer by buffer, and a
-    /// round may end after the first one (Linux `tcp_recvmsg_locked`).
+    /// The application read `bytes`, of which the first buffer had `together`; `held` more wait above a
+    /// hole. It takes them buffer by buffer, and a round may end after the first one (Linux
+    /// `tcp_recvmsg_locked`).
     #[inline]
-    pub fn on_read(&mut self, now: Time, bytes: u64, held: u64) {
-        let left = bytes.saturating_sub(self.largest_buffer);
+    pub fn on_read(&mut self, now: Time, bytes: u64, together: u64, held: u64) {
+        let left = if self.exact { bytes.saturating_sub(together) } else { 0 };
         self.read += bytes - left;
         self.adjust(now, left, held);
         self.read += left;
@@ -151,7 +164,10 @@ impl Autotune {
             let growth = twice * u128::from(self.read - self.read_before)
                 / u128::from(self.read_before.max(1));
             let wanted = (twice + 2 * growth).min(u128::from(u64::MAX / 2)) as u64 + above;
-            self.allowed = self.allowed.max(wanted.min(self.limit));
+            let wanted = wanted.min(self.limit);
+            if wanted > self.allowed {
+                self.allow(wanted);
+            }
             self.read_before = self.read;
         }
         self.read = 0;
@@ -171,7 +187,7 @@ mod tests {
     fn round(tune: &mut Autotune, ms: u64) {
         for _ in 0..ms {
             tune.on_segment(1448, 0);
-            tune.on_read(Time::ZERO + Span::from_millis(ms), 1448, 0);
+            tune.on_read(Time::ZERO + Span::from_millis(ms), 1448, 1448, 0);
         }
     }
 
@@ -197,12 +213,13 @@ mod tests {
             for left in (0..segments).rev() {
                 let read_at = now + Span::from_millis(if left == 0 { 60 } else { 59 });
                 tune.on_segment(1448, 0);
-                tune.on_read(read_at, 1448, 0);
+                tune.on_read(read_at, 1448, 1448, 0);
             }
             now += Span::from_millis(60);
             reached.push(tune.allowed);
         }
-        let wanted = |read: u64| 3 * (2 * read + 16 * 1448);
+        let memory = |window: u64| window * 256 / 131;
+        let wanted = |read: u64| memory(3 * (2 * read + 16 * 1448)) * 131 / 256;
         assert_eq!(reached[2..4], [wanted(57_920), wanted(115_840)]);
     }
 
@@ -225,7 +242,7 @@ mod tests {
     #[test]
     fn the_window_does_not_grow_into_what_waits() {
         let mut tune = tune("linux-6", BufferSize::Stack);
-        let room = tune.allowed - tune.window;
+        let room = FIRST_BUFFER - (FIRST_WINDOW + 1) * 256 / 131;
         assert!(!tune.on_segment(1448, room));
         assert!(tune.on_segment(1448, room - 1));
         assert_eq!(tune.window, FIRST_WINDOW + 1);
@@ -238,9 +255,9 @@ mod tests {
         tune.on_echo(Time::ZERO + Span::from_millis(40), Time::ZERO);
         let allowed = tune.allowed;
         let later = |ms| Time::ZERO + Span::from_millis(ms);
-        tune.on_read(later(50), 400 * 1448, 0);
+        tune.on_read(later(50), 400 * 1448, 17 * 1448, 0);
         assert_eq!(tune.allowed, allowed);
-        tune.on_read(later(100), 1448, 0);
+        tune.on_read(later(100), 1448, 1448, 0);
         assert!(tune.allowed > 2 * 384 * 1448, "{}", tune.allowed);
     }
 

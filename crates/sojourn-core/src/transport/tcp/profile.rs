@@ -13,6 +13,7 @@
 //! `SetSentListLost`, called by a timeout, takes the mark away. A recovery's second and later partial
 //! ACKs do not restart the timer (`NewAck`), which ends those that last longer than a second.
 
+use super::card_memory;
 use crate::transport::recovery::prr::PrrBound;
 use crate::transport::recovery::rtt::{RtoRules, RtoStyle};
 use crate::units::Span;
@@ -154,9 +155,6 @@ pub struct Profile {
     /// Receiver: share of the buffer that is announced: of a segment's payload in the memory it takes,
     /// which the device decides, in 256ths (`scaling_ratio`; half before Linux 6.6).
     pub window_share: f64,
-    /// Receiver: of the announced window, how much a segment that waits takes away, and how much the
-    /// buffer that it begins, if it does not join that of the one before it; as shares of its payload.
-    pub waiting_shares: [f64; 2],
     /// Receiver: segments that tuning adds to twice what was read (`tcp_rcv_space_adjust`, Linux before
     /// 6.16); `None` adds what waits above a hole.
     pub window_slack: Option<u32>,
@@ -200,14 +198,9 @@ const LINUX_6: Profile = Profile {
     tunes_window: true,
     tunes_exactly: true,
     receive_buffer_max: 32 << 20,
-    window_share: VIRTIO_SHARE,
-    waiting_shares: [1536.0 * VIRTIO_SHARE / 1448.0, 1280.0 * VIRTIO_SHARE / 1448.0],
+    window_share: card_memory::SHARE,
     window_slack: Some(16),
 };
-
-/// What a virtio card's segment of 1448 bytes is of the memory that it takes: 1536 bytes of a page and a
-/// head of 1280 (`page_to_skb`).
-const VIRTIO_SHARE: f64 = 131.0 / 256.0;
 
 const LINUX_5_1: Profile = Profile {
     prr: PrrBound::RetransmissionDelivered,
@@ -224,7 +217,6 @@ const LINUX_5_1: Profile = Profile {
     receive_buffer_max: 6 << 20,
     window_share: 0.5,
     tunes_exactly: false,
-    waiting_shares: [1.0, 0.0],
     window_slack: None,
     ..LINUX_6
 };

@@ -2,6 +2,7 @@
 //! window closes: it is what the buffer offers less what waits there, and never takes back what was
 //! announced before (Linux `__tcp_select_window`, `tcp_select_window`, `tcp_cleanup_rbuf`).
 
+use super::reassembly::MOST_FRAGMENTS;
 use super::receiver::Due;
 use super::{OPEN_WINDOW, Receiver};
 use crate::units::Time;
@@ -39,7 +40,8 @@ impl Receiver {
         unread.bytes -= bytes;
         let read_all = unread.pushed && unread.bytes == 0;
         if bytes > 0 {
-            self.tune.on_read(now, bytes, self.queue.waiting_bytes());
+            let together = u64::from(MOST_FRAGMENTS * self.init.mss);
+            self.tune.on_read(now, bytes, together, self.queue.waiting_bytes());
             if self.opens_window() || (read_all && matches!(self.due, Due::At(_))) {
                 self.due = Due::Now;
             }

@@ -22,9 +22,8 @@ struct Run {
     bytes: u64,
     /// Sum of the segments' writing times in nanoseconds.
     written: u64,
-    /// Buffers that hold it, and segments in the last of them.
-    buffers: u32,
-    fragments: u32,
+    /// Memory that its segments take.
+    memory: u64,
 }
 
 /// Segments that become deliverable in order.
@@ -36,6 +35,8 @@ pub struct InOrder {
     pub bytes: u64,
     /// Sum of their writing times in nanoseconds.
     pub written: u64,
+    /// How many of them are in the first one's buffer.
+    pub together: u32,
 }
 
 /// What an arriving data segment turned out to be.
@@ -49,6 +50,19 @@ pub enum Arrival {
     Duplicate,
 }
 
+/// Where a data segment belongs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// It is the next one expected.
+    Next,
+    /// In the buffer of the one before it, above a hole (Linux `tcp_ooo_try_coalesce`).
+    Joins,
+    /// In a buffer of its own, above a hole.
+    Apart,
+    /// It was received before.
+    Known,
+}
+
 /// The out-of-order queue.
 #[derive(Debug)]
 pub struct Reassembly {
@@ -58,8 +72,10 @@ pub struct Reassembly {
     recent_len: usize,
     /// Payload waiting above the first hole.
     waiting_bytes: u64,
-    /// Buffers that hold it.
-    waiting_buffers: u32,
+    /// Memory of the segments that it came in.
+    waiting_memory: u64,
+    /// Buffers that hold it, in ascending order.
+    buffers: Vec<SackBlock>,
 }
 
 impl Reassembly {
@@ -71,7 +87,8 @@ impl Reassembly {
             recent: [SackBlock::default(); REMEMBERED],
             recent_len: 0,
             waiting_bytes: 0,
-            waiting_buffers: 0,
+            waiting_memory: 0,
+            buffers: Vec::new(),
         }
     }
 
@@ -93,31 +110,72 @@ impl Reassembly {
         self.waiting_bytes
     }
 
-    /// Buffers in which they wait: a segment joins that of the one before it, if that has come and there
-    /// is room (Linux `tcp_ooo_try_coalesce`).
+    /// Memory of the segments that wait above a hole, without that of the buffers which they are in.
     #[inline]
-    pub fn waiting_buffers(&self) -> u32 {
-        self.waiting_buffers
+    pub fn waiting_memory(&self) -> u64 {
+        self.waiting_memory
     }
 
-    /// Takes a data segment in.
+    /// Buffers in which they wait.
     #[inline]
-    pub fn insert(&mut self, seq: u32, bytes: u16, written_at: Time) -> Arrival {
+    pub fn waiting_buffers(&self) -> u32 {
+        self.buffers.len() as u32
+    }
+
+    /// Where a segment that comes now would be.
+    #[inline]
+    pub fn place(&self, seq: u32) -> Place {
+        if seq == self.next {
+            return Place::Next;
+        }
+        if seq < self.next {
+            return Place::Known;
+        }
+        let mut before = self.buffers[self.buffers.partition_point(|b| b.end < seq)..].iter();
+        match before.next() {
+            Some(buffer) if buffer.start <= seq && seq < buffer.end => Place::Known,
+            Some(buffer) if buffer.end == seq && before.next().is_some_and(|b| b.start == seq) => {
+                Place::Known
+            }
+            Some(buffer) if buffer.end == seq && buffer.end - buffer.start < MOST_FRAGMENTS => {
+                Place::Joins
+            }
+            _ => Place::Apart,
+        }
+    }
+
+    /// Takes a data segment in, which takes so much `memory`.
+    #[inline]
+    pub fn insert(&mut self, seq: u32, bytes: u16, written_at: Time, memory: u64) -> Arrival {
         let bytes = u64::from(bytes);
         let written = written_at.as_nanos();
-        if seq == self.next {
-            let mut released = InOrder { segments: 1, bytes, written };
-            self.next += 1;
-            if !self.runs.is_empty() {
-                self.release(&mut released);
+        let place = self.place(seq);
+        match place {
+            Place::Next => {
+                let mut released = InOrder { segments: 1, bytes, written, together: 1 };
+                self.next += 1;
+                if !self.runs.is_empty() {
+                    self.release(&mut released);
+                }
+                return Arrival::InOrder(released);
             }
-            return Arrival::InOrder(released);
+            Place::Known => return Arrival::Duplicate,
+            Place::Joins | Place::Apart => self.keep(seq, place),
         }
-        if seq < self.next || !self.insert_above(seq, bytes, written) {
-            return Arrival::Duplicate;
-        }
+        let block = SackBlock { start: seq, end: seq + 1 };
+        self.insert_above(Run { block, bytes, written, memory });
         self.waiting_bytes += bytes;
+        self.waiting_memory += memory;
         Arrival::OutOfOrder
+    }
+
+    /// Finds memory for a segment above a hole.
+    fn keep(&mut self, seq: u32, place: Place) {
+        let at = self.buffers.partition_point(|buffer| buffer.start < seq);
+        match place {
+            Place::Joins => self.buffers[at - 1].end += 1,
+            _ => self.buffers.insert(at, SackBlock { start: seq, end: seq + 1 }),
+        }
     }
 
     /// Hands out the first run if the hole below it is filled.
@@ -130,23 +188,24 @@ impl Reassembly {
         released.bytes += run.bytes;
         released.written = released.written.wrapping_add(run.written);
         self.waiting_bytes -= run.bytes;
-        self.waiting_buffers -= run.buffers;
+        self.waiting_memory -= run.memory;
+        let gone = self.buffers.partition_point(|buffer| buffer.start < run.block.end);
+        let mut lengths = self.buffers.drain(..gone).map(|buffer| buffer.end - buffer.start);
+        while let Some(more) = lengths.next().filter(|m| released.together + m <= MOST_FRAGMENTS) {
+            released.together += more;
+        }
+        drop(lengths);
         self.next = run.block.end;
         self.forget_below(self.next);
     }
 
-    /// Adds a segment above the first hole; false if it is there already.
-    fn insert_above(&mut self, seq: u32, bytes: u64, written: u64) -> bool {
+    /// Adds a segment above the first hole to the runs.
+    fn insert_above(&mut self, new: Run) {
+        let seq = new.block.start;
         // First run that ends at or after the segment.
         let at = self.runs.partition_point(|run| run.block.end < seq);
-        let block = SackBlock { start: seq, end: seq + 1 };
-        let mut new = Run { block, bytes, written, buffers: 1, fragments: 1 };
         match self.runs.get(at) {
-            Some(run) if run.block.start <= seq && seq < run.block.end => return false,
             Some(run) if run.block.end == seq => {
-                if run.fragments < MOST_FRAGMENTS {
-                    (new.buffers, new.fragments) = (0, run.fragments + 1);
-                }
                 self.runs[at] = join(*run, new);
                 let closes_hole =
                     self.runs.get(at + 1).is_some_and(|later| later.block.start == seq + 1);
@@ -158,9 +217,7 @@ impl Reassembly {
             Some(run) if run.block.start == seq + 1 => self.runs[at] = join(new, *run),
             _ => self.runs.insert(at, new),
         }
-        self.waiting_buffers += new.buffers;
         self.remember(self.runs[at].block);
-        true
     }
 
     /// Puts a run at the head of the blocks to report, in place of those it has swallowed.
@@ -214,8 +271,7 @@ fn join(lower: Run, upper: Run) -> Run {
         block: SackBlock { start: lower.block.start, end: upper.block.end },
         bytes: lower.bytes + upper.bytes,
         written: lower.written.wrapping_add(upper.written),
-        buffers: lower.buffers + upper.buffers,
-        fragments: upper.fragments,
+        memory: lower.memory + upper.memory,
     }
 }
 
@@ -228,12 +284,18 @@ mod tests {
     fn segments_share_buffers_with_those_before_them() {
         let mut queue = Reassembly::new(1);
         let mut insert = |seq| {
-            queue.insert(seq, 1448, Time::ZERO);
+            queue.insert(seq, 1448, Time::ZERO, 0);
             queue.waiting_buffers()
         };
         assert_eq!([3, 4, 6, 5].map(&mut insert), [1, 1, 2, 2]);
         assert_eq!((7..24).map(&mut insert).last(), Some(3), "the second one has 17 segments");
-        assert_eq!([1, 2].map(&mut insert), [3, 0]);
+        assert_eq!(queue.insert(1, 1448, Time::ZERO, 0), one(1));
+        let Arrival::InOrder(released) = queue.insert(2, 1448, Time::ZERO, 0) else { panic!() };
+        assert_eq!((released.segments, released.together, queue.waiting_buffers()), (22, 4, 0));
+    }
+
+    fn one(together: u32) -> Arrival {
+        Arrival::InOrder(InOrder { segments: 1, bytes: 1448, written: 0, together })
     }
 
     /// Linux `tcp_sack_new_ofo_skb`: a third block, or one that was not among the latest two.
@@ -244,7 +306,7 @@ mod tests {
             [(3, false), (5, false), (7, true), (8, false), (10, true), (4, true), (8, false)]
         {
             assert_eq!(queue.crowds(seq), crowds, "{seq}");
-            queue.insert(seq, 1448, Time::ZERO);
+            queue.insert(seq, 1448, Time::ZERO, 0);
         }
     }
 
@@ -258,7 +320,7 @@ mod tests {
     fn most_recent_run_is_reported_first() {
         let mut queue = Reassembly::new(1);
         for seq in [3, 5, 7, 9, 6] {
-            assert_eq!(queue.insert(seq, 1, Time::ZERO), Arrival::OutOfOrder);
+            assert_eq!(queue.insert(seq, 1, Time::ZERO, 0), Arrival::OutOfOrder);
         }
         assert_eq!(blocks(&queue, None), [(5, 8), (9, 10), (3, 4)]);
         let dsack = SackBlock { start: 5, end: 6 };
@@ -274,7 +336,7 @@ mod tests {
             let mut queue = Reassembly::new(1);
             let (mut segments, mut bytes, mut duplicates) = (0, 0, 0);
             for &seq in &order {
-                match queue.insert(seq, seq as u16, Time::ZERO) {
+                match queue.insert(seq, seq as u16, Time::ZERO, 0) {
                     Arrival::InOrder(released) => { segments += released.segments; bytes += released.bytes; }
                     Arrival::OutOfOrder => {}
                     Arrival::Duplicate => duplicates += 1,

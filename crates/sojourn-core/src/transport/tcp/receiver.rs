@@ -13,9 +13,10 @@
 //! Deviation: the application reads at once unless it is given a reader (`reader`).
 
 use super::autotune::Autotune;
+use super::card_memory::CardMemory;
 use super::echo::{Echo, Response};
 use super::reader::Unread;
-use super::reassembly::{Arrival, InOrder, Reassembly};
+use super::reassembly::{Arrival, InOrder, Place, Reassembly};
 use super::{HEADER, SYN_SIZE, TcpInit, sack_option_size};
 use crate::cc::{self, CongestionControl};
 use crate::packet::{Ecn, Flags, Header, Packet, SackBlock, TcpAck, TcpSegment};
@@ -88,6 +89,9 @@ pub struct Receiver {
     pub(super) received: ReceiverCounters,
     acks: AckCounters,
     sent: u32,
+    /// Memory of segments, and how many have come.
+    memory: CardMemory,
+    frames: u32,
 }
 
 impl Receiver {
@@ -115,6 +119,8 @@ impl Receiver {
             received: ReceiverCounters::default(),
             acks: AckCounters::default(),
             sent: 0,
+            memory: CardMemory::of(init.mss),
+            frames: 0,
             init,
         }
     }
@@ -139,10 +145,12 @@ impl Receiver {
         {
             self.flushed = Some(self.acknowledgment(now, self.echo.flags()));
         }
-        if self.tune.on_segment(segment.payload, self.held(segment)) {
+        let memory = self.memory.segment(self.frames);
+        let held = self.memory_taken(segment.seq, memory);
+        if held.is_some_and(|held| self.tune.on_segment(segment.payload, held)) {
             self.quick |= 1;
         }
-        match self.queue.insert(segment.seq, segment.payload, segment.written_at) {
+        match self.queue.insert(segment.seq, segment.payload, segment.written_at, memory) {
             Arrival::InOrder(released) => self.on_in_order(now, segment, released, flushed),
             Arrival::OutOfOrder => self.on_out_of_order(now, segment),
             Arrival::Duplicate => self.on_duplicate(segment.seq),
@@ -150,17 +158,18 @@ impl Receiver {
         self.heed(response, flushed);
     }
 
-    /// What the receive buffer has no room for, of the window, when `segment` arrives. Linux charges one
-    /// in order before it looks, others after that.
-    fn held(&self, segment: &TcpSegment) -> u64 {
-        let own = if segment.seq == self.queue.next() { u64::from(segment.payload) } else { 0 };
-        let waiting = self.queue.waiting_bytes();
-        if waiting == 0 {
-            return own;
-        }
-        let [segment, buffer] = self.init.profile.waiting_shares;
-        let heads = f64::from(self.queue.waiting_buffers() * self.init.mss);
-        own + (waiting as f64 * segment + heads * buffer) as u64
+    /// Memory of the receive buffer that is taken when a segment arrives that takes so much, if it is
+    /// new. Linux charges one in order, or one that joins another's buffer, before it looks how the
+    /// window may grow; others after that.
+    fn memory_taken(&self, seq: u32, own: u64) -> Option<u64> {
+        let (own, buffers) = match self.queue.place(seq) {
+            Place::Next => (own, 1),
+            Place::Joins => (own, 0),
+            Place::Apart => (0, 0),
+            Place::Known => return None,
+        };
+        let buffers = u64::from(self.queue.waiting_buffers() + buffers);
+        Some(self.queue.waiting_memory() + own + buffers * self.memory.head)
     }
 
     /// What the mark asks for: by the echo's rules, or by those of a control at this end.
@@ -211,7 +220,10 @@ impl Receiver {
         self.received.one_way_delay_sum += Span::from_nanos(delay);
         self.received.one_way_delay_count += u64::from(released.segments);
         match &mut self.unread {
-            None => self.tune.on_read(now, released.bytes, self.queue.waiting_bytes()),
+            None => {
+                let together = u64::from(released.together * self.init.mss);
+                self.tune.on_read(now, released.bytes, together, self.queue.waiting_bytes());
+            }
             Some(unread) => unread.bytes += released.bytes,
         }
         // Linux counts from the last ACK sent, and the flushed one is sent with this segment here.
@@ -336,6 +348,7 @@ impl Receiver {
 impl Endpoint for Receiver {
     fn on_packet(&mut self, now: Time, packet: &Packet) {
         let Header::Segment(segment) = &packet.header else { return };
+        self.frames += 1;
         if segment.flags.has(Flags::SYN) {
             self.timestamp = segment.sent_at;
             if let Some(control) = self.control.as_mut().filter(|_| self.due == Due::No) {

@@ -67,11 +67,12 @@ impl Sender {
         if was_empty {
             return self.on_late_ack(now, packet, ack);
         }
+        let prior_highest = self.board.highest_sacked();
         if !packet.sacks().is_empty() {
             self.process_sacks(now, packet, &mut ack, &mut sampler);
         }
         if ack.advanced {
-            self.process_cumulative(now, packet.next, &mut ack, &mut sampler);
+            self.process_cumulative(now, packet.next, prior_highest, &mut ack, &mut sampler);
         }
         let rtt = self.take_rtt(now, &ack);
         if let Some(low) = ack.reordered {

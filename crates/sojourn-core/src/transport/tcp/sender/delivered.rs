@@ -3,7 +3,7 @@
 
 use super::Sender;
 use super::ack::Ack;
-use crate::packet::{Flags, SackBlock, TcpAck};
+use crate::packet::{Flags, MAX_SACK_BLOCKS, SackBlock, TcpAck};
 use crate::transport::recovery::rate::Sampler;
 use crate::transport::tcp::scoreboard::{Marks, Segment};
 use crate::units::Time;
@@ -48,7 +48,12 @@ impl Sender {
             }
         }
         let una = self.board.una().max(packet.next);
-        for block in blocks {
+        // Upwards, so that blocks of one ACK are no reordering.
+        let mut ascending = [SackBlock::default(); MAX_SACK_BLOCKS];
+        let ascending = &mut ascending[..blocks.len()];
+        ascending.copy_from_slice(blocks);
+        ascending.sort_unstable_by_key(|block| block.start);
+        for block in ascending {
             let start = block.start.max(una);
             let end = block.end.min(self.board.next());
             if start >= end {
@@ -96,15 +101,16 @@ impl Sender {
         self.rack.on_delivered(now, sent, retransmitted, self.rtt.min_rtt());
     }
 
-    /// Takes the segments below `next` off the scoreboard (Linux `tcp_clean_rtx_queue`).
+    /// Takes the segments below `next` off the scoreboard (Linux `tcp_clean_rtx_queue`). What is below
+    /// `prior_highest`, the end of what was SACKed before this ACK, was reordered.
     pub(super) fn process_cumulative(
         &mut self,
         now: Time,
         next: u32,
+        prior_highest: u32,
         ack: &mut Ack,
         sampler: &mut Sampler,
     ) {
-        let prior_highest = self.board.highest_sacked();
         let next = next.min(self.board.next());
         while self.board.una() < next {
             let seq = self.board.una();
