@@ -229,6 +229,23 @@ fn one_loss_costs_one_retransmission_after_one_round() {
     assert_eq!(counters.recovery.recoveries, 1);
 }
 
+/// Linux `tcp_clean_rtx_queue`: an ACK that also acknowledges the segment before the hole, which waited for
+/// a second one, is no sign of reordering; a quarter of the round trip would pass before the next step.
+#[test]
+fn a_delayed_ack_that_meets_a_hole_is_not_taken_for_reordering() {
+    for lost in 300..304 {
+        let held = TcpInit { receive_buffer: BufferSize::Bytes(1 << 17), ..init("linux-6") };
+        let mut rig = Rig::new(held, "reno", 40);
+        rig.serialisation = Span::from_micros(600);
+        rig.drop = vec![lost];
+        rig.start(u64::MAX);
+        rig.run(2000.0);
+        let seq = rig.sent[lost as usize].1;
+        let times: Vec<f64> = rig.sent.iter().filter(|sent| sent.1 == seq).map(|s| s.0).collect();
+        assert!(times.len() == 2 && times[1] - times[0] < 46.0, "{lost}: {times:?}");
+    }
+}
+
 #[test]
 fn timeouts_back_off_exponentially() {
     let mut rig = Rig::new(init("linux-6"), "reno", 100);
