@@ -73,6 +73,20 @@ def test_ten_runs_are_the_same(kernel: On, file: Path) -> None:
     assert len({digest(kernel.run(scenario)) for _ in range(10)}) == 1
 
 
+def test_what_a_kernel_draws_is_the_same_in_each_process(
+    kernel: On, file: Path, tmp_path: Path
+) -> None:
+    """BBR draws its phases, PIE its drops."""
+    changes = ['flows.0.cca="bbr"', 'topology.bottleneck.queue={ kind = "kernel", name = "pie" }']
+    digests = set()
+    for place in (tmp_path / "a", tmp_path / "b/c"):
+        line = [sys.executable, "-m", "sojourn", "run", str(file), "--backend", "kernel"]
+        line += ["--out", str(place), *(word for change in changes for word in ("--set", change))]
+        subprocess.run(line, check=True, stdout=subprocess.DEVNULL)
+        digests.add(hashlib.sha256((place / "flow_samples.parquet").read_bytes()).hexdigest())
+    assert len(digests) == 1
+
+
 def test_simulator_and_kernel_are_compared(
     kernel: On, file: Path, sojourn: Command, tmp_path: Path
 ) -> None:

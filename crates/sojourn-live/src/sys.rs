@@ -4,7 +4,7 @@
 
 use std::io::{Error, Result};
 use std::mem::{size_of, zeroed};
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
@@ -154,16 +154,23 @@ pub fn die_with_parent(command: &mut Command) {
 }
 
 /// Makes a command a kernel's process: it ends with the thread that starts it, leaves no image of its
-/// memory behind, and has its memory at the same addresses each time, where that is allowed.
-pub fn become_guest(command: &mut Command) {
-    let prepare = || {
+/// memory behind, and has its memory at the same addresses each time, where that is allowed. It has
+/// these files under the numbers from `first` on.
+pub fn become_guest(command: &mut Command, files: Vec<RawFd>, first: RawFd) {
+    let prepare = move || {
+        for (&file, number) in files.iter().zip(first..) {
+            // SAFETY: the numbers are those of open files, and nobody else's.
+            if unsafe { libc::dup2(file, number) } < 0 {
+                return Err(Error::last_os_error());
+            }
+        }
         prctl::set_pdeathsig(Signal::SIGKILL).map_err(Error::from)?;
         setrlimit(Resource::RLIMIT_CORE, 0, 0).map_err(Error::from)?;
         let fixed = personality::get().map(|flags| flags | Persona::ADDR_NO_RANDOMIZE);
         let _ = fixed.and_then(personality::set); // containers may not allow it
         Ok(())
     };
-    // SAFETY: between fork and exec there are four system calls, and no memory is allocated.
+    // SAFETY: between fork and exec there are only system calls, and no memory is allocated.
     unsafe { command.pre_exec(prepare) };
 }
 

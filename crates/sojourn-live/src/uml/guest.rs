@@ -2,7 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::{Read, Seek, SeekFrom};
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -67,11 +67,15 @@ impl Door {
         listener.set_nonblocking(true).map_err(failed)?;
         Ok(Door { listener, name })
     }
+}
 
-    /// Where another process connects to.
-    pub fn path(&self) -> String {
-        format!("/proc/{}/fd/{}", std::process::id(), self.name.as_raw_fd())
-    }
+/// Numbers of the doors' files inside, from which on: the same in each run, because a kernel draws its
+/// random numbers from its command line, too.
+const FIRST_DOOR: RawFd = 900;
+
+/// Where a kernel connects to, for its calendar (0) and its cards.
+fn door(number: usize) -> String {
+    format!("/proc/self/fd/{}", FIRST_DOOR as usize + number)
 }
 
 fn unique() -> u64 {
@@ -101,10 +105,11 @@ impl Guest {
         let console = File::from(console.map_err(|error| doing("a console", error.into()))?);
         let copy = || console.try_clone().map(Stdio::from).map_err(|e| doing("a console", e));
         let mut command = Command::new(&image.kernel);
-        command.args(arguments(image, calendar, cards, wanted.late));
+        command.args(arguments(image, cards.len(), wanted.late));
         command.env_clear().env("SOJOURN_SEED", wanted.seed.to_string());
         command.stdin(Stdio::null()).stdout(copy()?).stderr(copy()?);
-        become_guest(&mut command);
+        let doors = std::iter::once(calendar).chain(cards);
+        become_guest(&mut command, doors.map(|door| door.name.as_raw_fd()).collect(), FIRST_DOOR);
         let running = |path: &Path| format!("running the kernel {}", path.display());
         let child = command.spawn().map_err(|error| doing(&running(&image.kernel), error))?;
         Ok(Guest { child, console })
@@ -148,7 +153,7 @@ impl Drop for Guest {
     }
 }
 
-fn arguments(image: &Image, calendar: &Door, cards: &[Door], late: bool) -> Vec<String> {
+fn arguments(image: &Image, cards: usize, late: bool) -> Vec<String> {
     let mut arguments: Vec<String> = [
         "mem=512M",
         // Where it can leave nothing: it notes its number in a directory otherwise.
@@ -165,9 +170,8 @@ fn arguments(image: &Image, calendar: &Door, cards: &[Door], late: bool) -> Vec<
     // User-Mode Linux saves a program's registers up to those of SSE (see its copy's changes).
     let without: Vec<String> = BEYOND_SSE.iter().map(|name| format!("-{name}")).collect();
     arguments.push(format!("GLIBC_TUNABLES=glibc.cpu.hwcaps={}", without.join(",")));
-    arguments.push(format!("time-travel=ext:1:{}", calendar.path()));
-    let card = |door: &Door| format!("virtio_uml.device={}:1", door.path());
-    arguments.extend(cards.iter().map(card));
+    arguments.push(format!("time-travel=ext:1:{}", door(0)));
+    arguments.extend((1..=cards).map(|card| format!("virtio_uml.device={}:1", door(card))));
     let (program, rest) = image.init.split_first().unwrap_or((const { &String::new() }, &[]));
     arguments.push(format!("init={program}"));
     arguments.push("--".to_owned());
