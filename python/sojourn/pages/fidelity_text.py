@@ -45,16 +45,16 @@ EXPLANATION = """\
   Mbit/s of Reno and 12.7 to 20.3 of Cubic, which includes the simulator's.
 
 Over the whole measured table (`sojourn reproduce linux618`, its experiments included) the six
-goals: `chaotic` 23 of 25 and `live-repeated` 149 of 187 (confirmed), `lossless` 24 of 27 (25
-would be 90 %), `live-single` 143 of 180, `all-close` 158 of 207 with 18 off by more than 10 %,
-`all-inside` 154 of 212 (not confirmed). By control, of single flows without chance Reno misses
-5 of 69, Cubic 14 of 69, BBR 30 of 69; of flows with chance or beside others Reno 27 of 64,
-Cubic 12 of 79, BBR 19 of 69. What was looked for: whether the measurement or the simulator is
+goals: `chaotic` 24 of 25 and `live-repeated` 145 of 187 (confirmed), `lossless` 24 of 27 (25
+would be 90 %), `live-single` 144 of 180, `all-close` 158 of 207 with 18 off by more than 10 %,
+`all-inside` 160 of 212 (not confirmed). By control, of single flows without chance Reno misses
+8 of 69, Cubic 14 of 69, BBR 27 of 69; of flows with chance or beside others Reno 17 of 64,
+Cubic 12 of 79, BBR 23 of 69. What was looked for: whether the measurement or the simulator is
 right, by the kernel in virtual time, below. It decided for the simulator in most of the cells
 that it repeats. Since the simulator receives as Linux 6.12 does, which brought 40 more flows of
-virtual time within their goals, `all-inside` has 14 fewer: 2 to 20 Reno flows have sRTTs 1 to 4 %
-below those of the live kernel, 6.18 (2 flows 61.7 for 64.4 ms, 10 flows 67.6 for 70.4). On Linux
-6.12 in virtual time they have 61.7 and 68.3: the simulator does as that kernel's code does.
+virtual time within their goals, `all-inside` has 8 fewer: 2 to 20 Reno flows have sRTTs up to 4 %
+below those of the live kernel, 6.18 (2 flows 61.7 for 64.4 ms, 10 flows 69.3 for 70.4). On Linux
+6.12 in virtual time they have 61.7 and 68.3: the simulator does nearly as that kernel's code does.
 Whether 6.18 differs, or real time, is not known.
 
 The random loss of the measurement was drawn before the queue and spared the SYN; here it is drawn
@@ -73,7 +73,7 @@ FOUND = """\
   it was the measurement (a busy machine's delays make bursts, presumably, which such buffers do
   not hold). Over 5 packets Reno has 5 % more goodput than the kernel's.
 - **BBR over 15 ms.** Live 762 and 270 retransmissions; in virtual time 449 and 148, in the
-  simulator 457 and 149. Over 5 packets at 8 Mbit/s the sRTT stays 8 % below the kernel's. Not
+  simulator 457 and 149. Over 5 packets at 8 Mbit/s the sRTT stays 4 % below the kernel's. Not
   explained; known is that half a packet in flight after PROBE_RTT decides.
 - **Long paths, and Cubic beside BBR.** Right with the send buffer of the measurement, which may
   grow to 32 MB. With Linux's usual 4 MB (`send_buffer = "stack"`) BBR before 533 packets has 69.8
