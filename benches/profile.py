@@ -18,9 +18,11 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 # The first prefix that a source file's path, or a function's module, begins with.
 COMPONENTS = {
-    "event": "event queue",
+    "net/event": "event queue",
+    "net": "event loop, hand-over of packets",
+    "node": "event loop, hand-over of packets",
     "sim": "event loop, hand-over of packets",
-    "link": "links",
+    "edge": "links",
     "queue": "queues",
     "transport/tcp/receiver": "receiver",
     "transport/tcp/reassembly": "receiver",
