@@ -66,7 +66,7 @@ def test_the_page_shows_all(kernel_rows: list[Row], theory_rows: list[Row]) -> N
         for value in [float(row[name])]
     ]
     text = page(kernel_rows, virtual, theory_rows)
-    assert "| beside-bbr |  | bbr | 12.39 | 12.39 (10.95-13.15) |" in text
+    assert "| beside-bbr |  | bbr | 12.15 | 12.15 (10.7-13.3) |" in text
     assert "The simulator does as the kernel: confirmed, 285 of 285." in text
     assert "| bbr | 80 | 15 | 200 |" in text
     assert "| square-root law | p = 0.0001 |" in text
