@@ -24,7 +24,7 @@ SWEEP = f"""{SCENARIO}
 [sweep]
 replications = {RULE}
 [sweep.grid]
-"topology.bottleneck.rate" = ["2 Mbit/s", "8 Mbit/s"]
+"topology.bottleneck.rate" = ["1 Mbit/s", "8 Mbit/s"]
 """
 METRIC = pl.col("metric") == "mean_throughput_l4"
 UNTIL = Until(0.1, "mean_throughput_l4", 5, 12)
