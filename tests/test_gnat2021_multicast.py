@@ -10,7 +10,7 @@ import pytest
 from sojourn import slotted
 from sojourn.engine import simulate
 from sojourn.errors import ScenarioError
-from sojourn.papers.gnat2021.multicast.bounds import largest
+from sojourn.papers.gnat2021.multicast.bounds import Stream, best, best_of, streams
 from sojourn.papers.gnat2021.multicast.experiments import EXPERIMENTS, document
 from sojourn.papers.gnat2021.overlay.oracle import Arc
 from sojourn.papers.gnat2021.slots.models import RUNS
@@ -24,8 +24,38 @@ def _arcs(*ends: str, rate: float = 2.0) -> list[Arc]:
 
 def test_coding_carries_over_the_butterfly_what_a_cut_allows() -> None:
     butterfly = _arcs("sa", "sb", "ac", "bc", "cd", "ax", "by", "dx", "dy", rate=1.0)
-    assert largest(butterfly, [("s", ("x", "y"))]) == pytest.approx(2.0)
-    assert largest(butterfly, [("s", ("x",)), ("s", ("y",))]) == pytest.approx(1.0)
+    assert best(butterfly, [Stream("s", ("x", "y"))]).common == pytest.approx(2.0)
+    alone = [Stream("s", ("x",)), Stream("s", ("y",))]
+    assert best(butterfly, alone).common == pytest.approx(1.0)
+
+
+def test_a_stream_that_takes_room_on_two_links_has_half_at_the_utility_maximum() -> None:
+    """Of links of 1: twice its rate and the other's are 2, the sum of logarithms largest at 1:2."""
+    links = [*_arcs("sx", "sy", rate=1.0), *_arcs("xt", "yt", rate=9.0)]
+    both, one = Stream("s", ("x", "y")), Stream("s", ("t",))
+    found = best(links, [both, one])
+    assert found.common == pytest.approx(2 / 3)
+    assert found.each == pytest.approx([1 / 2, 1], rel=1e-3)
+    assert best(links, [both._replace(priority=2.0), one]).each == pytest.approx([2 / 3] * 2)
+    # Two alike share what one of twice the priority has.
+    assert best(links, [both, both, one]).each == pytest.approx([1 / 3, 1 / 3, 2 / 3], rel=1e-3)
+    small = best(links, [both, one._replace(most=0.2, weight=2.0)])
+    assert small.each == pytest.approx([0.8, 0.2], rel=1e-3)
+
+
+def test_streams_without_a_way_have_nothing() -> None:
+    assert best(_arcs("sx"), [Stream("s", ("x",)), Stream("x", ("s",))]).common == 0.0
+
+
+def test_equal_rates_are_not_the_utility_maximum_of_the_five_groups() -> None:
+    """Section 4.3: the streams from 7 and 9 have only one of nodes 6 and 7 to go to."""
+    scenario = document(next(e for e in EXPERIMENTS if e.section == "4.3").runs[0], Request())
+    for at in (22, 43, 53, 63):
+        found = best_of(scenario, at)
+        rates = dict(zip(streams(scenario), found.each, strict=True))
+        shares = {label: rate / found.common for label, rate in rates.items()}
+        expected = {"0": 0.8, "5": 0.8, "7": 1.6, "8": 0.8, "9": 1.6}
+        assert shares == pytest.approx(expected, rel=1e-3)
 
 
 def test_the_bound_of_a_stream_is_that_of_the_capacity_command() -> None:
@@ -40,8 +70,9 @@ def test_the_bound_of_a_stream_is_that_of_the_capacity_command() -> None:
     arcs = problem.network.arcs
     links = [Arc((str(arc.tail), str(arc.head)), float(arc.capacity), 0.0) for arc in arcs]
     source = str(next(problem.pairs())[0])
-    receivers = [str(to) for _, to in problem.pairs()]
-    assert largest(links, [(source, receivers)]) == pytest.approx(solution.rate, rel=1e-6)
+    receivers = tuple(str(to) for _, to in problem.pairs())
+    found = best(links, [Stream(source, receivers)])
+    assert [found.common, *found.each] == pytest.approx([solution.rate] * 2, rel=1e-6)
 
 
 def _random(seed: int) -> dict[str, Any]:

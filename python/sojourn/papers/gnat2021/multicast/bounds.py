@@ -1,4 +1,4 @@
-"""The largest rate that all streams can have at once, by any routing and network coding.
+"""What multicast streams can have at best, by any routing and network coding.
 
 For each receiver of a stream the stream's rate flows from its source; what the flows of its
 receivers need of a link is shared, and what streams need adds up. Of one stream it is what
@@ -7,75 +7,177 @@ receivers need of a link is shared, and what streams need adds up. Of one stream
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any
+from math import inf, log
+from typing import Any, NamedTuple
 
 from sojourn.papers.gnat2021.overlay.oracle import Arc, arcs
+from sojourn.quantity import number
 
-#: Bytes beside a message of 1,024: UDP and IP; number and destinations, SLIQ, UDP, IP, Ethernet.
-_PAYLOAD = 1_024
+#: Bytes beside a message: UDP and IP; number and destinations, SLIQ, UDP, IP, Ethernet.
 _OVERHEAD = 28 + 4 + 8 + 16 + 28 + 14
+#: Where each logarithm has tangents at first, as parts of the largest rate for all; more follow
+#: until the linear program and the logarithms agree as nearly as this.
+_TANGENTS = tuple(1.25**step for step in range(-8, 9))
+_NEAR = 1e-6
+_ROUNDS = 60
+#: HiGHS's number of the primal simplex method: a solution stays one when rows are given up and the
+#: costs change, from which it goes on in a tenth of a second where others take ten.
+_PRIMAL = 4
 
 
-def bound(canonical: Mapping[str, Any], at: float) -> float:
-    """The rate of payload of each stream, Mbit/s, when links are as they are at a time."""
-    found: dict[tuple[str, str], list[str]] = {}
+class Stream(NamedTuple):
+    """What a source sends to its receivers."""
+
+    source: str
+    to: tuple[str, ...]
+    priority: float = 1.0
+    #: The most that it sends of payload, in the links' unit.
+    most: float = inf
+    #: Bits on the wire per bit of payload.
+    weight: float = 1.0
+
+
+class Best(NamedTuple):
+    """Payload that streams can have, in the links' unit."""
+
+    #: The most that all of them can have at once.
+    common: float
+    #: Of each, where the sum of the utilities, logarithms by priority, is largest; nothing if one
+    #: of them has no way.
+    each: Sequence[float]
+
+
+def streams(canonical: Mapping[str, Any]) -> dict[str, Stream]:
+    """The multicast streams of a scenario, by label."""
+    found: dict[str, list[Mapping[str, Any]]] = {}
     for flow in canonical["flows"]:
         if "group" in flow.get("service", {}):
-            found.setdefault((flow["label"], flow["from"]), []).append(flow["to"])
-    streams = [(source, tuple(to)) for (_, source), to in found.items()]
-    share = _PAYLOAD / (_PAYLOAD + _OVERHEAD)
-    return share * largest(arcs(canonical, at), streams)
+            found.setdefault(flow["label"], []).append(flow)
+    return {label: _stream(flows) for label, flows in found.items()}
 
 
-def largest(links: Sequence[Arc], streams: Sequence[tuple[str, Sequence[str]]]) -> float:
-    """The largest equal rate of streams, each a source and its receivers, in the links' unit.
-
-    Streams alike, with the same ends, are one with a multiple of the rate.
-    """
-    from scipy.optimize import linprog
-    from scipy.sparse import coo_array
-
-    kinds: dict[tuple[str, tuple[str, ...]], int] = {}
-    for source, to in streams:
-        kinds[source, tuple(to)] = kinds.get((source, tuple(to)), 0) + 1
-    nodes = sorted({node for arc in links for node in arc.ends})
-    count = len(links)
-    columns = 1  # the rate
-    equal: list[tuple[int, int, float]] = []
-    upper: list[tuple[int, int, float]] = []
-    limits = [arc.rate for arc in links]
-    rows = 0
-    for (source, to), times in kinds.items():
-        shared, columns = columns, columns + count
-        upper += [(a, shared + a, 1.0) for a in range(count)]
-        for receiver in to:
-            flow, columns = columns, columns + count
-            for a in range(count):
-                upper += [(len(limits), flow + a, 1.0), (len(limits), shared + a, -1.0)]
-                limits.append(0.0)
-            for node in nodes:
-                if node == receiver:
-                    continue
-                for a, arc in enumerate(links):
-                    if node in arc.ends:
-                        equal.append((rows, flow + a, 1.0 if arc.ends[0] == node else -1.0))
-                if node == source:
-                    equal.append((rows, 0, -float(times)))
-                rows += 1
-
-    def matrix(entries: list[tuple[int, int, float]], height: int) -> Any:
-        row, column, value = zip(*entries, strict=True)
-        return coo_array((value, (row, column)), shape=(height, columns))
-
-    costs = [-1.0] + [0.0] * (columns - 1)
-    solved = linprog(
-        costs,
-        matrix(upper, len(limits)),
-        limits,
-        matrix(equal, rows),
-        [0.0] * rows,
-        (0, None),
-        method="highs",
+def _stream(flows: Sequence[Mapping[str, Any]]) -> Stream:
+    service, traffic = flows[0]["service"], flows[0]["traffic"]
+    size = number(traffic["size"])
+    return Stream(
+        flows[0]["from"],
+        tuple(flow["to"] for flow in flows),
+        service["priority"],
+        min(number(traffic["rate"]), number(service["ceiling"])) / 1e6,
+        (size + _OVERHEAD) / size,
     )
-    return float(solved.x[0])
+
+
+def best_of(canonical: Mapping[str, Any], at: float) -> Best:
+    """What the streams of a scenario can have, Mbit/s, when links are as they are at a time."""
+    return best(arcs(canonical, at), [*streams(canonical).values()])
+
+
+def best(links: Sequence[Arc], sent: Sequence[Stream]) -> Best:
+    """What streams can have over links."""
+    kinds = Counter(sent)
+    program = _Program(links, kinds)
+    common = program.common()
+    if common == 0:
+        return Best(common, [0.0] * len(sent))
+    rates = dict(zip(kinds, program.fair(common), strict=True))
+    return Best(common, [rates[stream] for stream in sent])
+
+
+class _Program:
+    """A linear program: what streams can carry over links; those alike are one kind."""
+
+    def __init__(self, links: Sequence[Arc], kinds: Mapping[Stream, int]) -> None:
+        import highspy
+
+        self._solver = highspy.Highs()  # type: ignore[no-untyped-call]
+        self._solver.setOptionValue("output_flag", False)
+        self._solver.setOptionValue("threads", 1)
+        self._kinds = kinds
+        #: The payload of all streams of each kind.
+        self._sums = self._columns(len(kinds))
+        needs = [self._needs(links, *each) for each in zip(kinds, self._sums, strict=True)]
+        for arc, columns in zip(links, zip(*needs, strict=True), strict=True):
+            self._row(arc.rate, dict.fromkeys(columns, 1.0))
+
+    def _needs(self, links: Sequence[Arc], stream: Stream, rate: int) -> range:
+        """Columns of what a kind needs of each link: as much as its greediest receiver."""
+        shared = self._columns(len(links))
+        nodes = {node for arc in links for node in arc.ends}
+        for receiver in stream.to:
+            flow = self._columns(len(links))
+            for mine, all_ in zip(flow, shared, strict=True):
+                self._row(0.0, {mine: 1.0, all_: -1.0})
+            for node in sorted(nodes - {receiver}):
+                entries = {
+                    column: 1.0 if arc.ends[0] == node else -1.0
+                    for column, arc in zip(flow, links, strict=True)
+                    if node in arc.ends
+                }
+                if node == stream.source:
+                    entries[rate] = -stream.weight
+                self._row(0.0, entries, least=0.0)
+        return shared
+
+    def common(self) -> float:
+        """The most that every stream can have."""
+        (rate,) = self._columns(1, cost=-1.0)
+        equal = [
+            self._row(0.0, {column: 1.0, rate: -float(times)}, least=0.0)
+            for column, times in zip(self._sums, self._kinds.values(), strict=True)
+        ]
+        found = self._solved()[rate]
+        for row in equal:
+            self._solver.changeRowBounds(row, -inf, inf)
+        self._solver.changeColCost(rate, 0.0)
+        return found
+
+    def fair(self, start: float) -> list[float]:
+        """Of a stream of each kind, the rate at the utility maximum; ``start`` is possible."""
+        utilities: list[int] = []
+        for column, (kind, times) in zip(self._sums, self._kinds.items(), strict=True):
+            utilities += self._columns(1, cost=-times * kind.priority, least=-inf)
+            self._row(times * kind.most, {column: 1.0})
+        self._solver.setOptionValue("simplex_strategy", _PRIMAL)
+        touched = [[part * start] * len(utilities) for part in _TANGENTS]
+        for _ in range(_ROUNDS):
+            for rates in touched:
+                self._touch(utilities, rates)
+            values = self._solved()
+            counts = zip(self._sums, self._kinds.values(), strict=True)
+            rates = [values[column] / times for column, times in counts]
+            above = (values[u] - log(rate) for u, rate in zip(utilities, rates, strict=True))
+            if max(above) < _NEAR:
+                break
+            touched = [rates]
+        return rates
+
+    def _touch(self, utilities: Sequence[int], rates: Sequence[float]) -> None:
+        """No utility is above the tangent of its logarithm at a rate."""
+        kinds = zip(utilities, self._sums, self._kinds.values(), rates, strict=True)
+        for utility, column, times, rate in kinds:
+            self._row(log(rate) - 1.0, {utility: 1.0, column: -1.0 / (times * rate)})
+
+    def _columns(self, count: int, *, cost: float = 0.0, least: float = 0.0) -> range:
+        """New columns that cost so much each."""
+        first = self._solver.getNumCol()
+        for _ in range(count):
+            self._solver.addCol(cost, least, inf, 0, [], [])
+        return range(first, first + count)
+
+    def _row(self, most: float, entries: Mapping[int, float], *, least: float = -inf) -> int:
+        """The number of a new row: columns times their entries make no more than so much."""
+        self._solver.addRow(least, most, len(entries), [*entries], [*entries.values()])
+        return int(self._solver.getNumRow()) - 1
+
+    def _solved(self) -> Sequence[float]:
+        """The columns at the least cost."""
+        import highspy
+
+        self._solver.run()
+        status = self._solver.getModelStatus()
+        if status != highspy.HighsModelStatus.kOptimal:
+            raise ArithmeticError(f"HiGHS: {self._solver.modelStatusToString(status)}")
+        return list(self._solver.getSolution().col_value)

@@ -8,7 +8,7 @@ from functools import cache, partial
 import numpy as np
 
 from sojourn.papers.gnat2021.begun import Measure, after
-from sojourn.papers.gnat2021.multicast.bounds import bound
+from sojourn.papers.gnat2021.multicast.bounds import Best, best_of, streams
 from sojourn.papers.gnat2021.multicast.experiments import EXPERIMENTS, Experiment, Run, document
 from sojourn.papers.gnat2021.overlay import runs
 from sojourn.papers.gnat2021.overlay.experiments import Phase
@@ -17,7 +17,9 @@ from sojourn.papers.paper import Cell, Request
 from sojourn.scenario import Document
 
 TABLE = "multicast_goodput"
-GOODPUT, BOUND, DELAY, DELIVERED = "goodput_mbit", "bound_mbit", "delay_ms", "delivered_percent"
+GOODPUT, DELAY, DELIVERED = "goodput_mbit", "delay_ms", "delivered_percent"
+#: The most that all streams can have at once; the stream's where the utilities' sum is largest.
+BOUND, OPTIMUM = "bound_mbit", "optimum_mbit"
 LEAST, MOST = "least_mbit", "most_mbit"
 #: What the report observes, Mbit/s of each flow, by section and run.
 _OBSERVED = {
@@ -63,7 +65,9 @@ def _of_run(
                 GOODPUT: partial(_goodput, scenario, numbers, phase, np.mean)
             }
             if run.bounded:
-                measures[BOUND] = partial(_bound, run, request, phase.begin)
+                best = partial(_best, run, tuple(request.overrides), phase.begin)
+                measures[BOUND] = partial(_bound, best)
+                measures[OPTIMUM] = partial(_optimum, best, scenario, numbers)
             measures[DELAY] = partial(_delay, scenario, numbers, phase)
             measures[DELIVERED] = partial(_delivered, scenario, numbers)
             if run.together:
@@ -121,9 +125,16 @@ def _delivered(scenario: Document, numbers: list[int]) -> float | None:
 
 
 @cache
-def _bound_of(run: Run, overrides: tuple[str, ...], at: float) -> float:
-    return bound(document(run, Request(overrides=overrides)), at)
+def _best(run: Run, overrides: tuple[str, ...], at: float) -> Best:
+    return best_of(document(run, Request(overrides=overrides)), at)
 
 
-def _bound(run: Run, request: Request, at: float) -> float:
-    return _bound_of(run, tuple(request.overrides), at)
+def _bound(best: Callable[[], Best]) -> float:
+    return best().common
+
+
+def _optimum(best: Callable[[], Best], scenario: Document, numbers: list[int]) -> float | None:
+    """The mean of flows."""
+    each = dict(zip(streams(scenario), best().each, strict=True))
+    labels = [scenario["flows"][number]["label"] for number in numbers]
+    return float(np.mean([each[label] for label in labels])) if best().common else None

@@ -10,5 +10,6 @@ CHOICES = (
     "are 118; three variants of how the rings are joined; hosts of an enclave share their node, so "
     "that a receiver is an enclave; K as in 4.5; all of a queue is searched; 45 s",
     "bound: the largest rate that all streams can have at once, by any routing and coding, less "
-    "the headers of a packet",
+    "the headers of a packet; optimum: what a stream has where the sum of utilities, logarithms by "
+    "priority, is largest, likewise, and no more than it offers",
 )

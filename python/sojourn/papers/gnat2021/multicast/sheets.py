@@ -1,23 +1,39 @@
-"""The table of sections 4.2 to 4.6: published, bound and measured."""
+"""The table of sections 4.2 to 4.6: published, bound, utility maximum and measured."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from sojourn.papers.gnat2021.multicast.cells import BOUND, DELAY, DELIVERED, GOODPUT, TABLE
+from sojourn.papers.gnat2021.multicast.cells import (
+    BOUND,
+    DELAY,
+    DELIVERED,
+    GOODPUT,
+    OPTIMUM,
+    TABLE,
+)
 from sojourn.papers.gnat2021.rows import by_row
 from sojourn.papers.sheet import Sheet
 from sojourn.papers.statements import Row
 
-_HEADER = ("section", "flow", "report (Mbit/s)", "bound", "here", "delivered (%)", "delay (ms)")
+_HEADER = (
+    "section",
+    "flow",
+    "report (Mbit/s)",
+    "bound",
+    "optimum",
+    "here",
+    "delivered (%)",
+    "delay (ms)",
+)
+_COLUMNS = (BOUND, OPTIMUM, GOODPUT, DELIVERED, DELAY)
 
 
 def sheets(rows: Sequence[Row]) -> Iterator[Sheet]:
     """One table for all sections."""
     lines = []
     for (section, name), columns in by_row(rows, TABLE).items():
-        columns_of = (BOUND, GOODPUT, DELIVERED, DELAY)
-        values = [columns.get(column, {}).get("measured") for column in columns_of]
+        values = [columns.get(column, {}).get("measured") for column in _COLUMNS]
         lines.append([section, name, columns.get(GOODPUT, {}).get("published"), *values])
     if lines:
         yield Sheet(

@@ -12,12 +12,16 @@ import numpy as np
 from sojourn import slotted
 from sojourn.errors import ScenarioError
 from sojourn.papers.gnat2021.begun import after, pool
+from sojourn.papers.gnat2021.multicast.bounds import Best, Stream, best
 from sojourn.papers.gnat2021.overlay.experiments import Phase
+from sojourn.papers.gnat2021.overlay.oracle import Arc
 from sojourn.papers.gnat2021.slots.models import RUNS, Run, rate_at
 from sojourn.papers.paper import Cell, Request
 
 TABLE = "slotted_multicast"
-GOODPUT, BOUND, DELAY = "goodput_mbit", "bound_mbit", "delay_ms"
+GOODPUT, DELAY = "goodput_mbit", "delay_ms"
+#: The most that all streams can have at once; the stream's where the utilities' sum is largest.
+BOUND, OPTIMUM = "bound_mbit", "optimum_mbit"
 #: Of a run: greatest mean delay of a sample; packets in the fullest queue of a stream at a node;
 #: bytes of a message about queues; when it has settled, and how it varies then.
 LATEST, QUEUED, SIGNAL, SETTLED = "late_ms", "queued", "signal_bytes", "settled_s"
@@ -39,7 +43,7 @@ def cells(request: Request) -> Iterator[Cell]:
         for phase in run.phases:
             for index, received in enumerate(_receivers(run)):
                 name = f"run={run.name} phase={phase.name} flow={received}"
-                columns = {GOODPUT: _goodput, BOUND: _bound, DELAY: _delay}
+                columns = {GOODPUT: _goodput, BOUND: _bound, OPTIMUM: _optimum, DELAY: _delay}
                 yield from _cells(begin_all, run, name, columns, phase, index)
             name = f"run={run.name} phase={phase.name}"
             of_run = {LATEST: _latest, QUEUED: _queued, SIGNAL: _signal}
@@ -167,19 +171,28 @@ def _coefficients(run: Run, phase: Phase, index: int) -> float:
 
 def _bound(run: Run, phase: Phase, index: int) -> float:
     del index
-    return min(largest_of(run, phase), run.model["streams"][0].get("ceiling", np.inf))
+    return min(_best(run, phase).common, run.model["streams"][0].get("ceiling", np.inf))
+
+
+def _optimum(run: Run, phase: Phase, index: int) -> float:
+    return _best(run, phase).each[outcome(run)["received"][index]["stream"]]
 
 
 @cache
-def largest_of(run: Run, phase: Phase) -> float:
-    """The largest equal rate of all streams in an interval, Mbit/s."""
-    from sojourn.papers.gnat2021.multicast.bounds import largest
-    from sojourn.papers.gnat2021.overlay.oracle import Arc
-
+def _best(run: Run, phase: Phase) -> Best:
+    """What the streams can have in an interval, Mbit/s."""
     links = []
     for link in run.model["links"]:
         rate = rate_at(link, phase.begin)
         one, other = str(link["from"]), str(link["to"])
         links += [Arc((one, other), rate, 0.0), Arc((other, one), rate, 0.0)]
-    streams = [(str(s["from"]), tuple(map(str, s["to"]))) for s in run.model["streams"]]
-    return largest(links, streams)
+    sent = [
+        Stream(
+            str(stream["from"]),
+            tuple(map(str, stream["to"])),
+            stream.get("priority", 1.0),
+            stream.get("ceiling", np.inf),
+        )
+        for stream in run.model["streams"]
+    ]
+    return best(links, sent)

@@ -11,6 +11,7 @@ from sojourn.papers.gnat2021.slots.cells import (
     GOODPUT,
     LATEST,
     NOISE,
+    OPTIMUM,
     QUEUED,
     SETTLED,
     SIGNAL,
@@ -20,7 +21,7 @@ from sojourn.papers.gnat2021.slots.cells import (
 from sojourn.papers.sheet import Sheet
 from sojourn.papers.statements import Row
 
-_FLOWS = {BOUND: "bound (Mbit/s)", GOODPUT: "here", DELAY: "delay (ms)"}
+_FLOWS = {BOUND: "bound (Mbit/s)", OPTIMUM: "optimum", GOODPUT: "here", DELAY: "delay (ms)"}
 _RUNS = {
     LATEST: "latest (ms)",
     QUEUED: "most queued",
