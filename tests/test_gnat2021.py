@@ -150,7 +150,7 @@ def test_a_longer_deadline_promises_more() -> None:
 
 
 def test_delays_gather_by_rounds_within_the_deadline() -> None:
-    bins, shares = delays.histogram(170)
+    bins, shares = delays.histogram(170, Request())
     assert shares.sum() == pytest.approx(100)
     # The first sending, and after a round trip and the queue the second one.
     assert shares[bins < 30].sum() > 50 > shares[(bins >= 36) & (bins < 54)].sum() > 15

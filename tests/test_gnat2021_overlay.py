@@ -15,6 +15,7 @@ from sojourn.engine import simulate
 from sojourn.papers.gnat2021.overlay import runs
 from sojourn.papers.gnat2021.overlay.experiments import EXPERIMENTS
 from sojourn.papers.gnat2021.overlay.oracle import Arc, Class, best, shares
+from sojourn.papers.gnat2021.overlay.panels import parts
 from sojourn.papers.gnat2021.overlay.sets import best_set
 from sojourn.papers.gnat2021.overlay.triage import most_that_fit
 from sojourn.papers.paper import Request
@@ -86,6 +87,21 @@ def test_a_section_stands_beside_the_optimum_and_the_shortest_path(
     unknown = sojourn("reproduce", "gnat2021", "--section", "4.99")
     assert unknown.returncode == 2
     assert "--section 4.99: is not reproduced; there are 2.3" in unknown.stderr
+
+
+def test_figures_are_of_the_runs_that_were_asked_for() -> None:
+    experiment = next(e for e in EXPERIMENTS if e.section == "4.26")
+    request = Request(overrides=("topology.nodes.0.k=1e11",))
+    assert [part.title for part in parts(experiment, request)] == ["configuration", "text"]
+    for part in parts(experiment, request):
+        assert part.scenario["topology"]["nodes"][0]["k"] == 1e11
+
+
+def test_many_groups_have_a_panel_for_each_node_where_they_end() -> None:
+    experiment = next(e for e in EXPERIMENTS if e.section == "4.10")
+    shown = list(parts(experiment, Request()))
+    assert [part.title for part in shown] == ["at 1", "at 2", "at 3"]
+    assert all(label.endswith(part.node) for part in shown for _, label in part.groups)
 
 
 def test_runs_keep_the_columns_that_are_looked_at_alone() -> None:

@@ -36,7 +36,12 @@ def picture(run: RunData, title: str) -> Chart:
 @figure("network_over_time", NETWORKS)
 def over_time(result: Result) -> Chart:
     """Load of links and queues of nodes over time."""
-    shown = graph(result.data)
+    return history(result.data, "The network over time")
+
+
+def history(run: RunData, title: str) -> Chart:
+    """The same of what was simulated."""
+    shown = graph(run)
     loads, waiting = np.asarray(shown.loads), np.asarray(shown.waiting)
     columns = [f"{time:g}" for time in np.asarray(shown.times)]
     panels = [
@@ -48,7 +53,7 @@ def over_time(result: Result) -> Chart:
         if max(loads.shape[1], len(shown.names)) > _MOST_ROWS
         else ""
     )
-    return Chart("The network over time", f"Means of stretches of time.{more}", panels)
+    return Chart(title, f"Means of stretches of time.{more}", panels)
 
 
 def graph(run: RunData) -> Graph:

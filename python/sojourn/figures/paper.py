@@ -43,8 +43,8 @@ KINDS: dict[str, Any] = {
 }
 #: More flows than this make a legend longer than the figure.
 _LONGEST_LEGEND = 24
-#: About as many letters of a legend fit an inch.
-_LEGEND_LETTERS = 14
+#: About as many letters of a legend fit an inch; a row of it takes so much of one.
+_LEGEND_LETTERS, _LEGEND_ROW = 14, 0.18
 #: And of a note.
 _NOTE_LETTERS = 17
 
@@ -70,7 +70,10 @@ def render(chart: Chart) -> Figure:
         if chart.stacked:
             for ax in axes[:-1]:
                 ax.set_xlabel("")
-        _legend(figure, axes[: len(chart.panels)])
+        rows = _legend(figure, axes[: len(chart.panels)])
+        if chart.stacked:
+            # Panels are as high whatever stands above them.
+            figure.set_figheight(figure.get_figheight() + _LEGEND_ROW * max(0, rows - 1))
         if chart.note:
             letters = int(_NOTE_LETTERS * figure.get_figwidth())
             figure.supxlabel(fill(chart.note, letters), fontsize=7, color="#555555")
@@ -130,17 +133,21 @@ def _size(chart: Chart) -> tuple[float, float]:
     return (_WIDTH if len(chart.panels) > 1 else 5.0), 3.4
 
 
-def _legend(figure: Figure, axes: Iterable[Axes]) -> None:
+def _legend(figure: Figure, axes: Iterable[Axes]) -> int:
+    """The number of its rows."""
     entries = {
         name: handle
         for ax in axes
         for handle, name in zip(*ax.get_legend_handles_labels(), strict=True)
     }
+    rows = 0
     if entries and len(entries) <= _LONGEST_LEGEND:
         longest = max(map(len, entries))
         most = max(1, int(_LEGEND_LETTERS * figure.get_figwidth()) // (longest + 8))
         columns = ceil(len(entries) / ceil(len(entries) / most))
         # matplotlib fills columns; one reads rows.
         names = [name for first in range(columns) for name in list(entries)[first::columns]]
+        rows = ceil(len(entries) / columns)
         handles = [entries[name] for name in names]
         figure.legend(handles, names, loc="outside upper center", ncols=columns)
+    return rows

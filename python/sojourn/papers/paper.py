@@ -105,7 +105,7 @@ class Paper:
     statements: Sequence[Statement]
     #: How the comparison is shown; by default a line per cell.
     sheets: Callable[[Sequence[Row]], Iterable[Sheet]] | None = None
-    #: Figures of the comparison by name.
-    charts: Callable[[Sequence[Row]], Mapping[str, Chart]] | None = None
+    #: Figures by name: of the comparison, and of the runs that were asked for.
+    charts: Callable[[Sequence[Row], Request], Mapping[str, Chart]] | None = None
     #: Whether it shortens what was printed, so that ``--full`` asks for more.
     shortened: bool = False

@@ -73,7 +73,7 @@ def reproduce(
     clear_derived(out)
     sheets = shown(chosen, rows)
     sheet.write(sheets, out / TABLES)
-    _draw(chosen, rows, out / FIGURES, warn)
+    _draw(chosen, rows, request, out / FIGURES, warn)
     return Reproduction(chosen, rows, sheets)
 
 
@@ -83,12 +83,14 @@ def shown(chosen: Paper, rows: Sequence[Row]) -> list[Sheet]:
     return [*sheets, statements.sheet(statements.judge(chosen.statements, rows))]
 
 
-def _draw(chosen: Paper, rows: Sequence[Row], directory: Path, warn: Warn) -> None:
+def _draw(
+    chosen: Paper, rows: Sequence[Row], request: Request, directory: Path, warn: Warn
+) -> None:
     if chosen.charts:
         from sojourn.figures import save_each
 
         try:
-            charts = chosen.charts(rows)
+            charts = chosen.charts(rows, request)
         except Exception as error:
             warn(f"figures of {chosen.name} could not be drawn: {type(error).__name__}: {error}")
             return

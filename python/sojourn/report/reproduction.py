@@ -18,7 +18,7 @@ from sojourn.metric_tables import family_title
 from sojourn.metrics import Metric, metrics
 from sojourn.papers import PAPERS, statements
 from sojourn.papers.compare import VALUES, heading
-from sojourn.papers.paper import Paper
+from sojourn.papers.paper import Paper, Request
 from sojourn.papers.reproduce import COMPARISON, EXAMPLE, shown
 from sojourn.report import run, spread
 from sojourn.report.page import Page, Section, picture
@@ -41,7 +41,8 @@ def page(directory: Path) -> Page:
     content = manifest.read(directory)
     paper = PAPERS[content["paper"]]
     rows = list(_rows(directory / COMPARISON))
-    sections = [_overview(paper, rows), *_comparison(paper, rows)]
+    request = Request(**content.get("request", {}))
+    sections = [_overview(paper, rows, request), *_comparison(paper, rows)]
     sections.append(Section("Set-up", ["How the published set-up was read."], content["choices"]))
     if (directory / EXAMPLE).is_dir():
         example = run_directory.load(directory / EXAMPLE)
@@ -74,9 +75,9 @@ def _warnings(rows: Sequence[Row]) -> list[str]:
     return told
 
 
-def _overview(paper: Paper, rows: Sequence[Row]) -> Section:
+def _overview(paper: Paper, rows: Sequence[Row], request: Request) -> Section:
     """What a person looks for first: the paper's own figures, and how near the values are."""
-    charts = dict(paper.charts(rows)) if paper.charts else {}
+    charts = dict(paper.charts(rows, request)) if paper.charts else {}
     # Tables of a paper's own are of differences too, of which a ratio says nothing.
     if not paper.sheets and (nearness := _nearness(rows)):
         charts["nearness"] = nearness

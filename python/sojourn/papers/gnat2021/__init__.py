@@ -40,11 +40,12 @@ def _sheets(rows: Sequence[Row]) -> Iterator[Sheet]:
     yield from overlay.sheets(rows)
 
 
-def _charts(rows: Sequence[Row]) -> Mapping[str, Any]:
+def _charts(rows: Sequence[Row], request: Request) -> Mapping[str, Any]:
     mine = _capacity(rows)
     made: dict[str, Any] = {**(capacity.charts(mine) if mine else {})}
-    for part in (slots, sliq, multicast, overlay):
-        made |= part.charts(rows)
+    made |= slots.charts(rows)
+    for part in (sliq, multicast, overlay):
+        made |= part.charts(rows, request)
     return made
 
 

@@ -48,7 +48,7 @@ def _sheets(rows: Sequence[Row]) -> Iterator[Sheet]:
     yield Sheet("forms", "Judged form of each table", ("table", "form", "reason"), told, words=3)
 
 
-def _charts(rows: Sequence[Row]) -> Mapping[str, Chart]:
+def _charts(rows: Sequence[Row], _request: Request) -> Mapping[str, Chart]:
     return {name: chart for section in SECTIONS for name, chart in section.charts(rows).items()}
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from sojourn.papers.paper import Request
 from sojourn.papers.sce2019 import summary, tables
 from sojourn.papers.sce2019.tables import CONTROLS, MODES, ONE_FLOW, PAIRS, TABLES, Table
 from sojourn.papers.sheet import Sheet
@@ -51,7 +52,7 @@ def _cell(table: Table, flows: Sequence[Row]) -> str:
     return f"{joined('published')} \u00a6 {here}"
 
 
-def charts(rows: Sequence[Row]) -> Mapping[str, Any]:
+def charts(rows: Sequence[Row], _request: Request) -> Mapping[str, Any]:
     """A map of the relative difference of each metric and mode, in per cent."""
     from sojourn.figures.chart import Chart, Heat, Panel
 

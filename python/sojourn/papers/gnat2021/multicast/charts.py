@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 
-from sojourn.figures.chart import Chart, Line, Panel, color_of
-from sojourn.figures.network import picture
+from sojourn.figures.chart import BLACK, Band, Chart, Line, Panel, color_of, dash_of
+from sojourn.figures.network import history, picture
+from sojourn.metrics.registry import Values
 from sojourn.papers.gnat2021.multicast.cells import TABLE
 from sojourn.papers.gnat2021.multicast.experiments import EXPERIMENTS, Experiment, Run, document
 from sojourn.papers.gnat2021.overlay import runs
@@ -23,50 +24,68 @@ _SMALL = 1e5
 _SCALES = (("Mbit/s", 1e6, False), ("kbit/s", 1e3, True))
 
 
-def charts(rows: Sequence[Row]) -> Mapping[str, Chart]:
-    """A figure for each experiment that was run."""
+def charts(rows: Sequence[Row], request: Request) -> Mapping[str, Chart]:
+    """Figures of each experiment that was run."""
     sections = {row["section"] for row in rows if row["table"] == TABLE}
-    ran = [experiment for experiment in EXPERIMENTS if experiment.section in sections]
-    goodput = {f"multicast-{experiment.section}": _chart(experiment) for experiment in ran}
-    networks = {f"multicast-network-{found.section}": _network(found) for found in ran}
-    return {**goodput, **networks}
+    made: dict[str, Chart] = {}
+    for experiment in EXPERIMENTS:
+        if experiment.section in sections:
+            made |= _of(experiment, request)
+    return made
 
 
-def _network(experiment: Experiment) -> Chart:
-    """Of the first run over an overlay."""
-    run = next(run for run in experiment.runs if run.bounded)
-    data = runs.begin(document(run, Request())).result()
-    named = f", {run.name}" if run.name else ""
-    return picture(data, f"{experiment.title} ({experiment.section}{named}): the network")
+def _of(experiment: Experiment, request: Request) -> Mapping[str, Chart]:
+    """The network is that of the first run over an overlay."""
+    run, section = next(run for run in experiment.runs if run.bounded), experiment.section
+    data = runs.begin(document(run, request)).result()
+    named = f"{experiment.title} ({section}{f', {run.name}' if run.name else ''})"
+    return {
+        f"multicast-{section}": _chart(experiment, request),
+        f"multicast-network-{section}": picture(data, f"{named}: the network"),
+        f"multicast-network-over-time-{section}": history(
+            data, f"{named}: loads and queues over time"
+        ),
+    }
 
 
-def _chart(experiment: Experiment) -> Chart:
-    panels = [panel for run in experiment.runs for panel in _panels(run)]
+def _chart(experiment: Experiment, request: Request) -> Chart:
+    panels = [panel for run in experiment.runs for panel in _panels(run, document(run, request))]
     title = f"{experiment.title} ({experiment.section})"
-    return Chart(title, "Payload delivered every 500 ms, by stream.", panels, stacked=True)
+    caption = "Payload delivered every 500 ms, by stream."
+    if any(run.together for run in experiment.runs):
+        caption += " First at one receiver, then of all streams to all receivers."
+    return Chart(title, caption, panels, stacked=True)
 
 
-def _panels(run: Run) -> Iterator[Panel]:
-    scenario = document(run, Request())
+def _panels(run: Run, scenario: Document) -> Iterator[Panel]:
     receivers = list(dict.fromkeys(flow["to"] for flow in scenario["flows"]))
     shown = receivers[: 1 if run.together else _SHOWN]
     # A stream has one colour at all receivers, which share a legend.
     streams = list(dict.fromkeys(label for at in shown for _, label in _to(scenario, at)))
     samples = runs.begin(scenario).result().flow.samples
+    rates = 8 * samples["in_order_bytes"] / (samples.ends - samples.begins)[:, None]
     for receiver, (unit, scale, small) in product(shown, _SCALES):
         lines = [
-            Line(
-                label,
-                samples.ends,
-                8 / scale * samples["in_order_bytes"][:, flow] / (samples.ends - samples.begins),
-                color_of(streams.index(label)),
-            )
+            _line(label, samples.ends, rates[:, flow] / scale, streams.index(label))
             for flow, label in _to(scenario, receiver)
             if (_offered(scenario, flow) < _SMALL) == small
         ]
         if lines:
             title = f"{run.name} at {receiver}".strip()
             yield Panel("Time (s)", f"Goodput ({unit})", lines, title=title)
+    if run.together:
+        yield _of_all(f"{run.name} at all {len(receivers)}", samples.ends, rates / 1e6)
+
+
+def _line(label: str, times: Values, rates: Values, index: int) -> Line:
+    return Line(label, times, rates, color_of(index), dash=dash_of(index))
+
+
+def _of_all(title: str, times: Values, rates: Values) -> Panel:
+    """What streams get at their receivers: the mean, and from least to most."""
+    span = Band(times, rates.min(axis=1), rates.max(axis=1), BLACK)
+    mean = Line("mean; least to most", times, rates.mean(axis=1), BLACK)
+    return Panel("Time (s)", "Goodput (Mbit/s)", [mean], bands=[span], title=title)
 
 
 def _offered(scenario: Document, flow: int) -> float:

@@ -4,44 +4,49 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from sojourn.figures.chart import Chart, Line, Panel, color_of
-from sojourn.figures.network import picture
+from sojourn.figures.chart import Chart, Line, Panel, color_of, dash_of
+from sojourn.figures.network import history, picture
 from sojourn.papers.gnat2021.overlay import latency, runs
-from sojourn.papers.gnat2021.overlay.experiments import EXPERIMENTS, Experiment, Run
+from sojourn.papers.gnat2021.overlay.experiments import EXPERIMENTS, Experiment
+from sojourn.papers.gnat2021.overlay.panels import Part, parts
 from sojourn.papers.paper import Request
 from sojourn.papers.statements import Row
 
 
-def charts(rows: Sequence[Row]) -> Mapping[str, Chart]:
-    """A figure for each experiment that was run."""
+def charts(rows: Sequence[Row], request: Request) -> Mapping[str, Chart]:
+    """Figures of each experiment that was run."""
     sections = {row["section"] for row in rows}
-    ran = [experiment for experiment in EXPERIMENTS if experiment.section in sections]
-    goodput = {f"overlay-{experiment.section}": _chart(experiment) for experiment in ran}
-    networks = {f"network-{experiment.section}": _network(experiment) for experiment in ran}
-    delays = {f"latency-{experiment.section}": latency.chart(experiment) for experiment in ran}
-    return {**goodput, **networks, **{name: chart for name, chart in delays.items() if chart}}
+    made: dict[str, Chart] = {}
+    for experiment in EXPERIMENTS:
+        if experiment.section in sections:
+            made |= _of(experiment, request)
+    return made
 
 
-def _network(experiment: Experiment) -> Chart:
-    """Of the first run."""
-    run = experiment.runs[0]
-    data = runs.begin(runs.document(experiment, run, Request())).result()
-    named = f", {run.name}" if run.name else ""
-    return picture(data, f"{experiment.file} ({experiment.section}{named}): the network")
+def _of(experiment: Experiment, request: Request) -> Mapping[str, Chart]:
+    """The network is that of the first run."""
+    run, section = experiment.runs[0], experiment.section
+    data = runs.begin(runs.document(experiment, run, request)).result()
+    named = f"{experiment.file} ({section}{f', {run.name}' if run.name else ''})"
+    delays = latency.chart(experiment, request)
+    return {
+        f"overlay-{section}": _chart(experiment, request),
+        f"network-{section}": picture(data, f"{named}: the network"),
+        f"network-over-time-{section}": history(data, f"{named}: loads and queues over time"),
+        **({f"latency-{section}": delays} if delays else {}),
+    }
 
 
-def _chart(experiment: Experiment) -> Chart:
-    panels = [_panel(experiment, run) for run in experiment.runs]
+def _chart(experiment: Experiment, request: Request) -> Chart:
+    panels = [_panel(part) for part in parts(experiment, request)]
     title = f"{experiment.file} ({experiment.section})"
     caption = "Payload delivered, the mean of a group's flows, every 500 ms."
     return Chart(title, caption, panels, stacked=True)
 
 
-def _panel(experiment: Experiment, run: Run) -> Panel:
-    scenario = runs.document(experiment, run, Request())
-    labels = dict.fromkeys(flow["label"] for flow in scenario["flows"])
+def _panel(part: Part) -> Panel:
     lines = []
-    for index, label in enumerate(labels):
-        times, rates = runs.series(scenario, label)
-        lines.append(Line(label, times, rates, color_of(index)))
-    return Panel("Time (s)", "Goodput (Mbit/s)", lines, title=run.name)
+    for index, label in part.groups:
+        times, rates = runs.series(part.scenario, label, part.node)
+        lines.append(Line(label, times, rates, color_of(index), dash=dash_of(index)))
+    return Panel("Time (s)", "Goodput (Mbit/s)", lines, title=part.title)

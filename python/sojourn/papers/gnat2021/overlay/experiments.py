@@ -43,6 +43,10 @@ class Experiment:
     #: Whether every flow is elastic, so that shares are the utility maximum.
     elastic: bool = True
 
+    def heading(self, run: Run) -> str:
+        """What is written above a run; nothing above the only one."""
+        return run.name or (self.file if len(self.runs) > 1 else "")
+
 
 def _steady(begin: float, end: float) -> tuple[Phase, ...]:
     return (Phase("steady", begin, end),)

@@ -7,19 +7,20 @@ from collections.abc import Sequence
 import numpy as np
 
 from sojourn.figures.chart import Chart, Line, Panel, color_of
+from sojourn.metrics.registry import Values
 from sojourn.papers.gnat2021.overlay import runs
 from sojourn.papers.gnat2021.overlay.cells import is_udp
-from sojourn.papers.gnat2021.overlay.experiments import Experiment, Run
+from sojourn.papers.gnat2021.overlay.experiments import Experiment
+from sojourn.papers.gnat2021.overlay.panels import Part, parts
 from sojourn.papers.paper import Request
-from sojourn.scenario import Document
 
 #: Points of a distribution.
 _POINTS = np.linspace(0.0, 1.0, 201)
 
 
-def chart(experiment: Experiment) -> Chart | None:
-    """A panel for each run; none if all flows are TCP's."""
-    panels = [panel for run in experiment.runs if (panel := _panel(experiment, run))]
+def chart(experiment: Experiment, request: Request) -> Chart | None:
+    """None if all flows are TCP's."""
+    panels = [panel for part in parts(experiment, request) if (panel := _panel(part))]
     if not panels:
         return None
     title = f"{experiment.file} ({experiment.section}): latency"
@@ -30,21 +31,21 @@ def chart(experiment: Experiment) -> Chart | None:
     return Chart(title, caption, panels, stacked=True)
 
 
-def _panel(experiment: Experiment, run: Run) -> Panel | None:
-    scenario = runs.document(experiment, run, Request())
-    labels = dict.fromkeys(flow["label"] for flow in scenario["flows"])
+def _panel(part: Part) -> Panel | None:
     lines: list[Line] = []
-    for index, label in enumerate(label for label in labels if is_udp(scenario, label)):
-        color = color_of(index)
-        lines += _line(label, scenario, label, color, "solid")
-        lines += _line("", runs.plain(scenario), label, color, "dashed")
+    bare = runs.plain(part.scenario)
+    for index, label in part.groups:
+        if is_udp(part.scenario, label):
+            color = color_of(index)
+            lines += _line(label, runs.delays(part.scenario, label, part.node), color, "solid")
+            lines += _line("", runs.delays(bare, label, part.node), color, "dashed")
     if not lines:
         return None
-    return Panel("Delay (ms)", "Share", lines, title=run.name, log_x=True)
+    return Panel("Delay (ms)", "Share", lines, title=part.title, log_x=True)
 
 
-def _line(name: str, scenario: Document, label: str, color: str, dash: str) -> Sequence[Line]:
-    means, counts = runs.delays(scenario, label)
+def _line(name: str, delays: tuple[Values, Values], color: str, dash: str) -> Sequence[Line]:
+    means, counts = delays
     if not len(means):
         return ()
     order = np.argsort(means)

@@ -71,12 +71,12 @@ def begin(scenario: Document) -> Future[RunData]:
     return _run(json.dumps(scenario, sort_keys=True))
 
 
-def _flows(scenario: Document, label: str) -> list[int]:
-    """The numbers of the flows of a label."""
+def _flows(scenario: Document, label: str, node: str = "") -> list[int]:
+    """The numbers of the flows of a label, of those to a node if one is given."""
     numbers: list[int] = []
     first = 0
     for flow in scenario["flows"]:
-        if flow["label"] == label:
+        if flow["label"] == label and node in ("", flow["to"]):
             numbers += range(first, first + flow["count"])
         first += flow["count"]
     return numbers
@@ -134,9 +134,9 @@ def signalling(scenario: Document, phase: Phase) -> tuple[float, float]:
     return 8e-3 * told_bytes / (phase.end - phase.begin), 100 * told_bytes / sent_bytes
 
 
-def delays(scenario: Document, label: str) -> tuple[np.ndarray, np.ndarray]:
+def delays(scenario: Document, label: str, node: str = "") -> tuple[np.ndarray, np.ndarray]:
     """Mean delays of datagrams in each sample of each flow, ms, and how many arrived in it."""
-    samples, flows = begin(scenario).result().flow.samples, _flows(scenario, label)
+    samples, flows = begin(scenario).result().flow.samples, _flows(scenario, label, node)
     total, count = (
         samples[name][:, flows].ravel() for name in ("one_way_delay_sum", "one_way_delay_count")
     )
@@ -144,8 +144,8 @@ def delays(scenario: Document, label: str) -> tuple[np.ndarray, np.ndarray]:
     return 1e3 * total[some] / count[some], count[some]
 
 
-def series(scenario: Document, label: str) -> tuple[np.ndarray, np.ndarray]:
+def series(scenario: Document, label: str, node: str = "") -> tuple[np.ndarray, np.ndarray]:
     """Ends of the samples, s, and payload delivered in each, Mbit/s; the mean of the flows."""
     samples = begin(scenario).result().flow.samples
-    delivered = samples["in_order_bytes"][:, _flows(scenario, label)].mean(axis=1)
+    delivered = samples["in_order_bytes"][:, _flows(scenario, label, node)].mean(axis=1)
     return samples.ends, 8e-6 * delivered / (samples.ends - samples.begins)

@@ -20,10 +20,10 @@ _NAMES = dict(zip(SLIQ, ("Cubic", "Copa"), strict=True))
 _ENDS = "Frames sent and received, every 100 ms."
 
 
-def charts(rows: Sequence[Row]) -> Mapping[str, Chart]:
+def charts(rows: Sequence[Row], request: Request) -> Mapping[str, Chart]:
     """The figures of the sections that were run."""
     sections = {row["section"] for row in rows}
-    drawn = {name: chart() for section, name, chart in _OVER_TIME if section in sections}
+    drawn = {name: chart(request) for section, name, chart in _OVER_TIME if section in sections}
     grids = {name: make(rows) for section, name, make in _GRIDS if section in sections}
     return {**drawn, **{name: chart for name, chart in grids.items() if chart}}
 
@@ -40,19 +40,19 @@ def _sent_and_received(scenario: Document, sender: int = CLIENT) -> list[Line]:
     ]
 
 
-def _both(experiment: str, title: str, caption: str) -> Chart:
+def _both(experiment: str, title: str, caption: str, request: Request) -> Chart:
     panels = []
     for control, name in _NAMES.items():
-        scenario = with_control(document(experiment, Request()), control)
+        scenario = with_control(document(experiment, request), control)
         rates = series.received(run(scenario))
         panels.append(Panel(_TIME, _RATE, [_line(name, rates, BLACK)], title=name))
     return Chart(title, caption, panels, stacked=True)
 
 
-def _sharing() -> Chart:
+def _sharing(request: Request) -> Chart:
     panels = []
     for control, name in _NAMES.items():
-        data = run(with_control(document("sharing", Request()), control))
+        data = run(with_control(document("sharing", request), control))
         lines = [
             _line(which, series.delivered(data, flow).windows(1.0), color_of(flow))
             for flow, which in enumerate(("first flow", "second flow"))
@@ -63,10 +63,10 @@ def _sharing() -> Chart:
     return Chart("Two flows with one control (3.1.3)", caption, panels, stacked=True)
 
 
-def _capacity() -> Chart:
+def _capacity(request: Request) -> Chart:
     panels = []
     for control, name in _NAMES.items():
-        scenario = with_control(document("capacity", Request()), control)
+        scenario = with_control(document("capacity", request), control)
         known = series.capacity(run(scenario))
         estimates = Line("estimate", known.ends, known.values, color_of(1), style="points")
         panels.append(Panel(_TIME, _RATE, [_rates(scenario), estimates], title=name))
@@ -80,14 +80,14 @@ def _rates(scenario: Document) -> Line:
     return Line("LinkEm", times, rates, color_of(2))
 
 
-def _dual(experiment: str, title: str) -> Chart:
-    lines = _sent_and_received(document(experiment, Request()))
+def _dual(experiment: str, title: str, request: Request) -> Chart:
+    lines = _sent_and_received(document(experiment, request))
     return Chart(title, _ENDS, [Panel(_TIME, _RATE, lines)])
 
 
-def _outage(section: str) -> Chart:
+def _outage(section: str, request: Request) -> Chart:
     experiment, length = outages.LENGTHS[section]
-    scenario = document(experiment, Request())
+    scenario = document(experiment, request)
     data = run(scenario)
     panels = [
         Panel(
@@ -105,17 +105,17 @@ def _outage(section: str) -> Chart:
     return Chart(f"Outage of {length:g} s {ways} ({section})", _ENDS, panels, stacked=True)
 
 
-def _path() -> Chart:
-    rates = series.delivered(run(path_changes(Request())))
+def _path(request: Request) -> Chart:
+    rates = series.delivered(run(path_changes(request)))
     caption = "Payload; loss of 0, 10, 20, 10 and 0 %, 24 s each; deadline 50 ms."
     title = "Adaptive error control while the loss changes (3.3.5)"
     return Chart(title, caption, [Panel(_TIME, _RATE, [_line("goodput", rates, BLACK)])])
 
 
-def _delays() -> Chart:
+def _delays(request: Request) -> Chart:
     panels = []
     for deadline in delays.DEADLINES:
-        bins, shares = delays.histogram(deadline)
+        bins, shares = delays.histogram(deadline, request)
         limit = Line("deadline", [deadline, deadline], [0, max(shares)], color_of(1), dash="dashed")
         messages = Line("messages", bins, shares, BLACK, style="step")
         panels.append(Panel("Delay (ms)", "%", [messages, limit], title=f"{deadline} ms"))
@@ -153,7 +153,7 @@ def _by_loss(found: Mapping[str, float], index: int, deadline: int) -> Line | No
     return Line(f"{deadline} ms", rates, values, color_of(index), "joined", dash)
 
 
-_OVER_TIME: tuple[tuple[str, str, Callable[[], Chart]], ...] = (
+_OVER_TIME: tuple[tuple[str, str, Callable[[Request], Chart]], ...] = (
     ("3.1.3", "sharing", _sharing),
     (
         "3.1.6",

@@ -24,12 +24,12 @@ def by_deadline(request: Request, deadline: int) -> Document:
     return scenario
 
 
-def histogram(deadline: int) -> tuple[Values, Values]:
+def histogram(deadline: int, request: Request) -> tuple[Values, Values]:
     """Delays in whole milliseconds, and the share of the messages (%) that take up to 1 ms longer.
 
     Messages that are delivered in the same millisecond count with their mean.
     """
-    samples = run({**by_deadline(Request(), deadline), "sample_interval": "1 ms"}).flow.samples
+    samples = run({**by_deadline(request, deadline), "sample_interval": "1 ms"}).flow.samples
     steady = (samples.begins >= _EDGE) & (samples.ends <= samples.ends[-1] - _EDGE)
     count = samples["one_way_delay_count"][:, 0]
     some = steady & (count > 0)
