@@ -22,14 +22,16 @@ const SLICE: f64 = 0.1;
 /// Runs a scenario (JSON): its columns by table and name, `totals` as numbers, and `network`, what
 /// was built, in JSON. `progress`, if given, is called several times per second of work with the
 /// simulated share of the run; `record`, if given, with batches of what the scenario asks to be
-/// recorded (see `record.rs`).
+/// recorded (see `record.rs`). Up to so many `threads` are used where the network falls apart into
+/// regions that are worth them.
 #[pyfunction]
-#[pyo3(signature = (scenario, progress=None, record=None))]
+#[pyo3(signature = (scenario, progress=None, record=None, threads=1))]
 pub fn run<'py>(
     py: Python<'py>,
     scenario: &str,
     progress: Option<&Bound<'py, PyAny>>,
     record: Option<Py<PyAny>>,
+    threads: usize,
 ) -> PyResult<Bound<'py, PyDict>> {
     let scenario = parse(py, scenario)?;
     let refused = |error| scenario_error(py, &error);
@@ -46,6 +48,7 @@ pub fn run<'py>(
     let end = simulation.end();
     // Taking the GIL anew for every callback would cost more than the callback.
     let attached = calls_python(&scenario);
+    simulation.use_threads(if attached { 1 } else { threads });
     let mut slice = Span::from_millis(1);
     while simulation.now() < end {
         let until = simulation.now() + slice;

@@ -9,11 +9,13 @@ pub mod medium;
 
 pub use link::Link;
 
+use std::collections::VecDeque;
+
 use crate::packet::Packet;
 use crate::queue::Backlog;
 use crate::record::LinkCounters;
 use crate::record::histogram::Histogram;
-use crate::units::Time;
+use crate::units::{Span, Time};
 
 /// A medium that several transmitters share. Its channels are numbered from 0 in the order in which
 /// they were added to the network.
@@ -47,6 +49,11 @@ pub trait Medium: Send {
 
     /// The warm-up is over: distributions (not counters) start afresh.
     fn end_warmup(&mut self, _now: Time) {}
+
+    /// The least time until something that enters now arrives.
+    fn least_delay(&self) -> Span {
+        Span::ZERO
+    }
 }
 
 /// A packet that a flow's sender no longer has in its host.
@@ -69,4 +76,38 @@ pub enum Edge {
         /// Number of the channel in its medium.
         channel: u32,
     },
+    /// The far end of an edge that belongs to another region of the network: what is about to arrive,
+    /// in the order of time.
+    FarEnd(VecDeque<(Time, Packet)>),
+    /// An edge that another region has alone.
+    Elsewhere,
+}
+
+impl Edge {
+    /// Moves the next packet that has arrived by `now` into `packet`; of a channel, its medium tells.
+    #[inline]
+    pub fn poll_into(&mut self, now: Time, packet: &mut Packet) -> bool {
+        match self {
+            Edge::Link(link) => link.poll_into(now, packet),
+            Edge::FarEnd(arrivals) => match arrivals.front() {
+                Some((at, first)) if *at <= now => {
+                    *packet = *first;
+                    arrivals.pop_front();
+                    true
+                }
+                _ => false,
+            },
+            Edge::Channel { .. } | Edge::Elsewhere => false,
+        }
+    }
+
+    /// When [`Edge::poll_into`] wants to be called next, if at all.
+    #[inline]
+    pub fn next_wakeup(&self) -> Option<Time> {
+        match self {
+            Edge::Link(link) => link.next_wakeup(),
+            Edge::FarEnd(arrivals) => arrivals.front().map(|(at, _)| *at),
+            Edge::Channel { .. } | Edge::Elsewhere => None,
+        }
+    }
 }

@@ -23,6 +23,13 @@ impl Default for Alarm {
     }
 }
 
+impl Alarm {
+    /// That of a component which needs no events, whatever it wants.
+    pub fn silent() -> Self {
+        Alarm { next: Time::ZERO, ..Alarm::default() }
+    }
+}
+
 /// What an event of a component means when it comes up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wake {

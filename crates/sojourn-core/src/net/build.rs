@@ -192,7 +192,7 @@ fn recorded(mut slot: NodeSlot, log: &Log) -> NodeSlot {
 
 impl Network {
     /// A node may want to be called before any packet comes.
-    fn start_node(&mut self, node: usize) {
+    pub(super) fn start_node(&mut self, node: usize) {
         let slot = &mut self.nodes[node];
         let Behaviour::Other(other) = &slot.behaviour else { return };
         let want = other.next_timer().unwrap_or(Time::NEVER);

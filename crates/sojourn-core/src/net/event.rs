@@ -1,5 +1,8 @@
 //! The event queue: a total order by time, then by sequence of scheduling.
 //!
+//! What arrives from another region comes before all else of its instant, by the index of its edge: the
+//! order must not depend on when the regions meet.
+//!
 //! Edges have a heap of their own: they are few and cause most events, which need not find their way
 //! through the timers of a thousand flows. A heap has four children per node: it is half as deep as a
 //! binary one, and the children of a node lie within two cache lines. An event is one number, time
@@ -64,10 +67,21 @@ impl EventQueue {
     /// Schedules a wake-up of `target` at `time`.
     #[inline]
     pub fn push(&mut self, time: Time, target: Target) {
-        let sequence = self.scheduled & ((1 << SEQUENCE_BITS) - 1);
+        self.scheduled += 1;
+        self.push_in_order(time, self.scheduled & ((1 << SEQUENCE_BITS) - 1), target);
+    }
+
+    /// Schedules a wake-up of `target` that comes before those of [`EventQueue::push`] at `time`.
+    #[inline]
+    pub fn push_first(&mut self, time: Time, target: Target) {
+        self.scheduled += 1;
+        self.push_in_order(time, 0, target);
+    }
+
+    #[inline]
+    fn push_in_order(&mut self, time: Time, sequence: u64, target: Target) {
         let order = sequence << TARGET_BITS | target.pack();
         let event = u128::from(time.as_nanos()) << u64::BITS | u128::from(order);
-        self.scheduled += 1;
         match target {
             Target::Edge(_) | Target::Medium(_) => self.edges.push(event),
             Target::Timer(_) | Target::Node(_) => self.others.push(event),
@@ -222,6 +236,16 @@ mod tests {
             order,
             [(Time::ZERO, Target::Node(2)), (t, Target::Timer(9)), (t, Target::Edge(1))]
         );
+    }
+
+    #[test]
+    fn what_comes_first_does_so_in_the_order_of_targets() {
+        let mut queue = EventQueue::default();
+        let t = Time::from_nanos(5);
+        queue.push(t, Target::Edge(1));
+        [9, 4].into_iter().for_each(|edge| queue.push_first(t, Target::Edge(edge)));
+        let order: Vec<_> = std::iter::from_fn(|| queue.pop_until(t)).collect();
+        assert_eq!(order, [4, 9, 1].map(|edge| (t, Target::Edge(edge))));
     }
 
     #[test]

@@ -37,6 +37,7 @@ impl Network {
             Edge::Channel { medium, channel } => {
                 self.media[*medium as usize].medium.report(self.now, *channel as usize)
             }
+            Edge::FarEnd(_) | Edge::Elsewhere => LinkCounters::default(),
         }
     }
 
@@ -52,6 +53,8 @@ impl Network {
             Edge::Channel { medium, channel } => {
                 self.media[*medium as usize].medium.held(*channel as usize)
             }
+            // The near end counts what has left it as arrived.
+            Edge::FarEnd(_) | Edge::Elsewhere => Backlog::default(),
         }
     }
 
@@ -62,7 +65,13 @@ impl Network {
             Edge::Channel { medium, channel } => {
                 self.media[*medium as usize].medium.sojourn_histogram(*channel as usize)
             }
+            Edge::FarEnd(_) | Edge::Elsewhere => None,
         }
+    }
+
+    /// A node's name.
+    pub fn node_name(&self, node: usize) -> &str {
+        &self.nodes[node].name
     }
 
     /// What a node has done with packets.
@@ -70,9 +79,9 @@ impl Network {
         &self.nodes[node].counters
     }
 
-    /// The nodes that decide themselves by their names, in the order of their numbers.
-    pub fn sample_nodes(&self) -> impl Iterator<Item = (&str, NodeSample)> {
-        self.nodes.iter().filter_map(|node| match &node.behaviour {
+    /// The nodes that decide themselves by their numbers.
+    pub fn sample_nodes(&self) -> impl Iterator<Item = (usize, NodeSample)> {
+        self.nodes.iter().enumerate().filter_map(|(number, node)| match &node.behaviour {
             Behaviour::Plain => None,
             Behaviour::Other(other) => {
                 let NodeCounters { received, sent, delivered, drops, signalling_bytes, .. } =
@@ -85,7 +94,7 @@ impl Network {
                     drops: drops.iter().sum(),
                     signalling_bytes,
                 };
-                Some((&*node.name, sample))
+                Some((number, sample))
             }
         })
     }
@@ -94,7 +103,7 @@ impl Network {
     pub fn link(&self, edge: usize) -> Option<&Link> {
         match &self.edges[edge] {
             Edge::Link(link) => Some(link),
-            Edge::Channel { .. } => None,
+            _ => None,
         }
     }
 

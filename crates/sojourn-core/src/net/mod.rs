@@ -20,11 +20,15 @@ pub mod event;
 mod hosts;
 mod inspect;
 mod nodes;
+mod regions;
 mod routes;
+mod split;
 
 pub use alarm::{Alarm, Wake};
 pub use build::Builder;
 pub use hosts::{Arrivals, Hosts, Step};
+pub use regions::Regions;
+pub use split::{Crossing, Split};
 
 use std::collections::VecDeque;
 
@@ -56,6 +60,7 @@ struct MediumSlot {
 }
 
 /// What is known of an edge besides what it does.
+#[derive(Clone)]
 struct EdgeFacts {
     id: String,
     /// The nodes it leaves and reaches; `None` stands for many hosts.
@@ -124,6 +129,11 @@ impl Network {
         Ok(())
     }
 
+    /// Moves time on to `now`, before which nothing is left to do.
+    pub fn reach(&mut self, now: Time) {
+        self.now = self.now.max(now);
+    }
+
     /// When it wants to be driven next: nothing happens before, and nothing may happen then.
     pub fn next_wakeup(&mut self) -> Option<Time> {
         if self.direct.is_empty() { self.events.first() } else { Some(self.now) }
@@ -176,16 +186,14 @@ impl Network {
         match self.edge_alarms[edge].fired(self.now) {
             Wake::Now => {}
             Wake::At(time) => {
-                self.schedule(time, Target::Edge(edge as u32));
+                self.schedule_edge(time, edge);
                 return Ok(());
             }
             Wake::Not => return Ok(()),
         }
         let decider = self.deciders[edge];
         let mut packet = Packet::default();
-        while let Edge::Link(link) = &mut self.edges[edge]
-            && link.poll_into(self.now, &mut packet)
-        {
+        while self.edges[edge].poll_into(self.now, &mut packet) {
             packet.hop = packet.hop.wrapping_add(1);
             match decider {
                 PLAIN => self.hand_on(&packet, hosts)?,
@@ -263,10 +271,19 @@ impl Network {
 
     #[inline]
     fn arm_edge(&mut self, edge: usize) {
-        let Edge::Link(link) = &self.edges[edge] else { return };
-        let want = link.next_wakeup().unwrap_or(Time::NEVER);
+        let want = self.edges[edge].next_wakeup().unwrap_or(Time::NEVER);
         if let Some(time) = self.edge_alarms[edge].arm(want.max(self.now)) {
-            self.schedule(time, Target::Edge(edge as u32));
+            self.schedule_edge(time, edge);
+        }
+    }
+
+    /// Apart, because most of the time nothing needs to be scheduled.
+    #[inline(never)]
+    fn schedule_edge(&mut self, time: Time, edge: usize) {
+        let target = Target::Edge(edge as u32);
+        match self.edges[edge] {
+            Edge::FarEnd(_) => self.events.push_first(time, target),
+            _ => self.events.push(time, target),
         }
     }
 

@@ -7,7 +7,7 @@ use crate::packet::{Packet, Route};
 const END: u32 = u32::MAX;
 
 /// The routes of a network: each different one once, so that they stay in cache.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct RouteTable {
     /// Edges of all routes, with [`END`] behind each.
     edges: Vec<u32>,
@@ -31,6 +31,12 @@ impl RouteTable {
         self.edges.extend(edges.iter().map(|edge| *edge as u32).chain([END]));
         self.known.insert(edges.to_vec(), route);
         route
+    }
+
+    /// The edges of a route.
+    pub fn edges(&self, route: Route) -> &[u32] {
+        let from = &self.edges[route.0 as usize..];
+        from.split(|edge| *edge == END).next().unwrap_or_default()
     }
 
     /// The edge that `packet` has to pass next; `None` when it has arrived.

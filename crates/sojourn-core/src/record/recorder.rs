@@ -34,9 +34,15 @@ impl Recorder {
     pub fn sample(
         &mut self,
         now: Time,
-        mut flows: impl Iterator<Item = FlowCounters>,
+        flows: impl Iterator<Item = FlowCounters>,
         links: impl Iterator<Item = LinkCounters>,
     ) {
+        self.sample_flows(now, flows);
+        self.sample_links(now, links);
+    }
+
+    /// The same for flows alone.
+    pub fn sample_flows(&mut self, now: Time, mut flows: impl Iterator<Item = FlowCounters>) {
         let time = now.as_secs_f64();
         let mut batch = Vec::with_capacity(BATCH);
         loop {
@@ -47,11 +53,15 @@ impl Recorder {
             }
             self.flows.add(time, &batch);
         }
-        links.for_each(|link| self.links.add(time, &[link]));
         self.last = now;
     }
 
-    /// Ends it for the nodes that decide themselves.
+    /// The same for links alone.
+    pub fn sample_links(&mut self, now: Time, links: impl Iterator<Item = LinkCounters>) {
+        links.for_each(|link| self.links.add(now.as_secs_f64(), &[link]));
+    }
+
+    /// The same for the nodes that decide themselves.
     pub fn sample_nodes(&mut self, now: Time, nodes: impl Iterator<Item = NodeSample>) {
         nodes.for_each(|node| self.nodes.add(now.as_secs_f64(), &[node]));
     }

@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 
 use super::application::Application;
-use super::hosts::FlowHosts;
+use super::hosts::{Elsewhere, FlowHosts};
+use super::sampler::{Homes, Sampler};
 use crate::edge::link::{FlowDrops, Link, LinkInit, RecordedLink};
 use crate::edge::medium::MediumInit;
 use crate::edge::medium::tail::Tail;
 use crate::error::FieldError;
-use crate::net::{self, Alarm, Network};
+use crate::net::{self, Alarm, Network, Regions, Split};
 use crate::node::{Behaviour, NodeInit};
 use crate::packet::{Address, Direction, FiveTuple};
 use crate::queue::QueueInit;
@@ -80,42 +81,84 @@ impl Surroundings {
 }
 
 /// Builds everything the scenario describes.
-pub fn parts(scenario: &Scenario, log: Option<&Log>) -> Result<(Network, FlowHosts), FieldError> {
+pub fn parts(
+    scenario: &Scenario,
+    log: Option<&Log>,
+) -> Result<(Regions<FlowHosts>, Sampler), FieldError> {
     let built = Surroundings::new(scenario, log)?;
     let mut endpoints = Vec::new();
     let memory = HostMemory::new(scenario.tcp_metrics);
     let copied = scenario.plan().may_copy();
-    for (flow, addresses) in scenario.flows_expanded().iter().zip(built.addresses) {
+    for (flow, addresses) in scenario.flows_expanded().iter().zip(&built.addresses) {
         let base_rtt = built.flows[flow.id as usize].base_rtt;
         let random = random_of(scenario, flow);
         let first = scenario.plan().routes[flow.id as usize].forward.first();
         let small_queue =
             first.is_some_and(|link| scenario.plan().links[*link as usize].on.is_some());
-        let memory = memory.as_ref();
         let init = TransportInit {
             flow: flow.spec,
-            addresses,
+            addresses: *addresses,
             base_rtt,
             small_queue,
             copied,
             random,
-            memory,
+            memory: memory.as_ref(),
         };
         let made = ends(&init, scenario.catalogue());
         let [sender, receiver] = made.map_err(|error| within(flow, error))?;
         endpoints.extend([recorded(sender, flow.id, log), receiver]);
     }
-    let hosts = FlowHosts {
-        warmup: at(scenario.warmup),
-        sample_interval: scenario.sample_interval,
-        recorded_links: built.recorded_links,
-        alarms: vec![Alarm::default(); endpoints.len()],
-        recorder: built.recorder,
-        endpoints,
-        applications: built.applications.into_iter().map(Some).collect(),
-        flows: built.flows,
+    // What hosts remember is shared by flows that begin in different regions.
+    let routes = built.addresses.iter().map(|[there, back]| [there.route, back.route]);
+    let split = match memory {
+        None => built.net.regions(routes),
+        Some(_) => built.net.one_region(),
     };
-    Ok((built.net, hosts))
+    let sockets = sockets(&built, &split);
+    let applications = built.applications.into_iter().map(Some).collect();
+    let hosts = shared_out(endpoints, applications, &sockets, split.count);
+    let sampler = Sampler {
+        warmup: Some(at(scenario.warmup)),
+        interval: scenario.sample_interval,
+        next: at(scenario.sample_interval),
+        recorded_links: built.recorded_links,
+        homes: Homes { edges: split.of_edge.clone(), sockets },
+        flows: built.flows,
+        recorder: built.recorder,
+    };
+    Ok((Regions::new(built.net, &split, hosts, log.is_some()), sampler))
+}
+
+/// By socket, the region that it is in.
+fn sockets(built: &Surroundings, split: &Split) -> Vec<usize> {
+    let ends = |route| built.net.ends(route).unwrap_or_default();
+    let homes = |addresses: &[Address; 2]| ends(addresses[0].route).map(|node| split.of_node[node]);
+    match split.count {
+        1 => vec![0; 2 * built.addresses.len()],
+        _ => built.addresses.iter().flat_map(homes).collect(),
+    }
+}
+
+/// Gives each region its sockets and applications.
+fn shared_out(
+    endpoints: Vec<Box<dyn Endpoint>>,
+    applications: Vec<Option<Application>>,
+    homes: &[usize],
+    regions: usize,
+) -> Vec<FlowHosts> {
+    let empty = || FlowHosts {
+        endpoints: endpoints.iter().map(|_| Box::new(Elsewhere) as Box<dyn Endpoint>).collect(),
+        applications: applications.iter().map(|_| None).collect(),
+        alarms: vec![Alarm::default(); endpoints.len()],
+    };
+    let mut hosts: Vec<_> = (0..regions).map(|_| empty()).collect();
+    for (socket, endpoint) in endpoints.into_iter().enumerate() {
+        hosts[homes[socket]].endpoints[socket] = endpoint;
+    }
+    for (flow, application) in applications.into_iter().enumerate() {
+        hosts[homes[2 * flow]].applications[flow] = application;
+    }
+    hosts
 }
 
 fn random_of(scenario: &Scenario, flow: &Flow<'_>) -> StreamKey {

@@ -1,4 +1,4 @@
-//! What sits on the simulated network: sockets, the applications that write to them, the recorder.
+//! What sits on the simulated network: sockets, and the applications that write to them.
 //!
 //! Between a socket and its first edge is the host's own path; what a host does to the packets of
 //! its sockets (merging of arrivals, as GRO, which receivers do for themselves so far; small queues
@@ -10,42 +10,48 @@ use super::timer::Timer;
 use crate::edge::Departure;
 use crate::net::{Alarm, Hosts, Network, Step, Wake};
 use crate::packet::Packet;
-use crate::record::{FlowCounters, FlowFacts, Outcome, Recorder};
+use crate::record::{FlowCounters, FlowFacts};
 use crate::traffic::Action;
 use crate::transport::Endpoint;
-use crate::units::{Span, Time};
+use crate::units::Time;
 
-/// Sockets, applications and the recorder of a run.
+/// Sockets and applications of a region of the network; those of others do nothing.
 pub struct FlowHosts {
-    /// From when distributions count.
-    pub warmup: Time,
-    /// Time between samples.
-    pub sample_interval: Span,
-    /// How many edges are recorded: the first ones of the network.
-    pub recorded_links: usize,
     /// By socket: sender and receiver of flow 0, of flow 1, and so on.
     pub endpoints: Vec<Box<dyn Endpoint>>,
     /// One per flow, until it is done.
     pub applications: Vec<Option<Application>>,
-    /// What is known of each flow.
-    pub flows: Vec<FlowFacts>,
     /// One per socket.
     pub alarms: Vec<Alarm>,
-    /// Samples so far.
-    pub recorder: Recorder,
+}
+
+/// A socket of another region.
+pub struct Elsewhere;
+
+impl Endpoint for Elsewhere {
+    fn on_packet(&mut self, _now: Time, _packet: &Packet) {
+        debug_assert!(false, "packets come to the region of their socket");
+    }
+
+    fn poll_transmit(&mut self, _now: Time) -> Option<Packet> {
+        None
+    }
+
+    fn report(&mut self, _now: Time, _counters: &mut FlowCounters) {}
 }
 
 impl FlowHosts {
     /// Sets the timers that a run begins with.
-    pub fn start(&self, net: &mut Network, end: Time) {
-        for (flow, facts) in (0..).zip(&self.flows) {
+    pub fn start(&self, net: &mut Network, flows: &[FlowFacts], end: Time) {
+        for (flow, facts) in (0..).zip(flows) {
+            if self.applications[flow as usize].is_none() {
+                continue;
+            }
             net.set_timer(facts.start, Timer::Source(flow).pack());
             if facts.stop < end {
                 net.set_timer(facts.stop, Timer::Stop(flow).pack());
             }
         }
-        net.set_timer(self.warmup, Timer::WarmupEnd.pack());
-        net.set_timer(Time::ZERO + self.sample_interval, Timer::Sample.pack());
     }
 
     fn on_endpoint(&mut self, net: &mut Network, socket: usize) -> Step {
@@ -109,40 +115,6 @@ impl FlowHosts {
         }
         Ok(())
     }
-
-    /// Records a sample, and checks that the network conserves packets.
-    pub fn sample(&mut self, net: &mut Network) -> Step {
-        let now = net.now();
-        let flows = self.endpoints.chunks_exact_mut(2).map(|ends| counters(now, ends));
-        let links = (0..self.recorded_links).map(|link| net.report(link));
-        self.recorder.sample(now, flows, links);
-        self.recorder.sample_nodes(now, net.sample_nodes().map(|(_, node)| node));
-        net.check()
-    }
-
-    /// The counters of flow number `flow`, brought up to `now`.
-    pub fn flow(&mut self, now: Time, flow: usize) -> FlowCounters {
-        counters(now, &mut self.endpoints[2 * flow..2 * flow + 2])
-    }
-
-    /// What has been recorded.
-    pub fn outcome(mut self, net: &Network) -> Outcome {
-        let last = self.recorder.last();
-        let ends = self.endpoints.chunks_exact_mut(2);
-        let counters: Vec<_> = ends.map(|ends| counters(last, ends)).collect();
-        let senders = self.endpoints.iter().step_by(2);
-        let rtts: Vec<_> = senders.map(|sender| sender.rtt_histogram()).collect();
-        let links = 0..self.recorded_links;
-        let sojourns: Vec<_> = links.map(|link| net.sojourn_histogram(link)).collect();
-        Outcome::gather(self.recorder, &self.flows, &counters, &rtts, &sojourns, net.events())
-    }
-}
-
-/// The counters of a flow, from its two endpoints.
-fn counters(now: Time, ends: &mut [Box<dyn Endpoint>]) -> FlowCounters {
-    let mut counters = FlowCounters::default();
-    ends.iter_mut().for_each(|end| end.report(now, &mut counters));
-    counters
 }
 
 impl Hosts for FlowHosts {
@@ -170,16 +142,6 @@ impl Hosts for FlowHosts {
             Timer::Endpoint(socket) => self.on_endpoint(net, socket as usize),
             Timer::Source(flow) => self.on_source(net, flow as usize),
             Timer::Stop(flow) => self.on_stop(net, flow as usize),
-            Timer::Sample => {
-                self.sample(net)?;
-                net.set_timer(net.now() + self.sample_interval, timer);
-                Ok(())
-            }
-            Timer::WarmupEnd => {
-                net.end_warmup();
-                self.endpoints.iter_mut().for_each(|endpoint| endpoint.end_warmup());
-                Ok(())
-            }
         }
     }
 
@@ -188,7 +150,6 @@ impl Hosts for FlowHosts {
             Timer::Endpoint(socket) if socket % 2 == 0 => format!("sender of flow {}", socket / 2),
             Timer::Endpoint(socket) => format!("receiver of flow {}", socket / 2),
             Timer::Source(flow) | Timer::Stop(flow) => format!("application of flow {flow}"),
-            Timer::Sample | Timer::WarmupEnd => "recorder".to_owned(),
         }
     }
 }

@@ -7,16 +7,17 @@ use crate::record::{FlowCounters, LinkCounters};
 impl Simulation {
     /// The counters of link number `link`, in the order of the plan, brought up to now.
     pub fn link(&mut self, link: usize) -> LinkCounters {
-        self.net.report(link)
+        self.sampler.link(&mut self.regions, link)
     }
 
     /// The counters of flow number `flow`, brought up to now.
     pub fn flow(&mut self, flow: usize) -> FlowCounters {
-        self.hosts.flow(self.net.now(), flow)
+        self.sampler.flow(&mut self.regions, self.now, flow)
     }
 
     /// Names and values of the state of a flow's sender, such as those of its congestion control.
     pub fn observe(&self, flow: usize, out: &mut Observer<'_>) {
-        self.hosts.endpoints[2 * flow].observe(out);
+        let homes = self.regions.iter().map(|(_, hosts)| &hosts.endpoints[2 * flow]);
+        homes.for_each(|sender| sender.observe(out));
     }
 }

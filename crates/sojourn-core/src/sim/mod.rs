@@ -10,24 +10,27 @@ mod overlay_runs;
 mod random_runs;
 #[cfg(test)]
 mod recorded_runs;
+mod sampler;
 mod timer;
 
 use crate::error::{Ended, Fault, FieldError, unless_ended};
-use crate::net::Network;
+use crate::net::Regions;
 use crate::record::Outcome;
 use crate::record::live::{Log, Sink};
 use crate::scenario::Scenario;
-use crate::units::Time;
+use crate::units::{Span, Time};
 
 pub use application::Application;
 pub use build::Surroundings;
 
 use hosts::FlowHosts;
+use sampler::Sampler;
 
 /// A network with flows on it, and how far it has been simulated.
 pub struct Simulation {
-    net: Network,
-    hosts: FlowHosts,
+    regions: Regions<FlowHosts>,
+    sampler: Sampler,
+    now: Time,
     end: Time,
     log: Option<Log>,
 }
@@ -52,18 +55,24 @@ impl Simulation {
 
     fn build(scenario: &Scenario, log: Option<Log>) -> Result<Self, FieldError> {
         let parts = unless_ended(|| build::parts(scenario, log.as_ref()));
-        let (net, hosts) = parts.map_err(Ended::before_the_run)??;
-        Ok(Simulation { log, ..Simulation::of(net, hosts, Time::ZERO + scenario.duration) })
+        let (regions, sampler) = parts.map_err(Ended::before_the_run)??;
+        Ok(Simulation { log, ..Simulation::of(regions, sampler, Time::ZERO + scenario.duration) })
     }
 
-    fn of(mut net: Network, hosts: FlowHosts, end: Time) -> Self {
-        hosts.start(&mut net, end);
-        Simulation { net, hosts, end, log: None }
+    fn of(mut regions: Regions<FlowHosts>, sampler: Sampler, end: Time) -> Self {
+        regions.iter_mut().for_each(|(net, hosts)| hosts.start(net, &sampler.flows, end));
+        Simulation { regions, sampler, now: Time::ZERO, end, log: None }
+    }
+
+    /// Uses up to so many threads, where the network falls apart into regions that are worth them; the
+    /// results are the same.
+    pub fn use_threads(&mut self, threads: usize) {
+        self.regions.use_threads(threads);
     }
 
     /// How far it has been simulated.
     pub fn now(&self) -> Time {
-        self.net.now()
+        self.now
     }
 
     /// Until when it can be simulated.
@@ -73,12 +82,17 @@ impl Simulation {
 
     /// Names of the nodes that decide themselves, in the order of samples of nodes.
     pub fn nodes(&self) -> Vec<String> {
-        self.net.sample_nodes().map(|(name, _)| name.to_owned()).collect()
+        let named = |net: &crate::net::Network| -> Vec<_> {
+            net.sample_nodes().map(|(node, _)| (node, net.node_name(node).to_owned())).collect()
+        };
+        let mut nodes: Vec<_> = self.regions.iter().flat_map(|(net, _)| named(net)).collect();
+        nodes.sort();
+        nodes.into_iter().map(|(_, name)| name).collect()
     }
 
     /// Events scheduled so far.
     pub fn events(&self) -> u64 {
-        self.net.events()
+        self.regions.events()
     }
 
     /// Simulates up to and including `until`, at most to the end.
@@ -87,11 +101,17 @@ impl Simulation {
     /// If an invariant of the simulator is broken, or a component ends the run. The simulation
     /// cannot be continued then.
     pub fn advance(&mut self, until: Time) -> Result<(), Fault> {
-        let end = until.min(self.end);
-        match unless_ended(|| self.net.advance(end, &mut self.hosts)) {
-            Ok(step) => step.map_err(|fault| *fault),
-            Err(ended) => Err(ended.at(self.now())),
+        let until = until.min(self.end);
+        let beyond = until + Span::from_nanos(1);
+        while self.regions.reached() < beyond {
+            let next = self.sampler.next().min(beyond);
+            self.regions.advance(next).map_err(|fault| *fault)?;
+            self.now = next.min(until);
+            if next < beyond {
+                self.sampler.act(next, &mut self.regions).map_err(|fault| *fault)?;
+            }
         }
+        Ok(())
     }
 
     /// Simulates to the end.
@@ -108,13 +128,13 @@ impl Simulation {
     /// # Errors
     /// As [`Simulation::advance`].
     pub fn outcome(mut self) -> Result<Outcome, Fault> {
-        if self.hosts.recorder.last() < self.now() {
-            self.hosts.sample(&mut self.net).map_err(|fault| *fault)?;
+        if self.sampler.recorder.last() < self.now {
+            self.sampler.sample(self.now, &mut self.regions).map_err(|fault| *fault)?;
         }
         if let Some(log) = &self.log {
             log.flush();
         }
-        Ok(self.hosts.outcome(&self.net))
+        Ok(self.sampler.outcome(self.regions))
     }
 }
 

@@ -32,9 +32,13 @@ fn datagrams(from: u32, to: u32, rate: f64, service: &str) -> String {
     )
 }
 
-fn run(text: &str) -> Outcome {
+fn simulation(text: &str) -> Simulation {
     let scenario = Scenario::from_toml(text).unwrap_or_else(|error| panic!("{error}"));
-    Simulation::new(&scenario).unwrap().run().unwrap()
+    Simulation::new(&scenario).unwrap()
+}
+
+fn run(text: &str) -> Outcome {
+    simulation(text).run().unwrap()
 }
 
 /// The values of a column in the rows of one flow or link.
@@ -119,4 +123,38 @@ fn services_that_no_overlay_gives_are_refused() {
     let error = Scenario::from_toml(&plain).map(|_| ()).unwrap_err().to_string();
     let expected = "flows.0.service: given, but the flow does not begin and end at overlay nodes";
     assert_eq!(error, expected);
+}
+
+/// Fast links, so that a lot happens between two meetings of regions, and flows of all kinds.
+fn busy() -> String {
+    let all = "ceiling = \"1 Gbit/s\"";
+    let flows = [
+        datagrams(1, 2, 150.0, all),
+        datagrams(2, 3, 80.0, "deadline = \"60 ms\", ceiling = \"1 Gbit/s\""),
+        "[[flows]]\nfrom = \"3\"\nto = \"1\"\ncca = \"cubic\"\nservice = {}\n".to_owned(),
+    ];
+    scenario(1, ALL, &TRIANGLE, &flows).replace("10 Mbit/s\"\ndelay", "200 Mbit/s\"\ndelay")
+}
+
+#[test]
+fn neither_threads_nor_the_length_of_steps_change_a_bit() {
+    let text = busy();
+    let mut whole = simulation(&text);
+    assert_eq!(whole.regions.iter().count(), 3);
+    whole.use_threads(3);
+    let whole = whole.run().unwrap();
+    let mut steps = simulation(&text);
+    while steps.now() < steps.end() {
+        steps.advance(steps.now() + Span::from_micros(1_370)).unwrap();
+    }
+    assert_eq!(format!("{whole:?}"), format!("{:?}", steps.outcome().unwrap()));
+    let sent: f64 = whole.link_samples.reals("sent_packets").unwrap().iter().sum();
+    assert!(sent > 30_000.0, "{sent}");
+}
+
+#[test]
+fn a_record_keeps_the_order_of_time_and_changes_nothing() {
+    let text = busy().replace("duration = \"1 s\"", "duration = \"0.2 s\"");
+    let text = format!("record = [\"cc\", \"queue\", \"packets\"]\n{text}");
+    recorded_runs::agrees(&Scenario::from_toml(&text).unwrap());
 }

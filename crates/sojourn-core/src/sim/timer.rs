@@ -9,10 +9,6 @@ pub enum Timer {
     Source(u32),
     /// A flow stops offering data.
     Stop(u32),
-    /// The recorder's sampling instant.
-    Sample,
-    /// The end of the warm-up.
-    WarmupEnd,
 }
 
 const INDEX_BITS: u32 = 21;
@@ -25,8 +21,6 @@ impl Timer {
             Timer::Endpoint(index) => (0, index),
             Timer::Source(index) => (1, index),
             Timer::Stop(index) => (2, index),
-            Timer::Sample => (3, 0),
-            Timer::WarmupEnd => (4, 0),
         };
         debug_assert!(index < 1 << INDEX_BITS, "no scenario has so many flows");
         kind << INDEX_BITS | index
@@ -39,9 +33,7 @@ impl Timer {
         match number >> INDEX_BITS {
             0 => Timer::Endpoint(index),
             1 => Timer::Source(index),
-            2 => Timer::Stop(index),
-            3 => Timer::Sample,
-            _ => Timer::WarmupEnd,
+            _ => Timer::Stop(index),
         }
     }
 }
@@ -53,8 +45,7 @@ mod tests {
     #[test]
     fn timers_survive_packing() {
         let indexed = [Timer::Endpoint, Timer::Source, Timer::Stop];
-        let timers = indexed.iter().flat_map(|timer| [timer(0), timer((1 << INDEX_BITS) - 1)]);
-        for timer in timers.chain([Timer::Sample, Timer::WarmupEnd]) {
+        for timer in indexed.iter().flat_map(|timer| [timer(0), timer((1 << INDEX_BITS) - 1)]) {
             assert_eq!(Timer::unpack(timer.pack()), timer);
             assert!(timer.pack() < 1 << 24, "the network takes numbers of 24 bits");
         }

@@ -113,6 +113,23 @@ impl Link {
         arrived
     }
 
+    /// Gives out what arrives before `until` at once, with when it does. Nothing may enter any more that
+    /// arrives before.
+    pub fn arrivals(&mut self, now: Time, until: Time, mut each: impl FnMut(Time, Packet)) {
+        self.catch_up(now);
+        let mut packet = Packet::default();
+        while let Some(at) = self.pipe.next_arrival().filter(|at| *at < until) {
+            self.pipe.pop(at, &mut packet);
+            self.arrived.add(&packet);
+            each(at, packet);
+        }
+    }
+
+    /// The least time until something that enters now arrives.
+    pub fn least_delay(&self) -> Span {
+        self.pipe.least_delay()
+    }
+
     /// When `poll` wants to be called next, if at all. Nothing arrives before.
     #[inline]
     pub fn next_wakeup(&self) -> Option<Time> {

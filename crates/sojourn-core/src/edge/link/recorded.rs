@@ -6,7 +6,7 @@ use crate::packet::{Backlog, Packet};
 use crate::record::LinkCounters;
 use crate::record::histogram::Histogram;
 use crate::record::live::Tap;
-use crate::units::Time;
+use crate::units::{Span, Time};
 
 /// A link as a medium of one channel: the network need not know that it is recorded.
 pub struct RecordedLink {
@@ -52,5 +52,9 @@ impl Medium for RecordedLink {
 
     fn end_warmup(&mut self, now: Time) {
         self.link.end_warmup(now);
+    }
+
+    fn least_delay(&self) -> Span {
+        self.link.least_delay()
     }
 }

@@ -1,0 +1,258 @@
+//! Drives the regions of a network, each for as long as nothing can come to it from another.
+//!
+//! A window is as long as the shortest delay between regions. What arrives in it has been sent before
+//! it: so regions first give each other what will arrive, and then each is driven to its end, by
+//! itself. The order in which that is done, and by how many threads, makes no difference: what arrives
+//! comes first at its instant (`event.rs`).
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Barrier, Mutex, PoisonError};
+
+use super::{Hosts, Network, Split, Step};
+use crate::error::{Fault, unless_ended};
+use crate::packet::Packet;
+use crate::units::{Span, Time};
+
+/// With fewer events between two meetings, threads would mostly wait for each other.
+const WORTH_THREADS: u64 = 500;
+/// The least there is.
+const INSTANT: Span = Span::from_nanos(1);
+
+/// A region with what sits on it.
+struct Region<H> {
+    net: Network,
+    hosts: H,
+    /// Places of the crossings out of it and into it.
+    leaving: Vec<usize>,
+    entering: Vec<usize>,
+    ended: Option<Box<Fault>>,
+}
+
+/// What is to arrive over a crossing.
+struct Seam {
+    edge: usize,
+    packets: Mutex<Vec<(Time, Packet)>>,
+}
+
+/// A network in regions, and how far they have been driven.
+pub struct Regions<H> {
+    regions: Vec<Region<H>>,
+    seams: Vec<Seam>,
+    lookahead: Span,
+    /// What happens before is done.
+    reached: Time,
+    /// Whether what happens is done in the order of time, over all regions.
+    in_order: bool,
+    threads: usize,
+}
+
+impl<H> Region<H> {
+    fn leave(&mut self, seams: &[Seam], until: Time) {
+        for seam in self.leaving.iter().map(|place| &seams[*place]) {
+            let mut packets = seam.packets.lock().unwrap_or_else(PoisonError::into_inner);
+            self.net.leave(seam.edge, until, &mut packets);
+        }
+    }
+
+    fn enter(&mut self, seams: &[Seam]) {
+        for seam in self.entering.iter().map(|place| &seams[*place]) {
+            let mut packets = seam.packets.lock().unwrap_or_else(PoisonError::into_inner);
+            if !packets.is_empty() {
+                self.net.enter(seam.edge, packets.drain(..));
+            }
+        }
+    }
+}
+
+impl<H: Hosts> Region<H> {
+    /// Takes in what arrives, and does all that happens before `until`.
+    fn run(&mut self, seams: &[Seam], until: Time) {
+        self.enter(seams);
+        let Region { net, hosts, .. } = self;
+        let done = unless_ended(|| net.advance(until - INSTANT, hosts));
+        self.ended = match done {
+            Ok(step) => step.err(),
+            Err(ended) => Some(Box::new(ended.at(self.net.now()))),
+        };
+    }
+}
+
+impl<H> Regions<H> {
+    /// The regions of a network at time zero, each with what sits on it. `in_order` keeps the order of
+    /// time between them, for those who look at what happens.
+    pub fn new(net: Network, split: &Split, hosts: Vec<H>, in_order: bool) -> Self {
+        let places = |of: &dyn Fn(&super::Crossing) -> usize, region| -> Vec<usize> {
+            let crossings = split.crossings.iter().enumerate();
+            crossings.filter(|(_, crossing)| of(crossing) == region).map(|(at, _)| at).collect()
+        };
+        let region = |(number, (net, hosts))| Region {
+            net,
+            hosts,
+            leaving: places(&|crossing| crossing.from, number),
+            entering: places(&|crossing| crossing.to, number),
+            ended: None,
+        };
+        let seam =
+            |crossing: &super::Crossing| Seam { edge: crossing.edge, packets: Mutex::default() };
+        Regions {
+            regions: net.split(split).into_iter().zip(hosts).enumerate().map(region).collect(),
+            seams: split.crossings.iter().map(seam).collect(),
+            lookahead: split.lookahead,
+            reached: Time::ZERO,
+            in_order,
+            threads: 1,
+        }
+    }
+
+    /// Drives them by up to so many threads from now on.
+    pub fn use_threads(&mut self, threads: usize) {
+        self.threads = threads;
+    }
+
+    /// Each region with what sits on it.
+    pub fn iter(&self) -> impl Iterator<Item = (&Network, &H)> {
+        self.regions.iter().map(|region| (&region.net, &region.hosts))
+    }
+
+    /// The same, to change.
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = (&mut Network, &mut H)> {
+        self.regions.iter_mut().map(|region| (&mut region.net, &mut region.hosts))
+    }
+
+    /// What happens before is done, and nothing else.
+    pub fn reached(&self) -> Time {
+        self.reached
+    }
+
+    fn can_part(&self) -> bool {
+        self.threads > 1 && !self.in_order && self.regions.len() > 1
+    }
+
+    /// Where the next window ends.
+    fn window(&mut self, until: Time) -> Time {
+        if !self.in_order || self.seams.is_empty() {
+            return until.min(self.reached + self.lookahead);
+        }
+        let mut next = until;
+        for region in &mut self.regions {
+            let leaves = region.leaving.iter().map(|place| self.seams[*place].edge);
+            let leaves = leaves.filter_map(|edge| region.net.leaves_at(edge)).min();
+            let first = leaves.into_iter().chain(region.net.next_wakeup()).min();
+            next = next.min(first.map_or(until, |at| at + INSTANT));
+        }
+        next
+    }
+
+    fn outcome(&mut self) -> Step {
+        let ended = self.regions.iter_mut().filter_map(|region| region.ended.take());
+        ended.min_by_key(|fault| fault.time).map_or(Ok(()), Err)
+    }
+}
+
+impl<H: Hosts + Send> Regions<H> {
+    /// Does all that happens before `until`.
+    ///
+    /// # Errors
+    /// If an invariant is broken, or a component ends the run; it cannot be driven on then.
+    pub fn advance(&mut self, until: Time) -> Step {
+        let before = self.events();
+        let mut meetings = 0;
+        while self.reached < until {
+            if meetings > 0 && self.events() - before > WORTH_THREADS * meetings && self.can_part()
+            {
+                return self.advance_together(until);
+            }
+            let end = self.window(until);
+            self.regions.iter_mut().for_each(|region| region.leave(&self.seams, end));
+            self.regions.iter_mut().for_each(|region| region.run(&self.seams, end));
+            self.outcome()?;
+            self.reached = end;
+            meetings += 1;
+        }
+        self.regions.iter_mut().for_each(|region| region.net.reach(until));
+        Ok(())
+    }
+
+    /// Events scheduled since the start.
+    pub fn events(&self) -> u64 {
+        self.regions.iter().map(|region| region.net.events()).sum()
+    }
+
+    /// The same with threads.
+    fn advance_together(&mut self, until: Time) -> Step {
+        let threads = self.threads.min(self.regions.len());
+        let mut shares: Vec<Vec<&mut Region<H>>> = (0..threads).map(|_| Vec::new()).collect();
+        for (number, region) in self.regions.iter_mut().enumerate() {
+            shares[number % threads].push(region);
+        }
+        let meeting = Meeting {
+            seams: &self.seams,
+            from: self.reached,
+            until,
+            lookahead: self.lookahead,
+            barrier: Barrier::new(threads),
+            ended: AtomicU64::new(u64::MAX),
+        };
+        let mut panics: Vec<Box<dyn Any + Send>> = Vec::new();
+        std::thread::scope(|scope| {
+            let mut shares = shares.into_iter();
+            let own = shares.next();
+            let others: Vec<_> = shares.map(|share| scope.spawn(|| meeting.drive(share))).collect();
+            panics.extend(own.and_then(|share| meeting.drive(share).err()));
+            panics.extend(
+                others.into_iter().filter_map(|other| other.join().and_then(|done| done).err()),
+            );
+        });
+        if let Some(panic) = panics.into_iter().next() {
+            resume_unwind(panic);
+        }
+        self.outcome()?;
+        self.reached = until;
+        self.regions.iter_mut().for_each(|region| region.net.reach(until));
+        Ok(())
+    }
+}
+
+/// Threads that drive regions from window to window.
+struct Meeting<'a> {
+    seams: &'a [Seam],
+    from: Time,
+    until: Time,
+    lookahead: Span,
+    barrier: Barrier,
+    /// The window in which the run ended. Others end with it, no sooner, so that all wait equally often.
+    ended: AtomicU64,
+}
+
+impl Meeting<'_> {
+    /// Drives some of the regions; an error is a panic of one.
+    fn drive<H: Hosts>(&self, mut share: Vec<&mut Region<H>>) -> Result<(), Box<dyn Any + Send>> {
+        let mut panicked = Ok(());
+        let mut reached = self.from;
+        for window in 0.. {
+            if reached >= self.until {
+                break;
+            }
+            reached = self.until.min(reached + self.lookahead);
+            let mut each = |what: &dyn Fn(&mut Region<H>)| {
+                let work = AssertUnwindSafe(|| share.iter_mut().for_each(|region| what(region)));
+                catch_unwind(work).unwrap_or_else(|panic| {
+                    panicked = Err(panic);
+                    self.ended.fetch_min(window, Ordering::Relaxed);
+                });
+            };
+            each(&|region| region.leave(self.seams, reached));
+            self.barrier.wait();
+            if self.ended.load(Ordering::Relaxed) < window {
+                break;
+            }
+            each(&|region| region.run(self.seams, reached));
+            if share.iter().any(|region| region.ended.is_some()) {
+                self.ended.fetch_min(window, Ordering::Relaxed);
+            }
+        }
+        panicked
+    }
+}
