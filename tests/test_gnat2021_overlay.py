@@ -14,9 +14,9 @@ from sojourn import data
 from sojourn.engine import simulate
 from sojourn.papers.gnat2021.overlay import runs
 from sojourn.papers.gnat2021.overlay.experiments import EXPERIMENTS
-from sojourn.papers.gnat2021.overlay.oracle import Arc, Class, best, shares
+from sojourn.papers.gnat2021.overlay.oracle import Arc, Class, best, classes, shares
 from sojourn.papers.gnat2021.overlay.panels import parts
-from sojourn.papers.gnat2021.overlay.sets import best_set
+from sojourn.papers.gnat2021.overlay.sets import best_set, best_shares
 from sojourn.papers.gnat2021.overlay.triage import most_that_fit
 from sojourn.papers.paper import Request
 from sojourn.scenario import read, validated
@@ -59,6 +59,13 @@ def test_outages_and_rates_hold_at_their_times() -> None:
     scenario = runs.document(experiment, experiment.runs[0], Request())
     before, outage = (shares(scenario, at)["high TCP"] for at in (15, 25))
     assert 1.9 < before / outage < 2.1
+
+
+def test_priorities_hold_from_their_times() -> None:
+    experiment = next(e for e in EXPERIMENTS if e.section == "4.14")
+    scenario = runs.document(experiment, experiment.runs[0], Request())
+    priorities = [{flow.priority for flow in classes(scenario, at)} for at in (20, 45, 70, 95)]
+    assert priorities == [{1}, {10}, {1}, {20}]
 
 
 @pytest.mark.parametrize("experiment", EXPERIMENTS, ids=lambda e: e.section)
@@ -173,6 +180,12 @@ def test_the_best_set_leaves_out_what_does_not_fit_in_an_outage() -> None:
     three = {"inelastic 3", "inelastic 4", "inelastic 5"}
     assert best_set(scenario, 45) == three
     assert best_set(scenario, 70) == three | {"inelastic 6"}
+    # Three links of 10 Mbit/s, or two, less headers and messages.
+    shares = best_shares(scenario, 45)
+    assert shares["inelastic 6"] == 0
+    assert sum(shares.values()) + shares["elastic"] == pytest.approx(
+        2 * 9.9 * 1_024 / (1_024 + 28 + 62), rel=1e-3
+    )
 
 
 def test_packets_that_could_only_go_back_do_unless_ways_avoid_where_they_have_been() -> None:

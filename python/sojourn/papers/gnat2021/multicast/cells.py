@@ -21,6 +21,8 @@ GOODPUT, DELAY, DELIVERED = "goodput_mbit", "delay_ms", "delivered_percent"
 #: The most that all streams can have at once; the stream's where the utilities' sum is largest.
 BOUND, OPTIMUM = "bound_mbit", "optimum_mbit"
 LEAST, MOST = "least_mbit", "most_mbit"
+#: Standard deviation over seconds, per cent of the mean.
+NOISE = "noise_percent"
 #: What the report observes, Mbit/s of each flow, by section and run.
 _OBSERVED = {
     ("4.2", ""): 42.0,
@@ -70,6 +72,8 @@ def _of_run(
                 measures[OPTIMUM] = partial(_optimum, best, scenario, numbers)
             measures[DELAY] = partial(_delay, scenario, numbers, phase)
             measures[DELIVERED] = partial(_delivered, scenario, numbers)
+            if not run.together:
+                measures[NOISE] = partial(_noise, scenario, numbers, phase)
             if run.together:
                 measures[LEAST] = partial(_goodput, scenario, numbers, phase, np.min)
                 measures[MOST] = partial(_goodput, scenario, numbers, phase, np.max)
@@ -99,6 +103,13 @@ def _goodput(
     scenario: Document, numbers: list[int], phase: Phase, of: Callable[[np.ndarray], float]
 ) -> float:
     return float(of(rates(scenario, phase)[numbers]))
+
+
+def _noise(scenario: Document, numbers: list[int], phase: Phase) -> float | None:
+    seconds = np.arange(phase.begin, phase.end)
+    found = [rates(scenario, Phase("", at, at + 1))[numbers].mean() for at in seconds]
+    mean = float(np.mean(found))
+    return 100 * float(np.std(found)) / mean if mean else None
 
 
 def _delay(scenario: Document, numbers: list[int], phase: Phase) -> float | None:

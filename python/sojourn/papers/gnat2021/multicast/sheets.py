@@ -9,6 +9,7 @@ from sojourn.papers.gnat2021.multicast.cells import (
     DELAY,
     DELIVERED,
     GOODPUT,
+    NOISE,
     OPTIMUM,
     TABLE,
 )
@@ -23,10 +24,11 @@ _HEADER = (
     "bound",
     "optimum",
     "here",
+    "varies (%)",
     "delivered (%)",
     "delay (ms)",
 )
-_COLUMNS = (BOUND, OPTIMUM, GOODPUT, DELIVERED, DELAY)
+_COLUMNS = (BOUND, OPTIMUM, GOODPUT, NOISE, DELIVERED, DELAY)
 
 
 def sheets(rows: Sequence[Row]) -> Iterator[Sheet]:

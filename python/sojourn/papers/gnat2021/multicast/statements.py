@@ -15,6 +15,7 @@ from sojourn.papers.gnat2021.multicast.cells import (
     GOODPUT,
     LEAST,
     MOST,
+    NOISE,
     TABLE,
 )
 from sojourn.papers.gnat2021.multicast.experiments import VARIANTS
@@ -38,6 +39,11 @@ def _near(section: str, wanted: float, part: str, rows: Sequence[Row]) -> Findin
 def _same(rows: Sequence[Row]) -> Finding:
     values = [*measured(rows, TABLE, "4.2", GOODPUT).values()]
     return Finding(max(values) <= 1.05 * min(values), f"{_range(values)} Mbit/s")
+
+
+def _constant(rows: Sequence[Row]) -> Finding:
+    values = [*measured(rows, TABLE, "4.2", NOISE).values()]
+    return Finding(max(values) <= 5, f"{_range(values)} %")
 
 
 def _delivered(section: str, part: str, rows: Sequence[Row]) -> Finding:
@@ -117,6 +123,13 @@ STATEMENTS = (
         "All receivers get the same amount",
         "the largest goodput at most 5 % above the smallest",
         _same,
+    ),
+    Statement(
+        "multicast-constant-4.2",
+        "4.2",
+        "Traffic is relatively constant",
+        "the standard deviation of the goodput over seconds at most 5 % of the mean",
+        _constant,
     ),
     Statement(
         "multicast-delivered-4.2",

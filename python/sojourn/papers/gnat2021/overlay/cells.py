@@ -9,6 +9,7 @@ from sojourn.papers.gnat2021.begun import Measure, after
 from sojourn.papers.gnat2021.overlay import runs
 from sojourn.papers.gnat2021.overlay.experiments import EXPERIMENTS, Experiment, Phase, Run
 from sojourn.papers.gnat2021.overlay.oracle import shares
+from sojourn.papers.gnat2021.overlay.sets import best_shares
 from sojourn.papers.gnat2021.reference import published
 from sojourn.papers.gnat2021.rows import row_name
 from sojourn.papers.paper import Cell, Request
@@ -16,6 +17,8 @@ from sojourn.scenario import Document
 
 TABLE = "overlay_goodput"
 GOODPUT, ORACLE, DELAY = "goodput_mbit", "oracle_mbit", "delay_ms"
+#: Per cent of what a flow offers that it gets, where the best set of flows is known.
+SERVED = "served_percent"
 #: Of datagrams: what does not arrive, admitted or not; what comes after one sent later.
 LOSS, REORDERED = "loss_percent", "reordered_percent"
 #: The same flows without the overlay.
@@ -39,13 +42,16 @@ def _of_run(
 ) -> Iterator[Cell]:
     scenario = runs.document(experiment, run, request)
     for phase in run.phases:
-        best = cache(partial(shares, scenario, phase.begin))
+        of_sets = best_shares if experiment.enumerated else shares
+        best = cache(partial(of_sets, scenario, phase.begin))
         for label in _labels(scenario, phase):
             name = row_name(run.name, phase.name, f"flows={label}")
             keys = {"section": experiment.section, "table": TABLE, "row": name}
             known = _expected().get((experiment.section, run.name, phase.name, label))
-            held = experiment.elastic and not run.file
+            held = (experiment.elastic or experiment.enumerated) and not run.file
             columns = _measures(held, scenario, label, phase, best)
+            if experiment.enumerated:
+                columns[SERVED] = partial(runs.served, scenario, label, phase)
             for column, measure in columns.items():
                 wanted = known if column == GOODPUT else None
                 made = partial(after, begin, measure)
@@ -58,7 +64,7 @@ def _measures(
     label: str,
     phase: Phase,
     best: Callable[[], Mapping[str, float]],
-) -> Mapping[str, Measure]:
+) -> dict[str, Measure]:
     """How each column of a row is measured; whether it is held to the optimum."""
     bare = runs.plain(scenario)
     made: dict[str, Measure] = {GOODPUT: partial(runs.goodput, scenario, label, phase)}

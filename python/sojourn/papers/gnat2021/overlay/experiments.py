@@ -42,6 +42,8 @@ class Experiment:
     runs: Sequence[Run]
     #: Whether every flow is elastic, so that shares are the utility maximum.
     elastic: bool = True
+    #: Whether which flows are on is held to the best set of them, found by enumeration.
+    enumerated: bool = False
 
     def heading(self, run: Run) -> str:
         """What is written above a run; nothing above the only one."""
@@ -197,6 +199,7 @@ _ALL = (
         "4-node-strap",
         [Run("", [Phase("before", 25, 40), Phase("outage", 44, 50), Phase("after", 65, 90)])],
         elastic=False,
+        enumerated=True,
     ),
     Experiment(
         "4.23",
@@ -209,6 +212,7 @@ _ALL = (
         "3-node-flog",
         [Run("", [Phase("before", 30, 40), Phase("outage", 55, 70)])],
         elastic=False,
+        enumerated=True,
     ),
     Experiment(
         "4.24",

@@ -63,10 +63,11 @@ def shares(canonical: Mapping[str, Any], at: float) -> dict[str, float]:
 def classes(canonical: Mapping[str, Any], at: float) -> list[Class]:
     """The flows that are on at a time."""
     flows = canonical["flows"]
-    return [_class(flow) for flow in flows if number(flow["start"]) <= at < number(flow["stop"])]
+    on = (flow for flow in flows if number(flow["start"]) <= at < number(flow["stop"]))
+    return [_class(flow, at) for flow in on]
 
 
-def _class(flow: Mapping[str, Any]) -> Class:
+def _class(flow: Mapping[str, Any], at: float) -> Class:
     service, traffic = flow["service"], flow["traffic"]
     timed = service.get("deadline")
     udp = _kind(flow["transport"]) == "udp"
@@ -76,13 +77,19 @@ def _class(flow: Mapping[str, Any]) -> Class:
         flow["label"],
         flow["count"],
         (flow["from"], flow["to"]),
-        service["priority"],
+        _priority(service, at),
         number(traffic["rate"]) / 1e6 if "rate" in traffic else inf,
         wire / payload,
         # An acknowledgment for every two segments.
         0.0 if udp else (_TCP + _WRAPPING) / (2 * payload),
         number(timed) if timed else inf,
     )
+
+
+def _priority(service: Mapping[str, Any], at: float) -> float:
+    steps = service.get("priority_schedule", ())
+    values = [service["priority"], *(step["value"] for step in steps if number(step["at"]) <= at)]
+    return float(values[-1])
 
 
 def _kind(spec: Any) -> str:

@@ -15,6 +15,7 @@ from sojourn.metrics import RunData
 from sojourn.papers.gnat2021.begun import pool
 from sojourn.papers.gnat2021.overlay.experiments import Experiment, Phase, Run
 from sojourn.papers.paper import Request
+from sojourn.quantity import number
 from sojourn.scenario import Document, apply_override, read, set_path, validated
 
 
@@ -94,6 +95,12 @@ def goodput(scenario: Document, label: str, phase: Phase) -> float:
     samples = data.flow.samples
     time = float((samples.ends - samples.begins)[inside].sum())
     return float(8e-6 * samples["in_order_bytes"][inside][:, flows].sum() / (time * len(flows)))
+
+
+def served(scenario: Document, label: str, phase: Phase) -> float:
+    """Per cent of its rate that a flow of a label gets through; the mean of its flows."""
+    flow = next(flow for flow in scenario["flows"] if flow["label"] == label)
+    return 100 * 1e6 * goodput(scenario, label, phase) / number(flow["traffic"]["rate"])
 
 
 def _share(scenario: Document, label: str, phase: Phase, columns: tuple[str, str]) -> float | None:

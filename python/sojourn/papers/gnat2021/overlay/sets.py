@@ -27,38 +27,59 @@ _KEPT = 500 * 8e-6 * (1_024 + 28)
 
 def best_set(canonical: Mapping[str, Any], at: float) -> set[str]:
     """Labels of the flows that are on, of those that can be off, at a time."""
-    links, flows = arcs(canonical, at), classes(canonical, at)
-    utilities = {
+    found, utilities = best_shares(canonical, at), _utilities(canonical, at)
+    return {label for label, share in found.items() if share and utilities[label] != "log"}
+
+
+def best_shares(canonical: Mapping[str, Any], at: float) -> dict[str, float]:
+    """The goodput of each flow with the best set, Mbit/s, by label; none of those that are off."""
+    links, flows, utilities = arcs(canonical, at), classes(canonical, at), _utilities(canonical, at)
+    choice = [flow for flow in flows if utilities[flow.label] != "log"]
+    elastic = [flow for flow in flows if utilities[flow.label] == "log"]
+    subsets = chain.from_iterable(combinations(choice, n) for n in range(len(choice) + 1))
+    shares = [(on, _shares(links, on, elastic, utilities)) for on in subsets]
+    holding = [(on, found) for on, found in shares if _holds(on, elastic, found, utilities)]
+    _, found = max(holding, key=lambda each: (_sum(each[0], "priority"), _sum(each[0], "offered")))
+    return {flow.label: found.get(flow.label, 0.0) for flow in flows}
+
+
+def _utilities(canonical: Mapping[str, Any], at: float) -> dict[str, str]:
+    return {
         flow["label"]: flow["service"]["utility"]
         for flow in canonical["flows"]
         if number(flow["start"]) <= at < number(flow["stop"])
     }
-    choice = [flow for flow in flows if utilities[flow.label] != "log"]
-    elastic = [flow for flow in flows if utilities[flow.label] == "log"]
-    subsets = chain.from_iterable(combinations(choice, n) for n in range(len(choice) + 1))
-    holding = [s for s in subsets if _holds(links, s, elastic, utilities)]
-    found = max(holding, key=lambda s: (_sum(s, "priority"), _sum(s, "offered")))
-    return {flow.label for flow in found}
 
 
 def _sum(flows: Sequence[Class], name: str) -> float:
     return sum(flow.count * getattr(flow, name) for flow in flows)
 
 
-def _holds(
+def _shares(
     links: Sequence[Arc],
     on: Sequence[Class],
     elastic: Sequence[Class],
     utilities: Mapping[str, str],
+) -> dict[str, float]:
+    """What flows get when these are on, inelastic ones first."""
+    first = [
+        replace(flow, priority=_FIRST) if utilities[flow.label] == "strap" else flow for flow in on
+    ]
+    return best(links, [*first, *elastic]) if on or elastic else {}
+
+
+def _holds(
+    on: Sequence[Class],
+    elastic: Sequence[Class],
+    shares: Mapping[str, float],
+    utilities: Mapping[str, str],
 ) -> bool:
-    inelastic = [flow for flow in on if utilities[flow.label] == "strap"]
-    first = [replace(f, priority=_FIRST) if f in inelastic else f for f in on]
-    shares = best(links, [*first, *elastic]) if on or elastic else {}
     for flow in on:
         share = shares[flow.label]
         kept = utilities[flow.label] == "flog" and share >= _KEPT
         if share < _SERVED * flow.offered and not kept:
             return False
+    inelastic = [flow for flow in on if utilities[flow.label] == "strap"]
     worths = [flow.priority / flow.offered for flow in inelastic]
     queues = [
         flow.priority / shares[flow.label]
