@@ -3,6 +3,8 @@
 CHOICES = (
     "4.2, 4.4, 4.6: messages of 1,024 B as in the published configurations; the small flow of 4.4 "
     "of 100 B; priority 5, as those configurations have",
+    "4.2: node 0 sends and admits; the text has its proxy at node 1",
+    "4.3: links, changes, K and priority as published; the text has priority 1 instead of 5",
     "4.4: the topology of nine nodes that the text determines: an X with 3 in the middle, 1, 2, 4 "
     "and 5 around it, 6 and 7 at 4, 8 and 9 at 5",
     "4.5: links and K as published; ceilings of the text, 50 Mbit/s (25 in the configuration)",
