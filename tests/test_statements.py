@@ -10,7 +10,15 @@ import pytest
 from conftest import Command
 from sojourn.papers import PAPERS
 from sojourn.papers.rank import rank_correlation
-from sojourn.papers.statements import HEADER, Finding, Statement, judge, row_of, sheet
+from sojourn.papers.statements import (
+    HEADER,
+    Finding,
+    Statement,
+    judge,
+    judged_alone,
+    row_of,
+    sheet,
+)
 
 FINDINGS = {"confirmed", "not confirmed", "not run"}
 
@@ -42,6 +50,18 @@ def test_unmeasured_rows_are_not_run(name: str) -> None:
 
 def test_a_finding_is_one_of_three_words() -> None:
     assert {Finding(found, "").word for found in (True, False, None)} == FINDINGS
+
+
+def test_people_are_told_how_many_were_not_judged() -> None:
+    pairs = [("a", True), ("b", None), ("c", None)]
+    found = [(name, Finding(held, "numbers")) for name, held in pairs]
+    every = sheet(
+        (Statement(name, "1", "t", "c", lambda _rows: Finding(None, "")), f) for name, f in found
+    )
+    shown = judged_alone(every)
+    assert [row[0] for row in shown.rows] == ["a"]
+    assert shown.title == "Statements (2 more need what was not run)"
+    assert len(every.rows) == 3
 
 
 def test_a_missing_row_is_named() -> None:

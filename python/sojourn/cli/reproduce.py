@@ -24,6 +24,7 @@ from sojourn.cli.progress import progress
 
 if TYPE_CHECKING:
     from sojourn.papers.reproduce import Reproduction
+    from sojourn.papers.sheet import Sheet
 
 
 @click.command("reproduce")
@@ -90,11 +91,17 @@ def _csv(reproduction: Reproduction) -> None:
 def _table(reproduction: Reproduction) -> None:
     paper = reproduction.paper
     click.echo(f"{paper.title}\n")
-    for sheet in reproduction.sheets:
+    for sheet in map(_shown, reproduction.sheets):
         tables.show(sheet.title, sheet.header, sheet.rows, words=sheet.words)
     click.echo("Set-up:")
     for choice in paper.choices:
         click.echo(f"  {choice}")
+
+
+def _shown(sheet: Sheet) -> Sheet:
+    from sojourn.papers import statements
+
+    return statements.judged_alone(sheet) if sheet.name == statements.NAME else sheet
 
 
 PRINTERS: dict[str, Callable[[Reproduction], None]] = {"table": _table, "json": _json, "csv": _csv}

@@ -5,12 +5,13 @@ here.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sojourn.papers.sheet import Sheet
 
 Row = Mapping[str, Any]
+NAME = "statements"
 #: Columns of ``tables/statements.csv``.
 HEADER = ("id", "section", "statement", "criterion", "finding", "numbers")
 #: The section of what the source does not state: our own goals.
@@ -83,4 +84,13 @@ def _complete(row: Row) -> bool:
 def sheet(judged: Iterable[tuple[Statement, Finding]]) -> Sheet:
     """The statements as a table."""
     rows = [(s.id, s.section, s.text, s.criterion, f.word, f.numbers) for s, f in judged]
-    return Sheet("statements", "Statements", HEADER, rows, words=len(HEADER))
+    return Sheet(NAME, "Statements", HEADER, rows, words=len(HEADER))
+
+
+def judged_alone(statements: Sheet) -> Sheet:
+    """Those that were judged; its title tells of the others, which may be a hundred."""
+    at = HEADER.index("finding")
+    kept = [row for row in statements.rows if row[at] != Finding(None, "").word]
+    missing = len(statements.rows) - len(kept)
+    title = f"Statements ({missing} more need what was not run)" if missing else "Statements"
+    return replace(statements, title=title, rows=kept)

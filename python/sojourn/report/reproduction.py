@@ -84,7 +84,8 @@ def _overview(paper: Paper, rows: Sequence[Row], request: Request) -> Section:
     pictures = [picture(name, chart) for name, chart in charts.items()]
     if not paper.statements:
         return Section("Figures", pictures=pictures)
-    judged = statements.sheet(statements.judge(paper.statements, rows))
+    every = statements.sheet(statements.judge(paper.statements, rows))
+    judged = statements.judged_alone(every)
     table = Table(judged.title, judged.header, judged.rows, words=judged.words)
     return Section("Statements and figures", tables=[table], pictures=pictures)
 
@@ -117,7 +118,7 @@ def _nearness(rows: Sequence[Row]) -> Chart | None:
 def _comparison(paper: Paper, rows: Sequence[Row]) -> list[Section]:
     """Published beside measured: the paper's own tables, or a line per value with its spread."""
     if paper.sheets:
-        own = [s for s in shown(paper, rows) if s.name != "statements" and s.rows]
+        own = [s for s in shown(paper, rows) if s.name != statements.NAME and s.rows]
         tables = [Table(s.title, s.header, s.rows, words=s.words) for s in own]
         return [Section("Published and measured", tables=tables)]
     grouped = groupby(rows, partial(heading, paper))
