@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from sojourn import _internal
 from sojourn.outside import given
 
 
-def run(scenario: str, classes: dict[str, bytes], **heard: Callable[..., object]) -> dict[str, Any]:
+def run(scenario: str, classes: dict[str, bytes], **heard: Any) -> dict[str, Any]:
     """Runs a scenario in JSON, some of whose controls are these classes."""
     given.take(classes)
     return _internal.run(scenario, **heard)
