@@ -11,6 +11,7 @@ mod acks;
 mod handshake;
 mod measured;
 mod output;
+mod overview;
 mod process;
 mod timers;
 
@@ -31,6 +32,7 @@ use super::wire::{Datagram, ReceivedCount};
 use crate::units::Time;
 use acks::Acks;
 use handshake::{Handshaking, State};
+use overview::Overview;
 pub use measured::{Levels, Measured, RttSum};
 use timers::Timers;
 
@@ -95,6 +97,22 @@ struct Stream<P> {
     probed: Option<(Time, u32)>,
 }
 
+/// That no control lets data go. It stays so until streams or controls change, or pacing lets a packet
+/// go, and need not be found out anew with each datagram.
+#[derive(Clone, Copy, Debug)]
+struct Blocked {
+    until: Time,
+    /// When pacing lets something go.
+    next: Option<Time>,
+}
+
+impl Default for Blocked {
+    /// Nothing.
+    fn default() -> Self {
+        Blocked { until: Time::ZERO, next: None }
+    }
+}
+
 /// A connection.
 #[derive(Debug)]
 pub struct Connection<P> {
@@ -107,14 +125,17 @@ pub struct Connection<P> {
     shared: Shared,
     /// By priority, in the order of creation.
     streams: Vec<Stream<P>>,
+    overview: Overview,
     /// Where the round of each priority goes on.
-    turns: [usize; 8],
+    turns: [u8; 8],
     acks: Acks,
     timers: Timers,
     /// Controls have been told something since they were last asked for trains, and for something to
     /// tell the peer.
     trains: bool,
     syncs: bool,
+    /// What holds data back.
+    blocked: Blocked,
     delays: OneWayDelay,
     received: ReceivedCount,
     received_since: u32,
@@ -160,11 +181,13 @@ impl<P: Payload> Connection<P> {
             handshaking: Handshaking::default(),
             shared,
             streams: Vec::new(),
+            overview: Overview::default(),
             turns: [0; 8],
             acks: Acks::default(),
             timers: Timers::default(),
             trains: false,
             syncs: false,
+            blocked: Blocked::default(),
             delays: OneWayDelay::default(),
             received: ReceivedCount::default(),
             received_since: 0,
@@ -190,23 +213,48 @@ impl<P: Payload> Connection<P> {
     /// Controls are told something: they may have something to say.
     fn heed_controls(&mut self) {
         (self.trains, self.syncs) = (true, true);
+        self.blocked = Blocked::default();
+        self.timers.control = None;
     }
 
     fn stream_mut(&mut self, id: u8) -> Option<&mut Stream<P>> {
-        self.streams.iter_mut().find(|stream| stream.id == id)
+        self.position(id).map(|at| &mut self.streams[at])
     }
 
     fn stream(&self, id: u8) -> Option<&Stream<P>> {
-        self.streams.iter().find(|stream| stream.id == id)
+        self.position(id).map(|at| &self.streams[at])
     }
 
     fn position(&self, id: u8) -> Option<usize> {
-        self.streams.iter().position(|stream| stream.id == id)
+        self.overview.position(id)
+    }
+
+    /// Does something to the sending side of a stream, and notes what it has to send then.
+    fn with_sender<R>(
+        &mut self,
+        at: usize,
+        how: impl FnOnce(&mut Sender<P>, &mut Shared) -> R,
+    ) -> R {
+        let sender = &mut self.streams[at].sender;
+        let result = how(sender, &mut self.shared);
+        self.overview.note_sender(at, sender);
+        self.blocked = Blocked::default();
+        if self.shared.with_delta {
+            self.note_groups();
+        }
+        result
+    }
+
+    /// Notes when a group is ended first; only connections with groups have any.
+    fn note_groups(&mut self) {
+        let ends = self.streams.iter().filter_map(|stream| stream.sender.group_end());
+        self.overview.group_end = ends.min().unwrap_or(Time::NEVER);
     }
 
     /// Writes a message to a stream; it is kept until it is sent. Whether there is such a stream.
     pub fn write(&mut self, id: u8, payload: P) -> bool {
-        self.stream_mut(id).map(|stream| stream.sender.write(payload)).is_some()
+        let at = self.position(id);
+        at.map(|at| self.with_sender(at, |sender, _| sender.write(payload))).is_some()
     }
 
     /// Messages written to a stream and not sent yet.
@@ -216,15 +264,15 @@ impl<P: Payload> Connection<P> {
 
     /// Forgets messages that were written and not sent.
     pub fn forget_queue(&mut self, id: u8) {
-        if let Some(stream) = self.stream_mut(id) {
-            stream.sender.forget_queue();
+        if let Some(at) = self.position(id) {
+            self.with_sender(at, |sender, _| sender.forget_queue());
         }
     }
 
     /// Ends a stream of this end once all that was written has been sent.
     pub fn finish(&mut self, id: u8) {
-        if let Some(stream) = self.stream_mut(id) {
-            stream.sender.finish();
+        if let Some(at) = self.position(id) {
+            self.with_sender(at, |sender, _| sender.finish());
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::capacity::Capacity;
 use super::clock::{Clock, Moment};
-use super::control::{Control, Flight, View, held};
+use super::control::{Control, Flight, TOLERANCE, View, held};
 use super::measure::ErrorRate;
 use super::rtt::Rtt;
 use crate::units::{Span, Time};
@@ -127,6 +127,13 @@ impl Shared {
                 lane.control.can_send(&view, bytes)
             }
         })
+    }
+
+    /// Until when pacing holds the controls back that it holds back now, the first of them.
+    pub fn held_until(&self, now: Time) -> Time {
+        let next = self.lanes.iter().map(|lane| lane.control.next_send());
+        let held = next.filter(|next| held(*next, now)).min();
+        held.map_or(Time::NEVER, |next| Time::ZERO + next.since(Time::ZERO + TOLERANCE))
     }
 
     /// When pacing next lets a packet go that nothing else holds back.

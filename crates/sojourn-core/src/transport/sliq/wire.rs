@@ -58,19 +58,21 @@ pub enum Datagram<P> {
     Message(Message<P>),
 }
 
-/// Headers that can share a datagram.
+/// Headers that can share a datagram. They lie in memory so that a data packet takes two cache lines,
+/// with the beginning of an acknowledgment, and the rest of this, which is seldom full, those behind.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[repr(C, align(64))]
 pub struct Message<P> {
+    /// A data packet with its payload.
+    pub data: Option<(Data, P)>,
     /// What a congestion control tells its peer.
     pub sync: Option<Sync>,
-    /// An acknowledgment.
-    pub ack: Option<Ack>,
     /// How many data packets were received.
     pub count: Option<ReceivedCount>,
     /// The largest one-way delay.
     pub measurement: Option<Measurement>,
-    /// A data packet with its payload.
-    pub data: Option<(Data, P)>,
+    /// An acknowledgment.
+    pub ack: Option<Ack>,
 }
 
 impl<P: Default> Default for Datagram<P> {

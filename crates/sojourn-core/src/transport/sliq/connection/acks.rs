@@ -1,6 +1,7 @@
 //! When ACKs are sent.
 
 use super::Connection;
+use super::overview::places;
 use crate::transport::sliq::payload::Payload;
 use crate::transport::sliq::stream::Arrival;
 use crate::transport::sliq::wire::{MAX_DATAGRAM, Measurement, Message, ReceivedCount};
@@ -51,7 +52,7 @@ impl<P: Payload> Connection<P> {
     ) {
         self.acks.measure_gap(now, size);
         let per = self.shared.per.rate;
-        let stream = &mut self.streams[at];
+        let (stream, overview) = (&mut self.streams[at], &mut self.overview);
         let mut ack_now = arrival.ack_now;
         if had_gap && !stream.receiver.has_gap() {
             stream.extra_acks = stream.extra_acks.max(AFTER_RECOVERY);
@@ -62,24 +63,23 @@ impl<P: Payload> Connection<P> {
             stream.extra_acks = stream.extra_acks.max(wanted);
         }
         self.acks.since_last += 1;
-        if ack_now || self.acks.since_last >= EVERY {
-            self.send_acks(1 << self.streams[at].id);
+        let at_once = ack_now || self.acks.since_last >= EVERY;
+        stream.delayed_ack |= !at_once;
+        overview.note_stream(at, stream);
+        if at_once {
+            self.send_acks(1 << at);
         } else {
-            self.streams[at].delayed_ack = true;
             self.acks.at.get_or_insert(now + DELAY);
         }
     }
 
-    /// ACKs of these streams are due, and of those that have something to say.
-    fn send_acks(&mut self, mut streams: u64) {
+    /// ACKs of streams in these places are due, and of those that have something to say.
+    fn send_acks(&mut self, streams: u32) {
         self.acks.since_last = 0;
         self.acks.at = None;
-        for stream in &self.streams {
-            if stream.receiver.has_gap() || stream.delayed_ack || stream.extra_acks > 0 {
-                streams |= 1 << stream.id;
-            }
+        for at in places(streams | self.overview.waiting()) {
+            self.acks.due |= 1 << self.overview.id(at);
         }
-        self.acks.due |= streams;
     }
 
     pub(super) fn on_ack_timeout(&mut self, now: Time) {
@@ -105,34 +105,31 @@ impl<P: Payload> Connection<P> {
 
     fn put_ack(&mut self, now: Time, id: u8, message: &mut Message<P>) {
         let (stamp, delta) = (self.shared.clock.stamp(now), self.shared.delta);
-        let Some(stream) = self.stream_mut(id) else { return };
+        let Some(at) = self.position(id) else { return };
+        let stream = &mut self.streams[at];
         stream.delayed_ack = false;
         stream.extra_acks = stream.extra_acks.saturating_sub(1);
+        self.overview.note_stream(at, stream);
         message.ack = Some(stream.receiver.ack(now, stamp, delta));
     }
 
     fn restart_ack_timer(&mut self, now: Time) {
-        let fast = self.streams.iter().any(|stream| stream.extra_acks > 0);
-        let delayed = self.streams.iter().any(|stream| stream.delayed_ack);
-        if fast {
+        if self.overview.extra != 0 {
             let gap = (1.5 * self.acks.gap.unwrap_or(0.0)).max(LEAST_DELAY);
             self.acks.at = Some(now + Span::from_secs_f64(gap));
-        } else if delayed {
+        } else if self.overview.delayed != 0 {
             self.acks.at = Some(now + DELAY);
         }
     }
 
     /// Adds to a data packet of `size` bytes an ACK that waits, if it fits.
     pub(super) fn piggyback_ack(&mut self, now: Time, size: usize, message: &mut Message<P>) {
-        let waits = |stream: &&super::Stream<P>| {
-            stream.receiver.has_gap() || stream.delayed_ack || stream.extra_acks > 0
-        };
-        let Some(id) = self.streams.iter().find(waits).map(|stream| stream.id) else { return };
+        let Some(at) = places(self.overview.waiting()).next() else { return };
         if size + LARGEST_ACK > MAX_DATAGRAM {
             return;
         }
-        self.put_ack(now, id, message);
-        if !self.streams.iter().any(|stream| waits(&stream)) {
+        self.put_ack(now, self.overview.id(at), message);
+        if self.overview.waiting() == 0 {
             self.acks.since_last = 0;
             self.acks.at = None;
         }

@@ -1,5 +1,6 @@
 //! How a connection and its streams come about, and end.
 
+use super::overview::{Overview, places};
 use super::{Connection, Event, Role, Stream};
 use crate::transport::sliq::clock::micros;
 use crate::transport::sliq::payload::Payload;
@@ -142,7 +143,7 @@ impl<P: Payload> Connection<P> {
         }
         self.add_stream(id, config, self.initial_seq);
         if self.state == State::Connected
-            && let Some(index) = self.streams.iter().position(|stream| stream.id == id)
+            && let Some(index) = self.position(id)
         {
             self.create(now, index);
         }
@@ -167,6 +168,7 @@ impl<P: Payload> Connection<P> {
         };
         let at = self.streams.partition_point(|s| s.config.priority <= config.priority);
         self.streams.insert(at, stream);
+        self.overview = Overview::of(&self.streams);
     }
 
     fn create(&mut self, now: Time, index: usize) {
@@ -192,6 +194,7 @@ impl<P: Payload> Connection<P> {
             stream.probed = None;
             let (id, config) = (stream.id, stream.config);
             stream.receiver = Receiver::new(id, config, header.initial_seq.into());
+            self.overview = Overview::of(&self.streams);
             self.events.push_back(Event::StreamOpen(header.stream));
             return;
         }
@@ -201,6 +204,7 @@ impl<P: Payload> Connection<P> {
             if let Some(stream) = self.stream_mut(header.stream) {
                 stream.open = true;
             }
+            self.overview = Overview::of(&self.streams);
             self.events.push_back(Event::StreamOpen(header.stream));
         }
         let answer = config.header(header.stream, self.initial_seq, true);
@@ -249,8 +253,8 @@ impl<P: Payload> Connection<P> {
     /// When an unanswered header is due again; never if there is none.
     pub(super) fn handshake_timeout(&self) -> Time {
         let mut next = self.handshaking.at.unwrap_or(Time::NEVER);
-        for stream in self.streams.iter().filter(|stream| !stream.open) {
-            next = stream.probed.map_or(next, |(at, _)| next.min(at));
+        for at in places(self.overview.closed()) {
+            next = self.streams[at].probed.map_or(next, |(at, _)| next.min(at));
         }
         next
     }
@@ -269,7 +273,7 @@ impl<P: Payload> Connection<P> {
                 _ => self.handshaking.at = None,
             }
         }
-        for index in 0..self.streams.len() {
+        for index in places(self.overview.closed()) {
             let due = self.streams[index].probed.filter(|(at, _)| now >= *at);
             match due {
                 Some((_, tries)) if tries < TRIES && self.state == State::Connected => {

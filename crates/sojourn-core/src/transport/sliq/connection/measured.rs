@@ -32,6 +32,16 @@ impl<P: Payload> Connection<P> {
         }
     }
 
+    /// The estimate of the capacity in bit/s, framing and headers included; none in an outage.
+    pub fn capacity(&self) -> Option<f64> {
+        self.outage.is_none().then(|| self.shared.capacity.estimate())
+    }
+
+    /// RTT samples so far.
+    pub fn rtts(&self) -> RttSum {
+        self.rtts
+    }
+
     /// What is measured, for those who watch.
     pub fn measured(&self) -> Measured {
         let sum = |of: fn(&Sender<P>) -> u64| self.streams.iter().map(|s| of(&s.sender)).sum();
@@ -44,7 +54,7 @@ impl<P: Payload> Connection<P> {
             threshold,
             in_flight,
             send_rate: lanes.iter().map(|lane| lane.control.send_rate(srtt)).sum(),
-            capacity: self.outage.is_none().then(|| self.shared.capacity.estimate()),
+            capacity: self.capacity(),
             error_rate: self.shared.per.rate,
             retransmissions: sum(|sender| sender.retransmissions),
             losses: sum(|sender| sender.losses),

@@ -1,10 +1,10 @@
 //! What goes out next.
 
-use super::Connection;
+use super::{Blocked, Connection};
 use super::acks::COUNT_EVERY;
 use super::handshake::State;
 use crate::transport::sliq::payload::Payload;
-use crate::transport::sliq::stream::{Attempt, Sender};
+use crate::transport::sliq::stream::Attempt;
 use crate::transport::sliq::wire::{Datagram, MAX_DATAGRAM, Message, Sync, Train};
 use crate::units::Time;
 
@@ -15,18 +15,17 @@ impl<P: Payload> Connection<P> {
     /// until there is none after every `on_datagram`, `on_timeout` and `write`.
     #[inline]
     pub fn poll_transmit(&mut self, now: Time, place: &mut Datagram<P>) -> bool {
-        !self.is_idle() && self.fill(now, place)
+        !self.is_idle(now) && self.fill(now, place)
     }
 
     /// Whether there is nothing to send, whatever controls say: so it is after every second datagram.
     #[inline]
-    fn is_idle(&self) -> bool {
-        let waits = |sender: &Sender<P>| sender.has_new() || sender.has_resend();
+    fn is_idle(&self, now: Time) -> bool {
         self.outbox.is_empty()
             && self.acks.due == 0
             && self.received_since < 2 * COUNT_EVERY
             && !(self.trains || self.syncs)
-            && !self.streams.iter().any(|stream| waits(&stream.sender))
+            && (self.overview.new | self.overview.again == 0 || now < self.blocked.until)
     }
 
     #[inline(never)]
@@ -89,57 +88,70 @@ impl<P: Payload> Connection<P> {
     /// A data packet with what else fits; whether there is one. Retransmissions of all streams go
     /// first, then new data; higher priorities first.
     fn put_data(&mut self, now: Time, message: &mut Message<P>) -> bool {
-        if self.outage.is_some() {
+        if self.outage.is_some() || now < self.blocked.until {
             return false;
         }
-        let resends = self.streams.iter().any(|stream| stream.sender.has_resend());
         for again in [true, false] {
-            if again && !resends {
+            let overview = &self.overview;
+            let ready = overview.open & if again { overview.again } else { overview.new };
+            if ready == 0 {
                 continue;
             }
-            let mut start = 0;
-            while let Some(priority) = self.streams.get(start).map(|s| s.config.priority) {
-                let band = &self.streams[start..];
-                let size = band.iter().take_while(|s| s.config.priority == priority).count();
-                match self.poll_band(now, start, size, again, message) {
+            for priority in 0..self.overview.bands.len() {
+                if self.overview.bands[priority] & ready == 0 {
+                    continue;
+                }
+                match self.poll_band(now, priority, ready, again, message) {
                     Attempt::Sent => {
                         self.add_companions(now, message);
                         return true;
                     }
-                    Attempt::Blocked => return false,
-                    Attempt::Nothing => start += size,
+                    Attempt::Blocked => {
+                        self.note_blocked(now);
+                        return false;
+                    }
+                    Attempt::Nothing => {}
                 }
             }
         }
         false
     }
 
-    /// Streams of one priority, in turn.
+    fn note_blocked(&mut self, now: Time) {
+        let again = self.overview.again & self.overview.open != 0;
+        let until = self.shared.held_until(now);
+        self.blocked = Blocked { until, next: self.shared.next_send(now, again) };
+    }
+
+    /// Streams of one priority, in turn; those that are `ready`.
     fn poll_band(
         &mut self,
         now: Time,
-        start: usize,
-        size: usize,
+        priority: usize,
+        ready: u32,
         again: bool,
         message: &mut Message<P>,
     ) -> Attempt {
-        let priority = usize::from(self.streams[start].config.priority);
+        let band = self.overview.bands[priority];
+        let (start, size) = (band.trailing_zeros() as usize, band.count_ones() as u8);
         for step in 0..size {
             let turn = self.turns[priority] + step;
             let turn = if turn < size { turn } else { turn - size };
-            let stream = &mut self.streams[start + turn];
-            if !stream.open || again && !stream.sender.has_resend() {
+            let at = start + usize::from(turn);
+            if ready >> at & 1 == 0 {
                 continue;
             }
-            let attempt = match again {
-                true => stream.sender.try_resend(now, &mut self.shared, &mut message.data),
-                false => stream.sender.try_new(now, &mut self.shared, &mut message.data),
-            };
+            let place = &mut message.data;
+            let attempt = self.with_sender(at, |sender, shared| match again {
+                true => sender.try_resend(now, shared, place),
+                false => sender.try_new(now, shared, place),
+            });
             match attempt {
                 Attempt::Nothing => {}
                 Attempt::Blocked => return attempt,
                 Attempt::Sent => {
                     self.turns[priority] = if turn + 1 < size { turn + 1 } else { 0 };
+                    self.timers.control = None;
                     self.note_data_sent(now);
                     self.arm_rto(now);
                     return attempt;

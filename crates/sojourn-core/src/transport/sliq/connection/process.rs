@@ -1,13 +1,14 @@
 //! What arrives.
 
 use super::handshake::State;
+use super::overview::places;
 use super::{Connection, Event};
 use crate::transport::sliq::clock::distance;
 use crate::transport::sliq::payload::Payload;
 use crate::transport::sliq::wire::{
     Ack, Data, Datagram, Measurement, Message, ReceivedCount, Train,
 };
-use crate::units::Time;
+use crate::units::{Span, Time};
 
 impl<P: Payload> Connection<P> {
     /// A datagram arrived from the peer; its payload is taken out of it.
@@ -55,11 +56,14 @@ impl<P: Payload> Connection<P> {
         }
     }
 
-    /// Notes the difference of the two clocks, and the one-way delay.
+    /// Notes the difference of the two clocks, and the one-way delay where it is needed.
     fn on_stamps(&mut self, now: Time, stamp: u32, delta: Option<u32>) {
         let ours = self.shared.clock.stamp(now);
         self.shared.delta = ours.wrapping_sub(stamp).max(1);
-        let Some(theirs) = delta.filter(|delta| *delta != 0 && stamp != 0) else { return };
+        let known = |delta: &u32| *delta != 0 && stamp != 0;
+        let Some(theirs) = delta.filter(|delta| self.shared.with_delta && known(delta)) else {
+            return;
+        };
         let (local, remote) = (distance(ours, stamp), distance(theirs, 0));
         let delay = self.delays.on_packet(now, local, remote);
         self.shared.rtt.on_delay(now, delay);
@@ -82,6 +86,7 @@ impl<P: Payload> Connection<P> {
         let stream = &mut self.streams[at];
         let had_gap = stream.receiver.has_gap();
         let arrival = stream.receiver.on_data(now, data, payload);
+        self.overview.note_receiver(at, &stream.receiver);
         if stream.receiver.finished() && !std::mem::replace(&mut stream.ended, true) {
             self.events.push_back(Event::StreamEnded(data.stream));
         }
@@ -98,13 +103,14 @@ impl<P: Payload> Connection<P> {
         self.heard_at = Some(now);
         self.heed_controls();
         let mut rtts = self.rtts;
-        let stream = &mut self.streams[at];
-        let acked = stream.sender.on_ack(now, ack, &mut self.shared, |rtt| {
+        let note = |rtt: Span| {
             rtts.sum += rtt;
             rtts.count += 1;
             rtts.latest = rtt;
             rtts.least = Some(rtts.least.map_or(rtt, |least| least.min(rtt)));
-        });
+        };
+        let acked = self.with_sender(at, |sender, shared| sender.on_ack(now, ack, shared, note));
+        let stream = &mut self.streams[at];
         let finished = stream.sender.finished();
         if finished && !std::mem::replace(&mut stream.finished, true) {
             self.events.push_back(Event::StreamFinished(ack.stream));
@@ -113,10 +119,9 @@ impl<P: Payload> Connection<P> {
         let acked = acked.unwrap_or_default();
         self.largest_order = self.largest_order.max(acked.largest_order);
         self.after_ack(now, acked.new_data, leaving);
-        for stream in &mut self.streams {
-            if stream.id != ack.stream && !stream.sender.all_acked() {
-                stream.sender.on_implicit_ack(now, self.largest_order, &mut self.shared);
-            }
+        let order = self.largest_order;
+        for other in places(self.overview.unacked & !(1 << at)) {
+            self.with_sender(other, |sender, shared| sender.on_implicit_ack(now, order, shared));
         }
         self.shared.end_acks(now);
     }

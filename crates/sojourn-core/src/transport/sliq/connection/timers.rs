@@ -1,6 +1,7 @@
 //! Retransmission timeouts, outages, and when the connection wants to be woken.
 
 use super::handshake::State;
+use super::overview::places;
 use super::{Connection, Event};
 use crate::transport::sliq::payload::Payload;
 use crate::transport::sliq::wire::{Datagram, Message};
@@ -20,6 +21,8 @@ pub(super) struct Timers {
     rto_at: Option<Time>,
     rto: Span,
     tick_at: Option<Time>,
+    /// When a control wants to be called, never if none does; none if they have to be asked.
+    pub control: Option<Time>,
     /// Timeouts since the last ACK.
     in_a_row: u32,
     /// Timeouts so far.
@@ -41,19 +44,13 @@ impl<P: Payload> Connection<P> {
         };
         consider(self.acks.at);
         consider(self.timers.tick_at);
-        let (mut again, mut new) = (false, false);
-        for stream in &self.streams {
-            consider(stream.sender.group_end());
-            if stream.open {
-                again |= stream.sender.has_resend();
-                new |= stream.sender.has_new();
-            }
-        }
-        for lane in &self.shared.lanes {
-            consider(lane.control.next_timer());
-        }
+        consider(Some(self.overview.group_end));
+        let open = self.overview.open;
+        let (again, new) = (self.overview.again & open != 0, self.overview.new & open != 0);
+        consider(Some(self.control_timer()));
         if (again || new) && self.outage.is_none() {
-            consider(self.shared.next_send(now, again));
+            let blocked = now < self.blocked.until;
+            consider(if blocked { self.blocked.next } else { self.shared.next_send(now, again) });
         }
         (next < Time::NEVER).then_some(next)
     }
@@ -65,19 +62,40 @@ impl<P: Payload> Connection<P> {
             return;
         }
         self.on_ack_timeout(now);
-        for lane in &mut self.shared.lanes {
-            if lane.control.next_timer().is_some_and(|at| now >= at) {
-                lane.control.on_timer(now);
-                (self.trains, self.syncs) = (true, true);
-            }
+        let control = self.control_timer();
+        self.timers.control = Some(control);
+        if now >= control {
+            self.on_control_timer(now);
         }
-        for stream in &mut self.streams {
-            if stream.sender.group_end().is_some_and(|at| now >= at) {
-                stream.sender.end_group(now, &self.shared);
-            }
+        if now >= self.overview.group_end {
+            self.end_groups(now);
         }
         if self.timers.tick_at.is_some_and(|at| now >= at) {
             self.on_tick(now);
+        }
+    }
+
+    fn control_timer(&self) -> Time {
+        self.timers.control.unwrap_or_else(|| {
+            let timers = self.shared.lanes.iter().filter_map(|lane| lane.control.next_timer());
+            timers.min().unwrap_or(Time::NEVER)
+        })
+    }
+
+    fn on_control_timer(&mut self, now: Time) {
+        self.heed_controls();
+        for lane in &mut self.shared.lanes {
+            if lane.control.next_timer().is_some_and(|at| now >= at) {
+                lane.control.on_timer(now);
+            }
+        }
+    }
+
+    fn end_groups(&mut self, now: Time) {
+        for at in 0..self.streams.len() {
+            if self.streams[at].sender.group_end().is_some_and(|end| now >= end) {
+                self.with_sender(at, |sender, shared| sender.end_group(now, shared));
+            }
         }
     }
 
@@ -116,13 +134,12 @@ impl<P: Payload> Connection<P> {
     }
 
     fn resend_or_nothing(&mut self, now: Time, index: usize, lowest: bool) -> bool {
-        let stream = &mut self.streams[index];
-        if !stream.open {
+        if !self.streams[index].open {
             return false;
         }
-        let Some(data) = stream.sender.resend_on_timeout(now, &mut self.shared, lowest) else {
-            return false;
-        };
+        let resent = self
+            .with_sender(index, |sender, shared| sender.resend_on_timeout(now, shared, lowest));
+        let Some(data) = resent else { return false };
         self.post(now, data);
         true
     }
@@ -177,12 +194,11 @@ impl<P: Payload> Connection<P> {
     fn on_rto(&mut self, now: Time) {
         self.timers.rto_at = None;
         if self.outage.is_some() {
-            let outage_stream = self.streams.iter().position(|stream| !stream.sender.all_acked());
-            self.send_probe(now, outage_stream.unwrap_or(0));
+            self.send_probe(now, places(self.overview.unacked).next().unwrap_or(0));
             self.timers.rto_at = Some(now + self.shared.rtt.rto());
             return;
         }
-        if self.is_silent(now) && self.streams.iter().any(|stream| !stream.sender.all_acked()) {
+        if self.is_silent(now) && self.overview.unacked != 0 {
             self.outage = Some(now);
             self.outages += 1;
             self.events.push_back(Event::Outage);
@@ -221,8 +237,9 @@ impl<P: Payload> Connection<P> {
         self.events.push_back(Event::OutageOver);
         self.shared.per.restart();
         self.shared.capacity.restart(now);
-        for stream in &mut self.streams {
-            stream.sender.on_outage_end(now, now.since(since), &mut self.shared);
+        let outage = now.since(since);
+        for at in 0..self.streams.len() {
+            self.with_sender(at, |sender, shared| sender.on_outage_end(now, outage, shared));
         }
         self.heed_controls();
         for lane in &mut self.shared.lanes {
@@ -232,7 +249,7 @@ impl<P: Payload> Connection<P> {
         self.timers.in_a_row = 0;
         if resend {
             self.resend_all(now);
-            if self.streams.iter().any(|stream| !stream.sender.all_acked()) {
+            if self.overview.unacked != 0 {
                 self.set_rto(now, self.shared.rtt.rto());
             }
         }
@@ -250,14 +267,14 @@ impl<P: Payload> Connection<P> {
     /// An ACK is processed.
     pub(super) fn after_ack(&mut self, now: Time, new_data: bool, leaving_outage: bool) {
         if std::mem::take(&mut self.timers.in_a_row) > 0 {
-            for stream in &mut self.streams {
-                stream.sender.lose_all(now, &mut self.shared);
+            for at in 0..self.streams.len() {
+                self.with_sender(at, |sender, shared| sender.lose_all(now, shared));
             }
         }
         if leaving_outage {
             self.resend_all(now);
         }
-        if self.streams.iter().all(|stream| stream.sender.all_acked()) {
+        if self.overview.unacked == 0 {
             self.timers.rto_at = None;
         } else if new_data || leaving_outage {
             self.set_rto(now, self.shared.rtt.rto());

@@ -138,17 +138,18 @@ impl<P: Payload> Sender<P> {
         let Some(sent) = self.packet_mut(seq).filter(|sent| !sent.acked) else { return false };
         sent.acked = true;
         let waiting = std::mem::take(&mut sent.waiting);
-        let lane = &mut shared.lanes[sent.lane];
+        let owner = usize::from(sent.lane);
+        let lane = &mut shared.lanes[owner];
         lane.start_ack(now, srtt);
         lane.control.on_acked(sent.number);
         lane.leaves(sent.bytes, sent.lost, sent.resent > 0);
         sent.lost = false;
         let window = lane.control.window();
-        let (lane, size, fec) = (sent.lane, sent.size, sent.fec);
-        if shared.capacity.on_acked(now, lane, size, window) {
+        let (size, fec) = (sent.size, sent.fec());
+        if shared.capacity.on_acked(now, owner, size, window) {
             shared.note_send_rate();
         }
-        if let Some((group, fec, _)) = fec {
+        if let Some((group, fec)) = fec {
             self.acked_in_group(now, shared, group, &fec, waiting);
         }
         true
@@ -183,7 +184,7 @@ impl<P: Payload> Sender<P> {
     fn maybe_lost(&mut self, now: Time, seq: u64, after: Span, force: bool, shared: &mut Shared) {
         let srtt = shared.rtt.smoothed();
         let Some(sent) = self.packet(seq) else { return };
-        let (known, lane, bytes) = (sent.lost, sent.lane, sent.bytes);
+        let (known, lane, bytes) = (sent.lost, usize::from(sent.lane), sent.bytes);
         let overdue = known && !sent.waiting && now >= sent.last_at + after;
         let owner = &mut shared.lanes[lane];
         let found = force

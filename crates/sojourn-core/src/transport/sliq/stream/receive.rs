@@ -61,7 +61,7 @@ pub struct Receiver<P> {
     ready: VecDeque<Delivered<P>>,
     fin: Option<u64>,
     recent: VecDeque<u64>,
-    observed: VecDeque<(u32, u32, Time)>,
+    observed: Vec<(u32, u32, Time)>,
     latest: Option<(u32, u32, Time)>,
     regroup: Regroup<P>,
     last_probe: Option<Time>,
@@ -81,7 +81,7 @@ impl<P: Payload> Receiver<P> {
             ready: VecDeque::new(),
             fin: None,
             recent: VecDeque::new(),
-            observed: VecDeque::new(),
+            observed: Vec::new(),
             latest: None,
             regroup: Regroup::default(),
             last_probe: None,
@@ -144,11 +144,15 @@ impl<P: Payload> Receiver<P> {
     }
 
     fn store(&mut self, seq: u64, data: &Data, payload: P, late: bool) {
-        let coded = data.fec.is_some_and(|fec| fec.encoded.is_some());
-        if !coded && !data.fin {
+        let Some(fec) = data.fec else {
+            if !data.fin {
+                self.deliver(seq, Delivered { payload, in_time: !late });
+            }
+            return self.release();
+        };
+        if fec.encoded.is_none() && !data.fin {
             self.deliver(seq, Delivered { payload: payload.clone(), in_time: !late });
         }
-        let Some(fec) = data.fec else { return self.release() };
         for (short, payload, in_time) in self.regroup.add(data.seq, &fec, payload) {
             let Some(seq) = expand(short, self.blocks.next()) else { continue };
             if seq < self.blocks.next() + WINDOW && self.blocks.insert(seq) {
@@ -201,7 +205,7 @@ impl<P: Payload> Receiver<P> {
     fn observe(&mut self, now: Time, seq: u64, data: &Data) {
         let observed = (data.seq, data.stamp, now);
         if self.observed.len() < MAX_OBSERVED {
-            self.observed.push_back(observed);
+            self.observed.push(observed);
         }
         self.latest = Some(observed);
         self.note_recent(seq);

@@ -46,7 +46,7 @@ impl<P: Payload> Sender<P> {
     fn wanted(&self, seq: u64) -> Option<&Sent<P>> {
         let sent = self.packet(seq).filter(|sent| seq >= self.una && !sent.acked)?;
         let useful =
-            !sent.is_coded() || sent.fec.is_some_and(|(group, _, _)| self.still_coded(group));
+            !sent.is_coded() || sent.fec().is_some_and(|(group, _)| self.still_coded(group));
         useful.then_some(sent)
     }
 
@@ -101,16 +101,16 @@ impl<P: Payload> Sender<P> {
         let round = |group| if lane.is_some() { self.round(group) } else { 0 };
         let header = self.header(seq, stamp, shared);
         let Some(sent) = self.packet(seq) else { return Attempt::Nothing };
-        let fec = sent.fec.map(|(group, fec, _)| (group, Fec { round: round(group), ..fec }));
+        let fec = sent.fec().map(|(group, fec)| (group, Fec { round: round(group), ..fec }));
         let data = Data {
-            control: lane.unwrap_or(sent.lane) as u8,
+            control: lane.map_or(sent.lane, |lane| lane as u8),
             retransmissions: sent.resent.saturating_add(1),
             fin: sent.fin,
             fec: fec.map(|(_, fec)| fec),
             ..header
         };
         let (payload, owner, number, bytes) =
-            (sent.payload.clone(), sent.lane, sent.number, sent.bytes);
+            (sent.payload.clone(), usize::from(sent.lane), sent.number, sent.bytes);
         let count = shared.count_data();
         let moment = shared.moment(now);
         let first = sent.resent == 0;
@@ -135,7 +135,7 @@ impl<P: Payload> Sender<P> {
             }
             if let (Some(kept), Some((group, fec))) = (&mut sent.fec, fec) {
                 let round = if lane.is_some() { fec.round } else { kept.1.round };
-                *kept = (group, Fec { round, ..fec }, moment);
+                **kept = (group, Fec { round, ..fec }, moment);
             }
         }
         self.retransmissions += 1;
@@ -170,7 +170,7 @@ impl<P: Payload> Sender<P> {
         }
         let within = |limit: u8| limit > 0 && (sent.resent < limit || now < sent.last_at + after);
         sent.limit.is_none_or(within)
-            && (!sent.is_coded() || sent.fec.is_some_and(|(group, _, _)| self.still_coded(group)))
+            && (!sent.is_coded() || sent.fec().is_some_and(|(group, _)| self.still_coded(group)))
     }
 
     /// Asks the peer for an ACK.
@@ -188,19 +188,18 @@ impl<P: Payload> Sender<P> {
             return true;
         }
         let within = sent.limit.is_none_or(|limit| sent.resent < limit);
-        within && sent.fec.is_none_or(|(group, fec, _)| self.may_repair(group, &fec))
+        within && sent.fec().is_none_or(|(group, fec)| self.may_repair(group, &fec))
     }
 
     /// Gives up packets that are too old, or of no use any more.
     pub(super) fn give_up(&mut self, now: Time, shared: &mut Shared, after_outage: bool) {
-        let after = shared.rtt.retransmit_after(4.0);
         while let Some(sent) = self.packet(self.una) {
-            let useless = !sent.fin && self.is_useless(sent, now, after, after_outage);
-            if !useless && !sent.acked {
-                break;
-            }
             if !sent.acked {
-                shared.lanes[sent.lane].leaves(sent.bytes, sent.lost, sent.resent > 0);
+                let after = shared.rtt.retransmit_after(4.0);
+                if sent.fin || !self.is_useless(sent, now, after, after_outage) {
+                    break;
+                }
+                shared.lanes[usize::from(sent.lane)].leaves(sent.bytes, sent.lost, sent.resent > 0);
                 let una = self.una;
                 if let Some(sent) = self.packet_mut(una) {
                     sent.acked = true;
@@ -233,9 +232,8 @@ impl<P: Payload> Sender<P> {
     pub(super) fn forget_old(&mut self, all: bool) {
         while self.base < self.una {
             if self.groups.is_some() && !all {
-                let kept = self.packet(self.base).and_then(|sent| sent.fec);
-                if kept
-                    .is_some_and(|(group, fec, _)| fec.encoded.is_none() && self.still_coded(group))
+                let kept = self.packet(self.base).and_then(Sent::fec);
+                if kept.is_some_and(|(group, fec)| fec.encoded.is_none() && self.still_coded(group))
                 {
                     break;
                 }

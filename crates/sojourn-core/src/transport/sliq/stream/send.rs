@@ -21,7 +21,7 @@ pub struct Sent<P> {
     /// Bytes with SLIQ's headers.
     pub size: u32,
     /// The control that owns it.
-    pub lane: usize,
+    pub lane: u8,
     /// Its number there.
     pub number: u64,
     /// Its place among all packets of the connection.
@@ -46,14 +46,14 @@ pub struct Sent<P> {
     pub lost: bool,
     /// Waiting to be sent again.
     pub waiting: bool,
-    /// Its place in a group, and when it was sent last.
-    pub fec: Option<(u64, Fec, Moment)>,
+    /// Its place in a group, and when it was sent last; apart, as most streams have no groups.
+    pub fec: Option<Box<(u64, Fec, Moment)>>,
 }
 
 impl<P> Sent<P> {
     pub(super) fn past(&self) -> Past {
         Past {
-            lane: self.lane as u8,
+            lane: self.lane,
             number: self.number,
             bytes: self.bytes,
             window: self.window,
@@ -62,13 +62,18 @@ impl<P> Sent<P> {
         }
     }
 
+    /// Its group and its place there.
+    pub fn fec(&self) -> Option<(u64, Fec)> {
+        self.fec.as_deref().map(|(group, fec, _)| (*group, *fec))
+    }
+
     fn member(&self) -> Option<Member> {
-        self.fec.map(|(group, fec, sent)| (group, fec.index, sent))
+        self.fec.as_deref().map(|(group, fec, sent)| (*group, fec.index, *sent))
     }
 
     /// Whether it is a coded packet.
     pub fn is_coded(&self) -> bool {
-        self.fec.is_some_and(|(_, fec, _)| fec.encoded.is_some())
+        self.fec().is_some_and(|(_, fec)| fec.encoded.is_some())
     }
 }
 
@@ -141,7 +146,8 @@ pub struct Sender<P> {
     /// By control: packets outstanding, the oldest first.
     pub(super) owned: Vec<VecDeque<u64>>,
     pub(super) resend: VecDeque<Resend<P>>,
-    pub(super) groups: Option<Groups<P>>,
+    /// Apart: most streams have none.
+    pub(super) groups: Option<Box<Groups<P>>>,
     /// What the application wrote and was not sent.
     queue: VecDeque<P>,
     fin_wanted: bool,
@@ -159,7 +165,7 @@ impl<P: Payload> Sender<P> {
     pub fn new(id: u8, slot: usize, config: StreamConfig, first: u64, lanes: usize) -> Self {
         let adaptive = match config.reliability {
             Reliability::Adaptive { probability, target, .. } => {
-                Some(Groups::new(probability, target))
+                Some(Box::new(Groups::new(probability, target)))
             }
             _ => None,
         };
@@ -220,7 +226,7 @@ impl<P: Payload> Sender<P> {
 
     /// How error control works now, on an adaptive stream.
     pub fn mode(&self) -> Option<&'static str> {
-        self.groups.as_ref().map(Groups::mode)
+        self.groups.as_deref().map(Groups::mode)
     }
 
     /// Groups begun in each mode: pure ARQ, coded ARQ, pure FEC.
@@ -349,7 +355,7 @@ impl<P: Payload> Sender<P> {
             payload: payload.clone(),
             bytes,
             size: data.size() as u32 + bytes,
-            lane,
+            lane: lane as u8,
             number,
             order: shared.order,
             window,
@@ -362,7 +368,7 @@ impl<P: Payload> Sender<P> {
             acked: false,
             lost: false,
             waiting: false,
-            fec: fec.map(|(group, fec)| (group, fec, shared.moment(now))),
+            fec: fec.map(|(group, fec)| Box::new((group, fec, shared.moment(now)))),
         });
         self.arm(now, shared);
         if let Some((group, fec)) = fec {

@@ -21,21 +21,21 @@ pub struct Observed {
     pub stamp: u32,
 }
 
-/// An acknowledgment of one stream.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// An acknowledgment of one stream. Blocks, which are there only while something is missing, lie apart.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
 pub struct Ack {
-    /// The stream.
-    pub stream: u8,
+    pub(super) offsets: Vec<u16>,
     /// The next packet expected: all before it have arrived, or are given up.
     pub next: u32,
     /// When the ACK was sent.
     pub stamp: u32,
     /// The latest difference of clocks that its sender saw: arrival less timestamp.
     pub delta: u32,
-    pub(super) observed: [Observed; MAX_OBSERVED],
+    /// The stream.
+    pub stream: u8,
     pub(super) observed_count: u8,
-    pub(super) offsets: [u16; MAX_OFFSETS],
-    pub(super) offset_count: u8,
+    pub(super) observed: [Observed; MAX_OBSERVED],
 }
 
 /// The packets above `next` that an ACK names, as first and last of each block.
@@ -67,7 +67,7 @@ impl Ack {
     pub fn size(&self) -> usize {
         BASE_LEN
             + usize::from(self.observed_count) * OBSERVED_LEN
-            + usize::from(self.offset_count) * OFFSET_LEN
+            + self.offsets.len() * OFFSET_LEN
     }
 
     /// Observed packets.
@@ -87,38 +87,28 @@ impl Ack {
 
     /// Blocks of packets that arrived, as offsets from `next`.
     pub fn blocks(&self) -> AckBlocks<'_> {
-        AckBlocks { offsets: self.offsets().iter() }
+        AckBlocks { offsets: self.offsets.iter() }
     }
 
     /// How many offsets the blocks take.
     pub fn offset_count(&self) -> usize {
-        usize::from(self.offset_count)
-    }
-
-    pub(super) fn offsets(&self) -> &[u16] {
-        &self.offsets[..usize::from(self.offset_count)]
+        self.offsets.len()
     }
 
     /// Adds the block `first..=last` (offsets from `next`); whether there was room and the offsets
     /// fit 15 bits.
     pub fn add_block(&mut self, first: u64, last: u64) -> bool {
         let single = first == last;
-        let room = MAX_OFFSETS - self.offset_count() >= if single { 1 } else { 2 };
+        let room = MAX_OFFSETS - self.offsets.len() >= if single { 1 } else { 2 };
         let (Ok(low), Ok(high)) = (u16::try_from(first), u16::try_from(last)) else { return false };
         if !room || low > high || high >= END {
             return false;
         }
         if single {
-            self.push(low);
+            self.offsets.push(low);
         } else {
-            self.push(low | END);
-            self.push(high | END);
+            self.offsets.extend([low | END, high | END]);
         }
         true
-    }
-
-    pub(super) fn push(&mut self, offset: u16) {
-        self.offsets[self.offset_count()] = offset;
-        self.offset_count += 1;
     }
 }

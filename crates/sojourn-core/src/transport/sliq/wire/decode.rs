@@ -127,10 +127,10 @@ fn ack(reader: &mut Reader<'_>) -> Result<Ack, WireError> {
         ack.observe(Observed { seq, stamp });
     }
     for _ in 0..offsets {
-        ack.push(reader.u16()?);
+        ack.offsets.push(reader.u16()?);
     }
     if !ack
-        .offsets()
+        .offsets
         .chunk_by(|a, b| a & b & END != 0)
         .all(|run| run[0] & END == 0 || run.len() % 2 == 0)
         || ack.blocks().any(|(first, last)| first > last)

@@ -84,7 +84,7 @@ fn put_message<P: AsRef<[u8]>>(message: &Message<P>, out: &mut Vec<u8>) {
 }
 
 fn put_ack(ack: &Ack, out: &mut Vec<u8>) {
-    out.extend([ACK, 0, ack.stream, ack.observed_count << 5 | ack.offset_count]);
+    out.extend([ACK, 0, ack.stream, ack.observed_count << 5 | ack.offsets.len() as u8]);
     out.u32(ack.next);
     out.u32(ack.stamp);
     out.u32(ack.delta);
@@ -92,7 +92,7 @@ fn put_ack(ack: &Ack, out: &mut Vec<u8>) {
         out.u32(observed.seq);
         out.u32(observed.stamp);
     }
-    ack.offsets().iter().for_each(|offset| out.u16(*offset));
+    ack.offsets.iter().for_each(|offset| out.u16(*offset));
 }
 
 fn put_data(data: &Data, payload: u16, out: &mut Vec<u8>) {
