@@ -329,9 +329,10 @@ impl Node for Overlay {
             return Some(Time::ZERO);
         }
         let neighbours = self.neighbours.next()?;
-        let proxies = [self.udp.next(), self.tcp.next(), self.receipts.next()];
+        let or_never = |at: Option<Time>| at.unwrap_or(Time::NEVER);
+        let proxies = or_never(self.udp.next()).min(or_never(self.tcp.next()));
         let own = self.signals.next().min(self.supervision.next());
-        Some(proxies.into_iter().flatten().fold(neighbours.min(own), Time::min))
+        Some(neighbours.min(proxies).min(own).min(or_never(self.receipts.next())))
     }
 
     fn on_timer(&mut self, now: Time, cx: &mut NodeContext<'_>) {

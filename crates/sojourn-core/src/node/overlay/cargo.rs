@@ -55,6 +55,17 @@ pub struct Depths {
     pub bytes: Vec<[f64; 2]>,
     /// For each group and member.
     pub groups: Arc<Vec<Vec<f64>>>,
+    /// What all this takes in a message.
+    size: u32,
+}
+
+impl Depths {
+    /// Those of queues for members, and for groups and members.
+    pub fn new(number: u32, bytes: Vec<[f64; 2]>, groups: Arc<Vec<Vec<f64>>>) -> Self {
+        let told = bytes.iter().filter(|bytes| bytes[0] > 0.0).count();
+        let size = DEPTHS + DEPTHS_ENTRY * told as u32 + multicast::told_bytes(&groups);
+        Depths { number, bytes, groups, size }
+    }
 }
 
 /// What a message carries.
@@ -78,6 +89,7 @@ pub enum Cargo {
 }
 
 impl Payload for Cargo {
+    #[inline]
     fn len(&self) -> usize {
         let bytes = match self {
             Cargo::Nothing => 0,
@@ -85,10 +97,7 @@ impl Payload for Cargo {
             Cargo::Parcel(Parcel { size, .. }) => size + TIMED_PARCEL,
             Cargo::Zombie(bytes) => bytes.max(&EMPTY_PACKET) + PARCEL,
             Cargo::Copies(parcel) => parcel.size + PARCEL + multicast::SET,
-            Cargo::Depths(depths) => {
-                let told = depths.bytes.iter().filter(|bytes| bytes[0] > 0.0).count();
-                DEPTHS + DEPTHS_ENTRY * told as u32 + multicast::told_bytes(&depths.groups)
-            }
+            Cargo::Depths(depths) => depths.size,
             Cargo::LinkState(state) => LINK_STATE + LINK_STATE_ENTRY * state.links.len() as u32,
             Cargo::Coded(bytes, _) => u32::from(*bytes),
         };

@@ -57,10 +57,23 @@ impl Overlay {
 
     fn best_of(&self, now: Time, class: Class) -> Option<Candidate> {
         let mut best: Option<Candidate> = None;
-        for to in bits(self.bins.waiting(class) & !(1 << self.me)) {
-            for (index, neighbour) in self.neighbours.open() {
-                let Some(gradient) = self.gradient(neighbour, to, class) else { continue };
-                if best.is_some_and(|best| best.gradient >= gradient) {
+        let here = self.map.hops(self.me);
+        let waiting = self.bins.waiting(class) & !(1 << self.me);
+        for (index, neighbour) in self.neighbours.open() {
+            let there = self.map.hops(neighbour.member);
+            for to in bits(waiting) {
+                let slope = Slope {
+                    arrives: neighbour.member == to,
+                    hops: [here[to], there[to]],
+                    depths: [self.bins.last_shown(to), neighbour.depths(to)]
+                        .map(|depths| depths[class as usize]),
+                };
+                let Some(gradient) = slope.gradient() else { continue };
+                // Of equals the first queue, and for that the first neighbour.
+                let worse = |best: Candidate| {
+                    gradient < best.gradient || gradient == best.gradient && to >= best.to
+                };
+                if best.is_some_and(worse) {
                     continue;
                 }
                 let Some(place) = self.place(now, neighbour, to, class) else { continue };
@@ -75,7 +88,7 @@ impl Overlay {
         let mine = self.bins.last_shown(to)[class as usize];
         let theirs = neighbour.depths(to)[class as usize];
         let members = [self.me, neighbour.member, to];
-        Slope { map: &self.map, members, depths: [mine, theirs] }.gradient()
+        Slope::new(&self.map, members, [mine, theirs]).gradient()
     }
 
     /// The largest gradient of a queue, in bytes; 0 if there is none.

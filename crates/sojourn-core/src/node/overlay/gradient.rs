@@ -12,28 +12,32 @@ const HYSTERESIS: f64 = 150.0;
 
 /// What it takes to compute a gradient.
 #[derive(Clone, Copy, Debug)]
-pub struct Slope<'a> {
-    /// Ways to the destination.
-    pub map: &'a Map,
-    /// This node, the neighbour and the destination.
-    pub members: [usize; 3],
+pub struct Slope {
+    /// Whether the neighbour is the destination.
+    pub arrives: bool,
+    /// Hops to the destination from here and from the neighbour.
+    pub hops: [u32; 2],
     /// Depth of the queue here and at the neighbour, in bytes.
     pub depths: [f64; 2],
 }
 
-impl Slope<'_> {
+impl Slope {
+    /// From the first member by the second, its neighbour, to the third.
+    pub fn new(map: &Map, [me, neighbour, to]: [usize; 3], depths: [f64; 2]) -> Self {
+        let hops = [me, neighbour].map(|from| map.hops(from)[to]);
+        Slope { arrives: neighbour == to, hops, depths }
+    }
+
     /// The gradient in bytes if packets may go there.
     pub fn gradient(&self) -> Option<f64> {
-        let least = if self.members[1] == self.members[2] { 0.0 } else { HYSTERESIS };
+        let least = if self.arrives { 0.0 } else { HYSTERESIS };
         self.difference().filter(|gradient| *gradient > least)
     }
 
     /// The gradient, also where it is too small or negative, if a way leads there.
     pub fn difference(&self) -> Option<f64> {
-        let [me, neighbour, to] = self.members;
-        let [here, there] = self.depths;
-        let hops = [self.map.hops(me, to), self.map.hops(neighbour, to)];
-        if neighbour == to {
+        let Slope { arrives, hops, depths: [here, there] } = *self;
+        if arrives {
             // A little more than a queue of the same depth elsewhere.
             return Some(here + PER_HOP * f64::from(hops[0].min(1)) + 1.0);
         }
@@ -67,8 +71,7 @@ mod tests {
     #[test]
     fn the_destination_draws_most_and_a_detour_needs_a_difference() {
         let map = map();
-        let slope =
-            |neighbour, depths| Slope { map: &map, members: [0, neighbour, 2], depths }.gradient();
+        let slope = |neighbour, depths| Slope::new(&map, [0, neighbour, 2], depths).gradient();
         assert_eq!(slope(2, [1000.0, 0.0]), Some(1000.0 + 1100.0 + 1.0));
         assert_eq!(slope(1, [1000.0, 200.0]), Some(800.0));
         assert_eq!(slope(1, [1000.0, 850.0]), None, "within the hysteresis");
@@ -79,7 +82,7 @@ mod tests {
         let mut map = map();
         let alone = Arc::new(LinkState { origin: 1, number: 2, links: vec![] });
         map.learn(Time::ZERO, &alone);
-        let slope = Slope { map: &map, members: [0, 1, 2], depths: [1e6, 0.0] };
+        let slope = Slope::new(&map, [0, 1, 2], [1e6, 0.0]);
         assert_eq!(slope.gradient(), None);
     }
 }

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use super::bin::Class;
 use super::cargo::{Cargo, Depths};
+use super::neighbours::bits;
 use crate::node::{NodeContext, Port};
 use crate::packet::{FiveTuple, Header, Opaque, Packet};
 use crate::transport::sliq::wire::{Datagram, UNDERLAY};
@@ -46,8 +47,9 @@ pub struct Neighbour {
     /// Names random draws of its packets.
     flow: u32,
     index: u32,
-    /// By stream.
+    /// By stream; and where something is, as bits.
     waiting: Box<[VecDeque<Cargo>; 4]>,
+    filled: u8,
     waiting_bytes: u64,
     open: bool,
     works: bool,
@@ -62,6 +64,8 @@ pub struct Neighbour {
     capacity: f64,
     latency: Option<Span>,
     due: Time,
+    /// Whether there is something to do now, whenever it is due.
+    awake: bool,
     /// When the connection had nothing more to send.
     asked_at: Time,
 }
@@ -134,6 +138,7 @@ impl Neighbour {
             flow: u32::MAX - port.edge as u32,
             index: 0,
             waiting: Default::default(),
+            filled: 0,
             waiting_bytes: 0,
             open: false,
             works: false,
@@ -146,6 +151,7 @@ impl Neighbour {
             capacity: FIRST_CAPACITY,
             latency: None,
             due: now,
+            awake: false,
             asked_at: Time::NEVER,
         }
     }
@@ -207,17 +213,22 @@ impl Neighbour {
     pub fn push(&mut self, now: Time, class: Class, cargo: Cargo) {
         let stream = if class == Class::Timed { 1 } else { 3 };
         self.waiting_bytes += cargo.len() as u64;
-        self.waiting[stream].push_back(cargo);
+        self.enqueue(stream, cargo);
         // Behind what could not be sent at this instant it only waits.
         if self.asked_at != now || self.connection.queued(STREAMS[stream]) == 0 {
-            self.wake(now);
+            self.wake();
         }
     }
 
     /// Puts an advertisement into the transmit queue.
     pub fn advertise(&mut self, cargo: Cargo) {
         self.waiting_bytes += cargo.len() as u64;
-        self.waiting[2].push_back(cargo);
+        self.enqueue(2, cargo);
+    }
+
+    fn enqueue(&mut self, stream: usize, cargo: Cargo) {
+        self.waiting[stream].push_back(cargo);
+        self.filled |= 1 << stream;
     }
 
     /// A datagram of it has arrived; `brought` is given what it brought.
@@ -227,7 +238,7 @@ impl Neighbour {
             stream = stream_of(&self.datagram);
             self.connection.on_datagram(now, &mut self.datagram);
         }
-        self.due = now;
+        self.awake = true;
         while let Some(event) = self.connection.poll_event() {
             if let crate::transport::sliq::Event::StreamOpen(7) = event {
                 self.open = true;
@@ -262,7 +273,7 @@ impl Neighbour {
         if self.open { self.tell_at } else { Time::NEVER }
     }
 
-    /// When there is something to do.
+    /// When there is something to do, unless it is awake.
     pub fn next(&self) -> Time {
         if self.open { self.tell_at.min(self.due) } else { self.due }
     }
@@ -271,25 +282,25 @@ impl Neighbour {
     pub fn tell(&mut self, now: Time, bytes: Vec<[f64; 2]>, groups: Arc<Vec<Vec<f64>>>) {
         self.measure();
         self.told += 1;
-        let cargo = Cargo::Depths(Depths { number: self.told, bytes, groups }.into());
+        let cargo = Cargo::Depths(Depths::new(self.told, bytes, groups).into());
         let bits = 8.0 * (cargo.len() as f64 + f64::from(UNDERLAY) + 16.0 + 14.0);
         let next = Span::from_secs_f64(bits / (self.depths_share * self.capacity));
         self.tell_at = now + next.min(DEPTHS_INTERVAL);
         // A message that was not sent is worth nothing beside this one.
         self.waiting[0].clear();
-        self.waiting[0].push_back(cargo);
-        self.due = now;
+        self.enqueue(0, cargo);
+        self.awake = true;
     }
 
     fn measure(&mut self) {
-        let measured = self.connection.measured();
-        if let Some(capacity) = measured.capacity.filter(|capacity| *capacity > 0.0) {
+        if let Some(capacity) = self.connection.capacity().filter(|capacity| *capacity > 0.0) {
             self.capacity = capacity;
         }
-        if measured.rtts.count == 0 {
+        let rtts = self.connection.rtts();
+        if rtts.count == 0 {
             return;
         }
-        let sample = measured.rtts.latest / 2;
+        let sample = rtts.latest / 2;
         self.latency = Some(match self.latency {
             Some(old) => old.mul_f64(1.0 - LATENCY_GAIN) + sample.mul_f64(LATENCY_GAIN),
             None => sample,
@@ -297,20 +308,22 @@ impl Neighbour {
     }
 
     fn feed(&mut self) {
-        for (stream, waiting) in STREAMS.into_iter().zip(self.waiting.iter_mut()) {
-            while !waiting.is_empty() && self.connection.queued(stream) == 0 {
+        for index in bits(self.filled.into()) {
+            let (stream, waiting) = (STREAMS[index], &mut self.waiting[index]);
+            while self.connection.queued(stream) == 0 {
                 let Some(cargo) = waiting.pop_front() else { break };
-                if stream != STREAMS[0] {
+                if index > 0 {
                     self.waiting_bytes -= cargo.len() as u64;
                 }
                 self.connection.write(stream, cargo);
             }
+            self.filled &= !(u8::from(waiting.is_empty()) << index);
         }
     }
 
     /// Sends what can be sent now.
     pub fn transmit(&mut self, now: Time, cx: &mut NodeContext<'_>) {
-        if self.due > now {
+        if !std::mem::take(&mut self.awake) && self.due > now {
             return;
         }
         // It looks at what is due, and does nothing before.
@@ -353,7 +366,12 @@ impl Neighbour {
     }
 
     /// Something to send has come: it is to be called now.
-    pub fn wake(&mut self, now: Time) {
-        self.due = self.due.min(now);
+    pub fn wake(&mut self) {
+        self.awake = true;
+    }
+
+    /// Whether it is to be called now, whenever it is due.
+    pub fn is_awake(&self) -> bool {
+        self.awake
     }
 }

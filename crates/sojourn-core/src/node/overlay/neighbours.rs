@@ -2,6 +2,7 @@
 //!
 //! A node asks at every packet; so it is noted with each change, and not looked for among all.
 
+use std::cell::Cell;
 use std::ops::Deref;
 
 use super::neighbour::Neighbour;
@@ -14,37 +15,60 @@ pub struct Neighbours {
     /// Those that work, and those that take packets now, as bits.
     working: u64,
     open: u64,
+    /// Those with which there is something to do now, whenever they are due.
+    awake: u64,
     /// When there is something to do with each, and when it is to be told of queues.
     due: Times,
     tell: Times,
 }
 
-/// Times, and the least of them.
+/// Times, and the least of them, which is looked for when it is asked for.
 #[derive(Debug)]
 struct Times {
     all: Vec<Time>,
-    least: Time,
+    /// None is before this.
+    bound: Cell<Time>,
+    /// Whether one is at it.
+    exact: Cell<bool>,
 }
 
 impl Default for Times {
     fn default() -> Self {
-        Times { all: vec![], least: Time::NEVER }
+        Times { all: vec![], bound: Cell::new(Time::NEVER), exact: Cell::new(true) }
     }
 }
 
 impl Times {
     fn push(&mut self, at: Time) {
         self.all.push(at);
-        self.least = self.least.min(at);
+        self.lower(at);
+    }
+
+    fn lower(&self, at: Time) {
+        if at <= self.bound.get() {
+            self.bound.set(at);
+            self.exact.set(true);
+        }
     }
 
     fn set(&mut self, index: usize, at: Time) {
         let before = std::mem::replace(&mut self.all[index], at);
-        if at <= self.least {
-            self.least = at;
-        } else if before == self.least {
-            self.least = self.all.iter().copied().fold(Time::NEVER, Time::min);
+        if before != at && before == self.bound.get() {
+            self.exact.set(false);
         }
+        self.lower(at);
+    }
+
+    fn least(&self) -> Time {
+        if !self.exact.replace(true) {
+            self.bound.set(self.all.iter().copied().fold(Time::NEVER, Time::min));
+        }
+        self.bound.get()
+    }
+
+    /// Whether any has come.
+    fn any(&self, now: Time) -> bool {
+        self.bound.get() <= now && self.least() <= now
     }
 }
 
@@ -74,6 +98,7 @@ impl Neighbours {
         let set = |bits: u64, on: bool| if on { bits | bit } else { bits & !bit };
         self.working = set(self.working, neighbour.works());
         self.open = set(self.open, neighbour.room() > 0);
+        self.awake = set(self.awake, neighbour.is_awake());
     }
 
     /// Does something to each.
@@ -93,21 +118,21 @@ impl Neighbours {
 
     /// Those with which there is something to do now, as bits.
     pub fn due(&self, now: Time) -> u64 {
-        if self.due.least > now {
-            return 0;
+        if !self.due.any(now) {
+            return self.awake;
         }
         let due = self.due.all.iter().enumerate();
-        due.fold(0, |bits, (index, at)| bits | u64::from(*at <= now) << index)
+        due.fold(self.awake, |bits, (index, at)| bits | u64::from(*at <= now) << index)
     }
 
     /// When there is something to do with any.
     pub fn next(&self) -> Option<Time> {
-        (!self.all.is_empty()).then_some(self.due.least)
+        (!self.all.is_empty()).then(|| self.due.least())
     }
 
-    /// When any is to be told of queues.
-    pub fn tell_at(&self) -> Time {
-        self.tell.least
+    /// Whether any is to be told of queues now.
+    pub fn tells(&self, now: Time) -> bool {
+        self.tell.any(now)
     }
 }
 
@@ -132,7 +157,8 @@ mod tests {
         [5, 3, 3].into_iter().for_each(|ns| times.push(at(ns)));
         for (index, ns, least) in [(1, 9, 3), (2, 7, 5), (0, 1, 1), (0, 8, 7)] {
             times.set(index, at(ns));
-            assert_eq!(times.least, at(least));
+            assert!(times.any(at(least)) && !times.any(at(least - 1)));
+            assert_eq!(times.least(), at(least));
         }
     }
 

@@ -83,7 +83,7 @@ impl Overlay {
                 self.relieve(now);
             }
         }
-        if now >= self.neighbours.tell_at() {
+        if self.neighbours.tells(now) {
             self.tell(now);
         }
     }
@@ -112,7 +112,7 @@ impl Overlay {
         let state = Arc::new(state);
         self.map.learn(now, &state);
         self.flood(&state, None);
-        self.neighbours.change_all(|_, neighbour| neighbour.wake(now));
+        self.neighbours.change_all(|_, neighbour| neighbour.wake());
     }
 
     /// Sends an advertisement to all neighbours but the one that it came from.
@@ -120,7 +120,7 @@ impl Overlay {
         self.neighbours.change_all(|index, neighbour| {
             if Some(index) != except && neighbour.works() {
                 neighbour.advertise(Cargo::LinkState(state.clone()));
-                neighbour.wake(Time::ZERO);
+                neighbour.wake();
             }
         });
     }

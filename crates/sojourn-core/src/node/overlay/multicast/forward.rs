@@ -65,10 +65,10 @@ impl Overlay {
     }
 
     /// The difference in depth to a neighbour for a destination of a group.
-    fn difference(&self, neighbour: &Neighbour, group: usize, to: usize) -> Slope<'_> {
+    fn difference(&self, neighbour: &Neighbour, group: usize, to: usize) -> Slope {
         let mine = self.multicast.queues[group].last_shown()[to];
         let theirs = neighbour.group_depth(group, to);
-        Slope { map: &self.map, members: [self.me, neighbour.member, to], depths: [mine, theirs] }
+        Slope::new(&self.map, [self.me, neighbour.member, to], [mine, theirs])
     }
 
     /// The destinations of a set with a gradient to a neighbour, these gradients, and their sum.
