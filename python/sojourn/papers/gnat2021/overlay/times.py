@@ -1,7 +1,8 @@
 """Section 4.12: how long short TCP flows take to set up and to carry, with and without GNAT.
 
 Without, the hosts' own TCP begins with a window of ten packets (Cubic), or of two (Hybla, which at
-an RTT below 25 ms grows as Reno does) as Linux did before 2.6.39.
+an RTT below 25 ms grows as Reno does) as Linux did before 2.6.39. A transfer ends as its last byte
+comes, not as its sender knows of it: with GNAT the sender's own node acknowledges.
 """
 
 from __future__ import annotations
@@ -17,10 +18,13 @@ from sojourn.papers.gnat2021.overlay.experiments import EXPERIMENTS
 from sojourn.papers.paper import Cell, Request
 from sojourn.papers.sheet import Sheet
 from sojourn.papers.statements import Finding, Row, Statement
+from sojourn.quantity import number
 from sojourn.scenario import Document
 
 SECTION, TABLE = "4.12", "overlay_times"
 WITH, TEN, TWO = "GNAT", "without GNAT, initial window 10", "without GNAT, initial window 2"
+#: So many flows are looked at, which begin together, with samples as close as this.
+_FLOWS, _CLOSE = 5, "1 ms"
 SETUP, TRANSFER, LONGEST = "setup_ms", "transfer_ms", "longest_transfer_ms"
 
 
@@ -29,12 +33,22 @@ def cells(request: Request) -> Iterator[Cell]:
     if not request.touches(SECTION) or (request.tables and TABLE not in request.tables):
         return
     experiment = next(e for e in EXPERIMENTS if e.section == SECTION)
-    scenario = runs.document(experiment, experiment.runs[0], request)
+    scenario = _close(runs.document(experiment, experiment.runs[0], request))
     bare = runs.plain(scenario)
     for row, ran in ((WITH, scenario), (TEN, bare), (TWO, _control(bare, "hybla"))):
         for column, measure in _MEASURES.items():
             keys = {"section": SECTION, "table": TABLE, "row": row, "column": column}
             yield Cell(keys, None, [()], partial(measure, ran))
+
+
+def _close(scenario: Document) -> Document:
+    """The first flows alone, to the millisecond."""
+    flows = scenario["flows"][:_FLOWS]
+    end = max(number(flow["start"]) for flow in flows) + 1
+    flows = [{**flow, "stop": f"{end} s"} for flow in flows]
+    return runs.checked(
+        {**scenario, "flows": flows, "duration": f"{end} s", "sample_interval": _CLOSE}
+    )
 
 
 def _control(scenario: Document, name: str) -> Document:
@@ -46,11 +60,14 @@ def _control(scenario: Document, name: str) -> Document:
 
 def _times(scenario: Document) -> tuple[np.ndarray, np.ndarray]:
     """Of each flow, in ms: until it is established, and from then until its last byte has come."""
-    flows = runs.begin(scenario).result().tables["flows"]
-    start, established, completed = (
-        np.asarray(flows[name]) for name in ("start", "established_at", "completed_at")
+    data = runs.begin(scenario).result()
+    start, established = (
+        np.asarray(data.tables["flows"][name]) for name in ("start", "established_at")
     )
-    return 1e3 * (established - start), 1e3 * (completed - established)
+    samples = data.flow.samples
+    came = samples["in_order_bytes"] > 0
+    last = samples.ends[len(came) - 1 - np.argmax(came[::-1], axis=0)]
+    return 1e3 * (established - start), 1e3 * (last - established)
 
 
 _MEASURES: dict[str, Callable[[Document], float]] = {
