@@ -145,7 +145,8 @@ impl<H> Regions<H> {
         next
     }
 
-    fn outcome(&mut self) -> Step {
+    /// What went wrong first in the last window.
+    fn fault(&mut self) -> Step {
         let ended = self.regions.iter_mut().filter_map(|region| region.ended.take());
         ended.min_by_key(|fault| fault.time).map_or(Ok(()), Err)
     }
@@ -162,12 +163,13 @@ impl<H: Hosts + Send> Regions<H> {
         while self.reached < until {
             if meetings > 0 && self.events() - before > WORTH_THREADS * meetings && self.can_part()
             {
-                return self.advance_together(until);
+                self.advance_together(until)?;
+                break;
             }
             let end = self.window(until);
             self.regions.iter_mut().for_each(|region| region.leave(&self.seams, end));
             self.regions.iter_mut().for_each(|region| region.run(&self.seams, end));
-            self.outcome()?;
+            self.fault()?;
             self.reached = end;
             meetings += 1;
         }
@@ -208,9 +210,8 @@ impl<H: Hosts + Send> Regions<H> {
         if let Some(panic) = panics.into_iter().next() {
             resume_unwind(panic);
         }
-        self.outcome()?;
+        self.fault()?;
         self.reached = until;
-        self.regions.iter_mut().for_each(|region| region.net.reach(until));
         Ok(())
     }
 }
@@ -254,5 +255,140 @@ impl Meeting<'_> {
             }
         }
         panicked
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::edge::Link;
+    use crate::error::end_run;
+    use crate::net::Builder;
+    use crate::node::{Behaviour, Node, NodeContext};
+
+    /// Passes everything on to where it did not come from.
+    struct Pass;
+
+    impl Node for Pass {
+        fn on_packet(&mut self, _: Time, from: usize, packet: Packet, cx: &mut NodeContext<'_>) {
+            let port = cx.ports().iter().find(|port| port.edge / 2 != from / 2);
+            cx.send(*port.unwrap_or(&cx.ports()[0]), packet);
+        }
+    }
+
+    /// From which timer on what goes wrong.
+    type Wrong = Option<(u32, fn(&Network) -> Step)>;
+
+    /// Notes when each timer comes; from some timer on something goes wrong.
+    #[derive(Clone)]
+    struct Notes {
+        came: Vec<(Time, u32)>,
+        wrong: Wrong,
+    }
+
+    impl Hosts for Notes {
+        fn on_packet(&mut self, _: &mut Network, _: &Packet) -> Step {
+            Ok(())
+        }
+
+        fn on_timer(&mut self, net: &mut Network, timer: u32) -> Step {
+            self.came.push((net.now(), timer));
+            match self.wrong {
+                Some((least, wrong)) if timer >= least => wrong(net),
+                _ => Ok(()),
+            }
+        }
+
+        fn component(&self, timer: u32) -> String {
+            timer.to_string()
+        }
+    }
+
+    fn ms(ms: u64) -> Time {
+        Time::from_nanos(1_000_000 * ms)
+    }
+
+    /// Four nodes in a ring, whose links take so many milliseconds; a packet goes round, and each
+    /// region has a timer of its number a millisecond after that of the one before.
+    fn ring(delay: u64, wrong: Wrong) -> Regions<Notes> {
+        let mut net = Builder::new();
+        for name in ["a", "b", "c", "d"] {
+            net.node(name, Behaviour::of(Pass));
+        }
+        for (from, to) in [(0, 1), (1, 2), (2, 3), (3, 0)] {
+            for ends in [[from, to], [to, from]] {
+                let link = Link::new(None, None, Span::from_millis(delay));
+                net.link(&format!("{ends:?}"), ends.map(Some), link).unwrap();
+            }
+        }
+        let route = net.route(&[0]).unwrap();
+        let net = net.build();
+        let split = net.regions([].into_iter());
+        let hosts = vec![Notes { came: vec![], wrong }; split.count];
+        let mut regions = Regions::new(net, &split, hosts, false);
+        for (number, (net, _)) in (0..).zip(regions.iter_mut()) {
+            net.set_timer(ms(20 - u64::from(number)), number);
+        }
+        let (net, _) = regions.iter_mut().next().unwrap();
+        net.inject(&Packet { route, size: 100, ..Packet::default() });
+        regions.use_threads(2);
+        regions
+    }
+
+    fn state(regions: &mut Regions<Notes>) -> String {
+        let mut text = String::new();
+        for (net, notes) in regions.iter_mut() {
+            text += &format!("{:?}", notes.came);
+            let reports: Vec<_> = (0..8).map(|edge| net.report(edge)).collect();
+            text += &format!("{reports:?}");
+            net.check().unwrap();
+        }
+        text
+    }
+
+    #[test]
+    fn a_packet_goes_round_alike_with_and_without_threads() {
+        let (mut alone, mut together) = (ring(5, None), ring(5, None));
+        assert_eq!((alone.regions.len(), alone.lookahead), (4, Span::from_millis(5)));
+        alone.advance(ms(103)).unwrap();
+        together.advance_together(ms(37)).unwrap();
+        together.advance_together(ms(103)).unwrap();
+        together.advance(ms(103)).unwrap();
+        assert_eq!(state(&mut alone), state(&mut together));
+        let received: u64 = alone
+            .iter()
+            .map(|(net, _)| (0..4).map(|n| net.node_counters(n).received).sum::<u64>())
+            .sum();
+        assert_eq!(received, 20, "a hop takes 5 ms");
+    }
+
+    #[test]
+    fn short_links_keep_nodes_together() {
+        let split = |delay| ring(delay, None).regions.len();
+        assert_eq!([0, 1].map(split), [1, 4]);
+    }
+
+    #[test]
+    fn the_first_fault_ends_the_run_however_it_is_driven() {
+        let wrong: fn(&Network) -> Step = |net| Err(net.fault("one".into(), "is at fault"));
+        for at in 0..4 {
+            let fault =
+                |regions: &mut Regions<Notes>| regions.advance_together(ms(90)).unwrap_err();
+            let [mut one, mut other] = [(); 2].map(|()| ring(5, Some((at, wrong))));
+            let (alone, together) = (one.advance(ms(90)).unwrap_err(), fault(&mut other));
+            assert_eq!(alone.time, ms(17), "that of the last region, from {at} on");
+            assert_eq!(alone.to_string(), together.to_string());
+        }
+        let ends: fn(&Network) -> Step = |_| end_run("a control", "crashed");
+        let fault = ring(5, Some((3, ends))).advance_together(ms(90)).unwrap_err();
+        assert_eq!((fault.time, fault.component.as_str()), (ms(17), "a control"));
+    }
+
+    #[test]
+    fn a_panic_ends_all_threads() {
+        let panics: fn(&Network) -> Step = |_| panic!("a mistake");
+        let mut regions = ring(5, Some((1, panics)));
+        let caught = catch_unwind(AssertUnwindSafe(|| regions.advance_together(ms(90))));
+        assert!(caught.is_err());
     }
 }
