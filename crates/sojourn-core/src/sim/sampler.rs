@@ -10,12 +10,13 @@ use crate::units::{Span, Time};
 pub struct Sampler {
     /// From when distributions count; none when they do.
     pub warmup: Option<Time>,
-    /// Time between samples, and when the next is taken.
+    /// Time between samples.
     pub interval: Span,
+    /// When the next one is taken.
     pub next: Time,
     /// How many edges are recorded: the first ones of the network.
     pub recorded_links: usize,
-    /// By edge and by socket, the region that it belongs to.
+    /// Where edges and sockets are.
     pub homes: Homes,
     /// What is known of each flow.
     pub flows: Vec<FlowFacts>,
@@ -23,10 +24,10 @@ pub struct Sampler {
     pub recorder: Recorder,
 }
 
-/// Where things are.
+/// The regions that things belong to.
 #[derive(Debug, Default)]
 pub struct Homes {
-    /// By edge: the region that it belongs to.
+    /// By edge.
     pub edges: Vec<usize>,
     /// By socket.
     pub sockets: Vec<usize>,
