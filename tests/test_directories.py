@@ -265,7 +265,7 @@ def test_a_report_does_not_go_among_other_results(home: Path) -> None:
 def test_an_interrupted_run_leaves_the_directory_free(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def interrupted(*_arguments: object) -> None:
+    def interrupted(*_arguments: object, **_options: object) -> None:
         told = command("report", "out")
         assert "has not finished" in told.err
         assert "holds another run" in command("run", "tiny.toml", "--out", "out", "--seed", "2").err

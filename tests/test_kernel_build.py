@@ -161,6 +161,14 @@ def test_without_a_kernel_it_is_said_how_to_get_one(
     done = sojourn("run", scenario_file, "--backend", "sim,ns3")
     assert done.returncode == 2
     assert "'ns3' given; allowed: sim, live, kernel" in done.stderr
+
+
+def test_sources_that_are_not_there_are_named(
+    sojourn: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for tool in TOOLS:  # which a machine may lack
+        (tmp_path / tool).symlink_to("/bin/true")
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
     done = sojourn("kernel", "build", "nowhere")
     assert done.returncode == 2
     assert "no such file" in done.stderr
