@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import subprocess
@@ -14,7 +15,8 @@ from matplotlib.image import imread
 from conftest import Command
 from sojourn import run
 from sojourn.report import report, spread
-from sojourn.report.page import Page, Picture, Section, lightened, write
+from sojourn.report.page import Page, Picture, Section, kept, lightened, write
+from sojourn.report.reproduction import page
 from sojourn.store import run_directory
 from test_sweep import SWEEP
 
@@ -152,6 +154,21 @@ def test_a_reproduction_groups_its_metrics(directories: dict[str, Path]) -> None
     page = (directories["reproduction"] / "report.html").read_text()
     titles = re.findall(r"<caption>flow flow_1: (\w+):", page)
     assert titles[:3] == ["Throughput", "Window", "Delay"]
+
+
+def test_the_page_takes_the_figures_of_a_reproduction_from_its_directory(
+    sojourn: Command, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    sojourn("reproduce", "gnat2021", "--section", "4.12", "--out", "out")
+    told = json.loads((out / "pictures.json").read_text())
+    assert set(told) == {path.stem for path in (out / "figures").glob("*.png")}
+    pictures = [kept(name, each, out / "figures") for name, each in told.items()]
+    shown = page(out).sections[0].pictures
+    assert [*shown] == pictures
+    # Without what was kept they are made again, and are the same.
+    (out / "pictures.json").unlink()
+    assert [*page(out).sections[0].pictures] == pictures
 
 
 def test_a_spread_is_drawn_to_scale() -> None:

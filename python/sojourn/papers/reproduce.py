@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sojourn.errors import ScenarioError
 from sojourn.executors import Executor, threads
@@ -20,9 +22,13 @@ from sojourn.papers.statements import Row
 from sojourn.result import Result
 from sojourn.scenario import Scenario
 from sojourn.store import manifest, run_directory
+from sojourn.store.files import write_atomically
 from sojourn.store.lock import exclusive
 from sojourn.store.place import clear_derived
 from sojourn.store.samples import unpacked
+
+if TYPE_CHECKING:
+    from sojourn.figures.chart import Chart
 
 #: The directory of the first run, whose figures the report shows.
 EXAMPLE = "example"
@@ -30,6 +36,8 @@ COMPARISON = "comparison.csv"
 #: Directories of the tables and figures.
 TABLES = "tables"
 FIGURES = "figures"
+#: What the page shows of the figures.
+PICTURES = "pictures.json"
 Progress = Callable[[int, int], None]
 Warn = Callable[[str], None]
 
@@ -73,7 +81,7 @@ def reproduce(
     clear_derived(out)
     sheets = shown(chosen, rows)
     sheet.write(sheets, out / TABLES)
-    _draw(chosen, rows, request, out / FIGURES, warn)
+    _draw(chosen, rows, request, out, warn)
     return Reproduction(chosen, rows, sheets)
 
 
@@ -83,9 +91,7 @@ def shown(chosen: Paper, rows: Sequence[Row]) -> list[Sheet]:
     return [*sheets, statements.sheet(statements.judge(chosen.statements, rows))]
 
 
-def _draw(
-    chosen: Paper, rows: Sequence[Row], request: Request, directory: Path, warn: Warn
-) -> None:
+def _draw(chosen: Paper, rows: Sequence[Row], request: Request, out: Path, warn: Warn) -> None:
     if chosen.charts:
         from sojourn.figures import save_each
 
@@ -94,7 +100,22 @@ def _draw(
         except Exception as error:
             warn(f"figures of {chosen.name} could not be drawn: {type(error).__name__}: {error}")
             return
-        save_each(charts, charts.__getitem__, directory, warn)
+        save_each(charts, charts.__getitem__, out / FIGURES, warn)
+        try:
+            write_atomically(out / PICTURES, partial(_keep, charts))
+        except Exception as error:
+            warn(f"figures of the page could not be kept: {type(error).__name__}: {error}")
+
+
+def _keep(charts: Mapping[str, Chart], path: Path) -> None:
+    """What the page shows of figures: some are of runs that it would have to make again."""
+    from sojourn.figures.page import render
+
+    kept = {
+        name: {"title": chart.title, "caption": chart.caption, "interactive": render(chart)}
+        for name, chart in charts.items()
+    }
+    path.write_text(json.dumps(kept, separators=(",", ":")), encoding="utf-8")
 
 
 def check(chosen: Paper, request: Request) -> None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import base64
 import gzip
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import jinja2
 
@@ -65,12 +66,22 @@ def picture(name: str, chart: Chart) -> Picture:
     """Renders a chart in all three forms."""
     from sojourn.figures import page, paper
 
-    interactive = json.dumps(page.render(chart), separators=(",", ":")).replace("</", "<\\/")
-    forms = {
-        kind: base64.b64encode(content).decode("ascii")
-        for kind, content in paper.images(chart).items()
-    }
-    return Picture(name, chart.title, chart.caption, interactive, forms["png"], forms["svg"])
+    return _picture(name, chart.title, chart.caption, page.render(chart), paper.images(chart))
+
+
+def kept(name: str, told: Mapping[str, Any], directory: Path) -> Picture:
+    """One that was rendered before: what the page shows of it, and where its files are."""
+    forms = {kind: directory / f"{name}.{kind}" for kind in ("png", "svg")}
+    images = {kind: path.read_bytes() for kind, path in forms.items() if path.exists()}
+    return _picture(name, told["title"], told["caption"], told["interactive"], images)
+
+
+def _picture(
+    name: str, title: str, caption: str, shown: Mapping[str, Any], images: Mapping[str, bytes]
+) -> Picture:
+    interactive = json.dumps(shown, separators=(",", ":")).replace("</", "<\\/")
+    forms = (base64.b64encode(images.get(kind, b"")).decode("ascii") for kind in ("png", "svg"))
+    return Picture(name, title, caption, interactive, *forms)
 
 
 def write(page: Page, path: Path) -> None:

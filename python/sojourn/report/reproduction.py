@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
@@ -19,9 +20,9 @@ from sojourn.metrics import Metric, metrics
 from sojourn.papers import PAPERS, statements
 from sojourn.papers.compare import VALUES, heading
 from sojourn.papers.paper import Paper, Request
-from sojourn.papers.reproduce import COMPARISON, EXAMPLE, shown
+from sojourn.papers.reproduce import COMPARISON, EXAMPLE, FIGURES, PICTURES, shown
 from sojourn.report import run, spread
-from sojourn.report.page import Page, Section, picture
+from sojourn.report.page import Page, Picture, Section, kept, picture
 from sojourn.store import manifest, run_directory
 from sojourn.table import Table
 
@@ -41,8 +42,8 @@ def page(directory: Path) -> Page:
     content = manifest.read(directory)
     paper = PAPERS[content["paper"]]
     rows = list(_rows(directory / COMPARISON))
-    request = Request(**content.get("request", {}))
-    sections = [_overview(paper, rows, request), *_comparison(paper, rows)]
+    pictures = _pictures(paper, rows, Request(**content.get("request", {})), directory)
+    sections = [_overview(paper, rows, pictures), *_comparison(paper, rows)]
     sections.append(Section("Set-up", ["How the published set-up was read."], content["choices"]))
     if (directory / EXAMPLE).is_dir():
         example = run_directory.load(directory / EXAMPLE)
@@ -75,13 +76,24 @@ def _warnings(rows: Sequence[Row]) -> list[str]:
     return told
 
 
-def _overview(paper: Paper, rows: Sequence[Row], request: Request) -> Section:
-    """What a person looks for first: the paper's own figures, and how near the values are."""
-    charts = dict(paper.charts(rows, request)) if paper.charts else {}
+def _pictures(
+    paper: Paper, rows: Sequence[Row], request: Request, directory: Path
+) -> list[Picture]:
+    """The paper's own figures, and how near the values are."""
+    if (directory / PICTURES).exists():
+        told = json.loads((directory / PICTURES).read_text(encoding="utf-8"))
+        pictures = [kept(name, each, directory / FIGURES) for name, each in told.items()]
+    else:
+        charts = paper.charts(rows, request) if paper.charts else {}
+        pictures = [picture(name, chart) for name, chart in charts.items()]
     # Tables of a paper's own are of differences too, of which a ratio says nothing.
     if not paper.sheets and (nearness := _nearness(rows)):
-        charts["nearness"] = nearness
-    pictures = [picture(name, chart) for name, chart in charts.items()]
+        pictures.append(picture("nearness", nearness))
+    return pictures
+
+
+def _overview(paper: Paper, rows: Sequence[Row], pictures: Sequence[Picture]) -> Section:
+    """What a person looks for first."""
     if not paper.statements:
         return Section("Figures", pictures=pictures)
     every = statements.sheet(statements.judge(paper.statements, rows))

@@ -29,7 +29,7 @@ Say = Callable[[str], None]
 
 #: What is made from results.
 _DERIVED = (
-    *("report.html", "figures/*.png", "figures/*.svg", "figures/*.pdf"),
+    *("report.html", "pictures.json", "figures/*.png", "figures/*.svg", "figures/*.pdf"),
     *("tables/*.csv", "tables/*.md"),
 )
 _OURS = (
