@@ -41,6 +41,17 @@ def test_it_has_the_loads_of_links_and_the_queues_of_nodes(result: sojourn.Resul
     assert waiting[-1][0] > 10 > waiting[-1][1]
 
 
+def test_the_load_is_a_share_of_the_rate_that_a_link_has_then() -> None:
+    document = read(EXPERIMENT)
+    slower = {"kind": "steps", "steps": [{"at": "12 s", "value": "5 Mbit/s"}]}
+    document["topology"]["links"][0] |= {"outages": [], "rate_schedule": slower}
+    for flow in document["flows"]:
+        del flow["stop"]
+    graph = chart("network", sojourn.run(document | {"duration": "14 s"})).panels[0].graph
+    assert graph is not None
+    assert np.asarray(graph.loads)[-1][0] == pytest.approx(1.0, abs=0.02)
+
+
 def test_the_page_moves_through_time(result: sojourn.Result) -> None:
     drawn = page.render(chart("network", result))
     json.dumps(drawn, allow_nan=False)

@@ -12,6 +12,7 @@ from sojourn.figures.thin import binned, last_of_binned
 from sojourn.metrics import RunData
 from sojourn.metrics.columns import Table, rate_of
 from sojourn.metrics.registry import Values
+from sojourn.metrics.responsiveness import rate_changes
 from sojourn.result import Result
 
 #: Stretches of time that can be told apart, and rows of a heat map.
@@ -66,7 +67,7 @@ def graph(run: RunData) -> Graph:
     table = run.tables["link_samples"]
     times = _matrix(table, "time", len(links))[:, 0]
     spans = np.diff(times, prepend=0.0)[:, None]
-    rates = np.array([rate_of(link) for link in links])
+    rates = _rates(run, np.concatenate([[0.0], times[:-1]]))
     sent, air = (_matrix(table, name, len(links)) for name in ("sent_bytes", "airtime"))
     with np.errstate(invalid="ignore"):
         used = np.where(np.isfinite(rates), 8 * sent / rates, air) / spans
@@ -79,6 +80,20 @@ def graph(run: RunData) -> Graph:
         binned(used[:, inner], _STRETCHES),
         binned(_waiting(run, names, inner), _STRETCHES),
     )
+
+
+def _rates(run: RunData, begins: Values) -> Values:
+    """``[interval, link]``: the rate in bit/s at the beginning of each interval."""
+    links, topology = run.network["links"], run.scenario["topology"]
+    rates = np.tile([rate_of(link) for link in links], (len(begins), 1))
+    declared = topology["links"] if topology["kind"] == "graph" else ()
+    changing = {link["id"]: link for link in declared if link.get("rate_schedule")}
+    for place, link in enumerate(links):
+        if found := changing.get(link["id"].removesuffix("_reverse")):
+            schedule = {**found["rate_schedule"], "rate": found["rate"]}
+            for at, rate in rate_changes(schedule, begins[-1] + 1):
+                rates[begins >= at - 1e-9, place] = rate
+    return rates
 
 
 def _waiting(run: RunData, names: Sequence[str], inner: Sequence[int]) -> Values:

@@ -36,7 +36,7 @@ def mean_response_time(run: RunData) -> float:
         return np.nan
     view = run.flow
     end = float(view.samples.ends[-1]) if len(view.samples.ends) else 0.0
-    changes = [*_changes(schedules[0], end), (end, 0.0)]
+    changes = [*rate_changes(schedules[0], end), (end, 0.0)]
     carried = np.nansum(view.throughput, axis=1) * 1e6
     payload = mean(ratio(view.mss, view.wire_size)[:, None])[0]
     times = []
@@ -60,8 +60,8 @@ def _schedules(node: Any) -> Iterator[Mapping[str, Any]]:
             yield from _schedules(child)
 
 
-def _changes(schedule: Mapping[str, Any], end: float) -> list[tuple[float, float]]:
-    """When the rate becomes what, from the beginning to the end of the run."""
+def rate_changes(schedule: Mapping[str, Any], end: float) -> list[tuple[float, float]]:
+    """When the rate becomes what, until a time; nothing if changes are drawn or repeat."""
     if schedule["kind"] == "square":
         period, high, low = (number(schedule[key]) for key in ("period", "high", "low"))
         on = period * number(schedule["duty"])
