@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import random
 from typing import Any
 
+import networkx
 import numpy as np
 import pytest
 
@@ -61,6 +63,26 @@ def test_queues_are_bounded_inside_the_capacity_region_and_grow_outside(
         assert last - first > 2e6
     else:
         assert last < 100_000
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_flow_that_saturates_gets_the_minimum_cut_less_headers(seed: int) -> None:
+    """In random networks of five nodes, within 5 %."""
+    draw = random.Random(seed)
+    pairs = [("1", "3"), ("3", "2"), ("1", "4"), ("4", "5"), ("5", "2"), ("3", "4"), ("3", "5")]
+    links = [_link(*ends, rate=f"{draw.randint(4, 10)} Mbit/s") for ends in pairs]
+    data = _run(links, "40 Mbit/s", 1e12, 20)
+    cut = networkx.DiGraph()
+    for link in links:
+        rate = float(link["rate"].split()[0])
+        cut.add_edge(link["from"], link["to"], capacity=rate)
+        cut.add_edge(link["to"], link["from"], capacity=rate)
+    most = 0.99 * networkx.minimum_cut_value(cut, "1", "2") * 1_024 / (1_024 + 28 + 62)
+    samples = data.flow.samples
+    steady = samples.begins >= 8
+    time = (samples.ends - samples.begins)[steady].sum()
+    goodput = 8e-6 * samples["in_order_bytes"][steady, 0].sum() / time
+    assert 0.95 * most <= goodput <= 1.01 * most
 
 
 def test_a_partition_neither_loops_nor_leaves_stale_ways_behind() -> None:
