@@ -130,7 +130,9 @@ def _size(chart: Chart) -> tuple[float, float]:
     rows, columns = _grid(chart)
     if chart.fitted or rows > 1:
         return (_PAGE if columns > 1 else _COLUMN), 0.5 + 2.2 * rows
-    return (_WIDTH if len(chart.panels) > 1 else 5.0), 3.4
+    names = max((len(panel.heat.rows) for panel in chart.panels if panel.heat), default=0)
+    # Each row of a map has room for its name.
+    return (_WIDTH if len(chart.panels) > 1 else 5.0), max(3.4, 0.9 + 0.16 * names)
 
 
 def _legend(figure: Figure, axes: Iterable[Axes]) -> int:
