@@ -109,6 +109,9 @@ def test_many_groups_have_a_panel_for_each_node_where_they_end() -> None:
     shown = list(parts(experiment, Request()))
     assert [part.title for part in shown] == ["at 1", "at 2", "at 3"]
     assert all(label.endswith(part.node) for part in shown for _, label in part.groups)
+    everywhere = next(e for e in EXPERIMENTS if e.section == "4.14")
+    colours = {tuple(sorted(part.groups)) for part in parts(everywhere, Request())}
+    assert len(colours) == 1
 
 
 def test_runs_keep_the_columns_that_are_looked_at_alone() -> None:

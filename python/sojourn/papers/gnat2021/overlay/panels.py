@@ -31,6 +31,7 @@ def parts(experiment: Experiment, request: Request) -> Iterator[Part]:
     """The panels; a group has one colour in all of them."""
     scenarios = [runs.document(experiment, run, request) for run in experiment.runs]
     known = _labels([flow for scenario in scenarios for flow in scenario["flows"]])
+    numbers: dict[str, int] = {}
     for run, scenario in zip(experiment.runs, scenarios, strict=True):
         title, flows = experiment.heading(run), scenario["flows"]
         labels = _labels(flows)
@@ -40,7 +41,10 @@ def parts(experiment: Experiment, request: Request) -> Iterator[Part]:
         nodes = {flow["to"] for flow in flows}
         for node in sorted(nodes, key=lambda name: (len(name), name))[:_SHOWN]:
             here = _labels([flow for flow in flows if flow["to"] == node])
-            yield Part(f"{title} at {node}".strip(), scenario, [*enumerate(here)], node)
+            for place, label in enumerate(here):
+                numbers.setdefault(label, place)
+            groups = [(numbers[label], label) for label in here]
+            yield Part(f"{title} at {node}".strip(), scenario, groups, node)
 
 
 def _labels(flows: Sequence[Document]) -> list[str]:
