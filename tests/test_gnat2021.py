@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from conftest import Command
+from sojourn.papers.gnat2021 import GNAT2021
 from sojourn.papers.gnat2021.sliq import delays, predicted
 from sojourn.papers.gnat2021.sliq.changing import full_again
 from sojourn.papers.gnat2021.sliq.phases import run
@@ -87,6 +88,14 @@ def test_a_part_of_a_section_touches_it() -> None:
     assert not request.touches("2")
     assert Request().includes(request)
     assert not request.includes(Request())
+
+
+def test_the_set_up_is_told_of_what_was_asked_for() -> None:
+    every = GNAT2021.choices_of(Request())
+    assert every == [*GNAT2021.choices]
+    mine = GNAT2021.choices_of(Request(sections=("4.3", "2.2")))
+    told = {choice.partition(":")[0] for choice in mine}
+    assert told == {"4.3", "4.2, 4.3, 4.4, 4.5, 4.6", "3.4, 4", "2.2", "2.1, 2.2, 2.4"}
 
 
 def test_a_section_of_sliq_stands_beside_the_published_one(sojourn: Command) -> None:

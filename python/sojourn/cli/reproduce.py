@@ -94,7 +94,7 @@ def _table(reproduction: Reproduction) -> None:
     for sheet in map(_shown, reproduction.sheets):
         tables.show(sheet.title, sheet.header, sheet.rows, words=sheet.words)
     click.echo("Set-up:")
-    for choice in paper.choices:
+    for choice in reproduction.choices:
         click.echo(f"  {choice}")
 
 

@@ -16,7 +16,7 @@ def content(chosen: Paper, request: Request) -> Manifest:
     return {
         "paper": chosen.name,
         "title": chosen.title,
-        "choices": list(chosen.choices),
+        "choices": chosen.choices_of(request),
         "keys": list(chosen.keys),
         "request": asdict(request),
     }

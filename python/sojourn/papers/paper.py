@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -109,3 +110,16 @@ class Paper:
     charts: Callable[[Sequence[Row], Request], Mapping[str, Chart]] | None = None
     #: Whether it shortens what was printed, so that ``--full`` asks for more.
     shortened: bool = False
+
+    def choices_of(self, request: Request) -> list[str]:
+        """Those of what was asked for: some begin with the sections that they are of."""
+        return [choice for choice in self.choices if _concerns(choice, request)]
+
+
+#: As in ``4.2, 4.4: ``.
+_SECTIONS = re.compile(r"(\d+(?:\.\d+)*(?:, \d+(?:\.\d+)*)*): ")
+
+
+def _concerns(choice: str, request: Request) -> bool:
+    of = _SECTIONS.match(choice)
+    return not of or any(request.touches(each) for each in of[1].split(", "))

@@ -48,6 +48,8 @@ class Reproduction:
 
     paper: Paper
     rows: Sequence[compare.Row]
+    #: How the set-up of what was asked for was read.
+    choices: Sequence[str]
     #: The tables that show them, and what the statements came to.
     sheets: Sequence[Sheet]
 
@@ -82,7 +84,7 @@ def reproduce(
     sheets = shown(chosen, rows)
     sheet.write(sheets, out / TABLES)
     _draw(chosen, rows, request, out, warn)
-    return Reproduction(chosen, rows, sheets)
+    return Reproduction(chosen, rows, chosen.choices_of(request), sheets)
 
 
 def shown(chosen: Paper, rows: Sequence[Row]) -> list[Sheet]:

@@ -22,9 +22,10 @@ from sojourn.papers.statements import GOALS, Finding, Row, Statement, all_comple
 TABLE = "latency_constrained_multicast_8x8"
 SECTION = "2.3"
 CHOICES = (
-    "8 x 8 grid: experiments/capacity/grid-8x8.toml, drawn for its numbers of paths",
-    "cpu_a, cpu_b: building the diagram of the paths; lp_cpu: column generation; in seconds passed",
-    "5 x 5 grid of the figure: experiments/capacity/grid-5x5.toml",
+    "2.3: 8 x 8 grid: experiments/capacity/grid-8x8.toml, drawn for its numbers of paths",
+    "2.3: cpu_a, cpu_b: building the diagram of the paths; lp_cpu: column generation; in seconds "
+    "passed",
+    "2.3: 5 x 5 grid of the figure: experiments/capacity/grid-5x5.toml",
 )
 _FOLDER = "experiments/capacity"
 #: Deadlines of the figure.

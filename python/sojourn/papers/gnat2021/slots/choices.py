@@ -10,7 +10,7 @@ CHOICES = (
     "2.2: original ZLR adds zombies as the overlay's program does, improved ZLR as mobsim does, "
     "with arrivals counted as well",
     "2.4: eight of the ten nodes; node 7 does not send to itself, though it is printed so",
-    "2.1 to 2.4: bound and optimum as in 4.2 to 4.6, but of packets, which have no headers here",
-    "network coding: generations of 16 packets, whose coefficients are 16 B; delay ends when the "
-    "generation is decoded; a packet that brings nothing new is made up for after 100 ms",
+    "2.1, 2.2, 2.4: bound and optimum as in 4.2 to 4.6, but of packets, which have no headers here",
+    "2.1, 2.4: coding in generations of 16 packets, whose coefficients are 16 B; delay ends when "
+    "the generation is decoded; a packet that brings nothing new is made up for after 100 ms",
 )
