@@ -143,7 +143,6 @@ pub struct Overlay {
     /// Whether any flow's packets have a time to go.
     timed: bool,
     outputs: Vec<Output>,
-    brought: Vec<Cargo>,
 }
 
 impl Registered for Overlay {
@@ -171,11 +170,12 @@ impl Overlay {
         let Header::Opaque(opaque) = packet.header else { return };
         let from = self.together.member(packet.tuple.source);
         let Some(from) = from.and_then(|member| self.by_member[member]) else { return };
-        let mut brought = std::mem::take(&mut self.brought);
+        let mut stream = None;
         self.neighbours.change(from, |neighbour| {
-            neighbour.on_datagram(now, opaque.handle, &mut brought);
+            stream = neighbour.on_datagram(now, opaque.handle);
         });
-        for cargo in brought.drain(..) {
+        let Some(stream) = stream else { return };
+        while let Some(cargo) = self.neighbours.read(from, stream) {
             match cargo {
                 Cargo::Parcel(parcel) => self.on_parcel(now, parcel, cx),
                 Cargo::Copies(parcel) => self.on_copies(now, parcel, cx),
@@ -185,7 +185,6 @@ impl Overlay {
                 _ => {}
             }
         }
-        self.brought = brought;
     }
 
     /// A packet of a flow has come over the overlay.
@@ -256,6 +255,9 @@ impl Overlay {
 
     /// Reports to where flows begin what is missing of them.
     fn report(&mut self, now: Time) {
+        if self.receipts.next().is_none_or(|at| now < at) {
+            return;
+        }
         for Report { flow, from, next, percent } in self.receipts.due(now) {
             let header = Header::Opaque(Opaque { payload: percent, handle: next });
             let packet = Packet { flow, size: receipts::SIZE, header, ..Packet::default() };

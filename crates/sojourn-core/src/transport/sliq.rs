@@ -64,6 +64,6 @@ pub use aec::{Decider, Expected, Path};
 pub use build::{Sliq, control_init, make_control};
 pub use connection::{Config, Connection, Event, Measured, Role};
 pub use control::{Catalogued, Control, Copa, Cubic};
-pub use mailbox::Mailbox;
+pub use mailbox::{Mailbox, Spare};
 pub use payload::{Payload, Received};
 pub use stream::{Delivered, Reliability, StreamConfig, Target};

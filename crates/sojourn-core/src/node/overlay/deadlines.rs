@@ -26,6 +26,7 @@ enum Fate {
 
 impl Overlay {
     /// Gives up what cannot arrive in time any more, and sends what must go at once; whether any went.
+    #[inline(never)]
     pub(super) fn look_at_deadlines(&mut self, now: Time) -> bool {
         let mut any = false;
         for to in bits(self.bins.waiting(Class::Timed)) {

@@ -13,7 +13,8 @@ use crate::node::{NodeContext, Port};
 use crate::packet::{FiveTuple, Header, Opaque, Packet};
 use crate::transport::sliq::wire::{Datagram, UNDERLAY};
 use crate::transport::sliq::{
-    Config, Connection, Control, Copa, Cubic, Mailbox, Payload, Reliability, Role, StreamConfig,
+    Config, Connection, Control, Copa, Cubic, Mailbox, Payload, Reliability, Role, Spare,
+    StreamConfig,
 };
 use crate::units::{Span, Time};
 
@@ -43,6 +44,7 @@ pub struct Neighbour {
     /// What goes out, or has arrived.
     datagram: Box<Datagram<Cargo>>,
     boxes: [Mailbox<Cargo>; 2],
+    spare: Spare<Cargo>,
     tuple: FiveTuple,
     /// Names random draws of its packets.
     flow: u32,
@@ -134,6 +136,7 @@ impl Neighbour {
             connection: Box::new(connection),
             datagram: Box::default(),
             boxes,
+            spare: Spare::default(),
             tuple,
             flow: u32::MAX - port.edge as u32,
             index: 0,
@@ -231,10 +234,10 @@ impl Neighbour {
         self.filled |= 1 << stream;
     }
 
-    /// A datagram of it has arrived; `brought` is given what it brought.
-    pub fn on_datagram(&mut self, now: Time, handle: u32, brought: &mut Vec<Cargo>) {
+    /// A datagram of it has arrived; the stream that it brought something on, if any.
+    pub fn on_datagram(&mut self, now: Time, handle: u32) -> Option<u8> {
         let mut stream = None;
-        if self.boxes[1].get(handle, &mut self.datagram) {
+        if self.boxes[1].get(handle, &mut self.datagram, &mut self.spare) {
             stream = stream_of(&self.datagram);
             self.connection.on_datagram(now, &mut self.datagram);
         }
@@ -245,14 +248,19 @@ impl Neighbour {
             }
         }
         self.note_whether_it_works();
-        let Some(stream) = stream else { return };
+        stream
+    }
+
+    /// The next that a stream brought for this node to handle.
+    pub fn read(&mut self, stream: u8) -> Option<Cargo> {
         while let Some(delivered) = self.connection.read(stream) {
             match delivered.payload {
                 Cargo::Depths(depths) => self.on_depths(&depths),
                 Cargo::Nothing | Cargo::Zombie(_) => {}
-                cargo => brought.push(cargo),
+                cargo => return Some(cargo),
             }
         }
+        None
     }
 
     fn on_depths(&mut self, depths: &Depths) {
@@ -358,7 +366,7 @@ impl Neighbour {
             }
             _ => 0,
         };
-        let handle = self.boxes[0].put(&mut self.datagram);
+        let handle = self.boxes[0].put(&mut self.datagram, &mut self.spare);
         let header = Header::Opaque(Opaque { payload, handle });
         self.index = self.index.wrapping_add(1);
         let (flow, index, tuple) = (self.flow, self.index, self.tuple);

@@ -5,6 +5,7 @@
 use std::cell::Cell;
 use std::ops::Deref;
 
+use super::cargo::Cargo;
 use super::neighbour::Neighbour;
 use crate::units::Time;
 
@@ -99,6 +100,11 @@ impl Neighbours {
         self.working = set(self.working, neighbour.works());
         self.open = set(self.open, neighbour.room() > 0);
         self.awake = set(self.awake, neighbour.is_awake());
+    }
+
+    /// The next that one has brought on a stream.
+    pub fn read(&mut self, index: usize, stream: u8) -> Option<Cargo> {
+        self.all[index].read(stream)
     }
 
     /// Does something to each.

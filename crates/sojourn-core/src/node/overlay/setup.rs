@@ -86,13 +86,13 @@ impl Overlay {
             counts: Counts::default(),
             timed: together.flows.iter().any(|flow| flow.service.deadline.is_some()),
             outputs: Vec::new(),
-            brought: Vec::new(),
             together,
             params,
         }
     }
 
     /// The neighbours are the members at the other ends of its links.
+    #[cold]
     pub(super) fn start(&mut self, now: Time, cx: &NodeContext<'_>) {
         self.started = true;
         let members = self.together.members.len();

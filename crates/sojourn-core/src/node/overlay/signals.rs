@@ -96,10 +96,14 @@ impl Overlay {
             self.signals.advertise_at =
                 self.signals.advertise_at.min(if first { now } else { soon });
         }
-        if now < self.signals.advertise_at {
-            return;
+        if now >= self.signals.advertise_at {
+            self.advertise_now(now);
         }
-        self.signals.worked = works;
+    }
+
+    #[cold]
+    fn advertise_now(&mut self, now: Time) {
+        self.signals.worked = Some(self.neighbours.working());
         self.signals.advertised_at = now;
         self.signals.advertise_at = now + INTERVAL;
         self.signals.number += 1;
@@ -125,6 +129,7 @@ impl Overlay {
         });
     }
 
+    #[cold]
     fn tell(&mut self, now: Time) {
         let depths = self.bins.show(now);
         let groups = Arc::new(self.multicast.shown(now));
@@ -136,6 +141,7 @@ impl Overlay {
     }
 
     /// Relieves queues that starve: what each one's gradient lacks to be the largest.
+    #[cold]
     fn relieve(&mut self, now: Time) {
         let waiting = self.bins.waiting(Class::Normal) | self.bins.waiting(Class::Timed);
         if waiting == 0 && self.multicast.packets() == 0 {

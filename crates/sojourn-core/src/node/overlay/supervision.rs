@@ -227,16 +227,22 @@ impl Overlay {
         }
         if now >= self.supervision.triage_at {
             self.supervision.triage_at = now + TRIAGE_EVERY;
-            let working = self.neighbours.iter().filter(|neighbour| neighbour.works());
-            let capacity = working.map(|neighbour| neighbour.capacity()).sum();
-            for Order { flow, on } in self.supervision.decide(now, capacity) {
-                if let Place::UdpIn(flow) = self.supervision.flows[flow].place {
-                    self.udp.turn(now, flow, on);
-                }
+            self.triage(now);
+        }
+    }
+
+    #[cold]
+    fn triage(&mut self, now: Time) {
+        let working = self.neighbours.iter().filter(|neighbour| neighbour.works());
+        let capacity = working.map(|neighbour| neighbour.capacity()).sum();
+        for Order { flow, on } in self.supervision.decide(now, capacity) {
+            if let Place::UdpIn(flow) = self.supervision.flows[flow].place {
+                self.udp.turn(now, flow, on);
             }
         }
     }
 
+    #[cold]
     fn note(&mut self, now: Time) {
         self.supervision.note_queues();
         for watched in &mut self.supervision.flows {

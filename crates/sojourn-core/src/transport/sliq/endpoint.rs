@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use super::connection::{Connection, Event};
-use super::mailbox::Mailbox;
+use super::mailbox::{Mailbox, Spare};
 use super::stream::StreamConfig;
 use super::virtual_payload::Virtual;
 use super::wire::{Datagram, UNDERLAY};
@@ -49,6 +49,7 @@ pub struct End {
     connection: Connection<Virtual>,
     /// What goes out, or has arrived.
     datagram: Box<Datagram<Virtual>>,
+    spare: Spare<Virtual>,
     now: Time,
     /// Written and not handed to the stream: bytes, and when.
     unsent: VecDeque<(u64, Time)>,
@@ -64,7 +65,8 @@ impl End {
         let sent = Departures::default();
         let now = Time::ZERO;
         let (datagram, unsent) = (Box::default(), VecDeque::new());
-        End { init, connection, datagram, now, unsent, closed: false, sent, received }
+        let spare = Spare::default();
+        End { init, connection, datagram, spare, now, unsent, closed: false, sent, received }
     }
 
     /// Hands messages to the stream as long as it takes them.
@@ -125,7 +127,7 @@ impl End {
 impl Endpoint for End {
     fn on_packet(&mut self, now: Time, packet: &Packet) {
         let Header::Opaque(Opaque { handle, .. }) = packet.header else { return };
-        if !self.init.boxes[1].get(handle, &mut self.datagram) {
+        if !self.init.boxes[1].get(handle, &mut self.datagram, &mut self.spare) {
             return;
         }
         self.settle(now);
@@ -149,7 +151,7 @@ impl Endpoint for End {
             _ => 0,
         };
         self.sent.count(size, payload);
-        let handle = self.init.boxes[0].put(&mut self.datagram);
+        let handle = self.init.boxes[0].put(&mut self.datagram, &mut self.spare);
         let header = Header::Opaque(Opaque { payload, handle });
         let index = self.sent.packets() - 1;
         Some(Packet { ecn: self.init.ecn, ..self.init.address.packet(index, size, header) })

@@ -10,11 +10,24 @@ pub const REORDERED: u64 = 4_096;
 /// One that has arrived may arrive again until it is overtaken by this many.
 const AGAIN: u64 = 64;
 
-/// Places that were left and are kept for the next datagrams.
-const SPARE: usize = 16;
+/// Places that an end keeps, and a mailbox.
+const NEAR: usize = 16;
+const SPARE: usize = 64;
+
+/// Places that datagrams which arrived at an end have left, for those that it sends: the one that was left
+/// last is used first, while it is still near to the processor. What an end does not need itself lies in
+/// the mailbox for the other one.
+#[derive(Debug)]
+pub struct Spare<P>(Vec<Box<Datagram<P>>>);
+
+impl<P> Default for Spare<P> {
+    fn default() -> Self {
+        Spare(Vec::new())
+    }
+}
 
 /// A datagram's place. Each lies by itself, so that no more memory is touched than what is under way
-/// takes: the place that was left last is used first.
+/// takes.
 #[derive(Debug)]
 struct Slot<P> {
     /// None where nothing arrives any more.
@@ -95,17 +108,22 @@ impl<P: Clone + Default> Mailbox<P> {
     }
 
     /// Keeps a datagram, and leaves a place for another one; returns its number.
-    pub fn put(&self, datagram: &mut Box<Datagram<P>>) -> u32 {
+    pub fn put(&self, datagram: &mut Box<Datagram<P>>, spare: &mut Spare<P>) -> u32 {
         let mut kept = self.lock();
-        let spare = kept.spare.pop().unwrap_or_default();
-        let datagram = Some(std::mem::replace(datagram, spare));
+        let place = spare.0.pop().or_else(|| kept.spare.pop()).unwrap_or_default();
+        let datagram = Some(std::mem::replace(datagram, place));
         kept.slots.push_back(Slot { datagram, arrived: false });
         (kept.first + kept.slots.len() as u64 - 1) as u32
     }
 
     /// Puts the datagram of this number, which arrives, in the place of another one; whether there is
     /// one. It may arrive twice.
-    pub fn get(&self, number: u32, place: &mut Box<Datagram<P>>) -> bool {
+    pub fn get(
+        &self,
+        number: u32,
+        place: &mut Box<Datagram<P>>,
+        spare: &mut Spare<P>,
+    ) -> bool {
         let mut kept = self.lock();
         let number = kept.first + u64::from(number.wrapping_sub(kept.first as u32));
         let once = kept.once;
@@ -113,7 +131,9 @@ impl<P: Clone + Default> Mailbox<P> {
         if once {
             let Some(datagram) = slot.datagram.take() else { return false };
             let left = std::mem::replace(place, datagram);
-            if kept.spare.len() < SPARE {
+            if spare.0.len() < NEAR {
+                spare.0.push(left);
+            } else if kept.spare.len() < SPARE {
                 kept.spare.push(left);
             }
         } else {
@@ -134,7 +154,7 @@ mod tests {
     use crate::transport::sliq::wire::Close;
 
     fn put(mailbox: &Mailbox<Virtual>, reason: u16) -> u32 {
-        mailbox.put(&mut Box::new(close(reason)))
+        mailbox.put(&mut Box::new(close(reason)), &mut Spare::default())
     }
 
     fn close(reason: u16) -> Datagram<Virtual> {
@@ -143,7 +163,7 @@ mod tests {
 
     fn get(mailbox: &Mailbox<Virtual>, number: u32) -> Option<Datagram<Virtual>> {
         let mut place = Box::default();
-        mailbox.get(number, &mut place).then_some(*place)
+        mailbox.get(number, &mut place, &mut Spare::default()).then_some(*place)
     }
 
     #[test]

@@ -45,6 +45,7 @@ impl Overlay {
     }
 
     /// A packet to several members has come: it may be for this node, and for others.
+    #[inline(never)]
     pub fn on_copies(&mut self, now: Time, parcel: Parcel, cx: &mut NodeContext<'_>) {
         let together = self.together.clone();
         let stream = &together.streams[usize::from(parcel.stream)];
@@ -118,6 +119,7 @@ impl Overlay {
     }
 
     /// Sends of a group what goes best with its gradient, as much as the neighbour has room for.
+    #[inline(never)]
     pub fn move_copies(&mut self, now: Time, choice: Choice) {
         let Choice { neighbour: index, group, set, zombies, .. } = choice;
         if zombies {

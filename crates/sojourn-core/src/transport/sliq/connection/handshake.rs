@@ -62,6 +62,7 @@ impl<P: Payload> Connection<P> {
         self.outbox.push_back(Datagram::Handshake(handshake));
     }
 
+    #[cold]
     pub(super) fn on_handshake(&mut self, now: Time, handshake: &Handshake) {
         let ours = handshake.controls == self.names;
         match (handshake.kind, self.role, self.state) {
@@ -182,6 +183,7 @@ impl<P: Payload> Connection<P> {
         self.outbox.push_back(Datagram::CreateStream(header));
     }
 
+    #[cold]
     pub(super) fn on_create(&mut self, header: &CreateStream) {
         if self.state != State::Connected {
             return;
@@ -232,6 +234,7 @@ impl<P: Payload> Connection<P> {
         self.outbox.push_back(Datagram::Close(Close { answer: false, reason }));
     }
 
+    #[cold]
     pub(super) fn on_close(&mut self, close: Close) {
         let reason = close.reason;
         match self.state {
@@ -260,6 +263,13 @@ impl<P: Payload> Connection<P> {
     }
 
     pub(super) fn on_handshake_timeout(&mut self, now: Time) {
+        if now >= self.handshake_timeout() {
+            self.ask_again(now);
+        }
+    }
+
+    #[cold]
+    fn ask_again(&mut self, now: Time) {
         if self.handshaking.at.is_some_and(|at| now >= at) {
             match self.state {
                 State::HelloSent if self.handshaking.hellos >= TRIES => self.refuse(),

@@ -30,9 +30,8 @@ impl<P: Payload> Connection<P> {
 
     #[inline(never)]
     fn fill(&mut self, now: Time, place: &mut Datagram<P>) -> bool {
-        if let Some(datagram) = self.outbox.pop_front() {
-            *place = datagram;
-            return true;
+        if !self.outbox.is_empty() {
+            return self.put_posted(place);
         }
         if self.state != State::Connected {
             return false;
@@ -47,6 +46,11 @@ impl<P: Payload> Connection<P> {
         }
         let Datagram::Message(message) = place else { return false };
         self.put_due_ack(now, message) || self.put_data(now, message) || self.put_rest(now, message)
+    }
+
+    #[cold]
+    fn put_posted(&mut self, place: &mut Datagram<P>) -> bool {
+        self.outbox.pop_front().map(|datagram| *place = datagram).is_some()
     }
 
     fn poll_train(&mut self, now: Time) -> Option<Train> {

@@ -25,6 +25,7 @@ impl<P: Payload> Connection<P> {
         }
     }
 
+    #[cold]
     fn on_train(&mut self, now: Time, train: &Train) {
         self.on_stamps(now, train.stamp, Some(train.delta));
         self.heed_controls();
@@ -126,12 +127,14 @@ impl<P: Payload> Connection<P> {
         self.shared.end_acks(now);
     }
 
+    #[cold]
     fn on_count(&mut self, now: Time, count: &ReceivedCount) {
         let Some(stream) = self.stream(count.stream) else { return };
         let sent = stream.sender.count_of(count.seq, count.retransmissions);
         self.shared.per.on_count(now, count, sent);
     }
 
+    #[cold]
     fn on_measurement(&mut self, measurement: Measurement) {
         let newer =
             self.peer_measurement.is_none_or(|last| measurement.seq.wrapping_sub(last) as i16 > 0);

@@ -82,6 +82,7 @@ impl<P: Payload> Connection<P> {
         })
     }
 
+    #[cold]
     fn on_control_timer(&mut self, now: Time) {
         self.heed_controls();
         for lane in &mut self.shared.lanes {
@@ -91,6 +92,7 @@ impl<P: Payload> Connection<P> {
         }
     }
 
+    #[cold]
     fn end_groups(&mut self, now: Time) {
         for at in 0..self.streams.len() {
             if self.streams[at].sender.group_end().is_some_and(|end| now >= end) {
@@ -99,6 +101,7 @@ impl<P: Payload> Connection<P> {
         }
     }
 
+    #[cold]
     fn on_tick(&mut self, now: Time) {
         if self.timers.rto_at.is_some_and(|at| now >= at) {
             self.on_rto(now);
@@ -232,6 +235,7 @@ impl<P: Payload> Connection<P> {
     }
 
     /// The peer is heard again; `resend` says whether by data, and not by an ACK.
+    #[cold]
     pub(super) fn leave_outage(&mut self, now: Time, resend: bool) {
         let Some(since) = self.outage.take() else { return };
         self.events.push_back(Event::OutageOver);
@@ -256,6 +260,7 @@ impl<P: Payload> Connection<P> {
     }
 
     /// Every stream sends its highest packet again, or asks for an ACK.
+    #[cold]
     fn resend_all(&mut self, now: Time) {
         for index in 0..self.streams.len() {
             if !self.resend_or_nothing(now, index, false) {

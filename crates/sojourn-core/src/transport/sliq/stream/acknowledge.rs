@@ -1,6 +1,6 @@
 //! What an ACK says to the sending side.
 
-use super::send::{Resend, Sender, Sent};
+use super::send::{Resend, Sender};
 use super::{Reliability, WINDOW};
 use crate::transport::sliq::clock::{distance, expand};
 use crate::transport::sliq::control::RttSample;
@@ -115,6 +115,7 @@ impl<P: Payload> Sender<P> {
 
     /// Marks a block of packets acknowledged; whether one was not before. Blocks come again with every
     /// ACK: of the packets that have been searched for losses, only holes can be new.
+    #[inline(never)]
     fn mark_block(&mut self, now: Time, first: u64, last: u64, shared: &mut Shared) -> bool {
         let mut new = false;
         let holes = std::mem::take(&mut self.holes);
@@ -166,9 +167,13 @@ impl<P: Payload> Sender<P> {
                 self.holes.push(seq);
             }
         }
-        if self.holes.is_empty() {
-            return;
+        if !self.holes.is_empty() {
+            self.look_at_holes(now, shared);
         }
+    }
+
+    #[inline(never)]
+    fn look_at_holes(&mut self, now: Time, shared: &mut Shared) {
         let mut holes = std::mem::take(&mut self.holes);
         let after = shared.rtt.repeat_after();
         holes.retain(|seq| {
@@ -224,21 +229,19 @@ impl<P: Payload> Sender<P> {
 
     /// Tells each control its oldest packet that is not acknowledged.
     pub(super) fn report_oldest(&mut self, shared: &mut Shared) {
-        for lane in 0..self.owned.len() {
-            let mut oldest = None;
-            while let Some(&seq) = self.owned[lane].front() {
-                let open = |sent: &&Sent<P>| seq >= self.una && !sent.acked;
-                if let Some(sent) = self.packet(seq).filter(open) {
-                    oldest = Some(sent.number);
-                    break;
-                }
-                self.owned[lane].pop_front();
-            }
-            shared.lanes[lane].report_oldest(self.slot, oldest);
+        for lane in 0..self.oldest.len() {
+            let from = self.oldest[lane].max(self.una);
+            let open = |seq: &u64| {
+                self.packet(*seq).is_some_and(|sent| usize::from(sent.lane) == lane && !sent.acked)
+            };
+            let seq = (from..self.next()).find(open).unwrap_or(self.next());
+            self.oldest[lane] = seq;
+            shared.lanes[lane].report_oldest(self.slot, self.packet(seq).map(|sent| sent.number));
         }
     }
 
     /// Packets of all streams up to this place were sent before one that arrived.
+    #[inline(never)]
     pub fn on_implicit_ack(&mut self, now: Time, largest_order: u64, shared: &mut Shared) {
         let after = shared.rtt.repeat_after();
         for seq in self.una..self.next() {
@@ -255,6 +258,7 @@ impl<P: Payload> Sender<P> {
     }
 
     /// The first ACK after a timeout: what is not acknowledged counts as lost.
+    #[cold]
     pub fn lose_all(&mut self, now: Time, shared: &mut Shared) {
         let after = shared.rtt.repeat_after();
         for seq in self.una..self.next() {
@@ -277,6 +281,7 @@ impl<P: Payload> Sender<P> {
     }
 
     /// An outage is over.
+    #[cold]
     pub fn on_outage_end(&mut self, now: Time, outage: Span, shared: &mut Shared) {
         if self.config.reliability == Reliability::Reliable {
             return self.report_oldest(shared);

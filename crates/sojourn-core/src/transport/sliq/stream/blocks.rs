@@ -53,6 +53,12 @@ impl Blocks {
             self.merge_first();
             return true;
         }
+        self.insert_above(seq);
+        true
+    }
+
+    #[inline(never)]
+    fn insert_above(&mut self, seq: u64) {
         let at = self.position(seq);
         let after = self.runs.get(at).is_some_and(|(first, _)| *first == seq + 1);
         let before = at > 0 && self.runs[at - 1].1 + 1 == seq;
@@ -65,7 +71,6 @@ impl Blocks {
             (false, true) => self.runs[at].0 = seq,
             (false, false) => self.runs.insert(at, (seq, seq)),
         }
-        true
     }
 
     /// Nothing before `next` is waited for any more.

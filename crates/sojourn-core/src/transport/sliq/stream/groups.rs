@@ -233,6 +233,7 @@ impl<P: Payload> Sender<P> {
     }
 
     /// A new packet of a group was sent.
+    #[inline(never)]
     pub(super) fn joined_group(
         &mut self,
         now: Time,
@@ -315,6 +316,7 @@ impl<P: Payload> Sender<P> {
     }
 
     /// Ends the open group with the source packets that it has.
+    #[inline(never)]
     pub(super) fn force_group_end(&mut self, now: Time, sent: Moment) {
         let Some(groups) = &mut self.groups else { return };
         groups.force_at = None;
@@ -337,6 +339,7 @@ impl<P: Payload> Sender<P> {
     }
 
     /// Forgets groups whose packets are all done with.
+    #[inline(never)]
     pub(super) fn forget_groups(&mut self, base: u64) {
         let Some(groups) = &mut self.groups else { return };
         let open = groups.open();
@@ -366,6 +369,7 @@ impl<P: Payload> Sender<P> {
     }
 
     /// A packet of a group was acknowledged; whether it was `waiting` to be sent again.
+    #[inline(never)]
     pub(super) fn acked_in_group(
         &mut self,
         now: Time,

@@ -8,7 +8,7 @@ use super::{StreamConfig, WINDOW};
 use crate::transport::sliq::aec::OUT_OF_ROUNDS;
 use crate::transport::sliq::clock::expand;
 use crate::transport::sliq::payload::Payload;
-use crate::transport::sliq::wire::{Ack, Data, MAX_OBSERVED, Observed};
+use crate::transport::sliq::wire::{Ack, Data, Fec, MAX_OBSERVED, Observed};
 use crate::units::{Span, Time};
 
 /// Probes more often than this are not answered.
@@ -150,10 +150,15 @@ impl<P: Payload> Receiver<P> {
             }
             return self.release();
         };
+        self.store_in_group(seq, data, &fec, payload, late);
+    }
+
+    #[inline(never)]
+    fn store_in_group(&mut self, seq: u64, data: &Data, fec: &Fec, payload: P, late: bool) {
         if fec.encoded.is_none() && !data.fin {
             self.deliver(seq, Delivered { payload: payload.clone(), in_time: !late });
         }
-        for (short, payload, in_time) in self.regroup.add(data.seq, &fec, payload) {
+        for (short, payload, in_time) in self.regroup.add(data.seq, fec, payload) {
             let Some(seq) = expand(short, self.blocks.next()) else { continue };
             if seq < self.blocks.next() + WINDOW && self.blocks.insert(seq) {
                 self.note_recent(seq);
@@ -168,8 +173,13 @@ impl<P: Payload> Receiver<P> {
         self.counts.delivered_in_time += u64::from(delivered.in_time);
         if !self.config.ordered {
             self.ready.push_back(delivered);
-            return;
+        } else {
+            self.deliver_in_order(seq, delivered);
         }
+    }
+
+    #[inline(never)]
+    fn deliver_in_order(&mut self, seq: u64, delivered: Delivered<P>) {
         if seq == self.min && self.waiting.is_empty() && self.blocks.next() > seq {
             self.min += 1;
             self.ready.push_back(delivered);
@@ -192,6 +202,7 @@ impl<P: Payload> Receiver<P> {
         }
     }
 
+    #[inline(never)]
     fn move_forward(&mut self, forward: u32) -> bool {
         let Some(next) = expand(forward, self.blocks.next()) else { return false };
         let moves = next > self.blocks.next() && next <= self.blocks.next() + WINDOW;
@@ -234,15 +245,15 @@ impl<P: Payload> Receiver<P> {
                 ack.observe(forwarded(latest));
             });
         }
-        self.add_blocks(&mut ack);
+        if self.has_gap() {
+            self.add_blocks(&mut ack);
+        }
         ack
     }
 
     /// Blocks of the latest packets, and of the largest one.
+    #[inline(never)]
     fn add_blocks(&self, ack: &mut Ack) {
-        if !self.has_gap() {
-            return;
-        }
         let next = self.blocks.next();
         let mut named: [(u64, u64); HISTORY + 1] = [(0, 0); HISTORY + 1];
         let mut count = 0;

@@ -9,6 +9,7 @@ use crate::units::{Span, Time};
 
 impl<P: Payload> Sender<P> {
     /// The next packet that is sent again, or a coded one of a group.
+    #[inline(never)]
     pub fn try_resend(&mut self, now: Time, shared: &mut Shared, place: &mut Place<P>) -> Attempt {
         self.discard_useless_coded();
         if self.groups.as_ref().is_some_and(|groups| !groups.fresh.is_empty()) {
@@ -51,6 +52,7 @@ impl<P: Payload> Sender<P> {
     }
 
     /// Sends a coded packet of the round under way for the first time.
+    #[inline(never)]
     pub(super) fn try_fresh(
         &mut self,
         now: Time,
@@ -89,6 +91,7 @@ impl<P: Payload> Sender<P> {
     }
 
     /// Sends a packet again; without a control, because of a timeout.
+    #[inline(never)]
     fn send_again(
         &mut self,
         now: Time,
@@ -245,6 +248,8 @@ impl<P: Payload> Sender<P> {
             self.holes.retain(|seq| *seq >= una);
         }
         self.searched = self.searched.max(una);
-        self.forget_groups(base);
+        if self.groups.is_some() {
+            self.forget_groups(base);
+        }
     }
 }

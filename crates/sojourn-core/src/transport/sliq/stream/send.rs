@@ -143,8 +143,8 @@ pub struct Sender<P> {
     /// Packets not acknowledged, far enough below the largest one observed.
     pub(super) holes: Vec<u64>,
     pub(super) searched: u64,
-    /// By control: packets outstanding, the oldest first.
-    pub(super) owned: Vec<VecDeque<u64>>,
+    /// By control: before this packet none of its is outstanding.
+    pub(super) oldest: Vec<u64>,
     pub(super) resend: VecDeque<Resend<P>>,
     /// Apart: most streams have none.
     pub(super) groups: Option<Box<Groups<P>>>,
@@ -182,7 +182,7 @@ impl<P: Payload> Sender<P> {
             largest_order: 0,
             holes: Vec::new(),
             searched: first,
-            owned: vec![VecDeque::new(); lanes],
+            oldest: vec![first; lanes],
             resend: VecDeque::new(),
             groups: adaptive,
             queue: VecDeque::new(),
@@ -311,6 +311,7 @@ impl<P: Payload> Sender<P> {
         self.send_new(now, shared, lane, New { payload, fec, fin: false }, place)
     }
 
+    #[cold]
     fn try_fin(&mut self, now: Time, shared: &mut Shared, place: &mut Place<P>) -> Attempt {
         if !self.fin_wanted || self.fin_sent {
             return Attempt::Nothing;
@@ -350,7 +351,6 @@ impl<P: Payload> Sender<P> {
         owner.flight.packets += 1;
         owner.flight.bytes += i64::from(bytes);
         owner.flight.pipe += i64::from(bytes);
-        self.owned[lane].push_back(seq);
         self.sent.push_back(Sent {
             payload: payload.clone(),
             bytes,
