@@ -152,6 +152,11 @@ impl Bin {
         self.parts.iter().map(|part| part.bytes).sum()
     }
 
+    /// Whether there are zombies of a class.
+    pub fn has_zombies(&self, class: Class) -> bool {
+        self.parts[class as usize].zombies > 0
+    }
+
     /// Bytes of zombies.
     pub fn zombie_bytes(&self) -> u64 {
         self.parts.iter().map(|part| part.zombies).sum()

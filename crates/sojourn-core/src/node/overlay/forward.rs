@@ -46,16 +46,30 @@ impl Overlay {
         filled
     }
 
-    /// The queue and neighbour with the largest gradient; latency-sensitive traffic first.
+    /// The queue and neighbour with the largest gradient; latency-sensitive packets first, then their
+    /// zombies, which also go where no packet can in time.
     fn best(&self, now: Time) -> Option<Candidate> {
         self.neighbours.open().next()?;
-        let classes = Class::IN_ORDER.into_iter();
-        classes
-            .filter(|class| *class == Class::Normal || self.timed)
-            .find_map(|class| self.best_of(now, class))
+        let timed = || {
+            let packet = |neighbour: &Neighbour, to: usize| self.in_time(now, neighbour, to).map(Some);
+            let zombie = |_: &Neighbour, to: usize| self.bins[to].has_zombies(Class::Timed).then_some(None);
+            let packet = self.best_of(Class::Timed, packet);
+            packet.or_else(|| self.best_of(Class::Timed, zombie))
+        };
+        let normal = |_: &Neighbour, to: usize| {
+            let first = self.bins[to].packets(Class::Normal).next();
+            Some(first.map(|_| 0))
+        };
+        let first = if self.timed { timed() } else { None };
+        first.or_else(|| self.best_of(Class::Normal, normal))
     }
 
-    fn best_of(&self, now: Time, class: Class) -> Option<Candidate> {
+    /// The largest gradient of those to which `place` has something to send: which packet, or a zombie.
+    fn best_of(
+        &self,
+        class: Class,
+        place: impl Fn(&Neighbour, usize) -> Option<Option<usize>>,
+    ) -> Option<Candidate> {
         let mut best: Option<Candidate> = None;
         let here = self.map.hops(self.me);
         let waiting = self.bins.waiting(class) & !(1 << self.me);
@@ -76,7 +90,7 @@ impl Overlay {
                 if best.is_some_and(worse) {
                     continue;
                 }
-                let Some(place) = self.place(now, neighbour, to, class) else { continue };
+                let Some(place) = place(neighbour, to) else { continue };
                 best = Some(Candidate { neighbour: index, to, class, place, gradient });
             }
         }
@@ -99,28 +113,15 @@ impl Overlay {
             .fold(0.0, f64::max)
     }
 
-    /// Which packet of a queue may go to a neighbour, or a zombie where there is no packet.
-    fn place(
-        &self,
-        now: Time,
-        neighbour: &Neighbour,
-        to: usize,
-        class: Class,
-    ) -> Option<Option<usize>> {
-        let bin = &self.bins[to];
-        let mut packets = bin.packets(class).peekable();
-        if packets.peek().is_none() {
-            return Some(None);
-        }
-        if class == Class::Normal {
-            return Some(Some(0));
-        }
+    /// Which latency-sensitive packet of a queue may go to a neighbour.
+    fn in_time(&self, now: Time, neighbour: &Neighbour, to: usize) -> Option<usize> {
+        let packets = self.bins[to].packets(Class::Timed);
         let (mut searched, most) = (0, SEARCH + neighbour.room());
         for (place, parcel) in packets.enumerate() {
             let been = parcel.seen >> neighbour.member & 1 == 1;
             let takes = if been { None } else { self.takes(neighbour, to, parcel.seen) };
             if takes.is_some_and(|takes| parcel.due.is_none_or(|due| now + takes <= due)) {
-                return Some(Some(place));
+                return Some(place);
             }
             searched += u64::from(parcel.size);
             if searched > most {
