@@ -204,7 +204,7 @@ impl Session {
             match self.source.next(now, self.payload)? {
                 Next::Message(message) => {
                     self.sent.take(now, message.as_ref())?;
-                    self.connection.write(STREAM, message);
+                    self.connection.write(now, STREAM, message);
                 }
                 Next::Later => break,
                 Next::Over => self.over = true,

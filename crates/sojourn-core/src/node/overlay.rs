@@ -15,9 +15,11 @@
 //! node that the packet has come through. Those that had least time to go when they came are first; one
 //! that could arrive only by a neighbour that it has come through goes at once. Neighbours are joined by
 //! [SLIQ](sliq.md), which finds out the capacity, retransmits up to five times, and notices
-//! outages. Depths are told to neighbours as packets, in 1 % of the capacity; working links and their
-//! latency are advertised to all nodes. Supervisory control turns inelastic flows off that cannot be
-//! served, for too little capacity or for packets that come too late, and lets one at a time try.
+//! outages. Depths are told to neighbours as packets, in 1 % of the capacity. Working links are advertised
+//! to all nodes, with mean and standard deviation of how long packets take from when they come into the
+//! transmit queue; along a way means and variances add up, and it counts as the mean and 2.2 deviations.
+//! Supervisory control turns inelastic flows off that cannot be served, for too little capacity or for
+//! packets that come too late, and lets one at a time try.
 //!
 //! | part | file |
 //! | --- | --- |
@@ -25,6 +27,7 @@
 //! | zombies in the place of standing queues; against starvation | `zombies`, `starvation` |
 //! | gradients; links, hops and latencies | `gradient`, `links` |
 //! | packets that come too late, or must go at once | `deadlines` |
+//! | how long packets take to neighbours | `delays` |
 //! | path controllers and transmit queues | `neighbour`, `neighbours` |
 //! | what nodes send each other, and its size | `cargo` |
 //! | multicast: queues, copies | `multicast/` |
@@ -41,12 +44,11 @@
 //! A flow's price is the largest depth among its receivers.
 //!
 //! Deviations from the program: a packet is handled at the instant at which it comes; a flow's
-//! priority and utility come with the flow (`service`), not by port; the latency of a way counts what waits
-//! in the transmit queue, and no multiple of its spread; of a datagram between nodes that a link delivers
-//! twice, the first counts.
+//! priority and utility come with the flow (`service`), not by port; of a datagram between nodes that a
+//! link delivers twice, the first counts.
 //!
 //! Observes: `depth.N`, `zombies.N` (bytes, for node N), `window.N` (s); `capacity.N` (bit/s),
-//! `latency.N` (s), `works.N` for neighbour N; `admitted`, `delivered`, `expired`, `refused`,
+//! `latency.N` (mean, s), `works.N` for neighbour N; `admitted`, `delivered`, `expired`, `refused`,
 //! `held`, `copied` (packets).
 
 mod admission;
@@ -54,6 +56,7 @@ mod bin;
 mod bins;
 mod cargo;
 mod deadlines;
+mod delays;
 mod depth;
 mod forward;
 mod gradient;
@@ -174,13 +177,16 @@ impl Overlay {
         self.neighbours.change(from, |neighbour| {
             stream = neighbour.on_datagram(now, opaque.handle);
         });
+        if self.neighbours[from].has_new_delay() {
+            self.signals.hasten(now);
+        }
         let Some(stream) = stream else { return };
         while let Some(cargo) = self.neighbours.read(from, stream) {
             match cargo {
                 Cargo::Parcel(parcel) => self.on_parcel(now, parcel, cx),
                 Cargo::Copies(parcel) => self.on_copies(now, parcel, cx),
                 Cargo::LinkState(state) if self.map.learn(now, &state) => {
-                    self.flood(&state, Some(from));
+                    self.flood(now, &state, Some(from));
                 }
                 _ => {}
             }
@@ -360,7 +366,7 @@ impl Node for Overlay {
         for neighbour in self.neighbours.iter() {
             let number = self.together.members[neighbour.member];
             out(&format!("capacity.{number}"), neighbour.capacity().into());
-            let latency = neighbour.latency().map_or(f64::NAN, |latency| latency.as_secs_f64());
+            let latency = neighbour.delay().map_or(f64::NAN, |delay| delay.mean);
             out(&format!("latency.{number}"), latency.into());
             out(&format!("works.{number}"), u32::from(neighbour.works()).into());
         }

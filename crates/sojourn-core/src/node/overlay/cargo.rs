@@ -19,9 +19,10 @@ const EMPTY_PACKET: u32 = 20;
 const DEPTHS: u32 = 8;
 /// A destination's entry there: its number, all bytes, bytes of latency-sensitive traffic.
 const DEPTHS_ENTRY: u32 = 9;
-/// Headers of an advertisement, and an entry for each link: neighbour, latency, capacity.
-const LINK_STATE: u32 = 12;
-const LINK_STATE_ENTRY: u32 = 8;
+/// Headers of an advertisement: type, origin and number; how many links, and three bytes more.
+const LINK_STATE: u32 = 4 + 4;
+/// An entry for each link: neighbour, mean and deviation of the delay.
+const LINK_STATE_ENTRY: u32 = 1 + 2 + 2;
 
 /// A packet of a flow on its way through the overlay. It is small, because it waits in many places: in
 /// queues, until it is acknowledged, in datagrams under way; the packet itself lies in one.

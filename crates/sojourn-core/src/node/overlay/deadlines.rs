@@ -44,11 +44,11 @@ impl Overlay {
     /// leads there.
     pub(super) fn takes(&self, neighbour: &Neighbour, to: usize, seen: u64) -> Option<Span> {
         let beyond = match self.params.multipath {
-            Ways::SourceBased => self.map.latency(neighbour.member, to)?,
-            Ways::Conditioned => self.map.latency_avoiding(neighbour.member, to, seen)?,
+            Ways::SourceBased => self.map.delay(neighbour.member, to)?,
+            Ways::Conditioned => self.map.delay_avoiding(neighbour.member, to, seen)?,
         };
-        let there = neighbour.latency().unwrap_or(Span::ZERO);
-        Some(neighbour.queueing() + there + beyond)
+        let there = neighbour.delay().unwrap_or_default();
+        Some(Span::from_secs_f64((there + beyond).enough()))
     }
 
     /// The first packet of a queue that is not left to gradients, as far as the queue is searched.

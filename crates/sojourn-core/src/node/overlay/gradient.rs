@@ -54,15 +54,16 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
+    use crate::node::overlay::delays::Delay;
     use crate::node::overlay::links::LinkState;
-    use crate::units::{Span, Time};
+    use crate::units::Time;
 
     /// A triangle.
     fn map() -> Map {
         let mut map = Map::new(0, 3);
         for origin in 0..3_u16 {
             let others = (0..3).filter(|other| *other != origin);
-            let links = others.map(|other| (other, Span::from_millis(1))).collect();
+            let links = others.map(|other| (other, Delay::default())).collect();
             map.learn(Time::ZERO, &Arc::new(LinkState { origin, number: 1, links }));
         }
         map

@@ -1,12 +1,14 @@
 //! What a node knows of all links: advertisements, ways that they leave, and how long these are.
 //!
-//! Each node advertises its working links every second, and sooner when one fails or comes back.
-//! Advertisements are flooded; one that is not renewed is forgotten.
+//! Each node advertises its working links every second, and sooner when one fails or comes back or its
+//! delay changes. Advertisements are flooded; one that is not renewed is forgotten.
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
+use super::delays::Delay;
+use super::neighbours::bits;
 use crate::units::{Span, Time};
 
 /// Time between a node's advertisements.
@@ -23,12 +25,15 @@ pub struct LinkState {
     pub origin: u16,
     /// Which of its advertisements.
     pub number: u32,
-    /// Neighbours, and the latency to each.
-    pub links: Vec<(u16, Span)>,
+    /// Neighbours, and the delay to each.
+    pub links: Vec<(u16, Delay)>,
 }
 
 /// No way leads there.
 pub const UNREACHABLE: u32 = u32::MAX;
+
+/// Delays from each member, where a way leads from it.
+type FromEach = Vec<Option<Delay>>;
 
 /// What is known of all links.
 #[derive(Debug)]
@@ -37,19 +42,19 @@ pub struct Map {
     states: Vec<Option<(Arc<LinkState>, Time)>>,
     /// Hops from each member to each member by ways that do not come through here.
     hops: Vec<Vec<u32>>,
-    /// Latency from each member to each member by ways that do not come through here, found when
-    /// it is asked for.
-    latency: Vec<OnceCell<Vec<Span>>>,
-    /// The same from a member by ways that avoid a set of members.
-    avoiding: RefCell<BTreeMap<(usize, u64), Vec<Span>>>,
+    /// Delays to each member from each member by ways that do not come through here, found when they
+    /// are asked for.
+    delays: Vec<OnceCell<FromEach>>,
+    /// The same to a member by ways that avoid a set of members.
+    avoiding: RefCell<BTreeMap<(usize, u64), FromEach>>,
 }
 
 impl Map {
     /// Of a network of so many members; `me` is where it is kept.
     pub fn new(me: usize, members: usize) -> Self {
         let states = vec![None; members];
-        let (hops, latency, avoiding) = Default::default();
-        let mut map = Map { me, states, hops, latency, avoiding };
+        let (hops, delays, avoiding) = Default::default();
+        let mut map = Map { me, states, hops, delays, avoiding };
         map.find_ways();
         map
     }
@@ -64,7 +69,7 @@ impl Map {
         let same = known.as_ref().is_some_and(|(old, _)| ends(old) == ends(state));
         *known = Some((state.clone(), now));
         if same {
-            self.forget_latencies();
+            self.forget_delays();
         } else {
             self.find_ways();
         }
@@ -93,21 +98,18 @@ impl Map {
         &self.hops[from]
     }
 
-    /// The least latency from a neighbour to a member, not coming back here.
-    pub fn latency(&self, from: usize, to: usize) -> Option<Span> {
-        let latency = self.latency[from].get_or_init(|| self.latency_from(from, 1 << self.me))[to];
-        Some(latency).filter(|latency| *latency < NEVER)
+    /// The delay from a neighbour to a member by the way that is enough soonest, not coming back here.
+    pub fn delay(&self, from: usize, to: usize) -> Option<Delay> {
+        self.delays[to].get_or_init(|| self.delays_to(to, 0))[from]
     }
 
     /// The same by ways that come through none of these members either, given as bits.
-    pub fn latency_avoiding(&self, from: usize, to: usize, members: u64) -> Option<Span> {
-        let avoid = (members | 1 << self.me) & !(1 << to);
+    pub fn delay_avoiding(&self, from: usize, to: usize, members: u64) -> Option<Delay> {
         let mut known = self.avoiding.borrow_mut();
-        let latency = known.entry((from, avoid)).or_insert_with(|| self.latency_from(from, avoid));
-        Some(latency[to]).filter(|latency| avoid >> from & 1 == 0 && *latency < NEVER)
+        known.entry((to, members)).or_insert_with(|| self.delays_to(to, members))[from]
     }
 
-    fn links(&self, from: usize) -> &[(u16, Span)] {
+    fn links(&self, from: usize) -> &[(u16, Delay)] {
         self.states[from].as_ref().map_or(&[], |(state, _)| &state.links)
     }
 
@@ -119,11 +121,11 @@ impl Map {
     fn find_ways(&mut self) {
         let members = self.states.len();
         self.hops = (0..members).map(|from| self.hops_from(from)).collect();
-        self.forget_latencies();
+        self.forget_delays();
     }
 
-    fn forget_latencies(&mut self) {
-        self.latency = vec![OnceCell::new(); self.states.len()];
+    fn forget_delays(&mut self) {
+        self.delays = vec![OnceCell::new(); self.states.len()];
         self.avoiding.get_mut().clear();
     }
 
@@ -146,43 +148,48 @@ impl Map {
         hops
     }
 
-    /// Bellman and Ford's way, not through `avoid`: links are few.
-    fn latency_from(&self, from: usize, avoid: u64) -> Vec<Span> {
-        let members = self.states.len();
-        let mut latency = vec![NEVER; members];
-        latency[from] = Span::ZERO;
-        for _ in 1..members {
-            let mut changed = false;
-            for at in (0..members).filter(|at| avoid >> at & 1 == 0 || *at == from) {
-                if latency[at] >= NEVER {
-                    continue;
+    /// The delay of a link that both ends advertise.
+    fn link(&self, from: usize, to: usize) -> Option<Delay> {
+        let ends = |(end, _): &&(u16, Delay)| usize::from(*end) == to;
+        self.links(from).iter().find(ends).map(|(_, delay)| *delay)
+    }
+
+    /// Dijkstra's way back from a member, by what is enough, through neither this node nor `avoid`. It is
+    /// the program's, and not always the best: what is enough for two links is less than the sum.
+    fn delays_to(&self, to: usize, avoid: u64) -> FromEach {
+        let enough = |delay: Option<Delay>| delay.map_or(f64::INFINITY, Delay::enough);
+        let mut delays = vec![None; self.states.len()];
+        delays[to] = Some(Delay::default());
+        let mut left = !(avoid | 1 << self.me) | 1 << to;
+        let nearest = |delays: &[Option<Delay>], left: u64| {
+            let known = bits(left).take_while(|member| *member < delays.len());
+            let known = known.filter(|member| delays[*member].is_some());
+            known.min_by(|a, b| enough(delays[*a]).total_cmp(&enough(delays[*b])))
+        };
+        while let Some(at) = nearest(&delays, left) {
+            left &= !(1 << at);
+            for (from, _) in self.links(at) {
+                let from = usize::from(*from);
+                let way = delays[at].zip(self.link(from, at)).map(|(rest, link)| rest + link);
+                if left >> from & 1 == 1 && enough(way) < enough(delays[from]) {
+                    delays[from] = way;
                 }
-                for (to, takes) in self.links(at) {
-                    let to = usize::from(*to);
-                    let sum = latency[at] + *takes;
-                    if sum < latency[to] && self.joined(at, to) {
-                        latency[to] = sum;
-                        changed = true;
-                    }
-                }
-            }
-            if !changed {
-                break;
             }
         }
-        latency
+        delays
     }
 }
-
-/// Longer than any latency.
-const NEVER: Span = Span::from_secs(1_000_000);
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn steady(ms: u64) -> Delay {
+        Delay { mean: ms as f64, variance: 0.0 }
+    }
+
     fn state(origin: u16, number: u32, links: &[(u16, u64)]) -> Arc<LinkState> {
-        let links = links.iter().map(|(to, ms)| (*to, Span::from_millis(*ms))).collect();
+        let links = links.iter().map(|(to, ms)| (*to, steady(*ms))).collect();
         Arc::new(LinkState { origin, number, links })
     }
 
@@ -199,9 +206,29 @@ mod tests {
     fn ways_are_found_and_do_not_come_back() {
         let map = row();
         assert_eq!((map.hops(0)[2], map.hops(1)[2]), (1, 1));
-        assert_eq!(map.latency(1, 2), Some(Span::from_millis(5)));
-        assert_eq!(map.latency(0, 2), Some(Span::from_millis(10)));
-        assert_eq!(map.latency(1, 0), Some(Span::from_millis(5)));
+        assert_eq!(map.delay(1, 2), Some(steady(5)));
+        assert_eq!(map.delay(2, 1), Some(steady(5)));
+        assert_eq!(map.delay(2, 0), Some(steady(10)), "by 1");
+        assert_eq!(map.delay(1, 0), Some(steady(5)));
+    }
+
+    #[test]
+    fn the_way_with_less_spread_is_preferred() {
+        let mut map = Map::new(0, 4);
+        // From 1 to 3 by 2, or directly in less time on average.
+        let link = |to, mean, variance| (to, Delay { mean, variance });
+        let states = [
+            (0, vec![link(1, 1.0, 0.0)]),
+            (1, vec![link(0, 1.0, 0.0), link(2, 10.0, 9.0), link(3, 18.0, 100.0)]),
+            (2, vec![link(1, 10.0, 9.0), link(3, 10.0, 16.0)]),
+            (3, vec![link(2, 10.0, 16.0), link(1, 18.0, 100.0)]),
+        ];
+        for (origin, links) in states {
+            assert!(map.learn(Time::ZERO, &Arc::new(LinkState { origin, number: 1, links })));
+        }
+        assert_eq!(map.delay(1, 3), Some(Delay { mean: 20.0, variance: 25.0 }));
+        let direct = Delay { mean: 18.0, variance: 100.0 };
+        assert_eq!(map.delay_avoiding(1, 3, 1 << 2), Some(direct), "not through 2");
     }
 
     #[test]
@@ -212,13 +239,13 @@ mod tests {
         assert!(map.learn(Time::ZERO, &state(1, 1, &[(0, 5), (2, 5), (3, 50)])));
         assert!(map.learn(Time::ZERO, &state(2, 1, &[(1, 5), (3, 5)])));
         assert!(map.learn(Time::ZERO, &state(3, 1, &[(2, 5), (1, 50)])));
-        let ms = |ms| Some(Span::from_millis(ms));
-        assert_eq!(map.latency_avoiding(1, 3, 0), ms(10));
-        assert_eq!(map.latency_avoiding(1, 3, 1 << 2), ms(50), "not through 2");
-        assert_eq!(map.latency_avoiding(1, 3, 1 << 3), ms(10), "the destination does not count");
-        assert_eq!(map.latency_avoiding(1, 3, 1 << 1), None, "back to 1");
+        let ms = |ms| Some(steady(ms));
+        assert_eq!(map.delay_avoiding(1, 3, 0), ms(10));
+        assert_eq!(map.delay_avoiding(1, 3, 1 << 2), ms(50), "not through 2");
+        assert_eq!(map.delay_avoiding(1, 3, 1 << 3), ms(10), "the destination does not count");
+        assert_eq!(map.delay_avoiding(1, 3, 1 << 1), None, "back to 1");
         assert!(map.learn(Time::ZERO, &state(1, 2, &[(0, 5), (2, 5)])));
-        assert_eq!(map.latency_avoiding(1, 3, 1 << 2), None, "what was found is forgotten");
+        assert_eq!(map.delay_avoiding(1, 3, 1 << 2), None, "what was found is forgotten");
     }
 
     #[test]
@@ -226,7 +253,7 @@ mod tests {
         let mut map = row();
         assert!(map.learn(Time::ZERO, &state(2, 2, &[(0, 50)])));
         assert_eq!((map.hops(1)[2], map.hops(0)[2]), (UNREACHABLE, 1), "1 leads there only by us");
-        assert_eq!(map.latency(1, 2), None, "only through here");
+        assert_eq!(map.delay(1, 2), None, "only through here");
     }
 
     #[test]

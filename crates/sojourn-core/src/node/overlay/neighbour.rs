@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use super::bin::Class;
 use super::cargo::{Cargo, Depths};
+use super::delays::{Delay, Delays};
 use super::neighbours::bits;
 use crate::node::{NodeContext, Port};
 use crate::packet::{FiveTuple, Header, Opaque, Packet};
@@ -30,8 +31,6 @@ const FILL_TO: u64 = 6_000;
 const DEPTHS_INTERVAL: Span = Span::from_millis(100);
 /// Capacity before anything is measured, in bit/s.
 const FIRST_CAPACITY: f64 = 1e6;
-/// Smoothing of the latency.
-const LATENCY_GAIN: f64 = 0.125;
 
 /// A neighbour.
 #[derive(Debug)]
@@ -49,8 +48,8 @@ pub struct Neighbour {
     /// Names random draws of its packets.
     flow: u32,
     index: u32,
-    /// By stream; and where something is, as bits.
-    waiting: Box<[VecDeque<Cargo>; 4]>,
+    /// By stream, with when it came; and where something is, as bits.
+    waiting: Box<[VecDeque<(Time, Cargo)>; 4]>,
     filled: u8,
     waiting_bytes: u64,
     open: bool,
@@ -64,7 +63,7 @@ pub struct Neighbour {
     depths_share: f64,
     tell_at: Time,
     capacity: f64,
-    latency: Option<Span>,
+    delays: Delays,
     due: Time,
     /// Whether there is something to do now, whenever it is due.
     awake: bool,
@@ -99,6 +98,15 @@ fn tells(datagram: &Datagram<Cargo>) -> bool {
 fn stream_of(datagram: &Datagram<Cargo>) -> Option<u8> {
     let Datagram::Message(message) = datagram else { return None };
     message.data.as_ref().map(|(data, _)| data.stream)
+}
+
+/// The class of packets of a stream whose delays count: messages about queues are as other packets.
+fn class_of(stream: u8) -> Option<Class> {
+    match stream {
+        1 | 7 => Some(Class::Normal),
+        3 => Some(Class::Timed),
+        _ => None,
+    }
 }
 
 fn control(now: Time, name: &str) -> (String, Box<dyn Control>) {
@@ -152,7 +160,7 @@ impl Neighbour {
             depths_share,
             tell_at: now,
             capacity: FIRST_CAPACITY,
-            latency: None,
+            delays: Delays::default(),
             due: now,
             awake: false,
             asked_at: Time::NEVER,
@@ -196,27 +204,32 @@ impl Neighbour {
         self.capacity
     }
 
-    /// How long a packet takes to it, as far as measured.
-    pub fn latency(&self) -> Option<Span> {
-        self.latency
+    /// How long a packet takes to it from when it comes into the transmit queue, as advertised.
+    pub fn delay(&self) -> Option<Delay> {
+        self.delays.used()
     }
 
-    /// Time that the transmit queue takes to empty.
-    pub fn queueing(&self) -> Span {
-        Span::from_secs_f64(8.0 * self.waiting_bytes as f64 / self.capacity)
+    /// Whether that has changed.
+    pub fn has_new_delay(&self) -> bool {
+        self.delays.has_news()
+    }
+
+    /// It is advertised anew.
+    pub fn adopt_delay(&mut self) {
+        self.delays.adopt();
     }
 
     /// Packets in the transmit queue.
     pub fn packets(&self) -> u64 {
         let packets = self.waiting.iter().flatten();
-        packets.filter(|cargo| matches!(cargo, Cargo::Parcel(_) | Cargo::Copies(_))).count() as u64
+        packets.filter(|(_, cargo)| matches!(cargo, Cargo::Parcel(_) | Cargo::Copies(_))).count() as u64
     }
 
     /// Puts a packet or what is left of one into the transmit queue.
     pub fn push(&mut self, now: Time, class: Class, cargo: Cargo) {
         let stream = if class == Class::Timed { 1 } else { 3 };
         self.waiting_bytes += cargo.len() as u64;
-        self.enqueue(stream, cargo);
+        self.enqueue(now, stream, cargo);
         // Behind what could not be sent at this instant it only waits.
         if self.asked_at != now || self.connection.queued(STREAMS[stream]) == 0 {
             self.wake();
@@ -224,13 +237,13 @@ impl Neighbour {
     }
 
     /// Puts an advertisement into the transmit queue.
-    pub fn advertise(&mut self, cargo: Cargo) {
+    pub fn advertise(&mut self, now: Time, cargo: Cargo) {
         self.waiting_bytes += cargo.len() as u64;
-        self.enqueue(2, cargo);
+        self.enqueue(now, 2, cargo);
     }
 
-    fn enqueue(&mut self, stream: usize, cargo: Cargo) {
-        self.waiting[stream].push_back(cargo);
+    fn enqueue(&mut self, now: Time, stream: usize, cargo: Cargo) {
+        self.waiting[stream].push_back((now, cargo));
         self.filled |= 1 << stream;
     }
 
@@ -240,6 +253,9 @@ impl Neighbour {
         if self.boxes[1].get(handle, &mut self.datagram, &mut self.spare) {
             stream = stream_of(&self.datagram);
             self.connection.on_datagram(now, &mut self.datagram);
+            for (stream, takes) in self.connection.delivery_delays() {
+                self.delays.on_packet(now, class_of(*stream), *takes);
+            }
         }
         self.awake = true;
         while let Some(event) = self.connection.poll_event() {
@@ -296,7 +312,7 @@ impl Neighbour {
         self.tell_at = now + next.min(DEPTHS_INTERVAL);
         // A message that was not sent is worth nothing beside this one.
         self.waiting[0].clear();
-        self.enqueue(0, cargo);
+        self.enqueue(now, 0, cargo);
         self.awake = true;
     }
 
@@ -304,26 +320,17 @@ impl Neighbour {
         if let Some(capacity) = self.connection.capacity().filter(|capacity| *capacity > 0.0) {
             self.capacity = capacity;
         }
-        let rtts = self.connection.rtts();
-        if rtts.count == 0 {
-            return;
-        }
-        let sample = rtts.latest / 2;
-        self.latency = Some(match self.latency {
-            Some(old) => old.mul_f64(1.0 - LATENCY_GAIN) + sample.mul_f64(LATENCY_GAIN),
-            None => sample,
-        });
     }
 
     fn feed(&mut self) {
         for index in bits(self.filled.into()) {
             let (stream, waiting) = (STREAMS[index], &mut self.waiting[index]);
             while self.connection.queued(stream) == 0 {
-                let Some(cargo) = waiting.pop_front() else { break };
+                let Some((since, cargo)) = waiting.pop_front() else { break };
                 if index > 0 {
                     self.waiting_bytes -= cargo.len() as u64;
                 }
-                self.connection.write(stream, cargo);
+                self.connection.write(since, stream, cargo);
             }
             self.filled &= !(u8::from(waiting.is_empty()) << index);
         }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::bin::Class;
 use super::cargo::Cargo;
+use super::delays::Delay;
 use super::links::{HOLD_DOWN, INTERVAL, LinkState};
 use super::neighbours::bits;
 use super::starvation;
@@ -55,6 +56,13 @@ impl Signals {
         self.worked == Some(working)
     }
 
+    /// Links are to be advertised anew as soon as that is allowed; at first at once.
+    pub fn hasten(&mut self, now: Time) {
+        let soon = (self.advertised_at + HOLD_DOWN).max(now);
+        let at = if self.number == 0 { now } else { soon };
+        self.advertise_at = self.advertise_at.min(at);
+    }
+
     /// When something is due.
     pub fn next(&self) -> Time {
         let priority = self.priorities.last().map_or(Time::NEVER, |(at, ..)| *at);
@@ -91,10 +99,7 @@ impl Overlay {
     fn advertise(&mut self, now: Time) {
         let works = Some(self.neighbours.working());
         if works != self.signals.worked {
-            let soon = (self.signals.advertised_at + HOLD_DOWN).max(now);
-            let first = self.signals.number == 0;
-            self.signals.advertise_at =
-                self.signals.advertise_at.min(if first { now } else { soon });
+            self.signals.hasten(now);
         }
         if now >= self.signals.advertise_at {
             self.advertise_now(now);
@@ -104,26 +109,35 @@ impl Overlay {
     #[cold]
     fn advertise_now(&mut self, now: Time) {
         self.signals.worked = Some(self.neighbours.working());
-        self.signals.advertised_at = now;
         self.signals.advertise_at = now + INTERVAL;
-        self.signals.number += 1;
         self.map.forget(now);
-        let working = self.neighbours.iter().filter(|neighbour| neighbour.works());
-        let links = working
-            .map(|neighbour| (neighbour.member as u16, neighbour.latency().unwrap_or(Span::ZERO)));
-        let links = links.collect();
+        self.neighbours.change_all(|_, neighbour| neighbour.adopt_delay());
+        let links = self.links();
+        // Before there is any link, there is nothing to say, nor to wait after it.
+        if links.is_empty() && self.signals.number == 0 {
+            return;
+        }
+        self.signals.advertised_at = now;
+        self.signals.number += 1;
         let state = LinkState { origin: self.me as u16, number: self.signals.number, links };
         let state = Arc::new(state);
         self.map.learn(now, &state);
-        self.flood(&state, None);
+        self.flood(now, &state, None);
         self.neighbours.change_all(|_, neighbour| neighbour.wake());
     }
 
+    /// The links that work and have been measured.
+    fn links(&self) -> Vec<(u16, Delay)> {
+        let working = self.neighbours.iter().filter(|neighbour| neighbour.works());
+        let measured = working.filter_map(|neighbour| Some((neighbour.member, neighbour.delay()?)));
+        measured.map(|(member, delay)| (member as u16, delay.advertised())).collect()
+    }
+
     /// Sends an advertisement to all neighbours but the one that it came from.
-    pub(super) fn flood(&mut self, state: &Arc<LinkState>, except: Option<usize>) {
+    pub(super) fn flood(&mut self, now: Time, state: &Arc<LinkState>, except: Option<usize>) {
         self.neighbours.change_all(|index, neighbour| {
             if Some(index) != except && neighbour.works() {
-                neighbour.advertise(Cargo::LinkState(state.clone()));
+                neighbour.advertise(now, Cargo::LinkState(state.clone()));
                 neighbour.wake();
             }
         });

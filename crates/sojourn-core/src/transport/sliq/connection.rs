@@ -29,7 +29,7 @@ use super::payload::Payload;
 use super::rtt::Rtt;
 use super::stream::{Delivered, Receiver, Sender, StreamConfig};
 use super::wire::{Datagram, ReceivedCount};
-use crate::units::Time;
+use crate::units::{Span, Time};
 use acks::Acks;
 use handshake::{Handshaking, State};
 use overview::Overview;
@@ -146,6 +146,8 @@ pub struct Connection<P> {
     outbox: VecDeque<Datagram<P>>,
     events: VecDeque<Event>,
     rtts: RttSum,
+    /// What the latest datagram says of packets of a stream: how long they took.
+    delivery_delays: Vec<(u8, Span)>,
     /// When data was sent first since something arrived; when an ACK or data arrived last.
     data_sent_at: Option<Time>,
     heard_at: Option<Time>,
@@ -198,6 +200,7 @@ impl<P: Payload> Connection<P> {
             outbox: VecDeque::new(),
             events: VecDeque::new(),
             rtts: RttSum::default(),
+            delivery_delays: Vec::new(),
             data_sent_at: None,
             heard_at: None,
             outage: None,
@@ -252,9 +255,9 @@ impl<P: Payload> Connection<P> {
     }
 
     /// Writes a message to a stream; it is kept until it is sent. Whether there is such a stream.
-    pub fn write(&mut self, id: u8, payload: P) -> bool {
+    pub fn write(&mut self, now: Time, id: u8, payload: P) -> bool {
         let at = self.position(id);
-        at.map(|at| self.with_sender(at, |sender, _| sender.write(payload))).is_some()
+        at.map(|at| self.with_sender(at, |sender, _| sender.write(now, payload))).is_some()
     }
 
     /// Messages written to a stream and not sent yet.

@@ -87,7 +87,7 @@ impl End {
                 self.unsent.pop_front();
             }
             self.sent.written_bytes += if endless { u64::from(bytes) } else { 0 };
-            self.connection.write(STREAM, message);
+            self.connection.write(now, STREAM, message);
         }
         if self.closed && self.unsent.is_empty() {
             self.connection.finish(STREAM);

@@ -133,8 +133,10 @@ def _forms(runs: tuple[str, str], rows: Sequence[Row]) -> Finding:
     told, good = [], True
     for column, least, most in ((GOODPUT, 0.95, 1.05), (DELAY, 0.0, 1.1)):
         avoiding, others = (_of_run(rows, run, column) for run in runs)
-        shares = [avoiding[flows] / others[flows] for flows in avoiding]
-        good &= all(least <= share <= most for share in shares)
+        # Of what does not arrive either way there is no share.
+        both = [(avoiding[flows], others[flows]) for flows in avoiding]
+        good &= all(least * other <= got <= most * other for got, other in both)
+        shares = [got / other for got, other in both if other > 0]
         told.append(f"{column} {min(shares):.3f} to {max(shares):.3f} of that of the others")
     return Finding(good, ", ".join(told))
 

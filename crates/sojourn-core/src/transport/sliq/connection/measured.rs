@@ -37,9 +37,10 @@ impl<P: Payload> Connection<P> {
         self.outage.is_none().then(|| self.shared.capacity.estimate())
     }
 
-    /// RTT samples so far.
-    pub fn rtts(&self) -> RttSum {
-        self.rtts
+    /// The packets that the latest datagram acknowledged: of which stream, and how long each took from
+    /// when it was written until it arrived.
+    pub fn delivery_delays(&self) -> &[(u8, Span)] {
+        &self.delivery_delays
     }
 
     /// What is measured, for those who watch.

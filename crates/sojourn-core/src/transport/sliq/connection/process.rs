@@ -13,6 +13,7 @@ use crate::units::{Span, Time};
 impl<P: Payload> Connection<P> {
     /// A datagram arrived from the peer; its payload is taken out of it.
     pub fn on_datagram(&mut self, now: Time, datagram: &mut Datagram<P>) {
+        self.delivery_delays.clear();
         match datagram {
             Datagram::Message(message) if self.state == State::Connected => {
                 self.on_message(now, message);
@@ -104,11 +105,13 @@ impl<P: Payload> Connection<P> {
         self.heard_at = Some(now);
         self.heed_controls();
         let mut rtts = self.rtts;
-        let note = |rtt: Span| {
+        let mut delays = std::mem::take(&mut self.delivery_delays);
+        let note = |rtt: Span, delay: Option<Span>| {
             rtts.sum += rtt;
             rtts.count += 1;
             rtts.latest = rtt;
             rtts.least = Some(rtts.least.map_or(rtt, |least| least.min(rtt)));
+            delays.extend(delay.map(|delay| (ack.stream, delay)));
         };
         let acked = self.with_sender(at, |sender, shared| sender.on_ack(now, ack, shared, note));
         let stream = &mut self.streams[at];
@@ -116,7 +119,7 @@ impl<P: Payload> Connection<P> {
         if finished && !std::mem::replace(&mut stream.finished, true) {
             self.events.push_back(Event::StreamFinished(ack.stream));
         }
-        self.rtts = rtts;
+        (self.rtts, self.delivery_delays) = (rtts, delays);
         let acked = acked.unwrap_or_default();
         self.largest_order = self.largest_order.max(acked.largest_order);
         self.after_ack(now, acked.new_data, leaving);

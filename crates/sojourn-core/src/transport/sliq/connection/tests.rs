@@ -108,7 +108,7 @@ impl Pair {
 
     fn write(&mut self, stream: u8, messages: std::ops::Range<u16>) {
         for bytes in messages {
-            assert!(self.ends[0].write(stream, Virtual::new(bytes, self.now)));
+            assert!(self.ends[0].write(self.now, stream, Virtual::new(bytes, self.now)));
         }
     }
 }

@@ -24,13 +24,14 @@ pub struct Acked {
 }
 
 impl<P: Payload> Sender<P> {
-    /// Takes an ACK in; `None` if it cannot be one.
+    /// Takes an ACK in; `None` if it cannot be one. `note` is told RTTs, and how long the packets took from
+    /// when they were written.
     pub fn on_ack(
         &mut self,
         now: Time,
         ack: &Ack,
         shared: &mut Shared,
-        mut rtts: impl FnMut(Span),
+        mut note: impl FnMut(Span, Option<Span>),
     ) -> Option<Acked> {
         let expected = expand(ack.next, self.expected)?;
         let above = ack.blocks().map(|(_, last)| last).max();
@@ -48,7 +49,7 @@ impl<P: Payload> Sender<P> {
         acked.largest_order = self.largest_order;
         for observed in ack.observed() {
             if let Some(rtt) = self.on_observed(now, ack, *observed, shared) {
-                rtts(rtt);
+                note(rtt, self.delivery_delay(now, observed.seq, rtt));
             }
         }
         for seq in self.una..expected {
@@ -111,6 +112,15 @@ impl<P: Payload> Sender<P> {
             lane.control.on_rtt(&view, &sample);
         }
         Some(rtt)
+    }
+
+    /// From when a packet was written until it arrived, half an RTT ago. RTTs do not count how long the
+    /// ACK waited, and so this does, as in the program. Not of what was acknowledged before, nor of coded
+    /// packets, which nobody wrote.
+    fn delivery_delay(&self, now: Time, seq: u32, rtt: Span) -> Option<Span> {
+        let sent = self.packet(expand(seq, self.next())?)?;
+        let counts = !sent.acked && !sent.is_coded();
+        counts.then(|| now.since(sent.written_at).saturating_sub(rtt / 2))
     }
 
     /// Marks a block of packets acknowledged; whether one was not before. Blocks come again with every

@@ -87,7 +87,8 @@ impl<P: Payload> Sender<P> {
             encoded: Some(coded.payload.len() as u16),
         };
         let fec = Some((coded.group, fec));
-        self.send_new(now, shared, lane, New { payload: coded.payload, fec, fin: false }, place)
+        let new = New { payload: coded.payload, fec, fin: false, written_at: now };
+        self.send_new(now, shared, lane, new, place)
     }
 
     /// Sends a packet again; without a control, because of a timeout.

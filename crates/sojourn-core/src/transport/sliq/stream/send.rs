@@ -28,6 +28,8 @@ pub struct Sent<P> {
     pub order: u64,
     /// The window that the control noted.
     pub window: f32,
+    /// When the application wrote it.
+    pub written_at: Time,
     /// When it was sent first.
     pub first_at: Time,
     /// When it was sent last.
@@ -118,6 +120,8 @@ pub(super) struct New<P> {
     pub fec: Option<(u64, Fec)>,
     /// Whether it ends the stream.
     pub fin: bool,
+    /// When the application wrote it.
+    pub written_at: Time,
 }
 
 /// Where a packet that goes out is put: packets are large to move.
@@ -148,8 +152,8 @@ pub struct Sender<P> {
     pub(super) resend: VecDeque<Resend<P>>,
     /// Apart: most streams have none.
     pub(super) groups: Option<Box<Groups<P>>>,
-    /// What the application wrote and was not sent.
-    queue: VecDeque<P>,
+    /// What the application wrote and was not sent, and when.
+    queue: VecDeque<(Time, P)>,
     fin_wanted: bool,
     pub(super) fin_sent: bool,
     /// When something is retransmitted if no ACK comes.
@@ -195,8 +199,8 @@ impl<P: Payload> Sender<P> {
     }
 
     /// The application writes a message.
-    pub fn write(&mut self, payload: P) {
-        self.queue.push_back(payload);
+    pub fn write(&mut self, now: Time, payload: P) {
+        self.queue.push_back((now, payload));
     }
 
     /// The application writes no more.
@@ -302,13 +306,13 @@ impl<P: Payload> Sender<P> {
         if !self.room() {
             return Attempt::Nothing;
         }
-        let Some(front) = self.queue.front() else { return self.try_fin(now, shared, place) };
+        let Some((_, front)) = self.queue.front() else { return self.try_fin(now, shared, place) };
         let Some(lane) = shared.permits(now, front.len() as u32, false) else {
             return Attempt::Blocked;
         };
-        let Some(payload) = self.queue.pop_front() else { return Attempt::Nothing };
+        let Some((written_at, payload)) = self.queue.pop_front() else { return Attempt::Nothing };
         let fec = self.join_group();
-        self.send_new(now, shared, lane, New { payload, fec, fin: false }, place)
+        self.send_new(now, shared, lane, New { payload, fec, fin: false, written_at }, place)
     }
 
     #[cold]
@@ -322,7 +326,8 @@ impl<P: Payload> Sender<P> {
         }
         let Some(lane) = shared.permits(now, 0, false) else { return Attempt::Blocked };
         self.fin_sent = true;
-        self.send_new(now, shared, lane, New { payload: P::default(), fec: None, fin: true }, place)
+        let end = New { payload: P::default(), fec: None, fin: true, written_at: now };
+        self.send_new(now, shared, lane, end, place)
     }
 
     /// Sends a packet for the first time.
@@ -334,7 +339,7 @@ impl<P: Payload> Sender<P> {
         new: New<P>,
         place: &mut Place<P>,
     ) -> Attempt {
-        let New { payload, fec, fin } = new;
+        let New { payload, fec, fin, written_at } = new;
         let seq = self.next();
         let stamp = shared.clock.stamp(now);
         let wire = fec.map(|(_, fec)| fec);
@@ -359,6 +364,7 @@ impl<P: Payload> Sender<P> {
             number,
             order: shared.order,
             window,
+            written_at,
             first_at: now,
             last_at: now,
             resent: 0,
