@@ -90,22 +90,23 @@ impl Packets {
     /// stays.
     pub fn take(&mut self, number: u64, set: u64) -> Option<(Parcel, bool)> {
         let place = number.checked_sub(self.first)? as usize;
-        let parcel = self.all.get_mut(place)?.as_mut()?;
-        let taken = Parcel { to: parcel.to & set, ..parcel.clone() };
+        let entry = self.all.get_mut(place)?;
+        let parcel = entry.as_mut()?;
         let (before, rest) = (parcel.to, parcel.to & !set);
         parcel.to = rest;
+        let taken = if rest == 0 { entry.take()? } else { parcel.clone() };
         self.leave(before, number);
         if rest != 0 {
             self.join(rest, number);
         } else {
-            self.remove(place);
+            self.forget_gone();
             self.draw_in(number);
         }
-        Some((taken, rest != 0))
+        Some((Parcel { to: before & set, ..taken }, rest != 0))
     }
 
-    fn remove(&mut self, place: usize) {
-        self.all[place] = None;
+    /// One is gone.
+    fn forget_gone(&mut self) {
         self.count -= 1;
         while self.all.front().is_some_and(Option::is_none) {
             self.all.pop_front();
