@@ -82,9 +82,9 @@ def test_a_section_stands_beside_the_optimum_and_the_shortest_path(
 ) -> None:
     done = sojourn("reproduce", "gnat2021", "--section", "4.18", "--out", "out", "--format", "json")
     rows = {(row["row"], row["column"]): row["measured"] for row in json.loads(done.stdout)}
-    timed = "phase=steady flows=99 ms"
+    timed = "phase=steady flows=39 ms"
     assert rows[timed, "goodput_mbit"] == pytest.approx(rows[timed, "oracle_mbit"], rel=0.02)
-    assert rows[timed, "delay_ms"] < 99
+    assert rows[timed, "delay_ms"] < 39
     assert rows[timed, "shortest_path_mbit"] < 4
     assert 0 <= rows[timed, "loss_percent"] < 1
     assert rows["phase=steady flows=no deadline", "shortest_path_loss_percent"] > 50
@@ -209,6 +209,6 @@ def test_packets_that_could_only_go_back_do_unless_ways_avoid_where_they_have_be
         return sent, float(ran.flow.samples["delivered_packets"].sum())
 
     (back, delivered), (avoided, fewer) = (run(kind) for kind in ("source-based", "conditioned"))
-    assert back > 2
-    assert avoided < back / 2
+    assert back > 3
+    assert avoided < 1
     assert fewer > 0.9 * delivered

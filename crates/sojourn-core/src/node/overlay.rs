@@ -44,8 +44,8 @@
 //! A flow's price is the largest depth among its receivers.
 //!
 //! Deviations from the program: a packet is handled at the instant at which it comes; a flow's
-//! priority and utility come with the flow (`service`), not by port; of a datagram between nodes that a
-//! link delivers twice, the first counts.
+//! priority and utility come with the flow (`service`), not by port; how long a packet takes leaves out how
+//! long its ACK waited; of a datagram between nodes that a link delivers twice, the first counts.
 //!
 //! Observes: `depth.N`, `zombies.N` (bytes, for node N), `window.N` (s); `capacity.N` (bit/s),
 //! `latency.N` (mean, s), `works.N` for neighbour N; `admitted`, `delivered`, `expired`, `refused`,

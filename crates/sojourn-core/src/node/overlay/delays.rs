@@ -1,8 +1,10 @@
 //! How long packets take to a neighbour, and by how much that varies.
 //!
 //! Each packet that is acknowledged is a sample: from when it came into the transmit queue until it
-//! arrived, by whichever transmission, and how long its ACK waited. That is up to 40 ms where packets are
-//! few: a link without traffic seems slower than it is. Mean and variance follow slowly, those of
+//! arrived, by whichever transmission. The program counts how long the ACK waited as well, up to 40 ms where
+//! packets are few: with that a link without traffic seems to take four times its 10 ms, latency-sensitive
+//! packets that it would serve are not sent, and nothing shows that it is fast, while the report's
+//! such flow (4.18) was served. Mean and variance follow slowly, those of
 //! latency-sensitive packets apart from those of all others but advertisements, which count while there
 //! are none of the former. They are reported when the mean has changed, and used once they are
 //! advertised: a node that knows more than its neighbours would send packets to and fro. Model:

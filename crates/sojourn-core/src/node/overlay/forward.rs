@@ -146,7 +146,7 @@ impl Overlay {
                     }
                     None => {
                         let bytes = bin.take_zombie(now, class, ZOMBIE);
-                        neighbour.push(now, class, Cargo::Zombie(bytes as u32));
+                        neighbour.push(now, Class::Normal, Cargo::Zombie(bytes as u32));
                         bytes.max(1)
                     }
                 };

@@ -49,7 +49,7 @@ impl<P: Payload> Sender<P> {
         acked.largest_order = self.largest_order;
         for observed in ack.observed() {
             if let Some(rtt) = self.on_observed(now, ack, *observed, shared) {
-                note(rtt, self.delivery_delay(now, observed.seq, rtt));
+                note(rtt, self.delivery_delay(observed.seq, rtt));
             }
         }
         for seq in self.una..expected {
@@ -114,13 +114,14 @@ impl<P: Payload> Sender<P> {
         Some(rtt)
     }
 
-    /// From when a packet was written until it arrived, half an RTT ago. RTTs do not count how long the
-    /// ACK waited, and so this does, as in the program. Not of what was acknowledged before, nor of coded
-    /// packets, which nobody wrote.
-    fn delivery_delay(&self, now: Time, seq: u32, rtt: Span) -> Option<Span> {
+    /// From when a packet was written until it arrived: half an RTT after it was sent last. The program takes
+    /// the time until the ACK came less half an RTT, and so counts how long the ACK waited, up to
+    /// 40 ms on a link without traffic. Not of what was acknowledged before, nor of coded packets,
+    /// which nobody wrote.
+    fn delivery_delay(&self, seq: u32, rtt: Span) -> Option<Span> {
         let sent = self.packet(expand(seq, self.next())?)?;
         let counts = !sent.acked && !sent.is_coded();
-        counts.then(|| now.since(sent.written_at).saturating_sub(rtt / 2))
+        counts.then(|| sent.last_at.since(sent.written_at) + rtt / 2)
     }
 
     /// Marks a block of packets acknowledged; whether one was not before. Blocks come again with every
