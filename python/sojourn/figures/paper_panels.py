@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import ceil
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,8 @@ _MOST_LETTERS = 13
 _UPRIGHT_SIZE, _LEAST_SIZE, _LARGEST_SIZE = 160, 5, 9
 #: Larger heat maps, and those with narrower cells (inches), carry no numbers.
 _MOST_NUMBERS, _NUMBER = 100, 0.3
+#: With more columns every second one of a heat map is named, or fewer.
+_MOST_NAMES = 24
 
 
 def draw(figure: Figure, ax: Axes, panel: Panel) -> None:
@@ -105,13 +108,14 @@ def _draw_heat(figure: Figure, ax: Axes, heat: Heat) -> None:
     values = np.asarray(heat.values, dtype=float)
     norm = (LogNorm if heat.log else Normalize)(*(heat.limits or ()))
     image = ax.imshow(values, origin="lower", aspect="auto", cmap="cividis", norm=norm)
-    ax.set_xticks(range(len(heat.columns)), heat.columns)
+    every = ceil(len(heat.columns) / _MOST_NAMES)
+    ax.set_xticks(range(0, len(heat.columns), every), heat.columns[::every])
     ax.set_yticks(range(len(heat.rows)), heat.rows)
     ax.grid(visible=False)
     ticks: Any = {"ticks": LogLocator(subs=(1, 2, 5)), "format": "%g"} if heat.log else {}
     figure.colorbar(image, ax=ax, label=heat.label, **ticks).ax.minorticks_off()
     figure.draw_without_rendering()  # Now it is known what room the colours leave.
-    _fit_names(ax, heat.columns)
+    _fit_names(ax, heat.columns[::every])
     if values.size > _MOST_NUMBERS or _inches(ax) / len(heat.columns) < _NUMBER:
         return
     for (row, column), value in np.ndenumerate(values):
