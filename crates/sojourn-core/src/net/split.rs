@@ -107,7 +107,7 @@ impl Network {
         }
     }
 
-    /// None where it is not known where an edge or a socket is.
+    /// None where nothing crosses, or it is not known where an edge or a socket is.
     fn seams(&self, flows: impl Iterator<Item = [Route; 2]>) -> Option<Split> {
         let mut sets = Sets((0..self.nodes.len()).collect());
         for (edge, facts) in self.edge_facts.iter().enumerate() {
@@ -135,7 +135,7 @@ impl Network {
         };
         let crossings: Vec<_> = self.edge_facts.iter().enumerate().filter_map(crossing).collect();
         let delays = crossings.iter().map(|crossing| self.least_delay(crossing.edge));
-        let lookahead = delays.min().unwrap_or(Time::NEVER.since(Time::ZERO));
+        let lookahead = delays.min()?;
         let of_edge = self.edge_facts.iter().map(|facts| region(facts, 0)).collect();
         Some(Split { count, of_node, of_edge, crossings, lookahead })
     }

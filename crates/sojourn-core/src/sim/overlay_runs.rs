@@ -78,25 +78,6 @@ fn queues_are_bounded_inside_the_capacity_region_and_grow_outside() {
 }
 
 #[test]
-fn a_saturating_flow_gets_the_minimum_cut_less_headers() {
-    // Links 1-2, 1-3 and 3-2; what cuts 1 off from 2 least.
-    for (rates, cut) in [([4, 10, 6], 10.0), ([8, 3, 9], 11.0), ([2, 9, 9], 11.0)] {
-        let flow = datagrams(1, 2, 40.0, "ceiling = \"1 Gbit/s\"");
-        let mut text = scenario(12, "k = 1e12", &TRIANGLE, &[flow]);
-        for rate in rates {
-            text = text.replacen("10 Mbit/s\"\ndelay", &format!("{rate} Mbit/s\"\ndelay"), 1);
-            text = text.replacen("Mbit/s\"\ndelay", "Mbit/s\"\n delay", 1);
-        }
-        let samples = run(&text).flow_samples;
-        let delivered: f64 = of(&samples, "flow", 0.0, "delivered_bytes")[6..].iter().sum();
-        // IP, UDP and its number in the overlay; below IP, UDP and SLIQ; 1 % is for messages.
-        let most = cut * 0.99 * 1024.0 / f64::from(1024 + 28 + 4 + 28 + 16);
-        let got = 8e-6 * delivered / 6.0;
-        assert!((0.96..1.001).contains(&(got / most)), "{got} of {most} Mbit/s, links {rates:?}");
-    }
-}
-
-#[test]
 fn shares_follow_priorities_over_both_paths() {
     let flows =
         [1, 3].map(|p| datagrams(1, 2, 15.0, &format!("priority = {p}, ceiling = \"50 Mbit/s\"")));
