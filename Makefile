@@ -77,7 +77,7 @@ test-guides: setup  ## Scaffold one of each kind as the guides say, build it; bu
 	$(BIN)/pytest tests/own_program.py tests/guides.py
 
 check: setup  ## Formatters, linters and types
-	git ls-files '*.rs' | xargs rustfmt --edition 2024 --check
+	git ls-files '*.rs' | xargs rustfmt --check
 	cargo clippy --workspace --all-targets -- -D warnings
 	$(if $(LIBELF),cargo clippy -p sojourn-live --features bpf -- -D warnings)
 	$(BIN)/ruff format --check python tests benches
@@ -86,7 +86,7 @@ check: setup  ## Formatters, linters and types
 	$(BIN)/python -m mypy.stubtest sojourn._internal
 
 format: setup  ## Format everything
-	git ls-files '*.rs' | xargs rustfmt --edition 2024
+	git ls-files '*.rs' | xargs rustfmt
 	$(BIN)/ruff format python tests benches
 	$(BIN)/ruff check --fix python tests benches
 

@@ -51,8 +51,10 @@ impl Overlay {
     fn best(&self, now: Time) -> Option<Candidate> {
         self.neighbours.open().next()?;
         let timed = || {
-            let packet = |neighbour: &Neighbour, to: usize| self.in_time(now, neighbour, to).map(Some);
-            let zombie = |_: &Neighbour, to: usize| self.bins[to].has_zombies(Class::Timed).then_some(None);
+            let packet =
+                |neighbour: &Neighbour, to: usize| self.in_time(now, neighbour, to).map(Some);
+            let zombie =
+                |_: &Neighbour, to: usize| self.bins[to].has_zombies(Class::Timed).then_some(None);
             let packet = self.best_of(Class::Timed, packet);
             packet.or_else(|| self.best_of(Class::Timed, zombie))
         };

@@ -222,7 +222,8 @@ impl Neighbour {
     /// Packets in the transmit queue.
     pub fn packets(&self) -> u64 {
         let packets = self.waiting.iter().flatten();
-        packets.filter(|(_, cargo)| matches!(cargo, Cargo::Parcel(_) | Cargo::Copies(_))).count() as u64
+        packets.filter(|(_, cargo)| matches!(cargo, Cargo::Parcel(_) | Cargo::Copies(_))).count()
+            as u64
     }
 
     /// Puts a packet or what is left of one into the transmit queue.

@@ -32,8 +32,8 @@ use super::wire::{Datagram, ReceivedCount};
 use crate::units::{Span, Time};
 use acks::Acks;
 use handshake::{Handshaking, State};
-use overview::Overview;
 pub use measured::{Levels, Measured, RttSum};
+use overview::Overview;
 use timers::Timers;
 
 /// Which end of a connection.

@@ -118,12 +118,7 @@ impl<P: Clone + Default> Mailbox<P> {
 
     /// Puts the datagram of this number, which arrives, in the place of another one; whether there is
     /// one. It may arrive twice.
-    pub fn get(
-        &self,
-        number: u32,
-        place: &mut Box<Datagram<P>>,
-        spare: &mut Spare<P>,
-    ) -> bool {
+    pub fn get(&self, number: u32, place: &mut Box<Datagram<P>>, spare: &mut Spare<P>) -> bool {
         let mut kept = self.lock();
         let number = kept.first + u64::from(number.wrapping_sub(kept.first as u32));
         let once = kept.once;

@@ -1,8 +1,8 @@
 //! What goes out next.
 
-use super::{Blocked, Connection};
 use super::acks::COUNT_EVERY;
 use super::handshake::State;
+use super::{Blocked, Connection};
 use crate::transport::sliq::payload::Payload;
 use crate::transport::sliq::stream::Attempt;
 use crate::transport::sliq::wire::{Datagram, MAX_DATAGRAM, Message, Sync, Train};

@@ -73,8 +73,10 @@ impl Overview {
             overview.note_stream(at, stream);
             overview.note_sender(at, &stream.sender);
             overview.note_receiver(at, &stream.receiver);
-            overview.group_end =
-                stream.sender.group_end().map_or(overview.group_end, |end| end.min(overview.group_end));
+            overview.group_end = stream
+                .sender
+                .group_end()
+                .map_or(overview.group_end, |end| end.min(overview.group_end));
         }
         overview
     }

@@ -140,8 +140,8 @@ impl<P: Payload> Connection<P> {
         if !self.streams[index].open {
             return false;
         }
-        let resent = self
-            .with_sender(index, |sender, shared| sender.resend_on_timeout(now, shared, lowest));
+        let resent =
+            self.with_sender(index, |sender, shared| sender.resend_on_timeout(now, shared, lowest));
         let Some(data) = resent else { return false };
         self.post(now, data);
         true

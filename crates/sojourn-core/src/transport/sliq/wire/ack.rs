@@ -65,9 +65,7 @@ impl Ack {
 
     /// Bytes on the wire.
     pub fn size(&self) -> usize {
-        BASE_LEN
-            + usize::from(self.observed_count) * OBSERVED_LEN
-            + self.offsets.len() * OFFSET_LEN
+        BASE_LEN + usize::from(self.observed_count) * OBSERVED_LEN + self.offsets.len() * OFFSET_LEN
     }
 
     /// Observed packets.
