@@ -20,7 +20,7 @@ use crate::record::FlowCounters;
 use crate::rng::StreamKey;
 use crate::spec::BufferSize;
 use crate::transport::Endpoint;
-use crate::transport::tcp::{Profile, Receiver, Relay, Sender, TcpInit};
+use crate::transport::tcp::{GNAT_PROXY, Profile, Receiver, Relay, Sender, TcpInit};
 use crate::units::{Span, Time};
 
 /// Largest IP packet between proxies.
@@ -137,7 +137,13 @@ impl TcpProxy {
         let host = init(flow, mss, profile);
         let mss = mss.min(MTU - HEADERS);
         let buffers = (BufferSize::Bytes(BETWEEN), BufferSize::Bytes(2 * BETWEEN));
-        let between = TcpInit { mss, send_buffer: buffers.0, receive_buffer: buffers.1, ..host };
+        let between = TcpInit {
+            mss,
+            send_buffer: buffers.0,
+            receive_buffer: buffers.1,
+            profile: &GNAT_PROXY,
+            ..host
+        };
         let end = if comes_in {
             End::In(Box::new(Entrance {
                 host: Receiver::new(host).with_reader(),

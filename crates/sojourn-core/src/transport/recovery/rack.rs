@@ -198,19 +198,19 @@ impl Rack {
         }
     }
 
-    /// Looks for losses if anything was delivered; calls `on_lost` with each lost segment's number.
+    /// Looks for losses, with that reordering window, if anything was delivered; calls `on_lost` with
+    /// each lost segment's number.
     /// Returns how long to wait before looking again, if there are candidates.
     pub fn detect<B: Outstanding>(
         &mut self,
         now: Time,
         board: &mut B,
-        situation: Situation,
+        window: Span,
         mut on_lost: impl FnMut(&mut B, u32),
     ) -> Option<Span> {
         if !self.take_news() {
             return None;
         }
-        let window = self.window(situation);
         let mut wait: Option<Span> = None;
         let mut cursor = board.oldest();
         while let Some(seq) = cursor {
@@ -265,7 +265,8 @@ mod tests {
         let rtt = Span::from_millis(100);
         let mut lost = vec![];
         let situation = Situation { evident, min_rtt: rtt, srtt: rtt };
-        let wait = rack.detect(now, sent, situation, |sent, seq| {
+        let window = rack.window(situation);
+        let wait = rack.detect(now, sent, window, |sent, seq| {
             sent.0.remove(&seq);
             lost.push(seq);
         });

@@ -28,6 +28,9 @@ pub enum LossDetection {
     Fack,
     /// `dupthresh` segments SACKed above (RFC 6675).
     Sack,
+    /// A segment that is still missing an RTT and four deviations after one sent later arrived, whatever
+    /// order they came in (proxies of GNAT, whose packets take several ways).
+    Patient,
 }
 
 /// The window after a retransmission timeout.
@@ -277,6 +280,12 @@ const NS3: Profile = Profile {
     receive_buffer_max: 131_072,
     ..RFC
 };
+
+/// Between the TCP proxies of GNAT's overlay: `iron/tcp_proxy/src/socket.cc` and `send_buffer.cc` of
+/// raytheonbbn/IRON. What is retransmitted again waits for two RTTs here, there for one; a flow with
+/// nothing new to send does not repeat at once what is missing and has left its node.
+pub static GNAT_PROXY: Profile =
+    Profile { loss_detection: LossDetection::Patient, rto_initial: Span::from_secs(6), ..RFC };
 
 impl Profile {
     /// The profile of this name, as the scenario file writes it; `None` if there is none.

@@ -37,7 +37,12 @@ impl Sender {
         let board = &mut self.board;
         let wait = match self.profile.loss_detection {
             LossDetection::Rack => {
-                self.rack.detect(now, board, situation, |board, seq| losses.mark(board, seq))
+                let window = self.rack.window(situation);
+                self.rack.detect(now, board, window, |board, seq| losses.mark(board, seq))
+            }
+            LossDetection::Patient => {
+                let window = self.rtt.srtt() + self.rtt.rttvar();
+                self.rack.detect(now, board, window, |board, seq| losses.mark(board, seq))
             }
             LossDetection::Fack | LossDetection::Sack => {
                 let by_fack = self.profile.loss_detection == LossDetection::Fack;
