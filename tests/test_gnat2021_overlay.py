@@ -23,13 +23,13 @@ from sojourn.scenario import read, validated
 
 
 def _arcs(*ends: str, delay: float = 0.01) -> list[Arc]:
-    """Links of 10 Mbit/s, each in both directions, less nothing."""
-    rate = 10 / 0.99
-    return [Arc((a, b), rate, delay) for a, b in (*ends, *(end[::-1] for end in ends))]
+    """Links of 10 Mbit/s, each in both directions."""
+    return [Arc((a, b), 10.0, delay) for a, b in (*ends, *(end[::-1] for end in ends))]
 
 
 def _flow(label: str, ends: str, priority: float, **other: float) -> Class:
-    given = {"count": 20, "offered": inf, "weight": 1.0, "answers": 0.0, "deadline": inf} | other
+    given = {"count": 20, "offered": inf, "payload": 1e9, "headers": 0.0, "deadline": inf} | other
+    given |= {"answered": bool(given.get("answered"))}
     return Class(label, ends=(ends[0], ends[1]), priority=priority, **given)  # type: ignore[arg-type]
 
 
@@ -49,9 +49,52 @@ def test_a_saturating_flow_gets_the_minimum_cut_and_a_timed_one_the_fast_path() 
 
 
 def test_a_flow_gets_no_more_than_it_offers_and_headers_take_their_share() -> None:
-    flows = [_flow("small", "12", 9, count=1, offered=1.0), _flow("large", "12", 1, weight=1.25)]
+    flows = [_flow("small", "12", 9, count=1, offered=1.0), _flow("large", "12", 1, headers=0.25e9)]
     found = best(_arcs("12"), flows)
     assert found == {"small": pytest.approx(1.0), "large": pytest.approx(9 / 1.25 / 20)}
+
+
+def test_acknowledgments_take_their_share_of_the_other_direction() -> None:
+    """10 Mbit/s carry a packet of 1,000 B one way, and as a packet both ways what SLIQ answers."""
+    there = _flow("there", "12", 1, count=1, payload=900, headers=100)
+    back = _flow("back", "21", 1, count=1, payload=900, headers=100)
+    assert best(_arcs("12"), [there])["there"] == pytest.approx(9)
+    assert best(_arcs("12"), [there, back])["back"] == pytest.approx(9_000 / 1_037)
+    answered = _flow("there", "12", 1, count=1, payload=900, headers=100, answered=True)
+    # On one way TCP answers every two segments, which SLIQ acknowledges in turn.
+    assert best(_arcs("12"), [answered])["there"] == pytest.approx(
+        9_000 / (1_000 + 37 / 2), rel=1e-4
+    )
+    # On two each; the second way has room for all of it.
+    triangle = best(_arcs("12", "13", "32"), [answered])["there"]
+    assert triangle == pytest.approx(2 * 9_000 / (1_000 + 37), rel=1e-4)
+
+
+@pytest.mark.parametrize("transport", ["udp", "tcp"])
+@pytest.mark.parametrize("ends", [["12"], ["12", "21"]])
+def test_a_link_carries_what_headers_and_acknowledgments_leave(
+    transport: str, ends: list[str]
+) -> None:
+    udp = {"transport": "udp", "mss": 1024}
+    udp |= {"traffic": {"kind": "cbr", "rate": "10 Mbit/s", "size": "1024 B"}}
+    tcp = {"cca": "cubic", "traffic": {"kind": "greedy"}}
+    flows = [
+        {"label": end, "from": end[0], "to": end[1], "start": "1 s", "service": {"priority": 1}}
+        | (udp if transport == "udp" else tcp)
+        for end in ends
+    ]
+    nodes = [{"id": node, "kind": "overlay"} for node in "12"]
+    link = {"id": "link", "from": "1", "to": "2", "rate": "10 Mbit/s", "delay": "10 ms"}
+    link |= {"queue": {"kind": "fifo", "limit": "50000 B"}}
+    topology = {"kind": "graph", "nodes": nodes, "links": [link]}
+    document = {"duration": "21 s", "sample_interval": "1 s", "topology": topology, "flows": flows}
+    scenario = validated(document).canonical
+    samples = simulate(scenario)[0].flow.samples
+    inside = samples.begins >= 5
+    goodput = 8e-6 * samples["in_order_bytes"][inside].sum(axis=0) / 16
+    optimum = shares(scenario, 10)
+    # With traffic both ways ACKs wait in full buffers, and the link is idle 3 % of the time.
+    assert goodput == pytest.approx([optimum[end] for end in ends], rel=0.06)
 
 
 def test_outages_and_rates_hold_at_their_times() -> None:

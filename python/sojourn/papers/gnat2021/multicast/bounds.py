@@ -1,8 +1,8 @@
 """What multicast streams can have at best, by any routing and network coding.
 
 For each receiver of a stream the stream's rate flows from its source; what the flows of its
-receivers need of a link is shared, and what streams need adds up. Of one stream it is what
-``sojourn capacity`` computes.
+receivers need of a link is shared, and what streams need adds up. Of one stream without
+acknowledgments it is what ``sojourn capacity`` computes.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from math import inf, log
 from typing import Any, NamedTuple
 
-from sojourn.papers.gnat2021.overlay.oracle import Arc, arcs
+from sojourn.papers.gnat2021.overlay.oracle import ACKNOWLEDGED, Arc, arcs, other_directions
 from sojourn.quantity import number
 
 #: Bytes beside a message: UDP and IP; number and destinations, SLIQ, UDP, IP, Ethernet.
@@ -23,7 +23,8 @@ _TANGENTS = tuple(1.25**step for step in range(-8, 9))
 _NEAR = 1e-6
 _ROUNDS = 60
 #: HiGHS's number of the primal simplex method: a solution stays one when rows are given up and the
-#: costs change, from which it goes on in a tenth of a second where others take ten.
+#: costs change, from which it goes on in a tenth of a second where others take ten. The first one
+#: comes sooner by interior points.
 _PRIMAL = 4
 
 
@@ -35,8 +36,9 @@ class Stream(NamedTuple):
     priority: float = 1.0
     #: The most that it sends of payload, in the links' unit.
     most: float = inf
-    #: Bits on the wire per bit of payload.
+    #: Bits on the wire per bit of payload, and on the link's other direction per bit on the wire.
     weight: float = 1.0
+    acknowledged: float = 0.0
 
 
 class Best(NamedTuple):
@@ -67,6 +69,7 @@ def _stream(flows: Sequence[Mapping[str, Any]]) -> Stream:
         service["priority"],
         min(number(traffic["rate"]), number(service["ceiling"])) / 1e6,
         (size + _OVERHEAD) / size,
+        ACKNOWLEDGED / (size + _OVERHEAD),
     )
 
 
@@ -99,8 +102,13 @@ class _Program:
         #: The payload of all streams of each kind.
         self._sums = self._columns(len(kinds))
         needs = [self._needs(links, *each) for each in zip(kinds, self._sums, strict=True)]
-        for arc, columns in zip(links, zip(*needs, strict=True), strict=True):
-            self._row(arc.rate, dict.fromkeys(columns, 1.0))
+        other = other_directions(links)
+        for a, arc in enumerate(links):
+            entries = {columns[a]: 1.0 for columns in needs}
+            if a in other:
+                backs = zip(kinds, needs, strict=True)
+                entries |= {columns[other[a]]: kind.acknowledged for kind, columns in backs}
+            self._row(arc.rate, entries)
 
     def _needs(self, links: Sequence[Arc], stream: Stream, rate: int) -> range:
         """Columns of what a kind needs of each link: as much as its greediest receiver."""
@@ -128,6 +136,7 @@ class _Program:
             self._row(0.0, {column: 1.0, rate: -float(times)}, least=0.0)
             for column, times in zip(self._sums, self._kinds.values(), strict=True)
         ]
+        self._solver.setOptionValue("solver", "ipm")
         found = self._solved()[rate]
         for row in equal:
             self._solver.changeRowBounds(row, -inf, inf)
@@ -140,6 +149,7 @@ class _Program:
         for column, (kind, times) in zip(self._sums, self._kinds.items(), strict=True):
             utilities += self._columns(1, cost=-times * kind.priority, least=-inf)
             self._row(times * kind.most, {column: 1.0})
+        self._solver.setOptionValue("solver", "simplex")
         self._solver.setOptionValue("simplex_strategy", _PRIMAL)
         touched = [[part * start] * len(utilities) for part in _TANGENTS]
         for _ in range(_ROUNDS):

@@ -1,15 +1,17 @@
 """What flows would get in the best case: the maximum of their utilities over all ways of routing.
 
 The maximum of a sum of logarithms over a polytope, by linear programs with more and more tangents.
-Links carry what the headers leave of them; one per cent is for messages about queues.
+Links carry what headers, acknowledgments and messages about queues leave of them. What
+acknowledgments take follows from when the transports send them, not from a run.
 """
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import inf, log
-from typing import Any
+from typing import Any, NamedTuple
 
 from sojourn.quantity import number
 
@@ -21,7 +23,15 @@ _TIMED = _WRAPPING + 20
 _UDP, _TCP = 28, 52
 #: Payload between TCP proxies.
 _LARGEST = 1_320 - _TCP
-_SIGNALS = 0.01
+#: What SLIQ answers per packet on the link's other direction: an ACK of every two, with the times
+#: of both, SLIQ, UDP, IP, Ethernet.
+ACKNOWLEDGED = (16 + 2 * 8 + 28 + 14) / 2
+#: TCP's acknowledgment of every two segments; that of each, with three blocks of SACK, where they
+#: take several ways and come out of order.
+_ANSWER = _TCP + _WRAPPING
+_SACK = _ANSWER + 28
+#: A part of what goes between two nodes that is too small to put it out of order.
+_FEW = 0.01
 #: Tangents until the linear program and the utility agree as nearly as this.
 _NEAR = 1e-6
 _ROUNDS = 60
@@ -37,11 +47,25 @@ class Class:
     priority: float
     #: Payload each offers, Mbit/s.
     offered: float
-    #: Bits on the wire per bit of payload, and what comes back.
-    weight: float
-    answers: float
+    #: Bytes of a packet: payload, and all else on the wire.
+    payload: float
+    headers: float
+    #: Whether its receiver answers, as TCP's does.
+    answered: bool
     #: Seconds until its packets are worthless.
     deadline: float
+
+
+class _Commodity(NamedTuple):
+    """What one class sends one way."""
+
+    #: The class's number.
+    flow: int
+    ends: tuple[str, str]
+    #: Bits on the wire per bit of the class's payload.
+    weight: float
+    #: Bytes of a packet on the wire.
+    size: float
 
 
 @dataclass(frozen=True)
@@ -49,7 +73,7 @@ class Arc:
     """A direction of a link."""
 
     ends: tuple[str, str]
-    #: Mbit/s.
+    #: Mbit/s, less what messages about queues take.
     rate: float
     #: Seconds.
     delay: float
@@ -72,16 +96,16 @@ def _class(flow: Mapping[str, Any], at: float) -> Class:
     timed = service.get("deadline")
     udp = _kind(flow["transport"]) == "udp"
     payload = number(traffic["size"]) if udp else min(flow["mss"], _LARGEST)
-    wire = payload + (_UDP if udp else _TCP) + (_TIMED if timed else _WRAPPING)
+    headers = (_UDP if udp else _TCP) + (_TIMED if timed else _WRAPPING)
     return Class(
         flow["label"],
         flow["count"],
         (flow["from"], flow["to"]),
         _priority(service, at),
         number(traffic["rate"]) / 1e6 if "rate" in traffic else inf,
-        wire / payload,
-        # An acknowledgment for every two segments.
-        0.0 if udp else (_TCP + _WRAPPING) / (2 * payload),
+        payload,
+        headers,
+        not udp,
         number(timed) if timed else inf,
     )
 
@@ -99,11 +123,13 @@ def _kind(spec: Any) -> str:
 def arcs(canonical: Mapping[str, Any], at: float) -> list[Arc]:
     """The directions that carry something at a time."""
     found = []
+    nodes = canonical["topology"]["nodes"]
+    rest = {node["id"]: 1 - number(node.get("signalling", 0)) for node in nodes}
     for link in canonical["topology"]["links"]:
         ends, delay = (link["from"], link["to"]), number(link["delay"])
         for one, outages in ((ends, link.get("outages", ())), (ends[::-1], _back(link))):
             if not any(_within(outage, at) for outage in outages):
-                found.append(Arc(one, _rate(link, at), delay))
+                found.append(Arc(one, rest[one[0]] * _rate(link, at), delay))
     return found
 
 
@@ -124,11 +150,23 @@ def _rate(link: Mapping[str, Any], at: float) -> float:
 
 def best(links: Sequence[Arc], flows: Sequence[Class]) -> dict[str, float]:
     """The utility maximum, by label."""
+    rates, scattered = _best(links, flows, frozenset())
+    if scattered:
+        rates, _ = _best(links, flows, scattered)
+    return {flow.label: rate for flow, rate in zip(flows, rates, strict=True)}
+
+
+def _best(
+    links: Sequence[Arc], flows: Sequence[Class], scattered: frozenset[int]
+) -> tuple[list[float], frozenset[int]]:
+    """The rates at the utility maximum, and the classes with answers whose packets take several
+    ways there; of those in ``scattered``, each segment is answered.
+    """
     import numpy as np
     from scipy.optimize import linprog
     from scipy.sparse import coo_array
 
-    program = _Program(links, flows)
+    program = _Program(links, flows, scattered)
     size = program.columns
     costs = np.zeros(size)
     costs[program.utility] = [-f.count * f.priority for f in flows]
@@ -147,7 +185,7 @@ def best(links: Sequence[Arc], flows: Sequence[Class]) -> dict[str, float]:
         if excess.max() < _NEAR:
             break
         tangents += [(c, float(rate)) for c, rate in enumerate(rates)]
-    return {flow.label: float(rate) for flow, rate in zip(flows, rates, strict=True)}
+    return [float(rate) for rate in rates], program.scattered(solved.x)
 
 
 class _Program:
@@ -156,11 +194,14 @@ class _Program:
     Columns: arcs of each commodity, then each class's rate, then its utility.
     """
 
-    def __init__(self, links: Sequence[Arc], flows: Sequence[Class]) -> None:
+    def __init__(
+        self, links: Sequence[Arc], flows: Sequence[Class], scattered: frozenset[int]
+    ) -> None:
         self._links, self._flows = links, flows
-        commodities = [(c, f.ends, f.weight) for c, f in enumerate(flows)]
-        back = [(c, f.ends[::-1], f.answers) for c, f in enumerate(flows) if f.answers]
-        self._commodities = commodities + back
+        sent = [_sent(c, flow) for c, flow in enumerate(flows)]
+        answered = ((c, flow) for c, flow in enumerate(flows) if flow.answered)
+        back = [_answers(c, flow, c in scattered) for c, flow in answered]
+        self._commodities = sent + back
         first = len(self._commodities) * len(links)
         self.rate = slice(first, first + len(flows))
         self.utility = slice(first + len(flows), first + 2 * len(flows))
@@ -171,7 +212,7 @@ class _Program:
         nodes = sorted({node for arc in self._links for node in arc.ends})
         entries: list[list[Any]] = [[], [], []]
         sums: list[float] = []
-        for index, (flow, (source, target), weight) in enumerate(self._commodities):
+        for index, (flow, (source, target), weight, _) in enumerate(self._commodities):
             for node in nodes:
                 if node == target:
                     continue
@@ -190,12 +231,16 @@ class _Program:
         """Capacities, ways that are too slow, and the tangents above the logarithm."""
         entries: list[list[Any]] = [[], [], []]
         limits: list[float] = []
+        other = other_directions(self._links)
         for a, arc in enumerate(self._links):
-            for index in range(len(self._commodities)):
-                _enter(entries, len(limits), index * len(self._links) + a, 1.0)
-            limits.append((1 - _SIGNALS) * arc.rate)
-        for index, (flow, ends, _) in enumerate(self._commodities):
-            for a in self._slow(ends, self._flows[flow].deadline):
+            for index, commodity in enumerate(self._commodities):
+                first = index * len(self._links)
+                _enter(entries, len(limits), first + a, 1.0)
+                if a in other:
+                    _enter(entries, len(limits), first + other[a], ACKNOWLEDGED / commodity.size)
+            limits.append(arc.rate)
+        for index, commodity in enumerate(self._commodities):
+            for a in self._slow(commodity.ends, self._flows[commodity.flow].deadline):
                 _enter(entries, len(limits), index * len(self._links) + a, 1.0)
                 limits.append(0.0)
         for flow, at in tangents:
@@ -203,6 +248,23 @@ class _Program:
             _enter(entries, len(limits), self.rate.start + flow, -1.0 / at)
             limits.append(log(at) - 1.0)
         return entries, limits
+
+    def scattered(self, columns: Sequence[float]) -> frozenset[int]:
+        """The classes with answers of which a node sends packets to several others. Those with the
+        same ends wait in the same queues, whichever of them has the ways here.
+        """
+        taken: defaultdict[tuple[tuple[str, str], Arc], float] = defaultdict(float)
+        sent: defaultdict[tuple[str, str], float] = defaultdict(float)
+        for c, flow in enumerate(self._flows):
+            sent[flow.ends] += flow.count * columns[self.rate.start + c]
+            for arc, rate in zip(self._links, columns[c * len(self._links) :], strict=False):
+                taken[flow.ends, arc] += rate
+        leaves = Counter(
+            (ends, arc.ends[0]) for (ends, arc), rate in taken.items() if rate > _FEW * sent[ends]
+        )
+        several = {ends for (ends, _), ways in leaves.items() if ways > 1}
+        found = (c for c, flow in enumerate(self._flows) if flow.answered and flow.ends in several)
+        return frozenset(found)
 
     def _slow(self, ends: tuple[str, str], deadline: float) -> list[int]:
         """Arcs that no packet of a commodity can take in time."""
@@ -224,6 +286,30 @@ class _Program:
                 if least.get(near, inf) + arc.delay < least.get(far, inf):
                     least[far] = least[near] + arc.delay
         return least
+
+
+def _sent(number: int, flow: Class) -> _Commodity:
+    size = flow.payload + flow.headers
+    return _Commodity(number, flow.ends, size / flow.payload, size)
+
+
+def _answers(number: int, flow: Class, each: bool) -> _Commodity:
+    size, segments = (_SACK, 1) if each else (_ANSWER, 2)
+    return _Commodity(number, flow.ends[::-1], size / (segments * flow.payload), size)
+
+
+def other_directions(links: Sequence[Arc]) -> dict[int, int]:
+    """The number of the arc that goes back, by that of the arc, where there is one.
+
+    Of links between the same nodes the first goes with the first.
+    """
+    found: dict[int, int] = {}
+    for a, arc in enumerate(links):
+        free = (b for b in range(a) if b not in found and links[b].ends == arc.ends[::-1])
+        b = next(free, None)
+        if b is not None:
+            found[a], found[b] = b, a
+    return found
 
 
 def _enter(entries: list[list[Any]], row: int, column: int, value: float) -> None:
