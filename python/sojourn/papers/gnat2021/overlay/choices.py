@@ -4,10 +4,10 @@ CHOICES = (
     "3.4, 4: links hold twice rate times round trip, at least 20,000 B, as LinkEm; 14 B of "
     "framing; messages of 1,024 B",
     "3.4, 4: K is 1e12 bits squared per second, the program's default, but where it is "
-    "published: 8e11 and 2e11 in 4.16, 1.5e11 in 4.17; services a = 10, m = 25 Mbit/s, as its "
+    "published: 8e11 to 2.5e10 in 4.16, 1.5e11 in 4.17; services a = 10, m = 25 Mbit/s, as its "
     "configurations",
-    "3.4, 4: overhead is that of the headers, in the oracle as well; the report computes with "
-    "12.5, 15 and 20 % in different places",
+    "3.4, 4: overhead is that of headers and acknowledgments, in the oracle as well; the report "
+    "computes with 12.5, 15 and 20 % in different places",
     "3.4, 4: delays of datagrams count from their admission, as the published configurations "
     "make MGEN do; so do deadlines",
     "4.1: the slower link has 19.4 Mbit/s, also printed as 19.5",
@@ -19,7 +19,6 @@ CHOICES = (
     "which is not printed, is 1 s",
     "4.15: 10 Mbit/s less overhead is 8.5 Mbit/s, printed as 18.5; the other links' rates are "
     "not printed: 20 Mbit/s",
-    "4.16: of its six runs two, of 25 and of 100 flows of a pair",
     "4.17: the outage lies 15 to 25 s after the start, as in its configuration, not at 12 to 22 s",
     "4.20: 10:1 is expected, but a flow on the detour displaces two others: the optimum is 5:1",
     "4.21: the constraint is twice the capacity; run 4 has links of 50 Mbit/s",

@@ -94,11 +94,21 @@ def _forms() -> list[Run]:
     ]
 
 
-def _mesh(udp: int, tcp: int, rate: str, k: float) -> dict[str, Any]:
-    """A run of 4.16: so many flows of each kind per pair, and what they offer."""
+#: 4.16: flows of each kind per pair, what each offers, and K.
+_MESHES = (
+    (25, "1 Mbit/s", 4e11),
+    (50, "500 kbit/s", 2e11),
+    (100, "250 kbit/s", 1e11),
+    (200, "125 kbit/s", 5e10),
+    (400, "62.5 kbit/s", 2.5e10),
+)
+
+
+def _mesh(each: int, rate: str, k: float) -> dict[str, Any]:
+    """A run of 4.16."""
     changes: dict[str, Any] = {f"topology.nodes.{node}.k": k for node in range(12)}
     for flow in range(24):
-        changes[f"flows.{flow}.count"] = (udp, tcp)[flow % 2]
+        changes[f"flows.{flow}.count"] = each
         changes[f"flows.{flow}.traffic.rate"] = rate
     return changes
 
@@ -190,7 +200,10 @@ _ALL = (
         "12enclave-concurrent-mixed",
         [
             Run("25 flows", _steady(20, 40)),
-            Run("100 flows", _steady(20, 40), _mesh(50, 50, "500 kbit/s", 2e11)),
+            *(
+                Run(f"{2 * each} flows", _steady(20, 40), _mesh(each, rate, k))
+                for each, rate, k in _MESHES
+            ),
         ],
     ),
     Experiment("4.18", "4-node-system", _forms()),

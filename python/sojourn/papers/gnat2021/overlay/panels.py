@@ -11,8 +11,8 @@ from sojourn.papers.gnat2021.overlay.experiments import Experiment
 from sojourn.papers.paper import Request
 from sojourn.scenario import Document
 
-#: Nodes that have a panel of their own; of more, the first.
-_SHOWN = 4
+#: Panels of nodes, of all runs together, if each has one; of more nodes, the first are shown.
+_SHOWN = 8
 
 
 @dataclass(frozen=True)
@@ -38,8 +38,8 @@ def parts(experiment: Experiment, request: Request) -> Iterator[Part]:
         if len(labels) <= len(PALETTE):
             yield Part(title, scenario, [(known.index(label), label) for label in labels])
             continue
-        nodes = {flow["to"] for flow in flows}
-        for node in sorted(nodes, key=lambda name: (len(name), name))[:_SHOWN]:
+        nodes = sorted({flow["to"] for flow in flows}, key=lambda name: (len(name), name))
+        for node in nodes[: max(1, _SHOWN // len(scenarios))]:
             here = _labels([flow for flow in flows if flow["to"] == node])
             for place, label in enumerate(here):
                 numbers.setdefault(label, place)
