@@ -56,7 +56,7 @@ def test_equal_rates_are_not_the_utility_maximum_of_the_five_groups() -> None:
         shares = {label: rate / found.common for label, rate in rates.items()}
         expected = {"0": 0.8, "5": 0.8, "7": 1.6, "8": 0.8, "9": 1.6}
         # Exact but for acknowledgments, of which the streams' ways have more and less.
-        assert shares == pytest.approx(expected, rel=0.03)
+        assert shares == pytest.approx(expected, rel=0.05)
 
 
 def test_the_bound_of_a_stream_is_that_of_the_capacity_command() -> None:
