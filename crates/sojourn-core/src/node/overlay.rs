@@ -35,9 +35,9 @@
 //! | flows; how they are admitted | `udp_proxy`, `tcp_proxy`, `admission/` |
 //! | what receivers miss; which inelastic flows fit, and try | `receipts`, `supervision/` |
 //!
-//! TCP proxies end a flow's connections where it begins and where it ends. Between them no window limits
-//! but buffers; what is missing goes again an RTT and four deviations after something sent later has
-//! arrived, since packets take several ways.
+//! TCP proxies end a flow's connections where it begins and where it ends, and acknowledge each segment.
+//! Between them no window limits but buffers, and what is missing goes again an RTT and four deviations
+//! after something sent later has arrived, since packets take several ways.
 //!
 //! Multicast: flows with a `group` in their service. A group has a queue with a depth for each
 //! destination. A packet carries the set of its destinations. The gradient of a group to a neighbour

@@ -23,8 +23,8 @@ use crate::transport::Endpoint;
 use crate::transport::tcp::{GNAT_PROXY, Profile, Receiver, Relay, Sender, TcpInit};
 use crate::units::{Span, Time};
 
-/// Largest IP packet between proxies.
-const MTU: u32 = 1_320;
+/// Largest IP packet between proxies: 1,280 bytes of payload, as they ask of their hosts.
+const MTU: u32 = 1_332;
 /// IP and TCP headers.
 const HEADERS: u32 = 52;
 /// Bytes that a proxy keeps for a connection to a host, and between proxies.
@@ -98,7 +98,8 @@ fn init(flow: &OverlayFlow, mss: u32, profile: &'static Profile) -> TcpInit {
         mss,
         profile,
         ecn: EcnMode::Off,
-        ack_every: 2,
+        // `kDefaultLanIfAckBehave`, `kDefaultWanIfAckBehave`.
+        ack_every: 1,
         initial_ssthresh: INFINITE_SSTHRESH,
         send_buffer: BufferSize::Bytes(HOST_BUFFER),
         receive_buffer: BufferSize::Bytes(HOST_BUFFER),

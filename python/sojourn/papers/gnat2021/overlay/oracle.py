@@ -22,12 +22,12 @@ _TIMED = _WRAPPING + 20
 #: IP and UDP; IP and TCP.
 _UDP, _TCP = 28, 52
 #: Payload between TCP proxies.
-_LARGEST = 1_320 - _TCP
+_LARGEST = 1_280
 #: What SLIQ answers per packet on the link's other direction: an ACK of every two, with the times
 #: of both, SLIQ, UDP, IP, Ethernet.
 ACKNOWLEDGED = (16 + 2 * 8 + 28 + 14) / 2
-#: TCP's acknowledgment of every two segments; that of each, with three blocks of SACK, where they
-#: take several ways and come out of order.
+#: TCP's acknowledgment of each segment; that with three blocks of SACK, where they take several
+#: ways and come out of order.
 _ANSWER = _TCP + _WRAPPING
 _SACK = _ANSWER + 28
 #: A part of what goes between two nodes that is too small to put it out of order.
@@ -160,7 +160,7 @@ def _best(
     links: Sequence[Arc], flows: Sequence[Class], scattered: frozenset[int]
 ) -> tuple[list[float], frozenset[int]]:
     """The rates at the utility maximum, and the classes with answers whose packets take several
-    ways there; of those in ``scattered``, each segment is answered.
+    ways there; answers to those in ``scattered`` have SACKs.
     """
     import numpy as np
     from scipy.optimize import linprog
@@ -293,9 +293,9 @@ def _sent(number: int, flow: Class) -> _Commodity:
     return _Commodity(number, flow.ends, size / flow.payload, size)
 
 
-def _answers(number: int, flow: Class, each: bool) -> _Commodity:
-    size, segments = (_SACK, 1) if each else (_ANSWER, 2)
-    return _Commodity(number, flow.ends[::-1], size / (segments * flow.payload), size)
+def _answers(number: int, flow: Class, scattered: bool) -> _Commodity:
+    size = _SACK if scattered else _ANSWER
+    return _Commodity(number, flow.ends[::-1], size / flow.payload, size)
 
 
 def other_directions(links: Sequence[Arc]) -> dict[int, int]:
