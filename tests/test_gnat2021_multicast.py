@@ -12,7 +12,7 @@ from sojourn.engine import simulate
 from sojourn.errors import ScenarioError
 from sojourn.papers.gnat2021.multicast.bounds import Stream, best, best_of, streams
 from sojourn.papers.gnat2021.multicast.experiments import EXPERIMENTS, document
-from sojourn.papers.gnat2021.overlay.oracle import Arc
+from sojourn.papers.gnat2021.overlay.polytope import Arc
 from sojourn.papers.gnat2021.slots.models import RUNS
 from sojourn.papers.paper import Request
 from sojourn.scenario import validated

@@ -14,8 +14,9 @@ from sojourn import data
 from sojourn.engine import simulate
 from sojourn.papers.gnat2021.overlay import runs
 from sojourn.papers.gnat2021.overlay.experiments import EXPERIMENTS
-from sojourn.papers.gnat2021.overlay.oracle import Arc, Class, best, classes, shares
+from sojourn.papers.gnat2021.overlay.oracle import classes, shares
 from sojourn.papers.gnat2021.overlay.panels import parts
+from sojourn.papers.gnat2021.overlay.polytope import Arc, Class, best
 from sojourn.papers.gnat2021.overlay.sets import best_set, best_shares
 from sojourn.papers.gnat2021.overlay.triage import most_that_fit
 from sojourn.papers.paper import Request
@@ -28,8 +29,8 @@ def _arcs(*ends: str, delay: float = 0.01) -> list[Arc]:
 
 
 def _flow(label: str, ends: str, priority: float, **other: float) -> Class:
-    given = {"count": 20, "offered": inf, "payload": 1e9, "headers": 0.0, "deadline": inf} | other
-    given |= {"answered": bool(given.get("answered"))}
+    given = {"count": 20, "offered": inf, "payload": 1e9, "headers": 0.0, "answer": 0.0}
+    given |= {"deadline": inf} | other
     return Class(label, ends=(ends[0], ends[1]), priority=priority, **given)  # type: ignore[arg-type]
 
 
@@ -60,7 +61,7 @@ def test_acknowledgments_take_their_share_of_the_other_direction() -> None:
     back = _flow("back", "21", 1, count=1, payload=900, headers=100)
     assert best(_arcs("12"), [there])["there"] == pytest.approx(9)
     assert best(_arcs("12"), [there, back])["back"] == pytest.approx(9_000 / 1_037)
-    answered = _flow("there", "12", 1, count=1, payload=900, headers=100, answered=True)
+    answered = _flow("there", "12", 1, count=1, payload=900, headers=100, answer=114)
     # TCP answers each segment, which SLIQ acknowledges in turn.
     assert best(_arcs("12"), [answered])["there"] == pytest.approx(9_000 / (1_000 + 37), rel=1e-4)
     # The second way has room for answers with SACKs.

@@ -12,7 +12,8 @@ from collections.abc import Mapping, Sequence
 from math import inf, log
 from typing import Any, NamedTuple
 
-from sojourn.papers.gnat2021.overlay.oracle import ACKNOWLEDGED, Arc, arcs, other_directions
+from sojourn.papers.gnat2021.overlay.oracle import arcs
+from sojourn.papers.gnat2021.overlay.polytope import ACKNOWLEDGED, Arc, other_directions
 from sojourn.quantity import number
 
 #: Bytes beside a message: UDP and IP; number and destinations, SLIQ, UDP, IP, Ethernet.

@@ -14,7 +14,8 @@ from dataclasses import replace
 from itertools import chain, combinations
 from typing import Any
 
-from sojourn.papers.gnat2021.overlay.oracle import Arc, Class, arcs, best, classes
+from sojourn.papers.gnat2021.overlay.oracle import arcs, classes
+from sojourn.papers.gnat2021.overlay.polytope import Arc, Class, best
 from sojourn.quantity import number
 
 #: Served first by the linear program.

@@ -14,7 +14,7 @@ from sojourn.errors import ScenarioError
 from sojourn.papers.gnat2021.begun import after, pool
 from sojourn.papers.gnat2021.multicast.bounds import Best, Stream, best
 from sojourn.papers.gnat2021.overlay.experiments import Phase
-from sojourn.papers.gnat2021.overlay.oracle import Arc
+from sojourn.papers.gnat2021.overlay.polytope import Arc
 from sojourn.papers.gnat2021.slots.models import RUNS, Run, rate_at
 from sojourn.papers.paper import Cell, Request
 
