@@ -12,6 +12,7 @@ CHOICES = (
     "are 118; three variants of how the rings are joined; hosts of an enclave share their node, "
     "so that a receiver is an enclave; K as in 4.5; all of a queue is searched; 45 s",
     "4.2, 4.3, 4.4, 4.5, 4.6: bound: the largest rate that all streams can have at once, by any "
-    "routing and coding, less the headers of a packet; optimum: what a stream has where the sum of "
-    "utilities, logarithms by priority, is largest, likewise, and no more than it offers",
+    "routing and coding, less headers, SLIQ's acknowledgments and messages about queues; optimum: "
+    "what a stream has where the sum of utilities, logarithms by priority, is largest, likewise, "
+    "and no more than it offers",
 )

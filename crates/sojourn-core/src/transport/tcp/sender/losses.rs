@@ -32,16 +32,15 @@ impl Sender {
             min_rtt: self.rtt.min_rtt(),
             srtt: self.rtt.srtt(),
         };
+        let window = match self.profile.loss_detection {
+            LossDetection::Patient => self.rtt.srtt() + self.rtt.rttvar(),
+            _ => self.rack.window(situation),
+        };
         let before = self.board.retrans_out();
         let mut losses = Losses { now, delivery: &mut self.delivery, cc: &mut *self.cc };
         let board = &mut self.board;
         let wait = match self.profile.loss_detection {
-            LossDetection::Rack => {
-                let window = self.rack.window(situation);
-                self.rack.detect(now, board, window, |board, seq| losses.mark(board, seq))
-            }
-            LossDetection::Patient => {
-                let window = self.rtt.srtt() + self.rtt.rttvar();
+            LossDetection::Rack | LossDetection::Patient => {
                 self.rack.detect(now, board, window, |board, seq| losses.mark(board, seq))
             }
             LossDetection::Fack | LossDetection::Sack => {
