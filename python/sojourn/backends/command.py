@@ -17,8 +17,9 @@ from sojourn.numbers import number
 from sojourn.result import Result
 from sojourn.scenario import Scenario
 
-#: Less than this share of all bytes, as what programs agree on beside a transfer, is not warned of.
-_WORTH_TELLING = 0.01
+#: Less than this share of all bytes is not warned of: acknowledgments of transports over UDP, and
+#: what programs agree on beside a transfer.
+_WORTH_TELLING = 0.1
 
 
 @dataclass(frozen=True)
@@ -75,9 +76,9 @@ def missed(done: Commanded) -> Iterator[str]:
     least = _WORTH_TELLING * (crossed + back + done.loopback)
     if done.loopback > least:
         yield (
-            f"{_amount(done, done.loopback, done.seconds)} went over the namespace's own loopback: "
-            "it passed none of the scenario's network and is in no metric; let the programs "
-            "connect to the address in SOJOURN_RECEIVER, not to localhost or one of their own"
+            f"{_amount(done, done.loopback, done.seconds)} went over the namespace's loopback, "
+            "which has no bottleneck, and is in no metric; let the programs connect to the address "
+            "in SOJOURN_RECEIVER in the place of localhost"
         )
     if back > least and done.rate < np.inf:
         seconds = float(view.end[free].max() - view.start[free].min())
@@ -95,7 +96,8 @@ def missed(done: Commanded) -> Iterator[str]:
 def _amount(done: Commanded, size: float, seconds: float) -> str:
     """So much in so long, beside the scenario's rate."""
     of = "" if done.rate == np.inf else f"; the scenario's rate: {number(done.rate * 1e-6)} Mbit/s"
-    return f"{number(size * 1e-6)} MB ({number(size * 8e-6 / max(seconds, 1e-9))} Mbit/s{of})"
+    rate = size * 8e-6 / max(seconds, 1e-9)
+    return f"{number(size * 1e-6)} MB in {number(seconds)} s ({number(rate)} Mbit/s{of})"
 
 
 def _of_connections(scenario: Scenario, labels: Sequence[str], seconds: float) -> Scenario:
