@@ -9,7 +9,7 @@ use crate::wire::{Headers, Transport};
 /// Transport and ports: the initiator's, then the other's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Key {
-    pub tcp: bool,
+    tcp: bool,
     ports: [u16; 2],
 }
 
