@@ -103,6 +103,7 @@ fn run(
     begun.at(clock);
     let mut driver = Loop::new(clock, devices, tap);
     let status = accompany(child, &mut driver, &mut net, stop)?;
+    net.advance(clock.now(), &mut driver)?; // the loop may have slept when the command ended
     let unread = failed("reading the devices' counters");
     let drops = namespace::device_drops().map_err(&unread)?;
     let loopback_bytes = namespace::loopback_bytes().map_err(&unread)?;
