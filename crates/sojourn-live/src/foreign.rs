@@ -56,6 +56,9 @@ pub struct Foreign {
     samples: Vec<(Time, Vec<[FlowCounters; 2]>, Vec<LinkCounters>)>,
 }
 
+/// Of a flow the side that sent, and a name.
+pub type Named = (usize, String);
+
 impl Foreign {
     /// No connections yet; what enters at a side goes that side's way of `ways`.
     pub fn new(
@@ -110,10 +113,7 @@ impl Foreign {
     ///
     /// # Errors
     /// If the network lost packets without a reason.
-    pub fn outcome(
-        mut self,
-        net: &mut Network,
-    ) -> Result<(Outcome, Vec<(usize, String)>), Box<Fault>> {
+    pub fn outcome(mut self, net: &mut Network) -> Result<(Outcome, Vec<Named>), Box<Fault>> {
         self.sample(net)?;
         let (flows, links) = (self.flows(), self.recorded_links);
         let connections = &self.connections;

@@ -10,7 +10,7 @@ use crate::wire::{Headers, Transport};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Key {
     tcp: bool,
-    ports: [u16; 2],
+    pub ports: [u16; 2],
 }
 
 impl Key {

@@ -16,9 +16,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde_json::{Map, Value};
 use sojourn_abi::note::{self, Callback};
-use sojourn_core::cc::{
-    self, AckSample, CongestionControl, ControlInit, Event, Lost, Make, Sent,
-};
+use sojourn_core::cc::{self, AckSample, CongestionControl, ControlInit, Event, Lost, Make, Sent};
 use sojourn_core::error::{FieldError, end_run};
 use sojourn_core::observe::Observer;
 use sojourn_core::queue::{Discipline, QueueFacts};
