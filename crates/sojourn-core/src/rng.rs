@@ -4,6 +4,8 @@
 //! adding a flow or a link does not shift another component's draws. Draws that belong to a packet
 //! are counter-based: the n-th packet of a flow is lost or not on a link whatever else happens.
 
+pub mod draw;
+
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 

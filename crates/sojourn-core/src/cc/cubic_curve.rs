@@ -61,7 +61,7 @@ pub struct CubicCurve {
 
 /// Largest integer whose cube is not above `a`.
 fn cube_root(a: u64) -> u64 {
-    let mut root = (a as f64).cbrt() as u64;
+    let mut root = libm::cbrt(a as f64) as u64;
     while root * root * root > a {
         root -= 1;
     }

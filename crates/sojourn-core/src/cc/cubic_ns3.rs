@@ -105,7 +105,8 @@ impl Ns3Curve {
         self.acked += acked;
         let epoch = self.epoch.unwrap_or_else(|| self.begin_epoch(now, window, acked));
         let t = (now.since(epoch) + self.delay_min.unwrap_or(Span::ZERO)).as_secs_f64();
-        let delta = (C * (t - self.k).abs().powi(3)) as u32;
+        let distance = (t - self.k).abs();
+        let delta = (C * distance * distance * distance) as u32;
         let target = if t < self.k {
             self.origin.saturating_sub(delta)
         } else {
@@ -126,7 +127,7 @@ impl Ns3Curve {
         self.acked = acked;
         self.reno_window = window;
         self.origin = self.last_max.max(window);
-        self.k = (f64::from(self.origin - window) / C).cbrt();
+        self.k = libm::cbrt(f64::from(self.origin - window) / C);
         now
     }
 

@@ -144,7 +144,8 @@ impl Prague {
         if !scaled {
             return 1.0;
         }
-        (self.srtt.as_secs_f64() / self.params.rtt_target.as_secs_f64()).powi(2)
+        let ratio = self.srtt.as_secs_f64() / self.params.rtt_target.as_secs_f64();
+        ratio * ratio
     }
 
     fn grow(&mut self, ack: &AckSample) {

@@ -145,6 +145,6 @@ impl Run {
     /// Jain's fairness index of two flows' throughputs.
     pub fn fairness(&self, from: f64, to: f64) -> f64 {
         let (a, b) = (self.throughput(0, from, to), self.throughput(1, from, to));
-        (a + b).powi(2) / (2.0 * (a * a + b * b))
+        (a + b) * (a + b) / (2.0 * (a * a + b * b))
     }
 }

@@ -1,12 +1,10 @@
 //! Random times and sizes of traffic models.
 
-use rand::Rng;
-use rand_distr::{Distribution, Exp1};
-
 use super::LARGEST_WRITE;
 use crate::quantity::Bytes;
 use crate::registry::named;
 use crate::rng::Stream;
+use crate::rng::draw::exponential;
 use crate::units::Span;
 
 named! {
@@ -38,20 +36,4 @@ impl Spread {
             }
         }
     }
-}
-
-/// An exponential draw of mean 1.
-pub fn exponential(rng: &mut Stream) -> f64 {
-    Exp1.sample(rng)
-}
-
-/// A Pareto draw: never below `scale`, tail index `shape`.
-pub fn pareto(scale: f64, shape: f64, rng: &mut impl Rng) -> f64 {
-    rand_distr::Pareto::new(scale, shape).map_or(scale, |pareto| pareto.sample(rng))
-}
-
-/// A lognormal draw of the given mean and standard deviation (of the draw, not its logarithm).
-pub fn lognormal(mean: f64, deviation: f64, rng: &mut impl Rng) -> f64 {
-    rand_distr::LogNormal::from_mean_cv(mean, deviation / mean)
-        .map_or(mean, |lognormal| lognormal.sample(rng))
 }

@@ -9,11 +9,12 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::draw::{Spread, exponential};
+use super::draw::Spread;
 use super::{Registered, Workload, Write, check_writes};
 use crate::error::FieldError;
 use crate::quantity::Bytes;
 use crate::rng::Stream;
+use crate::rng::draw::exponential;
 use crate::units::Rate;
 
 /// Parameters of a Poisson source.

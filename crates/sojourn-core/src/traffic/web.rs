@@ -21,9 +21,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::draw::{Spread, lognormal, pareto};
+use super::draw::Spread;
 use super::{Registered, Workload, Write, check_interval};
 use crate::rng::Stream;
+use crate::rng::draw::{lognormal, pareto};
 use crate::units::Span;
 
 /// Parameters of web browsing.

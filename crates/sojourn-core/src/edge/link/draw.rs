@@ -2,6 +2,7 @@
 
 use crate::packet::Packet;
 use crate::rng::StreamKey;
+use crate::rng::draw::normal_of;
 
 /// Uniform in [0, 1): depends on the packet's flow, direction and index only, so a packet meets the
 /// same fate whatever other flows do.
@@ -11,8 +12,8 @@ pub fn uniform(key: StreamKey, packet: &Packet) -> f64 {
     key.index(stream).uniform_at(u64::from(packet.index))
 }
 
-/// Standard normal (Box and Muller), from two uniform draws.
+/// Standard normal, likewise.
 pub fn normal(key: StreamKey, packet: &Packet) -> f64 {
-    let radius = (-2.0 * (1.0 - uniform(key.child("radius"), packet)).ln()).sqrt();
-    radius * (std::f64::consts::TAU * uniform(key.child("angle"), packet)).cos()
+    let radius = 1.0 - uniform(key.child("radius"), packet);
+    normal_of(radius, uniform(key.child("angle"), packet))
 }

@@ -10,12 +10,12 @@
 //! A schedule is a function of time alone: it costs nothing while it does not change, and the
 //! same seed gives the same walk whatever the traffic.
 
-use rand_distr::{Distribution, StandardNormal};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::error::FieldError;
 use crate::quantity::{Decibels, Percent};
+use crate::rng::draw::normal;
 use crate::rng::{Stream, StreamKey};
 use crate::units::{Rate, Span, Time};
 
@@ -279,7 +279,7 @@ impl<T: Level> Schedule<T> {
 
 impl Walk {
     fn step(&mut self) -> f64 {
-        let fresh: f64 = StandardNormal.sample(&mut self.random);
+        let fresh = normal(&mut self.random);
         let rho = self.correlation;
         self.step = rho * self.step + (1.0 - rho * rho).sqrt() * fresh;
         self.position = reflect(self.position + self.deviation * self.step, self.bounds);

@@ -2,7 +2,6 @@
 
 use proptest::prelude::*;
 use rand::RngExt;
-use rand_distr::{Distribution, Exp};
 use serde_json::{Map, Value, json};
 
 use super::impairments::Faults;
@@ -11,6 +10,7 @@ use crate::catalogue::builtin;
 use crate::packet::{Direction, Header};
 use crate::queue::{Discipline, QueueInit};
 use crate::rng::StreamKey;
+use crate::rng::draw::exponential;
 use crate::spec::Queue;
 use crate::units::Rate;
 
@@ -125,10 +125,9 @@ fn mean_wait(load: f64, n: u32, size: impl Fn(&mut crate::rng::Stream) -> u32) -
     let rate = Rate::from_bps(8_000_000);
     let mut link = Link::new(Some(fifo("100000000 packets", Some(rate), 0, 0)), None, Span::ZERO);
     let mut rng = StreamKey::root(5).stream();
-    let gap = Exp::new(load / 10e-3).unwrap();
     let (mut now, mut arrivals) = (Time::ZERO, Vec::new());
     for i in 0..n {
-        now += Span::from_secs_f64(gap.sample(&mut rng));
+        now += Span::from_secs_f64(10e-3 / load * exponential(&mut rng));
         drain(&mut link, now, &mut arrivals);
         arrivals.clear();
         link.offer(now, packet(i, size(&mut rng)));
@@ -153,8 +152,8 @@ fn m_d_1_waits_as_long_as_theory_says() {
 fn m_m_1_waits_as_long_as_theory_says() {
     for load in [0.5, 0.8] {
         let expected = load / (1.0 - load);
-        let size = Exp::new(1e-4f64).unwrap();
-        let (wait, littles) = mean_wait(load, 4_000_000, |rng| size.sample(rng).round() as u32);
+        let size = |rng: &mut crate::rng::Stream| (1e4 * exponential(rng)).round() as u32;
+        let (wait, littles) = mean_wait(load, 4_000_000, size);
         assert!((wait / expected - 1.0).abs() < 0.02, "load {load}: {wait}, not {expected}");
         assert!((littles / expected - 1.0).abs() < 0.02, "load {load}: {littles}");
     }

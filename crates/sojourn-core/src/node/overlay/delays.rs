@@ -59,7 +59,8 @@ impl Delay {
     /// What an advertisement says of it: mean and deviation in whole steps, at least one.
     pub fn advertised(self) -> Delay {
         let rounded = |time: f64| (time / STEP).round().clamp(1.0, MOST_STEPS) * STEP;
-        Delay { mean: rounded(self.mean), variance: rounded(self.variance.sqrt()).powi(2) }
+        let deviation = rounded(self.variance.sqrt());
+        Delay { mean: rounded(self.mean), variance: deviation * deviation }
     }
 
     /// Moves toward a sample, in seconds.

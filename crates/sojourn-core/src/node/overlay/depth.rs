@@ -40,7 +40,7 @@ impl Depth {
             Shown::Instantaneous => self.value = bytes,
             Shown::Ewma => {
                 let passed = now.since(self.at).as_secs_f64();
-                self.value = bytes + (self.value - bytes) * (-passed / TAU).exp();
+                self.value = bytes + (self.value - bytes) * libm::exp(-passed / TAU);
                 self.at = now;
             }
             Shown::HeavyBall => {

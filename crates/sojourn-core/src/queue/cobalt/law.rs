@@ -205,7 +205,7 @@ impl Cobalt {
 
     /// BLUE's drop probability.
     pub fn blue_probability(&self) -> f64 {
-        f64::from(self.p_drop) / 2f64.powi(32)
+        f64::from(self.p_drop) / (1u64 << 32) as f64
     }
 
     /// Takes the count back by one per due step.

@@ -51,9 +51,9 @@ pub fn log_bit_success(phy: &Phy, mode: &Mode, snr_db: f64) -> f64 {
         (3, 4) => THREE_QUARTERS,
         _ => FIVE_SIXTHS,
     };
-    let raw = bit_error_rate(bits, 10f64.powf(snr_db / 10.0));
+    let raw = bit_error_rate(bits, libm::pow(10.0, snr_db / 10.0));
     let wrong = decoding_error_rate(&code, raw);
-    if wrong >= 1.0 { f64::NEG_INFINITY } else { (-wrong).ln_1p() }
+    if wrong >= 1.0 { f64::NEG_INFINITY } else { libm::log1p(-wrong) }
 }
 
 /// Of BPSK, QPSK, 16-, 64- and 256-QAM with Gray mapping.
@@ -71,8 +71,9 @@ fn bit_error_rate(bits: u32, snr: f64) -> f64 {
 fn decoding_error_rate(code: &Code, raw: f64) -> f64 {
     let distance = (4.0 * raw * (1.0 - raw)).sqrt();
     let terms = (0..).zip(code.weights);
-    let sum: f64 =
-        terms.map(|(i, weight)| weight * distance.powi(code.first + i * code.step)).sum();
+    let sum: f64 = terms
+        .map(|(i, weight)| weight * libm::pow(distance, f64::from(code.first + i * code.step)))
+        .sum();
     (sum / (2.0 * code.bits)).min(1.0)
 }
 
@@ -93,7 +94,7 @@ fn erfc(x: f64) -> f64 {
     ];
     let t = 1.0 / (1.0 + 0.5 * x);
     let series = COEFFICIENTS.iter().rev().fold(0.0, |sum, c| sum * t + c);
-    t * (series - x * x).exp()
+    t * libm::exp(series - x * x)
 }
 
 #[cfg(test)]

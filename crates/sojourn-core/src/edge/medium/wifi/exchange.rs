@@ -69,7 +69,7 @@ impl Air {
         };
         let mut arrived = 0;
         for (index, bytes) in peer.window.sizes(sent.frame) {
-            let success = (8.0 * f64::from(bytes) * log_success).exp();
+            let success = libm::exp(8.0 * f64::from(bytes) * log_success);
             if random.random::<f64>() < success {
                 arrived |= 1 << index;
             }

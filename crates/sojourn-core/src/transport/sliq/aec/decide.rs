@@ -103,7 +103,7 @@ impl Decider {
         let decision = self.evaluate(path);
         let (rounds, sources, efficiency) = match decision {
             // A packet that comes after its rounds is received and not usable.
-            Decision::Arq { rounds } => (rounds, 1, 1.0 - path.per.powi(rounds.into())),
+            Decision::Arq { rounds } => (rounds, 1, 1.0 - libm::pow(path.per, f64::from(rounds))),
             Decision::Coded { rounds, sources } => {
                 (rounds, sources, self.plan(path.per, rounds, sources).efficiency)
             }

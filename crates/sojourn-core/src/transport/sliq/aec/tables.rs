@@ -82,7 +82,7 @@ pub fn plan(per: f64, epsilon: usize, rounds: u8, sources: u8) -> &'static Plan 
 
 fn compute(per: f64, epsilon: f64, rounds: u8, sources: u8) -> Plan {
     let group = Group::new(per, sources.into());
-    if per.powi(rounds.into()) <= epsilon {
+    if libm::pow(per, f64::from(rounds)) <= epsilon {
         return group.evaluate(group.arq(), group.arq(), rounds);
     }
     let mut tried = vec![group.arq()];

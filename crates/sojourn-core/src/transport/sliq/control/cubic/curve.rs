@@ -105,7 +105,7 @@ impl Curve {
 
     fn begin(&mut self, window: i64, acked: i64) {
         if window < self.last_max {
-            self.k = ((ROOT_FACTOR * (self.last_max - window)) as f64).cbrt() as i64;
+            self.k = libm::cbrt((ROOT_FACTOR * (self.last_max - window)) as f64) as i64;
             self.origin = self.last_max;
         } else {
             self.k = 0;
