@@ -1,7 +1,8 @@
 //! The erasure code: systematic, from a Vandermonde matrix over GF(256).
 //!
-//! What is coded of a source packet is its sequence number, its length and its bytes, with zeros up
-//! to the length of the longest one of the group.
+//! What is coded of a source packet is its length, its sequence number and its bytes, with zeros up
+//! to the length of the longest one of the group. As in the public program, what becomes of the lengths
+//! goes in the header, so that a coded packet's payload is the longest source's and 4 bytes.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -12,8 +13,9 @@ use sojourn_core::transport::sliq::{Payload, Received};
 
 use crate::message::Message;
 
-/// Bytes of a sequence number and a length.
-pub const PROTECTED: usize = 6;
+/// Bytes of a length and of a sequence number, of which the former do not go in the payload.
+const LENGTH: usize = 2;
+const PROTECTED: usize = LENGTH + 4;
 
 type Codecs = HashMap<(usize, usize), Arc<ReedSolomon>>;
 
@@ -32,8 +34,8 @@ fn codec(sources: usize, coded: usize) -> Option<Arc<ReedSolomon>> {
 
 fn shard(seq: u32, message: &Message, length: usize) -> Vec<u8> {
     let mut shard = Vec::with_capacity(length);
-    shard.extend(seq.to_be_bytes());
     shard.extend((message.len() as u16).to_be_bytes());
+    shard.extend(seq.to_be_bytes());
     shard.extend(message.as_ref());
     shard.resize(length, 0);
     shard
@@ -41,13 +43,13 @@ fn shard(seq: u32, message: &Message, length: usize) -> Vec<u8> {
 
 fn source(shard: &[u8]) -> Option<(u32, Message)> {
     let (head, rest) = shard.split_at_checked(PROTECTED)?;
-    let seq = u32::from_be_bytes([head[0], head[1], head[2], head[3]]);
-    let length = u16::from_be_bytes([head[4], head[5]]);
+    let length = u16::from_be_bytes([head[0], head[1]]);
+    let seq = u32::from_be_bytes([head[2], head[3], head[4], head[5]]);
     Some((seq, Message::from(rest.get(..length.into())?)))
 }
 
-/// The coded packets of these numbers within the group.
-pub fn encode(sources: &[(u32, Message)], range: Range<u8>) -> Vec<Message> {
+/// The coded packets of these numbers within the group, and what becomes of the lengths.
+pub fn encode(sources: &[(u32, Message)], range: Range<u8>) -> Vec<(Message, u16)> {
     let (count, end) = (sources.len(), usize::from(range.end));
     let first = usize::from(range.start).saturating_sub(count);
     let longest = sources.iter().map(|(_, message)| message.len()).max().unwrap_or(0);
@@ -60,7 +62,15 @@ pub fn encode(sources: &[(u32, Message)], range: Range<u8>) -> Vec<Message> {
     let mut coded = vec![vec![0; length]; end - count];
     // Lengths and numbers are those of the codec.
     let _ = codec.encode_sep(&shards, &mut coded);
-    coded.drain(first..).map(|bytes| Message::from(&bytes[..])).collect()
+    let made = |bytes: Vec<u8>| {
+        (Message::from(&bytes[LENGTH..]), u16::from_be_bytes([bytes[0], bytes[1]]))
+    };
+    coded.drain(first..).map(made).collect()
+}
+
+/// What the code made, of what came of it.
+fn coded_shard(packet: &Received<Message>) -> Vec<u8> {
+    [&packet.lengths.to_be_bytes(), packet.payload.as_ref()].concat()
 }
 
 /// The source packets that are missing among those received; `None` if they cannot be had, or what
@@ -68,7 +78,7 @@ pub fn encode(sources: &[(u32, Message)], range: Range<u8>) -> Vec<Message> {
 pub fn decode(sources: u8, received: &[Received<Message>]) -> Option<Vec<(u32, Message)>> {
     let sources = usize::from(sources);
     let coded = received.iter().find(|r| usize::from(r.index) >= sources)?;
-    let length = coded.payload.len();
+    let length = LENGTH + coded.payload.len();
     let last = received.iter().map(|r| usize::from(r.index)).max()?;
     let mut shards: Vec<Option<Vec<u8>>> = vec![None; last + 1];
     for packet in received {
@@ -76,8 +86,8 @@ pub fn decode(sources: u8, received: &[Received<Message>]) -> Option<Vec<(u32, M
         let bytes = match index < sources {
             true if packet.payload.len() + PROTECTED > length => return None,
             true => shard(packet.seq, &packet.payload, length),
-            false if packet.payload.len() != length => return None,
-            false => packet.payload.as_ref().to_vec(),
+            false if LENGTH + packet.payload.len() != length => return None,
+            false => coded_shard(packet),
         };
         shards[index] = Some(bytes);
     }
@@ -108,16 +118,21 @@ mod tests {
                 .collect();
             // In one go, or in two rounds.
             let half = k + coded / rounds;
-            let mut all: Vec<Message> = sources.iter().map(|(_, message)| message.clone()).collect();
+            let longest = messages.iter().map(Vec::len).max().unwrap();
+            let mut all: Vec<_> = sources.iter().map(|(_, message)| (message.clone(), 0)).collect();
             all.extend(encode(&sources, k as u8..half as u8));
             all.extend(encode(&sources, half as u8..(k + coded) as u8));
             prop_assert_eq!(all.len(), k + coded);
+            // As the simulator reckons (`virtual_payload`).
+            let size = (longest + 4).next_multiple_of(2);
+            prop_assert!(all[k..].iter().all(|(message, _)| message.as_ref().len() == size));
             let first = 1 + order.index(coded);
             let received: Vec<_> = (first..first + k)
                 .map(|index| Received {
                     index: index as u8,
                     seq: sources.get(index).map_or(0, |(seq, _)| *seq),
-                    payload: all[index].clone(),
+                    payload: all[index].0.clone(),
+                    lengths: all[index].1,
                 })
                 .collect();
             let back = decode(k as u8, &received);
@@ -137,6 +152,7 @@ mod tests {
                     index: *index,
                     seq: *seq,
                     payload: Message::from(&bytes[..]),
+                    lengths: *seq as u16,
                 })
                 .collect();
             let _ = decode(sources, &received);

@@ -28,7 +28,7 @@ impl Payload for Message {
         self.0.len()
     }
 
-    fn encode(sources: &[(u32, Self)], range: Range<u8>) -> Vec<Self> {
+    fn encode(sources: &[(u32, Self)], range: Range<u8>) -> Vec<(Self, u16)> {
         erasure::encode(sources, range)
     }
 

@@ -52,7 +52,7 @@ const DUMBBELLS: &[(&str, &str, &str)] = &[
         "queue = \"fq\"",
         "cca = \"cubic\"\noffload = true\ngro = true\nhost_queue = \"fq\"",
     ),
-    ("web, fifo", "queue = \"fifo\"", "cca = \"cubic\"\ntraffic = \"web\"\ncount = 10"),
+    ("web, fifo", "queue = \"fifo\"", "cca = \"cubic\"\ntraffic = \"web\"\ncount = 40"),
 ];
 
 const PARKING_LOT: &str = r#"

@@ -105,11 +105,11 @@ impl Payload for Cargo {
         bytes as usize
     }
 
-    fn encode(sources: &[(u32, Self)], range: Range<u8>) -> Vec<Self> {
+    fn encode(sources: &[(u32, Self)], range: Range<u8>) -> Vec<(Self, u16)> {
         let longest = sources.iter().map(|(_, source)| source.len()).max().unwrap_or(0);
         let bytes = (longest + 4).next_multiple_of(2) as u16;
         let sources: Arc<[_]> = sources.into();
-        range.map(|_| Cargo::Coded(bytes, sources.clone())).collect()
+        range.map(|_| (Cargo::Coded(bytes, sources.clone()), bytes)).collect()
     }
 
     fn decode(sources: u8, received: &[Received<Self>]) -> Option<Vec<(u32, Self)>> {

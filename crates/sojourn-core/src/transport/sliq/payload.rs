@@ -13,9 +13,10 @@ pub trait Payload: Clone + Default + std::fmt::Debug {
         self.len() == 0
     }
 
-    /// The coded packets `range` (numbers within the group) of these source packets, each with its
-    /// sequence number, which the code protects as well.
-    fn encode(sources: &[(u32, Self)], range: std::ops::Range<u8>) -> Vec<Self>;
+    /// The coded packets `range` (numbers within the group) of these source packets and their sequence
+    /// numbers, which the payloads protect; with each, what the code makes of the lengths, which goes in
+    /// its header.
+    fn encode(sources: &[(u32, Self)], range: std::ops::Range<u8>) -> Vec<(Self, u16)>;
 
     /// The source packets that are missing among `received`, by sequence number; `None` if they
     /// cannot be had.
@@ -31,4 +32,6 @@ pub struct Received<P> {
     pub seq: u32,
     /// What it carries.
     pub payload: P,
+    /// Of a coded packet: what the code made of the lengths.
+    pub lengths: u16,
 }

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use super::payload::{Payload, Received};
 use crate::units::Time;
 
-/// Bytes that the code adds to protect a packet's sequence number.
+/// Bytes that the code adds to protect a packet's sequence number (the public program appends 4; the
+/// length is coded in the header).
 const PROTECTED: u16 = 4;
 
 /// How many bytes there would be, and when the application wrote them.
@@ -32,12 +33,12 @@ impl Payload for Virtual {
         self.bytes.into()
     }
 
-    fn encode(sources: &[(u32, Self)], range: Range<u8>) -> Vec<Self> {
+    fn encode(sources: &[(u32, Self)], range: Range<u8>) -> Vec<(Self, u16)> {
         let longest = sources.iter().map(|(_, source)| source.bytes).max().unwrap_or(0);
         let bytes = (longest + PROTECTED).next_multiple_of(2);
         let sources: Arc<[_]> = sources.into();
         let coded = Virtual { bytes, written_at: Time::ZERO, sources: Some(sources) };
-        range.map(|_| coded.clone()).collect()
+        range.map(|_| (coded.clone(), bytes)).collect()
     }
 
     fn decode(sources: u8, received: &[Received<Self>]) -> Option<Vec<(u32, Self)>> {

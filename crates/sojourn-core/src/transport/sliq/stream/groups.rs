@@ -312,7 +312,9 @@ impl<P: Payload> Sender<P> {
             return Vec::new();
         }
         let coded = P::encode(&payloads, range.clone()).into_iter().zip(range);
-        coded.map(|(payload, index)| Coded { group: id, index, sources, payload }).collect()
+        let made =
+            |((payload, lengths), index)| Coded { group: id, index, sources, payload, lengths };
+        coded.map(made).collect()
     }
 
     /// Ends the open group with the source packets that it has.

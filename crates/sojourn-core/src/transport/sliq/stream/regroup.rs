@@ -60,7 +60,8 @@ impl<P: Payload> Regroup<P> {
         if group.done || group.received.iter().any(|received| received.index == fec.index) {
             return Vec::new();
         }
-        group.received.push(Received { index: fec.index, seq, payload });
+        let lengths = fec.encoded.unwrap_or(0);
+        group.received.push(Received { index: fec.index, seq, payload, lengths });
         group.in_time &= !is_late(fec.round);
         if fec.encoded.is_some() {
             group.coded += 1;

@@ -84,7 +84,7 @@ impl<P: Payload> Sender<P> {
             index: coded.index,
             sources: coded.sources,
             round: self.round(coded.group),
-            encoded: Some(coded.payload.len() as u16),
+            encoded: Some(coded.lengths),
         };
         let fec = Some((coded.group, fec));
         let new = New { payload: coded.payload, fec, fin: false, written_at: now };

@@ -90,6 +90,8 @@ pub struct Coded<P> {
     pub sources: u8,
     /// What it carries.
     pub payload: P,
+    /// What the code made of the lengths.
+    pub lengths: u16,
 }
 
 /// What is to be sent again, or in addition.

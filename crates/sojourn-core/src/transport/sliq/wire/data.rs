@@ -42,7 +42,7 @@ pub struct Fec {
     pub sources: u8,
     /// The round that it is sent in; 0 for a retransmission after a timeout.
     pub round: u8,
-    /// Whether it is coded, and what the code made of the longest source packet: its bytes.
+    /// Whether it is coded, and what the code made of the lengths of the source packets.
     pub encoded: Option<u16>,
 }
 

@@ -23,7 +23,7 @@ impl Payload for Raw {
         self.0.len()
     }
 
-    fn encode(_: &[(u32, Self)], _: std::ops::Range<u8>) -> Vec<Self> {
+    fn encode(_: &[(u32, Self)], _: std::ops::Range<u8>) -> Vec<(Self, u16)> {
         Vec::new()
     }
 

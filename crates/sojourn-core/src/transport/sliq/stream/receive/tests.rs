@@ -65,8 +65,8 @@ fn coded_packets_bring_lost_ones_back() {
         receiver.on_data(Time::ZERO, &Data { fec, ..data(seq) }, payload.clone())
     };
     send(11, 1, &sources[1].1, 1);
-    send(13, 3, &coded[0], 1);
-    send(14, 4, &coded[1], 1);
+    send(13, 3, &coded[0].0, 1);
+    send(14, 4, &coded[1].0, 1);
     let mut bytes = read(&mut receiver);
     bytes.sort_unstable();
     assert_eq!(bytes, [100, 101, 102]);
