@@ -119,63 +119,6 @@ def test_without_permission_it_is_said_what_is_missing(file: Path, tmp_path: Pat
     assert "unshare --user" in done.stderr
 
 
-#: A server and a client in one program: sends for a second, and prints what arrived.
-TRANSFER = """
-import os, socket, threading, time
-listener = socket.create_server(("0.0.0.0", 5201))
-def serve():
-    connection, _ = listener.accept()
-    total = 0
-    while data := connection.recv(1 << 16):
-        total += len(data)
-    print(total)
-server = threading.Thread(target=serve)
-server.start()
-client = socket.create_connection((os.environ["SOJOURN_RECEIVER"], 5201))
-until = time.monotonic() + 1
-while time.monotonic() < until:
-    client.send(bytes(4096))
-client.close()
-server.join()
-raise SystemExit(7)
-"""
-
-
-@pytest.mark.needs("live")
-def test_a_programs_traffic_passes_and_its_status_comes_back(file: Path, tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    done = command("live", file, "--out", out, "--", sys.executable, "-c", TRANSFER)
-    assert done.returncode == 7, done.stderr
-    result = sojourn.open(out)
-    flow = result.flows.to_dicts()[0]
-    assert flow["label"].endswith(">5201")
-    delivered = result.data.tables["flow_samples"]["delivered_bytes"].sum()
-    assert delivered == int(done.stdout)
-    assert 10 < flow["mean_throughput_l4"] < 19.4
-    assert result.links["mean_qdisc_delay_l2"][0] > 1
-    assert 20 < flow["mean_srtt_l4"] < 45
-    assert flow["mean_in_flight_l4"] > 10
-    assert flow["mean_cwnd_l4"] is None  # the program's own socket is not asked
-
-
-@pytest.mark.needs("live", "iperf3")
-def test_iperf3_fills_the_link_and_its_queue_is_seen(file: Path, tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    line = "iperf3 -s -1 -D; sleep 0.5; iperf3 -c $SOJOURN_RECEIVER -C cubic -t 4 -O 1 --json"
-    rate = ("--set", 'topology.bottleneck.rate="50 Mbit/s"', "--out", out)
-    printed = json.loads(live("live", file, *rate, "--", "sh", "-c", line))
-    share = printed["end"]["sum_received"]["bits_per_second"] / 50e6
-    assert 0.93 < share < 0.97  # 1448 bytes of 1514 are 95.6 %
-    flows = sojourn.open(out).flows.sort("mean_throughput_l4").to_dicts()
-    data = flows[-1]
-    assert 40 < data["mean_throughput_l4"] < 48.2
-    assert 20 < data["mean_srtt_l4"] < 42
-    assert 50 < data["mean_in_flight_l4"] < 180
-    assert data["total_retransmissions_l4"] >= 0
-    assert data["limited_by_cwnd_l4"] is None  # the program's own socket is not asked
-    assert 2 < sojourn.open(out).links["mean_qdisc_delay_l2"][0] < 21
-
-
 @pytest.mark.needs("live")
 def test_what_the_kernel_says_of_limits_is_shown(file: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"

@@ -10,7 +10,7 @@ pub mod queue_abi;
 pub mod replay;
 
 use serde_json::json;
-use sojourn_core::cc::{CcaFacts, EcnMode};
+use sojourn_core::cc::CcaFacts;
 use sojourn_core::registry::{Entry, Listing};
 use sojourn_core::spec::Cca;
 
@@ -26,7 +26,7 @@ pub fn entry() -> Entry<Cca> {
             },
             canonical: |table, _| library::canonical(table),
         },
-        facts: CcaFacts { ecn: EcnMode::Off, follows_stack: false },
+        facts: CcaFacts::default(),
         make: |table, init, _| control::make(table, init),
     }
 }

@@ -1,12 +1,11 @@
 //! Any program's traffic through the scenario's network.
 
-use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, ExitStatus};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use sojourn_core::error::FieldError;
+use sojourn_core::net::Network;
 use sojourn_core::record::Outcome;
 use sojourn_core::scenario::Scenario;
 use sojourn_core::sim::Surroundings;
@@ -24,37 +23,69 @@ use crate::namespace::{self, RECEIVERS, SENDERS};
 use crate::punctual::Awake;
 use crate::quality::{Processors, Quality};
 use crate::run::mtu;
-use crate::sys::die_with_parent;
+use crate::sys::{as_shell, confine};
 
 /// Between two looks whether the command has ended.
 const PATIENCE: Duration = Duration::from_millis(5);
+/// Ctrl-C reaches the command as well as us: so long it may take to end of itself.
+const GRACE: Duration = Duration::from_secs(1);
+
+/// Before which side the scenario's forward way, with its bottleneck, lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bottleneck {
+    /// Data of the side that connects crosses it.
+    Upload,
+    /// What is sent back to that side crosses it.
+    Download,
+}
+
+impl Bottleneck {
+    /// Something of the way there and of the way back, by the side that sends on it.
+    fn by_side<T>(self, [there, back]: [T; 2]) -> [T; 2] {
+        match self {
+            Bottleneck::Upload => [there, back],
+            Bottleneck::Download => [back, there],
+        }
+    }
+}
 
 /// What a command's run gives.
 pub struct Commanded {
-    /// As of any run; one flow per connection.
+    /// As of any run; one flow per connection and side that sent data.
     pub outcome: Outcome,
-    /// The name of each flow: its transport and ports.
-    pub flows: Vec<String>,
+    /// What the flows are called and where they went.
+    pub flows: Vec<Named>,
+    /// Bytes that the command's programs sent each other past the scenario's network.
+    pub loopback_bytes: u64,
     /// How far it can be trusted.
     pub quality: Quality,
     /// The command's exit status, as a shell gives it.
     pub status: i32,
 }
 
+/// A flow of a command.
+pub struct Named {
+    /// Transport, the port that it comes from and that which it goes to.
+    pub label: String,
+    /// The recorded links on its way, as indices.
+    pub path: Vec<u32>,
+}
+
 impl Live<Commanded> {
     /// Runs a command in a namespace whose traffic to `SOJOURN_RECEIVER` goes through the network of
     /// a scenario and comes back to the same namespace.
-    pub fn command(scenario: &Scenario, line: Vec<String>) -> Self {
+    pub fn command(scenario: &Scenario, line: Vec<String>, bottleneck: Bottleneck) -> Self {
         let scenario = scenario.clone();
         let end = Time::ZERO + scenario.duration;
-        Live::new(end, move |stop, begun| run(&scenario, &line, &stop, begun))
+        Live::new(end, move |stop, begun| run(&scenario, &line, bottleneck, &stop, begun))
     }
 }
 
 fn run(
     scenario: &Scenario,
     line: &[String],
-    stop: &Arc<AtomicBool>,
+    bottleneck: Bottleneck,
+    stop: &AtomicBool,
     begun: &Begun,
 ) -> Result<Commanded, Error> {
     let _registered = Registered::of(scenario)?;
@@ -63,29 +94,51 @@ fn run(
     let devices = prepare(scenario, mtu(&flows))?;
     let first = addresses.first().zip(flows.first());
     let (route, facts) = first.ok_or_else(|| FieldError::new("flows", "a run needs one"))?;
-    let tap = Foreign::new(*route, *facts, recorded_links, scenario.sample_interval);
+    let ways = bottleneck.by_side(*route);
+    let tap = Foreign::new(ways, *facts, recorded_links, scenario.sample_interval);
     tap.start(&mut net, scenario.warmup);
     let (processors, _awake) = (Processors::now(), Awake::keep());
     let child = start(line)?;
     let clock = Clock::start();
     begun.at(clock);
     let mut driver = Loop::new(clock, devices, tap);
-    let ended = Arc::new(AtomicBool::new(false));
+    let status = accompany(child, &mut driver, &mut net, stop)?;
+    net.advance(clock.now(), &mut driver)?; // the loop may have slept when the command ended
+    let unread = failed("reading the devices' counters");
+    let drops = namespace::device_drops().map_err(&unread)?;
+    let loopback_bytes = namespace::loopback_bytes().map_err(&unread)?;
+    let (tap, timing) = driver.finish();
+    let quality = Quality::judge(&timing, drops, &processors);
+    let (outcome, labels) = tap.outcome(&mut net)?;
+    let paths = bottleneck.by_side(paths(scenario, recorded_links));
+    let named = |(side, label): (usize, String)| Named { label, path: paths[side].clone() };
+    let flows = labels.into_iter().map(named).collect();
+    Ok(Commanded { outcome, flows, loopback_bytes, quality, status: as_shell(status) })
+}
+
+/// Drives the network until the command has ended; how it ended.
+fn accompany(
+    child: Child,
+    driver: &mut Loop<Foreign>,
+    net: &mut Network,
+    stop: &AtomicBool,
+) -> Result<ExitStatus, Error> {
+    let ended = AtomicBool::new(false);
     let (status, driven) = std::thread::scope(|threads| {
-        let told = Arc::clone(&ended);
-        let (driver, net) = (&mut driver, &mut net);
-        let driving = threads.spawn(move || driver.run(net, Time::NEVER, &told));
+        let driving = threads.spawn(|| driver.run(net, Time::NEVER, &ended));
         let status = wait(child, stop);
         ended.store(true, Ordering::Relaxed);
         (status, driving.join())
     });
-    let drops = namespace::device_drops().map_err(failed("reading the devices' counters"))?;
     driven.unwrap_or_else(|_| Err(Error::System("live run: its loop failed".to_owned())))?;
-    let status = status.map_err(failed("waiting for the command"))?;
-    let (tap, timing) = driver.finish();
-    let quality = Quality::judge(&timing, drops, &processors);
-    let (outcome, flows) = tap.outcome(&mut net)?;
-    Ok(Commanded { outcome, flows, quality, status: as_shell(status) })
+    status.map_err(failed("waiting for the command"))
+}
+
+/// The recorded links, which are the first ones, on the first flow's way there and back.
+fn paths(scenario: &Scenario, recorded: usize) -> [Vec<u32>; 2] {
+    let route = &scenario.plan().routes[0];
+    [&route.forward, &route.backward]
+        .map(|links| links.iter().copied().filter(|link| (*link as usize) < recorded).collect())
 }
 
 /// Enters a namespace with both devices, whose connections have the first flow's control and ECN.
@@ -123,24 +176,23 @@ fn start(line: &[String]) -> Result<Child, Error> {
     let receiver = RECEIVERS.map(|byte| byte.to_string()).join(".");
     let mut command = Command::new(program);
     command.args(arguments).env("SOJOURN_RECEIVER", receiver);
-    die_with_parent(&mut command);
+    confine(&mut command);
     command.spawn().map_err(|error| refused(format!("{program}: cannot be run: {error}")))
 }
 
-/// Waits for the command; ends it if the run is to stop.
+/// Waits for the command; if the run is to stop, it ends soon.
 fn wait(mut child: Child, stop: &AtomicBool) -> std::io::Result<ExitStatus> {
+    let mut grace = GRACE;
     loop {
         if let Some(status) = child.try_wait()? {
             return Ok(status);
         }
         if stop.load(Ordering::Relaxed) {
-            child.kill()?;
+            grace = grace.saturating_sub(PATIENCE);
+            if grace.is_zero() {
+                child.kill()?;
+            }
         }
         std::thread::sleep(PATIENCE);
     }
-}
-
-fn as_shell(status: ExitStatus) -> i32 {
-    const SIGNALLED: i32 = 128;
-    status.code().unwrap_or_else(|| SIGNALLED + status.signal().unwrap_or_default())
 }

@@ -1,15 +1,17 @@
-//! The packets of programs that know nothing of the scenario: each connection is a flow, on the way
-//! of the scenario's first one.
+//! The packets of programs that know nothing of the scenario: the data that a side of a connection
+//! sends are a flow, on the way of the scenario's first one or on its way back.
 //!
 //! All programs are in one namespace with two devices. Its own address on either is local, and
 //! traffic between local addresses would never leave the kernel; so the other end of each device is
 //! an address that nobody has, and packets change their addresses on the way.
 
+mod connection;
+
 use std::collections::HashMap;
 
 use sojourn_core::error::Fault;
 use sojourn_core::net::{Network, Step};
-use sojourn_core::packet::{Address, Direction, FiveTuple, Header, Packet};
+use sojourn_core::packet::{Address, FiveTuple, Header, Packet};
 use sojourn_core::record::{FlowCounters, FlowFacts, LinkCounters, Outcome, Recorder};
 use sojourn_core::units::{Span, Time};
 
@@ -17,7 +19,8 @@ use crate::drive::Tap;
 use crate::kernel;
 use crate::namespace::{RECEIVERS, SENDERS};
 use crate::seen::Seen;
-use crate::wire::{Headers, Transport, parse, readdress, set_ecn};
+use crate::wire::{parse, readdress, set_ecn};
+use connection::{Connection, Key};
 
 /// Address of the second device.
 pub const SERVERS: [u8; 4] = [10, 77, 1, 1];
@@ -42,56 +45,30 @@ const UNKNOWN: &[&str] = &[
     "ssthresh",
 ];
 
-/// Transport and ports: the initiator's, then the other's.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct Key {
-    tcp: bool,
-    ports: [u16; 2],
-}
-
-impl Key {
-    fn of(side: usize, headers: &Headers) -> Self {
-        let [source, destination] = headers.ports;
-        let ports = if side == 0 { [source, destination] } else { [destination, source] };
-        Key { tcp: matches!(headers.transport, Transport::Tcp(_)), ports }
-    }
-}
-
-struct ForeignFlow {
-    key: Key,
-    first_seen: Time,
-    last_seen: Time,
-    entered: [u32; 2],
-    seen: Seen,
-}
-
-impl ForeignFlow {
-    fn counters(&self) -> FlowCounters {
-        without_kernel(self.seen.counters.report(self.key.tcp))
-    }
-}
-
-/// All flows so far, and what has been sampled of them.
+/// All connections so far, and what has been sampled of them.
 pub struct Foreign {
-    route: [Address; 2],
+    ways: [Address; 2],
     facts: FlowFacts,
     recorded_links: usize,
     sample_interval: Span,
     known: HashMap<Key, usize>,
-    flows: Vec<ForeignFlow>,
-    samples: Vec<(Time, Vec<FlowCounters>, Vec<LinkCounters>)>,
+    connections: Vec<Connection>,
+    samples: Vec<(Time, Vec<[FlowCounters; 2]>, Vec<LinkCounters>)>,
 }
 
+/// Of a flow the side that sent, and a name.
+pub type Named = (usize, String);
+
 impl Foreign {
-    /// No flows yet; they go the way that `route` and `facts` say.
+    /// No connections yet; what enters at a side goes that side's way of `ways`.
     pub fn new(
-        route: [Address; 2],
+        ways: [Address; 2],
         facts: FlowFacts,
         recorded_links: usize,
         sample_interval: Span,
     ) -> Self {
-        let (known, flows, samples) = (HashMap::new(), Vec::new(), Vec::new());
-        Foreign { route, facts, recorded_links, sample_interval, known, flows, samples }
+        let (known, connections, samples) = (HashMap::new(), Vec::new(), Vec::new());
+        Foreign { ways, facts, recorded_links, sample_interval, known, connections, samples }
     }
 
     /// Sets the timers that a run begins with.
@@ -101,68 +78,69 @@ impl Foreign {
         net.set_timer(Time::ZERO + kernel::INTERVAL, INTEGRATE);
     }
 
-    fn flow(&mut self, now: Time, key: Key) -> usize {
-        let next = self.flows.len();
-        let flow = *self.known.entry(key).or_insert(next);
-        if flow == next {
-            let seen = Seen::default();
-            let (first_seen, last_seen) = (now, now);
-            self.flows.push(ForeignFlow { key, first_seen, last_seen, entered: [0; 2], seen });
+    fn connection(&mut self, now: Time, key: Key) -> usize {
+        let next = self.connections.len();
+        let number = *self.known.entry(key).or_insert(next);
+        if number == next {
+            self.connections.push(Connection::new(key, now));
         }
-        self.flows[flow].last_seen = now;
-        flow
+        self.connections[number].last_seen = now;
+        number
     }
 
     fn sample(&mut self, net: &mut Network) -> Step {
-        let flows = self.flows.iter().map(ForeignFlow::counters).collect();
+        let connections = self.connections.iter().map(Connection::counters).collect();
         let links = (0..self.recorded_links).map(|link| net.report(link)).collect();
-        self.samples.push((net.now(), flows, links));
+        self.samples.push((net.now(), connections, links));
         net.check()
     }
 
-    /// What has been recorded, and a name for each flow.
+    /// Both sides' data of all connections.
+    fn seen(&mut self) -> impl Iterator<Item = &mut Seen> {
+        self.connections.iter_mut().flat_map(|connection| &mut connection.seen)
+    }
+
+    /// The flows: connections, and the sides that sent their data.
+    fn flows(&self) -> Vec<(usize, usize)> {
+        let numbered = self.connections.iter().enumerate();
+        let of = |(number, connection): (usize, &Connection)| -> Vec<(usize, usize)> {
+            connection.senders().map(|side| (number, side)).collect()
+        };
+        numbered.flat_map(of).collect()
+    }
+
+    /// What has been recorded; of each flow the side that sent, and a name.
     ///
     /// # Errors
     /// If the network lost packets without a reason.
-    pub fn outcome(mut self, net: &mut Network) -> Result<(Outcome, Vec<String>), Box<Fault>> {
+    pub fn outcome(mut self, net: &mut Network) -> Result<(Outcome, Vec<Named>), Box<Fault>> {
         self.sample(net)?;
-        let (count, links) = (self.flows.len(), self.recorded_links);
-        let mut recorder = Recorder::new([count, links, 0], self.samples.len());
-        let unborn: Vec<_> = self.flows.iter().map(|flow| blank(flow.key.tcp)).collect();
-        for (time, flows, links) in self.samples {
-            let all = flows.iter().chain(&unborn[flows.len()..]).copied();
-            recorder.sample(time, all, links.into_iter());
+        let (flows, links) = (self.flows(), self.recorded_links);
+        let connections = &self.connections;
+        let mut recorder = Recorder::new([flows.len(), links, 0], self.samples.len());
+        for (time, counters, links) in self.samples {
+            let known = |&(number, side): &(usize, usize)| {
+                let unborn = || connections[number].key.blank();
+                counters.get(number).map_or_else(unborn, |sides| sides[side])
+            };
+            recorder.sample(time, flows.iter().map(known), links.into_iter());
         }
-        let facts = |flow: &ForeignFlow| FlowFacts {
-            start: flow.first_seen,
-            stop: flow.last_seen,
-            ..self.facts
+        let facts = |&(number, _): &(usize, usize)| {
+            let Connection { first_seen, last_seen, .. } = connections[number];
+            FlowFacts { start: first_seen, stop: last_seen, ..self.facts }
         };
-        let facts: Vec<_> = self.flows.iter().map(facts).collect();
-        let counters: Vec<_> = self.flows.iter().map(ForeignFlow::counters).collect();
-        let rtts: Vec<_> = self.flows.iter().map(|flow| Some(flow.seen.rtts())).collect();
+        let facts: Vec<_> = flows.iter().map(facts).collect();
+        let counters = flows.iter().map(|&(number, side)| connections[number].counters()[side]);
+        let counters: Vec<_> = counters.collect();
+        let rtts = flows.iter().map(|&(number, side)| Some(connections[number].seen[side].rtts()));
+        let rtts: Vec<_> = rtts.collect();
         let sojourns: Vec<_> = (0..links).map(|link| net.sojourn_histogram(link)).collect();
         let all = Outcome::gather(recorder, &facts, &counters, &rtts, &sojourns, net.events());
-        let unknown = |table: sojourn_core::record::Table| {
-            table.without(crate::flows::UNKNOWN).without(UNKNOWN)
-        };
-        let names = self.flows.iter().map(|flow| name(&flow.key)).collect();
-        Ok((Outcome { flow_samples: unknown(all.flow_samples), ..all }, names))
+        let flow_samples = all.flow_samples.without(crate::flows::UNKNOWN).without(UNKNOWN);
+        let name = |&(number, side): &(usize, usize)| (side, connections[number].key.name(side));
+        let names = flows.iter().map(name).collect();
+        Ok((Outcome { flow_samples, ..all }, names))
     }
-}
-
-/// Counters of a flow before its first packet.
-fn blank(tcp: bool) -> FlowCounters {
-    without_kernel(crate::seen::Counters::default().report(tcp))
-}
-
-fn without_kernel(all: FlowCounters) -> FlowCounters {
-    FlowCounters { rate: None, limits: None, ..all }
-}
-
-fn name(key: &Key) -> String {
-    let transport = if key.tcp { "tcp" } else { "udp" };
-    format!("{transport} {}>{}", key.ports[0], key.ports[1])
 }
 
 /// Where a packet goes, in the network's headers: bytes 16 to 20 of an IPv4 packet.
@@ -176,42 +154,40 @@ impl Tap for Foreign {
         if !is_for(bytes, side) {
             return None;
         }
-        let address = self.route[side];
+        let way = self.ways[side];
         let Some(headers) = parse(bytes) else {
             let payload = bytes.len().saturating_sub(20) as u16;
-            let packet = address.packet(0, bytes.len() as u32, Header::opaque(payload));
+            let packet = way.packet(0, bytes.len() as u32, Header::opaque(payload));
             return Some(Packet { flow: OTHER, ..packet });
         };
         let key = Key::of(side, &headers);
-        let number = self.flow(now, key);
-        let flow = &mut self.flows[number];
-        let header = flow.seen.enters(now, side, &headers);
-        let index = flow.entered[side];
-        flow.entered[side] += 1;
+        let number = self.connection(now, key);
+        let connection = &mut self.connections[number];
+        connection.seen[side].enters(now, 0, &headers);
+        let header = connection.seen[1 - side].enters(now, 1, &headers);
+        let index = connection.entered[side];
+        connection.entered[side] += 1;
         let ports = u32::from(key.ports[0]) << 16 | u32::from(key.ports[1]);
-        let tuple = FiveTuple { ports, ..address.tuple };
-        let packet = address.packet(index, headers.size, header);
+        let tuple = FiveTuple { ports, ..way.tuple };
+        let packet = way.packet(index, headers.size, header);
         Some(Packet { flow: number as u32, ecn: headers.ecn, tuple, ..packet })
     }
 
     fn leaves(&mut self, now: Time, packet: &Packet, bytes: &mut [u8]) -> usize {
-        let seen = self.flows.get_mut(packet.flow as usize).map(|flow| &mut flow.seen);
+        let from = usize::from(packet.direction != self.ways[0].direction);
         if packet.flow != OTHER {
             set_ecn(bytes, packet.ecn);
         }
-        let headers = seen.zip(parse(bytes));
-        match packet.direction {
-            Direction::Forward => {
-                headers.into_iter().for_each(|(seen, headers)| seen.received(now, &headers));
-                readdress(bytes, CLIENTS, SERVERS);
-                1
-            }
-            Direction::Backward => {
-                headers.into_iter().for_each(|(seen, headers)| seen.acknowledged(now, &headers));
-                readdress(bytes, RECEIVERS, SENDERS);
-                0
-            }
+        let connection = self.connections.get_mut(packet.flow as usize);
+        if let Some((connection, headers)) = connection.zip(parse(bytes)) {
+            connection.seen[from].received(now, &headers);
+            connection.seen[1 - from].acknowledged(now, &headers);
         }
+        match from {
+            0 => readdress(bytes, CLIENTS, SERVERS),
+            _ => readdress(bytes, RECEIVERS, SENDERS),
+        }
+        1 - from
     }
 
     fn on_timer(&mut self, net: &mut Network, timer: u32) -> Step {
@@ -222,11 +198,11 @@ impl Tap for Foreign {
             }
             INTEGRATE => {
                 net.set_timer(net.now() + kernel::INTERVAL, INTEGRATE);
-                self.flows.iter_mut().for_each(|flow| flow.seen.integrate(kernel::INTERVAL));
+                self.seen().for_each(|seen| seen.integrate(kernel::INTERVAL));
             }
             _ => {
                 net.end_warmup();
-                self.flows.iter_mut().for_each(|flow| flow.seen.end_warmup());
+                self.seen().for_each(Seen::end_warmup);
             }
         }
         Ok(())

@@ -35,6 +35,6 @@ pub mod uml;
 pub mod wire;
 
 pub use background::Live;
-pub use command::Commanded;
+pub use command::{Bottleneck, Commanded, Named};
 pub use error::Error;
 pub use quality::Quality;

@@ -18,6 +18,12 @@ use crate::sys::{Setting, configure};
 
 /// The device's name in a namespace that has one.
 pub const DEVICE: &str = "sojourn";
+/// Of local traffic, which never leaves the kernel.
+const LOOPBACK: &str = "lo";
+/// Columns of `/proc/net/dev` behind the name.
+const RECEIVED_BYTES: usize = 0;
+const RECEIVE_DROPS: usize = 3;
+const TRANSMIT_DROPS: usize = 11;
 /// Packets that wait for the loop: what comes beyond is lost, which makes a run invalid.
 const QUEUE_LENGTH: u32 = 10_000;
 /// Of both addresses.
@@ -83,7 +89,7 @@ pub fn control() -> io::Result<OwnedFd> {
 /// # Errors
 /// Those of the kernel.
 pub fn loopback() -> io::Result<()> {
-    configure(&control()?, "lo", Setting::Up)
+    configure(&control()?, LOOPBACK, Setting::Up)
 }
 
 /// Connections start without memory of earlier ones, unless [`remember`] is called, and buffers are no
@@ -140,21 +146,34 @@ pub fn set(name: &str, value: &str) -> io::Result<()> {
 /// # Errors
 /// If the kernel does not tell.
 pub fn device_drops() -> io::Result<u64> {
+    counted(DEVICE, &[RECEIVE_DROPS, TRANSMIT_DROPS])
+}
+
+/// Bytes that have gone over the loopback of the calling thread's namespace.
+///
+/// # Errors
+/// If the kernel does not tell.
+pub fn loopback_bytes() -> io::Result<u64> {
+    counted(LOOPBACK, &[RECEIVED_BYTES])
+}
+
+fn counted(device: &str, columns: &[usize]) -> io::Result<u64> {
     let text = fs::read_to_string("/proc/thread-self/net/dev")?;
-    drops_in(&text).ok_or_else(|| io::Error::other(format!("no counters of devices: {text}")))
+    let sum = sum_in(&text, device, columns);
+    sum.ok_or_else(|| io::Error::other(format!("no counters of devices: {text}")))
 }
 
-/// Dropped on their way in or out, in the table of `/proc/net/dev`.
-fn drops_in(table: &str) -> Option<u64> {
-    let devices = table.lines().filter_map(|line| line.trim().strip_prefix(DEVICE));
-    let drops: Vec<u64> = devices.flat_map(drops_of).collect();
-    if drops.is_empty() { None } else { Some(drops.iter().sum()) }
+/// The sum of some columns of `/proc/net/dev`, over the devices whose names begin so.
+fn sum_in(table: &str, device: &str, columns: &[usize]) -> Option<u64> {
+    let devices = table.lines().filter_map(|line| line.trim().strip_prefix(device));
+    let sums: Vec<u64> = devices.flat_map(|line| sum_of(line, columns)).collect();
+    if sums.is_empty() { None } else { Some(sums.iter().sum()) }
 }
 
-fn drops_of(line: &str) -> Option<u64> {
+fn sum_of(line: &str, columns: &[usize]) -> Option<u64> {
     let (_, counters) = line.split_once(':')?;
     let counters: Vec<u64> = counters.split_whitespace().flat_map(str::parse).collect();
-    Some(counters.get(3)? + counters.get(11)?)
+    columns.iter().map(|column| counters.get(*column).copied()).sum()
 }
 
 #[cfg(test)]
@@ -162,9 +181,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn drops_in_both_directions_count() {
-        let table = "Inter-|  Receive  |  Transmit\n face |bytes ...\n    lo: 0 0 0 9 0 0 0 0 0 0 0 9 0 0 0 0\nsojourn: 10 2 0 3 0 0 0 0 20 4 0 5 0 0 0 0\nsojourn1: 0 0 0 1 0 0 0 0 0 0 0 0 0 0 0 0\n";
-        assert_eq!(drops_in(table), Some(9));
-        assert_eq!(drops_in("nothing"), None);
+    fn counters_are_those_of_the_devices_asked_for() {
+        let table = "Inter-|  Receive  |  Transmit\n face |bytes ...\n    lo: 7 0 0 9 0 0 0 0 7 0 0 9 0 0 0 0\nsojourn: 10 2 0 3 0 0 0 0 20 4 0 5 0 0 0 0\nsojourn1: 0 0 0 1 0 0 0 0 0 0 0 0 0 0 0 0\n";
+        assert_eq!(sum_in(table, DEVICE, &[RECEIVE_DROPS, TRANSMIT_DROPS]), Some(9));
+        assert_eq!(sum_in(table, LOOPBACK, &[RECEIVED_BYTES]), Some(7));
+        assert_eq!(sum_in("nothing", DEVICE, &[RECEIVE_DROPS]), None);
     }
 }

@@ -2,6 +2,8 @@
 
 #![allow(unsafe_code)]
 
+mod confined;
+
 use std::io::{Error, Result};
 use std::mem::{size_of, zeroed};
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
@@ -13,6 +15,8 @@ use nix::sys::personality::{self, Persona};
 use nix::sys::prctl;
 use nix::sys::resource::{Resource, setrlimit};
 use nix::sys::signal::Signal;
+
+pub use confined::{as_shell, confine};
 
 nix::ioctl_write_ptr_bad!(set_address, libc::SIOCSIFADDR, libc::ifreq);
 nix::ioctl_write_ptr_bad!(set_netmask, libc::SIOCSIFNETMASK, libc::ifreq);
@@ -144,13 +148,6 @@ pub fn run_first(priority: i32) -> bool {
     let parameters = libc::sched_param { sched_priority: priority };
     // SAFETY: the parameters are valid; 0 is the calling thread.
     unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO, &parameters) == 0 }
-}
-
-/// Lets a command end with the thread that starts it, however that ends.
-pub fn die_with_parent(command: &mut Command) {
-    let ask = || prctl::set_pdeathsig(Signal::SIGKILL).map_err(Error::from);
-    // SAFETY: between fork and exec there is one system call, and no memory is allocated.
-    unsafe { command.pre_exec(ask) };
 }
 
 /// Makes a command a kernel's process: it ends with the thread that starts it, leaves no image of its

@@ -20,15 +20,17 @@ pub fn run_live<'py>(
 }
 
 /// Runs a command whose traffic goes through the network of a scenario (JSON): as `run_live`, with
-/// the command's exit `status` and the names of its connections as `labels`.
+/// the command's exit `status`, the names of its flows as `labels`, and `loopback_bytes`, what went
+/// past the network. With `download`, what comes back goes forward in the network.
 #[cfg(target_os = "linux")]
 #[pyfunction]
 pub fn run_command<'py>(
     py: Python<'py>,
     scenario: &str,
     command: Vec<String>,
+    download: bool,
 ) -> PyResult<Bound<'py, PyDict>> {
-    linux::run_command(py, scenario, command)
+    linux::run_command(py, scenario, command, download)
 }
 
 /// Live runs need Linux.
@@ -51,8 +53,9 @@ pub fn run_command<'py>(
     py: Python<'py>,
     scenario: &str,
     command: Vec<String>,
+    download: bool,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let _ = (scenario, command);
+    let _ = (scenario, command, download);
     elsewhere(py)
 }
 
@@ -70,7 +73,7 @@ pub mod linux {
     use pyo3::prelude::*;
     use pyo3::types::PyDict;
     use sojourn_core::record::Outcome;
-    use sojourn_live::{Error, Live, Quality};
+    use sojourn_live::{Bottleneck, Error, Live, Quality};
 
     use crate::error::{fault, scenario_error};
     use crate::parse;
@@ -95,13 +98,19 @@ pub mod linux {
         py: Python<'py>,
         scenario: &str,
         command: Vec<String>,
+        download: bool,
     ) -> PyResult<Bound<'py, PyDict>> {
         let scenario = parse(py, scenario)?;
-        let plan = scenario.plan().to_json().to_string();
-        let done = wait(py, Live::command(&scenario, command), None)?;
-        let columns = to_columns(py, done.outcome, &plan, &done.quality)?;
+        let bottleneck = if download { Bottleneck::Download } else { Bottleneck::Upload };
+        let done = wait(py, Live::command(&scenario, command, bottleneck), None)?;
+        let (labels, paths): (Vec<_>, Vec<_>) =
+            done.flows.into_iter().map(|flow| (flow.label, flow.path)).unzip();
+        let mut network = scenario.plan().to_json();
+        network["paths"] = paths.into();
+        let columns = to_columns(py, done.outcome, &network.to_string(), &done.quality)?;
         columns.set_item("status", done.status)?;
-        columns.set_item("labels", done.flows)?;
+        columns.set_item("labels", labels)?;
+        columns.set_item("loopback_bytes", done.loopback_bytes)?;
         Ok(columns)
     }
 

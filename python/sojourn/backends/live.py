@@ -39,39 +39,6 @@ def run(scenario: Scenario, progress: Progress | None = None, repetition: int = 
     return Result(scenario, data, timing, origin=origin)
 
 
-def run_command(scenario: Scenario, command: Sequence[str]) -> tuple[Result | None, int]:
-    """Runs a command whose traffic to the address ``SOJOURN_RECEIVER`` goes through the scenario's
-    network: a result with one flow per connection, if there were any, and its exit status.
-
-    Raises:
-        ScenarioError: if the machine does not allow it, or the command cannot be run.
-
-    """
-    began = time.perf_counter()
-    outcome = _internal.run_command(json.dumps(scenario.canonical), list(command))
-    wall = time.perf_counter() - began
-    status, labels = int(outcome.pop("status")), outcome.pop("labels")
-    if not labels:
-        return None, status
-    totals, network = outcome.pop("totals"), json.loads(outcome.pop("network"))
-    quality = json.loads(outcome.pop("quality"))
-    network["paths"] = network["paths"][:1] * len(labels)
-    seen = _of_connections(scenario, labels, totals["simulated_seconds"])
-    timing = {name: float(value) for name, value in totals.items()} | {"wall_seconds": wall}
-    data = RunData(seen.canonical, outcome, network)
-    return Result(seen, data, timing, origin={**key(0), "quality": quality}), status
-
-
-def _of_connections(scenario: Scenario, labels: Sequence[str], seconds: float) -> Scenario:
-    """The scenario that a command has made of it: one flow like the first per connection."""
-    first = {**scenario.canonical["flows"][0], "count": 1, "start": "0 s"}
-    first.pop("stop", None)
-    flows = [{**first, "label": label} for label in labels]
-    changed = {"flows": flows, "duration": f"{seconds:.6f} s", "warmup": "0 s"}
-    canonical = {**scenario.canonical, **changed}
-    return Scenario({**scenario.document, **changed}, canonical)
-
-
 def key(repetition: int = 0) -> dict[str, Any]:
     """What tells a run from others of the same scenario."""
     host, kernel = platform.node(), platform.release()

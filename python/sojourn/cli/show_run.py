@@ -47,10 +47,11 @@ def _table(result: Result, everything: bool) -> None:
     elif everything:
         _everything(result)
     else:
-        _summarise(result)
+        summarise(result)
+        tables.say("every metric: --all; every value: --format json or csv")
 
 
-def _summarise(result: Result) -> None:
+def summarise(result: Result) -> None:
     """About ten lines: what was run, the main metrics, what to beware of."""
     from sojourn import overview
 
@@ -59,7 +60,6 @@ def _summarise(result: Result) -> None:
     lines = overview.extremes_told(result) + overview.links_told(result)
     for line in [*lines, overview.together(result), *overview.warnings_told(result)]:
         tables.say(line)
-    tables.say("every metric: --all; every value: --format json or csv")
 
 
 def _everything(result: Result) -> None:

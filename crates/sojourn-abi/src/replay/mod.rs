@@ -7,7 +7,7 @@ mod queue;
 use std::cell::RefCell;
 
 use serde_json::{Map, Value, json};
-use sojourn_core::cc::{CcaFacts, EcnMode};
+use sojourn_core::cc::CcaFacts;
 use sojourn_core::error::FieldError;
 use sojourn_core::queue::QueueFacts;
 use sojourn_core::registry::{Catalogue, Entry, Kind, Listing};
@@ -51,7 +51,7 @@ fn compared(now: Time, difference: Option<impl FnOnce() -> String>) {
 pub fn control_entry() -> Entry<Cca> {
     Entry {
         listing: listing(include_str!("control.rs")),
-        facts: CcaFacts { ecn: EcnMode::Off, follows_stack: false },
+        facts: CcaFacts::default(),
         make: control::make,
     }
 }

@@ -40,6 +40,8 @@ pub struct FixedRate {
 impl Registered for FixedRate {
     type Params = Params;
 
+    const ONLY_PACED: bool = true;
+
     fn new(params: Params, _init: &ControlInit) -> Self {
         FixedRate { rate: params.rate }
     }

@@ -85,7 +85,8 @@ pub struct Law {
     bandwidth: u64,
     max_bandwidth: u64,
     old_max_bandwidth: u64,
-    measured_at: u64,
+    /// None at first: the kernel then counts from the start of the machine, long ago.
+    measured_at: Option<u64>,
 }
 
 impl Law {
@@ -104,17 +105,19 @@ impl Law {
     fn measure_throughput(&mut self, view: &SenderView, now: u64, acked: u32) {
         if !matches!(view.state, CaState::Open | CaState::Disorder) {
             self.packets = 0;
-            self.measured_at = now;
+            self.measured_at = Some(now);
             return;
         }
         self.packets += acked;
         let alpha = ((self.alpha >> 7) as u32).max(1);
-        let elapsed = now - self.measured_at;
+        let elapsed = self.measured_at.map(|at| now - at);
         let enough = self.packets >= view.cwnd.wrapping_sub(alpha);
-        if !enough || self.min_rtt == 0 || elapsed < self.min_rtt {
+        let short = elapsed.is_some_and(|elapsed| elapsed < self.min_rtt);
+        if !enough || self.min_rtt == 0 || short {
             return;
         }
-        let sample = u64::from(self.packets) * self.ticks.hz / elapsed;
+        let per_second = |elapsed| u64::from(self.packets) * self.ticks.hz / elapsed;
+        let sample = elapsed.map_or(0, per_second);
         if (now - self.last_congestion) / self.min_rtt <= 3 {
             // Just after a cut: begin anew.
             self.bandwidth = sample;
@@ -124,7 +127,7 @@ impl Law {
             self.max_bandwidth = self.max_bandwidth.max(self.bandwidth);
         }
         self.packets = 0;
-        self.measured_at = now;
+        self.measured_at = Some(now);
     }
 
     fn update_beta(&mut self) {
@@ -213,7 +216,7 @@ impl WindowLaw for Law {
             bandwidth: 0,
             max_bandwidth: 0,
             old_max_bandwidth: 0,
-            measured_at: 0,
+            measured_at: None,
         }
     }
 

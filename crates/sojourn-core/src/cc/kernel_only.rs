@@ -1,7 +1,7 @@
 //! Controls of Linux that Sojourn has no code of: they run where a kernel does, live or in virtual
 //! time.
 
-use super::{CcaFacts, EcnMode, Make};
+use super::{CcaFacts, Make};
 use crate::error::FieldError;
 use crate::registry::{Entry, Listing, NoParams};
 use crate::spec::Cca;
@@ -39,7 +39,7 @@ pub fn entries() -> Vec<Entry<Cca>> {
     };
     let entry = |(name, source)| Entry {
         listing: Listing::new::<NoParams>(name, source),
-        facts: CcaFacts { ecn: EcnMode::Off, follows_stack: false },
+        facts: CcaFacts::default(),
         make,
     };
     CONTROLS.into_iter().map(entry).collect()

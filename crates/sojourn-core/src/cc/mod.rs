@@ -182,6 +182,9 @@ pub trait Registered: CongestionControl + Sized + 'static {
     /// Whether its `version` is that of the flow's stack unless it is given.
     const FOLLOWS_STACK: bool = false;
 
+    /// Whether nothing but its pacing bounds what it sends.
+    const ONLY_PACED: bool = false;
+
     /// Builds it for a new connection. Parameters are validated.
     fn new(params: Self::Params, init: &ControlInit) -> Self;
 }
@@ -196,12 +199,14 @@ impl Kind for Cca {
 }
 
 /// What is known of a congestion control besides its listing.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, Default, Serialize)]
 pub struct CcaFacts {
     /// ECN feedback it needs.
     pub ecn: EcnMode,
     /// Whether its `version` is that of the flow's stack unless it is given.
     pub follows_stack: bool,
+    /// Whether nothing but its pacing bounds what it sends.
+    pub only_paced: bool,
 }
 
 /// How a congestion control is built. Errors: a parameter is unknown, of the wrong type or out of
@@ -216,7 +221,7 @@ pub type Make = fn(
 pub fn entry<C: Registered>(name: &'static str, source: &'static str) -> Entry<Cca> {
     Entry {
         listing: Listing::new::<C::Params>(name, source),
-        facts: CcaFacts { ecn: C::ECN, follows_stack: C::FOLLOWS_STACK },
+        facts: CcaFacts { ecn: C::ECN, follows_stack: C::FOLLOWS_STACK, only_paced: C::ONLY_PACED },
         make: |params, init, catalogue| {
             Ok(Box::new(C::new(registry::parse_params(params, catalogue)?, init)))
         },

@@ -54,7 +54,7 @@ mod tests {
 
     #[test]
     fn a_table_says_what_feedback_its_control_needs() {
-        let facts = CcaFacts { ecn: EcnMode::Off, follows_stack: false };
+        let facts = CcaFacts::default();
         let said = Map::from_iter([(NEEDS_ECN.to_owned(), json!("l4s"))]);
         assert_eq!(needed_ecn(&facts, &said), EcnMode::L4s);
         assert_eq!(needed_ecn(&facts, &Map::new()), EcnMode::Off);

@@ -28,6 +28,20 @@ pub static CHECKS: &[Check] = &[
         required: (1.0, 1.0),
     },
     Check {
+        name: "late start",
+        legend: "packets of the handshake and the first window over 500 ms, of a flow that starts \
+                 at 6 s, relative to one at 0 s; 1",
+        measure: |c| {
+            let first = |start: u32| {
+                let network = Network::new(c, start + 1).flow("rtt", json!("500 ms"));
+                let run = network.starting_at(&format!("{start} s")).run()?;
+                Ok(run.first_packets(start.into()))
+            };
+            Ok(first(6)? / first(0)?)
+        },
+        required: (1.0, 1.0),
+    },
+    Check {
         name: "floor",
         legend: "smallest window in segments, over an outage of 2 s; at least 1",
         measure: |c| Ok(outage(c).run()?.smallest_window()),

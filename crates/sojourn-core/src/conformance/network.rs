@@ -51,6 +51,12 @@ impl Network {
         self
     }
 
+    /// Starts the flow later.
+    pub fn starting_at(mut self, start: &str) -> Self {
+        self.starts = vec![start.to_owned()];
+        self
+    }
+
     /// Adds an equal flow that starts later.
     pub fn joined_at(mut self, start: &str) -> Self {
         self.starts.push(start.to_owned());
@@ -107,6 +113,11 @@ impl Run {
     /// Sum of a counter of flow 0 over the run.
     pub fn total(&self, column: &str) -> f64 {
         self.samples(column, 0, 0.0, f64::MAX).iter().sum()
+    }
+
+    /// Packets that flow 0 sends in the first second from `start` s on.
+    pub fn first_packets(&self, start: f64) -> f64 {
+        self.samples("sent_packets", 0, start, start + 1.0).iter().sum()
     }
 
     /// Mbit/s of payload delivered to a flow's receiver.

@@ -8,9 +8,10 @@ use crate::error::FieldError;
 use crate::quantity::{Bytes, Limit};
 use crate::registry::Catalogue;
 use crate::spec::limits::{LONGEST_DELAY, MOST_BYTES, MOST_PACKETS, SMALL_PACKET, refuse, require};
-use crate::spec::{BufferSize, Cca, EcnMode, FlowSpec, Spec, Traffic, Transport};
+use crate::spec::{BufferSize, Cca, EcnMode, FlowSpec, HostQueue, Spec, Traffic, Transport};
 use crate::topology::{Plan, Routes};
 use crate::traffic;
+use crate::transport::tcp::Profile;
 use crate::units::{Rate, Span};
 
 type Check = Result<(), FieldError>;
@@ -93,7 +94,23 @@ fn check_buffer(field: &str, size: BufferSize, mss: u32) -> Check {
 /// The flow's feedback must give its control what that needs.
 fn check_control(flow: &FlowSpec, catalogue: &Catalogue) -> Check {
     let (Some(controls), Some(ecn)) = (&flow.cca, flow.ecn) else { return Ok(()) };
-    controls.iter().try_for_each(|cca| check_feedback(cca, ecn, catalogue))
+    controls.iter().try_for_each(|cca| {
+        check_feedback(cca, ecn, catalogue)?;
+        check_pacing(flow, cca, catalogue)
+    })
+}
+
+/// A control that only pacing bounds must be paced by somebody.
+fn check_pacing(flow: &FlowSpec, cca: &Spec<Cca>, catalogue: &Catalogue) -> Check {
+    let stack = flow.stack.unwrap_or_default().name();
+    let paced = Profile::named(stack).is_none_or(|profile| profile.internal_pacing)
+        || flow.host_queue == HostQueue::Fq;
+    let bounded = paced || !catalogue.find::<Cca>(&cca.kind)?.facts.only_paced;
+    let allowed = format!(
+        "fq, since {} is bounded by pacing alone and {stack} leaves that to the host's queue",
+        cca.kind
+    );
+    require(bounded, "host_queue", flow.host_queue.name(), &allowed)
 }
 
 fn check_feedback(cca: &Spec<Cca>, ecn: EcnMode, catalogue: &Catalogue) -> Check {

@@ -55,6 +55,7 @@ macro_rules! check {
 check! {
     clean_link "clean link";
     same_again "same again";
+    late_start "late start";
     floor "floor";
     loss "loss";
     marks "marks";

@@ -11,3 +11,4 @@ mod queues;
 mod random_scenarios;
 mod runs;
 mod scenario_docs;
+mod shifted;

@@ -3,7 +3,7 @@
 //! Model: what the kernel does with the program; `object` is the compiled file and `name` the control
 //! in it. It has no parameters, and runs live only.
 
-use sojourn_core::cc::{CcaFacts, EcnMode, Make};
+use sojourn_core::cc::{CcaFacts, Make};
 use sojourn_core::error::FieldError;
 use sojourn_core::registry::{Catalogue, Entry, Listing};
 use sojourn_core::spec::Cca;
@@ -23,7 +23,7 @@ pub fn entry() -> Entry<Cca> {
             schema: schemas::bpf,
             canonical: |params, _: &Catalogue| canonical("bpf", params),
         },
-        facts: CcaFacts { ecn: EcnMode::Off, follows_stack: false },
+        facts: CcaFacts::default(),
         make,
     }
 }

@@ -16,9 +16,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde_json::{Map, Value};
 use sojourn_abi::note::{self, Callback};
-use sojourn_core::cc::{
-    self, AckSample, CongestionControl, ControlInit, EcnMode, Event, Lost, Make, Sent,
-};
+use sojourn_core::cc::{self, AckSample, CongestionControl, ControlInit, Event, Lost, Make, Sent};
 use sojourn_core::error::{FieldError, end_run};
 use sojourn_core::observe::Observer;
 use sojourn_core::queue::{Discipline, QueueFacts};
@@ -38,7 +36,7 @@ pub fn entry() -> Entry<Cca> {
             schema: schemas::python,
             canonical: |params, _: &Catalogue| canonical("python", params),
         },
-        facts: cc::CcaFacts { ecn: EcnMode::Off, follows_stack: false },
+        facts: cc::CcaFacts::default(),
         make,
     }
 }
@@ -60,7 +58,7 @@ pub fn linux_entry() -> Entry<Cca> {
             schema: schemas::linux,
             canonical: |params, _| canonical("linux", params),
         },
-        facts: cc::CcaFacts { ecn: EcnMode::Off, follows_stack: false },
+        facts: cc::CcaFacts::default(),
         make: |params, init, _| {
             sojourn_abi::control::make(&linux::loadable("control", params)?, init)
         },

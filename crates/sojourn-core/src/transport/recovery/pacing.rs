@@ -2,7 +2,8 @@
 //! (`tcp_update_skb_after_send`, `tcp_update_pacing_rate`, `tcp_tso_autosize`).
 //!
 //! The clock advances by length over rate for every burst; up to half a burst's time is credited
-//! when the sender was late. Rate and length count payload, as in Linux. The first ten segments of a connection are not paced.
+//! when the sender was late. Rate and length count payload, as in Linux. The first ten segments of a
+//! connection are not paced, but move the clock (`tcp_wstamp_ns`), so that the next one is not late.
 
 use crate::packet::LARGEST_BURST;
 use crate::units::{Rate, Span, Time};
@@ -50,7 +51,10 @@ impl Pacer {
     /// A segment of `payload` bytes was sent; bursts are of `burst` segments.
     #[inline]
     pub fn on_sent(&mut self, now: Time, payload: u32, burst: u32, segments_before: u64) {
-        let Some(rate) = self.rate.filter(|_| segments_before >= UNPACED_SEGMENTS) else { return };
+        let Some(rate) = self.rate.filter(|_| segments_before >= UNPACED_SEGMENTS) else {
+            self.next = self.next.max(now);
+            return;
+        };
         if self.left == 0 {
             self.left = burst.max(1);
         }

@@ -31,9 +31,10 @@ pub struct Moment {
     pub count: u32,
 }
 
-/// Microseconds, cut to 32 bits.
+/// Microseconds, cut to 32 bits. A run begins one late, so that its first instant is no exception
+/// where zero is.
 pub fn micros(now: Time) -> u32 {
-    (now.as_nanos() / 1_000) as u32
+    ((now.as_nanos() / 1_000) as u32).wrapping_add(1)
 }
 
 /// How far `later` is after `earlier` in a space of 32 bits; negative if it is before.
@@ -62,7 +63,7 @@ mod tests {
     fn a_stamp_is_never_zero_and_follows_the_peer() {
         let mut clock = Clock::default();
         assert_eq!(clock.stamp(Time::ZERO), 1);
-        clock.follow(1_000, 400);
+        clock.follow(1_000, 401);
         assert_eq!(clock.stamp(Time::from_nanos(400_000)), 1_000);
     }
 }

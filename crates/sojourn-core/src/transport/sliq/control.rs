@@ -184,7 +184,7 @@ pub fn held(next: Time, now: Time) -> bool {
 /// When paced packets go: the clock restarts after a while without any.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PacingClock {
-    next: Time,
+    next: Option<Time>,
 }
 
 impl PacingClock {
@@ -192,12 +192,12 @@ impl PacingClock {
 
     /// A packet goes out `now`, and the next one `gap` seconds later.
     pub fn sent(&mut self, now: Time, gap: f64) {
-        let from = if now > self.next + Self::QUIET { now } else { self.next };
-        self.next = from + Span::from_secs_f64(gap);
+        let from = self.next.filter(|next| now <= *next + Self::QUIET).unwrap_or(now);
+        self.next = Some(from + Span::from_secs_f64(gap));
     }
 
     /// When the next one may go.
     pub fn next(&self) -> Time {
-        self.next
+        self.next.unwrap_or(Time::ZERO)
     }
 }

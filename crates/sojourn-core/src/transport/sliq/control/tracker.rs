@@ -20,13 +20,15 @@ pub struct Tracker {
     bins: [Observation; BINS],
     filled: usize,
     index: usize,
-    bin_start: Time,
+    /// None until the first observation, which ends a bin of its own (the public program counts from
+    /// the epoch).
+    bin_start: Option<Time>,
 }
 
 impl Default for Tracker {
     fn default() -> Self {
         let bins = [NOTHING; BINS];
-        Tracker { recent: NOTHING, bins, filled: 0, index: 0, bin_start: Time::ZERO }
+        Tracker { recent: NOTHING, bins, filled: 0, index: 0, bin_start: None }
     }
 }
 
@@ -36,7 +38,8 @@ impl Tracker {
         if delay < self.recent.delay {
             self.recent = Observation { delay, at: now };
         }
-        if now < self.bin_start + Span::from_secs_f64(window / BINS as f64) {
+        let bin = Span::from_secs_f64(window / BINS as f64);
+        if self.bin_start.is_some_and(|start| now < start + bin) {
             *least = least.min(delay);
             return;
         }
@@ -45,7 +48,7 @@ impl Tracker {
         *least = self.least_since(now, Span::from_secs_f64(window)).min(self.recent.delay);
         self.recent = NOTHING;
         self.index = (self.index + 1) % BINS;
-        self.bin_start = now;
+        self.bin_start = Some(now);
     }
 
     /// The least of the bins before this one; what is older than the window is forgotten.

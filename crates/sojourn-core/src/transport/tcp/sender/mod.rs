@@ -257,6 +257,8 @@ impl Sender {
         self.cc.on_established(now, rtt);
         self.consult();
         self.usage.used_at = now;
+        // Idle time counts from here (Linux `tcp_finish_connect` sets `lsndtime`).
+        self.last_sent_at = now;
         self.integrated_at = now;
         self.update_pacing();
         self.probe = Probe::Handshake;

@@ -1,0 +1,84 @@
+//! A connection of programs that know nothing of the scenario, as its packets show it.
+
+use sojourn_core::record::FlowCounters;
+use sojourn_core::units::Time;
+
+use crate::seen::{Counters, Seen};
+use crate::wire::{Headers, Transport};
+
+/// Transport and ports: the initiator's, then the other's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Key {
+    tcp: bool,
+    pub ports: [u16; 2],
+}
+
+impl Key {
+    pub fn of(side: usize, headers: &Headers) -> Self {
+        let [source, destination] = headers.ports;
+        let ports = if side == 0 { [source, destination] } else { [destination, source] };
+        Key { tcp: matches!(headers.transport, Transport::Tcp(_)), ports }
+    }
+
+    /// Counters of the data of a side before its first packet.
+    pub fn blank(&self) -> FlowCounters {
+        without_kernel(Counters::default().report(self.tcp))
+    }
+
+    /// A name for the data of a side: its port, then the other's.
+    pub fn name(&self, side: usize) -> String {
+        let transport = if self.tcp { "tcp" } else { "udp" };
+        format!("{transport} {}>{}", self.ports[side], self.ports[1 - side])
+    }
+}
+
+/// A connection: side 0 began it.
+pub struct Connection {
+    pub key: Key,
+    pub first_seen: Time,
+    pub last_seen: Time,
+    /// Packets that entered the network at either side.
+    pub entered: [u32; 2],
+    /// The data that either side sends.
+    pub seen: [Seen; 2],
+}
+
+impl Connection {
+    pub fn new(key: Key, now: Time) -> Self {
+        let (entered, seen) = Default::default();
+        Connection { key, first_seen: now, last_seen: now, entered, seen }
+    }
+
+    /// The sides whose data are flows: those that sent any, or the one that tried to.
+    pub fn senders(&self) -> impl Iterator<Item = usize> {
+        let sent = self.seen.each_ref().map(|seen| seen.counters.sent.sent_bytes > 0);
+        [0, 1].into_iter().filter(move |side| sent[*side] || *side == 0 && !sent[1])
+    }
+
+    pub fn counters(&self) -> [FlowCounters; 2] {
+        self.seen.each_ref().map(|seen| without_kernel(seen.counters.report(self.key.tcp)))
+    }
+}
+
+/// What the packets do not show is left out.
+fn without_kernel(all: FlowCounters) -> FlowCounters {
+    FlowCounters { rate: None, limits: None, ..all }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_data_of_either_side_are_a_flow() {
+        let key = Key { tcp: true, ports: [40_000, 80] };
+        let mut connection = Connection::new(key, Time::ZERO);
+        let senders = |connection: &Connection| connection.senders().collect::<Vec<_>>();
+        assert_eq!(senders(&connection), [0]);
+        connection.seen[1].counters.sent.sent_bytes = 1;
+        assert_eq!(senders(&connection), [1]);
+        connection.seen[0].counters.sent.sent_bytes = 1;
+        assert_eq!(senders(&connection), [0, 1]);
+        assert_eq!([0, 1].map(|side| key.name(side)), ["tcp 40000>80", "tcp 80>40000"]);
+    }
+}

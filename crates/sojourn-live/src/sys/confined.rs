@@ -1,0 +1,93 @@
+//! A command whose processes end with it and with us, however that happens.
+//!
+//! Two processes stay behind between us and the command, each the parent of the next: a *keeper*,
+//! which gives us the exit status, and the first process of a PID namespace, where orphans come to
+//! and whose end is the end of all others in it.
+
+use std::io::{Error, Result};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::process::{Command, ExitStatus};
+
+use nix::errno::Errno;
+use nix::libc;
+use nix::mount::{MsFlags, mount};
+use nix::sched::{CloneFlags, unshare};
+use nix::sys::prctl::set_pdeathsig;
+use nix::sys::signal::{SigHandler, Signal, signal};
+use nix::unistd::{ForkResult, Pid, fork, getppid};
+
+/// Beyond all files.
+const NO_FILE: libc::c_uint = libc::c_uint::MAX;
+
+/// Runs a command in a PID namespace that ends with it, and with the thread that starts it.
+pub fn confine(command: &mut Command) {
+    let us = Pid::this();
+    // SAFETY: after the fork there are only system calls, and no memory is allocated.
+    unsafe { command.pre_exec(move || prepare(us)) };
+}
+
+/// An exit status as a shell gives it.
+pub fn as_shell(status: ExitStatus) -> i32 {
+    const SIGNALLED: i32 = 128;
+    status.code().unwrap_or_else(|| SIGNALLED + status.signal().unwrap_or_default())
+}
+
+/// Between fork and exec of a command.
+fn prepare(us: Pid) -> Result<()> {
+    set_pdeathsig(Signal::SIGKILL)?;
+    if getppid() != us {
+        return Err(Errno::ESRCH.into()); // we ended before it could hear of that
+    }
+    close_from(NO_FILE)?; // those who stay behind must be able to
+    unshare(CloneFlags::CLONE_NEWPID | CloneFlags::CLONE_NEWNS)?;
+    stay_behind()?;
+    set_pdeathsig(Signal::SIGKILL)?;
+    let _ = own_proc(); // containers may not allow it: /proc then tells the numbers outside
+    stay_behind()
+}
+
+/// Shows the processes of the namespace in `/proc`, to it only.
+fn own_proc() -> nix::Result<()> {
+    let (none, private) = (None::<&str>, MsFlags::MS_REC | MsFlags::MS_PRIVATE);
+    mount(none, "/", none, private, none)?;
+    let flags = MsFlags::MS_NOSUID | MsFlags::MS_NODEV | MsFlags::MS_NOEXEC;
+    mount(Some("proc"), "/proc", Some("proc"), flags, none)
+}
+
+/// Forks: it returns in the child only, with whose exit status the parent ends.
+fn stay_behind() -> Result<()> {
+    // SAFETY: parent and child make system calls only, and allocate no memory.
+    match unsafe { fork() }? {
+        ForkResult::Child => Ok(()),
+        ForkResult::Parent { child } => keep(child),
+    }
+}
+
+/// Waits for a child, and for orphans that become children, without being in the way: Ctrl-C is for
+/// the command, and whoever waits for the end of a file of ours need not wait for this one.
+fn keep(child: Pid) -> ! {
+    const FIRST: libc::c_uint = 3; // behind the standard ones
+    let _ = close_from(FIRST); // possible, or we were not here
+    for ignored in [Signal::SIGINT, Signal::SIGQUIT] {
+        // SAFETY: there is no handler that could be unsafe.
+        let _ = unsafe { signal(ignored, SigHandler::SigIgn) };
+    }
+    let mut status = 0;
+    loop {
+        // SAFETY: the status is valid to be written to.
+        let ended = unsafe { libc::waitpid(-1, &raw mut status, 0) };
+        let interrupted = || Error::last_os_error().raw_os_error() == Some(libc::EINTR);
+        if ended == child.as_raw() || ended < 0 && !interrupted() {
+            // SAFETY: nothing has to be done before the end.
+            unsafe { libc::_exit(as_shell(ExitStatus::from_raw(status))) }
+        }
+    }
+}
+
+/// Closes all files from a number on, which needs Linux 5.9.
+fn close_from(first: libc::c_uint) -> nix::Result<()> {
+    const FLAGS: libc::c_uint = 0;
+    // SAFETY: whoever calls this uses none of them.
+    let done = unsafe { libc::syscall(libc::SYS_close_range, first, NO_FILE, FLAGS) };
+    Errno::result(done).map(drop)
+}

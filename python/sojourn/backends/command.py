@@ -1,0 +1,110 @@
+"""Any program's traffic over the emulated network, and what of it went past the bottleneck."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from sojourn import _internal
+from sojourn.backends.live import key
+from sojourn.metrics import RunData
+from sojourn.metrics.columns import rate_of
+from sojourn.numbers import number
+from sojourn.result import Result
+from sojourn.scenario import Scenario
+
+#: Less than this share of all bytes is not warned of: acknowledgments of transports over UDP, and
+#: what programs agree on beside a transfer.
+_WORTH_TELLING = 0.1
+
+
+@dataclass(frozen=True)
+class Commanded:
+    """A command's run."""
+
+    #: One flow for the data of each side of each connection, if there were any.
+    result: Result | None
+    #: The command's exit status.
+    status: int
+    #: Whether what comes back goes the scenario's forward way.
+    download: bool
+    #: Bytes that programs sent each other past the scenario's network.
+    loopback: int
+    seconds: float
+    #: bit/s of the slowest link; infinite if none has a rate.
+    rate: float
+
+
+def run(scenario: Scenario, command: Sequence[str], *, download: bool = False) -> Commanded:
+    """Runs a command whose traffic to the address ``SOJOURN_RECEIVER`` goes through the scenario's
+    network, forward, or with ``download`` the way back.
+
+    Raises:
+        ScenarioError: if the machine does not allow it, or the command cannot be run.
+
+    """
+    began = time.perf_counter()
+    outcome = _internal.run_command(json.dumps(scenario.canonical), list(command), download)
+    wall = time.perf_counter() - began
+    status, labels = int(outcome.pop("status")), outcome.pop("labels")
+    loopback = int(outcome.pop("loopback_bytes"))
+    totals, network = outcome.pop("totals"), json.loads(outcome.pop("network"))
+    quality = {**json.loads(outcome.pop("quality")), "loopback_bytes": loopback}
+    seconds = float(totals["simulated_seconds"])
+    rate = min(map(rate_of, network["links"]), default=np.inf)
+    result = None
+    if labels:
+        seen = _of_connections(scenario, labels, seconds)
+        timing = {name: float(value) for name, value in totals.items()} | {"wall_seconds": wall}
+        data = RunData(seen.canonical, outcome, network)
+        result = Result(seen, data, timing, origin={**key(0), "quality": quality})
+    return Commanded(result, status, download, loopback, seconds, rate)
+
+
+def missed(done: Commanded) -> Iterator[str]:
+    """What to know of traffic that no bottleneck has slowed down, and what to do about it."""
+    crossed, back = 0.0, 0.0
+    if done.result is not None:
+        view = done.result.data.flow
+        free = np.array([link is None for link in view.bottlenecks], dtype=bool)
+        delivered = view.samples["delivered_bytes"].sum(axis=0)
+        crossed, back = float(delivered[~free].sum()), float(delivered[free].sum())
+    least = _WORTH_TELLING * (crossed + back + done.loopback)
+    if done.loopback > least:
+        yield (
+            f"{_amount(done, done.loopback, done.seconds)} went over the namespace's loopback, "
+            "which has no bottleneck, and is in no metric; let the programs connect to the address "
+            "in SOJOURN_RECEIVER in the place of localhost"
+        )
+    if back > least and done.rate < np.inf:
+        seconds = float(view.end[free].max() - view.start[free].min())
+        went, remedy = (
+            ("was sent to", "without --download the bottleneck lies there")
+            if done.download
+            else ("came back from", "--download puts the bottleneck there")
+        )
+        yield (
+            f"{_amount(done, back, seconds)} {went} SOJOURN_RECEIVER on the way that has no "
+            f"bottleneck; {remedy}"
+        )
+
+
+def _amount(done: Commanded, size: float, seconds: float) -> str:
+    """So much in so long, beside the scenario's rate."""
+    of = "" if done.rate == np.inf else f"; the scenario's rate: {number(done.rate * 1e-6)} Mbit/s"
+    rate = size * 8e-6 / max(seconds, 1e-9)
+    return f"{number(size * 1e-6)} MB in {number(seconds)} s ({number(rate)} Mbit/s{of})"
+
+
+def _of_connections(scenario: Scenario, labels: Sequence[str], seconds: float) -> Scenario:
+    """The scenario that a command has made of it: one flow like the first for each label."""
+    first = {**scenario.canonical["flows"][0], "count": 1, "start": "0 s"}
+    first.pop("stop", None)
+    flows = [{**first, "label": label} for label in labels]
+    changed = {"flows": flows, "duration": f"{seconds:.6f} s", "warmup": "0 s"}
+    canonical = {**scenario.canonical, **changed}
+    return Scenario({**scenario.document, **changed}, canonical)
