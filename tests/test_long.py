@@ -53,6 +53,7 @@ def test_a_failure_is_told_stops_nothing_and_begins_anew(
     assert ran.read_text().split() == ["first"] * 2 + ["second"] * 2 + ["first"] * 2
 
 
+@pytest.mark.concurrent
 def test_an_interrupted_part_goes_on(ran: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A round that interrupts its runner as Ctrl-C does, and would go on for ever."""
     once = ran.with_name("once")
@@ -91,6 +92,7 @@ def test_the_tree_is_that_of_the_files(tmp_path: Path, monkeypatch: pytest.Monke
         probe.unlink()
 
 
+@pytest.mark.concurrent
 def test_the_load_is_a_busy_process_per_core_and_ends() -> None:
     with long.load() as busy:
         assert len(busy) == (long.os.cpu_count() or 1)
