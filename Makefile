@@ -6,15 +6,16 @@ BIN := $(VENV)/bin
 LOCK := requirements.lock
 # Directories as well, so that a file that has gone counts.
 RUST := $(shell find crates/*/src crates/*/build.rs)
-STAMP := $(VENV)/.built
 # Controls that are BPF programs need libelf and zlib; a wheel is to run without them.
 LIBELF := $(shell pkg-config --exists libelf zlib 2>/dev/null && echo ,bpf)
 FEATURES := --features pyo3/extension-module$(LIBELF)
+# With its features, so that what is installed later is built in.
+STAMP := $(VENV)/.built$(LIBELF)
 # The crates that need no Python.
 TESTED := --workspace --exclude sojourn-py --exclude sojourn-python --exclude own-control
 MODULE = $(subst -,_,$(NAME))
 
-.PHONY: help setup dev demo test build-tests test-core test-package test-cca test-queue test-guides test-wheel check dist lock docs compare-ns3 packet-scripts page \
+.PHONY: help setup dev demo test build-tests test-core test-package test-long test-cca test-queue test-guides test-wheel check dist lock docs compare-ns3 packet-scripts page \
     bench sliq-speed fuzz format conformance live-reference kernel-reference compare-live
 
 help:  ## What there is to make
@@ -46,7 +47,8 @@ demo: setup  ## Reproduce CCPerf's Cubic-friendliness experiment and write its r
 test: test-core test-package  ## Run the tests of the core and of the package
 
 test-core: setup  ## Run the tests in Rust
-	cargo test --no-fail-fast $(TESTED)
+	there=$$($(BIN)/python tests/capabilities.py) && \
+	    SOJOURN_REQUIRE="$$there" cargo test --no-fail-fast $(TESTED)
 	cargo run --quiet -p sojourn-core --example step -- crates/sojourn-core/src/scenario/example.toml \
 	    > /dev/null
 
@@ -60,6 +62,9 @@ fuzz:  ## Test the core with CASES (1000) new random cases of each of its proper
 test-package: setup  ## Run the tests in Python
 	$(BIN)/pytest -m 'not wheel and not alone' --numprocesses auto --dist loadfile --durations 20
 	$(BIN)/pytest -m alone
+
+test-long: setup build-tests  ## Run what is too long for CI (PART=NAME: one part of tests/long.toml); resumable
+	$(BIN)/python tests/long.py $(PART)
 
 test-wheel: dist  ## Install the wheel elsewhere and try it there
 	$(BIN)/pytest -m wheel tests/test_wheel.py

@@ -1,14 +1,16 @@
-"""Scenarios and the command line for the tests."""
+"""Scenarios and the command line for the tests, and what they need of a machine."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from capabilities import CAPABILITIES, lacking
 
 ROOT = Path(__file__).parents[1]
 TWO_FLOWS = """
@@ -31,6 +33,35 @@ cca = "cubic"
 rtt = "20 ms"
 """
 Command = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+def needs(item: pytest.Item) -> Iterator[str]:
+    """The capabilities that a test declares."""
+    for mark in item.iter_markers("needs"):
+        yield from mark.args
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Nobody finds out by a skipped test that a name is wrong."""
+    for item in items:
+        if unknown := set(needs(item)) - set(CAPABILITIES):
+            allowed = ", ".join(CAPABILITIES)
+            raise pytest.UsageError(f"{item.nodeid} needs {', '.join(unknown)}; allowed: {allowed}")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """The one way in which a test is skipped."""
+    for name in needs(item):
+        if lack := lacking(name):
+            pytest.skip(f"needs {name}: {lack}")
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """What was skipped and why, in lines that `.ci/run` repeats at its end."""
+    for report in terminalreporter.stats.get("skipped", []):
+        reason = report.longrepr[2].removeprefix("Skipped: ")
+        terminalreporter.line(f"skipped: {report.nodeid}: {reason}")
 
 
 @pytest.fixture

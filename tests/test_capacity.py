@@ -20,7 +20,8 @@ from sojourn.capacity.parse import parse
 from sojourn.capacity.solve import Options, solve
 from sojourn.errors import ScenarioError
 
-pytest.importorskip("graphillion", reason="counts the paths that are compared")
+#: It counts the paths that are compared.
+pytestmark = pytest.mark.needs("graphillion")
 UNCOUNTED = Options(count=False)
 ROUTING = Options(routing=True, count=False)
 #: Two destinations that both get 2 only if the middle link codes; routing alone gives 1.5.
@@ -168,6 +169,7 @@ def test_a_shuffled_file_has_no_larger_diagram() -> None:
     assert counted.paths[pair].count == 575780564
 
 
+@pytest.mark.concurrent
 def test_a_diagram_that_does_not_fit_leaves_the_solution_as_it_is() -> None:
     problem = grid(7, 7, 0)
     deadline = Fraction(60)

@@ -14,7 +14,8 @@ from conftest import ROOT, Command
 from sojourn.cli.capacity import command
 from sojourn.errors import ScenarioError
 
-pytest.importorskip("graphillion", reason="counts the paths that are compared")
+#: It counts the paths that are compared.
+pytestmark = pytest.mark.needs("graphillion")
 GRID = ROOT / "experiments" / "capacity" / "grid-5x5.toml"
 DIAMOND = """
 links = [

@@ -181,6 +181,7 @@ def test_a_closed_pipe_is_no_crash(scenario_file: Path) -> None:
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.concurrent
 @pytest.mark.alone
 def test_it_starts_fast(sojourn: Command) -> None:
     began = time.monotonic()

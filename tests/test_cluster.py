@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import distributed
 import polars as pl
 import pytest
 
@@ -26,8 +27,6 @@ from sojourn.sweeps import run
 from sojourn.sweeps.expand import plan
 from sojourn.sweeps.work import Run
 
-distributed = pytest.importorskip("distributed", reason="sojourn[cluster] is not installed")
-
 GRID = """
 [sweep]
 replications = 2
@@ -37,6 +36,7 @@ replications = 2
 "flows.0.stop" = ["3 s", "1 s"]
 """
 SWEEP = TWO_FLOWS + GRID
+pytestmark = pytest.mark.concurrent
 CONTROL = """
 from beside import WINDOW
 from sojourn.cca import Control, Decision

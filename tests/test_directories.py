@@ -277,6 +277,7 @@ def test_an_interrupted_run_leaves_the_directory_free(
     assert command("run", "tiny.toml", "--out", "out", "--seed", "2", "--no-figures").status == 0
 
 
+@pytest.mark.concurrent
 def test_runs_at_the_same_time_take_directories_of_their_own(tmp_path: Path) -> None:
     (tmp_path / "tiny.toml").write_text(TINY)
     base = [sys.executable, "-m", "sojourn", "run", "tiny.toml", "--no-figures", "--seed"]
@@ -291,6 +292,7 @@ def test_runs_at_the_same_time_take_directories_of_their_own(tmp_path: Path) -> 
 # Whatever happens after the run
 
 
+@pytest.mark.concurrent
 def test_a_closed_pipe_costs_nothing(tmp_path: Path) -> None:
     (tmp_path / "tiny.toml").write_text(TINY)
     shell = f"{sys.executable} -m sojourn run tiny.toml --out out --format csv"
@@ -360,6 +362,7 @@ def test_a_scenario_from_standard_input(sojourn: Command, tmp_path: Path) -> Non
 # A long run on a terminal
 
 
+@pytest.mark.concurrent
 def test_a_long_run_shows_its_progress_and_can_be_interrupted(tmp_path: Path) -> None:
     (tmp_path / "tiny.toml").write_text(TINY.replace("200 ms", "100000 s"))
     terminal, end = pty.openpty()

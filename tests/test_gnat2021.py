@@ -18,7 +18,8 @@ from sojourn.papers.gnat2021.sliq.scenarios import document
 from sojourn.papers.gnat2021.sliq.series import Series
 from sojourn.papers.paper import Request
 
-pytest.importorskip("graphillion", reason="counts the paths that are compared")
+#: It counts the paths that are compared.
+pytestmark = pytest.mark.needs("graphillion")
 
 
 def test_the_table_of_section_2_3_stands_beside_the_published_one(

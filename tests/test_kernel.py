@@ -1,4 +1,4 @@
-"""Runs on a kernel in virtual time; skipped where none is built, which CI does not do."""
+"""Runs on a kernel in virtual time, which CI does not build."""
 
 from __future__ import annotations
 
@@ -56,10 +56,7 @@ def file(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def kernel() -> On:
-    try:
-        return On()
-    except ScenarioError as error:
-        pytest.skip(str(error))
+    return On()
 
 
 def digest(result: sojourn.Result) -> str:
@@ -68,11 +65,15 @@ def digest(result: sojourn.Result) -> str:
     return hashlib.sha256(f"{samples}{links}".encode()).hexdigest()
 
 
+@pytest.mark.concurrent
+@pytest.mark.needs("virtual-kernel")
 def test_ten_runs_are_the_same(kernel: On, file: Path) -> None:
     scenario = sojourn.load(file)
     assert len({digest(kernel.run(scenario)) for _ in range(10)}) == 1
 
 
+@pytest.mark.concurrent
+@pytest.mark.needs("virtual-kernel")
 def test_what_a_kernel_draws_is_the_same_in_each_process(
     kernel: On, file: Path, tmp_path: Path
 ) -> None:
@@ -87,6 +88,8 @@ def test_what_a_kernel_draws_is_the_same_in_each_process(
     assert len(digests) == 1
 
 
+@pytest.mark.concurrent
+@pytest.mark.needs("virtual-kernel")
 def test_simulator_and_kernel_are_compared(
     kernel: On, file: Path, sojourn: Command, tmp_path: Path
 ) -> None:
@@ -101,9 +104,9 @@ def test_simulator_and_kernel_are_compared(
     assert rows["mean_srtt_l4"]["kernel"]
 
 
+@pytest.mark.concurrent
+@pytest.mark.needs("virtual-kernel", "tc")
 def test_a_queue_of_the_kernel_is_like_ours(kernel: On, file: Path) -> None:
-    if not shutil.which("tc"):
-        pytest.skip("no tc: Debian's package iproute2 is not installed")
     scenario = sojourn.load(file).document
     bottleneck = scenario["topology"]["bottleneck"] | {"overhead": "0 B"}
     done = {}
@@ -117,6 +120,8 @@ def test_a_queue_of_the_kernel_is_like_ours(kernel: On, file: Path) -> None:
             assert theirs[metric] == pytest.approx(ours[metric], rel=0.05), (name, metric)
 
 
+@pytest.mark.concurrent
+@pytest.mark.needs("virtual-kernel")
 def test_a_control_that_only_the_kernel_has(kernel: On, file: Path) -> None:
     scenario = sojourn.load(file).document
     flows = [{**scenario["flows"][0], "cca": "nv"}]
@@ -124,6 +129,8 @@ def test_a_control_that_only_the_kernel_has(kernel: On, file: Path) -> None:
     assert result.flows.to_dicts()[0]["mean_throughput_l4"] > 1
 
 
+@pytest.mark.concurrent
+@pytest.mark.needs("virtual-kernel")
 def test_a_control_that_no_kernel_has_is_refused(kernel: On, file: Path) -> None:
     changed = file.read_text(encoding="utf-8").replace('"cubic"', '"copa"')
     file.write_text(changed, encoding="utf-8")
@@ -141,6 +148,8 @@ def test_a_control_from_outside_is_refused(file: Path) -> None:
         live.run(sojourn.load(file))
 
 
+@pytest.mark.concurrent
+@pytest.mark.needs("virtual-kernel")
 def test_nothing_is_left_of_a_killed_run(kernel: On, file: Path, tmp_path: Path) -> None:
     line = [sys.executable, "-m", "sojourn", "run", str(file), "--backend", "kernel"]
     line += ["--set", 'duration="1000 s"']
@@ -193,7 +202,8 @@ def test_the_simulator_says_what_only_a_kernel_has(
     assert message in done.stderr
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="needs Linux")
+@pytest.mark.concurrent
+@pytest.mark.needs("linux")
 def test_the_last_words_of_a_kernel_are_told(
     tmp_path: Path, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

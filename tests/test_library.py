@@ -119,6 +119,7 @@ def test_one_that_refuses_to_begin_says_so(crashing: Path, sojourn: Command) -> 
     assert told in failed["error"].item()
 
 
+@pytest.mark.concurrent
 def test_a_crash_is_one_runs_own(crashing: Path, sojourn: Command) -> None:
     run = sojourn("run", crashing, "--no-figures")
     assert run.returncode == 1

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import tarfile
 from pathlib import Path
 from typing import Any
@@ -11,14 +10,12 @@ import polars as pl
 import pytest
 
 import sojourn as package
+from capabilities import KERNEL_SOURCES
 from conftest import ROOT, Command
 from sojourn.errors import RunError, ScenarioError
 from sojourn.scenario import load
 
 KERNEL = ROOT / "tests" / "kernel"
-ARCHIVE = Path("/usr/src/linux-source-6.1.tar.xz")
-
-needs_compiler = pytest.mark.skipif(not shutil.which("cc"), reason="no C compiler")
 
 
 def scenario(cca: Any, queue: Any = "fifo", seconds: int = 3, **flow: Any) -> dict[str, Any]:
@@ -39,7 +36,6 @@ def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
 
 
-@needs_compiler
 @pytest.mark.parametrize("version", ["6.1", "6.12"])
 def test_a_module_runs_with_its_parameters_and_shows_its_state(version: str) -> None:
     control = linux("tcp_sparing.c", version=version, observe=["acked", "states", "flags"])
@@ -52,7 +48,6 @@ def test_a_module_runs_with_its_parameters_and_shows_its_state(version: str) -> 
     assert slow.flows["mean_cwnd_l4"][0] < fine.flows["mean_cwnd_l4"][0]
 
 
-@needs_compiler
 def test_parameters_of_two_flows_are_their_own() -> None:
     document = scenario(linux("tcp_sparing.c", ceiling=20))
     document["flows"].append({"cca": linux("tcp_sparing.c", ceiling=60), "rtt": "40 ms"})
@@ -61,7 +56,6 @@ def test_parameters_of_two_flows_are_their_own() -> None:
     assert first["value"].to_list() == [20, 60]
 
 
-@needs_compiler
 def test_a_discipline_drops_marks_and_takes_its_attributes() -> None:
     queue = linux("sch_brief.c", limit=50, target=2000, observe=["signals"])
     for ecn, metric in (("off", "drops_aqm"), ("classic", "ce_marks")):
@@ -72,7 +66,6 @@ def test_a_discipline_drops_marks_and_takes_its_attributes() -> None:
     assert full.series.links["drops_overflow"].sum() > 0
 
 
-@needs_compiler
 @pytest.mark.parametrize(
     ("keys", "field", "told"),
     [
@@ -88,13 +81,11 @@ def test_bad_input_is_named(keys: dict[str, Any], field: str, told: str) -> None
         load(scenario(linux("tcp_sparing.c") | keys))
 
 
-@needs_compiler
 def test_an_unknown_attribute_is_named() -> None:
     with pytest.raises(ScenarioError, match=r"queue\.limits: .*limit"):
         load(scenario("reno", linux("sch_brief.c", limits=3)))
 
 
-@needs_compiler
 def test_a_source_that_does_not_compile_is_refused_with_line_and_helper(tmp_path: Path) -> None:
     text = (KERNEL / "tcp_sparing.c").read_text()
     broken = tmp_path / "tcp_broken.c"
@@ -111,7 +102,7 @@ def test_no_compiler_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
         load(scenario(linux("tcp_sparing.c")))
 
 
-@needs_compiler
+@pytest.mark.concurrent
 def test_a_crash_ends_its_run_alone(tmp_path: Path) -> None:
     text = (KERNEL / "tcp_sparing.c").read_text()
     crashing = tmp_path / "tcp_crashing.c"
@@ -120,7 +111,7 @@ def test_a_crash_ends_its_run_alone(tmp_path: Path) -> None:
         package.run(scenario(linux(crashing)))
 
 
-@needs_compiler
+@pytest.mark.concurrent
 def test_a_crash_of_a_discipline_names_signal_and_function(tmp_path: Path) -> None:
     text = (KERNEL / "sch_brief.c").read_text()
     crashing = tmp_path / "sch_crashing.c"
@@ -131,7 +122,6 @@ def test_a_crash_of_a_discipline_names_signal_and_function(tmp_path: Path) -> No
     assert failed.value.failed_at > 0.05
 
 
-@needs_compiler
 def test_a_module_that_needs_ecn_serves_its_receiver() -> None:
     """Its receiver's instance echoes every mark once, as DCTCP's does."""
 
@@ -152,9 +142,7 @@ def debian(request: pytest.FixtureRequest) -> Path:
     """DCTCP and CoDel of Debian's package ``linux-source-6.1``, which pytest's cache keeps: the
     archive is a gigabyte to read.
     """
-    if not ARCHIVE.exists():
-        pytest.skip(f"no {ARCHIVE}: Debian's package linux-source-6.1 is not installed")
-    stamp = f"{ARCHIVE.stat().st_size}-{ARCHIVE.stat().st_mtime_ns}"
+    stamp = f"{KERNEL_SOURCES.stat().st_size}-{KERNEL_SOURCES.stat().st_mtime_ns}"
     place = request.config.cache.mkdir(f"linux-source-6.1-{stamp}")
     wanted = (
         "net/ipv4/tcp_dctcp.c",
@@ -170,7 +158,7 @@ def debian(request: pytest.FixtureRequest) -> Path:
 
 
 def _unpack(left: set[str], place: Path) -> None:
-    with tarfile.open(ARCHIVE) as archive:
+    with tarfile.open(KERNEL_SOURCES) as archive:
         for member in archive:
             inside = member.name.partition("/")[2]
             if inside in left:
@@ -184,7 +172,7 @@ def _unpack(left: set[str], place: Path) -> None:
 _CODEL = ("", "_impl", "_qdisc")
 
 
-@needs_compiler
+@pytest.mark.needs("kernel-sources")
 def test_the_kernel_s_dctcp_and_codel_do_what_ours_do(
     debian: Path, sojourn: Command, tmp_path: Path
 ) -> None:

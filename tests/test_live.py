@@ -1,4 +1,4 @@
-"""Live runs, as a user starts them; skipped, with the reason, where the machine allows none."""
+"""Live runs, as a user starts them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ import pytest
 
 import sojourn
 
-pytestmark = pytest.mark.alone
+pytestmark = [pytest.mark.alone, pytest.mark.concurrent]
 T = TypeVar("T")
 SCENARIO = """
 name = "live"
@@ -47,14 +47,13 @@ def command(*arguments: object) -> subprocess.CompletedProcess[str]:
 
 
 def live(*arguments: object) -> str:
-    """What a command prints that runs live; skips the test where that is not possible."""
+    """What a command prints that runs live."""
     done = command(*arguments)
-    if done.returncode == 2 and "a live run needs" in done.stderr:
-        pytest.skip(done.stderr.strip())
     assert done.returncode == 0, done.stderr
     return done.stdout
 
 
+@pytest.mark.needs("live")
 def test_a_live_run_prints_and_stores_what_a_simulated_one_does(file: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     printed = json.loads(live("run", file, "--backend", "live", "--format", "json", "--out", out))
@@ -76,6 +75,7 @@ def test_a_live_run_prints_and_stores_what_a_simulated_one_does(file: Path, tmp_
     assert "--force" in again.stderr
 
 
+@pytest.mark.needs("live")
 def test_both_backends_are_compared(file: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     several = ("--repetitions", 2, "--seeds", 2)
@@ -108,12 +108,9 @@ def test_runs_of_a_backend_that_does_not_run_are_refused(file: Path) -> None:
         assert str(arguments[-2]) in done.stderr
 
 
+@pytest.mark.needs("fewer-rights")
 def test_without_permission_it_is_said_what_is_missing(file: Path, tmp_path: Path) -> None:
     without = ["setpriv", "--bounding-set=-sys_admin", "--"]
-    try:
-        subprocess.run([*without, "true"], capture_output=True, check=True)
-    except (OSError, subprocess.CalledProcessError) as error:
-        pytest.skip(f"needs setpriv and root: {error}")
     line = [*without, sys.executable, "-m", "sojourn", "run", str(file), "--backend", "live"]
     line += ["--out", str(tmp_path / "out")]
     done = subprocess.run(line, capture_output=True, text=True, check=False)
@@ -122,6 +119,7 @@ def test_without_permission_it_is_said_what_is_missing(file: Path, tmp_path: Pat
     assert "unshare --user" in done.stderr
 
 
+@pytest.mark.needs("live")
 def test_what_the_kernel_says_of_limits_is_shown(file: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     traffic = 'flows.0.traffic={ kind = "cbr", rate = "200 kbit/s" }'
@@ -134,6 +132,7 @@ def test_what_the_kernel_says_of_limits_is_shown(file: Path, tmp_path: Path) -> 
     assert flow["limited_by_cwnd_l4"] is None  # the kernel does not tell it
 
 
+@pytest.mark.needs("live")
 @pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGINT])
 @pytest.mark.parametrize("kind", ["run", "live"])
 def test_nothing_is_left_of_a_run_that_is_ended(file: Path, kind: str, end: int) -> None:
@@ -145,8 +144,6 @@ def test_nothing_is_left_of_a_run_that_is_ended(file: Path, kind: str, end: int)
     line = [sys.executable, "-m", "sojourn", *arguments[kind]]
     with subprocess.Popen(line, stderr=subprocess.PIPE, cwd=file.parent) as process:
         during = wait_for(lambda: own_namespaces(process.pid), while_alive=process)
-        if process.poll() is not None:
-            pytest.skip("live runs are not allowed here")
         assert during
         process.send_signal(end)
         process.wait(timeout=20)

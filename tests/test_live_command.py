@@ -1,13 +1,10 @@
-"""Commands over a scenario's network, as a user starts them; skipped, with the reason, where the
-machine allows no live runs.
-"""
+"""Commands over a scenario's network, as a user starts them."""
 
 from __future__ import annotations
 
 import json
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -18,7 +15,7 @@ import pytest
 import sojourn
 from test_live import SCENARIO, command, live, processes, wait_for
 
-pytestmark = pytest.mark.alone
+pytestmark = [pytest.mark.alone, pytest.mark.concurrent, pytest.mark.needs("live")]
 BYTES = 5_000_000
 
 
@@ -30,11 +27,8 @@ def file(tmp_path: Path) -> Path:
 
 
 def started(file: Path, *arguments: object) -> subprocess.CompletedProcess[str]:
-    """A command's run, however it ended; skips the test where there are none."""
-    done = command("live", file, "--out", file.parent / "out", *arguments)
-    if done.returncode == 2 and "a live run needs" in done.stderr:
-        pytest.skip(done.stderr.strip())
-    return done
+    """A command's run, however it ended."""
+    return command("live", file, "--out", file.parent / "out", *arguments)
 
 
 #: A server and a client in one program: sends for a second, and prints what arrived.
@@ -76,9 +70,8 @@ def test_a_programs_traffic_passes_and_its_status_comes_back(file: Path) -> None
     assert flow["mean_cwnd_l4"] is None  # the program's own socket is not asked
 
 
+@pytest.mark.needs("iperf3")
 def test_iperf3_fills_the_link_and_its_queue_is_seen(file: Path, tmp_path: Path) -> None:
-    if not shutil.which("iperf3"):
-        pytest.skip("iperf3 is not installed")
     out = tmp_path / "out"
     line = "iperf3 -s -1 -D; sleep 0.5; iperf3 -c $SOJOURN_RECEIVER -C cubic -t 4 -O 1 --json"
     rate = ("--set", 'topology.bottleneck.rate="50 Mbit/s"', "--out", out)
@@ -193,7 +186,6 @@ def test_nothing_of_a_command_outlives_a_killed_run(file: Path) -> None:
     script = "setsid sleep 54322 & exec sleep 54323"
     with begun(file, "sh", "-c", script) as process:
         ready = wait_for(lambda: len(named("sleep\x005432")) == 2, while_alive=process)
-        skip_if_refused(process)
         assert ready
         process.kill()
     assert wait_for(lambda: not named("5432"))
@@ -214,7 +206,6 @@ signal.pause()
 def test_an_interrupt_reaches_the_command(file: Path) -> None:
     with begun(file, sys.executable, "-c", INTERRUPTED) as process:
         ready = wait_for((file.parent / "ready").exists, while_alive=process)
-        skip_if_refused(process)
         assert ready
         os.killpg(process.pid, signal.SIGINT)  # as a terminal does it
         assert process.wait(timeout=20) == 130
@@ -227,11 +218,6 @@ def begun(file: Path, *line: str) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
         [*sojourn_live, *line], stderr=subprocess.PIPE, cwd=file.parent, start_new_session=True
     )
-
-
-def skip_if_refused(process: subprocess.Popen[bytes]) -> None:
-    if process.poll() == 2:
-        pytest.skip("live runs are not allowed here")
 
 
 def named(text: str) -> list[str]:

@@ -9,6 +9,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from moto import server
 from polars.testing import assert_frame_equal
 
 import sojourn
@@ -21,9 +22,7 @@ from sojourn.store.location import create, located
 from sojourn.sweeps import run
 from sojourn.sweeps.expand import plan
 
-pytest.importorskip("upath", reason="sojourn[cluster] is not installed")
-server = pytest.importorskip("moto.server", reason="moto is not installed")
-
+pytestmark = pytest.mark.concurrent
 SWEEP = f"""{TWO_FLOWS}
 [sweep]
 replications = 3

@@ -64,6 +64,7 @@ def test_what_it_observes_is_recorded(here: Path, sojourn: Command) -> None:
     assert state["value"].max() > 5
 
 
+@pytest.mark.concurrent
 @pytest.mark.parametrize(
     ("mode", "told"),
     [
@@ -125,6 +126,7 @@ def processes_naming(word: str) -> list[str]:
     return [line for line in found.stdout.splitlines() if word in line]
 
 
+@pytest.mark.concurrent
 def test_nothing_is_left_of_a_command_that_is_killed(here: Path) -> None:
     command = [sys.executable, "-m", "sojourn", "run", "bad.toml", "--set", "flows.0.cca.mode=hang"]
     where = os.environ | {"TMPDIR": str(here)}  # by which its workers are known
@@ -296,6 +298,7 @@ def test_runs_do_not_see_each_other(here: Path) -> None:
     assert windows[0] == windows[1]
 
 
+@pytest.mark.concurrent
 def test_processes_execute_as_threads_do() -> None:
     done = processes.execute(range(5), abs, 2)
     assert sorted(n for n in done if n is not None) == [0, 1, 2, 3, 4]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -12,6 +11,7 @@ import numpy as np
 import pytest
 from matplotlib.image import imread
 
+from capabilities import BROWSER
 from conftest import Command
 from sojourn import run
 from sojourn.report import report, spread
@@ -19,9 +19,6 @@ from sojourn.report.page import Page, Picture, Section, kept, lightened, write
 from sojourn.report.reproduction import page
 from sojourn.store import run_directory
 from test_sweep import SWEEP
-
-BROWSER = shutil.which("chromium") or shutil.which("chromium-browser")
-needs_browser = pytest.mark.skipif(BROWSER is None, reason="Chromium is not installed")
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +49,7 @@ def browse(page: Path, *options: str) -> str:
     return done.stdout
 
 
-@needs_browser
+@pytest.mark.needs("chromium")
 @pytest.mark.parametrize(("kind", "figures"), [("run", 3), ("reproduction", 4), ("sweep", 6)])
 def test_figures_are_drawn(directories: dict[str, Path], kind: str, figures: int) -> None:
     page = browse(directories[kind] / "report.html", "--dump-dom")
@@ -61,7 +58,7 @@ def test_figures_are_drawn(directories: dict[str, Path], kind: str, figures: int
     assert page.count('download="') >= 2 * figures
 
 
-@needs_browser
+@pytest.mark.needs("chromium")
 @pytest.mark.parametrize("kind", ["run", "reproduction", "sweep"])
 def test_the_page_is_not_blank(directories: dict[str, Path], kind: str, tmp_path: Path) -> None:
     shot = tmp_path / "shot.png"
@@ -203,7 +200,7 @@ def test_downloads_that_do_not_fit_are_left_out_aloud(tmp_path: Path) -> None:
     assert "large.png" in (tmp_path / "page.html").read_text()
 
 
-@needs_browser
+@pytest.mark.needs("chromium")
 def test_a_dark_screen_gets_a_dark_page(directories: dict[str, Path], tmp_path: Path) -> None:
     def brightness(*options: str) -> float:
         shot = tmp_path / "shot.png"

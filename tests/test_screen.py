@@ -121,6 +121,7 @@ def test_every_flow_is_in_the_json(sojourn: Command, scenario_file: Path) -> Non
     assert done.stdout.count('"mean_throughput_l4"') == 1000
 
 
+@pytest.mark.concurrent
 @pytest.mark.alone
 def test_a_thousand_flows_are_shown_and_drawn_in_a_moment(
     sojourn: Command, scenario_file: Path

@@ -6,7 +6,6 @@ import contextlib
 import getpass
 import os
 import secrets
-import shutil
 import socket
 import subprocess
 import time
@@ -16,12 +15,10 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from capabilities import DAEMONS
 from conftest import TWO_FLOWS, Command
 from sojourn.store.batches import Batches
 
-pytest.importorskip("dask_jobqueue", reason="sojourn[cluster] is not installed")
-
-PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "sinfo")
 SWEEP = TWO_FLOWS + '[sweep]\n[sweep.grid]\n"flows.0.cca" = ["reno", "vegas", "cubic"]\n'
 CONFIGURATION = """
 ClusterName=sojourn
@@ -51,12 +48,6 @@ PartitionName=all Nodes={host} Default=YES State=UP
 @pytest.fixture
 def slurm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
     """The environment in which commands see the node."""
-    path = f"{os.environ['PATH']}:/usr/sbin:/sbin"
-    missing = [name for name in PROGRAMS if not shutil.which(name, path=path)]
-    if missing:
-        pytest.skip(f"no {', '.join(missing)}: Debian's slurmctld, slurmd, slurm-client, munge")
-    if os.geteuid():
-        pytest.skip("slurmd needs root")
     place = tmp_path_factory.mktemp("slurm")
     place.chmod(0o755)
     for name in ("state", "spool"):
@@ -70,7 +61,7 @@ def slurm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
     files = {"socket": "socket", "pid-file": "pid", "log-file": "log", "seed-file": "seed"}
     munge = ["munged", "--foreground", "--force", f"--key-file={place}/munge.key"]
     munge += [f"--{option}={place}/munge.{ending}" for option, ending in files.items()]
-    environment = os.environ | {"PATH": path, "SLURM_CONF": str(place / "slurm.conf")}
+    environment = os.environ | {"PATH": DAEMONS, "SLURM_CONF": str(place / "slurm.conf")}
     with contextlib.ExitStack() as stack:
         for command in (munge, ["slurmctld", "-D"], ["slurmd", "-D"]):
             stack.enter_context(running(command, environment))
@@ -104,9 +95,11 @@ def wait_until_idle(environment: dict[str, str]) -> None:
         if told.stdout.strip() == "idle":
             return
         time.sleep(0.2)
-    pytest.skip(f"Slurm does not start here: {told.stdout}{told.stderr}")
+    pytest.fail(f"Slurm does not start here: {told.stdout}{told.stderr}")
 
 
+@pytest.mark.concurrent
+@pytest.mark.needs("slurm")
 def test_a_sweep_runs_in_jobs(slurm: dict[str, str], sojourn: Command, tmp_path: Path) -> None:
     (tmp_path / "sweep.toml").write_text(SWEEP, encoding="utf-8")
     options = ("sweep", "sweep.toml", "--format", "csv")

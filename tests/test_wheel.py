@@ -10,7 +10,6 @@ import json
 import os
 import re
 import subprocess
-import sys
 import tomllib
 import venv
 import zipfile
@@ -24,6 +23,8 @@ from conftest import ROOT, Command
 pytestmark = pytest.mark.wheel
 LOCK = ROOT / "requirements.lock"
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+#: The lowest versions are for the lowest Python.
+LOWEST = pytest.param("lowest", marks=pytest.mark.needs("oldest-python"))
 #: The README's tour, from which a newcomer starts.
 TOUR = re.findall(r"```toml\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
 
@@ -35,12 +36,10 @@ def wheel() -> Path:
     return path
 
 
-@pytest.fixture(scope="module", params=["locked", "lowest"])
+@pytest.fixture(scope="module", params=["locked", LOWEST])
 def home(request: pytest.FixtureRequest, wheel: Path, tmp_path_factory: pytest.TempPathFactory):
     """A directory with the wheel in an environment below it, and the README's scenarios."""
     lowest = request.param == "lowest"
-    if lowest and sys.version_info[:2] != (3, 11):
-        pytest.skip("the lowest versions are for the lowest Python")
     home = tmp_path_factory.mktemp(request.param)
     constraints = home / "constraints.txt"
     constraints.write_text(_lowest() if lowest else LOCK.read_text())

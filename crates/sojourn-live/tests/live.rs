@@ -2,6 +2,9 @@
 //! say why.
 #![cfg(target_os = "linux")]
 
+mod needs;
+
+use needs::needs;
 use sojourn_core::record::Outcome;
 use sojourn_core::scenario::Scenario;
 use sojourn_live::{Error, Live, Quality};
@@ -12,7 +15,7 @@ fn run(text: &str) -> Option<(Outcome, Quality)> {
     match Live::start(&scenario).and_then(Live::finish) {
         Ok(finished) => Some(finished),
         Err(Error::Refused(error)) if error.field == "backend" => {
-            eprintln!("skipped: {error}");
+            needs("live", &error);
             None
         }
         Err(error) => panic!("{error}"),
@@ -125,9 +128,10 @@ fn a_stopped_flow_offers_no_more() {
 fn what_the_kernel_lacks_is_said() {
     let flows = "[[flows]]\ncca = \"copa\"\nrtt = \"10 ms\"\n";
     let scenario = Scenario::from_toml(&format!("{LINK}{flows}")).unwrap();
-    let error = Live::start(&scenario).and_then(Live::finish).err().unwrap().to_string();
-    let without_permission = error.starts_with("backend");
-    assert!(without_permission || error.contains("no 'copa'; it has: "), "{error}");
+    match Live::start(&scenario).and_then(Live::finish).err().unwrap() {
+        Error::Refused(error) if error.field == "backend" => needs("live", &error),
+        error => assert!(error.to_string().contains("no 'copa'; it has: "), "{error}"),
+    }
 }
 
 #[test]

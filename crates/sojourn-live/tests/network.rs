@@ -3,9 +3,13 @@
 //! machine does not allow live runs.
 #![cfg(target_os = "linux")]
 
+mod needs;
+
 use std::ops::Range;
 use std::thread;
 
+use needs::needs;
+use sojourn_core::error::FieldError;
 use sojourn_core::record::Outcome;
 use sojourn_core::scenario::Scenario;
 use sojourn_live::{Error, Live};
@@ -33,7 +37,8 @@ const fn case(
     Case { bottleneck, flow, column, sum, delivered }
 }
 
-fn run(case: &Case) -> Option<Outcome> {
+/// What a run gives, or why this machine allows none.
+fn run(case: &Case) -> Result<Outcome, FieldError> {
     let rate = if case.bottleneck.contains("rate_schedule") || case.bottleneck.contains("trace") {
         ""
     } else {
@@ -46,11 +51,8 @@ fn run(case: &Case) -> Option<Outcome> {
     );
     let scenario = Scenario::from_toml(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
     match Live::start(&scenario).and_then(Live::finish) {
-        Ok((outcome, _)) => Some(outcome),
-        Err(Error::Refused(error)) if error.field == "backend" => {
-            eprintln!("skipped: {error}");
-            None
-        }
+        Ok((outcome, _)) => Ok(outcome),
+        Err(Error::Refused(error)) if error.field == "backend" => Err(error),
         Err(error) => panic!("{error}\n{text}"),
     }
 }
@@ -67,7 +69,10 @@ fn all(cases: &[Case]) {
             let running: Vec<_> =
                 some.iter().map(|case| (case, threads.spawn(|| run(case)))).collect();
             for (case, thread) in running {
-                let Some(outcome) = thread.join().unwrap() else { return };
+                let outcome = match thread.join().unwrap() {
+                    Ok(outcome) => outcome,
+                    Err(error) => return needs("live", &error),
+                };
                 let (sum, delivered) =
                     (total(&outcome, case.column), total(&outcome, "delivered_bytes") * 4e-6);
                 let about = format!("{} {}", case.bottleneck, case.flow);

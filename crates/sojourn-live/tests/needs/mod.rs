@@ -1,0 +1,21 @@
+//! Tests that need what a machine may lack are skipped there, aloud.
+
+use std::io::{Write, stderr};
+use std::{env, thread};
+
+use sojourn_core::error::FieldError;
+
+/// The running test is skipped, because there is no capability of this name (`tests/capabilities.py`
+/// of the package has them all), and `error` says why. Written past the harness, which shows nothing
+/// of a test that passes, in a line that `.ci/run` repeats at its end.
+///
+/// # Panics
+/// Where `SOJOURN_REQUIRE` names the capability: it has been probed, and is there.
+pub fn needs(capability: &str, error: &FieldError) {
+    let required = env::var("SOJOURN_REQUIRE").unwrap_or_default();
+    let there = required.split(' ').any(|name| name == capability);
+    assert!(!there, "this machine has {capability}, but: {error}");
+    let test = thread::current();
+    let name = test.name().unwrap_or("a test");
+    writeln!(stderr(), "\nskipped: sojourn-live {name}: needs {capability}: {error}").unwrap();
+}

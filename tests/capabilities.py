@@ -1,0 +1,129 @@
+"""What a machine may lack that tests need, and how it is found out.
+
+A test says what it needs with ``@pytest.mark.needs("chromium")``. Where that is lacking, and
+nowhere else, `conftest.py` skips it, and says so. As a program this prints the names of what is
+there, which tests in Rust get as ``SOJOURN_REQUIRE``: who needs it fails in place of being skipped.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+
+#: What is lacking, in words; empty where nothing is.
+Probe = Callable[[], str]
+
+KERNEL_SOURCES = Path("/usr/src/linux-source-6.1.tar.xz")
+BROWSER = shutil.which("chromium") or shutil.which("chromium-browser")
+#: Daemons are not in everyone's PATH.
+DAEMONS = f"{os.environ['PATH']}:/usr/sbin:/sbin"
+
+#: Opens a TUN device of no particular name: ioctl TUNSETIFF with IFF_TUN | IFF_NO_PI.
+_TUN = """
+import fcntl, struct
+with open("/dev/net/tun", "r+b", buffering=0) as device:
+    fcntl.ioctl(device, 0x400454CA, struct.pack("16sH22x", b"", 0x1001))
+"""
+
+
+def succeeds(*command: str) -> Probe:
+    """A command that does here what tests do."""
+
+    def probe() -> str:
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, check=False)
+        except OSError:
+            return f"no {command[0]}"
+        told = done.stderr.strip().splitlines() or [f"{command[0]} failed"]
+        return told[-1] if done.returncode else ""
+
+    return probe
+
+
+def programs(*names: str, package: str) -> Probe:
+    """Programs that have to be there, all of them."""
+
+    def probe() -> str:
+        missing = [name for name in names if not shutil.which(name, path=DAEMONS)]
+        return f"no {', '.join(missing)} (Debian: {package})" if missing else ""
+
+    return probe
+
+
+def where(there: bool, lack: str) -> Probe:
+    """What is known at once."""
+    return lambda: "" if there else lack
+
+
+def _bpf() -> str:
+    """Controls that are BPF programs: libraries when the core is built, root, the kernel's part."""
+    if lack := succeeds("pkg-config", "--exists", "--print-errors", "libelf", "zlib")():
+        return lack
+    types = Path("/sys/kernel/btf/vmlinux")
+    whole = ["0", "0", str(2**32 - 1)]
+    if os.geteuid() or Path("/proc/self/uid_map").read_text(encoding="utf-8").split() != whole:
+        return "not root of the whole machine"
+    if not types.exists() or b"bpf_struct_ops_tcp_congestion_ops" not in types.read_bytes():
+        return "this kernel takes no congestion controls that are BPF programs"
+    return ""
+
+
+def _slurm() -> str:
+    if os.geteuid():
+        return "slurmd needs root"
+    package = "slurmctld, slurmd, slurm-client, munge"
+    return programs("munged", "slurmctld", "slurmd", "sbatch", "sinfo", package=package)()
+
+
+def _virtual_kernel() -> str:
+    from sojourn.backends.kernel import On
+    from sojourn.errors import ScenarioError
+
+    try:
+        On()
+    except ScenarioError as error:
+        return str(error)
+    return ""
+
+
+CAPABILITIES: dict[str, Probe] = {
+    "linux": where(sys.platform == "linux", "another system"),
+    # A network namespace of its own and a TUN device in it.
+    "live": succeeds("unshare", "--net", "--", sys.executable, "-c", _TUN),
+    "user-namespaces": succeeds("unshare", "--user", "--map-root-user", "--", "true"),
+    "fewer-rights": succeeds("setpriv", "--bounding-set=-sys_admin", "--", "true"),
+    "mount": succeeds("unshare", "--mount", "--", "mount", "-t", "tmpfs", "tmpfs", "/tmp"),
+    "bpf": _bpf,
+    "bpf-compiler": succeeds("clang", "-target", "bpf", "-fsyntax-only", "-xc", "/dev/null"),
+    "iperf3": programs("iperf3", package="iperf3"),
+    "tc": programs("tc", package="iproute2"),
+    "chromium": where(BROWSER is not None, "no chromium (Debian: chromium)"),
+    "kernel-sources": where(
+        KERNEL_SOURCES.exists(), f"no {KERNEL_SOURCES} (Debian: linux-source-6.1)"
+    ),
+    "virtual-kernel": _virtual_kernel,
+    "slurm": _slurm,
+    "graphillion": where(find_spec("graphillion") is not None, "it is not installed"),
+    "oldest-python": where(sys.version_info[:2] == (3, 11), "this is a later Python"),
+}
+
+
+@cache
+def lacking(name: str) -> str:
+    """What this machine lacks for a capability, in words; empty where it is there."""
+    return CAPABILITIES[name]()
+
+
+def present() -> str:
+    """The names of all capabilities that are there."""
+    return " ".join(name for name in CAPABILITIES if not lacking(name))
+
+
+if __name__ == "__main__":
+    print(present())
