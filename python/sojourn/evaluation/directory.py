@@ -15,7 +15,7 @@ from sojourn.store.place import Tenant, clear_derived
 
 KIND = "comparison"
 TABLE = "comparison.csv"
-_TEXTS = ("point", "scope", "id", "metric", "verdict")
+_TEXTS = ("point", "scope", "id", "metric", "verdict", "family")
 
 
 def tenant(a: str, b: str) -> Tenant:
