@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 
 import sojourn as package
-from conftest import TWO_FLOWS, Command
+from conftest import ROOT, TWO_FLOWS, Command
 from sojourn import ScenarioError
+from sojourn.evaluation.compare import judged
 from sojourn.evaluation.margins import Margin, Margins, read, relative
+from sojourn.evaluation.side import Side
+from sojourn.statistics.values import Values
 
 COLUMNS = "point,scope,id,metric,a,b,difference,low,high,effect,p,verdict"
 LOSSY = TWO_FLOWS.replace("[[flows]]", 'loss = "0.3 %"\n\n[[flows]]', 1)
@@ -38,13 +43,16 @@ def test_the_table_the_page_and_the_figure(sojourn: Command, stores: Path, tmp_p
     done = sojourn("compare", stores / "new", stores / "old", "--out", "out")
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("new against old: ")
-    assert "What changed most" in done.stdout
+    assert "Key metrics (difference ± 95 % confidence)" in done.stdout
     out = tmp_path / "out"
     assert (out / "report.html").stat().st_size < 8e6
     assert (out / "figures" / "forest.svg").exists()
     assert (out / "comparison.csv").read_text().startswith(COLUMNS)
     again = sojourn("report", out)
     assert again.returncode == 0, again.stderr
+    table = pl.read_csv(out / "comparison.csv")
+    table.drop("family").write_csv(out / "comparison.csv")  # as before there were families
+    assert sojourn("report", out).returncode == 0
 
 
 def test_formats(sojourn: Command, stores: Path) -> None:
@@ -86,6 +94,69 @@ def test_a_store_against_itself_is_the_same(stores: Path) -> None:
     assert set(made.table["verdict"]) == {"same"}
 
 
+def stored(name: str, replications: int = 10) -> Side:
+    """Vegas or Cubic beside Cubic at 10 Mbit/s, 10 replications that were stored."""
+    file = ROOT / "tests" / "beside_cubic" / f"{name}.csv"
+    texts = dict.fromkeys(("point", "scope", "id"), pl.String)
+    values = pl.read_csv(file, schema_overrides=texts, infer_schema_length=None).with_columns(
+        pl.col(*texts).fill_null(""), pilot=pl.lit(None, pl.Boolean)
+    )
+    chosen = sorted(set(values["seed"]))[:replications]
+    return Side(name, values.filter(pl.col("seed").is_in(chosen)))
+
+
+def test_what_matters_is_not_lost_among_what_says_the_same() -> None:
+    """0.72 against 5.0 Mbit/s in ten replications, among 120 rows."""
+    made = judged(stored("vegas"), stored("cubic"), Margins(relative("2 %", "")))
+    mine = made.table.row(
+        by_predicate=(pl.col("metric") == "mean_throughput_l4") & (pl.col("id") == "1"), named=True
+    )
+    assert (mine["verdict"], mine["family"]) == ("worse", "key")
+    assert mine["a"] == pytest.approx(0.72, abs=0.01)
+    assert mine["b"] == pytest.approx(5.02, abs=0.01)
+    # Two of 1,024 ways to change signs are as far apart, six comparisons can differ.
+    assert mine["p"] == pytest.approx(2 / 2**10 * 6)
+    assert len(made.table) == 120
+    (note,) = made.notes
+    assert note.startswith("warning: other metrics: with 10 replications")
+    assert note.endswith("among 113 comparisons it takes 12")
+
+
+def test_where_replications_are_too_few_for_key_metrics_it_says_how_many_it_takes() -> None:
+    sides = [stored(name, replications=5) for name in ("vegas", "cubic")]
+    made = judged(*sides, Margins(relative("2 %", "")))
+    assert not len(made.of("better", "worse"))
+    assert made.notes[0].startswith("warning: key metrics: with 5 replications")
+    assert made.notes[0].endswith("among 7 comparisons it takes 8")
+    enough = [stored(name, replications=8) for name in ("vegas", "cubic")]
+    assert "worse" in set(judged(*enough, Margins(relative("2 %", ""))).family("key")["verdict"])
+
+
+def test_permutations_are_as_many_as_the_own_family_needs(monkeypatch: pytest.MonkeyPatch) -> None:
+    levels = []
+
+    def p_values(a: Values, b: Values, level: float, *, paired: bool) -> Values:
+        levels.append(level)
+        return np.ones(len(a))
+
+    monkeypatch.setattr("sojourn.statistics.difference.p_values", p_values)
+    judged(stored("vegas"), stored("cubic"), Margins(relative("2 %", "")))
+    assert max(levels) == pytest.approx(0.05 / 6)
+    assert min(levels) < 0.05 / 80
+
+
+def test_the_table_shows_key_metrics_and_on_demand_all(sojourn: Command, stores: Path) -> None:
+    sides = (stores / "new", stores / "old")
+    short, whole = sojourn("compare", *sides), sojourn("compare", *sides, "--all")
+    made = package.compare(*sides)
+    assert short.returncode == whole.returncode == 0
+    for done, families in ((short, ["key"]), (whole, ["key", "other"])):
+        shown = made.table.filter(pl.col("family").is_in(families))
+        rows = [line for line in done.stdout.splitlines() if re.search(r"_l\d |^empty_s", line)]
+        assert sum(not line.startswith("Next") for line in rows) == len(shown)
+    assert "± " in short.stdout
+
+
 def test_fewer_metrics_are_fewer_comparisons(sojourn: Command, stores: Path) -> None:
     names = ("--metrics", "mean_throughput_l4", "--format", "json")
     done = sojourn("compare", stores / "new", stores / "old", *names)
@@ -120,9 +191,10 @@ def test_identical_replications_are_no_replications(tmp_path: Path) -> None:
     package.sweep(identical, directory=tmp_path / "one")
     package.sweep(identical, directory=tmp_path / "other", overrides=("flows.1.cca='bic'",))
     made = package.compare(tmp_path / "one", tmp_path / "other")
-    identical, too_few = made.notes
+    identical, *too_few = made.notes
     assert identical.startswith("warning: of 8 replications only 1 differ, and count")
-    assert "no difference can be certain with 1 replications; it takes 1" in too_few
+    for family, note in zip(("key", "other"), too_few, strict=True):
+        assert note.startswith(f"warning: {family} metrics: with 1 replications of each side no")
     assert set(made.table["verdict"]) <= {"same", "unsure"}
     assert made.table["p"].null_count() == len(made.table)
 

@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 
 from conftest import ROOT, Command
+from sojourn.evaluation.families import KEY
+from sojourn.metrics import metrics
 
 GUIDE = (ROOT / "docs" / "compare.md").read_text(encoding="utf-8")
 WORKFLOW = (ROOT / "docs" / "gate.yml").read_text(encoding="utf-8")
@@ -42,6 +44,12 @@ def test_the_guide(sojourn: Command, files: Path) -> None:
     header = (files / "results" / "gentler" / "comparison.csv").read_text().splitlines()[0]
     columns = re.findall(r"`(\w+)`", "".join(re.findall(r"^\| (`.*?) \|", GUIDE, re.MULTILINE)))
     assert set(header.split(",")) <= set(columns)
+
+
+def test_the_guide_lists_the_key_metrics_and_why_each_is_one() -> None:
+    rows = re.findall(r"^\| `(\w+)` \| (\w+) \| (.+) \|$", GUIDE, re.MULTILINE)
+    assert [((scope, name), why) for name, scope, why in rows] == list(KEY.items())
+    assert set(KEY) <= {(metric.scope, metric.name) for metric in metrics()}
 
 
 def test_the_workflow(files: Path) -> None:

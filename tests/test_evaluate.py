@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,12 +11,15 @@ import pytest
 
 from conftest import Command
 from sojourn import data
+from sojourn.evaluation.ccperf.competition import COLUMNS as COMPETITION
+from sojourn.evaluation.ccperf.competition import standings
 from sojourn.evaluation.ccperf.run import Place, Request
-from sojourn.evaluation.ccperf.scores import COLUMNS, scores
+from sojourn.evaluation.ccperf.scores import COLUMNS, notes, scores
 from sojourn.evaluation.ccperf.suite import SUITE, TESTED
 from sojourn.figures.pareto import front
 from sojourn.metrics import metrics
 from sojourn.quantity import number
+from sojourn.report.evaluation import page
 
 #: CCPerf's page of topologies: rate (Mbit/s), one-way delay (ms), loss, queue (packets).
 PATHS = {
@@ -95,6 +99,87 @@ def test_a_control_against_itself_and_a_worse_one() -> None:
     }
 
 
+def competition(name: str, tested: float, share: float, harm: float) -> Place:
+    """16 replications of a control that gets so much of all, and of what the others lose by it."""
+    (experiment,) = (e for e in SUITE if e.name == name)
+    place, noise = Place(experiment, f"{share} of all", tested), np.linspace(-0.01, 0.01, 16)
+    for measure, value in (
+        (("group", "throughput_share_l4"), share),
+        (("group", "group_harm_throughput_l4"), harm),
+        (("flow", "total_retransmissions_l4"), share),
+    ):
+        fair = np.full(16, 0.5) + noise[::-1]
+        place.values[measure] = {"mine": value + noise, "cubic": fair}
+    return place
+
+
+@pytest.mark.parametrize(
+    ("name", "tested", "share", "harm", "outcome"),
+    [
+        ("friendliness", 0.5, 0.04, 0.04, "starved"),
+        ("friendliness", 0.5, 0.96, 0.96, "dominant"),
+        ("friendliness", 0.5, 0.33, 0.33, "neither"),  # within a factor of two
+        ("friendliness", 0.5, 0.249, 0.249, "neither"),  # less than half of it, but not surely
+        ("friendliness", 1 / 3, 0.2, 0.2, "neither"),  # one flow of three
+        ("on-off", 1 / 3, 0.1, 0.8, "starved and dominant"),  # the link is idle
+    ],
+)
+def test_who_starves_and_who_dominates(
+    name: str, tested: float, share: float, harm: float, outcome: str
+) -> None:
+    place = competition(name, tested, share, harm)
+    (found,) = standings([place], Request(["mine"], ["cubic"]))
+    assert found.outcome == outcome
+    assert found.own.mean == pytest.approx(share / tested)
+    assert found.others.mean == pytest.approx((1 - harm) / (1 - tested))
+
+
+def test_beside_udp_that_does_not_give_way_there_is_no_fair_share() -> None:
+    assert standings([competition("udp", 0.5, 0.04, 0.04)], Request(["mine"], ["cubic"])) == []
+
+
+def test_starvation_comes_first_and_numbers_of_comparisons_last() -> None:
+    """A control with 4 % of the link beside Cubic loses few packets; that makes it no better."""
+    request = Request(["mine"], ["cubic"])
+    places = [competition("friendliness", 0.5, share, share) for share in (0.04, 0.48)]
+    places[0].values["flow", "mean_throughput_l4"] = {
+        "mine": np.full(16, 0.3) + np.linspace(0, 0.01, 16),
+        "cubic": np.full(16, 3.8) + np.linspace(0, 0.01, 16),
+    }
+    made = page(request, places, scores(places, request))
+    told = made.sentence
+    starves = (
+        "Of 2 competitions with other TCP it starves in 1 (at worst it gets 8 % of a fair share"
+    )
+    order = [
+        starves,
+        "Throughput worse in 1, better in 0",
+        "Harm to throughput worse in 0",
+        "in all",
+    ]
+    assert sorted(order, key=told.index) == order, told
+    beside, worse, better, *_ = made.sections[0].tables
+    assert beside.rows[0][:2] == ["friendliness, 0.04 of all", "starved"]
+    assert worse.rows[0][0].startswith("Throughput")
+    assert [row[0] for row in better.rows] == ["Harm to throughput", "Retransmissions (count)"]
+    assert [section.heading for section in made.sections][-2:] == [
+        "Numbers of comparisons",
+        "Every comparison",
+    ]
+
+
+def test_too_few_replications_to_decide_anything_are_told() -> None:
+    place = competition("friendliness", 0.5, 0.04, 0.04)
+    assert not notes([place], Request(["mine"], ["cubic"]))
+    few = {
+        measure: {control: values[:4] for control, values in of.items()}
+        for measure, of in place.values.items()
+    }
+    told = notes([replace(place, values=few)], Request(["mine"], ["cubic"]))
+    assert told[0].startswith("warning: key metrics: with 4 replications of each side no")
+    assert told[0].endswith("among 2 comparisons it takes 7")
+
+
 def test_the_front_is_what_nothing_beats() -> None:
     points = {
         "a": (5.0, 10.0),
@@ -122,15 +207,23 @@ def test_the_command_writes_scores_and_a_page(sojourn: Command, tmp_path: Path) 
     # Harm done to eight flows of Cubic by eight others: about half of what they had.
     harm = [r for r in rows if r["metric"] == "group_harm_throughput_l4" and r["point"] == "k = 16"]
     assert 0.2 < float(harm[0]["value"]) < 0.8
-    page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
-    assert "Reno against Cubic" in page
-    assert "Where it is worse" in page
+    written = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert "Reno against Cubic" in written
+    assert "Where it is worse" in written
+    assert (
+        "Of 2 competitions with other TCP it starves in none and dominates in none" in done.stdout
+    )
+    assert "Beside other TCP, in per cent of a fair share" in done.stdout
+    with (tmp_path / "out" / "competition.csv").open(encoding="utf-8", newline="") as file:
+        standing, *_ = csv.DictReader(file)
+    assert (tuple(standing), standing["outcome"]) == (COMPETITION, "neither")
+    assert 0.5 < float(standing["share"]) < 1.5
     again = sojourn("evaluate", "reno", *options)
     assert again.returncode == 0
     (tmp_path / "out" / "report.html").unlink()
     reported = sojourn("report", "out")
     assert reported.returncode == 0, reported.stderr
-    assert (tmp_path / "out" / "report.html").read_text(encoding="utf-8") == page
+    assert (tmp_path / "out" / "report.html").read_text(encoding="utf-8") == written
 
 
 @pytest.mark.parametrize(
@@ -153,5 +246,5 @@ def test_what_cannot_be_evaluated_is_refused(
 
 def test_the_guide_names_what_there_is() -> None:
     text = data.path("docs/evaluate.md").read_text(encoding="utf-8")
-    for name in COLUMNS[:9]:
+    for name in (*COLUMNS[:9], *COMPETITION):
         assert name in text

@@ -98,7 +98,10 @@ def test_what_is_worse_fails_unless_its_margin_allows_it(
     swapped = ("gate", stores / "old", "--baseline", stores / "gentle", "--out", "ci")
     done = sojourn(*swapped)
     assert done.returncode == 1, done.stdout
-    assert "| cov_in_flight_l4 | flow 0 |" in (tmp_path / "ci" / "gate.md").read_text()
+    text = (tmp_path / "ci" / "gate.md").read_text()
+    assert "| cov_in_flight_l4 | flow 0 |" in text
+    assert "correction is over all comparisons of key metrics, and over all others apart" in text
+    assert "## Worse: other metrics" in text
     (tmp_path / "margins.toml").write_text('default = "300 %"\n')
     allowed = sojourn(*swapped, "--margins", "margins.toml")
     assert allowed.returncode == 0, allowed.stdout

@@ -10,7 +10,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import ttest_ind
 
-from sojourn.statistics import Pair, Until, judge, mean_interval, quantile_interval, stopping
+from sojourn.statistics import (
+    Pair,
+    Until,
+    difference,
+    judge,
+    mean_interval,
+    planning,
+    quantile_interval,
+    stopping,
+)
 
 TRIALS = 1000
 
@@ -127,6 +136,18 @@ def test_of_all_comparisons_any_is_wrong_in_five_of_a_hundred_cases(paired: bool
         found = judge(Pair(x, y, paired, "higher", 0.01) for x, y in zip(a, b, strict=True))
         alarms += any(f.verdict != "unsure" for f in found)
     assert alarms <= 10  # 5 expected; the chance of more than 10 is 1 %
+
+
+@pytest.mark.parametrize(("runs", "comparisons"), [(8, 240), (8, 320), (9, 1000)])
+def test_the_fewest_runs_that_can_decide_are_permuted_in_every_way(
+    runs: int, comparisons: int
+) -> None:
+    apart = np.arange(float(runs))[None]
+    level = 0.05 / comparisons
+    assert planning.fewest(level, paired=False) == runs
+    (p,) = difference.p_values(apart + 100, apart, level, paired=False)
+    assert p == pytest.approx(2 / comb(2 * runs, runs))
+    assert p <= level
 
 
 def test_verdicts() -> None:

@@ -5,6 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
+#: A value has at most so many significant digits, however narrow its interval is.
+_MOST_DIGITS = 7
+
 
 def number(value: Any) -> str:
     """Four significant digits; a dash for what is undefined."""
@@ -18,3 +21,30 @@ def number(value: Any) -> str:
         return f"{value:.1e}"
     digits = 3 - math.floor(math.log10(abs(value))) if value else 0
     return f"{value:.{max(0, min(digits, 4))}f}"
+
+
+def uncertain(value: float | None, half: float | None) -> str:
+    """A value ± half the width of its interval: two significant digits of that, and the value to
+    the same decimal place, because further digits of either say nothing. As :func:`number` where
+    there is no interval.
+    """
+    if value is None or half is None or not math.isfinite(value) or not 0 < half < math.inf:
+        return number(value)
+    largest = _power(max(abs(value), half))
+    place = max(_power(half) - 1, largest - _MOST_DIGITS + 1)
+    half = max(half, 10.0**place)
+    if -3 <= largest < 6:
+        return f"{_to(value, place)} ± {_to(half, place)}"
+    scaled = (_to(part / 10.0**largest, place - largest) for part in (value, half))
+    return f"({' ± '.join(scaled)})e{largest:+03d}"
+
+
+def _power(value: float) -> int:
+    """Of ten, of the first digit of what the value is as two digits."""
+    return int(f"{value:.1e}".partition("e")[2])
+
+
+def _to(value: float, place: int) -> str:
+    """To the decimal place of that power of ten; nothing is less than nothing."""
+    text = f"{round(value, -place):.{max(0, -place)}f}"
+    return text if text.strip("-0.") else text.removeprefix("-")

@@ -16,6 +16,7 @@ from sojourn.cli.units import Location
 
 if TYPE_CHECKING:
     from sojourn.evaluation.compare import Comparison
+    from sojourn.evaluation.families import Family
 
 #: So many lines of a table are printed.
 _MOST = 30
@@ -31,6 +32,7 @@ _MOST = 30
     metavar="SHARE",
     help="Means that differ by less, of B's, are the same.",
 )
+@click.option("--all", "every", is_flag=True, help="Show the other metrics too, and every row.")
 @metrics_option
 @out_option
 @force_option
@@ -39,13 +41,14 @@ def command(
     a: Path,
     b: Path,
     margin: str,
+    every: bool,
     metrics: tuple[str, ...],
     out: Path | None,
     force: bool,
     output: str,
 ) -> None:
-    """Compare A with B: directories of runs, of sweeps or of several of them. With --out, a page
-    and a figure as well.
+    """Compare A with B: directories of runs, of sweeps or of several of them. Shows key metrics,
+    which are judged apart from the others. With --out, a page and a figure as well.
     """
     from sojourn.evaluation import directory as place
     from sojourn.evaluation.compare import compare
@@ -61,32 +64,43 @@ def command(
             place.save(made, directory, warn)
         click.echo(f"results: {out}", err=True)
     with printed():
-        _show(made, output)
+        _show(made, output, every=every)
 
 
-def _show(made: Comparison, output: str) -> None:
+def _show(made: Comparison, output: str, *, every: bool) -> None:
     if output == "json":
         click.echo(json.dumps(made.table.to_dicts()))
     elif output == "csv":
         click.echo(made.table.write_csv(), nl=False)
     else:
-        _summary(made)
+        _tables(made, every=every)
 
 
-def _summary(made: Comparison) -> None:
-    from sojourn.evaluation.compare import CHANGED, HEADER, WORDS, lines
+def _tables(made: Comparison, *, every: bool) -> None:
+    """Of the key metrics, or of all."""
+    from sojourn.evaluation.compare import shown
+    from sojourn.evaluation.families import CALLED, FAMILIES
 
-    tables.say(made.sentence)
-    changed = made.of(*CHANGED)
-    if len(changed):
-        more = f" ({_MOST} of {len(changed)}; --format csv has all)" if len(changed) > _MOST else ""
-        tables.show(f"\nWhat changed most{more}", HEADER, lines(changed.head(_MOST)), words=WORDS)
-    known = made.of("unsure").drop_nulls("more_runs")
-    if len(known):
-        row = known.sort("more_runs").row(0, named=True)
-        member = f"{row['scope']} {row['id']}".strip()
-        tables.say(
-            f"Next to be decided: {row['metric']} of {member}"
-            f"{' at ' + row['point'] if row['point'] else ''}, probably by {row['more_runs']} "
-            "more runs of each side."
-        )
+    tables.say(f"{made.sentence}\n")
+    for family in FAMILIES if every else FAMILIES[:1]:
+        rows = made.family(family)
+        most = len(rows) if every else _MOST
+        more = f"; {most} of {len(rows)}, --all shows them all" if most < len(rows) else ""
+        title = f"{CALLED[family].capitalize()} (difference ± 95 % confidence{more})"
+        if len(rows):
+            table = shown(rows.head(most), title)
+            tables.show(table.title, table.header, table.rows, table.words)
+            _say_next(made, family)
+
+
+def _say_next(made: Comparison, family: Family) -> None:
+    """Which comparison more runs would decide first."""
+    row = made.next_decided(family)
+    if row is None:
+        return
+    member = f"{row['scope']} {row['id']}".strip()
+    tables.say(
+        f"Next to be decided: {row['metric']} of {member}"
+        f"{' at ' + row['point'] if row['point'] else ''}, probably by {row['more_runs']} "
+        "more runs of each side."
+    )

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
+from sojourn.cli import tables
 from sojourn.cli.options import (
     Workers,
     force_option,
@@ -13,8 +15,11 @@ from sojourn.cli.options import (
     out_option,
     workers_options,
 )
-from sojourn.cli.output import warn
+from sojourn.cli.output import printed, warn
 from sojourn.cli.progress import progress
+
+if TYPE_CHECKING:
+    from sojourn.report.page import Page
 
 
 @click.command("evaluate")
@@ -37,13 +42,14 @@ def command(
     out: Path | None,
     force: bool,
 ) -> None:
-    """Put congestion controls through CCPerf's experiments; say where each is better and worse.
+    """Put congestion controls through CCPerf's experiments; say whether each starves or dominates
+    beside other TCP, and where it is better and worse.
 
     A CCA is a name, a table such as '{ kind = "cubic", beta = 0.8 }', or a file that brings a
     control along: FILE.py, FILE.py:CLASS, FILE.so.
     """
+    from sojourn.evaluation.ccperf import competition, scores
     from sojourn.evaluation.ccperf import directory as place
-    from sojourn.evaluation.ccperf import scores
     from sojourn.evaluation.ccperf.run import Request, evaluate
     from sojourn.report import FILE
     from sojourn.report.evaluation import page
@@ -63,7 +69,18 @@ def command(
         manifest.write(directory, place.KIND, place.content(request))
     found = scores.scores(places, request)
     scores.save(found, directory)
+    competition.save(competition.standings(places, request), directory)
     made = page(request, places, found)
     write(made, directory / FILE)
-    click.echo(made.sentence)
+    for note in made.warnings:
+        warn(note)
+    with printed():
+        _show(made)
     click.echo(directory / FILE)
+
+
+def _show(made: Page) -> None:
+    """What the page begins with."""
+    tables.say(f"{made.sentence}\n")
+    for table in made.sections[0].tables:
+        tables.show(table.title, table.header, table.rows, table.words)

@@ -37,7 +37,7 @@ WORSE = 1
 )
 def command(new: Path, baseline: Path, margins: Path | None, strict: bool, out: Path) -> int:
     """Pass (exit status 0) or fail (1) NEW against OLD: stores of the same sweep, or folders of the
-    same sweeps.
+    same sweeps. It fails where compare says worse, of key metrics or of others.
     """
     from sojourn.evaluation.gate import gate, save
     from sojourn.evaluation.margins import DEFAULT, Margins, read, relative

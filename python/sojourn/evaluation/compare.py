@@ -3,31 +3,39 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
 
 from sojourn.errors import ScenarioError
+from sojourn.evaluation import families
+from sojourn.evaluation.families import CALLED, FAMILIES, Family
 from sojourn.evaluation.margins import DEFAULT, Margins, relative
 from sojourn.evaluation.pairs import pairs_of
 from sojourn.evaluation.side import Side, Source, read
-from sojourn.statistics import Finding, Pair, Verdict, judge, replications_needed
+from sojourn.numbers import uncertain
+from sojourn.statistics import Finding, Verdict
+from sojourn.table import Table
 
 VERDICTS: tuple[Verdict, ...] = ("worse", "better", "different", "same", "unsure")
 #: The verdicts that say that something has changed.
 CHANGED: tuple[Verdict, ...] = VERDICTS[:3]
+#: In which order a reader wants them.
+_GROUPS = {**dict.fromkeys(CHANGED, 0), "unsure": 1, "same": 2}
 _SCHEMA: dict[str, type[pl.DataType]] = {
     **dict.fromkeys(("point", "scope", "id", "metric"), pl.String),
     **dict.fromkeys(("a", "b", "difference", "low", "high", "effect", "p"), pl.Float64),
     "verdict": pl.String,
     **dict.fromkeys(("more_runs", "n_a", "n_b"), pl.Int64),
     "paired": pl.Boolean,
+    "family": pl.String,
 }
-#: Of a table that is read; so many columns are words.
-HEADER = ("metric", "of", "point", "verdict", "A", "B", "difference", "from", "to", "effect", "p")
-WORDS = 4
+#: What a table that is read shows of each comparison, and how it is called; beside these the member
+#: and, where there are several, the point.
+_TOLD = ("verdict", "a", "b", "difference", "effect", "p", "more_runs")
+_HEADS = ("verdict", "A", "B", "difference", "effect", "p", "more runs")
 Row = dict[str, Any]
 
 
@@ -46,12 +54,29 @@ class Comparison:
         """The rows of these verdicts, those that changed most first."""
         return by_change(self.table.filter(pl.col("verdict").is_in(verdicts)))
 
+    def family(self, one: Family) -> pl.DataFrame:
+        """The rows of a family: what changed, what is not decided, what is the same; each with
+        those that changed most first.
+        """
+        group = pl.col("verdict").replace_strict(_GROUPS, return_dtype=pl.Int64)
+        mine = by_change(self.table.filter(pl.col("family") == one))
+        return mine.sort(group, maintain_order=True)
+
+    def next_decided(self, one: Family) -> Row | None:
+        """The row of a family that the fewest more runs would probably decide."""
+        undecided = self.family(one).filter(pl.col("verdict") == "unsure").drop_nulls("more_runs")
+        return undecided.sort("more_runs").row(0, named=True) if len(undecided) else None
+
     @property
     def sentence(self) -> str:
-        """How many comparisons came to which verdict."""
-        counts = Counter(self.table["verdict"])
-        told = ", ".join(f"{counts[v]} {v}" for v in VERDICTS)
-        return f"{self.a} against {self.b}: {told} of {len(self.table)} comparisons."
+        """How many comparisons of each family came to which verdict."""
+        told = []
+        for one in FAMILIES:
+            counts = Counter(self.family(one)["verdict"])
+            if counts:
+                said = ", ".join(f"{counts[v]} {v}" for v in VERDICTS)
+                told.append(f"{said} of {counts.total()} comparisons of {CALLED[one]}")
+        return f"{self.a} against {self.b}: {'; '.join(told) or 'nothing in common'}."
 
 
 def compare(
@@ -60,7 +85,8 @@ def compare(
     """Compares runs, sweeps or folders of sweeps: directories, or what they were read as.
 
     Means that differ by less than ``margin`` of B's are the same. ``names`` are the metrics to
-    compare, all by default: the fewer, the surer each verdict.
+    compare: the fewer, the surer each verdict. By default all are, the key ones (docs/compare.md)
+    and the others each with a correction of their own.
 
     Raises:
         ScenarioError: if there is nothing to compare.
@@ -85,30 +111,20 @@ def judged(a: Side, b: Side, margins: Margins, names: Iterable[str] | None = Non
         notes.append(f"warning: {lonely} points are on one side only and left out")
     notes += [f"warning: {len(s.failures)} runs of {s.name} failed" for s in (a, b) if s.failures]
     chosen = None if names is None else set(names)
-    rows, pairs = [], []
+    rows, pairs, of = [], [], []
     for point in points:
         of_a, of_b = (side.values.filter(pl.col("point") == point) for side in (a, b))
-        for row, pair in pairs_of(of_a, of_b, margins, chosen, notes):
-            rows.append({"point": point, **row, "paired": pair.paired})
+        for member, metric, pair in pairs_of(of_a, of_b, margins, chosen, notes):
+            of.append(families.family(metric, chosen))
+            row = {"point": point, **member, "metric": metric.name}
+            rows.append(row | {"paired": pair.paired, "family": of[-1]})
             pairs.append(pair)
-    notes += too_few(pairs)
+    notes += families.too_few(of, pairs)
+    found = families.judged(of, pairs)
     table = pl.DataFrame(
-        [row | _columns(found) for row, found in zip(rows, judge(pairs), strict=True)],
-        schema=_SCHEMA,
+        [row | _columns(one) for row, one in zip(rows, found, strict=True)], schema=_SCHEMA
     )
     return Comparison(a.name, b.name, table, [_counted(n, notes) for n in dict.fromkeys(notes)])
-
-
-def too_few(pairs: Sequence[Pair]) -> list[str]:
-    """Says so where replications cannot decide anything among so many comparisons."""
-    most = max((min(len(pair.a), len(pair.b)) for pair in pairs), default=0)
-    needed = replications_needed(pairs)
-    if most >= needed:
-        return []
-    return [
-        f"warning: among {len(pairs)} comparisons no difference can be certain with {most} "
-        f"replications; it takes {needed}, or fewer --metrics"
-    ]
 
 
 def by_change(table: pl.DataFrame) -> pl.DataFrame:
@@ -117,12 +133,23 @@ def by_change(table: pl.DataFrame) -> pl.DataFrame:
     return table.sort(size.fill_nan(0.0), descending=True, nulls_last=True, maintain_order=True)
 
 
-def lines(rows: pl.DataFrame) -> list[list[Any]]:
-    """Rows as lines under :data:`HEADER`."""
+def shown(rows: pl.DataFrame, title: str = "") -> Table:
+    """Rows as a table for people."""
     member = pl.concat_str("scope", "id", separator=" ").str.strip_chars()
-    numbers = ("a", "b", "difference", "low", "high", "effect", "p")
-    told = rows.select("metric", member.alias("of"), "point", "verdict", *numbers)
-    return [list(row) for row in told.iter_rows()]
+    left = ["metric", "of", *(["point"] if (rows["point"] != "").any() else [])]
+    told = rows.with_columns(member.alias("of")).iter_rows(named=True)
+    lines = [
+        [row[name] for name in left]
+        + [difference(row) if name == "difference" else row[name] for name in _TOLD]
+        for row in told
+    ]
+    return Table(title, [*left, *_HEADS], lines, words=len(left) + 1)
+
+
+def difference(row: Row) -> str:
+    """That of the means with half the width of its 95 % interval, which is even on both sides."""
+    half = None if row["low"] is None else (row["high"] - row["low"]) / 2
+    return uncertain(row["difference"], half)
 
 
 def _some(points: list[str]) -> str:

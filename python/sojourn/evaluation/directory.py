@@ -15,7 +15,7 @@ from sojourn.store.place import Tenant, clear_derived
 
 KIND = "comparison"
 TABLE = "comparison.csv"
-_TEXTS = ("point", "scope", "id", "metric", "verdict")
+_TEXTS = ("point", "scope", "id", "metric", "verdict", "family")
 
 
 def tenant(a: str, b: str) -> Tenant:
@@ -48,9 +48,11 @@ def save(made: Comparison, directory: Path, warn: Callable[[str], None]) -> None
 
 
 def load(directory: Path) -> Comparison:
-    """Reads a comparison back."""
+    """Reads a comparison back; what was stored before there were families is one."""
     content = manifest.read(directory)
     types = dict.fromkeys(_TEXTS, pl.String)
     table = pl.read_csv(directory / TABLE, schema_overrides=types, infer_schema_length=None)
+    if "family" not in table.columns:
+        table = table.with_columns(family=pl.lit("key"))
     told = table.with_columns(pl.col(_TEXTS).fill_null(""))
     return Comparison(content["a"], content["b"], told, content["notes"])

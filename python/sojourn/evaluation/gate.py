@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+import polars as pl
 from junitparser import Error, Failure, JUnitXml, TestCase, TestSuite
 
 from sojourn.errors import ScenarioError
-from sojourn.evaluation.compare import HEADER, Comparison, Row, judged, lines
+from sojourn.evaluation.compare import Comparison, Row, difference, judged, shown
+from sojourn.evaluation.families import CALLED, FAMILIES, HOW
 from sojourn.evaluation.margins import Margins
 from sojourn.evaluation.side import Side, Source, read
 from sojourn.numbers import number
@@ -116,9 +118,7 @@ def _told(row: Row) -> str:
     """A finding in a line."""
     told = f"{row['verdict']}: {number(row['a'])} against {number(row['b'])}"
     if row["difference"] is not None:
-        told += f", {'+' * (row['difference'] > 0)}{number(row['difference'])}"
-    if row["low"] is not None:
-        told += f" ({number(row['low'])} to {number(row['high'])})"
+        told += f", {'+' * (row['difference'] > 0)}{difference(row)}"
     if row["p"] is not None:
         told += f", p = {number(row['p'])}"
     if row["more_runs"] is not None:
@@ -129,17 +129,18 @@ def _told(row: Row) -> str:
 def _markdown(made: Gate) -> str:
     parts = [f"# {made.sentence}\n"]
     parts += [f"> {note}\n" for note in made.comparison.notes]
+    parts.append(f"{HOW}\n")
     if made.broken:
         runs = [f"- {point or 'run'}: {error}" for point, error in made.broken]
         parts.append("\n".join(["## Runs that failed\n", *runs, ""]))
-    for verdict in (
-        "worse",
-        "different",
-        "better",
-        *(("unsure",) if "unsure" in made.failing else ()),
-    ):
-        rows = made.comparison.of(verdict)
-        if len(rows):
-            cells = [[c if isinstance(c, str) else number(c) for c in line] for line in lines(rows)]
-            parts.append(f"## {verdict.capitalize()}\n\n{markdown(HEADER, cells)}")
+    for verdict in ("worse", "different", "better", *(("unsure",) * ("unsure" in made.failing))):
+        for family in FAMILIES:
+            rows = made.comparison.family(family).filter(pl.col("verdict") == verdict)
+            if len(rows):
+                table = shown(rows)
+                cells = [
+                    [c if isinstance(c, str) else number(c) for c in row] for row in table.rows
+                ]
+                heading = f"## {verdict.capitalize()}: {CALLED[family]}"
+                parts.append(f"{heading}\n\n{markdown(table.header, cells)}")
     return "\n".join(parts)

@@ -19,8 +19,10 @@ Row = dict[str, Any]
 
 def pairs_of(
     a: pl.DataFrame, b: pl.DataFrame, margins: Margins, names: set[str] | None, notes: list[str]
-) -> Iterator[tuple[Row, Pair]]:
-    """The pairs of one point, each with what it is of; ``notes`` are added to."""
+) -> Iterator[tuple[Row, Metric, Pair]]:
+    """The pairs of one point, each with the member and the metric that it is of; ``notes`` are
+    added to.
+    """
     a, b, paired = _courses(a, b, notes)
     of_a, of_b = (side.partition_by("scope", "id", as_dict=True) for side in (a, b))
     if left_out := sorted(" ".join(map(str, key)) for key in of_a.keys() ^ of_b.keys()):
@@ -31,7 +33,7 @@ def pairs_of(
             if names is None or metric.name in names:
                 pair = _pair(metric, of_a[key], of_b[key], margins, paired=paired)
                 if pair is not None:
-                    yield {"scope": scope, "id": identity, "metric": metric.name}, pair
+                    yield {"scope": scope, "id": identity}, metric, pair
 
 
 def _courses(

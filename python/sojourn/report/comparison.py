@@ -1,51 +1,51 @@
-"""The page of a comparison: what changed most, what is the same, what is not decided."""
+"""The page of a comparison: key metrics, what changed most, what is not decided or the same."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
 from sojourn.evaluation import directory as stored
-from sojourn.evaluation.compare import CHANGED, HEADER, WORDS, Comparison, lines
+from sojourn.evaluation.compare import CHANGED, Comparison, shown
+from sojourn.evaluation.families import HOW
 from sojourn.figures import forest
 from sojourn.report.page import Page, Section, picture
-from sojourn.table import Table
 
 _HOW = (
-    "Means over replications; their difference A - B with a 95 % confidence interval of its own; "
-    "Cliff's delta; p of a permutation test after Holm's correction over all comparisons."
+    "Means over replications; their difference A - B ± half of a 95 % confidence interval of its "
+    "own; Cliff's delta; p of a permutation test after Holm's correction; and how many more runs "
+    f"of each side would probably decide. {HOW}"
 )
-_UNSURE = (
-    "Neither a difference nor its absence is certain; so many more runs of each side would "
-    "probably decide."
-)
+_UNSURE = "Of the other metrics: neither a difference nor its absence is certain."
+_SAME = "Of the other metrics: equal, or certain to differ by less than the margin."
 
 
 def page(directory: Path) -> Page:
     """The page of a comparison's directory."""
     made = stored.load(directory)
-    sections = [_changed(made)]
-    undecided, same = made.of("unsure"), made.of("same")
-    if len(undecided):
-        more = zip(lines(undecided), undecided["more_runs"], strict=True)
-        table = Table("", [*HEADER, "more runs"], [[*row, n] for row, n in more], words=WORDS)
-        sections.append(Section("Unsure", [_UNSURE], tables=[table], folded=True))
-    if len(same):
-        hint = "Equal, or certain to differ by less than the margin."
-        sections.append(Section("The same", [hint], tables=[_table(same)], folded=True))
-    return Page(f"{made.a} against {made.b}", made.sentence, sections, made.notes)
+    others = made.family("other")
+    sections = [
+        _section("Key metrics", f"A is {made.a}, B is {made.b}. {_HOW}", made.family("key")),
+        _changed(made, _of(others, *CHANGED)),
+        _section("Unsure", _UNSURE, _of(others, "unsure"), folded=True),
+        _section("The same", _SAME, _of(others, "same"), folded=True),
+    ]
+    told = [section for section in sections if section.tables or section.pictures]
+    return Page(f"{made.a} against {made.b}", made.sentence, told, made.notes)
 
 
-def _changed(made: Comparison) -> Section:
-    changed = made.of(*CHANGED)
-    notes = [f"A is {made.a}, B is {made.b}. {_HOW}"]
-    if not len(changed):
-        return Section("What changed most", [*notes, "No difference is certain."])
-    chart = forest.chart(changed, made.a, made.b)
+def _changed(made: Comparison, others: pl.DataFrame) -> Section:
+    chart = forest.chart(made.of(*CHANGED), made.a, made.b)
     pictures = [picture("forest", chart)] if chart else []
-    return Section("What changed most", notes, tables=[_table(changed)], pictures=pictures)
+    told = "The table is of the other metrics, the figure of all."
+    return _section("What changed most", told, others, pictures=pictures)
 
 
-def _table(rows: pl.DataFrame) -> Table:
-    return Table("", HEADER, lines(rows), words=WORDS)
+def _of(rows: pl.DataFrame, *verdicts: str) -> pl.DataFrame:
+    return rows.filter(pl.col("verdict").is_in(verdicts))
+
+
+def _section(heading: str, told: str, rows: pl.DataFrame, **more: Any) -> Section:
+    return Section(heading, [told], tables=[shown(rows)] if len(rows) else [], **more)

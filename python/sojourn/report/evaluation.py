@@ -1,30 +1,40 @@
-"""The page of an evaluation: where a control is better, and where it is worse."""
+"""The page of an evaluation: who starves and dominates, where a control is better and worse."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-import numpy as np
-
+from sojourn.evaluation.ccperf.competition import ENOUGH, Part, Standing, standings
 from sojourn.evaluation.ccperf.run import Place, Request, stored
-from sojourn.evaluation.ccperf.scores import MARGIN, Score, scores
+from sojourn.evaluation.ccperf.scores import MARGIN, Score, notes, scores
+from sojourn.evaluation.families import HOW, family
 from sojourn.figures.pareto import pareto
 from sojourn.figures.plots import words
 from sojourn.metrics.registry import Values
-from sojourn.numbers import number
+from sojourn.report import evaluation_tables as tables
 from sojourn.report.page import Page, Section, picture
-from sojourn.statistics import Verdict
 from sojourn.store import manifest
 from sojourn.store.batches import tell
-from sojourn.table import Table
 
-_VERDICTS: tuple[Verdict, ...] = ("better", "worse", "different", "same", "unsure")
-_MOST_TOLD = 25
-#: More controls than this are not named in a sentence.
+#: More controls than this are not named in a sentence, nor more metrics.
 _MOST_NAMED = 4
 _PARETO = ("single-flow", "replayed-trace")
+_ALONE = "Nothing here competes with other TCP."
+_FAIR = (
+    "Beside other TCP a control starves where its flows surely get less than "
+    f"{100 * ENOUGH:g} % of a fair share, and dominates where the others do. Fair is an even "
+    "division: by the flows under test of what all deliver, by the others of what they deliver "
+    "alone. RFC 5348 calls a flow reasonably fair within a factor of two of what a TCP flow would "
+    "send under the same conditions."
+)
+_TOLD = (
+    "Mean over replications ± half of its 95 % confidence interval, and the other control's mean. "
+    f"A verdict is by permutation tests paired by seed. {HOW} The same: within {100 * MARGIN:g} % "
+    "by two one-sided tests; unsure: these runs do not tell; different: changed, but neither "
+    "direction is better. Harm is what the others lose."
+)
 
 
 def of_directory(directory: Path) -> Page:
@@ -38,8 +48,30 @@ def of_directory(directory: Path) -> Page:
 
 def page(request: Request, places: Sequence[Place], found: Sequence[Score]) -> Page:
     """The whole page."""
-    sections = _overview(request, found)
-    sections += [s for control in request.controls for s in _of_control(control, request, found)]
+    beside = standings(places, request)
+    several = len(request.controls) > 1
+    sections = []
+    if several:
+        overview = tables.of_controls(request.controls, beside, found)
+        sections.append(Section("Controls", [_FAIR, _TOLD], tables=[overview]))
+    sections += [_of_control(c, beside, found, folded=several) for c in request.controls]
+    sections += _throughput_and_delay(places)
+    counts = tables.counts(request.controls, request.against, found)
+    sections.append(Section("Numbers of comparisons", tables=[counts], folded=several))
+    sections.append(Section("Every comparison", tables=list(tables.every(found)), folded=True))
+    title = f"Evaluation of {_named(request.controls)}"
+    return Page(title, _sentence(request, beside, found), sections, notes(places, request))
+
+
+def _of_control(
+    control: str, beside: Sequence[Standing], found: Sequence[Score], *, folded: bool
+) -> Section:
+    mine = [standing for standing in beside if standing.cca == control]
+    shown = tables.of_control(mine, [score for score in found if score.cca == control])
+    return Section(words.of_value(control), [_FAIR, _TOLD], tables=shown, folded=folded)
+
+
+def _throughput_and_delay(places: Sequence[Place]) -> list[Section]:
     paths = {
         f"{place.point}": {
             control: (float(rates[control].mean()), float(delays[control].mean()))
@@ -49,20 +81,8 @@ def page(request: Request, places: Sequence[Place], found: Sequence[Score]) -> P
         if place.experiment.name in _PARETO
         for rates, delays in [_rates_and_delays(place)]
     }
-    if paths:
-        sections.append(
-            Section("Throughput and delay", pictures=[picture("pareto", pareto(paths))])
-        )
-    sections.append(Section("Every comparison", [_TOLD], tables=list(_every(found)), folded=True))
-    return Page(f"Evaluation of {_named(request.controls)}", _sentence(request, found), sections)
-
-
-_TOLD = (
-    "Mean over replications with its 95 % confidence interval, and the other control's mean. A "
-    "verdict is by permutation tests paired by seed, with Holm's correction over all comparisons "
-    f"of a control; same: within {100 * MARGIN:g} % by two one-sided tests; unsure: these runs do "
-    "not tell; different: changed, but neither direction is better. Harm is what the others lose."
-)
+    pictures = [picture("pareto", pareto(paths))] if paths else []
+    return [Section("Throughput and delay", pictures=pictures)] if pictures else []
 
 
 def _rates_and_delays(place: Place) -> Sequence[Mapping[str, Values]]:
@@ -75,83 +95,63 @@ def _named(controls: Sequence[str]) -> str:
     return words.listed([words.of_value(control) for control in controls])
 
 
-def _sentence(request: Request, found: Sequence[Score]) -> str:
+def _sentence(request: Request, beside: Sequence[Standing], found: Sequence[Score]) -> str:
+    """What matters most first, and numbers of comparisons last."""
     count = Counter(score.finding.verdict for score in found)
-    told = words.listed([f"{verdict} in {count[verdict]:,}" for verdict in _VERDICTS])
-    return (
-        f"{_named(request.controls)} against {_named(request.against)} in CCPerf's experiments"
-        f"{' (quick)' if request.quick else ''}: of {len(found):,} comparisons {told}."
+    told = words.listed([f"{verdict} in {count[verdict]:,}" for verdict in tables.VERDICTS])
+    who = f"{_named(request.controls)} against {_named(request.against)} in CCPerf's experiments"
+    one = len(request.controls) == 1
+    return " ".join(
+        [
+            f"{who}{' (quick)' if request.quick else ''}.",
+            _fate(beside) if one else _fates(request.controls, beside),
+            *([_key_metrics(found)] if one else []),
+            f"Of {len(found):,} comparisons in all: {told}.",
+        ]
     )
 
 
-def _overview(request: Request, found: Sequence[Score]) -> list[Section]:
-    """Of several controls, each in a line."""
-    if len(request.controls) == 1:
-        return []
-    rows = [
-        [words.of_value(control), *(counts[verdict] for verdict in _VERDICTS)]
-        for control in request.controls
-        for counts in [Counter(s.finding.verdict for s in found if s.cca == control)]
+def _fate(beside: Sequence[Standing]) -> str:
+    """Of one control."""
+    if not beside:
+        return _ALONE
+    starved, dominant = (
+        [one for one in beside if outcome in one.outcome] for outcome in ("starved", "dominant")
+    )
+    told = [
+        f"starves in {len(starved) or 'none'}" + _worst(starved, "it gets", lambda one: one.own),
+        f"dominates in {len(dominant) or 'none'}"
+        + _worst(dominant, "the others get", lambda one: one.others),
     ]
-    table = Table("Number of comparisons", ["control", *_VERDICTS], rows)
-    return [Section("Controls", tables=[table])]
+    several = f"{len(beside)} competition{'s' * (len(beside) > 1)} with other TCP"
+    return f"Of {several} it {' and '.join(told)}."
 
 
-def _of_control(control: str, request: Request, found: Sequence[Score]) -> Iterator[Section]:
-    mine = [score for score in found if score.cca == control]
-    if not mine:
-        return
-    name = words.of_value(control)
-    rows = []
-    for experiment in dict.fromkeys(score.experiment for score in mine):
-        for other in request.against:
-            these = [s for s in mine if (s.experiment, s.against) == (experiment, other)]
-            count = Counter(score.finding.verdict for score in these)
-            if these:
-                rows.append([experiment, words.of_value(other), *(count[v] for v in _VERDICTS)])
-    header = ["experiment", "against", *_VERDICTS]
-    tables = [Table("Number of comparisons", header, rows, words=2)]
-    tables += [_most(mine, verdict) for verdict in ("worse", "better", "different")]
-    filled = [table for table in tables if table.rows]
-    yield Section(name, [_TOLD], tables=filled, folded=len(request.controls) > 1)
+def _worst(cases: Sequence[Standing], who: str, part: Callable[[Standing], Part]) -> str:
+    if not cases:
+        return ""
+    worst = min(cases, key=lambda one: part(one).mean)
+    where = f"{worst.experiment}, {worst.point}"
+    return f" (at worst {who} {100 * part(worst).mean:.2g} % of a fair share: {where})"
 
 
-def _most(mine: Sequence[Score], verdict: str) -> Table:
-    these = sorted((s for s in mine if s.finding.verdict == verdict), key=lambda s: -s.relative)
-    title = f"Where it is {verdict}, the largest differences first"
-    if len(these) > _MOST_TOLD:
-        title += f" ({_MOST_TOLD} of {len(these)})"
-    rows = [_line(score)[:-1] for score in these[:_MOST_TOLD]]
-    return Table(title, _HEADER[:-1], rows, words=4)
+def _fates(controls: Sequence[str], beside: Sequence[Standing]) -> str:
+    """Of several controls."""
+    if not beside:
+        return _ALONE
+    told = []
+    for verb, outcome in (("starving", "starved"), ("dominating", "dominant")):
+        names = [c for c in controls if any(s.cca == c and outcome in s.outcome for s in beside)]
+        told.append(f"{verb}: {_named(names) if names else 'none'}")
+    return f"Beside other TCP {'; '.join(told)}."
 
 
-_TOLD_AS_FACTOR = 10
-_HEADER = ["experiment", "point", "metric", "against", "value", "other", "difference", "verdict"]
-
-
-def _line(score: Score) -> list[str]:
-    other = score.finding.b
-    difference = score.finding.difference or 0.0
-    told = f"{'-' if difference < 0 else '+'}{100 * score.relative:.3g} %" if difference else "none"
-    if score.relative == np.inf:
-        told = "from 0"
-    elif score.relative > _TOLD_AS_FACTOR and score.value is not None and other is not None:
-        told = f"{number(score.value / other)} times"
-    half = None if score.low is None or score.value is None else score.value - score.low
-    value = number(score.value) + (f" ± {number(half)}" if half is not None else "")
-    where = (score.experiment, score.point, words.of_metric(score.metric.name))
-    return [*where, words.of_value(score.against), value, number(other), told, _verdict(score)]
-
-
-def _verdict(score: Score) -> str:
-    more = score.finding.more
-    unsure = score.finding.verdict == "unsure" and more
-    return score.finding.verdict + (f" ({more:,} more runs)" if unsure else "")
-
-
-def _every(found: Sequence[Score]) -> Iterator[Table]:
-    for control in dict.fromkeys(score.cca for score in found):
-        for experiment in dict.fromkeys(score.experiment for score in found):
-            rows = [_line(s) for s in found if (s.cca, s.experiment) == (control, experiment)]
-            title = f"{words.of_value(control)}: {experiment}"
-            yield Table(title, _HEADER[1:], [row[1:] for row in rows], words=3)
+def _key_metrics(found: Sequence[Score]) -> str:
+    """The most important ones that are better or worse anywhere."""
+    told = []
+    for metric, scores_of in tables.by_importance(found).items():
+        count = Counter(score.finding.verdict for score in scores_of)
+        if family(metric) == "key" and (count["better"] or count["worse"]):
+            name = words.of_metric(metric.name).partition(" (")[0]
+            told.append(f"{name} worse in {count['worse']}, better in {count['better']}")
+    return f"Key metrics: {'; '.join(told[:_MOST_NAMED]) or 'none better or worse'}."

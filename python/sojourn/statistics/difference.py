@@ -15,8 +15,11 @@ from statsmodels.stats.weightstats import ttost_ind, ttost_paired
 from sojourn.statistics.values import CONFIDENCE, Values
 
 #: Resamples of the permutation test: all comparisons begin with the first; those whose p-value is
-#: below ``_PROMISING`` go on with the next, at last with as many as the correction needs.
+#: below ``_PROMISING`` go on with the next, at last with as many as the correction needs: so many
+#: times the least that could tell a p-value from its level, which are all permutations of the
+#: fewest replications that can, and enough of more for chance to decide little.
 _STAGES = (999, 9999)
+_FINER = 5
 _PROMISING = 0.1
 #: So many numbers are resampled at a time.
 _AT_ONCE = 5_000_000
@@ -43,7 +46,7 @@ def cliffs_delta(a: Values, b: Values) -> Values:
 def p_values(a: Values, b: Values, level: float, *, paired: bool) -> Values:
     """Of permutation tests of the means' difference, fine enough to be told from ``level``."""
     p = np.ones(len(a))
-    finest = max(_STAGES[-1], int(np.ceil(2 / level)))
+    finest = max(_STAGES[-1], int(np.ceil(2 * _FINER / level)))
     left = np.arange(len(a))
     for resamples in (*(stage for stage in _STAGES if stage < finest), finest):
         p[left] = _permuted(a[left], b[left], resamples, paired=paired)

@@ -1,4 +1,4 @@
-"""Verdicts on many pairs of samples at once, Holm's correction over all of them."""
+"""Verdicts on the pairs of samples of one family, Holm's correction over all of them."""
 
 from __future__ import annotations
 
@@ -118,11 +118,14 @@ def judge(pairs: Iterable[Pair], level: float = LEVEL) -> list[Finding]:
     ]  # fmt: skip
 
 
-def replications_needed(pairs: Sequence[Pair], level: float = LEVEL) -> int:
-    """Replications of each side that any difference among so many takes, however large it is."""
+def replications_needed(pairs: Sequence[Pair], level: float = LEVEL) -> int | None:
+    """Replications of each side that any difference among so many takes, however large it is;
+    ``None`` if there is nothing to be told apart by permutations.
+    """
     tested = [case for case in map(_case, pairs) if not case.equal and case.pilots is None]
-    paired = bool(tested) and all(case.pair.paired for case in tested)
-    return fewest(level / max(len(tested), 1), paired=paired)
+    if not tested:
+        return None
+    return fewest(level / len(tested), paired=all(case.pair.paired for case in tested))
 
 
 def _case(pair: Pair) -> _Case:

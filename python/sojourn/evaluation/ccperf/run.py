@@ -58,6 +58,8 @@ class Place:
 
     experiment: Experiment
     point: str
+    #: How many of the flows are under test, as a share of all.
+    tested: float = 1.0
     values: dict[Measure, dict[str, Values]] = field(default_factory=dict)
 
 
@@ -176,7 +178,11 @@ def _gather(job: _Sweep, places: dict[tuple[str, str], Place], warn: Warn) -> No
     paths = [path for path in job.grid if path in coordinate_paths(rows.schema)]
     for coordinates, of in rows.group_by(paths or pl.lit(""), maintain_order=True):
         point = _point(job, dict(zip(paths, coordinates, strict=False)))
-        place = places.setdefault((job.experiment.name, point), Place(job.experiment, point))
+        labels = of.filter(pl.col("scope") == "flow")["label"].to_list()
+        tested = labels.count(TESTED) / len(labels)
+        place = places.setdefault(
+            (job.experiment.name, point), Place(job.experiment, point, tested)
+        )
         for measure in job.experiment.measures:
             values = _values(of, measure, job.replications)
             place.values.setdefault(measure, {})[job.control] = values

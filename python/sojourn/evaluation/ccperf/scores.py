@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from sojourn.evaluation import families
 from sojourn.evaluation.ccperf.run import Place, Request
 from sojourn.metrics import Metric, metrics
 from sojourn.metrics.registry import Values
-from sojourn.statistics import Finding, Pair, judge, mean_interval
+from sojourn.statistics import Finding, Pair, mean_interval
 from sojourn.store.files import write_atomically
 
 FILE = "scores.csv"
 COLUMNS = (
     *("experiment", "point", "metric", "cca", "value", "low", "high", "against", "verdict"),
-    *("against_value", "difference", "p"),
+    *("against_value", "difference", "p", "family"),
 )
+#: Where, of what, against whom.
+_Case = tuple[Place, Metric, str, Pair]
 #: Means closer than this share of the other's are the same.
 MARGIN = 0.02
 
@@ -53,18 +56,18 @@ class Score:
         found = self.finding
         known = (self.experiment, self.point, self.metric.name, self.cca, self.value, self.low)
         more = (self.high, self.against, found.verdict, found.b, found.difference, found.p)
-        return dict(zip(COLUMNS, (*known, *more), strict=True))
+        return dict(zip(COLUMNS, (*known, *more, families.family(self.metric)), strict=True))
 
 
 def scores(places: Sequence[Place], request: Request) -> list[Score]:
-    """Every control against each of the others, paired by seed; Holm's correction is over all
-    comparisons of one control.
+    """Every control against each of the others, paired by seed; Holm's correction is over the
+    comparisons of one control that are of key metrics, and over the others.
     """
     found = []
     for control in request.controls:
         cases = list(_cases(places, control, request.against))
-        pairs = [pair for *_, pair in cases]
-        for (place, metric, against, pair), finding in zip(cases, judge(pairs), strict=True):
+        findings = families.judged(*_families(cases))
+        for (place, metric, against, pair), finding in zip(cases, findings, strict=True):
             interval = mean_interval(pair.a)
             low, high = interval or (None, None)
             where = (place.experiment.name, place.point, metric, control)
@@ -72,9 +75,22 @@ def scores(places: Sequence[Place], request: Request) -> list[Score]:
     return found
 
 
-def _cases(
-    places: Sequence[Place], control: str, against: Sequence[str]
-) -> Iterator[tuple[Place, Metric, str, Pair]]:
+def notes(places: Sequence[Place], request: Request) -> list[str]:
+    """Says so where the replications cannot decide anything."""
+    told = (
+        note
+        for control in request.controls
+        for note in families.too_few(*_families(list(_cases(places, control, request.against))))
+    )
+    return list(dict.fromkeys(told))
+
+
+def _families(cases: Sequence[_Case]) -> tuple[list[families.Family], list[Pair]]:
+    """Of each case its family, and its pair."""
+    return [families.family(metric) for _, metric, *_ in cases], [pair for *_, pair in cases]
+
+
+def _cases(places: Sequence[Place], control: str, against: Sequence[str]) -> Iterator[_Case]:
     known = {(m.scope, m.name): m for m in metrics()}
     for place in places:
         for measure, values in place.values.items():
@@ -95,11 +111,16 @@ def _mean(values: Values) -> float | None:
 
 def save(found: Sequence[Score], directory: Path) -> None:
     """Writes ``scores.csv``."""
+    write_csv(directory / FILE, COLUMNS, [score.row() for score in found])
+
+
+def write_csv(file: Path, columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> None:
+    """Writes rows; what is not known is empty."""
 
     def write(path: Path) -> None:
-        with path.open("w", encoding="utf-8", newline="") as file:
-            writer = csv.DictWriter(file, COLUMNS)
+        with path.open("w", encoding="utf-8", newline="") as stream:
+            writer = csv.DictWriter(stream, columns)
             writer.writeheader()
-            writer.writerows(score.row() for score in found)
+            writer.writerows(rows)
 
-    write_atomically(directory / FILE, write)
+    write_atomically(file, write)

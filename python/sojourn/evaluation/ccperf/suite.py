@@ -23,6 +23,7 @@ Measure = tuple[str, str]
 _ONE: tuple[Measure, ...] = (
     ("flow", "mean_throughput_l4"),
     ("flow", "cov_throughput_l4"),
+    ("flow", "mean_srtt_l4"),
     ("flow", "mean_est_qdelay_l4"),
     ("flow", "p95_rtt_l4"),
     ("flow", "mean_network_power_l4"),
@@ -61,6 +62,9 @@ class Experiment:
     parameters: Sequence[str] = ()
     #: Numbers of flows, half of them (rounded down) under test; the first and the last if quick.
     flows: Sequence[int] = ()
+    #: Whether the others give way to congestion as the flows under test do: only then is there a
+    #: fair share.
+    competes: bool = False
 
     @property
     def has_parts(self) -> bool:
@@ -149,7 +153,8 @@ SUITE = (
         "Beside Cubic flows",
         (("group", "throughput_share_l4"), *_HARM, *_SHARING),
         flows=range(2, 17),
+        competes=True,
     ),
-    Experiment("on-off", "Beside TCP that comes and goes", _BESIDE),
+    Experiment("on-off", "Beside TCP that comes and goes", _BESIDE, competes=True),
     Experiment("udp", "Beside UDP", _BESIDE),
 )
