@@ -107,6 +107,32 @@ pub fn same_name(written: &str, name: &str) -> bool {
         })
 }
 
+/// Reads one of several names, and says which there are where something else stands.
+pub struct Names<T> {
+    kind: &'static str,
+    names: &'static [&'static str],
+    of: std::marker::PhantomData<T>,
+}
+
+impl<T> Names<T> {
+    /// Of this kind.
+    pub fn new(kind: &'static str, names: &'static [&'static str]) -> Self {
+        Names { kind, names, of: std::marker::PhantomData }
+    }
+}
+
+impl<T: std::str::FromStr<Err = String>> serde::de::Visitor<'_> for Names<T> {
+    type Value = T;
+
+    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "a name ({}: {})", self.kind, self.names.join(", "))
+    }
+
+    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<T, E> {
+        text.parse().map_err(E::custom)
+    }
+}
+
 /// An enumeration written as a name: hyphen and underscore are the same on input, the canonical
 /// name is written, an unknown name is answered with the nearest. `| "other"` is read as well.
 macro_rules! named {
@@ -136,8 +162,7 @@ macro_rules! named {
 
         impl<'de> serde::Deserialize<'de> for $type {
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                let text = <std::borrow::Cow<'de, str>>::deserialize(deserializer)?;
-                text.parse().map_err(serde::de::Error::custom)
+                deserializer.deserialize_str($crate::registry::Names::new($kind, Self::NAMES))
             }
         }
 

@@ -333,6 +333,11 @@ fn each_bad_field_is_named_with_what_was_given_and_what_is_allowed() {
         ),
         (
             "/flows/0".into(),
+            json!({ "cca": "reno", "ecn": true }),
+            "flows.0.ecn: invalid type: boolean `true`, expected a name (ECN feedback: off, classic, accurate,",
+        ),
+        (
+            "/flows/0".into(),
             json!({ "cca": "fixed-rate", "stack": "linux-4.9" }),
             "flows.0.host_queue: none given; allowed: fq, since fixed-rate is bounded by pacing alone",
         ),
