@@ -8,7 +8,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from sojourn.figures import forest, page, page_heat
+import sojourn
+from conftest import TWO_FLOWS
+from sojourn.figures import chart, forest, page, page_heat
 from sojourn.figures.chart import DIVERGING, Chart, Heat, Line, Panel, color_of
 from sojourn.figures.paper import render
 
@@ -124,3 +126,65 @@ def test_names_of_differences_stand_above_them_on_the_page() -> None:
     names = [told for told in layout["annotations"] if told["yanchor"] == "bottom"]
     assert [told["text"] for told in names] == ["Smoothed RTT of flow 0", "Smoothed RTT of flow 1"]
     assert not layout["yaxis"]["showticklabels"]
+
+
+BBR3 = TWO_FLOWS.replace('cca = "reno"', 'cca = "bbr3"').replace(
+    '{ kind = "fifo", limit = "20 packets" }', '"dualpi2"'
+)
+
+
+@pytest.fixture(scope="module")
+def recorded() -> sojourn.Result:
+    return sojourn.run(BBR3, overrides=['record=["cc", "queue"]'])
+
+
+def test_every_name_that_a_control_lets_be_seen_is_shown_or_told(recorded: sojourn.Result) -> None:
+    cc = pl.col("component").str.ends_with(".cc")
+    names = set(recorded.state.filter(cc)["name"])
+    made = chart("cc", recorded)
+    shown = {panel.y_label for panel in made.panels}
+    assert {"mode", "phase", "cwnd", "inflight_hi"} <= shown
+    told = [name for name in names - shown if f"{name} " in made.note.partition("changed: ")[2]]
+    assert shown | set(told) == names
+    assert made.note in made.caption
+
+
+def test_words_are_steps_at_their_names(recorded: sojourn.Result) -> None:
+    made = chart("cc", recorded)
+    panel = next(panel for panel in made.panels if panel.y_label == "phase")
+    phases = recorded.state.filter(name="phase")
+    assert set(panel.levels) == set(phases["text"].drop_nulls())
+    (line,) = panel.lines
+    # What is drawn is what was recorded last at that time, or nothing where it had no phase.
+    for time, level in list(zip(line.x, line.y, strict=True))[:-1]:  # type: ignore[call-overload]
+        said = set(phases.filter(time=time)["text"])
+        assert (None if np.isnan(level) else panel.levels[round(level)]) in said
+    figure = render(made)
+    ax = figure.axes[list(made.panels).index(panel)]
+    assert [tick.get_text() for tick in ax.get_yticklabels()] == list(panel.levels)
+    suffix = list(made.panels).index(panel) + 1
+    assert page.render(made)["layout"][f"yaxis{suffix}"]["ticktext"] == list(panel.levels)
+
+
+def test_what_never_changed_is_told_and_not_drawn(recorded: sojourn.Result) -> None:
+    made = chart("queue", recorded)
+    assert "l_packets" not in {panel.y_label for panel in made.panels}
+    assert "l_packets 0" in made.note
+    assert made.note in render(made).get_supxlabel().replace("\n", " ")
+
+
+def test_components_that_are_not_drawn_are_named_in_number(recorded: sojourn.Result) -> None:
+    many = sojourn.run(BBR3, overrides=['record=["cc"]', "flows.1.count=13"])
+    assert "Of 14 flows those with the most and the least throughput." in chart("cc", many).note
+
+
+def test_panels_that_do_not_fit_are_named(
+    recorded: sojourn.Result, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    every = [panel.y_label for panel in chart("cc", recorded).panels]
+    monkeypatch.setattr("sojourn.figures.state._MOST_PANELS", 3)
+    made = chart("cc", recorded)
+    assert [panel.y_label for panel in made.panels] == every[:3]
+    assert f"Not drawn: {', '.join(every[3:])}." in made.note
+    monkeypatch.setattr("sojourn.figures.state._MOST_WORDS", 2)
+    assert chart("cc", recorded).note.endswith(", mode, phase.")
