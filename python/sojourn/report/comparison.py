@@ -25,7 +25,7 @@ _UNSURE = (
 def page(directory: Path) -> Page:
     """The page of a comparison's directory."""
     made = stored.load(directory)
-    sections = [_changed(made)]
+    sections = _changed(made)
     undecided, same = made.of("unsure"), made.of("same")
     if len(undecided):
         more = zip(lines(undecided), undecided["more_runs"], strict=True)
@@ -37,14 +37,17 @@ def page(directory: Path) -> Page:
     return Page(f"{made.a} against {made.b}", made.sentence, sections, made.notes)
 
 
-def _changed(made: Comparison) -> Section:
+def _changed(made: Comparison) -> list[Section]:
     changed = made.of(*CHANGED)
     notes = [f"A is {made.a}, B is {made.b}. {_HOW}"]
     if not len(changed):
-        return Section("What changed most", [*notes, "No difference is certain."])
+        return [Section("What changed most", [*notes, "No difference is certain."])]
     chart = forest.chart(changed, made.a, made.b)
     pictures = [picture("forest", chart)] if chart else []
-    return Section("What changed most", notes, tables=[_table(changed)], pictures=pictures)
+    return [
+        Section("What changed most", notes, pictures=pictures),
+        Section("Every change", ["The largest first."], tables=[_table(changed)]),
+    ]
 
 
 def _table(rows: pl.DataFrame) -> Table:
