@@ -10,7 +10,7 @@ import pytest
 
 import sojourn
 from conftest import TWO_FLOWS
-from sojourn.figures import chart, forest, page, page_heat
+from sojourn.figures import chart, figures_of, forest, page, page_heat
 from sojourn.figures.chart import DIVERGING, Chart, Heat, Line, Panel, color_of
 from sojourn.figures.paper import render
 
@@ -171,6 +171,24 @@ def test_what_never_changed_is_told_and_not_drawn(recorded: sojourn.Result) -> N
     assert "l_packets" not in {panel.y_label for panel in made.panels}
     assert "l_packets 0" in made.note
     assert made.note in render(made).get_supxlabel().replace("\n", " ")
+
+
+def test_where_nothing_changed_that_is_drawn_from_zero() -> None:
+    text = (
+        TWO_FLOWS[: TWO_FLOWS.index("[[flows]]")]
+        + """
+[[flows]]
+transport = "udp"
+rtt = "20 ms"
+traffic = { kind = "cbr", rate = "100 kbit/s" }
+"""
+    )
+    idle = sojourn.run(text, overrides=['record=["cc", "queue"]'])
+    # Datagrams have no control.
+    assert "cc" not in figures_of(idle)
+    made = chart("queue", idle)
+    assert {panel.y_label for panel in made.panels} == {"packets", "bytes"}
+    assert [ax.get_ylim() for ax in render(made).axes] == [(0, pytest.approx(1.05))] * 2
 
 
 def test_components_that_are_not_drawn_are_named_in_number(recorded: sojourn.Result) -> None:

@@ -75,6 +75,8 @@ def draw(figure: Figure, ax: Axes, panel: Panel) -> None:
 def begin_at_zero(ax: Axes) -> None:
     """Lets the vertical axis begin at zero or below."""
     low, high = ax.get_ylim()
+    if ax.dataLim.height == 0:  # one value has no span to make an axis of
+        low, high = sorted((0.0, float(ax.dataLim.ymax) or 1.0))
     ax.set_ylim(min(0, low), high + 0.05 * (high - min(0, low)))
 
 
