@@ -79,6 +79,11 @@ def test_colours_of_ratios_diverge_from_one_also_on_the_page() -> None:
     assert colors["colorbar"]["ticktext"] == ["0.1", "0.2", "0.5", "1", "2", "5", "10"]
 
 
+def test_colours_of_one_value_alone_begin_at_zero() -> None:
+    ends = {value: Heat(["a"], ["b"], [[value]], "s").ends() for value in (0.0, 3.0, -3.0)}
+    assert ends == {0.0: (0, 1), 3.0: (0, 3), -3.0: (-3, 0)}
+
+
 def test_a_long_label_of_colours_is_broken() -> None:
     heat = Heat(["a"], ["b"], [[1.0]], "Throughput, coefficient of variation of all flows")
     title = page_heat.colors(heat, 0.5, 1.0)["colorbar"]["title"]["text"]

@@ -78,10 +78,12 @@ class Heat:
         values = np.asarray(self.values, dtype=float)
         known = values[np.isfinite(values) & ((values > 0) | (not self.log))]
         low, high = self.limits or ((known.min(), known.max()) if known.size else (1.0, 2.0))
+        if self.middle is None and low == high and not self.log:
+            low, high = sorted((0.0, low or 1.0))  # one value has no span to make a scale of
         if self.middle is None:
             return float(low), float(high)
         if self.log:
-            factor = float(max(high / self.middle, self.middle / low))
+            factor = float(max(high / self.middle, self.middle / low, 1.01))
             return self.middle / factor, self.middle * factor
         reach = float(max(high - self.middle, self.middle - low)) or 1.0
         return self.middle - reach, self.middle + reach
