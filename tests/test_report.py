@@ -139,6 +139,7 @@ def test_metrics_stand_in_families_with_unit_and_sentence(crowded: str) -> None:
     titles = re.findall(r"<caption>(\w+):", crowded)
     # Only what shares the air has metrics of flows and of links.
     once = [title for title in titles if title != "Air"]
+    assert "``" not in crowded
     assert len(once) == len(set(once)) > 8
     [row] = re.findall(r"<tr>\s*<td[^>]*>mean_cwnd_l4</td>.*?</tr>", crowded, flags=re.DOTALL)
     assert "segments" in row

@@ -96,7 +96,7 @@ class _Seen:
 
 def _chart(result: Result, title: str, components: Mapping[str, str], more: str) -> Chart:
     """A panel for each name that changed; of the others the figure says what they were."""
-    seen = _Seen.of(result, components)
+    seen, end = _Seen.of(result, components), result.timing["simulated_seconds"]
     names = seen.names()
     constant = [name for name in names if seen.steady(name)]
     wordy = [name for name in names if len(seen.words.get(name, ())) > _MOST_WORDS]
@@ -105,16 +105,15 @@ def _chart(result: Result, title: str, components: Mapping[str, str], more: str)
     shown = (fit or names)[:_MOST_PANELS]
     left_out = [name for name in (*fit, *wordy) if name not in shown]
     never = "; ".join(seen.constant(name) for name in constant)
-    note = [
+    notes = [
         more,
         f"Never changed: {never}." if never else "",
         f"Not drawn: {', '.join(left_out)}." if left_out else "",
     ]
-    told = " ".join(filter(None, note))
-    points = _thinned(seen, shown, result.timing["simulated_seconds"])
-    end = result.timing["simulated_seconds"]
+    note = " ".join(filter(None, notes))
+    points = _thinned(seen, shown, end)
     panels = [_panel(seen, points, name, end) for name in shown]
-    return Chart(title, " ".join(filter(None, [_TOLD, told])), panels, stacked=True, note=told)
+    return Chart(title, f"{_TOLD} {note}".strip(), panels, stacked=True, note=note)
 
 
 def _thinned(seen: _Seen, names: Sequence[str], end: float) -> pl.DataFrame:
