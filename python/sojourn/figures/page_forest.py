@@ -14,10 +14,7 @@ from sojourn.figures.chart import BLACK, Forest
 _LETTERS, _LINE, _ROW = 58, 15, 24
 #: Room for numbers beside the axis, and where there are none (pixels).
 _ASIDE, _EDGE = 62, 14
-_ZERO = {
-    **{"type": "line", "x0": 0, "x1": 0, "yref": "paper", "y0": 0, "y1": 1},
-    **{"line": {"color": BLACK, "width": 1}, "layer": "below"},
-}
+_ZERO = {"type": "line", "x0": 0, "x1": 0, "yref": "paper", "y0": 0, "y1": 1}
 
 
 def trace(forest: Forest) -> dict[str, Any]:
@@ -49,7 +46,7 @@ def layout(forest: Forest) -> dict[str, Any]:
         "height": 130 + row * len(names),
         "margin": {"t": 40, "b": 60, "l": left, "r": right},
         "annotations": [*_names(names, _EDGE - left), *_arrows(forest)],
-        "shapes": [_ZERO],
+        "shapes": [_ZERO | {"line": {"color": BLACK, "width": 1}}],
     }
 
 
