@@ -11,13 +11,17 @@ import numpy as np
 import pytest
 from matplotlib.image import imread
 
-from capabilities import BROWSER
+from browser import Fit, browse, fit
 from conftest import Command
 from sojourn import run
+from sojourn.figures.chart import Chart, Heat, Panel
+from sojourn.papers import PAPERS
+from sojourn.papers.paper import Paper
 from sojourn.report import report, spread
-from sojourn.report.page import Page, Picture, Section, kept, lightened, write
+from sojourn.report.page import Page, Picture, Section, kept, lightened, picture, write
 from sojourn.report.reproduction import page
 from sojourn.store import run_directory
+from sojourn.table import Table
 from test_sweep import SWEEP
 
 
@@ -39,14 +43,6 @@ def directories(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     for directory in made.values():
         sojourn("report", str(directory))
     return made
-
-
-def browse(page: Path, *options: str) -> str:
-    assert BROWSER
-    flags = ["--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=10000"]
-    command = [BROWSER, *flags, *options, page.as_uri()]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
-    return done.stdout
 
 
 @pytest.mark.needs("chromium")
@@ -86,6 +82,16 @@ def test_tables_hold_the_metrics_and_bold_the_best(directories: dict[str, Path])
     best = [cell.startswith("<b>") for cell in cells]
     assert best == [value == max(values) for value in values]
     assert "bottleneck" in page
+
+
+def test_a_reproduction_opens_with_its_experiment(directories: dict[str, Path]) -> None:
+    page = (directories["reproduction"] / "report.html").read_text()
+    assert re.findall("<h2>(.*?)</h2>", page)[:2] == ["The experiment", "Statements and figures"]
+    figures = re.findall('<figure id="(.*?)">', page)
+    assert figures[0] == "operating_point"
+    assert figures[-1] == "nearness"
+    assert len(set(figures)) == len(figures)
+    assert "1 NewReno and 1 Cubic flow (base RTT 15 ms) share" in page
 
 
 def test_a_reproduction_shows_published_values(directories: dict[str, Path]) -> None:
@@ -133,6 +139,7 @@ def test_metrics_stand_in_families_with_unit_and_sentence(crowded: str) -> None:
     titles = re.findall(r"<caption>(\w+):", crowded)
     # Only what shares the air has metrics of flows and of links.
     once = [title for title in titles if title != "Air"]
+    assert "``" not in crowded
     assert len(once) == len(set(once)) > 8
     [row] = re.findall(r"<tr>\s*<td[^>]*>mean_cwnd_l4</td>.*?</tr>", crowded, flags=re.DOTALL)
     assert "segments" in row
@@ -190,6 +197,60 @@ def test_no_figure_of_a_sweep_is_left_out_silently(sojourn: Command, tmp_path: P
     assert "mean_throughput_l4-heat: the grid does not vary two paths" in page
 
 
+def test_what_was_not_run_has_no_table(sojourn: Command, tmp_path: Path) -> None:
+    cell = ("--where", "bandwidth_mbit=10", "--where", "delay_ms=0")
+    done = sojourn("reproduce", "sce2019", "--table", "99", "--quick", *cell, "--out", "out")
+    assert done.returncode == 0, done.stderr
+    tables = done.stdout.partition("Set-up:")[0]
+    assert [line for line in tables.splitlines() if line.startswith("Table")] != []
+    # A rule below the heads of each table, and a row below each rule.
+    lines = tables.splitlines()
+    below = [lines[i + 1] for i, line in enumerate(lines) if line.startswith("\u2500")]
+    assert len(below) == 1
+    assert below[0].startswith("10 ")
+    assert re.search(r"Statements: all \d+ need what was not run\n", tables)
+    named = {path.name for path in (tmp_path / "out" / "tables").iterdir()}
+    assert named == {f"{t}.{e}" for t in ("table-99", "statements") for e in ("csv", "md")}
+    sojourn("report", "out")
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert "Statements: all" in page
+    bodies = re.findall("<tbody>(.*?)</tbody>", page, flags=re.DOTALL)
+    assert all("<tr>" in body for body in bodies)
+
+
+@pytest.mark.parametrize("paper", PAPERS.values(), ids=list(PAPERS))
+def test_each_choice_of_a_set_up_is_whole(paper: Paper) -> None:
+    for choice in paper.choices:
+        assert not choice.endswith((",", ";", " and")), choice
+        assert choice.count("(") == choice.count(")"), choice
+
+
+def test_a_choice_of_the_draft_that_takes_two_lines_is_one() -> None:
+    [cake] = [choice for choice in PAPERS["sce2019"].choices if "Cake's rtt" in choice]
+    assert "Cake's rtt 100 ms" in cake
+
+
+@pytest.mark.parametrize("paper", ["sce2019", "lin2020"])
+def test_no_caption_repeats_its_title(paper: str, sojourn: Command, tmp_path: Path) -> None:
+    asked = {"sce2019": ("12",), "lin2020": ("figure-15",)}[paper]
+    tables = [part for table in asked for part in ("--table", table)]
+    done = sojourn("reproduce", paper, "--quick", *tables, "--out", "out")
+    assert "could not be drawn" not in done.stderr
+    told = json.loads((tmp_path / "out" / "pictures.json").read_text()).values()
+    assert told
+    assert not [each["title"] for each in told if each["title"] in each["caption"]]
+
+
+def test_a_heading_is_not_repeated_below_its_figure(tmp_path: Path) -> None:
+    shown = [Picture(name, name, "What it shows.", "{}", "", "") for name in ("one", "other")]
+    write(Page("", "", [Section("one", pictures=shown)]), tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text()
+    assert re.findall(r"<figcaption>(.*?)\n", page) == [
+        "What it shows.",
+        "<b>other.</b> What it shows.",
+    ]
+
+
 def test_downloads_that_do_not_fit_are_left_out_aloud(tmp_path: Path) -> None:
     large = Picture("large", "", "", "{}", "p" * 10, "s" * 100)
     small = Picture("small", "", "", "{}", "p" * 10, "s" * 10)
@@ -210,3 +271,27 @@ def test_a_dark_screen_gets_a_dark_page(directories: dict[str, Path], tmp_path: 
 
     assert brightness() > 0.9
     assert brightness("--blink-settings=preferredColorScheme=0") < 0.2
+
+
+@pytest.mark.needs("chromium")
+def test_nothing_is_cut_off_on_a_narrow_screen(tmp_path: Path) -> None:
+    header = ["metric", "what it is", *(f"column {n}" for n in range(6))]
+    rows = [["a_metric_with_a_long_name", "Words that say what it is." * 3, *range(6)]] * 3
+    small = Table("small", ["a", "b"], [["c", 1.0]])
+    heat = Heat(["10", "20"], ["reno / dctcp-sce"], [[-40.0, 1080.0]], "difference (%)", middle=0.0)
+    panel = Panel("bandwidth (Mbit/s) @ delay (ms)", "flows", [], heat=heat)
+    pictures = [picture("heat", Chart("title", "caption", [panel, panel]))]
+    section = Section("heading", tables=[Table("wide", header, rows, words=2), small])
+    write(Page("", "", [section, Section("", pictures=pictures)]), tmp_path / "page.html")
+    for width, stacked in ((500, 1), (1200, 0)):
+        shown = fit(tmp_path / "page.html", width)
+        assert shown == Fit(width, tables=2, wide=0, stacked=stacked, texts=shown.texts, out=0)
+        assert shown.texts > 0
+
+
+@pytest.mark.needs("chromium")
+@pytest.mark.parametrize("kind", ["run", "reproduction", "sweep"])
+def test_no_report_is_cut_off_on_a_narrow_screen(directories: dict[str, Path], kind: str) -> None:
+    shown = fit(directories[kind] / "report.html", 500)
+    assert (shown.width, shown.wide, shown.out) == (500, 0, 0)
+    assert min(shown.tables, shown.texts) > 0

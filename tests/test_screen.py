@@ -138,3 +138,15 @@ def seconds(sojourn: Command, *arguments: object) -> float:
     began = time.perf_counter()
     assert sojourn("run", *arguments).returncode == 0
     return time.perf_counter() - began
+
+
+def test_a_long_line_of_a_set_up_breaks_between_words(tmp_path: Path) -> None:
+    cell = ("--where", "bandwidth_mbit=10", "--where", "delay_ms=0", "--out", "out")
+    asked = ("sce2019", "--table", "99", "--quick", *cell)
+    lines = on_a_terminal("reproduce", *asked, cwd=tmp_path)
+    own = lines[lines.index("Set-up:") + 1 :]
+    assert max(map(len, own)) <= 80
+    # A line of the list stands in by two spaces, what follows of it by four.
+    [begin] = [i for i, line in enumerate(own) if line.startswith("  Reno-SCE version A")]
+    assert own[begin + 1].startswith("    ")
+    assert " ".join(" ".join(own[begin : begin + 3]).split()).count("Cake's rtt 100 ms") == 1

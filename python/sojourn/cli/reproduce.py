@@ -95,7 +95,7 @@ def _table(reproduction: Reproduction) -> None:
         tables.show(sheet.title, sheet.header, sheet.rows, words=sheet.words)
     click.echo("Set-up:")
     for choice in reproduction.choices:
-        click.echo(f"  {choice}")
+        tables.item(choice)
 
 
 def _shown(sheet: Sheet) -> Sheet:

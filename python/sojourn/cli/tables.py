@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 from sojourn.numbers import number
@@ -30,6 +31,9 @@ def show(title: str, header: Sequence[str], rows: Iterable[Sequence[Any]], words
     screen = console()
     if title:
         say(title)
+    if not cells:
+        screen.print()
+        return
     for chosen in _parts(columns, words, screen.width):
         table = Table(
             box=SIMPLE_HEAD,
@@ -57,6 +61,13 @@ def say(text: str) -> None:
     """Prints a line; a terminal breaks it between words."""
     screen = console()
     screen.print(text, markup=False, soft_wrap=not screen.is_terminal)
+
+
+def item(text: str) -> None:
+    """Prints an item of a list; a terminal breaks it between words, and lets the rest stand in."""
+    screen = console()
+    lines = fill(text, screen.width, initial_indent="  ", subsequent_indent="    ")
+    screen.print(lines, markup=False, soft_wrap=True)
 
 
 def console() -> Console:

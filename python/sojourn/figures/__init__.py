@@ -7,6 +7,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import polars as pl
+
 from sojourn.errors import ScenarioError
 from sojourn.figures.chart import FIGURES, NETWORKS, RECORDED, Builder, Chart
 from sojourn.figures.places import joined
@@ -27,12 +29,20 @@ for _file in FILES:
     import_module(f"sojourn.figures.{_file}")
 
 
+def controlled(result: Result) -> bool:
+    """Whether a control let anything be seen: datagrams of UDP have none."""
+    component = pl.col("component").str.ends_with(".cc")
+    return result.record.scan("state").filter(component).head(1).collect().height > 0
+
+
 def figures_of(result: Result) -> dict[str, Builder]:
     """The figures of a run: those of every run, of a network, and of what it has recorded."""
     canonical = result.scenario.canonical
     recorded = set(canonical.get("record", ()))
     if "queue" in recorded and canonical.get("media"):
         recorded.add("air")
+    if "cc" in recorded and not controlled(result):
+        recorded.remove("cc")
     networks = NETWORKS if joined(result.data.network["links"]) else {}
     return FIGURES | networks | {name: RECORDED[name] for name in RECORDED if name in recorded}
 

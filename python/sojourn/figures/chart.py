@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 if TYPE_CHECKING:
@@ -17,6 +18,8 @@ Style = Literal["line", "joined", "step", "points", "dots", "mark", "star", "up"
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#F0E442")
 BLACK = "#000000"
 DASHES = ("solid", "dashed", "dotted", "dashdot")
+#: Colours of values that lie to both sides of another: below it, at it, above it.
+DIVERGING = (PALETTE[0], "#F2F2F2", PALETTE[1])
 
 
 @dataclass(frozen=True)
@@ -62,10 +65,34 @@ class Heat:
     rows: Sequence[str]
     values: ArrayLike
     label: str
-    #: Whether colours follow the logarithm, on paper.
+    #: Whether colours follow the logarithm.
     log: bool = False
     #: Values at the ends of the colours, where several maps have them in common.
     limits: tuple[float, float] | None = None
+    #: The value from which others differ in either direction: zero of differences, one of ratios.
+    #: Colours diverge from it, so that a sign, and which of two is the further off, can be seen.
+    middle: float | None = None
+
+    def ends(self) -> tuple[float, float]:
+        """Values at the ends of the colours, between which ``middle`` is in the middle."""
+        values = np.asarray(self.values, dtype=float)
+        known = values[np.isfinite(values) & ((values > 0) | (not self.log))]
+        low, high = self.limits or ((known.min(), known.max()) if known.size else (1.0, 2.0))
+        if self.middle is None and low == high and not self.log:
+            low, high = sorted((0.0, low or 1.0))  # one value has no span to make a scale of
+        if self.middle is None:
+            return float(low), float(high)
+        if self.log:
+            factor = float(max(high / self.middle, self.middle / low, 1.01))
+            return self.middle / factor, self.middle * factor
+        reach = float(max(high - self.middle, self.middle - low)) or 1.0
+        return self.middle - reach, self.middle + reach
+
+
+def zero_between(values: ArrayLike) -> float | None:
+    """Zero, as the middle of a map, if there are values to both sides of it."""
+    known = np.asarray(values, dtype=float)
+    return 0.0 if (known < 0).any() and (known > 0).any() else None
 
 
 @dataclass(frozen=True)
@@ -77,6 +104,28 @@ class Forest:
     lows: Sequence[float]
     highs: Sequence[float]
     colors: Sequence[str]
+    #: How far from zero the axis goes. What lies beyond is an arrow at its end with the number: a
+    #: few large differences would leave the others no room.
+    reach: float = np.inf
+
+    def span(self) -> tuple[float, float]:
+        """From where to where the axis goes."""
+        low, high = min(0.0, *self.lows), max(0.0, *self.highs)
+        room = 0.04 * (min(high, self.reach) - max(low, -self.reach))
+        return max(low - room, -self.reach), min(high + room, self.reach)
+
+    def beyond(self) -> list[tuple[int, int, str]]:
+        """The places at which an interval goes beyond the axis, the direction (1 or -1), and the
+        number in the middle if that lies there, too.
+        """
+        return [
+            (place, sign, f"{middle:+,.0f}" if sign * middle > self.reach else "")
+            for place, (low, middle, high) in enumerate(
+                zip(self.lows, self.middles, self.highs, strict=True)
+            )
+            for sign, end in ((-1, low), (1, high))
+            if sign * end > self.reach
+        ]
 
 
 @dataclass(frozen=True)
@@ -134,6 +183,8 @@ class Panel:
     title: str = ""
     #: Where the horizontal axis has ticks, and what they say; otherwise at round numbers.
     ticks: Sequence[tuple[float, str]] = ()
+    #: Names that stand for 0, 1, 2, ... on the vertical axis.
+    levels: Sequence[str] = ()
 
 
 @dataclass(frozen=True)

@@ -5,16 +5,20 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
+import numpy as np
 import polars as pl
 
 from sojourn.figures.chart import PALETTE, Chart, Forest, Panel
 from sojourn.figures.plots import words
+from sojourn.metrics.registry import Values
 
 #: So many differences are drawn.
 MOST = 30
 #: Verdicts by colour.
 COLORS = {"better": PALETTE[2], "worse": PALETTE[1], "different": PALETTE[0]}
 _OTHER = "#888888"
+#: The axis goes no further than so many times what holds three quarters of the intervals.
+_REACH = 3.0
 
 
 def chart(differences: pl.DataFrame, a: str, b: str) -> Chart | None:
@@ -26,21 +30,31 @@ def chart(differences: pl.DataFrame, a: str, b: str) -> Chart | None:
         return None
     shown = drawn.head(MOST)
     size = 100 / shown["b"].abs()
-    forest = Forest(
-        _names(shown),
-        (shown["difference"] * size).to_list(),
-        (shown["low"] * size).to_list(),
-        (shown["high"] * size).to_list(),
-        [COLORS.get(verdict, _OTHER) for verdict in shown["verdict"]],
-    )
+    middles, lows, highs = (shown[name] * size for name in ("difference", "low", "high"))
+    colors = [COLORS.get(verdict, _OTHER) for verdict in shown["verdict"]]
+    reach = _reach(lows.to_numpy(), highs.to_numpy())
+    ends = (middles.to_list(), lows.to_list(), highs.to_list())
+    forest = Forest(_names(shown), *ends, colors, reach)
     caption = (
         f"Difference of the means, {a} less {b}, in per cent of the latter, with 95 % confidence "
         "intervals. Green: better, orange: worse, blue: different, grey: no verdict on a change."
     )
+    if forest.beyond():
+        caption += " Arrows: beyond the axis, a number beside them if the difference itself is."
     if len(drawn) > MOST:
         caption += f" The {MOST} largest of {len(drawn)}."
     panel = Panel(f"{a} against {b} (%)", "", [], from_zero=False, forest=forest)
     return Chart("What changed most", caption, [panel])
+
+
+def _reach(lows: Values, highs: Values) -> float:
+    """How far from zero the axis goes: as far as all intervals, unless a few go much further than
+    the others. The axis stays linear, so that lengths can be compared, intervals are symmetric, and
+    zero is crossed as anywhere; the few have their numbers instead.
+    """
+    ends = np.maximum(np.abs(lows), np.abs(highs))
+    reach = _REACH * float(np.quantile(ends, 0.75, method="lower"))
+    return reach if 0 < reach < ends.max() else np.inf
 
 
 def _names(shown: pl.DataFrame) -> Sequence[str]:

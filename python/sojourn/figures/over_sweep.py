@@ -9,7 +9,17 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from sojourn.figures.chart import Band, Boxes, Chart, Heat, Line, Panel, color_of, dash_of
+from sojourn.figures.chart import (
+    Band,
+    Boxes,
+    Chart,
+    Heat,
+    Line,
+    Panel,
+    color_of,
+    dash_of,
+    zero_between,
+)
 from sojourn.metrics import metrics
 from sojourn.quantity import split
 from sojourn.sweeps.table import coordinates_of, short
@@ -89,9 +99,9 @@ def heat(chosen: pl.DataFrame, point: Sequence[str], metric: str) -> Chart | str
     for member in members:
         rows = chosen.filter(pl.col("member") == member)
         means = {(e[axes[0]], e[axes[1]]): e["mean"] for e in _means(rows, axes)}
-        values = [[means.get((x, y), np.nan) for x in across] for y in up]
+        values = np.array([[means.get((x, y), np.nan) for x in across] for y in up], float)
         x_label = f"{short(axes[0], point)} ({member})" if member else short(axes[0], point)
-        map_ = Heat(across, up, np.array(values, float), axis_label(metric))
+        map_ = Heat(across, up, values, axis_label(metric), middle=zero_between(values))
         panels.append(Panel(x_label, short(axes[1], point), [], heat=map_))
     caption = "Mean over replications and over the rest of the grid."
     if len(every) > len(members):

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from textwrap import wrap
 from typing import Any
 
 import numpy as np
 
-from sojourn.figures import page_graph
-from sojourn.figures.chart import BLACK, Band, Boxes, Chart, Forest, Heat, Line, Panel, Spans
+from sojourn.figures import page_forest, page_graph, page_heat
+from sojourn.figures.chart import Band, Boxes, Chart, Heat, Line, Panel, Spans
 
 _DASHES = {"solid": "solid", "dashed": "dash", "dotted": "dot", "dashdot": "dashdot"}
 #: So many panels stand beside each other.
 _MOST_BESIDE = 3
+#: Letters of a label that fit below an axis on a narrow screen, and beside one.
+_ACROSS, _UP = 45, 30
 _SYMBOLS = {
     "dots": ("circle", 6),
     "mark": ("circle", 12),
@@ -26,18 +29,37 @@ def render(chart: Chart) -> dict[str, Any]:
     """The chart as plotly's ``data`` and ``layout``."""
     if graph := chart.panels[0].graph:
         return page_graph.render(graph)
+    layout = _frame(chart)
+    data: list[dict[str, Any]] = []
+    for number, panel in enumerate(chart.panels, start=1):
+        suffix = "" if number == 1 else str(number)
+        layout[f"xaxis{suffix}"] = _across(chart, panel, number)
+        layout[f"yaxis{suffix}"] = _up(chart, panel, number)
+        if panel.title:
+            layout["annotations"].append(_title(panel.title, suffix))
+        if panel.heat:
+            layout[page_heat.axis(panel.heat, suffix)] = _colors(panel.heat, number, layout["grid"])
+        if panel.forest:
+            layout |= page_forest.layout(panel.forest)
+        data += _traces(panel, suffix)
+    _name_once(data)
+    return {"data": data, "layout": layout}
+
+
+def _frame(chart: Chart) -> dict[str, Any]:
+    """The layout without its axes."""
     count = len(chart.panels)
-    heat = any(panel.heat for panel in chart.panels)
-    stacked = chart.stacked or heat
-    columns = 1 if stacked else min(count, _MOST_BESIDE)
+    alone = chart.stacked or any(panel.heat for panel in chart.panels)
+    columns = 1 if alone else min(count, _MOST_BESIDE)
     rows = -(-count // columns)
-    layout: dict[str, Any] = {
+    gap = 0.15 if chart.stacked else 0.35
+    return {
         "grid": {
             "rows": rows,
             "columns": columns,
             "pattern": "independent",
             "xgap": 0.18,
-            "ygap": 0.15 if chart.stacked else 0.35,
+            "ygap": gap,
         },
         "height": 440 if rows == 1 else (190 if chart.stacked else 330) * rows + 120,
         # The toolbar has the room above, the legend that below.
@@ -45,42 +67,61 @@ def render(chart: Chart) -> dict[str, Any]:
         "legend": {"orientation": "h", "yref": "container", "y": 0, "yanchor": "bottom"},
         "hovermode": "closest",
         "boxmode": "group",
+        "barmode": "overlay",
         "annotations": [],
         "paper_bgcolor": "rgba(0,0,0,0)",
         "plot_bgcolor": "rgba(0,0,0,0)",
     }
-    data: list[dict[str, Any]] = []
-    for number, panel in enumerate(chart.panels, start=1):
-        suffix = "" if number == 1 else str(number)
-        layout[f"xaxis{suffix}"] = {"title": {"text": panel.x_label}, "automargin": True}
-        layout[f"yaxis{suffix}"] = {
-            "title": {"text": panel.y_label},
-            "automargin": True,
-            "rangemode": "tozero" if panel.from_zero else "normal",
-        }
-        if chart.fitted and not heat and number > 1:
-            layout[f"yaxis{suffix}"]["matches"] = "y"
-        if chart.stacked and number < count:
-            layout[f"xaxis{suffix}"] = {"matches": f"x{count}"}
-        if panel.log_x:
-            layout[f"xaxis{suffix}"]["type"] = "log"
-        if panel.ticks:
-            at, names = zip(*panel.ticks, strict=True)
-            layout[f"xaxis{suffix}"] |= {"tickvals": at, "ticktext": names}
-        if panel.title:
-            layout["annotations"].append(_title(panel.title, suffix))
-        if panel.heat:
-            layout[f"xaxis{suffix}"]["type"] = layout[f"yaxis{suffix}"]["type"] = "category"
-            layout[_coloraxis(panel.heat, suffix)] = _colors(panel.heat, number, rows)
-        if panel.forest:
-            layout |= {"height": 140 + 20 * len(panel.forest.names)}
-            layout[f"yaxis{suffix}"] |= {"type": "category", "autorange": "reversed"}
-        if panel.spans:
-            layout[f"yaxis{suffix}"] |= _upright(panel.spans[0].names)
-            layout["barmode"] = "overlay"
-        data += _traces(panel, suffix)
-    _name_once(data)
-    return {"data": data, "layout": layout}
+
+
+def _across(chart: Chart, panel: Panel, number: int) -> dict[str, Any]:
+    """A panel's horizontal axis."""
+    if chart.stacked and number < len(chart.panels):
+        axis: dict[str, Any] = {"matches": f"x{len(chart.panels)}"}
+    else:
+        axis = {"title": {"text": _broken(panel.x_label, _ACROSS)}, "automargin": True}
+    if panel.log_x:
+        axis["type"] = "log"
+    if panel.ticks:
+        at, names = zip(*panel.ticks, strict=True)
+        axis |= {"tickvals": at, "ticktext": names}
+    if panel.heat:
+        axis["type"] = "category"
+    return axis | (page_forest.across(panel.forest) if panel.forest else {})
+
+
+def _up(chart: Chart, panel: Panel, number: int) -> dict[str, Any]:
+    """A panel's vertical axis."""
+    heat = any(panel.heat for panel in chart.panels)
+    axis: dict[str, Any] = {
+        # Beside the numbers or names, however long these are.
+        "title": {"text": _broken(panel.y_label, _UP), "standoff": 8},
+        "automargin": True,
+        "rangemode": "tozero" if panel.from_zero else "normal",
+    }
+    if chart.fitted and not heat and number > 1:
+        axis["matches"] = "y"
+    if panel.levels:
+        places = list(range(len(panel.levels)))
+        axis |= {"tickvals": places, "ticktext": list(panel.levels)}
+        axis |= {"range": [-0.6, len(places) - 0.4], "zeroline": False}
+    if panel.heat:
+        axis["type"] = "category"
+    if panel.spans:
+        axis |= _upright(panel.spans[0].names)
+    return axis | (page_forest.up(panel.forest) if panel.forest else {})
+
+
+def _colors(heat: Heat, number: int, grid: Mapping[str, Any]) -> dict[str, Any]:
+    """The colours of the map in row ``number`` of the grid."""
+    step = 1 / (grid["rows"] - grid["ygap"])
+    length = step * (1 - grid["ygap"])
+    return page_heat.colors(heat, 1 - (number - 1) * step - length / 2, length)
+
+
+def _broken(text: str, most: int) -> str:
+    """A label in lines of so many letters."""
+    return "<br>".join(wrap(text, most))
 
 
 def _name_once(data: Sequence[dict[str, Any]]) -> None:
@@ -100,9 +141,9 @@ def _traces(panel: Panel, suffix: str) -> list[dict[str, Any]]:
     for boxes in panel.boxes:
         traces.append(_boxes(boxes) | axes)
     if panel.heat:
-        traces.append(_heat(panel.heat, suffix) | axes)
+        traces.append(page_heat.trace(panel.heat, suffix) | axes)
     if panel.forest:
-        traces.append(_forest(panel.forest) | axes)
+        traces.append(page_forest.trace(panel.forest) | axes)
     for spans in panel.spans:
         traces.append(_spans(spans) | axes)
     return traces
@@ -144,20 +185,6 @@ def _boxes(boxes: Boxes) -> dict[str, Any]:
     }
 
 
-def _forest(forest: Forest) -> dict[str, Any]:
-    up = [high - middle for high, middle in zip(forest.highs, forest.middles, strict=True)]
-    down = [middle - low for low, middle in zip(forest.lows, forest.middles, strict=True)]
-    error = {"symmetric": False, "array": _plain(up), "arrayminus": _plain(down), "color": BLACK}
-    return {
-        "x": _plain(forest.middles),
-        "y": list(forest.names),
-        "error_x": error | {"thickness": 1.2},
-        "mode": "markers",
-        "marker": {"color": list(forest.colors), "size": 8},
-        "showlegend": False,
-    }
-
-
 def _upright(names: Sequence[str]) -> dict[str, Any]:
     """A vertical axis of names from the top, also of those at which nothing is."""
     order = {"categoryorder": "array", "categoryarray": list(reversed(names))}
@@ -174,31 +201,6 @@ def _spans(spans: Spans) -> dict[str, Any]:
         "base": _plain(starts),
         "x": _plain(np.asarray(spans.ends) - starts),
         "marker": {"color": spans.color},
-    }
-
-
-def _coloraxis(heat: Heat, suffix: str) -> str:
-    """Its scale of colours, which maps with the same limits share."""
-    return "coloraxis" if heat.limits else f"coloraxis{suffix}"
-
-
-def _colors(heat: Heat, number: int, rows: int) -> dict[str, Any]:
-    """The scale of colours of the map in row ``number``, beside which its bar stands."""
-    bar: dict[str, Any] = {"title": {"text": heat.label, "side": "right"}}
-    if heat.limits:
-        low, high = heat.limits
-        return {"colorscale": "Cividis", "colorbar": bar, "cmin": low, "cmax": high}
-    bar |= {"len": 1 / rows, "y": 1 - (number - 0.5) / rows}
-    return {"colorscale": "Cividis", "colorbar": bar}
-
-
-def _heat(heat: Heat, suffix: str) -> dict[str, Any]:
-    return {
-        "type": "heatmap",
-        "x": list(heat.columns),
-        "y": list(heat.rows),
-        "z": [_plain(row) for row in np.asarray(heat.values, dtype=float)],
-        "coloraxis": _coloraxis(heat, suffix),
     }
 
 

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.colors import LogNorm, Normalize
+from matplotlib.colors import LinearSegmentedColormap, LogNorm, Normalize
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator
 
 from sojourn.figures import paper_graph
-from sojourn.figures.chart import BLACK, Boxes, Forest, Heat, Line, Panel, Spans
+from sojourn.figures.chart import BLACK, DIVERGING, Boxes, Forest, Heat, Line, Panel, Spans
 from sojourn.numbers import number
 
 _MARKERS = {
@@ -33,6 +33,10 @@ _MOST_LETTERS = 13
 _UPRIGHT_SIZE, _LEAST_SIZE, _LARGEST_SIZE = 160, 5, 9
 #: Larger heat maps, and those with narrower cells (inches), carry no numbers.
 _MOST_NUMBERS, _NUMBER = 100, 0.3
+#: Colours of maps: of values that differ from another in either direction, and of all others.
+_DIVERGING, _SEQUENTIAL = LinearSegmentedColormap.from_list("diverging", DIVERGING), "cividis"
+#: Names of levels of the vertical axis are this large together (points).
+_LEVELS_SIZE = 70
 #: With more columns every second one of a heat map is named, or fewer.
 _MOST_NAMES = 24
 
@@ -62,11 +66,17 @@ def draw(figure: Figure, ax: Axes, panel: Panel) -> None:
         ax.set_xticks([at for at, _ in panel.ticks], [name for _, name in panel.ticks])
         ax.minorticks_off()
         _fit_names(ax, [name for _, name in panel.ticks])
+    if panel.levels:
+        size = min(_LARGEST_SIZE, _LEVELS_SIZE / len(panel.levels))
+        ax.set_yticks(range(len(panel.levels)), list(panel.levels), fontsize=size)
+        ax.set_ylim(-0.6, len(panel.levels) - 0.4)
 
 
 def begin_at_zero(ax: Axes) -> None:
     """Lets the vertical axis begin at zero or below."""
     low, high = ax.get_ylim()
+    if ax.dataLim.height == 0:  # one value has no span to make an axis of
+        low, high = sorted((0.0, float(ax.dataLim.ymax) or 1.0))
     ax.set_ylim(min(0, low), high + 0.05 * (high - min(0, low)))
 
 
@@ -106,8 +116,9 @@ def _inches(ax: Axes) -> float:
 
 def _draw_heat(figure: Figure, ax: Axes, heat: Heat) -> None:
     values = np.asarray(heat.values, dtype=float)
-    norm = (LogNorm if heat.log else Normalize)(*(heat.limits or ()))
-    image = ax.imshow(values, origin="lower", aspect="auto", cmap="cividis", norm=norm)
+    norm = (LogNorm if heat.log else Normalize)(*heat.ends())
+    colors = _SEQUENTIAL if heat.middle is None else _DIVERGING
+    image = ax.imshow(values, origin="lower", aspect="auto", cmap=colors, norm=norm)
     every = ceil(len(heat.columns) / _MOST_NAMES)
     ax.set_xticks(range(0, len(heat.columns), every), heat.columns[::every])
     ax.set_yticks(range(len(heat.rows)), heat.rows)
@@ -119,17 +130,33 @@ def _draw_heat(figure: Figure, ax: Axes, heat: Heat) -> None:
     if values.size > _MOST_NUMBERS or _inches(ax) / len(heat.columns) < _NUMBER:
         return
     for (row, column), value in np.ndenumerate(values):
-        color = "white" if norm(value) < 0.5 else BLACK
+        color = "white" if _luminance(image.to_rgba(value)) < 0.45 else BLACK
         ax.text(column, row, number(float(value)), ha="center", va="center", color=color)
+
+
+def _luminance(color: Any) -> float:
+    """How bright a colour seems, from 0 to 1."""
+    return float(np.dot(color[:3], (0.299, 0.587, 0.114)))
 
 
 def _draw_forest(ax: Axes, forest: Forest) -> None:
     places = range(len(forest.names))
+    ax.set_xlim(*forest.span())
     ax.axvline(0, color=BLACK, linewidth=0.8)
     ax.hlines(places, forest.lows, forest.highs, colors=list(forest.colors), linewidth=1.2)
     ax.scatter(forest.middles, places, c=list(forest.colors), s=14, zorder=3)
     ax.set_yticks(places, list(forest.names), fontsize=7)
     ax.set_ylim(len(forest.names) - 0.4, -0.6)
+    for place, sign, told in forest.beyond():
+        _arrow(ax, place, sign, told, forest.colors[place])
+
+
+def _arrow(ax: Axes, place: int, sign: int, told: str, color: str) -> None:
+    """To the right outside, to the left inside: there the names are outside."""
+    at, text = (1.005, f"\u25b6 {told}") if sign > 0 else (0.005, f"\u25c0 {told}")
+    behind: Any = {"facecolor": "white", "edgecolor": "none", "pad": 0.5}
+    where: Any = {"transform": ax.get_yaxis_transform(), "va": "center", "ha": "left"}
+    ax.text(at, place, text.rstrip(), fontsize=7, color=color, bbox=behind, zorder=4, **where)
 
 
 def _draw_spans(ax: Axes, spans: Spans) -> None:

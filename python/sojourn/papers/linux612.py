@@ -44,7 +44,7 @@ LINUX612 = Paper(
     tables=("grid",),
     choices=(
         "the same scenarios on both, which differ in nothing that is random",
-        "buffers that both tune as Linux does (stack); send buffers are no limit in long and",
+        "buffers that both tune as Linux does (stack); send buffers are no limit in long and "
         "beside-bbr, whose windows Linux's 4 MB would limit (auto; the kernel's grow to 32 MB)",
         'stack = "linux-6", whose timers tick 1000 times per second; the kernel\'s as in its table',
     ),

@@ -88,9 +88,12 @@ def reproduce(
 
 
 def shown(chosen: Paper, rows: Sequence[Row]) -> list[Sheet]:
-    """The tables of a comparison: its own or a line per cell, then its statements."""
-    sheets = list((chosen.sheets or partial(compare.lines, chosen))(rows))
-    return [*sheets, statements.sheet(statements.judge(chosen.statements, rows))]
+    """The tables of a comparison: its own, of what was run, or a line per cell; then its
+    statements.
+    """
+    own = (chosen.sheets or partial(compare.lines, chosen))(rows)
+    filled = [sheet for sheet in own if sheet.rows]
+    return [*filled, statements.sheet(statements.judge(chosen.statements, rows))]
 
 
 def _draw(chosen: Paper, rows: Sequence[Row], request: Request, out: Path, warn: Warn) -> None:

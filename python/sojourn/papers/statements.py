@@ -93,4 +93,6 @@ def judged_alone(statements: Sheet) -> Sheet:
     kept = [row for row in statements.rows if row[at] != Finding(None, "").word]
     missing = len(statements.rows) - len(kept)
     title = f"Statements ({missing} more need what was not run)" if missing else "Statements"
+    if not kept:
+        title = f"Statements: all {missing} need what was not run"
     return replace(statements, title=title, rows=kept)

@@ -1,9 +1,8 @@
-"""The page of a comparison: key metrics, what changed most, what is not decided or the same."""
+"""The page of a comparison: what changed most, key metrics, what is not decided or the same."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
@@ -26,26 +25,28 @@ def page(directory: Path) -> Page:
     """The page of a comparison's directory."""
     made = stored.load(directory)
     others = made.family("other")
-    sections = [
-        _section("Key metrics", f"A is {made.a}, B is {made.b}. {_HOW}", made.family("key")),
-        _changed(made, _of(others, *CHANGED)),
+    tables = [
+        _section("Key metrics", "As on the screen, what changed first.", made.family("key")),
+        _section("Other changes", "The largest first.", _of(others, *CHANGED)),
         _section("Unsure", _UNSURE, _of(others, "unsure"), folded=True),
         _section("The same", _SAME, _of(others, "same"), folded=True),
     ]
-    told = [section for section in sections if section.tables or section.pictures]
-    return Page(f"{made.a} against {made.b}", made.sentence, told, made.notes)
+    sections = [_pictured(made), *(section for section in tables if section.tables)]
+    return Page(f"{made.a} against {made.b}", made.sentence, sections, made.notes)
 
 
-def _changed(made: Comparison, others: pl.DataFrame) -> Section:
+def _pictured(made: Comparison) -> Section:
     chart = forest.chart(made.of(*CHANGED), made.a, made.b)
-    pictures = [picture("forest", chart)] if chart else []
-    told = "The table is of the other metrics, the figure of all."
-    return _section("What changed most", told, others, pictures=pictures)
+    notes = [f"A is {made.a}, B is {made.b}. {_HOW}"]
+    if not chart:
+        return Section("What changed most", [*notes, "No difference is certain."])
+    return Section("What changed most", notes, pictures=[picture("forest", chart)])
 
 
 def _of(rows: pl.DataFrame, *verdicts: str) -> pl.DataFrame:
     return rows.filter(pl.col("verdict").is_in(verdicts))
 
 
-def _section(heading: str, told: str, rows: pl.DataFrame, **more: Any) -> Section:
-    return Section(heading, [told], tables=[shown(rows)] if len(rows) else [], **more)
+def _section(heading: str, told: str, rows: pl.DataFrame, *, folded: bool = False) -> Section:
+    tables = [shown(rows)] if len(rows) else []
+    return Section(heading, [told], tables=tables, folded=folded)

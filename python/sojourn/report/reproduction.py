@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from sojourn import overview
 from sojourn.figures.chart import PALETTE, Chart, Line, Panel
 from sojourn.figures.thin import evenly
 from sojourn.metric_tables import family_title
@@ -23,6 +24,7 @@ from sojourn.papers.paper import Paper, Request
 from sojourn.papers.reproduce import COMPARISON, EXAMPLE, FIGURES, PICTURES, shown
 from sojourn.report import run, spread
 from sojourn.report.page import Page, Picture, Section, kept, picture
+from sojourn.result import Result
 from sojourn.store import manifest, run_directory
 from sojourn.table import Table
 
@@ -46,11 +48,23 @@ def page(directory: Path) -> Page:
     sections = [_overview(paper, rows, pictures), *_comparison(paper, rows)]
     sections.append(Section("Set-up", ["How the published set-up was read."], content["choices"]))
     if (directory / EXAMPLE).is_dir():
-        example = run_directory.load(directory / EXAMPLE)
-        note = "Figures, metrics and scenario of the first run."
-        folded = [replace(section, folded=True) for section in run.sections(example)]
-        sections += [Section("One of the runs", [note]), *folded]
+        sections = _with_example(paper, run_directory.load(directory / EXAMPLE), sections)
     return Page(paper.title, _sentence(rows), sections, _warnings(rows))
+
+
+def _with_example(paper: Paper, example: Result, sections: Sequence[Section]) -> list[Section]:
+    """The page with the first run at its end; without figures of its own, an evaluation opens with
+    those of the run: one wants to see the experiment before what it is compared with.
+    """
+    if paper.charts:
+        note, opening = "Figures, metrics and scenario of the first run.", []
+        folded = run.sections(example)
+    else:
+        note, folded = "Metrics and scenario of the run above.", run.tables(example)
+        told = [overview.sentence(example), "The first of the runs:"]
+        opening = [Section("The experiment", told, pictures=run.pictures(example))]
+    closing = [replace(section, folded=True) for section in folded]
+    return [*opening, *sections, Section("One of the runs", [note]), *closing]
 
 
 def _sentence(rows: Sequence[Row]) -> str:
@@ -130,7 +144,7 @@ def _nearness(rows: Sequence[Row]) -> Chart | None:
 def _comparison(paper: Paper, rows: Sequence[Row]) -> list[Section]:
     """Published beside measured: the paper's own tables, or a line per value with its spread."""
     if paper.sheets:
-        own = [s for s in shown(paper, rows) if s.name != statements.NAME and s.rows]
+        own = [s for s in shown(paper, rows) if s.name != statements.NAME]
         tables = [Table(s.title, s.header, s.rows, words=s.words) for s in own]
         return [Section("Published and measured", tables=tables)]
     grouped = groupby(rows, partial(heading, paper))

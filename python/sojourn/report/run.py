@@ -8,7 +8,7 @@ from pathlib import Path
 from sojourn import overview
 from sojourn.figures import chart, figures_of
 from sojourn.metric_tables import by_family
-from sojourn.report.page import Page, Section, picture
+from sojourn.report.page import Page, Picture, Section, picture
 from sojourn.result import Result
 from sojourn.store import run_directory
 
@@ -25,16 +25,25 @@ def page(directory: Path) -> Page:
 
 def sections(result: Result) -> list[Section]:
     """The run at a glance, figures, metrics and scenario."""
+    glance, *others = tables(result)
+    return [glance, Section("Figures", pictures=pictures(result)), *others]
+
+
+def pictures(result: Result) -> list[Picture]:
+    """Its figures, time series first."""
+    return [picture(name, chart(name, result)) for name in figures_of(result)]
+
+
+def tables(result: Result) -> list[Section]:
+    """All but its figures."""
     lines = overview.extremes_told(result) + overview.links_told(result)
     glance = [*lines, overview.together(result)]
-    pictures = [picture(name, chart(name, result)) for name in figures_of(result)]
     hints = [
         "The best value of a row is bold where better and worse can be told.",
         "Of groups: median (5th to 95th percentile); every flow is in metrics_flows.parquet.",
     ]
     return [
         Section("At a glance", items=glance, tables=[overview.flow_table(result)]),
-        Section("Figures", pictures=pictures),
         Section("Metrics", hints, tables=by_family(result)),
         Section("Scenario", ["With every default filled in."], listing=scenario_text(result)),
     ]

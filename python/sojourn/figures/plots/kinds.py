@@ -22,6 +22,7 @@ from sojourn.figures.chart import (
     Style,
     color_of,
     dash_of,
+    zero_between,
 )
 from sojourn.figures.plots import words
 from sojourn.figures.plots.cells import Cells, means
@@ -208,7 +209,8 @@ def _heat(asked: Asked, facet: Any) -> Panel:
     known = {(row[asked.x], row[asked.hue]): row["mean"] for row in of.iter_rows(named=True)}
     values = np.array([[known.get((x, y), np.nan) for x in across] for y in up], dtype=float)
     columns, rows = ([words.of_value(str(v)) for v in axis] for axis in (across, up))
-    heat = Heat(columns, rows, values, asked.y_label, limits=limits)
+    middle = zero_between(limits)
+    heat = Heat(columns, rows, values, asked.y_label, limits=limits, middle=middle)
     labels = words.of_path(asked.x), words.of_path(asked.hue)
     return Panel(*labels, [], heat=heat, title=_title(asked, facet))
 

@@ -86,8 +86,9 @@ def _heat(found: Sequence[Pair], aqm: str, standard: bool) -> Panel:
         if max(p.value, p.standard) < PATIENCE:
             shown = p.value if standard else p.ratio
             values[rates.index(p.rate), rtts.index(p.rtt)] = shown
-    label = "s" if standard else "relative to 0.5"
-    heat = Heat([f"{r:g}" for r in rtts], [f"{r:g}" for r in rates], values, label, log=True)
+    label, middle = ("s", None) if standard else ("relative to 0.5", 1.0)
+    names = [f"{r:g}" for r in rtts], [f"{r:g}" for r in rates]
+    heat = Heat(*names, values, label, log=True, middle=middle)
     return Panel("RTT (ms)", f"{aqm}: Mbit/s", [], heat=heat)
 
 
@@ -118,10 +119,10 @@ def _curves(x_label: str, curves: Sequence[Curve]) -> Panel:
     for index, curve in enumerate(curves):
         color, name = color_of(index), f"{NAMES[curve.cca]}, {NAMES[curve.aqm]}"
         lines.append(Line(name, curve.cost, curve.gain, color))
-        lines.append(Line("_", curve.cost, curve.gain, color, "mark"))
+        lines.append(Line("", curve.cost, curve.gain, color, "mark"))
         if RECOMMENDED[curve.cca] in curve.beta_ecn:
             at = curve.beta_ecn.index(RECOMMENDED[curve.cca])
-            lines.append(Line("_", [curve.cost[at]], [curve.gain[at]], color, "star"))
+            lines.append(Line("", [curve.cost[at]], [curve.gain[at]], color, "star"))
     return Panel(x_label, "Throughput gain (%)", lines)
 
 

@@ -60,7 +60,7 @@ LIN2020 = Paper(
     tables=tuple(FORMS),
     choices=(
         'stack = "linux-4.9", which also chooses that kernel\'s version of every control',
-        'BBR: without fq, unpaced, as 4.9 is by default; "BBR (fq)": paced by the fq host queue;',
+        'BBR: without fq, unpaced, as 4.9 is by default; "BBR (fq)": paced by the fq host queue; '
         'in the pairs (5-10, A.20-A.28) "BBR" is paced, "BBR (no fq)" unpaced',
         "RTT: the sender's smoothed RTT, as iperf3 reads it; Retr.: segments per second",
         "measured = the median of the seeds; --quick: one seed of at most a minute",

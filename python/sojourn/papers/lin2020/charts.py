@@ -36,9 +36,9 @@ _PATHS = ("LAN", "WAN-1", "WAN-2")
 
 
 def _by_control(value: Values, table: str, path: str, names: Sequence[str], label: str) -> Panel:
-    goodput = [value(table, name, f"{path} Goodput") for name in names]
+    goodput = [value.drawn(table, name, f"{path} Goodput") for name in names]
     places = [float(index) for index in range(len(names))]
-    line = Line("_", places, goodput, color_of(0), "mark")
+    line = Line("", places, goodput, color_of(0), "mark")
     ticks = [(float(index), name) for index, name in enumerate(names)]
     return Panel("", label, [line], title=path, ticks=ticks)
 
@@ -53,7 +53,7 @@ def cost(rows: Sequence[Row]) -> Mapping[str, Chart]:
                 i,
                 f"{rtt} ms",
                 losses,
-                [value("figure-15c", f"RTT={rtt}ms", f"loss={p}%") for p in LOSSES],
+                [value.drawn("figure-15c", f"RTT={rtt}ms", f"loss={p}%") for p in LOSSES],
             )
             for i, rtt in enumerate(RTTS)
         ]
@@ -72,7 +72,7 @@ def cost(rows: Sequence[Row]) -> Mapping[str, Chart]:
 
 
 def _map(value: Values, table: str, name: str, label: str) -> Panel:
-    cells = np.array([[value(table, name, place(rtt, p)) for p in LOSSES] for rtt in RTTS])
+    cells = np.array([[value.drawn(table, name, place(rtt, p)) for p in LOSSES] for rtt in RTTS])
     heat = Heat(LOSSES, [str(rtt) for rtt in RTTS], cells, label, log=table == "figure-16")
     return Panel("Loss (%)", f"{name}: RTT (ms)", [], heat=heat)
 
@@ -83,7 +83,7 @@ def settling(rows: Sequence[Row]) -> Mapping[str, Chart]:
     if not names:
         return {}
     value = Values(rows, "printed")
-    cells = [[value("figure-19", name, place(*at)) for at in SETTLING] for name in names]
+    cells = [[value.drawn("figure-19", name, place(*at)) for at in SETTLING] for name in names]
     heat = Heat(
         [f"{rtt} ms, {loss} %" for rtt, loss in SETTLING], names, np.array(cells), "t_c (s)"
     )
@@ -100,7 +100,7 @@ def queues(rows: Sequence[Row]) -> Mapping[str, Chart]:
         ("figure-23", "Retransmissions (segments/s)"),
     ):
         lines = [
-            _line(i, name, sizes, [value(table, name, f"{q} packets") for q in QUEUES])
+            _line(i, name, sizes, [value.drawn(table, name, f"{q} packets") for q in QUEUES])
             for i, name in enumerate(_names(rows, table))
         ]
         if lines:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import nan
 
 from sojourn.papers.statements import Finding, Row, Statement
 
@@ -26,6 +27,10 @@ class Values:
             raise KeyError(f"{row}, {column} of table {table}")
         value: float = self._values[place]
         return value
+
+    def drawn(self, table: str, row: str, column: str) -> float:
+        """The same for a figure, which has a gap where one was not run."""
+        return float(self._values.get((table, row, column), nan))
 
     def column(self, table: str, rows: Sequence[str], column: str) -> dict[str, float]:
         """A value for each of those rows."""

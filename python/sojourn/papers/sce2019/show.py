@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,6 +13,9 @@ from sojourn.papers.sce2019 import summary, tables
 from sojourn.papers.sce2019.tables import CONTROLS, MODES, ONE_FLOW, PAIRS, TABLES, Table
 from sojourn.papers.sheet import Sheet
 from sojourn.papers.statements import Row
+
+if TYPE_CHECKING:
+    from sojourn.figures.chart import Heat
 
 _DIGITS = {tables.THROUGHPUT_DIFFERENCE: 3, tables.JAIN: 3, tables.FILLED: 0}
 
@@ -54,7 +57,7 @@ def _cell(table: Table, flows: Sequence[Row]) -> str:
 
 def charts(rows: Sequence[Row], _request: Request) -> Mapping[str, Any]:
     """A map of the relative difference of each metric and mode, in per cent."""
-    from sojourn.figures.chart import Chart, Heat, Panel
+    from sojourn.figures.chart import Chart, Panel
 
     made = {}
     for metric in (tables.THROUGHPUT, tables.RTT):
@@ -63,13 +66,20 @@ def charts(rows: Sequence[Row], _request: Request) -> Mapping[str, Any]:
             heat = _heat(chosen, (CONTROLS if mode == ONE_FLOW else PAIRS))
             if heat is None:
                 continue
-            panel = Panel("bandwidth (Mbit/s) @ delay (ms)", "flows", (), heat=Heat(*heat))
-            caption = f"{metric}, {mode}: difference from the draft, largest of the flows"
-            made[f"{metric}-{mode.replace(' ', '-')}"] = Chart(caption, caption, (panel,))
+            panel = Panel("bandwidth (Mbit/s) @ delay (ms)", "flows", (), heat=heat)
+            title = f"{summary.NAMES[metric]} beside the draft's, {mode}"
+            name = f"{metric}-{mode.replace(' ', '-')}"
+            made[name] = Chart(title, _OF_ONE if mode == ONE_FLOW else _OF_TWO, (panel,))
     return made
 
 
-def _heat(rows: Sequence[Row], order: Sequence[Any]) -> tuple[Any, Any, Any, str] | None:
+_OF_ONE = "Ours less the draft's, in per cent of the draft's."
+_OF_TWO = f"{_OF_ONE} Of the two flows the one that is further off."
+
+
+def _heat(rows: Sequence[Row], order: Sequence[Any]) -> Heat | None:
+    from sojourn.figures.chart import Heat
+
     differences: dict[tuple[str, str], float] = {}
     for row in rows:
         if row["published"] and row["measured"] is not None:
@@ -83,4 +93,4 @@ def _heat(rows: Sequence[Row], order: Sequence[Any]) -> tuple[Any, Any, Any, str
     if not lines or not columns:
         return None
     values = np.array([[differences.get((n, c), np.nan) for c in columns] for n in lines])
-    return columns, lines, values, "difference (%)"
+    return Heat(columns, lines, values, "difference (%)", middle=0.0)

@@ -21,7 +21,8 @@ GOALS: dict[tuple[str, str], tuple[float, float]] = {
     **{(mode, tables.RTT): (0.01, 0.04) for mode in (ONE_FLOW, *MODES)},
     **{(mode, tables.JAIN): (0.01, 0.05) for mode in MODES},
 }
-_NAMES = {tables.THROUGHPUT: "Throughput", tables.RTT: "RTT", tables.JAIN: "Jain's index"}
+#: Metrics in words.
+NAMES = {tables.THROUGHPUT: "Throughput", tables.RTT: "RTT", tables.JAIN: "Jain's index"}
 _METRICS = (tables.THROUGHPUT, tables.RTT, tables.JAIN)
 _HEADER = ("mode", "metric", "cells", "median", "90th percentile", "goal", "floor")
 
@@ -130,7 +131,7 @@ def _goal(mode: str, metric: str, most: tuple[float, float]) -> Statement:
     return Statement(
         f"{metric.partition('_')[0]}-{mode.replace(' ', '-')}",
         GOALS_SECTION,
-        f"{_NAMES[metric]} is the draft's, {mode}",
+        f"{NAMES[metric]} is the draft's, {mode}",
         f"{kind} error: {', '.join(told)}",
         partial(_judged, mode, metric, most),
     )
