@@ -19,6 +19,7 @@ from conftest import TWO_FLOWS, Command
 from sojourn import ScenarioError, SojournError
 from sojourn import sweep as run_sweep
 from sojourn.executors.addresses import of_client
+from sojourn.executors.threads import go_on
 from sojourn.outside.luggage import Luggage
 from sojourn.scenario import load
 from sojourn.store.batches import Batches
@@ -184,6 +185,39 @@ class Slow(Deadly):
     def __call__(self, item: int) -> list[int]:
         time.sleep(0.1)
         return [item]
+
+
+class Endless(Deadly):
+    def __init__(self, place: Path) -> None:
+        self._place = place
+
+    def __call__(self, item: int) -> list[int]:
+        (self._place / f"begun-{item}").touch()
+        try:
+            while item:
+                go_on()
+                time.sleep(0.01)
+        finally:
+            (self._place / f"ended-{item}").touch()
+        return [item]
+
+
+def test_who_stops_asking_ends_what_workers_do(client: Any, tmp_path: Path) -> None:
+    import cloudpickle
+
+    from sojourn.executors.cluster import Cluster
+
+    cloudpickle.register_pickle_by_value(sys.modules[__name__])
+    told = Cluster(client)([0, 1], Endless(tmp_path), 9, patience=0.05)
+    while not (tmp_path / "begun-1").exists():
+        next(told)
+    workers = set(client.run(os.getpid).values())
+    told.close()
+    until = time.monotonic() + 60
+    while not (tmp_path / "ended-1").exists():
+        assert time.monotonic() < until
+        time.sleep(0.01)
+    assert set(client.run(os.getpid).values()) == workers  # which are others' too
 
 
 def test_controls_from_outside_travel_with_what_they_import(client: Any, tmp_path: Path) -> None:

@@ -14,6 +14,9 @@ from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
+#: Where that directory is made, if it is not where the system keeps such files.
+base: str | None = None
+
 _making = threading.Lock()
 
 
@@ -21,9 +24,9 @@ def kept(name: str, make: Callable[[Path], object]) -> Path:
     """The file or directory that ``make`` makes at a path, from before if it is there. What is
     called the same has the same content.
     """
-    place = _directory() / name
+    place = directory() / name
     if not place.exists():
-        with tempfile.TemporaryDirectory(dir=_directory()) as beside:
+        with tempfile.TemporaryDirectory(dir=directory()) as beside:
             made = Path(beside) / name
             make(made)
             try:
@@ -34,13 +37,14 @@ def kept(name: str, make: Callable[[Path], object]) -> Path:
     return place
 
 
-def _directory() -> Path:
+def directory() -> Path:
+    """The directory."""
     with _making:
         return _made()
 
 
 @cache
 def _made() -> Path:
-    made = tempfile.mkdtemp(prefix="sojourn-")
+    made = tempfile.mkdtemp(prefix="sojourn-", dir=base)
     atexit.register(shutil.rmtree, made, ignore_errors=True)
     return Path(made)

@@ -5,12 +5,17 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+
+from sojourn.interruption import deferred
 
 
 @contextmanager
-def progress(unit: str) -> Iterator[Callable[[int, int], None]]:
-    """Gives a function that is told how many of how many are done."""
+def progress(unit: str, store: Path | None = None) -> Iterator[Callable[[int, int], None]]:
+    """Gives a function that is told how many of how many are done. If a directory is to ``store``
+    them, interruptions wait until it is in order, and say how many of them it has.
+    """
     from rich.console import Console
     from rich.progress import (
         BarColumn,
@@ -31,12 +36,21 @@ def progress(unit: str) -> Iterator[Callable[[int, int], None]]:
     bar = Progress(*columns, console=Console(stderr=True))
     task = bar.add_task(unit, total=None)
 
+    told = ""
+
     def report(done: int, total: int) -> None:
+        nonlocal told
+        told = (
+            f"{done} of {total} {unit} are stored in {store}; the same command goes on from there"
+        )
         bar.start()
         bar.update(task, completed=done, total=total)
 
     try:
-        yield report
+        with deferred() if store else nullcontext():
+            yield report
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(*([told] if store and told else [])) from None
     finally:
         bar.stop()
 
