@@ -193,12 +193,14 @@ class Endless(Deadly):
 
     def __call__(self, item: int) -> list[int]:
         (self._place / f"begun-{item}").touch()
+        until = time.monotonic() + 60 * item
         try:
-            while item:
+            while time.monotonic() < until:
                 go_on()
                 time.sleep(0.01)
-        finally:
+        except KeyboardInterrupt:
             (self._place / f"ended-{item}").touch()
+            raise
         return [item]
 
 

@@ -10,6 +10,8 @@ from pathlib import Path
 
 from sojourn.interruption import deferred
 
+_ON = "the same command goes on from there"
+
 
 @contextmanager
 def progress(unit: str, store: Path | None = None) -> Iterator[Callable[[int, int], None]]:
@@ -35,14 +37,12 @@ def progress(unit: str, store: Path | None = None) -> Iterator[Callable[[int, in
     columns = (TextColumn(unit), BarColumn(), MofNCompleteColumn(), Rate(), TimeRemainingColumn())
     bar = Progress(*columns, console=Console(stderr=True))
     task = bar.add_task(unit, total=None)
-
-    told = ""
+    told: tuple[str, ...] = ()
 
     def report(done: int, total: int) -> None:
         nonlocal told
-        told = (
-            f"{done} of {total} {unit} are stored in {store}; the same command goes on from there"
-        )
+        if store and total:
+            told = (f"{done} of {total} {unit} are stored in {store}; {_ON}",)
         bar.start()
         bar.update(task, completed=done, total=total)
 
@@ -50,7 +50,7 @@ def progress(unit: str, store: Path | None = None) -> Iterator[Callable[[int, in
         with deferred() if store else nullcontext():
             yield report
     except KeyboardInterrupt:
-        raise KeyboardInterrupt(*([told] if store and told else [])) from None
+        raise KeyboardInterrupt(*told) from None
     finally:
         bar.stop()
 
