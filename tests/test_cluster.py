@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import polars as pl
@@ -220,6 +221,18 @@ def test_who_stops_asking_ends_what_workers_do(client: Any, tmp_path: Path) -> N
         assert time.monotonic() < until
         time.sleep(0.01)
     assert set(client.run(os.getpid).values()) == workers  # which are others' too
+
+
+@pytest.mark.parametrize(("status", "is_left"), [("running", True), ("closing", False)])
+def test_a_worker_that_goes_does_not_fail_its_work(status: str, is_left: bool) -> None:
+    from sojourn.executors import remote
+
+    worker = SimpleNamespace(status=distributed.Status[status])
+    delivery = remote.Delivery("work", b"", None)
+    delivery.setup(worker)
+    left = remote._LEFT["work"]
+    delivery.teardown(worker)
+    assert left.is_set() == is_left
 
 
 def test_controls_from_outside_travel_with_what_they_import(client: Any, tmp_path: Path) -> None:

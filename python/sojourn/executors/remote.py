@@ -8,7 +8,7 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from distributed import Worker, WorkerPlugin
+from distributed import Status, Worker, WorkerPlugin
 
 from sojourn import scratch
 from sojourn.build import identity
@@ -35,9 +35,12 @@ class Delivery(WorkerPlugin):  # type: ignore[misc]
         scratch.base = self._place or scratch.base
 
     def teardown(self, worker: Worker) -> None:
-        """Forgets it, and ends what is under way."""
+        """Forgets it, and ends what is under way; not where it is the worker that goes, whose work
+        another one does again.
+        """
         _WORK.pop(self.name, None)
-        if left := _LEFT.pop(self.name, None):
+        left = _LEFT.pop(self.name, None)
+        if left and worker.status != Status.closing:
             left.set()
 
 
