@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import distributed
@@ -20,6 +21,7 @@ from conftest import TWO_FLOWS, Command
 from sojourn import ScenarioError, SojournError
 from sojourn import sweep as run_sweep
 from sojourn.executors.addresses import of_client
+from sojourn.executors.threads import go_on
 from sojourn.outside.luggage import Luggage
 from sojourn.scenario import load
 from sojourn.store.batches import Batches
@@ -184,6 +186,53 @@ class Slow(Deadly):
     def __call__(self, item: int) -> list[int]:
         time.sleep(0.1)
         return [item]
+
+
+class Endless(Deadly):
+    def __init__(self, place: Path) -> None:
+        self._place = place
+
+    def __call__(self, item: int) -> list[int]:
+        (self._place / f"begun-{item}").touch()
+        until = time.monotonic() + 60 * item
+        try:
+            while time.monotonic() < until:
+                go_on()
+                time.sleep(0.01)
+        except KeyboardInterrupt:
+            (self._place / f"ended-{item}").touch()
+            raise
+        return [item]
+
+
+def test_who_stops_asking_ends_what_workers_do(client: Any, tmp_path: Path) -> None:
+    import cloudpickle
+
+    from sojourn.executors.cluster import Cluster
+
+    cloudpickle.register_pickle_by_value(sys.modules[__name__])
+    told = Cluster(client)([0, 1], Endless(tmp_path), 9, patience=0.05)
+    while not (tmp_path / "begun-1").exists():
+        next(told)
+    workers = set(client.run(os.getpid).values())
+    told.close()
+    until = time.monotonic() + 60
+    while not (tmp_path / "ended-1").exists():
+        assert time.monotonic() < until
+        time.sleep(0.01)
+    assert set(client.run(os.getpid).values()) == workers  # which are others' too
+
+
+@pytest.mark.parametrize(("status", "is_left"), [("running", True), ("closing", False)])
+def test_a_worker_that_goes_does_not_fail_its_work(status: str, is_left: bool) -> None:
+    from sojourn.executors import remote
+
+    worker = SimpleNamespace(status=distributed.Status[status])
+    delivery = remote.Delivery("work", b"", None)
+    delivery.setup(worker)
+    left = remote._LEFT["work"]
+    delivery.teardown(worker)
+    assert left.is_set() == is_left
 
 
 def test_controls_from_outside_travel_with_what_they_import(client: Any, tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import tarfile
 from pathlib import Path
 
@@ -172,3 +173,23 @@ def test_sources_that_are_not_there_are_named(
     done = sojourn("kernel", "build", "nowhere")
     assert done.returncode == 2
     assert "no such file" in done.stderr
+
+
+def test_a_download_that_ends_half_way_is_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package = "linux-source-9.9"
+    tarball = f"usr/src/{package}.tar.xz"
+    for name, does in (
+        ("apt-get", f": >{package}_1_all.deb"),
+        ("dpkg-deb", f"mkdir -p usr/src; printf whol >{tarball}; $ENDS; printf e >>{tarball}"),
+    ):
+        program = tmp_path / name
+        program.write_text(f"#!/bin/sh\n{does}\n")
+        program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    monkeypatch.setenv("ENDS", "exit 1")
+    with pytest.raises(SojournError, match="downloading"):
+        source.located(package, tmp_path / "cache")
+    monkeypatch.setenv("ENDS", ":")
+    assert source.located(package, tmp_path / "cache").read_text() == "whole"

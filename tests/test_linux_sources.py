@@ -13,6 +13,7 @@ import sojourn as package
 from capabilities import KERNEL_SOURCES
 from conftest import ROOT, Command
 from sojourn.errors import RunError, ScenarioError
+from sojourn.linux import compiler
 from sojourn.scenario import load
 
 KERNEL = ROOT / "tests" / "kernel"
@@ -94,6 +95,24 @@ def test_a_source_that_does_not_compile_is_refused_with_line_and_helper(tmp_path
     told = rf"tcp_broken\.c:{line}:.*'tcp_frobnicate'; .* have no tcp_frobnicate"
     with pytest.raises(ScenarioError, match=told):
         load(scenario(linux(broken)))
+
+
+@needs_compiler
+def test_what_changes_while_it_is_compiled_is_not_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = Path(shutil.copy(KERNEL / "tcp_sparing.c", tmp_path))
+    compiled = compiler._compile
+
+    def edited(*arguments: Any) -> Path:
+        made = compiled(*arguments)
+        source.write_text(source.read_text() + "/* edited */")
+        return made
+
+    monkeypatch.setattr(compiler, "_compile", edited)
+    with pytest.raises(ScenarioError, match="has changed meanwhile"):
+        load(scenario(linux(source)))
+    assert not list(compiler.directory().glob("*.so"))
 
 
 def test_no_compiler_is_said(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import logging
+import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +20,7 @@ from sojourn import ScenarioError, SojournError
 from sojourn.scenario import load
 from sojourn.store import lease
 from sojourn.store.batches import Batches
-from sojourn.store.location import create, located
+from sojourn.store.location import create, local, located, write
 from sojourn.sweeps import run
 from sojourn.sweeps.expand import plan
 
@@ -98,3 +100,20 @@ def test_who_was_taken_for_dead_writes_what_nobody_reads(
                 batches.append(pl.DataFrame({"key": ["later"]}))
     assert waited == [1]
     assert sorted(batches.read(["key"])["key"]) == ["first", "second"]
+
+
+def test_threads_that_copy_an_object_at_once_each_find_it(
+    bucket: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = located(f"{bucket}/at-once/object.parquet")
+    write(place, b"content")
+    both, write_here = threading.Barrier(2, timeout=60), Path.write_bytes
+
+    def together(path: Path, content: bytes) -> int:
+        written = write_here(path, content)
+        both.wait()
+        return written
+
+    monkeypatch.setattr(Path, "write_bytes", together)
+    with ThreadPoolExecutor(2) as pool:
+        assert {copy.read_bytes() for copy in pool.map(local, [place] * 2)} == {b"content"}

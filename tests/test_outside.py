@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import linecache
 import os
 import shutil
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -15,6 +17,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import cloudpickle
 import polars as pl
 import pytest
 
@@ -26,6 +29,8 @@ from sojourn.errors import RunError
 from sojourn.evaluation.ccperf.run import Request, evaluate, stored
 from sojourn.evaluation.ccperf.suite import Experiment
 from sojourn.executors import processes
+from sojourn.outside import given, sources
+from sojourn.outside.luggage import Luggage
 from sojourn.scenario import Scenario, load
 from sojourn.sweeps.work import run_key
 
@@ -387,3 +392,67 @@ def test_a_version_is_compared_with_another(here: Path, sojourn: Command) -> Non
     verdicts = {row["verdict"] for row in json.loads(told.stdout)}
     assert verdicts <= {"better", "worse", "same", "different", "unsure"}
     assert verdicts - {"same"}
+
+
+def test_threads_that_lay_out_at_once_find_files_whole(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = here / "aimd.py"
+    luggage = Luggage.packed({"flows.0.cca.path": [str(file)]})
+    entered, laid_out, opened, read = (threading.Event() for _ in range(4))
+    places: list[Path] = []
+    write = Path.write_bytes
+
+    def unpack() -> None:
+        places.append(Path(luggage.unpacked().here[str(file)]))
+
+    def pausing(path: Path, content: bytes) -> int:
+        if threading.current_thread() is not slow:
+            return write(path, content)
+        entered.set()
+        assert laid_out.wait(60)
+        with path.open("wb") as opening:
+            opened.set()
+            assert read.wait(60)
+            return opening.write(content)
+
+    monkeypatch.setattr(Path, "write_bytes", pausing)
+    slow = threading.Thread(target=unpack)
+    slow.start()
+    assert entered.wait(60)
+    unpack()
+    laid_out.set()
+    assert opened.wait(60)
+    found = sources.digest(places[0])
+    read.set()
+    slow.join()
+    assert [found, *map(sources.digest, places)] == [sources.digest(file)] * 3
+
+
+def test_threads_pickle_a_class_of_a_module_with_its_code(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(str(here))
+    digest = given.table(importlib.import_module("aimd").Aimd)["digest"]
+    dumps, second_pickles = cloudpickle.dumps, threading.Event()
+
+    def pausing(control: type) -> bytes:
+        if threading.current_thread() is not first:
+            second_pickles.set()
+            first.join()
+        else:
+            second.start()
+            second_pickles.wait(0.5)  # in vain where threads take turns
+        return bytes(dumps(control))
+
+    monkeypatch.setattr(cloudpickle, "dumps", pausing)
+    made: list[bytes] = []
+    first, second = (
+        threading.Thread(target=lambda: made.extend(given.pickled([digest]).values()))
+        for _ in range(2)
+    )
+    first.start()
+    first.join()
+    second.join()
+    assert len(made) == 2
+    assert all(b"decision" in code for code in made)  # which a name would not have

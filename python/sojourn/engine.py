@@ -13,6 +13,7 @@ from typing import Any
 from sojourn import _internal
 from sojourn.errors import RunError, ScenarioError
 from sojourn.executors import processes
+from sojourn.executors.threads import go_on
 from sojourn.metrics import RunData
 from sojourn.metrics.samples import Alone
 from sojourn.outside import given, inside, locate
@@ -82,7 +83,7 @@ def _core(
     """The core's columns; in a process of its own if controls bring their code along."""
     text, outside = json.dumps(canonical), list(locate.components(canonical))
     if not outside:
-        return _internal.run(text, progress, record, threads)
+        return _internal.run(text, progress or go_on, record, threads)
     classes = given.pickled(str(table["digest"]) for table in outside)
     try:
         return processes.call(inside.run, text, classes, progress=progress, record=record)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import warnings
 from importlib import import_module
@@ -10,6 +11,7 @@ from typing import TextIO
 
 import click
 
+from sojourn import interruption
 from sojourn.checkout import is_stale
 from sojourn.cli.output import printed, warn
 from sojourn.errors import ScenarioError, ScenarioWarning, SojournError
@@ -95,6 +97,7 @@ def cli() -> None:
 def main() -> None:
     """Runs the command line: 2 for bad input, 1 for failure, never a stack trace."""
     warnings.showwarning = _warn
+    interruption.listen()
     status = 0
     try:
         with printed():
@@ -102,18 +105,28 @@ def main() -> None:
     except click.ClickException as error:
         error.show()
         status = error.exit_code
-    except click.Abort:
-        status = _complain("interrupted", 130)
+    except (click.Abort, KeyboardInterrupt) as error:
+        status = _interrupted(error)
     except ScenarioError as error:
         status = _complain(str(error), BAD_INPUT)
     except (SojournError, OSError) as error:
         status = _complain(str(error), FAILURE)
-    except Exception as error:
-        if os.environ.get("SOJOURN_DEBUG"):
+    except BaseException as error:
+        if interruption.came():
+            sys.exit(_interrupted(error))
+        if os.environ.get("SOJOURN_DEBUG") or not isinstance(error, Exception):
             raise
         message = f"internal error: {type(error).__name__}: {error}"
         status = _complain(f"{message} (SOJOURN_DEBUG=1 shows where)", FAILURE)
     sys.exit(status)
+
+
+def _interrupted(error: BaseException) -> int:
+    """Says so, and what whoever was interrupted says of it. There is nothing left to interrupt."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    told = error.__cause__ if isinstance(error, click.Abort) else error
+    said = told.args if isinstance(told, KeyboardInterrupt) else ()
+    return _complain(": ".join(map(str, ("interrupted", *said))), 130)
 
 
 def _program() -> str:

@@ -63,7 +63,7 @@ def command(
     with (
         claimed(tenant, out, warn, force=force) as directory,
         workers.connected() as execute,
-        progress("runs") as report,
+        progress("runs", directory) as report,
     ):
         places = evaluate(request, directory, workers.jobs, report, warn, execute)
         manifest.write(directory, place.KIND, place.content(request))

@@ -5,12 +5,19 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+
+from sojourn.interruption import deferred
+
+_ON = "the same command goes on from there"
 
 
 @contextmanager
-def progress(unit: str) -> Iterator[Callable[[int, int], None]]:
-    """Gives a function that is told how many of how many are done."""
+def progress(unit: str, store: Path | None = None) -> Iterator[Callable[[int, int], None]]:
+    """Gives a function that is told how many of how many are done. If a directory is to ``store``
+    them, interruptions wait until it is in order, and say how many of them it has.
+    """
     from rich.console import Console
     from rich.progress import (
         BarColumn,
@@ -30,13 +37,20 @@ def progress(unit: str) -> Iterator[Callable[[int, int], None]]:
     columns = (TextColumn(unit), BarColumn(), MofNCompleteColumn(), Rate(), TimeRemainingColumn())
     bar = Progress(*columns, console=Console(stderr=True))
     task = bar.add_task(unit, total=None)
+    told: tuple[str, ...] = ()
 
     def report(done: int, total: int) -> None:
+        nonlocal told
+        if store and total:
+            told = (f"{done} of {total} {unit} are stored in {store}; {_ON}",)
         bar.start()
         bar.update(task, completed=done, total=total)
 
     try:
-        yield report
+        with deferred() if store else nullcontext():
+            yield report
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(*told) from None
     finally:
         bar.stop()
 

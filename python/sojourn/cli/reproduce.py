@@ -70,8 +70,11 @@ def command(
     sections = (*section, *chapter)
     request = Request(table, parse_where(where), quick, overrides, full, sections)
     check(chosen, request)
-    place = claimed(tenant(chosen, request), out, warn, force=force)
-    with place as directory, workers.connected() as execute, progress("runs") as report:
+    with (
+        claimed(tenant(chosen, request), out, warn, force=force) as directory,
+        workers.connected() as execute,
+        progress("runs", directory) as report,
+    ):
         reproduction = reproduce(chosen, request, directory, workers.jobs, report, warn, execute)
     with printed():
         PRINTERS[output](reproduction)

@@ -98,7 +98,7 @@ def command(
     with (
         claimed(tenant, out, warn, force=force) as directory,
         workers.connected() as execute,
-        progress("runs") as report,
+        progress("runs", directory) as report,
     ):
         summary = sweep(
             planned,

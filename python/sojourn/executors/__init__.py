@@ -4,7 +4,7 @@ workers of a cluster.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from typing import Protocol, TypeVar
 
 Item = TypeVar("Item")
@@ -30,8 +30,9 @@ class Executor(Protocol):
 
     def __call__(
         self, items: Iterable[Item], work: Work[Item, Done], jobs: int, patience: float = 1.0
-    ) -> Iterator[Done | None]:
+    ) -> Generator[Done | None, None, None]:
         """Yields ``work(item)`` of every item as they complete, ``jobs`` at a time, or those of
         several items joined, and ``None`` whenever nothing has been completed for ``patience``
-        seconds, so that the caller can do what is due.
+        seconds, so that the caller can do what is due. What is under way when the caller closes it
+        is ended.
         """

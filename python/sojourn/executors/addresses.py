@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import logging
 import multiprocessing
+import os
 import re
 import shutil
+import signal
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from multiprocessing import forkserver, resource_tracker
+from typing import Any
 
 from sojourn.errors import ScenarioError, SojournError
 from sojourn.executors import Executor, threads
-
-if TYPE_CHECKING:
-    from distributed import Client
+from sojourn.interruption import entire
 
 EXPECTED = "the address of a Dask scheduler such as tcp://host:8786, or local:N, or slurm"
 _EXTRA = "needs the optional packages: pip install 'sojourn[cluster]'"
@@ -27,9 +27,11 @@ _PATIENCE = 10
 _MOST_JOBS = 100
 #: Of such a job, unless dask-jobqueue's configuration says otherwise.
 _JOB: dict[str, Any] = {"cores": 1, "processes": 1, "memory": "2 GB"}
+#: A thread each is what a run takes.
+_THREADS = {"POLARS_MAX_THREADS": "1", "OMP_NUM_THREADS": "1"}
 _WORKER: dict[str, Any] = {
-    # A thread each is what a run takes; what Dask looks at all the time would cost a few percent.
-    "distributed.nanny.pre-spawn-environ": {"POLARS_MAX_THREADS": "1", "OMP_NUM_THREADS": "1"},
+    "distributed.nanny.pre-spawn-environ": _THREADS,
+    # What Dask looks at all the time would cost a few percent.
     "distributed.worker.profile.enabled": False,
     "distributed.admin.tick.interval": "1s",
     "distributed.admin.tick.limit": "30s",
@@ -53,16 +55,14 @@ def connected(address: str | None, jobs: int | None) -> Iterator[Executor]:
     if address is None:
         yield threads.execute
         return
-    opened = _opener(address, jobs)
+    opened = _opened(address, jobs)
     try:
         import distributed  # noqa: F401
-
-        from sojourn.executors.cluster import Cluster
     except ImportError as error:
         raise ScenarioError(f"--cluster: {_EXTRA} ({error})") from None
     logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what matters is told by us
-    with opened() as client:
-        yield Cluster(client)
+    with opened as execute:
+        yield execute
 
 
 def of_client(client: Any) -> Executor:
@@ -74,24 +74,28 @@ def of_client(client: Any) -> Executor:
     return Cluster(client)
 
 
-def _opener(address: str, jobs: int | None) -> Callable[[], Any]:
+def _opened(address: str, jobs: int | None) -> AbstractContextManager[Executor]:
     local = re.fullmatch(r"local:(\d+)", address)
     if local and int(local[1]):
-        return partial(_local, int(local[1]))
+        return entire(_local(int(local[1])))
     if address == "slurm":
-        return partial(_slurm, jobs)
+        return entire(_slurm(jobs))
     if "://" in address:
-        return partial(_running, address)
+        return _running(address)
     raise ScenarioError(f"--cluster {address}: expected {EXPECTED}")
 
 
 @contextmanager
-def _local(workers: int) -> Iterator[Client]:
-    """Worker processes here."""
+def _local(workers: int) -> Iterator[Executor]:
+    """Worker processes here. Dask's end without clearing up, so that their files lie where this
+    does it.
+    """
     import dask
     from distributed import Client, LocalCluster
 
-    multiprocessing.set_forkserver_preload(["sojourn.executors.ready"])
+    from sojourn.executors.cluster import Cluster
+
+    _start_forkserver()
     with (
         dask.config.set(_WORKER),
         tempfile.TemporaryDirectory(prefix="sojourn-") as place,
@@ -105,13 +109,29 @@ def _local(workers: int) -> Iterator[Client]:
         ) as cluster,
         Client(cluster) as client,
     ):
-        yield client
+        yield Cluster(client, place)
+
+
+def _start_forkserver() -> None:
+    """Of local workers, which are not interrupted themselves: what interrupts a command in a
+    terminal is sent to all that it has started, and it is for the command to end them.
+    """
+    multiprocessing.set_forkserver_preload(["sojourn.executors.ready"])
+    resource_tracker.ensure_running()  # which unblocks the signal
+    os.environ.update(_THREADS)  # as Dask does it: it is no good to fork what has threads
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    try:
+        forkserver.ensure_running()
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 @contextmanager
-def _running(address: str) -> Iterator[Client]:
+def _running(address: str) -> Iterator[Executor]:
     """A scheduler that somebody else has started."""
     from distributed import Client
+
+    from sojourn.executors.cluster import Cluster
 
     try:
         client = Client(address, timeout=_PATIENCE)
@@ -121,15 +141,17 @@ def _running(address: str) -> Iterator[Client]:
             "dask scheduler, its workers with dask worker ADDRESS"
         ) from None
     with client:
-        yield client
+        yield Cluster(client)
 
 
 @contextmanager
-def _slurm(jobs: int | None) -> Iterator[Client]:
+def _slurm(jobs: int | None) -> Iterator[Executor]:
     """Jobs of Slurm, each with a worker or as many as dask-jobqueue's configuration says."""
     import dask
     from dask_jobqueue import SLURMCluster
     from distributed import Client
+
+    from sojourn.executors.cluster import Cluster
 
     if not shutil.which("sbatch"):
         raise ScenarioError("--cluster slurm: there is no sbatch here: this is no host of Slurm's")
@@ -141,7 +163,7 @@ def _slurm(jobs: int | None) -> Iterator[Client]:
         Client(cluster) as client,
     ):
         cluster.scale(jobs=jobs or _processors())
-        yield client
+        yield Cluster(client)
 
 
 def _processors() -> int:

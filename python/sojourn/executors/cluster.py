@@ -13,7 +13,7 @@ import sys
 import time
 import uuid
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import suppress
 from itertools import islice
 from queue import Empty, SimpleQueue
@@ -27,6 +27,7 @@ from sojourn.build import identity
 from sojourn.errors import ScenarioError, SojournError
 from sojourn.executors import Done, Item, Work
 from sojourn.executors.remote import Delivery, other_build, perform
+from sojourn.interruption import heard
 
 #: What a task is to take, s; with many workers as long as the scheduler has so many in a second.
 _TASK_SECONDS = 1.0
@@ -46,8 +47,8 @@ _WEIGHT = 0.3
 class Cluster:
     """A cluster as an :class:`sojourn.executors.Executor`."""
 
-    def __init__(self, client: Client) -> None:
-        """Of a connected client.
+    def __init__(self, client: Client, place: str | None = None) -> None:
+        """Of a connected client, whose workers' files go to ``place`` if that is given.
 
         Raises:
             ScenarioError: if the client is asynchronous, or a worker has another build.
@@ -56,14 +57,15 @@ class Cluster:
         if client.asynchronous:
             raise ScenarioError("client: is asynchronous; expected Client(asynchronous=False)")
         self._client = client
+        self._place = place
         _check_builds(client)
 
     def __call__(
         self, items: Iterable[Item], work: Work[Item, Done], jobs: int, patience: float = 1.0
-    ) -> Iterator[Done | None]:
+    ) -> Generator[Done | None, None, None]:
         """As :class:`sojourn.executors.Executor`."""
         name = f"sojourn-{uuid.uuid4().hex}"
-        self._deliver(Delivery(name, cloudpickle.dumps(work)))
+        self._deliver(Delivery(name, cloudpickle.dumps(work), self._place))
         tasks = _Tasks(self._client, name, items, work, jobs)
         try:
             yield from tasks.run(patience)
@@ -165,7 +167,8 @@ class _Tasks(Generic[Item, Done]):
         """The tasks that have ended, waiting for one."""
         ended = []
         try:
-            ended.append(self._arrived.get(timeout=patience))
+            with heard():
+                ended.append(self._arrived.get(timeout=patience))
             while True:
                 ended.append(self._arrived.get_nowait())
         except Empty:

@@ -16,16 +16,17 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable
 from dataclasses import dataclass
 from functools import partial
 from multiprocessing import Pipe
 from pathlib import Path
 from typing import Any
 
-from sojourn import _internal
+from sojourn import _internal, scratch
 from sojourn.errors import RunError, refused
 from sojourn.executors import Done, Item, threads
+from sojourn.interruption import heard
 
 #: How often a worker that says nothing is looked at, s.
 _LOOK = 0.25
@@ -54,7 +55,7 @@ within = False
 
 def execute(
     items: Iterable[Item], work: Callable[[Item], Done], jobs: int, patience: float = 1.0
-) -> Iterator[Done | None]:
+) -> Generator[Done | None, None, None]:
     """As :class:`sojourn.executors.Executor`; ``work`` is a function that another process finds by
     its name.
     """
@@ -96,7 +97,7 @@ def _worker() -> _Worker:
 
 class _Worker:
     def __init__(self) -> None:
-        with tempfile.NamedTemporaryFile(prefix="sojourn-", delete=False) as file:
+        with tempfile.NamedTemporaryFile(dir=scratch.directory(), delete=False) as file:
             self._note = Path(file.name)
         ours, theirs = Pipe()
         self._connection = ours
@@ -132,12 +133,17 @@ class _Worker:
     def _await(self) -> None:
         """Waits for a message, but not for a callback that does not return."""
         seen, since = None, time.monotonic()
-        while not self._connection.poll(_LOOK):
+        while not self._has_message():
+            threads.go_on()
             count, _, _, callback = _NOTE.unpack(self._note.read_bytes())
             if (count, callback) != seen or not callback:
                 seen, since = (count, callback), time.monotonic()
             elif time.monotonic() - since > limits.seconds:
                 raise self._failure(f"has not returned for {limits.seconds:g} s: stopped")
+
+    def _has_message(self) -> bool:
+        with heard():
+            return self._connection.poll(_LOOK)
 
     def _death(self) -> RunError:
         status = self._process.wait()

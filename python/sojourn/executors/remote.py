@@ -3,39 +3,52 @@
 from __future__ import annotations
 
 import pickle
+import threading
 import time
 from collections.abc import Sequence
 from typing import Any
 
-from distributed import Worker, WorkerPlugin
+from distributed import Status, Worker, WorkerPlugin
 
+from sojourn import scratch
 from sojourn.build import identity
 from sojourn.errors import SojournError
+from sojourn.executors import threads
 
 _WORK: dict[str, Any] = {}
+#: What is set when the work is taken away again.
+_LEFT: dict[str, threading.Event] = {}
 
 
 class Delivery(WorkerPlugin):  # type: ignore[misc]
     """Brings work to every worker, those that join later too."""
 
-    def __init__(self, name: str, work: bytes) -> None:
+    def __init__(self, name: str, work: bytes, place: str | None) -> None:
         self.name = name
         self._work = work
+        self._place = place
 
     def setup(self, worker: Worker) -> None:
         """Keeps the work; it is unpacked when it is needed."""
         _WORK[self.name] = self._work
+        _LEFT.setdefault(self.name, threading.Event())
+        scratch.base = self._place or scratch.base
 
     def teardown(self, worker: Worker) -> None:
-        """Forgets it."""
+        """Forgets it, and ends what is under way; not where it is the worker that goes, whose work
+        another one does again.
+        """
         _WORK.pop(self.name, None)
+        left = _LEFT.pop(self.name, None)
+        if left and worker.status != Status.closing:
+            left.set()
 
 
 def perform(name: str, items: Sequence[Any], build: str) -> tuple[Any, float]:
     """What delivered work comes to, and how many seconds each item took.
 
     Raises:
-        SojournError: if the coordinator is of another build.
+        SojournError: if the coordinator is of another build, or does not wait for it any more.
 
     """
     began = time.perf_counter()
@@ -44,7 +57,11 @@ def perform(name: str, items: Sequence[Any], build: str) -> tuple[Any, float]:
     if isinstance(_WORK[name], bytes):
         _WORK[name] = pickle.loads(_WORK[name])
     work = _WORK[name]
-    done = work.join([work(item) for item in items])
+    threads.heed(_LEFT[name])
+    try:
+        done = work.join([work(item) for item in items])
+    except KeyboardInterrupt:  # which would end the worker
+        raise SojournError("nobody waits for this any more") from None
     return done, (time.perf_counter() - began) / len(items)
 
 

@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import tarfile
+import tempfile
 from pathlib import Path
 
 from sojourn.errors import ScenarioError, SojournError
@@ -33,6 +34,7 @@ def located(source: str, cache: Path) -> Path:
 
 
 def _downloaded(package: str, place: Path) -> Path:
+    """The package's tarball below ``place``, where it is put when it is whole."""
     tarball = place / "usr" / "src" / f"{package}.tar.xz"
     if tarball.exists():
         return tarball
@@ -41,12 +43,13 @@ def _downloaded(package: str, place: Path) -> Path:
             f"SOURCE: {package} is not installed, and there is no apt-get; give the path of a "
             "kernel's sources, a tree or a tarball (https://www.kernel.org)"
         )
-    place.mkdir(parents=True, exist_ok=True)
+    tarball.parent.mkdir(parents=True, exist_ok=True)
     try:
-        subprocess.run(["apt-get", "download", package], cwd=place, check=True)
-        (found,) = place.glob(f"{package}_*.deb")
-        subprocess.run(["dpkg-deb", "-x", found.name, "."], cwd=place, check=True)
-        found.unlink()
+        with tempfile.TemporaryDirectory(dir=place) as beside:
+            subprocess.run(["apt-get", "download", package], cwd=beside, check=True)
+            (found,) = Path(beside).glob(f"{package}_*.deb")
+            subprocess.run(["dpkg-deb", "-x", found.name, "."], cwd=beside, check=True)
+            (Path(beside) / tarball.relative_to(place)).replace(tarball)
     except (subprocess.CalledProcessError, ValueError) as error:
         raise SojournError(f"downloading {package}: {error}; or: apt install {package}") from None
     return tarball

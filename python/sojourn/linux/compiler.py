@@ -72,11 +72,14 @@ def library(source: Source, shim: Shim, options: Sequence[str]) -> Path:
         ScenarioError: with the compiler's first error, or that there is no compiler.
 
     """
-    kept = directory() / f"{source.path.stem}-{digest(source, options)}.so"
+    told = digest(source, options)
+    kept = directory() / f"{source.path.stem}-{told}.so"
     if not kept.exists():
         kept.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=kept.parent) as place:
             made = _compile(source, shim, options, Path(place))
+            if digest(source, options) != told:  # what is kept is never compiled again
+                raise refused("source", f"{source.path} has changed meanwhile; run it again")
             made.replace(kept)
     return kept
 

@@ -7,6 +7,7 @@ import builtins
 import hashlib
 import inspect
 import sys
+import threading
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from types import CodeType, FunctionType, ModuleType
@@ -17,6 +18,8 @@ from sojourn.errors import refused
 #: By the digests that scenarios know them by; a worker process has those of its run.
 CLASSES: dict[str, type] = {}
 
+#: Which modules' classes are pickled by value is a setting that all threads share.
+_registering = threading.Lock()
 _PLAIN = (bool, int, float, str, bytes, type(None))
 
 
@@ -51,11 +54,12 @@ def _by_value(cloudpickle: Any, control: type) -> bytes:
     module = sys.modules.get(control.__module__)
     if module is None or control.__module__ == "__main__":
         return bytes(cloudpickle.dumps(control))
-    cloudpickle.register_pickle_by_value(module)
-    try:
-        return bytes(cloudpickle.dumps(control))
-    finally:
-        cloudpickle.unregister_pickle_by_value(module)
+    with _registering:
+        cloudpickle.register_pickle_by_value(module)
+        try:
+            return bytes(cloudpickle.dumps(control))
+        finally:
+            cloudpickle.unregister_pickle_by_value(module)
 
 
 def _sources(thing: Any, seen: set[int]) -> Iterator[str]:

@@ -6,16 +6,14 @@ is laid out in a directory of the worker, where it is found in the place of thos
 
 from __future__ import annotations
 
-import atexit
 import hashlib
-import shutil
-import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
+from sojourn import scratch
 from sojourn.errors import refused
 from sojourn.linux.source import Source
 from sojourn.outside import given, locate, sources
@@ -62,7 +60,7 @@ class Luggage:
         return cls(files, given.pickled(set(locate.digests(node))))
 
     def unpacked(self) -> Places:
-        """Lays everything out; once in each process."""
+        """Lays everything out, in each process at its first call."""
         given.take({d: code for d, code in self.classes.items() if d not in given.CLASSES})
         return Places({path: _laid_out(path, tuple(of.items())) for path, of in self.files.items()})
 
@@ -90,19 +88,15 @@ def _belonging(kind: str, path: Path) -> Iterator[Path]:
 @cache
 def _laid_out(path: str, files: tuple[tuple[str, bytes], ...]) -> str:
     """Where the file at ``path`` is now."""
-    top = _directory() / hashlib.blake2b(repr(files).encode(), digest_size=8).hexdigest()
+    digest = hashlib.blake2b(repr(files).encode(), digest_size=8).hexdigest()
+    return str(scratch.kept(digest, partial(_lay_out, files)) / path.lstrip("/"))
+
+
+def _lay_out(files: tuple[tuple[str, bytes], ...], top: Path) -> None:
     for name, content in files:
         place = top / name.lstrip("/")
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_bytes(content)
-    return str(top / path.lstrip("/"))
-
-
-@cache
-def _directory() -> Path:
-    made = tempfile.mkdtemp(prefix="sojourn-")
-    atexit.register(shutil.rmtree, made, ignore_errors=True)
-    return Path(made)
 
 
 def _renamed(node: Any, names: Mapping[str, str]) -> Any:

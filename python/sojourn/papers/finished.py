@@ -16,6 +16,7 @@ from sojourn.build import definitions, engine
 from sojourn.engine import simulate
 from sojourn.errors import RunError
 from sojourn.executors.processes import Limits, limits
+from sojourn.interruption import deferred
 from sojourn.outside.luggage import Luggage
 from sojourn.papers.paper import Case, Outcome
 from sojourn.store.batches import Batches, Warn, tell
@@ -99,11 +100,12 @@ class Finished:
             self.flush()
 
     def flush(self) -> None:
-        """Stores what waits."""
-        self._samples.flush()
-        if self._waiting:
-            self._batches.append(pl.concat(self._waiting))
-            self._waiting = []
+        """Stores what waits, once."""
+        with deferred():
+            waiting, self._waiting = self._waiting, []
+            self._samples.flush()
+            if waiting:
+                self._batches.append(pl.concat(waiting))
         self._flushed = time.monotonic()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -170,14 +171,20 @@ def _run(
         missing = [case for case in cases if case not in outcomes]
         progress(len(outcomes), len(cases))
         try:
-            for done in execute(missing, Simulate.of(missing), jobs):
-                for run in done or ():
-                    outcomes[run.case] = run.outcome
-                    store.add(run)
-                    if run.case == cases[0]:
-                        _save_example(run, out / EXAMPLE)
-                progress(len(outcomes), len(cases))
-                store.flush_if_due()
+            told = execute(missing, Simulate.of(missing), jobs)
+            with closing(told):
+                for done in told:
+                    for run in done or ():
+                        if run.case == cases[0]:
+                            _save_example(run, out / EXAMPLE)
+                        store.add(run)
+                        outcomes[run.case] = run.outcome
+                    progress(len(outcomes), len(cases))
+                    store.flush_if_due()
+        except KeyboardInterrupt:
+            store.flush()
+            progress(len(store.of(cases)), len(cases))
+            raise
         finally:
             store.flush()
     return outcomes

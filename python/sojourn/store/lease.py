@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from sojourn.errors import SojournError
+from sojourn.interruption import heard
 from sojourn.store.location import create, write
 
 DIRECTORY = "writers"
@@ -102,7 +103,8 @@ def _is_dead(directory: Path, number: int) -> bool:
             return False
         if said != last:
             last, since = said, time.monotonic()
-        time.sleep(BEAT / 5)
+        with heard():
+            time.sleep(BEAT / 5)
     return True
 
 

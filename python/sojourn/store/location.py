@@ -7,14 +7,11 @@ change, so what is read of them is copied here once.
 
 from __future__ import annotations
 
-import atexit
 import hashlib
-import shutil
-import tempfile
-from functools import cache
 from pathlib import Path
 from typing import Any, cast
 
+from sojourn import scratch
 from sojourn.errors import ScenarioError
 
 
@@ -70,27 +67,8 @@ def local(place: Path) -> Path:
     """
     if not is_remote(place):
         return place
-    copy = _copies() / hashlib.blake2b(str(place.parent).encode(), digest_size=8).hexdigest()
-    copy.mkdir(exist_ok=True)
-    copy /= place.name
-    if not copy.exists():
-        partial = copy.with_suffix(".partial")
-        partial.write_bytes(place.read_bytes())
-        partial.replace(copy)
-    return copy
-
-
-def forget(place: Path) -> None:
-    """Removes the copy of an object that will not be read again."""
-    if is_remote(place):
-        local(place).unlink(missing_ok=True)
-
-
-@cache
-def _copies() -> Path:
-    made = tempfile.mkdtemp(prefix="sojourn-")
-    atexit.register(shutil.rmtree, made, ignore_errors=True)
-    return Path(made)
+    digest = hashlib.blake2b(str(place.parent).encode(), digest_size=8).hexdigest()
+    return scratch.kept(f"{digest}-{place.name}", lambda copy: copy.write_bytes(place.read_bytes()))
 
 
 def _object(place: Path) -> tuple[Any, str]:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from sojourn.interruption import heard
 from sojourn.store import lease
 from sojourn.store.location import is_remote
 
@@ -28,5 +29,6 @@ def exclusive(directory: Path, waiting: Callable[[], None]) -> Iterator[None]:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             waiting()
-            fcntl.flock(file, fcntl.LOCK_EX)
+            with heard():
+                fcntl.flock(file, fcntl.LOCK_EX)
         yield

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import closing
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import polars as pl
 
 from sojourn.build import definitions
 from sojourn.executors import Executor, threads
+from sojourn.interruption import deferred
 from sojourn.metrics import metrics
 from sojourn.store import manifest, rows
 from sojourn.store.batches import Batches, Warn
@@ -18,9 +21,9 @@ from sojourn.store.lock import exclusive
 from sojourn.store.place import clear_derived
 from sojourn.store.renew import renew
 from sojourn.store.samples import Samples
+from sojourn.sweeps import known
 from sojourn.sweeps.directory import KIND, content
 from sojourn.sweeps.expand import Place, Plan
-from sojourn.sweeps.known import known, place
 from sojourn.sweeps.replications import needed
 from sojourn.sweeps.work import Finished, Identified, Identify, Run
 
@@ -79,11 +82,11 @@ def sweep(
         run = Run(plan.requested, identify.luggage, keep_samples)
         workers = _Workers(execute, jobs, identify, run)
         state = (workers, batches, samples, progress, retry_failed)
-        summary = _Sweep(plan.places(), len(plan), *state).run()
+        summary = _Sweep(plan.places, len(plan), *state).run()
         if plan.until:
             counts = needed(plan.until, directory)
             further = sum(count - plan.replications for count in counts.values())
-            _Sweep(plan.further(counts), further, *state, summary).run()
+            _Sweep(partial(plan.further, counts), further, *state, summary).run()
             summary.wide = sum(count == plan.until.most for count in counts.values())
         if summary.run:
             clear_derived(directory)
@@ -102,10 +105,12 @@ class _Workers:
     def identified(self, places: Iterable[Place]) -> Iterator[Identified]:
         """The runs of these places, a few ahead of those that are worked on."""
         jobs = min(self.jobs, IDENTIFIERS)
-        for found in self.execute(places, self.identify, jobs):
-            yield from found or ()
+        told = self.execute(places, self.identify, jobs)
+        with closing(told):
+            for found in told:
+                yield from found or ()
 
-    def finished(self, missing: Iterable[Identified]) -> Iterator[Finished | None]:
+    def finished(self, missing: Iterable[Identified]) -> Generator[Finished | None, None, None]:
         """What the runs come to."""
         return self.execute(missing, self.run, self.jobs)
 
@@ -113,7 +118,7 @@ class _Workers:
 class _Sweep:
     def __init__(
         self,
-        places: Iterable[Place],
+        places: Callable[[], Iterable[Place]],
         count: int,
         workers: _Workers,
         batches: Batches,
@@ -128,33 +133,52 @@ class _Sweep:
         self._batches = batches
         self._samples = samples
         self._progress = progress
+        self._retry_failed = retry_failed
         self._requested = workers.run.requested
-        self._known = known(batches, retry_failed, self._requested)
+        self._known = known.known(batches, retry_failed, self._requested)
         self._waiting: list[Finished] = []
         self._begun: set[str] = set()
         self._failed: set[str] = set()
         self._aliases: dict[str, list[Place]] = {}
         self.summary = before or Summary(other_builds=self._known.other_builds)
+        #: Runs that led to these.
+        self._led = self.summary.total
         self.summary.total += count
 
     def run(self) -> Summary:
-        flushed = time.monotonic()
         self._tell()
-        for finished in self._workers.finished(self._missing()):
-            if finished is not None:
-                self._take(finished)
-            if self._is_full() or time.monotonic() - flushed >= FLUSH:
-                self._flush()
-                flushed = time.monotonic()
-                self._tell()
-        self._flush()
+        try:
+            self._work()
+        except KeyboardInterrupt:
+            self._progress(self._led + self._stored(), self.summary.total)
+            raise
         self._store_aliases()
         self._tell()
         return self.summary
 
+    def _work(self) -> None:
+        flushed = time.monotonic()
+        try:
+            told = self._workers.finished(self._missing())
+            with closing(told):
+                for finished in told:
+                    if finished is not None:
+                        self._take(finished)
+                    if self._is_full() or time.monotonic() - flushed >= FLUSH:
+                        self._flush()
+                        flushed = time.monotonic()
+                        self._tell()
+        finally:
+            self._flush()
+
+    def _stored(self) -> int:
+        """How many of the runs are stored, with those that no worker has looked for yet."""
+        of = (self._batches, self._retry_failed, self._requested)
+        return known.count(self._places(), *of, equal=self._aliases)
+
     def _missing(self) -> Iterator[Identified]:
         """The points to run. A stored run may turn out to be another point's as well."""
-        for found in self._workers.identified(self._places):
+        for found in self._workers.identified(self._places()):
             key, text = found.key, rows.point_text(*found.place)
             if key not in self._known.keys and key not in self._begun:
                 self._begun.add(key)
@@ -165,7 +189,7 @@ class _Sweep:
             else:
                 self.summary.stored_before += 1
             self.summary.failed += key in self._known.failed
-            if place(key, text) not in self._known.points:
+            if known.place(key, text) not in self._known.points:
                 self._aliases.setdefault(key, []).append(found.place)
 
     def _take(self, finished: Finished) -> None:
@@ -180,12 +204,13 @@ class _Sweep:
         return self._samples.full or sum(map(len, self._waiting)) >= MOST_WAITING
 
     def _flush(self) -> None:
-        """Stores what waits: samples first, so that no stored run lacks them."""
-        self._samples.flush()
-        told = self._workers.run.join(self._waiting).table
-        if told is not None:
-            self._batches.append(told)
-        self._waiting = []
+        """Stores what waits, once: samples first, so that no stored run lacks them."""
+        with deferred():
+            waiting, self._waiting = self._waiting, []
+            self._samples.flush()
+            told = self._workers.run.join(waiting).table
+            if told is not None:
+                self._batches.append(told)
 
     def _store_aliases(self) -> None:
         """Stores runs that another point has made under this sweep's coordinates too."""

@@ -19,12 +19,13 @@ from sojourn.names import unknown
 from sojourn.outside.written import is_file, of_file
 from sojourn.scenario import Scenario, parse_value
 from sojourn.store import manifest
-from sojourn.store.batches import Warn
+from sojourn.store.batches import Batches, Warn
 from sojourn.store.place import clear
 from sojourn.store.rows import coordinate_paths
 from sojourn.sweeps import run, table
 from sojourn.sweeps.directory import edits
 from sojourn.sweeps.expand import Plan, plan
+from sojourn.sweeps.known import count
 
 Progress = Callable[[int, int], None]
 
@@ -95,24 +96,28 @@ def evaluate(
     work = [(one, _planned(one, controls[one.control])) for one in _sweeps(request, directory)]
     total, done = sum(len(wanted) for _, wanted in work), 0
     places: dict[tuple[str, str], Place] = {}
-    for one, wanted in work:
-        before = done
-        _clear_edited(one, wanted, warn)
+    try:
+        for one, wanted in work:
+            before = done
+            _clear_edited(one, wanted, warn)
 
-        def told(now: int, _: int, before: int = before) -> None:
-            progress(before + now, total)
+            def told(now: int, _: int, before: int = before) -> None:
+                progress(before + now, total)
 
-        run.sweep(
-            wanted,
-            one.directory,
-            jobs,
-            progress=told,
-            warn=warn,
-            keep_samples=False,
-            execute=execute,
-        )
-        done += len(wanted)
-        _gather(one, places, warn)
+            run.sweep(
+                wanted,
+                one.directory,
+                jobs,
+                progress=told,
+                warn=warn,
+                keep_samples=False,
+                execute=execute,
+            )
+            done += len(wanted)
+            _gather(one, places, warn)
+    except KeyboardInterrupt:
+        progress(sum(count(p.places(), Batches(one.directory, warn)) for one, p in work), total)
+        raise
     return list(places.values())
 
 

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
-from concurrent.futures import Future
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 
 from sojourn import data
 from sojourn.engine import simulate
 from sojourn.metrics import RunData
-from sojourn.papers.gnat2021.begun import pool
+from sojourn.papers.gnat2021.begun import Begun
 from sojourn.papers.gnat2021.overlay.experiments import Experiment, Phase, Run
 from sojourn.papers.paper import Request
 from sojourn.quantity import number
@@ -63,11 +62,11 @@ def simulated(text: str) -> RunData:
 
 
 @cache
-def _run(text: str) -> Future[RunData]:
-    return pool().submit(simulated, text)
+def _run(text: str) -> Begun[RunData]:
+    return Begun(partial(simulated, text))
 
 
-def begin(scenario: Document) -> Future[RunData]:
+def begin(scenario: Document) -> Begun[RunData]:
     """The run of a scenario, begun if it was not yet."""
     return _run(json.dumps(scenario, sort_keys=True))
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import Future
 from functools import cache, partial
 from typing import Any
 
@@ -11,7 +10,7 @@ import numpy as np
 
 from sojourn import slotted
 from sojourn.errors import ScenarioError
-from sojourn.papers.gnat2021.begun import after, pool
+from sojourn.papers.gnat2021.begun import Begun, after
 from sojourn.papers.gnat2021.multicast.bounds import Best, Stream, best
 from sojourn.papers.gnat2021.overlay.experiments import Phase
 from sojourn.papers.gnat2021.overlay.polytope import Arc
@@ -83,9 +82,9 @@ def _begin_all(request: Request) -> None:
 
 
 @cache
-def begin(run: Run) -> Future[dict[str, Any]]:
+def begin(run: Run) -> Begun[dict[str, Any]]:
     """The outcome of a run, begun if it was not yet."""
-    return pool().submit(lambda: slotted.run(run.model))
+    return Begun(lambda: slotted.run(run.model))
 
 
 def outcome(run: Run) -> dict[str, Any]:

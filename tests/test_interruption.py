@@ -1,0 +1,219 @@
+"""Ctrl-C in long commands: what is stored by then, what is said, and that nothing is left."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from conftest import ROOT, TWO_FLOWS
+from sojourn.executors import threads as executor
+from sojourn.interruption import deferred, entire, heard
+from sojourn.papers.gnat2021 import begun
+
+#: Of its four runs two are done at once, and two last longer than any test.
+SWEEP = (
+    TWO_FLOWS.replace("3 s", "100000 s")
+    + """
+[sweep]
+replications = 2
+[sweep.grid]
+"duration" = ["1 s", "100000 s"]
+"""
+)
+OWN = SWEEP.replace('"reno"', '{ kind = "python", path = "aimd.py", class = "Aimd" }')
+LOCAL = ("--cluster", "local:2")
+MARK = "SOJOURN_TEST_COMMAND"
+
+
+@pytest.fixture
+def here(tmp_path: Path) -> Path:
+    """A directory with sweeps that do not end."""
+    shutil.copy(ROOT / "examples" / "own-control-python" / "aimd.py", tmp_path)
+    (tmp_path / "sweep.toml").write_text(SWEEP)
+    (tmp_path / "own.toml").write_text(OWN)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        pytest.param(("sweep", "sweep.toml", "--jobs", "4"), id="sweep-threads"),
+        pytest.param(("sweep", "own.toml", "--jobs", "4"), id="sweep-processes"),
+        pytest.param(("sweep", "own.toml", *LOCAL), id="sweep-cluster"),
+        pytest.param(
+            ("reproduce", "ccperf", "--set", 'duration="400 s"', "--jobs", "1"),
+            id="reproduce-threads",
+        ),
+        pytest.param(
+            ("reproduce", "ccperf", "--set", 'duration="400 s"', *LOCAL), id="reproduce-cluster"
+        ),
+        pytest.param(("evaluate", "cubic", "--quick", "--jobs", "1"), id="evaluate-threads"),
+        pytest.param(("evaluate", "cubic", "--quick", *LOCAL), id="evaluate-cluster"),
+    ],
+)
+def test_an_interrupted_command_says_what_is_stored(here: Path, command: Sequence[str]) -> None:
+    if LOCAL[0] in command:
+        pytest.importorskip("distributed", reason="sojourn[cluster] is not installed")
+    mark = uuid.uuid4().hex
+    process = subprocess.Popen(
+        [sys.executable, "-m", "sojourn", *command, "--out", "out"],
+        cwd=here,
+        env=os.environ | {MARK: mark, "TMPDIR": str(here)},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    try:
+        _wait(lambda: _files(here) or process.poll() is not None)
+        os.killpg(process.pid, signal.SIGINT)  # as a terminal does: workers and all
+        told = process.communicate(timeout=60)[1]
+    finally:
+        process.kill()
+    assert process.returncode == 130, told
+    assert "Traceback" not in told
+    said = re.fullmatch(
+        r"sojourn: interrupted: (\d+) of (\d+) runs are stored in out; "
+        "the same command goes on from there",
+        told.rstrip("\n").rpartition("\n")[2],
+    )
+    assert said, told
+    stored = pl.concat([pl.read_parquet(file, columns=["key"]) for file in _files(here)])
+    assert int(said[1]) == stored["key"].n_unique()
+    assert 0 < int(said[1]) < int(said[2])
+    _wait(lambda: not _processes(mark))
+    assert not [path.name for path in here.glob("sojourn-*")]
+
+
+def _files(here: Path) -> list[Path]:
+    return list((here / "out").glob("**/runs/[!.]*.parquet"))
+
+
+def _processes(mark: str) -> list[str]:
+    """What the command has started, and is still there."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            if f"{MARK}={mark}".encode() in (process / "environ").read_bytes():
+                found.append((process / "cmdline").read_text())
+        except OSError:  # it is gone, or somebody else's
+            continue
+    return found
+
+
+def _wait(condition: Callable[[], object]) -> None:
+    until = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < until
+        time.sleep(0.02)
+
+
+def test_what_is_deferred_is_interrupted_where_it_waits() -> None:
+    done: list[str] = []
+
+    def work() -> None:
+        with suppress(KeyboardInterrupt), heard():
+            signal.raise_signal(signal.SIGINT)
+            done.append("goes on waiting")
+        done.append("stores")
+        signal.raise_signal(signal.SIGINT)
+        done.append("works")
+        with heard():
+            done.append("waits")
+
+    with pytest.raises(KeyboardInterrupt), deferred():
+        work()
+    assert done == ["stores", "works"]
+
+
+def test_what_waits_for_nothing_is_interrupted_at_its_end() -> None:
+    before = signal.getsignal(signal.SIGINT)
+    with pytest.raises(KeyboardInterrupt), deferred():
+        signal.raise_signal(signal.SIGINT)
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_who_insists_is_heard_at_once() -> None:
+    def insist() -> None:
+        signal.raise_signal(signal.SIGINT)
+        signal.raise_signal(signal.SIGINT)
+        pytest.fail("was not interrupted")
+
+    with pytest.raises(KeyboardInterrupt), deferred():
+        insist()
+
+
+def test_what_is_begun_is_ended_whatever_happens() -> None:
+    done: list[str] = []
+
+    @contextmanager
+    def context(*, late: bool) -> Iterator[None]:
+        if not late:
+            signal.raise_signal(signal.SIGINT)
+        done.append("begun")
+        yield
+        signal.raise_signal(signal.SIGINT)
+        done.append("ended")
+
+    with pytest.raises(KeyboardInterrupt), entire(context(late=False)):
+        pytest.fail("was not interrupted")
+    with pytest.raises(KeyboardInterrupt, match="half"), entire(context(late=True)):
+        raise KeyboardInterrupt("half of it is stored")
+    assert done == ["begun", "ended"] * 2
+
+
+def test_who_stops_asking_ends_what_is_under_way() -> None:
+    started, ended, given_up = (threading.Event() for _ in range(3))
+
+    def work(item: int) -> None:
+        if not item:
+            return
+        started.set()
+        try:
+            while not given_up.wait(0.001):
+                executor.go_on()
+        except KeyboardInterrupt:
+            ended.set()
+
+    asked = executor.execute([0, 1], work, 2)
+    next(asked)
+    assert started.wait(60)
+    asked.close()
+    assert ended.wait(60)
+    given_up.set()
+    executor.go_on()  # this thread is nobody's
+
+
+def test_an_interruption_ends_what_a_paper_has_begun(monkeypatch: pytest.MonkeyPatch) -> None:
+    ended, given_up = threading.Event(), threading.Event()
+
+    def work() -> None:
+        os.kill(os.getpid(), signal.SIGINT)
+        try:
+            while not given_up.wait(0.001):
+                executor.go_on()
+        except KeyboardInterrupt:
+            ended.set()
+
+    monkeypatch.setattr(begun, "_left", threading.Event())
+    begun._pool.cache_clear()
+    try:
+        with pytest.raises(KeyboardInterrupt), deferred():
+            begun.Begun(work).result()
+        assert ended.wait(60)
+    finally:
+        given_up.set()
+        begun._pool.cache_clear()
