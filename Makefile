@@ -31,8 +31,9 @@ $(BIN)/maturin: $(LOCK)
 	touch $@
 
 $(STAMP): $(BIN)/maturin pyproject.toml Cargo.toml Cargo.lock $(wildcard crates/*/Cargo.toml) $(RUST)
+	touch $@.begun  # what is edited while it builds is newer
 	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release $(FEATURES)
-	touch $@
+	mv $@.begun $@
 
 dev: $(BIN)/maturin  ## Build quickly what runs more slowly: a short way from an edit to a run
 	test -x $(BIN)/sojourn || VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --profile dev $(FEATURES)

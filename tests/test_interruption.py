@@ -47,6 +47,7 @@ def here(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.concurrent
 @pytest.mark.parametrize(
     "command",
     [
@@ -65,8 +66,6 @@ def here(tmp_path: Path) -> Path:
     ],
 )
 def test_an_interrupted_command_says_what_is_stored(here: Path, command: Sequence[str]) -> None:
-    if LOCAL[0] in command:
-        pytest.importorskip("distributed", reason="sojourn[cluster] is not installed")
     mark = uuid.uuid4().hex
     process = subprocess.Popen(
         [sys.executable, "-m", "sojourn", *command, "--out", "out"],

@@ -1,6 +1,6 @@
 """Sources of the kernel, unchanged: two of our own in its style, and two of Debian's if there."""
 
-from __future__ import annotations
+from __future__ import shutil
 
 import tarfile
 from pathlib import Path
@@ -97,7 +97,6 @@ def test_a_source_that_does_not_compile_is_refused_with_line_and_helper(tmp_path
         load(scenario(linux(broken)))
 
 
-@needs_compiler
 def test_what_changes_while_it_is_compiled_is_not_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
