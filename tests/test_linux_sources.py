@@ -1,7 +1,8 @@
 """Sources of the kernel, unchanged: two of our own in its style, and two of Debian's if there."""
 
-from __future__ import shutil
+from __future__ import annotations
 
+import shutil
 import tarfile
 from pathlib import Path
 from typing import Any
