@@ -17,6 +17,8 @@ import pytest
 
 from conftest import Command
 from sojourn.metrics import metrics
+from sojourn.names import unknown
+from sojourn.numbers import with_uncertainty
 
 FLOWS = pytest.mark.parametrize("flows", [2, 20, 1000])
 
@@ -137,3 +139,46 @@ def seconds(sojourn: Command, *arguments: object) -> float:
     began = time.perf_counter()
     assert sojourn("run", *arguments).returncode == 0
     return time.perf_counter() - began
+
+
+@pytest.mark.parametrize(
+    ("value", "half_width", "told"),
+    [
+        (42.98, 0.0997, "42.98 ± 0.10"),
+        (3.921, 0.9454, "3.92 ± 0.95"),
+        (99.96, 9.996, "100 ± 10"),
+        (123_456.0, 2345.0, "123500 ± 2300"),
+        (12_345_678.0, 234_567.0, "(1.235 ± 0.023)e7"),
+        (1.234e-5, 5.6e-7, "(1.234 ± 0.056)e-5"),
+        (42.98, 1e-13, "42.98 ± 1.0e-13"),
+        (0.0, 0.0, "0 ± 0"),
+        (42.98, float("nan"), "42.98"),
+    ],
+)
+def test_an_uncertain_value_has_no_digits_that_mean_nothing(
+    value: float, half_width: float, told: str
+) -> None:
+    assert with_uncertainty(value, half_width) == told
+
+
+@pytest.mark.parametrize(
+    ("given", "first"),
+    [
+        ("throughput", "mean_throughput_l4"),
+        ("througput", "mean_throughput_l4"),
+        ("mean_throughput", "mean_throughput_l4"),
+        ("mean_loss", "total_link_losses_l1"),
+        ("utilisation", "utilization_l1"),
+        ("MEAN-CWND-L4", "mean_cwnd_l4"),
+    ],
+)
+def test_a_metric_is_suggested_by_what_is_meant(given: str, first: str) -> None:
+    names = [metric.name for metric in metrics()]
+    assert f"; did you mean '{first}'" in unknown("metric", given, names, "sojourn list metrics")
+
+
+def test_a_few_names_are_suggested_or_the_one_that_a_slip_is_in() -> None:
+    names = [metric.name for metric in metrics()]
+    assert re.search(r"did you mean '\w+', '\w+' or '\w+'\? see", unknown("", "rtt", names, "x"))
+    assert "did you mean 'mean_srtt_l4'? see" in unknown("", "mean_srt_l4", names, "x")
+    assert unknown("figure", "xyz", ["ecdf"]) == "unknown figure 'xyz'; allowed: ecdf"
