@@ -168,6 +168,47 @@ def test_parameters_are_checked_like_ours(here: Path) -> None:
     assert refused(AIMD) == ".class: Aimd has no method on_ack"
 
 
+CLASS = """
+from dataclasses import dataclass
+from sojourn.cca import Control, Decision
+
+class Mine(Control):
+    @dataclass
+    class Params:
+        beta: float = 0.7
+        def __post_init__(self): ...
+    def __init__(self, params, init): ...
+    def on_ack(self, now, ack): ...
+    def on_congestion(self, now, event): ...
+    def decision(self): return Decision(10, 10)
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "told"),
+    [
+        ("class Mine", "nowhere\nclass Mine", "(HERE/mine.py, line 5: nowhere)"),
+        ("class Mine", "import helper\nclass Mine", "(HERE/helper.py, line 1: 1 / 0)"),
+        ("class Mine", "import json; json.loads('')\nclass Mine", "(HERE/mine.py, line 5: import"),
+        ("class Mine(", "class Mine((", "SyntaxError: invalid syntax (mine.py, line 5)"),
+        ("(self): ...", "(self): self.gamma", "mine.py, line 9: def __post_init__(self): self.g"),
+        ("(self): ...", "(self): raise ValueError('beta: no')", "flows.0.cca: beta: no"),
+        ("float =", "'flot' =", "a type in its Params is no type: name 'flot' is not defined"),
+    ],
+)
+def test_what_it_raises_is_told_with_its_own_line(
+    tmp_path: Path, before: str, after: str, told: str
+) -> None:
+    (tmp_path / "helper.py").write_text("1 / 0\n")
+    (tmp_path / "mine.py").write_text(CLASS.replace(before, after, 1))
+    mine = '{ kind = "python", path = "mine.py", class = "Mine" }'
+    (tmp_path / "mine.toml").write_text(TWO_FLOWS.replace('"reno"', mine))
+    error = refusal(tmp_path / "mine.toml")
+    assert told.replace("HERE", str(tmp_path)) in error
+    assert "Traceback" not in error
+    assert "\n" not in error
+
+
 def test_defaults_are_filled_in_and_whole_numbers_are_numbers(here: Path) -> None:
     table = load(here / "bad.toml", ["flows.0.cca.at=1"]).canonical["flows"][0]["cca"]
     assert (table["mode"], table["at"]) == ("raise", 1.0)
