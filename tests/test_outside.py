@@ -95,7 +95,7 @@ def test_a_division_by_zero_in_one_cell_of_a_hundred(here: Path, sojourn: Comman
     text = BAD.replace('"3 s"', '"1.1 s"').replace("8 Mbit/s", "2 Mbit/s")
     (here / "sweep.toml").write_text(f'{text}\n[sweep.grid]\n"flows.0.cca.at" = {times}\n')
     trial = sojourn("sweep", "sweep.toml", "--out", "out", "--dry-run")
-    assert "100 to run" in trial.stdout, trial.stderr
+    assert "100 runs: none stored yet, 100 to run" in trial.stdout, trial.stderr
     run = sojourn("sweep", "sweep.toml", "--out", "out")
     assert run.returncode == 1
     assert "100 runs: 100 run now, 0 stored before, 1 failed" in run.stderr

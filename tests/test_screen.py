@@ -72,6 +72,12 @@ def test_a_summary_has_about_ten_lines(scenario_file: Path, flows: int) -> None:
     assert "--all" in text
 
 
+def test_one_flow_crosses_what_several_share(sojourn: Command, scenario_file: Path) -> None:
+    alone = ("--set", 'flows=[{ cca = "reno", rtt = "20 ms" }]', "--no-figures")
+    first = sojourn("run", scenario_file, *alone).stdout.splitlines()[0]
+    assert first.startswith("1 reno flow (base RTT 20 ms) crosses a bottleneck of 8 Mbit/s and a")
+
+
 def test_a_narrow_terminal_gets_the_columns_one_below_the_other(scenario_file: Path) -> None:
     shown = on_a_terminal(
         "run", scenario_file, *many(4), "--all", cwd=scenario_file.parent, columns=60

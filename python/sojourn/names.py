@@ -19,10 +19,16 @@ def unknown(what: str, name: str, known: Iterable[str], see: str = "") -> str:
     ``see``, how to list it.
     """
     names = list(known)
-    near = [repr(one) for one in _nearest(name, names)]
-    hint = f"did you mean {' or '.join(filter(None, [', '.join(near[:-1]), *near[-1:]]))}? "
+    near = nearest(name, names)
+    hint = f"did you mean {either(map(repr, near))}? " if near else ""
     rest = f"see: {see}" if see else f"allowed: {', '.join(names) or 'none'}"
-    return f"unknown {what} {name!r}; {hint if near else ''}{rest}"
+    return f"unknown {what} {name!r}; {hint}{rest}"
+
+
+def either(words: Iterable[str]) -> str:
+    """``a, b or c``."""
+    *others, last = words
+    return f"{', '.join(others)} or {last}" if others else last
 
 
 def control_name(flow: Mapping[str, Any]) -> str:
@@ -44,7 +50,7 @@ def control_name(flow: Mapping[str, Any]) -> str:
 _NAMING = {"bpf": "name", "python": "class", "library": "path", "linux": "source"}
 
 
-def _nearest(name: str, names: Iterable[str]) -> list[str]:
+def nearest(name: str, names: Iterable[str]) -> list[str]:
     """What may be meant: the one that only is written otherwise; else those that it is a part of,
     first the plainest; else the one from which a slip parts it; else those that share words with
     it; else those that are like it at all.

@@ -53,9 +53,11 @@ def command(kind: str | None, output: str) -> None:
     elif kind:
         _details(catalogue[kind])
     else:
+        from sojourn.catalogue import title
+
         for name, listed in catalogue.items():
             cells = [(entry["name"], entry["summary"]) for entry in listed]
-            tables.show(name.capitalize(), ("name", "summary"), cells, words=2)
+            tables.show(title(name), ("name", "summary"), cells, words=2)
 
 
 def _schema(kind: str | None) -> str:
@@ -69,10 +71,10 @@ def _schema(kind: str | None) -> str:
 
 def page(kind: str) -> str:
     """The documentation of one kind."""
-    from sojourn.catalogue import members
+    from sojourn.catalogue import members, title
     from sojourn.pages.text import describe
 
-    parts = [f"# {kind.capitalize()}"]
+    parts = [f"# {title(kind)}"]
     if kind in CORE_KINDS:
         every = members(cast("Kind", kind), outside=True)
         parts += [part for member in every for part in describe(member, "##")]

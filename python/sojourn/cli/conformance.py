@@ -118,13 +118,15 @@ def _show(found: Sequence[Row], output: str) -> None:
 
 def _table(kind: str, found: Sequence[Row]) -> None:
     """Members by checks, then what is not as required."""
+    from sojourn.catalogue import title
+
     checks = list(dict.fromkeys(row.check.name for row in found))
     members: dict[str, dict[str, float | str | None]] = {}
     for row in found:
         value = "error" if row.value is None else row.value
         members.setdefault(row.name, {})[row.check.name] = value
     lines = [(name, *(values[check] for check in checks)) for name, values in members.items()]
-    tables.show(kind.capitalize(), ("name", *checks), lines)
+    tables.show(title(kind), ("name", *checks), lines)
     for row in found:
         if row.verdict != "holds":
             note = row.note or row.check.legend

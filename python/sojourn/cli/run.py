@@ -71,7 +71,8 @@ def command(
     overrides += recorded("--record", record)
     scenario, names = scenario_of(file, overrides, seed), checked_metrics("--metrics", metrics)
     if scenario.sweep is not None:
-        warn(f"{file}: its [sweep] table is left aside; for the whole grid: sojourn sweep {file}")
+        whole = f"sojourn sweep {file}"
+        warn(f"{file}: ignoring its [sweep] table; to run the whole grid: {whole}")
     numbers = counts(backend, repetitions, seeds)
     if sum(numbers.values()) > 1:
         return several(scenario, numbers, names, (out, force), output)

@@ -47,13 +47,23 @@ def estimate(told: Estimate, directory: Path, jobs: int) -> None:
     from sojourn.sweeps.estimate import PATIENCE
 
     runs = told.runs + told.stored
-    click.echo(f"{runs} runs: {told.stored} stored or equal to others, {told.runs} to run")
+    click.echo(f"{runs} runs: {_stored(told)}")
+    if not told.runs:
+        return
     click.echo(
         f"about {duration(told.seconds)} with {jobs} at a time, each on a core of its own; "
         f"{size(told.bytes)} in {directory}"
     )
     cut = f"; {told.cut} of them cut off after {PATIENCE:g} s" if told.cut else ""
-    click.echo(f"from {told.timed} of the runs, one at a time{cut}")
+    click.echo(f"estimated by running {told.timed} of them, one at a time{cut}")
+
+
+def _stored(told: Estimate) -> str:
+    if not told.stored:
+        return f"none stored yet, {told.runs} to run"
+    if not told.runs:
+        return "all are stored, nothing to run"
+    return f"{told.stored} stored or the same as others, {told.runs} to run"
 
 
 def further(until: Until, points: int) -> None:
