@@ -11,7 +11,7 @@ from typing import TextIO
 import click
 
 from sojourn.checkout import is_stale
-from sojourn.cli.output import printed, warn
+from sojourn.cli.output import printed, refuse, warn
 from sojourn.errors import ScenarioError, ScenarioWarning, SojournError
 from sojourn.names import unknown
 
@@ -100,7 +100,7 @@ def main() -> None:
         with printed():
             status = cli.main(prog_name=_program(), standalone_mode=False) or 0
     except click.ClickException as error:
-        error.show()
+        refuse(error)
         status = error.exit_code
     except click.Abort:
         status = _complain("interrupted", 130)

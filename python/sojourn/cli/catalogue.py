@@ -13,6 +13,7 @@ import click
 from sojourn.cli import tables
 from sojourn.cli.names import Name
 from sojourn.errors import ScenarioError
+from sojourn.names import either
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -24,8 +25,8 @@ KINDS = (*CORE_KINDS, "metrics", "experiments", "papers")
 Entry = Mapping[str, Any]
 
 
-@click.command("list")
-@click.argument("kind", type=Name("kind", KINDS), required=False)
+@click.command("list", epilog=f"KIND: {either(KINDS)}.")
+@click.argument("kind", type=Name("kind", KINDS), required=False, metavar="[KIND]")
 @click.option(
     "--format",
     "output",

@@ -36,7 +36,7 @@ KINDS = ("ccas", "queues", "transports", "nodes", "media")
     type=Name("version", ("6.1", "6.12")),
     default="6.1",
     show_default=True,
-    help="Of the kernel's interface, with --against.",
+    help="Version of the kernel's interface, with --against.",
 )
 @click.option(
     "--out",
@@ -58,7 +58,8 @@ def command(
     jobs: int,
     output: str,
 ) -> int:
-    """Put members through the conformance suite: all, or those that are named.
+    """Put congestion controls, queue disciplines and others through the conformance suite: all, or
+    those that are named.
 
     NAME is a congestion control, a queue discipline, a transport, a kind of node or a shared
     medium, or a table such as '{ kind = "cubic", beta = 0.8 }'; FILE brings a control along:
@@ -127,7 +128,10 @@ def _table(kind: str, found: Sequence[Row]) -> None:
         members.setdefault(row.name, {})[row.check.name] = value
     lines = [(name, *(values[check] for check in checks)) for name, values in members.items()]
     tables.show(title(kind), ("name", *checks), lines)
+    notes: dict[tuple[str, str, str], list[str]] = {}
     for row in found:
         if row.verdict != "holds":
             note = row.note or row.check.legend
-            tables.say(f"{row.verdict}: {row.name}, {row.check.name}: {note}")
+            notes.setdefault((row.verdict, row.name, note), []).append(row.check.name)
+    for (verdict, name, note), same in notes.items():
+        tables.say(f"{verdict}: {name}, {', '.join(same)}: {note}")

@@ -24,7 +24,7 @@ from sojourn.cli.options import (
     record_option,
     set_option,
 )
-from sojourn.cli.output import printed, warn
+from sojourn.cli.output import printed, say, warn
 from sojourn.cli.progress import share
 from sojourn.cli.show_run import PRINTERS
 from sojourn.cli.source import scenario_of
@@ -91,7 +91,7 @@ def command(
         finally:  # a disk that is full loses only what it would have held
             with printed():
                 PRINTERS[output](result, everything)
-            click.echo(speed(result.timing), err=True)
+            say(speed(result.timing), err=True)
         if figures:
             from sojourn.figures import save_all
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from sojourn.cli import tables
-from sojourn.cli.output import warn
+from sojourn.cli.output import say, warn
 from sojourn.cli.units import duration, size
 from sojourn.errors import ScenarioError, SojournError
 
@@ -47,15 +47,15 @@ def estimate(told: Estimate, directory: Path, jobs: int) -> None:
     from sojourn.sweeps.estimate import PATIENCE
 
     runs = told.runs + told.stored
-    click.echo(f"{runs} runs: {_stored(told)}")
+    say(f"{runs} runs: {_stored(told)}")
     if not told.runs:
         return
-    click.echo(
+    say(
         f"about {duration(told.seconds)} with {jobs} at a time, each on a core of its own; "
         f"{size(told.bytes)} in {directory}"
     )
     cut = f"; {told.cut} of them cut off after {PATIENCE:g} s" if told.cut else ""
-    click.echo(f"estimated by running {told.timed} of them, one at a time{cut}")
+    say(f"estimated by running {told.timed} of them, one at a time{cut}")
 
 
 def _stored(told: Estimate) -> str:
@@ -68,7 +68,7 @@ def _stored(told: Estimate) -> str:
 
 def further(until: Until, points: int) -> None:
     """Prints that more runs may follow from the first ones."""
-    click.echo(
+    say(
         f"these are the first {until.least} of each of {points} points: from their {until.of} "
         f"follows how many there have to be, up to {until.most}"
     )
@@ -82,6 +82,8 @@ def aggregate(
     output: str,
 ) -> None:
     """Prints the aggregate of these metrics in one of the formats."""
+    from sojourn.figures.plots.words import with_unit
+    from sojourn.metrics import metrics
     from sojourn.sweeps import table
 
     if output in ("json", "csv"):
@@ -99,7 +101,9 @@ def aggregate(
         if output == "markdown":
             click.echo(f"**{name}**\n\n{table.markdown(header, lines)}")
         elif lines:
-            tables.show(f"{name} (mean ± 95 % confidence)", header, lines, words=words)
+            unit = next(m.unit for m in metrics() if m.name == name)
+            title = with_unit(name, unit)
+            tables.show(f"{title}: mean ± 95 % confidence", header, lines, words=words)
 
 
 def summarise(summary: Summary, directory: Path) -> None:
@@ -107,7 +111,7 @@ def summarise(summary: Summary, directory: Path) -> None:
     from sojourn.sweeps import table
 
     equal = f"{summary.equal} equal to another point, " if summary.equal else ""
-    click.echo(
+    say(
         f"{summary.total} runs: {summary.run} run now, {summary.stored_before} stored before, "
         f"{equal}{summary.failed} failed; results: {directory}",
         err=True,

@@ -7,10 +7,13 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from sojourn.cli.output import say
 from sojourn.numbers import number
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+__all__ = ["console", "say", "show", "write_csv"]
 
 #: Where the output is no terminal, nothing is wrapped.
 _ENDLESS = 100_000
@@ -37,11 +40,9 @@ def show(title: str, header: Sequence[str], rows: Iterable[Sequence[Any]], words
             show_edge=False,
             padding=(0, 1, 0, 0),
         )
-        for index in chosen:
-            right, least = index >= words, _longest_word(columns[index])
-            width = _width(columns[index]) if right else None
-            head = Text(columns[index][0], justify="right" if right else "left")
-            table.add_column(head, min_width=least, width=width)
+        for index, width in zip(chosen, _widths(columns, chosen, words, screen.width), strict=True):
+            head = Text(columns[index][0], justify="right" if index >= words else "left")
+            table.add_column(head, width=width)
         for row in cells:
             table.add_row(
                 *(
@@ -51,12 +52,6 @@ def show(title: str, header: Sequence[str], rows: Iterable[Sequence[Any]], words
             )
         screen.print(table)
         screen.print()
-
-
-def say(text: str) -> None:
-    """Prints a line; a terminal breaks it between words."""
-    screen = console()
-    screen.print(text, markup=False, soft_wrap=not screen.is_terminal)
 
 
 def console() -> Console:
@@ -88,6 +83,21 @@ def _parts(columns: Sequence[Sequence[str]], words: int, width: int) -> Iterator
         part.append(index)
         room -= needed
     yield [*left, *part]
+
+
+def _widths(
+    columns: Sequence[Sequence[str]], chosen: Sequence[int], words: int, screen: int
+) -> list[int]:
+    """Of the chosen columns; text beyond the first column gives way, down to its longest word."""
+    widths = [
+        max(map(len, columns[index])) if index < words else _width(columns[index])
+        for index in chosen
+    ]
+    for place, index in list(enumerate(chosen))[1:words]:
+        excess = sum(width + _PADDING for width in widths) - screen
+        if excess > 0:
+            widths[place] = max(_longest_word(columns[index]), widths[place] - excess)
+    return widths
 
 
 def _width(column: Sequence[str]) -> int:
