@@ -314,7 +314,7 @@ def test_a_class_without_source_is_refused() -> None:
     exec("class Mine(Control):\n    pass", space)
     document = mapping()
     document["flows"][0]["cca"] = space["Mine"]
-    assert "the source of Mine is not to be had" in refusal(document)
+    assert "the source code of Mine cannot be found" in refusal(document)
 
 
 def test_results_open_without_the_control(here: Path, sojourn: Command) -> None:

@@ -89,7 +89,7 @@ def _show_version(context: click.Context, option: click.Parameter, wanted: bool)
 def cli() -> None:
     """Sojourn: a congestion-control laboratory."""
     if is_stale():
-        warn("the engine is older than the Rust sources; to build it: make setup")
+        warn("the engine is older than its Rust sources; to build it anew: make setup")
 
 
 def main() -> None:

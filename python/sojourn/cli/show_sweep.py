@@ -69,8 +69,8 @@ def _stored(told: Estimate) -> str:
 def further(until: Until, points: int) -> None:
     """Prints that more runs may follow from the first ones."""
     say(
-        f"these are the first {until.least} of each of {points} points: from their {until.of} "
-        f"follows how many there have to be, up to {until.most}"
+        f"these are the first {until.least} runs at each of {points} points: how many more it "
+        f"takes, up to {until.most} in all, follows from their {until.of}"
     )
 
 
@@ -117,11 +117,11 @@ def summarise(summary: Summary, directory: Path) -> None:
         err=True,
     )
     if summary.other_builds:
-        warn(f"{summary.other_builds} stored runs of other builds of Sojourn are left out")
+        warn(f"ignoring {summary.other_builds} stored runs that other builds of Sojourn have made")
     if summary.wide:
         warn(
-            f"{summary.wide} points have sweep.replications.max runs, and perhaps wider intervals "
-            "than were asked for"
+            f"{summary.wide} points have as many runs as sweep.replications.max allows, and "
+            "perhaps wider intervals than sweep.replications.until asks for"
         )
     if summary.failed:
         shown = [f"  {p}: {e}" for p, e in table.failures(directory)[:_MOST_ERRORS]]

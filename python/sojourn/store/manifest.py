@@ -81,7 +81,9 @@ def migrated(directory: Path, manifest: Manifest) -> Manifest:
         )
     while (old := manifest["format"]) < FORMAT:
         if old not in MIGRATIONS:
-            raise SojournError(f"{directory}: format {old} has no migration to {FORMAT}")
+            raise SojournError(
+                f"{directory}: written in format {old}, which this version no longer reads"
+            )
         manifest = {**MIGRATIONS[old](directory, manifest), "format": old + 1}
         write_atomically(directory / FILE, partial(write_json, manifest))
     return manifest
