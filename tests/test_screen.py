@@ -209,15 +209,18 @@ def seconds(sojourn: Command, *arguments: object) -> float:
         (3.921, 0.9454, "3.92 ± 0.95"),
         (99.96, 9.996, "100 ± 10"),
         (123_456.0, 2345.0, "123500 ± 2300"),
-        (12_345_678.0, 234_567.0, "(1.235 ± 0.023)e7"),
-        (1.234e-5, 5.6e-7, "(1.234 ± 0.056)e-5"),
-        (42.98, 1e-13, "42.98 ± 1.0e-13"),
+        (12_345_678.0, 234_567.0, "(1.235 ± 0.023)e+07"),
+        (1.234e-5, 5.6e-7, "(1.234 ± 0.056)e-05"),
+        (42.98, 1e-13, "42.98000 ± 0.00001"),
+        (-0.01, 5.0, "0.0 ± 5.0"),
         (0.0, 0.0, "0 ± 0"),
         (42.98, float("nan"), "42.98"),
+        (42.98, None, "42.98"),
+        (None, None, "-"),
     ],
 )
 def test_an_uncertain_value_has_no_digits_that_mean_nothing(
-    value: float, half_width: float, told: str
+    value: float | None, half_width: float | None, told: str
 ) -> None:
     assert with_uncertainty(value, half_width) == told
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-#: A width below these decimal places is that of rounding errors.
-_MOST_PLACES = 9
+#: A value has at most so many significant digits, however narrow its interval is.
+_MOST_DIGITS = 7
 
 
 def number(value: Any) -> str:
@@ -23,25 +23,34 @@ def number(value: Any) -> str:
     return f"{value:.{max(0, min(digits, 4))}f}"
 
 
-def with_uncertainty(value: float, half_width: float) -> str:
-    """``42.98 ± 0.10``: the half width to two significant digits, the value to the same place, for
-    further ones mean nothing. Both are multiples of one power of ten where the value is very large
-    or very small; a width that is nothing, or not known, takes no digits away.
+def with_uncertainty(value: float | None, half_width: float | None) -> str:
+    """A value ± half the width of its interval: two significant digits of that, and the value to
+    the same decimal place, because further digits of either say nothing. As :func:`number` where
+    there is no interval.
     """
-    if not (math.isfinite(value) and math.isfinite(half_width)):
+    if value is None or half_width is None or not _are_finite(value, half_width):
         return number(value)
     if half_width == 0:
         return f"{number(value)} ± 0"
-    largest = _exponent(max(abs(value), abs(half_width)))
-    power = 0 if -3 <= largest < 6 else largest
-    value, half_width = value / 10.0**power, half_width / 10.0**power
-    place = 1 - _exponent(half_width)
-    if place > _MOST_PLACES:
-        return f"{number(value * 10.0**power)} ± {half_width * 10.0**power:.1e}"
-    told = " ± ".join(f"{round(v, place):.{max(place, 0)}f}" for v in (value, half_width))
-    return f"({told})e{power}" if power else told
+    largest = _power(max(abs(value), half_width))
+    place = max(_power(half_width) - 1, largest - _MOST_DIGITS + 1)
+    half = max(half_width, 10.0**place)
+    if -3 <= largest < 6:
+        return f"{_to(value, place)} ± {_to(half, place)}"
+    scaled = (_to(part / 10.0**largest, place - largest) for part in (value, half))
+    return f"({' ± '.join(scaled)})e{largest:+03d}"
 
 
-def _exponent(value: float) -> int:
-    """The power of ten of the leading digit of two, after rounding to these."""
+def _are_finite(*values: float) -> bool:
+    return all(map(math.isfinite, values))
+
+
+def _power(value: float) -> int:
+    """Of ten, of the first digit of what the value is as two digits."""
     return int(f"{value:.1e}".partition("e")[2])
+
+
+def _to(value: float, place: int) -> str:
+    """To the decimal place of that power of ten; nothing is less than nothing."""
+    text = f"{round(value, -place):.{max(0, -place)}f}"
+    return text if text.strip("-0.") else text.removeprefix("-")

@@ -39,9 +39,11 @@ def _folded(text: str, stream: TextIO) -> str:
 
 
 def _filled(line: str, width: int) -> str:
+    """What follows of an item of a list stands in further than its first line."""
     indent = line[: len(line) - len(line.lstrip())]
+    below = f"{indent}  " if indent else ""
     return fill(
-        line, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+        line, width, subsequent_indent=below, break_long_words=False, break_on_hyphens=False
     )
 
 
