@@ -47,7 +47,7 @@ def estimate(told: Estimate, directory: Path, jobs: int) -> None:
     from sojourn.sweeps.estimate import PATIENCE
 
     runs = told.runs + told.stored
-    say(f"{runs} runs: {_stored(told)}")
+    say(f"{runs} run{'s' * (runs != 1)}: {_stored(told)}")
     if not told.runs:
         return
     say(

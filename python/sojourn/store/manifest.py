@@ -64,7 +64,10 @@ def read(directory: Path) -> Manifest:
     try:
         manifest = json.loads(path.read_text(encoding="utf-8"))
     except (FileNotFoundError, NotADirectoryError):
-        raise ScenarioError(f"{directory}: not a result directory: it has no {FILE}") from None
+        raise ScenarioError(
+            f"{directory}: not a result directory: it has no {FILE}; give one that sojourn run or "
+            "sweep has written, such as results/NAME"
+        ) from None
     except (OSError, ValueError) as error:
         raise SojournError(f"{path}: cannot be read: {error}") from None
     if not isinstance(manifest, dict) or not isinstance(manifest.get("format"), int):
