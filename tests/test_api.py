@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import struct
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -87,6 +90,30 @@ def test_it_presents_itself(result: sojourn.Result) -> None:
     assert "mean_throughput_l4" in page
     with pytest.raises(sojourn.ScenarioError, match="allowed: operating_point"):
         result.plot("foo")
+
+
+def test_a_figure_shows_itself_in_a_notebook(result: sojourn.Result) -> None:
+    """By what IPython asks of any object, since a fresh kernel knows nothing of matplotlib."""
+    figure = result.plot()
+    png, told = figure._repr_png_()  # type: ignore[attr-defined]
+    assert png.startswith(b"\x89PNG")
+    width, height = struct.unpack(">II", png[16:24])
+    assert width / told["width"] == pytest.approx(height / told["height"], rel=0.01)
+    assert 500 < told["width"] < width
+    figure.set_size_inches(4, 3)
+    assert figure._repr_png_()[1] == {"width": 384, "height": 288}  # type: ignore[attr-defined]
+
+
+def test_controls_are_at_hand_and_cost_nothing_until_used() -> None:
+    lines = (
+        "import sys, sojourn",
+        "assert 'sojourn.cca' not in sys.modules",
+        "class Mine(sojourn.cca.Control): ...",
+        "print(Mine.__mro__[1])",
+    )
+    command = [sys.executable, "-c", "\n".join(lines)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.stdout == "<class 'sojourn.cca.Control'>\n", done.stderr
 
 
 def test_progress_is_told() -> None:

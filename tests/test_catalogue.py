@@ -8,7 +8,7 @@ import pytest
 
 from conftest import Command
 from sojourn import _internal
-from sojourn.catalogue import members
+from sojourn.catalogue import members, title
 from sojourn.cli.catalogue import CORE_KINDS, KINDS, page
 from sojourn.sweeps.expand import _KEYS
 
@@ -16,8 +16,14 @@ from sojourn.sweeps.expand import _KEYS
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_has_a_page(kind: str) -> None:
     text = page(kind)
-    assert text.startswith(f"# {kind.capitalize()}\n")
+    assert text.startswith(f"# {title(kind)}\n")
     assert text.count("\n## ") >= 1
+
+
+def test_kinds_are_called_by_their_words() -> None:
+    assert [title(kind) for kind in ("ccas", "queues", "media", "metrics")] == [
+        "Congestion controls", "Queue disciplines", "Shared media", "Metrics",
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("kind", CORE_KINDS)

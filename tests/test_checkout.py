@@ -35,7 +35,7 @@ def test_a_changed_source_is_told(
     monkeypatch.setattr("sojourn.cli.is_stale", lambda: checkout.is_stale(core))
     told = command("list", "queues", "--format", "json")
     assert told.status == 0
-    assert "the engine is older than the Rust sources; to build it: make setup" in told.err
+    assert "the engine is older than its Rust sources; to build it anew: make setup" in told.err
 
 
 def test_a_wheel_has_no_sources(tmp_path: Path) -> None:

@@ -115,7 +115,7 @@ def test_bad_files_are_explained(sojourn: Command, tmp_path: Path, case: str) ->
         (["reproduce", "ccperf", "--where", "metric"], ["key=value"]),
         (["reproduce", "ccperf", "--set", "k=none"], ["k"]),
         (["reproduce", "ccperf", "--set", "cca=cubik"], ["cubik", "cubic"]),
-        (["report", "nowhere"], ["nowhere", "manifest.json"]),
+        (["report", "nowhere"], ["nowhere", "manifest.json; give one that sojourn run or sweep"]),
         (["list", "things"], ["things", "topologies"]),
         (["list", "topology"], ["did you mean 'topologies'"]),
         (["sweep", "{file}", "--columns", "duration"], ["duration", "grid"]),

@@ -74,7 +74,10 @@ def test_what_fails_is_told_and_is_the_status(sojourn: Command) -> None:
     assert "unknown key 'cwnd'; allowed: window" in wrong.stderr
     known = sojourn("conformance", "fifo", "drop")
     assert known.returncode == 2
-    assert "NAME: unknown member 'drop'" in known.stderr
+    assert "transport, kind of node or shared medium 'drop'; see: sojourn list" in known.stderr
+    for written, called in (("renoo", "congestion control"), ("pfifo", "queue discipline")):
+        with pytest.raises(ScenarioError, match=f"NAME: unknown {called} '{written}'; did you"):
+            chosen([written])
 
 
 def test_known_exceptions_pass(sojourn: Command) -> None:

@@ -223,7 +223,8 @@ def test_random_commands_lose_and_mix_nothing(steps: list[tuple[Step, str | None
 
 
 def test_what_another_scenario_left_is_kept_apart_or_refused(home: Path) -> None:
-    assert "its [sweep] table is left aside" in command("run", "tiny.toml", "--no-figures").err
+    told = "ignoring its [sweep] table; to run the whole grid: sojourn sweep tiny.toml"
+    assert told in command("run", "tiny.toml", "--no-figures").err
     swept = command("sweep", "tiny.toml")
     assert "results/tiny holds a run; results go to results/tiny-sweep" in swept.err
     other = command("run", "tiny.toml", "--no-figures", "--set", "flows.0.cca=cubic")

@@ -51,6 +51,13 @@ def test_flows_alone_find_the_same_network() -> None:
     assert apart.flow.table["rtt_p99"][place] > 0.06
 
 
+def test_a_stored_run_says_what_its_harm_takes(tmp_path: Path) -> None:
+    stored = sojourn.open(sojourn.run(TWO_FLOWS).save(tmp_path / "run"))
+    assert isinstance(stored, sojourn.Result)
+    with pytest.raises(sojourn.SojournError, match=r"harm: needs .* flow 0 alone.* when the"):
+        _ = stored.request(["harm_throughput_l4"]).flows
+
+
 def test_a_sweep_computes_harm_that_its_table_names(tmp_path: Path) -> None:
     without = sojourn.sweep(SWEEP, directory=tmp_path)
     assert not without.runs["harm_throughput_l4"].count()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sojourn.numbers import number, uncertain
+from sojourn.numbers import number, with_uncertainty
 
 
 @pytest.mark.parametrize(
@@ -23,15 +23,15 @@ from sojourn.numbers import number, uncertain
 def test_an_uncertainty_has_two_digits_and_its_value_ends_where_it_does(
     value: float, half: float, told: str
 ) -> None:
-    assert uncertain(value, half) == told
+    assert with_uncertainty(value, half) == told
 
 
 def test_an_interval_that_is_too_narrow_to_be_told_is_rounded_up() -> None:
-    assert uncertain(8.00000012, 2e-9) == "8.000000 ± 0.000001"
+    assert with_uncertainty(8.00000012, 2e-9) == "8.000000 ± 0.000001"
 
 
 @pytest.mark.parametrize(("value", "half"), [(None, 1.0), (3.0, None), (3.0, float("nan"))])
 def test_without_an_interval_there_is_a_number_alone(
     value: float | None, half: float | None
 ) -> None:
-    assert uncertain(value, half) == number(value)
+    assert with_uncertainty(value, half) == number(value)

@@ -101,7 +101,7 @@ def test_a_division_by_zero_in_one_cell_of_a_hundred(here: Path, sojourn: Comman
     text = BAD.replace('"3 s"', '"1.1 s"').replace("8 Mbit/s", "2 Mbit/s")
     (here / "sweep.toml").write_text(f'{text}\n[sweep.grid]\n"flows.0.cca.at" = {times}\n')
     trial = sojourn("sweep", "sweep.toml", "--out", "out", "--dry-run")
-    assert "100 to run" in trial.stdout, trial.stderr
+    assert "100 runs: none stored yet, 100 to run" in trial.stdout, trial.stderr
     run = sojourn("sweep", "sweep.toml", "--out", "out")
     assert run.returncode == 1
     assert "100 runs: 100 run now, 0 stored before, 1 failed" in run.stderr
@@ -173,6 +173,47 @@ def test_parameters_are_checked_like_ours(here: Path) -> None:
     assert "ModuleNotFoundError: No module named 'nothing_like_it'" in refused(AIMD)
     (here / "aimd.py").write_text("class Aimd:\n    pass\n")
     assert refused(AIMD) == ".class: Aimd has no method on_ack"
+
+
+CLASS = """
+from dataclasses import dataclass
+from sojourn.cca import Control, Decision
+
+class Mine(Control):
+    @dataclass
+    class Params:
+        beta: float = 0.7
+        def __post_init__(self): ...
+    def __init__(self, params, init): ...
+    def on_ack(self, now, ack): ...
+    def on_congestion(self, now, event): ...
+    def decision(self): return Decision(10, 10)
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "told"),
+    [
+        ("class Mine", "nowhere\nclass Mine", "(HERE/mine.py, line 5: nowhere)"),
+        ("class Mine", "import helper\nclass Mine", "(HERE/helper.py, line 1: 1 / 0)"),
+        ("class Mine", "import json; json.loads('')\nclass Mine", "(HERE/mine.py, line 5: import"),
+        ("class Mine(", "class Mine((", "SyntaxError: invalid syntax (mine.py, line 5)"),
+        ("(self): ...", "(self): self.gamma", "mine.py, line 9: def __post_init__(self): self.g"),
+        ("(self): ...", "(self): raise ValueError('beta: no')", "flows.0.cca: beta: no"),
+        ("float =", "'flot' =", "a type in its Params is no type: name 'flot' is not defined"),
+    ],
+)
+def test_what_it_raises_is_told_with_its_own_line(
+    tmp_path: Path, before: str, after: str, told: str
+) -> None:
+    (tmp_path / "helper.py").write_text("1 / 0\n")
+    (tmp_path / "mine.py").write_text(CLASS.replace(before, after, 1))
+    mine = '{ kind = "python", path = "mine.py", class = "Mine" }'
+    (tmp_path / "mine.toml").write_text(TWO_FLOWS.replace('"reno"', mine))
+    error = refusal(tmp_path / "mine.toml")
+    assert told.replace("HERE", str(tmp_path)) in error
+    assert "Traceback" not in error
+    assert "\n" not in error
 
 
 def test_defaults_are_filled_in_and_whole_numbers_are_numbers(here: Path) -> None:
@@ -280,7 +321,7 @@ def test_a_class_without_source_is_refused() -> None:
     exec("class Mine(Control):\n    pass", space)
     document = mapping()
     document["flows"][0]["cca"] = space["Mine"]
-    assert "the source of Mine is not to be had" in refusal(document)
+    assert "the source code of Mine cannot be found" in refusal(document)
 
 
 def test_results_open_without_the_control(here: Path, sojourn: Command) -> None:

@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
 
 import sojourn as package
@@ -18,6 +19,7 @@ from sojourn import ScenarioError
 from sojourn.cli import plot as cli
 from sojourn.figures import page
 from sojourn.figures.plots import words
+from sojourn.figures.plots.advice import advice
 from sojourn.figures.plots.request import KINDS, Request, chart
 from sojourn.metrics import metrics
 
@@ -111,6 +113,51 @@ def test_two_controls_are_never_in_one_cell(sweep: package.Sweep, run: Path) -> 
         chart(run, Request("mean_throughput_l4", kind="ecdf"))
 
 
+@pytest.mark.parametrize(
+    ("x", "axes"),
+    [
+        (LIMIT, {}),
+        (LIMIT, {"hue": "flows.0.cca"}),
+        (LIMIT, {"hue": "cca"}),
+        (LIMIT, {"hue": "cca", "facet": "flow"}),
+        ("flow", {}),
+        ("flow", {"hue": LIMIT}),
+    ],
+)
+def test_what_is_advised_where_names_are_mixed_is_no_refusal(
+    sweep: package.Sweep, x: str, axes: dict[str, str]
+) -> None:
+    with pytest.raises(ScenarioError, match="would mix") as refused:
+        chart(sweep.directory, Request("mean_srtt_l4", x, **axes))
+    ways = str(refused.value).partition("; add ")[2].split(", or ")
+    for way in ways:
+        further = dict(re.findall(r"--(hue|facet) (\S+)", way))
+        first, _, others = (way.partition("--where ")[2]).partition(" (or ")
+        kept = [text for text in (first, *others.rstrip(")").split(", ")) if text]
+        for text in kept or [""]:
+            axis, _, value = text.partition("=")
+            where = [(axis, value.strip("'"))] if axis else []
+            asked = Request("mean_srtt_l4", x, **(axes | further), where=where)
+            assert chart(sweep.directory, asked).panels
+
+
+def test_labels_are_advised_as_what_may_be_kept() -> None:
+    runs = [("reno", 0, "reno", "a"), ("reno", 1, "cubic", "b")]
+    runs += [("bbr", 0, "bbr", "a"), ("bbr", 1, "cubic", "b")]
+    columns = ["flows.0.cca", "flow", "cca", "label"]
+    rows = pl.DataFrame(runs, schema=columns, orient="row").with_columns(replication=0, value=1.0)
+    assert advice(rows, ["flows.0.cca"], ["--hue", "--facet"]).endswith(
+        "; add --hue cca, or --where cca=cubic (or label=a, flow=0)"
+    )
+    assert advice(rows, ["cca"], ["--hue"]).endswith(
+        "; add --hue flows.0.cca, or --where flows.0.cca=reno (or flow=0, label=a)"
+    )
+    crossed = rows.select("flows.0.cca", "replication", "value").join(
+        pl.DataFrame({"flows.1.cca": ["cubic", "vegas"]}), how="cross"
+    )
+    assert advice(crossed, [], []).endswith("; keep one value of each with --where")
+
+
 def test_what_is_averaged_over_is_named_in_the_figure(sweep: package.Sweep) -> None:
     made = chart(sweep.directory, Request("share(cubic)", "flows.0.cca"))
     assert (
@@ -151,6 +198,7 @@ def test_a_run_is_drawn_too(run: Path, sojourn: Command, tmp_path: Path, kind: s
     ("options", "told"),
     [
         (("--y", "mean_srt_l4", "--x", "cca"), "mean_srtt_l4"),
+        (("--y", "throughput"), "see: sojourn list metrics (also allowed: share(bbr), "),
         (("--y", "mean_srtt_l4"), "--x: needed for line"),
         (("--y", "mean_srtt_l4", "--x", "cc"), "unknown axis 'cc'; did you mean 'cca'"),
         (("--y", "share(bbrr)", "--x", "cca"), "unknown flow, label or control 'bbrr'"),

@@ -125,8 +125,8 @@ def test_a_dry_run_says_that_more_may_follow(sojourn: Command, tmp_path: Path) -
     file.write_text(SWEEP)
     told = sojourn("sweep", file, "--dry-run")
     assert told.returncode == 0, told.stderr
-    assert "10 runs: 0 stored" in told.stdout
-    assert "the first 5 of each of 2 points" in told.stdout
+    assert "10 runs: none stored yet, 10 to run" in told.stdout
+    assert "the first 5 runs at each of 2 points" in told.stdout
 
 
 def test_identical_replications_are_not_continued(tmp_path: Path) -> None:

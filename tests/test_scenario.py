@@ -118,6 +118,15 @@ def test_any_document_is_validated_or_refused(tree: object) -> None:
         load({"name": "x", "duration": "1 s", "topology": tree, "flows": [tree]})
 
 
+def test_a_file_that_is_no_toml_is_named_with_the_line(tmp_path: Path) -> None:
+    path, text = tmp_path / "mine.toml", TWO_FLOWS.replace('"3 s"', "3 s")
+    path.write_text(text)
+    for source, name in ((path, path), (text, "the scenario's text")):
+        with pytest.raises(ScenarioError) as refused:
+            load(source)
+        assert str(refused.value).startswith(f"{name}: not valid TOML, line 3, column 12: ")
+
+
 def test_values_are_toml() -> None:
     assert parse_value("x", "3") == 3
     assert parse_value("x", '{ kind = "cubic" }') == {"kind": "cubic"}

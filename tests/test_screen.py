@@ -17,18 +17,23 @@ import pytest
 
 from conftest import Command
 from sojourn.metrics import metrics
+from sojourn.names import unknown
+from sojourn.numbers import with_uncertainty
 
 FLOWS = pytest.mark.parametrize("flows", [2, 20, 1000])
 
 
-def on_a_terminal(*arguments: object, cwd: Path, columns: int = 80) -> list[str]:
-    """The lines that the command shows on a terminal of so many columns."""
+def on_a_terminal(
+    *arguments: object, cwd: Path, columns: int = 80, status: int = 0, err: bool = False
+) -> list[str]:
+    """The lines that the command shows on a terminal of so many columns, as output or as errors."""
     screen, terminal = pty.openpty()
     fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
     command = [sys.executable, "-m", "sojourn", *map(str, arguments)]
     size = {"COLUMNS", "LINES"}
     environment = {name: value for name, value in os.environ.items() if name not in size}
-    streams = {"stdin": terminal, "stdout": terminal, "stderr": subprocess.DEVNULL}
+    streams = {"stdin": terminal, "stdout": terminal, "stderr": terminal}
+    streams["stdout" if err else "stderr"] = subprocess.DEVNULL
     with subprocess.Popen(command, cwd=cwd, env=environment, **streams) as running:
         os.close(terminal)
         shown = b""
@@ -38,7 +43,7 @@ def on_a_terminal(*arguments: object, cwd: Path, columns: int = 80) -> list[str]
         except OSError:  # The other end is closed.
             pass
     os.close(screen)
-    assert running.returncode == 0
+    assert running.returncode == status
     return re.sub(r"\x1b\[[0-9;]*m", "", shown.decode()).splitlines()
 
 
@@ -68,6 +73,64 @@ def test_a_summary_has_about_ten_lines(scenario_file: Path, flows: int) -> None:
     assert "throughput" in text
     assert "Jain's index" in text
     assert "--all" in text
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("plot", "{run}", "--y", "throughput", "--x", "cca"),
+        ("list", "metricks"),
+        ("run", "{file}", "--backend", "kernels"),
+        ("run", "{file}", "--set", "flows.0.cca=renoo"),
+        ("run", "{file}", "--out", "{run}", "--seed", "7"),
+    ],
+)
+def test_a_message_breaks_between_words(
+    sojourn: Command, scenario_file: Path, arguments: tuple[str, ...]
+) -> None:
+    """Also what click says of a command line; a path that is longer than a line stays whole."""
+    here = scenario_file.parent
+    run = "-".join(["a", "path", *["that", "is", "long"] * 8])
+    sojourn("run", scenario_file, "--no-figures", "--out", run)
+    filled = [argument.format(file=scenario_file, run=run) for argument in arguments]
+    whole = sojourn(*filled).stderr
+    broken = on_a_terminal(*filled, cwd=here, status=2, err=True)
+    assert any(len(line) > 80 for line in whole.splitlines())
+    assert len(broken) > len(whole.splitlines())
+    assert " ".join(broken).split() == whole.split()
+    assert all(len(line) <= 80 or " " not in line for line in broken)
+
+
+@pytest.mark.parametrize("kind", ["", "experiments", "ccas", "metrics"])
+def test_a_list_breaks_no_word_and_loses_none(sojourn: Command, tmp_path: Path, kind: str) -> None:
+    chosen = [kind] if kind else []
+    lines = on_a_terminal("list", *chosen, cwd=tmp_path)
+    words = {word for word in sojourn("list", *chosen).stdout.split() if word.strip("─")}
+    assert words <= set(" ".join(lines).split())
+    assert max(map(len, lines)) <= 80
+
+
+@pytest.mark.parametrize("command", ["new", "list", "plot", "run"])
+def test_usage_breaks_no_word(tmp_path: Path, command: str) -> None:
+    usage, *rest = on_a_terminal(command, "--help", cwd=tmp_path)
+    assert usage.startswith("Usage: ")
+    assert rest[0] == ""
+
+
+def test_a_sweep_that_runs_nothing_tells_no_rate(sojourn: Command, scenario_file: Path) -> None:
+    with scenario_file.open("a") as file:
+        file.write('[sweep.grid]\n"flows.0.cca" = ["reno", "vegas"]\n')
+    assert " took 0:00:0" in sojourn("sweep", scenario_file).stderr
+    again = sojourn("sweep", scenario_file).stderr
+    assert "2 stored before" in again
+    assert re.search(r"2/2 +took 0:00:0\d$", again, flags=re.MULTILINE)
+    assert "runs/s" not in again
+
+
+def test_one_flow_crosses_what_several_share(sojourn: Command, scenario_file: Path) -> None:
+    alone = ("--set", 'flows=[{ cca = "reno", rtt = "20 ms" }]', "--no-figures")
+    first = sojourn("run", scenario_file, *alone).stdout.splitlines()[0]
+    assert first.startswith("1 reno flow (base RTT 20 ms) crosses a bottleneck of 8 Mbit/s and a")
 
 
 def test_a_narrow_terminal_gets_the_columns_one_below_the_other(scenario_file: Path) -> None:
@@ -150,3 +213,49 @@ def test_a_long_line_of_a_set_up_breaks_between_words(tmp_path: Path) -> None:
     [begin] = [i for i, line in enumerate(own) if line.startswith("  Reno-SCE version A")]
     assert own[begin + 1].startswith("    ")
     assert " ".join(" ".join(own[begin : begin + 3]).split()).count("Cake's rtt 100 ms") == 1
+
+
+@pytest.mark.parametrize(
+    ("value", "half_width", "told"),
+    [
+        (42.98, 0.0997, "42.98 ± 0.10"),
+        (3.921, 0.9454, "3.92 ± 0.95"),
+        (99.96, 9.996, "100 ± 10"),
+        (123_456.0, 2345.0, "123500 ± 2300"),
+        (12_345_678.0, 234_567.0, "(1.235 ± 0.023)e+07"),
+        (1.234e-5, 5.6e-7, "(1.234 ± 0.056)e-05"),
+        (42.98, 1e-13, "42.98000 ± 0.00001"),
+        (-0.01, 5.0, "0.0 ± 5.0"),
+        (0.0, 0.0, "0 ± 0"),
+        (42.98, float("nan"), "42.98"),
+        (42.98, None, "42.98"),
+        (None, None, "-"),
+    ],
+)
+def test_an_uncertain_value_has_no_digits_that_mean_nothing(
+    value: float | None, half_width: float | None, told: str
+) -> None:
+    assert with_uncertainty(value, half_width) == told
+
+
+@pytest.mark.parametrize(
+    ("given", "first"),
+    [
+        ("throughput", "mean_throughput_l4"),
+        ("througput", "mean_throughput_l4"),
+        ("mean_throughput", "mean_throughput_l4"),
+        ("mean_loss", "total_link_losses_l1"),
+        ("utilisation", "utilization_l1"),
+        ("MEAN-CWND-L4", "mean_cwnd_l4"),
+    ],
+)
+def test_a_metric_is_suggested_by_what_is_meant(given: str, first: str) -> None:
+    names = [metric.name for metric in metrics()]
+    assert f"; did you mean '{first}'" in unknown("metric", given, names, "sojourn list metrics")
+
+
+def test_a_few_names_are_suggested_or_the_one_that_a_slip_is_in() -> None:
+    names = [metric.name for metric in metrics()]
+    assert re.search(r"did you mean '\w+', '\w+' or '\w+'\? see", unknown("", "rtt", names, "x"))
+    assert "did you mean 'mean_srtt_l4'? see" in unknown("", "mean_srt_l4", names, "x")
+    assert unknown("figure", "xyz", ["ecdf"]) == "unknown figure 'xyz'; allowed: ecdf"

@@ -176,15 +176,15 @@ def test_parts_of_another_build_are_refused(tmp_path: Path) -> None:
 def test_dry_run_as_a_user_types_it(sojourn: Command, file: Path, tmp_path: Path) -> None:
     done = sojourn("sweep", file, "--dry-run", "--jobs", "1")
     assert done.returncode == 0, done.stderr
-    assert "24 runs: 8 stored or equal to others, 16 to run" in done.stdout
+    assert "24 runs: 8 stored or the same as others, 16 to run" in done.stdout
     assert re.search(
         r"about [\d.]+ s with 1 at a time.*; [\d.]+ [kM]B in results/two-flows", done.stdout
     )
-    assert "from 5 of the runs" in done.stdout
+    assert "estimated by running 5 of them, one at a time" in done.stdout
     assert not (tmp_path / "results").exists()
     sojourn("sweep", file, "--format", "csv")
     again = sojourn("sweep", file, "--dry-run")
-    assert "24 runs: 24 stored or equal to others, 0 to run" in again.stdout
+    assert again.stdout == "24 runs: all are stored, nothing to run\n"
 
 
 def test_disk_is_estimated_from_what_runs_take(tmp_path: Path) -> None:

@@ -205,8 +205,8 @@ def test_equal_points_and_identical_replications_as_told(sojourn: Command, tmp_p
     assert "10 runs: 5 run now, 0 stored before, 5 equal to another point, 0 failed" in done.stderr
     assert "replications at 2 of 2 points are not independent" in done.stderr
     assert "(n = 5, identical)" in done.stdout
-    for metric in ("mean_agg_throughput_l4", "mean_srtt_l4", "utilization_l1"):
-        assert f"{metric} (mean" in done.stdout
+    for metric in ("mean_agg_throughput_l4 (Mbit/s)", "mean_srtt_l4 (ms)", "utilization_l1"):
+        assert f"{metric}: mean ± 95 % confidence\n" in done.stdout
     again = sojourn("sweep", file, *chosen)
     assert "10 runs: 0 run now, 10 stored before, 0 failed" in again.stderr
     wrong = sojourn("sweep", file, "--metrics", "mean_srtt")

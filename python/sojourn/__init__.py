@@ -7,6 +7,7 @@
 >>> sojourn.compare("results/new", "results/old").table
 >>> sojourn.open("results/cubic-friendliness")
 >>> sojourn.plot("results/buffers-sweep", "share(bbr)", x="topology.bottleneck.queue.limit")
+>>> class Mine(sojourn.cca.Control): ...
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from sojourn.errors import ScenarioError, SojournError
 
 if TYPE_CHECKING:
+    from sojourn import cca
     from sojourn.engine import run
     from sojourn.evaluation.compare import compare
     from sojourn.metrics import metric
@@ -31,6 +33,7 @@ __all__ = [
     "ScenarioError",
     "SojournError",
     "Sweep",
+    "cca",
     "compare",
     "load",
     "metric",
@@ -39,10 +42,12 @@ __all__ = [
     "run",
     "sweep",
 ]
+#: Where each is to be found: a module, and a name in it unless it is that module.
 _HOMES = {
     "Result": ("sojourn.result", "Result"),
     "Scenario": ("sojourn.scenario", "Scenario"),
     "Sweep": ("sojourn.sweeps.stored", "Sweep"),
+    "cca": ("sojourn.cca", ""),
     "compare": ("sojourn.evaluation.compare", "compare"),
     "load": ("sojourn.scenario", "load"),
     "metric": ("sojourn.metrics", "metric"),
@@ -60,7 +65,8 @@ def __getattr__(name: str) -> Any:
     from importlib import import_module
 
     module, attribute = _HOMES[name]
-    value = getattr(import_module(module), attribute)
+    home = import_module(module)
+    value = getattr(home, attribute) if attribute else home
     globals()[name] = value
     return value
 

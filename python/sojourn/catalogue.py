@@ -12,6 +12,21 @@ from sojourn import _internal
 
 Kind = Literal["ccas", "queues", "traffic", "topologies", "transports", "nodes", "media"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
+#: What one member of each is called, and several.
+CALLED: Mapping[str, tuple[str, str]] = {
+    "ccas": ("congestion control", "congestion controls"),
+    "queues": ("queue discipline", "queue disciplines"),
+    "traffic": ("traffic model", "traffic models"),
+    "topologies": ("topology", "topologies"),
+    "transports": ("transport", "transports"),
+    "nodes": ("kind of node", "nodes"),
+    "media": ("shared medium", "shared media"),
+}
+
+
+def title(kind: str) -> str:
+    """The heading over members of a kind, or over whatever else has its own word for it."""
+    return CALLED.get(kind, (kind, kind))[1].capitalize()
 
 
 @dataclass(frozen=True)

@@ -23,20 +23,26 @@ def number(value: Any) -> str:
     return f"{value:.{max(0, min(digits, 4))}f}"
 
 
-def uncertain(value: float | None, half: float | None) -> str:
+def with_uncertainty(value: float | None, half_width: float | None) -> str:
     """A value ± half the width of its interval: two significant digits of that, and the value to
     the same decimal place, because further digits of either say nothing. As :func:`number` where
     there is no interval.
     """
-    if value is None or half is None or not math.isfinite(value) or not 0 < half < math.inf:
+    if value is None or half_width is None or not _are_finite(value, half_width):
         return number(value)
-    largest = _power(max(abs(value), half))
-    place = max(_power(half) - 1, largest - _MOST_DIGITS + 1)
-    half = max(half, 10.0**place)
+    if half_width == 0:
+        return f"{number(value)} ± 0"
+    largest = _power(max(abs(value), half_width))
+    place = max(_power(half_width) - 1, largest - _MOST_DIGITS + 1)
+    half = max(half_width, 10.0**place)
     if -3 <= largest < 6:
         return f"{_to(value, place)} ± {_to(half, place)}"
     scaled = (_to(part / 10.0**largest, place - largest) for part in (value, half))
     return f"({' ± '.join(scaled)})e{largest:+03d}"
+
+
+def _are_finite(*values: float) -> bool:
+    return all(map(math.isfinite, values))
 
 
 def _power(value: float) -> int:

@@ -49,7 +49,7 @@ _MOST_LINKS = 3
 def sentence(result: Result) -> str:
     """What was run, in words."""
     canonical, count = result.scenario.canonical, result.data.flow.count
-    verb = "runs" if count == 1 else "share" if count else "run"
+    verb = "crosses" if count == 1 else "share" if count else "cross"
     return (
         f"{_flows(result)} {verb} {_network(canonical['topology'])} for {canonical['duration']} "
         f"({canonical['stack']} endpoints, seed {canonical['seed']})."

@@ -182,7 +182,9 @@ def new(kind: str, name: str, language: str | None, root: Path | None, here: Pat
     """
     known = KINDS[kind]
     if not _NAME.fullmatch(name):
-        raise ScenarioError(f"NAME: {name!r} given; expected words in lower case joined by hyphens")
+        raise ScenarioError(
+            f"NAME: {name!r} given; expected lower case with hyphens, such as my-own"
+        )
     inside = root is not None and here.resolve().is_relative_to(root)
     if language and (kind, language) in OTHERS and not (language == known.language and inside):
         if language == known.language and root is None:

@@ -58,11 +58,18 @@ def read(source: Source) -> Document:
         except (OSError, UnicodeDecodeError) as error:
             reason = getattr(error, "strerror", None) or "is not text in UTF-8"
             raise ScenarioError(f"{path}: cannot be read: {reason}") from None
-        document = dict(json.loads(_internal.toml_to_json(text)))
+        document = _parsed(text, str(path))
         traces.inline(document, path.parent)
         settle(document, path.parent)
         return document
-    return dict(json.loads(_internal.toml_to_json(text)))
+    return _parsed(text, "the scenario's text")
+
+
+def _parsed(text: str, name: str) -> Document:
+    try:
+        return dict(json.loads(_internal.toml_to_json(text)))
+    except ScenarioError as error:
+        raise ScenarioError(f"{name}: {error}") from None
 
 
 def load(source: Source, overrides: Iterable[str] = (), seed: int | None = None) -> Scenario:

@@ -13,7 +13,7 @@ import click
 
 from sojourn import interruption
 from sojourn.checkout import is_stale
-from sojourn.cli.output import printed, warn
+from sojourn.cli.output import printed, refuse, warn
 from sojourn.errors import ScenarioError, ScenarioWarning, SojournError
 from sojourn.names import unknown
 
@@ -91,7 +91,7 @@ def _show_version(context: click.Context, option: click.Parameter, wanted: bool)
 def cli() -> None:
     """Sojourn: a congestion-control laboratory."""
     if is_stale():
-        warn("the engine is older than the Rust sources; to build it: make setup")
+        warn("the engine is older than its Rust sources; to build it anew: make setup")
 
 
 def main() -> None:
@@ -103,7 +103,7 @@ def main() -> None:
         with printed():
             status = cli.main(prog_name=_program(), standalone_mode=False) or 0
     except click.ClickException as error:
-        error.show()
+        refuse(error)
         status = error.exit_code
     except (click.Abort, KeyboardInterrupt) as error:
         status = _interrupted(error)

@@ -33,13 +33,17 @@ backend_option = click.option(
     "(kernel, kernel:6.12), or several and how they differ; both is sim,live.",
 )
 repetitions_option = click.option(
-    "--repetitions", type=click.IntRange(min=1), metavar="N", help="Live runs.  [default: 1]"
+    "--repetitions",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="How many live runs.  [default: 1]",
 )
 seeds_option = click.option(
     "--seeds",
     type=click.IntRange(min=1),
     metavar="N",
-    help="Runs of the simulator, and in virtual time.  [default: 1]",
+    help="How many runs of the simulator, or in virtual time, each with a seed of its own.  "
+    "[default: 1]",
 )
 
 

@@ -31,13 +31,13 @@ _PATH_COLUMNS = ("session", "to", "rate", "latency", "nodes", "tree")
 @click.option("--deadlines", metavar="LIST", help="A table over 30,40,50 or FROM:TO[:STEP].")
 @click.option("--routing", is_flag=True, help="Without network coding: packets take trees.")
 @click.option("--count/--no-count", default=True, show_default=True, help="Count the paths.")
-@click.option("--memory", metavar="SIZE", default="2 GB", show_default=True, help="Of the count.")
+@click.option("--memory", metavar="SIZE", default="2 GB", show_default=True, help="For counting.")
 @click.option(
     "--seconds",
     type=click.FloatRange(min=0),
     default=60.0,
     show_default=True,
-    help="Stop looking for better paths, per deadline.",
+    help="Stop looking for better paths then, at each deadline.",
 )
 @click.option("--figures/--no-figures", default=True, show_default=True, help="Draw figures.")
 @out_option

@@ -13,6 +13,7 @@ import click
 from sojourn.cli import tables
 from sojourn.cli.names import Name
 from sojourn.errors import ScenarioError
+from sojourn.names import either
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -24,8 +25,8 @@ KINDS = (*CORE_KINDS, "metrics", "experiments", "papers")
 Entry = Mapping[str, Any]
 
 
-@click.command("list")
-@click.argument("kind", type=Name("kind", KINDS), required=False)
+@click.command("list", epilog=f"KIND: {either(KINDS)}.")
+@click.argument("kind", type=Name("kind", KINDS), required=False, metavar="[KIND]")
 @click.option(
     "--format",
     "output",
@@ -53,9 +54,11 @@ def command(kind: str | None, output: str) -> None:
     elif kind:
         _details(catalogue[kind])
     else:
+        from sojourn.catalogue import title
+
         for name, listed in catalogue.items():
             cells = [(entry["name"], entry["summary"]) for entry in listed]
-            tables.show(name.capitalize(), ("name", "summary"), cells, words=2)
+            tables.show(title(name), ("name", "summary"), cells, words=2)
 
 
 def _schema(kind: str | None) -> str:
@@ -69,10 +72,10 @@ def _schema(kind: str | None) -> str:
 
 def page(kind: str) -> str:
     """The documentation of one kind."""
-    from sojourn.catalogue import members
+    from sojourn.catalogue import members, title
     from sojourn.pages.text import describe
 
-    parts = [f"# {kind.capitalize()}"]
+    parts = [f"# {title(kind)}"]
     if kind in CORE_KINDS:
         every = members(cast("Kind", kind), outside=True)
         parts += [part for member in every for part in describe(member, "##")]

@@ -36,7 +36,7 @@ KINDS = ("ccas", "queues", "transports", "nodes", "media")
     type=Name("version", ("6.1", "6.12")),
     default="6.1",
     show_default=True,
-    help="Of the kernel's interface, with --against.",
+    help="Version of the kernel's interface, with --against.",
 )
 @click.option(
     "--out",
@@ -58,7 +58,8 @@ def command(
     jobs: int,
     output: str,
 ) -> int:
-    """Put members through the conformance suite: all, or those that are named.
+    """Put congestion controls, queue disciplines and others through the conformance suite: all, or
+    those that are named.
 
     NAME is a congestion control, a queue discipline, a transport, a kind of node or a shared
     medium, or a table such as '{ kind = "cubic", beta = 0.8 }'; FILE brings a control along:
@@ -118,14 +119,19 @@ def _show(found: Sequence[Row], output: str) -> None:
 
 def _table(kind: str, found: Sequence[Row]) -> None:
     """Members by checks, then what is not as required."""
+    from sojourn.catalogue import title
+
     checks = list(dict.fromkeys(row.check.name for row in found))
     members: dict[str, dict[str, float | str | None]] = {}
     for row in found:
         value = "error" if row.value is None else row.value
         members.setdefault(row.name, {})[row.check.name] = value
     lines = [(name, *(values[check] for check in checks)) for name, values in members.items()]
-    tables.show(kind.capitalize(), ("name", *checks), lines)
+    tables.show(title(kind), ("name", *checks), lines)
+    notes: dict[tuple[str, str, str], list[str]] = {}
     for row in found:
         if row.verdict != "holds":
             note = row.note or row.check.legend
-            tables.say(f"{row.verdict}: {row.name}, {row.check.name}: {note}")
+            notes.setdefault((row.verdict, row.name, note), []).append(row.check.name)
+    for (verdict, name, note), same in notes.items():
+        tables.say(f"{verdict}: {name}, {', '.join(same)}: {note}")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from sojourn.cli.output import warn
+from sojourn.cli.output import say, warn
 from sojourn.cli.units import Location
 
 
@@ -28,7 +28,7 @@ def command(directories: tuple[Path, ...], out: Path) -> None:
     long = table.summary(out)
     if len(long):
         table.save(long, out)
-    click.echo(
+    say(
         f"{merged.stored} of {merged.total} runs stored, {merged.failed} failed; results: {out}",
         err=True,
     )

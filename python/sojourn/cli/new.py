@@ -8,11 +8,12 @@ import click
 
 from sojourn.cli.names import Name
 from sojourn.errors import SojournError
+from sojourn.names import either
 from sojourn.scaffold import KINDS, new
 
 
-@click.command("new")
-@click.argument("kind", type=Name("kind", tuple(KINDS)))
+@click.command("new", epilog=f"KIND: {either(KINDS)}.")
+@click.argument("kind", type=Name("kind", tuple(KINDS)), metavar="KIND")
 @click.argument("name")
 @click.option(
     "--language",

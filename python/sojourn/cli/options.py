@@ -122,7 +122,8 @@ def limit_options(command: Callable[..., Any]) -> Callable[..., Any]:
         metavar="SECONDS",
         expose_value=False,
         callback=lambda context, option, value: _limit("seconds", value),
-        help="End a run whose control from outside stays in one callback for so long (60).",
+        help="End a run whose control from outside stays in one callback for so long.  "
+        "[default: 60]",
     )
     memory = click.option(
         "--control-memory",
@@ -130,6 +131,6 @@ def limit_options(command: Callable[..., Any]) -> Callable[..., Any]:
         metavar="SIZE",
         expose_value=False,
         callback=lambda context, option, value: _limit("memory", value),
-        help="What a run with controls from outside may take, such as 8 GB (4.3 GB).",
+        help="Memory for a run with controls from outside, such as 8 GB.  [default: 4.3 GB]",
     )
     return seconds(memory(command))

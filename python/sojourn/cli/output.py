@@ -1,4 +1,4 @@
-"""What is said on standard error, and standard output whose reader may leave."""
+"""Lines for a person on standard output and standard error, and a reader who may leave."""
 
 from __future__ import annotations
 
@@ -6,13 +6,45 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from io import StringIO
+from shutil import get_terminal_size
+from textwrap import fill
+from typing import TextIO
 
 import click
 
 
+def say(text: str, *, err: bool = False) -> None:
+    """Prints lines, which a terminal gets broken between words."""
+    click.echo(_folded(text, sys.stderr if err else sys.stdout), err=err)
+
+
 def warn(message: str) -> None:
     """Says something on standard error."""
-    click.echo(f"sojourn: {message}", err=True)
+    say(f"sojourn: {message}", err=True)
+
+
+def refuse(error: click.ClickException) -> None:
+    """Says what is wrong with a command line."""
+    error.show(told := StringIO())
+    say(told.getvalue().rstrip(), err=True)
+
+
+def _folded(text: str, stream: TextIO) -> str:
+    """As wide as the terminal; what has no room in a line, such as a path, is left whole."""
+    if not stream.isatty():
+        return text
+    width = get_terminal_size().columns
+    return "\n".join(_filled(line, width) for line in text.split("\n"))
+
+
+def _filled(line: str, width: int) -> str:
+    """What follows of an item of a list stands in further than its first line."""
+    indent = line[: len(line) - len(line.lstrip())]
+    below = f"{indent}  " if indent else ""
+    return fill(
+        line, width, subsequent_indent=below, break_long_words=False, break_on_hyphens=False
+    )
 
 
 @contextmanager

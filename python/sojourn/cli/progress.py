@@ -6,9 +6,14 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
+from datetime import timedelta
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sojourn.interruption import deferred
+
+if TYPE_CHECKING:
+    from rich.progress import ProgressColumn
 
 _ON = "the same command goes on from there"
 
@@ -19,22 +24,9 @@ def progress(unit: str, store: Path | None = None) -> Iterator[Callable[[int, in
     them, interruptions wait until it is in order, and say how many of them it has.
     """
     from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        ProgressColumn,
-        Task,
-        TextColumn,
-        TimeRemainingColumn,
-    )
-    from rich.text import Text
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-    class Rate(ProgressColumn):
-        def render(self, task: Task) -> Text:
-            return Text(f"{task.speed or 0:.1f} {unit}/s")
-
-    columns = (TextColumn(unit), BarColumn(), MofNCompleteColumn(), Rate(), TimeRemainingColumn())
+    columns = (TextColumn(unit), BarColumn(), MofNCompleteColumn(), _rate(unit), _time())
     bar = Progress(*columns, console=Console(stderr=True))
     task = bar.add_task(unit, total=None)
     told: tuple[str, ...] = ()
@@ -55,6 +47,36 @@ def progress(unit: str, store: Path | None = None) -> Iterator[Callable[[int, in
         bar.stop()
 
 
+def _rate(unit: str) -> ProgressColumn:
+    """How many are done per second, once that can be told."""
+    from rich.progress import ProgressColumn, Task
+    from rich.text import Text
+
+    class Rate(ProgressColumn):
+        def render(self, task: Task) -> Text:
+            speed = task.finished_speed or task.speed
+            return Text(f"{speed:.1f} {unit}/s" if speed else "")
+
+    return Rate()
+
+
+def _time() -> ProgressColumn:
+    """What is left, or in the end what it took."""
+    from rich.progress import ProgressColumn, Task
+    from rich.text import Text
+
+    class Time(ProgressColumn):
+        max_refresh = 0.5
+
+        def render(self, task: Task) -> Text:
+            if task.finished_time is not None:
+                return Text(f"took {timedelta(seconds=int(task.finished_time))}")
+            left = task.time_remaining
+            return Text("" if left is None else f"{timedelta(seconds=int(left))} left")
+
+    return Time()
+
+
 #: A single run that is done sooner needs no bar, s.
 _PATIENCE = 1.0
 
@@ -68,9 +90,9 @@ def share() -> Iterator[Callable[[float], None] | None]:
         yield None
         return
     from rich.console import Console
-    from rich.progress import BarColumn, Progress, TaskProgressColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, Progress, TaskProgressColumn
 
-    columns = ("simulating", BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
+    columns = ("simulating", BarColumn(), TaskProgressColumn(), _time())
     bar = Progress(*columns, console=Console(stderr=True), transient=True)
     task = bar.add_task("", total=1.0)
     began = time.monotonic()
@@ -92,11 +114,11 @@ def steps() -> Iterator[Callable[[str, float], None]]:
     a terminal, else a line for each step and tenth.
     """
     from rich.console import Console
-    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
 
-    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn())
     console = Console(stderr=True)
-    bar = Progress(*columns, TimeElapsedColumn(), console=console)
+    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), _time())
+    bar = Progress(*columns, console=console)
     task, told = bar.add_task("", total=1.0), ""
 
     def report(what: str, done: float) -> None:

@@ -19,7 +19,7 @@ from sojourn.cli.options import (
     set_option,
     workers_options,
 )
-from sojourn.cli.output import printed, warn
+from sojourn.cli.output import printed, say, warn
 from sojourn.cli.progress import progress
 
 if TYPE_CHECKING:
@@ -59,7 +59,9 @@ def command(
     force: bool,
     output: str,
 ) -> None:
-    """Run a published evaluation; print published and measured side by side."""
+    """Run a published evaluation; print published and measured side by side. What there is for
+    PAPER, sojourn list papers tells.
+    """
     from sojourn.papers.directory import tenant
     from sojourn.papers.paper import Request
     from sojourn.papers.reproduce import check, parse_where, reproduce
@@ -93,12 +95,12 @@ def _csv(reproduction: Reproduction) -> None:
 
 def _table(reproduction: Reproduction) -> None:
     paper = reproduction.paper
-    click.echo(f"{paper.title}\n")
+    say(f"{paper.title}\n")
     for sheet in map(_shown, reproduction.sheets):
         tables.show(sheet.title, sheet.header, sheet.rows, words=sheet.words)
-    click.echo("Set-up:")
+    say("Set-up:")
     for choice in reproduction.choices:
-        tables.item(choice)
+        say(f"  {choice}")
 
 
 def _shown(sheet: Sheet) -> Sheet:

@@ -24,7 +24,7 @@ from sojourn.cli.options import (
     record_option,
     set_option,
 )
-from sojourn.cli.output import printed, warn
+from sojourn.cli.output import printed, say, warn
 from sojourn.cli.progress import share
 from sojourn.cli.show_run import PRINTERS
 from sojourn.cli.source import scenario_of
@@ -71,7 +71,8 @@ def command(
     overrides += recorded("--record", record)
     scenario, names = scenario_of(file, overrides, seed), checked_metrics("--metrics", metrics)
     if scenario.sweep is not None:
-        warn(f"{file}: its [sweep] table is left aside; for the whole grid: sojourn sweep {file}")
+        whole = f"sojourn sweep {file}"
+        warn(f"{file}: ignoring its [sweep] table; to run the whole grid: {whole}")
     numbers = counts(backend, repetitions, seeds)
     if sum(numbers.values()) > 1:
         return several(scenario, numbers, names, (out, force), output)
@@ -90,7 +91,7 @@ def command(
         finally:  # a disk that is full loses only what it would have held
             with printed():
                 PRINTERS[output](result, everything)
-            click.echo(speed(result.timing), err=True)
+            say(speed(result.timing), err=True)
         if figures:
             from sojourn.figures import save_all
 

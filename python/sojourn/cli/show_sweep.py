@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from sojourn.cli import tables
-from sojourn.cli.output import warn
+from sojourn.cli.output import say, warn
 from sojourn.cli.units import duration, size
 from sojourn.errors import ScenarioError, SojournError
 
@@ -47,20 +47,30 @@ def estimate(told: Estimate, directory: Path, jobs: int) -> None:
     from sojourn.sweeps.estimate import PATIENCE
 
     runs = told.runs + told.stored
-    click.echo(f"{runs} runs: {told.stored} stored or equal to others, {told.runs} to run")
-    click.echo(
+    say(f"{runs} run{'s' * (runs != 1)}: {_stored(told)}")
+    if not told.runs:
+        return
+    say(
         f"about {duration(told.seconds)} with {jobs} at a time, each on a core of its own; "
         f"{size(told.bytes)} in {directory}"
     )
     cut = f"; {told.cut} of them cut off after {PATIENCE:g} s" if told.cut else ""
-    click.echo(f"from {told.timed} of the runs, one at a time{cut}")
+    say(f"estimated by running {told.timed} of them, one at a time{cut}")
+
+
+def _stored(told: Estimate) -> str:
+    if not told.stored:
+        return f"none stored yet, {told.runs} to run"
+    if not told.runs:
+        return "all are stored, nothing to run"
+    return f"{told.stored} stored or the same as others, {told.runs} to run"
 
 
 def further(until: Until, points: int) -> None:
     """Prints that more runs may follow from the first ones."""
-    click.echo(
-        f"these are the first {until.least} of each of {points} points: from their {until.of} "
-        f"follows how many there have to be, up to {until.most}"
+    say(
+        f"these are the first {until.least} runs at each of {points} points: how many more it "
+        f"takes, up to {until.most} in all, follows from their {until.of}"
     )
 
 
@@ -72,6 +82,8 @@ def aggregate(
     output: str,
 ) -> None:
     """Prints the aggregate of these metrics in one of the formats."""
+    from sojourn.figures.plots.words import with_unit
+    from sojourn.metrics import metrics
     from sojourn.sweeps import table
 
     if output in ("json", "csv"):
@@ -89,7 +101,9 @@ def aggregate(
         if output == "markdown":
             click.echo(f"**{name}**\n\n{table.markdown(header, lines)}")
         elif lines:
-            tables.show(f"{name} (mean ± 95 % confidence)", header, lines, words=words)
+            unit = next(m.unit for m in metrics() if m.name == name)
+            title = with_unit(name, unit)
+            tables.show(f"{title}: mean ± 95 % confidence", header, lines, words=words)
 
 
 def summarise(summary: Summary, directory: Path) -> None:
@@ -97,17 +111,17 @@ def summarise(summary: Summary, directory: Path) -> None:
     from sojourn.sweeps import table
 
     equal = f"{summary.equal} equal to another point, " if summary.equal else ""
-    click.echo(
+    say(
         f"{summary.total} runs: {summary.run} run now, {summary.stored_before} stored before, "
         f"{equal}{summary.failed} failed; results: {directory}",
         err=True,
     )
     if summary.other_builds:
-        warn(f"{summary.other_builds} stored runs of other builds of Sojourn are left out")
+        warn(f"ignoring {summary.other_builds} stored runs that other builds of Sojourn have made")
     if summary.wide:
         warn(
-            f"{summary.wide} points have sweep.replications.max runs, and perhaps wider intervals "
-            "than were asked for"
+            f"{summary.wide} points have as many runs as sweep.replications.max allows, and "
+            "perhaps wider intervals than sweep.replications.until asks for"
         )
     if summary.failed:
         shown = [f"  {p}: {e}" for p, e in table.failures(directory)[:_MOST_ERRORS]]

@@ -5,13 +5,15 @@ from __future__ import annotations
 import csv
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
+from sojourn.cli.output import say
 from sojourn.numbers import number
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+__all__ = ["console", "say", "show", "write_csv"]
 
 #: Where the output is no terminal, nothing is wrapped.
 _ENDLESS = 100_000
@@ -41,11 +43,9 @@ def show(title: str, header: Sequence[str], rows: Iterable[Sequence[Any]], words
             show_edge=False,
             padding=(0, 1, 0, 0),
         )
-        for index in chosen:
-            right, least = index >= words, _longest_word(columns[index])
-            width = _width(columns[index]) if right else None
-            head = Text(columns[index][0], justify="right" if right else "left")
-            table.add_column(head, min_width=least, width=width)
+        for index, width in zip(chosen, _widths(columns, chosen, words, screen.width), strict=True):
+            head = Text(columns[index][0], justify="right" if index >= words else "left")
+            table.add_column(head, width=width)
         for row in cells:
             table.add_row(
                 *(
@@ -55,19 +55,6 @@ def show(title: str, header: Sequence[str], rows: Iterable[Sequence[Any]], words
             )
         screen.print(table)
         screen.print()
-
-
-def say(text: str) -> None:
-    """Prints a line; a terminal breaks it between words."""
-    screen = console()
-    screen.print(text, markup=False, soft_wrap=not screen.is_terminal)
-
-
-def item(text: str) -> None:
-    """Prints an item of a list; a terminal breaks it between words, and lets the rest stand in."""
-    screen = console()
-    lines = fill(text, screen.width, initial_indent="  ", subsequent_indent="    ")
-    screen.print(lines, markup=False, soft_wrap=True)
 
 
 def console() -> Console:
@@ -99,6 +86,21 @@ def _parts(columns: Sequence[Sequence[str]], words: int, width: int) -> Iterator
         part.append(index)
         room -= needed
     yield [*left, *part]
+
+
+def _widths(
+    columns: Sequence[Sequence[str]], chosen: Sequence[int], words: int, screen: int
+) -> list[int]:
+    """Of the chosen columns; text beyond the first column gives way, down to its longest word."""
+    widths = [
+        max(map(len, columns[index])) if index < words else _width(columns[index])
+        for index in chosen
+    ]
+    for place, index in list(enumerate(chosen))[1:words]:
+        excess = sum(width + _PADDING for width in widths) - screen
+        if excess > 0:
+            widths[place] = max(_longest_word(columns[index]), widths[place] - excess)
+    return widths
 
 
 def _width(column: Sequence[str]) -> int:

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sojourn.catalogue import members
+from sojourn.catalogue import CALLED, members
 from sojourn.conformance.suite import kinds
 from sojourn.errors import refused
-from sojourn.names import control_name, unknown
+from sojourn.names import control_name, either, nearest, unknown
 from sojourn.outside import locate
 from sojourn.outside.written import is_file, of_file
 from sojourn.scenario import load, parse_value
@@ -80,9 +80,16 @@ def _written(text: str, every: list[tuple[str, str]]) -> list[Subject]:
     named = [(of, name) for of, name in every if name == text.lower().replace("_", "-")]
     named = named or [(of, name) for of, name in every if name == text]
     if not named:
-        known = [name for _, name in every]
-        raise refused("NAME", unknown("member", text, known, "sojourn list"))
+        raise refused("NAME", _stranger(text, every))
     return [Subject(of, name, {"kind": name}) for of, name in named]
+
+
+def _stranger(text: str, every: list[tuple[str, str]]) -> str:
+    """Says that nothing is called so, of the kind of what may be meant, or of any."""
+    known = [name for _, name in every]
+    near = nearest(text, known) or known
+    kinds = dict.fromkeys(of for of, name in every if name in near)
+    return unknown(either([CALLED[of][0] for of in kinds]), text, known, "sojourn list")
 
 
 def _table(text: str) -> dict[str, Any]:

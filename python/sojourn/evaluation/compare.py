@@ -15,7 +15,7 @@ from sojourn.evaluation.families import CALLED, FAMILIES, Family
 from sojourn.evaluation.margins import DEFAULT, Margins, relative
 from sojourn.evaluation.pairs import pairs_of
 from sojourn.evaluation.side import Side, Source, read
-from sojourn.numbers import uncertain
+from sojourn.numbers import with_uncertainty
 from sojourn.statistics import Finding, Verdict
 from sojourn.table import Table
 
@@ -149,7 +149,7 @@ def shown(rows: pl.DataFrame, title: str = "") -> Table:
 def difference(row: Row) -> str:
     """That of the means with half the width of its 95 % interval, which is even on both sides."""
     half = None if row["low"] is None else (row["high"] - row["low"]) / 2
-    return uncertain(row["difference"], half)
+    return with_uncertainty(row["difference"], half)
 
 
 def _some(points: list[str]) -> str:

@@ -35,6 +35,8 @@ _COLUMN, _PAGE, _FITTED = 3.5, 7.16, {"font.size": 8}
 #: So many panels stand beside each other, or heat maps.
 _MOST_BESIDE, _MOST_MAPS = 3, 2
 _DPI = 160
+#: What a notebook takes an inch for; where the screen has more, it has use for the pixels above.
+_SCREEN = 96
 #: Kinds of files, and what would differ in them from day to day.
 KINDS: dict[str, Any] = {
     "pdf": {"CreationDate": None},
@@ -49,10 +51,18 @@ _LEGEND_LETTERS, _LEGEND_ROW = 14, 0.18
 _NOTE_LETTERS = 17
 
 
+class Picture(Figure):
+    """A figure that shows itself in a notebook, also where that has not been told of matplotlib."""
+
+    def _repr_png_(self) -> tuple[bytes, dict[str, int]]:
+        width, height = (int(_SCREEN * inches) for inches in self.get_size_inches())
+        return _written(self, "png"), {"width": width, "height": height}
+
+
 def render(chart: Chart) -> Figure:
     """The chart as a matplotlib figure."""
     with mpl.rc_context(_STYLE | (_FITTED if chart.fitted else {})):
-        figure = Figure(figsize=_size(chart), layout="constrained")
+        figure = Picture(figsize=_size(chart), layout="constrained")
         alike = chart.fitted and not any(panel.heat for panel in chart.panels)
         shared: Any = {"sharex": chart.stacked, "sharey": alike}
         axes = figure.subplots(*_grid(chart), squeeze=False, **shared).ravel()
@@ -97,14 +107,18 @@ def images(chart: Chart) -> dict[str, bytes]:
 def encoded(figure: Figure, kinds: Iterable[str] = ("png", "svg")) -> dict[str, bytes]:
     """A figure as files of some of :data:`KINDS`."""
     written = {}
-    with mpl.rc_context(_STYLE):
-        for kind in kinds:
-            buffer = BytesIO()
-            figure.savefig(buffer, format=kind, dpi=_DPI, metadata=KINDS[kind])
-            written[kind] = buffer.getvalue()
-            # Where everything goes is known now, and costs as much to find out as to draw.
-            figure.set_layout_engine("none")
+    for kind in kinds:
+        written[kind] = _written(figure, kind)
+        # Where everything goes is known now, and costs as much to find out as to draw.
+        figure.set_layout_engine("none")
     return written
+
+
+def _written(figure: Figure, kind: str) -> bytes:
+    buffer = BytesIO()
+    with mpl.rc_context(_STYLE):
+        figure.savefig(buffer, format=kind, dpi=_DPI, metadata=KINDS[kind])
+    return buffer.getvalue()
 
 
 def save(chart: Chart, directory: Path, name: str) -> None:

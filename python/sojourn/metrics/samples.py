@@ -30,7 +30,11 @@ Alone = Callable[[tuple[int, ...]], "tuple[RunData, Sequence[int]]"]
 
 
 def _cannot(flows: tuple[int, ...]) -> tuple[RunData, Sequence[int]]:
-    raise SojournError(f"flows {flows}: a stored run is not run again without the others")
+    alone = ", ".join(map(str, flows))
+    raise SojournError(
+        f"harm: needs a run of flow {alone} alone, and a stored run is not run again; name the "
+        "metric when the scenario is run"
+    )
 
 
 @dataclass

@@ -72,7 +72,8 @@ def _sources(thing: Any, seen: set[int]) -> Iterator[str]:
     except (OSError, TypeError):
         raise refused(
             "",
-            f"the source of {thing.__qualname__} is not to be had; define it in a file or a cell",
+            f"the source code of {thing.__qualname__} cannot be found: define it in a file or a "
+            "cell",
         ) from None
     if isinstance(thing, type):
         for base in thing.__mro__[1:]:

@@ -9,6 +9,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from sojourn.errors import refused
 from sojourn.names import unknown
+from sojourn.outside import raised
 
 _PLAIN = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}
 
@@ -26,7 +27,7 @@ def read(params: type | None, given: Mapping[str, Any]) -> Any:
             raise refused(key, unknown("parameter", key, fields))
     if params is None:
         return None
-    hints = get_type_hints(params)
+    hints = _hints(params)
     values = {key: _value(key, hints[key], value) for key, value in given.items()}
     for name, field in fields.items():
         if name not in values and _has_no_default(field):
@@ -35,6 +36,8 @@ def read(params: type | None, given: Mapping[str, Any]) -> Any:
         return params(**values)
     except ValueError as error:
         raise refused("", str(error)) from None
+    except Exception as error:
+        raise refused("", f"{params.__name__} raised {raised.told(error)}") from None
 
 
 def plain(params: Any) -> dict[str, Any]:
@@ -48,6 +51,13 @@ def _fields(params: type | None) -> dict[str, dataclasses.Field[Any]]:
     if not dataclasses.is_dataclass(params):
         raise refused("class", f"its {params.__name__} is no dataclass")
     return {field.name: field for field in dataclasses.fields(params) if field.init}
+
+
+def _hints(params: type) -> dict[str, Any]:
+    try:
+        return get_type_hints(params)
+    except Exception as error:
+        raise refused("class", f"a type in its {params.__name__} is no type: {error}") from None
 
 
 def _has_no_default(field: dataclasses.Field[Any]) -> bool:

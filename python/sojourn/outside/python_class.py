@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import platform
 import sys
-import traceback
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -15,7 +14,7 @@ from typing import Any
 from sojourn.cca import Control, Init
 from sojourn.errors import ScenarioError, refused
 from sojourn.names import unknown
-from sojourn.outside import given, params, sources
+from sojourn.outside import given, params, raised, sources
 
 _REQUIRED = ("on_ack", "on_congestion", "decision")
 #: Keys of a control's table that are not its parameters.
@@ -63,7 +62,7 @@ def make(text: str, init: Init) -> Any:
     try:
         return control(values, init)
     except Exception as error:
-        raise refused("", _told(f"{control.__name__}.__init__", error)) from None
+        raise refused("", f"{control.__name__}.__init__ raised {raised.told(error)}") from None
 
 
 def _read_params(table: Mapping[str, Any], control: type) -> Any:
@@ -105,11 +104,5 @@ def _module(path: str, digest: str) -> ModuleType:
     except ScenarioError:
         raise
     except Exception as error:
-        raise refused("path", _told(path, error)) from None
+        raise refused("path", f"{path} raised {raised.told(error)}") from None
     return module
-
-
-def _told(what: str, error: Exception) -> str:
-    """What was raised, and where in the control's own code."""
-    lines = "".join(traceback.format_exception(error)).rstrip()
-    return f"{what} raised {type(error).__name__}: {error}\n{lines}"

@@ -5,22 +5,22 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from sojourn.catalogue import Kind, Member, Parameter, members
+from sojourn.catalogue import Kind, Member, Parameter, members, title
 from sojourn.pages.at_work import FIGURES, caption, figure_path
 
 _NOTE = "<!-- Written by `make docs` from the headers of the source files. -->"
 _CCAS = "Written as `cca` of a flow; [conformance](conformance.md) has them in the same runs."
 _NODES = "Written as `kind` of an entry of `nodes` of a [graph](scenario.md#graph)."
 _MEDIA = "Written as an entry of [`media`](scenario.md#shared-media), or as `medium` of a link."
-#: Title, introduction and folder of the source files of each kind.
-_KINDS: dict[Kind, tuple[str, str, str]] = {
-    "ccas": ("Congestion controls", _CCAS, "cc"),
-    "queues": ("Queue disciplines", "Written as `queue` of a [link](scenario.md#links).", "queue"),
-    "traffic": ("Traffic models", "Written as `traffic` of a flow.", "traffic"),
-    "topologies": ("Topologies", "Written as `kind` of the table `topology`.", "topology"),
-    "transports": ("Transports", "Written as `transport` of a flow.", "transport"),
-    "nodes": ("Nodes", _NODES, "node"),
-    "media": ("Shared media", _MEDIA, "edge/medium"),
+#: Introduction and folder of the source files of each kind.
+_KINDS: dict[Kind, tuple[str, str]] = {
+    "ccas": (_CCAS, "cc"),
+    "queues": ("Written as `queue` of a [link](scenario.md#links).", "queue"),
+    "traffic": ("Written as `traffic` of a flow.", "traffic"),
+    "topologies": ("Written as `kind` of the table `topology`.", "topology"),
+    "transports": ("Written as `transport` of a flow.", "transport"),
+    "nodes": (_NODES, "node"),
+    "media": (_MEDIA, "edge/medium"),
 }
 #: Kinds with a page per member; the members of the others are sections of one page.
 _LARGE: tuple[Kind, ...] = ("ccas", "queues")
@@ -34,16 +34,16 @@ def pages() -> dict[str, str]:
 
 
 def _pages() -> Iterator[tuple[str, str]]:
-    for kind, (title, introduction, folder) in _KINDS.items():
+    for kind, (introduction, folder) in _KINDS.items():
         listed = members(kind)
-        begin = [_NOTE, f"# {title}", _introduction(introduction, folder)]
+        begin = [_NOTE, f"# {title(kind)}", _introduction(introduction, folder)]
         if kind not in _LARGE:
             sections = [part for member in listed for part in _member(kind, member, "##")]
             yield f"{kind}.md", _join(*begin, *sections)
             continue
         yield f"{kind}.md", _join(*begin, _overview(kind, listed))
         for member in listed:
-            back = f"One of the [{title.lower()}](../{kind}.md)."
+            back = f"One of the [{title(kind).lower()}](../{kind}.md)."
             yield f"{kind}/{member.name}.md", _join(_NOTE, *_member(kind, member, "#"), back)
 
 

@@ -35,7 +35,7 @@ def report(directory: Path, out: Path | None = None) -> Path:
     content = manifest.read(directory)
     kind = content["kind"]
     if content.get(UNFINISHED):
-        raise SojournError(f"{directory}: its {kind} has not finished")
+        raise SojournError(f"{directory}: its {kind} has not finished; run it again")
     if kind not in PAGES:
         raise SojournError(f"{directory}: there is no report of a {kind!r}")
     path = (out or directory) / FILE

@@ -15,7 +15,7 @@ from sojourn.evaluation.ccperf.competition import Part, Standing
 from sojourn.evaluation.ccperf.scores import Score
 from sojourn.figures.plots import words
 from sojourn.metrics import Metric
-from sojourn.numbers import number, uncertain
+from sojourn.numbers import number, with_uncertainty
 from sojourn.statistics import Verdict
 from sojourn.table import Table
 
@@ -82,7 +82,7 @@ def by_importance(found: Sequence[Score]) -> dict[Metric, list[Score]]:
 def percent(part: Part) -> str:
     """What a side gets of its fair share."""
     half = None if part.interval is None else (part.interval.high - part.interval.low) / 2
-    return uncertain(100 * part.mean, None if half is None else 100 * half)
+    return with_uncertainty(100 * part.mean, None if half is None else 100 * half)
 
 
 def _share_of(outcomes: Sequence[str], outcome: str) -> str:
@@ -125,7 +125,7 @@ def _line(score: Score) -> list[Any]:
         told = f"{number(score.value / other)} times"
     half = None if score.low is None or score.value is None else score.value - score.low
     where = (score.experiment, score.point, words.of_metric(score.metric.name))
-    value = uncertain(score.value, half)
+    value = with_uncertainty(score.value, half)
     return [*where, words.of_value(score.against), value, number(other), told, _verdict(score)]
 
 

@@ -85,7 +85,9 @@ class Batches:
                 return question(pl.concat(files, how="diagonal_relaxed")) if files else None
             except FileNotFoundError:
                 continue  # merged away by a sweep at work: look again
-        raise SojournError(f"{self.directory}: keeps changing; try again")
+        raise SojournError(
+            f"{self.directory}: a sweep is writing to it; try again when that is done"
+        )
 
     def read(self, columns: Iterable[str]) -> pl.DataFrame:
         """These columns of all rows; of texts if nothing is stored."""

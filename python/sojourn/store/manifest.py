@@ -64,7 +64,10 @@ def read(directory: Path) -> Manifest:
     try:
         manifest = json.loads(path.read_text(encoding="utf-8"))
     except (FileNotFoundError, NotADirectoryError):
-        raise ScenarioError(f"{directory}: not a result directory: it has no {FILE}") from None
+        raise ScenarioError(
+            f"{directory}: not a result directory: it has no {FILE}; give one that sojourn run or "
+            "sweep has written, such as results/NAME"
+        ) from None
     except (OSError, ValueError) as error:
         raise SojournError(f"{path}: cannot be read: {error}") from None
     if not isinstance(manifest, dict) or not isinstance(manifest.get("format"), int):
@@ -81,7 +84,9 @@ def migrated(directory: Path, manifest: Manifest) -> Manifest:
         )
     while (old := manifest["format"]) < FORMAT:
         if old not in MIGRATIONS:
-            raise SojournError(f"{directory}: format {old} has no migration to {FORMAT}")
+            raise SojournError(
+                f"{directory}: written in format {old}, which this version no longer reads"
+            )
         manifest = {**MIGRATIONS[old](directory, manifest), "format": old + 1}
         write_atomically(directory / FILE, partial(write_json, manifest))
     return manifest

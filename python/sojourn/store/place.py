@@ -132,7 +132,7 @@ def choose(tenant: Tenant, out: Path | None, say: Say, force: bool, terms: Terms
             break
         first = first or f"{directory} {conflict}"
     if first:
-        say(f"{first}; results go to {directory} ({terms.force} replaces)")
+        say(f"{first}; results go to {directory} ({terms.force} would replace what is there)")
     return directory
 
 

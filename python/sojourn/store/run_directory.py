@@ -104,7 +104,7 @@ def load(directory: Path) -> Result:
     if content["kind"] != KIND:
         raise SojournError(f"{directory}: holds a {content['kind']}, not a run")
     if content.get(UNFINISHED):
-        raise SojournError(f"{directory}: its run has not finished")
+        raise SojournError(f"{directory}: its run has not finished; run it again")
     named = [*TABLES, NODES] if content["network"].get("nodes") else TABLES
     tables = {name: _columns(directory / f"{name}.parquet") for name in named}
     data = RunData(content["scenario"], tables, content["network"])

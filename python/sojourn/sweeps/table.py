@@ -11,7 +11,7 @@ import polars as pl
 from sojourn.errors import ScenarioError
 from sojourn.metrics import Scope, metrics
 from sojourn.names import unknown
-from sojourn.numbers import number
+from sojourn.numbers import number, with_uncertainty
 from sojourn.statistics.stopping import t_quantile
 from sojourn.store import manifest
 from sojourn.store.batches import Batches
@@ -160,7 +160,7 @@ def rank(column: str, values: Sequence[Any]) -> pl.Expr:
 def cell(entry: Mapping[str, Any]) -> str:
     """A mean with its confidence interval, or what is known instead."""
     if entry["ci95"] is not None:
-        return f"{number(entry['mean'])} ± {number(entry['ci95'])}"
+        return with_uncertainty(entry["mean"], entry["ci95"])
     identical = entry["n"] > 1 and entry[_DISTINCT] == 1
     return number(entry["mean"]) + (f" (n = {entry['n']}, identical)" if identical else "")
 

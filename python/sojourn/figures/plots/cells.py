@@ -46,37 +46,41 @@ def kept(rows: pl.DataFrame, where: Sequence[tuple[str, str]]) -> pl.DataFrame:
     """The rows at which the axes have these values."""
     for axis, value in where:
         check({"--where": axis}, rows)
-        known = [str(v) for v in rows[axis].drop_nulls().unique(maintain_order=True)]
+        known = _known(rows, axis)
         if value not in known:
             raise ScenarioError(f"--where {axis}: {unknown('value', value, known)}")
         rows = rows.filter(pl.col(axis).cast(pl.String) == value)
     return rows
 
 
-def cells(rows: pl.DataFrame, chosen: Sequence[str], pilot: int | None = None) -> Cells:
-    """The values by the chosen axes. Numbers, flows of one control and replications may share a
-    cell; names, such as congestion controls, may not.
-
-    Raises:
-        ScenarioError: naming the axis that must be chosen.
-
+def mixed(rows: pl.DataFrame, chosen: Sequence[str]) -> dict[str, list[str]]:
+    """The axes of which one place of a figure over the ``chosen`` ones has several values, with
+    all of their values.
     """
+    places = rows.group_by(chosen or pl.lit(0))
+    others = [a for a in axes_of(rows) if a not in chosen and rows[a].n_unique() > 1]
+    most = places.agg(pl.col(others).n_unique()).select(pl.col(others).max())
+    return {axis: _known(rows, axis) for axis in others if most[axis].item() > 1}
+
+
+def names_mixed(rows: pl.DataFrame, chosen: Sequence[str]) -> dict[str, list[str]]:
+    """Those of which no mean is taken: names, such as congestion controls. Numbers, flows of one
+    control and replications may share a place.
+    """
+    return {
+        axis: values
+        for axis, values in mixed(rows, chosen).items()
+        if axis != "flow" and any(isnan(words.quantity(value)[0]) for value in values)
+    }
+
+
+def cells(rows: pl.DataFrame, chosen: Sequence[str], pilot: int | None = None) -> Cells:
+    """The values by the chosen axes, which leave no names mixed."""
     over = []
-    for axis in axes_of(rows):
-        if axis in chosen or rows[axis].n_unique() == 1:
-            continue
-        mixed = rows.group_by(chosen or pl.lit(0)).agg(pl.col(axis).n_unique())[axis]
-        if (mixed > 1).any():
-            values = [str(v) for v in rows[axis].drop_nulls().unique(maintain_order=True)]
-            if axis != "flow" and any(isnan(words.quantity(v)[0]) for v in values):
-                raise ScenarioError(
-                    f"one cell of the figure would mix {len(values)} values of {axis} "
-                    f"({', '.join(values[:6])}); choose it: --hue {axis} or --facet {axis}, or "
-                    f"keep one: --where {axis}={values[0]}"
-                )
-            count = f"{len(values)} {words.of_path(axis).lower()}s"
-            name = words.small(words.of_path(axis))
-            over.append(count if axis in MEMBERS else f"{len(values)} values of {name}")
+    for axis, values in mixed(rows, chosen).items():
+        count = f"{len(values)} {words.of_path(axis).lower()}s"
+        name = words.small(words.of_path(axis))
+        over.append(count if axis in MEMBERS else f"{len(values)} values of {name}")
     each = rows.group_by(chosen or pl.lit(0)).agg(pl.col("replication").n_unique())
     counts = each["replication"].sort().to_list()
     least, most = counts[0], counts[-1]
@@ -109,3 +113,7 @@ def means(found: Cells, chosen: Sequence[str]) -> pl.DataFrame:
     identical = (pl.col("spread") < 2) | (pl.col("std") == 0)
     wide = of.with_columns(half=half_width(of["std"], of["n"], of["spread"]))
     return wide.with_columns(half=pl.when(identical).then(None).otherwise("half"))
+
+
+def _known(rows: pl.DataFrame, axis: str) -> list[str]:
+    return [str(v) for v in rows[axis].drop_nulls().unique(maintain_order=True)]

@@ -12,7 +12,8 @@ import polars as pl
 from sojourn.errors import ScenarioError
 from sojourn.figures.chart import Chart
 from sojourn.figures.plots import series, values, words
-from sojourn.figures.plots.cells import Cells, axes_of, cells, check, kept
+from sojourn.figures.plots.advice import advice
+from sojourn.figures.plots.cells import Cells, axes_of, cells, check, kept, names_mixed
 from sojourn.figures.plots.kinds import Asked, panels
 from sojourn.figures.plots.source import MEMBERS, Source, read
 from sojourn.names import unknown
@@ -53,12 +54,14 @@ def chart(directory: Path, request: Request) -> Chart:
     rows = kept(found.rows, request.where)
     x = "time" if request.kind == "series" else request.x
     if request.kind in _NEED_X and x is None:
-        raise ScenarioError(f"--x: needed for {request.kind}; axes: {_known(rows)}")
+        raise ScenarioError(f"--x: needed for {request.kind}; choose from: {_known(rows)}")
     if request.kind == "scatter":
         return _scatter(source, request, rows, found.label)
     axes = [x, request.hue, request.facet]
     check({"--x": x, "--hue": request.hue, "--facet": request.facet}, rows)
     chosen = [a for a in axes if a is not None and not (request.kind == "ecdf" and a == x)]
+    if names_mixed(rows, chosen):
+        raise ScenarioError(advice(rows, chosen, _free(request)))
     at = cells(rows, chosen, source.pilot)
     asked = Asked(
         at, None if request.kind == "ecdf" else x, found.label, request.hue, request.facet
@@ -71,6 +74,14 @@ def _values(source: Source, request: Request) -> values.Values:
     if request.kind == "series" or (source.single and request.kind in ("box", "ecdf")):
         return series.evaluate(source, request.y)
     return values.evaluate(source, request.y)
+
+
+def _free(request: Request) -> list[str]:
+    """The options that could have an axis and have none; what needs a quantity across has one."""
+    options = {"--hue": request.hue, "--facet": request.facet}
+    if request.kind == "box":
+        options = {"--x": request.x, **options}
+    return [option for option, axis in options.items() if axis is None]
 
 
 def _scatter(source: Source, request: Request, rows: pl.DataFrame, label: str) -> Chart:

@@ -44,8 +44,9 @@ def of_metric(source: Source, name: str) -> Values:
     """The values of one metric of whatever scope has it."""
     scopes = [m.scope for m in metrics() if m.name == name]
     if not scopes:
-        forms = "a metric, or share(bbr), ratio(0, 1), sum by label"
-        raise ScenarioError(f"--y: {unknown('metric', name, _names())} (allowed: {forms})")
+        forms = "share(bbr), ratio(0, 1), sum by label"
+        told = unknown("metric", name, _names(), "sojourn list metrics")
+        raise ScenarioError(f"--y: {told} (also allowed: {forms})")
     rows = source.of_scope(scopes[0])
     if name not in rows.columns or not rows[name].count():
         further = any(m.on_request for m in metrics() if m.name == name)
@@ -67,7 +68,9 @@ def _run(source: Source) -> list[str]:
 def _flows(source: Source, metric: str) -> pl.DataFrame:
     if not any(m.name == metric for m in metrics("flow")):
         known = [m.name for m in metrics("flow")]
-        raise ScenarioError(f"--y: {unknown('metric of flows', metric, known, 'sojourn list')}")
+        raise ScenarioError(
+            f"--y: {unknown('metric of flows', metric, known, 'sojourn list metrics')}"
+        )
     flows = source.of_scope("flow").rename({metric: "value"})
     return flows.with_columns(pl.col("value").cast(pl.Float64))
 

@@ -121,7 +121,7 @@ def worst(rows: Sequence[Row], count: int = 20) -> Sheet:
     keys = ("table", "cake_mode", "flow1", "flow2", "flow", "bandwidth_mbit", "delay_ms")
     lines = [[*(r[k] for k in keys), r["published"], r["measured"], e] for e, r in judged[:count]]
     header = ("table", "mode", "flow 1", "flow 2", "of", "Mbit/s", "ms", "draft", "here", "error")
-    return Sheet("worst", "Furthest off", header, lines, words=len(keys))
+    return Sheet("worst", "Largest differences", header, lines, words=len(keys))
 
 
 def _goal(mode: str, metric: str, most: tuple[float, float]) -> Statement:
