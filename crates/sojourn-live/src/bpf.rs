@@ -65,7 +65,12 @@ fn register([object, name]: [&str; 2]) -> Result<loader::Link, FieldError> {
     if kernel_controls().iter().any(|there| there == name) {
         return Ok(link);
     }
-    Err(FieldError::new("name", format!("{object} registers no control '{name}'")))
+    Err(FieldError::new(
+        "name",
+        format!(
+            "{object} registers no control '{name}'; expected the name in its struct tcp_congestion_ops"
+        ),
+    ))
 }
 
 #[cfg(feature = "bpf")]

@@ -39,7 +39,7 @@ members! {
 impl Kind for spec::Node {
     const NAME: &'static str = "node";
     const PLURAL: &'static str = "nodes";
-    const TITLE: &'static str = "node";
+    const TITLE: &'static str = "kind of node";
     const EXAMPLE: &'static str = "router";
     const BY_NAME: bool = true;
     type Facts = NoFacts;

@@ -62,7 +62,7 @@ impl Default for Params {
 impl crate::registry::Params for Params {
     fn validate(&self) -> Result<(), FieldError> {
         if self.interval == Span::ZERO {
-            return Err(FieldError::new("interval", "must be above zero"));
+            return Err(FieldError::new("interval", "0 ms given; allowed: above 0 ms"));
         }
         Ok(())
     }

@@ -89,7 +89,7 @@ pub fn validate_flows(flows: u32, quantum: Option<Bytes>) -> Result<(), FieldErr
 impl crate::registry::Params for Params {
     fn validate(&self) -> Result<(), FieldError> {
         if self.interval == Span::ZERO {
-            return Err(FieldError::new("interval", "must be above zero"));
+            return Err(FieldError::new("interval", "0 ms given; allowed: above 0 ms"));
         }
         if self.drop_batch == 0 {
             return Err(FieldError::new("drop_batch", "must be above zero"));

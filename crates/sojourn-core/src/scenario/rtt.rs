@@ -46,7 +46,9 @@ pub fn warnings(scenario: &Scenario) -> Vec<FieldError> {
         .filter(|(flow, routes)| flow.spec.rtt.is_none() && plan.delay(routes) == Span::ZERO);
     let mut entries: Vec<usize> = silent.map(|(flow, _)| flow.entry).collect();
     entries.dedup();
-    let warning = |entry| FieldError::new(format!("flows.{entry}.rtt"), "is not given: 0 ms");
+    let seldom =
+        "is not given, so it is 0 ms, which is seldom meant; write rtt = \"0 ms\" if it is";
+    let warning = |entry| FieldError::new(format!("flows.{entry}.rtt"), seldom);
     entries.into_iter().map(warning).collect()
 }
 
@@ -85,7 +87,12 @@ mod tests {
     fn elsewhere_zero_is_warned_of_unless_it_was_said() {
         let link = || json!({ "rate": "1 Mbit/s", "queue": "codel" });
         let silent = warnings(link(), json!({ "cca": "reno", "count": 2 }));
-        assert_eq!(silent, ["flows.0.rtt: is not given: 0 ms"]);
+        assert_eq!(
+            silent,
+            [
+                "flows.0.rtt: is not given, so it is 0 ms, which is seldom meant; write rtt = \"0 ms\" if it is"
+            ]
+        );
         assert!(warnings(link(), json!({ "cca": "reno", "rtt": "0 ms" })).is_empty());
         let delayed = json!({ "rate": "1 Mbit/s", "queue": "codel", "delay": "1 ms" });
         assert!(warnings(delayed, json!({ "cca": "reno" })).is_empty());

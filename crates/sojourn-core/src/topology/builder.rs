@@ -89,7 +89,10 @@ impl Builder {
     /// If there is no way, or its `route` does not lead there. The field is relative to the flow.
     pub fn flow(&mut self, flow: &Flow<'_>, from: &str, to: &str) -> Result<(), FieldError> {
         if from == to {
-            return Err(FieldError::new("to", format!("'{to}' is also from")));
+            return Err(FieldError::new(
+                "to",
+                format!("'{to}' is where the flow comes from; give another node"),
+            ));
         }
         let (source, destination) = (self.node(from)?, self.node(to)?);
         let there = match &flow.spec.route {

@@ -121,7 +121,10 @@ impl Params for Graph {
         for (index, link) in self.links.iter().enumerate() {
             let field = |key: &str| format!("links.{index}.{key}");
             if link.from == link.to {
-                return Err(FieldError::new(field("to"), format!("'{}' is also from", link.to)));
+                return Err(FieldError::new(
+                    field("to"),
+                    format!("'{}' is where the link comes from; give another node", link.to),
+                ));
             }
             for (key, node) in [("from", &link.from), ("to", &link.to)] {
                 known_node(&field(key), node, &names)?;

@@ -115,7 +115,7 @@ fn plain() -> QueueInit {
 
 fn unknown(link: &PlannedLink, id: &str, planned: &[PlannedMedium]) -> FieldError {
     let names: Vec<&str> = planned.iter().map(|medium| medium.spec.id.as_str()).collect();
-    let error = FieldError::unknown_name("medium", "medium", id, &names);
+    let error = FieldError::unknown_name("medium", "shared medium", id, &names);
     FieldError::new("topology", format!("medium of link '{}': {}", link.id, error.message))
 }
 

@@ -138,7 +138,7 @@ impl PythonControl {
                 Ok(value) => return Some(value),
                 Err(wrong) => wrong,
             },
-            Err(error) => with_traceback(py, &error),
+            Err(error) => raised(py, &error),
         };
         let component = format!("control of flow {}", self.flow);
         end_run(component, format!("{}.{}: {told}", self.class, callback.name()))
@@ -171,14 +171,14 @@ fn methods(control: &Bound<'_, PyAny>) -> PyResult<[Option<Py<PyAny>>; note::NAM
     Ok(methods)
 }
 
-/// The exception's own words, then where it was raised.
-fn with_traceback(py: Python<'_>, error: &PyErr) -> String {
-    let lines = || -> PyResult<Vec<String>> {
-        let format = py.import("traceback")?.getattr("format_exception")?;
-        format.call1((error.get_type(py), error.value(py), error.traceback(py)))?.extract()
+/// The exception's own words, and the line of the control that it came from.
+fn raised(py: Python<'_>, error: &PyErr) -> String {
+    let told = || -> PyResult<String> {
+        // With its traceback.
+        let value = error.clone_ref(py).into_value(py);
+        py.import("sojourn.outside.raised")?.getattr("told")?.call1((value,))?.extract()
     };
-    let lines = lines().unwrap_or_default().concat();
-    format!("{error}\n{}", lines.trim_end())
+    told().unwrap_or_else(|_| error.to_string())
 }
 
 impl CongestionControl for PythonControl {

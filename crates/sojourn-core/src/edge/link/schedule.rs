@@ -147,7 +147,7 @@ impl<T: Level> ScheduleSpec<T> {
             ScheduleSpec::Square { period, .. } => at_least("period", *period, SHORTEST * 2),
             ScheduleSpec::Walk { start, interval, least, most, .. } => {
                 if !(least <= start && start <= most) {
-                    return Err(FieldError::new("start", "is outside least and most"));
+                    return Err(FieldError::new("start", "is not between least and most"));
                 }
                 at_least("interval", *interval, SHORTEST)
             }

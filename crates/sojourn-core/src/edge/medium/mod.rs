@@ -30,7 +30,7 @@ members! {
 impl Kind for spec::Medium {
     const NAME: &'static str = "medium";
     const PLURAL: &'static str = "media";
-    const TITLE: &'static str = "medium";
+    const TITLE: &'static str = "shared medium";
     const EXAMPLE: &'static str = "wifi";
     type Facts = NoFacts;
     type Make = Make;

@@ -107,7 +107,7 @@ impl crate::registry::Params for Params {
         for (index, name) in self.controls.iter().enumerate() {
             if !known.contains(&name.as_str()) {
                 let field = format!("controls.{index}");
-                return Err(FieldError::unknown_name(&field, "control", name, &known));
+                return Err(FieldError::unknown_name(&field, "congestion control", name, &known));
             }
             if self.controls[..index].contains(name) {
                 return Err(FieldError::new(format!("controls.{index}"), "given twice"));

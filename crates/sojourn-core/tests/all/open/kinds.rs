@@ -167,7 +167,10 @@ fn the_suite_finds_the_one_that_loses_packets() {
 fn errors_name_the_field() {
     let why = |node: Value| scenario(json!(["a", node, "b"])).unwrap_err();
     let unknown = why(json!({ "id": "m", "kind": "lait" }));
-    assert!(unknown.starts_with("topology.nodes.1: unknown node 'lait'; did you"), "{unknown}");
+    assert!(
+        unknown.starts_with("topology.nodes.1: unknown kind of node 'lait'; did you"),
+        "{unknown}"
+    );
     let wrong = why(json!({ "id": "m", "kind": "late", "delay": "5 kB" }));
     assert!(wrong.starts_with("topology.nodes.1.delay: "), "{wrong}");
     let twice = why(json!("a"));

@@ -187,7 +187,7 @@ fn links_and_media_must_fit() {
     let air = || json!([{ "id": "air", "kind": "wifi" }]);
     assert_eq!(read(air(), json!({ "medium": "air" })), Ok(()));
     let unknown = read(air(), json!({ "medium": "ether" })).unwrap_err();
-    assert!(unknown.contains("link 'bottleneck': unknown medium 'ether'"), "{unknown}");
+    assert!(unknown.contains("link 'bottleneck': unknown shared medium 'ether'"), "{unknown}");
     let unused = read(air(), json!({ "rate": "1 Mbit/s" })).unwrap_err();
     assert!(unused.starts_with("media.0.id: no link says medium = 'air'"), "{unused}");
     let both = read(air(), json!({ "medium": "air", "rate": "1 Mbit/s" })).unwrap_err();
