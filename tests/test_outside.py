@@ -91,7 +91,7 @@ def test_whatever_goes_wrong_is_told(here: Path, sojourn: Command, mode: str, to
     assert f", {told}" in run.stderr or f"flow 0: {told}" in run.stderr
     assert "sojourn: at 0.2" in run.stderr
     if mode == "raise":
-        assert f'({here / "faulty.py"}, line' in run.stderr
+        assert f"({here / 'faulty.py'}, line" in run.stderr
         assert "_ = 1 / 0" in run.stderr
     assert run.stdout == ""
 

@@ -185,4 +185,6 @@ def test_the_command_line_tells_the_warning(sojourn: Command, tmp_path: Path) ->
     (tmp_path / "x.toml").write_text(NO_RTT)
     ran = sojourn("run", "x.toml", "--no-figures")
     assert ran.returncode == 0
-    assert ran.stderr.startswith("sojourn: warning: flows.0.rtt: is not given, so it is 0 ms, which")
+    assert ran.stderr.startswith(
+        "sojourn: warning: flows.0.rtt: is not given, so it is 0 ms, which"
+    )
