@@ -18,6 +18,7 @@ from sojourn.numbers import number, with_uncertainty
         (-0.01, 5.0, "0.0 ± 5.0"),
         (1.2345e9, 3e6, "(1.2345 ± 0.0030)e+09"),
         (1.2e-5, 3e-7, "(1.200 ± 0.030)e-05"),
+        (0.0, 0.0, "0 ± 0"),
     ],
 )
 def test_an_uncertainty_has_two_digits_and_its_value_ends_where_it_does(

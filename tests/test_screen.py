@@ -18,7 +18,6 @@ import pytest
 from conftest import Command
 from sojourn.metrics import metrics
 from sojourn.names import unknown
-from sojourn.numbers import with_uncertainty
 
 FLOWS = pytest.mark.parametrize("flows", [2, 20, 1000])
 
@@ -213,29 +212,6 @@ def test_a_long_line_of_a_set_up_breaks_between_words(tmp_path: Path) -> None:
     [begin] = [i for i, line in enumerate(own) if line.startswith("  Reno-SCE version A")]
     assert own[begin + 1].startswith("    ")
     assert " ".join(" ".join(own[begin : begin + 3]).split()).count("Cake's rtt 100 ms") == 1
-
-
-@pytest.mark.parametrize(
-    ("value", "half_width", "told"),
-    [
-        (42.98, 0.0997, "42.98 ± 0.10"),
-        (3.921, 0.9454, "3.92 ± 0.95"),
-        (99.96, 9.996, "100 ± 10"),
-        (123_456.0, 2345.0, "123500 ± 2300"),
-        (12_345_678.0, 234_567.0, "(1.235 ± 0.023)e+07"),
-        (1.234e-5, 5.6e-7, "(1.234 ± 0.056)e-05"),
-        (42.98, 1e-13, "42.98000 ± 0.00001"),
-        (-0.01, 5.0, "0.0 ± 5.0"),
-        (0.0, 0.0, "0 ± 0"),
-        (42.98, float("nan"), "42.98"),
-        (42.98, None, "42.98"),
-        (None, None, "-"),
-    ],
-)
-def test_an_uncertain_value_has_no_digits_that_mean_nothing(
-    value: float | None, half_width: float | None, told: str
-) -> None:
-    assert with_uncertainty(value, half_width) == told
 
 
 @pytest.mark.parametrize(
