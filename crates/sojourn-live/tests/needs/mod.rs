@@ -17,5 +17,6 @@ pub fn needs(capability: &str, error: &FieldError) {
     assert!(!there, "this machine has {capability}, but: {error}");
     let test = thread::current();
     let name = test.name().unwrap_or("a test");
-    writeln!(stderr(), "\nskipped: sojourn-live {name}: needs {capability}: {error}").unwrap();
+    let line = format!("\nskipped: sojourn-live {name}: needs {capability}: {error}\n");
+    stderr().write_all(line.as_bytes()).unwrap();
 }
