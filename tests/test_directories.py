@@ -67,6 +67,7 @@ class Done:
 def command(*arguments: str) -> Done:
     """The command line in this process."""
     out, err = io.StringIO(), io.StringIO()
+    heard = signal.getsignal(signal.SIGINT)
     with (
         mock.patch.object(sys, "argv", ["sojourn", *arguments]),
         contextlib.redirect_stdout(out),
@@ -74,6 +75,7 @@ def command(*arguments: str) -> Done:
         pytest.raises(SystemExit) as ended,
     ):
         cli.main()
+    signal.signal(signal.SIGINT, heard)  # one that was interrupted no longer listens
     return Done(int(ended.value.code or 0), out.getvalue(), err.getvalue())
 
 
