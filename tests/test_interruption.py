@@ -145,6 +145,17 @@ def test_what_waits_for_nothing_is_interrupted_at_its_end() -> None:
     assert signal.getsignal(signal.SIGINT) is before
 
 
+def test_what_is_ignored_stays_ignored() -> None:
+    """As that of a command in the background."""
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        with deferred():
+            signal.raise_signal(signal.SIGINT)
+        assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
 def test_who_insists_is_heard_at_once() -> None:
     def insist() -> None:
         signal.raise_signal(signal.SIGINT)

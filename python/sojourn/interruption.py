@@ -53,10 +53,12 @@ def came() -> bool:
 @contextmanager
 def deferred() -> Iterator[None]:
     """What goes on in here is interrupted only in :func:`heard`, or else at its end; not at all if
-    it follows an interruption itself. Only the main thread is ever interrupted.
+    it follows an interruption itself, or if interruptions are ignored. Only the main thread is ever
+    interrupted.
     """
     before = signal.getsignal(signal.SIGINT)
-    if _state.is_deferred or before is None or not _is_main_thread():
+    is_deaf = before in (None, signal.SIG_IGN)
+    if _state.is_deferred or is_deaf or not _is_main_thread():
         yield
         return
     signal.signal(signal.SIGINT, _interrupt)
