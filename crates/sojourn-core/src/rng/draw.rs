@@ -1,4 +1,4 @@
-//! Draws from distributions, by inversion over `libm`, so that they have the same bits on every machine
+//! Draws from distributions, computed with `libm`, so that they have the same bits on every machine
 //! (those of a platform's own library differ in the last bit).
 
 use rand::{Rng, RngExt};
