@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import signal
 import subprocess
 import sys
+import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -37,6 +39,7 @@ cca = "cubic"
 rtt = "20 ms"
 """
 Command = Callable[..., "subprocess.CompletedProcess[str]"]
+Offspring = Callable[[], list[str]]
 
 
 def needs(item: pytest.Item) -> Iterator[str]:
@@ -74,6 +77,23 @@ def scenario_file(tmp_path: Path) -> Path:
     path = tmp_path / "two-flows.toml"
     path.write_text(TWO_FLOWS)
     return path
+
+
+@pytest.fixture
+def offspring(monkeypatch: pytest.MonkeyPatch) -> Offspring:
+    """The command lines of what this test has started, whoever by, and is still there."""
+    mark = uuid.uuid4().hex
+    monkeypatch.setenv("SOJOURN_TEST", mark)
+
+    def there() -> list[str]:
+        found = []
+        for process in Path("/proc").glob("[0-9]*"):
+            with contextlib.suppress(OSError):  # it is gone, or somebody else's
+                if f"SOJOURN_TEST={mark}".encode() in (process / "environ").read_bytes():
+                    found.append((process / "cmdline").read_text())
+        return found
+
+    return there
 
 
 @pytest.fixture

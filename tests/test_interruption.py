@@ -10,7 +10,6 @@ import subprocess
 import sys
 import threading
 import time
-import uuid
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -18,7 +17,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from conftest import ROOT, TWO_FLOWS
+from conftest import ROOT, TWO_FLOWS, Offspring
 from sojourn.executors import threads as executor
 from sojourn.interruption import deferred, entire, heard
 from sojourn.papers.gnat2021 import begun
@@ -35,7 +34,6 @@ replications = 2
 )
 OWN = SWEEP.replace('"reno"', '{ kind = "python", path = "aimd.py", class = "Aimd" }')
 LOCAL = ("--cluster", "local:2")
-MARK = "SOJOURN_TEST_COMMAND"
 
 
 @pytest.fixture
@@ -65,12 +63,13 @@ def here(tmp_path: Path) -> Path:
         pytest.param(("evaluate", "cubic", "--quick", *LOCAL), id="evaluate-cluster"),
     ],
 )
-def test_an_interrupted_command_says_what_is_stored(here: Path, command: Sequence[str]) -> None:
-    mark = uuid.uuid4().hex
+def test_an_interrupted_command_says_what_is_stored(
+    here: Path, offspring: Offspring, command: Sequence[str]
+) -> None:
     process = subprocess.Popen(
         [sys.executable, "-m", "sojourn", *command, "--out", "out"],
         cwd=here,
-        env=os.environ | {MARK: mark, "TMPDIR": str(here)},
+        env=os.environ | {"TMPDIR": str(here)},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
@@ -93,24 +92,12 @@ def test_an_interrupted_command_says_what_is_stored(here: Path, command: Sequenc
     stored = pl.concat([pl.read_parquet(file, columns=["key"]) for file in _files(here)])
     assert int(said[1]) == stored["key"].n_unique()
     assert 0 < int(said[1]) < int(said[2])
-    _wait(lambda: not _processes(mark))
+    _wait(lambda: not offspring())
     assert not [path.name for path in here.glob("sojourn-*")]
 
 
 def _files(here: Path) -> list[Path]:
     return list((here / "out").glob("**/runs/[!.]*.parquet"))
-
-
-def _processes(mark: str) -> list[str]:
-    """What the command has started, and is still there."""
-    found = []
-    for process in Path("/proc").glob("[0-9]*"):
-        try:
-            if f"{MARK}={mark}".encode() in (process / "environ").read_bytes():
-                found.append((process / "cmdline").read_text())
-        except OSError:  # it is gone, or somebody else's
-            continue
-    return found
 
 
 def _wait(condition: Callable[[], object]) -> None:

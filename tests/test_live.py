@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 import pytest
 
 import sojourn
+from conftest import Offspring
 
 pytestmark = [pytest.mark.alone, pytest.mark.concurrent]
 T = TypeVar("T")
@@ -135,23 +136,23 @@ def test_what_the_kernel_says_of_limits_is_shown(file: Path, tmp_path: Path) -> 
 @pytest.mark.needs("live")
 @pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGINT])
 @pytest.mark.parametrize("kind", ["run", "live"])
-def test_nothing_is_left_of_a_run_that_is_ended(file: Path, kind: str, end: int) -> None:
+def test_nothing_is_left_of_a_run_that_is_ended(
+    file: Path, offspring: Offspring, kind: str, end: int
+) -> None:
     arguments = {
         "run": ["run", str(file), "--backend", "live", "--set", 'duration="60 s"'],
-        "live": ["live", str(file), "--", "sleep", "4321"],
+        "live": ["live", str(file), "--", "sleep", "60"],
     }
-    before, running = present(), processes()
+    before = present()
     line = [sys.executable, "-m", "sojourn", *arguments[kind]]
     with subprocess.Popen(line, stderr=subprocess.PIPE, cwd=file.parent) as process:
-        during = wait_for(lambda: own_namespaces(process.pid), while_alive=process)
-        assert during
+        has_begun = wait_for(lambda: own_namespaces(process.pid), while_alive=process)
+        assert has_begun
         process.send_signal(end)
         process.wait(timeout=20)
     assert process.returncode != 0
-    assert wait_for(lambda: not during & namespaces())
+    assert wait_for(lambda: not offspring())  # so that no namespace is left
     assert present() == before
-    left = processes() - running
-    assert not [line for line in left if "4321" in line or str(file) in line]
 
 
 def wait_for(what: Callable[[], T], while_alive: subprocess.Popen[bytes] | None = None) -> T:
@@ -175,24 +176,10 @@ def present() -> tuple[str, ...]:
 
 
 def own_namespaces(process: int) -> set[str]:
-    """The network namespaces of a process that this one is not in."""
-    mine = str(Path("/proc/self/ns/net").readlink())
-    return {name for name in namespaces(f"{process}") if name != mine}
-
-
-def namespaces(process: str = "[0-9]*") -> set[str]:
-    """The network namespaces that processes are in."""
-    found = set()
-    for task in Path("/proc").glob(f"{process}/task/[0-9]*/ns/net"):
+    """The network namespaces that a process's threads are in and this one is not."""
+    found = {str(Path("/proc/self/ns/net").readlink())}
+    mine = set(found)
+    for task in Path(f"/proc/{process}/task").glob("[0-9]*/ns/net"):
         with contextlib.suppress(OSError):
             found.add(str(task.readlink()))
-    return found
-
-
-def processes() -> set[str]:
-    """The command lines of all processes."""
-    lines = set()
-    for path in Path("/proc").glob("[0-9]*/cmdline"):
-        with contextlib.suppress(OSError):
-            lines.add(path.read_text())
-    return lines
+    return found - mine

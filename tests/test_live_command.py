@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 import sojourn
-from test_live import SCENARIO, command, live, processes, wait_for
+from conftest import Offspring
+from test_live import SCENARIO, command, live, wait_for
 
 pytestmark = [pytest.mark.alone, pytest.mark.concurrent, pytest.mark.needs("live")]
 BYTES = 5_000_000
@@ -176,19 +177,21 @@ def test_a_command_sees_its_own_processes(file: Path) -> None:
     assert Path("/proc/self/mountinfo").read_text(encoding="utf-8") == mounts
 
 
-def test_what_a_command_leaves_in_the_background_ends_with_it(file: Path) -> None:
-    done = started(file, "--", "sh", "-c", "setsid sleep 54321 & exit 3")
+def test_what_a_command_leaves_in_the_background_ends_with_it(
+    file: Path, offspring: Offspring
+) -> None:
+    done = started(file, "--", "sh", "-c", "setsid sleep 60 & exit 3")
     assert done.returncode == 3, done.stderr
-    assert not named("54321")
+    assert not offspring()
 
 
-def test_nothing_of_a_command_outlives_a_killed_run(file: Path) -> None:
-    script = "setsid sleep 54322 & exec sleep 54323"
+def test_nothing_of_a_command_outlives_a_killed_run(file: Path, offspring: Offspring) -> None:
+    script = "setsid sleep 60 & exec sleep 60"
     with begun(file, "sh", "-c", script) as process:
-        ready = wait_for(lambda: len(named("sleep\x005432")) == 2, while_alive=process)
+        ready = wait_for(lambda: offspring().count("sleep\x0060\x00") == 2, while_alive=process)
         assert ready
         process.kill()
-    assert wait_for(lambda: not named("5432"))
+    assert wait_for(lambda: not offspring())
 
 
 #: Ends in its own way when it is interrupted.
@@ -218,8 +221,3 @@ def begun(file: Path, *line: str) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
         [*sojourn_live, *line], stderr=subprocess.PIPE, cwd=file.parent, start_new_session=True
     )
-
-
-def named(text: str) -> list[str]:
-    """The command lines of processes that have this in them."""
-    return [line for line in processes() if text in line]
