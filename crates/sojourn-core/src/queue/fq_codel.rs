@@ -92,7 +92,7 @@ impl crate::registry::Params for Params {
             return Err(FieldError::new("interval", "0 ms given; allowed: above 0 ms"));
         }
         if self.drop_batch == 0 {
-            return Err(FieldError::new("drop_batch", "must be above zero"));
+            return Err(FieldError::new("drop_batch", "0 given; allowed: 1 or more"));
         }
         validate_flows(self.flows, self.quantum)
     }

@@ -102,7 +102,7 @@ impl Params {
 impl crate::registry::Params for Params {
     fn validate(&self) -> Result<(), FieldError> {
         if self.average_packet.0 == 0 {
-            return Err(FieldError::new("average_packet", "must be above zero"));
+            return Err(FieldError::new("average_packet", "0 B given; allowed: above 0 B"));
         }
         // A limit in packets or bandwidth-delay products is not known in bytes yet.
         let limit = if let Limit::Bytes(bytes) = self.limit { bytes } else { u64::MAX };

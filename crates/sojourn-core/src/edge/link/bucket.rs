@@ -34,7 +34,7 @@ impl BucketSpec {
     /// Names the key, relative to the bucket.
     pub fn validate(&self) -> Result<(), FieldError> {
         if self.burst.0 == 0 {
-            let message = "must be above zero: nothing would ever pass a policer";
+            let message = "0 B given; allowed: above 0 B, as nothing would ever pass";
             return Err(FieldError::new("burst", message));
         }
         Ok(())

@@ -78,10 +78,10 @@ impl AggregationSpec {
     /// Names the key, relative to the aggregation.
     pub fn validate(&self) -> Result<(), FieldError> {
         if self.interval == Span::ZERO {
-            return Err(FieldError::new("interval", "must be above zero"));
+            return Err(FieldError::new("interval", "0 ms given; allowed: above 0 ms"));
         }
         match self.acks_per_flow {
-            Some(0) => Err(FieldError::new("acks_per_flow", "must be at least 1")),
+            Some(0) => Err(FieldError::new("acks_per_flow", "0 given; allowed: 1 or more")),
             _ => Ok(()),
         }
     }
