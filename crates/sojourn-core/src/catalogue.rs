@@ -24,6 +24,7 @@ pub fn own() -> Catalogue {
         .with(transport::members())
         .with(node::members())
         .with(medium::members())
+        .with(transport::sliq::sections())
 }
 
 /// Every member of `catalogue` as JSON: for each kind (`ccas`, `queues`, ...) a list of

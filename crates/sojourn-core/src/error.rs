@@ -34,6 +34,14 @@ impl FieldError {
 
     /// From a deserialiser that kept track of the path.
     pub fn from_serde(error: &serde_path_to_error::Error<serde_json::Error>) -> Self {
+        FieldError::from_serde_among(error, |_, _| {})
+    }
+
+    /// The same where a table, of the path that is given, has more keys than the deserialiser knows.
+    pub fn from_serde_among(
+        error: &serde_path_to_error::Error<serde_json::Error>,
+        more: impl FnOnce(&str, &mut Vec<&str>),
+    ) -> Self {
         let path = error.path().to_string().replace('[', ".").replace(']', "");
         let path = if path == "." { String::new() } else { path };
         let message = error.inner().to_string();
@@ -41,7 +49,9 @@ impl FieldError {
         let quoted: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
         match quoted.split_first() {
             Some((key, keys)) if message.starts_with("unknown field") => {
-                FieldError::unknown_name(&path, "key", key, keys)
+                let mut keys = keys.to_vec();
+                more(path.rsplit_once('.').map_or("", |(table, _)| table), &mut keys);
+                FieldError::unknown_name(&path, "key", key, &keys)
             }
             Some((name, names)) if message.starts_with("unknown variant") => {
                 FieldError::unknown_name(&path, "name", name, names)

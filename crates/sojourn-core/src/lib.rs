@@ -17,6 +17,7 @@ pub mod record;
 pub mod registry;
 pub mod rng;
 pub mod scenario;
+pub mod section;
 pub mod sim;
 pub mod slotted;
 pub mod spec;

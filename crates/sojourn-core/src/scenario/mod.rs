@@ -14,10 +14,10 @@ use crate::catalogue;
 use crate::error::FieldError;
 use crate::node::overlay::Together;
 use crate::registry::{Catalogue, Kind};
+use crate::section;
 use crate::spec::{self, toml_to_json};
 use crate::topology::Plan;
 
-mod file;
 mod overlay;
 #[cfg(test)]
 mod properties;
@@ -31,7 +31,7 @@ mod rtt;
 mod services;
 mod validate;
 
-pub use file::ScenarioSpec;
+pub use crate::section::ScenarioSpec;
 
 /// A scenario that can be run: what its file says, with every default filled in, the network that
 /// its topology makes of that, and the catalogue in which its names mean something.
@@ -79,8 +79,10 @@ impl Scenario {
     /// # Errors
     /// Names the field, what was given and what is allowed.
     pub fn read(value: &Value, catalogue: Arc<Catalogue>) -> Result<Scenario, FieldError> {
-        let mut spec: ScenarioSpec = serde_path_to_error::deserialize(value)
-            .map_err(|error| FieldError::from_serde(&error))?;
+        let (rest, taken) = section::take(value, &catalogue);
+        let mut spec: ScenarioSpec =
+            serde_path_to_error::deserialize(&*rest).map_err(|error| taken.explain(&error))?;
+        taken.give(&mut spec.flows)?;
         services::give(&mut spec)?;
         receivers::expand(&mut spec.flows)?;
         resolve::resolve(&mut spec, &catalogue)?;
@@ -105,7 +107,12 @@ impl Scenario {
     /// The canonical form: every default filled in, names and quantities in one spelling, `count`
     /// kept.
     pub fn to_json(&self) -> Value {
-        serde_json::to_value(&self.spec).expect("a scenario serialises")
+        let mut value = serde_json::to_value(&self.spec).expect("a scenario serialises");
+        let tables = value["flows"].as_array_mut().into_iter().flatten();
+        for (table, flow) in tables.filter_map(Value::as_object_mut).zip(&self.spec.flows) {
+            flow.own.write(table);
+        }
+        value
     }
 
     /// The network that the topology makes for the flows.
@@ -140,6 +147,7 @@ pub fn json_schema(catalogue: &Catalogue) -> Value {
         definitions.insert(K::NAME.to_owned(), spec::schema_of::<K>(catalogue));
     }
     let mut schema = schemars::schema_for!(ScenarioSpec).to_value();
+    section::describe(&mut schema, catalogue);
     if let Some(definitions) = schema["$defs"].as_object_mut() {
         define::<spec::Cca>(definitions, catalogue);
         define::<spec::Queue>(definitions, catalogue);

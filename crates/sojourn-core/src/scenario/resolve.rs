@@ -6,6 +6,7 @@ use super::ScenarioSpec;
 use crate::cc::outside::needed_ecn;
 use crate::error::FieldError;
 use crate::registry::Catalogue;
+use crate::section;
 use crate::spec::{Cca, EcnMode, FlowSpec, Spec, Stack, Transport};
 use crate::transport::TransportFacts;
 
@@ -50,10 +51,7 @@ fn resolve_flow(flow: &mut FlowSpec, catalogue: &Catalogue) -> Result<(), FieldE
     flow.transport.resolve(catalogue).map_err(|e| e.within("transport"))?;
     let transport = catalogue.find::<Transport>(&flow.transport.kind)?;
     let mut required = EcnMode::Off;
-    if flow.stream.is_some() && !transport.facts.stream {
-        let message = format!("given with transport {}, which has none", transport.listing.name);
-        return Err(FieldError::new("stream", message));
-    }
+    section::check_flow(flow, transport, catalogue)?;
     match (&mut flow.cca, transport.facts.controlled) {
         (Some(cca), true) => {
             if cca.only().is_none() && !transport.facts.several_controls {

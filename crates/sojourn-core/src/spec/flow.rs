@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize, Serializer};
 use super::buffer::BufferSize;
 use super::gro::Gro;
 use super::names::{AccessCategory, EcnMode, FlowDirection, HostQueue, Stack};
-use super::{Controls, ServiceSpec, Spec, StreamSpec, Traffic, Transport};
+use super::own::{Keys, Own};
+use super::{Controls, ServiceSpec, Spec, Traffic, Transport};
 use crate::units::{Rate, Span};
 
 /// One or more identical flows.
@@ -21,9 +22,6 @@ pub struct FlowSpec {
     /// Congestion control; every TCP flow names one, a SLIQ flow one or a list.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cca: Option<Controls>,
-    /// What a SLIQ flow does with its messages.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub stream: Option<StreamSpec>,
     /// Round-trip propagation delay outside the topology's links, half in each direction. Without
     /// it 0 ms: refused where a buffer is given in bandwidth-delay products, unless a link on the
     /// way has a delay.
@@ -107,6 +105,9 @@ pub struct FlowSpec {
     /// Destination port, in place of `service`: the service of the scenario's `services` with that port.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub port: Option<u16>,
+    /// Keys that are not everybody's, which sections of the scenario bring.
+    #[serde(skip)]
+    pub own: Own,
 }
 
 impl Default for FlowSpec {
@@ -115,7 +116,6 @@ impl Default for FlowSpec {
             label: None,
             transport: Spec::named("tcp"),
             cca: None,
-            stream: None,
             rtt: None,
             access_rate: None,
             start: Span::ZERO,
@@ -143,6 +143,7 @@ impl Default for FlowSpec {
             route: None,
             service: None,
             port: None,
+            own: Own::default(),
         }
     }
 }
@@ -151,6 +152,11 @@ impl FlowSpec {
     /// Its round-trip propagation delay outside the topology's links.
     pub fn rtt(&self) -> Span {
         self.rtt.unwrap_or(Span::ZERO)
+    }
+
+    /// Gives it a section's keys.
+    pub fn bring<T: Keys>(&mut self, keys: &T) {
+        self.own.set(keys);
     }
 }
 

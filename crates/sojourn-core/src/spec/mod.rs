@@ -21,8 +21,8 @@ mod flow;
 mod gro;
 pub mod limits;
 mod names;
+pub mod own;
 mod service;
-mod stream;
 mod toml;
 
 pub use self::toml::toml_to_json;
@@ -32,7 +32,6 @@ pub use flow::{Flow, FlowSpec};
 pub use gro::Gro;
 pub use names::{AccessCategory, EcnMode, FlowDirection, HostQueue, Recorded, Stack, TcpMetrics};
 pub use service::{PortService, PriorityStep, ServiceSpec, Utility};
-pub use stream::{ReliabilityMode, StreamSpec};
 
 /// Congestion controls.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -4,6 +4,7 @@ use super::connection::{Config, Connection, Role};
 use super::control::{Catalogued, Control, Copa, Cubic};
 use super::endpoint::{End, EndInit};
 use super::mailbox::{self, Mailbox};
+use super::section::{FlowKeys, ReliabilityMode, StreamSpec};
 use super::stream::{Reliability, StreamConfig, Target};
 use super::virtual_payload::Virtual;
 use super::wire::MAX_DATAGRAM;
@@ -12,7 +13,7 @@ use crate::error::FieldError;
 use crate::packet::Ecn;
 use crate::registry::{Catalogue, NoParams};
 use crate::rng::StreamKey;
-use crate::spec::{Cca, EcnMode, ReliabilityMode, Spec, StreamSpec};
+use crate::spec::{Cca, EcnMode, Spec};
 use crate::transport::{Endpoint, Registered, TransportInit};
 use crate::units::{Span, Time};
 
@@ -46,9 +47,8 @@ impl Registered for Sliq {
             let message = format!("{} B given; sliq's messages have at most {most} B", flow.mss);
             return Err(FieldError::new("mss", message));
         }
-        let default = StreamSpec::default();
-        let spec = flow.stream.as_ref().unwrap_or(&default);
-        let stream = stream(spec)?;
+        let spec = flow.own.get::<FlowKeys>().stream.unwrap_or_default();
+        let stream = stream(&spec)?;
         let mailbox =
             || if init.copied { Mailbox::default() } else { Mailbox::once(mailbox::REORDERED) };
         let boxes = [mailbox(), mailbox()];

@@ -1,10 +1,49 @@
-//! A stream of messages as a scenario describes it, for transports that have streams.
+//! SLIQ's section of the scenario: a flow's stream of messages.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::error::FieldError;
 use crate::quantity::Packets;
+use crate::registry::{Entry, NoParams};
+use crate::section::{self, Section, Sections};
+use crate::spec::Transport;
+use crate::spec::own::{Keys, Place};
 use crate::units::Span;
+
+/// Keys of a flow.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct FlowKeys {
+    /// What a SLIQ flow does with its messages.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stream: Option<StreamSpec>,
+}
+
+impl Keys for FlowKeys {
+    const PLACES: &'static [Place] = &[("stream", Some("rtt"))];
+}
+
+/// SLIQ's section.
+enum Streams {}
+
+/// The sections that it brings.
+pub fn sections() -> Vec<Entry<Sections>> {
+    vec![section::entry::<Streams>("stream")]
+}
+
+impl Section for Streams {
+    type OfScenario = NoParams;
+    type OfFlow = FlowKeys;
+
+    fn check_flow(own: &FlowKeys, transport: &Entry<Transport>) -> Result<(), FieldError> {
+        if own.stream.is_none() || transport.facts.stream {
+            return Ok(());
+        }
+        let message = format!("given with transport {}, which has none", transport.listing.name);
+        Err(FieldError::new("stream", message))
+    }
+}
 
 /// What a stream does about losses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
