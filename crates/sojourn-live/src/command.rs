@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use sojourn_core::error::FieldError;
 use sojourn_core::net::Network;
+use sojourn_core::node;
 use sojourn_core::record::Outcome;
 use sojourn_core::scenario::Scenario;
 use sojourn_core::sim::Surroundings;
@@ -109,7 +110,7 @@ fn run(
     let loopback_bytes = namespace::loopback_bytes().map_err(&unread)?;
     let (tap, timing) = driver.finish();
     let quality = Quality::judge(&timing, drops, &processors);
-    let (outcome, labels) = tap.outcome(&mut net)?;
+    let (outcome, labels) = tap.outcome(&mut net, &node::counters(scenario.catalogue()))?;
     let paths = bottleneck.by_side(paths(scenario, recorded_links));
     let named = |(side, label): (usize, String)| Named { label, path: paths[side].clone() };
     let flows = labels.into_iter().map(named).collect();

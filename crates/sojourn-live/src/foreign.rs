@@ -109,15 +109,20 @@ impl Foreign {
         numbered.flat_map(of).collect()
     }
 
-    /// What has been recorded; of each flow the side that sent, and a name.
+    /// What has been recorded; of each flow the side that sent, and a name. Kinds of nodes name these
+    /// `counters`.
     ///
     /// # Errors
     /// If the network lost packets without a reason.
-    pub fn outcome(mut self, net: &mut Network) -> Result<(Outcome, Vec<Named>), Box<Fault>> {
+    pub fn outcome(
+        mut self,
+        net: &mut Network,
+        counters: &[&'static str],
+    ) -> Result<(Outcome, Vec<Named>), Box<Fault>> {
         self.sample(net)?;
         let (flows, links) = (self.flows(), self.recorded_links);
         let connections = &self.connections;
-        let mut recorder = Recorder::new([flows.len(), links, 0], self.samples.len());
+        let mut recorder = Recorder::new([flows.len(), links, 0], counters, self.samples.len());
         for (time, counters, links) in self.samples {
             let known = |&(number, side): &(usize, usize)| {
                 let unborn = || connections[number].key.blank();

@@ -48,6 +48,7 @@ impl Builder {
             behaviour,
             ports: Vec::new(),
             counters: NodeCounters::default(),
+            named: &[],
             alarm: Alarm::default(),
         });
         self.nodes.len() - 1
@@ -59,11 +60,27 @@ impl Builder {
     /// # Errors
     /// If there is no such node.
     pub fn set_behaviour(&mut self, node: usize, behaviour: Behaviour) -> Result<(), FieldError> {
-        let Some(slot) = self.nodes.get_mut(node) else {
-            return Err(FieldError::new("node", format!("there is no node {node}")));
-        };
-        slot.behaviour = behaviour;
+        self.slot(node)?.behaviour = behaviour;
         Ok(())
+    }
+
+    /// Says by what names samples show what a node counts besides what all do: its kind's, in their
+    /// order. What has no name is not shown.
+    ///
+    /// # Errors
+    /// If there is no such node.
+    pub fn name_counters(
+        &mut self,
+        node: usize,
+        names: &'static [&'static str],
+    ) -> Result<(), FieldError> {
+        self.slot(node)?.named = names;
+        Ok(())
+    }
+
+    fn slot(&mut self, node: usize) -> Result<&mut NodeSlot, FieldError> {
+        let none = || FieldError::new("node", format!("there is no node {node}"));
+        self.nodes.get_mut(node).ok_or_else(none)
     }
 
     /// Adds a link from one node to another; its index as an edge. An end that is `None` stands for

@@ -84,15 +84,15 @@ impl Network {
         self.nodes.iter().enumerate().filter_map(|(number, node)| match &node.behaviour {
             Behaviour::Plain => None,
             Behaviour::Other(other) => {
-                let NodeCounters { received, sent, delivered, drops, signalling_bytes, .. } =
-                    node.counters;
+                let NodeCounters { received, sent, delivered, drops, own, .. } = node.counters;
                 let sample = NodeSample {
                     waiting: other.waiting(),
                     received_packets: received,
                     sent_packets: sent,
                     delivered_packets: delivered,
                     drops: drops.iter().sum(),
-                    signalling_bytes,
+                    counts: own,
+                    counters: node.named,
                 };
                 Some((number, sample))
             }

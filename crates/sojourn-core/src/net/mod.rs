@@ -49,6 +49,8 @@ struct NodeSlot {
     behaviour: Behaviour,
     ports: Vec<Port>,
     counters: NodeCounters,
+    /// Names of those counters that are its kind's own.
+    named: &'static [&'static str],
     alarm: Alarm,
 }
 

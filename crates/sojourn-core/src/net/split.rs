@@ -193,6 +193,7 @@ impl Network {
             behaviour: Behaviour::Plain,
             ports: slot.ports.clone(),
             counters: NodeCounters::default(),
+            named: slot.named,
             alarm: Alarm::default(),
         };
         Network {

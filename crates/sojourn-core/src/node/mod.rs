@@ -12,13 +12,15 @@ pub use recorded::RecordedNode;
 
 use std::sync::Arc;
 
+use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::error::FieldError;
 use crate::observe::Observer;
 use crate::packet::{Backlog, Packet, Route};
 use crate::queue::DropReason;
-use crate::registry::{self, Catalogue, Entry, Kind, Listing, NoFacts, Params, members};
+use crate::record::NodeSample;
+use crate::registry::{self, Catalogue, Entry, Kind, Listing, Params, members};
 use crate::rng::StreamKey;
 use crate::spec;
 use crate::units::Time;
@@ -42,8 +44,16 @@ impl Kind for spec::Node {
     const TITLE: &'static str = "kind of node";
     const EXAMPLE: &'static str = "router";
     const BY_NAME: bool = true;
-    type Facts = NoFacts;
+    type Facts = NodeFacts;
     type Make = Make;
+}
+
+/// What is known of a kind of node besides its listing.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct NodeFacts {
+    /// What its nodes count besides what all do, by name: columns of samples, no part of the listing.
+    #[serde(skip)]
+    pub counters: &'static [&'static str],
 }
 
 /// How a node is built. Errors: a parameter is unknown, of the wrong type or out of range.
@@ -85,6 +95,9 @@ impl Behaviour {
 pub trait Registered: Sized + 'static {
     /// Its parameters.
     type Params: Params;
+    /// What it counts besides what all nodes do: the names of columns of samples, up to
+    /// [`NodeSample::MOST_COUNTERS`]. Kinds that count the same give it the same name.
+    const COUNTERS: &'static [&'static str] = &[];
 
     /// Builds one. Parameters are validated.
     fn behaviour(params: Self::Params, init: &NodeInit) -> Behaviour;
@@ -92,13 +105,25 @@ pub trait Registered: Sized + 'static {
 
 /// The entry of the kind `N`, whose `source` begins with its documentation.
 pub fn entry<N: Registered>(name: &'static str, source: &'static str) -> Entry<spec::Node> {
+    const { assert!(N::COUNTERS.len() <= NodeSample::MOST_COUNTERS, "too many counters") };
     Entry {
         listing: Listing::new::<N::Params>(name, source),
-        facts: NoFacts {},
+        facts: NodeFacts { counters: N::COUNTERS },
         make: |params, init, catalogue| {
             Ok(N::behaviour(registry::parse_params(params, catalogue)?, init))
         },
     }
+}
+
+/// The counters that kinds of nodes name, each once, in the order of the catalogue.
+pub fn counters(catalogue: &Catalogue) -> Vec<&'static str> {
+    let mut names = Vec::new();
+    for name in catalogue.members::<spec::Node>().iter().flat_map(|kind| kind.facts.counters) {
+        if !names.contains(name) {
+            names.push(*name);
+        }
+    }
+    names
 }
 
 /// What happens at a node.
@@ -154,8 +179,8 @@ pub struct NodeCounters {
     pub absorbed: u64,
     /// Packets dropped, by [`DropReason`].
     pub drops: [u64; DropReason::COUNT],
-    /// Bytes of packets of its own in which it tells other nodes of its queues and links.
-    pub signalling_bytes: u64,
+    /// What its kind counts besides, in the order of [`Registered::COUNTERS`].
+    pub own: [u64; NodeSample::MOST_COUNTERS],
 }
 
 impl NodeCounters {
@@ -216,9 +241,13 @@ impl<'a> NodeContext<'a> {
         packet
     }
 
-    /// Counts a packet of the node's own in which it tells others of its queues and links.
-    pub fn count_signalling(&mut self, packet: &Packet) {
-        self.counters.signalling_bytes += u64::from(packet.size);
+    /// Adds to one of the counters that the node's kind names, which has this place among
+    /// [`Registered::COUNTERS`].
+    ///
+    /// # Panics
+    /// If no kind can have so many.
+    pub fn count(&mut self, counter: usize, amount: u64) {
+        self.counters.own[counter] += amount;
     }
 
     /// Takes a packet in for good: it was for the node itself.

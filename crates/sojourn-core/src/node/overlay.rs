@@ -103,6 +103,8 @@ use supervision::Supervision;
 use tcp_proxy::{Output, TcpProxy};
 use udp_proxy::UdpProxy;
 
+/// The place among its counters of bytes of packets in which it tells others of queues and links.
+const SIGNALLING: usize = 0;
 /// Flow numbers above this are the overlay's own datagrams.
 const OWN_FLOWS: u32 = u32::MAX - (1 << 24);
 
@@ -154,6 +156,7 @@ pub struct Overlay {
 
 impl Registered for Overlay {
     type Params = Params;
+    const COUNTERS: &'static [&'static str] = &["signalling_bytes"];
 
     fn behaviour(params: Params, init: &NodeInit) -> Behaviour {
         let together = init.overlay.clone().unwrap_or_default();

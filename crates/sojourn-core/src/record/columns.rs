@@ -112,13 +112,21 @@ pub static LINK_COLUMNS: &[SampleColumn<LinkCounters>] = figures! {
     retries: Count of air,
 };
 
-/// Columns of `node_samples` after `time` and `node`.
-pub static NODE_COLUMNS: &[SampleColumn<NodeSample>] = &[
+/// Columns of `node_samples` after `time` and `node`, whatever kinds of nodes there are.
+static NODE_COLUMNS: &[SampleColumn<NodeSample>] = &[
     ("queue_packets", Figure::Level(|node| Some(node.waiting.packets))),
     ("queue_bytes", Figure::Level(|node| Some(node.waiting.bytes))),
     ("received_packets", Figure::Count(|node| Some(node.received_packets))),
     ("sent_packets", Figure::Count(|node| Some(node.sent_packets))),
     ("delivered_packets", Figure::Count(|node| Some(node.delivered_packets))),
     ("drops", Figure::Count(|node| Some(node.drops))),
-    ("signalling_bytes", Figure::Count(|node| Some(node.signalling_bytes))),
 ];
+
+/// All columns of `node_samples` after `time` and `node`, where kinds of nodes name these counters.
+pub fn node_columns(counters: &[&'static str]) -> Vec<SampleColumn<NodeSample>> {
+    NODE_COLUMNS.iter().copied().chain(counters.iter().copied().map(node_counter)).collect()
+}
+
+fn node_counter(name: &'static str) -> SampleColumn<NodeSample> {
+    (name, Figure::Named(|node, name| Some(node.count(name))))
+}

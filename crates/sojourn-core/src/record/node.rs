@@ -2,7 +2,7 @@
 
 use crate::packet::Backlog;
 
-/// A node at the end of a sampling interval: what waits there, and packets since the start.
+/// A node at the end of a sampling interval: what waits there, and counters since the start.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NodeSample {
     /// What waits in its queues.
@@ -15,6 +15,19 @@ pub struct NodeSample {
     pub delivered_packets: u64,
     /// Packets dropped, for whatever reason.
     pub drops: u64,
-    /// Bytes of packets in which it tells other nodes of its queues and links.
-    pub signalling_bytes: u64,
+    /// What nodes of its kind count besides.
+    pub counts: [u64; NodeSample::MOST_COUNTERS],
+    /// The names of these counters.
+    pub counters: &'static [&'static str],
+}
+
+impl NodeSample {
+    /// How many counters a kind of node may name.
+    pub const MOST_COUNTERS: usize = 4;
+
+    /// The counter of its kind that has this name; 0 of a kind that does not count such.
+    pub fn count(&self, name: &str) -> u64 {
+        let mut named = self.counters.iter().zip(self.counts);
+        named.find(|(known, _)| **known == name).map_or(0, |(_, count)| count)
+    }
 }

@@ -1,7 +1,7 @@
 //! The recorder: samples the counters of every flow, of every recorded link, and of every node that
 //! decides itself.
 
-use super::columns::{FLOW_COLUMNS, LINK_COLUMNS, NODE_COLUMNS};
+use super::columns::{FLOW_COLUMNS, LINK_COLUMNS, node_columns};
 use super::table::{Samples, Table};
 use super::{FlowCounters, LinkCounters, NodeSample};
 use crate::units::Time;
@@ -19,12 +19,16 @@ pub struct Recorder {
 
 impl Recorder {
     /// Records so many flows, links and nodes that decide themselves, most likely for so many
-    /// `intervals`.
-    pub fn new([flows, links, nodes]: [usize; 3], intervals: usize) -> Self {
+    /// `intervals`; kinds of nodes name these `counters`.
+    pub fn new(
+        [flows, links, nodes]: [usize; 3],
+        counters: &[&'static str],
+        intervals: usize,
+    ) -> Self {
         Recorder {
             flows: Samples::new(FLOW_COLUMNS, "flow", flows, intervals),
             links: Samples::new(LINK_COLUMNS, "link", links, intervals),
-            nodes: Samples::new(NODE_COLUMNS, "node", nodes, intervals),
+            nodes: Samples::new(&node_columns(counters), "node", nodes, intervals),
             last: Time::ZERO,
         }
     }

@@ -85,6 +85,8 @@ impl Table {
 pub enum Figure<C> {
     /// Growth of a count over the interval.
     Count(fn(&C) -> Option<u64>),
+    /// Growth of the count that has the column's name.
+    Named(fn(&C, &str) -> Option<u64>),
     /// Growth of a sum of spans, in seconds.
     Spans(fn(&C) -> Option<Span>),
     /// Growth of an integral.
@@ -94,6 +96,15 @@ pub enum Figure<C> {
     /// Present value at the interval's end.
     Gauge(fn(&C) -> Option<f64>),
 }
+
+// Derived, these would ask that counters can be copied, too.
+impl<C> Clone for Figure<C> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<C> Copy for Figure<C> {}
 
 /// Stands for an absent whole number until a column is finished; NaN is an absent real one.
 const ABSENT: i64 = i64::MIN;
@@ -176,8 +187,8 @@ enum GrowingValues {
 
 /// Samples of counters of type `C`, one row per component and interval. Growth over an interval is
 /// worked out at the end: until then, columns hold the counters themselves.
-pub struct Samples<C: 'static> {
-    columns: &'static [SampleColumn<C>],
+pub struct Samples<C> {
+    columns: Vec<SampleColumn<C>>,
     times: Vec<f64>,
     /// Name of the component's column, and its values.
     component: (&'static str, Vec<i64>),
@@ -190,20 +201,20 @@ pub struct Samples<C: 'static> {
 impl<C> Samples<C> {
     /// No samples yet of `components` components; `intervals` are expected.
     pub fn new(
-        columns: &'static [SampleColumn<C>],
+        columns: &[SampleColumn<C>],
         component: &'static str,
         components: usize,
         intervals: usize,
     ) -> Self {
         let rows = components.saturating_mul(intervals);
         let empty = |(_, figure): &SampleColumn<C>| match figure {
-            Figure::Count(_) | Figure::Level(_) | Figure::Spans(_) => {
+            Figure::Count(_) | Figure::Named(_) | Figure::Level(_) | Figure::Spans(_) => {
                 GrowingValues::Integers(Growing::new(rows))
             }
             Figure::Integral(_) | Figure::Gauge(_) => GrowingValues::Reals(Growing::new(rows)),
         };
         Samples {
-            columns,
+            columns: columns.to_vec(),
             times: with_room(rows),
             component: (component, with_room(rows)),
             values: columns.iter().map(empty).collect(),
@@ -219,12 +230,16 @@ impl<C> Samples<C> {
         self.next = rows.end % self.components;
         self.times.extend(std::iter::repeat_n(time, rows.len()));
         self.component.1.extend(rows.map(|row| row as i64));
-        for ((_, figure), values) in self.columns.iter().zip(&mut self.values) {
+        for ((name, figure), values) in self.columns.iter().zip(&mut self.values) {
             match (figure, values) {
                 (Figure::Count(get) | Figure::Level(get), GrowingValues::Integers(values)) => {
                     values.extend(
                         now.iter().map(|now| get(now).map_or(ABSENT, |count| count as i64)),
                     );
+                }
+                (Figure::Named(get), GrowingValues::Integers(values)) => {
+                    let count = |now: &C| get(now, name).map_or(ABSENT, |count| count as i64);
+                    values.extend(now.iter().map(count));
                 }
                 (Figure::Spans(get), GrowingValues::Integers(values)) => {
                     let nanos = |span: Span| span.as_nanos() as i64;
@@ -242,8 +257,8 @@ impl<C> Samples<C> {
     pub fn into_table(self) -> Table {
         let mut table = Table::default().with("time", self.times);
         table = table.integers(self.component.0, self.component.1);
-        let named = self.columns.iter().zip(self.values);
-        let column = |((name, figure), values): (&SampleColumn<C>, GrowingValues)| Column {
+        let named = self.columns.into_iter().zip(self.values);
+        let column = |((name, figure), values): (SampleColumn<C>, GrowingValues)| Column {
             name,
             values: figure.finish(values, self.components),
         };
@@ -257,7 +272,7 @@ impl<C> Figure<C> {
     fn finish(&self, values: GrowingValues, components: usize) -> Values {
         match values {
             GrowingValues::Integers(mut values) => {
-                if let Figure::Count(_) | Figure::Spans(_) = self {
+                if let Figure::Count(_) | Figure::Named(_) | Figure::Spans(_) = self {
                     values.difference(components, growth);
                 }
                 if let Figure::Spans(_) = self {

@@ -10,7 +10,7 @@ use crate::edge::medium::MediumInit;
 use crate::edge::medium::tail::Tail;
 use crate::error::FieldError;
 use crate::net::{self, Alarm, Network, Regions, Split};
-use crate::node::{Behaviour, NodeInit};
+use crate::node::{self, Behaviour, NodeInit};
 use crate::packet::{Address, Direction, FiveTuple};
 use crate::queue::QueueInit;
 use crate::record::live::{Log, Tap, Watch};
@@ -75,7 +75,8 @@ impl Surroundings {
         let interval = scenario.sample_interval.as_nanos().max(1);
         let intervals = (scenario.duration.as_nanos() / interval + 1) as usize;
         let nodes = net.sample_nodes().count();
-        let recorder = Recorder::new([flows.len(), recorded_links, nodes], intervals);
+        let counters = node::counters(scenario.catalogue());
+        let recorder = Recorder::new([flows.len(), recorded_links, nodes], &counters, intervals);
         Ok(Surroundings { net, addresses, applications, flows, recorder, recorded_links })
     }
 }
@@ -186,6 +187,7 @@ fn network(
         let random = StreamKey::root(scenario.seed).child("node").child(&node.name);
         let init = NodeInit { random, number: index as u16, overlay: overlay.clone() };
         net.node(&node.name, behaviour(node, &init, scenario.catalogue()).map_err(within)?);
+        net.name_counters(index, counters(node, scenario.catalogue()))?;
     }
     // Routes may leave from a place that is two nodes by either of them.
     let place = |node: u16| Some(usize::from(node)).filter(|node| !plan.nodes[*node].merged);
@@ -270,6 +272,12 @@ fn behaviour(
 ) -> Result<Behaviour, FieldError> {
     let Some(kind) = &node.kind else { return Ok(Behaviour::Plain) };
     (catalogue.find::<Node>(&kind.kind)?.make)(&kind.params, init, catalogue)
+}
+
+/// The names of what a node counts besides what all do.
+fn counters(node: &PlannedNode, catalogue: &Catalogue) -> &'static [&'static str] {
+    let entry = node.kind.as_ref().and_then(|kind| catalogue.find::<Node>(&kind.kind).ok());
+    entry.map(|entry| entry.facts.counters).unwrap_or_default()
 }
 
 fn at(span: Span) -> Time {

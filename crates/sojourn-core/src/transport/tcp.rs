@@ -35,7 +35,7 @@ mod sender;
 
 pub use build::Tcp;
 pub use metrics::HostMemory;
-pub use profile::{GNAT_PROXY, Profile};
+pub use profile::{LossDetection, Profile, RFC};
 pub use receiver::Receiver;
 pub use relay::Relay;
 pub use sender::Sender;

@@ -6,6 +6,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use super::SIGNALLING;
 use super::bin::Class;
 use super::cargo::{Cargo, Depths};
 use super::delays::{Delay, Delays};
@@ -356,7 +357,7 @@ impl Neighbour {
             let packet = self.packet();
             let packet = cx.create(packet);
             if signals {
-                cx.count_signalling(&packet);
+                cx.count(SIGNALLING, packet.size.into());
             }
             cx.send(self.port, packet);
         }

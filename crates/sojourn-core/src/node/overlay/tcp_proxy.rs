@@ -20,7 +20,7 @@ use crate::record::FlowCounters;
 use crate::rng::StreamKey;
 use crate::spec::BufferSize;
 use crate::transport::Endpoint;
-use crate::transport::tcp::{GNAT_PROXY, Profile, Receiver, Relay, Sender, TcpInit};
+use crate::transport::tcp::{LossDetection, Profile, RFC, Receiver, Relay, Sender, TcpInit};
 use crate::units::{Span, Time};
 
 /// Largest IP packet between proxies: 1,280 bytes of payload, as they ask of their hosts.
@@ -33,6 +33,12 @@ const BETWEEN: u64 = 3_000_000;
 /// How long a rate holds at least and at most before it is looked at again.
 const SHORTEST_LOOK: Span = Span::from_micros(100);
 const LONGEST_LOOK: Span = Span::from_millis(20);
+
+/// TCP between proxies: `iron/tcp_proxy/src/socket.cc` and `send_buffer.cc` of raytheonbbn/IRON. What is
+/// retransmitted again waits for two RTTs here, there for one; a flow with nothing new to send does not
+/// repeat at once what is missing and has left its node.
+static PROXY: Profile =
+    Profile { loss_detection: LossDetection::Patient, rto_initial: Span::from_secs(6), ..RFC };
 
 /// What a proxy sends.
 #[derive(Clone, Debug)]
@@ -142,7 +148,7 @@ impl TcpProxy {
             mss,
             send_buffer: buffers.0,
             receive_buffer: buffers.1,
-            profile: &GNAT_PROXY,
+            profile: &PROXY,
             ..host
         };
         let end = if comes_in {

@@ -29,7 +29,7 @@ pub enum LossDetection {
     /// `dupthresh` segments SACKed above (RFC 6675).
     Sack,
     /// A segment that is still missing an RTT and four deviations after one sent later arrived, whatever
-    /// order they came in (proxies of GNAT, whose packets take several ways).
+    /// order they came in: for paths on which packets overtake each other.
     Patient,
 }
 
@@ -236,7 +236,8 @@ const LINUX_4_9: Profile = Profile {
     ..LINUX_5_1
 };
 
-const RFC: Profile = Profile {
+/// What the RFCs say, and no more: a profile that is made elsewhere says in what it differs.
+pub const RFC: Profile = Profile {
     loss_detection: LossDetection::Sack,
     prr: PrrBound::SlowStart,
     rto_style: RtoStyle::Rfc6298,
@@ -280,12 +281,6 @@ const NS3: Profile = Profile {
     receive_buffer_max: 131_072,
     ..RFC
 };
-
-/// Between the TCP proxies of GNAT's overlay: `iron/tcp_proxy/src/socket.cc` and `send_buffer.cc` of
-/// raytheonbbn/IRON. What is retransmitted again waits for two RTTs here, there for one; a flow with
-/// nothing new to send does not repeat at once what is missing and has left its node.
-pub static GNAT_PROXY: Profile =
-    Profile { loss_detection: LossDetection::Patient, rto_initial: Span::from_secs(6), ..RFC };
 
 impl Profile {
     /// The profile of this name, as the scenario file writes it; `None` if there is none.

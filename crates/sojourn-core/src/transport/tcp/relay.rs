@@ -1,4 +1,4 @@
-//! TCP between byte streams: an overlay's proxy, which ends one connection and goes on with another.
+//! TCP between byte streams: a proxy, which ends one connection and goes on with another.
 
 use super::{Receiver, Sender};
 use crate::packet::{Header, Packet};

@@ -7,7 +7,7 @@ use sojourn_core::catalogue::own;
 use sojourn_core::conformance::{failures, nodes::CHECKS, subjects};
 use sojourn_core::node::{self, Behaviour, Node, NodeContext, NodeInit};
 use sojourn_core::packet::{Backlog, Packet};
-use sojourn_core::record::Outcome;
+use sojourn_core::record::{Outcome, Values};
 use sojourn_core::registry::{Catalogue, NoParams, Params};
 use sojourn_core::scenario::Scenario;
 use sojourn_core::sim::Simulation;
@@ -30,6 +30,7 @@ impl Params for LateParams {}
 
 impl node::Registered for Late {
     type Params = LateParams;
+    const COUNTERS: &'static [&'static str] = &["late_packets", "late_bytes"];
 
     fn behaviour(params: LateParams, _init: &NodeInit) -> Behaviour {
         Behaviour::of(Late { delay: params.delay, held: Vec::new() })
@@ -37,7 +38,9 @@ impl node::Registered for Late {
 }
 
 impl Node for Late {
-    fn on_packet(&mut self, now: Time, _from: usize, packet: Packet, _cx: &mut NodeContext<'_>) {
+    fn on_packet(&mut self, now: Time, _from: usize, packet: Packet, cx: &mut NodeContext<'_>) {
+        cx.count(0, 1);
+        cx.count(1, packet.size.into());
         self.held.push((now + self.delay, packet));
     }
 
@@ -146,6 +149,31 @@ fn answers_pass_the_receivers_node_too() {
         ends.filter(|end| *end == Some(2)).count()
     };
     assert_eq!([&plan.routes[0].forward, &plan.routes[0].backward].map(|r| into_b(r)), [1, 1]);
+}
+
+#[test]
+fn what_kinds_count_are_columns_after_the_others() {
+    let late = json!({ "id": "m", "kind": "late" });
+    let outcome = run(json!(["a", late, { "id": "b", "kind": "shared-tree" }])).unwrap();
+    let samples = outcome.node_samples;
+    let own = ["signalling_bytes", "late_packets", "late_bytes"];
+    assert!(samples.columns[8..].iter().map(|column| column.name).eq(own));
+    // The rows of the two nodes take turns.
+    let of = |node: usize, name: &str| -> f64 {
+        samples.reals(name).unwrap().iter().skip(node).step_by(2).sum()
+    };
+    let packets = of(0, "received_packets");
+    assert!(packets > 50.0 && of(1, "received_packets") > 50.0);
+    assert_eq!(own.map(|name| of(1, name)), [0.0; 3]);
+    assert_eq!([of(0, own[0]), of(0, own[1])], [0.0, packets]);
+    assert!(of(0, own[2]) > 1000.0 * packets);
+}
+
+#[test]
+fn what_kinds_count_are_columns_without_such_nodes_too() {
+    let samples = run(json!(["a", "m", "b"])).unwrap().node_samples;
+    assert_eq!(samples.columns.len(), 11);
+    assert!(samples.columns[2..].iter().all(|column| column.values == Values::Integers(vec![])));
 }
 
 #[test]
