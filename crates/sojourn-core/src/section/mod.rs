@@ -55,15 +55,18 @@ impl Kind for Sections {
     type Make = Hooks;
 }
 
+type Table = Map<String, Value>;
+type Check = Result<(), FieldError>;
+
 /// A section's calls.
 #[derive(Clone, Copy)]
 pub struct Hooks {
     /// The keys of a scenario, of a flow.
     places: [&'static [Place]; 2],
     schemas: fn() -> [Value; 2],
-    read: fn(Map<String, Value>, &mut FlowSpec) -> Result<(), FieldError>,
-    arrange: fn(Map<String, Value>, &mut [FlowSpec]) -> Result<(), FieldError>,
-    check_flow: fn(&FlowSpec, &Entry<Transport>) -> Result<(), FieldError>,
+    read: fn(Table, &mut FlowSpec) -> Check,
+    arrange: fn(Table, &mut [FlowSpec]) -> Check,
+    check_flow: fn(&FlowSpec, &Entry<Transport>) -> Check,
 }
 
 /// The catalogue's entry of a section.
@@ -85,7 +88,7 @@ fn schema<T: Keys>() -> Value {
     schemars::schema_for!(T).to_value()
 }
 
-fn typed<T: Keys>(table: Map<String, Value>) -> Result<T, FieldError> {
+fn typed<T: Keys>(table: Table) -> Result<T, FieldError> {
     serde_path_to_error::deserialize(Value::Object(table))
         .map_err(|error| FieldError::from_serde(&error))
 }
@@ -98,7 +101,7 @@ fn hooks(catalogue: &Catalogue) -> impl Iterator<Item = &Hooks> {
 /// scenario's, and each flow's. None where the document has no such key.
 pub struct Taken<'a> {
     catalogue: &'a Catalogue,
-    tables: Vec<(Map<String, Value>, Vec<Map<String, Value>>)>,
+    tables: Vec<(Table, Vec<Table>)>,
 }
 
 /// Takes the sections' keys out of a document; what is left is everybody's. A document without any
@@ -123,7 +126,7 @@ pub fn take<'a, 'b>(value: &'b Value, catalogue: &'a Catalogue) -> (Cow<'b, Valu
     (Cow::Owned(rest), Taken { catalogue, tables })
 }
 
-fn remove(table: &mut Value, places: &[Place]) -> Map<String, Value> {
+fn remove(table: &mut Value, places: &[Place]) -> Table {
     let Some(table) = table.as_object_mut() else { return Map::new() };
     let keys = places.iter().map(|(key, _)| *key);
     keys.filter_map(|key| Some((key.to_owned(), table.shift_remove(key)?))).collect()
