@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use sojourn_core::transport::sliq::StreamConfig;
+use sojourn_core::sliq::StreamConfig;
 use sojourn_core::units::{Span, Time};
 use sojourn_sliq::{Session, Setup, Sink, Source};
 

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use crate::edge::medium;
 use crate::registry::{Catalogue, Entry, Kind};
-use crate::{cc, node, queue, spec, topology, traffic, transport};
+use crate::{cc, node, queue, sliq, spec, topology, traffic, transport, wifi};
 
 /// Sojourn's own members of every open kind.
 pub fn builtin() -> &'static Arc<Catalogue> {
@@ -22,9 +22,11 @@ pub fn own() -> Catalogue {
         .with(traffic::members())
         .with(topology::members())
         .with(transport::members())
+        .with(sliq::members())
         .with(node::members())
         .with(medium::members())
-        .with(transport::sliq::sections())
+        .with(wifi::members())
+        .with(sliq::sections())
 }
 
 /// Every member of `catalogue` as JSON: for each kind (`ccas`, `queues`, ...) a list of

@@ -19,12 +19,14 @@ pub mod rng;
 pub mod scenario;
 pub mod section;
 pub mod sim;
+pub mod sliq;
 pub mod slotted;
 pub mod spec;
 pub mod topology;
 pub mod traffic;
 pub mod transport;
 pub mod units;
+pub mod wifi;
 
 pub use error::{Fault, FieldError};
 pub use net::Network;

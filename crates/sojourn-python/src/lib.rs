@@ -20,7 +20,7 @@ use serde_json::Value;
 use sojourn_core::catalogue::to_json;
 use sojourn_core::registry::Catalogue;
 use sojourn_core::scenario::{Scenario, json_schema};
-use sojourn_core::transport::sliq::{Decider, Expected, Path};
+use sojourn_core::sliq::{Decider, Expected, Path};
 use sojourn_core::units::Span;
 use sojourn_core::{cc, queue, spec};
 

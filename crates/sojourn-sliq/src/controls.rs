@@ -3,8 +3,8 @@
 use sojourn_core::catalogue::builtin;
 use sojourn_core::cc::ControlInit;
 use sojourn_core::rng::StreamKey;
+use sojourn_core::sliq::{Control, control_init, make_control};
 use sojourn_core::spec::Spec;
-use sojourn_core::transport::sliq::{Control, control_init, make_control};
 use sojourn_core::units::Time;
 
 /// Controls that a connection may have.

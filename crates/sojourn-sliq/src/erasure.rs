@@ -9,7 +9,7 @@ use std::ops::Range;
 use std::sync::{Arc, LazyLock, Mutex};
 
 use reed_solomon_erasure::galois_8::ReedSolomon;
-use sojourn_core::transport::sliq::{Payload, Received};
+use sojourn_core::sliq::{Payload, Received};
 
 use crate::message::Message;
 

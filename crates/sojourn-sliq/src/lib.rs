@@ -1,4 +1,4 @@
-//! SLIQ over real sockets: the protocol of `sojourn_core::transport::sliq`, which knows neither
+//! SLIQ over real sockets: the protocol of `sojourn_core::sliq`, which knows neither
 //! sockets nor clocks, with a UDP socket, a clock, and what it carries.
 //!
 //! | part | file |

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use sojourn_core::transport::sliq::{Payload, Received};
+use sojourn_core::sliq::{Payload, Received};
 
 use crate::erasure;
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand, ValueEnum};
 use mio::Waker;
 use sojourn_core::quantity;
-use sojourn_core::transport::sliq::{Reliability, StreamConfig, Target};
+use sojourn_core::sliq::{Reliability, StreamConfig, Target};
 use sojourn_core::units::Span;
 
 use crate::sink::Sink;

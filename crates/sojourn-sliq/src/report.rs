@@ -4,7 +4,7 @@ use std::fmt;
 use std::net::SocketAddr;
 
 use serde_json::{Value, json};
-use sojourn_core::transport::sliq::Measured;
+use sojourn_core::sliq::Measured;
 
 use crate::sink::Sink;
 

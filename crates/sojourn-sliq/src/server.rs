@@ -3,7 +3,7 @@
 use std::io;
 use std::net::{SocketAddr, ToSocketAddrs};
 
-use sojourn_core::transport::sliq::wire::{Datagram, HandshakeKind, decode};
+use sojourn_core::sliq::wire::{Datagram, HandshakeKind, decode};
 use sojourn_core::units::Time;
 
 use crate::client::why;

@@ -3,8 +3,8 @@
 use std::io;
 use std::net::SocketAddr;
 
-use sojourn_core::transport::sliq::wire::{Datagram, decode, encode};
-use sojourn_core::transport::sliq::{Config, Connection, Event, Role, StreamConfig};
+use sojourn_core::sliq::wire::{Datagram, decode, encode};
+use sojourn_core::sliq::{Config, Connection, Event, Role, StreamConfig};
 use sojourn_core::units::{Span, Time};
 
 use crate::controls::controls;

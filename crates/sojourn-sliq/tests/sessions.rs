@@ -5,8 +5,8 @@ use std::collections::VecDeque;
 
 use proptest::prelude::*;
 use sojourn_core::catalogue::builtin;
+use sojourn_core::sliq::{Reliability, StreamConfig};
 use sojourn_core::spec::Cca;
-use sojourn_core::transport::sliq::{Reliability, StreamConfig};
 use sojourn_core::units::{Span, Time};
 use sojourn_sliq::{End, Session, Setup, Sink, Source, controls};
 
@@ -138,7 +138,7 @@ proptest! {
     ) {
         let mut stream = StreamConfig::default();
         if adaptive {
-            use sojourn_core::transport::sliq::Target;
+            use sojourn_core::sliq::Target;
             let target = Target::Deadline(Span::from_millis(30));
             stream.reliability =
                 Reliability::Adaptive { retransmissions: 255, probability: 0.99, target };

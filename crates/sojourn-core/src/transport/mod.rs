@@ -32,7 +32,6 @@ members! {
     Transport;
     "tcp" tcp::Tcp,
     "udp" udp::Udp,
-    "sliq" sliq::Sliq,
 }
 
 impl Kind for Transport {

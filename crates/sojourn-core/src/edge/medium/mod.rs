@@ -24,7 +24,6 @@ pub use spec_of_link::{LinkMedium, MediumSpec};
 
 members! {
     spec::Medium;
-    "wifi" wifi::Wifi,
 }
 
 impl Kind for spec::Medium {

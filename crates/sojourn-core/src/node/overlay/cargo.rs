@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::links::LinkState;
 use super::multicast;
 use crate::packet::Packet;
-use crate::transport::sliq::{Payload, Received};
+use crate::sliq::{Payload, Received};
 use crate::units::Time;
 
 /// Bytes that a packet is longer by in the overlay: its number.

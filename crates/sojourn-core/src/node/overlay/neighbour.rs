@@ -13,8 +13,8 @@ use super::delays::{Delay, Delays};
 use super::neighbours::bits;
 use crate::node::{NodeContext, Port};
 use crate::packet::{FiveTuple, Header, Opaque, Packet};
-use crate::transport::sliq::wire::{Datagram, UNDERLAY};
-use crate::transport::sliq::{
+use crate::sliq::wire::{Datagram, UNDERLAY};
+use crate::sliq::{
     Config, Connection, Control, Copa, Cubic, Mailbox, Payload, Reliability, Role, Spare,
     StreamConfig,
 };
@@ -261,7 +261,7 @@ impl Neighbour {
         }
         self.awake = true;
         while let Some(event) = self.connection.poll_event() {
-            if let crate::transport::sliq::Event::StreamOpen(7) = event {
+            if let crate::sliq::Event::StreamOpen(7) = event {
                 self.open = true;
             }
         }

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
 use super::cargo::Cargo;
+use crate::sliq::Mailbox;
 use crate::spec::ServiceSpec;
-use crate::transport::sliq::Mailbox;
 use crate::units::Time;
 
 /// A datagram between two nodes that is overtaken by so many is lost.

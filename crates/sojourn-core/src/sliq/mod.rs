@@ -1,0 +1,35 @@
+//! SLIQ: messages over UDP, under several congestion controls at once.
+
+use crate::registry::members;
+use crate::spec::Transport;
+use crate::transport::entry;
+
+mod aec;
+mod capacity;
+mod clock;
+mod connection;
+mod control;
+mod endpoint;
+mod lane;
+mod mailbox;
+mod measure;
+mod payload;
+mod rtt;
+mod section;
+mod stream;
+mod virtual_payload;
+pub mod wire;
+
+pub use aec::{Decider, Expected, Path};
+pub use connection::{Config, Connection, Event, Measured, Role};
+pub use control::{Catalogued, Control, Copa, Cubic};
+pub use mailbox::{Mailbox, Spare};
+pub use payload::{Payload, Received};
+pub use section::{FlowKeys, ReliabilityMode, StreamSpec, sections};
+pub use stream::{Delivered, Reliability, StreamConfig, Target};
+pub use transport::{control_init, make_control};
+
+members! {
+    Transport;
+    "sliq" transport::Sliq,
+}
