@@ -7,6 +7,7 @@ pub mod cc;
 pub mod conformance;
 pub mod edge;
 pub mod error;
+pub mod given;
 pub mod net;
 pub mod node;
 pub mod observe;

@@ -56,7 +56,7 @@ impl Registered for SharedTree {
     type Params = Params;
 
     fn behaviour(params: Params, init: &NodeInit) -> Behaviour {
-        let together = init.overlay.clone().unwrap_or_default();
+        let together = init.given.get::<Together>().unwrap_or_default();
         let me = together.member(init.number).unwrap_or(0);
         let root = together.names.iter().position(|name| Some(name) == params.rendezvous.as_ref());
         Behaviour::of(SharedTree::new(together, me, root.unwrap_or(0)))

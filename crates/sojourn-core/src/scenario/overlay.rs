@@ -5,17 +5,18 @@ use std::sync::Arc;
 use super::ScenarioSpec;
 use crate::error::FieldError;
 use crate::node::overlay::{MOST_MEMBERS, OverlayFlow, Receiver, Speech, Stream, Together};
+use crate::section::Gift;
 use crate::spec::{Flow, Utility};
 use crate::topology::Plan;
 use crate::units::Time;
 
 const KINDS: [&str; 2] = ["overlay", "shared-tree"];
 
-/// The overlay of a scenario, if it has one.
+/// Gives the nodes what they know of each other, if there are such, and says which flows only count.
 ///
 /// # Errors
 /// If there are too many nodes, or a flow has a service that no overlay can give.
-pub fn of(scenario: &ScenarioSpec, plan: &Plan) -> Result<Option<Arc<Together>>, FieldError> {
+pub fn give(scenario: &ScenarioSpec, plan: &Plan, gift: &mut Gift) -> Result<(), FieldError> {
     let nodes = (0..).zip(&plan.nodes);
     let ours = nodes.filter_map(|(number, node)| {
         let kind = node.kind.as_ref()?.kind.as_str();
@@ -56,7 +57,11 @@ pub fn of(scenario: &ScenarioSpec, plan: &Plan) -> Result<Option<Arc<Together>>,
         }
     }
     together.groups = streams.groups;
-    Ok((!together.members.is_empty()).then(|| Arc::new(together)))
+    gift.silent.extend(together.only_counting());
+    if !together.members.is_empty() {
+        gift.nodes.give(Arc::new(together));
+    }
+    Ok(())
 }
 
 /// Groups by name, and what names each stream: its group, where it begins, its label.

@@ -102,10 +102,10 @@ impl Together {
         Together { members, ..Together::default() }
     }
 
-    /// Whether a flow only counts what a stream brings to one of its receivers.
-    pub fn is_receiver(&self, flow: u32) -> bool {
+    /// The flows that only count what a stream brings: to each of its receivers but the first.
+    pub fn only_counting(&self) -> impl Iterator<Item = u32> {
         let others = self.streams.iter().flat_map(|stream| stream.receivers.iter().skip(1));
-        others.into_iter().any(|receiver| receiver.flow == flow)
+        others.map(|receiver| receiver.flow)
     }
 
     /// The place of a node in the list of members.
