@@ -8,6 +8,7 @@ pub mod conformance;
 pub mod edge;
 pub mod error;
 pub mod given;
+pub mod multicast;
 pub mod net;
 pub mod node;
 pub mod observe;

@@ -82,7 +82,7 @@ mod zombies;
 pub use params::Params;
 pub(crate) use zombies::Reduction;
 
-pub use together::{MOST_MEMBERS, OverlayFlow, Receiver, Speech, Stream, Together};
+pub use together::{OverlayFlow, Speech, Together};
 
 use std::sync::Arc;
 
