@@ -7,6 +7,8 @@ pub mod cc;
 pub mod conformance;
 pub mod edge;
 pub mod error;
+pub mod given;
+pub mod multicast;
 pub mod net;
 pub mod node;
 pub mod observe;

@@ -10,12 +10,11 @@ mod recorded;
 
 pub use recorded::RecordedNode;
 
-use std::sync::Arc;
-
 use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::error::FieldError;
+use crate::given::Given;
 use crate::observe::Observer;
 use crate::packet::{Backlog, Packet, Route};
 use crate::queue::DropReason;
@@ -66,13 +65,13 @@ pub struct NodeInit {
     pub random: StreamKey,
     /// Its number in the network.
     pub number: u16,
-    /// The overlay, if the network has one.
-    pub overlay: Option<Arc<overlay::Together>>,
+    /// What the scenario gives its nodes; one that is not given what it looks for stands alone.
+    pub given: Given,
 }
 
 impl Default for NodeInit {
     fn default() -> Self {
-        NodeInit { random: StreamKey::root(0), number: 0, overlay: None }
+        NodeInit { random: StreamKey::root(0), number: 0, given: Given::default() }
     }
 }
 

@@ -82,7 +82,7 @@ mod zombies;
 pub use params::Params;
 pub(crate) use zombies::Reduction;
 
-pub use together::{MOST_MEMBERS, OverlayFlow, Receiver, Speech, Stream, Together};
+pub use together::{OverlayFlow, Speech, Together};
 
 use std::sync::Arc;
 
@@ -159,7 +159,7 @@ impl Registered for Overlay {
     const COUNTERS: &'static [&'static str] = &["signalling_bytes"];
 
     fn behaviour(params: Params, init: &NodeInit) -> Behaviour {
-        let together = init.overlay.clone().unwrap_or_default();
+        let together = init.given.get::<Together>().unwrap_or_default();
         let me = together.member(init.number).unwrap_or(0);
         Behaviour::of(Overlay::new(params, me, together, init.random))
     }

@@ -16,9 +16,9 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::overlay::{Speech, Together};
 use super::{Behaviour, Node, NodeContext, NodeInit, Port, Registered};
 use crate::error::FieldError;
+use crate::multicast::Groups;
 use crate::packet::{Direction, Packet, Route};
 use crate::units::Time;
 
@@ -40,7 +40,7 @@ impl crate::registry::Params for Params {
 /// A router of a shared tree.
 #[derive(Debug)]
 pub struct SharedTree {
-    together: Arc<Together>,
+    groups: Arc<Groups>,
     me: usize,
     /// The next member to the rendezvous point; none at that itself.
     up: Option<usize>,
@@ -49,23 +49,23 @@ pub struct SharedTree {
     /// The stream of each flow.
     streams: Vec<Option<usize>>,
     /// Members of each group, as bits.
-    groups: Vec<u64>,
+    members: Vec<u64>,
 }
 
 impl Registered for SharedTree {
     type Params = Params;
 
     fn behaviour(params: Params, init: &NodeInit) -> Behaviour {
-        let together = init.overlay.clone().unwrap_or_default();
-        let me = together.member(init.number).unwrap_or(0);
-        let root = together.names.iter().position(|name| Some(name) == params.rendezvous.as_ref());
-        Behaviour::of(SharedTree::new(together, me, root.unwrap_or(0)))
+        let groups = init.given.get::<Groups>().unwrap_or_default();
+        let me = groups.member(init.number).unwrap_or(0);
+        let root = groups.names.iter().position(|name| Some(name) == params.rendezvous.as_ref());
+        Behaviour::of(SharedTree::new(groups, me, root.unwrap_or(0)))
     }
 }
 
 impl SharedTree {
-    fn new(together: Arc<Together>, me: usize, root: usize) -> Self {
-        let parents = parents(&together, root);
+    fn new(groups: Arc<Groups>, me: usize, root: usize) -> Self {
+        let parents = parents(&groups, root);
         let mut down: Vec<(usize, u64)> = Vec::new();
         for member in 0..parents.len() {
             // Up from each member: the step that ends here says by whom it is reached.
@@ -80,29 +80,19 @@ impl SharedTree {
                 at = parent;
             }
         }
-        let most = together.flows.iter().map(|flow| flow.flow as usize + 1).max().unwrap_or(0);
-        let mut streams = vec![None; most];
-        for flow in &together.flows {
-            if let Speech::Stream { index } = flow.speech {
-                streams[flow.flow as usize] = Some(usize::from(index));
-            }
-        }
-        let mut groups = vec![0; together.groups.len()];
-        for stream in &together.streams {
-            let members = stream.receivers.iter().fold(0, |set, one| set | 1 << one.member);
-            groups[usize::from(stream.group)] |= members;
-        }
-        SharedTree { up: parents.get(me).copied().flatten(), down, streams, groups, me, together }
+        let up = parents.get(me).copied().flatten();
+        let (streams, members) = (streams_by_flow(&groups), members_by_group(&groups));
+        SharedTree { groups, me, up, down, streams, members }
     }
 
     fn port(&self, cx: &NodeContext<'_>, member: usize) -> Option<Port> {
-        let number = usize::from(self.together.members[member]);
+        let number = usize::from(self.groups.members[member]);
         cx.ports().iter().find(|port| port.to == Some(number)).copied()
     }
 
     /// Gives a copy to each receiver of the stream here.
     fn deliver(&self, now: Time, stream: usize, packet: &Packet, cx: &mut NodeContext<'_>) {
-        let receivers = &self.together.streams[stream].receivers;
+        let receivers = &self.groups.streams[stream].receivers;
         for receiver in receivers.iter().filter(|one| usize::from(one.member) == self.me) {
             if receiver.start <= now && now < receiver.stop {
                 let direction = Direction::Forward;
@@ -115,8 +105,8 @@ impl SharedTree {
 
     /// Sends a copy down every branch with members of the group besides where it comes from.
     fn send_down(&self, stream: usize, packet: &Packet, cx: &mut NodeContext<'_>) {
-        let group = self.groups[usize::from(self.together.streams[stream].group)];
-        let source = self.together.member(packet.tuple.source).map_or(0, |member| 1 << member);
+        let group = self.members[usize::from(self.groups.streams[stream].group)];
+        let source = self.groups.member(packet.tuple.source).map_or(0, |member| 1 << member);
         for (child, beyond) in &self.down {
             if beyond & group & !source != 0
                 && let Some(port) = self.port(cx, *child)
@@ -128,13 +118,34 @@ impl SharedTree {
     }
 }
 
+/// The stream that each flow sends, if it does.
+fn streams_by_flow(groups: &Groups) -> Vec<Option<usize>> {
+    let mut streams = Vec::new();
+    for (index, stream) in groups.streams.iter().enumerate() {
+        let Some(flow) = stream.sender().map(|flow| flow as usize) else { continue };
+        streams.resize(streams.len().max(flow + 1), None);
+        streams[flow] = Some(index);
+    }
+    streams
+}
+
+/// The members of each group, as bits.
+fn members_by_group(groups: &Groups) -> Vec<u64> {
+    let mut members = vec![0; groups.groups.len()];
+    for stream in &groups.streams {
+        let receivers = stream.receivers.iter().fold(0, |set, one| set | 1 << one.member);
+        members[usize::from(stream.group)] |= receivers;
+    }
+    members
+}
+
 /// The next member to `root` of each by the fewest hops, the first of those alike.
-fn parents(together: &Together, root: usize) -> Vec<Option<usize>> {
-    let mut parents = vec![None; together.members.len()];
+fn parents(groups: &Groups, root: usize) -> Vec<Option<usize>> {
+    let mut parents = vec![None; groups.members.len()];
     let mut next = VecDeque::from([root]);
     while let Some(at) = next.pop_front() {
-        for [from, to] in &together.links {
-            let Some(to) = together.member(*to).filter(|_| together.members[at] == *from) else {
+        for [from, to] in &groups.links {
+            let Some(to) = groups.member(*to).filter(|_| groups.members[at] == *from) else {
                 continue;
             };
             if to != root && parents[to].is_none() {
@@ -173,10 +184,9 @@ mod tests {
         // 0 - 1 - 2, 1 - 3, 0 - 4 - 3: the root is 0, 3 hangs from 1.
         let pairs = [[0, 1], [1, 2], [1, 3], [0, 4], [4, 3]];
         let links = pairs.into_iter().flat_map(|[a, b]| [[a, b], [b, a]]).collect();
-        let mut together = Together::of((0..5).collect());
-        together.links = links;
-        let together = Arc::new(together);
-        let tree = |me| SharedTree::new(together.clone(), me, 0);
+        let groups = Groups { members: (0..5).collect(), links, ..Groups::default() };
+        let groups = Arc::new(groups);
+        let tree = |me| SharedTree::new(groups.clone(), me, 0);
         assert_eq!((tree(0).up, tree(0).down), (None, vec![(1, 0b0_1110), (4, 0b1_0000)]));
         assert_eq!((tree(1).up, tree(1).down), (Some(0), vec![(2, 0b00100), (3, 0b01000)]));
         assert_eq!((tree(3).up, tree(3).down), (Some(1), vec![]));

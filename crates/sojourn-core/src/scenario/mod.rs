@@ -12,9 +12,8 @@ use serde_json::{Map, Value};
 
 use crate::catalogue;
 use crate::error::FieldError;
-use crate::node::overlay::Together;
 use crate::registry::{Catalogue, Kind};
-use crate::section;
+use crate::section::{self, Gift};
 use crate::spec::{self, toml_to_json};
 use crate::topology::Plan;
 
@@ -120,12 +119,14 @@ impl Scenario {
         &self.plan
     }
 
-    /// The overlay of the network, if it has one.
+    /// What its nodes and flows are given for one run. Another run needs another, and so none is kept.
     ///
     /// # Errors
     /// Never for a scenario that was read.
-    pub fn overlay(&self) -> Result<Option<Arc<Together>>, FieldError> {
-        overlay::of(&self.spec, &self.plan)
+    pub(crate) fn gift(&self) -> Result<Gift, FieldError> {
+        let mut gift = Gift::default();
+        overlay::give(&self.spec, &self.plan, &mut gift)?;
+        Ok(gift)
     }
 
     /// The catalogue it was read with.

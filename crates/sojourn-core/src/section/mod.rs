@@ -15,8 +15,10 @@ use crate::spec::own::{self, Keys, Place};
 use crate::spec::{FlowSpec, Transport};
 
 mod file;
+mod gift;
 
 pub use file::ScenarioSpec;
+pub use gift::Gift;
 
 /// What a wing adds to scenarios.
 pub trait Section: 'static {

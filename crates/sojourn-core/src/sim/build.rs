@@ -9,6 +9,7 @@ use crate::edge::link::{FlowDrops, Link, LinkInit, RecordedLink};
 use crate::edge::medium::MediumInit;
 use crate::edge::medium::tail::Tail;
 use crate::error::FieldError;
+use crate::given::Given;
 use crate::net::{self, Alarm, Network, Regions, Split};
 use crate::node::{self, Behaviour, NodeInit};
 use crate::packet::{Address, Direction, FiveTuple};
@@ -59,12 +60,13 @@ impl Surroundings {
     pub fn new(scenario: &Scenario, log: Option<&Log>) -> Result<Self, FieldError> {
         let expanded = scenario.flows_expanded();
         let flows = flow_facts(scenario, &expanded)?;
-        let (net, addresses) = network(scenario, links(scenario, &expanded, &flows, log)?, log)?;
+        let links = links(scenario, &expanded, &flows, log)?;
+        let gift = scenario.gift()?;
+        let (net, addresses) = network(scenario, links, &gift.nodes, log)?;
         let mut applications = Vec::new();
-        let overlay = scenario.overlay()?;
         for flow in &expanded {
             let random = random_of(scenario, flow);
-            if overlay.as_ref().is_some_and(|overlay| overlay.is_receiver(flow.id)) {
+            if gift.silent.contains(&flow.id) {
                 applications.push(Application::silent(random.stream()));
                 continue;
             }
@@ -174,6 +176,7 @@ fn within(flow: &Flow<'_>, error: FieldError) -> FieldError {
 fn network(
     scenario: &Scenario,
     mut links: Vec<BuiltLink>,
+    given: &Given,
     log: Option<&Log>,
 ) -> Result<(Network, Vec<[Address; 2]>), FieldError> {
     let plan = scenario.plan();
@@ -181,11 +184,10 @@ fn network(
     if let Some(log) = log {
         net.record(log.clone());
     }
-    let overlay = scenario.overlay()?;
     for (index, node) in plan.nodes.iter().enumerate() {
         let within = |error: FieldError| error.within(&format!("topology.nodes.{index}"));
         let random = StreamKey::root(scenario.seed).child("node").child(&node.name);
-        let init = NodeInit { random, number: index as u16, overlay: overlay.clone() };
+        let init = NodeInit { random, number: index as u16, given: given.clone() };
         net.node(&node.name, behaviour(node, &init, scenario.catalogue()).map_err(within)?);
         net.name_counters(index, counters(node, scenario.catalogue()))?;
     }

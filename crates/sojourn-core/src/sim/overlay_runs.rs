@@ -152,6 +152,25 @@ fn neither_threads_nor_the_length_of_steps_change_a_bit() {
     assert!(sent > 30_000.0, "{sent}");
 }
 
+/// What is under way between nodes is a run's own.
+#[test]
+fn two_runs_of_one_scenario_in_turns_are_alike() {
+    let text = busy().replace("duration = \"1 s\"", "duration = \"0.2 s\"");
+    let alone = run(&text);
+    let sent: f64 = alone.link_samples.reals("sent_packets").unwrap().iter().sum();
+    assert!(sent > 100.0, "{sent}");
+    let scenario = Scenario::from_toml(&text).unwrap();
+    let mut runs = [0, 1].map(|_| Simulation::new(&scenario).unwrap());
+    while runs[0].now() < runs[0].end() {
+        for run in &mut runs {
+            run.advance(run.now() + Span::from_millis(7)).unwrap();
+        }
+    }
+    for run in runs {
+        assert_eq!(format!("{:?}", run.outcome().unwrap()), format!("{alone:?}"));
+    }
+}
+
 #[test]
 fn a_record_keeps_the_order_of_time_and_changes_nothing() {
     let text = busy().replace("duration = \"1 s\"", "duration = \"0.2 s\"");

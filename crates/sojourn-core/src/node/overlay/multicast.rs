@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use super::depth::Shown;
 use super::neighbours::bits as members;
-use super::together::{Stream, Together};
+use crate::multicast::{Groups, Stream};
 use crate::packet::Packet;
 use crate::units::Time;
 use queue::Queue;
@@ -59,9 +59,9 @@ pub struct Multicast {
 
 impl Multicast {
     /// Of an overlay; queues show their depths in this way, and so many of their packets are searched.
-    pub fn new(together: &Together, how: Shown, search: usize) -> Self {
-        let members = together.members.len();
-        let queues = together.groups.iter().map(|_| Queue::new(members, how, search)).collect();
+    pub fn new(groups: &Groups, how: Shown, search: usize) -> Self {
+        let members = groups.members.len();
+        let queues = groups.groups.iter().map(|_| Queue::new(members, how, search)).collect();
         Multicast { queues, copied: 0 }
     }
 

@@ -2,17 +2,17 @@
 //! and which flows are theirs.
 
 use std::collections::BTreeMap;
+use std::ops::Deref;
 use std::sync::{Mutex, PoisonError};
 
 use super::cargo::Cargo;
+use crate::multicast::Groups;
 use crate::sliq::Mailbox;
 use crate::spec::ServiceSpec;
 use crate::units::Time;
 
 /// A datagram between two nodes that is overtaken by so many is lost.
 const REORDERED: u64 = 256;
-/// Members that a packet can say it has come through.
-pub const MOST_MEMBERS: usize = 64;
 
 /// How a flow's hosts speak.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,37 +29,6 @@ pub enum Speech {
         /// Which stream.
         index: u16,
     },
-}
-
-/// A receiver of a stream.
-#[derive(Clone, Copy, Debug)]
-pub struct Receiver {
-    /// The flow that counts what arrives there.
-    pub flow: u32,
-    /// The member where it is.
-    pub member: u16,
-    /// From when and until when it receives: it is among the destinations of packets admitted then.
-    pub start: Time,
-    /// Until when.
-    pub stop: Time,
-}
-
-/// Datagrams that are admitted once and go to several receivers.
-#[derive(Clone, Debug)]
-pub struct Stream {
-    /// The multicast group that they are sent to.
-    pub group: u16,
-    /// Who gets them.
-    pub receivers: Vec<Receiver>,
-}
-
-impl Stream {
-    /// The members that packets admitted now are for, as bits.
-    pub fn destinations(&self, now: Time) -> u64 {
-        let on =
-            self.receivers.iter().filter(|receiver| receiver.start <= now && now < receiver.stop);
-        on.fold(0, |set, receiver| set | 1 << receiver.member)
-    }
 }
 
 /// A flow of the overlay's.
@@ -80,37 +49,26 @@ pub struct OverlayFlow {
 /// What the nodes of an overlay know of each other.
 #[derive(Debug, Default)]
 pub struct Together {
-    /// The nodes, by their numbers in the network.
-    pub members: Vec<u16>,
-    /// Their names.
-    pub names: Vec<String>,
-    /// Links of the network, by the numbers of the nodes that they join.
-    pub links: Vec<[u16; 2]>,
+    /// Which nodes there are, and which groups.
+    known: Groups,
     /// The flows.
     pub flows: Vec<OverlayFlow>,
-    /// Streams to several receivers.
-    pub streams: Vec<Stream>,
-    /// Names of the multicast groups.
-    pub groups: Vec<String>,
     /// Datagrams on their way, by the members they come from and go to.
     boxes: Mutex<BTreeMap<(usize, usize), Mailbox<Cargo>>>,
 }
 
+impl Deref for Together {
+    type Target = Groups;
+
+    fn deref(&self) -> &Groups {
+        &self.known
+    }
+}
+
 impl Together {
-    /// The overlay of these nodes, without flows.
-    pub fn of(members: Vec<u16>) -> Self {
-        Together { members, ..Together::default() }
-    }
-
-    /// Whether a flow only counts what a stream brings to one of its receivers.
-    pub fn is_receiver(&self, flow: u32) -> bool {
-        let others = self.streams.iter().flat_map(|stream| stream.receivers.iter().skip(1));
-        others.into_iter().any(|receiver| receiver.flow == flow)
-    }
-
-    /// The place of a node in the list of members.
-    pub fn member(&self, number: u16) -> Option<usize> {
-        self.members.iter().position(|member| *member == number)
+    /// The overlay of these nodes, with these flows.
+    pub fn new(known: Groups, flows: Vec<OverlayFlow>) -> Self {
+        Together { known, flows, boxes: Mutex::default() }
     }
 
     /// Datagrams from one member to another.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::Parcel;
+use crate::multicast::MOST_MEMBERS;
 use crate::node::NodeContext;
 use crate::node::overlay::Overlay;
 use crate::node::overlay::bin::Class;
@@ -11,7 +12,6 @@ use crate::node::overlay::forward::ZOMBIE;
 use crate::node::overlay::gradient::Slope;
 use crate::node::overlay::neighbour::Neighbour;
 use crate::node::overlay::neighbours::bits as members;
-use crate::node::overlay::together::MOST_MEMBERS;
 use crate::packet::{Packet, Route};
 use crate::units::Time;
 

@@ -189,7 +189,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::node::overlay::together::MOST_MEMBERS;
+    use crate::multicast::MOST_MEMBERS;
     use crate::packet::Packet;
 
     /// The same by looking at one packet after another.

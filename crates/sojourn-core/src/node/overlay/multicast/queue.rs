@@ -154,7 +154,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::node::overlay::together::MOST_MEMBERS;
+    use crate::multicast::MOST_MEMBERS;
     use crate::packet::Packet;
     use crate::units::Span;
 
