@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import signal
 import subprocess
 import sys
+import tempfile
 import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -94,6 +96,14 @@ def offspring(monkeypatch: pytest.MonkeyPatch) -> Offspring:
         return found
 
     return there
+
+
+@pytest.fixture
+def kernel_controls() -> Iterator[None]:
+    """One test at a time changes, or compares, what controls the machine's kernel has."""
+    with (Path(tempfile.gettempdir()) / "sojourn-test-controls.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 @pytest.fixture

@@ -134,7 +134,7 @@ def test_what_the_kernel_says_of_limits_is_shown(file: Path, tmp_path: Path) -> 
 
 
 @pytest.mark.needs("live")
-@pytest.mark.xdist_group("controls")
+@pytest.mark.usefixtures("kernel_controls")
 @pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGINT])
 @pytest.mark.parametrize("kind", ["run", "live"])
 def test_nothing_is_left_of_a_run_that_is_ended(

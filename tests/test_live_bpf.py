@@ -11,12 +11,11 @@ from pathlib import Path
 
 import pytest
 
-# One worker does all that changes, or compares, what controls the machine's kernel has.
 pytestmark = [
     pytest.mark.alone,
     pytest.mark.concurrent,
     pytest.mark.needs("bpf-compiler"),
-    pytest.mark.xdist_group("controls"),
+    pytest.mark.usefixtures("kernel_controls"),
 ]
 ROOT = Path(__file__).resolve().parents[1]
 CONTROLS = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")

@@ -6,7 +6,8 @@ use serde_json::{Map, Value, json};
 
 use crate::edge::medium;
 use crate::registry::{Catalogue, Entry, Kind};
-use crate::{cc, node, queue, sliq, spec, topology, traffic, transport, wifi};
+use crate::section::multicast;
+use crate::{cc, gnat, node, queue, sliq, spec, topology, traffic, transport, wifi};
 
 /// Sojourn's own members of every open kind.
 pub fn builtin() -> &'static Arc<Catalogue> {
@@ -16,17 +17,20 @@ pub fn builtin() -> &'static Arc<Catalogue> {
 
 /// A catalogue with Sojourn's own members, to add others to.
 pub fn own() -> Catalogue {
+    wifi::add(sliq::add(gnat::add(core())))
+}
+
+/// The members of the core: without any wing.
+pub fn core() -> Catalogue {
     Catalogue::empty()
         .with(cc::members())
         .with(queue::members())
         .with(traffic::members())
         .with(topology::members())
         .with(transport::members())
-        .with(sliq::members())
         .with(node::members())
         .with(medium::members())
-        .with(wifi::members())
-        .with(sliq::sections())
+        .with(vec![multicast::section()])
 }
 
 /// Every member of `catalogue` as JSON: for each kind (`ccas`, `queues`, ...) a list of

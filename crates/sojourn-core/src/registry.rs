@@ -243,6 +243,19 @@ impl Catalogue {
         }
     }
 
+    /// Adds a member before the one of this name, or as the last one.
+    #[must_use]
+    pub fn before<K: Kind>(mut self, name: &str, entry: Entry<K>) -> Self {
+        self.add(entry);
+        let members = self.kinds.get_mut(&TypeId::of::<K>());
+        if let Some(members) = members.and_then(|members| members.downcast_mut::<Vec<Entry<K>>>())
+            && let Some(place) = members.iter().position(|member| member.listing.name == name)
+        {
+            members[place..].rotate_right(1);
+        }
+        self
+    }
+
     /// Adds members.
     #[must_use]
     pub fn with<K: Kind>(mut self, entries: Vec<Entry<K>>) -> Self {

@@ -1,7 +1,7 @@
 //! Models of multicast in slots of time.
 
 use pyo3::prelude::*;
-use sojourn_core::slotted::{Model, run};
+use sojourn_core::gnat::slotted::{Model, run};
 
 use crate::error::scenario_error;
 

@@ -33,7 +33,6 @@ mod template;
 members! {
     spec::Node;
     "router" router::Router,
-    "overlay" overlay::Overlay,
     "shared-tree" shared_tree::SharedTree,
 }
 

@@ -17,7 +17,6 @@ use crate::section::{self, Gift};
 use crate::spec::{self, toml_to_json};
 use crate::topology::Plan;
 
-mod overlay;
 #[cfg(test)]
 mod properties;
 #[cfg(test)]
@@ -27,7 +26,6 @@ mod receivers;
 mod refusals;
 mod resolve;
 mod rtt;
-mod services;
 mod validate;
 
 pub use crate::section::ScenarioSpec;
@@ -82,7 +80,6 @@ impl Scenario {
         let mut spec: ScenarioSpec =
             serde_path_to_error::deserialize(&*rest).map_err(|error| taken.explain(&error))?;
         taken.give(&mut spec.flows)?;
-        services::give(&mut spec)?;
         receivers::expand(&mut spec.flows)?;
         resolve::resolve(&mut spec, &catalogue)?;
         validate::check(&spec, &catalogue)?;
@@ -124,9 +121,7 @@ impl Scenario {
     /// # Errors
     /// Never for a scenario that was read.
     pub(crate) fn gift(&self) -> Result<Gift, FieldError> {
-        let mut gift = Gift::default();
-        overlay::give(&self.spec, &self.plan, &mut gift)?;
-        Ok(gift)
+        section::give(&self.spec, &self.plan, &self.catalogue)
     }
 
     /// The catalogue it was read with.

@@ -32,7 +32,7 @@ fn check(flow: &FlowSpec) -> Result<(), FieldError> {
     if flow.count > 1 {
         return refuse("count", "given with receivers: a stream is one flow; give each its label");
     }
-    if flow.service.as_ref().is_none_or(|service| service.group.is_none()) {
+    if flow.group.is_none() {
         return refuse("receivers", "given without a group in the flow's service");
     }
     Ok(())
@@ -41,20 +41,18 @@ fn check(flow: &FlowSpec) -> Result<(), FieldError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::spec::ServiceSpec;
 
     #[test]
     fn a_stream_is_a_flow_for_each_receiver() {
-        let service = ServiceSpec { group: Some("a".to_owned()), ..ServiceSpec::default() };
         let receivers = ["2", "3"].map(str::to_owned).to_vec();
-        let stream = FlowSpec { receivers, service: Some(service), ..FlowSpec::default() };
+        let stream = FlowSpec { receivers, group: Some("a".to_owned()), ..FlowSpec::default() };
         let mut flows = vec![FlowSpec::default(), stream.clone()];
         expand(&mut flows).unwrap();
         let to: Vec<_> = flows.iter().map(|flow| flow.to.as_deref()).collect();
         assert_eq!(to, [None, Some("2"), Some("3")]);
         let refused = |flow: FlowSpec| expand(&mut vec![flow]).unwrap_err().field;
         assert_eq!(refused(FlowSpec { count: 2, ..stream.clone() }), "flows.0.count");
-        assert_eq!(refused(FlowSpec { service: None, ..stream.clone() }), "flows.0.receivers");
+        assert_eq!(refused(FlowSpec { group: None, ..stream.clone() }), "flows.0.receivers");
         assert_eq!(refused(FlowSpec { to: Some("2".to_owned()), ..stream }), "flows.0.to");
     }
 }

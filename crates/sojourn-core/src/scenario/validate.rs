@@ -1,13 +1,13 @@
 //! What no single key can say: the order of times, what fits together, and limits on sizes.
 
-use super::{ScenarioSpec, overlay, rtt};
+use super::{ScenarioSpec, rtt};
 use crate::cc::INFINITE_SSTHRESH;
 use crate::cc::outside::needed_ecn;
 use crate::edge::link::LinkSpec;
 use crate::error::FieldError;
 use crate::quantity::{Bytes, Limit};
 use crate::registry::Catalogue;
-use crate::section::Gift;
+use crate::section;
 use crate::spec::limits::{LONGEST_DELAY, MOST_BYTES, MOST_PACKETS, SMALL_PACKET, refuse, require};
 use crate::spec::{BufferSize, Cca, EcnMode, FlowSpec, HostQueue, Spec, Traffic, Transport};
 use crate::topology::{Plan, Routes};
@@ -161,7 +161,7 @@ fn check_uncontrolled(flow: &FlowSpec, catalogue: &Catalogue) -> Check {
 pub fn check_plan(scenario: &ScenarioSpec, plan: &Plan, catalogue: &Catalogue) -> Check {
     check_rows(scenario, plan)?;
     plan.check_media(&scenario.media, catalogue)?;
-    overlay::give(scenario, plan, &mut Gift::default())?;
+    section::give(scenario, plan, catalogue)?;
     for (flow, routes) in scenario.flows_expanded().iter().zip(&plan.routes) {
         check_path(flow.spec, routes, plan, catalogue)
             .and_then(|()| rtt::check(flow.spec, routes, plan))

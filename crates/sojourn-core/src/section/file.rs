@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::edge::medium::MediumSpec;
-use crate::spec::{Flow, FlowSpec, PortService, Recorded, Spec, Stack, TcpMetrics, Topology};
+use crate::spec::{Flow, FlowSpec, Recorded, Spec, Stack, TcpMetrics, Topology};
 use crate::units::Span;
 
 /// A network, the flows on it and what to measure, as a scenario file says it.
@@ -40,9 +40,6 @@ pub struct ScenarioSpec {
     pub media: Vec<MediumSpec>,
     /// The network.
     pub topology: Spec<Topology>,
-    /// What an overlay does for flows by their `port`; a port that several name has the first one's.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub services: Vec<PortService>,
     /// The flows.
     pub flows: Vec<FlowSpec>,
 }

@@ -13,9 +13,11 @@ use crate::error::FieldError;
 use crate::registry::{Catalogue, Entry, Kind, Listing, NoFacts, NoParams};
 use crate::spec::own::{self, Keys, Place};
 use crate::spec::{FlowSpec, Transport};
+use crate::topology::Plan;
 
 mod file;
 mod gift;
+pub mod multicast;
 
 pub use file::ScenarioSpec;
 pub use gift::Gift;
@@ -40,6 +42,14 @@ pub trait Section: 'static {
     /// # Errors
     /// Names the field, relative to the flow.
     fn check_flow(_own: &Self::OfFlow, _transport: &Entry<Transport>) -> Result<(), FieldError> {
+        Ok(())
+    }
+
+    /// What nodes and flows get for a run on this network.
+    ///
+    /// # Errors
+    /// Names the field from the root.
+    fn give(_scenario: &ScenarioSpec, _plan: &Plan, _gift: &mut Gift) -> Result<(), FieldError> {
         Ok(())
     }
 }
@@ -69,6 +79,7 @@ pub struct Hooks {
     read: fn(Table, &mut FlowSpec) -> Check,
     arrange: fn(Table, &mut [FlowSpec]) -> Check,
     check_flow: fn(&FlowSpec, &Entry<Transport>) -> Check,
+    give: fn(&ScenarioSpec, &Plan, &mut Gift) -> Check,
 }
 
 /// The catalogue's entry of a section.
@@ -82,6 +93,7 @@ pub fn entry<S: Section>(name: &'static str) -> Entry<Sections> {
         },
         arrange: |table, flows| S::arrange(typed(table)?, flows),
         check_flow: |flow, transport| S::check_flow(&flow.own.get(), transport),
+        give: S::give,
     };
     Entry { listing: Listing::new::<NoParams>(name, ""), facts: NoFacts {}, make: hooks }
 }
@@ -178,6 +190,20 @@ pub fn check_flow(
     catalogue: &Catalogue,
 ) -> Result<(), FieldError> {
     hooks(catalogue).try_for_each(|hooks| (hooks.check_flow)(flow, transport))
+}
+
+/// What the sections give for a run of a scenario.
+///
+/// # Errors
+/// If it cannot be run on this network.
+pub fn give(
+    scenario: &ScenarioSpec,
+    plan: &Plan,
+    catalogue: &Catalogue,
+) -> Result<Gift, FieldError> {
+    let mut gift = Gift::default();
+    hooks(catalogue).try_for_each(|hooks| (hooks.give)(scenario, plan, &mut gift))?;
+    Ok(gift)
 }
 
 /// Adds the sections' keys to the schema of scenarios.

@@ -5,11 +5,9 @@ mod build;
 mod hosts;
 mod inspect;
 #[cfg(test)]
-mod overlay_runs;
-#[cfg(test)]
 mod random_runs;
 #[cfg(test)]
-mod recorded_runs;
+pub(crate) mod recorded_runs;
 mod sampler;
 mod timer;
 
@@ -36,6 +34,11 @@ pub struct Simulation {
 }
 
 impl Simulation {
+    /// Into how many regions its network falls apart, which threads may share.
+    pub fn regions(&self) -> usize {
+        self.regions.iter().count()
+    }
+
     /// Builds the network of a scenario and the flows on it.
     ///
     /// # Errors

@@ -1,6 +1,6 @@
 //! SLIQ: messages over UDP, under several congestion controls at once.
 
-use crate::registry::members;
+use crate::registry::{Catalogue, members};
 use crate::spec::Transport;
 use crate::transport::entry;
 
@@ -25,11 +25,16 @@ pub use connection::{Config, Connection, Event, Measured, Role};
 pub use control::{Catalogued, Control, Copa, Cubic};
 pub use mailbox::{Mailbox, Spare};
 pub use payload::{Payload, Received};
-pub use section::{FlowKeys, ReliabilityMode, StreamSpec, sections};
+pub use section::{FlowKeys, ReliabilityMode, StreamSpec};
 pub use stream::{Delivered, Reliability, StreamConfig, Target};
 pub use transport::{control_init, make_control};
 
 members! {
     Transport;
     "sliq" transport::Sliq,
+}
+
+/// The catalogue with what it brings.
+pub fn add(catalogue: Catalogue) -> Catalogue {
+    catalogue.with(members()).with(vec![section::section()])
 }

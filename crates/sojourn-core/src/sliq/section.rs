@@ -27,9 +27,9 @@ impl Keys for FlowKeys {
 /// SLIQ's section.
 enum Streams {}
 
-/// The sections that it brings.
-pub fn sections() -> Vec<Entry<Sections>> {
-    vec![section::entry::<Streams>("stream")]
+/// The section.
+pub fn section() -> Entry<Sections> {
+    section::entry::<Streams>("stream")
 }
 
 impl Section for Streams {

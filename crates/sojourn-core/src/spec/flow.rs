@@ -7,7 +7,7 @@ use super::buffer::BufferSize;
 use super::gro::Gro;
 use super::names::{AccessCategory, EcnMode, FlowDirection, HostQueue, Stack};
 use super::own::{Keys, Own};
-use super::{Controls, ServiceSpec, Spec, Traffic, Transport};
+use super::{Controls, Spec, Traffic, Transport};
 use crate::units::{Rate, Span};
 
 /// One or more identical flows.
@@ -99,12 +99,9 @@ pub struct FlowSpec {
     /// Default: the shortest path.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub route: Option<Vec<String>>,
-    /// What the overlay between its hosts is to do for it; without it, nothing.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub service: Option<ServiceSpec>,
-    /// Destination port, in place of `service`: the service of the scenario's `services` with that port.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub port: Option<u16>,
+    /// Multicast group, if it is of one.
+    #[serde(skip)]
+    pub group: Option<String>,
     /// Keys that are not everybody's, which sections of the scenario bring.
     #[serde(skip)]
     pub own: Own,
@@ -141,8 +138,7 @@ impl Default for FlowSpec {
             to: None,
             receivers: Vec::new(),
             route: None,
-            service: None,
-            port: None,
+            group: None,
             own: Own::default(),
         }
     }
@@ -157,6 +153,7 @@ impl FlowSpec {
     /// Gives it a section's keys.
     pub fn bring<T: Keys>(&mut self, keys: &T) {
         self.own.set(keys);
+        self.group = keys.group().map(str::to_owned).or(self.group.take());
     }
 }
 

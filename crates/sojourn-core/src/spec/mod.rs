@@ -22,7 +22,6 @@ mod gro;
 pub mod limits;
 mod names;
 pub mod own;
-mod service;
 mod toml;
 
 pub use self::toml::toml_to_json;
@@ -31,7 +30,6 @@ pub use controls::Controls;
 pub use flow::{Flow, FlowSpec};
 pub use gro::Gro;
 pub use names::{AccessCategory, EcnMode, FlowDirection, HostQueue, Recorded, Stack, TcpMetrics};
-pub use service::{PortService, PriorityStep, ServiceSpec, Utility};
 
 /// Congestion controls.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -29,7 +29,6 @@ members! {
     spec::Topology;
     "dumbbell" dumbbell::Dumbbell,
     "parking_lot" parking_lot::ParkingLot,
-    "linkem" linkem::LinkEm,
     "graph" graph::Graph,
 }
 

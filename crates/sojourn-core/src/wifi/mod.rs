@@ -1,7 +1,7 @@
 //! Wi-Fi: 802.11 as a shared medium.
 
 use crate::edge::medium::{MediumInit, entry};
-use crate::registry::members;
+use crate::registry::{Catalogue, members};
 use crate::spec::Medium;
 
 mod air;
@@ -23,4 +23,9 @@ use medium::{Access, Params, Queueing, RateControlKind, Station};
 members! {
     Medium;
     "wifi" medium::Wifi,
+}
+
+/// The catalogue with what it brings.
+pub fn add(catalogue: Catalogue) -> Catalogue {
+    catalogue.with(members())
 }

@@ -3,10 +3,10 @@
 
 use super::Parcel;
 use super::packets::Packets;
-use crate::node::overlay::depth::{Depth, Shown};
-use crate::node::overlay::neighbours::bits as members;
-use crate::node::overlay::starvation::Starvation;
-use crate::node::overlay::zombies::Reduction;
+use crate::gnat::overlay::depth::{Depth, Shown};
+use crate::gnat::overlay::neighbours::bits as members;
+use crate::gnat::overlay::starvation::Starvation;
+use crate::gnat::overlay::zombies::Reduction;
 use crate::units::Time;
 
 /// What is queued for one destination.

@@ -11,8 +11,8 @@ use std::collections::{BinaryHeap, VecDeque};
 use super::admission::{Admission, Source, Standing};
 use super::cargo::Parcel;
 use super::supervision::Seen;
+use crate::gnat::ServiceSpec;
 use crate::packet::Packet;
-use crate::spec::ServiceSpec;
 use crate::units::{Span, Time};
 
 /// Packets of a flow that wait for admission.

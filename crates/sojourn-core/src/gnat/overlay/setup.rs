@@ -14,10 +14,10 @@ use super::tcp_proxy::TcpProxy;
 use super::together::{Speech, Together};
 use super::udp_proxy::UdpProxy;
 use super::{Counts, Overlay, Params, Place};
+use crate::gnat::{ServiceSpec, Utility};
 use crate::node::NodeContext;
 use crate::packet::FiveTuple;
 use crate::rng::StreamKey;
-use crate::spec::{ServiceSpec, Utility};
 use crate::units::Time;
 
 impl Overlay {

@@ -6,7 +6,7 @@
 //! none thrashes: links may have become faster.
 
 use super::{Order, Supervision, Watched};
-use crate::node::overlay::admission::Standing;
+use crate::gnat::overlay::admission::Standing;
 use crate::units::Time;
 
 /// Below this capacity in bit/s nothing is decided: links that carry little are not known well.

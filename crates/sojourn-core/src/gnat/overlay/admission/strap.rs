@@ -13,7 +13,7 @@
 //! it every 2 ms, which comes to the same within 16 ms.
 
 use super::{Source, Standing};
-use crate::spec::ServiceSpec;
+use crate::gnat::ServiceSpec;
 use crate::units::{Span, Time};
 
 const STEPS: u8 = 8;

@@ -11,7 +11,7 @@ mod probes;
 
 use super::admission::Standing;
 use super::{Overlay, Place};
-use crate::spec::{ServiceSpec, Utility};
+use crate::gnat::{ServiceSpec, Utility};
 use crate::units::{Span, Time};
 
 /// How often things are noted, and weight of what was noted before.

@@ -3,15 +3,15 @@
 use std::sync::Arc;
 
 use super::Parcel;
+use crate::gnat::overlay::Overlay;
+use crate::gnat::overlay::bin::Class;
+use crate::gnat::overlay::cargo::Cargo;
+use crate::gnat::overlay::forward::ZOMBIE;
+use crate::gnat::overlay::gradient::Slope;
+use crate::gnat::overlay::neighbour::Neighbour;
+use crate::gnat::overlay::neighbours::bits as members;
 use crate::multicast::MOST_MEMBERS;
 use crate::node::NodeContext;
-use crate::node::overlay::Overlay;
-use crate::node::overlay::bin::Class;
-use crate::node::overlay::cargo::Cargo;
-use crate::node::overlay::forward::ZOMBIE;
-use crate::node::overlay::gradient::Slope;
-use crate::node::overlay::neighbour::Neighbour;
-use crate::node::overlay::neighbours::bits as members;
 use crate::packet::{Packet, Route};
 use crate::units::Time;
 

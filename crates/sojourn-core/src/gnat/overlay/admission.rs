@@ -12,7 +12,7 @@ pub use strap::Strap;
 use flog::Flog;
 use log::Log;
 
-use crate::spec::{ServiceSpec, Utility};
+use crate::gnat::{ServiceSpec, Utility};
 use crate::units::Time;
 
 /// Whether a flow is admitted.

@@ -1,6 +1,6 @@
 //! When zombies are added to a queue: as overlay nodes do, or as soon as more packets wait than are needed.
 
-use crate::node::overlay::Reduction;
+use crate::gnat::overlay::Reduction;
 use crate::units::{Span, Time};
 
 /// Packets that stay, and departures at each of which more have waited.

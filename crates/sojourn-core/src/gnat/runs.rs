@@ -1,8 +1,11 @@
 //! Laws of overlays: queues are bounded inside the capacity region and grow outside, shares follow
 //! priorities, nothing strays while the network is parted, and bad services are refused.
 
-use super::*;
-use crate::record::Table;
+use crate::record::{Outcome, Table};
+use crate::scenario::Scenario;
+use crate::sim::Simulation;
+use crate::sim::recorded_runs;
+use crate::units::Span;
 
 /// Overlay nodes 1 to 3 with these links, each its ends and more keys, and flows.
 fn scenario(seconds: u32, node: &str, links: &[(&str, &str)], flows: &[String]) -> String {
@@ -140,7 +143,7 @@ fn busy() -> String {
 fn neither_threads_nor_the_length_of_steps_change_a_bit() {
     let text = busy();
     let mut whole = simulation(&text);
-    assert_eq!(whole.regions.iter().count(), 3);
+    assert_eq!(whole.regions(), 3);
     whole.use_threads(3);
     let whole = whole.run().unwrap();
     let mut steps = simulation(&text);

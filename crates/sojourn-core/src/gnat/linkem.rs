@@ -15,7 +15,6 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, json};
 
-use super::{Plan, Routes, Topology};
 use crate::edge::link::LinkSpec;
 use crate::edge::link::outage::OutageSpec;
 use crate::edge::link::schedule::ScheduleSpec;
@@ -23,6 +22,7 @@ use crate::error::FieldError;
 use crate::quantity::{Bytes, Limit, Percent};
 use crate::registry::{Catalogue, Params};
 use crate::spec::{Flow, FlowDirection, Spec, Transport};
+use crate::topology::{Plan, Routes, Topology};
 use crate::units::{Rate, Span};
 
 /// Ethernet's header, which counts at the emulated rate.

@@ -8,7 +8,7 @@ use std::collections::{BinaryHeap, VecDeque};
 
 use super::Parcel;
 use super::forward::Gradients;
-use crate::node::overlay::neighbours::bits as members;
+use crate::gnat::overlay::neighbours::bits as members;
 
 /// Packets in order.
 #[derive(Debug)]

@@ -86,7 +86,7 @@ pub use together::{OverlayFlow, Speech, Together};
 
 use std::sync::Arc;
 
-use super::{Behaviour, Node, NodeContext, NodeInit, Registered};
+use crate::node::{Behaviour, Node, NodeContext, NodeInit, Registered};
 use crate::observe::Observer;
 use crate::packet::{Backlog, Header, Opaque, Packet, Route};
 use crate::units::Time;

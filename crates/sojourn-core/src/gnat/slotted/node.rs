@@ -5,7 +5,7 @@ use super::queue::{Packet, Pick, Queue};
 use super::shortening::{Prompt, Shortening};
 use super::spec::{Model, Queues, Signals};
 use super::{Set, nodes};
-use crate::node::overlay::Reduction;
+use crate::gnat::overlay::Reduction;
 use crate::rng::Stream;
 use crate::units::Time;
 

@@ -6,9 +6,9 @@ use std::ops::Deref;
 use std::sync::{Mutex, PoisonError};
 
 use super::cargo::Cargo;
+use crate::gnat::ServiceSpec;
 use crate::multicast::Groups;
 use crate::sliq::Mailbox;
-use crate::spec::ServiceSpec;
 use crate::units::Time;
 
 /// A datagram between two nodes that is overtaken by so many is lost.

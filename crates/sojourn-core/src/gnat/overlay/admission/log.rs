@@ -3,7 +3,7 @@
 //! The rate maximises `K p ln(a r + 1) - Q r`: `r = K p / Q - 1 / a`. Model: IRON's
 //! `log_utility.cc`.
 
-use crate::spec::ServiceSpec;
+use crate::gnat::ServiceSpec;
 
 /// The admission of an elastic flow.
 #[derive(Clone, Copy, Debug)]

@@ -6,7 +6,7 @@
 //! there is one. One that goes on for 40 times its time to go is stable.
 
 use super::{Order, Supervision, Watched};
-use crate::node::overlay::admission::Standing;
+use crate::gnat::overlay::admission::Standing;
 use crate::units::{Span, Time};
 
 /// Times to go after which a flow that tries is stable.

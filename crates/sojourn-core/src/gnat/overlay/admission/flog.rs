@@ -6,7 +6,7 @@
 //! holds more than 15 times in a row the flow is turned off. Model: IRON's `flog_utility.cc`.
 
 use super::{Source, log::Log};
-use crate::spec::ServiceSpec;
+use crate::gnat::ServiceSpec;
 use crate::units::{Span, Time};
 
 const EVERY: f64 = 0.1;

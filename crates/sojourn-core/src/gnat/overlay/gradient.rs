@@ -54,8 +54,8 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::node::overlay::delays::Delay;
-    use crate::node::overlay::links::LinkState;
+    use crate::gnat::overlay::delays::Delay;
+    use crate::gnat::overlay::links::LinkState;
     use crate::units::Time;
 
     /// A triangle.

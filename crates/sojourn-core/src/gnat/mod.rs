@@ -1,0 +1,24 @@
+//! GNAT: an overlay that forwards by backpressure, its link emulator, and the report's own models
+//! of multicast.
+
+use crate::registry::Catalogue;
+use crate::{node, topology};
+
+pub mod linkem;
+pub mod overlay;
+#[cfg(test)]
+mod runs;
+mod section;
+mod service;
+pub mod slotted;
+
+pub use section::{FlowKeys, ScenarioKeys};
+pub use service::{PortService, PriorityStep, ServiceSpec, Utility};
+
+/// The catalogue with what it brings.
+pub fn add(catalogue: Catalogue) -> Catalogue {
+    let overlay = node::entry::<overlay::Overlay>("overlay", include_str!("overlay.rs"));
+    let linkem = topology::entry::<linkem::LinkEm>("linkem", include_str!("linkem.rs"));
+    let catalogue = catalogue.before("shared-tree", overlay).before("graph", linkem);
+    catalogue.with(vec![section::section()])
+}
