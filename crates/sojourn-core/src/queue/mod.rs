@@ -12,14 +12,15 @@ use crate::error::FieldError;
 use crate::observe::Observer;
 pub use crate::packet::Backlog;
 use crate::packet::{Ecn, Packet};
-use crate::registry::{self, Catalogue, Entry, Kind, Listing, Params, members};
+use crate::registry::{self, Catalogue, Entry, Listing, Params, members};
 use crate::rng::StreamKey;
-use crate::spec::Queue;
 use crate::units::{Rate, Span, Time};
+use kind::Queue;
 
 pub mod bursts;
 pub mod flow_queues;
 pub mod kernel;
+pub mod kind;
 pub mod law;
 pub mod packet_list;
 pub mod store;
@@ -237,15 +238,6 @@ impl Discipline {
             Discipline::Other(queue) => queue,
         }
     }
-}
-
-impl Kind for Queue {
-    const NAME: &'static str = "queue";
-    const PLURAL: &'static str = "queues";
-    const TITLE: &'static str = "queue discipline";
-    const EXAMPLE: &'static str = "fifo";
-    type Facts = QueueFacts;
-    type Make = Make;
 }
 
 /// What is known of a queue discipline besides its listing.

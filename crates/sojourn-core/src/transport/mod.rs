@@ -11,11 +11,13 @@ use crate::observe::Observer;
 use crate::packet::{Address, Packet};
 use crate::record::FlowCounters;
 use crate::record::histogram::Histogram;
-use crate::registry::{self, Catalogue, Entry, Kind, Listing, Params, members};
+use crate::registry::{self, Catalogue, Entry, Listing, Params, members};
 use crate::rng::StreamKey;
-use crate::spec::{FlowSpec, Transport};
+use crate::spec::FlowSpec;
 use crate::units::{Span, Time};
+use kind::Transport;
 
+pub mod kind;
 pub mod recovery;
 
 mod recorded;
@@ -32,16 +34,6 @@ members! {
     Transport;
     "tcp" tcp::Tcp,
     "udp" udp::Udp,
-}
-
-impl Kind for Transport {
-    const NAME: &'static str = "transport";
-    const PLURAL: &'static str = "transports";
-    const TITLE: &'static str = "transport";
-    const EXAMPLE: &'static str = "tcp";
-    const BY_NAME: bool = true;
-    type Facts = TransportFacts;
-    type Make = Make;
 }
 
 /// What is known of a transport besides its listing.
