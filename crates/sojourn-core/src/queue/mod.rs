@@ -12,6 +12,7 @@ use crate::error::FieldError;
 use crate::observe::Observer;
 pub use crate::packet::Backlog;
 use crate::packet::{Ecn, Packet};
+use crate::quantity::Limit;
 use crate::registry::{self, Catalogue, Entry, Listing, Params, members};
 use crate::rng::StreamKey;
 use crate::units::{Rate, Span, Time};
@@ -158,6 +159,24 @@ pub struct QueueInit {
     pub ecn: bool,
     /// Names the discipline's random draws.
     pub random: StreamKey,
+}
+
+impl QueueInit {
+    /// A limit of a queue in this place as packets and bytes, whichever it does not name unlimited.
+    pub fn limit(&self, limit: Limit) -> (u64, u64) {
+        match limit {
+            Limit::Packets(packets) => (packets, u64::MAX),
+            Limit::Bytes(bytes) => (u64::MAX, bytes),
+            Limit::Bdp(share) => {
+                let bits = self.rate.map_or(0.0, |rate| rate.as_bps() as f64)
+                    * self.base_rtt.as_secs_f64()
+                    * share;
+                let packet_bits = 8.0 * f64::from(self.full_packet + self.overhead);
+                // A tolerance, so that an exact product is not rounded up by floating point.
+                ((bits / packet_bits - 1e-9).ceil().max(0.0) as u64, u64::MAX)
+            }
+        }
+    }
 }
 
 /// A queue discipline. The packet's `enqueued_at` is set before `enqueue` is called; the sojourn
