@@ -115,9 +115,9 @@ impl fmt::Display for Fault {
 
 impl std::error::Error for Fault {}
 
-/// Why a component has ended the run.
+/// Why a component has ended the run, as [`unless_ended`] hands it out.
 #[derive(Debug)]
-pub(crate) struct Ended {
+pub struct Ended {
     component: String,
     message: String,
 }
@@ -141,7 +141,10 @@ pub fn end_run(component: impl Into<String>, message: impl Into<String>) -> ! {
 }
 
 /// The value of `work`, unless a component ends the run meanwhile.
-pub(crate) fn unless_ended<T>(work: impl FnOnce() -> T) -> Result<T, Ended> {
+///
+/// # Errors
+/// If one does, with [`end_run`]. Any other panic goes on.
+pub fn unless_ended<T>(work: impl FnOnce() -> T) -> Result<T, Ended> {
     catch_unwind(AssertUnwindSafe(work)).map_err(|payload| match payload.downcast() {
         Ok(ended) => *ended,
         Err(panic) => resume_unwind(panic),

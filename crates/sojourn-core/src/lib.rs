@@ -5,7 +5,9 @@
 pub mod catalogue;
 pub mod cc;
 pub mod conformance;
+pub mod counters;
 pub mod edge;
+pub mod endpoint;
 pub mod error;
 pub mod given;
 pub mod gnat;

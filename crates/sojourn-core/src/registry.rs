@@ -13,6 +13,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use crate::error::FieldError;
+pub use crate::{members, named};
 
 /// Typed parameters of a member, every one with a default; unknown keys are refused
 /// (`#[serde(default, deny_unknown_fields)]`).
@@ -135,6 +136,7 @@ impl<T: std::str::FromStr<Err = String>> serde::de::Visitor<'_> for Names<T> {
 
 /// An enumeration written as a name: hyphen and underscore are the same on input, the canonical
 /// name is written, an unknown name is answered with the nearest. `| "other"` is read as well.
+#[macro_export]
 macro_rules! named {
     ($(#[$meta:meta])* $type:ident, $kind:literal { $($(#[$doc:meta])* $variant:ident = $name:literal $(| $alias:literal)?),* $(,)? }) => {
         $(#[$meta])*
@@ -156,36 +158,53 @@ macro_rules! named {
             fn from_str(text: &str) -> Result<Self, String> {
                 $(if $crate::registry::same_name(text, $name) { return Ok($type::$variant); })*
                 $($(if $crate::registry::same_name(text, $alias) { return Ok($type::$variant); })?)*
-                Err(crate::error::FieldError::unknown_name("", $kind, text, Self::NAMES).message)
+                Err($crate::error::FieldError::unknown_name("", $kind, text, Self::NAMES).message)
             }
         }
 
-        impl<'de> serde::Deserialize<'de> for $type {
-            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        impl<'de> $crate::registry::outside::serde::Deserialize<'de> for $type {
+            fn deserialize<D>(deserializer: D) -> Result<Self, D::Error>
+            where
+                D: $crate::registry::outside::serde::Deserializer<'de>,
+            {
                 deserializer.deserialize_str($crate::registry::Names::new($kind, Self::NAMES))
             }
         }
 
-        impl serde::Serialize for $type {
-            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        impl $crate::registry::outside::serde::Serialize for $type {
+            fn serialize<S>(&self, serializer: S) -> Result<S::Ok, S::Error>
+            where
+                S: $crate::registry::outside::serde::Serializer,
+            {
                 serializer.serialize_str(self.name())
             }
         }
 
-        impl schemars::JsonSchema for $type {
+        impl $crate::registry::outside::schemars::JsonSchema for $type {
             fn schema_name() -> std::borrow::Cow<'static, str> {
                 stringify!($type).into()
             }
             fn inline_schema() -> bool {
                 true
             }
-            fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-                schemars::json_schema!({ "type": "string", "enum": Self::NAMES })
+            fn json_schema(
+                _: &mut $crate::registry::outside::schemars::SchemaGenerator,
+            ) -> $crate::registry::outside::schemars::Schema {
+                $crate::registry::outside::schemars::json_schema!({
+                    "type": "string",
+                    "enum": Self::NAMES
+                })
             }
         }
     };
 }
-pub(crate) use named;
+
+/// What [`named!`](crate::named) is made of, so that whoever calls it need not depend on it too.
+#[doc(hidden)]
+pub mod outside {
+    pub use schemars;
+    pub use serde;
+}
 
 /// An open kind: what its members are told apart by, and how one is built.
 pub trait Kind: 'static {
@@ -286,8 +305,9 @@ impl Catalogue {
     }
 }
 
-/// Declares the modules of a kind's members, one line each, and `members()`, the entries that
-/// `entry` makes of them; each module's source is its documentation.
+/// Declares the modules of a kind's members, one line each, and `members()`, the entries that the
+/// caller's `entry` makes of them; each module's source is its documentation.
+#[macro_export]
 macro_rules! members {
     ($kind:ty; $($name:literal $module:ident :: $type:ident),* $(,)?) => {
         $(pub mod $module;)*
@@ -301,7 +321,6 @@ macro_rules! members {
         }
     };
 }
-pub(crate) use members;
 
 /// Reads parameters that `canonical` has already accepted, or that come from a program.
 ///

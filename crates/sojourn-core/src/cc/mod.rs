@@ -46,10 +46,10 @@ use serde_json::{Map, Value};
 
 use crate::error::FieldError;
 use crate::observe::Observer;
-use crate::registry::{self, Catalogue, Entry, Kind, Listing, Params, members};
-use crate::spec::Cca;
+use crate::registry::{self, Catalogue, Entry, Listing, Params, members};
 pub use crate::spec::EcnMode;
 use crate::units::{Span, Time};
+use kind::Cca;
 
 pub use interface::{
     AckSample, Arrival, CaState, ControlInit, Decision, Echoing, Event, INFINITE_SSTHRESH, Lost,
@@ -64,6 +64,7 @@ pub mod hystart_pp;
 mod interface;
 pub mod jiffies;
 pub mod kernel_only;
+pub mod kind;
 pub mod law;
 pub mod outside;
 pub mod round_rtt;
@@ -187,15 +188,6 @@ pub trait Registered: CongestionControl + Sized + 'static {
 
     /// Builds it for a new connection. Parameters are validated.
     fn new(params: Self::Params, init: &ControlInit) -> Self;
-}
-
-impl Kind for Cca {
-    const NAME: &'static str = "cca";
-    const PLURAL: &'static str = "ccas";
-    const TITLE: &'static str = "congestion control";
-    const EXAMPLE: &'static str = "reno";
-    type Facts = CcaFacts;
-    type Make = Make;
 }
 
 /// What is known of a congestion control besides its listing.

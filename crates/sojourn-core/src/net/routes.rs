@@ -27,7 +27,7 @@ impl RouteTable {
         if let Some(route) = self.known.get(edges) {
             return *route;
         }
-        let route = Route(self.edges.len() as u32);
+        let route = Route::at(self.edges.len() as u32);
         self.edges.extend(edges.iter().map(|edge| *edge as u32).chain([END]));
         self.known.insert(edges.to_vec(), route);
         route
@@ -35,14 +35,14 @@ impl RouteTable {
 
     /// The edges of a route.
     pub fn edges(&self, route: Route) -> &[u32] {
-        let from = &self.edges[route.0 as usize..];
+        let from = &self.edges[route.start() as usize..];
         from.split(|edge| *edge == END).next().unwrap_or_default()
     }
 
     /// The edge that `packet` has to pass next; `None` when it has arrived.
     #[inline]
     pub fn next(&self, packet: &Packet) -> Option<usize> {
-        let edge = self.edges[(packet.route.0 + u32::from(packet.hop)) as usize];
+        let edge = self.edges[(packet.route.start() + u32::from(packet.hop)) as usize];
         (edge != END).then_some(edge as usize)
     }
 }

@@ -6,6 +6,7 @@
 //! [`NodeContext`], which counts, so that the network can check that a node neither loses nor makes
 //! packets.
 
+pub mod kind;
 mod recorded;
 
 pub use recorded::RecordedNode;
@@ -19,9 +20,8 @@ use crate::observe::Observer;
 use crate::packet::{Backlog, Packet, Route};
 use crate::queue::DropReason;
 use crate::record::NodeSample;
-use crate::registry::{self, Catalogue, Entry, Kind, Listing, Params, members};
+use crate::registry::{self, Catalogue, Entry, Listing, Params, members};
 use crate::rng::StreamKey;
-use crate::spec;
 use crate::units::Time;
 
 /// What `sojourn new node` writes must compile and pass its own test.
@@ -31,19 +31,9 @@ use crate::units::Time;
 mod template;
 
 members! {
-    spec::Node;
+    kind::Node;
     "router" router::Router,
     "shared-tree" shared_tree::SharedTree,
-}
-
-impl Kind for spec::Node {
-    const NAME: &'static str = "node";
-    const PLURAL: &'static str = "nodes";
-    const TITLE: &'static str = "kind of node";
-    const EXAMPLE: &'static str = "router";
-    const BY_NAME: bool = true;
-    type Facts = NodeFacts;
-    type Make = Make;
 }
 
 /// What is known of a kind of node besides its listing.
@@ -102,7 +92,7 @@ pub trait Registered: Sized + 'static {
 }
 
 /// The entry of the kind `N`, whose `source` begins with its documentation.
-pub fn entry<N: Registered>(name: &'static str, source: &'static str) -> Entry<spec::Node> {
+pub fn entry<N: Registered>(name: &'static str, source: &'static str) -> Entry<kind::Node> {
     const { assert!(N::COUNTERS.len() <= NodeSample::MOST_COUNTERS, "too many counters") };
     Entry {
         listing: Listing::new::<N::Params>(name, source),
@@ -116,7 +106,7 @@ pub fn entry<N: Registered>(name: &'static str, source: &'static str) -> Entry<s
 /// The counters that kinds of nodes name, each once, in the order of the catalogue.
 pub fn counters(catalogue: &Catalogue) -> Vec<&'static str> {
     let mut names = Vec::new();
-    for name in catalogue.members::<spec::Node>().iter().flat_map(|kind| kind.facts.counters) {
+    for name in catalogue.members::<kind::Node>().iter().flat_map(|kind| kind.facts.counters) {
         if !names.contains(name) {
             names.push(*name);
         }

@@ -132,7 +132,21 @@ impl FiveTuple {
 /// Names a route of the network: where it starts in the table of routes. The default one has no
 /// edges: a packet on it has arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Hash, PartialOrd, Ord)]
-pub struct Route(pub(crate) u32);
+pub struct Route(u32);
+
+impl Route {
+    /// The one that starts at this place of the table.
+    #[inline]
+    pub const fn at(start: u32) -> Self {
+        Route(start)
+    }
+
+    /// Where it starts in the table.
+    #[inline]
+    pub const fn start(self) -> u32 {
+        self.0
+    }
+}
 
 /// What the packets of one end of a flow have in common: how they are addressed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -99,7 +99,7 @@ impl Registered for CobaltQueue {
     type Params = Params;
 
     fn new(params: Params, init: &QueueInit) -> Self {
-        let (max_packets, max_bytes) = params.limit.resolve(init);
+        let (max_packets, max_bytes) = init.limit(params.limit);
         CobaltQueue {
             store: PacketStore::default(),
             waiting: Chain::default(),

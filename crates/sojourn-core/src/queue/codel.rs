@@ -94,7 +94,7 @@ impl Registered for Codel {
 
     fn new(params: Params, init: &QueueInit) -> Self {
         let framing = Framing::new(init);
-        let (max_packets, max_bytes) = params.limit.resolve(init);
+        let (max_packets, max_bytes) = init.limit(params.limit);
         Codel {
             packets: PacketList::new(framing),
             law: Law::default(),

@@ -50,30 +50,12 @@ pub struct Fifo {
     overhead: u64,
 }
 
-impl Limit {
-    /// The limit as packets and bytes, whichever it does not name unlimited.
-    pub fn resolve(self, init: &QueueInit) -> (u64, u64) {
-        match self {
-            Limit::Packets(packets) => (packets, u64::MAX),
-            Limit::Bytes(bytes) => (u64::MAX, bytes),
-            Limit::Bdp(share) => {
-                let bits = init.rate.map_or(0.0, |rate| rate.as_bps() as f64)
-                    * init.base_rtt.as_secs_f64()
-                    * share;
-                let packet_bits = 8.0 * f64::from(init.full_packet + init.overhead);
-                // A tolerance, so that an exact product is not rounded up by floating point.
-                ((bits / packet_bits - 1e-9).ceil().max(0.0) as u64, u64::MAX)
-            }
-        }
-    }
-}
-
 impl Registered for Fifo {
     type Params = Params;
     const MARKS: bool = false;
 
     fn new(params: Params, init: &QueueInit) -> Self {
-        let (max_packets, max_bytes) = params.limit.resolve(init);
+        let (max_packets, max_bytes) = init.limit(params.limit);
         Fifo {
             packets: VecDeque::new(),
             backlog: Backlog::default(),

@@ -12,14 +12,16 @@ use crate::error::FieldError;
 use crate::observe::Observer;
 pub use crate::packet::Backlog;
 use crate::packet::{Ecn, Packet};
-use crate::registry::{self, Catalogue, Entry, Kind, Listing, Params, members};
+use crate::quantity::Limit;
+use crate::registry::{self, Catalogue, Entry, Listing, Params, members};
 use crate::rng::StreamKey;
-use crate::spec::Queue;
 use crate::units::{Rate, Span, Time};
+use kind::Queue;
 
 pub mod bursts;
 pub mod flow_queues;
 pub mod kernel;
+pub mod kind;
 pub mod law;
 pub mod packet_list;
 pub mod store;
@@ -159,6 +161,24 @@ pub struct QueueInit {
     pub random: StreamKey,
 }
 
+impl QueueInit {
+    /// A limit of a queue in this place as packets and bytes, whichever it does not name unlimited.
+    pub fn limit(&self, limit: Limit) -> (u64, u64) {
+        match limit {
+            Limit::Packets(packets) => (packets, u64::MAX),
+            Limit::Bytes(bytes) => (u64::MAX, bytes),
+            Limit::Bdp(share) => {
+                let bits = self.rate.map_or(0.0, |rate| rate.as_bps() as f64)
+                    * self.base_rtt.as_secs_f64()
+                    * share;
+                let packet_bits = 8.0 * f64::from(self.full_packet + self.overhead);
+                // A tolerance, so that an exact product is not rounded up by floating point.
+                ((bits / packet_bits - 1e-9).ceil().max(0.0) as u64, u64::MAX)
+            }
+        }
+    }
+}
+
 /// A queue discipline. The packet's `enqueued_at` is set before `enqueue` is called; the sojourn
 /// time of a packet is the time of `dequeue` less that.
 pub trait QueueDiscipline: Send {
@@ -237,15 +257,6 @@ impl Discipline {
             Discipline::Other(queue) => queue,
         }
     }
-}
-
-impl Kind for Queue {
-    const NAME: &'static str = "queue";
-    const PLURAL: &'static str = "queues";
-    const TITLE: &'static str = "queue discipline";
-    const EXAMPLE: &'static str = "fifo";
-    type Facts = QueueFacts;
-    type Make = Make;
 }
 
 /// What is known of a queue discipline besides its listing.

@@ -35,7 +35,7 @@ impl Framing {
 
     /// `limit` in bytes; packets count as full ones.
     pub fn limit_in_bytes(self, limit: Limit, init: &QueueInit) -> u64 {
-        let (packets, bytes) = limit.resolve(init);
+        let (packets, bytes) = init.limit(limit);
         packets.saturating_mul(self.mtu).min(bytes)
     }
 }

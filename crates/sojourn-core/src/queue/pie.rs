@@ -174,7 +174,7 @@ impl Registered for Pie {
     fn new(params: Params, init: &QueueInit) -> Self {
         let framing = Framing::new(init);
         let (update, config) = params.resolve(framing.mtu);
-        let (max_packets, max_bytes) = params.limit.resolve(init);
+        let (max_packets, max_bytes) = init.limit(params.limit);
         Pie {
             packets: PacketList::new(framing),
             law: pie::Pie::new(&config),

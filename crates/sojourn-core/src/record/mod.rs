@@ -5,8 +5,7 @@
 //! Observation costs nothing per packet beyond the counters themselves.
 
 mod columns;
-mod flow;
-pub mod histogram;
+mod endpoint;
 mod link;
 pub mod live;
 mod node;
@@ -14,11 +13,12 @@ mod outcome;
 mod recorder;
 mod table;
 
-pub use flow::{
+pub use crate::counters::{
     AckCounters, ArrivalCounters, ChoiceCounters, EchoCounters, FlowCounters, LimitCounters,
     MessageCounters, OrderCounters, RateCounters, ReceiverCounters, RecoveryCounters, RttCounters,
-    SenderCounters, WindowCounters,
+    SenderCounters, WindowCounters, histogram,
 };
+pub use endpoint::RecordedEndpoint;
 pub use link::{AirCounters, LinkCounters};
 pub use node::NodeSample;
 pub use outcome::{FlowFacts, Outcome};

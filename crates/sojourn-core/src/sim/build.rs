@@ -15,14 +15,14 @@ use crate::node::{self, Behaviour, NodeInit};
 use crate::packet::{Address, Direction, FiveTuple};
 use crate::queue::QueueInit;
 use crate::record::live::{Log, Tap, Watch};
-use crate::record::{FlowFacts, Recorder};
+use crate::record::{FlowFacts, RecordedEndpoint, Recorder};
 use crate::registry::Catalogue;
 use crate::rng::StreamKey;
 use crate::scenario::Scenario;
 use crate::spec::{EcnMode, Flow, Node, Recorded, Traffic, Transport};
 use crate::topology::{self, Plan, PlannedLink, PlannedNode, Routes};
 use crate::transport::tcp::HostMemory;
-use crate::transport::{Endpoint, RecordedEndpoint, TransportInit};
+use crate::transport::{Endpoint, TransportInit};
 use crate::units::{Span, Time};
 
 /// A link, and who follows its packets, if they are recorded. Of a channel of a shared medium, what is

@@ -1,4 +1,5 @@
-//! What a scenario file says: a leaf that everything may read.
+//! What a scenario file says: a leaf that everything may read. The open kinds lie with their
+//! traits; they are only given on here.
 //!
 //! [`Spec`] is a member of an open kind as a file names it: `"reno"`, or
 //! `{ kind = "cubic", fast_convergence = false }`.
@@ -24,40 +25,20 @@ mod names;
 pub mod own;
 mod toml;
 
+pub use crate::cc::kind::Cca;
+pub use crate::edge::medium::kind::Medium;
+pub use crate::node::kind::Node;
+pub use crate::queue::kind::Queue;
+pub use crate::topology::kind::Topology;
+pub use crate::traffic::kind::Traffic;
+pub use crate::transport::kind::Transport;
+
 pub use self::toml::toml_to_json;
 pub use buffer::BufferSize;
 pub use controls::Controls;
 pub use flow::{Flow, FlowSpec};
 pub use gro::Gro;
 pub use names::{AccessCategory, EcnMode, FlowDirection, HostQueue, Recorded, Stack, TcpMetrics};
-
-/// Congestion controls.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Cca {}
-
-/// Queue disciplines.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Queue {}
-
-/// Traffic models.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Traffic {}
-
-/// Topologies.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Topology {}
-
-/// Transports.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Transport {}
-
-/// Shared media.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Medium {}
-
-/// What nodes do.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Node {}
 
 /// A member's name and its parameters. After [`Spec::resolve`], the name is the canonical one and
 /// every parameter has a value.

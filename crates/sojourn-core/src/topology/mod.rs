@@ -6,12 +6,13 @@
 use serde_json::{Map, Value};
 
 use crate::error::FieldError;
-use crate::registry::{self, Catalogue, Entry, Kind, Listing, NoFacts, Params, members};
-use crate::spec::{self, Flow};
+use crate::registry::{self, Catalogue, Entry, Listing, NoFacts, Params, members};
+use crate::spec::Flow;
 
 mod access;
 mod builder;
 mod graph_node;
+pub mod kind;
 mod media;
 mod plan;
 mod routing;
@@ -26,7 +27,7 @@ pub use plan::{Plan, PlannedLink, PlannedNode, Routes};
 mod template;
 
 members! {
-    spec::Topology;
+    kind::Topology;
     "dumbbell" dumbbell::Dumbbell,
     "parking_lot" parking_lot::ParkingLot,
     "graph" graph::Graph,
@@ -41,20 +42,11 @@ pub trait Topology: Params + 'static {
     fn plan(&self, flows: &[Flow<'_>], catalogue: &Catalogue) -> Result<Plan, FieldError>;
 }
 
-impl Kind for spec::Topology {
-    const NAME: &'static str = "topology";
-    const PLURAL: &'static str = "topologies";
-    const TITLE: &'static str = "topology";
-    const EXAMPLE: &'static str = "dumbbell";
-    type Facts = NoFacts;
-    type Make = Make;
-}
-
 /// How a plan is made for flows. Errors: a parameter is wrong, or a flow's hosts or route do not fit.
 pub type Make = fn(&Map<String, Value>, &[Flow<'_>], &Catalogue) -> Result<Plan, FieldError>;
 
 /// The entry of the topology `T`, whose `source` begins with its documentation.
-pub fn entry<T: Topology>(name: &'static str, source: &'static str) -> Entry<spec::Topology> {
+pub fn entry<T: Topology>(name: &'static str, source: &'static str) -> Entry<kind::Topology> {
     Entry {
         listing: Listing::new::<T>(name, source),
         facts: NoFacts {},

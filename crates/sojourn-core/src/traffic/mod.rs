@@ -11,12 +11,13 @@ use serde_json::{Map, Value};
 
 use crate::error::FieldError;
 use crate::quantity::Bytes;
-use crate::registry::{self, Catalogue, Entry, Kind, Listing, Params, members};
+use crate::registry::{self, Catalogue, Entry, Listing, Params, members};
 use crate::rng::Stream;
-use crate::spec::Traffic;
 use crate::units::{Rate, Span, Time};
+use kind::Traffic;
 
 mod draw;
+pub mod kind;
 #[cfg(test)]
 mod testing;
 
@@ -129,15 +130,6 @@ impl<W: Workload> TrafficSource for Source<W> {
             Stage::Done => None,
         }
     }
-}
-
-impl Kind for Traffic {
-    const NAME: &'static str = "traffic";
-    const PLURAL: &'static str = "traffic";
-    const TITLE: &'static str = "traffic model";
-    const EXAMPLE: &'static str = "greedy";
-    type Facts = TrafficFacts;
-    type Make = Make;
 }
 
 /// What is known of a traffic model besides its listing.

@@ -205,7 +205,7 @@ mod tests {
     const ADDRESS: Address = Address {
         flow: 3,
         direction: Direction::Forward,
-        route: Route(0),
+        route: Route::at(0),
         socket: 7,
         tuple: FiveTuple::of_flow(3),
     };

@@ -25,14 +25,22 @@ fn test_modules(file: &Path, text: &str) -> Vec<PathBuf> {
     named.map(|name| folder.join(name)).collect()
 }
 
-/// The text without the module of tests at its end, and without comments.
+/// Whether a line does no more than give on an open kind from the module of its trait, as `spec`
+/// does, so that all that a scenario names is found in one place.
+fn gives_on_a_kind(line: &str) -> bool {
+    line.starts_with("pub use crate::") && line.contains("::kind::")
+}
+
+/// The text without the module of tests at its end, without comments, and without what it only
+/// gives on.
 fn code(text: &str) -> String {
     let end = text.match_indices("#[cfg(test)]").find(|(at, _)| {
         let rest = text[*at..].lines().find(|line| !line.trim().starts_with("#["));
         rest.is_some_and(|line| line.contains("mod ") && line.ends_with('{'))
     });
     let text = end.map_or(text, |(at, _)| &text[..at]);
-    text.lines().filter(|line| !line.trim().starts_with("//")).collect::<Vec<_>>().join("\n")
+    let says = |line: &&str| !line.trim().starts_with("//") && !gives_on_a_kind(line);
+    text.lines().filter(says).collect::<Vec<_>>().join("\n")
 }
 
 /// The top-level modules that a text names: `crate::one::..`, `crate::{one, two}`.

@@ -12,10 +12,11 @@ use super::link::{LinkSpec, RecordedQueue};
 use crate::error::FieldError;
 use crate::queue::QueueInit;
 use crate::record::live::{Tap, Watch};
-use crate::registry::{self, Catalogue, Entry, Kind, Listing, NoFacts, Params, members};
+use crate::registry::{self, Catalogue, Entry, Listing, NoFacts, Params, members};
 use crate::rng::StreamKey;
-use crate::spec::{self, AccessCategory, Queue, Spec};
+use crate::spec::{AccessCategory, Queue, Spec};
 
+pub mod kind;
 pub mod lanes;
 mod spec_of_link;
 pub mod tail;
@@ -23,16 +24,7 @@ pub mod tail;
 pub use spec_of_link::{LinkMedium, MediumSpec};
 
 members! {
-    spec::Medium;
-}
-
-impl Kind for spec::Medium {
-    const NAME: &'static str = "medium";
-    const PLURAL: &'static str = "media";
-    const TITLE: &'static str = "shared medium";
-    const EXAMPLE: &'static str = "wifi";
-    type Facts = NoFacts;
-    type Make = Make;
+    kind::Medium;
 }
 
 /// How a medium is built. Errors: a parameter is wrong, or its links do not fit.
@@ -87,7 +79,7 @@ pub trait Registered: super::Medium + Sized + 'static {
 }
 
 /// The entry of the medium `M`, whose `source` begins with its documentation.
-pub fn entry<M: Registered>(name: &'static str, source: &'static str) -> Entry<spec::Medium> {
+pub fn entry<M: Registered>(name: &'static str, source: &'static str) -> Entry<kind::Medium> {
     Entry {
         listing: Listing::new::<M::Params>(name, source),
         facts: NoFacts {},

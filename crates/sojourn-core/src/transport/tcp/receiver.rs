@@ -19,9 +19,9 @@ use super::reader::Unread;
 use super::reassembly::{Arrival, InOrder, Place, Reassembly};
 use super::{HEADER, SYN_SIZE, TcpInit, sack_option_size};
 use crate::cc::{self, CongestionControl};
+use crate::counters::{AckCounters, FlowCounters, ReceiverCounters};
+use crate::endpoint::Endpoint;
 use crate::packet::{Ecn, Flags, Header, Packet, SackBlock, TcpAck, TcpSegment};
-use crate::record::{AckCounters, FlowCounters, ReceiverCounters};
-use crate::transport::Endpoint;
 use crate::units::{Span, Time};
 
 /// SACKs sent at once after a hole appears (`TCP_FASTRETRANS_THRESH`).

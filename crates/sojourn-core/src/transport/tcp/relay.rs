@@ -1,9 +1,9 @@
 //! TCP between byte streams: a proxy, which ends one connection and goes on with another.
 
 use super::{Receiver, Sender};
+use crate::counters::FlowCounters;
+use crate::endpoint::Endpoint;
 use crate::packet::{Header, Packet};
-use crate::record::FlowCounters;
-use crate::transport::Endpoint;
 use crate::units::Time;
 
 /// Hands on what arrives on one connection, in order, to another, as far as the other's send buffer

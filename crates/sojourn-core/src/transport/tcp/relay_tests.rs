@@ -4,10 +4,10 @@ use std::collections::VecDeque;
 
 use super::tests::{Counted, control, init};
 use super::*;
+use crate::counters::FlowCounters;
+use crate::endpoint::Endpoint;
 use crate::packet::Packet;
-use crate::record::FlowCounters;
 use crate::spec::BufferSize;
-use crate::transport::Endpoint;
 use crate::units::{Rate, Span, Time};
 
 const MSS: u64 = 1448;

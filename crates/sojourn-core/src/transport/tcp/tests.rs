@@ -5,11 +5,11 @@ use std::collections::VecDeque;
 use super::*;
 use crate::catalogue::builtin;
 use crate::cc::CongestionControl;
+use crate::counters::{FlowCounters, ReceiverCounters, RecoveryCounters, WindowCounters};
+use crate::endpoint::Endpoint;
 use crate::packet::{Address, Direction, Ecn, Flags, Header, Packet, TcpSegment};
-use crate::record::{FlowCounters, ReceiverCounters, RecoveryCounters, WindowCounters};
 use crate::rng::StreamKey;
 use crate::spec::Cca;
-use crate::transport::Endpoint;
 use crate::units::{Span, Time};
 
 /// A sender and a receiver with a pipe between them; every packet sent is logged.

@@ -5,14 +5,14 @@ use std::fmt::Write as _;
 
 use super::{Ack, Data, Event, Line, MSS, Script, Step, WINDOW};
 use crate::cc::{CongestionControl, INFINITE_SSTHRESH};
+use crate::counters::FlowCounters;
+use crate::endpoint::Endpoint;
 use crate::packet::{
     Address, Direction, Ecn, Flags, Header, Packet, SackBlock, TcpAck, TcpSegment,
 };
-use crate::record::FlowCounters;
 use crate::registry::Catalogue;
 use crate::rng::StreamKey;
 use crate::spec::{BufferSize, Cca};
-use crate::transport::Endpoint;
 use crate::transport::tcp::{HEADER, Profile, Receiver, Sender, TcpInit};
 use crate::units::{Span, Time};
 

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use super::*;
 use crate::catalogue::builtin;
-use crate::record::{RecoveryCounters, WindowCounters};
+use crate::counters::{RecoveryCounters, WindowCounters};
 
 struct Counted {
     window: WindowCounters,

@@ -2,7 +2,7 @@
 
 use super::{Phase, Sender};
 use crate::cc::CaState;
-use crate::record::{
+use crate::counters::{
     ArrivalCounters, EchoCounters, FlowCounters, LimitCounters, RateCounters, RecoveryCounters,
     RttCounters, SenderCounters, WindowCounters,
 };

@@ -43,11 +43,11 @@ use super::{HEADER, TcpInit};
 use crate::cc::{
     CaState, CongestionControl, ControlInit, Decision, Event, INFINITE_SSTHRESH, Step,
 };
+use crate::counters::FlowCounters;
+use crate::counters::histogram::Histogram;
+use crate::endpoint::Endpoint;
 use crate::observe::Observer;
 use crate::packet::{Flags, Header, Packet, TcpAck};
-use crate::record::FlowCounters;
-use crate::record::histogram::Histogram;
-use crate::transport::Endpoint;
 use crate::transport::recovery::pacing::Pacer;
 use crate::transport::recovery::prr::Prr;
 use crate::transport::recovery::rack::Rack;

@@ -1,11 +1,11 @@
 //! An endpoint whose state is recorded.
 
+use super::live::Watch;
+use crate::counters::FlowCounters;
+use crate::counters::histogram::Histogram;
+use crate::endpoint::Endpoint;
 use crate::observe::Observer;
 use crate::packet::Packet;
-use crate::record::FlowCounters;
-use crate::record::histogram::Histogram;
-use crate::record::live::Watch;
-use crate::transport::Endpoint;
 use crate::units::Time;
 
 /// Passes everything on to an endpoint, and notes what has changed in it once it has nothing more

@@ -1,0 +1,60 @@
+//! An end of a flow, sans-io: packets and times go in, packets and the next timeout come out.
+
+use crate::counters::FlowCounters;
+use crate::counters::histogram::Histogram;
+use crate::observe::Observer;
+use crate::packet::Packet;
+use crate::units::Time;
+
+/// One end of a flow.
+pub trait Endpoint: Send {
+    /// A packet arrived.
+    fn on_packet(&mut self, now: Time, packet: &Packet);
+
+    /// The next packet to send now, if any. Called until it returns `None` after every
+    /// `on_packet` and `on_timeout`.
+    fn poll_transmit(&mut self, now: Time) -> Option<Packet>;
+
+    /// When `on_timeout` wants to be called next, if at all.
+    fn next_timeout(&self) -> Option<Time> {
+        None
+    }
+
+    /// The time asked for has come (or has passed: late calls are allowed, early ones are not).
+    fn on_timeout(&mut self, _now: Time) {}
+
+    /// Packets of so many bytes of this end have left its host. Only some media tell; to be
+    /// followed by `poll_transmit`.
+    fn on_departure(&mut self, _now: Time, _bytes: u32) {}
+
+    /// Adds this end's share of the flow's counters, integrals brought up to `now`. Each field is
+    /// filled by one of the two ends.
+    fn report(&mut self, now: Time, counters: &mut FlowCounters);
+
+    /// The application opens the connection: TCP's sender sends its SYN. Comes before any `write`;
+    /// like `write`, `close` and `stop`, it is followed by `poll_transmit`.
+    fn open(&mut self, _now: Time) {}
+
+    /// The application writes `bytes` more (unlimited: `u64::MAX`). Only a sender takes them.
+    fn write(&mut self, _now: Time, _bytes: u64) {}
+
+    /// The application writes no more; the flow completes when all is acknowledged.
+    fn close(&mut self, _now: Time) {}
+
+    /// The flow's `stop` has come: nothing is sent any more for the first time. What is
+    /// outstanding is still retransmitted and acknowledged; what was never sent is forgotten.
+    fn stop(&mut self, now: Time) {
+        self.close(now);
+    }
+
+    /// Names and values of internal state worth recording, such as those of a congestion control.
+    fn observe(&self, _out: &mut Observer<'_>) {}
+
+    /// RTT samples since the end of the warm-up, where this end takes them.
+    fn rtt_histogram(&self) -> Option<&Histogram> {
+        None
+    }
+
+    /// The warm-up is over: distributions (not counters) start afresh.
+    fn end_warmup(&mut self) {}
+}

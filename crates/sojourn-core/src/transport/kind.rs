@@ -1,0 +1,19 @@
+//! What the registry knows transports by. It lies with their trait, for it names what they are
+//! built from and how.
+
+use super::{Make, TransportFacts};
+use crate::registry::Kind;
+
+/// Transports.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Transport {}
+
+impl Kind for Transport {
+    const NAME: &'static str = "transport";
+    const PLURAL: &'static str = "transports";
+    const TITLE: &'static str = "transport";
+    const EXAMPLE: &'static str = "tcp";
+    const BY_NAME: bool = true;
+    type Facts = TransportFacts;
+    type Make = Make;
+}
