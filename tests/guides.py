@@ -5,6 +5,7 @@ One of each kind is scaffolded in a copy of the checkout, built, and put through
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -17,7 +18,7 @@ from pathlib import Path
 import pytest
 
 from conftest import ROOT
-from sojourn import _internal
+from sojourn import _internal, checkout
 from sojourn.cli.catalogue import CORE_KINDS
 from sojourn.scaffold import KINDS
 
@@ -26,6 +27,7 @@ COPY = ROOT / "target" / "guides"
 TARGET = COPY / "target"
 BASES = ("", "crates/sojourn-core/src/", "python/sojourn/")
 EXTENSION = Path(_internal.__file__).name
+PARTS = dict(_internal.engine_parts())
 MY_FLOW = '{transport = "my-transport", rtt = "10 ms", traffic = "cbr"}'
 MY_GRAPH = (
     '{kind = "graph", nodes = ["a", {id = "m", kind = "my-node"}, "b"], links = ['
@@ -139,12 +141,24 @@ def test_the_guide_has_a_row_for_every_kind() -> None:
 
 
 def test_what_was_scaffolded_builds() -> None:
+    for name in PARTS.keys() - {checkout.LOCK}:
+        with (COPY / "crates" / name / "src" / "lib.rs").open("a") as file:
+            file.write("// Changed.\n")
     cargo("build", "-q", "-p", "sojourn-py", "--features", "pyo3/extension-module")
     library = next((TARGET / "debug").glob("lib_internal.*[!d]"))
     shutil.copy2(library, COPY / "python/sojourn" / EXTENSION)
     listed = "".join(sojourn("list", kind) for kind in CORE_KINDS)
     kinds = ("cca", "queue", "traffic", "topology", "transport", "node", "medium")
     assert all(f"my-{kind}" in listed for kind in kinds)
+
+
+def test_the_build_names_each_crate_that_changed() -> None:
+    code = "from sojourn import _internal, checkout; import json; "
+    code += "print(json.dumps([_internal.engine_parts(), checkout.is_stale()]))"
+    parts, stale = json.loads(run(sys.executable, "-c", code))
+    assert not stale
+    assert {name for name, part in parts if part != PARTS[name]} == PARTS.keys() - {checkout.LOCK}
+    assert _internal.engine_build().rpartition("-")[2] not in sojourn("--version")
 
 
 def test_what_was_scaffolded_conforms() -> None:

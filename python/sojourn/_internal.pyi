@@ -22,6 +22,7 @@ __all__ = [
     "describe_library",
     "end_with",
     "engine_build",
+    "engine_parts",
     "error_control",
     "keep_note_in",
     "kernel_agent",
@@ -299,6 +300,11 @@ def error_control(
 def schema() -> str: ...
 def catalogue(outside: bool = False) -> str: ...
 def engine_build() -> str: ...
+def engine_parts() -> list[tuple[str, str]]:
+    """What simulates: crates with the hashes of their sources, and ``Cargo.lock`` with the versions
+    of what these draw and compute with.
+    """
+
 def run_slotted(model: str) -> str: ...
 def run(
     scenario: str,

@@ -1,4 +1,4 @@
-"""What produced a result: the core's build, and the definitions of the metrics."""
+"""What produced a result: the engine's build, and the definitions of the metrics."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 def engine() -> str:
-    """Names the core's sources: what a run's samples depend on, beside its scenario."""
+    """Names what simulates: what a run's samples depend on, beside its scenario."""
     return _internal.engine_build()
 
 
@@ -32,7 +32,7 @@ def definitions(requested: Iterable[str] = ()) -> str:
 
 
 def identity() -> str:
-    """Names the core's build and the metrics' definitions: where they are the same, so are
+    """Names the engine's build and the metrics' definitions: where they are the same, so are
     results.
     """
     return f"{engine()} (metrics {definitions()})"

@@ -38,3 +38,6 @@ pub use record::Outcome;
 pub use registry::Catalogue;
 pub use scenario::Scenario;
 pub use sim::Simulation;
+
+/// This crate and the hash of its sources: a part of the build that results name.
+pub const SOURCES: (&str, &str) = (env!("CARGO_PKG_NAME"), env!("SOJOURN_SOURCES"));

@@ -68,6 +68,7 @@ pub fn fill(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue, module)?)?;
     module.add_function(wrap_pyfunction!(engine_build, module)?)?;
+    module.add_function(wrap_pyfunction!(engine_parts, module)?)?;
     module.add_function(wrap_pyfunction!(conformance::conformance_suites, module)?)?;
     module.add_function(wrap_pyfunction!(conformance::conform, module)?)?;
     module.add_function(wrap_pyfunction!(kernel::kernel_agent, module)?)?;
@@ -142,10 +143,17 @@ fn catalogue(outside: bool) -> String {
     }
 }
 
-/// Names what simulates by a hash: of the core's sources, or of a program with its own members.
+/// Names what simulates by a hash: of Sojourn's parts, or of a program with its own members.
 #[pyfunction]
 fn engine_build() -> &'static str {
     program::build()
+}
+
+/// What simulates: crates with the hashes of their sources, and `Cargo.lock` with the versions of what
+/// these draw and compute with.
+#[pyfunction]
+fn engine_parts() -> Vec<(&'static str, &'static str)> {
+    program::parts()
 }
 
 /// The table of a control in a shared library with every parameter filled in, both in JSON; runs

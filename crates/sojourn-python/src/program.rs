@@ -21,6 +21,9 @@ use sojourn_core::registry::Catalogue;
 /// Adds members to a catalogue.
 pub type Add = fn(&mut Catalogue);
 
+/// The crates that simulate, each with the hash of its sources: a new one is a line here.
+const SIMULATING: &[(&str, &str)] = &[sojourn_core::SOURCES];
+
 /// Has Python find the program's own module before one that is installed: early versions of 3.11 do
 /// not look for what belongs to a package among the modules that are built in.
 const OWN_FIRST: &str = "\
@@ -84,16 +87,24 @@ pub fn members() -> Catalogue {
     members
 }
 
-/// Names what simulates: the core by its sources, a program by its own file, because its members may
+/// What simulates, by name: the crates by the hashes of their sources, and what they draw and compute
+/// with by the versions that are locked.
+pub fn parts() -> Vec<(&'static str, &'static str)> {
+    let locked = ("Cargo.lock", env!("SOJOURN_LOCKED"));
+    SIMULATING.iter().copied().chain([locked]).collect()
+}
+
+/// Names what simulates: Sojourn by its parts, a program by its own file, because its members may
 /// have any number of sources.
 pub fn build() -> &'static str {
     static BUILD: OnceLock<String> = OnceLock::new();
-    BUILD.get_or_init(|| match path().and_then(|path| fs::read(path).ok()) {
-        None => env!("SOJOURN_ENGINE_BUILD").to_owned(),
-        Some(program) => {
-            let hash: String =
-                Blake2b::<U8>::digest(program).iter().map(|byte| format!("{byte:02x}")).collect();
-            format!("{}-{hash}", env!("CARGO_PKG_VERSION"))
-        }
+    BUILD.get_or_init(|| {
+        let content = path().and_then(|path| fs::read(path).ok()).unwrap_or_else(|| {
+            let lines = parts().into_iter().map(|(name, part)| format!("{name} {part}\n"));
+            lines.collect::<String>().into_bytes()
+        });
+        let digest = Blake2b::<U8>::digest(content);
+        let hash: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+        format!("{}-{hash}", env!("CARGO_PKG_VERSION"))
     })
 }

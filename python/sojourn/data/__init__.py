@@ -26,6 +26,6 @@ def checkout() -> Path:
         SojournError: if the package is installed without them.
 
     """
-    if not (_ROOT / "crates" / "sojourn-core").is_dir():
+    if not (_ROOT / "crates" / "sojourn-python").is_dir():
         raise SojournError("this needs a checkout of Sojourn: the installed package has no sources")
     return _ROOT

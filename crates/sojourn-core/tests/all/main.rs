@@ -14,3 +14,4 @@ mod random_scenarios;
 mod runs;
 mod scenario_docs;
 mod shifted;
+mod sources;

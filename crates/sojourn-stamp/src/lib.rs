@@ -1,0 +1,276 @@
+//! For build scripts: names what simulates, so that a result can name the engine that produced it.
+//!
+//! A crate that simulates has the hash of its own sources ([`emit`]), so that a program has those of
+//! the crates that are in it. What they draw and compute with is other people's and has the versions
+//! that the workspace has locked ([`emit_locked`]). `python/sojourn/checkout.py` says the same of a
+//! checkout without a build.
+
+use std::collections::BTreeSet;
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use blake2::digest::consts::U8;
+use blake2::{Blake2b, Digest};
+
+/// Other people's crates whose version decides the numbers of a run. What reads and writes scenarios
+/// is none of them: a key has the canonical form itself.
+const DRAWN: [&str; 5] = ["libm", "rand", "rand_core", "rand_xoshiro", "reed-solomon-erasure"];
+/// The crate that every program has, from which a lock leads to the others.
+const ROOT: &str = "sojourn-python";
+
+/// Gives the crate that is built `env!("SOJOURN_SOURCES")`, the hash of its sources.
+pub fn emit() {
+    println!("cargo::rustc-env=SOJOURN_SOURCES={}", sources(&directory("CARGO_MANIFEST_DIR")));
+    println!("cargo::rerun-if-changed=Cargo.toml");
+    println!("cargo::rerun-if-changed=src");
+}
+
+/// Gives the crate that is built `env!("SOJOURN_LOCKED")`: the versions of what simulating crates
+/// draw and compute with, in the lock of the workspace that is built; empty if no lock is found.
+///
+/// Cargo does not say which workspace that is. It is looked for above the target directory, which a
+/// program outside the checkout has in its own workspace, and then above this crate, which is right
+/// where the checkout itself is built into another place. A program that has its target directory in
+/// another place has the checkout's versions: its build is named by its file, not by these.
+pub fn emit_locked() {
+    let lock = lock(&directory("OUT_DIR"), &directory("CARGO_MANIFEST_DIR"));
+    if let Some((path, _)) = &lock {
+        println!("cargo::rerun-if-changed={}", path.display());
+    }
+    let versions = lock.map(|(_, versions)| versions).unwrap_or_default();
+    println!("cargo::rustc-env=SOJOURN_LOCKED={versions}");
+}
+
+/// A hash of the manifest and all Rust sources of the crate in this directory, with their names.
+///
+/// # Panics
+/// If one of them cannot be read.
+pub fn sources(directory: &Path) -> String {
+    let mut files = vec![directory.join("Cargo.toml")];
+    collect(&directory.join("src"), &mut files);
+    files.sort();
+    let mut digest = Blake2b::<U8>::new();
+    for file in &files {
+        let name = file.strip_prefix(directory).unwrap_or(file).to_string_lossy();
+        let content = fs::read(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+        digest.update((name.len() as u64).to_le_bytes());
+        digest.update(name.as_bytes());
+        digest.update((content.len() as u64).to_le_bytes());
+        digest.update(content);
+    }
+    digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// A directory that Cargo tells build scripts.
+fn directory(variable: &str) -> PathBuf {
+    env::var_os(variable).unwrap_or_else(|| panic!("{variable}: only Cargo sets it")).into()
+}
+
+/// All Rust sources below `directory`.
+fn collect(directory: &Path, files: &mut Vec<PathBuf>) {
+    let entries =
+        fs::read_dir(directory).unwrap_or_else(|error| panic!("{}: {error}", directory.display()));
+    for path in entries.flatten().map(|entry| entry.path()) {
+        if path.is_dir() {
+            collect(&path, files);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            files.push(path);
+        }
+    }
+}
+
+/// The lock of the workspace that is built, and the versions that it has: `target` is somewhere in its
+/// target directory, and `package` is the directory of the crate `ROOT`.
+fn lock(target: &Path, package: &Path) -> Option<(PathBuf, String)> {
+    let mut above = target.ancestors().chain(package.ancestors());
+    above.find_map(|root| {
+        let own = root.join("crates").join(ROOT);
+        if own.is_dir() && own != package {
+            return None; // another checkout, into whose target directory this one is built
+        }
+        let path = root.join("Cargo.lock");
+        let versions = locked(&fs::read_to_string(&path).ok()?)?;
+        Some((path, versions))
+    })
+}
+
+/// `NAME VERSION CHECKSUM` of what simulating crates draw and compute with, in the lock's order, which
+/// is by name; none if the lock is of something else. Only our crates and these are followed: one lock
+/// may have several versions of a crate, such as the one that the tests' random cases are drawn with.
+fn locked(lock: &str) -> Option<String> {
+    let sections = lock.split("[[").filter_map(|section| section.strip_prefix("package]]"));
+    let packages: Vec<_> = sections.map(Package::read).collect();
+    let mut found = BTreeSet::new();
+    let mut waiting = vec![ROOT];
+    while let Some(wanted) = waiting.pop() {
+        for (at, package) in packages.iter().enumerate() {
+            if package.is(wanted) && found.insert(at) {
+                waiting.extend(package.dependencies.iter().copied().filter(|name| decides(name)));
+            }
+        }
+    }
+    if found.is_empty() {
+        return None;
+    }
+    let found = found.into_iter().map(|at| &packages[at]);
+    let drawn = found.filter(|package| DRAWN.contains(&package.name));
+    Some(drawn.map(Package::told).collect::<Vec<_>>().join(", "))
+}
+
+/// Whether a dependency is one of our crates or one whose version decides the numbers of a run.
+fn decides(dependency: &str) -> bool {
+    let name = dependency.split(' ').next().unwrap_or_default();
+    name.starts_with("sojourn-") || DRAWN.contains(&name)
+}
+
+/// A package of a lock, which Cargo writes with one value or dependency a line.
+struct Package<'a> {
+    name: &'a str,
+    version: &'a str,
+    /// Its checksum, or the commit that it is from; empty for what lies in a directory.
+    content: &'a str,
+    /// Names; with the version where the lock has several.
+    dependencies: Vec<&'a str>,
+}
+
+impl<'a> Package<'a> {
+    fn read(text: &'a str) -> Self {
+        let value = |key: &str| {
+            let start = format!("{key} = \"");
+            text.lines().find_map(|line| between(line, &start, "\""))
+        };
+        Package {
+            name: value("name").unwrap_or_default(),
+            version: value("version").unwrap_or_default(),
+            content: value("checksum").or_else(|| value("source")).unwrap_or_default(),
+            dependencies: text.lines().filter_map(|line| between(line, " \"", "\",")).collect(),
+        }
+    }
+
+    fn told(&self) -> String {
+        format!("{} {} {}", self.name, self.version, self.content)
+    }
+
+    /// Whether it is the one that a dependency names.
+    fn is(&self, wanted: &str) -> bool {
+        let mut words = wanted.split(' ');
+        words.next() == Some(self.name) && words.next().is_none_or(|it| it == self.version)
+    }
+}
+
+/// What is left of a line without its start and its end, if these are as given.
+fn between<'a>(line: &'a str, start: &str, end: &str) -> Option<&'a str> {
+    line.strip_prefix(start)?.strip_suffix(end)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LOCK: &str = r#"# This file is automatically @generated by Cargo.
+version = 4
+
+[[package]]
+name = "libm"
+version = "0.2.16"
+source = "registry"
+checksum = "aa"
+
+[[package]]
+name = "proptest"
+version = "1.11.0"
+dependencies = [
+ "rand 0.9.5",
+]
+
+[[package]]
+name = "rand"
+version = "0.9.5"
+checksum = "bb"
+
+[[package]]
+name = "rand"
+version = "0.10.3"
+source = "git+https://example.org/rand#cc"
+
+[[package]]
+name = "rand_xoshiro"
+version = "0.8.1"
+checksum = "dd"
+
+[[package]]
+name = "sojourn-core"
+version = "0.1.0"
+dependencies = [
+ "libm",
+ "proptest",
+ "rand 0.10.3",
+]
+
+[[package]]
+name = "sojourn-python"
+version = "0.1.0"
+dependencies = [
+ "sojourn-core",
+]
+"#;
+
+    #[test]
+    fn what_our_crates_draw_with_is_told_and_nothing_else_of_its_name() {
+        let told = "libm 0.2.16 aa, rand 0.10.3 git+https://example.org/rand#cc";
+        assert_eq!(locked(LOCK).as_deref(), Some(told));
+    }
+
+    #[test]
+    fn a_lock_of_something_else_is_none() {
+        assert_eq!(locked(""), None);
+        assert_eq!(locked(&LOCK.replace("sojourn-python", "another")), None);
+    }
+
+    /// A checkout, a program beside it, and a directory with no lock above it.
+    struct Places {
+        all: PathBuf,
+        package: PathBuf,
+    }
+
+    impl Places {
+        fn new(name: &str) -> Self {
+            let all = env::temp_dir().join(format!("sojourn-stamp-{name}-{}", std::process::id()));
+            for place in ["checkout", "program"] {
+                fs::create_dir_all(all.join(place)).unwrap();
+                fs::write(all.join(place).join("Cargo.lock"), LOCK).unwrap();
+            }
+            let package = all.join("checkout/crates/sojourn-python");
+            fs::create_dir_all(&package).unwrap();
+            Places { all, package }
+        }
+
+        /// The lock that counts for what is built into `target`.
+        fn lock(&self, target: &str) -> PathBuf {
+            lock(&self.all.join(target), &self.package).unwrap().0
+        }
+    }
+
+    impl Drop for Places {
+        fn drop(&mut self) {
+            fs::remove_dir_all(&self.all).unwrap();
+        }
+    }
+
+    #[test]
+    fn the_lock_is_that_of_what_is_built() {
+        let places = Places::new("built");
+        let (checkout, program) = (places.all.join("checkout"), places.all.join("program"));
+        assert_eq!(places.lock("program/target/debug"), program.join("Cargo.lock"));
+        assert_eq!(places.lock("checkout/target/debug"), checkout.join("Cargo.lock"));
+        assert_eq!(places.lock("elsewhere/debug"), checkout.join("Cargo.lock"));
+    }
+
+    #[test]
+    fn another_checkout_with_the_target_directory_does_not_count() {
+        let places = Places::new("another");
+        fs::create_dir_all(places.all.join("program/crates/sojourn-python")).unwrap();
+        assert_eq!(places.lock("program/target/debug"), places.all.join("checkout/Cargo.lock"));
+    }
+}
