@@ -24,13 +24,19 @@ COMPONENTS = {
     "sim": "event loop, hand-over of packets",
     "edge": "links",
     "queue": "queues",
-    "transport/tcp/receiver": "receiver",
-    "transport/tcp/reassembly": "receiver",
-    "transport/tcp/autotune": "receiver",
-    "transport/tcp/echo": "receiver",
+    "gnat": "overlay",
+    "sliq": "sender",
+    "wifi": "links",
+    "tcp/receiver": "receiver",
+    "tcp/reassembly": "receiver",
+    "tcp/autotune": "receiver",
+    "tcp/echo": "receiver",
+    "tcp": "sender",
+    "recovery": "sender",
     "transport": "sender",
     "cc": "congestion control",
     "record": "recorders",
+    "counters": "recorders",
 }
 NEUTRAL = ("packet", "units")
 OTHER = "building the network, memory"

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use sojourn_core::catalogue::builtin;
-use sojourn_core::transport::tcp::script::{self, Difference, Event, Script};
+use sojourn_core::tcp::script::{self, Difference, Event, Script};
 use sojourn_live::Error;
 
 /// Between these lines of the page stands the table.

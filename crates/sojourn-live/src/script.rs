@@ -20,7 +20,7 @@ use nix::sys::socket::{
 };
 use nix::sys::time::TimeSpec;
 use sojourn_core::spec::EcnMode;
-use sojourn_core::transport::tcp::script::{Event, Script, Step};
+use sojourn_core::tcp::script::{Event, Script, Step};
 use sojourn_core::units::{Span, Time};
 
 use crate::clock::Clock;

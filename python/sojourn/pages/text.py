@@ -48,7 +48,7 @@ def _pages() -> Iterator[tuple[str, str]]:
 
 
 def _introduction(text: str, folder: str) -> str:
-    where = f"`crates/sojourn-core/src/{folder}/`"
+    where = f"`crates/sojourn-core/src/{folder}/` or a wing"
     return f"{text}\n\nEach is one file of {where}, whose header is its documentation here."
 
 

@@ -4,12 +4,13 @@
 use serde_json::{Value, json};
 
 use super::{Check, Subject};
+use crate::endpoint::Endpoint;
 use crate::error::Fault;
 use crate::packet::{Address, Datagram, Direction, Header, Opaque, TcpAck, TcpSegment};
 use crate::record::Outcome;
 use crate::rng::StreamKey;
 use crate::spec::{Cca, FlowSpec, Spec, Transport};
-use crate::transport::{Endpoint, TransportInit};
+use crate::transport::TransportInit;
 use crate::units::{Span, Time};
 
 /// Every check.

@@ -10,9 +10,9 @@ use crate::registry::Catalogue;
 use crate::section;
 use crate::spec::limits::{LONGEST_DELAY, MOST_BYTES, MOST_PACKETS, SMALL_PACKET, refuse, require};
 use crate::spec::{BufferSize, Cca, EcnMode, FlowSpec, HostQueue, Spec, Traffic, Transport};
+use crate::tcp::Profile;
 use crate::topology::{Plan, Routes};
 use crate::traffic;
-use crate::transport::tcp::Profile;
 use crate::units::{Rate, Span};
 
 type Check = Result<(), FieldError>;

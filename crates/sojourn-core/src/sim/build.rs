@@ -8,6 +8,7 @@ use super::sampler::{Homes, Sampler};
 use crate::edge::link::{FlowDrops, Link, LinkInit, RecordedLink};
 use crate::edge::medium::MediumInit;
 use crate::edge::medium::tail::Tail;
+use crate::endpoint::Endpoint;
 use crate::error::FieldError;
 use crate::given::Given;
 use crate::net::{self, Alarm, Network, Regions, Split};
@@ -20,9 +21,9 @@ use crate::registry::Catalogue;
 use crate::rng::StreamKey;
 use crate::scenario::Scenario;
 use crate::spec::{EcnMode, Flow, Node, Recorded, Traffic, Transport};
+use crate::tcp::HostMemory;
 use crate::topology::{self, Plan, PlannedLink, PlannedNode, Routes};
-use crate::transport::tcp::HostMemory;
-use crate::transport::{Endpoint, TransportInit};
+use crate::transport::TransportInit;
 use crate::units::{Span, Time};
 
 /// A link, and who follows its packets, if they are recorded. Of a channel of a shared medium, what is

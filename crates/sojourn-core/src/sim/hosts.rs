@@ -8,11 +8,11 @@
 use super::application::Application;
 use super::timer::Timer;
 use crate::edge::Departure;
+use crate::endpoint::Endpoint;
 use crate::net::{Alarm, Hosts, Network, Step, Wake};
 use crate::packet::Packet;
 use crate::record::{FlowCounters, FlowFacts};
 use crate::traffic::Action;
-use crate::transport::Endpoint;
 use crate::units::Time;
 
 /// Sockets and applications of a region of the network; those of others do nothing.

@@ -1,9 +1,9 @@
 //! Samples all flows, links and nodes at fixed instants, before anything else happens at them.
 
 use super::hosts::FlowHosts;
+use crate::endpoint::Endpoint;
 use crate::net::{Network, Regions, Step};
 use crate::record::{FlowCounters, FlowFacts, LinkCounters, NodeSample, Outcome, Recorder};
-use crate::transport::Endpoint;
 use crate::units::{Span, Time};
 
 /// Takes the samples of a run.

@@ -1,10 +1,10 @@
 //! Laws of whole runs: exactness, determinism, independence of random draws, faults.
 
 use super::*;
+use crate::endpoint::Endpoint;
 use crate::net::{Alarm, Builder};
 use crate::packet::{Address, Header, Packet};
 use crate::record::Table;
-use crate::transport::Endpoint;
 use crate::units::Span;
 
 /// A dumbbell with these bottleneck keys and flows (each a table's content), for `seconds`.

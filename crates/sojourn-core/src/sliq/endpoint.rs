@@ -7,11 +7,11 @@ use super::mailbox::{Mailbox, Spare};
 use super::stream::StreamConfig;
 use super::virtual_payload::Virtual;
 use super::wire::{Datagram, UNDERLAY};
+use crate::counters::FlowCounters;
+use crate::counters::histogram::Histogram;
+use crate::endpoint::Endpoint;
 use crate::observe::Observer;
 use crate::packet::{Address, Ecn, Header, Opaque, Packet};
-use crate::record::FlowCounters;
-use crate::record::histogram::Histogram;
-use crate::transport::Endpoint;
 use crate::units::{Span, Time};
 
 mod counters;

@@ -53,12 +53,13 @@ use super::stream::{Reliability, StreamConfig, Target};
 use super::virtual_payload::Virtual;
 use super::wire::MAX_DATAGRAM;
 use crate::cc::{ControlInit, INFINITE_SSTHRESH};
+use crate::endpoint::Endpoint;
 use crate::error::FieldError;
 use crate::packet::Ecn;
 use crate::registry::{Catalogue, NoParams};
 use crate::rng::StreamKey;
 use crate::spec::{Cca, EcnMode, Spec};
-use crate::transport::{Endpoint, Registered, TransportInit};
+use crate::transport::{Registered, TransportInit};
 use crate::units::{Span, Time};
 
 /// IPv4, UDP and SLIQ's data header.

@@ -12,12 +12,11 @@ use crate::packet::Address;
 use crate::registry::{self, Catalogue, Entry, Listing, Params, members};
 use crate::rng::StreamKey;
 use crate::spec::FlowSpec;
+use crate::tcp::HostMemory;
 use crate::units::Span;
 use kind::Transport;
 
 pub mod kind;
-pub mod recovery;
-
 /// What `sojourn new transport` writes must compile and pass its own test.
 #[cfg(test)]
 #[path = "../../../../python/sojourn/templates/transport.rs"]
@@ -71,7 +70,7 @@ pub struct TransportInit<'a> {
     /// Names the flow's random draws.
     pub random: StreamKey,
     /// What hosts remember of their earlier connections, if anything.
-    pub memory: Option<&'a tcp::HostMemory>,
+    pub memory: Option<&'a HostMemory>,
 }
 
 /// A transport that can be registered.

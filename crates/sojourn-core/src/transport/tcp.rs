@@ -5,7 +5,7 @@
 //! | differences between stacks and eras | `profile` |
 //! | what is known of each outstanding segment | `scoreboard` |
 //! | loss detection by counting; of retransmissions | `dupthresh`, `retransmissions` |
-//! | RTT, timeout, delivery rate, pacing, window reduction, loss detection by time | `transport::recovery` |
+//! | RTT, timeout, delivery rate, pacing, window reduction, loss detection by time | `recovery` |
 //! | data the application has written | `send_buffer`, `send_memory` |
 //! | the sender: ACKs, recovery, output, timers | `sender/` |
 //! | the receiver: reassembly, ACK policy, echo of marks, window | `receiver`, `reassembly`, `echo`, `autotune` |
@@ -16,89 +16,69 @@
 //! Not modelled: connection teardown (a flow is complete when all its data is acknowledged), MTU
 //! probing. Receivers never renege on what they have SACKed; senders notice one that does.
 
-mod autotune;
-mod build;
-mod card_memory;
-mod dupthresh;
-mod echo;
-mod metrics;
-mod profile;
-mod reader;
-mod reassembly;
-mod receiver;
-mod relay;
-mod scoreboard;
-pub mod script;
-mod send_buffer;
-mod send_memory;
-mod sender;
+use crate::cc::{EcnMode, INFINITE_SSTHRESH};
+use crate::endpoint::Endpoint;
+use crate::error::FieldError;
+use crate::registry::{Catalogue, NoParams};
+use crate::spec::{Cca, Controls, HostQueue};
+use crate::tcp::{HEADER, Profile, Receiver, Sender, TcpInit};
+use crate::transport::{Registered, TransportInit};
+use crate::units::Time;
 
-pub use build::Tcp;
-pub use metrics::HostMemory;
-pub use profile::{LossDetection, Profile, RFC};
-pub use receiver::Receiver;
-pub use relay::Relay;
-pub use sender::Sender;
+/// TCP between one sender and one receiver.
+#[derive(Debug)]
+pub struct Tcp;
 
-use crate::cc::EcnMode;
-use crate::packet::Address;
-use crate::spec::BufferSize;
-use crate::units::{Span, Time};
+impl Registered for Tcp {
+    type Params = NoParams;
+    const HEADERS: u32 = HEADER;
+    const CONTROLLED: bool = true;
 
-/// IP and TCP headers with the timestamp option, in bytes.
-pub const HEADER: u32 = 52;
-/// Size of a SYN or SYN-ACK with its options, in bytes.
-const SYN_SIZE: u32 = 60;
-
-/// A receive window that is never the limit.
-const OPEN_WINDOW: u32 = u32::MAX;
-
-/// Bytes that a SACK option with so many blocks adds to a header, padding included.
-fn sack_option_size(blocks: usize) -> u32 {
-    if blocks == 0 { 0 } else { 4 + 8 * blocks as u32 }
+    fn endpoints(
+        _params: NoParams,
+        init: &TransportInit<'_>,
+        catalogue: &Catalogue,
+    ) -> Result<[Box<dyn Endpoint>; 2], FieldError> {
+        let tcp = tcp_init(init)?;
+        let missing = || FieldError::new("cca", "is missing; name a congestion control");
+        let cca = init.flow.cca.as_ref().and_then(Controls::only).ok_or_else(missing)?;
+        let made = |name| {
+            let control = Sender::control_init(&tcp, init.base_rtt, init.random.child(name));
+            let entry = catalogue.find::<Cca>(&cca.kind);
+            let made = entry.and_then(|entry| (entry.make)(&cca.params, &control, catalogue));
+            made.map_err(|e| e.within("cca"))
+        };
+        let control = made("cca")?;
+        let serves = tcp.ecn == EcnMode::Classic && control.follows_arrivals();
+        let at_receiver = if serves { Some(made("receiver")?) } else { None };
+        let receiver = Receiver::new(tcp).served_by(at_receiver);
+        Ok([Box::new(Sender::new(tcp, control).remembering(init.memory)), Box::new(receiver)])
+    }
 }
 
-/// What both ends of a TCP flow are built from.
-#[derive(Clone, Copy, Debug)]
-pub struct TcpInit {
-    /// How the sender's packets are addressed.
-    pub forward: Address,
-    /// How the receiver's packets are addressed.
-    pub backward: Address,
-    /// Payload bytes of a full segment.
-    pub mss: u32,
-    /// Stack and era.
-    pub profile: &'static Profile,
-    /// ECN feedback in use.
-    pub ecn: EcnMode,
-    /// Segments per delayed ACK.
-    pub ack_every: u32,
-    /// Slow-start threshold in segments that the connection begins with.
-    pub initial_ssthresh: u32,
-    /// What the sender accepts ahead of acknowledgment.
-    pub send_buffer: BufferSize,
-    /// What limits the receive window.
-    pub receive_buffer: BufferSize,
-    /// Whether the host queue is `fq`, so that every control is paced.
-    pub paced: bool,
-    /// Whether segments are sent in bursts (TSO/GSO).
-    pub offload: bool,
-    /// Whether a burst stays one packet on its way.
-    pub whole_bursts: bool,
-    /// Whether a small segment waits while an earlier small one is not acknowledged.
-    pub nagle: bool,
-    /// For how long the receiver collects segments that arrive back to back, to acknowledge them as
-    /// one (GRO).
-    pub gro: Option<Span>,
-    /// Whether the sender's host tells it of departures, so that it keeps little in its queues.
-    pub small_queue: bool,
-    /// When the flow is created.
-    pub now: Time,
+fn tcp_init(init: &TransportInit<'_>) -> Result<TcpInit, FieldError> {
+    let flow = init.flow;
+    let [forward, backward] = init.addresses;
+    let stack = flow.stack.unwrap_or_default().name();
+    let unknown = || FieldError::new("stack", format!("no profile for {stack}"));
+    let profile = Profile::named(stack).ok_or_else(unknown)?;
+    let offload = flow.offload.unwrap_or(profile.offload);
+    Ok(TcpInit {
+        forward,
+        backward,
+        mss: flow.mss,
+        profile,
+        ecn: flow.ecn.unwrap_or_default(),
+        ack_every: flow.ack_every,
+        initial_ssthresh: flow.initial_ssthresh.unwrap_or(INFINITE_SSTHRESH),
+        send_buffer: flow.send_buffer,
+        receive_buffer: flow.receive_buffer,
+        paced: flow.host_queue == HostQueue::Fq,
+        offload,
+        whole_bursts: offload && flow.whole_bursts,
+        nagle: flow.nagle.unwrap_or(profile.nagle),
+        gro: flow.gro.0,
+        small_queue: init.small_queue,
+        now: Time::ZERO + flow.start,
+    })
 }
-
-#[cfg(test)]
-mod callbacks;
-#[cfg(test)]
-mod relay_tests;
-#[cfg(test)]
-mod tests;

@@ -8,11 +8,11 @@ use std::collections::VecDeque;
 
 use super::contender::{Contender, Transmission};
 use super::phy::Phy;
+use crate::counters::histogram::Histogram;
 use crate::edge::medium::lanes::Lanes;
 use crate::edge::{Departure, Medium};
 use crate::packet::{Backlog, Packet};
 use crate::record::LinkCounters;
-use crate::record::histogram::Histogram;
 use crate::record::live::Watch;
 use crate::units::{Span, Time};
 

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use sojourn_core::packet::Ecn;
 use sojourn_core::spec::EcnMode;
-use sojourn_core::transport::tcp::script::{Ack, Data, MSS, Script, WINDOW, span};
+use sojourn_core::tcp::script::{Ack, Data, MSS, Script, WINDOW, span};
 use sojourn_core::units::Time;
 
 use super::PORT;

@@ -14,13 +14,13 @@ use super::admission::Admission;
 use super::cargo::Parcel;
 use super::together::OverlayFlow;
 use crate::cc::{CongestionControl, EcnMode, INFINITE_SSTHRESH, Registered, cubic, fixed_window};
+use crate::counters::FlowCounters;
+use crate::endpoint::Endpoint;
 use crate::packet::{Address, Direction, FiveTuple, Flags, Header, Packet, Route};
 use crate::quantity::Packets;
-use crate::record::FlowCounters;
 use crate::rng::StreamKey;
 use crate::spec::BufferSize;
-use crate::transport::Endpoint;
-use crate::transport::tcp::{LossDetection, Profile, RFC, Receiver, Relay, Sender, TcpInit};
+use crate::tcp::{LossDetection, Profile, RFC, Receiver, Relay, Sender, TcpInit};
 use crate::units::{Span, Time};
 
 /// Largest IP packet between proxies: 1,280 bytes of payload, as they ask of their hosts.

@@ -15,8 +15,8 @@ use crate::cc::{
     SenderView, Sent, Step,
 };
 use crate::observe::Observer;
-use crate::transport::recovery::prr::{Progress, Prr, PrrBound};
-use crate::transport::recovery::rate::{Delivered, Delivery, Sampler, Snapshot};
+use crate::recovery::prr::{Progress, Prr, PrrBound};
+use crate::recovery::rate::{Delivered, Delivery, Sampler, Snapshot};
 use crate::units::{Span, Time};
 
 /// A control of the catalogue.

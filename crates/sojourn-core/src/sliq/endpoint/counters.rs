@@ -1,7 +1,7 @@
 //! What the ends of a flow count.
 
-use crate::record::histogram::Histogram;
-use crate::record::{
+use crate::counters::histogram::Histogram;
+use crate::counters::{
     AckCounters, ChoiceCounters, FlowCounters, MessageCounters, RateCounters, ReceiverCounters,
     RecoveryCounters, RttCounters, SenderCounters, WindowCounters,
 };

@@ -6,7 +6,7 @@ use super::timers::TimerKind;
 use super::{Phase, Sender};
 use crate::cc::{Event, Sent, Step};
 use crate::packet::{Flags, Header, Packet};
-use crate::transport::tcp::scoreboard::{Marks, Segment};
+use crate::tcp::scoreboard::{Marks, Segment};
 use crate::units::Time;
 
 /// A stretch of sending between two events.

@@ -13,7 +13,7 @@ use crate::packet::{
 use crate::registry::Catalogue;
 use crate::rng::StreamKey;
 use crate::spec::{BufferSize, Cca};
-use crate::transport::tcp::{HEADER, Profile, Receiver, Sender, TcpInit};
+use crate::tcp::{HEADER, Profile, Receiver, Sender, TcpInit};
 use crate::units::{Span, Time};
 
 /// The handshake of a script that has none: from 0 to then.

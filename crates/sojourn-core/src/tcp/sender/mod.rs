@@ -48,11 +48,11 @@ use crate::counters::histogram::Histogram;
 use crate::endpoint::Endpoint;
 use crate::observe::Observer;
 use crate::packet::{Flags, Header, Packet, TcpAck};
-use crate::transport::recovery::pacing::Pacer;
-use crate::transport::recovery::prr::Prr;
-use crate::transport::recovery::rack::Rack;
-use crate::transport::recovery::rate::Delivery;
-use crate::transport::recovery::rtt::RttEstimator;
+use crate::recovery::pacing::Pacer;
+use crate::recovery::prr::Prr;
+use crate::recovery::rack::Rack;
+use crate::recovery::rate::Delivery;
+use crate::recovery::rtt::RttEstimator;
 use crate::units::{Span, Time};
 
 use counters::Counters;

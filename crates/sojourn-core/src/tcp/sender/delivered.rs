@@ -4,8 +4,8 @@
 use super::Sender;
 use super::ack::Ack;
 use crate::packet::{Flags, MAX_SACK_BLOCKS, SackBlock, TcpAck};
-use crate::transport::recovery::rate::Sampler;
-use crate::transport::tcp::scoreboard::{Marks, Segment};
+use crate::recovery::rate::Sampler;
+use crate::tcp::scoreboard::{Marks, Segment};
 use crate::units::Time;
 
 /// First and last of the times seen.

@@ -14,8 +14,8 @@
 //! ACKs do not restart the timer (`NewAck`), which ends those that last longer than a second.
 
 use super::card_memory;
-use crate::transport::recovery::prr::PrrBound;
-use crate::transport::recovery::rtt::{RtoRules, RtoStyle};
+use crate::recovery::prr::PrrBound;
+use crate::recovery::rtt::{RtoRules, RtoStyle};
 use crate::units::Span;
 
 /// How losses are inferred from SACKs.

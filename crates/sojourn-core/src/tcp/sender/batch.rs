@@ -11,8 +11,8 @@
 
 use super::Sender;
 use crate::cc::CaState;
-use crate::transport::recovery::pacing;
-use crate::transport::tcp::profile::Deferral;
+use crate::recovery::pacing;
+use crate::tcp::profile::Deferral;
 use crate::units::{Rate, Span, Time};
 
 /// This share of the window is sent without waiting for more (`tcp_tso_win_divisor`).

@@ -3,11 +3,11 @@
 
 use super::Sender;
 use crate::cc::{CaState, CongestionControl, Lost};
-use crate::transport::recovery::rack::{Outstanding as _, Situation};
-use crate::transport::recovery::rate::Delivery;
-use crate::transport::tcp::dupthresh::Frontier;
-use crate::transport::tcp::profile::LossDetection;
-use crate::transport::tcp::scoreboard::{Marks, Scoreboard, Segment};
+use crate::recovery::rack::{Outstanding as _, Situation};
+use crate::recovery::rate::Delivery;
+use crate::tcp::dupthresh::Frontier;
+use crate::tcp::profile::LossDetection;
+use crate::tcp::scoreboard::{Marks, Scoreboard, Segment};
 use crate::units::{Span, Time};
 
 impl Sender {

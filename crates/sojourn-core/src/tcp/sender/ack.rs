@@ -3,8 +3,8 @@
 use super::Sender;
 use crate::cc::{AckSample, CaState, EcnMode, RateSample, Step};
 use crate::packet::{Flags, TcpAck};
-use crate::transport::recovery::rate::Sampler;
-use crate::transport::tcp::OPEN_WINDOW;
+use crate::recovery::rate::Sampler;
+use crate::tcp::OPEN_WINDOW;
 use crate::units::{Span, Time};
 
 /// What one ACK brought.

@@ -3,7 +3,7 @@
 use super::Sender;
 use super::ack::Ack;
 use crate::cc::{CaState, Event, Step};
-use crate::transport::tcp::profile::TimeoutWindow;
+use crate::tcp::profile::TimeoutWindow;
 use crate::units::Time;
 
 impl Sender {

@@ -3,7 +3,7 @@
 use super::{Phase, Sender};
 use crate::cc::EcnMode;
 use crate::packet::{Ecn, Flags, Header, Packet, TcpSegment};
-use crate::transport::tcp::{HEADER, SYN_SIZE};
+use crate::tcp::{HEADER, SYN_SIZE};
 use crate::units::Time;
 
 impl Sender {

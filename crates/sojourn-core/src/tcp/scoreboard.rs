@@ -15,7 +15,7 @@ mod segment;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use crate::transport::recovery::rate::Snapshot;
+use crate::recovery::rate::Snapshot;
 use crate::units::Time;
 
 pub use segment::{Marks, Segment};

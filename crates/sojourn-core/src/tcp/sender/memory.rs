@@ -2,12 +2,16 @@
 
 use super::Sender;
 use crate::cc::Event;
-use crate::transport::tcp::metrics::{Ended, Path};
+use crate::tcp::HostMemory;
+use crate::tcp::metrics::Ended;
 use crate::units::Time;
 
 impl Sender {
-    /// The same sender, whose host remembers this of its path.
-    pub(in crate::transport::tcp) fn remembering(self, path: Option<Path>) -> Self {
+    /// The same sender, whose host remembers earlier connections, if it does.
+    #[must_use]
+    pub fn remembering(self, memory: Option<&HostMemory>) -> Self {
+        let path =
+            memory.and_then(|memory| memory.path(self.init.forward.tuple, self.init.profile));
         Sender { path, ..self }
     }
 

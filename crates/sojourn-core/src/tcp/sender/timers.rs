@@ -5,8 +5,8 @@ use super::ack::Ack;
 use super::output::Probe;
 use super::{Phase, Sender};
 use crate::cc::{CaState, Event};
-use crate::transport::recovery::prr::Progress;
-use crate::transport::tcp::profile::TailProbe;
+use crate::recovery::prr::Progress;
+use crate::tcp::profile::TailProbe;
 use crate::units::{Span, Time};
 
 /// What the timer is for.

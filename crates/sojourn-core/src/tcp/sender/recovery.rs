@@ -4,7 +4,7 @@
 use super::Sender;
 use super::ack::Ack;
 use crate::cc::{AckSample, CaState, Event, INFINITE_SSTHRESH, Step};
-use crate::transport::recovery::prr::{Progress, Prr};
+use crate::recovery::prr::{Progress, Prr};
 use crate::units::Time;
 
 /// State of loss recovery.

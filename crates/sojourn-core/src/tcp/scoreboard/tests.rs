@@ -1,5 +1,5 @@
 use super::*;
-use crate::transport::recovery::rack::Outstanding as _;
+use crate::recovery::rack::Outstanding as _;
 use proptest::prelude::*;
 
 fn board(segments: u32) -> Scoreboard {

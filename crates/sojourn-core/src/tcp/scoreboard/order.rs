@@ -1,7 +1,7 @@
 //! The list of open segments in the order of their last transmission.
 
 use super::{Marks, NONE, Scoreboard, Segment};
-use crate::transport::recovery::rack::Outstanding;
+use crate::recovery::rack::Outstanding;
 use crate::units::Time;
 
 impl Scoreboard {

@@ -1,6 +1,6 @@
 //! A segment and what is known of it.
 
-use crate::transport::recovery::rate::{Delivered, Snapshot};
+use crate::recovery::rate::{Delivered, Snapshot};
 use crate::units::Time;
 
 /// What is known of a segment, as bits.

@@ -1,0 +1,87 @@
+//! TCP, with Linux as the reference: a sender and a receiver, which know no simulator. What is where
+//! says the page of the transport, `transport/tcp.rs`.
+
+mod autotune;
+mod card_memory;
+mod dupthresh;
+mod echo;
+mod metrics;
+mod profile;
+mod reader;
+mod reassembly;
+mod receiver;
+mod relay;
+mod scoreboard;
+pub mod script;
+mod send_buffer;
+mod send_memory;
+mod sender;
+
+pub use metrics::HostMemory;
+pub use profile::{LossDetection, Profile, RFC};
+pub use receiver::Receiver;
+pub use relay::Relay;
+pub use sender::Sender;
+
+use crate::cc::EcnMode;
+use crate::packet::Address;
+use crate::spec::BufferSize;
+use crate::units::{Span, Time};
+
+/// IP and TCP headers with the timestamp option, in bytes.
+pub const HEADER: u32 = 52;
+/// Size of a SYN or SYN-ACK with its options, in bytes.
+const SYN_SIZE: u32 = 60;
+
+/// A receive window that is never the limit.
+const OPEN_WINDOW: u32 = u32::MAX;
+
+/// Bytes that a SACK option with so many blocks adds to a header, padding included.
+fn sack_option_size(blocks: usize) -> u32 {
+    if blocks == 0 { 0 } else { 4 + 8 * blocks as u32 }
+}
+
+/// What both ends of a TCP flow are built from.
+#[derive(Clone, Copy, Debug)]
+pub struct TcpInit {
+    /// How the sender's packets are addressed.
+    pub forward: Address,
+    /// How the receiver's packets are addressed.
+    pub backward: Address,
+    /// Payload bytes of a full segment.
+    pub mss: u32,
+    /// Stack and era.
+    pub profile: &'static Profile,
+    /// ECN feedback in use.
+    pub ecn: EcnMode,
+    /// Segments per delayed ACK.
+    pub ack_every: u32,
+    /// Slow-start threshold in segments that the connection begins with.
+    pub initial_ssthresh: u32,
+    /// What the sender accepts ahead of acknowledgment.
+    pub send_buffer: BufferSize,
+    /// What limits the receive window.
+    pub receive_buffer: BufferSize,
+    /// Whether the host queue is `fq`, so that every control is paced.
+    pub paced: bool,
+    /// Whether segments are sent in bursts (TSO/GSO).
+    pub offload: bool,
+    /// Whether a burst stays one packet on its way.
+    pub whole_bursts: bool,
+    /// Whether a small segment waits while an earlier small one is not acknowledged.
+    pub nagle: bool,
+    /// For how long the receiver collects segments that arrive back to back, to acknowledge them as
+    /// one (GRO).
+    pub gro: Option<Span>,
+    /// Whether the sender's host tells it of departures, so that it keeps little in its queues.
+    pub small_queue: bool,
+    /// When the flow is created.
+    pub now: Time,
+}
+
+#[cfg(test)]
+mod callbacks;
+#[cfg(test)]
+mod relay_tests;
+#[cfg(test)]
+mod tests;
