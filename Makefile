@@ -58,7 +58,7 @@ build-tests:
 	cargo test --quiet --no-run $(TESTED)
 
 fuzz:  ## Test the core with CASES (1000) new random cases of each of its properties
-	PROPTEST_CASES=$(or $(CASES),1000) cargo test --no-fail-fast -p sojourn-core -p sojourn-sliq
+	PROPTEST_CASES=$(or $(CASES),1000) cargo test --no-fail-fast -p sojourn-base -p sojourn-core -p sojourn-sliq
 
 test-package: setup  ## Run the tests in Python
 	$(BIN)/pytest -m 'not wheel and not alone' --numprocesses auto --dist loadfile --durations 20

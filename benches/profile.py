@@ -53,9 +53,10 @@ def binary() -> str:
 
 def component(file: str, function: str) -> str:
     """The component that a line of `file`, compiled into `function`, belongs to."""
-    _, found, path = file.rpartition("sojourn-core/src/")
+    found = re.search(r"sojourn-(?:base|core)/src/(.*)", file)
+    path = found[1] if found else ""
     if not found or path.startswith(NEUTRAL):
-        module = re.search(r"sojourn_core::([\w:]+)", function)
+        module = re.search(r"sojourn_(?:base|core)::([\w:]+)", function)
         path = module[1].replace("::", "/") if module else ""
     return next((name for start, name in COMPONENTS.items() if path.startswith(start)), OTHER)
 

@@ -25,7 +25,7 @@ from sojourn.scaffold import KINDS
 COPY = ROOT / "target" / "guides"
 # Its own: Cargo takes the copy's packages and the checkout's for the same.
 TARGET = COPY / "target"
-BASES = ("", "crates/sojourn-core/src/", "python/sojourn/")
+BASES = ("", "crates/sojourn-base/src/", "crates/sojourn-core/src/", "python/sojourn/")
 EXTENSION = Path(_internal.__file__).name
 PARTS = dict(_internal.engine_parts())
 MY_FLOW = '{transport = "my-transport", rtt = "10 ms", traffic = "cbr"}'

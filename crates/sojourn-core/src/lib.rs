@@ -5,23 +5,14 @@
 pub mod catalogue;
 pub mod cc;
 pub mod conformance;
-pub mod counters;
 pub mod edge;
-pub mod endpoint;
-pub mod error;
-pub mod given;
 pub mod gnat;
 pub mod multicast;
 pub mod net;
 pub mod node;
-pub mod observe;
-pub mod packet;
-pub mod quantity;
 pub mod queue;
 pub mod record;
 pub mod recovery;
-pub mod registry;
-pub mod rng;
 pub mod scenario;
 pub mod section;
 pub mod sim;
@@ -31,8 +22,11 @@ pub mod tcp;
 pub mod topology;
 pub mod traffic;
 pub mod transport;
-pub mod units;
 pub mod wifi;
+
+pub use sojourn_base::{
+    counters, endpoint, error, given, observe, packet, quantity, registry, rng, units,
+};
 
 pub use error::{Fault, FieldError};
 pub use net::Network;

@@ -22,7 +22,7 @@ use sojourn_core::registry::Catalogue;
 pub type Add = fn(&mut Catalogue);
 
 /// The crates that simulate, each with the hash of its sources: a new one is a line here.
-const SIMULATING: &[(&str, &str)] = &[sojourn_core::SOURCES];
+const SIMULATING: &[(&str, &str)] = &[sojourn_base::SOURCES, sojourn_core::SOURCES];
 
 /// Has Python find the program's own module before one that is installed: early versions of 3.11 do
 /// not look for what belongs to a package among the modules that are built in.

@@ -3,11 +3,11 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
 
-use super::buffer::BufferSize;
-use super::gro::Gro;
-use super::names::{AccessCategory, EcnMode, FlowDirection, HostQueue, Stack};
 use super::own::{Keys, Own};
-use super::{Controls, Spec, Traffic, Transport};
+use super::{
+    AccessCategory, BufferSize, Controls, EcnMode, FlowDirection, Gro, HostQueue, Spec, Stack,
+    Traffic, Transport,
+};
 use crate::units::{Rate, Span};
 
 /// One or more identical flows.

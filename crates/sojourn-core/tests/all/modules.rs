@@ -4,7 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-const SOURCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src");
+/// Of the crates that are cut off already, too.
+const SOURCES: [&str; 2] = [
+    concat!(env!("CARGO_MANIFEST_DIR"), "/src"),
+    concat!(env!("CARGO_MANIFEST_DIR"), "/../sojourn-base/src"),
+];
 
 fn files(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
@@ -57,7 +61,17 @@ fn named(code: &str) -> BTreeSet<String> {
 
 /// For each top-level module those that it uses.
 fn uses() -> BTreeMap<String, BTreeSet<String>> {
-    let root = Path::new(SOURCES);
+    let mut uses: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for root in SOURCES.map(Path::new) {
+        for (own, used) in uses_of(root) {
+            uses.entry(own).or_default().extend(used);
+        }
+    }
+    uses
+}
+
+/// For each source of a crate its top-level module, and those that it uses.
+fn uses_of(root: &Path) -> Vec<(String, BTreeSet<String>)> {
     let is_source = |path: &PathBuf| {
         path.extension().is_some_and(|extension| extension == "rs") && !path.ends_with("lib.rs")
     };
@@ -67,14 +81,13 @@ fn uses() -> BTreeMap<String, BTreeSet<String>> {
         files.iter().flat_map(|(text, path)| test_modules(path, text)).collect();
     let is_test =
         |path: &Path| for_tests.iter().any(|test| path.with_extension("").starts_with(test));
-    let mut uses: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    for (text, path) in files.iter().filter(|(_, path)| !is_test(path)) {
+    let sources = files.iter().filter(|(_, path)| !is_test(path)).map(|(text, path)| {
         let own = path.strip_prefix(root).unwrap().with_extension("");
         let own = own.iter().next().unwrap().to_str().unwrap();
         let used = named(&code(text)).into_iter().filter(|used| used != own);
-        uses.entry(own.to_owned()).or_default().extend(used);
-    }
-    uses
+        (own.to_owned(), used.collect())
+    });
+    sources.collect()
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Keys of a flow that are not everybody's.
 //!
 //! What a wing says of flows has keys of its own, such as a stream's reliability. They are brought
-//! by its section of the scenario, so that [`FlowSpec`](super::FlowSpec) names none of them: it has
+//! by its section of the scenario, so that `FlowSpec` names none of them: it has
 //! them in canonical form, and whoever they are for reads them.
 
 use schemars::JsonSchema;

@@ -238,7 +238,7 @@ pub struct Entry<K: Kind> {
     pub make: K::Make,
 }
 
-/// The members of every open kind. [`Catalogue::builtin`](crate::catalogue) has Sojourn's own; a
+/// The members of every open kind. `catalogue::builtin` has Sojourn's own; a
 /// program adds its own to that and reads scenarios with it.
 #[derive(Default)]
 pub struct Catalogue {

@@ -135,7 +135,7 @@ impl Ended {
 }
 
 /// Ends the run from within a component whose calls return no errors, such as a control that comes
-/// from outside: [`Simulation::advance`](crate::sim::Simulation::advance) returns the [`Fault`].
+/// from outside: `Simulation::advance` returns the [`Fault`].
 pub fn end_run(component: impl Into<String>, message: impl Into<String>) -> ! {
     resume_unwind(Box::new(Ended { component: component.into(), message: message.into() }))
 }
