@@ -205,3 +205,47 @@ impl Joining {
         streams.len() - 1
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::catalogue;
+    use crate::scenario::Scenario;
+
+    /// What the core alone makes of a stream over a tree of three nodes.
+    fn gift(service: Value) -> Result<Gift, FieldError> {
+        let node = |id: &str| json!({ "id": id, "kind": TREE });
+        let link = |to: &str| json!({ "id": to, "from": "1", "to": to, "rate": "1 Mbit/s", "delay": "5 ms" });
+        let (nodes, links) = (["1", "2", "3"].map(node), ["2", "3"].map(link));
+        let scenario = json!({
+            "duration": "1 s",
+            "topology": { "kind": "graph", "nodes": nodes, "links": links },
+            "flows": [{
+                "from": "1",
+                "receivers": ["2", "3"],
+                "transport": "udp",
+                "traffic": { "kind": "cbr", "rate": "100 kbit/s" },
+                "service": service,
+            }],
+        });
+        Scenario::read(&scenario, Arc::new(catalogue::core()))?.gift()
+    }
+
+    #[test]
+    fn a_tree_needs_no_wing() {
+        let Gift { nodes, silent } = gift(json!({ "group": "all" })).unwrap();
+        let groups = nodes.get::<Groups>().unwrap();
+        assert_eq!((groups.streams.len(), groups.streams[0].sender()), (1, Some(0)));
+        assert_eq!(silent.into_iter().collect::<Vec<_>>(), [1]);
+    }
+
+    #[test]
+    fn a_service_is_a_group_and_no_more() {
+        let refused = |service| gift(service).unwrap_err().to_string();
+        assert_eq!(refused(json!({})), "flows.0.service.group: is missing");
+        let told = refused(json!({ "group": "all", "priority": 2 }));
+        assert!(told.starts_with("flows.0.service.priority: unknown key 'priority'"), "{told}");
+    }
+}
