@@ -78,7 +78,8 @@ def test_an_interrupted_command_says_what_is_stored(
     )
     try:
         _wait(lambda: _files(here) or process.poll() is not None)
-        os.killpg(process.pid, signal.SIGINT)  # as a terminal does: workers and all
+        if process.poll() is None:  # else it is told why it has ended
+            os.killpg(process.pid, signal.SIGINT)  # as a terminal does: workers and all
         told = process.communicate(timeout=60)[1]
     finally:
         process.kill()
