@@ -12,10 +12,10 @@ FEATURES := --features pyo3/extension-module$(LIBELF)
 # With its features, so that what is installed later is built in.
 STAMP := $(VENV)/.built$(LIBELF)
 # The crates that need no Python.
-TESTED := --workspace --exclude sojourn-py --exclude sojourn-python --exclude own-control
+TESTED := --workspace --exclude sojourn-py --exclude sojourn-python --exclude core-alone --exclude own-control
 MODULE = $(subst -,_,$(NAME))
 
-.PHONY: help setup dev demo test build-tests test-core test-package test-long test-cca test-queue test-guides test-wheel check dist lock docs compare-ns3 packet-scripts page \
+.PHONY: help setup dev demo test build-tests test-core test-package test-long test-cca test-queue test-guides test-core-alone test-wheel check dist lock docs compare-ns3 packet-scripts page \
     bench sliq-speed fuzz format conformance live-reference kernel-reference compare-live
 
 help:  ## What there is to make
@@ -50,7 +50,7 @@ test: test-core test-package  ## Run the tests of the core and of the package
 test-core: setup  ## Run the tests in Rust
 	there=$$($(BIN)/python tests/capabilities.py) && \
 	    SOJOURN_REQUIRE="$$there" cargo test --no-fail-fast $(TESTED)
-	cargo run --quiet -p sojourn-core --example step -- crates/sojourn-core/src/scenario/example.toml \
+	cargo run --quiet -p sojourn-catalogue --example step -- crates/sojourn-sim/src/scenario/example.toml \
 	    > /dev/null
 
 # Of no use but beside `setup`, whose build keeps one core alone busy for long.
@@ -58,7 +58,7 @@ build-tests:
 	cargo test --quiet --no-run $(TESTED)
 
 fuzz:  ## Test the core with CASES (1000) new random cases of each of its properties
-	PROPTEST_CASES=$(or $(CASES),1000) cargo test --no-fail-fast -p sojourn-base -p sojourn-core -p sojourn-sliq
+	PROPTEST_CASES=$(or $(CASES),1000) cargo test --no-fail-fast $(foreach crate,base net tcp sim wifi sliq gnat catalogue,-p sojourn-$(crate))
 
 test-package: setup  ## Run the tests in Python
 	$(BIN)/pytest -m 'not wheel and not alone' --numprocesses auto --dist loadfile --durations 20
@@ -71,16 +71,19 @@ test-wheel: dist  ## Install the wheel elsewhere and try it there
 	$(BIN)/pytest -m wheel tests/test_wheel.py
 
 test-cca:  ## Test one congestion control, its laws and its conformance: make test-cca NAME=cubic
-	cargo test --quiet -p sojourn-core --lib -- cc::$(MODULE)::
-	CCA=$(NAME) cargo test --quiet -p sojourn-core --test all -- conformance:: --skip queue_conformance
+	cargo test --quiet -p sojourn-tcp --lib -- cc::$(MODULE)::
+	CCA=$(NAME) cargo test --quiet -p sojourn-catalogue --test all -- conformance:: --skip queue_conformance
 
 test-queue:  ## Test one queue discipline and the conformance of all: make test-queue NAME=codel
-	cargo test --quiet -p sojourn-core --lib -- queue::$(MODULE)::
-	cargo test --quiet -p sojourn-core --test all -- queue_conformance::
+	cargo test --quiet -p sojourn-net --lib -- queue::$(MODULE)::
+	cargo test --quiet -p sojourn-catalogue --test all -- queue_conformance::
 
 # In this order: the latter takes what the former has compiled.
 test-guides: setup  ## Scaffold one of each kind as the guides say, build it; build a program of its own
 	$(BIN)/pytest tests/own_program.py tests/guides.py
+
+test-core-alone: setup  ## Build a program with the core's members alone; run CCPerf's file and the suite with it
+	$(BIN)/pytest tests/core_alone.py
 
 check: setup  ## Formatters, linters and types
 	git ls-files '*.rs' | xargs rustfmt --check
@@ -106,18 +109,18 @@ lock: setup  ## Write requirements.lock anew from pyproject.toml (UPGRADE=1: wit
 	    --custom-compile-command "make lock" $(if $(UPGRADE),--upgrade) --output-file $(LOCK)
 
 docs: setup conformance  ## Write everything in docs/ that comes from the sources and from runs
-	BLESS=1 cargo test --quiet -p sojourn-core --test all scenario_docs
+	BLESS=1 cargo test --quiet -p sojourn-catalogue --test all scenario_docs
 	$(BIN)/python -m sojourn.pages
 	$(BIN)/python -m sojourn.pages.fidelity
 	$(BIN)/python -m sojourn.pages.wifi
 
 page: dev  ## Write the catalogue's page of one member, with its figure: make page NAME=cubic
-	BLESS=1 cargo test --quiet -p sojourn-core --test all -- scenario_docs
+	BLESS=1 cargo test --quiet -p sojourn-catalogue --test all -- scenario_docs
 	$(BIN)/python -m sojourn.pages $(NAME)
 
 bench: setup  ## Measure the simulator's speed
-	cargo bench --quiet -p sojourn-core --bench workloads
-	cargo bench --quiet -p sojourn-core --bench parts
+	cargo bench --quiet -p sojourn-catalogue --bench workloads
+	cargo bench --quiet -p sojourn-catalogue --bench parts
 	$(BIN)/python benches/speed.py
 	$(BIN)/python benches/outside.py
 

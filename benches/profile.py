@@ -38,13 +38,15 @@ COMPONENTS = {
     "record": "recorders",
     "counters": "recorders",
 }
+#: Crates that are a component each.
+WINGS = ("gnat", "sliq", "wifi")
 NEUTRAL = ("packet", "units")
 OTHER = "building the network, memory"
 
 
 def binary() -> str:
     """Builds the benchmark of whole runs; where it is."""
-    command = ["cargo", "bench", "--no-run", "--message-format=json", "-p", "sojourn-core"]
+    command = ["cargo", "bench", "--no-run", "--message-format=json", "-p", "sojourn-catalogue"]
     command += ["--bench", "workloads"]
     output = subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True)
     messages = (json.loads(line) for line in output.stdout.splitlines())
@@ -53,11 +55,11 @@ def binary() -> str:
 
 def component(file: str, function: str) -> str:
     """The component that a line of `file`, compiled into `function`, belongs to."""
-    found = re.search(r"sojourn-(?:base|core)/src/(.*)", file)
-    path = found[1] if found else ""
-    if not found or path.startswith(NEUTRAL):
-        module = re.search(r"sojourn_(?:base|core)::([\w:]+)", function)
-        path = module[1].replace("::", "/") if module else ""
+    found = re.search(r"sojourn-(\w+)/src/(.*)", file)
+    if not found or found[2].startswith(NEUTRAL):
+        found = re.search(r"sojourn_(\w+)::([\w:]+)", function)
+    crate, module = (found[1], found[2].replace("::", "/")) if found else ("", "")
+    path = crate if crate in WINGS else module
     return next((name for start, name in COMPONENTS.items() if path.startswith(start)), OTHER)
 
 

@@ -25,9 +25,10 @@ from sojourn.scaffold import KINDS
 COPY = ROOT / "target" / "guides"
 # Its own: Cargo takes the copy's packages and the checkout's for the same.
 TARGET = COPY / "target"
-BASES = ("", "crates/sojourn-base/src/", "crates/sojourn-core/src/", "python/sojourn/")
 EXTENSION = Path(_internal.__file__).name
 PARTS = dict(_internal.engine_parts())
+CRATES = [f"crates/{name}/src/" for name in sorted(PARTS.keys() - {checkout.LOCK})]
+BASES = ("", *CRATES, "python/sojourn/")
 MY_FLOW = '{transport = "my-transport", rtt = "10 ms", traffic = "cbr"}'
 MY_GRAPH = (
     '{kind = "graph", nodes = ["a", {id = "m", kind = "my-node"}, "b"], links = ['
@@ -162,7 +163,7 @@ def test_the_build_names_each_crate_that_changed() -> None:
 
 
 def test_what_was_scaffolded_conforms() -> None:
-    suite = ("test", "-q", "-p", "sojourn-core", "--test", "all", "--")
+    suite = ("test", "-q", "-p", "sojourn-catalogue", "--test", "all", "--")
     cargo(*suite, "scenario_docs", BLESS="1")
     printed = cargo(*suite, "conformance::", "scenario_docs", "random_scenarios", CCA="my-cca")
     assert "0 failed" in printed

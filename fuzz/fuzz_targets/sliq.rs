@@ -3,9 +3,9 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use sojourn_core::sliq::StreamConfig;
-use sojourn_core::units::{Span, Time};
-use sojourn_sliq::{Session, Setup, Sink, Source};
+use sojourn_base::units::{Span, Time};
+use sojourn_sliq::StreamConfig;
+use sojourn_sliq::udp::{Session, Setup, Sink, Source};
 
 fn session(stream: Option<StreamConfig>, now: Time) -> Session {
     let source = if stream.is_some() { Source::made(Some(10_000), None) } else { Source::Nothing };

@@ -11,7 +11,14 @@ from pathlib import Path
 from sojourn.errors import ScenarioError
 
 _TEMPLATES = Path(__file__).parent / "templates"
-_CORE = "crates/sojourn-core/src"
+#: The folders of kinds whose members are compiled in.
+_CCAS = "crates/sojourn-tcp/src/cc"
+_QUEUES = "crates/sojourn-net/src/queue"
+_NODES = "crates/sojourn-net/src/node"
+_MEDIA = "crates/sojourn-net/src/edge/medium"
+_TRAFFIC = "crates/sojourn-sim/src/traffic"
+_TOPOLOGIES = "crates/sojourn-sim/src/topology"
+_TRANSPORTS = "crates/sojourn-sim/src/transport"
 _NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 
 
@@ -46,7 +53,7 @@ class Kind:
 
 def _member(folder: str) -> Line:
     line = '    "NAME" MODULE::KIND,\n'
-    return Line(f"{_CORE}/{folder}/mod.rs", "\nmembers! {\n", "}\n", line)
+    return Line(f"{folder}/mod.rs", "\nmembers! {\n", "}\n", line)
 
 
 def _section(heading: str, following: str) -> Line:
@@ -54,6 +61,7 @@ def _section(heading: str, following: str) -> Line:
     return Line("docs/scenario.md", f"\n## {heading}\n", f"## {following}\n", text)
 
 
+_SUITE = "put it through the suite: cargo test -p sojourn-catalogue --test all conforms, "
 _PAGE = "then its page: make page NAME={name}"
 KINDS: Mapping[str, Kind] = {
     "scenario": Kind(
@@ -65,45 +73,42 @@ KINDS: Mapping[str, Kind] = {
         after_outside="sojourn run {name}.toml",
     ),
     "cca": Kind(
-        {f"{_CORE}/cc/MODULE.rs": "cca.rs"},
-        (_member("cc"),),
+        {f"{_CCAS}/MODULE.rs": "cca.rs"},
+        (_member(_CCAS),),
         "write its header and its law, test it with make test-cca NAME={name}, " + _PAGE,
     ),
     "queue": Kind(
-        {f"{_CORE}/queue/MODULE.rs": "queue.rs"},
-        (_member("queue"),),
+        {f"{_QUEUES}/MODULE.rs": "queue.rs"},
+        (_member(_QUEUES),),
         "write its header and its law, test it with make test-queue NAME={name}, " + _PAGE,
     ),
     "traffic": Kind(
-        {f"{_CORE}/traffic/MODULE.rs": "traffic.rs"},
-        (_member("traffic"), _section("Traffic", "Overrides")),
+        {f"{_TRAFFIC}/MODULE.rs": "traffic.rs"},
+        (_member(_TRAFFIC), _section("Traffic", "Overrides")),
         "write its header and its section of docs/scenario.md, " + _PAGE,
     ),
     "topology": Kind(
         {
-            f"{_CORE}/topology/MODULE.rs": "topology.rs",
+            f"{_TOPOLOGIES}/MODULE.rs": "topology.rs",
             "experiments/catalogue/NAME.toml": "topology.toml",
         },
-        (_member("topology"), _section("Topologies", "Traffic")),
+        (_member(_TOPOLOGIES), _section("Topologies", "Traffic")),
         "write its header, its section of docs/scenario.md and its experiment, " + _PAGE,
     ),
     "transport": Kind(
-        {f"{_CORE}/transport/MODULE.rs": "transport.rs"},
-        (_member("transport"),),
-        "write its header and its endpoints; cargo test -p sojourn-core --test all conforms puts "
-        "it through the suite, " + _PAGE,
+        {f"{_TRANSPORTS}/MODULE.rs": "transport.rs"},
+        (_member(_TRANSPORTS),),
+        "write its header and its endpoints, " + _SUITE + _PAGE,
     ),
     "node": Kind(
-        {f"{_CORE}/node/MODULE.rs": "node.rs"},
-        (_member("node"),),
-        "write its header and what it does; cargo test -p sojourn-core --test all conforms puts "
-        "it through the suite, " + _PAGE,
+        {f"{_NODES}/MODULE.rs": "node.rs"},
+        (_member(_NODES),),
+        "write its header and what it does, " + _SUITE + _PAGE,
     ),
     "medium": Kind(
-        {f"{_CORE}/edge/medium/MODULE.rs": "medium.rs"},
-        (_member("edge/medium"),),
-        "write its header and who may send when; cargo test -p sojourn-core --test all conforms "
-        "puts it through the suite, " + _PAGE,
+        {f"{_MEDIA}/MODULE.rs": "medium.rs"},
+        (_member(_MEDIA),),
+        "write its header and who may send when, " + _SUITE + _PAGE,
     ),
     "metric": Kind(
         {"python/sojourn/metrics/MODULE.py": "metric.py.in"},

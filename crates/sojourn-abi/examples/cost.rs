@@ -13,9 +13,9 @@ use std::error::Error;
 use std::sync::Arc;
 
 use serde_json::json;
-use sojourn_core::catalogue::own;
-use sojourn_core::scenario::Scenario;
-use sojourn_core::sim::Simulation;
+use sojourn_catalogue::own;
+use sojourn_sim::scenario::Scenario;
+use sojourn_sim::sim::Simulation;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let control = std::env::args().nth(1).ok_or("usage: cost LIBRARY.so | CONTROL")?;
@@ -29,7 +29,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         "flows": [{ "cca": control, "rtt": "20 ms" }],
     });
     let members = Arc::new(own().with(vec![sojourn_abi::entry()]));
-    let outcome = Simulation::new(&Scenario::read(&scenario, members)?)?.run()?;
+    let outcome = Simulation::new(&Scenario::from_json(&scenario, &members)?)?.run()?;
     let packets = outcome.totals.reals("data_packets").ok_or("no packets")?;
     println!("{} data packets", packets[0]);
     Ok(())

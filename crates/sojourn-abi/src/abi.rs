@@ -3,10 +3,10 @@
 
 use std::ffi::{c_char, c_void};
 
-use sojourn_core::cc::{
+use sojourn_base::units::Span;
+use sojourn_tcp::cc::{
     AckSample, Arrival, CaState, ControlInit, Event, Lost, SenderView, Sent, Step,
 };
-use sojourn_core::units::Span;
 
 /// The version of the interface.
 pub const ABI: u32 = 2;

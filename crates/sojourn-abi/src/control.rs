@@ -6,13 +6,13 @@
 use std::ffi::{CStr, c_char, c_void};
 
 use serde_json::{Map, Value};
-use sojourn_core::cc::{
+use sojourn_base::error::{FieldError, end_run};
+use sojourn_base::observe::Observer;
+use sojourn_base::units::{Rate, Span, Time};
+use sojourn_tcp::cc::{
     AckSample, Arrival, CongestionControl, ControlInit, Decision, Echoing, Event, Lost, SenderView,
     Sent, Step, outside,
 };
-use sojourn_core::error::{FieldError, end_run};
-use sojourn_core::observe::Observer;
-use sojourn_core::units::{Rate, Span, Time};
 
 use crate::abi::{
     NEVER, RawAck, RawControl, RawDecision, RawEvent, RawInit, RawLost, RawSent, RawView,

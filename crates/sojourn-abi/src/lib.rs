@@ -10,9 +10,9 @@ pub mod queue_abi;
 pub mod replay;
 
 use serde_json::json;
-use sojourn_core::cc::CcaFacts;
-use sojourn_core::registry::{Entry, Listing};
-use sojourn_core::spec::Cca;
+use sojourn_base::registry::{Entry, Listing};
+use sojourn_tcp::cc::CcaFacts;
+use sojourn_tcp::spec::Cca;
 
 /// The entry `library`. It loads the library into this very process.
 pub fn entry() -> Entry<Cca> {

@@ -5,11 +5,11 @@ use std::path::Path;
 
 use libloading::Library;
 use serde_json::{Map, Value};
-use sojourn_core::error::FieldError;
+use sojourn_base::error::FieldError;
 
 use crate::abi::{ABI, RawControl, RawParam, SYMBOL};
-use sojourn_core::cc::EcnMode;
-use sojourn_core::cc::outside::NEEDS_ECN;
+use sojourn_tcp::cc::EcnMode;
+use sojourn_tcp::cc::outside::NEEDS_ECN;
 
 /// Keys of a control's table that are not its parameters.
 const KEYS: [&str; 4] = ["path", "digest", "abi", NEEDS_ECN];

@@ -12,7 +12,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
 use memmap2::MmapMut;
-use sojourn_core::units::Time;
+use sojourn_base::units::Time;
 
 /// What a control from outside is called for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

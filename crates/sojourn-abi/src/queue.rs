@@ -11,11 +11,11 @@ use std::path::Path;
 
 use libloading::Library;
 use serde_json::{Map, Value};
-use sojourn_core::error::FieldError;
-use sojourn_core::observe::Observer;
-use sojourn_core::packet::{Backlog, Ecn, Header, Packet};
-use sojourn_core::queue::{DropReason, QueueContext, QueueDiscipline, QueueInit};
-use sojourn_core::units::Time;
+use sojourn_base::error::FieldError;
+use sojourn_base::observe::Observer;
+use sojourn_base::packet::{Backlog, Ecn, Header, Packet};
+use sojourn_base::units::Time;
+use sojourn_net::queue::{DropReason, QueueContext, QueueDiscipline, QueueInit};
 
 use crate::note::{self, Callback};
 use crate::queue_abi::{ABI, RawAttribute, RawInit, RawListener, RawPacket, RawQueue, SYMBOL};

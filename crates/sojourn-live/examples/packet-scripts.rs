@@ -5,9 +5,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use sojourn_core::catalogue::builtin;
-use sojourn_core::tcp::script::{self, Difference, Event, Script};
+use sojourn_catalogue::builtin;
 use sojourn_live::Error;
+use sojourn_tcp::tcp::script::{self, Difference, Event, Script};
 
 /// Between these lines of the page stands the table.
 const BEGIN: &str = "<!-- table -->\n";

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::thread::{JoinHandle, spawn};
 
-use sojourn_core::units::Time;
+use sojourn_base::units::Time;
 
 use crate::clock::Clock;
 use crate::error::Error;

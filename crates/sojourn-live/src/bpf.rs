@@ -3,9 +3,9 @@
 //! A registration is seen by the whole machine. It is a link whose descriptor the run holds, so that
 //! it ends with the process, however that ends.
 
-use sojourn_core::error::FieldError;
-use sojourn_core::scenario::Scenario;
-use sojourn_core::spec::{Cca, Controls, Spec};
+use sojourn_base::error::FieldError;
+use sojourn_sim::scenario::Scenario;
+use sojourn_sim::spec::{Cca, Controls, Spec};
 
 use crate::check::kernel_controls;
 
@@ -80,7 +80,7 @@ mod loader {
 
     pub use libbpf_rs::Link;
     use libbpf_rs::{ErrorKind, MapCore, MapType, Object, ObjectBuilder, PrintLevel, set_print};
-    use sojourn_core::error::FieldError;
+    use sojourn_base::error::FieldError;
 
     /// `BPF_F_LINK`: the map is registered through a link.
     const LINKED: u32 = 1 << 13;
@@ -141,7 +141,7 @@ mod loader {
 
 #[cfg(not(feature = "bpf"))]
 mod loader {
-    use sojourn_core::error::FieldError;
+    use sojourn_base::error::FieldError;
 
     /// There are none.
     pub enum Link {}

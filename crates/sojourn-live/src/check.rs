@@ -2,9 +2,9 @@
 
 use std::fs;
 
-use sojourn_core::error::FieldError;
-use sojourn_core::scenario::Scenario;
-use sojourn_core::spec::{BufferSize, Cca, Controls, EcnMode, FlowSpec, Spec};
+use sojourn_base::error::FieldError;
+use sojourn_sim::scenario::Scenario;
+use sojourn_sim::spec::{BufferSize, Cca, Controls, EcnMode, FlowSpec, Spec};
 
 use crate::bpf::is_bpf;
 use crate::flows::MOST_FLOWS;

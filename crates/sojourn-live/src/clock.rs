@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use sojourn_core::units::Time;
+use sojourn_base::units::Time;
 
 /// Time since a run began, as the network counts it.
 #[derive(Clone, Copy, Debug)]

@@ -4,14 +4,14 @@ use std::process::{Child, Command, ExitStatus};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use sojourn_core::error::FieldError;
-use sojourn_core::net::Network;
-use sojourn_core::node;
-use sojourn_core::record::Outcome;
-use sojourn_core::scenario::Scenario;
-use sojourn_core::sim::Surroundings;
-use sojourn_core::spec::Controls;
-use sojourn_core::units::Time;
+use sojourn_base::error::FieldError;
+use sojourn_base::units::Time;
+use sojourn_net::net::Network;
+use sojourn_net::node;
+use sojourn_net::record::Outcome;
+use sojourn_sim::scenario::Scenario;
+use sojourn_sim::sim::Surroundings;
+use sojourn_sim::spec::Controls;
 
 use crate::background::{Begun, Live};
 use crate::bpf::{Registered, kernel_name};

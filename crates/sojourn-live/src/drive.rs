@@ -14,9 +14,9 @@ use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::prctl::set_timerslack;
 use nix::sys::time::TimeSpec;
 use nix::unistd::{read, write};
-use sojourn_core::net::{Hosts, Network, Step};
-use sojourn_core::packet::Packet;
-use sojourn_core::units::{Span, Time};
+use sojourn_base::packet::Packet;
+use sojourn_base::units::{Span, Time};
+use sojourn_net::net::{Hosts, Network, Step};
 
 use crate::clock::Clock;
 use crate::error::{Error, failed};

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::io;
 
-use sojourn_core::error::{Fault, FieldError};
+use sojourn_base::error::{Fault, FieldError};
 
 /// Why a live run did not happen.
 #[derive(Debug)]

@@ -4,10 +4,10 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use sojourn_core::net::{Network, Step};
-use sojourn_core::packet::{Address, Direction, FiveTuple, Packet};
-use sojourn_core::record::{FlowCounters, FlowFacts, Outcome, Recorder};
-use sojourn_core::units::{Span, Time};
+use sojourn_base::packet::{Address, Direction, FiveTuple, Packet};
+use sojourn_base::units::{Span, Time};
+use sojourn_net::net::{Network, Step};
+use sojourn_net::record::{FlowCounters, FlowFacts, Outcome, Recorder};
 
 use crate::drive::Tap;
 use crate::kernel::{self, Followed};
@@ -172,7 +172,7 @@ impl Flows {
     pub fn outcome(
         mut self,
         net: &mut Network,
-    ) -> Result<Outcome, Box<sojourn_core::error::Fault>> {
+    ) -> Result<Outcome, Box<sojourn_base::error::Fault>> {
         if self.recorder.last() < net.now() {
             self.sample(net)?;
         }

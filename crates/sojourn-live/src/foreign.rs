@@ -9,11 +9,11 @@ mod connection;
 
 use std::collections::HashMap;
 
-use sojourn_core::error::Fault;
-use sojourn_core::net::{Network, Step};
-use sojourn_core::packet::{Address, FiveTuple, Header, Packet};
-use sojourn_core::record::{FlowCounters, FlowFacts, LinkCounters, Outcome, Recorder};
-use sojourn_core::units::{Span, Time};
+use sojourn_base::error::Fault;
+use sojourn_base::packet::{Address, FiveTuple, Header, Packet};
+use sojourn_base::units::{Span, Time};
+use sojourn_net::net::{Network, Step};
+use sojourn_net::record::{FlowCounters, FlowFacts, LinkCounters, Outcome, Recorder};
 
 use crate::drive::Tap;
 use crate::kernel;

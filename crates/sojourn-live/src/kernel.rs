@@ -2,8 +2,8 @@
 //! show. Integrals over time and recoveries have the resolution of the sampling.
 
 use nix::libc::tcp_info;
-use sojourn_core::record::WindowCounters;
-use sojourn_core::units::{Rate, Span, Time};
+use sojourn_base::units::{Rate, Span, Time};
+use sojourn_net::record::WindowCounters;
 
 use crate::seen::Counters;
 

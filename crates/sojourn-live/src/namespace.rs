@@ -11,7 +11,7 @@ use nix::fcntl::{OFlag, open};
 use nix::sched::{CloneFlags, unshare};
 use nix::sys::socket::{AddressFamily, SockFlag, SockType, socket};
 use nix::sys::stat::Mode;
-use sojourn_core::spec::{BufferSize, FlowSpec, TcpMetrics};
+use sojourn_sim::spec::{BufferSize, FlowSpec, TcpMetrics};
 
 use crate::error::{Error, missing};
 use crate::sys::{Setting, configure};

@@ -3,8 +3,8 @@
 use std::fs;
 
 use serde::Serialize;
-use sojourn_core::record::histogram::Histogram;
-use sojourn_core::units::{Span, Time};
+use sojourn_base::units::{Span, Time};
+use sojourn_net::record::histogram::Histogram;
 
 /// Later releases than this, of one packet in a hundred, are no longer the network's delay.
 const WORST_P99: Span = Span::from_millis(1);

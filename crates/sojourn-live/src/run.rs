@@ -6,10 +6,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender as Channel, channel};
 use std::thread::{JoinHandle, spawn};
 
-use sojourn_core::record::{FlowFacts, Outcome};
-use sojourn_core::scenario::Scenario;
-use sojourn_core::sim::Surroundings;
-use sojourn_core::units::Time;
+use sojourn_base::units::Time;
+use sojourn_net::record::{FlowFacts, Outcome};
+use sojourn_sim::scenario::Scenario;
+use sojourn_sim::sim::Surroundings;
 
 use crate::background::{Begun, Live};
 use crate::bpf::Registered;
@@ -145,7 +145,7 @@ fn receive(
     namespace::device_drops().map_err(failed("reading the device's counters"))
 }
 
-type Applications = Vec<(sojourn_core::sim::Application, FlowFacts)>;
+type Applications = Vec<(sojourn_sim::sim::Application, FlowFacts)>;
 
 /// The thread of the senders' namespace.
 fn send(

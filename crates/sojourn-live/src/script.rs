@@ -19,9 +19,9 @@ use nix::sys::socket::{
     connect, listen, recv, send, setsockopt, shutdown, socket,
 };
 use nix::sys::time::TimeSpec;
-use sojourn_core::spec::EcnMode;
-use sojourn_core::tcp::script::{Event, Script, Step};
-use sojourn_core::units::{Span, Time};
+use sojourn_base::units::{Span, Time};
+use sojourn_sim::spec::EcnMode;
+use sojourn_tcp::tcp::script::{Event, Script, Step};
 
 use crate::clock::Clock;
 use crate::error::{Error, failed};

@@ -7,9 +7,9 @@ mod counters;
 mod receiving;
 mod sending;
 
-use sojourn_core::packet::{Header, SackCount, TcpAck};
-use sojourn_core::record::histogram::Histogram;
-use sojourn_core::units::{Span, Time};
+use sojourn_base::packet::{Header, SackCount, TcpAck};
+use sojourn_base::units::{Span, Time};
+use sojourn_net::record::histogram::Histogram;
 
 use crate::wire::{Headers, Transport};
 pub use counters::Counters;

@@ -10,11 +10,11 @@ use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::socket::{MsgFlags, Shutdown, send, shutdown};
 use nix::sys::time::TimeSpec;
-use sojourn_core::record::FlowFacts;
-use sojourn_core::sim::Application;
-use sojourn_core::spec::Flow;
-use sojourn_core::traffic::{Action, UNLIMITED};
-use sojourn_core::units::Time;
+use sojourn_base::units::Time;
+use sojourn_net::record::FlowFacts;
+use sojourn_sim::sim::Application;
+use sojourn_sim::spec::Flow;
+use sojourn_sim::traffic::{Action, UNLIMITED};
 
 use crate::check::tcp_ecn;
 use crate::clock::Clock;

@@ -9,7 +9,7 @@ use nix::sys::socket::{
     AddressFamily, Backlog, SockFlag, SockType, SockaddrIn, bind, connect, listen, setsockopt,
     socket,
 };
-use sojourn_core::spec::{BufferSize, Controls, Flow};
+use sojourn_sim::spec::{BufferSize, Controls, Flow};
 
 use crate::bpf::kernel_name;
 use crate::check::no_control;

@@ -1,6 +1,6 @@
 //! IPv4, TCP and UDP headers as they are on the wire: what the network and the metrics need.
 
-use sojourn_core::packet::{Ecn, Flags};
+use sojourn_base::packet::{Ecn, Flags};
 
 /// The transport of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

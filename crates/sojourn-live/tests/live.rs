@@ -5,13 +5,14 @@
 mod needs;
 
 use needs::needs;
-use sojourn_core::record::Outcome;
-use sojourn_core::scenario::Scenario;
+use sojourn_catalogue::builtin;
 use sojourn_live::{Error, Live, Quality};
+use sojourn_net::record::Outcome;
+use sojourn_sim::scenario::Scenario;
 
 /// Runs a scenario, or says why this machine does not.
 fn run(text: &str) -> Option<(Outcome, Quality)> {
-    let scenario = Scenario::from_toml(text).unwrap();
+    let scenario = Scenario::from_toml(text, builtin()).unwrap();
     match Live::start(&scenario).and_then(Live::finish) {
         Ok(finished) => Some(finished),
         Err(Error::Refused(error)) if error.field == "backend" => {
@@ -127,7 +128,7 @@ fn a_stopped_flow_offers_no_more() {
 #[test]
 fn what_the_kernel_lacks_is_said() {
     let flows = "[[flows]]\ncca = \"copa\"\nrtt = \"10 ms\"\n";
-    let scenario = Scenario::from_toml(&format!("{LINK}{flows}")).unwrap();
+    let scenario = Scenario::from_toml(&format!("{LINK}{flows}"), builtin()).unwrap();
     match Live::start(&scenario).and_then(Live::finish).err().unwrap() {
         Error::Refused(error) if error.field == "backend" => needs("live", &error),
         error => assert!(error.to_string().contains("no 'copa'; it has: "), "{error}"),
@@ -145,7 +146,7 @@ fn what_a_live_run_cannot_do_is_refused() {
         ("cca = { kind = \"cubic\", beta = 0.8 }", "flows.0.cca.beta"),
     ] {
         let text = format!("{LINK}[[flows]]\nrtt = \"10 ms\"\n{flow}\n");
-        let scenario = Scenario::from_toml(&text).unwrap();
+        let scenario = Scenario::from_toml(&text, builtin()).unwrap();
         let Err(Error::Refused(error)) = Live::start(&scenario).map(|_| ()) else {
             panic!("{flow}")
         };
@@ -156,7 +157,8 @@ fn what_a_live_run_cannot_do_is_refused() {
 #[test]
 fn the_simulated_stack_is_left_aside() {
     let flow = "[[flows]]\nrtt = \"10 ms\"\ncca = { kind = \"cubic\", version = \"ns3\" }\n";
-    let scenario = Scenario::from_toml(&format!("stack = \"ns3\"\n{LINK}{flow}")).unwrap();
+    let scenario =
+        Scenario::from_toml(&format!("stack = \"ns3\"\n{LINK}{flow}"), builtin()).unwrap();
     assert!(Live::start(&scenario).is_ok());
 }
 

@@ -9,10 +9,11 @@ use std::ops::Range;
 use std::thread;
 
 use needs::needs;
-use sojourn_core::error::FieldError;
-use sojourn_core::record::Outcome;
-use sojourn_core::scenario::Scenario;
+use sojourn_base::error::FieldError;
+use sojourn_catalogue::builtin;
 use sojourn_live::{Error, Live};
+use sojourn_net::record::Outcome;
+use sojourn_sim::scenario::Scenario;
 
 const ANY: Range<f64> = 0.0..f64::INFINITY;
 const SOME: Range<f64> = 1.0..f64::INFINITY;
@@ -49,7 +50,8 @@ fn run(case: &Case) -> Result<Outcome, FieldError> {
          [[flows]]\nrtt = \"20 ms\"\n{}\n",
         case.bottleneck, case.flow
     );
-    let scenario = Scenario::from_toml(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    let scenario =
+        Scenario::from_toml(&text, builtin()).unwrap_or_else(|error| panic!("{error}\n{text}"));
     match Live::start(&scenario).and_then(Live::finish) {
         Ok((outcome, _)) => Ok(outcome),
         Err(Error::Refused(error)) if error.field == "backend" => Err(error),

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use pyo3::prelude::*;
 use serde_json::{Map, Value, json};
-use sojourn_core::conformance::{Check, SUITES, Subject, exceptions};
-use sojourn_core::error::FieldError;
+use sojourn_base::error::FieldError;
+use sojourn_sim::conformance::{Check, SUITES, Subject, exceptions};
 
 use crate::CATALOGUE;
 use crate::error::{fault, scenario_error};

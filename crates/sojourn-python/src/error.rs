@@ -4,8 +4,8 @@ use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyType;
-use sojourn_core::error::{Fault, FieldError};
-use sojourn_core::units::Time;
+use sojourn_base::error::{Fault, FieldError};
+use sojourn_base::units::Time;
 
 static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
 

@@ -36,7 +36,7 @@ pub fn run_kernel<'py>(
 #[cfg(target_os = "linux")]
 #[pyfunction]
 pub fn kernel_agent(py: Python<'_>) {
-    py.detach(sojourn_live::uml::agent::run);
+    py.detach(|| sojourn_live::uml::agent::run(&crate::CATALOGUE));
 }
 
 /// A kernel in virtual time needs Linux.
@@ -52,7 +52,7 @@ pub fn run_kernel<'py>(
 ) -> PyResult<Bound<'py, PyDict>> {
     let _ = (scenario, kernel, init, progress);
     let message = "a kernel in virtual time needs Linux; the simulator runs here: --backend sim";
-    Err(scenario_error(py, &sojourn_core::error::FieldError::new("backend", message)))
+    Err(scenario_error(py, &sojourn_base::error::FieldError::new("backend", message)))
 }
 
 /// A kernel in virtual time needs Linux: nothing is done.

@@ -10,19 +10,23 @@ mod program;
 mod record;
 mod replay;
 mod run;
-mod slotted;
+#[cfg(feature = "wings")]
+mod wings;
+#[cfg(not(feature = "wings"))]
+#[path = "no_wings.rs"]
+mod wings;
 
 use std::path::PathBuf;
 use std::sync::{Arc, LazyLock};
 
 use pyo3::prelude::*;
 use serde_json::Value;
-use sojourn_core::catalogue::to_json;
-use sojourn_core::registry::Catalogue;
-use sojourn_core::scenario::{Scenario, json_schema};
-use sojourn_core::sliq::{Decider, Expected, Path};
-use sojourn_core::units::Span;
-use sojourn_core::{cc, queue, spec};
+use sojourn_base::registry::Catalogue;
+use sojourn_net::queue;
+use sojourn_sim::catalogue::to_json;
+use sojourn_sim::scenario::{Scenario, json_schema};
+use sojourn_sim::spec;
+use sojourn_tcp::cc;
 
 use error::scenario_error;
 pub use program::{Add, command_line};
@@ -76,9 +80,8 @@ pub fn fill(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(live::run_command, module)?)?;
     module.add_function(wrap_pyfunction!(live::run_live, module)?)?;
     module.add_function(wrap_pyfunction!(replay::replay, module)?)?;
-    module.add_function(wrap_pyfunction!(error_control, module)?)?;
-    module.add_function(wrap_pyfunction!(slotted::run_slotted, module)?)?;
-    module.add_function(wrap_pyfunction!(run::run, module)?)
+    module.add_function(wrap_pyfunction!(run::run, module)?)?;
+    wings::fill(module)
 }
 
 /// The JSON equivalent of a scenario file.
@@ -98,7 +101,7 @@ fn validate(py: Python<'_>, scenario: &str) -> PyResult<(String, Vec<String>)> {
 /// A quantity as people write it: its number in the base unit, and that unit.
 #[pyfunction]
 fn quantity(text: &str) -> Option<(f64, &'static str)> {
-    sojourn_core::quantity::read(text)
+    sojourn_base::quantity::read(text)
 }
 
 /// The round-trip propagation delay of every flow of a scenario (JSON), in seconds.
@@ -107,24 +110,6 @@ fn base_rtts(py: Python<'_>, scenario: &str) -> PyResult<Vec<f64>> {
     let scenario = parse(py, scenario)?;
     let plan = scenario.plan();
     Ok((0..plan.routes.len()).map(|flow| plan.base_rtt(flow).as_secs_f64()).collect())
-}
-
-/// How SLIQ's adaptive error control sends on a path with this error rate, round trip, delay (both in
-/// seconds) and rate (bit/s), so that a share arrives within a deadline (seconds): mode, rounds, source
-/// packets of a group, usable messages of the packets received.
-#[pyfunction]
-fn error_control(
-    share: f64,
-    deadline: f64,
-    per: f64,
-    round_trip: f64,
-    delay: f64,
-    rate: f64,
-) -> (&'static str, u8, u8, f64) {
-    let path = Path { per, max_rtt: round_trip, max_delay: Some(delay), send_rate: rate };
-    let Expected { mode, rounds, sources, efficiency } =
-        Decider::new(share, Span::from_secs_f64(deadline)).expect(&path);
-    (mode, rounds, sources, efficiency)
 }
 
 /// The JSON schema of scenario files.
@@ -191,7 +176,7 @@ fn parse(py: Python<'_>, text: &str) -> PyResult<Scenario> {
 fn parse_with(py: Python<'_>, text: &str, catalogue: &Arc<Catalogue>) -> PyResult<Scenario> {
     let value: Value = serde_json::from_str(text).map_err(|error| {
         let message = format!("not valid JSON: {error}");
-        scenario_error(py, &sojourn_core::error::FieldError::new("", message))
+        scenario_error(py, &sojourn_base::error::FieldError::new("", message))
     })?;
-    Scenario::read(&value, Arc::clone(catalogue)).map_err(|error| scenario_error(py, &error))
+    Scenario::from_json(&value, catalogue).map_err(|error| scenario_error(py, &error))
 }

@@ -62,7 +62,7 @@ pub fn run_command<'py>(
 #[cfg(not(target_os = "linux"))]
 fn elsewhere<'py>(py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
     let message = "a live run needs Linux; the simulator runs here: --backend sim";
-    Err(scenario_error(py, &sojourn_core::error::FieldError::new("backend", message)))
+    Err(scenario_error(py, &sojourn_base::error::FieldError::new("backend", message)))
 }
 
 #[cfg(target_os = "linux")]
@@ -72,8 +72,8 @@ pub mod linux {
     use pyo3::exceptions::PyRuntimeError;
     use pyo3::prelude::*;
     use pyo3::types::PyDict;
-    use sojourn_core::record::Outcome;
     use sojourn_live::{Bottleneck, Error, Live, Quality};
+    use sojourn_net::record::Outcome;
 
     use crate::error::{fault, scenario_error};
     use crate::parse;

@@ -16,13 +16,17 @@ use blake2::digest::consts::U8;
 use blake2::{Blake2b, Digest};
 use pyo3::ffi;
 use pyo3::prelude::*;
-use sojourn_core::registry::Catalogue;
+use sojourn_base::registry::Catalogue;
+
+use crate::wings;
 
 /// Adds members to a catalogue.
 pub type Add = fn(&mut Catalogue);
 
-/// The crates that simulate, each with the hash of its sources: a new one is a line here.
-const SIMULATING: &[(&str, &str)] = &[sojourn_base::SOURCES, sojourn_core::SOURCES];
+/// The crates that simulate, each with the hash of its sources: a new one is a line here, a wing one
+/// of `wings`.
+const SIMULATING: &[(&str, &str)] =
+    &[sojourn_base::SOURCES, sojourn_net::SOURCES, sojourn_sim::SOURCES, sojourn_tcp::SOURCES];
 
 /// Has Python find the program's own module before one that is installed: early versions of 3.11 do
 /// not look for what belongs to a package among the modules that are built in.
@@ -80,7 +84,7 @@ pub fn path() -> Option<PathBuf> {
 
 /// Sojourn's own members and the program's.
 pub fn members() -> Catalogue {
-    let mut members = sojourn_core::catalogue::own();
+    let mut members = wings::members();
     if let Some(add) = ADD.get() {
         add(&mut members);
     }
@@ -91,7 +95,7 @@ pub fn members() -> Catalogue {
 /// with by the versions that are locked.
 pub fn parts() -> Vec<(&'static str, &'static str)> {
     let locked = ("Cargo.lock", env!("SOJOURN_LOCKED"));
-    SIMULATING.iter().copied().chain([locked]).collect()
+    SIMULATING.iter().chain(wings::SIMULATING).copied().chain([locked]).collect()
 }
 
 /// Names what simulates: Sojourn by its parts, a program by its own file, because its members may

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use sojourn_core::record::live::{Batch, Sink};
+use sojourn_net::record::live::{Batch, Sink};
 
 /// The first exception that came of handing over a batch; nothing is handed over after it.
 #[derive(Clone, Default)]

@@ -4,8 +4,8 @@ use std::sync::{Arc, LazyLock};
 
 use pyo3::prelude::*;
 use sojourn_abi::replay::{control_entry, queue_entry, take_report};
-use sojourn_core::registry::Catalogue;
-use sojourn_core::sim::Simulation;
+use sojourn_base::registry::Catalogue;
+use sojourn_sim::sim::Simulation;
 
 use crate::error::{fault, scenario_error};
 

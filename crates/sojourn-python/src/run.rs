@@ -6,11 +6,11 @@ use std::time::Instant;
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use sojourn_core::record::{Outcome, Table, Values};
-use sojourn_core::scenario::Scenario;
-use sojourn_core::sim::Simulation;
-use sojourn_core::spec::Controls;
-use sojourn_core::units::{Span, Time};
+use sojourn_base::units::{Span, Time};
+use sojourn_net::record::{Outcome, Table, Values};
+use sojourn_sim::scenario::Scenario;
+use sojourn_sim::sim::Simulation;
+use sojourn_sim::spec::Controls;
 
 use crate::error::{failure, fault, scenario_error};
 use crate::parse;

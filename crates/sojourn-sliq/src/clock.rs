@@ -1,27 +1,69 @@
-//! The clock of a connection.
+//! Time and numbers as they are on the wire.
 
-use std::time::{Duration, Instant};
+use sojourn_base::units::Time;
 
-use sojourn_core::units::{Span, Time};
-
-/// Time since the program began.
-#[derive(Clone, Copy, Debug)]
-pub struct Clock(Instant);
+/// A connection's clock: microseconds of 32 bits, never zero, which stands for "none". One end
+/// corrects its clock in the handshake, so that the two differ by about a one-way delay.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Clock {
+    correction: u32,
+}
 
 impl Clock {
-    /// Begins now.
-    #[allow(clippy::disallowed_methods)] // here the real time comes in
-    pub fn start() -> Self {
-        Clock(Instant::now())
+    /// The stamp of `now`.
+    pub fn stamp(&self, now: Time) -> u32 {
+        micros(now).wrapping_add(self.correction).max(1)
     }
 
-    /// Now; never zero, which stands for "before".
-    pub fn now(&self) -> Time {
-        Time::ZERO + Span::from_nanos(1 + self.0.elapsed().as_nanos() as u64)
+    /// Follows the other end, whose stamp answers our uncorrected one.
+    pub fn follow(&mut self, theirs: u32, ours: u32) {
+        self.correction = theirs.wrapping_sub(ours);
     }
 }
 
-/// How long to wait from `now` until `at`.
-pub fn until(at: Time, now: Time) -> Duration {
-    Duration::from_nanos(at.since(now).as_nanos())
+/// When a packet was sent. Of packets that go out within a microsecond the count tells which was
+/// first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Moment {
+    /// The wire's time.
+    pub stamp: u32,
+    /// Data packets of the connection sent so far, it included.
+    pub count: u32,
+}
+
+/// Microseconds, cut to 32 bits. A run begins one late, so that its first instant is no exception
+/// where zero is.
+pub fn micros(now: Time) -> u32 {
+    ((now.as_nanos() / 1_000) as u32).wrapping_add(1)
+}
+
+/// How far `later` is after `earlier` in a space of 32 bits; negative if it is before.
+pub fn distance(later: u32, earlier: u32) -> i64 {
+    i64::from(later.wrapping_sub(earlier) as i32)
+}
+
+/// The number closest to `near` whose lowest 32 bits are `short`; `None` if it would be negative.
+pub fn expand(short: u32, near: u64) -> Option<u64> {
+    near.checked_add_signed(distance(short, near as u32))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn short_numbers_find_their_place_across_a_wrap() {
+        let near = (7u64 << 32) + 3;
+        assert_eq!(expand(5, near), Some((7 << 32) + 5));
+        assert_eq!(expand(u32::MAX, near), Some((7 << 32) - 1));
+        assert_eq!(expand(u32::MAX, 3), None);
+    }
+
+    #[test]
+    fn a_stamp_is_never_zero_and_follows_the_peer() {
+        let mut clock = Clock::default();
+        assert_eq!(clock.stamp(Time::ZERO), 1);
+        clock.follow(1_000, 401);
+        assert_eq!(clock.stamp(Time::from_nanos(400_000)), 1_000);
+    }
 }

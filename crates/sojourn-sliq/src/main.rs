@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use clap::Parser;
-use sojourn_sliq::{Command, client, server};
+use sojourn_sliq::udp::{Command, client, server};
 
 /// A stream or a file between two hosts, over SLIQ.
 #[derive(Debug, Parser)]

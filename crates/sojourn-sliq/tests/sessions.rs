@@ -4,11 +4,11 @@
 use std::collections::VecDeque;
 
 use proptest::prelude::*;
-use sojourn_core::catalogue::builtin;
-use sojourn_core::sliq::{Reliability, StreamConfig};
-use sojourn_core::spec::Cca;
-use sojourn_core::units::{Span, Time};
-use sojourn_sliq::{End, Session, Setup, Sink, Source, controls};
+use sojourn_base::units::{Span, Time};
+use sojourn_sim::catalogue::core;
+use sojourn_sim::spec::Cca;
+use sojourn_sliq::udp::{End, Session, Setup, Sink, Source, controls};
+use sojourn_sliq::{Reliability, StreamConfig};
 
 const DELAY: Span = Span::from_millis(2);
 
@@ -138,7 +138,7 @@ proptest! {
     ) {
         let mut stream = StreamConfig::default();
         if adaptive {
-            use sojourn_core::sliq::Target;
+            use sojourn_sliq::Target;
             let target = Target::Deadline(Span::from_millis(30));
             stream.reliability =
                 Reliability::Adaptive { retransmissions: 255, probability: 0.99, target };
@@ -184,7 +184,8 @@ proptest! {
 
 #[test]
 fn every_control_of_the_catalogue_can_be_listed() {
-    let names = builtin().members::<Cca>().iter().map(|entry| entry.listing.name);
+    let members = core();
+    let names = members.members::<Cca>().iter().map(|entry| entry.listing.name);
     // Not those that a kernel alone has, or that a file brings along.
     let made = |name: &&str| controls(&[(*name).to_owned()], 200, Time::ZERO).is_ok();
     let names: Vec<_> = names.filter(made).collect();

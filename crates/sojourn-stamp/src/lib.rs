@@ -200,7 +200,7 @@ version = "0.8.1"
 checksum = "dd"
 
 [[package]]
-name = "sojourn-core"
+name = "sojourn-sim"
 version = "0.1.0"
 dependencies = [
  "libm",
@@ -212,7 +212,7 @@ dependencies = [
 name = "sojourn-python"
 version = "0.1.0"
 dependencies = [
- "sojourn-core",
+ "sojourn-sim",
 ]
 "#;
 

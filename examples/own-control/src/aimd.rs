@@ -1,11 +1,11 @@
 //! Additive increase, multiplicative decrease, in whole numbers and without undo: the law of
 //! `examples/own-control-c/aimd.c`.
 
-use sojourn_core::cc::{
+use sojourn_tcp::cc::{
     AckSample, CongestionControl, ControlInit, Decision, Event, INFINITE_SSTHRESH, Registered,
 };
-use sojourn_core::registry::NoParams;
-use sojourn_core::units::Time;
+use sojourn_tcp::registry::NoParams;
+use sojourn_tcp::units::Time;
 
 /// The control.
 pub struct Aimd {

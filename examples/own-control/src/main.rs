@@ -8,7 +8,7 @@
 
 use std::process::ExitCode;
 
-use sojourn_core::cc;
+use sojourn_tcp::cc;
 
 mod aimd;
 
@@ -22,14 +22,14 @@ fn main() -> ExitCode {
 mod tests {
     use std::sync::Arc;
 
-    use sojourn_core::conformance::{controls, failures, subjects};
-    use sojourn_core::{catalogue, cc};
+    use sojourn_sim::conformance::{controls, failures, subjects};
+    use sojourn_tcp::cc;
 
     use super::aimd::Aimd;
 
     #[test]
     fn it_conforms() {
-        let mut members = catalogue::own();
+        let mut members = sojourn_catalogue::own();
         members.add(cc::entry::<Aimd>("aimd", include_str!("aimd.rs")));
         let aimd = subjects(&Arc::new(members), &["aimd"]);
         assert_eq!(failures(controls::CHECKS, &aimd), Vec::<String>::new());

@@ -14,13 +14,13 @@ _NODES = "Written as `kind` of an entry of `nodes` of a [graph](scenario.md#grap
 _MEDIA = "Written as an entry of [`media`](scenario.md#shared-media), or as `medium` of a link."
 #: Introduction and folder of the source files of each kind.
 _KINDS: dict[Kind, tuple[str, str]] = {
-    "ccas": (_CCAS, "cc"),
+    "ccas": (_CCAS, "sojourn-tcp/src/cc"),
     "queues": ("Written as `queue` of a [link](scenario.md#links).", "queue"),
     "traffic": ("Written as `traffic` of a flow.", "traffic"),
     "topologies": ("Written as `kind` of the table `topology`.", "topology"),
     "transports": ("Written as `transport` of a flow.", "transport"),
-    "nodes": (_NODES, "node"),
-    "media": (_MEDIA, "edge/medium"),
+    "nodes": (_NODES, "sojourn-net/src/node"),
+    "media": (_MEDIA, "sojourn-net/src/edge/medium"),
 }
 #: Kinds with a page per member; the members of the others are sections of one page.
 _LARGE: tuple[Kind, ...] = ("ccas", "queues")
@@ -48,7 +48,7 @@ def _pages() -> Iterator[tuple[str, str]]:
 
 
 def _introduction(text: str, folder: str) -> str:
-    where = f"`crates/sojourn-core/src/{folder}/` or a wing"
+    where = f"`crates/{folder}/` or a wing"
     return f"{text}\n\nEach is one file of {where}, whose header is its documentation here."
 
 

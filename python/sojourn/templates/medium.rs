@@ -134,12 +134,21 @@ impl Medium for KIND {
 
 #[cfg(test)]
 mod tests {
-    use crate::catalogue::builtin;
-    use crate::conformance::{failures, media::CHECKS, subjects};
+    use super::super::testing::{init, packet};
+    use super::*;
+    use crate::catalogue;
 
     #[test]
-    fn it_conforms() {
-        let failed = failures(CHECKS, &subjects(builtin(), &["NAME"]));
-        assert!(failed.is_empty(), "{}", failed.join("\n"));
+    fn channels_take_turns() {
+        let mut medium = KIND::new(Params::default(), init(), catalogue::builtin()).expect("fits");
+        for channel in [0, 0, 1] {
+            medium.offer(Time::ZERO, channel, packet(1000));
+        }
+        let mut came = Vec::new();
+        while let Some(now) = medium.next_wakeup() {
+            let next = std::iter::from_fn(|| medium.poll(now)).map(|(channel, _)| channel);
+            came.extend(next.map(|channel| (channel, now.since(Time::ZERO).as_micros())));
+        }
+        assert_eq!(came, [(0, 80), (1, 160), (0, 240)]);
     }
 }

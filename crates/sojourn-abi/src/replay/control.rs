@@ -1,15 +1,15 @@
 //! Two congestion controls on the same series of ACKs and losses; `ours` steers the sender.
 
 use serde_json::{Map, Value};
-use sojourn_core::cc::{
+use sojourn_base::error::FieldError;
+use sojourn_base::observe::Observer;
+use sojourn_base::registry::Catalogue;
+use sojourn_base::units::{Span, Time};
+use sojourn_tcp::cc::{
     AckSample, CaState, CongestionControl, ControlInit, Decision, Event, Lost, SenderView, Sent,
     Step,
 };
-use sojourn_core::error::FieldError;
-use sojourn_core::observe::Observer;
-use sojourn_core::registry::Catalogue;
-use sojourn_core::spec::Cca;
-use sojourn_core::units::{Span, Time};
+use sojourn_tcp::spec::Cca;
 
 use super::{compared, member};
 

@@ -7,12 +7,13 @@ mod queue;
 use std::cell::RefCell;
 
 use serde_json::{Map, Value, json};
-use sojourn_core::cc::CcaFacts;
-use sojourn_core::error::FieldError;
-use sojourn_core::queue::QueueFacts;
-use sojourn_core::registry::{Catalogue, Entry, Kind, Listing};
-use sojourn_core::spec::{Cca, Queue};
-use sojourn_core::units::Time;
+use sojourn_base::error::FieldError;
+use sojourn_base::registry::{Catalogue, Entry, Kind, Listing};
+use sojourn_base::units::Time;
+use sojourn_net::queue::QueueFacts;
+use sojourn_net::spec::Queue;
+use sojourn_tcp::cc::CcaFacts;
+use sojourn_tcp::spec::Cca;
 
 /// What a replay has found.
 #[derive(Clone, Debug, Default)]

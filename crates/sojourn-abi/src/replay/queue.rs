@@ -1,15 +1,15 @@
 //! Two queue disciplines on the same arrivals and departures; what `ours` gives out goes on.
 
 use serde_json::{Map, Value};
-use sojourn_core::error::FieldError;
-use sojourn_core::observe::Observer;
-use sojourn_core::packet::{Backlog, Ecn, Packet};
-use sojourn_core::queue::{
+use sojourn_base::error::FieldError;
+use sojourn_base::observe::Observer;
+use sojourn_base::packet::{Backlog, Ecn, Packet};
+use sojourn_base::registry::Catalogue;
+use sojourn_base::units::Time;
+use sojourn_net::queue::{
     Discipline, DropReason, QueueContext, QueueCounters, QueueDiscipline, QueueInit, QueueObserver,
 };
-use sojourn_core::registry::Catalogue;
-use sojourn_core::spec::Queue;
-use sojourn_core::units::Time;
+use sojourn_net::spec::Queue;
 
 use super::{compared, member};
 

@@ -9,10 +9,10 @@ use std::process::Command;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use sojourn_core::catalogue::own;
-use sojourn_core::cc;
-use sojourn_core::scenario::Scenario;
-use sojourn_core::sim::Simulation;
+use sojourn_catalogue::own;
+use sojourn_sim::scenario::Scenario;
+use sojourn_sim::sim::Simulation;
+use sojourn_tcp::cc;
 
 /// Builds a library in a directory of its own.
 fn build(source: &str, name: &str) -> PathBuf {
@@ -56,7 +56,7 @@ fn run(control: &Value) -> String {
             include_str!("../../../../examples/own-control/src/aimd.rs"),
         ),
     ]);
-    let scenario = Scenario::read(&scenario(control), Arc::new(members)).unwrap();
+    let scenario = Scenario::from_json(&scenario(control), &Arc::new(members)).unwrap();
     format!("{:?}", Simulation::new(&scenario).unwrap().run().unwrap())
 }
 
@@ -75,7 +75,7 @@ fn the_same_law_makes_the_same_run() {
 
 fn refusal(control: &Value) -> String {
     let members = Arc::new(own().with(vec![sojourn_abi::entry()]));
-    Scenario::read(&scenario(control), members).unwrap_err().to_string()
+    Scenario::from_json(&scenario(control), &members).unwrap_err().to_string()
 }
 
 #[test]

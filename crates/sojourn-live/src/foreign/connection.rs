@@ -1,7 +1,7 @@
 //! A connection of programs that know nothing of the scenario, as its packets show it.
 
-use sojourn_core::record::FlowCounters;
-use sojourn_core::units::Time;
+use sojourn_base::units::Time;
+use sojourn_net::record::FlowCounters;
 
 use crate::seen::{Counters, Seen};
 use crate::wire::{Headers, Transport};

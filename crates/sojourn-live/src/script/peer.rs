@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use sojourn_core::packet::Ecn;
-use sojourn_core::spec::EcnMode;
-use sojourn_core::tcp::script::{Ack, Data, MSS, Script, WINDOW, span};
-use sojourn_core::units::Time;
+use sojourn_base::packet::Ecn;
+use sojourn_base::units::Time;
+use sojourn_sim::spec::EcnMode;
+use sojourn_tcp::tcp::script::{Ack, Data, MSS, Script, WINDOW, span};
 
 use super::PORT;
 use super::segment::{self as tcp, Segment};

@@ -1,6 +1,6 @@
 //! TCP segments with their options, as bytes.
 
-use sojourn_core::packet::Ecn;
+use sojourn_base::packet::Ecn;
 
 use crate::wire::{checksum, set_ecn};
 

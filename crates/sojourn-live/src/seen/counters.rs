@@ -1,10 +1,10 @@
 //! What is counted of a flow, by its packets or by the kernel.
 
-use sojourn_core::record::{
+use sojourn_base::units::Time;
+use sojourn_net::record::{
     AckCounters, EchoCounters, FlowCounters, LimitCounters, RateCounters, ReceiverCounters,
     RecoveryCounters, RttCounters, SenderCounters, WindowCounters,
 };
-use sojourn_core::units::Time;
 
 /// The parts that the core's counters have, all there.
 #[derive(Clone, Copy, Debug, Default)]

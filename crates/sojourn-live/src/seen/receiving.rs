@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use sojourn_core::packet::Ecn;
-use sojourn_core::units::{Span, Time};
+use sojourn_base::packet::Ecn;
+use sojourn_base::units::{Span, Time};
 
 use super::{Counters, unwrap};
 use crate::wire::{Headers, Segment, Transport};

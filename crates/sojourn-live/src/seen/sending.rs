@@ -2,8 +2,8 @@
 
 use std::collections::VecDeque;
 
-use sojourn_core::record::histogram::Histogram;
-use sojourn_core::units::{Span, Time};
+use sojourn_base::units::{Span, Time};
+use sojourn_net::record::histogram::Histogram;
 
 use super::{Counters, unwrap};
 use crate::wire::Segment;

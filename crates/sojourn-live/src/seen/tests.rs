@@ -1,5 +1,5 @@
-use sojourn_core::packet::Ecn;
-use sojourn_core::units::{Span, Time};
+use sojourn_base::packet::Ecn;
+use sojourn_base::units::{Span, Time};
 
 use super::{Seen, unwrap};
 use crate::wire::{Headers, Segment, Transport};
@@ -83,7 +83,7 @@ fn sequence_numbers_go_on_beyond_32_bits() {
 
 #[test]
 fn a_later_acknowledgment_supersedes_and_data_does_not() {
-    use sojourn_core::packet::Packet;
+    use sojourn_base::packet::Packet;
     let seen = opened();
     let of = |packet: Headers| Packet { header: seen.header(&packet), ..Packet::default() };
     let (early, late) = (of(packet(ACK, 1, 1001, 0)), of(packet(ACK, 1, 4001, 0)));

@@ -11,17 +11,18 @@ use std::time::Duration;
 use nix::mount::{MsFlags, mount};
 use nix::sys::prctl::set_timerslack;
 use nix::time::{ClockId, clock_gettime};
-use sojourn_core::queue::kernel::with_gates;
-use sojourn_core::scenario::Scenario;
-use sojourn_core::sim::Surroundings;
-use sojourn_core::units::Time;
+use sojourn_base::registry::Catalogue;
+use sojourn_base::units::Time;
+use sojourn_net::queue::kernel::with_gates;
+use sojourn_sim::scenario::Scenario;
+use sojourn_sim::sim::Surroundings;
 
 use super::control::{PIECE, ROOM, Report, Said, report_after};
 use super::devices::{Namespace, move_to, set_up};
 use super::failure::doing;
 use super::frames::{CONTROL, CONTROL_PORT};
 use super::receive::receive;
-use super::{HOSTS, members, routers};
+use super::{HOSTS, routers};
 use crate::clock::Clock;
 use crate::error::Error;
 use crate::flows::Told;
@@ -37,11 +38,11 @@ const USUAL_MTU: u32 = 1500;
 /// sent at zero has no time of sending as far as TCP is concerned, and the handshake then no RTT.
 const BEGINNING: Duration = Duration::from_secs(1);
 
-/// Is the first process of a kernel. It does not return unless something has failed, which it tells.
-pub fn run() {
+/// Is the first process of a kernel; what its scenario names is in `catalogue`. It does not return unless something has failed, which it tells.
+pub fn run(catalogue: &Arc<Catalogue>) {
     let failed = match prepare() {
         Ok((control, namespaces)) => {
-            let failed = act(&control, &namespaces).err();
+            let failed = act(&control, &namespaces, catalogue).err();
             failed.map(|error| control.send(&Said::Failed(&error.to_string()).to_bytes()))
         }
         Err(error) => {
@@ -79,7 +80,7 @@ fn prepare() -> Result<(UdpSocket, Namespaces), Error> {
 }
 
 /// The scenario, piece by piece.
-fn scenario(control: &UdpSocket) -> Result<Scenario, Error> {
+fn scenario(control: &UdpSocket, catalogue: &Arc<Catalogue>) -> Result<Scenario, Error> {
     let failed = |error| doing("asking for the scenario", error);
     let mut text = Vec::new();
     for number in 0.. {
@@ -92,7 +93,7 @@ fn scenario(control: &UdpSocket) -> Result<Scenario, Error> {
         }
     }
     let read = serde_json::from_slice(&text).map_err(|error| failed(error.into()))?;
-    Scenario::read(&read, members()).map_err(Error::from)
+    Scenario::from_json(&read, catalogue).map_err(Error::from)
 }
 
 /// How long this kernel has run.
@@ -102,9 +103,13 @@ fn uptime() -> Result<Duration, Error> {
 }
 
 /// Does what the scenario's applications do.
-fn act(control: &UdpSocket, namespaces: &Namespaces) -> Result<(), Error> {
+fn act(
+    control: &UdpSocket,
+    namespaces: &Namespaces,
+    catalogue: &Arc<Catalogue>,
+) -> Result<(), Error> {
     let failed = |error| doing("making hosts inside the kernel", error);
-    let scenario = scenario(control)?;
+    let scenario = scenario(control, catalogue)?;
     let (surroundings, gates) = with_gates(|| Surroundings::new(&scenario, None));
     let Surroundings { applications, flows: facts, .. } = surroundings?;
     let flows = scenario.flows_expanded();

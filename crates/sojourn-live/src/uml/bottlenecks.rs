@@ -1,9 +1,9 @@
 //! Links whose queue is in a router inside the kernel: their packets go there, and come back.
 
-use sojourn_core::net::Network;
-use sojourn_core::packet::Packet;
-use sojourn_core::queue::kernel::Gate;
-use sojourn_core::topology::PlannedLink;
+use sojourn_base::packet::Packet;
+use sojourn_net::net::Network;
+use sojourn_net::queue::kernel::Gate;
+use sojourn_sim::topology::PlannedLink;
 
 use super::HOSTS;
 use crate::store::Store;

@@ -1,6 +1,6 @@
 //! What the agent inside a kernel and the calendar's process say to each other, a datagram each.
 
-use sojourn_core::units::{Span, Time};
+use sojourn_base::units::{Span, Time};
 
 /// Bytes of the scenario in one answer.
 pub const PIECE: usize = 1024;

@@ -4,9 +4,9 @@
 
 use std::sync::atomic::AtomicBool;
 
-use sojourn_core::net::{Hosts, Network, Step};
-use sojourn_core::packet::Packet;
-use sojourn_core::units::Time;
+use sojourn_base::packet::Packet;
+use sojourn_base::units::Time;
+use sojourn_net::net::{Hosts, Network, Step};
 
 use super::HOSTS;
 use super::bottlenecks::Bottlenecks;

@@ -26,18 +26,7 @@ mod routers;
 mod run;
 mod sending;
 
-use std::sync::Arc;
-
-use sojourn_core::registry::Catalogue;
-use sojourn_core::{catalogue, cc, queue};
-
 pub use guest::Image;
 
 /// Cards of hosts: the senders' and the receivers'. Those of routers follow, two each.
 const HOSTS: usize = 2;
-
-/// What a scenario is read with inside a kernel.
-fn members() -> Arc<Catalogue> {
-    let of_kernels = catalogue::own().with(cc::kernel_only::entries());
-    Arc::new(of_kernels.with(vec![queue::kernel::entry()]))
-}

@@ -4,10 +4,10 @@
 use std::path::Path;
 use std::process::Command;
 
-use sojourn_core::error::FieldError;
-use sojourn_core::queue::kernel::{Gate, KIND, Wanted};
-use sojourn_core::scenario::Scenario;
-use sojourn_core::topology::PlannedLink;
+use sojourn_base::error::FieldError;
+use sojourn_net::queue::kernel::{Gate, KIND, Wanted};
+use sojourn_sim::scenario::Scenario;
+use sojourn_sim::topology::PlannedLink;
 
 use super::devices::{Namespace, set_up};
 use super::failure::{broken, doing};
@@ -130,8 +130,8 @@ fn run(name: &str, line: &str) -> Result<(), Error> {
 
 #[cfg(test)]
 mod tests {
-    use sojourn_core::queue::kernel::Params;
-    use sojourn_core::units::Rate;
+    use sojourn_base::units::Rate;
+    use sojourn_net::queue::kernel::Params;
 
     use super::*;
 

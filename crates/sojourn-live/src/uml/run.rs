@@ -3,13 +3,13 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use sojourn_core::error::FieldError;
-use sojourn_core::queue::kernel::with_gates;
-use sojourn_core::record::Outcome;
-use sojourn_core::scenario::Scenario;
-use sojourn_core::sim::Surroundings;
-use sojourn_core::spec::Controls;
-use sojourn_core::units::Time;
+use sojourn_base::error::FieldError;
+use sojourn_base::units::Time;
+use sojourn_net::queue::kernel::with_gates;
+use sojourn_net::record::Outcome;
+use sojourn_sim::scenario::Scenario;
+use sojourn_sim::sim::Surroundings;
+use sojourn_sim::spec::Controls;
 
 use super::bottlenecks::Bottlenecks;
 use super::drive::Virtual;

@@ -3,9 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use sojourn_core::scenario::Scenario;
-use sojourn_core::topology::PlannedLink;
-use sojourn_core::units::{Rate, Time};
+use sojourn_base::units::{Rate, Time};
+use sojourn_sim::scenario::Scenario;
+use sojourn_sim::topology::PlannedLink;
 
 use super::HOSTS;
 

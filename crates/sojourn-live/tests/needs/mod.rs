@@ -3,7 +3,7 @@
 use std::io::{Write, stderr};
 use std::{env, thread};
 
-use sojourn_core::error::FieldError;
+use sojourn_base::error::FieldError;
 
 /// The running test is skipped, because there is no capability of this name (`tests/capabilities.py`
 /// of the package has them all), and `error` says why. Written past the harness, which shows nothing

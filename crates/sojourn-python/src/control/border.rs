@@ -2,9 +2,9 @@
 
 use pyo3::prelude::*;
 use pyo3::types::PyString;
-use sojourn_core::cc::{self, INFINITE_SSTHRESH, outside};
-use sojourn_core::observe::Observed;
-use sojourn_core::units::{Rate, Span, Time};
+use sojourn_base::observe::Observed;
+use sojourn_base::units::{Rate, Span, Time};
+use sojourn_tcp::cc::{self, INFINITE_SSTHRESH, outside};
 
 use super::values::Decision;
 

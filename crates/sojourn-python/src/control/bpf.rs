@@ -3,10 +3,10 @@
 //! Model: what the kernel does with the program; `object` is the compiled file and `name` the control
 //! in it. It has no parameters, and runs live only.
 
-use sojourn_core::cc::{CcaFacts, Make};
-use sojourn_core::error::FieldError;
-use sojourn_core::registry::{Catalogue, Entry, Listing};
-use sojourn_core::spec::Cca;
+use sojourn_base::error::FieldError;
+use sojourn_base::registry::{Catalogue, Entry, Listing};
+use sojourn_sim::spec::Cca;
+use sojourn_tcp::cc::{CcaFacts, Make};
 
 use super::{canonical, schemas};
 

@@ -6,7 +6,7 @@
 
 use pyo3::prelude::*;
 use serde_json::{Map, Value};
-use sojourn_core::error::FieldError;
+use sojourn_base::error::FieldError;
 
 use crate::error::field_error;
 

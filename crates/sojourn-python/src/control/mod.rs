@@ -16,13 +16,13 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde_json::{Map, Value};
 use sojourn_abi::note::{self, Callback};
-use sojourn_core::cc::{self, AckSample, CongestionControl, ControlInit, Event, Lost, Make, Sent};
-use sojourn_core::error::{FieldError, end_run};
-use sojourn_core::observe::Observer;
-use sojourn_core::queue::{Discipline, QueueFacts};
-use sojourn_core::registry::{Catalogue, Entry, Listing};
-use sojourn_core::spec::{Cca, Queue};
-use sojourn_core::units::{Span, Time};
+use sojourn_base::error::{FieldError, end_run};
+use sojourn_base::observe::Observer;
+use sojourn_base::registry::{Catalogue, Entry, Listing};
+use sojourn_base::units::{Span, Time};
+use sojourn_net::queue::{Discipline, QueueFacts};
+use sojourn_sim::spec::{Cca, Queue};
+use sojourn_tcp::cc::{self, AckSample, CongestionControl, ControlInit, Event, Lost, Make, Sent};
 
 use crate::error::field_error;
 

@@ -4,8 +4,8 @@
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
-use sojourn_core::cc::{self, AckSample, CaState, ControlInit};
-use sojourn_core::units::Span;
+use sojourn_base::units::Span;
+use sojourn_tcp::cc::{self, AckSample, CaState, ControlInit};
 
 /// One of a few words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,0 +1,18 @@
+//! The catalogue of all: the core's members of every open kind and those of its wings. Whoever wants
+//! other wings, or none, puts a catalogue of their own together.
+
+use std::sync::{Arc, LazyLock};
+
+use sojourn_base::registry::Catalogue;
+use sojourn_sim::catalogue::core;
+
+/// Sojourn's own members of every open kind.
+pub fn builtin() -> &'static Arc<Catalogue> {
+    static BUILTIN: LazyLock<Arc<Catalogue>> = LazyLock::new(|| Arc::new(own()));
+    &BUILTIN
+}
+
+/// A catalogue with Sojourn's own members, to add others to.
+pub fn own() -> Catalogue {
+    sojourn_wifi::add(sojourn_sliq::add(sojourn_gnat::add(core())))
+}

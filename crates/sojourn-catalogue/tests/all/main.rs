@@ -1,0 +1,22 @@
+//! The integration tests: one binary, because each one would carry the whole simulator.
+// A test may compute what it expects in any way.
+#![allow(clippy::disallowed_methods)]
+
+mod buffers;
+mod catalogue;
+mod conformance;
+mod golden;
+mod laws;
+mod modules;
+mod open;
+mod queue_conformance;
+mod queue_observing;
+mod queues;
+mod random;
+mod random_scenarios;
+mod reading;
+mod recorded;
+mod runs;
+mod scenario_docs;
+mod shifted;
+mod sources;

@@ -1,0 +1,33 @@
+//! GNAT: an overlay that forwards by backpressure, its link emulator, and the report's own models
+//! of multicast.
+
+// A test may compute what it expects in any way.
+#![cfg_attr(test, allow(clippy::disallowed_methods))]
+
+use sojourn_base::registry::Catalogue;
+use sojourn_net::node;
+use sojourn_sim::topology;
+
+#[cfg(test)]
+mod catalogue;
+pub mod linkem;
+pub mod overlay;
+#[cfg(test)]
+mod runs;
+mod section;
+mod service;
+pub mod slotted;
+
+pub use section::{FlowKeys, ScenarioKeys};
+pub use service::{PortService, PriorityStep, ServiceSpec, Utility};
+
+/// The catalogue with what it brings.
+pub fn add(catalogue: Catalogue) -> Catalogue {
+    let overlay = node::entry::<overlay::Overlay>("overlay", include_str!("overlay.rs"));
+    let linkem = topology::entry::<linkem::LinkEm>("linkem", include_str!("linkem.rs"));
+    let catalogue = catalogue.before("shared-tree", overlay).before("graph", linkem);
+    catalogue.with(vec![section::section()])
+}
+
+/// This crate and the hash of its sources: a part of the build that results name.
+pub const SOURCES: (&str, &str) = (env!("CARGO_PKG_NAME"), env!("SOJOURN_SOURCES"));

@@ -1,0 +1,105 @@
+//! Of the flows to a destination that miss too many packets, one may try: none can know whether there
+//! is room in time on the way, but by trying.
+//!
+//! The first one to try is that with the longest time to go, of several the one that gains most for its
+//! rate; when it fails, after ten seconds at the earliest, another one with more time or a lower rate, if
+//! there is one. One that goes on for 40 times its time to go is stable.
+
+use super::{Order, Supervision, Watched};
+use crate::overlay::admission::Standing;
+use sojourn_base::units::{Span, Time};
+
+/// Times to go after which a flow that tries is stable.
+const STABLE_AFTER: u64 = 40;
+/// A flow that fails may give way after so long.
+const PATIENCE: Span = Span::from_secs(10);
+/// How much better than others a flow has to be to try instead of one that fails.
+const BETTER: f64 = 1.1;
+/// Better than any other: more time to go and a lower rate.
+const BEST: f64 = 3.0;
+
+/// What tries to get to a destination.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Probe {
+    flow: Option<usize>,
+    since: Option<Time>,
+}
+
+impl Supervision {
+    /// Chooses what tries, and turns off the rest; `left` is capacity that nothing has, in bit/s.
+    pub(super) fn calibrate(&mut self, now: Time, left: f64, orders: &mut Vec<Order>) {
+        let order = self.by_worth();
+        for to in 0..self.probes.len() {
+            self.find_stable(now, to);
+            let missed: Vec<usize> = (order.iter().copied())
+                .filter(|flow| {
+                    let flow = &self.flows[*flow];
+                    flow.to == to && flow.missed && flow.nominal <= left
+                })
+                .collect();
+            let chosen = if self.wants_another(now, to) { self.choose(to, &missed) } else { None };
+            for flow in missed {
+                let tries = Some(flow) == chosen || chosen.is_none() && self.tries(flow);
+                if !tries && self.flows[flow].standing != Standing::Off {
+                    self.order(flow, false, orders);
+                }
+            }
+            if let Some(flow) = chosen {
+                self.probes[to] = Probe { flow: Some(flow), since: Some(now) };
+                if self.flows[flow].standing != Standing::On {
+                    self.order(flow, true, orders);
+                }
+            }
+        }
+    }
+
+    fn tries(&self, flow: usize) -> bool {
+        self.probes[self.flows[flow].to].flow == Some(flow)
+    }
+
+    fn find_stable(&mut self, now: Time, to: usize) {
+        let Probe { flow: Some(flow), since: Some(since) } = self.probes[to] else { return };
+        let watched = &mut self.flows[flow];
+        let on = watched.standing == Standing::On;
+        if on && now.since(since) > watched.deadline * STABLE_AFTER {
+            watched.missed = false;
+            self.probes[to].flow = None;
+        }
+    }
+
+    fn wants_another(&self, now: Time, to: usize) -> bool {
+        let probe = self.probes[to];
+        let goes_on = probe.flow.is_some_and(|flow| self.flows[flow].standing == Standing::On);
+        !goes_on && probe.since.is_none_or(|since| now.since(since) > PATIENCE)
+    }
+
+    fn choose(&self, to: usize, missed: &[usize]) -> Option<usize> {
+        let Some(failing) = self.probes[to].flow else {
+            return missed.iter().copied().reduce(|best, flow| {
+                let longer = self.flows[flow].deadline > self.flows[best].deadline;
+                if longer { flow } else { best }
+            });
+        };
+        let mut best = (0.0, None);
+        for flow in missed.iter().copied().filter(|flow| *flow != failing) {
+            let value = suits(&self.flows[flow], &self.flows[failing]);
+            if value > BETTER * best.0 {
+                best = (value, Some(flow));
+            }
+        }
+        best.1
+    }
+}
+
+/// How much better a flow may do than one that fails.
+fn suits(flow: &Watched, failing: &Watched) -> f64 {
+    let longer = flow.deadline > failing.deadline;
+    let slower = flow.nominal < failing.nominal;
+    if longer && slower {
+        return BEST;
+    }
+    let ratio = |one: f64, other: f64| (one / (2.0 * other)).min(1.0);
+    let time = ratio(flow.deadline.as_secs_f64(), failing.deadline.as_secs_f64());
+    let rate = ratio(failing.nominal, flow.nominal.max(1.0));
+    f64::from(u8::from(longer)) * time + f64::from(u8::from(slower)) * rate
+}

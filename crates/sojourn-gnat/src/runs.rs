@@ -1,0 +1,175 @@
+//! Laws of overlays: queues are bounded inside the capacity region and grow outside, shares follow
+//! priorities, nothing strays while the network is parted, and bad services are refused.
+
+use crate::catalogue::builtin;
+use sojourn_base::units::Span;
+use sojourn_net::record::{Outcome, Table};
+use sojourn_sim::scenario::Scenario;
+use sojourn_sim::sim::Simulation;
+
+/// Overlay nodes 1 to 3 with these links, each its ends and more keys, and flows.
+fn scenario(seconds: u32, node: &str, links: &[(&str, &str)], flows: &[String]) -> String {
+    let node = |id| format!("{{ id = \"{id}\", kind = \"overlay\", {node} }}");
+    let nodes = ["1", "2", "3"].map(node).join(", ");
+    let mut text = format!(
+        "duration = \"{seconds} s\"\nsample_interval = \"1 s\"\n\
+         [topology]\nkind = \"graph\"\nnodes = [{nodes}]\n"
+    );
+    for (ends, more) in links {
+        let (from, to) = ends.split_at(1);
+        text += &format!(
+            "[[topology.links]]\nid = \"{ends}\"\nfrom = \"{from}\"\nto = \"{to}\"\n\
+             rate = \"10 Mbit/s\"\ndelay = \"5 ms\"\nqueue = {{ kind = \"fifo\", limit = \"25 kB\" }}\n\
+             {more}\n"
+        );
+    }
+    text + &flows.concat()
+}
+
+/// Datagrams between two nodes at so many Mbit/s.
+fn datagrams(from: u32, to: u32, rate: f64, service: &str) -> String {
+    format!(
+        "[[flows]]\nfrom = \"{from}\"\nto = \"{to}\"\ntransport = \"udp\"\nmss = 1024\n\
+         traffic = {{ kind = \"cbr\", rate = \"{rate} Mbit/s\", size = \"1024 B\" }}\n\
+         service = {{ {service} }}\n"
+    )
+}
+
+fn simulation(text: &str) -> Simulation {
+    let scenario = Scenario::from_toml(text, builtin()).unwrap_or_else(|error| panic!("{error}"));
+    Simulation::new(&scenario).unwrap()
+}
+
+fn run(text: &str) -> Outcome {
+    simulation(text).run().unwrap()
+}
+
+/// The values of a column in the rows of one flow or link.
+fn of(table: &Table, key: &str, which: f64, column: &str) -> Vec<f64> {
+    let (keys, values) = (table.reals(key).unwrap(), table.reals(column).unwrap());
+    keys.iter().zip(values).filter(|(key, _)| **key == which).map(|(_, value)| value).collect()
+}
+
+const TRIANGLE: [(&str, &str); 3] = [("12", ""), ("13", ""), ("32", "")];
+/// Nothing is too much to be admitted.
+const ALL: &str = "k = 1e18, zombies = false";
+
+/// Delays in seconds after 4 and after 10 seconds, and the share delivered, of a load in Mbit/s.
+fn loaded(rate: f64) -> ([f64; 2], f64) {
+    let flow = datagrams(1, 2, rate, "ceiling = \"1 Gbit/s\"");
+    let Outcome { flow_samples: samples, node_samples, .. } =
+        run(&scenario(10, ALL, &TRIANGLE, &[flow]));
+    let waiting = of(&node_samples, "node", 0.0, "queue_bytes");
+    assert_eq!(waiting[9] > waiting[4] + 1e6, rate > 18.0, "{waiting:?} B at {rate} Mbit/s");
+    let column = |name| of(&samples, "flow", 0.0, name);
+    let (sums, counts) = (column("one_way_delay_sum"), column("one_way_delay_count"));
+    let delivered: f64 = column("delivered_bytes")[4..].iter().sum();
+    ([3, 9].map(|at| sums[at] / counts[at]), 8e-6 * delivered / (6.0 * rate))
+}
+
+#[test]
+fn queues_are_bounded_inside_the_capacity_region_and_grow_outside() {
+    // Two paths of 10 Mbit/s, of which headers leave 18.
+    for rate in [2.0, 9.0, 16.0] {
+        let ([early, late], share) = loaded(rate);
+        assert!(share > 0.99, "{share} of {rate} Mbit/s");
+        assert!(late < early + 0.1 && late < 0.5, "{early} and {late} s at {rate} Mbit/s");
+    }
+    let ([early, late], share) = loaded(24.0);
+    assert!(share < 0.8, "{share}");
+    assert!(late > early + 1.0, "{early} and {late} s");
+}
+
+#[test]
+fn shares_follow_priorities_over_both_paths() {
+    let flows =
+        [1, 3].map(|p| datagrams(1, 2, 15.0, &format!("priority = {p}, ceiling = \"50 Mbit/s\"")));
+    let samples = run(&scenario(12, "k = 1e12", &TRIANGLE, &flows)).flow_samples;
+    let got = [0.0, 1.0].map(|flow| {
+        let delivered: f64 = of(&samples, "flow", flow, "delivered_bytes")[6..].iter().sum();
+        8e-6 * delivered / 6.0
+    });
+    assert!((got[1] / got[0] - 3.0).abs() < 0.15, "{got:?}");
+    assert!((17.0..18.3).contains(&(got[0] + got[1])), "{got:?}");
+}
+
+#[test]
+fn nothing_strays_while_the_network_is_parted_and_it_rejoins() {
+    let outage = "outages = [{ start = \"6 s\", duration = \"8 s\", two_way = true }]";
+    let flow = datagrams(1, 3, 5.0, "ceiling = \"50 Mbit/s\"");
+    let outcome = run(&scenario(20, "k = 1e11", &[("12", ""), ("23", outage)], &[flow]));
+    let got = of(&outcome.flow_samples, "flow", 0.0, "delivered_bytes");
+    let sent = of(&outcome.link_samples, "link", 0.0, "sent_bytes");
+    let before: f64 = sent[2..6].iter().sum();
+    let parted: f64 = sent[10..14].iter().sum();
+    assert!(
+        parted < 0.1 * before,
+        "{parted} B to a node from which no way leads on, {before} B before"
+    );
+    assert_eq!(got[8..14].iter().sum::<f64>(), 0.0);
+    let after: f64 = got[17..].iter().sum();
+    assert!(8e-6 * after / 3.0 > 4.9, "{} Mbit/s", 8e-6 * after / 3.0);
+}
+
+#[test]
+fn services_that_no_overlay_gives_are_refused() {
+    let why = |flow: String| {
+        let text = scenario(1, "k = 1e12", &TRIANGLE, &[flow]);
+        Scenario::from_toml(&text, builtin()).map(|_| ()).unwrap_err().to_string()
+    };
+    let priority = why(datagrams(1, 2, 1.0, "priority = 0"));
+    assert_eq!(priority, "flows.0.service.priority: 0 given; allowed: above 0, up to 1e9");
+    let floor = why(datagrams(1, 2, 1.0, "floor = \"1 Mbit/s\""));
+    assert!(floor.starts_with("flows.0.service.floor: given without utility flog"), "{floor}");
+    let plain = scenario(1, "", &TRIANGLE, &[datagrams(1, 2, 1.0, "priority = 1")]);
+    let plain = plain.replace(", kind = \"overlay\", ", "");
+    let error = Scenario::from_toml(&plain, builtin()).map(|_| ()).unwrap_err().to_string();
+    let expected = "flows.0.service: given, but the flow does not begin and end at overlay nodes";
+    assert_eq!(error, expected);
+}
+
+/// Fast links, so that a lot happens between two meetings of regions, and flows of all kinds.
+fn busy() -> String {
+    let all = "ceiling = \"1 Gbit/s\"";
+    let flows = [
+        datagrams(1, 2, 150.0, all),
+        datagrams(2, 3, 80.0, "deadline = \"60 ms\", ceiling = \"1 Gbit/s\""),
+        "[[flows]]\nfrom = \"3\"\nto = \"1\"\ncca = \"cubic\"\nservice = {}\n".to_owned(),
+    ];
+    scenario(1, ALL, &TRIANGLE, &flows).replace("10 Mbit/s\"\ndelay", "200 Mbit/s\"\ndelay")
+}
+
+#[test]
+fn neither_threads_nor_the_length_of_steps_change_a_bit() {
+    let text = busy();
+    let mut whole = simulation(&text);
+    assert_eq!(whole.regions(), 3);
+    whole.use_threads(3);
+    let whole = whole.run().unwrap();
+    let mut steps = simulation(&text);
+    while steps.now() < steps.end() {
+        steps.advance(steps.now() + Span::from_micros(1_370)).unwrap();
+    }
+    assert_eq!(format!("{whole:?}"), format!("{:?}", steps.outcome().unwrap()));
+    let sent: f64 = whole.link_samples.reals("sent_packets").unwrap().iter().sum();
+    assert!(sent > 30_000.0, "{sent}");
+}
+
+/// What is under way between nodes is a run's own.
+#[test]
+fn two_runs_of_one_scenario_in_turns_are_alike() {
+    let text = busy().replace("duration = \"1 s\"", "duration = \"0.2 s\"");
+    let alone = run(&text);
+    let sent: f64 = alone.link_samples.reals("sent_packets").unwrap().iter().sum();
+    assert!(sent > 100.0, "{sent}");
+    let scenario = Scenario::from_toml(&text, builtin()).unwrap();
+    let mut runs = [0, 1].map(|_| Simulation::new(&scenario).unwrap());
+    while runs[0].now() < runs[0].end() {
+        for run in &mut runs {
+            run.advance(run.now() + Span::from_millis(7)).unwrap();
+        }
+    }
+    for run in runs {
+        assert_eq!(format!("{:?}", run.outcome().unwrap()), format!("{alone:?}"));
+    }
+}

@@ -1,0 +1,255 @@
+//! GNAT's section of the scenario: what an overlay is to do for flows, by flow or by port.
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::overlay::{OverlayFlow, Speech, Together};
+use super::service::{PortService, ServiceSpec, Utility};
+use sojourn_base::error::FieldError;
+use sojourn_base::registry::Entry;
+use sojourn_base::units::Time;
+use sojourn_sim::section::multicast::{Joining, SERVICE, TREE, check_rendezvous, members};
+use sojourn_sim::section::{self, Gift, ScenarioSpec, Section, Sections};
+use sojourn_sim::spec::own::{Keys, Place};
+use sojourn_sim::spec::{Flow, FlowSpec};
+use sojourn_sim::topology::Plan;
+
+const OVERLAY: &str = "overlay";
+
+/// Keys of the scenario.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct ScenarioKeys {
+    /// What an overlay does for flows by their `port`; a port that several name has the first one's.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub services: Vec<PortService>,
+}
+
+/// Keys of a flow.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct FlowKeys {
+    /// What the overlay between its hosts is to do for it; without it, nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub service: Option<ServiceSpec>,
+    /// Destination port, in place of `service`: the service of the scenario's `services` with that port.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub port: Option<u16>,
+}
+
+impl Keys for ScenarioKeys {
+    const PLACES: &'static [Place] = &[("services", Some("flows"))];
+}
+
+impl Keys for FlowKeys {
+    const PLACES: &'static [Place] = &[(SERVICE, None), ("port", None)];
+
+    fn group(&self) -> Option<&str> {
+        self.service.as_ref()?.group.as_deref()
+    }
+}
+
+enum Services {}
+
+/// The section, in the place of that of shared trees alone.
+pub fn section() -> Entry<Sections> {
+    section::entry::<Services>(SERVICE)
+}
+
+impl Section for Services {
+    type OfScenario = ScenarioKeys;
+    type OfFlow = FlowKeys;
+
+    /// Puts the service in the place of each flow's port; the canonical form has services alone.
+    fn arrange(own: ScenarioKeys, flows: &mut [FlowSpec]) -> Result<(), FieldError> {
+        let ranges = ranges(&own.services)?;
+        for (index, flow) in flows.iter_mut().enumerate() {
+            let mut keys: FlowKeys = flow.own.get();
+            let Some(port) = keys.port.take() else { continue };
+            let field = format!("flows.{index}.port");
+            if keys.service.is_some() {
+                let message = "given beside a service, in the place of which it is";
+                return Err(FieldError::new(field, message));
+            }
+            let of_port = |(first, last): &(u16, u16)| (*first..=*last).contains(&port);
+            let Some(place) = ranges.iter().position(of_port) else {
+                let message = format!("{port} given; no entry of services has it among its ports");
+                return Err(FieldError::new(field, message));
+            };
+            keys.service = Some(own.services[place].service.clone());
+            flow.bring(&keys);
+        }
+        Ok(())
+    }
+
+    /// Gives the nodes what they know of each other, if there are such, and says which flows only
+    /// count.
+    fn give(scenario: &ScenarioSpec, plan: &Plan, gift: &mut Gift) -> Result<(), FieldError> {
+        let ours = members(plan, &[OVERLAY, TREE])?;
+        let kind = ours.first().map(|member| member.kind.kind.as_str());
+        if kind == Some(TREE) {
+            check_rendezvous(&ours)?;
+        }
+        let (mut joining, mut flows) = (Joining::of(&ours, plan), Vec::new());
+        for flow in scenario.flows_expanded() {
+            let within = |error: FieldError| error.within(&format!("flows.{}", flow.entry));
+            flows.extend(sent(plan, &flow, &mut joining).map_err(within)?);
+            if kind == Some(TREE) {
+                check_group(flow.spec.own.get::<FlowKeys>().service.as_ref()).map_err(within)?;
+            }
+        }
+        gift.silent.extend(joining.groups.only_counting());
+        match kind {
+            Some(TREE) => gift.nodes.give(Arc::new(joining.groups)),
+            Some(_) => gift.nodes.give(Arc::new(Together::new(joining.groups, flows))),
+            None => {}
+        }
+        Ok(())
+    }
+}
+
+fn ranges(services: &[PortService]) -> Result<Vec<(u16, u16)>, FieldError> {
+    let range = |(index, service): (usize, &PortService)| {
+        service.range().ok_or_else(|| {
+            let ports = &service.ports;
+            let message = format!("{ports:?} given; allowed: a port, or two as in \"5001-5010\"");
+            FieldError::new(format!("services.{index}.ports"), message)
+        })
+    };
+    services.iter().enumerate().map(range).collect()
+}
+
+/// Refuses a service that only an overlay gives.
+fn check_group(service: Option<&ServiceSpec>) -> Result<(), FieldError> {
+    if service.is_some_and(|service| service.group.is_none()) {
+        let message = "missing; a shared tree carries groups alone";
+        return Err(FieldError::new("service.group", message));
+    }
+    Ok(())
+}
+
+/// The flow, if it is theirs and no other sends what it counts.
+fn sent(
+    plan: &Plan,
+    flow: &Flow<'_>,
+    joining: &mut Joining,
+) -> Result<Option<OverlayFlow>, FieldError> {
+    let Some(service) = flow.spec.own.get::<FlowKeys>().service else { return Ok(None) };
+    service.validate().map_err(|error| error.within("service"))?;
+    let ends = joining.ends(&plan.routes[flow.id as usize], OVERLAY)?;
+    let mut speech = speech_of(flow.spec, &service)?;
+    if let Some(group) = &service.group {
+        let stream = joining.join(group, ends, flow)?;
+        if joining.groups.streams[stream].sender() != Some(flow.id) {
+            return Ok(None);
+        }
+        speech = Speech::Stream { index: stream as u16 };
+    }
+    let start = Time::ZERO + flow.spec.start;
+    Ok(Some(OverlayFlow { flow: flow.id, ends, service, speech, start }))
+}
+
+fn speech_of(flow: &FlowSpec, service: &ServiceSpec) -> Result<Speech, FieldError> {
+    match flow.transport.kind.as_str() {
+        "tcp" if service.utility != Utility::Log => {
+            let given = service.utility.name();
+            let message = format!("{given} given with transport tcp; allowed: log");
+            Err(FieldError::new("service.utility", message))
+        }
+        "udp" => Ok(Speech::Udp),
+        "tcp" => Ok(Speech::Tcp { mss: flow.mss }),
+        other => {
+            let message =
+                format!("given with transport {other}; overlays have proxies of udp, tcp");
+            Err(FieldError::new("service", message))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::catalogue::builtin;
+    use std::collections::BTreeSet;
+
+    use serde_json::{Value, json};
+
+    use super::*;
+    use sojourn_net::multicast::Groups;
+    use sojourn_sim::scenario::Scenario;
+
+    fn link(to: &str) -> Value {
+        json!({ "id": to, "from": "1", "to": to, "rate": "10 Mbit/s", "delay": "5 ms" })
+    }
+
+    /// What comes of a stream from one node of a kind to two others.
+    fn gift(kind: &str) -> Gift {
+        let node = |id: &str| json!({ "id": id, "kind": kind });
+        let (nodes, links) = (["1", "2", "3"].map(node), ["2", "3"].map(link));
+        let stream = json!({
+            "from": "1",
+            "receivers": ["2", "3"],
+            "transport": "udp",
+            "traffic": { "kind": "cbr", "rate": "1 Mbit/s" },
+            "service": { "group": "both" },
+        });
+        let scenario = json!({
+            "duration": "1 s",
+            "topology": { "kind": "graph", "nodes": nodes, "links": links },
+            "flows": [stream],
+        });
+        Scenario::from_json(&scenario, builtin()).unwrap().gift().unwrap()
+    }
+
+    #[test]
+    fn each_kind_of_node_is_given_what_it_knows() {
+        let given = [OVERLAY, TREE].map(|kind| {
+            let nodes = gift(kind).nodes;
+            [nodes.get::<Together>().is_some(), nodes.get::<Groups>().is_some()]
+        });
+        assert_eq!(given, [[true, false], [false, true]]);
+    }
+
+    #[test]
+    fn of_a_streams_flows_the_first_sends_and_the_others_are_silent() {
+        let Gift { nodes, silent } = gift(OVERLAY);
+        assert_eq!(silent, BTreeSet::from([1]));
+        let together = nodes.get::<Together>().unwrap();
+        let senders: Vec<_> = together.flows.iter().map(|flow| flow.flow).collect();
+        assert_eq!((senders, together.streams[0].sender()), (vec![0], Some(0)));
+        assert_eq!(together.streams[0].destinations(Time::ZERO), 0b110);
+    }
+
+    /// What a flow and another one have of these services.
+    fn given(services: Value, flow: Value) -> Result<Vec<Option<f64>>, String> {
+        let own: ScenarioKeys = serde_json::from_value(json!({ "services": services })).unwrap();
+        let mut flows = [FlowSpec::default(), FlowSpec::default()];
+        flows[0].bring::<FlowKeys>(&serde_json::from_value(flow).unwrap());
+        Services::arrange(own, &mut flows).map_err(|error| error.field)?;
+        let keys = flows.iter().map(|flow| flow.own.get::<FlowKeys>());
+        assert!(keys.clone().all(|keys| keys.port.is_none()));
+        Ok(keys.map(|keys| keys.service.map(|service| service.priority)).collect())
+    }
+
+    #[test]
+    fn a_port_has_the_first_service_that_names_it() {
+        let services = json!([
+            {"ports": "5001", "service": {"priority": 5}},
+            {"ports": "5000-5010", "service": {"priority": 2}},
+        ]);
+        let of = |flow| given(services.clone(), flow);
+        assert_eq!(of(json!({"port": 5001})), Ok(vec![Some(5.0), None]));
+        assert_eq!(of(json!({"port": 5010})), Ok(vec![Some(2.0), None]));
+        assert_eq!(of(json!({"port": 80})), Err("flows.0.port".to_owned()));
+        assert_eq!(of(json!({"port": 5001, "service": {}})), Err("flows.0.port".to_owned()));
+    }
+
+    #[test]
+    fn ports_are_one_or_a_range() {
+        for ports in ["x", "5-1", "70000", ""] {
+            let refused = given(json!([{"ports": ports, "service": {}}]), json!({}));
+            assert_eq!(refused, Err("services.0.ports".to_owned()), "{ports}");
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! What an overlay is to do for a flow: its utility, its priority, until when its packets are due.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use sojourn_base::error::FieldError;
+use sojourn_base::quantity::Percent;
+use sojourn_base::registry::named;
+use sojourn_base::units::{Rate, Span};
+
+named! {
+    /// What a flow gains from its rate.
+    #[derive(Default)]
+    Utility, "utility" {
+        /// Elastic: priority times the logarithm of the rate.
+        #[default]
+        Log = "log",
+        /// Inelastic: priority if it gets all of its rate, else nothing.
+        Strap = "strap",
+        /// Elastic down to a floor, below which it is turned off.
+        Flog = "flog",
+    }
+}
+
+/// From when a priority holds.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PriorityStep {
+    /// When.
+    pub at: Span,
+    /// The priority.
+    pub value: f64,
+}
+
+/// What an overlay is to do for a flow. Between two overlay nodes, only flows with a service are the
+/// overlay's; it passes others on along their routes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct ServiceSpec {
+    /// What the flow gains from its rate: `log` (default), `strap` or `flog`.
+    pub utility: Utility,
+    /// Weight of its utility.
+    pub priority: f64,
+    /// Priorities that hold from given times on.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub priority_schedule: Vec<PriorityStep>,
+    /// Of `log` and `flog`: the utility is `priority ln(steepness rate + 1)`, rate in bit/s.
+    pub steepness: f64,
+    /// Most that it is admitted at.
+    pub ceiling: Rate,
+    /// Of `flog`: below this rate it is turned off.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub floor: Option<Rate>,
+    /// Time to go of each packet from its admission: it is worthless later, and the flow is
+    /// latency-sensitive.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub deadline: Option<Span>,
+    /// Of `strap`: share of its packets that it can do without.
+    pub loss_tolerance: Percent,
+    /// Multicast group: datagrams of the flows with the same group, `label` and `from` are one stream,
+    /// admitted once and delivered to the `to` of each flow that is on at that time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub group: Option<String>,
+}
+
+/// What an overlay is to do for flows with these ports.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PortService {
+    /// A port, or the first and the last: `5001`, `30777-30778`.
+    pub ports: String,
+    /// What it does for them.
+    pub service: ServiceSpec,
+}
+
+impl PortService {
+    /// The first and the last port; `None` if they are none.
+    pub fn range(&self) -> Option<(u16, u16)> {
+        let (first, last) = self.ports.split_once('-').unwrap_or((&self.ports, &self.ports));
+        let (first, last) = (first.trim().parse().ok()?, last.trim().parse().ok()?);
+        (first <= last).then_some((first, last))
+    }
+}
+
+impl Default for ServiceSpec {
+    fn default() -> Self {
+        ServiceSpec {
+            utility: Utility::Log,
+            priority: 1.0,
+            priority_schedule: Vec::new(),
+            steepness: 20.0,
+            ceiling: Rate::from_bps(10_000_000),
+            floor: None,
+            deadline: None,
+            loss_tolerance: Percent::new(20.0),
+            group: None,
+        }
+    }
+}
+
+impl ServiceSpec {
+    /// Checks the numbers.
+    ///
+    /// # Errors
+    /// Names the key, relative to the service.
+    pub fn validate(&self) -> Result<(), FieldError> {
+        let positive = |field: &str, value: f64| {
+            if value > 0.0 && value <= 1e9 {
+                return Ok(());
+            }
+            Err(FieldError::new(field, format!("{value} given; allowed: above 0, up to 1e9")))
+        };
+        positive("priority", self.priority)?;
+        positive("steepness", self.steepness)?;
+        let steps = &self.priority_schedule;
+        steps.iter().try_for_each(|step| positive("priority_schedule", step.value))?;
+        if steps.windows(2).any(|pair| pair[1].at <= pair[0].at) {
+            return Err(FieldError::new("priority_schedule", "times do not increase"));
+        }
+        if self.floor.is_some() && self.utility != Utility::Flog {
+            return Err(FieldError::new(
+                "floor",
+                "given without utility flog, which alone has one",
+            ));
+        }
+        if self.group.is_some() && self.deadline.is_some() {
+            return Err(FieldError::new(
+                "deadline",
+                "given with a group; allowed for one receiver",
+            ));
+        }
+        if self.deadline == Some(Span::ZERO) {
+            return Err(FieldError::new("deadline", "0 ms given; allowed: above 0 ms"));
+        }
+        Ok(())
+    }
+}

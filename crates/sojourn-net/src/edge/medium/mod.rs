@@ -1,0 +1,137 @@
+//! Shared media: one file each, one registry line each.
+//!
+//! Stations at the ends of links share a medium; each link on it is a *channel*, an edge with a
+//! [`Medium`](super::Medium) instead of a transmitter of its own. What else a link does to packets
+//! (delay, losses) happens after they have been received, see [`tail`].
+
+use std::collections::BTreeSet;
+
+use serde_json::{Map, Value};
+
+use super::link::{LinkSpec, RecordedQueue};
+use crate::error::FieldError;
+use crate::queue::QueueInit;
+use crate::record::live::{Tap, Watch};
+use crate::registry::{self, Catalogue, Entry, Listing, NoFacts, Params, members};
+use crate::rng::StreamKey;
+use crate::spec::{AccessCategory, Queue, Spec};
+
+pub mod kind;
+pub mod lanes;
+mod spec_of_link;
+pub mod tail;
+/// What `sojourn new medium` writes must compile and pass its own test.
+#[cfg(test)]
+#[path = "../../../../../python/sojourn/templates/medium.rs"]
+#[allow(clippy::upper_case_acronyms)]
+mod template;
+#[cfg(test)]
+mod testing;
+
+pub use spec_of_link::{LinkMedium, MediumSpec};
+
+members! {
+    kind::Medium;
+}
+
+/// How a medium is built. Errors: a parameter is wrong, or its links do not fit.
+pub type Make = fn(
+    &Map<String, Value>,
+    MediumInit<'_>,
+    &Catalogue,
+) -> Result<Box<dyn super::Medium>, FieldError>;
+
+/// What a medium is told of its place.
+pub struct MediumInit<'a> {
+    /// Its links, in the order of their channels.
+    pub channels: Vec<Channel<'a>>,
+    /// For each flow, how urgently its packets contend.
+    pub categories: Vec<AccessCategory>,
+    /// Names its random draws.
+    pub random: StreamKey,
+    /// Who watches who has the medium.
+    pub watch: Option<Watch>,
+}
+
+/// A link on a medium.
+pub struct Channel<'a> {
+    /// Its name.
+    pub id: &'a str,
+    /// The stations that send on it and receive from it.
+    pub stations: [&'a str; 2],
+    /// What a scenario says of it.
+    pub link: &'a LinkSpec,
+    /// Its place, for its queue.
+    pub queue: QueueInit,
+    /// Who watches the state of its queue.
+    pub watch: Option<Watch>,
+    /// Who follows its packets.
+    pub tap: Option<Tap>,
+}
+
+/// A medium that can be registered.
+pub trait Registered: super::Medium + Sized + 'static {
+    /// Its parameters.
+    type Params: Params;
+
+    /// Builds it. Parameters are validated.
+    ///
+    /// # Errors
+    /// If the links do not fit.
+    fn new(
+        params: Self::Params,
+        init: MediumInit<'_>,
+        catalogue: &Catalogue,
+    ) -> Result<Self, FieldError>;
+}
+
+/// The entry of the medium `M`, whose `source` begins with its documentation.
+pub fn entry<M: Registered>(name: &'static str, source: &'static str) -> Entry<kind::Medium> {
+    Entry {
+        listing: Listing::new::<M::Params>(name, source),
+        facts: NoFacts {},
+        make: |params, init, catalogue| {
+            let params = registry::parse_params(params, catalogue)?;
+            Ok(Box::new(M::new(params, init, catalogue)?))
+        },
+    }
+}
+
+impl MediumInit<'_> {
+    /// The names of its stations, each once, in the order of their first links.
+    pub fn stations(&self) -> Vec<String> {
+        let mut known = BTreeSet::new();
+        let named = self.channels.iter().flat_map(|channel| channel.stations);
+        named.filter(|name| known.insert(*name)).map(str::to_owned).collect()
+    }
+}
+
+impl Channel<'_> {
+    /// The queue of its packets, or of those that `part` names where it has several: what the link
+    /// says, or else `default`; watched, if anybody does.
+    ///
+    /// # Errors
+    /// If the discipline or a parameter is wrong.
+    pub fn queue(
+        &self,
+        part: Option<&str>,
+        default: &Spec<Queue>,
+        random: StreamKey,
+        catalogue: &Catalogue,
+    ) -> Result<lanes::Queue, FieldError> {
+        let queue = self.link.queue.as_ref().unwrap_or(default);
+        let init = QueueInit { random: random.child("queue").child(self.id), ..self.queue };
+        let made = catalogue
+            .find::<Queue>(&queue.kind)
+            .and_then(|entry| (entry.make)(&queue.params, &init, catalogue))
+            .map_err(|e| e.within("queue"))?;
+        let watch = self.watch.as_ref().map(|watch| {
+            let part = part.map(|part| format!(".{part}")).unwrap_or_default();
+            watch.of(&format!("link.{}.queue{part}", self.id))
+        });
+        Ok(lanes::Queue::new(match watch {
+            Some(watch) => Box::new(RecordedQueue::new(made.boxed(), Some(watch), None)),
+            None => made.boxed(),
+        }))
+    }
+}

@@ -1,0 +1,20 @@
+//! The core alone: what `wings` has where the feature of that name is left out.
+
+use pyo3::prelude::*;
+use sojourn_base::registry::Catalogue;
+
+/// Nothing but the core.
+pub const SIMULATING: &[(&str, &str)] = &[];
+
+/// The members of the core.
+pub fn members() -> Catalogue {
+    sojourn_sim::catalogue::core()
+}
+
+/// Adds no functions.
+///
+/// # Errors
+/// Never.
+pub fn fill(_module: &Bound<'_, PyModule>) -> PyResult<()> {
+    Ok(())
+}

@@ -1,0 +1,53 @@
+//! What the wings bring: their members, their sources, and functions of their own.
+
+use pyo3::prelude::*;
+use sojourn_base::registry::Catalogue;
+use sojourn_base::units::Span;
+use sojourn_gnat::slotted::{Model, run};
+use sojourn_sliq::{Decider, Expected, Path};
+
+use crate::error::scenario_error;
+
+/// Each with the hash of its sources.
+pub const SIMULATING: &[(&str, &str)] =
+    &[sojourn_gnat::SOURCES, sojourn_sliq::SOURCES, sojourn_wifi::SOURCES];
+
+/// The members of the core and of all wings.
+pub fn members() -> Catalogue {
+    sojourn_catalogue::own()
+}
+
+/// Adds their functions to a module.
+///
+/// # Errors
+/// If Python has no memory for them.
+pub fn fill(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(error_control, module)?)?;
+    module.add_function(wrap_pyfunction!(run_slotted, module)?)
+}
+
+/// How SLIQ's adaptive error control sends on a path with this error rate, round trip, delay (both in
+/// seconds) and rate (bit/s), so that a share arrives within a deadline (seconds): mode, rounds, source
+/// packets of a group, usable messages of the packets received.
+#[pyfunction]
+fn error_control(
+    share: f64,
+    deadline: f64,
+    per: f64,
+    round_trip: f64,
+    delay: f64,
+    rate: f64,
+) -> (&'static str, u8, u8, f64) {
+    let path = Path { per, max_rtt: round_trip, max_delay: Some(delay), send_rate: rate };
+    let Expected { mode, rounds, sources, efficiency } =
+        Decider::new(share, Span::from_secs_f64(deadline)).expect(&path);
+    (mode, rounds, sources, efficiency)
+}
+
+/// Simulates a model of multicast in slots of time (JSON); what comes out, in JSON. The GIL is released meanwhile.
+#[pyfunction]
+fn run_slotted(py: Python<'_>, model: &str) -> PyResult<String> {
+    let model = Model::from_json(model).map_err(|error| scenario_error(py, &error))?;
+    let outcome = py.detach(|| run(&model)).map_err(|error| scenario_error(py, &error))?;
+    Ok(serde_json::to_string(&outcome).unwrap_or_default())
+}

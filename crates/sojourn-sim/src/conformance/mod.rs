@@ -1,0 +1,148 @@
+//! The conformance suite: what members of the open kinds are put through, Sojourn's own and those of
+//! a program that brings its own.
+//!
+//! A [`Check`] measures a member and says what is required. [`failures`] puts members through
+//! checks; a control, for example, through [`controls::CHECKS`].
+
+pub mod controls;
+pub mod exceptions;
+pub mod media;
+mod network;
+pub mod nodes;
+pub mod queue_bench;
+pub mod queues;
+pub mod transports;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use serde_json::{Map, Value};
+
+use crate::error::{Fault, FieldError};
+use crate::record::Outcome;
+use crate::registry::{Catalogue, Entry, Kind};
+use crate::scenario::Scenario;
+use crate::sim::Simulation;
+use crate::spec::{Cca, Medium, Node, Queue, Transport};
+use crate::units::Time;
+
+/// The checks of every kind that has any, by the kind's name in the catalogue.
+pub static SUITES: &[(&str, &[Check])] = &[
+    (Cca::PLURAL, controls::CHECKS),
+    (Queue::PLURAL, queues::CHECKS),
+    (Transport::PLURAL, transports::CHECKS),
+    (Node::PLURAL, nodes::CHECKS),
+    (Medium::PLURAL, media::CHECKS),
+];
+
+/// A measured value, or what ended the run that was to give it.
+pub type Measured = Result<f64, Fault>;
+
+/// A member of a kind that is put through checks.
+#[derive(Clone)]
+pub struct Subject {
+    /// The catalogue that has it.
+    pub catalogue: Arc<Catalogue>,
+    /// Its name there.
+    pub name: String,
+    /// Its parameters; those that are left out have their defaults.
+    pub params: Map<String, Value>,
+}
+
+impl Subject {
+    /// A member with its default parameters.
+    pub fn named(catalogue: &Arc<Catalogue>, name: &str) -> Self {
+        let (catalogue, name) = (Arc::clone(catalogue), name.to_owned());
+        Subject { catalogue, name, params: Map::new() }
+    }
+
+    /// As a scenario writes it.
+    fn table(&self) -> Value {
+        let kind = ("kind".to_owned(), Value::from(self.name.as_str()));
+        [kind].into_iter().chain(self.params.clone()).collect()
+    }
+
+    fn entry<K: Kind>(&self) -> &Entry<K> {
+        self.catalogue.find(&self.name).unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    /// Runs a scenario. One that is refused is a fault at its beginning.
+    fn run(&self, scenario: &Value) -> Result<Outcome, Fault> {
+        let refused = |error: FieldError| Fault {
+            time: Time::ZERO,
+            component: self.name.clone(),
+            message: error.to_string(),
+        };
+        let scenario = Scenario::from_json(scenario, &self.catalogue).map_err(refused)?;
+        Simulation::new(&scenario).map_err(refused)?.run()
+    }
+}
+
+/// A requirement, and how to measure it.
+pub struct Check {
+    /// Its name, a column of a table.
+    pub name: &'static str,
+    /// What is measured and what is required, for a legend.
+    pub legend: &'static str,
+    /// The measured value that `required` judges.
+    pub measure: fn(&Subject) -> Measured,
+    /// Bounds that the value must keep.
+    pub required: (f64, f64),
+}
+
+impl Check {
+    /// Whether a value meets the requirement.
+    pub fn holds(&self, value: f64) -> bool {
+        self.required.0 <= value && value <= self.required.1
+    }
+}
+
+/// Measures members on as many threads as there are processors; in their order.
+///
+/// # Panics
+/// If a member is not in its catalogue.
+pub fn measure(check: &Check, subjects: &[Subject]) -> Vec<Measured> {
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let mut done = Vec::new();
+        loop {
+            let place = next.fetch_add(1, Ordering::Relaxed);
+            let Some(subject) = subjects.get(place) else { return done };
+            done.push((place, (check.measure)(subject)));
+        }
+    };
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let mut results: Vec<_> = std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        let joined = workers.into_iter().map(|worker| worker.join());
+        joined.flat_map(|done| done.unwrap_or_else(|why| std::panic::resume_unwind(why))).collect()
+    });
+    results.sort_by_key(|(place, _)| *place);
+    results.into_iter().map(|(_, value)| value).collect()
+}
+
+/// What members do not meet, a line each: the member, the check's legend, and the measured value or
+/// what ended its run.
+///
+/// # Panics
+/// As [`measure`].
+pub fn failures(checks: &[Check], subjects: &[Subject]) -> Vec<String> {
+    let told = |check: &Check, subject: &Subject, measured: Measured| {
+        let found = match measured {
+            Ok(value) if check.holds(value) => return None,
+            Ok(value) => format!("{value:.3}"),
+            Err(fault) => fault.to_string(),
+        };
+        Some(format!("{}: {} ({found})", subject.name, check.legend))
+    };
+    let of_check = |check: &Check| -> Vec<String> {
+        let values = subjects.iter().zip(measure(check, subjects));
+        values.filter_map(|(subject, value)| told(check, subject, value)).collect()
+    };
+    checks.iter().flat_map(of_check).collect()
+}
+
+/// Members of a kind with their default parameters.
+pub fn subjects(catalogue: &Arc<Catalogue>, names: &[&str]) -> Vec<Subject> {
+    names.iter().map(|name| Subject::named(catalogue, name)).collect()
+}

@@ -1,0 +1,101 @@
+//! Flows whose `rtt` is not given: 0 ms, which is seldom meant.
+//!
+//! Where the links on a flow's way have delays of their own, nothing is missing. Elsewhere its base
+//! RTT is zero, and with it every buffer that is given in bandwidth-delay products.
+
+use super::Scenario;
+use crate::error::FieldError;
+use crate::quantity::Limit;
+use crate::spec::FlowSpec;
+use crate::topology::{Plan, Routes};
+use crate::units::Span;
+
+/// Refuses a flow that leaves a buffer in its way without size.
+pub fn check(flow: &FlowSpec, routes: &Routes, plan: &Plan) -> Result<(), FieldError> {
+    if flow.rtt.is_some() || plan.delay(routes) > Span::ZERO {
+        return Ok(());
+    }
+    let links = routes.forward.iter().chain(&routes.backward);
+    for link in links.map(|link| &plan.links[*link as usize]) {
+        if let Some(limit) = link.spec.queue_sizes().map(|(_, l)| l).find(is_product) {
+            let message = format!(
+                "is missing; the queue of link '{}' is {limit} of it: give a round-trip time, \
+                 such as \"20 ms\", or the limit in packets",
+                link.id
+            );
+            return Err(FieldError::new("rtt", message));
+        }
+    }
+    Ok(())
+}
+
+fn is_product(limit: &Limit) -> bool {
+    matches!(limit, Limit::Bdp(_))
+}
+
+/// The entries of `flows` whose base RTT is zero because nobody has said what it is.
+pub fn warnings(scenario: &Scenario) -> Vec<FieldError> {
+    if scenario.flows.iter().all(|flow| flow.rtt.is_some()) {
+        return Vec::new();
+    }
+    let plan = scenario.plan();
+    let flows = scenario.flows_expanded();
+    let silent = flows
+        .iter()
+        .zip(&plan.routes)
+        .filter(|(flow, routes)| flow.spec.rtt.is_none() && plan.delay(routes) == Span::ZERO);
+    let mut entries: Vec<usize> = silent.map(|(flow, _)| flow.entry).collect();
+    entries.dedup();
+    let seldom =
+        "is not given, so it is 0 ms, which is seldom meant; write rtt = \"0 ms\" if it is";
+    let warning = |entry| FieldError::new(format!("flows.{entry}.rtt"), seldom);
+    entries.into_iter().map(warning).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use crate::catalogue::builtin;
+    use crate::scenario::Scenario;
+
+    fn read(link: Value, flow: Value) -> Result<Scenario, String> {
+        let topology = json!({ "kind": "dumbbell", "bottleneck": link });
+        let document = json!({ "duration": "1 s", "topology": topology, "flows": [flow] });
+        Scenario::from_json(&document, builtin()).map_err(|error| error.to_string())
+    }
+
+    fn warnings(link: Value, flow: Value) -> Vec<String> {
+        let scenario = read(link, flow).unwrap();
+        scenario.warnings().iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn a_buffer_in_products_needs_a_round_trip_time() {
+        let refusal = "flows.0.rtt: is missing; the queue of link 'bottleneck' is 1 bdp of it";
+        let default = read(json!({ "rate": "1 Mbit/s" }), json!({ "cca": "reno" }));
+        assert!(default.unwrap_err().starts_with(refusal));
+        let queue = json!({ "kind": "fifo", "limit": "2 bdp" });
+        let given = read(json!({ "rate": "1 Mbit/s", "queue": queue }), json!({ "cca": "reno" }));
+        assert!(given.unwrap_err().contains("is 2 bdp of it"));
+        let zero = json!({ "cca": "reno", "rtt": "0 ms" });
+        assert!(read(json!({ "rate": "1 Mbit/s" }), zero).is_ok());
+        let delayed = json!({ "rate": "1 Mbit/s", "delay": "1 ms" });
+        assert!(read(delayed, json!({ "cca": "reno" })).is_ok());
+    }
+
+    #[test]
+    fn elsewhere_zero_is_warned_of_unless_it_was_said() {
+        let link = || json!({ "rate": "1 Mbit/s", "queue": "codel" });
+        let silent = warnings(link(), json!({ "cca": "reno", "count": 2 }));
+        assert_eq!(
+            silent,
+            [
+                "flows.0.rtt: is not given, so it is 0 ms, which is seldom meant; write rtt = \"0 ms\" if it is"
+            ]
+        );
+        assert!(warnings(link(), json!({ "cca": "reno", "rtt": "0 ms" })).is_empty());
+        let delayed = json!({ "rate": "1 Mbit/s", "queue": "codel", "delay": "1 ms" });
+        assert!(warnings(delayed, json!({ "cca": "reno" })).is_empty());
+    }
+}

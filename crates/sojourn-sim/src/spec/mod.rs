@@ -1,0 +1,13 @@
+//! What a scenario file says, all in one place: what the ground has, the open kinds, which lie with
+//! their traits, and flows.
+
+mod flow;
+
+pub use crate::topology::kind::Topology;
+pub use crate::traffic::kind::Traffic;
+pub use crate::transport::kind::Transport;
+pub use sojourn_base::spec::*;
+pub use sojourn_net::spec::{Medium, Node, Queue};
+pub use sojourn_tcp::spec::{Cca, Controls};
+
+pub use flow::{Flow, FlowSpec};

@@ -1,0 +1,123 @@
+//! What is asked of all streams with each datagram. It is noted when one changes, so that they need not
+//! be looked through: bits by a stream's place.
+
+use super::Stream;
+use crate::payload::Payload;
+use crate::stream::{LOWEST_PRIORITY, MAX_STREAM, Receiver, Sender};
+use sojourn_base::units::Time;
+
+/// Streams' states.
+#[derive(Debug)]
+pub(super) struct Overview {
+    /// By place, and the places by number; none is beyond all of them.
+    ids: [u8; MAX_STREAM as usize],
+    places: [u8; MAX_STREAM as usize + 1],
+    count: u8,
+    /// Those of each priority.
+    pub bands: [u32; LOWEST_PRIORITY as usize + 1],
+    /// Those that both ends know.
+    pub open: u32,
+    /// With new data that there is room for, and with something to send again.
+    pub new: u32,
+    pub again: u32,
+    /// With something outstanding.
+    pub unacked: u32,
+    /// Whose ACKs wait: because something is missing, to come once more, for more data.
+    gaps: u32,
+    pub extra: u32,
+    pub delayed: u32,
+    /// When a group is ended first with the packets that it has.
+    pub group_end: Time,
+}
+
+impl Default for Overview {
+    fn default() -> Self {
+        Overview {
+            ids: [0; MAX_STREAM as usize],
+            places: [u8::MAX; MAX_STREAM as usize + 1],
+            count: 0,
+            bands: [0; LOWEST_PRIORITY as usize + 1],
+            open: 0,
+            new: 0,
+            again: 0,
+            unacked: 0,
+            gaps: 0,
+            extra: 0,
+            delayed: 0,
+            group_end: Time::NEVER,
+        }
+    }
+}
+
+fn set(bits: &mut u32, at: usize, on: bool) {
+    *bits = *bits & !(1 << at) | u32::from(on) << at;
+}
+
+/// The places of the bits that are set.
+pub(super) fn places(mut bits: u32) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let place = bits.trailing_zeros();
+        bits &= bits.wrapping_sub(1);
+        (place < u32::BITS).then_some(place as usize)
+    })
+}
+
+impl Overview {
+    /// Of streams in new places.
+    pub fn of<P: Payload>(streams: &[Stream<P>]) -> Self {
+        let mut overview = Overview { count: streams.len() as u8, ..Overview::default() };
+        for (at, stream) in streams.iter().enumerate() {
+            overview.ids[at] = stream.id;
+            overview.places[usize::from(stream.id)] = at as u8;
+            set(&mut overview.bands[usize::from(stream.config.priority)], at, true);
+            overview.note_stream(at, stream);
+            overview.note_sender(at, &stream.sender);
+            overview.note_receiver(at, &stream.receiver);
+            overview.group_end = stream
+                .sender
+                .group_end()
+                .map_or(overview.group_end, |end| end.min(overview.group_end));
+        }
+        overview
+    }
+
+    /// Where a stream is.
+    pub fn position(&self, id: u8) -> Option<usize> {
+        let place = *self.places.get(usize::from(id))?;
+        (place < self.count).then_some(place.into())
+    }
+
+    /// Which stream is there.
+    pub fn id(&self, at: usize) -> u8 {
+        self.ids[at]
+    }
+
+    /// Those that one end does not know yet.
+    pub fn closed(&self) -> u32 {
+        !self.open & ((1_u64 << self.count) - 1) as u32
+    }
+
+    /// Those whose ACKs wait.
+    pub fn waiting(&self) -> u32 {
+        self.gaps | self.extra | self.delayed
+    }
+
+    /// Notes what is neither side's.
+    pub fn note_stream<P>(&mut self, at: usize, stream: &Stream<P>) {
+        set(&mut self.open, at, stream.open);
+        set(&mut self.extra, at, stream.extra_acks > 0);
+        set(&mut self.delayed, at, stream.delayed_ack);
+    }
+
+    /// Notes a sending side, but for its groups.
+    pub fn note_sender<P: Payload>(&mut self, at: usize, sender: &Sender<P>) {
+        set(&mut self.new, at, sender.has_new());
+        set(&mut self.again, at, sender.has_resend());
+        set(&mut self.unacked, at, !sender.all_acked());
+    }
+
+    /// Notes a receiving side.
+    pub fn note_receiver<P: Payload>(&mut self, at: usize, receiver: &Receiver<P>) {
+        set(&mut self.gaps, at, receiver.has_gap());
+    }
+}

@@ -1,0 +1,66 @@
+//! HyStart as SLIQ has it (Linux 4.6.3): slow start ends on an ACK train of half the minimum RTT,
+//! or when the first eight RTTs of a round are above it.
+
+use sojourn_base::units::{Span, Time};
+
+const TRAIN_GAP: Span = Span::from_millis(2);
+const SAMPLES: u32 = 8;
+const DIVISOR: u64 = 8;
+const MIN_EXCESS: Span = Span::from_millis(4);
+const MAX_EXCESS: Span = Span::from_millis(16);
+
+/// The detector.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct HyStart {
+    found: bool,
+    round_end: u64,
+    round_start: Time,
+    last_ack: Time,
+    least: Option<Span>,
+    samples: u32,
+}
+
+impl HyStart {
+    /// Begins a round that ends when packet `next` is acknowledged.
+    pub fn begin_round(&mut self, now: Time, next: u64) {
+        let found = self.found;
+        *self =
+            HyStart { found, round_end: next, round_start: now, last_ack: now, ..Self::default() };
+    }
+
+    /// Whether all of the round is acknowledged.
+    pub fn round_over(&self, una: u64) -> bool {
+        una > self.round_end
+    }
+
+    /// Looks again.
+    pub fn forget(&mut self) {
+        self.found = false;
+    }
+
+    /// Takes an RTT in; whether slow start is to end.
+    pub fn on_rtt(&mut self, rtt: Span, min_rtt: Span) -> bool {
+        if self.found {
+            return false;
+        }
+        if self.samples < SAMPLES {
+            self.least = Some(self.least.map_or(rtt, |least| least.min(rtt)));
+            self.samples += 1;
+            return false;
+        }
+        let excess = Span::from_millis(min_rtt.as_millis() / DIVISOR);
+        let limit = min_rtt + excess.clamp(MIN_EXCESS, MAX_EXCESS);
+        self.found = self.least.is_some_and(|least| least > limit);
+        self.found
+    }
+
+    /// Takes an ACK in; whether slow start is to end.
+    pub fn on_ack(&mut self, now: Time, min_rtt: Span) -> bool {
+        if self.found || now.since(self.last_ack) > TRAIN_GAP {
+            return false;
+        }
+        self.last_ack = now;
+        self.found = now.since(self.round_start) > min_rtt / 2;
+        self.found
+    }
+}

@@ -1,0 +1,108 @@
+//! SLIQ's section of the scenario: a flow's stream of messages.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use sojourn_base::error::FieldError;
+use sojourn_base::quantity::Packets;
+use sojourn_base::registry::{Entry, NoParams};
+use sojourn_base::units::Span;
+use sojourn_sim::section::{self, Section, Sections};
+use sojourn_sim::spec::Transport;
+use sojourn_sim::spec::own::{Keys, Place};
+
+/// Keys of a flow.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct FlowKeys {
+    /// What a SLIQ flow does with its messages.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stream: Option<StreamSpec>,
+}
+
+impl Keys for FlowKeys {
+    const PLACES: &'static [Place] = &[("stream", Some("rtt"))];
+}
+
+/// SLIQ's section.
+enum Streams {}
+
+/// The section.
+pub fn section() -> Entry<Sections> {
+    section::entry::<Streams>("stream")
+}
+
+impl Section for Streams {
+    type OfScenario = NoParams;
+    type OfFlow = FlowKeys;
+
+    fn check_flow(own: &FlowKeys, transport: &Entry<Transport>) -> Result<(), FieldError> {
+        if own.stream.is_none() || transport.facts.stream {
+            return Ok(());
+        }
+        let message = format!("given with transport {}, which has none", transport.listing.name);
+        Err(FieldError::new("stream", message))
+    }
+}
+
+/// What a stream does about losses.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ReliabilityMode {
+    /// Retransmits until everything has arrived.
+    #[default]
+    Reliable,
+    /// Nothing.
+    BestEffort,
+    /// Retransmits a packet so often at most.
+    SemiReliable,
+    /// Retransmits, codes, or both, against a deadline.
+    Adaptive,
+}
+
+/// A stream of messages.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct StreamSpec {
+    /// What is done about losses: `reliable`, `best-effort`, `semi-reliable` or `adaptive`.
+    pub reliability: ReliabilityMode,
+    /// Retransmissions of a packet in semi-reliable and adaptive streams.
+    pub retransmissions: u8,
+    /// Time from writing to delivery, in adaptive streams.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub deadline: Option<Span>,
+    /// Rounds of sending instead of a deadline, in adaptive streams.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rounds: Option<u8>,
+    /// Share of messages to be delivered in time, in adaptive streams.
+    pub probability: f64,
+    /// 0 (highest) to 7.
+    pub priority: u8,
+    /// Whether messages are delivered in order. Default: if the stream is reliable.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ordered: Option<bool>,
+    /// Messages that wait in the stream before the application writes more.
+    pub queue: Packets,
+    /// Whether the largest RTT, which tells if there is time for another round, is the median of the
+    /// largest in the last five intervals instead of the largest in two.
+    pub reject_outliers: bool,
+    /// Whether the receiving end sends as well, without end.
+    pub both_ways: bool,
+}
+
+impl Default for StreamSpec {
+    fn default() -> Self {
+        StreamSpec {
+            reliability: ReliabilityMode::Reliable,
+            retransmissions: 2,
+            deadline: None,
+            rounds: None,
+            probability: 0.995,
+            priority: 0,
+            ordered: None,
+            queue: Packets(16),
+            reject_outliers: false,
+            both_ways: false,
+        }
+    }
+}

@@ -1,0 +1,319 @@
+//! What an ACK says to the sending side.
+
+use super::send::{Resend, Sender};
+use super::{Reliability, WINDOW};
+use crate::clock::{distance, expand};
+use crate::control::RttSample;
+use crate::lane::Shared;
+use crate::payload::Payload;
+use crate::wire::{Ack, Observed};
+use sojourn_base::units::{Span, Time};
+
+/// A packet this far below the largest one observed is taken for lost.
+const DISTANCE: u64 = 3;
+const MIN_RTT: Span = Span::from_micros(20);
+const MAX_RTT: Span = Span::from_secs(4);
+
+/// What an ACK brought.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Acked {
+    /// Whether a packet was acknowledged for the first time.
+    pub new_data: bool,
+    /// Place of the largest packet observed among all of the connection.
+    pub largest_order: u64,
+}
+
+impl<P: Payload> Sender<P> {
+    /// Takes an ACK in; `None` if it cannot be one. `note` is told RTTs, and how long the packets took from
+    /// when they were written.
+    pub fn on_ack(
+        &mut self,
+        now: Time,
+        ack: &Ack,
+        shared: &mut Shared,
+        mut note: impl FnMut(Span, Option<Span>),
+    ) -> Option<Acked> {
+        let expected = expand(ack.next, self.expected)?;
+        let above = ack.blocks().map(|(_, last)| last).max();
+        let largest = expected + u64::from(above.unwrap_or(0));
+        let last = if above.is_some() { largest + 1 } else { expected };
+        if expected < self.expected || last > self.next() {
+            return None;
+        }
+        let mut acked = Acked::default();
+        self.expected = expected;
+        self.largest = self.largest.max(last.saturating_sub(1));
+        if let Some(sent) = self.packet(self.largest) {
+            self.largest_order = sent.order;
+        }
+        acked.largest_order = self.largest_order;
+        for observed in ack.observed() {
+            if let Some(rtt) = self.on_observed(now, ack, *observed, shared) {
+                note(rtt, self.delivery_delay(observed.seq, rtt));
+            }
+        }
+        for seq in self.una..expected {
+            acked.new_data |= self.mark_acked(now, seq, shared);
+        }
+        for (first, last) in ack.blocks() {
+            let (first, last) = (expected + u64::from(first), expected + u64::from(last));
+            acked.new_data |= self.mark_block(now, first, last, shared);
+        }
+        self.find_losses(now, shared);
+        shared.settle();
+        self.advance(now, expected, shared);
+        if self.groups.is_some() {
+            for observed in ack.observed() {
+                self.end_rounds(*observed);
+            }
+        }
+        self.set_timer(now, acked.new_data, shared);
+        Some(acked)
+    }
+
+    fn set_timer(&mut self, now: Time, new_data: bool, shared: &Shared) {
+        if self.all_acked() {
+            self.rto_at = None;
+        } else if new_data || self.fin_sent {
+            self.rto_at = Some(now + shared.rtt.rto());
+        }
+    }
+
+    fn on_observed(
+        &mut self,
+        now: Time,
+        ack: &Ack,
+        observed: Observed,
+        shared: &mut Shared,
+    ) -> Option<Span> {
+        let stamp = shared.clock.stamp(now);
+        let micros = distance(stamp, observed.stamp).max(0) as u64;
+        let rtt = Span::from_micros(micros).max(MIN_RTT);
+        if rtt > MAX_RTT {
+            return None;
+        }
+        shared.rtt.on_rtt(now, rtt);
+        let seq = expand(observed.seq, self.next())?;
+        if seq >= self.next() || self.next() - seq >= WINDOW {
+            return Some(rtt);
+        }
+        if let Some(sent) = self.record(seq) {
+            let srtt = shared.rtt.smoothed();
+            let lane = &mut shared.lanes[usize::from(sent.lane)];
+            lane.start_ack(now, srtt);
+            let sample = RttSample {
+                rtt,
+                way_back: distance(stamp, ack.stamp) as f64 * 1e-6,
+                number: sent.number,
+                bytes: sent.bytes,
+                window: sent.window,
+            };
+            let view = lane.view(now, srtt);
+            lane.control.on_rtt(&view, &sample);
+        }
+        Some(rtt)
+    }
+
+    /// From when a packet was written until it arrived: half an RTT after it was sent last. The program takes
+    /// the time until the ACK came less half an RTT, and so counts how long the ACK waited, up to
+    /// 40 ms on a link without traffic. Not of what was acknowledged before, nor of coded packets,
+    /// which nobody wrote.
+    fn delivery_delay(&self, seq: u32, rtt: Span) -> Option<Span> {
+        let sent = self.packet(expand(seq, self.next())?)?;
+        let counts = !sent.acked && !sent.is_coded();
+        counts.then(|| sent.last_at.since(sent.written_at) + rtt / 2)
+    }
+
+    /// Marks a block of packets acknowledged; whether one was not before. Blocks come again with every
+    /// ACK: of the packets that have been searched for losses, only holes can be new.
+    #[inline(never)]
+    fn mark_block(&mut self, now: Time, first: u64, last: u64, shared: &mut Shared) -> bool {
+        let mut new = false;
+        let holes = std::mem::take(&mut self.holes);
+        let from = holes.partition_point(|hole| *hole < first);
+        for seq in holes[from..].iter().take_while(|hole| **hole <= last) {
+            new |= self.mark_acked(now, *seq, shared);
+        }
+        self.holes = holes;
+        for seq in first.max(self.searched)..=last {
+            new |= self.mark_acked(now, seq, shared);
+        }
+        new
+    }
+
+    /// Marks a packet acknowledged; whether it was not before.
+    fn mark_acked(&mut self, now: Time, seq: u64, shared: &mut Shared) -> bool {
+        if seq < self.una {
+            return false;
+        }
+        let srtt = shared.rtt.smoothed();
+        let Some(sent) = self.packet_mut(seq).filter(|sent| !sent.acked) else { return false };
+        sent.acked = true;
+        let waiting = std::mem::take(&mut sent.waiting);
+        let owner = usize::from(sent.lane);
+        let lane = &mut shared.lanes[owner];
+        lane.start_ack(now, srtt);
+        lane.control.on_acked(sent.number);
+        lane.leaves(sent.bytes, sent.lost, sent.resent > 0);
+        sent.lost = false;
+        let window = lane.control.window();
+        let (size, fec) = (sent.size, sent.fec());
+        if shared.capacity.on_acked(now, owner, size, window) {
+            shared.note_send_rate();
+        }
+        if let Some((group, fec)) = fec {
+            self.acked_in_group(now, shared, group, &fec, waiting);
+        }
+        true
+    }
+
+    /// Looks at packets below the largest observed one that are not acknowledged.
+    fn find_losses(&mut self, now: Time, shared: &mut Shared) {
+        let upto = (self.largest + 1).saturating_sub(DISTANCE).min(self.next());
+        self.searched = self.searched.max(self.una);
+        while self.searched < upto {
+            let seq = self.searched;
+            self.searched += 1;
+            if self.packet(seq).is_some_and(|sent| !sent.acked) {
+                self.holes.push(seq);
+            }
+        }
+        if !self.holes.is_empty() {
+            self.look_at_holes(now, shared);
+        }
+    }
+
+    #[inline(never)]
+    fn look_at_holes(&mut self, now: Time, shared: &mut Shared) {
+        let mut holes = std::mem::take(&mut self.holes);
+        let after = shared.rtt.repeat_after();
+        holes.retain(|seq| {
+            let open = self.packet(*seq).is_some_and(|sent| !sent.acked);
+            if open {
+                self.maybe_lost(now, *seq, after, false, shared);
+            }
+            open
+        });
+        self.holes = holes;
+    }
+
+    fn maybe_lost(&mut self, now: Time, seq: u64, after: Span, force: bool, shared: &mut Shared) {
+        let srtt = shared.rtt.smoothed();
+        let Some(sent) = self.packet(seq) else { return };
+        let (known, lane, bytes) = (sent.lost, usize::from(sent.lane), sent.bytes);
+        let overdue = known && !sent.waiting && now >= sent.last_at + after;
+        let owner = &mut shared.lanes[lane];
+        let found = force
+            || !known && {
+                owner.start_ack(now, srtt);
+                let view = owner.view(now, srtt);
+                owner.control.on_lost(&view, sent.number)
+            };
+        if (found || overdue) && !sent.waiting && self.may_resend(sent) {
+            self.resend.push_back(Resend::Packet(seq));
+            if let Some(sent) = self.packet_mut(seq) {
+                sent.waiting = true;
+            }
+        }
+        if found && !known {
+            shared.lanes[lane].loses(bytes);
+            self.losses += 1;
+            if let Some(sent) = self.packet_mut(seq) {
+                sent.lost = true;
+            }
+        }
+    }
+
+    /// Everything before `expected` has arrived, or the receiver has given it up.
+    fn advance(&mut self, now: Time, expected: u64, shared: &mut Shared) {
+        let before = self.una;
+        self.una = self.una.max(expected);
+        if self.config.reliability == Reliability::Reliable {
+            self.forget_old(false);
+        } else {
+            self.give_up(now, shared, false);
+        }
+        if self.una != before {
+            self.report_oldest(shared);
+        }
+    }
+
+    /// Tells each control its oldest packet that is not acknowledged.
+    pub(super) fn report_oldest(&mut self, shared: &mut Shared) {
+        for lane in 0..self.oldest.len() {
+            let from = self.oldest[lane].max(self.una);
+            let open = |seq: &u64| {
+                self.packet(*seq).is_some_and(|sent| usize::from(sent.lane) == lane && !sent.acked)
+            };
+            let seq = (from..self.next()).find(open).unwrap_or(self.next());
+            self.oldest[lane] = seq;
+            shared.lanes[lane].report_oldest(self.slot, self.packet(seq).map(|sent| sent.number));
+        }
+    }
+
+    /// Packets of all streams up to this place were sent before one that arrived.
+    #[inline(never)]
+    pub fn on_implicit_ack(&mut self, now: Time, largest_order: u64, shared: &mut Shared) {
+        let after = shared.rtt.repeat_after();
+        for seq in self.una..self.next() {
+            let Some(sent) = self.packet(seq) else { break };
+            // Packets after this one were sent later still.
+            if sent.order + DISTANCE > largest_order || now < sent.first_at + after {
+                break;
+            }
+            if !sent.acked && now >= sent.last_at + after {
+                self.maybe_lost(now, seq, after, false, shared);
+            }
+        }
+        self.after_losses(now, shared);
+    }
+
+    /// The first ACK after a timeout: what is not acknowledged counts as lost.
+    #[cold]
+    pub fn lose_all(&mut self, now: Time, shared: &mut Shared) {
+        let after = shared.rtt.repeat_after();
+        for seq in self.una..self.next() {
+            if self.packet(seq).is_some_and(|sent| !sent.acked && !sent.lost) {
+                self.maybe_lost(now, seq, after, true, shared);
+            }
+        }
+        self.after_losses(now, shared);
+    }
+
+    fn after_losses(&mut self, now: Time, shared: &mut Shared) {
+        shared.settle();
+        if self.config.reliability != Reliability::Reliable {
+            let before = self.una;
+            self.give_up(now, shared, false);
+            if self.una != before {
+                self.report_oldest(shared);
+            }
+        }
+    }
+
+    /// An outage is over.
+    #[cold]
+    pub fn on_outage_end(&mut self, now: Time, outage: Span, shared: &mut Shared) {
+        if self.config.reliability == Reliability::Reliable {
+            return self.report_oldest(shared);
+        }
+        let patience =
+            shared.rtt.retransmit_after(4.0) * u64::from(self.config.limit().unwrap_or(0));
+        if outage >= patience {
+            self.forget_queue();
+        }
+        self.restart_groups();
+        self.give_up(now, shared, true);
+        self.report_oldest(shared);
+    }
+
+    /// How many data packets had been sent when this one was; `None` if that is not known any more.
+    pub fn count_of(&self, seq: u32, retransmissions: u8) -> Option<u32> {
+        let sent = self.record(expand(seq, self.next())?)?;
+        match sent.resent.checked_sub(retransmissions)? {
+            0 => Some(sent.counts[0]),
+            1 => Some(sent.counts[1]),
+            _ => None,
+        }
+    }
+}

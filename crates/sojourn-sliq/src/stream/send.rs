@@ -1,0 +1,416 @@
+//! The sending side of a stream: what was sent and is not done with, and what goes next.
+
+use std::collections::VecDeque;
+
+use super::groups::Groups;
+use super::past::{Member, Past, Pasts};
+use super::{Reliability, StreamConfig, WINDOW};
+use crate::clock::Moment;
+use crate::lane::Shared;
+use crate::payload::Payload;
+use crate::wire::{Data, Fec};
+use sojourn_base::units::Time;
+
+/// A packet that was sent.
+#[derive(Clone, Debug)]
+pub struct Sent<P> {
+    /// What it carries; kept as long as it may have to be sent again.
+    pub payload: P,
+    /// Bytes of payload.
+    pub bytes: u32,
+    /// Bytes with SLIQ's headers.
+    pub size: u32,
+    /// The control that owns it.
+    pub lane: u8,
+    /// Its number there.
+    pub number: u64,
+    /// Its place among all packets of the connection.
+    pub order: u64,
+    /// The window that the control noted.
+    pub window: f32,
+    /// When the application wrote it.
+    pub written_at: Time,
+    /// When it was sent first.
+    pub first_at: Time,
+    /// When it was sent last.
+    pub last_at: Time,
+    /// How often it was sent again.
+    pub resent: u8,
+    /// How often it may be.
+    pub limit: Option<u8>,
+    /// Data packets of the connection sent up to its last sending, and the one before.
+    pub counts: [u32; 2],
+    /// Whether it ends the stream.
+    pub fin: bool,
+    /// Acknowledged.
+    pub acked: bool,
+    /// Taken for lost.
+    pub lost: bool,
+    /// Waiting to be sent again.
+    pub waiting: bool,
+    /// Its place in a group, and when it was sent last; apart, as most streams have no groups.
+    pub fec: Option<Box<(u64, Fec, Moment)>>,
+}
+
+impl<P> Sent<P> {
+    pub(super) fn past(&self) -> Past {
+        Past {
+            lane: self.lane,
+            number: self.number,
+            bytes: self.bytes,
+            window: self.window,
+            resent: self.resent,
+            counts: self.counts,
+        }
+    }
+
+    /// Its group and its place there.
+    pub fn fec(&self) -> Option<(u64, Fec)> {
+        self.fec.as_deref().map(|(group, fec, _)| (*group, *fec))
+    }
+
+    fn member(&self) -> Option<Member> {
+        self.fec.as_deref().map(|(group, fec, sent)| (*group, fec.index, *sent))
+    }
+
+    /// Whether it is a coded packet.
+    pub fn is_coded(&self) -> bool {
+        self.fec().is_some_and(|(_, fec)| fec.encoded.is_some())
+    }
+}
+
+/// A coded packet that has not been sent.
+#[derive(Clone, Debug)]
+pub struct Coded<P> {
+    /// The group.
+    pub group: u64,
+    /// Its number within the group.
+    pub index: u8,
+    /// Source packets of the group.
+    pub sources: u8,
+    /// What it carries.
+    pub payload: P,
+    /// What the code made of the lengths.
+    pub lengths: u16,
+}
+
+/// What is to be sent again, or in addition.
+#[derive(Clone, Debug)]
+pub(super) enum Resend<P> {
+    /// A packet by its sequence number.
+    Packet(u64),
+    /// A coded packet of a later round.
+    Coded(Coded<P>),
+}
+
+/// Whether there is a packet to send.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Attempt {
+    /// No.
+    Nothing,
+    /// Yes, but no control lets it go.
+    Blocked,
+    /// Yes; it was put in its place.
+    Sent,
+}
+
+/// A packet that was not sent before.
+#[derive(Debug)]
+pub(super) struct New<P> {
+    pub payload: P,
+    /// Its group and its place there.
+    pub fec: Option<(u64, Fec)>,
+    /// Whether it ends the stream.
+    pub fin: bool,
+    /// When the application wrote it.
+    pub written_at: Time,
+}
+
+/// Where a packet that goes out is put: packets are large to move.
+pub type Place<P> = Option<(Data, P)>;
+
+/// The sending side.
+#[derive(Debug)]
+pub struct Sender<P> {
+    pub(super) id: u8,
+    pub(super) slot: usize,
+    pub(super) config: StreamConfig,
+    /// Packets from `base` on.
+    pub(super) sent: VecDeque<Sent<P>>,
+    pub(super) base: u64,
+    /// The latest packets before `base`.
+    past: Pasts,
+    /// The first packet that is neither acknowledged nor given up.
+    pub(super) una: u64,
+    /// The next packet that the peer expects, as far as known.
+    pub(super) expected: u64,
+    pub(super) largest: u64,
+    pub(super) largest_order: u64,
+    /// Packets not acknowledged, far enough below the largest one observed.
+    pub(super) holes: Vec<u64>,
+    pub(super) searched: u64,
+    /// By control: before this packet none of its is outstanding.
+    pub(super) oldest: Vec<u64>,
+    pub(super) resend: VecDeque<Resend<P>>,
+    /// Apart: most streams have none.
+    pub(super) groups: Option<Box<Groups<P>>>,
+    /// What the application wrote and was not sent, and when.
+    queue: VecDeque<(Time, P)>,
+    fin_wanted: bool,
+    pub(super) fin_sent: bool,
+    /// When something is retransmitted if no ACK comes.
+    pub rto_at: Option<Time>,
+    /// Packets sent again, and taken for lost.
+    pub retransmissions: u64,
+    /// Packets taken for lost.
+    pub losses: u64,
+}
+
+impl<P: Payload> Sender<P> {
+    /// Of stream `id`, whose first packet is number `first`.
+    pub fn new(id: u8, slot: usize, config: StreamConfig, first: u64, lanes: usize) -> Self {
+        let adaptive = match config.reliability {
+            Reliability::Adaptive { probability, target, .. } => {
+                Some(Box::new(Groups::new(probability, target)))
+            }
+            _ => None,
+        };
+        Sender {
+            id,
+            slot,
+            config,
+            sent: VecDeque::new(),
+            base: first,
+            past: Pasts::default(),
+            una: first,
+            expected: first,
+            largest: first,
+            largest_order: 0,
+            holes: Vec::new(),
+            searched: first,
+            oldest: vec![first; lanes],
+            resend: VecDeque::new(),
+            groups: adaptive,
+            queue: VecDeque::new(),
+            fin_wanted: false,
+            fin_sent: false,
+            rto_at: None,
+            retransmissions: 0,
+            losses: 0,
+        }
+    }
+
+    /// The application writes a message.
+    pub fn write(&mut self, now: Time, payload: P) {
+        self.queue.push_back((now, payload));
+    }
+
+    /// The application writes no more.
+    pub fn finish(&mut self) {
+        self.fin_wanted = true;
+    }
+
+    /// Forgets what was written and not sent.
+    pub fn forget_queue(&mut self) {
+        self.queue.clear();
+    }
+
+    /// Messages written and not sent.
+    pub fn queued(&self) -> usize {
+        self.queue.len()
+    }
+
+    /// Whether all that was sent is acknowledged or given up.
+    pub fn all_acked(&self) -> bool {
+        self.una == self.next()
+    }
+
+    /// Whether the stream is ended, and the peer knows.
+    pub fn finished(&self) -> bool {
+        self.fin_sent && self.all_acked()
+    }
+
+    /// How error control works now, on an adaptive stream.
+    pub fn mode(&self) -> Option<&'static str> {
+        self.groups.as_deref().map(Groups::mode)
+    }
+
+    /// Groups begun in each mode: pure ARQ, coded ARQ, pure FEC.
+    pub fn groups_begun(&self) -> [u64; 3] {
+        self.groups.as_ref().map_or([0; 3], |groups| groups.begun)
+    }
+
+    /// The next packet's number.
+    pub fn next(&self) -> u64 {
+        self.base + self.sent.len() as u64
+    }
+
+    pub(super) fn packet(&self, seq: u64) -> Option<&Sent<P>> {
+        self.sent.get(seq.checked_sub(self.base)? as usize)
+    }
+
+    /// What is known of a packet, also if it is done with.
+    pub(super) fn record(&self, seq: u64) -> Option<Past> {
+        match self.base.checked_sub(seq) {
+            Some(back) if back > 0 => self.past.get(back),
+            _ => self.packet(seq).map(Sent::past),
+        }
+    }
+
+    /// The place in a group of a packet, also if it is done with.
+    pub(super) fn member(&self, seq: u64) -> Option<Member> {
+        match self.base.checked_sub(seq) {
+            Some(back) if back > 0 => self.past.member(back),
+            _ => self.packet(seq)?.member(),
+        }
+    }
+
+    /// Is done with the first packet.
+    pub(super) fn forget_first(&mut self) {
+        let Some(first) = self.sent.front() else { return };
+        let member = self.groups.as_ref().map(|_| first.member());
+        self.past.push(first.past(), member);
+        self.sent.pop_front();
+        self.base += 1;
+    }
+
+    pub(super) fn packet_mut(&mut self, seq: u64) -> Option<&mut Sent<P>> {
+        self.sent.get_mut(seq.checked_sub(self.base)? as usize)
+    }
+
+    fn room(&self) -> bool {
+        self.next() - self.base < WINDOW && self.next() - self.expected < WINDOW
+    }
+
+    /// Whether new data waits and the window has room for it.
+    pub fn has_new(&self) -> bool {
+        let ends = self.fin_wanted && !self.fin_sent;
+        (!self.queue.is_empty() || ends) && self.room()
+    }
+
+    /// Whether something waits to be sent again, or coded packets do.
+    pub fn has_resend(&self) -> bool {
+        !self.resend.is_empty() || self.groups.as_ref().is_some_and(|g| !g.fresh.is_empty())
+    }
+
+    /// When a group that waits for more source packets is ended without them.
+    pub fn group_end(&self) -> Option<Time> {
+        self.groups.as_ref().and_then(|groups| groups.force_at)
+    }
+
+    /// The time of [`Sender::group_end`] has come.
+    pub fn end_group(&mut self, now: Time, shared: &Shared) {
+        self.force_group_end(now, shared.moment(now));
+    }
+
+    /// The next new packet.
+    pub fn try_new(&mut self, now: Time, shared: &mut Shared, place: &mut Place<P>) -> Attempt {
+        if !self.room() {
+            return Attempt::Nothing;
+        }
+        let Some((_, front)) = self.queue.front() else { return self.try_fin(now, shared, place) };
+        let Some(lane) = shared.permits(now, front.len() as u32, false) else {
+            return Attempt::Blocked;
+        };
+        let Some((written_at, payload)) = self.queue.pop_front() else { return Attempt::Nothing };
+        let fec = self.join_group();
+        self.send_new(now, shared, lane, New { payload, fec, fin: false, written_at }, place)
+    }
+
+    #[cold]
+    fn try_fin(&mut self, now: Time, shared: &mut Shared, place: &mut Place<P>) -> Attempt {
+        if !self.fin_wanted || self.fin_sent {
+            return Attempt::Nothing;
+        }
+        self.force_group_end(now, shared.moment(now));
+        if self.groups.as_ref().is_some_and(|groups| !groups.fresh.is_empty()) {
+            return self.try_fresh(now, shared, place);
+        }
+        let Some(lane) = shared.permits(now, 0, false) else { return Attempt::Blocked };
+        self.fin_sent = true;
+        let end = New { payload: P::default(), fec: None, fin: true, written_at: now };
+        self.send_new(now, shared, lane, end, place)
+    }
+
+    /// Sends a packet for the first time.
+    pub(super) fn send_new(
+        &mut self,
+        now: Time,
+        shared: &mut Shared,
+        lane: usize,
+        new: New<P>,
+        place: &mut Place<P>,
+    ) -> Attempt {
+        let New { payload, fec, fin, written_at } = new;
+        let seq = self.next();
+        let stamp = shared.clock.stamp(now);
+        let wire = fec.map(|(_, fec)| fec);
+        let data = Data { control: lane as u8, fin, fec: wire, ..self.header(seq, stamp, shared) };
+        let bytes = payload.len() as u32;
+        let srtt = shared.rtt.smoothed();
+        let count = shared.count_data();
+        shared.order += 1;
+        let owner = &mut shared.lanes[lane];
+        let view = owner.view(now, srtt);
+        let window = owner.control.on_sent(&view, bytes);
+        let number = owner.next;
+        owner.next += 1;
+        owner.flight.packets += 1;
+        owner.flight.bytes += i64::from(bytes);
+        owner.flight.pipe += i64::from(bytes);
+        self.sent.push_back(Sent {
+            payload: payload.clone(),
+            bytes,
+            size: data.size() as u32 + bytes,
+            lane: lane as u8,
+            number,
+            order: shared.order,
+            window,
+            written_at,
+            first_at: now,
+            last_at: now,
+            resent: 0,
+            limit: self.config.limit(),
+            counts: [count; 2],
+            fin,
+            acked: false,
+            lost: false,
+            waiting: false,
+            fec: fec.map(|(group, fec)| Box::new((group, fec, shared.moment(now)))),
+        });
+        self.arm(now, shared);
+        if let Some((group, fec)) = fec {
+            let moment = shared.moment(now);
+            self.joined_group(now, shared, group, fec, seq, moment);
+        }
+        *place = Some((data, payload));
+        Attempt::Sent
+    }
+
+    /// A data header with what does not depend on the packet.
+    pub(super) fn header(&self, seq: u64, stamp: u32, shared: &Shared) -> Data {
+        Data {
+            stream: self.id,
+            seq: seq as u32,
+            stamp,
+            delta: shared.with_delta.then_some(shared.delta),
+            forward: self.forward(),
+            ..Data::default()
+        }
+    }
+
+    /// Up to where the receiver need not wait.
+    fn forward(&self) -> Option<u32> {
+        let upto = match self.config.reliability {
+            Reliability::Reliable => return None,
+            Reliability::Adaptive { .. } if self.fin_sent => return Some(self.next() as u32),
+            Reliability::Adaptive { .. } => self.base,
+            _ => self.una,
+        };
+        (self.expected < upto).then_some(upto as u32)
+    }
+
+    pub(super) fn arm(&mut self, now: Time, shared: &Shared) {
+        self.rto_at.get_or_insert_with(|| now + shared.rtt.rto());
+    }
+}

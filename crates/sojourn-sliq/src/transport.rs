@@ -1,0 +1,224 @@
+//! SLIQ: messages over UDP, under several congestion controls at once, repaired by retransmission,
+//! by an erasure code, or by both, against a deadline.
+//!
+//! Model: chapters 3.1 to 3.3 of the GNAT report (Raytheon BBN, 2021), and where it is silent the
+//! program behind it (raytheonbbn/IRON, `iron/sliq`). `mss` is the payload of a message packet;
+//! `cca` names one control or several, in the order of preference: each packet belongs to the first
+//! that lets it go, and so do its ACK and its loss. `cubic` and `copa` are SLIQ's own versions;
+//! any other control of the catalogue can be listed.
+//!
+//! | part | file |
+//! | --- | --- |
+//! | headers, and how they are written as bytes | `wire/` |
+//! | handshake, ACKs, timeouts, outages, what goes next | `connection/` |
+//! | packets sent and received, losses, groups of the code | `stream/` |
+//! | SLIQ's Cubic and Copa; controls of the catalogue | `control/` |
+//! | which error control, and how much of it | `aec/` |
+//! | RTT; error rate, one-way delay; capacity | `rtt`, `measure`, `capacity` |
+//! | the ends of a flow in the simulator | `endpoint/`, `build` |
+//!
+//! Keys under `stream` of the flow:
+//!
+//! | key | meaning and default |
+//! | --- | --- |
+//! | `reliability` | `reliable` (default), `best-effort`, `semi-reliable` (up to `retransmissions`), `adaptive` (retransmission and erasure code against a deadline) |
+//! | `retransmissions` | of a packet, in semi-reliable and adaptive streams; default 2 |
+//! | `deadline` | adaptive: time from writing to delivery |
+//! | `rounds` | adaptive: rounds instead of a deadline, 1 to 7 |
+//! | `probability` | adaptive: share to be delivered in time, 0.95 to 0.999; default 0.995 |
+//! | `priority` | 0 (highest, default) to 7 |
+//! | `ordered` | whether messages are delivered in order; default: if reliable |
+//! | `queue` | messages that wait before the application writes more; default 16 |
+//! | `reject_outliers` | whether the largest RTT, which decides if there is time for another round, is the median of the largest of the last five intervals instead of the largest of two |
+//! | `both_ways` | whether the receiving end sends as well, without end; links' samples show it |
+//!
+//! A flow is one connection with one stream. A data packet has 16 bytes of SLIQ's header, in an
+//! adaptive stream 24; a coded one two and its protected sequence number more. Not modelled:
+//! times to go of single packets, direct connections, forced changes of a stream while it is open.
+//! Deviations from the program: timers are exact, but like there a packet may go up to 1 ms early;
+//! datagrams are processed one by one; the end of a stream is sent once and retransmitted like data,
+//! not 32 times; a datagram has at most one ACK.
+//!
+//! Observes: of the connection `capacity` (bit/s), `error_rate`, `outage`; of each control, by its
+//! name, `NAME.sent_packets`, `NAME.window` and `NAME.in_flight` (bytes) and what it observes
+//! itself; of an adaptive stream `mode` (`pure-arq`, `coded-arq`, `pure-fec`) and
+//! `groups_pure_arq`, `groups_coded_arq`, `groups_pure_fec`.
+
+use super::connection::{Config, Connection, Role};
+use super::control::{Catalogued, Control, Copa, Cubic};
+use super::endpoint::{End, EndInit};
+use super::mailbox::{self, Mailbox};
+use super::section::{FlowKeys, ReliabilityMode, StreamSpec};
+use super::stream::{Reliability, StreamConfig, Target};
+use super::virtual_payload::Virtual;
+use super::wire::MAX_DATAGRAM;
+use sojourn_base::endpoint::Endpoint;
+use sojourn_base::error::FieldError;
+use sojourn_base::packet::Ecn;
+use sojourn_base::registry::{Catalogue, NoParams};
+use sojourn_base::rng::StreamKey;
+use sojourn_base::units::{Span, Time};
+use sojourn_sim::spec::{Cca, EcnMode, Spec};
+use sojourn_sim::transport::{Registered, TransportInit};
+use sojourn_tcp::cc::{ControlInit, INFINITE_SSTHRESH};
+
+/// IPv4, UDP and SLIQ's data header.
+const HEADERS: u32 = 44;
+/// SLIQ's largest data header.
+const DATA_HEADER: usize = 30;
+/// Bytes by which a coded packet is longer than its longest source packet, at most.
+const CODED: usize = 5;
+
+/// SLIQ between one sender and one receiver.
+#[derive(Debug)]
+pub struct Sliq;
+
+impl Registered for Sliq {
+    type Params = NoParams;
+    const HEADERS: u32 = HEADERS;
+    const CONTROLLED: bool = true;
+    const OWN_CONTROLS: &'static [&'static str] = &["cubic", "copa"];
+    const SEVERAL_CONTROLS: bool = true;
+    const STREAM: bool = true;
+
+    fn endpoints(
+        _params: NoParams,
+        init: &TransportInit<'_>,
+        catalogue: &Catalogue,
+    ) -> Result<[Box<dyn Endpoint>; 2], FieldError> {
+        let flow = init.flow;
+        let most = MAX_DATAGRAM - DATA_HEADER - CODED;
+        if flow.mss as usize > most {
+            let message = format!("{} B given; sliq's messages have at most {most} B", flow.mss);
+            return Err(FieldError::new("mss", message));
+        }
+        let spec = flow.own.get::<FlowKeys>().stream.unwrap_or_default();
+        let stream = stream(&spec)?;
+        let mailbox =
+            || if init.copied { Mailbox::default() } else { Mailbox::once(mailbox::REORDERED) };
+        let boxes = [mailbox(), mailbox()];
+        let ecn = match flow.ecn.unwrap_or_default() {
+            EcnMode::Off => Ecn::NotEct,
+            _ => Ecn::Ect0,
+        };
+        let end = |role: Role| -> Result<Box<dyn Endpoint>, FieldError> {
+            let client = role == Role::Client;
+            let [first, second] = boxes.clone();
+            let end = EndInit {
+                address: init.addresses[usize::from(!client)],
+                boxes: if client { [first, second] } else { [second, first] },
+                mss: flow.mss as u16,
+                queue: spec.queue.0.max(1) as usize,
+                stream: client.then_some(stream),
+                greedy: !client && spec.both_ways,
+                ecn,
+                deadline: spec.deadline,
+            };
+            let controls = controls(role, init, catalogue)?;
+            let reject_outliers = spec.reject_outliers;
+            let config = Config { role, client: 1, initial_seq: 0, controls, reject_outliers };
+            Ok(Box::new(End::new(end, Connection::<Virtual>::new(config))))
+        };
+        Ok([end(Role::Client)?, end(Role::Server)?])
+    }
+}
+
+type Named = (String, Box<dyn Control>);
+
+fn controls(
+    role: Role,
+    init: &TransportInit<'_>,
+    catalogue: &Catalogue,
+) -> Result<Vec<Named>, FieldError> {
+    let missing = || FieldError::new("cca", "is missing; name a congestion control");
+    let named = init.flow.cca.as_ref().ok_or_else(missing)?;
+    let several = named.iter().count() > 1;
+    let within = |index: usize| if several { format!("cca.{index}") } else { "cca".to_owned() };
+    let make = |(index, spec): (usize, &Spec<Cca>)| {
+        let control = control(spec, role, init, catalogue).map_err(|e| e.within(&within(index)))?;
+        Ok((spec.kind.clone(), control))
+    };
+    named.iter().enumerate().map(make).collect()
+}
+
+fn control(
+    spec: &Spec<Cca>,
+    role: Role,
+    init: &TransportInit<'_>,
+    catalogue: &Catalogue,
+) -> Result<Box<dyn Control>, FieldError> {
+    let random = init.random.child("cca").child(&spec.kind);
+    let init = ControlInit {
+        now: Time::ZERO + init.flow.start,
+        base_rtt: init.base_rtt,
+        random: random.index(u64::from(role == Role::Server)),
+        flow: init.addresses[0].flow,
+        ..control_init(init.flow.mss)
+    };
+    make_control(spec, &init, catalogue)
+}
+
+/// What a control of the catalogue is told on a connection of SLIQ with messages of `mss` bytes.
+pub fn control_init(mss: u32) -> ControlInit {
+    ControlInit {
+        initial_window: 10,
+        initial_ssthresh: INFINITE_SSTHRESH,
+        undo_doubles: false,
+        mss,
+        packet_size: mss + HEADERS,
+        now: Time::ZERO,
+        paced: true,
+        offload: true,
+        base_rtt: Span::ZERO,
+        random: StreamKey::root(0),
+        flow: 0,
+    }
+}
+
+/// A control for a connection: SLIQ's own `cubic` or `copa`, or one of the catalogue.
+///
+/// # Errors
+/// If there is none of that name, or a parameter is not allowed.
+pub fn make_control(
+    spec: &Spec<Cca>,
+    init: &ControlInit,
+    catalogue: &Catalogue,
+) -> Result<Box<dyn Control>, FieldError> {
+    Ok(match spec.kind.as_str() {
+        "cubic" => Box::new(Cubic::new(init.now)),
+        "copa" => Box::new(Copa::default()),
+        _ => {
+            let entry = catalogue.find::<Cca>(&spec.kind)?;
+            let control = (entry.make)(&spec.params, init, catalogue)?;
+            Box::new(Catalogued::new(control, init.mss))
+        }
+    })
+}
+
+fn stream(spec: &StreamSpec) -> Result<StreamConfig, FieldError> {
+    let retransmissions = spec.retransmissions;
+    let reliability = match spec.reliability {
+        ReliabilityMode::BestEffort => Reliability::BestEffort,
+        ReliabilityMode::SemiReliable => Reliability::SemiReliable { retransmissions },
+        ReliabilityMode::Reliable => Reliability::Reliable,
+        ReliabilityMode::Adaptive => {
+            let target = match (spec.deadline, spec.rounds) {
+                (Some(deadline), None) => Target::Deadline(deadline),
+                (None, Some(rounds)) => Target::Rounds(rounds),
+                _ => {
+                    let message = "adaptive needs either a deadline or a number of rounds";
+                    return Err(FieldError::new("stream", message));
+                }
+            };
+            let probability = spec.probability;
+            Reliability::Adaptive { retransmissions, probability, target }
+        }
+    };
+    let ordered = spec.ordered.unwrap_or(reliability == Reliability::Reliable);
+    let config = StreamConfig { priority: spec.priority, reliability, ordered };
+    let refuse = |(field, allowed)| {
+        FieldError::new(format!("stream.{field}"), format!("not allowed; allowed: {allowed}"))
+    };
+    config.check().map_err(refuse)?;
+    Ok(config)
+}

@@ -1,0 +1,27 @@
+//! The clock of a connection.
+
+use std::time::{Duration, Instant};
+
+use sojourn_base::units::{Span, Time};
+
+/// Time since the program began.
+#[derive(Clone, Copy, Debug)]
+pub struct Clock(Instant);
+
+impl Clock {
+    /// Begins now.
+    #[allow(clippy::disallowed_methods)] // here the real time comes in
+    pub fn start() -> Self {
+        Clock(Instant::now())
+    }
+
+    /// Now; never zero, which stands for "before".
+    pub fn now(&self) -> Time {
+        Time::ZERO + Span::from_nanos(1 + self.0.elapsed().as_nanos() as u64)
+    }
+}
+
+/// How long to wait from `now` until `at`.
+pub fn until(at: Time, now: Time) -> Duration {
+    Duration::from_nanos(at.since(now).as_nanos())
+}

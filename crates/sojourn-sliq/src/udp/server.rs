@@ -1,0 +1,140 @@
+//! The server: many may say hello, one at a time is served.
+
+use std::io;
+use std::net::{SocketAddr, ToSocketAddrs};
+
+use crate::wire::{Datagram, HandshakeKind, decode};
+use sojourn_base::units::Time;
+
+use crate::udp::client::why;
+use crate::udp::clock::{Clock, until};
+use crate::udp::message::Message;
+use crate::udp::options::ServerOptions;
+use crate::udp::outbox::Outbox;
+use crate::udp::port::Port;
+use crate::udp::report::End;
+use crate::udp::session::{Session, Setup};
+use crate::udp::sink::Sink;
+use crate::udp::source::Source;
+use crate::udp::turn::{drive, send};
+
+/// Who may have said hello and not confirmed; more push the oldest one out.
+const WAITING: usize = 64;
+
+/// Serves clients one after another, or one alone; whether all of what the last one sent has
+/// arrived.
+///
+/// # Errors
+/// If an option, a file or a socket cannot be used.
+pub fn server(options: &ServerOptions) -> Result<bool, String> {
+    let told = |error: io::Error| format!("{}: {error}", options.address);
+    let mut found = options.address.to_socket_addrs().map_err(told)?;
+    let address = found.next().ok_or_else(|| format!("{}: no address", options.address))?;
+    let mut port = Port::new(address, options.common.drop).map_err(told)?;
+    eprintln!("sojourn-sliq: waits at {}", port.address().map_err(told)?);
+    loop {
+        let end =
+            Server { options, clock: Clock::start(), waiting: Vec::new() }.serve(&mut port)?;
+        if options.once {
+            return Ok(end == End::Finished);
+        }
+    }
+}
+
+struct Server<'a> {
+    options: &'a ServerOptions,
+    clock: Clock,
+    /// The oldest first.
+    waiting: Vec<(SocketAddr, Session)>,
+}
+
+impl Server<'_> {
+    /// Serves the next client.
+    fn serve(mut self, port: &mut Port) -> Result<End, String> {
+        let (peer, mut session) = self.accept(port)?;
+        let told = |error| format!("{peer}: {error}");
+        let end = self.follow(port, peer, &mut session).map_err(told)?;
+        println!("{}", session.report(peer).json());
+        if end != End::Finished {
+            eprintln!("sojourn-sliq: {peer}: {}", why(end));
+        }
+        Ok(end)
+    }
+
+    /// Waits until someone is connected.
+    fn accept(&mut self, port: &mut Port) -> Result<(SocketAddr, Session), String> {
+        let told = |error: io::Error| error.to_string();
+        loop {
+            let now = self.clock.now();
+            let mut arrived = Vec::new();
+            let take = |_: &mut Outbox, from, bytes: &[u8]| {
+                arrived.push((from, bytes.to_vec()));
+                Ok(())
+            };
+            let some = port.receive(take).map_err(told)?;
+            for (from, bytes) in arrived {
+                self.greet(now, from, &bytes)?;
+            }
+            for (peer, session) in &mut self.waiting {
+                session.work(now).map_err(told)?;
+                send(&mut port.out, *peer, session, now).map_err(told)?;
+            }
+            port.out.flush().map_err(told)?;
+            self.waiting.retain(|(_, session)| session.end(now).is_none());
+            if let Some(at) = self.waiting.iter().position(|(_, session)| session.is_connected()) {
+                return Ok(self.waiting.swap_remove(at));
+            }
+            let next = self.waiting.iter().map(|(_, session)| session.next(now)).min();
+            if !some {
+                let rest = sojourn_base::units::Span::from_secs(1);
+                port.wait(until(next.unwrap_or(now + rest), now)).map_err(told)?;
+            }
+        }
+    }
+
+    /// Takes a datagram of someone who is not served yet.
+    fn greet(&mut self, now: Time, from: SocketAddr, bytes: &[u8]) -> Result<(), String> {
+        if let Some((_, session)) = self.waiting.iter_mut().find(|(peer, _)| *peer == from) {
+            session.on_bytes(now, bytes);
+            return Ok(());
+        }
+        let Ok(Datagram::<Message>::Handshake(hello)) = decode(bytes) else { return Ok(()) };
+        if hello.kind != HandshakeKind::ClientHello {
+            return Ok(());
+        }
+        // Controls that are not known here are refused by a connection that has others.
+        let named = self.session(hello.controls.clone(), now);
+        let Some(mut session) = named.or_else(|| self.session(vec!["cubic".to_owned()], now))
+        else {
+            return Ok(());
+        };
+        session.on_datagram(now, Datagram::Handshake(hello));
+        if self.waiting.len() == WAITING {
+            self.waiting.remove(0);
+        }
+        self.waiting.push((from, session));
+        Ok(())
+    }
+
+    fn session(&self, cca: Vec<String>, now: Time) -> Option<Session> {
+        let common = &self.options.common;
+        let setup = Setup {
+            cca,
+            stream: None,
+            payload: common.payload,
+            source: Source::Nothing,
+            sink: Sink::counting(common.digest),
+            digest: common.digest,
+            give_up: common.give_up,
+        };
+        Session::new(setup, now).ok()
+    }
+
+    fn follow(&self, port: &mut Port, peer: SocketAddr, session: &mut Session) -> io::Result<End> {
+        let common = &self.options.common;
+        let files = common.source(None).and_then(|source| Ok((source, common.sink()?)));
+        let (source, sink) = files.map_err(io::Error::other)?;
+        session.serve(source, sink);
+        drive(port, peer, session, self.clock)
+    }
+}

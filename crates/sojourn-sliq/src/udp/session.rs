@@ -1,0 +1,274 @@
+//! A connection with what it sends and what it gets; sockets and clocks are outside.
+
+use std::io;
+use std::net::SocketAddr;
+
+use crate::wire::{Datagram, decode, encode};
+use crate::{Config, Connection, Event, Role, StreamConfig};
+use sojourn_base::units::{Span, Time};
+
+use crate::udp::controls::controls;
+use crate::udp::message::Message;
+use crate::udp::report::{End, Report};
+use crate::udp::sink::Sink;
+use crate::udp::source::{Next, Source};
+
+/// The stream that is used. A peer may open others; what comes on them is thrown away.
+const STREAM: u8 = 1;
+const STREAMS: std::ops::RangeInclusive<u8> = 1..=32;
+/// Messages that wait in the stream, so that a turn of the loop has enough to send.
+const QUEUE: usize = 256;
+/// In an adaptive stream messages grow old in the queue.
+const ADAPTIVE_QUEUE: usize = 1;
+/// A peer that was silent for so long is asked for an answer.
+const ASK: Span = Span::from_millis(1_000);
+/// Who closed waits so long for an answer; who was asked to close answers so long.
+const LINGER: Span = Span::from_millis(700);
+/// The state of a connection is looked at so often at least.
+const LOOK: Span = Span::from_millis(250);
+
+/// What a connection is made of.
+#[derive(Debug)]
+pub struct Setup {
+    /// Controls, in the order of preference.
+    pub cca: Vec<String>,
+    /// The stream that a client creates; `None` at a server.
+    pub stream: Option<StreamConfig>,
+    /// Bytes of a message.
+    pub payload: u16,
+    /// What it sends.
+    pub source: Source,
+    /// What becomes of what it gets.
+    pub sink: Sink,
+    /// Whether to make a digest of what is sent.
+    pub digest: bool,
+    /// A peer that is silent for so long is gone.
+    pub give_up: Span,
+}
+
+/// A connection over sockets.
+#[derive(Debug)]
+pub struct Session {
+    connection: Connection<Message>,
+    source: Source,
+    sink: Sink,
+    sent: Sink,
+    payload: usize,
+    adaptive: bool,
+    client: bool,
+    give_up: Span,
+    since: Time,
+    asked_at: Time,
+    /// Whether it may not send yet.
+    held: bool,
+    open: bool,
+    /// Whether there is nothing left to send, and the stream is ended.
+    over: bool,
+    told: bool,
+    finished: bool,
+    ended: bool,
+    closing_at: Option<Time>,
+    end: Option<End>,
+    garbage: u64,
+}
+
+impl Session {
+    /// A new connection; a client's says hello.
+    ///
+    /// # Errors
+    /// If a control is not known, or the stream is not allowed.
+    pub fn new(setup: Setup, now: Time) -> Result<Self, String> {
+        let client = setup.stream.is_some();
+        let config = Config {
+            role: if client { Role::Client } else { Role::Server },
+            client: rand::random(),
+            initial_seq: rand::random(),
+            controls: controls(&setup.cca, setup.payload, now)?,
+            reject_outliers: false,
+        };
+        let mut connection = Connection::new(config);
+        if let Some(stream) = setup.stream {
+            let refuse = |(name, allowed)| format!("{name}: allowed: {allowed}");
+            connection.create_stream(now, STREAM, stream).map_err(refuse)?;
+            connection.connect(now);
+        }
+        Ok(Session {
+            connection,
+            source: setup.source,
+            sink: setup.sink,
+            sent: Sink::counting(setup.digest),
+            payload: setup.payload.into(),
+            adaptive: setup.stream.is_some_and(|stream| stream.is_adaptive()),
+            client,
+            give_up: setup.give_up,
+            since: now,
+            asked_at: now,
+            held: !client,
+            open: false,
+            over: false,
+            told: false,
+            finished: false,
+            ended: false,
+            closing_at: None,
+            end: None,
+            garbage: 0,
+        })
+    }
+
+    /// A server takes this client: it sends from here, and what it gets goes there.
+    pub fn serve(&mut self, source: Source, sink: Sink) {
+        self.source = source;
+        self.sink = sink;
+        self.held = false;
+    }
+
+    /// A datagram's bytes arrived from the peer.
+    pub fn on_bytes(&mut self, now: Time, bytes: &[u8]) {
+        match decode(bytes) {
+            Ok(datagram) => self.on_datagram(now, datagram),
+            Err(_) => self.garbage += 1,
+        }
+    }
+
+    /// A datagram arrived from the peer.
+    pub fn on_datagram(&mut self, now: Time, mut datagram: Datagram<Message>) {
+        self.connection.on_datagram(now, &mut datagram);
+    }
+
+    /// Whether both ends have agreed on the connection.
+    pub fn is_connected(&self) -> bool {
+        self.connection.is_connected()
+    }
+
+    /// How it ended, once there is nothing left to do.
+    pub fn end(&self, now: Time) -> Option<End> {
+        let lingers = self.closing_at.is_some_and(|at| now < at + LINGER);
+        self.end.filter(|_| !lingers)
+    }
+
+    /// Does what is due: timeouts, what arrived, what is to be sent.
+    ///
+    /// # Errors
+    /// If a file cannot be read or written.
+    pub fn work(&mut self, now: Time) -> io::Result<()> {
+        if self.connection.next_timeout(now).is_some_and(|at| at <= now) {
+            self.connection.on_timeout(now);
+        }
+        for id in STREAMS {
+            while let Some(delivered) = self.connection.read(id) {
+                if id == STREAM {
+                    self.sink.take(now, delivered.payload.as_ref())?;
+                }
+            }
+        }
+        while let Some(event) = self.connection.poll_event() {
+            self.on_event(now, event)?;
+        }
+        self.feed(now)?;
+        self.finish();
+        self.watch(now);
+        Ok(())
+    }
+
+    fn on_event(&mut self, now: Time, event: Event) -> io::Result<()> {
+        match event {
+            Event::StreamOpen(STREAM) => self.open = true,
+            Event::StreamFinished(STREAM) => self.finished = true,
+            Event::StreamEnded(STREAM) => {
+                self.ended = true;
+                self.sink.flush()?;
+            }
+            Event::Outage => eprintln!("sojourn-sliq: the peer is silent"),
+            Event::OutageOver => eprintln!("sojourn-sliq: the peer is heard again"),
+            Event::Refused => self.end = Some(End::Refused),
+            Event::Closed(reason) => {
+                let all = self.finished && self.ended || !self.client && self.ended && reason == 0;
+                self.end = Some(if all { End::Finished } else { End::Closed(reason) });
+                self.sink.flush()?;
+                self.closing_at = (!self.client).then_some(now);
+            }
+            _ => {}
+        }
+        if self.client && self.finished && self.ended && self.closing_at.is_none() {
+            self.closing_at = Some(now);
+            self.end = Some(End::Finished);
+            self.connection.close(now, 0);
+        }
+        Ok(())
+    }
+
+    /// Hands messages to the stream.
+    fn feed(&mut self, now: Time) -> io::Result<()> {
+        let queue = if self.adaptive { ADAPTIVE_QUEUE } else { QUEUE };
+        while self.open && !self.held && !self.over && self.connection.queued(STREAM) < queue {
+            match self.source.next(now, self.payload)? {
+                Next::Message(message) => {
+                    self.sent.take(now, message.as_ref())?;
+                    self.connection.write(now, STREAM, message);
+                }
+                Next::Later => break,
+                Next::Over => self.over = true,
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends the stream when all has arrived: with an adaptive stream's end the receiver gives up what
+    /// is missing.
+    fn finish(&mut self) {
+        let nothing_waits = || self.connection.queued(STREAM) == 0;
+        if self.over && !self.told && nothing_waits() && self.connection.measured().in_flight == 0 {
+            self.told = true;
+            self.connection.finish(STREAM);
+        }
+    }
+
+    /// Asks a silent peer for an answer; gives up one that gives none.
+    fn watch(&mut self, now: Time) {
+        if !self.connection.is_connected() || self.end.is_some() {
+            return;
+        }
+        let heard = self.connection.heard_at().unwrap_or(self.since);
+        if now.since(heard) >= self.give_up {
+            self.end = Some(End::Silent);
+        } else if now.since(heard) >= ASK && now.since(self.asked_at) >= ASK {
+            self.asked_at = now;
+            self.connection.probe(now);
+        }
+    }
+
+    /// Appends the next datagram to send; whether there is one.
+    ///
+    /// # Errors
+    /// If a file cannot be read.
+    pub fn poll(&mut self, now: Time, out: &mut Vec<u8>) -> io::Result<bool> {
+        if self.connection.queued(STREAM) == 0 {
+            self.feed(now)?;
+        }
+        let mut datagram = Datagram::default();
+        if !self.connection.poll_transmit(now, &mut datagram) {
+            return Ok(false);
+        }
+        encode(&datagram, out);
+        Ok(true)
+    }
+
+    /// When `work` wants to be called at the latest.
+    pub fn next(&self, now: Time) -> Time {
+        let look = now + LOOK;
+        self.connection.next_timeout(now).map_or(look, |at| at.min(look))
+    }
+
+    /// What came of it.
+    pub fn report(&self, peer: SocketAddr) -> Report<'_> {
+        Report {
+            end: self.end.unwrap_or(End::Silent),
+            peer,
+            sink: &self.sink,
+            sent: &self.sent,
+            measured: self.connection.measured(),
+            garbage: self.garbage,
+            adaptive: self.adaptive,
+        }
+    }
+}

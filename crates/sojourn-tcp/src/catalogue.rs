@@ -1,0 +1,11 @@
+//! The catalogue of this crate's own members, for tests.
+
+use std::sync::LazyLock;
+
+use crate::cc;
+use crate::registry::Catalogue;
+
+pub fn builtin() -> &'static Catalogue {
+    static OWN: LazyLock<Catalogue> = LazyLock::new(|| Catalogue::empty().with(cc::members()));
+    &OWN
+}

@@ -1,0 +1,258 @@
+//! The medium itself: who transmits when, collisions, exchanges of frames.
+//!
+//! All stations hear each other, so that the network allocation vector keeps no one silent who would
+//! not be so anyway; it is why nobody counts during an exchange. Time passes from one exchange to the next:
+//! at the end of one, everyone's next slot is known as long as nobody gets something new to send.
+
+use std::collections::VecDeque;
+
+use super::contender::{Contender, Transmission};
+use super::phy::Phy;
+use sojourn_base::counters::histogram::Histogram;
+use sojourn_base::packet::{Backlog, Packet};
+use sojourn_base::units::{Span, Time};
+use sojourn_net::edge::medium::lanes::Lanes;
+use sojourn_net::edge::{Departure, Medium};
+use sojourn_net::record::LinkCounters;
+use sojourn_net::record::live::Watch;
+
+/// Rules that hold for all.
+#[derive(Clone, Copy, Debug)]
+pub struct Rules {
+    /// Whether stations contend as in Bianchi's model: no retry limit, no EIFS.
+    pub idealised: bool,
+    /// Whether a slot in which someone else transmits is counted as well.
+    pub counts_busy: bool,
+    /// Attempts of a frame.
+    pub attempts: u8,
+    /// PSDUs of more bytes are protected by RTS and CTS.
+    pub rts_threshold: u32,
+    /// The longest data frame.
+    pub longest: Span,
+}
+
+/// What the medium does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Phase {
+    /// Nobody transmits; the next one will at this time, or never.
+    Idle(Time),
+    /// Data is on the air until then.
+    Data(Time),
+    /// The answer, or what collides, until then.
+    Answer(Time),
+    /// Who keeps the medium waits until then (SIFS) before it sends on.
+    Kept(Time),
+}
+
+/// A shared half-duplex medium.
+pub struct Air {
+    pub(super) phy: Phy,
+    pub(super) rules: Rules,
+    pub(super) contenders: Vec<Contender>,
+    pub(super) lanes: Lanes,
+    /// For each channel, its peer in each of the contenders that send on it, by access category.
+    senders: Vec<[Option<(usize, usize)>; 4]>,
+    /// For each flow, its access category.
+    categories: Vec<u8>,
+    pub(super) phase: Phase,
+    /// What is on the air; more than one collide.
+    pub(super) sending: Vec<Transmission>,
+    /// Of a single one: which MPDUs have arrived.
+    pub(super) arrived: u64,
+    /// How many were given up.
+    pub(super) dropped: u32,
+    /// Who keeps the medium, and until when.
+    pub(super) kept: Option<(usize, Time)>,
+    arrivals: VecDeque<(Time, usize, Packet)>,
+    /// The names of each channel's stations, and who watches which of them sends.
+    names: Vec<[String; 2]>,
+    watch: Option<Watch>,
+    /// Packets and bytes in `arrivals`, by channel.
+    arriving: Vec<Backlog>,
+}
+
+impl Air {
+    /// A silent medium.
+    pub(super) fn new(
+        phy: Phy,
+        rules: Rules,
+        contenders: Vec<Contender>,
+        lanes: Lanes,
+        senders: Vec<[Option<(usize, usize)>; 4]>,
+        categories: Vec<u8>,
+    ) -> Self {
+        let arriving = vec![Backlog::default(); senders.len()];
+        Air {
+            phy,
+            rules,
+            contenders,
+            lanes,
+            senders,
+            categories,
+            phase: Phase::Idle(Time::NEVER),
+            sending: Vec::new(),
+            arrived: 0,
+            dropped: 0,
+            kept: None,
+            arrivals: VecDeque::new(),
+            names: Vec::new(),
+            watch: None,
+            arriving,
+        }
+    }
+
+    /// The same, watched by `watch`, in which the stations of each channel have these names.
+    pub(super) fn watched(self, names: Vec<[String; 2]>, watch: Option<Watch>) -> Self {
+        Air { names, watch, ..self }
+    }
+
+    /// Lets who watches see which stations send.
+    pub(super) fn show(&mut self, now: Time) {
+        let Some(watch) = &mut self.watch else { return };
+        let channel =
+            |sent: &Transmission| self.contenders[sent.contender].peers[sent.peer].channel;
+        let ends = |end: usize| {
+            let names = self.sending.iter().map(|sent| self.names[channel(sent)][end].as_str());
+            names.collect::<Vec<_>>().join("+")
+        };
+        let [senders, receivers] = [ends(0), ends(1)];
+        let mpdus: u32 = self.sending.iter().map(|sent| sent.frame.count).sum();
+        watch.look(now, |out| {
+            if !senders.is_empty() {
+                out("sender", senders.as_str().into());
+                out("receiver", receivers.as_str().into());
+                out("mpdus", f64::from(mpdus).into());
+            }
+        });
+    }
+
+    /// Lets happen what is due by `now`.
+    fn advance(&mut self, now: Time) {
+        let mut last_timers = None;
+        loop {
+            let due = self.next_event();
+            // A timer that asks for the same instant again is left to the next call.
+            if due > now || last_timers == Some(due) {
+                return;
+            }
+            match self.phase {
+                Phase::Data(end) if end == due => self.on_data_end(end),
+                Phase::Answer(end) if end == due => self.finish(end),
+                Phase::Kept(start) if start == due => self.send_on(start),
+                Phase::Idle(start) if start == due => self.begin(start),
+                _ => {
+                    last_timers = Some(due);
+                    self.run_timers(due);
+                }
+            }
+        }
+    }
+
+    fn next_event(&self) -> Time {
+        let (Phase::Idle(next) | Phase::Data(next) | Phase::Answer(next) | Phase::Kept(next)) =
+            self.phase;
+        let timers = self.contenders.iter().map(|contender| contender.timer);
+        timers.fold(next, Time::min)
+    }
+
+    /// Queues that held everything back may have something now.
+    fn run_timers(&mut self, now: Time) {
+        for contender in &mut self.contenders {
+            contender.run_timers(now, &mut self.lanes);
+            if contender.ready_at == Time::NEVER && contender.is_ready() {
+                contender.ready_at = now;
+            }
+        }
+        self.look_ahead();
+    }
+
+    /// The receiver passes on what has come in order.
+    fn on_data_end(&mut self, now: Time) {
+        let sent = self.sending[0];
+        self.dropped = self.mark(now, &sent, self.arrived);
+        let answer = if self.arrived == 0 { Span::ZERO } else { self.answer(&sent) };
+        self.phase = Phase::Answer(now + answer);
+    }
+
+    /// The receiver of a frame passes on what is complete.
+    pub(super) fn release(&mut self, now: Time, contender: usize, peer: usize) {
+        let peer = &mut self.contenders[contender].peers[peer];
+        while let Some(packet) = peer.window.release() {
+            self.arriving[peer.channel].add(&packet);
+            self.lanes.carried(&packet);
+            self.arrivals.push_back((now, peer.channel, packet));
+        }
+    }
+}
+
+impl Medium for Air {
+    fn offer(&mut self, now: Time, channel: usize, packet: Packet) {
+        self.advance(now);
+        let packet = Packet { lane: channel as u8, ..packet };
+        self.lanes.offered(&packet);
+        let category = self.categories.get(packet.flow as usize).copied().unwrap_or(BEST_EFFORT);
+        let Some((index, peer)) = self.senders[channel][usize::from(category)] else { return };
+        let contender = &mut self.contenders[index];
+        contender.enqueue(now, peer, packet, &mut self.lanes);
+        if contender.ready_at == Time::NEVER && contender.is_ready() {
+            contender.ready_at = now;
+            match self.phase {
+                Phase::Idle(next) => {
+                    self.phase = Phase::Idle(next.min(contender.start(self.phy.slot())));
+                }
+                // Who finds the medium busy must not go first afterwards (10.3.4.2).
+                _ if contender.backoff == 0 => contender.draw(),
+                _ => {}
+            }
+        }
+    }
+
+    fn poll(&mut self, now: Time) -> Option<(usize, Packet)> {
+        self.advance(now);
+        self.arrivals.front().filter(|arrival| arrival.0 <= now)?;
+        let (_, channel, packet) = self.arrivals.pop_front()?;
+        self.arriving[channel].remove(&packet);
+        self.lanes.arrived(&packet);
+        Some((channel, packet))
+    }
+
+    fn departure(&mut self) -> Option<Departure> {
+        self.lanes.departure()
+    }
+
+    fn next_wakeup(&self) -> Option<Time> {
+        let arrival = self.arrivals.front().map_or(Time::NEVER, |arrival| arrival.0);
+        let next = self.next_event().min(arrival);
+        (next != Time::NEVER).then_some(next)
+    }
+
+    fn report(&mut self, now: Time, channel: usize) -> LinkCounters {
+        self.advance(now);
+        self.lanes[channel].report(now)
+    }
+
+    fn held(&self, channel: usize) -> Backlog {
+        let mut held = self.lanes[channel].waiting();
+        let mut add = |more: Backlog| {
+            held.packets += more.packets;
+            held.bytes += more.bytes;
+        };
+        for (contender, peer) in self.senders[channel].iter().flatten() {
+            add(self.contenders[*contender].peers[*peer].held());
+        }
+        add(self.arriving[channel]);
+        held
+    }
+
+    fn sojourn_histogram(&self, channel: usize) -> Option<&Histogram> {
+        Some(&self.lanes[channel].sojourn)
+    }
+
+    fn end_warmup(&mut self, now: Time) {
+        self.advance(now);
+        self.lanes.end_warmup();
+    }
+}
+
+/// The category of packets whose flow names none.
+const BEST_EFFORT: u8 = 1;

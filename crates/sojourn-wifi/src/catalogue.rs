@@ -1,0 +1,11 @@
+//! The catalogue of this crate's members and of what it stands on, for tests.
+
+use std::sync::{Arc, LazyLock};
+
+use sojourn_base::registry::Catalogue;
+use sojourn_sim::catalogue::core;
+
+pub fn builtin() -> &'static Arc<Catalogue> {
+    static OWN: LazyLock<Arc<Catalogue>> = LazyLock::new(|| Arc::new(crate::add(core())));
+    &OWN
+}

@@ -1,0 +1,39 @@
+//! Wi-Fi: 802.11 as a shared medium.
+
+// A test may compute what it expects in any way.
+#![cfg_attr(test, allow(clippy::disallowed_methods))]
+
+use sojourn_base::registry::{Catalogue, members};
+use sojourn_net::edge::medium::{MediumInit, entry};
+use sojourn_net::spec::Medium;
+
+mod air;
+mod build;
+#[cfg(test)]
+mod catalogue;
+mod category;
+mod contender;
+mod contention;
+mod errors;
+mod exchange;
+mod minstrel;
+mod peer;
+mod phy;
+#[cfg(test)]
+mod tests;
+mod window;
+
+use medium::{Access, Params, Queueing, RateControlKind, Station};
+
+members! {
+    Medium;
+    "wifi" medium::Wifi,
+}
+
+/// The catalogue with what it brings.
+pub fn add(catalogue: Catalogue) -> Catalogue {
+    catalogue.with(members())
+}
+
+/// This crate and the hash of its sources: a part of the build that results name.
+pub const SOURCES: (&str, &str) = (env!("CARGO_PKG_NAME"), env!("SOJOURN_SOURCES"));

@@ -1,0 +1,99 @@
+//! One receiver of a station's frames, and how they are sent to it.
+
+use std::collections::VecDeque;
+
+use super::errors::log_bit_success;
+use super::minstrel::{Choice, Minstrel};
+use super::phy::Phy;
+use super::window::Window;
+use sojourn_base::packet::{Backlog, Packet};
+use sojourn_base::quantity::Decibels;
+use sojourn_base::units::Time;
+use sojourn_net::edge::link::schedule::Schedule;
+
+/// Which mode frames go by.
+#[derive(Debug)]
+pub enum RateControl {
+    /// Always this one.
+    Fixed(usize),
+    /// By what arrives.
+    Minstrel(Box<Minstrel>),
+}
+
+/// The signal-to-noise ratio between two stations: the lesser of theirs. Without any, nothing is
+/// lost but by collisions.
+#[derive(Debug, Default)]
+pub struct Signal {
+    ratios: Vec<Schedule<Decibels>>,
+    /// When it was last looked up, and what follows from it for each mode.
+    until: Time,
+    log_success: Vec<f64>,
+}
+
+impl Signal {
+    /// The lesser of these.
+    pub fn new(ratios: Vec<Schedule<Decibels>>) -> Self {
+        Signal { ratios, until: Time::ZERO, log_success: Vec::new() }
+    }
+
+    /// Natural logarithm of a bit's success in `mode` at `now`; `None` where nothing is lost.
+    pub fn log_success(&mut self, now: Time, phy: &Phy, mode: usize) -> Option<f64> {
+        if self.ratios.is_empty() {
+            return None;
+        }
+        if now >= self.until {
+            let least =
+                self.ratios.iter_mut().map(|ratio| ratio.at(now).0).fold(f64::MAX, f64::min);
+            let of_mode = |mode| log_bit_success(phy, mode, least);
+            self.log_success = phy.modes.iter().map(of_mode).collect();
+            let changes = self.ratios.iter().map(Schedule::next_change);
+            self.until = changes.min().unwrap_or(Time::NEVER);
+        }
+        Some(self.log_success[mode])
+    }
+}
+
+/// A receiver, seen from one access category of a station.
+#[derive(Debug)]
+pub struct Peer {
+    /// The channel that leads to it.
+    pub channel: usize,
+    /// Which of the category's queues has its packets.
+    pub queue: usize,
+    /// Packets that the driver has taken from the queue.
+    pub staged: VecDeque<Packet>,
+    /// Frames on their way.
+    pub window: Window,
+    /// Which mode is used.
+    pub rate: RateControl,
+    /// What is lost in noise.
+    pub signal: Signal,
+    /// Airtime that it may still use before its turn is over, in nanoseconds.
+    pub deficit: i64,
+    /// Whether it is among those that take turns.
+    pub listed: bool,
+}
+
+impl Peer {
+    /// The mode of the next frame.
+    pub fn choose(&mut self, failures: u32) -> Choice {
+        match &mut self.rate {
+            RateControl::Fixed(mode) => Choice { mode: *mode, sample: false },
+            RateControl::Minstrel(minstrel) => minstrel.choose(failures),
+        }
+    }
+
+    /// What has become of a frame.
+    pub fn learn(&mut self, now: Time, mode: usize, sent: u32, arrived: u32) {
+        if let RateControl::Minstrel(minstrel) = &mut self.rate {
+            minstrel.learn(now, mode, sent, arrived);
+        }
+    }
+
+    /// What it holds beyond the queue.
+    pub fn held(&self) -> Backlog {
+        let mut held = self.window.held();
+        self.staged.iter().for_each(|packet| held.add(packet));
+        held
+    }
+}
