@@ -8,9 +8,12 @@ LOCK := requirements.lock
 RUST := $(shell find crates/*/src crates/*/build.rs)
 # Controls that are BPF programs need libelf and zlib; a wheel is to run without them.
 LIBELF := $(shell pkg-config --exists libelf zlib 2>/dev/null && echo ,bpf)
+UV := $(BIN)/uv pip install --quiet --python $(BIN)/python
 FEATURES := --features pyo3/extension-module$(LIBELF)
 # With its features, so that what is installed later is built in.
 STAMP := $(VENV)/.built$(LIBELF)
+# Of what tests, checks and pages need besides.
+TOOLS := $(VENV)/.tools
 # The crates that need no Python.
 TESTED := --workspace --exclude sojourn-py --exclude sojourn-python --exclude core-alone --exclude own-control
 MODULE = $(subst -,_,$(NAME))
@@ -21,13 +24,18 @@ MODULE = $(subst -,_,$(NAME))
 help:  ## What there is to make
 	@sed -n 's/^\([a-z0-9%-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
 
-setup: $(STAMP)  ## Build everything into .venv (.venv/bin/sojourn is the command)
+setup: $(STAMP) $(TOOLS)  ## Build everything into .venv (.venv/bin/sojourn is the command)
 	@:
 
 $(BIN)/maturin: $(LOCK)
 	$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or later is needed" if sys.version_info < (3, 11) else 0)'
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --requirement $(LOCK)
+	$(BIN)/pip install --quiet --constraint $(LOCK) uv
+	$(UV) maturin --requirement pyproject.toml --constraint $(LOCK)
+	touch $@
+
+$(TOOLS): $(BIN)/maturin
+	$(UV) --requirement $(LOCK)
 	touch $@
 
 $(STAMP): $(BIN)/maturin pyproject.toml Cargo.toml Cargo.lock $(wildcard crates/*/Cargo.toml) $(RUST)
@@ -40,7 +48,7 @@ dev: $(BIN)/maturin  ## Build quickly what runs more slowly: a short way from an
 	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --profile dev --skip-install $(FEATURES)
 	rm -f $(STAMP)
 
-demo: setup  ## Reproduce CCPerf's Cubic-friendliness experiment and write its report
+demo: $(STAMP)  ## Reproduce CCPerf's Cubic-friendliness experiment and write its report
 	$(BIN)/sojourn reproduce ccperf
 	$(BIN)/sojourn report results/ccperf
 	@echo "The report is at $(CURDIR)/results/ccperf/report.html"
@@ -103,8 +111,7 @@ dist: setup  ## Build a wheel into dist/
 	rm -f dist/*.whl
 	$(BIN)/maturin build --release --out dist
 
-lock: setup  ## Write requirements.lock anew from pyproject.toml (UPGRADE=1: with newer versions)
-	$(BIN)/pip install --quiet uv
+lock: $(TOOLS)  ## Write requirements.lock anew from pyproject.toml (UPGRADE=1: with newer versions)
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --extra dev pyproject.toml \
 	    --custom-compile-command "make lock" $(if $(UPGRADE),--upgrade) --output-file $(LOCK)
 
