@@ -41,7 +41,7 @@ def run(place: Path, fails: str, told: str) -> tuple[int, str]:
 @pytest.mark.parametrize("fails", ["nothing", "setup", "check"])
 def test_all_targets_are_made_and_timed_whatever_fails(tmp_path: Path, fails: str) -> None:
     status, told = run(tmp_path, fails, "")
-    targets = ["check", "test-wheel", "test", "test-guides"]
+    targets = ["check", "test-wheel", "test", "test-guides", "test-core-alone"]
     assert re.findall(r"made --keep-going (\S+)\n", told) == targets
     seconds = re.findall(r"^ +\d+ s  (.*)$", told, flags=re.MULTILINE)
     assert seconds == ["build", *targets, "in all"]

@@ -15,10 +15,10 @@ _MEDIA = "Written as an entry of [`media`](scenario.md#shared-media), or as `med
 #: Introduction and folder of the source files of each kind.
 _KINDS: dict[Kind, tuple[str, str]] = {
     "ccas": (_CCAS, "sojourn-tcp/src/cc"),
-    "queues": ("Written as `queue` of a [link](scenario.md#links).", "queue"),
-    "traffic": ("Written as `traffic` of a flow.", "traffic"),
-    "topologies": ("Written as `kind` of the table `topology`.", "topology"),
-    "transports": ("Written as `transport` of a flow.", "transport"),
+    "queues": ("Written as `queue` of a [link](scenario.md#links).", "sojourn-net/src/queue"),
+    "traffic": ("Written as `traffic` of a flow.", "sojourn-sim/src/traffic"),
+    "topologies": ("Written as `kind` of the table `topology`.", "sojourn-sim/src/topology"),
+    "transports": ("Written as `transport` of a flow.", "sojourn-sim/src/transport"),
     "nodes": (_NODES, "sojourn-net/src/node"),
     "media": (_MEDIA, "sojourn-net/src/edge/medium"),
 }
