@@ -1,6 +1,7 @@
 //! Multicast groups of a scenario: nodes that carry them, and flows that are of one.
 //!
-//! Without an overlay, a flow's `service` is its group and no more, and shared trees carry groups.
+//! A flow's `service` is its group and no more, and shared trees carry groups: a wing's section of that
+//! name may take the place of this one.
 
 use std::sync::Arc;
 

@@ -17,9 +17,9 @@ pub struct FlowSpec {
     /// Name for tables and figures.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
-    /// Transport protocol: `tcp`, `udp` for datagrams without feedback, or `sliq`.
+    /// Transport protocol, such as `tcp`, or `udp` for datagrams without feedback.
     pub transport: Spec<Transport>,
-    /// Congestion control; every TCP flow names one, a SLIQ flow one or a list.
+    /// Congestion control; every TCP flow names one, and some transports take a list.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cca: Option<Controls>,
     /// Round-trip propagation delay outside the topology's links, half in each direction. Without
@@ -91,7 +91,7 @@ pub struct FlowSpec {
     /// Receiving host, likewise.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub to: Option<String>,
-    /// Receiving hosts of a stream of datagrams that an overlay carries to all of them, in place of
+    /// Receiving hosts of a stream of datagrams that nodes carry to all of them, in place of
     /// `to`: the same as an entry for each, with the same `group` of its `service`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub receivers: Vec<String>,

@@ -12,7 +12,7 @@ impl Kind for Medium {
     const NAME: &'static str = "medium";
     const PLURAL: &'static str = "media";
     const TITLE: &'static str = "shared medium";
-    const EXAMPLE: &'static str = "wifi";
+    const EXAMPLE: &'static str = "NAME";
     type Facts = NoFacts;
     type Make = Make;
 }

@@ -42,9 +42,10 @@ impl LinkMedium {
     }
 }
 
-const ENTRY: &str = "expected a table such as { id = \"air\", kind = \"wifi\" }";
-const OF_LINK: &str =
-    "expected the id of an entry of media, or a table such as { kind = \"wifi\" }";
+const ENTRY: &str = "expected a table such as { id = \"air\", kind = \"NAME\" }, where NAME is listed \
+                     by: sojourn list media";
+const OF_LINK: &str = "expected the id of an entry of media, or a table such as \
+                       { kind = \"NAME\" }, where NAME is listed by: sojourn list media";
 
 impl<'de> Deserialize<'de> for MediumSpec {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
