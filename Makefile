@@ -8,12 +8,14 @@ LOCK := requirements.lock
 RUST := $(shell find crates/*/src crates/*/build.rs)
 # Controls that are BPF programs need libelf and zlib; a wheel is to run without them.
 LIBELF := $(shell pkg-config --exists libelf zlib 2>/dev/null && echo ,bpf)
-UV := $(BIN)/uv pip install --quiet --python $(BIN)/python
+UV := $(BIN)/uv pip install --quiet --compile-bytecode --python $(BIN)/python
 FEATURES := --features pyo3/extension-module$(LIBELF)
 # With its features, so that what is installed later is built in.
 STAMP := $(VENV)/.built$(LIBELF)
 # Of what tests, checks and pages need besides.
 TOOLS := $(VENV)/.tools
+# Whatever is set here: tests start hundreds of commands, which need not compile the package each.
+export PYTHONDONTWRITEBYTECODE :=
 # The crates that need no Python.
 TESTED := --workspace --exclude sojourn-py --exclude sojourn-python --exclude core-alone --exclude own-control
 MODULE = $(subst -,_,$(NAME))

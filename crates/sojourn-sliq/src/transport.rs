@@ -80,6 +80,7 @@ impl Registered for Sliq {
     const OWN_CONTROLS: &'static [&'static str] = &["cubic", "copa"];
     const SEVERAL_CONTROLS: bool = true;
     const STREAM: bool = true;
+    const PACES: bool = true;
 
     fn endpoints(
         _params: NoParams,

@@ -278,3 +278,16 @@ fn a_stopped_flow_leaves_the_link_to_the_other() {
     let late = first[80..].iter().sum::<f64>() * 8.0 / 2.0 / 1e6;
     assert!(late > 9.4, "{late} Mbit/s");
 }
+
+/// On a stack that leaves pacing to the host's queue, a transport that paces itself needs none.
+#[test]
+fn a_control_that_only_pacing_bounds_is_paced_by_sliq_itself() {
+    let flow = "[[flows]]\nrtt = \"20 ms\"\nstack = \"linux-4.9\"\n\
+                cca = { kind = \"fixed-rate\", rate = \"5 Mbit/s\" }\n";
+    let sliq = format!("{flow}transport = \"sliq\"\nmss = 1200\n");
+    let outcome = run(&dumbbell(5, "rate = \"20 Mbit/s\"", &sliq));
+    let rate = total(&outcome.flow_samples, "flow", 0, "sent_bytes") * 8.0 / 5.0;
+    assert!((4.5e6..5.5e6).contains(&rate), "{rate}");
+    let tcp = dumbbell(5, "rate = \"20 Mbit/s\"", flow);
+    assert!(Scenario::from_toml(&tcp, builtin()).is_err());
+}

@@ -105,7 +105,8 @@ fn check_control(flow: &FlowSpec, catalogue: &Catalogue) -> Check {
 fn check_pacing(flow: &FlowSpec, cca: &Spec<Cca>, catalogue: &Catalogue) -> Check {
     let stack = flow.stack.unwrap_or_default().name();
     let paced = Profile::named(stack).is_none_or(|profile| profile.internal_pacing)
-        || flow.host_queue == HostQueue::Fq;
+        || flow.host_queue == HostQueue::Fq
+        || catalogue.find::<Transport>(&flow.transport.kind)?.facts.paces;
     let bounded = paced || !catalogue.find::<Cca>(&cca.kind)?.facts.only_paced;
     let allowed = format!(
         "fq, since {} is bounded by pacing alone and {stack} leaves that to the host's queue",

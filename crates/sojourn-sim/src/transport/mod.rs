@@ -44,6 +44,8 @@ pub struct TransportFacts {
     pub several_controls: bool,
     /// Whether it has streams, described under `stream`.
     pub stream: bool,
+    /// Whether it paces itself, also on a stack that leaves that to the host's queue.
+    pub paces: bool,
 }
 
 /// How the two endpoints of a flow are built, the sender first. Errors: a parameter is unknown, of
@@ -96,6 +98,9 @@ pub trait Registered: Sized + 'static {
     /// Whether it has streams, described under `stream` of a flow.
     const STREAM: bool = false;
 
+    /// Whether it paces itself, also on a stack that leaves that to the host's queue.
+    const PACES: bool = false;
+
     /// Builds the sender and the receiver of a flow.
     ///
     /// # Errors
@@ -118,6 +123,7 @@ pub fn entry<T: Registered>(name: &'static str, source: &'static str) -> Entry<T
             own_controls: T::OWN_CONTROLS,
             several_controls: T::SEVERAL_CONTROLS,
             stream: T::STREAM,
+            paces: T::PACES,
         },
         make: |params, init, catalogue| {
             let params = registry::parse_params(params, catalogue);
