@@ -70,9 +70,10 @@ build-tests:
 fuzz:  ## Test the core with CASES (1000) new random cases of each of its properties
 	PROPTEST_CASES=$(or $(CASES),1000) cargo test --no-fail-fast $(foreach crate,base net tcp sim wifi sliq gnat catalogue,-p sojourn-$(crate))
 
+# More at once than cores, since some of them wait.
 test-package: setup  ## Run the tests in Python
-	$(BIN)/pytest -m 'not wheel and not alone' --numprocesses auto --dist loadfile --durations 20
-	$(BIN)/pytest -m alone
+	$(BIN)/pytest -m 'not wheel and not alone and not long' --numprocesses $$(($$(nproc) * 3 / 2)) --dist loadfile --durations 20
+	$(BIN)/pytest -m 'alone and not long'
 
 test-long: setup build-tests  ## Run what is too long for CI (PART=NAME: one part of tests/long.toml); resumable
 	$(BIN)/python tests/long.py $(PART)

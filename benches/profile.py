@@ -8,6 +8,7 @@ Code of the standard library counts for the function that it was inlined into.
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -48,7 +49,8 @@ def binary() -> str:
     """Builds the benchmark of whole runs; where it is."""
     command = ["cargo", "bench", "--no-run", "--message-format=json", "-p", "sojourn-catalogue"]
     command += ["--bench", "workloads"]
-    output = subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True)
+    lines = os.environ | {"CARGO_PROFILE_BENCH_DEBUG": "line-tables-only"}
+    output = subprocess.run(command, cwd=ROOT, env=lines, check=True, stdout=subprocess.PIPE, text=True)
     messages = (json.loads(line) for line in output.stdout.splitlines())
     return next(m["executable"] for m in messages if m.get("executable"))
 

@@ -31,6 +31,7 @@ def files(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.long
 def test_the_guide(sojourn: Command, files: Path) -> None:
     commands = [line for block in blocks("sh") for line in block.splitlines()]
     assert len(commands) > 6

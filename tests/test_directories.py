@@ -208,7 +208,8 @@ PLAIN = [Step(kind, None, None, None) for kind in FINDERS]
 OTHER = [Step(kind, "cubic", 2, "1") for kind in FINDERS]
 
 
-@settings(max_examples=4, deadline=None)
+@pytest.mark.long
+@settings(max_examples=20, deadline=None)
 @example([(step, None, False) for step in (*PLAIN, *OTHER, *PLAIN)])
 @example([(step, "elsewhere", False) for step in (*PLAIN, *OTHER)])
 @given(st.lists(PLACES, min_size=3, max_size=7))

@@ -45,6 +45,7 @@ def stores(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return base
 
 
+@pytest.mark.long
 def test_cubic_against_itself_seldom_raises_an_alarm(
     pool: Side, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -96,6 +96,7 @@ def test_whatever_goes_wrong_is_told(here: Path, sojourn: Command, mode: str, to
     assert run.stdout == ""
 
 
+@pytest.mark.long
 def test_a_division_by_zero_in_one_cell_of_a_hundred(here: Path, sojourn: Command) -> None:
     times = [1.0, *(float(at) for at in range(101, 200))]
     text = BAD.replace('"3 s"', '"1.1 s"').replace("8 Mbit/s", "2 Mbit/s")

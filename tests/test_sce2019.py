@@ -118,6 +118,7 @@ _QUICK_MEDIANS = {
 }
 
 
+@pytest.mark.long
 def test_the_quick_form_is_near_the_draft(sojourn: Command, tmp_path: Path) -> None:
     """One, five and ten Mbit/s at three delays: 450 runs."""
     done = sojourn("reproduce", "sce2019", "--quick", timeout=600)

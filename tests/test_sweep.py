@@ -231,6 +231,7 @@ def test_values_that_do_not_go_together_fail_alone(sojourn: Command, sweep_file:
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.long
 @pytest.mark.concurrent
 def test_killed_at_any_moment_it_resumes(
     sweep_file: Path, tmp_path: Path, undisturbed: pl.DataFrame

@@ -28,6 +28,7 @@ def environment(tmp_path: Path) -> dict[str, str]:
     return os.environ | {"PATH": f"{bin_}:{os.environ['PATH']}"}
 
 
+@pytest.mark.long
 def test_every_command_of_the_page_works(tmp_path: Path, environment: dict[str, str]) -> None:
     assert len(COMMANDS) == 7
     for commands in COMMANDS:
