@@ -50,7 +50,9 @@ def binary() -> str:
     command = ["cargo", "bench", "--no-run", "--message-format=json", "-p", "sojourn-catalogue"]
     command += ["--bench", "workloads"]
     lines = os.environ | {"CARGO_PROFILE_BENCH_DEBUG": "line-tables-only"}
-    output = subprocess.run(command, cwd=ROOT, env=lines, check=True, stdout=subprocess.PIPE, text=True)
+    output = subprocess.run(
+        command, cwd=ROOT, env=lines, check=True, stdout=subprocess.PIPE, text=True
+    )
     messages = (json.loads(line) for line in output.stdout.splitlines())
     return next(m["executable"] for m in messages if m.get("executable"))
 
