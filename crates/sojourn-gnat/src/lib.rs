@@ -23,7 +23,7 @@ pub use service::{PortService, PriorityStep, ServiceSpec, Utility};
 
 /// The catalogue with what it brings.
 pub fn add(catalogue: Catalogue) -> Catalogue {
-    let overlay = node::entry::<overlay::Overlay>("overlay", include_str!("overlay.rs"));
+    let overlay = node::entry::<overlay::Overlay>("overlay", include_str!("overlay/mod.rs"));
     let linkem = topology::entry::<linkem::LinkEm>("linkem", include_str!("linkem.rs"));
     let catalogue = catalogue.before("shared-tree", overlay).before("graph", linkem);
     catalogue.with(vec![section::section()])

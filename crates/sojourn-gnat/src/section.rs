@@ -5,7 +5,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::overlay::{OverlayFlow, Speech, Together};
+use super::overlay::{Mailboxes, OverlayConfig, OverlayFlow, Speech};
 use super::service::{PortService, ServiceSpec, Utility};
 use sojourn_base::error::FieldError;
 use sojourn_base::registry::Entry;
@@ -103,7 +103,10 @@ impl Section for Services {
         gift.silent.extend(joining.groups.only_counting());
         match kind {
             Some(TREE) => gift.nodes.give(Arc::new(joining.groups)),
-            Some(_) => gift.nodes.give(Arc::new(Together::new(joining.groups, flows))),
+            Some(_) => {
+                gift.nodes.give(Arc::new(OverlayConfig::new(joining.groups, flows)));
+                gift.nodes.give(Arc::new(Mailboxes::default()));
+            }
             None => {}
         }
         Ok(())
@@ -206,7 +209,7 @@ mod tests {
     fn each_kind_of_node_is_given_what_it_knows() {
         let given = [OVERLAY, TREE].map(|kind| {
             let nodes = gift(kind).nodes;
-            [nodes.get::<Together>().is_some(), nodes.get::<Groups>().is_some()]
+            [nodes.get::<OverlayConfig>().is_some(), nodes.get::<Groups>().is_some()]
         });
         assert_eq!(given, [[true, false], [false, true]]);
     }
@@ -215,10 +218,10 @@ mod tests {
     fn of_a_streams_flows_the_first_sends_and_the_others_are_silent() {
         let Gift { nodes, silent } = gift(OVERLAY);
         assert_eq!(silent, BTreeSet::from([1]));
-        let together = nodes.get::<Together>().unwrap();
-        let senders: Vec<_> = together.flows.iter().map(|flow| flow.flow).collect();
-        assert_eq!((senders, together.streams[0].sender()), (vec![0], Some(0)));
-        assert_eq!(together.streams[0].destinations(Time::ZERO), 0b110);
+        let config = nodes.get::<OverlayConfig>().unwrap();
+        let senders: Vec<_> = config.flows.iter().map(|flow| flow.flow).collect();
+        assert_eq!((senders, config.streams[0].sender()), (vec![0], Some(0)));
+        assert_eq!(config.streams[0].destinations(Time::ZERO), 0b110);
     }
 
     /// What a flow and another one have of these services.

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::depth::Shown;
+use super::queue::Shown;
 use sojourn_base::error::FieldError;
 use sojourn_base::quantity::Percent;
 use sojourn_base::registry::named;

@@ -5,7 +5,7 @@
 //! rate; when it fails, after ten seconds at the earliest, another one with more time or a lower rate, if
 //! there is one. One that goes on for 40 times its time to go is stable.
 
-use super::{Order, Supervision, Watched};
+use super::{Order, Probe, Supervision, Watched};
 use crate::overlay::admission::Standing;
 use sojourn_base::units::{Span, Time};
 
@@ -17,13 +17,6 @@ const PATIENCE: Span = Span::from_secs(10);
 const BETTER: f64 = 1.1;
 /// Better than any other: more time to go and a lower rate.
 const BEST: f64 = 3.0;
-
-/// What tries to get to a destination.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Probe {
-    flow: Option<usize>,
-    since: Option<Time>,
-}
 
 impl Supervision {
     /// Chooses what tries, and turns off the rest; `left` is capacity that nothing has, in bit/s.

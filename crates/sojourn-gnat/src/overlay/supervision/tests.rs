@@ -10,12 +10,12 @@ fn at(seconds: u64) -> Time {
 /// priority 1 that takes 4 Mbit/s; all are on.
 fn supervision(flows: &[(f64, f64)]) -> Supervision {
     let mut supervision = Supervision::new(1e12, 2);
-    supervision.watch(Place::Tcp(0), 1, &ServiceSpec::default());
+    supervision.watch(1, &ServiceSpec::default());
     for (index, (priority, _)) in flows.iter().enumerate() {
         let deadline = Some(Span::from_millis(60 + index as u64));
         let (priority, utility) = (*priority, Utility::Strap);
         let service = ServiceSpec { priority, utility, deadline, ..ServiceSpec::default() };
-        supervision.watch(Place::UdpIn(index), 1, &service);
+        supervision.watch(1, &service);
     }
     let rates = std::iter::once(4.0).chain(flows.iter().map(|(_, rate)| *rate));
     for (flow, rate) in supervision.flows.iter_mut().zip(rates) {

@@ -1,0 +1,122 @@
+//! How fast a flow's packets are admitted to the overlay: by its utility, and by the depth of the
+//! queue that they join, which is the price.
+
+mod flog;
+mod log;
+mod source;
+mod strap;
+
+pub use source::Source;
+pub use strap::Strap;
+
+use flog::Flog;
+use log::Log;
+
+use crate::{ServiceSpec, Utility};
+use sojourn_base::units::Time;
+
+/// Whether a flow is admitted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// It is.
+    On,
+    /// Not for a while: its queue is too deep.
+    Triaged,
+    /// Not for a while: too many of its packets came late or not at all.
+    Missed,
+    /// Not before it is turned on.
+    Off,
+}
+
+/// What there is to see of a flow.
+#[derive(Clone, Copy, Debug)]
+pub struct Seen {
+    /// Bits admitted so far.
+    pub admitted: f64,
+    /// When a packet came last.
+    pub came_at: Time,
+    /// Whether it is admitted.
+    pub standing: Standing,
+    /// How often it began or ceased to be.
+    pub toggles: u32,
+    /// Rate of its source, in bit/s.
+    pub nominal: f64,
+}
+
+/// An admission control.
+#[derive(Clone, Copy, Debug)]
+pub enum Admission {
+    /// Elastic.
+    Log(Log),
+    /// Elastic down to a floor.
+    Flog(Flog),
+    /// Inelastic.
+    Strap(Strap),
+}
+
+impl Admission {
+    /// That of a service; `k` weighs utility against queues, in bits squared per second; `chance` in
+    /// [0, 1) spreads the intervals of flows alike.
+    pub fn new(service: &ServiceSpec, k: f64, chance: f64) -> Self {
+        match service.utility {
+            Utility::Log => Admission::Log(Log::new(service, k)),
+            Utility::Flog => Admission::Flog(Flog::new(service, k)),
+            Utility::Strap => Admission::Strap(Strap::new(service, k, chance)),
+        }
+    }
+
+    /// Looks at the queue, `depth` bits deep, and at what the source does; to be called at
+    /// [`Admission::look_at`] and whenever a rate is asked for.
+    pub fn look(&mut self, now: Time, depth: f64, source: &Source) {
+        match self {
+            Admission::Log(_) => {}
+            Admission::Flog(flog) => flog.look(now, depth, source),
+            Admission::Strap(strap) => strap.look(now, depth, source),
+        }
+    }
+
+    /// The flow's priority becomes another.
+    pub fn set_priority(&mut self, priority: f64) {
+        match self {
+            Admission::Log(log) => log.set_priority(priority),
+            Admission::Flog(flog) => flog.set_priority(priority),
+            Admission::Strap(strap) => strap.set_priority(priority),
+        }
+    }
+
+    /// When it looks again of its own accord.
+    pub fn look_at(&self) -> Option<Time> {
+        match self {
+            Admission::Log(_) => None,
+            Admission::Flog(flog) => flog.look_at(),
+            Admission::Strap(strap) => Some(strap.look_at()),
+        }
+    }
+
+    /// The rate in bit/s when the queue is `depth` bits deep.
+    pub fn rate(&self, depth: f64) -> f64 {
+        match self {
+            Admission::Log(log) => log.rate(depth),
+            Admission::Flog(flog) => flog.rate(depth),
+            Admission::Strap(strap) => strap.rate(),
+        }
+    }
+
+    /// Whether the flow is admitted.
+    pub fn standing(&self) -> Standing {
+        match self {
+            Admission::Log(_) => Standing::On,
+            Admission::Flog(flog) if flog.is_off() => Standing::Off,
+            Admission::Flog(_) => Standing::On,
+            Admission::Strap(strap) => strap.standing(),
+        }
+    }
+
+    /// The inelastic flow's, if it is one.
+    pub fn strap(&mut self) -> Option<&mut Strap> {
+        match self {
+            Admission::Strap(strap) => Some(strap),
+            _ => None,
+        }
+    }
+}

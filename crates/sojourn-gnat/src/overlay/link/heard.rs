@@ -1,0 +1,56 @@
+//! What a neighbour has told of its queues.
+
+use std::sync::Arc;
+
+use crate::overlay::message::Depths;
+
+/// The depths that it told last.
+#[derive(Debug)]
+pub struct Heard {
+    /// Which message that was.
+    number: Option<u32>,
+    members: Vec<[f64; 2]>,
+    groups: Arc<Vec<Vec<f64>>>,
+}
+
+impl Heard {
+    /// Nothing yet; there are so many members.
+    pub fn new(members: usize) -> Self {
+        Heard { number: None, members: vec![[0.0; 2]; members], groups: Arc::default() }
+    }
+
+    /// A message has come; old ones count for nothing.
+    pub fn hear(&mut self, depths: &Depths) {
+        if self.number.is_none_or(|heard| depths.number > heard) {
+            self.number = Some(depths.number);
+            self.members.clone_from(&depths.bytes);
+            self.groups.clone_from(&depths.groups);
+        }
+    }
+
+    /// Depths of its queue for a member.
+    pub fn depths(&self, to: usize) -> [f64; 2] {
+        self.members[to]
+    }
+
+    /// Depth of its queue for a member in a group.
+    pub fn group_depth(&self, group: usize, to: usize) -> f64 {
+        self.groups.get(group).map_or(0.0, |depths| depths[to])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_that_was_overtaken_counts_for_nothing() {
+        let mut heard = Heard::new(1);
+        for (number, depth) in [(2, 20.0), (1, 10.0)] {
+            let groups = Arc::new(vec![vec![depth]]);
+            heard.hear(&Depths::new(number, vec![[depth, 0.0]], groups));
+        }
+        assert_eq!((heard.depths(0)[0], heard.group_depth(0, 0)), (20.0, 20.0));
+        assert_eq!(heard.group_depth(1, 0), 0.0, "a group that it does not know");
+    }
+}

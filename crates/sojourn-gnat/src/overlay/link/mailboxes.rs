@@ -1,0 +1,39 @@
+//! Datagrams on their way between the nodes of an overlay.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
+use crate::overlay::message::Cargo;
+use sojourn_sliq::Mailbox;
+
+/// A datagram between two nodes that is overtaken by so many is lost.
+const REORDERED: u64 = 256;
+
+/// Mailboxes by the members that datagrams come from and go to. All nodes of a run share them.
+#[derive(Debug, Default)]
+pub struct Mailboxes(Mutex<BTreeMap<(usize, usize), Mailbox<Cargo>>>);
+
+impl Mailboxes {
+    /// Datagrams from one member to another.
+    pub fn between(&self, from: usize, to: usize) -> Mailbox<Cargo> {
+        let mut boxes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        boxes.entry((from, to)).or_insert_with(|| Mailbox::once(REORDERED)).clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sojourn_sliq::Spare;
+    use sojourn_sliq::wire::Datagram;
+
+    #[test]
+    fn both_ends_have_the_same_mailbox_and_each_direction_its_own() {
+        let boxes = Mailboxes::default();
+        let (mut datagram, mut spare) = (Box::<Datagram<Cargo>>::default(), Spare::default());
+        let handle = boxes.between(0, 1).put(&mut datagram, &mut spare);
+        let mut got = |from, to| boxes.between(from, to).get(handle, &mut datagram, &mut spare);
+        assert!(!got(1, 0), "the other direction");
+        assert!(got(0, 1));
+    }
+}

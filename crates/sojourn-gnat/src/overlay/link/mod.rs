@@ -1,0 +1,238 @@
+//! The way to a neighbour: a path controller with a short transmit queue before it, how long packets
+//! take by it, and what the neighbour has told of its queues.
+
+mod delays;
+mod heard;
+mod mailboxes;
+mod neighbours;
+mod path;
+mod streams;
+mod telling;
+mod transmit;
+
+pub use mailboxes::Mailboxes;
+pub use neighbours::Neighbours;
+pub use path::Reach;
+
+use std::sync::Arc;
+
+use crate::overlay::message::{Cargo, Class, Delay, Depths};
+use delays::Delays;
+use heard::Heard;
+use path::Path;
+use sojourn_base::units::{Span, Time};
+use sojourn_net::node::NodeContext;
+use sojourn_sliq::{Event, Payload};
+use streams::Lane;
+use telling::Telling;
+use transmit::TransmitQueue;
+
+/// The place among a node's counters of bytes of packets in which it tells others of queues and links.
+pub const SIGNALLING: usize = 0;
+/// Capacity before anything is measured, in bit/s.
+const FIRST_CAPACITY: f64 = 1e6;
+
+/// When a neighbour is to be called.
+#[derive(Debug)]
+struct Calls {
+    due: Time,
+    /// Whether there is something to do now, whenever it is due.
+    awake: bool,
+    /// When the connection had nothing more to send.
+    asked_at: Time,
+}
+
+/// A neighbour.
+#[derive(Debug)]
+pub struct Neighbour {
+    /// Its place in the list of members.
+    pub member: usize,
+    path: Path,
+    transmit: TransmitQueue,
+    heard: Heard,
+    telling: Telling,
+    delays: Delays,
+    calls: Calls,
+    open: bool,
+    works: bool,
+    capacity: f64,
+}
+
+impl Neighbour {
+    /// A neighbour that has not been heard; there are so many members.
+    pub fn new(now: Time, member: usize, members: usize, reach: Reach) -> Self {
+        Neighbour {
+            member,
+            telling: Telling::new(now, reach.depths_share),
+            path: Path::new(now, reach),
+            transmit: TransmitQueue::default(),
+            heard: Heard::new(members),
+            delays: Delays::default(),
+            calls: Calls { due: now, awake: false, asked_at: Time::NEVER },
+            open: false,
+            works: false,
+            capacity: FIRST_CAPACITY,
+        }
+    }
+
+    /// Whether packets can be sent, and something comes back.
+    pub fn works(&self) -> bool {
+        self.works
+    }
+
+    fn note_whether_it_works(&mut self) {
+        self.works = self.open && self.path.connection.outage().is_none();
+    }
+
+    /// How many bytes of packets it takes now; 0 unless its transmit queue is nearly empty.
+    pub fn room(&self) -> u64 {
+        if self.works { self.transmit.room() } else { 0 }
+    }
+
+    /// Whether its transmit queue has room for a packet that must go at once.
+    pub fn has_space(&self) -> bool {
+        self.works && self.transmit.has_space()
+    }
+
+    /// Depths of its queue for a member.
+    pub fn depths(&self, to: usize) -> [f64; 2] {
+        self.heard.depths(to)
+    }
+
+    /// Depth of its queue for a member in a group.
+    pub fn group_depth(&self, group: usize, to: usize) -> f64 {
+        self.heard.group_depth(group, to)
+    }
+
+    /// The estimate of the capacity in bit/s.
+    pub fn capacity(&self) -> f64 {
+        self.capacity
+    }
+
+    /// How long a packet takes to it from when it comes into the transmit queue, as advertised.
+    pub fn delay(&self) -> Option<Delay> {
+        self.delays.used()
+    }
+
+    /// Whether that has changed.
+    pub fn has_new_delay(&self) -> bool {
+        self.delays.has_news()
+    }
+
+    /// It is advertised anew.
+    pub fn adopt_delay(&mut self) {
+        self.delays.adopt();
+    }
+
+    /// Packets in the transmit queue.
+    pub fn packets(&self) -> u64 {
+        self.transmit.packets()
+    }
+
+    /// Puts a packet or what is left of one into the transmit queue.
+    pub fn push(&mut self, now: Time, class: Class, cargo: Cargo) {
+        let lane = Lane::of(class);
+        self.transmit.push(now, lane, cargo);
+        // Behind what could not be sent at this instant it only waits.
+        if self.calls.asked_at != now || self.path.connection.queued(lane.id()) == 0 {
+            self.wake();
+        }
+    }
+
+    /// Puts an advertisement into the transmit queue.
+    pub fn advertise(&mut self, now: Time, cargo: Cargo) {
+        self.transmit.push(now, Lane::LinkStates, cargo);
+    }
+
+    /// A datagram of it has arrived; the stream that it brought something on, if any.
+    pub fn on_datagram(&mut self, now: Time, handle: u32) -> Option<u8> {
+        let mut stream = None;
+        if let Some(brought) = self.path.take(now, handle) {
+            stream = brought;
+            for (stream, takes) in self.path.connection.delivery_delays() {
+                self.delays.on_packet(now, Lane::class_of(*stream), *takes);
+            }
+        }
+        self.calls.awake = true;
+        while let Some(event) = self.path.connection.poll_event() {
+            self.open |= event == Event::StreamOpen(Lane::LAST.id());
+        }
+        self.note_whether_it_works();
+        stream
+    }
+
+    /// The next that a stream brought for this node to handle.
+    pub fn read(&mut self, stream: u8) -> Option<Cargo> {
+        while let Some(delivered) = self.path.connection.read(stream) {
+            match delivered.payload {
+                Cargo::Depths(depths) => self.heard.hear(&depths),
+                Cargo::Nothing | Cargo::Zombie(_) => {}
+                cargo => return Some(cargo),
+            }
+        }
+        None
+    }
+
+    /// Whether it is to be told of queues now.
+    pub fn wants_depths(&self, now: Time) -> bool {
+        self.open && now >= self.telling.due()
+    }
+
+    /// When it is to be told of queues.
+    pub fn told_next(&self) -> Time {
+        if self.open { self.telling.due() } else { Time::NEVER }
+    }
+
+    /// When there is something to do, unless it is awake.
+    pub fn next(&self) -> Time {
+        if self.open { self.telling.due().min(self.calls.due) } else { self.calls.due }
+    }
+
+    /// Tells it of queues.
+    pub fn tell(&mut self, now: Time, bytes: Vec<[f64; 2]>, groups: Arc<Vec<Vec<f64>>>) {
+        self.measure();
+        let cargo = Cargo::Depths(Depths::new(self.telling.number(), bytes, groups).into());
+        self.telling.pay(now, cargo.len(), self.capacity);
+        self.transmit.push(now, Lane::Depths, cargo);
+        self.calls.awake = true;
+    }
+
+    fn measure(&mut self) {
+        let measured = self.path.connection.capacity();
+        if let Some(capacity) = measured.filter(|capacity| *capacity > 0.0) {
+            self.capacity = capacity;
+        }
+    }
+
+    /// Sends what can be sent now.
+    pub fn transmit(&mut self, now: Time, cx: &mut NodeContext<'_>) {
+        if !std::mem::take(&mut self.calls.awake) && self.calls.due > now {
+            return;
+        }
+        // It looks at what is due, and does nothing before.
+        self.path.connection.on_timeout(now);
+        self.note_whether_it_works();
+        loop {
+            if self.open {
+                self.transmit.feed(&mut self.path.connection);
+            }
+            if !self.path.send(now, SIGNALLING, cx) {
+                break;
+            }
+        }
+        self.calls.asked_at = now;
+        let next = self.path.connection.next_timeout(now).unwrap_or(Time::NEVER);
+        // A timeout that is due and sends nothing must not come up again at this instant.
+        self.calls.due = next.max(now + Span::from_nanos(1));
+    }
+
+    /// Something to send has come: it is to be called now.
+    pub fn wake(&mut self) {
+        self.calls.awake = true;
+    }
+
+    /// Whether it is to be called now, whenever it is due.
+    pub fn is_awake(&self) -> bool {
+        self.calls.awake
+    }
+}

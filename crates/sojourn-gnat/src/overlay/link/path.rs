@@ -1,0 +1,129 @@
+//! A path controller (SLIQ) and the datagrams that it sends and gets.
+
+use super::streams::Lane;
+use crate::overlay::message::Cargo;
+use sojourn_base::packet::{FiveTuple, Header, Opaque, Packet};
+use sojourn_base::units::Time;
+use sojourn_net::node::{NodeContext, Port};
+use sojourn_sliq::wire::{Datagram, UNDERLAY};
+use sojourn_sliq::{Config, Connection, Control, Copa, Cubic, Mailbox, Payload, Role, Spare};
+
+/// How a neighbour is reached.
+#[derive(Debug)]
+pub struct Reach {
+    /// The way out.
+    pub port: Port,
+    /// Datagrams to it and from it.
+    pub boxes: [Mailbox<Cargo>; 2],
+    /// What queues see.
+    pub tuple: FiveTuple,
+    /// Which of the controls, `cubic` and `copa`, its path controller has.
+    pub controls: Vec<String>,
+    /// Whether this end asks for the connection.
+    pub client: bool,
+    /// Share of the capacity that messages about queues may take.
+    pub depths_share: f64,
+}
+
+/// A path controller.
+#[derive(Debug)]
+pub struct Path {
+    /// Apart, like what waits: nodes often look through all neighbours.
+    pub connection: Box<Connection<Cargo>>,
+    port: Port,
+    /// What goes out, or has arrived.
+    datagram: Box<Datagram<Cargo>>,
+    boxes: [Mailbox<Cargo>; 2],
+    spare: Spare<Cargo>,
+    tuple: FiveTuple,
+    /// Names random draws of its packets.
+    flow: u32,
+    index: u32,
+}
+
+/// Whether a datagram tells of queues or links.
+fn tells(datagram: &Datagram<Cargo>) -> bool {
+    let Datagram::Message(message) = datagram else { return false };
+    matches!(message.data, Some((_, Cargo::Depths(_) | Cargo::LinkState(_))))
+}
+
+/// The stream that a datagram brings a message of; of others it brings none.
+fn stream_of(datagram: &Datagram<Cargo>) -> Option<u8> {
+    let Datagram::Message(message) = datagram else { return None };
+    message.data.as_ref().map(|(data, _)| data.stream)
+}
+
+fn control(now: Time, name: &str) -> (String, Box<dyn Control>) {
+    let control: Box<dyn Control> = match name {
+        "copa" => Box::new(Copa::default()),
+        _ => Box::new(Cubic::new(now)),
+    };
+    (name.to_owned(), control)
+}
+
+impl Path {
+    /// One that begins to connect.
+    pub fn new(now: Time, reach: Reach) -> Self {
+        let Reach { port, boxes, tuple, controls, client, .. } = reach;
+        let role = if client { Role::Client } else { Role::Server };
+        let controls = controls.iter().map(|name| control(now, name)).collect();
+        let config = Config { role, client: 1, initial_seq: 0, controls, reject_outliers: false };
+        let mut connection = Connection::new(config);
+        connection.connect(now);
+        if client {
+            Lane::open_all(now, &mut connection);
+        }
+        Path {
+            connection: Box::new(connection),
+            port,
+            datagram: Box::default(),
+            boxes,
+            spare: Spare::default(),
+            tuple,
+            flow: u32::MAX - port.edge as u32,
+            index: 0,
+        }
+    }
+
+    /// Takes the datagram that has this handle, if it has not been lost; the stream that it brings
+    /// something on, if any.
+    pub fn take(&mut self, now: Time, handle: u32) -> Option<Option<u8>> {
+        if !self.boxes[1].get(handle, &mut self.datagram, &mut self.spare) {
+            return None;
+        }
+        let stream = stream_of(&self.datagram);
+        self.connection.on_datagram(now, &mut self.datagram);
+        Some(stream)
+    }
+
+    /// Sends the next datagram, if there is one; what it sends of queues and links is counted at
+    /// `signalling`. Whether there was one.
+    pub fn send(&mut self, now: Time, signalling: usize, cx: &mut NodeContext<'_>) -> bool {
+        if !self.connection.poll_transmit(now, &mut self.datagram) {
+            return false;
+        }
+        let signals = tells(&self.datagram);
+        let packet = self.packet();
+        let packet = cx.create(packet);
+        if signals {
+            cx.count(signalling, packet.size.into());
+        }
+        cx.send(self.port, packet);
+        true
+    }
+
+    fn packet(&mut self) -> Packet {
+        let size = self.datagram.size() as u32 + UNDERLAY;
+        let payload = match &*self.datagram {
+            Datagram::Message(message) => {
+                message.data.as_ref().map_or(0, |(_, cargo)| cargo.len() as u16)
+            }
+            _ => 0,
+        };
+        let handle = self.boxes[0].put(&mut self.datagram, &mut self.spare);
+        let header = Header::Opaque(Opaque { payload, handle });
+        self.index = self.index.wrapping_add(1);
+        let (flow, index, tuple) = (self.flow, self.index, self.tuple);
+        Packet { flow, index, tuple, size, header, ..Packet::default() }
+    }
+}

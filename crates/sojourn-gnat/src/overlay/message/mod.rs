@@ -1,0 +1,76 @@
+//! What overlay nodes send each other, as payloads of their path controllers.
+
+mod copies;
+mod depths;
+mod link_state;
+mod parcel;
+
+pub use copies::Copies;
+pub use depths::Depths;
+pub use link_state::{Delay, LinkState};
+pub use parcel::{Class, Parcel};
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use sojourn_sliq::{Payload, Received};
+
+/// The IP header that a zombie has at least.
+const EMPTY_PACKET: u32 = 20;
+/// Bytes that a zombie is longer by in the overlay, as a packet: its number.
+const ZOMBIE_NUMBER: u32 = 4;
+
+/// What a message carries.
+#[derive(Clone, Debug, Default)]
+pub enum Cargo {
+    /// Nothing: what a lost payload is.
+    #[default]
+    Nothing,
+    /// A packet of a flow.
+    Parcel(Parcel),
+    /// A packet to several receivers.
+    Copies(Copies),
+    /// A packet of so many bytes that only makes queues deep.
+    Zombie(u32),
+    /// Depths of queues.
+    Depths(Arc<Depths>),
+    /// A node's links.
+    LinkState(Arc<LinkState>),
+    /// A packet of the erasure code: its bytes, and what it is made of.
+    Coded(u16, Arc<[(u32, Cargo)]>),
+}
+
+impl Payload for Cargo {
+    #[inline]
+    fn len(&self) -> usize {
+        let bytes = match self {
+            Cargo::Nothing => 0,
+            Cargo::Parcel(parcel) => parcel.message_bytes(),
+            Cargo::Copies(copies) => copies.message_bytes(),
+            Cargo::Zombie(bytes) => bytes.max(&EMPTY_PACKET) + ZOMBIE_NUMBER,
+            Cargo::Depths(depths) => depths.message_bytes(),
+            Cargo::LinkState(state) => state.message_bytes(),
+            Cargo::Coded(bytes, _) => u32::from(*bytes),
+        };
+        bytes as usize
+    }
+
+    fn encode(sources: &[(u32, Self)], range: Range<u8>) -> Vec<(Self, u16)> {
+        let longest = sources.iter().map(|(_, source)| source.len()).max().unwrap_or(0);
+        let bytes = (longest + 4).next_multiple_of(2) as u16;
+        let sources: Arc<[_]> = sources.into();
+        range.map(|_| (Cargo::Coded(bytes, sources.clone()), bytes)).collect()
+    }
+
+    fn decode(sources: u8, received: &[Received<Self>]) -> Option<Vec<(u32, Self)>> {
+        if received.len() < sources.into() {
+            return None;
+        }
+        let all = received.iter().find_map(|received| match &received.payload {
+            Cargo::Coded(_, sources) => Some(sources.clone()),
+            _ => None,
+        })?;
+        let have = |seq: u32| received.iter().any(|r| r.index < sources && r.seq == seq);
+        Some(all.iter().filter(|(seq, _)| !have(*seq)).cloned().collect())
+    }
+}

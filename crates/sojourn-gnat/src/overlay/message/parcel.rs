@@ -1,0 +1,58 @@
+//! A packet of a flow on its way through the overlay, to one member.
+
+use std::sync::Arc;
+
+use sojourn_base::packet::Packet;
+use sojourn_base::units::Time;
+
+/// Bytes that a packet is longer by in the overlay: its number.
+const NUMBER: u32 = 4;
+/// The same for packets with a time to go: number, time to go, where it has been.
+const TIMED: u32 = 4 + 8 + 12;
+
+/// A packet of a flow on its way through the overlay. It is small, because it waits in many places: in
+/// queues, until it is acknowledged, in datagrams under way; the packet itself lies in one.
+#[derive(Clone, Debug)]
+pub struct Parcel {
+    /// The packet, as the flow's host sent it.
+    pub packet: Arc<Packet>,
+    /// Its size in bytes.
+    pub size: u32,
+    /// Where it goes: the overlay node's place in the list of members.
+    pub to: u16,
+    /// When it is worthless; that makes it latency-sensitive.
+    pub due: Option<Time>,
+    /// Members that it has come through, as bits; of packets with a time to go.
+    pub seen: u64,
+}
+
+impl Parcel {
+    /// A packet to a member that has not come through any.
+    pub fn new(packet: Packet, to: u16, due: Option<Time>) -> Self {
+        Parcel { size: packet.size, packet: Arc::new(packet), to, due, seen: 0 }
+    }
+
+    /// Its bytes in a message.
+    pub fn message_bytes(&self) -> u32 {
+        self.size + if self.due.is_some() { TIMED } else { NUMBER }
+    }
+}
+
+/// Whether packets have a time to go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Class {
+    /// They have none.
+    Normal = 0,
+    /// They have one.
+    Timed = 1,
+}
+
+impl Class {
+    /// Latency-sensitive traffic goes first.
+    pub const IN_ORDER: [Class; 2] = [Class::Timed, Class::Normal];
+
+    /// That of a packet.
+    pub fn of(parcel: &Parcel) -> Self {
+        if parcel.due.is_some() { Class::Timed } else { Class::Normal }
+    }
+}

@@ -1,0 +1,81 @@
+//! What other nodes of the overlay send.
+
+use std::sync::Arc;
+
+use super::{Overlay, Place};
+use crate::overlay::message::{Cargo, Copies, Parcel};
+use sojourn_base::packet::{Header, Packet, Route};
+use sojourn_base::units::Time;
+use sojourn_net::node::NodeContext;
+
+impl Overlay {
+    /// A packet of another node of the overlay.
+    pub(super) fn on_own(&mut self, now: Time, packet: &Packet, cx: &mut NodeContext<'_>) {
+        cx.absorb(packet);
+        let Header::Opaque(opaque) = packet.header else { return };
+        let from = self.config.member(packet.tuple.source);
+        let Some(from) = from.and_then(|member| self.by_member[member]) else { return };
+        let mut stream = None;
+        let neighbours = self.forwarding.neighbours();
+        neighbours.change(from, |neighbour| stream = neighbour.on_datagram(now, opaque.handle));
+        if neighbours[from].has_new_delay() {
+            self.advertising.hasten(now);
+        }
+        let Some(stream) = stream else { return };
+        while let Some(cargo) = self.forwarding.neighbours().read(from, stream) {
+            match cargo {
+                Cargo::Parcel(parcel) => self.on_parcel(now, parcel, cx),
+                Cargo::Copies(copies) => self.on_copies(now, copies, cx),
+                Cargo::LinkState(state) if self.forwarding.map().learn(now, &state) => {
+                    self.forwarding.flood(now, &state, Some(from));
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// A packet of a flow has come over the overlay.
+    fn on_parcel(&mut self, now: Time, parcel: Parcel, cx: &mut NodeContext<'_>) {
+        if usize::from(parcel.to) != self.me {
+            return self.forwarding.push(now, parcel);
+        }
+        match self.places.get(parcel.packet.flow as usize) {
+            Some(Place::UdpOut(reported)) => {
+                if let (Some(flow), Header::Datagram(datagram)) = (reported, parcel.packet.header) {
+                    let late = parcel.due.is_some_and(|due| now > due);
+                    self.receipts.on_packet(now, *flow, datagram.seq, late);
+                }
+                self.deliver(*parcel.packet, cx);
+            }
+            Some(Place::UdpIn(flow)) => {
+                if let Header::Opaque(report) = parcel.packet.header {
+                    self.udp.on_report(*flow, f64::from(report.payload) / 100.0);
+                }
+            }
+            Some(Place::Tcp(flow)) => {
+                let flow = *flow;
+                self.tcp.on_packet(now, flow, &parcel.packet);
+                self.pump_tcp(now, flow, cx);
+            }
+            _ => {}
+        }
+    }
+
+    /// A packet to several members has come: it may be for this node, and for others.
+    #[inline(never)]
+    fn on_copies(&mut self, now: Time, copies: Copies, cx: &mut NodeContext<'_>) {
+        let config = Arc::clone(&self.config);
+        let stream = &config.streams[usize::from(copies.stream)];
+        if copies.to >> self.me & 1 == 1 {
+            let mine = stream.receivers.iter().filter(|r| usize::from(r.member) == self.me);
+            for receiver in mine {
+                self.counts.delivered += 1;
+                let packet = Packet { flow: receiver.flow, ..*copies.packet };
+                let socket = 2 * receiver.flow + 1;
+                let copy = cx.copy(&packet, Route::default(), socket);
+                cx.forward(copy);
+            }
+        }
+        self.forwarding.push_copies(now, stream.group, copies);
+    }
+}

@@ -1,0 +1,83 @@
+//! The connections that proxies have with hosts and with each other.
+
+use crate::overlay::config::OverlayFlow;
+use sojourn_base::packet::{Address, Direction, FiveTuple, Route};
+use sojourn_base::quantity::Packets;
+use sojourn_base::rng::StreamKey;
+use sojourn_base::units::Span;
+use sojourn_sim::spec::BufferSize;
+use sojourn_tcp::cc::{
+    CongestionControl, EcnMode, INFINITE_SSTHRESH, Registered, cubic, fixed_window,
+};
+use sojourn_tcp::tcp::{LossDetection, Profile, RFC, Sender, TcpInit};
+
+/// Largest IP packet between proxies: 1,280 bytes of payload, as they ask of their hosts.
+const MTU: u32 = 1_332;
+/// IP and TCP headers.
+pub const HEADERS: u32 = 52;
+/// Bytes that a proxy keeps for a connection to a host, and between proxies.
+const HOST_BUFFER: u64 = 1_000_000;
+pub const BETWEEN: u64 = 3_000_000;
+
+/// TCP between proxies: `iron/tcp_proxy/src/socket.cc` and `send_buffer.cc` of raytheonbbn/IRON. What is
+/// retransmitted again waits for two RTTs here, there for one; a flow with nothing new to send does not
+/// repeat at once what is missing and has left its node.
+static PROXY: Profile =
+    Profile { loss_detection: LossDetection::Patient, rto_initial: Span::from_secs(6), ..RFC };
+
+/// Those of a flow with its host here, and with the other proxy.
+pub fn connections(flow: &OverlayFlow, mss: u32) -> (TcpInit, TcpInit) {
+    let profile = Profile::named("linux-6").unwrap_or_else(|| unreachable!());
+    let host = init(flow, mss, profile);
+    let between = TcpInit {
+        mss: mss.min(MTU - HEADERS),
+        send_buffer: BufferSize::Bytes(BETWEEN),
+        receive_buffer: BufferSize::Bytes(2 * BETWEEN),
+        profile: &PROXY,
+        ..host
+    };
+    (host, between)
+}
+
+fn init(flow: &OverlayFlow, mss: u32, profile: &'static Profile) -> TcpInit {
+    let id = flow.flow;
+    let address = |direction, socket| Address {
+        flow: id,
+        direction,
+        route: Route::default(),
+        socket,
+        tuple: FiveTuple::of_flow(id),
+    };
+    TcpInit {
+        forward: address(Direction::Forward, 2 * id + 1),
+        backward: address(Direction::Backward, 2 * id),
+        mss,
+        profile,
+        ecn: EcnMode::Off,
+        // `kDefaultLanIfAckBehave`, `kDefaultWanIfAckBehave`.
+        ack_every: 1,
+        initial_ssthresh: INFINITE_SSTHRESH,
+        send_buffer: BufferSize::Bytes(HOST_BUFFER),
+        receive_buffer: BufferSize::Bytes(HOST_BUFFER),
+        paced: false,
+        offload: false,
+        gro: None,
+        small_queue: false,
+        whole_bursts: false,
+        nagle: false,
+        now: flow.start,
+    }
+}
+
+/// A sender without congestion control, with this window in bytes, or with Cubic.
+pub fn sender(init: TcpInit, window: Option<u64>) -> Sender {
+    let about = Sender::control_init(&init, Span::ZERO, StreamKey::root(0));
+    let control: Box<dyn CongestionControl> = match window {
+        Some(bytes) => {
+            let window = Packets((bytes / u64::from(init.mss)).max(1));
+            Box::new(fixed_window::FixedWindow::new(fixed_window::Params { window }, &about))
+        }
+        None => Box::new(cubic::Cubic::new(Default::default(), &about)),
+    };
+    Sender::new(init, control)
+}

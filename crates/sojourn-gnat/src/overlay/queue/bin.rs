@@ -1,0 +1,186 @@
+//! The queue of one destination: packets in order, latency-sensitive ones apart, and zombies.
+//!
+//! Latency-sensitive packets are in the order of the time to go that they had when they came. The public
+//! program takes the latency of the fastest way off it, which all packets of a queue share.
+
+use std::collections::VecDeque;
+
+use super::depth::{Depth, Shown};
+use super::starvation::Starvation;
+use super::zombies::Reduction;
+use crate::overlay::message::{Class, Parcel};
+use sojourn_base::units::Time;
+
+/// Packets and zombies of one class.
+#[derive(Debug, Default)]
+struct Part {
+    /// With when they came. Those that had least time to go then are first.
+    packets: VecDeque<(Time, Parcel)>,
+    bytes: u64,
+    zombies: u64,
+    reduction: Reduction,
+}
+
+impl Part {
+    fn insert(&mut self, now: Time, parcel: Parcel) {
+        let to_go = |since: Time, parcel: &Parcel| parcel.due.map(|due| due.since(since));
+        let own = to_go(now, &parcel);
+        let before = |(since, other): &(Time, Parcel)| to_go(*since, other) <= own;
+        let place = self.packets.iter().rposition(before).map_or(0, |last| last + 1);
+        self.packets.insert(place, (now, parcel));
+    }
+}
+
+/// The queue of a destination.
+#[derive(Debug)]
+pub struct Bin {
+    parts: [Part; 2],
+    starvation: Starvation,
+    how: Shown,
+    depths: [Depth; 2],
+    shown: [f64; 2],
+}
+
+impl Bin {
+    /// An empty one that shows its depth in this way.
+    pub fn new(how: Shown) -> Self {
+        Bin {
+            parts: Default::default(),
+            starvation: Starvation::default(),
+            how,
+            depths: Default::default(),
+            shown: [0.0; 2],
+        }
+    }
+
+    /// Takes a packet in.
+    pub fn push(&mut self, now: Time, parcel: Parcel) {
+        let part = &mut self.parts[Class::of(&parcel) as usize];
+        part.bytes += u64::from(parcel.size);
+        part.insert(now, parcel);
+        part.reduction.on_depth(now, part.bytes);
+        self.shown(now);
+    }
+
+    /// Packets of a class, the oldest first.
+    pub fn packets(&self, class: Class) -> impl Iterator<Item = &Parcel> {
+        self.parts[class as usize].packets.iter().map(|(_, parcel)| parcel)
+    }
+
+    /// How many packets there are.
+    pub fn count(&self) -> usize {
+        self.parts.iter().map(|part| part.packets.len()).sum()
+    }
+
+    /// Whether there is nothing of a class.
+    pub fn is_empty(&self, class: Class) -> bool {
+        let part = &self.parts[class as usize];
+        part.packets.is_empty() && part.zombies == 0
+    }
+
+    /// Takes the packet at this place out; with `reduce`, a zombie may take its place.
+    pub fn take(&mut self, now: Time, class: Class, place: usize, reduce: bool) -> Option<Parcel> {
+        let part = &mut self.parts[class as usize];
+        let (_, parcel) = part.packets.remove(place)?;
+        let bytes = u64::from(parcel.size);
+        part.bytes -= bytes;
+        if reduce {
+            part.zombies += part.reduction.on_packet(now, bytes, part.bytes, part.zombies);
+        }
+        self.starvation.on_packet(now);
+        self.shown(now);
+        Some(parcel)
+    }
+
+    /// Takes up to `most` bytes of zombies out; how many there were.
+    pub fn take_zombie(&mut self, now: Time, class: Class, most: u64) -> u64 {
+        let part = &mut self.parts[class as usize];
+        let bytes = part.zombies.min(most);
+        part.zombies -= bytes;
+        if bytes > 0 {
+            part.reduction.on_zombie(now);
+        }
+        self.shown(now);
+        bytes
+    }
+
+    /// Turns a packet into a zombie: it is worthless, but has its place in the queue.
+    pub fn kill(&mut self, class: Class, place: usize) -> Option<Parcel> {
+        let part = &mut self.parts[class as usize];
+        let (_, parcel) = part.packets.remove(place)?;
+        part.bytes -= u64::from(parcel.size);
+        part.zombies += u64::from(parcel.size);
+        Some(parcel)
+    }
+
+    /// Relieves starvation; `lacks` is what the gradient of the bin lacks to be the largest.
+    pub fn relieve(&mut self, now: Time, capacity: f64, lacks: f64) {
+        let first = |part: &Part| part.packets.front().map(|(since, _)| *since);
+        let Some(since) = self.parts.iter().filter_map(first).min() else { return };
+        let more = self.starvation.relief(now, since, capacity, lacks);
+        let timed = !self.parts[Class::Timed as usize].packets.is_empty();
+        self.parts[usize::from(timed)].zombies += more;
+        self.shown(now);
+    }
+
+    /// Bytes of all that is in it.
+    pub fn bytes(&self) -> u64 {
+        self.parts.iter().map(|part| part.bytes + part.zombies).sum()
+    }
+
+    /// Bytes of packets.
+    pub fn packet_bytes(&self) -> u64 {
+        self.parts.iter().map(|part| part.bytes).sum()
+    }
+
+    /// Whether there are zombies of a class.
+    pub fn has_zombies(&self, class: Class) -> bool {
+        self.parts[class as usize].zombies > 0
+    }
+
+    /// Bytes of zombies.
+    pub fn zombie_bytes(&self) -> u64 {
+        self.parts.iter().map(|part| part.zombies).sum()
+    }
+
+    /// The depths on show: of all, and of latency-sensitive traffic.
+    pub fn shown(&mut self, now: Time) -> [f64; 2] {
+        let timed = &self.parts[Class::Timed as usize];
+        let bytes = [self.bytes() as f64, (timed.bytes + timed.zombies) as f64];
+        self.shown = [0, 1].map(|index| self.depths[index].show(now, self.how, bytes[index]));
+        self.shown
+    }
+
+    /// What was shown last, which is when something went in or out.
+    pub fn last_shown(&self) -> [f64; 2] {
+        self.shown
+    }
+
+    /// The windows of zombie latency reduction, in seconds.
+    pub fn windows(&self) -> [f64; 2] {
+        [0, 1].map(|class| self.parts[class].reduction.window().as_secs_f64())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sojourn_base::packet::Packet;
+    use sojourn_base::units::Span;
+
+    #[test]
+    fn packets_with_less_time_to_go_are_before_those_with_more_others_in_turn() {
+        let at = |ms: u64| Time::ZERO + Span::from_millis(ms);
+        let mut bin = Bin::new(Shown::default());
+        let came =
+            [(0, Some(120)), (1, Some(60)), (2, Some(61)), (3, Some(60)), (4, None), (5, None)];
+        for (index, (ms, to_go)) in came.into_iter().enumerate() {
+            let packet = Packet { index: index as u32, size: 1_000, ..Packet::default() };
+            let due = to_go.map(|to_go| at(ms + to_go));
+            bin.push(at(ms), Parcel::new(packet, 1, due));
+        }
+        let order =
+            |class| bin.packets(class).map(|parcel| parcel.packet.index).collect::<Vec<_>>();
+        assert_eq!((order(Class::Timed), order(Class::Normal)), (vec![1, 3, 2, 0], vec![4, 5]));
+    }
+}

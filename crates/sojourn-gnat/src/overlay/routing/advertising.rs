@@ -1,0 +1,111 @@
+//! When a node advertises its links: every second, and sooner when one fails or comes back or its delay
+//! changes.
+
+use std::sync::Arc;
+
+use super::map::{HOLD_DOWN, INTERVAL};
+use crate::overlay::message::{Delay, LinkState};
+use sojourn_base::units::{Span, Time};
+
+/// The timer of a node's advertisements.
+#[derive(Debug)]
+pub struct Advertising {
+    due: Time,
+    last: Time,
+    number: u32,
+    /// Which neighbours worked when links were advertised last, as bits.
+    worked: Option<u64>,
+}
+
+impl Default for Advertising {
+    fn default() -> Self {
+        Advertising { due: Time::NEVER, last: Time::ZERO, number: 0, worked: None }
+    }
+}
+
+impl Advertising {
+    /// Begins.
+    pub fn start(&mut self, now: Time) {
+        self.due = now + Span::from_millis(1);
+    }
+
+    /// Whether these are the neighbours that were advertised last, as bits.
+    pub fn knows(&self, working: u64) -> bool {
+        self.worked == Some(working)
+    }
+
+    /// Links are to be advertised anew as soon as that is allowed; at first at once.
+    pub fn hasten(&mut self, now: Time) {
+        let soon = (self.last + HOLD_DOWN).max(now);
+        let at = if self.number == 0 { now } else { soon };
+        self.due = self.due.min(at);
+    }
+
+    /// Whether links are to be advertised now, these neighbours working.
+    pub fn is_due(&mut self, now: Time, working: u64) -> bool {
+        if !self.knows(working) {
+            self.hasten(now);
+        }
+        now >= self.due
+    }
+
+    /// When they are to be advertised next.
+    pub fn next(&self) -> Time {
+        self.due
+    }
+
+    /// The look at these neighbours is done; the next comes after an interval.
+    pub fn look(&mut self, now: Time, working: u64) {
+        self.worked = Some(working);
+        self.due = now + INTERVAL;
+    }
+
+    /// The advertisement of these links of `me`. Before there is any, there is nothing to say, nor to
+    /// wait after it.
+    pub fn say(
+        &mut self,
+        now: Time,
+        me: usize,
+        links: Vec<(u16, Delay)>,
+    ) -> Option<Arc<LinkState>> {
+        if links.is_empty() && self.number == 0 {
+            return None;
+        }
+        self.last = now;
+        self.number += 1;
+        Some(Arc::new(LinkState { origin: me as u16, number: self.number, links }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(ms: u64) -> Time {
+        Time::ZERO + Span::from_millis(ms)
+    }
+
+    #[test]
+    fn a_change_is_advertised_at_once_at_first_and_later_after_the_hold_down() {
+        let mut advertising = Advertising::default();
+        advertising.start(at(0));
+        assert!(!advertising.is_due(at(0), 0) || advertising.next() <= at(0));
+        advertising.look(at(0), 0);
+        assert_eq!(advertising.say(at(0), 3, vec![]), None, "no link yet");
+        assert!(advertising.is_due(at(5), 0b1), "the first neighbour");
+        advertising.look(at(5), 0b1);
+        let state = advertising.say(at(5), 3, vec![(1, Delay::default())]).unwrap();
+        assert_eq!((state.origin, state.number), (3, 1));
+        assert!(!advertising.is_due(at(100), 0b11), "half a second after the last");
+        assert_eq!(advertising.next(), at(505));
+        assert!(advertising.is_due(at(505), 0b11));
+    }
+
+    #[test]
+    fn what_does_not_change_is_renewed_each_second() {
+        let mut advertising = Advertising::default();
+        advertising.look(at(0), 0b1);
+        assert!(advertising.say(at(0), 0, vec![(1, Delay::default())]).is_some());
+        assert!(!advertising.is_due(at(999), 0b1) && advertising.is_due(at(1_000), 0b1));
+    }
+}
