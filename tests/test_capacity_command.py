@@ -165,7 +165,10 @@ ENDS = 'source = "s"\nto = "t"\n'
         ("links = [", "not valid TOML"),
     ],
 )
-def test_bad_input_is_told_by_name(tmp_path: Path, text: str, told: str) -> None:
+def test_bad_input_is_told_by_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, told: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
     path = tmp_path / "bad.toml"
     path.write_text(text)
     done = CliRunner().invoke(command, [str(path)])

@@ -119,6 +119,7 @@ def test_another_build_is_refused_and_both_are_named(client: Any, tmp_path: Path
         exec(f"def engine(): return {build!r}", made)
         module.engine.__code__ = made["engine"].__code__
 
+    client.wait_for_workers(2)  # on a slow machine one comes later than the other
     [worker, _] = client.scheduler_info(n_workers=-1)["workers"]
     from sojourn.build import engine
 

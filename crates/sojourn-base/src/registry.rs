@@ -309,14 +309,20 @@ impl Catalogue {
 /// caller's `entry` makes of them; each module's source is its documentation.
 #[macro_export]
 macro_rules! members {
-    ($kind:ty; $($name:literal $module:ident :: $type:ident),* $(,)?) => {
+    (@source $module:ident) => {
+        include_str!(concat!(stringify!($module), ".rs"))
+    };
+    (@source $module:ident folder) => {
+        include_str!(concat!(stringify!($module), "/mod.rs"))
+    };
+    ($kind:ty; $($name:literal $module:ident :: $type:ident $($folder:ident)?),* $(,)?) => {
         $(pub mod $module;)*
 
         /// Sojourn's own members of this kind.
         pub fn members() -> Vec<$crate::registry::Entry<$kind>> {
             vec![$(entry::<$module::$type>(
                 $name,
-                include_str!(concat!(stringify!($module), ".rs")),
+                $crate::members!(@source $module $($folder)?),
             )),*]
         }
     };

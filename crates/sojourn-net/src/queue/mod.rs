@@ -34,8 +34,8 @@ mod template;
 
 members! {
     Queue;
-    "cake" cake::Cake,
-    "cobalt" cobalt::CobaltQueue,
+    "cake" cake::Cake folder,
+    "cobalt" cobalt::CobaltQueue folder,
     "fifo" fifo::Fifo,
     "red" red::Red,
     "codel" codel::Codel,

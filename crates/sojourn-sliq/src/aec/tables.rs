@@ -9,7 +9,8 @@
 
 use std::sync::OnceLock;
 
-use super::{MAX_GROUP, MAX_ROUNDS, MAX_SOURCES};
+use super::{MAX_ROUNDS, MAX_SOURCES};
+use crate::wire::MAX_GROUP;
 
 /// Packet error rates of the plans; a rate between two counts as the higher one.
 const RATES: [f64; 10] = [0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5];

@@ -2,12 +2,9 @@
 //! or when the first eight RTTs of a round are above it.
 
 use sojourn_base::units::{Span, Time};
-
-const TRAIN_GAP: Span = Span::from_millis(2);
-const SAMPLES: u32 = 8;
-const DIVISOR: u64 = 8;
-const MIN_EXCESS: Span = Span::from_millis(4);
-const MAX_EXCESS: Span = Span::from_millis(16);
+use sojourn_tcp::cc::hystart::{
+    ACK_DELTA, LEAST_RISE, LINUX_DIVISOR, LINUX_MOST_RISE, MIN_SAMPLES,
+};
 
 /// The detector.
 #[derive(Clone, Copy, Debug, Default)]
@@ -43,20 +40,20 @@ impl HyStart {
         if self.found {
             return false;
         }
-        if self.samples < SAMPLES {
+        if self.samples < MIN_SAMPLES {
             self.least = Some(self.least.map_or(rtt, |least| least.min(rtt)));
             self.samples += 1;
             return false;
         }
-        let excess = Span::from_millis(min_rtt.as_millis() / DIVISOR);
-        let limit = min_rtt + excess.clamp(MIN_EXCESS, MAX_EXCESS);
+        let excess = Span::from_millis(min_rtt.as_millis() / LINUX_DIVISOR);
+        let limit = min_rtt + excess.clamp(LEAST_RISE, LINUX_MOST_RISE);
         self.found = self.least.is_some_and(|least| least > limit);
         self.found
     }
 
     /// Takes an ACK in; whether slow start is to end.
     pub fn on_ack(&mut self, now: Time, min_rtt: Span) -> bool {
-        if self.found || now.since(self.last_ack) > TRAIN_GAP {
+        if self.found || now.since(self.last_ack) > ACK_DELTA {
             return false;
         }
         self.last_ack = now;

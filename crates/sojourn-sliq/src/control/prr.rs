@@ -1,6 +1,7 @@
 //! Proportional rate reduction in bytes (RFC 6937, with the slow-start reduction bound).
 
-use super::cubic::MSS;
+use super::MSS;
+use sojourn_tcp::recovery::prr::share;
 
 /// A reduction under way.
 #[derive(Clone, Copy, Debug)]
@@ -23,8 +24,8 @@ impl Reduction {
     pub fn on_ack(&mut self, delivered: i64, pipe: i64, threshold: i64) {
         self.delivered += delivered;
         let send = if pipe > threshold {
-            let share = self.delivered as f64 * threshold as f64 / self.flight as f64;
-            share.ceil() as i64 - self.out
+            let share = share(threshold as u64, self.delivered as u64, self.flight as u64);
+            share as i64 - self.out
         } else {
             let limit = (self.delivered - self.out).max(delivered) + MSS;
             limit.min(threshold - pipe)

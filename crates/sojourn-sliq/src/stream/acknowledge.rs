@@ -1,12 +1,13 @@
 //! What an ACK says to the sending side.
 
-use super::send::{Resend, Sender};
-use super::{Reliability, WINDOW};
+use super::Reliability;
+use super::packets::Resend;
+use super::send::Sender;
 use crate::clock::{distance, expand};
 use crate::control::RttSample;
 use crate::lane::Shared;
 use crate::payload::Payload;
-use crate::wire::{Ack, Observed};
+use crate::wire::{Ack, Observed, WINDOW};
 use sojourn_base::units::{Span, Time};
 
 /// A packet this far below the largest one observed is taken for lost.

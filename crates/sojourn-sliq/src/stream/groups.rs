@@ -3,12 +3,10 @@
 use std::collections::VecDeque;
 
 use super::Target;
-use super::send::{Coded, Resend, Sender};
-use crate::aec::{Decider, Decision, MAX_GROUP, MAX_SOURCES, OUT_OF_ROUNDS, Path, Plan};
+use super::packets::Coded;
+use crate::aec::{Decider, Decision, MAX_SOURCES, OUT_OF_ROUNDS, Path, Plan};
 use crate::clock::Moment;
 use crate::lane::Shared;
-use crate::payload::Payload;
-use crate::wire::Fec;
 use sojourn_base::units::{Span, Time};
 
 /// Groups in a row without an early ACK after which they may have one more source packet.
@@ -69,7 +67,7 @@ pub(super) struct Groups<P> {
     groups: VecDeque<Group>,
     first: u64,
     /// Packets of the open group so far.
-    index: u8,
+    pub index: u8,
     /// Coded packets of the first round that wait to be sent.
     pub fresh: VecDeque<Coded<P>>,
     pub ends: VecDeque<RoundEnd>,
@@ -121,7 +119,7 @@ impl<P> Groups<P> {
         self.groups.get_mut(group.checked_sub(self.first)? as usize)
     }
 
-    fn open(&self) -> u64 {
+    pub fn open(&self) -> u64 {
         self.first + self.groups.len() as u64 - u64::from(self.index > 0)
     }
 
@@ -132,7 +130,7 @@ impl<P> Groups<P> {
     }
 
     /// How long the source packets of a new group may take.
-    fn patience(&self, packets: u8) -> Span {
+    pub fn patience(&self, packets: u8) -> Span {
         let packets = f64::from(packets.max(2));
         let limit = self.gap.map_or(f64::INFINITY, |gap| 1.2 * gap * packets);
         Span::from_secs_f64(self.duration.min(limit))
@@ -166,7 +164,7 @@ impl<P> Groups<P> {
     }
 
     /// Begins a group with its first source packet.
-    fn begin(&mut self, now: Time, shared: &Shared, limit: u8) {
+    pub fn begin(&mut self, now: Time, shared: &Shared, limit: u8) {
         let decision = self.decide(shared);
         let (rounds, sources, arq) = match decision {
             Decision::Arq { rounds } => (rounds, 1, true),
@@ -178,8 +176,33 @@ impl<P> Groups<P> {
         self.groups.push_back(group);
     }
 
+    /// Forgets groups all of whose packets are below `base`.
+    pub fn forget(&mut self, base: u64) {
+        let open = self.open();
+        while self.first < open
+            && self.groups.front().is_some_and(|group| {
+                group.packets.len() >= usize::from(group.sources + group.coded)
+                    && group.packets.iter().all(|(seq, _)| *seq < base)
+            })
+        {
+            self.groups.pop_front();
+            self.first += 1;
+        }
+    }
+
+    /// Begins anew, after an outage.
+    pub fn restart(&mut self) {
+        for group in &mut self.groups {
+            group.round = OUT_OF_ROUNDS;
+        }
+        self.index = 0;
+        self.force_at = None;
+        self.fresh.clear();
+        self.ends.clear();
+    }
+
     /// An ACK came for a group: its size is too large if its first round is not even sent.
-    fn early_ack(&mut self, now: Time, id: u64) {
+    pub fn early_ack(&mut self, now: Time, id: u64) {
         let Some(group) = self.get(id) else { return };
         let complete = group.sent[0] + group.sent[1] >= group.sources + group.coded;
         if !group.first_round_unanswered() || complete {
@@ -216,183 +239,6 @@ impl<P> Groups<P> {
         }
         if let Some(gap) = measured {
             self.gap = Some(self.gap.map_or(gap, |old| old + GAP_GAIN * (gap - old)));
-        }
-    }
-}
-
-impl<P: Payload> Sender<P> {
-    /// The place of the next source packet, on an adaptive stream.
-    pub(super) fn join_group(&mut self) -> Option<(u64, Fec)> {
-        let groups = self.groups.as_mut()?;
-        let group = groups.open();
-        let fec =
-            Fec { group: group as u16, index: groups.index, sources: 0, round: 1, encoded: None };
-        Some((group, fec))
-    }
-
-    /// A new packet of a group was sent.
-    #[inline(never)]
-    pub(super) fn joined_group(
-        &mut self,
-        now: Time,
-        shared: &Shared,
-        id: u64,
-        fec: Fec,
-        seq: u64,
-        sent: Moment,
-    ) {
-        let base_limit = self.config.limit().unwrap_or(0);
-        let Some(groups) = &mut self.groups else { return };
-        let coded = fec.encoded.is_some();
-        if !coded && fec.index == 0 {
-            groups.begin(now, shared, base_limit);
-            self.start_round(id);
-        }
-        let Some(groups) = &mut self.groups else { return };
-        let Some(group) = groups.get_mut(id) else { return };
-        group.packets.push((seq, coded));
-        group.sent[usize::from(coded)] += 1;
-        let limit = group.limit;
-        let (last_source, sources) = (!coded && fec.index + 1 == group.sources, group.sources);
-        let total = group.sources + group.coded;
-        let complete = group.round_sent();
-        if !coded && !last_source {
-            groups.index = fec.index + 1;
-            if fec.index == 0 {
-                groups.force_at = Some(now + groups.patience(total));
-            }
-        }
-        if let Some(packet) = self.packet_mut(seq) {
-            packet.limit = Some(limit);
-        }
-        if last_source {
-            self.close_group(now, id, sources, sent);
-        } else if coded
-            && complete
-            && let Some(groups) = &mut self.groups
-        {
-            groups.round_sent(now, id, sent);
-        }
-    }
-
-    /// All source packets of a group are there: makes its coded ones.
-    fn close_group(&mut self, now: Time, id: u64, sources: u8, sent: Moment) {
-        let Some(groups) = &mut self.groups else { return };
-        groups.index = 0;
-        groups.force_at = None;
-        let coded = groups.get(id).map_or(0, |group| group.coded);
-        if coded == 0 {
-            groups.round_sent(now, id, sent);
-            return;
-        }
-        let made = self.make_coded(id, sources, sources..sources + coded);
-        let Some(groups) = &mut self.groups else { return };
-        if let Some(group) = groups.get_mut(id) {
-            group.coded_in = group.round;
-        }
-        groups.fresh.extend(made);
-    }
-
-    pub(super) fn make_coded(
-        &self,
-        id: u64,
-        sources: u8,
-        range: std::ops::Range<u8>,
-    ) -> Vec<Coded<P>> {
-        let Some(group) = self.groups.as_ref().and_then(|groups| groups.get(id)) else {
-            return Vec::new();
-        };
-        let of_group = group.packets.iter().filter(|(_, coded)| !coded);
-        let payloads: Vec<(u32, P)> = of_group
-            .filter_map(|(seq, _)| Some((*seq as u32, self.packet(*seq)?.payload.clone())))
-            .collect();
-        if payloads.len() != usize::from(sources) {
-            return Vec::new();
-        }
-        let coded = P::encode(&payloads, range.clone()).into_iter().zip(range);
-        let made =
-            |((payload, lengths), index)| Coded { group: id, index, sources, payload, lengths };
-        coded.map(made).collect()
-    }
-
-    /// Ends the open group with the source packets that it has.
-    #[inline(never)]
-    pub(super) fn force_group_end(&mut self, now: Time, sent: Moment) {
-        let Some(groups) = &mut self.groups else { return };
-        groups.force_at = None;
-        if groups.index == 0 {
-            return;
-        }
-        let id = groups.open();
-        let Some(group) = groups.get_mut(id).filter(|group| group.round == 1) else { return };
-        group.forced = true;
-        group.sources = group.sent[0];
-        let (sources, last) = (group.sources, group.round == group.rounds);
-        let plan = groups.get(id).and_then(|group| groups.plan(group));
-        let packets = plan.map_or(sources, |plan| plan.packets(last, 0, 0));
-        let coded = packets.clamp(sources, MAX_GROUP) - sources;
-        if let Some(group) = groups.get_mut(id) {
-            group.coded = coded;
-            group.due = [sources, coded];
-        }
-        self.close_group(now, id, sources, sent);
-    }
-
-    /// Forgets groups whose packets are all done with.
-    #[inline(never)]
-    pub(super) fn forget_groups(&mut self, base: u64) {
-        let Some(groups) = &mut self.groups else { return };
-        let open = groups.open();
-        while groups.first < open
-            && groups.groups.front().is_some_and(|group| {
-                let (sources, coded) = (group.sources, group.coded);
-                group.packets.len() >= usize::from(sources + coded)
-                    && group.packets.iter().all(|(seq, _)| *seq < base)
-            })
-        {
-            groups.groups.pop_front();
-            groups.first += 1;
-        }
-    }
-
-    /// Begins anew, after an outage.
-    pub(super) fn restart_groups(&mut self) {
-        let Some(groups) = &mut self.groups else { return };
-        for group in &mut groups.groups {
-            group.round = OUT_OF_ROUNDS;
-        }
-        groups.index = 0;
-        groups.force_at = None;
-        groups.fresh.clear();
-        groups.ends.clear();
-        self.resend.retain(|resend| matches!(resend, Resend::Packet(_)));
-    }
-
-    /// A packet of a group was acknowledged; whether it was `waiting` to be sent again.
-    #[inline(never)]
-    pub(super) fn acked_in_group(
-        &mut self,
-        now: Time,
-        shared: &Shared,
-        id: u64,
-        fec: &Fec,
-        waiting: bool,
-    ) {
-        let Some(groups) = &mut self.groups else { return };
-        groups.early_ack(now, id);
-        let Some(group) = groups.get_mut(id) else { return };
-        let coded = usize::from(fec.encoded.is_some());
-        let in_time = group.round <= group.rounds;
-        match coded {
-            0 => group.sources_acked += 1,
-            _ => group.coded_acked += 1,
-        }
-        let again = group.round > if coded == 0 { 1 } else { group.coded_in.max(1) };
-        if waiting && again && in_time {
-            group.sent[coded] += 1;
-            if group.round_sent() {
-                groups.round_sent(now, id, shared.moment(now));
-            }
         }
     }
 }

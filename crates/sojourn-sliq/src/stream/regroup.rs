@@ -2,10 +2,15 @@
 
 use std::collections::VecDeque;
 
-use super::receive::is_late;
+use crate::aec::OUT_OF_ROUNDS;
 use crate::clock::distance;
 use crate::payload::{Payload, Received};
 use crate::wire::Fec;
+
+/// Whether a packet was sent after its group's rounds, or by a timeout.
+pub(super) fn is_late(round: u8) -> bool {
+    round == 0 || round >= OUT_OF_ROUNDS
+}
 
 /// Groups that may still be completed.
 const GROUPS: usize = 1_024;

@@ -1,7 +1,8 @@
 //! Retransmissions: after a loss was found, and after a timeout.
 
 use super::Reliability;
-use super::send::{Attempt, Coded, New, Place, Resend, Sender, Sent};
+use super::packets::{Attempt, Coded, New, Place, Resend, Sent};
+use super::send::Sender;
 use crate::lane::Shared;
 use crate::payload::Payload;
 use crate::wire::{Data, Fec};
@@ -63,7 +64,7 @@ impl<P: Payload> Sender<P> {
         let Some(bytes) = fresh.map(|coded| coded.payload.len() as u32) else {
             return Attempt::Nothing;
         };
-        if self.next() - self.base >= super::WINDOW {
+        if self.next() - self.base >= crate::wire::WINDOW {
             return Attempt::Nothing;
         }
         let Some(lane) = shared.permits(now, bytes, false) else { return Attempt::Blocked };

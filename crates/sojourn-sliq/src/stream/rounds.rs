@@ -1,10 +1,11 @@
 //! Rounds of a group: when one is over, and what the next one sends.
 
-use super::send::{Resend, Sender};
-use crate::aec::{MAX_GROUP, OUT_OF_ROUNDS};
+use super::packets::Resend;
+use super::send::Sender;
+use crate::aec::OUT_OF_ROUNDS;
 use crate::clock::{Moment, distance, expand};
 use crate::payload::Payload;
-use crate::wire::{Fec, Observed};
+use crate::wire::{Fec, MAX_GROUP, Observed};
 use sojourn_base::units::Time;
 
 /// A packet that is observed again says something from this long after a round, in microseconds.

@@ -3,6 +3,7 @@
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs};
 
 use crate::udp::clock::Clock;
+use crate::udp::error::Error;
 use crate::udp::options::ClientOptions;
 use crate::udp::port::Port;
 use crate::udp::report::End;
@@ -13,20 +14,20 @@ use crate::udp::turn::drive;
 ///
 /// # Errors
 /// If an option, a file or a socket cannot be used.
-pub fn client(options: &ClientOptions) -> Result<bool, String> {
+pub fn client(options: &ClientOptions) -> Result<bool, Error> {
     let clock = Clock::start();
     let server = resolve(&options.server)?;
     let local = match server {
         SocketAddr::V4(_) => SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0)),
         SocketAddr::V6(_) => SocketAddr::from((Ipv6Addr::UNSPECIFIED, 0)),
     };
-    let told = |error| format!("{}: {error}", options.server);
-    let mut port = Port::new(local, options.common.drop).map_err(told)?;
+    let told = Error::at(&options.server);
+    let mut port = Port::new(local, options.common.drop).map_err(&told)?;
     let setup = Setup {
         cca: options.cca.clone(),
         stream: Some(options.stream()?),
         payload: options.common.payload,
-        source: options.common.source(Some(port.waker().map_err(told)?))?,
+        source: options.common.source(Some(port.waker().map_err(&told)?))?,
         sink: options.common.sink()?,
         digest: options.common.digest,
         give_up: options.common.give_up,
@@ -35,22 +36,12 @@ pub fn client(options: &ClientOptions) -> Result<bool, String> {
     let end = drive(&mut port, server, &mut session, clock).map_err(told)?;
     println!("{}", session.report(server).json());
     if end != End::Finished {
-        eprintln!("sojourn-sliq: {}: {}", options.server, why(end));
+        eprintln!("sojourn-sliq: {}: {}", options.server, end.why());
     }
     Ok(end == End::Finished)
 }
 
-fn resolve(server: &str) -> Result<SocketAddr, String> {
-    let mut found = server.to_socket_addrs().map_err(|error| format!("{server}: {error}"))?;
-    found.next().ok_or_else(|| format!("{server}: has no address"))
-}
-
-/// An end in words.
-pub fn why(end: End) -> String {
-    match end {
-        End::Finished => "finished".to_owned(),
-        End::Closed(reason) => format!("the peer closed the connection (reason {reason})"),
-        End::Refused => "no answer, or the server does not know these controls".to_owned(),
-        End::Silent => "the peer is gone: it was silent for too long".to_owned(),
-    }
+fn resolve(server: &str) -> Result<SocketAddr, Error> {
+    let mut found = server.to_socket_addrs().map_err(Error::at(server))?;
+    found.next().ok_or_else(|| Error::NoAddress(server.to_owned()))
 }

@@ -1,5 +1,6 @@
 //! Congestion controls by name.
 
+use crate::udp::error::Error;
 use crate::{Control, control_init, make_control};
 use sojourn_base::rng::StreamKey;
 use sojourn_base::units::Time;
@@ -17,16 +18,17 @@ pub type Named = (String, Box<dyn Control>);
 ///
 /// # Errors
 /// If there is none of a name, or there are too many.
-pub fn controls(names: &[String], mss: u16, now: Time) -> Result<Vec<Named>, String> {
+pub fn controls(names: &[String], mss: u16, now: Time) -> Result<Vec<Named>, Error> {
     if names.is_empty() || names.len() > MOST {
-        return Err(format!("--cca: {} names given; 1 to {MOST} are allowed", names.len()));
+        return Err(Error::Controls { given: names.len(), most: MOST });
     }
     let members = core();
     let make = |name: &String| {
         let random = StreamKey::root(rand::random());
         let init = ControlInit { now, random, ..control_init(mss.into()) };
         let control = make_control(&Spec::new(name, serde_json::Map::new()), &init, &members);
-        Ok((name.clone(), control.map_err(|error| format!("--cca {name}: {error}"))?))
+        let told = |error| Error::Control { name: name.clone(), error };
+        Ok((name.clone(), control.map_err(told)?))
     };
     names.iter().map(make).collect()
 }

@@ -49,7 +49,7 @@ fn source(shard: &[u8]) -> Option<(u32, Message)> {
 }
 
 /// The coded packets of these numbers within the group, and what becomes of the lengths.
-pub fn encode(sources: &[(u32, Message)], range: Range<u8>) -> Vec<(Message, u16)> {
+fn encode(sources: &[(u32, Message)], range: Range<u8>) -> Vec<(Message, u16)> {
     let (count, end) = (sources.len(), usize::from(range.end));
     let first = usize::from(range.start).saturating_sub(count);
     let longest = sources.iter().map(|(_, message)| message.len()).max().unwrap_or(0);
@@ -75,7 +75,7 @@ fn coded_shard(packet: &Received<Message>) -> Vec<u8> {
 
 /// The source packets that are missing among those received; `None` if they cannot be had, or what
 /// was received does not go together.
-pub fn decode(sources: u8, received: &[Received<Message>]) -> Option<Vec<(u32, Message)>> {
+fn decode(sources: u8, received: &[Received<Message>]) -> Option<Vec<(u32, Message)>> {
     let sources = usize::from(sources);
     let coded = received.iter().find(|r| usize::from(r.index) >= sources)?;
     let length = LENGTH + coded.payload.len();
@@ -94,6 +94,20 @@ pub fn decode(sources: u8, received: &[Received<Message>]) -> Option<Vec<(u32, M
     let missing: Vec<_> = (0..sources).filter(|index| shards[*index].is_none()).collect();
     codec(sources, last + 1 - sources)?.reconstruct_data(&mut shards).ok()?;
     missing.into_iter().map(|index| source(shards[index].as_ref()?)).collect()
+}
+
+impl Payload for Message {
+    fn len(&self) -> usize {
+        self.as_ref().len()
+    }
+
+    fn encode(sources: &[(u32, Self)], range: Range<u8>) -> Vec<(Self, u16)> {
+        encode(sources, range)
+    }
+
+    fn decode(sources: u8, received: &[Received<Self>]) -> Option<Vec<(u32, Self)>> {
+        decode(sources, received)
+    }
 }
 
 #[cfg(test)]

@@ -5,14 +5,15 @@
 //! | --- | --- |
 //! | bytes as a payload; the erasure code over them | `message`, `erasure` |
 //! | a connection with its clock, what it sends and what it gets | `session`, `source`, `sink` |
-//! | datagrams in and out, many to a system call | `port`, `outbox` |
+//! | datagrams in and out, many to a system call | `port`, `outbox`, `socket` |
 //! | the two programs, and their loop | `client`, `server`, `turn` |
-//! | what they were asked for, and what they tell | `options`, `report` |
+//! | what they were asked for, and what they tell | `options`, `report`, `error` |
 
 mod client;
 mod clock;
 mod controls;
 mod erasure;
+mod error;
 mod message;
 mod options;
 mod outbox;
@@ -21,12 +22,14 @@ mod report;
 mod server;
 mod session;
 mod sink;
+mod socket;
 mod source;
 mod turn;
 
 pub use client::client;
 pub use clock::Clock;
 pub use controls::controls;
+pub use error::Error;
 pub use message::Message;
 pub use options::{ClientOptions, Command, Common, ServerOptions};
 pub use report::{End, Report};

@@ -8,6 +8,7 @@ use mio::Waker;
 use sojourn_base::quantity;
 use sojourn_base::units::Span;
 
+use crate::udp::error::Error;
 use crate::udp::sink::Sink;
 use crate::udp::source::Source;
 
@@ -108,7 +109,7 @@ impl ClientOptions {
     ///
     /// # Errors
     /// If an option is not allowed.
-    pub fn stream(&self) -> Result<StreamConfig, String> {
+    pub fn stream(&self) -> Result<StreamConfig, Error> {
         let retransmissions = self.retransmissions;
         let reliability = match self.reliability {
             Mode::Reliable => Reliability::Reliable,
@@ -122,7 +123,7 @@ impl ClientOptions {
         };
         let ordered = self.ordered || reliability == Reliability::Reliable;
         let config = StreamConfig { priority: 0, reliability, ordered };
-        let refuse = |(name, allowed)| format!("--{name}: not allowed; allowed: {allowed}");
+        let refuse = |(option, allowed)| Error::Option { option, allowed };
         config.check().map_err(refuse)?;
         Ok(config)
     }
@@ -133,45 +134,45 @@ impl Common {
     ///
     /// # Errors
     /// If a file cannot be read.
-    pub fn source(&self, input: Option<Waker>) -> Result<Source, String> {
+    pub fn source(&self, input: Option<Waker>) -> Result<Source, Error> {
         if self.bytes.is_some() || self.lasts.is_some() {
             return Ok(Source::made(self.bytes, self.lasts));
         }
         if let Some(path) = &self.file {
-            return Source::file(path).map_err(|e| format!("--file {}: {e}", path.display()));
+            return Source::file(path).map_err(Error::file("file", path));
         }
         let waiting = input.map(Source::input).transpose();
-        Ok(waiting.map_err(|e| format!("standard input: {e}"))?.unwrap_or(Source::Nothing))
+        Ok(waiting.map_err(Error::Input)?.unwrap_or(Source::Nothing))
     }
 
     /// Where what arrives goes.
     ///
     /// # Errors
     /// If a file cannot be written.
-    pub fn sink(&self) -> Result<Sink, String> {
+    pub fn sink(&self) -> Result<Sink, Error> {
         let Some(path) = &self.out else { return Ok(Sink::counting(self.digest)) };
-        Sink::writing(path, self.digest).map_err(|e| format!("--out {}: {e}", path.display()))
+        Sink::writing(path, self.digest).map_err(Error::file("out", path))
     }
 }
 
-fn span(text: &str) -> Result<Span, String> {
+fn span(text: &str) -> Result<Span, Error> {
     match quantity::read(text) {
         Some((seconds, "s")) if seconds > 0.0 => Ok(Span::from_secs_f64(seconds)),
-        _ => Err("a time is expected, such as \"10 s\" or \"50 ms\"".to_owned()),
+        _ => Err(Error::Value("a time is expected, such as \"10 s\" or \"50 ms\"")),
     }
 }
 
-fn bytes(text: &str) -> Result<u64, String> {
+fn bytes(text: &str) -> Result<u64, Error> {
     if let Ok(number) = text.parse() {
         return Ok(number);
     }
     match quantity::read(text) {
         Some((bytes, "B")) => Ok(bytes as u64),
-        _ => Err("a number of bytes is expected, such as 1000000 or \"10 GB\"".to_owned()),
+        _ => Err(Error::Value("a number of bytes is expected, such as 1000000 or \"10 GB\"")),
     }
 }
 
-fn share(text: &str) -> Result<f64, String> {
+fn share(text: &str) -> Result<f64, Error> {
     let number = text.parse().ok().filter(|share| (0.0..1.0).contains(share));
-    number.ok_or_else(|| "a share is expected, from 0 to below 1".to_owned())
+    number.ok_or(Error::Value("a share is expected, from 0 to below 1"))
 }

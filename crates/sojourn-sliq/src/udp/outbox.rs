@@ -8,7 +8,7 @@ use quinn_udp::{Transmit, UdpSockRef};
 use rand::RngExt;
 use rand::rngs::SmallRng;
 
-use crate::udp::port::Socket;
+use crate::udp::socket::Socket;
 
 /// What one system call sends at most.
 const MOST_BYTES: usize = 60_000;

@@ -10,20 +10,13 @@ use mio::{Events, Interest, Poll, Token, Waker};
 use quinn_udp::{BATCH_SIZE, RecvMeta, UdpSockRef, UdpSocketState};
 
 use crate::udp::outbox::Outbox;
+use crate::udp::socket::Socket;
 
 const SOCKET: Token = Token(0);
 const WAKER: Token = Token(1);
 /// What the kernel may hold for us; it grants less where it is configured so.
 const BUFFER: usize = 4 << 20;
 const RECEIVED: usize = 1 << 16;
-
-/// A socket, and what the system told about it.
-pub struct Socket {
-    /// The socket.
-    pub udp: UdpSocket,
-    /// How many datagrams it takes at once.
-    pub state: UdpSocketState,
-}
 
 /// A socket with what comes in and what goes out.
 pub struct Port {

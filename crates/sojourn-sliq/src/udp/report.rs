@@ -21,6 +21,18 @@ pub enum End {
     Silent,
 }
 
+impl End {
+    /// In words.
+    pub fn why(self) -> String {
+        match self {
+            End::Finished => "finished".to_owned(),
+            End::Closed(reason) => format!("the peer closed the connection (reason {reason})"),
+            End::Refused => "no answer, or the server does not know these controls".to_owned(),
+            End::Silent => "the peer is gone: it was silent for too long".to_owned(),
+        }
+    }
+}
+
 impl fmt::Display for End {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

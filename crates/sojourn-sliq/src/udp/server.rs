@@ -6,8 +6,8 @@ use std::net::{SocketAddr, ToSocketAddrs};
 use crate::wire::{Datagram, HandshakeKind, decode};
 use sojourn_base::units::Time;
 
-use crate::udp::client::why;
 use crate::udp::clock::{Clock, until};
+use crate::udp::error::Error;
 use crate::udp::message::Message;
 use crate::udp::options::ServerOptions;
 use crate::udp::outbox::Outbox;
@@ -26,11 +26,11 @@ const WAITING: usize = 64;
 ///
 /// # Errors
 /// If an option, a file or a socket cannot be used.
-pub fn server(options: &ServerOptions) -> Result<bool, String> {
-    let told = |error: io::Error| format!("{}: {error}", options.address);
-    let mut found = options.address.to_socket_addrs().map_err(told)?;
-    let address = found.next().ok_or_else(|| format!("{}: no address", options.address))?;
-    let mut port = Port::new(address, options.common.drop).map_err(told)?;
+pub fn server(options: &ServerOptions) -> Result<bool, Error> {
+    let told = Error::at(&options.address);
+    let mut found = options.address.to_socket_addrs().map_err(&told)?;
+    let address = found.next().ok_or_else(|| Error::NoAddress(options.address.clone()))?;
+    let mut port = Port::new(address, options.common.drop).map_err(&told)?;
     eprintln!("sojourn-sliq: waits at {}", port.address().map_err(told)?);
     loop {
         let end =
@@ -50,20 +50,18 @@ struct Server<'a> {
 
 impl Server<'_> {
     /// Serves the next client.
-    fn serve(mut self, port: &mut Port) -> Result<End, String> {
+    fn serve(mut self, port: &mut Port) -> Result<End, Error> {
         let (peer, mut session) = self.accept(port)?;
-        let told = |error| format!("{peer}: {error}");
-        let end = self.follow(port, peer, &mut session).map_err(told)?;
+        let end = self.follow(port, peer, &mut session).map_err(Error::at(peer))?;
         println!("{}", session.report(peer).json());
         if end != End::Finished {
-            eprintln!("sojourn-sliq: {peer}: {}", why(end));
+            eprintln!("sojourn-sliq: {peer}: {}", end.why());
         }
         Ok(end)
     }
 
     /// Waits until someone is connected.
-    fn accept(&mut self, port: &mut Port) -> Result<(SocketAddr, Session), String> {
-        let told = |error: io::Error| error.to_string();
+    fn accept(&mut self, port: &mut Port) -> io::Result<(SocketAddr, Session)> {
         loop {
             let now = self.clock.now();
             let mut arrived = Vec::new();
@@ -71,15 +69,15 @@ impl Server<'_> {
                 arrived.push((from, bytes.to_vec()));
                 Ok(())
             };
-            let some = port.receive(take).map_err(told)?;
+            let some = port.receive(take)?;
             for (from, bytes) in arrived {
-                self.greet(now, from, &bytes)?;
+                self.greet(now, from, &bytes);
             }
             for (peer, session) in &mut self.waiting {
-                session.work(now).map_err(told)?;
-                send(&mut port.out, *peer, session, now).map_err(told)?;
+                session.work(now)?;
+                send(&mut port.out, *peer, session, now)?;
             }
-            port.out.flush().map_err(told)?;
+            port.out.flush()?;
             self.waiting.retain(|(_, session)| session.end(now).is_none());
             if let Some(at) = self.waiting.iter().position(|(_, session)| session.is_connected()) {
                 return Ok(self.waiting.swap_remove(at));
@@ -87,33 +85,32 @@ impl Server<'_> {
             let next = self.waiting.iter().map(|(_, session)| session.next(now)).min();
             if !some {
                 let rest = sojourn_base::units::Span::from_secs(1);
-                port.wait(until(next.unwrap_or(now + rest), now)).map_err(told)?;
+                port.wait(until(next.unwrap_or(now + rest), now))?;
             }
         }
     }
 
     /// Takes a datagram of someone who is not served yet.
-    fn greet(&mut self, now: Time, from: SocketAddr, bytes: &[u8]) -> Result<(), String> {
+    fn greet(&mut self, now: Time, from: SocketAddr, bytes: &[u8]) {
         if let Some((_, session)) = self.waiting.iter_mut().find(|(peer, _)| *peer == from) {
             session.on_bytes(now, bytes);
-            return Ok(());
+            return;
         }
-        let Ok(Datagram::<Message>::Handshake(hello)) = decode(bytes) else { return Ok(()) };
+        let Ok(Datagram::<Message>::Handshake(hello)) = decode(bytes) else { return };
         if hello.kind != HandshakeKind::ClientHello {
-            return Ok(());
+            return;
         }
         // Controls that are not known here are refused by a connection that has others.
         let named = self.session(hello.controls.clone(), now);
         let Some(mut session) = named.or_else(|| self.session(vec!["cubic".to_owned()], now))
         else {
-            return Ok(());
+            return;
         };
         session.on_datagram(now, Datagram::Handshake(hello));
         if self.waiting.len() == WAITING {
             self.waiting.remove(0);
         }
         self.waiting.push((from, session));
-        Ok(())
     }
 
     fn session(&self, cca: Vec<String>, now: Time) -> Option<Session> {

@@ -8,6 +8,7 @@ use crate::{Config, Connection, Event, Role, StreamConfig};
 use sojourn_base::units::{Span, Time};
 
 use crate::udp::controls::controls;
+use crate::udp::error::Error;
 use crate::udp::message::Message;
 use crate::udp::report::{End, Report};
 use crate::udp::sink::Sink;
@@ -77,7 +78,7 @@ impl Session {
     ///
     /// # Errors
     /// If a control is not known, or the stream is not allowed.
-    pub fn new(setup: Setup, now: Time) -> Result<Self, String> {
+    pub fn new(setup: Setup, now: Time) -> Result<Self, Error> {
         let client = setup.stream.is_some();
         let config = Config {
             role: if client { Role::Client } else { Role::Server },
@@ -88,7 +89,7 @@ impl Session {
         };
         let mut connection = Connection::new(config);
         if let Some(stream) = setup.stream {
-            let refuse = |(name, allowed)| format!("{name}: allowed: {allowed}");
+            let refuse = |(option, allowed)| Error::Option { option, allowed };
             connection.create_stream(now, STREAM, stream).map_err(refuse)?;
             connection.connect(now);
         }

@@ -168,7 +168,7 @@ fn fec(reader: &mut Reader<'_>, coded: bool) -> Result<Fec, WireError> {
     let group = reader.u16()?;
     let encoded = coded.then(|| reader.u16()).transpose()?;
     let (sources, round) = (place[1] >> 4, place[1] & 0xf);
-    if place[0] >= super::super::aec::MAX_GROUP {
+    if place[0] >= super::MAX_GROUP {
         return Err(WireError::Field("place in a group"));
     }
     Ok(Fec { group, index: place[0], sources, round, encoded })

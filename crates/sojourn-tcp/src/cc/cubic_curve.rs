@@ -13,7 +13,7 @@ pub const SCALE: u32 = 1024;
 /// C = 0.4 in 1024ths (`bic_scale` 41 times 10).
 const C_SCALED: u64 = 410;
 /// K^3 per segment of distance to the origin, in (2^-10 s)^3.
-const CUBE_FACTOR: u64 = (1 << 40) / C_SCALED;
+pub const CUBE_FACTOR: u64 = (1 << 40) / C_SCALED;
 /// Recomputing waits a second over this while the window does not change.
 const RECOMPUTED_PER_SECOND: u64 = 32;
 /// Distances in time are capped here (293 s): the curve is then beyond 10 million segments.
@@ -256,7 +256,7 @@ impl CubicCurve {
 }
 
 /// How far the curve is from its inflection point's level so many 2^-10 s from it, in segments.
-fn rise(offset: u64) -> u32 {
+pub fn rise(offset: u64) -> u32 {
     let offset = offset.min(LONGEST_OFFSET);
     ((C_SCALED * offset * offset * offset) >> 40) as u32
 }

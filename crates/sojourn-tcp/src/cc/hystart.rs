@@ -53,13 +53,19 @@ pub struct Rules {
     round_at_growth: bool,
 }
 
+/// Linux lets the delay rise by the minimum RTT over this, and by the other at most
+/// (`HYSTART_DELAY_MAX`).
+pub const LINUX_DIVISOR: u64 = 8;
+/// See [`LINUX_DIVISOR`].
+pub const LINUX_MOST_RISE: Span = Span::from_millis(16);
+
 /// Linux since 5.6.
 pub static LINUX_6: Rules = Rules {
     clock: 1_000,
     delay: 1_000,
     train: TrainLimit::HalfUnlessPaced,
-    divisor: 8,
-    most_rise: Span::from_millis(16),
+    divisor: LINUX_DIVISOR,
+    most_rise: LINUX_MOST_RISE,
     keep_lowest: true,
     round_at_growth: false,
 };
@@ -69,8 +75,8 @@ pub static LINUX_4_9: Rules = Rules {
     clock: 1_000_000,
     delay: 125_000,
     train: TrainLimit::Half,
-    divisor: 8,
-    most_rise: Span::from_millis(16),
+    divisor: LINUX_DIVISOR,
+    most_rise: LINUX_MOST_RISE,
     keep_lowest: false,
     round_at_growth: true,
 };
@@ -89,11 +95,11 @@ pub static NS3: Rules = Rules {
 /// Window from which HyStart works, in segments (`hystart_low_window`).
 const LOW_WINDOW: u32 = 16;
 /// ACKs closer than this belong to the same train (`hystart_ack_delta`).
-const ACK_DELTA: Span = Span::from_millis(2);
+pub const ACK_DELTA: Span = Span::from_millis(2);
 /// RTT samples per round before the delay is judged (`HYSTART_MIN_SAMPLES`).
-const MIN_SAMPLES: u32 = 8;
+pub const MIN_SAMPLES: u32 = 8;
 /// The delay must rise by at least this (`HYSTART_DELAY_MIN`).
-const LEAST_RISE: Span = Span::from_millis(4);
+pub const LEAST_RISE: Span = Span::from_millis(4);
 /// State of HyStart.
 #[derive(Clone, Debug)]
 pub struct HyStart {

@@ -17,6 +17,13 @@ pub enum PrrBound {
     SlowStart,
 }
 
+/// What may have been sent once so much of `prior` was delivered, for the window to arrive at
+/// `ssthresh` with the round; all in segments, or all in bytes.
+#[inline]
+pub fn share(ssthresh: u64, delivered: u64, prior: u64) -> u64 {
+    (ssthresh * delivered).div_ceil(prior)
+}
+
 /// A window reduction under way.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Prr {
@@ -65,8 +72,8 @@ impl Prr {
         }
         self.delivered += progress.delivered;
         let send = if in_flight > ssthresh {
-            let share = u64::from(ssthresh) * u64::from(self.delivered);
-            share.div_ceil(u64::from(self.prior_cwnd)) as i64 - i64::from(self.out)
+            let share = share(ssthresh.into(), self.delivered.into(), self.prior_cwnd.into());
+            share as i64 - i64::from(self.out)
         } else {
             self.grow(bound, progress).min(i64::from(ssthresh - in_flight))
         };

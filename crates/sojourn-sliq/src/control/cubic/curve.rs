@@ -2,14 +2,14 @@
 
 use super::MSS;
 use sojourn_base::units::{Span, Time};
+use sojourn_tcp::cc::cubic_curve::{CUBE_FACTOR, rise};
 
 /// Growth is looked at again after this, even if the window is the same.
 const SAME_WINDOW: Span = Span::from_micros(31_250);
 /// The curve is evaluated at most this often.
 const INTERVAL: Span = Span::from_millis(4);
-const SHIFT: u32 = 40;
-const SCALE: i64 = 410;
-const ROOT_FACTOR: i64 = (1 << SHIFT) / SCALE / MSS;
+/// K^3 per byte of distance to the origin.
+const ROOT_FACTOR: i64 = CUBE_FACTOR as i64 / MSS;
 const BETA: f64 = 0.7;
 
 /// The curve's state; an epoch begins with the first growth after a reduction.
@@ -94,8 +94,8 @@ impl Curve {
             }
         };
         let t = (((now.since(start) + min_rtt).as_millis() << 10) / 1_000) as i64;
-        let offset = (t - self.k).abs();
-        let delta = ((SCALE * offset * offset * offset) >> SHIFT) * MSS;
+        let offset = (t - self.k).unsigned_abs();
+        let delta = i64::from(rise(offset)) * MSS;
         let target = if t < self.k { self.origin - delta } else { self.origin + delta };
         self.count = if target > window { window / (target - window) * MSS } else { 100 * window };
         if self.last_max == 0 {

@@ -1,6 +1,5 @@
-//! Copa's velocity: speeds up while the window keeps moving the same way.
-
-use super::AckSample;
+//! Copa's velocity: speeds up while the window keeps moving the same way. It counts neither packets
+//! nor segments: whoever does says when a window of data is over.
 
 /// Round trips in the same direction before the velocity doubles.
 const PATIENCE: u32 = 3;
@@ -20,8 +19,8 @@ pub struct Velocity {
     direction: Direction,
     start_window: f64,
     start_increasing: bool,
-    /// The window of data ends when this segment is acknowledged.
-    end: u32,
+    /// The number with which the window of data ends.
+    end: u64,
 }
 
 impl Default for Velocity {
@@ -52,8 +51,18 @@ impl Velocity {
         }
     }
 
-    /// Starts anew from this window, with a window of data that ends at segment `end`.
-    pub fn reset(&mut self, end: u32, window: f64, increasing: bool) {
+    /// One that starts from this window.
+    pub fn starting(window: f64) -> Self {
+        Velocity { start_window: window, ..Velocity::default() }
+    }
+
+    /// The number with which the window of data ends.
+    pub fn end(&self) -> u64 {
+        self.end
+    }
+
+    /// Starts anew from this window, with a window of data that ends with `end`.
+    pub fn reset(&mut self, end: u64, window: f64, increasing: bool) {
         *self = Velocity {
             start_window: window,
             start_increasing: increasing,
@@ -62,27 +71,29 @@ impl Velocity {
         };
     }
 
-    /// Takes an ACK in; returns the velocity, at least 1 and at most `most`. With `at_once` a
-    /// change of the target's side resets it within the window of data.
+    /// Takes an ACK in, with which the window of data may be `over`; the one that begins ends with
+    /// `next`. Returns the velocity, at least 1 and at most `most`. With `at_once` a change of the
+    /// target's side resets it within the window of data.
     pub fn update(
         &mut self,
-        ack: &AckSample,
+        over: bool,
+        next: u64,
         window: f64,
         increasing: bool,
         at_once: bool,
         most: u32,
     ) -> u32 {
-        if ack.una > self.end {
-            self.window_over(ack.next, window, increasing);
+        if over {
+            self.window_over(next, window, increasing);
         }
         if at_once && increasing != self.start_increasing {
-            self.reset(ack.next, window, increasing);
+            self.reset(next, window, increasing);
         }
         self.value = self.value.min(most).max(1);
         self.value
     }
 
-    fn window_over(&mut self, end: u32, window: f64, increasing: bool) {
+    fn window_over(&mut self, end: u64, window: f64, increasing: bool) {
         let direction = if window > self.start_window {
             Direction::Up
         } else if window < self.start_window {
@@ -115,13 +126,21 @@ mod tests {
     fn doubles_after_three_windows_in_the_same_direction() {
         let mut velocity = Velocity::default();
         let values: Vec<u32> = (1..10)
-            .map(|i| {
-                let ack = AckSample { una: 10 * i + 1, next: 10 * i + 10, ..AckSample::default() };
-                velocity.update(&ack, f64::from(i), true, false, 1000)
-            })
+            .map(|i| velocity.update(true, 10 * i, i as f64, true, false, 1_000))
             .collect();
         assert_eq!(values, [1, 1, 1, 1, 2, 4, 8, 16, 32]);
-        let ack = AckSample { una: 101, next: 110, ..AckSample::default() };
-        assert_eq!(velocity.update(&ack, 1.0, true, false, 1000), 1);
+        assert_eq!(velocity.update(false, 110, 1.0, true, false, 1_000), 32, "not over");
+        assert_eq!(velocity.update(true, 110, 1.0, true, false, 1_000), 1, "the other direction");
+    }
+
+    #[test]
+    fn a_change_of_side_resets_at_once_or_with_the_window() {
+        for (at_once, expected) in [(true, 1), (false, 2)] {
+            let mut velocity = Velocity::default();
+            (1..6).for_each(|i| {
+                velocity.update(true, 10 * i, i as f64, true, at_once, 1_000);
+            });
+            assert_eq!(velocity.update(false, 60, 6.0, false, at_once, 1_000), expected);
+        }
     }
 }

@@ -2,7 +2,9 @@
 
 mod acknowledge;
 mod blocks;
+mod grouped;
 mod groups;
+mod packets;
 mod past;
 mod receive;
 mod regroup;
@@ -10,14 +12,13 @@ mod resend;
 mod rounds;
 mod send;
 
+pub use packets::Attempt;
 pub use receive::{Arrival, Counts, Delivered, Receiver};
-pub use send::{Attempt, Sender};
+pub use send::Sender;
 
 use super::wire::CreateStream;
 use sojourn_base::units::Span;
 
-/// Packets that a stream may have outstanding.
-pub const WINDOW: u64 = 32_768;
 /// The highest number of a stream; the lowest is 1.
 pub const MAX_STREAM: u8 = 32;
 /// The lowest priority; the highest is 0.

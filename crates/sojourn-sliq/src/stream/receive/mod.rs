@@ -2,13 +2,12 @@
 
 use std::collections::VecDeque;
 
+use super::StreamConfig;
 use super::blocks::Blocks;
-use super::regroup::Regroup;
-use super::{StreamConfig, WINDOW};
-use crate::aec::OUT_OF_ROUNDS;
+use super::regroup::{Regroup, is_late};
 use crate::clock::expand;
 use crate::payload::Payload;
-use crate::wire::{Ack, Data, Fec, MAX_OBSERVED, Observed};
+use crate::wire::{Ack, Data, Fec, MAX_OBSERVED, Observed, WINDOW};
 use sojourn_base::units::{Span, Time};
 
 /// Probes more often than this are not answered.
@@ -275,11 +274,6 @@ impl<P: Payload> Receiver<P> {
             }
         }
     }
-}
-
-/// Whether a packet was sent after its group's rounds, or by a timeout.
-pub(super) fn is_late(round: u8) -> bool {
-    round == 0 || round >= OUT_OF_ROUNDS
 }
 
 #[cfg(test)]

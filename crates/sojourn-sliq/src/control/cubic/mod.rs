@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 
 use super::hystart::HyStart;
 use super::prr::Reduction;
-use super::{Control, MAX_WINDOW, PacingClock, RttSample, View};
+use super::{Control, MAX_WINDOW, MSS, PacingClock, RttSample, View};
 use sojourn_base::observe::Observer;
 use sojourn_base::units::{Span, Time};
 
@@ -19,8 +19,6 @@ mod curve;
 
 use curve::Curve;
 
-/// Bytes of a segment.
-pub const MSS: i64 = 1_472;
 const INITIAL: i64 = 3 * MSS;
 const HYSTART_LOW: i64 = 16 * MSS;
 const INFINITE: i64 = 0x7fff_ffff;

@@ -7,11 +7,11 @@
 mod catalogued;
 mod copa;
 mod cubic;
+mod damper;
 mod fast_start;
 mod hystart;
 mod prr;
 mod tracker;
-mod velocity;
 
 pub use catalogued::Catalogued;
 pub use copa::Copa;
@@ -27,6 +27,8 @@ pub const TOLERANCE: Span = Span::from_millis(1);
 pub const MAX_WINDOW: u64 = 32_768;
 /// Headers of a packet below SLIQ on Ethernet with preamble and checksum, which SLIQ reckons with.
 pub const ETHERNET: u32 = 54;
+/// Bytes of a segment, as Cubic and the reduction of its window count.
+pub const MSS: i64 = 1_472;
 /// SLIQ's data header as its controls reckon with it.
 pub const DATA_HEADER: u32 = 20;
 

@@ -18,13 +18,14 @@
 
 use std::collections::VecDeque;
 
+use super::damper::Damper;
 use super::fast_start::{FastStart, Measured, PairReceiver};
 use super::tracker::Tracker;
-use super::velocity::{Damper, Velocity};
 use super::{Control, DATA_HEADER, ETHERNET, MAX_WINDOW, PacingClock, Probe, RttSample, View};
 use crate::wire::{Train, TrainKind};
 use sojourn_base::observe::Observer;
 use sojourn_base::units::{Span, Time};
+use sojourn_tcp::cc::copa::Velocity;
 
 const DELTA: f64 = 0.5;
 const SRTT_GAIN: f64 = 1.0 / 16.0;
@@ -106,7 +107,7 @@ impl Default for Copa {
             standing: Tracker::default(),
             own_min: Tracker::default(),
             way_back: Tracker::default(),
-            velocity: Velocity::new(INITIAL),
+            velocity: Velocity::starting(INITIAL),
             damper: Damper::default(),
             clock: PacingClock::default(),
             reports: Reports::default(),
@@ -171,8 +172,8 @@ impl Copa {
             return;
         }
         let most = (DELTA * self.window) as u32;
-        let velocity =
-            self.velocity.update(sample.number, view.next, self.window, increasing, most);
+        let over = sample.number >= self.velocity.end();
+        let velocity = self.velocity.update(over, view.next, self.window, increasing, true, most);
         let step = packets * f64::from(velocity) / (DELTA * self.window);
         if !increasing {
             self.window -= step;

@@ -12,8 +12,6 @@ mod tables;
 pub use decide::{Decider, Decision, Expected, Path};
 pub use tables::Plan;
 
-/// Packets of a group, source and coded.
-pub const MAX_GROUP: u8 = 31;
 /// Source packets of a group.
 pub const MAX_SOURCES: u8 = 10;
 /// Rounds of a group that uses the code.

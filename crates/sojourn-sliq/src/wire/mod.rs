@@ -29,6 +29,10 @@ use super::payload::Payload;
 
 /// Bytes of the headers below SLIQ: IPv4 and UDP.
 pub const UNDERLAY: u32 = 28;
+/// Packets that a stream may have outstanding.
+pub const WINDOW: u64 = 32_768;
+/// Packets of a group, source and coded.
+pub const MAX_GROUP: u8 = 31;
 /// Largest datagram, without IP and UDP headers.
 pub const MAX_DATAGRAM: usize = 1472;
 

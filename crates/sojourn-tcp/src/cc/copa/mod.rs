@@ -51,7 +51,7 @@ mod way_back;
 
 use competitive::Competitive;
 use damper::Damper;
-use velocity::Velocity;
+pub use velocity::Velocity;
 use way_back::WayBack;
 
 const MIN_RTT_WINDOW: Span = Span::from_secs(10);
@@ -205,7 +205,7 @@ impl Copa {
         if let Some(damper) = &mut self.damper {
             if let Some(window) = damper.on_ack(ack.una, packets_queued, self.delta) {
                 self.window = window;
-                self.velocity.reset(ack.next, self.window, increase);
+                self.velocity.reset(ack.next.into(), self.window, increase);
             }
             if damper.holds() {
                 return;
@@ -213,7 +213,9 @@ impl Copa {
         }
         let at_once = self.version == Version::Sliq;
         let most = (self.delta * self.window) as u32;
-        let velocity = self.velocity.update(ack, self.window, increase, at_once, most);
+        let (over, next) = (u64::from(ack.una) > self.velocity.end(), ack.next.into());
+        let velocity =
+            self.velocity.update(over, next, self.window, increase, at_once, most);
         let step = f64::from(velocity) * f64::from(ack.acked) / (self.delta * self.window);
         if !increase {
             self.window -= step;

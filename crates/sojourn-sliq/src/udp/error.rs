@@ -1,0 +1,79 @@
+//! What can go wrong with a program over sockets.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use sojourn_base::error::FieldError;
+use thiserror::Error;
+
+/// Why a program ends without a connection, or a connection without its peer.
+#[derive(Debug, Error)]
+pub enum Error {
+    /// So many controls cannot be had.
+    #[error("--cca: {given} names given; 1 to {most} are allowed")]
+    Controls {
+        /// How many were asked for.
+        given: usize,
+        /// How many may be.
+        most: usize,
+    },
+    /// A control is not known, or not with these parameters.
+    #[error("--cca {name}: {error}")]
+    Control {
+        /// Its name.
+        name: String,
+        /// What is wrong.
+        error: FieldError,
+    },
+    /// A property of the stream is not allowed.
+    #[error("--{option}: not allowed; allowed: {allowed}")]
+    Option {
+        /// Which.
+        option: &'static str,
+        /// What it may be.
+        allowed: &'static str,
+    },
+    /// An option's value is not what is expected.
+    #[error("{0}")]
+    Value(&'static str),
+    /// A file cannot be read or written.
+    #[error("--{option} {}: {error}", path.display())]
+    File {
+        /// The option that names it.
+        option: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        error: io::Error,
+    },
+    /// The standard input cannot be read.
+    #[error("standard input: {0}")]
+    Input(io::Error),
+    /// An address or a peer cannot be reached.
+    #[error("{address}: {error}")]
+    Network {
+        /// Which.
+        address: String,
+        /// Why.
+        error: io::Error,
+    },
+    /// A name has no address.
+    #[error("{0}: has no address")]
+    NoAddress(String),
+    /// The socket.
+    #[error(transparent)]
+    Socket(#[from] io::Error),
+}
+
+impl Error {
+    /// Makes one of a file from what the system says.
+    pub(super) fn file(option: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Error {
+        let path = path.to_owned();
+        move |error| Error::File { option, path, error }
+    }
+
+    /// Makes one of an address from what the system says.
+    pub(super) fn at(address: impl ToString) -> impl Fn(io::Error) -> Error {
+        move |error| Error::Network { address: address.to_string(), error }
+    }
+}
