@@ -5,23 +5,9 @@
 
 use sojourn_base::error::FieldError;
 use sojourn_sim::scenario::Scenario;
-use sojourn_sim::spec::{Cca, Controls, Spec};
+use sojourn_sim::spec::Controls;
 
-use crate::check::kernel_controls;
-
-/// The kind of a control that is a BPF program.
-const KIND: &str = "bpf";
-
-/// What the kernel calls a flow's control.
-pub fn kernel_name(cca: &Spec<Cca>) -> &str {
-    let named = cca.params.get("name").and_then(|name| name.as_str());
-    named.filter(|_| is_bpf(cca)).unwrap_or(&cca.kind)
-}
-
-/// Whether a control is a BPF program.
-pub fn is_bpf(cca: &Spec<Cca>) -> bool {
-    cca.kind == KIND
-}
+use crate::controls::{is_bpf, kernel_controls};
 
 /// The controls of a run that are registered as long as it lives.
 #[derive(Default)]

@@ -1,12 +1,10 @@
 //! What a live run cannot do is refused before it, with what there is instead.
 
-use std::fs;
-
 use sojourn_base::error::FieldError;
 use sojourn_sim::scenario::Scenario;
 use sojourn_sim::spec::{BufferSize, Cca, Controls, EcnMode, FlowSpec, Spec};
 
-use crate::bpf::is_bpf;
+use crate::controls::{is_bpf, tcp_ecn};
 use crate::flows::MOST_FLOWS;
 
 /// Checks that this kernel's endpoints can do what the scenario's flows ask for.
@@ -84,26 +82,4 @@ fn check_control(cca: &Spec<Cca>, scenario: &Scenario) -> Result<(), FieldError>
         )),
         None => Ok(()),
     }
-}
-
-/// The value of `tcp_ecn` with which a connection is opened that uses this mode.
-pub fn tcp_ecn(mode: EcnMode) -> Option<&'static str> {
-    match mode {
-        EcnMode::Off => Some("0"),
-        EcnMode::Classic | EcnMode::Dctcp => Some("1"),
-        _ => None,
-    }
-}
-
-/// The controls that this kernel has.
-pub fn kernel_controls() -> Vec<String> {
-    let there = fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control");
-    there.unwrap_or_default().split_whitespace().map(str::to_owned).collect()
-}
-
-/// The kernel lacks a flow's control.
-pub fn no_control(entry: usize, name: &str) -> FieldError {
-    let there = kernel_controls().join(", ");
-    let message = format!("this kernel has no '{name}'; it has: {there}");
-    FieldError::new(format!("flows.{entry}.cca"), message)
 }

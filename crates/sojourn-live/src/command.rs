@@ -14,16 +14,16 @@ use sojourn_sim::sim::Surroundings;
 use sojourn_sim::spec::Controls;
 
 use crate::background::{Begun, Live};
-use crate::bpf::{Registered, kernel_name};
-use crate::check::{kernel_controls, no_control, tcp_ecn};
+use crate::bpf::Registered;
 use crate::clock::Clock;
+use crate::controls::{kernel_controls, kernel_name, no_control, tcp_ecn};
 use crate::drive::Loop;
 use crate::error::{Error, failed};
+use crate::flows::mtu;
 use crate::foreign::{Foreign, SERVERS};
 use crate::namespace::{self, RECEIVERS, SENDERS};
 use crate::punctual::Awake;
 use crate::quality::{Processors, Quality};
-use crate::run::mtu;
 use crate::sys::{as_shell, confine};
 
 /// Between two looks whether the command has ended.

@@ -13,13 +13,15 @@ use crate::drive::Tap;
 use crate::kernel::{self, Followed};
 use crate::seen::Seen;
 use crate::sys;
-use crate::uml::control::Report;
 use crate::wire::{Headers, parse, set_ecn};
 
 /// The receiver of flow 0 listens on it, that of flow 1 on the next one, and so on.
 pub const FIRST_PORT: u16 = 10_000;
 /// One port each.
 pub const MOST_FLOWS: usize = (u16::MAX - FIRST_PORT) as usize;
+
+/// Smallest size of packets that IPv4 allows for.
+const SMALLEST_MTU: u32 = 576;
 
 const SAMPLE: u32 = 0;
 const ASK_KERNEL: u32 = 1;
@@ -105,6 +107,11 @@ impl LiveFlow {
     }
 }
 
+/// What the largest packets of the flows need.
+pub fn mtu(flows: &[FlowFacts]) -> u32 {
+    flows.iter().map(|flow| flow.full_packet).fold(SMALLEST_MTU, u32::max)
+}
+
 /// All flows of a run, and its recorder.
 pub struct Flows {
     flows: Vec<LiveFlow>,
@@ -141,13 +148,14 @@ impl Flows {
         net.set_timer(Time::ZERO + warmup, WARMUP_END);
     }
 
-    /// The other kernel reports of a flow.
-    pub fn report(&mut self, now: Time, report: &Report<'_>) {
-        let Some(flow) = self.flows.get_mut(report.flow as usize) else { return };
-        flow.sender.told.written.store(report.written, Ordering::Relaxed);
-        flow.sender.told.total.store(report.total, Ordering::Relaxed);
-        if !report.info.is_empty() {
-            let info = sys::tcp_info_of(report.info);
+    /// The other kernel reports of a flow: payload that the socket has accepted, that of a flow that
+    /// has ended (else the largest number), and `TCP_INFO`, if it has any.
+    pub fn report(&mut self, now: Time, flow: u32, written: u64, total: u64, info: &[u8]) {
+        let Some(flow) = self.flows.get_mut(flow as usize) else { return };
+        flow.sender.told.written.store(written, Ordering::Relaxed);
+        flow.sender.told.total.store(total, Ordering::Relaxed);
+        if !info.is_empty() {
+            let info = sys::tcp_info_of(info);
             flow.followed.sample(now, &info, &mut flow.seen.counters);
         }
     }

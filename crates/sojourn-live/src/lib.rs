@@ -15,6 +15,7 @@ mod bpf;
 mod check;
 pub mod clock;
 mod command;
+mod controls;
 pub mod drive;
 pub mod error;
 pub mod flows;

@@ -17,7 +17,7 @@ use crate::check::check;
 use crate::clock::Clock;
 use crate::drive::Loop;
 use crate::error::{Error, failed};
-use crate::flows::{Connection, Flows, Sender};
+use crate::flows::{Connection, Flows, Sender, mtu};
 use crate::namespace::{self, RECEIVERS, SENDERS};
 use crate::punctual::Awake;
 use crate::quality::{Processors, Quality};
@@ -28,8 +28,6 @@ use crate::sys::run_first;
 
 /// Of the applications' threads, behind the loop's.
 const PRIORITY: i32 = 20;
-/// Smallest size of packets that IPv4 allows for.
-const SMALLEST_MTU: u32 = 576;
 
 impl Live<(Outcome, Quality)> {
     /// Begins a run of a scenario on this machine's kernel.
@@ -47,11 +45,6 @@ impl Live<(Outcome, Quality)> {
 struct Run {
     scenario: Scenario,
     stop: Arc<AtomicBool>,
-}
-
-/// What the largest packets of the flows need.
-pub fn mtu(flows: &[FlowFacts]) -> u32 {
-    flows.iter().map(|flow| flow.full_packet).fold(SMALLEST_MTU, u32::max)
 }
 
 /// A side that is ready: its device, and the senders if they are on it.

@@ -16,8 +16,8 @@ use sojourn_sim::sim::Application;
 use sojourn_sim::spec::Flow;
 use sojourn_sim::traffic::{Action, UNLIMITED};
 
-use crate::check::tcp_ecn;
 use crate::clock::Clock;
+use crate::controls::tcp_ecn;
 use crate::error::{Error, failed};
 use crate::flows::Told;
 use crate::namespace;

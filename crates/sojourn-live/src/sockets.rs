@@ -11,8 +11,7 @@ use nix::sys::socket::{
 };
 use sojourn_sim::spec::{BufferSize, Controls, Flow};
 
-use crate::bpf::kernel_name;
-use crate::check::no_control;
+use crate::controls::{kernel_name, no_control};
 use crate::error::{Error, failed};
 use crate::flows::FIRST_PORT;
 use crate::namespace::RECEIVERS;

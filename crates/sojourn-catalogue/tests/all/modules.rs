@@ -1,108 +1,276 @@
-//! No module of a crate uses one that uses it, by whatever way round.
+//! No module of a crate uses one that uses it, by whatever way round, at any level of its folders;
+//! and a file is read at one sitting.
+//!
+//! Modules that stand beside each other in a folder are compared: what is inside one counts as that
+//! one's. A module may name what the head of its own folder (`mod.rs`) defines, since the head of a
+//! folder says what those in it share; what a head only gives on counts where it is defined.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// What simulates. A crate gives on the modules of those below it, so that they are named alike.
-const CRATES: [&str; 7] = ["base", "net", "tcp", "sim", "wifi", "sliq", "gnat"];
+use syn::visit::{self, Visit};
+use syn::{Attribute, Item, ItemMod, ItemUse, UseTree};
 
-fn sources(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../sojourn-{name}/src"))
+/// Longest file, without unit tests, which are read one by one. A control's or a queue's law is read
+/// whole, beside the source that it follows, and the longest of them has about that many lines.
+const MOST_LINES: usize = 300;
+
+/// A module's path in its crate, such as `["tcp", "sender"]`.
+type Module = Vec<String>;
+
+/// What a module names, and what it gives names to.
+#[derive(Default)]
+struct Names {
+    /// Paths as they are written, with what they are called here.
+    used: Vec<(String, Module)>,
+    defined: BTreeSet<String>,
+}
+
+fn crates() -> Vec<PathBuf> {
+    let all = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let entries = fs::read_dir(all).unwrap().map(|entry| entry.unwrap().path().join("src"));
+    let mut crates: Vec<PathBuf> = entries.filter(|path| path.is_dir()).collect();
+    crates.sort();
+    crates
 }
 
 fn files(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
-    entries.flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] }).collect()
+    let inside = entries.flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] });
+    inside.filter(|path| path.extension().is_some_and(|extension| extension == "rs")).collect()
 }
 
-/// Modules in files of their own that are there for tests only.
-fn test_modules(file: &Path, text: &str) -> Vec<PathBuf> {
-    let folder = match file.file_stem().and_then(|stem| stem.to_str()) {
-        Some("mod" | "lib") => file.parent().unwrap().to_owned(),
-        _ => file.with_extension(""),
-    };
-    let attributed = text.split("#[cfg(test)]").skip(1);
-    let lines = attributed.filter_map(|rest| {
-        rest.lines().map(str::trim).find(|line| !line.is_empty() && !line.starts_with("#["))
-    });
-    let named = lines.filter_map(|line| line.strip_suffix(';')?.split("mod ").nth(1));
-    named.map(|name| folder.join(name)).collect()
+/// The module that a file is.
+fn module(root: &Path, file: &Path) -> Module {
+    let inside = file.strip_prefix(root).unwrap().with_extension("");
+    let mut path: Module = inside.iter().map(|part| part.to_str().unwrap().to_owned()).collect();
+    if matches!(path.last().map(String::as_str), Some("mod" | "lib" | "main")) {
+        path.pop();
+    }
+    path
 }
 
-/// Whether a line does no more than give on an open kind from the module of its trait, as `spec`
-/// does, so that all that a scenario names is found in one place.
-fn gives_on_a_kind(line: &str) -> bool {
-    line.starts_with("pub use crate::") && line.contains("::kind::")
+fn is_for_tests(attributes: &[Attribute]) -> bool {
+    attributes.iter().any(|attribute| {
+        let list = attribute.meta.require_list();
+        attribute.path().is_ident("test")
+            || list.is_ok_and(|list| {
+                list.path.is_ident("cfg") && list.tokens.to_string().contains("test")
+            })
+    })
 }
 
-/// The text without the module of tests at its end, without comments, and without what it only
-/// gives on.
-fn code(text: &str) -> String {
-    let end = text.match_indices("#[cfg(test)]").find(|(at, _)| {
-        let rest = text[*at..].lines().find(|line| !line.trim().starts_with("#["));
-        rest.is_some_and(|line| line.contains("mod ") && line.ends_with('{'))
-    });
-    let text = end.map_or(text, |(at, _)| &text[..at]);
-    let says = |line: &&str| !line.trim().starts_with("//") && !gives_on_a_kind(line);
-    text.lines().filter(says).collect::<Vec<_>>().join("\n")
+fn flat(tree: &UseTree, before: &[String], out: &mut Vec<(String, Module)>) {
+    let with = |name: String| [before, std::slice::from_ref(&name)].concat();
+    match tree {
+        UseTree::Path(path) => flat(&path.tree, &with(path.ident.to_string()), out),
+        UseTree::Name(name) if name.ident == "self" => {
+            out.push((before.last().unwrap().clone(), before.to_vec()));
+        }
+        UseTree::Name(name) => out.push((name.ident.to_string(), with(name.ident.to_string()))),
+        UseTree::Rename(name) => out.push((name.rename.to_string(), with(name.ident.to_string()))),
+        UseTree::Glob(_) => out.push(("*".to_owned(), before.to_vec())),
+        UseTree::Group(group) => group.items.iter().for_each(|tree| flat(tree, before, out)),
+    }
 }
 
-/// The top-level modules that a text names: `crate::one::..`, `crate::{one, two}`.
-fn named(code: &str) -> BTreeSet<String> {
-    let lists = code.split("crate::").skip(1).map(|rest| match rest.strip_prefix('{') {
-        Some(list) => list.split('}').next().unwrap(),
-        None => rest.split(',').next().unwrap(),
-    });
-    let words = lists.flat_map(|list| list.split(',')).map(|item| {
-        item.trim().split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap().to_owned()
-    });
-    words.filter(|word| word.starts_with(|c: char| c.is_ascii_lowercase())).collect()
+/// Walks a file and tells what each of its modules names.
+struct Walk<'a> {
+    at: Module,
+    modules: &'a mut BTreeMap<Module, Names>,
+    for_tests: &'a mut Vec<Module>,
 }
 
-/// For each top-level module of a crate those that it uses.
-fn uses(name: &str) -> BTreeMap<String, BTreeSet<String>> {
-    let mut uses: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    for (own, used) in uses_of(&sources(name)) {
-        uses.entry(own).or_default().extend(used);
+impl Walk<'_> {
+    fn here(&mut self) -> &mut Names {
+        self.modules.entry(self.at.clone()).or_default()
+    }
+}
+
+impl<'ast> Visit<'ast> for Walk<'_> {
+    fn visit_item(&mut self, item: &'ast Item) {
+        let attributes = match item {
+            Item::Fn(item) => &item.attrs,
+            Item::Impl(item) => &item.attrs,
+            Item::Use(item) => &item.attrs,
+            _ => return visit::visit_item(self, item),
+        };
+        if !is_for_tests(attributes) {
+            visit::visit_item(self, item);
+        }
+    }
+
+    fn visit_item_mod(&mut self, item: &'ast ItemMod) {
+        let name = item.ident.to_string();
+        let path = [self.at.as_slice(), std::slice::from_ref(&name)].concat();
+        if is_for_tests(&item.attrs) {
+            self.for_tests.push(path);
+            return;
+        }
+        self.here().defined.insert(name);
+        let outer = std::mem::replace(&mut self.at, path);
+        visit::visit_item_mod(self, item);
+        self.at = outer;
+    }
+
+    fn visit_item_use(&mut self, item: &'ast ItemUse) {
+        let mut used = Vec::new();
+        flat(&item.tree, &[], &mut used);
+        self.here().used.extend(used);
+    }
+
+    fn visit_path(&mut self, path: &'ast syn::Path) {
+        let words: Module = path.segments.iter().map(|part| part.ident.to_string()).collect();
+        if words.len() > 1 {
+            self.here().used.push((String::new(), words));
+        }
+        visit::visit_path(self, path);
+    }
+}
+
+/// The modules of a crate, those for tests left out.
+fn modules(root: &Path) -> BTreeMap<Module, Names> {
+    let (mut modules, mut for_tests) = (BTreeMap::new(), Vec::new());
+    for file in files(root) {
+        let at = module(root, &file);
+        let text = fs::read_to_string(&file).unwrap();
+        let parsed = syn::parse_file(&text).unwrap_or_else(|why| panic!("{file:?}: {why}"));
+        let mut walk = Walk { at, modules: &mut modules, for_tests: &mut for_tests };
+        walk.here();
+        walk.visit_file(&parsed);
+    }
+    modules.retain(|path, _| !for_tests.iter().any(|test| path.starts_with(test)));
+    modules
+}
+
+/// The path from the crate's root of what is written as `path` in the module `at`.
+fn absolute(modules: &BTreeMap<Module, Names>, at: &Module, path: &[String]) -> Option<Module> {
+    let mut from = at.clone();
+    match path[0].as_str() {
+        "crate" => return Some(path[1..].to_vec()),
+        "self" => return Some([&from, &path[1..]].concat()),
+        "super" => {}
+        word => {
+            let known = &modules[at];
+            let named = known.used.iter().find(|(name, _)| name == word);
+            return match named {
+                Some((_, other)) if other[0] != word => {
+                    Some([absolute(modules, at, other)?.as_slice(), &path[1..]].concat())
+                }
+                _ => known.defined.contains(word).then(|| [&from, path].concat()),
+            };
+        }
+    }
+    let ups = path.iter().take_while(|word| *word == "super").count();
+    from.truncate(from.len().checked_sub(ups)?);
+    Some([&from, &path[ups..]].concat())
+}
+
+/// The module in which what has this path is defined, by way of those that give it on.
+fn home(modules: &BTreeMap<Module, Names>, mut path: Module) -> Module {
+    for _ in 0..8 {
+        let length =
+            (0..=path.len()).rev().find(|length| modules.contains_key(&path[..*length])).unwrap();
+        let (module, rest) = (path[..length].to_vec(), &path[length..]);
+        let Some(name) = rest.first() else { return module };
+        let given = modules[&module].used.iter().find(|(called, _)| called == name);
+        let Some((_, other)) = given else { return module };
+        match absolute(modules, &module, other) {
+            Some(other) if other != path => path = [&other, &rest[1..]].concat(),
+            _ => return module,
+        }
+    }
+    path
+}
+
+/// Who uses whom among the modules of each folder, and through which names.
+type Uses = BTreeMap<Module, BTreeMap<String, BTreeMap<String, String>>>;
+
+fn uses(modules: &BTreeMap<Module, Names>) -> Uses {
+    let mut uses = Uses::new();
+    for (at, names) in modules {
+        for (_, written) in &names.used {
+            let Some(path) = absolute(modules, at, written) else { continue };
+            let other = home(modules, path);
+            let shared = at.iter().zip(&other).take_while(|(one, two)| one == two).count();
+            let (Some(one), Some(two)) = (at.get(shared), other.get(shared)) else { continue };
+            let folder = uses.entry(at[..shared].to_vec()).or_default();
+            let arrow = format!("{} names {}", at.join("::"), written.join("::"));
+            folder.entry(one.clone()).or_default().insert(two.clone(), arrow);
+        }
     }
     uses
 }
 
-/// For each source of a crate its top-level module, and those that it uses.
-fn uses_of(root: &Path) -> Vec<(String, BTreeSet<String>)> {
-    let is_source = |path: &PathBuf| {
-        path.extension().is_some_and(|extension| extension == "rs") && !path.ends_with("lib.rs")
-    };
-    let read = |path: PathBuf| (fs::read_to_string(&path).unwrap(), path);
-    let files: Vec<_> = files(root).into_iter().filter(is_source).map(read).collect();
-    let for_tests: Vec<_> =
-        files.iter().flat_map(|(text, path)| test_modules(path, text)).collect();
-    let is_test =
-        |path: &Path| for_tests.iter().any(|test| path.with_extension("").starts_with(test));
-    let sources = files.iter().filter(|(_, path)| !is_test(path)).map(|(text, path)| {
-        let own = path.strip_prefix(root).unwrap().with_extension("");
-        let own = own.iter().next().unwrap().to_str().unwrap();
-        let used = named(&code(text)).into_iter().filter(|used| used != own);
-        (own.to_owned(), used.collect())
-    });
-    sources.collect()
+/// What is left of a folder when what uses nothing that is left, and what nothing left uses, went.
+fn circles(mut uses: BTreeMap<String, BTreeMap<String, String>>) -> Vec<String> {
+    loop {
+        let left: BTreeSet<String> = uses.keys().cloned().collect();
+        let used: BTreeSet<String> = uses.values().flat_map(|to| to.keys().cloned()).collect();
+        for to in uses.values_mut() {
+            to.retain(|other, _| left.contains(other));
+        }
+        uses.retain(|one, to| !to.is_empty() && used.contains(one));
+        if uses.len() == left.len() {
+            break;
+        }
+    }
+    uses.into_iter()
+        .flat_map(|(one, to)| {
+            to.into_iter().map(move |(other, arrow)| format!("{one} -> {other}: {arrow}"))
+        })
+        .collect()
 }
 
 #[test]
 fn modules_do_not_use_each_other_in_circles() {
-    assert!(uses("net").len() > 5 && uses("net")["net"].contains("edge"));
-    assert!(uses("sim").len() > 5 && uses("sim")["sim"].contains("scenario"));
-    for name in CRATES {
-        let mut uses = uses(name);
-        // What uses nothing that is left is on no circle.
-        loop {
-            let left: BTreeSet<String> = uses.keys().cloned().collect();
-            uses.retain(|_, used| used.iter().any(|used| left.contains(used)));
-            if uses.len() == left.len() {
-                break;
+    let mut found = Vec::new();
+    let mut arrows = 0;
+    for root in crates() {
+        for (folder, uses) in uses(&modules(&root)) {
+            arrows += uses.values().map(BTreeMap::len).sum::<usize>();
+            for arrow in circles(uses) {
+                found.push(format!("{} {}: {arrow}", root.display(), folder.join("::")));
             }
         }
-        assert!(uses.is_empty(), "{name}: these are on circles, or use such: {uses:#?}");
     }
+    assert!(arrows > 500, "only {arrows} uses were found");
+    assert!(found.is_empty(), "on circles:\n{}", found.join("\n"));
+}
+
+#[test]
+fn circles_are_found_through_what_a_head_gives_on() {
+    let mut modules = BTreeMap::new();
+    let texts = [
+        (vec![], "mod a; mod b; pub use a::A; pub struct Shared;"),
+        (vec!["a".to_owned()], "use super::{Shared, b::B}; pub struct A(Shared, B);"),
+        (vec!["b".to_owned()], "pub struct B(Option<Box<crate::A>>);"),
+    ];
+    for (at, text) in texts {
+        let mut walk = Walk { at, modules: &mut modules, for_tests: &mut Vec::new() };
+        walk.visit_file(&syn::parse_file(text).unwrap());
+    }
+    let found = circles(uses(&modules)[&vec![]].clone());
+    assert_eq!(found, ["a -> b: a names super::b::B", "b -> a: b names crate::A"]);
+}
+
+/// The lines before the unit tests at a file's end.
+fn length(text: &str) -> usize {
+    text.split("\n#[cfg(test)]\nmod tests {").next().unwrap().lines().count()
+}
+
+#[test]
+fn a_file_is_read_at_one_sitting() {
+    let mut long = Vec::new();
+    for root in crates() {
+        let modules = modules(&root);
+        for file in files(&root).iter().filter(|file| modules.contains_key(&module(&root, file))) {
+            let lines = length(&fs::read_to_string(file).unwrap());
+            if lines > MOST_LINES {
+                long.push(format!("{} has {lines} lines", file.display()));
+            }
+        }
+    }
+    assert!(long.is_empty(), "longer than {MOST_LINES}:\n{}", long.join("\n"));
 }

@@ -25,9 +25,8 @@ use super::receive::receive;
 use super::{HOSTS, routers};
 use crate::clock::Clock;
 use crate::error::Error;
-use crate::flows::Told;
+use crate::flows::{Told, mtu};
 use crate::namespace::{RECEIVERS, SENDERS, limit_send_buffers, remember, settings};
-use crate::run::mtu;
 use crate::senders::{Writer, wait};
 use crate::{sockets, sys};
 

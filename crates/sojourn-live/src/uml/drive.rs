@@ -228,7 +228,13 @@ impl Virtual {
             Some(Said::Reports(mut reports)) => {
                 self.advance(net, now)?;
                 while let Some(report) = Report::take_from(&mut reports) {
-                    self.flows.report(net.now(), &report);
+                    self.flows.report(
+                        net.now(),
+                        report.flow,
+                        report.written,
+                        report.total,
+                        report.info,
+                    );
                 }
                 Ok(())
             }

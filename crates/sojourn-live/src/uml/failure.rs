@@ -2,7 +2,7 @@
 
 use std::io;
 
-use super::guest::Console;
+use super::console::Console;
 use crate::error::Error;
 
 /// What should not have happened has.

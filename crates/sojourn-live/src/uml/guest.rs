@@ -1,7 +1,6 @@
 //! The process of a kernel, and the sockets by which it reaches us.
 
 use std::fs::{self, File};
-use std::io::{Read, Seek, SeekFrom};
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
@@ -11,12 +10,10 @@ use nix::fcntl::{OFlag, open};
 use nix::sys::memfd::{MFdFlags, memfd_create};
 use nix::sys::stat::Mode;
 
+use super::console::Console;
 use super::failure::doing;
 use crate::error::Error;
 use crate::sys::become_guest;
-
-/// Of the kernel's console, how much is told of a failure.
-const LAST_WORDS: usize = 12;
 
 /// What the C library inside must not use of a processor.
 const BEYOND_SSE: [&str; 6] =
@@ -126,23 +123,6 @@ impl Guest {
     /// If there are no more descriptors.
     pub fn console(&self) -> Result<Console, Error> {
         self.console.try_clone().map(Console).map_err(|error| doing("a console", error))
-    }
-}
-
-/// What a kernel has said.
-pub struct Console(File);
-
-impl Console {
-    /// Its last lines, without those that name places of its memory.
-    pub fn last_words(mut self) -> String {
-        let mut text = Vec::new();
-        let read = self.0.seek(SeekFrom::Start(0));
-        let _ = read.and_then(|_| self.0.read_to_end(&mut text)); // then there are none
-        let text = String::from_utf8_lossy(&text);
-        let said = |line: &&str| !line.trim().is_empty() && !line.contains(" [<");
-        let lines: Vec<&str> = text.lines().filter(said).collect();
-        let last = lines.len().saturating_sub(LAST_WORDS);
-        lines[last..].join("\n")
     }
 }
 

@@ -10,8 +10,9 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
 use super::calendar::Calendar;
 use super::card::Card;
+use super::console::Console;
 use super::failure::{broken, doing, with_last_words};
-use super::guest::{Console, Door, Guest, Image, Wanted};
+use super::guest::{Door, Guest, Image, Wanted};
 use crate::error::Error;
 
 /// Between two looks whether the kernel still lives, in ms.

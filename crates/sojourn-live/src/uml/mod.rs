@@ -12,6 +12,7 @@ pub mod agent;
 mod bottlenecks;
 mod calendar;
 mod card;
+mod console;
 pub mod control;
 mod devices;
 mod drive;

@@ -6,6 +6,7 @@
 
 pub mod link;
 pub mod medium;
+pub mod medium_spec;
 
 pub use link::Link;
 

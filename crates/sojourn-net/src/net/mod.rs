@@ -17,6 +17,7 @@ mod alarm;
 mod build;
 #[doc(hidden)] // for the benchmark of its parts
 pub mod event;
+mod forward;
 mod hosts;
 mod inspect;
 mod nodes;
@@ -183,124 +184,10 @@ impl Network {
         Ok(())
     }
 
-    /// Packets arrive at the far end of an edge and are handed on.
-    fn on_edge<H: Hosts>(&mut self, edge: usize, hosts: &mut H) -> Step {
-        match self.edge_alarms[edge].fired(self.now) {
-            Wake::Now => {}
-            Wake::At(time) => {
-                self.schedule_edge(time, edge);
-                return Ok(());
-            }
-            Wake::Not => return Ok(()),
-        }
-        let decider = self.deciders[edge];
-        let mut packet = Packet::default();
-        while self.edges[edge].poll_into(self.now, &mut packet) {
-            packet.hop = packet.hop.wrapping_add(1);
-            match decider {
-                PLAIN => self.hand_on(&packet, hosts)?,
-                node => self.receive(node as usize, edge, packet, hosts)?,
-            }
-        }
-        self.arm_edge(edge);
-        Ok(())
-    }
-
-    fn on_medium<H: Hosts>(&mut self, medium: usize, hosts: &mut H) -> Step {
-        match self.media[medium].alarm.fired(self.now) {
-            Wake::Now => {}
-            Wake::At(time) => {
-                self.schedule(time, Target::Medium(medium as u32));
-                return Ok(());
-            }
-            Wake::Not => return Ok(()),
-        }
-        while let Some((channel, mut packet)) = self.media[medium].medium.poll(self.now) {
-            let Some(&edge) = self.media[medium].channels.get(channel) else {
-                let holds = format!("delivers from its channels only, not from channel {channel}");
-                return Err(self.fault(format!("medium {medium}"), &holds));
-            };
-            let edge = edge as usize;
-            packet.hop = packet.hop.wrapping_add(1);
-            match self.deciders[edge] {
-                PLAIN => self.hand_on(&packet, hosts)?,
-                node => self.receive(node as usize, edge, packet, hosts)?,
-            }
-        }
-        while let Some(departure) = self.media[medium].medium.departure() {
-            hosts.on_departure(self, departure)?;
-        }
-        self.arm_medium(medium);
-        Ok(())
-    }
-
-    /// A packet goes on along its route, or has arrived.
-    #[inline(always)] // once per packet and edge
-    fn hand_on<H: Hosts>(&mut self, packet: &Packet, hosts: &mut H) -> Step {
-        match self.routes.next(packet) {
-            Some(next) => {
-                self.offer(next, packet);
-                Ok(())
-            }
-            None => hosts.on_packet(self, packet),
-        }
-    }
-
-    #[inline]
-    fn offer(&mut self, edge: usize, packet: &Packet) {
-        let Edge::Link(link) = &mut self.edges[edge] else {
-            return self.offer_to_medium(edge, packet);
-        };
-        let steady = link.is_steady();
-        link.offer(self.now, *packet);
-        if !steady {
-            return self.arm_edge(edge);
-        }
-        debug_assert!(
-            link.next_wakeup().is_none_or(|t| t >= self.edge_alarms[edge].want()),
-            "an offer brought the wake-up forward"
-        );
-    }
-
-    #[inline(never)]
-    fn offer_to_medium(&mut self, edge: usize, packet: &Packet) {
-        if let Edge::Channel { medium, channel } = self.edges[edge] {
-            let slot = &mut self.media[medium as usize];
-            slot.medium.offer(self.now, channel as usize, *packet);
-            self.arm_medium(medium as usize);
-        }
-    }
-
-    #[inline]
-    fn arm_edge(&mut self, edge: usize) {
-        let want = self.edges[edge].next_wakeup().unwrap_or(Time::NEVER);
-        if let Some(time) = self.edge_alarms[edge].arm(want.max(self.now)) {
-            self.schedule_edge(time, edge);
-        }
-    }
-
-    /// Apart, because most of the time nothing needs to be scheduled.
-    #[inline(never)]
-    fn schedule_edge(&mut self, time: Time, edge: usize) {
-        let target = Target::Edge(edge as u32);
-        match self.edges[edge] {
-            Edge::FarEnd(_) => self.events.push_first(time, target),
-            _ => self.events.push(time, target),
-        }
-    }
-
     /// What a link's queue holds has changed from outside: the link says anew when it wants to be
     /// driven.
     pub fn changed(&mut self, edge: usize) {
         self.arm_edge(edge);
-    }
-
-    fn arm_medium(&mut self, medium: usize) {
-        let slot = &mut self.media[medium];
-        let want = slot.medium.next_wakeup().unwrap_or(Time::NEVER);
-        if let Some(time) = slot.alarm.arm(want.max(self.now)) {
-            self.schedule(time, Target::Medium(medium as u32));
-        }
     }
 
     /// Apart, because most of the time nothing needs to be scheduled.

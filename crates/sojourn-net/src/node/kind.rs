@@ -1,12 +1,8 @@
-//! What the registry knows kinds of nodes by. It lies with their trait, for it names what they
-//! are built from and how.
+//! What the registry knows of kinds of nodes: what they are built from, and how.
 
 use super::{Make, NodeFacts};
 use crate::registry::Kind;
-
-/// What nodes do.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Node {}
+use crate::spec::Node;
 
 impl Kind for Node {
     const NAME: &'static str = "node";

@@ -6,7 +6,7 @@
 //! [`NodeContext`], which counts, so that the network can check that a node neither loses nor makes
 //! packets.
 
-pub mod kind;
+mod kind;
 mod recorded;
 
 pub use recorded::RecordedNode;
@@ -31,7 +31,7 @@ use crate::units::Time;
 mod template;
 
 members! {
-    kind::Node;
+    crate::spec::Node;
     "router" router::Router,
     "shared-tree" shared_tree::SharedTree,
 }
@@ -92,7 +92,7 @@ pub trait Registered: Sized + 'static {
 }
 
 /// The entry of the kind `N`, whose `source` begins with its documentation.
-pub fn entry<N: Registered>(name: &'static str, source: &'static str) -> Entry<kind::Node> {
+pub fn entry<N: Registered>(name: &'static str, source: &'static str) -> Entry<crate::spec::Node> {
     const { assert!(N::COUNTERS.len() <= NodeSample::MOST_COUNTERS, "too many counters") };
     Entry {
         listing: Listing::new::<N::Params>(name, source),
@@ -106,7 +106,8 @@ pub fn entry<N: Registered>(name: &'static str, source: &'static str) -> Entry<k
 /// The counters that kinds of nodes name, each once, in the order of the catalogue.
 pub fn counters(catalogue: &Catalogue) -> Vec<&'static str> {
     let mut names = Vec::new();
-    for name in catalogue.members::<kind::Node>().iter().flat_map(|kind| kind.facts.counters) {
+    for name in catalogue.members::<crate::spec::Node>().iter().flat_map(|kind| kind.facts.counters)
+    {
         if !names.contains(name) {
             names.push(*name);
         }

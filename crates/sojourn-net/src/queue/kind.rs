@@ -1,12 +1,8 @@
-//! What the registry knows queue disciplines by. It lies with their trait, for it names what they
-//! are built from and how.
+//! What the registry knows of queue disciplines: what they are built from, and how.
 
 use super::{Make, QueueFacts};
 use crate::registry::Kind;
-
-/// Queue disciplines.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Queue {}
+use crate::spec::Queue;
 
 impl Kind for Queue {
     const NAME: &'static str = "queue";

@@ -11,20 +11,23 @@ use serde_json::{Map, Value};
 use crate::error::FieldError;
 use crate::observe::Observer;
 pub use crate::packet::Backlog;
-use crate::packet::{Ecn, Packet};
+use crate::packet::Packet;
 use crate::quantity::Limit;
 use crate::registry::{self, Catalogue, Entry, Listing, Params, members};
 use crate::rng::StreamKey;
+use crate::spec::Queue;
 use crate::units::{Rate, Span, Time};
-use kind::Queue;
 
 pub mod bursts;
+mod context;
 pub mod flow_queues;
 pub mod kernel;
-pub mod kind;
+mod kind;
 pub mod law;
 pub mod packet_list;
 pub mod store;
+
+pub use context::{DropReason, QueueContext, QueueCounters, QueueObserver};
 
 /// What `sojourn new queue` writes must compile and pass its own test.
 #[cfg(test)]
@@ -43,105 +46,7 @@ members! {
     "pie" pie::Pie,
     "fq_pie" fq_pie::FqPie,
     "dualpi2" dualpi2::DualPi2,
-    "fq" fq::Fq,
-}
-
-/// Why a packet was dropped by a queue or a node.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[non_exhaustive]
-pub enum DropReason {
-    /// The queue was full.
-    Overflow,
-    /// A control law of active queue management signalled congestion.
-    Aqm,
-    /// A policer or shaper had no tokens.
-    Policed,
-    /// A node had no way to send it on.
-    NoRoute,
-}
-
-impl DropReason {
-    /// How many there are, for tables indexed by them.
-    pub const COUNT: usize = 4;
-
-    /// What a record calls it.
-    pub fn name(self) -> &'static str {
-        match self {
-            DropReason::Overflow => "overflow",
-            DropReason::Aqm => "aqm",
-            DropReason::Policed => "policed",
-            DropReason::NoRoute => "no_route",
-        }
-    }
-}
-
-/// What a discipline did to the packets it held, counted by reason.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct QueueCounters {
-    /// Packets dropped, by [`DropReason`].
-    pub drops: [u64; DropReason::COUNT],
-    /// Bytes of the dropped packets.
-    pub dropped_bytes: u64,
-    /// Packets marked CE.
-    pub ce_marks: u64,
-    /// Packets marked SCE.
-    pub sce_marks: u64,
-}
-
-/// Sees each packet that a queue drops or marks; the link's recorders implement it.
-pub trait QueueObserver {
-    /// A packet was dropped.
-    fn on_drop(&mut self, now: Time, packet: &Packet, reason: DropReason);
-    /// A packet was marked; its ECN field tells how.
-    fn on_mark(&mut self, now: Time, packet: &Packet);
-}
-
-/// The only way for a discipline to drop or mark: counts each and tells the observer, if any.
-pub struct QueueContext<'a> {
-    /// Totals so far.
-    pub counters: &'a mut QueueCounters,
-    /// Who else wants to know.
-    pub observer: Option<&'a mut dyn QueueObserver>,
-}
-
-impl QueueContext<'_> {
-    /// Drops `packet` for `reason`.
-    pub fn drop(&mut self, now: Time, packet: Packet, reason: DropReason) {
-        self.counters.drops[reason as usize] += 1;
-        self.counters.dropped_bytes += u64::from(packet.size);
-        if let Some(observer) = self.observer.as_deref_mut() {
-            observer.on_drop(now, &packet, reason);
-        }
-    }
-
-    /// Marks `packet` CE if it is ECN-capable; returns whether it now carries CE.
-    #[must_use]
-    pub fn mark_ce(&mut self, now: Time, packet: &mut Packet) -> bool {
-        if !packet.ecn.is_capable() {
-            return false;
-        }
-        if packet.ecn != Ecn::Ce {
-            packet.ecn = Ecn::Ce;
-            self.counters.ce_marks += 1;
-            self.tell_mark(now, packet);
-        }
-        true
-    }
-
-    /// Marks `packet` "some congestion experienced": ECT(0) becomes ECT(1), others stay.
-    pub fn mark_sce(&mut self, now: Time, packet: &mut Packet) {
-        if packet.ecn == Ecn::Ect0 {
-            packet.ecn = Ecn::Ect1;
-            self.counters.sce_marks += 1;
-            self.tell_mark(now, packet);
-        }
-    }
-
-    fn tell_mark(&mut self, now: Time, packet: &Packet) {
-        if let Some(observer) = self.observer.as_deref_mut() {
-            observer.on_mark(now, packet);
-        }
-    }
+    "fq" fq::Fq folder,
 }
 
 /// What a discipline is told about the place it works in.
@@ -286,7 +191,7 @@ pub fn entry<Q: Registered>(name: &'static str, source: &'static str) -> Entry<Q
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::packet::FiveTuple;
+    use crate::packet::{Ecn, FiveTuple};
 
     /// A 10 Mbit/s Ethernet link with ECN flows.
     pub fn init() -> QueueInit {

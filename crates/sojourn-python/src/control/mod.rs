@@ -5,6 +5,7 @@
 
 mod border;
 pub mod bpf;
+mod convert;
 mod linux;
 mod schemas;
 pub mod values;

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::edge::medium::MediumSpec;
+use crate::edge::medium_spec::MediumSpec;
 use crate::spec::{Flow, FlowSpec, Recorded, Spec, Stack, TcpMetrics, Topology};
 use crate::units::Span;
 

@@ -3,11 +3,20 @@
 
 mod flow;
 
-pub use crate::topology::kind::Topology;
-pub use crate::traffic::kind::Traffic;
-pub use crate::transport::kind::Transport;
 pub use sojourn_base::spec::*;
 pub use sojourn_net::spec::{Medium, Node, Queue};
 pub use sojourn_tcp::spec::{Cca, Controls};
 
 pub use flow::{Flow, FlowSpec};
+
+/// Topologies.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Topology {}
+
+/// Traffic models.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Traffic {}
+
+/// Transports.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Transport {}

@@ -1,12 +1,8 @@
-//! What the registry knows topologies by. It lies with their trait, for it names what they are
-//! built from and how.
+//! What the registry knows of topologies: what they are built from, and how.
 
 use super::Make;
 use crate::registry::{Kind, NoFacts};
-
-/// Topologies.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Topology {}
+use crate::spec::Topology;
 
 impl Kind for Topology {
     const NAME: &'static str = "topology";

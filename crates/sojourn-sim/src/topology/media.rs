@@ -1,7 +1,8 @@
 //! Which links share which medium.
 
 use super::{Plan, PlannedLink};
-use crate::edge::medium::{Channel, MediumInit, MediumSpec};
+use crate::edge::medium::{Channel, MediumInit};
+use crate::edge::medium_spec::MediumSpec;
 use crate::error::FieldError;
 use crate::queue::QueueInit;
 use crate::registry::Catalogue;

@@ -12,7 +12,7 @@ use crate::spec::Flow;
 mod access;
 mod builder;
 mod graph_node;
-pub mod kind;
+mod kind;
 mod media;
 mod plan;
 mod routing;
@@ -27,7 +27,7 @@ pub use plan::{Plan, PlannedLink, PlannedNode, Routes};
 mod template;
 
 members! {
-    kind::Topology;
+    crate::spec::Topology;
     "dumbbell" dumbbell::Dumbbell,
     "parking_lot" parking_lot::ParkingLot,
     "graph" graph::Graph,
@@ -46,7 +46,10 @@ pub trait Topology: Params + 'static {
 pub type Make = fn(&Map<String, Value>, &[Flow<'_>], &Catalogue) -> Result<Plan, FieldError>;
 
 /// The entry of the topology `T`, whose `source` begins with its documentation.
-pub fn entry<T: Topology>(name: &'static str, source: &'static str) -> Entry<kind::Topology> {
+pub fn entry<T: Topology>(
+    name: &'static str,
+    source: &'static str,
+) -> Entry<crate::spec::Topology> {
     Entry {
         listing: Listing::new::<T>(name, source),
         facts: NoFacts {},

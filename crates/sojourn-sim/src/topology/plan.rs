@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::edge::link::LinkSpec;
-use crate::edge::medium::{LinkMedium, MediumSpec};
+use crate::edge::medium_spec::{LinkMedium, MediumSpec};
 use crate::error::FieldError;
 use crate::spec::{Node, Spec};
 use crate::units::Span;

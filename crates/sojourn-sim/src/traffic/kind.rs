@@ -1,12 +1,8 @@
-//! What the registry knows traffic models by. It lies with their trait, for it names what they
-//! are built from and how.
+//! What the registry knows of traffic models: what they are built from, and how.
 
 use super::{Make, TrafficFacts};
 use crate::registry::Kind;
-
-/// Traffic models.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Traffic {}
+use crate::spec::Traffic;
 
 impl Kind for Traffic {
     const NAME: &'static str = "traffic";

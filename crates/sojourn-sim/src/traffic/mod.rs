@@ -13,11 +13,11 @@ use crate::error::FieldError;
 use crate::quantity::Bytes;
 use crate::registry::{self, Catalogue, Entry, Listing, Params, members};
 use crate::rng::Stream;
+use crate::spec::Traffic;
 use crate::units::{Rate, Span, Time};
-use kind::Traffic;
 
 mod draw;
-pub mod kind;
+mod kind;
 #[cfg(test)]
 mod testing;
 

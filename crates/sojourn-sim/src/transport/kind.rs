@@ -1,12 +1,8 @@
-//! What the registry knows transports by. It lies with their trait, for it names what they are
-//! built from and how.
+//! What the registry knows of transports: what they are built from, and how.
 
 use super::{Make, TransportFacts};
 use crate::registry::Kind;
-
-/// Transports.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Transport {}
+use crate::spec::Transport;
 
 impl Kind for Transport {
     const NAME: &'static str = "transport";

@@ -12,11 +12,11 @@ use crate::packet::Address;
 use crate::registry::{self, Catalogue, Entry, Listing, Params, members};
 use crate::rng::StreamKey;
 use crate::spec::FlowSpec;
+use crate::spec::Transport;
 use crate::tcp::HostMemory;
 use crate::units::Span;
-use kind::Transport;
 
-pub mod kind;
+mod kind;
 /// What `sojourn new transport` writes must compile and pass its own test.
 #[cfg(test)]
 #[path = "../../../../python/sojourn/templates/transport.rs"]

@@ -8,6 +8,7 @@
 //! sent until the peer is heard again.
 
 mod acks;
+mod blocked;
 mod handshake;
 mod measured;
 mod output;
@@ -30,6 +31,7 @@ use super::rtt::Rtt;
 use super::stream::{Delivered, Receiver, Sender, StreamConfig};
 use super::wire::{Datagram, ReceivedCount};
 use acks::Acks;
+use blocked::Blocked;
 use handshake::{Handshaking, State};
 pub use measured::{Levels, Measured, RttSum};
 use overview::Overview;
@@ -95,22 +97,6 @@ struct Stream<P> {
     finished: bool,
     ended: bool,
     probed: Option<(Time, u32)>,
-}
-
-/// That no control lets data go. It stays so until streams or controls change, or pacing lets a packet
-/// go, and need not be found out anew with each datagram.
-#[derive(Clone, Copy, Debug)]
-struct Blocked {
-    until: Time,
-    /// When pacing lets something go.
-    next: Option<Time>,
-}
-
-impl Default for Blocked {
-    /// Nothing.
-    fn default() -> Self {
-        Blocked { until: Time::ZERO, next: None }
-    }
 }
 
 /// A connection.

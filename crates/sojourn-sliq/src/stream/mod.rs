@@ -4,6 +4,7 @@ mod acknowledge;
 mod blocks;
 mod grouped;
 mod groups;
+mod losses;
 mod packets;
 mod past;
 mod receive;

@@ -1,12 +1,8 @@
-//! What the registry knows congestion controls by. It lies with their trait, for it names what
-//! they are built from and how.
+//! What the registry knows of congestion controls: what they are built from, and how.
 
 use super::{CcaFacts, Make};
 use crate::registry::Kind;
-
-/// Congestion controls.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Cca {}
+use crate::spec::Cca;
 
 impl Kind for Cca {
     const NAME: &'static str = "cca";

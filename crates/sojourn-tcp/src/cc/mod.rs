@@ -47,14 +47,15 @@ use serde_json::{Map, Value};
 use crate::error::FieldError;
 use crate::observe::Observer;
 use crate::registry::{self, Catalogue, Entry, Listing, Params, members};
+use crate::spec::Cca;
 pub use crate::spec::EcnMode;
 use crate::units::{Span, Time};
-use kind::Cca;
 
 pub use interface::{
-    AckSample, Arrival, CaState, ControlInit, Decision, Echoing, Event, INFINITE_SSTHRESH, Lost,
-    Measured, RateSample, SenderView, Sent, Step,
+    Arrival, ControlInit, Decision, Echoing, Event, INFINITE_SSTHRESH, Lost, Measured, SenderView,
+    Sent, Step,
 };
+pub use sample::{AckSample, CaState, RateSample};
 
 pub mod cubic_curve;
 pub mod cubic_ns3;
@@ -64,10 +65,11 @@ pub mod hystart_pp;
 mod interface;
 pub mod jiffies;
 pub mod kernel_only;
-pub mod kind;
+mod kind;
 pub mod law;
 pub mod outside;
 pub mod round_rtt;
+mod sample;
 pub mod sce_window;
 /// What `sojourn new cca` writes must compile and pass its own test.
 #[cfg(test)]

@@ -2,7 +2,10 @@
 
 mod controls;
 
-pub use crate::cc::kind::Cca;
 pub use sojourn_base::spec::*;
 
 pub use controls::Controls;
+
+/// Congestion controls.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Cca {}

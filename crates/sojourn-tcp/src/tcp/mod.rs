@@ -7,7 +7,6 @@ mod dupthresh;
 mod echo;
 mod metrics;
 mod profile;
-mod reader;
 mod reassembly;
 mod receiver;
 mod relay;

@@ -11,7 +11,7 @@ use super::outage::OutageSpec;
 use super::schedule::ScheduleSpec;
 use super::trace::TraceSpec;
 use super::variation::{AggregationSpec, JitterSpec, ReorderSpec};
-use crate::edge::medium::LinkMedium;
+use crate::edge::medium_spec::LinkMedium;
 use crate::error::FieldError;
 use crate::quantity::{Bytes, Limit, Packets, Percent};
 use crate::registry::Catalogue;

@@ -1,12 +1,8 @@
-//! What the registry knows shared media by. It lies with their trait, for it names what they are
-//! built from and how.
+//! What the registry knows of shared media: what they are built from, and how.
 
 use super::Make;
 use crate::registry::{Kind, NoFacts};
-
-/// Shared media.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Medium {}
+use crate::spec::Medium;
 
 impl Kind for Medium {
     const NAME: &'static str = "medium";

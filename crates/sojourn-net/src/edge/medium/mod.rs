@@ -16,9 +16,8 @@ use crate::registry::{self, Catalogue, Entry, Listing, NoFacts, Params, members}
 use crate::rng::StreamKey;
 use crate::spec::{AccessCategory, Queue, Spec};
 
-pub mod kind;
+mod kind;
 pub mod lanes;
-mod spec_of_link;
 pub mod tail;
 /// What `sojourn new medium` writes must compile and pass its own test.
 #[cfg(test)]
@@ -28,10 +27,8 @@ mod template;
 #[cfg(test)]
 mod testing;
 
-pub use spec_of_link::{LinkMedium, MediumSpec};
-
 members! {
-    kind::Medium;
+    crate::spec::Medium;
 }
 
 /// How a medium is built. Errors: a parameter is wrong, or its links do not fit.
@@ -86,7 +83,10 @@ pub trait Registered: super::Medium + Sized + 'static {
 }
 
 /// The entry of the medium `M`, whose `source` begins with its documentation.
-pub fn entry<M: Registered>(name: &'static str, source: &'static str) -> Entry<kind::Medium> {
+pub fn entry<M: Registered>(
+    name: &'static str,
+    source: &'static str,
+) -> Entry<crate::spec::Medium> {
     Entry {
         listing: Listing::new::<M::Params>(name, source),
         facts: NoFacts {},

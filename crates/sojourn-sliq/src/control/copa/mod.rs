@@ -19,7 +19,7 @@
 use std::collections::VecDeque;
 
 use super::damper::Damper;
-use super::fast_start::{FastStart, Measured, PairReceiver};
+use super::fast_start::{FastStart, PairReceiver};
 use super::tracker::Tracker;
 use super::{Control, DATA_HEADER, ETHERNET, MAX_WINDOW, PacingClock, Probe, RttSample, View};
 use crate::wire::{Train, TrainKind};
@@ -27,10 +27,15 @@ use sojourn_base::observe::Observer;
 use sojourn_base::units::{Span, Time};
 use sojourn_tcp::cc::copa::Velocity;
 
+mod reports;
+mod start;
+
+use reports::{REPORT_PERIOD, REPORT_UNIT, Reports};
+
 const DELTA: f64 = 0.5;
 const SRTT_GAIN: f64 = 1.0 / 16.0;
 const FAST_START_RTT: f64 = 0.05;
-const REPORT_PERIOD: f64 = 4.0;
+
 const INITIAL: f64 = 3.0;
 const LEAST: f64 = 2.0;
 /// Below this the window grows whether it is used or not.
@@ -40,13 +45,11 @@ const UNUSED: f64 = 0.5;
 /// A nominal packet, with its data header.
 const NOMINAL: u32 = 1_000;
 const NOMINAL_PAYLOAD: f64 = (NOMINAL - DATA_HEADER) as f64;
-const MAX_START_RATE: f64 = 11_500.0;
+
 /// Nominal packets per second at 10 Gbit/s.
 const MAX_RATE: f64 = 1e10 / (8.0 * (NOMINAL + ETHERNET) as f64);
 const FAST_RTO_WINDOW: f64 = 32.0;
 const LEAST_RTT: f64 = 20e-6;
-/// Unit in which minimum RTTs are reported.
-const REPORT_UNIT: f64 = 1e-4;
 
 #[derive(Clone, Debug)]
 enum State {
@@ -78,16 +81,6 @@ pub struct Copa {
     damper: Damper,
     clock: PacingClock,
     reports: Reports,
-}
-
-/// Reports of minimum RTTs to the peer.
-#[derive(Clone, Copy, Debug, Default)]
-struct Reports {
-    due: Option<u16>,
-    last: u16,
-    next_at: Time,
-    sent: u16,
-    received: u16,
 }
 
 impl Default for Copa {
@@ -185,30 +178,6 @@ impl Copa {
     fn pace(&mut self, now: Time, bytes: u32) {
         let size = f64::from(bytes + DATA_HEADER + ETHERNET);
         self.clock.sent(now, self.gap * size / f64::from(NOMINAL + ETHERNET));
-    }
-
-    fn end_fast_start(&mut self, now: Time, measured: Option<Measured>) {
-        let Some(measured) = measured else {
-            self.state = State::FastStart(Box::new(FastStart::new(now, self.srtt)));
-            return;
-        };
-        let spread = measured.max_rtt - measured.min_rtt;
-        let limit = if spread > 0.0 { 2.0 / (DELTA * spread) } else { f64::INFINITY };
-        let rate = measured.rate.min(limit).min(MAX_START_RATE);
-        self.srtt = measured.mean_rtt;
-        self.standing_rtt = measured.min_rtt;
-        self.min_rtt = measured.min_rtt;
-        self.own_min_rtt = measured.min_rtt;
-        self.window = rate * measured.min_rtt;
-        self.gap = 1.0 / rate;
-        self.state = State::ClosedLoop;
-    }
-
-    fn look_at_fast_start(&mut self, now: Time) {
-        let State::FastStart(start) = &self.state else { return };
-        if let Some(measured) = start.outcome() {
-            self.end_fast_start(now, measured);
-        }
     }
 }
 
@@ -324,48 +293,6 @@ impl Control for Copa {
             out("min_rtt", self.min_rtt.into());
             out("queueing_delay", (self.standing_rtt - self.min_rtt).max(0.0).into());
         }
-    }
-}
-
-impl Reports {
-    fn encoded(rtt: f64) -> Option<u16> {
-        let value = rtt / REPORT_UNIT + 0.5;
-        (1.5..65_535.0).contains(&value).then_some(value as u16)
-    }
-
-    fn on_change(&mut self, rtt: f64) {
-        match Self::encoded(rtt) {
-            None => self.last = 0,
-            Some(value) if self.due.is_some() || value != self.last => self.due = Some(value),
-            Some(_) => {}
-        }
-    }
-
-    fn on_time(&mut self, now: Time, rtt: f64) {
-        if self.due.is_some() || now <= self.next_at {
-            return;
-        }
-        self.due = Self::encoded(rtt);
-        if self.due.is_none() {
-            self.last = 0;
-        }
-        self.next_at = now + Span::from_secs_f64(REPORT_PERIOD);
-    }
-
-    fn poll(&mut self, now: Time) -> Option<(u16, u32)> {
-        let value = self.due.take()?;
-        self.sent = self.sent.wrapping_add(1);
-        self.last = value;
-        self.next_at = now + Span::from_secs_f64(REPORT_PERIOD);
-        Some((self.sent, value.into()))
-    }
-
-    fn accepts(&mut self, seq: u16) -> bool {
-        let newer = (seq.wrapping_sub(self.received) as i16) > 0;
-        if newer {
-            self.received = seq;
-        }
-        newer
     }
 }
 

@@ -33,7 +33,6 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::filter::MaxFilter;
-use super::jiffies::Ticks;
 use super::{
     AckSample, CaState, CongestionControl, ControlInit, Decision, Event, INFINITE_SSTHRESH, Lost,
     Registered, Sent,
@@ -42,7 +41,7 @@ use crate::observe::Observer;
 use crate::registry;
 use crate::rng::Stream;
 use crate::spec::Stack;
-use crate::units::{Rate, Span, Time};
+use crate::units::{Span, Time};
 
 pub mod aggregation;
 pub mod bandwidth;
@@ -50,22 +49,24 @@ mod cwnd;
 mod cycle;
 pub mod mode;
 pub mod pacer;
+mod model;
+mod pacing;
 mod policer;
 pub mod probe_rtt;
 mod state;
 
-use aggregation::{Aggregation, WINDOW_ROUNDS};
+use aggregation::Aggregation;
 use bandwidth::{Bandwidth, UNIT};
 use cycle::FullPipe;
 use mode::Mode;
+use model::micros;
 use pacer::Pacer;
-use policer::{Observation, Policer};
+use policer::Policer;
 use probe_rtt::ProbeRtt;
 
 /// 2/ln 2: doubles the rate every round, as slow start does.
 const HIGH_GAIN: u32 = UNIT * 2885 / 1000 + 1;
-/// Rounds over which the bandwidth is the maximum.
-const BANDWIDTH_ROUNDS: u64 = 10;
+
 /// Segments below which the window does not go.
 const MIN_CWND: u32 = 4;
 /// Windows that the send buffer holds (`bbr_sndbuf_expand`): more is kept while SACKs come.
@@ -180,93 +181,11 @@ impl Registered for Bbr {
 }
 
 impl Bbr {
-    #[inline]
-    fn max_bandwidth(&self) -> Bandwidth {
-        self.max_bandwidth.get()
-    }
-
-    /// The bandwidth to send at.
-    #[inline]
-    fn bandwidth(&self) -> Bandwidth {
-        self.policer.bandwidth().unwrap_or_else(|| self.max_bandwidth())
-    }
-
-    /// Paces as if the window passed `HIGH_GAIN` times per `rtt`.
-    fn start_pacing(&mut self, rtt: Span) {
-        let rtt = rtt.max(Span::from_micros(1));
-        let bandwidth = Bandwidth::over(u64::from(self.cwnd), rtt);
-        self.set_rate(self.rate(bandwidth, HIGH_GAIN));
-    }
-
-    fn rate(&self, bandwidth: Bandwidth, gain: u32) -> Rate {
-        let margin = u32::from(self.version == Version::Linux6);
-        bandwidth.rate(gain, self.pacer.mss(), margin)
-    }
-
-    fn set_rate(&mut self, rate: Rate) {
-        self.pacer.set(rate, 0, |rate| if rate.as_bps() < MIN_TSO_RATE { 1 } else { 2 });
-    }
-
-    /// Paces at the estimate; in STARTUP never slower than before.
-    fn pace(&mut self, gain: u32) {
-        let rate = self.rate(self.bandwidth(), gain);
-        if self.full_pipe.reached() || rate > self.pacer.rate() {
-            self.set_rate(rate);
-        }
-    }
-
     /// The first RTT sample replaces the nominal RTT.
     fn see_rtt(&mut self, now: Time, ack: &AckSample) {
         if !self.seen_rtt && ack.srtt > Span::ZERO {
             self.on_established(now, ack.srtt);
             self.min_rtt = ack.min_rtt;
-        }
-    }
-
-    fn update_bandwidth(&mut self, now: Time, ack: &AckSample, app_limited: bool) {
-        self.round_start = false;
-        let Some(delivered) = valid_sample(ack) else { return };
-        if ack.rate.prior_delivered >= self.next_round {
-            self.next_round = ack.delivered;
-            self.rounds += 1;
-            self.round_start = true;
-            self.packet_conservation = false;
-        }
-        self.look_for_policer(now, ack.lost > 0, app_limited);
-        let sample = Bandwidth::over(u64::from(delivered), ack.rate.interval);
-        if !app_limited || sample >= self.max_bandwidth() {
-            self.max_bandwidth.update(BANDWIDTH_ROUNDS, self.rounds, sample);
-        }
-        if self.version == Version::Linux6 && ack.acked > 0 {
-            if self.round_start {
-                self.aggregation.on_round(WINDOW_ROUNDS);
-            }
-            let bandwidth = self.bandwidth();
-            self.aggregation.on_ack(micros(now), ack.acked, bandwidth, self.cwnd);
-        }
-    }
-
-    /// The time in whole timer ticks, by which the minimum RTT ages and a policer is timed.
-    fn ticks(&self, now: Time) -> Time {
-        let stack = match self.version {
-            Version::Linux49 => Stack::Linux49,
-            Version::Linux6 => Stack::Linux6,
-        };
-        Ticks::of(stack).floor(now)
-    }
-
-    fn look_for_policer(&mut self, now: Time, lossy: bool, app_limited: bool) {
-        let seen = Observation {
-            now: self.ticks(now),
-            round_start: self.round_start,
-            lossy,
-            app_limited,
-            steady: self.mode == Mode::ProbeBw,
-            delivered: self.delivered,
-            lost: self.lost,
-        };
-        if self.policer.observe(&seen, self.pacer.mss()) {
-            self.enter_probe_bw(now);
         }
     }
 
@@ -287,17 +206,6 @@ impl Bbr {
             _ => {}
         }
     }
-}
-
-/// The time in whole microseconds, as the kernel stamps phases and ACKs.
-fn micros(now: Time) -> Time {
-    Time::from_nanos(now.as_nanos() / 1000 * 1000)
-}
-
-/// Segments of the rate sample, if it is a valid one.
-#[inline]
-fn valid_sample(ack: &AckSample) -> Option<u32> {
-    ack.rate.delivered.filter(|_| ack.rate.interval.as_micros() > 0)
 }
 
 impl CongestionControl for Bbr {

@@ -1,7 +1,7 @@
 //! The window: toward the gain's share of the product, within the bounds.
 
 use super::super::bbr::bandwidth::{Bandwidth, UNIT};
-use super::cycle::Phase;
+use super::phase::Phase;
 use super::{AckSample, Bbr3, CaState, MIN_CWND, Mode};
 use crate::units::{Span, Time};
 

@@ -3,9 +3,10 @@
 use rand::RngExt;
 
 use super::super::bbr::bandwidth::UNIT;
+use super::phase::{AckPhase, Phase};
 use super::{
     AckSample, Bbr3, CWND_GAIN, CaState, DRAIN_GAIN, LowerBounds, Mode, STARTUP_CWND_GAIN,
-    STARTUP_GAIN, Sample, UNBOUNDED, UP_CWND_GAIN, UpProbe,
+    STARTUP_GAIN, Sample, UNBOUNDED, UP_CWND_GAIN,
 };
 use crate::units::{Span, Time};
 
@@ -16,41 +17,6 @@ const MAX_ROUNDS: u32 = 63;
 /// ... or after this time and up to a second more.
 const BASE_WAIT: Span = Span::from_secs(2);
 const RANDOM_WAIT_US: u64 = 1_000_000;
-
-/// Phases of PROBE_BW.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Phase {
-    /// Probe for more bandwidth.
-    Up,
-    /// Drain what probing queued, down to the headroom.
-    Down,
-    /// Send at the estimate.
-    Cruise,
-    /// Fill the pipe before probing.
-    Refill,
-}
-
-impl Phase {
-    /// Its name in lower case.
-    pub fn name(self) -> &'static str {
-        match self {
-            Phase::Up => "up",
-            Phase::Down => "down",
-            Phase::Cruise => "cruise",
-            Phase::Refill => "refill",
-        }
-    }
-}
-
-/// What ACKs tell of the last probe.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AckPhase {
-    Init,
-    Refilling,
-    ProbeStarting,
-    ProbeFeedback,
-    ProbeStopping,
-}
 
 impl Bbr3 {
     pub(super) fn is_probing_bandwidth(&self) -> bool {
@@ -82,7 +48,7 @@ impl Bbr3 {
 
     pub(super) fn start_down(&mut self, now: Time) {
         self.reset_congestion_signals();
-        self.up.count = UpProbe::default().count;
+        self.up.count = UNBOUNDED;
         self.rounds_since_probe = self.random.random_range(0..2);
         let random = self.random.random_range(0..RANDOM_WAIT_US);
         self.probe_wait = BASE_WAIT + Span::from_micros(random);

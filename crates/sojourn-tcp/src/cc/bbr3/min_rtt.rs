@@ -1,7 +1,7 @@
 //! The minimum RTT over 10 s, and PROBE_RTT every 5 s without a lower one.
 
 use super::super::bbr::bandwidth::UNIT;
-use super::cycle::AckPhase;
+use super::phase::AckPhase;
 use super::{AckSample, Bbr3, LowerBounds, MIN_CWND, Mode};
 use crate::units::{Span, Time};
 

@@ -28,7 +28,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::bbr::SEND_WINDOWS;
-use super::bbr::aggregation::{Aggregation, WINDOW_ROUNDS};
+use super::bbr::aggregation::Aggregation;
 use super::bbr::bandwidth::{Bandwidth, UNIT};
 use super::bbr::mode::Mode;
 use super::bbr::pacer::Pacer;
@@ -40,22 +40,28 @@ use super::{
 use crate::observe::Observer;
 use crate::registry;
 use crate::rng::Stream;
-use crate::units::{Rate, Span, Time};
+use crate::units::{Span, Time};
 
 mod cwnd;
 mod cycle;
 mod ecn;
+mod evidence;
+mod events;
 mod lower;
 mod min_rtt;
+mod model;
+mod pacing;
+mod phase;
 mod startup;
 mod state;
 mod upper;
 
-use cycle::{AckPhase, Phase};
 use ecn::EcnShare;
 use lower::{Latest, LowerBounds};
+use model::Sample;
+use phase::{AckPhase, Phase};
 use startup::FullBandwidth;
-use upper::{Evidence, UpProbe};
+use upper::UpProbe;
 
 const STARTUP_GAIN: u32 = UNIT * 277 / 100 + 1;
 const STARTUP_CWND_GAIN: u32 = 2 * UNIT;
@@ -64,10 +70,7 @@ const CWND_GAIN: u32 = 2 * UNIT;
 /// Window gain while probing up.
 const UP_CWND_GAIN: u32 = CWND_GAIN + UNIT / 4;
 const MIN_CWND: u32 = 4;
-const PACING_MARGIN: u32 = 1;
-const MIN_BURST: u32 = 2;
-/// A burst may have 64 KiB more at RTT zero, half as much for each of these microseconds.
-const BURST_RTT_SHIFT: u32 = 9;
+
 const NOMINAL_RTT: Span = Span::from_millis(1);
 /// No bound.
 const UNBOUNDED: u32 = u32::MAX;
@@ -183,117 +186,10 @@ impl Registered for Bbr3 {
     }
 }
 
-/// What one ACK says about the rate.
-#[derive(Clone, Copy, Debug)]
-struct Sample {
-    /// Whether there is a valid rate sample.
-    valid: bool,
-    bandwidth: Bandwidth,
-    delivered: u32,
-    app_limited: bool,
-    evidence: Evidence,
-}
-
 impl Bbr3 {
-    #[inline]
-    fn max_bandwidth(&self) -> Bandwidth {
-        self.max_bandwidth[0].max(self.max_bandwidth[1])
-    }
-
-    /// The bandwidth to send at.
-    #[inline]
-    fn bandwidth(&self) -> Bandwidth {
-        self.max_bandwidth().min(self.lower.bandwidth)
-    }
-
-    fn start_pacing(&mut self, rtt: Span) {
-        let rtt = rtt.max(Span::from_micros(1));
-        let bandwidth = Bandwidth::over(u64::from(self.cwnd), rtt);
-        self.set_rate(bandwidth.rate(STARTUP_GAIN, self.pacer.mss(), PACING_MARGIN));
-    }
-
-    fn set_rate(&mut self, rate: Rate) {
-        let halvings = (self.min_rtt.as_micros() >> BURST_RTT_SHIFT).min(63);
-        self.pacer.set(rate, 65_536 >> halvings, |_| MIN_BURST);
-    }
-
-    /// Paces at the estimate; in STARTUP never slower than before.
-    fn pace(&mut self, gain: u32) {
-        let rate = self.bandwidth().rate(gain, self.pacer.mss(), PACING_MARGIN);
-        if self.full.reached || rate > self.pacer.rate() {
-            self.set_rate(rate);
-        }
-    }
-
     fn see_rtt(&mut self, now: Time, ack: &AckSample) {
         if !self.seen_rtt && ack.srtt > Span::ZERO {
             self.on_established(now, ack.srtt);
-        }
-    }
-
-    fn sample(&self, ack: &AckSample) -> Sample {
-        let rate = &ack.rate;
-        let measured = rate.delivered.filter(|_| rate.interval.as_micros() > 0);
-        let delivered = measured.unwrap_or(0);
-        let app_limited = rate.app_limited || self.probe_rtt.limited(rate.prior_delivered);
-        Sample {
-            valid: measured.is_some() && ack.acked > 0,
-            bandwidth: measured.map_or(Bandwidth::ZERO, |delivered| {
-                Bandwidth::over_rounded_up(u64::from(delivered), rate.interval)
-            }),
-            delivered,
-            app_limited,
-            evidence: Evidence {
-                tx_in_flight: rate.tx_in_flight,
-                lost: ack.total_lost.saturating_sub(rate.prior_lost) as u32,
-                delivered,
-                delivered_ce: ack.delivered_ce.saturating_sub(rate.prior_delivered_ce) as u32,
-                app_limited,
-            },
-        }
-    }
-
-    fn update_round(&mut self, ack: &AckSample) {
-        let timed = ack.rate.delivered.is_some() && ack.rate.interval.as_micros() > 0;
-        self.round_start = timed && ack.rate.prior_delivered >= self.next_round;
-        if self.round_start {
-            self.next_round = ack.delivered;
-            self.rounds_since_probe = (self.rounds_since_probe + 1).min(255);
-            self.update_ecn(ack);
-        }
-    }
-
-    fn update_aggregation(&mut self, now: Time, ack: &AckSample) {
-        if self.round_start {
-            self.aggregation.on_round(if self.full.reached { WINDOW_ROUNDS } else { 1 });
-        }
-        let bandwidth = self.bandwidth();
-        self.aggregation.on_ack(now, ack.acked, bandwidth, self.cwnd);
-    }
-
-    /// Loss recovery begins: keep what undoing it needs.
-    fn enter_recovery(&mut self) {
-        self.save_cwnd();
-        self.undo_lower = self.lower;
-        self.undo_inflight_hi = self.inflight_hi;
-    }
-
-    fn on_timeout(&mut self, cwnd: u32) {
-        self.cwnd = cwnd;
-        self.prev_state = CaState::Loss;
-        self.full.restart(Bandwidth::ZERO);
-        if !self.is_probing_bandwidth() && self.lower.inflight == UNBOUNDED {
-            self.lower.inflight = cwnd.max(self.prior_cwnd);
-        }
-    }
-
-    fn restart_after_idle(&mut self, now: Time) {
-        self.idle_restart = true;
-        self.aggregation.restart(now);
-        match self.mode {
-            Mode::ProbeBw => self.pace(UNIT),
-            Mode::ProbeRtt => self.check_probe_rtt_done(now),
-            _ => {}
         }
     }
 }

@@ -1,30 +1,14 @@
 //! The upper bound on what is in flight: where probing met too much loss or too many marks.
 
 use super::super::bbr::bandwidth::UNIT;
-use super::ecn::THRESHOLD as ECN_THRESHOLD;
+use super::evidence::Evidence;
 use super::lower::LOSS_KEEP;
-use super::{AckPhase, AckSample, Bandwidth, Bbr3, Lost, MIN_CWND, Mode, Phase, Sample, UNBOUNDED};
+use super::phase::{AckPhase, Phase};
+use super::{AckSample, Bandwidth, Bbr3, Lost, MIN_CWND, Mode, Sample, UNBOUNDED};
 use crate::units::Time;
 
-/// Loss above this share is too much (2 %).
-const LOSS_THRESHOLD: u32 = UNIT * 2 / 100;
 /// Share of the bound that is left free for others.
 const HEADROOM: u32 = UNIT * 15 / 100;
-
-/// What happened to the flight of a segment up to now.
-#[derive(Clone, Copy, Debug)]
-pub struct Evidence {
-    /// Segments in flight at its sending, it included.
-    pub tx_in_flight: u32,
-    /// Segments lost since.
-    pub lost: u32,
-    /// Segments delivered since.
-    pub delivered: u32,
-    /// Of those, marked.
-    pub delivered_ce: u32,
-    /// Whether it was sent in an application-limited phase.
-    pub app_limited: bool,
-}
 
 /// Growth of the bound while probing up: one segment per `count` acknowledged.
 #[derive(Clone, Copy, Debug)]
@@ -37,29 +21,6 @@ pub struct UpProbe {
 impl Default for UpProbe {
     fn default() -> Self {
         UpProbe { rounds: 0, count: UNBOUNDED, acked: 0 }
-    }
-}
-
-impl Evidence {
-    fn is_lossy(&self) -> bool {
-        let tolerated = u64::from(self.tx_in_flight) * u64::from(LOSS_THRESHOLD) / u64::from(UNIT);
-        self.tx_in_flight > 0 && u64::from(self.lost) > tolerated
-    }
-
-    fn is_marked(&self) -> bool {
-        let tolerated = u64::from(self.delivered) * u64::from(ECN_THRESHOLD) / u64::from(UNIT);
-        self.delivered > 0 && u64::from(self.delivered_ce) > tolerated
-    }
-
-    /// The flight at which losses, up to that of this segment, came to exceed the threshold.
-    fn inflight_at_threshold(&self) -> u32 {
-        let before = u64::from(self.tx_in_flight.saturating_sub(1));
-        let lost_before = u64::from(self.lost.saturating_sub(1));
-        let unit = u64::from(UNIT);
-        let threshold = u64::from(LOSS_THRESHOLD);
-        let budget = (before * threshold).div_ceil(unit);
-        let prefix = budget.saturating_sub(lost_before) * unit / (unit - threshold);
-        (before + prefix) as u32
     }
 }
 

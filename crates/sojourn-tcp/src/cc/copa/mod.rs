@@ -46,6 +46,7 @@ use crate::units::{Rate, Span, Time};
 
 mod competitive;
 mod damper;
+mod rtts;
 mod velocity;
 mod way_back;
 
@@ -54,9 +55,6 @@ use damper::Damper;
 pub use velocity::Velocity;
 use way_back::WayBack;
 
-const MIN_RTT_WINDOW: Span = Span::from_secs(10);
-const SLIQ_MIN_RTT_WINDOW: Span = Span::from_millis(800);
-const SLIQ_MIN_RTTS: u64 = 28;
 /// What a corrected RTT is at least.
 const LEAST_RTT: Span = Span::from_micros(20);
 const SLIQ_INITIAL_WINDOW: f64 = 3.0;
@@ -146,41 +144,6 @@ impl Registered for Copa {
 }
 
 impl Copa {
-    fn measure(&mut self, now: Time, rtt: Span, ack: &AckSample) {
-        self.srtt = match self.version {
-            Version::Nsdi18 => ack.srtt,
-            Version::Sliq if self.srtt == Span::ZERO => rtt,
-            Version::Sliq => (self.srtt * 15 + rtt) / 16,
-        };
-        let now = now.as_nanos();
-        let standing_window = (self.srtt / 2).as_nanos();
-        self.standing.update(standing_window, now, Reverse(rtt));
-        let window = match self.version {
-            Version::Nsdi18 => MIN_RTT_WINDOW,
-            Version::Sliq => {
-                let least = self.min_rtt.get().0.min(rtt);
-                (least * SLIQ_MIN_RTTS).max(SLIQ_MIN_RTT_WINDOW)
-            }
-        };
-        self.min_rtt.update(window.as_nanos(), now, Reverse(rtt));
-    }
-
-    fn standing_rtt(&self) -> Span {
-        self.standing.get().0
-    }
-
-    fn queueing_delay(&self) -> Span {
-        self.standing_rtt() - self.min_rtt.get().0
-    }
-
-    /// Whether the rate is at or below the target.
-    fn may_increase(&self) -> bool {
-        let (queue, standing) =
-            (self.queueing_delay().as_secs_f64(), self.standing_rtt().as_secs_f64());
-        // W / standing <= 1 / (delta x queue), without dividing by an empty queue.
-        self.window * self.delta * queue <= standing
-    }
-
     /// Whether the window is used enough for it to grow.
     fn used(&self, ack: &AckSample) -> bool {
         match self.version {

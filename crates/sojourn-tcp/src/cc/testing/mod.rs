@@ -3,11 +3,13 @@
 //! in time. Both measure with [`Meter`].
 
 mod bottleneck;
+mod flow;
 mod meter;
 mod observing;
 mod path;
 
-pub use bottleneck::{Bottleneck, Flow};
+pub use bottleneck::Bottleneck;
+pub use flow::Flow;
 pub use meter::{Meter, Snapshot};
 pub use path::Path;
 

@@ -20,6 +20,7 @@ mod ack;
 mod batch;
 mod counters;
 mod delivered;
+mod handshake;
 mod limits;
 mod losses;
 mod memory;
@@ -33,34 +34,33 @@ mod timeout;
 mod timers;
 mod undo;
 mod usage;
+mod waits;
 
+use super::TcpInit;
 use super::dupthresh::Frontier;
 use super::metrics::Path;
 use super::profile::Profile;
 use super::scoreboard::Scoreboard;
 use super::send_buffer::SendBuffer;
-use super::{HEADER, TcpInit};
-use crate::cc::{
-    CaState, CongestionControl, ControlInit, Decision, Event, INFINITE_SSTHRESH, Step,
-};
+use crate::cc::{CaState, CongestionControl, Decision, INFINITE_SSTHRESH};
 use crate::counters::FlowCounters;
 use crate::counters::histogram::Histogram;
 use crate::endpoint::Endpoint;
 use crate::observe::Observer;
-use crate::packet::{Flags, Header, Packet, TcpAck};
+use crate::packet::{Flags, Header, Packet};
 use crate::recovery::pacing::Pacer;
 use crate::recovery::prr::Prr;
 use crate::recovery::rack::Rack;
 use crate::recovery::rate::Delivery;
 use crate::recovery::rtt::RttEstimator;
-use crate::units::{Span, Time};
+use crate::units::Time;
 
 use counters::Counters;
 use limits::Limited;
-use output::{Burst, Probe};
+use output::Burst;
 use recovery::Recovery;
-use timers::Timer;
 use usage::Usage;
+use waits::{Probe, Timer};
 
 /// Phase of the connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -175,28 +175,6 @@ impl Sender {
         }
     }
 
-    /// What a control is told about this connection.
-    pub fn control_init(
-        init: &TcpInit,
-        base_rtt: Span,
-        random: crate::rng::StreamKey,
-    ) -> ControlInit {
-        ControlInit {
-            initial_window: init.profile.initial_window,
-            initial_ssthresh: init.initial_ssthresh,
-            undo_doubles: init.profile.undo_doubles,
-            mss: init.mss,
-            packet_size: init.mss + HEADER,
-            now: init.now,
-            paced: init.paced,
-            // Wired devices gather memory: there, no offload means that links see segments.
-            offload: init.offload || !init.small_queue,
-            base_rtt,
-            random,
-            flow: init.forward.flow,
-        }
-    }
-
     /// Bytes that the send buffer would take from the application now.
     pub fn room(&self) -> u64 {
         self.app.room()
@@ -219,15 +197,6 @@ impl Sender {
             && !self.decision.owns_recovery
     }
 
-    /// The threshold that an undo or a restart would keep (`tcp_current_ssthresh`).
-    fn current_ssthresh(&self) -> u32 {
-        if self.in_reduction() {
-            self.decision.ssthresh
-        } else {
-            self.decision.ssthresh.max(self.cwnd / 2 + self.cwnd / 4)
-        }
-    }
-
     #[inline]
     fn in_slow_start(&self) -> bool {
         self.cwnd < self.decision.ssthresh
@@ -236,44 +205,6 @@ impl Sender {
     /// Whether the control paces itself (as far as the stack lets it).
     fn paced(&self) -> bool {
         self.init.paced || (self.decision.pacing_rate.is_some() && self.profile.internal_pacing)
-    }
-
-    fn on_syn_ack(&mut self, now: Time, ack: &TcpAck) {
-        if self.phase != Phase::SynSent {
-            return;
-        }
-        self.count_limit(now);
-        self.phase = Phase::Established;
-        self.established_at = Some(now);
-        self.timer = None;
-        self.update_peer_window(ack);
-        // The echo tells which SYN is answered.
-        let rtt = now.since(ack.echo);
-        self.rtt.sample(rtt, 0, 1);
-        self.rtt.sample_min(now, rtt);
-        self.show(now, &Step::Callback);
-        self.heed_lost_syns(now, ack);
-        self.recall(now);
-        self.cc.on_established(now, rtt);
-        self.consult();
-        self.usage.used_at = now;
-        // Idle time counts from here (Linux `tcp_finish_connect` sets `lsndtime`).
-        self.last_sent_at = now;
-        self.integrated_at = now;
-        self.update_pacing();
-        self.probe = Probe::Handshake;
-        self.burst.begin();
-    }
-
-    /// Several SYNs that were needed make the window one segment (RFC 5681 §3.1; Linux
-    /// `tcp_init_transfer`, `tcp_try_undo_spurious_syn`).
-    fn heed_lost_syns(&mut self, now: Time, ack: &TcpAck) {
-        let needed = self.timestamp(ack.echo) > self.timestamp(self.opened_at);
-        let too_many = self.profile.syn_losses.is_some_and(|most| self.syns > most + 1);
-        if needed && too_many {
-            let ssthresh = self.decision.ssthresh;
-            self.cc.on_congestion(now, &Event::Restart { cwnd: 1, ssthresh });
-        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::batch::Batch;
 use super::limits::Limit;
-use super::timers::TimerKind;
+use super::waits::{Probe, TimerKind};
 use super::{Phase, Sender};
 use crate::cc::{Event, Sent, Step};
 use crate::packet::{Flags, Header, Packet};
@@ -37,21 +37,6 @@ impl Burst {
     pub fn ends_several(&self, more: bool) -> bool {
         self.joined && !(self.batch > 0 && more)
     }
-}
-
-/// What must be sent whatever the window says.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Probe {
-    #[default]
-    None,
-    /// The handshake's last ACK.
-    Handshake,
-    /// The first segment, after a timeout.
-    Head,
-    /// New data, else the last segment: a tail loss probe.
-    Tail,
-    /// Nothing but a question for the window.
-    Window,
 }
 
 /// The next segment that goes. Decided before its packet is made, which is then made in place: a

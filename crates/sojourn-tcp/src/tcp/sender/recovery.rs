@@ -57,6 +57,15 @@ impl Recovery {
 }
 
 impl Sender {
+    /// The threshold that an undo or a restart would keep (`tcp_current_ssthresh`).
+    pub(super) fn current_ssthresh(&self) -> u32 {
+        if self.in_reduction() {
+            self.decision.ssthresh
+        } else {
+            self.decision.ssthresh.max(self.cwnd / 2 + self.cwnd / 4)
+        }
+    }
+
     /// An ACK that may change the state.
     pub(super) fn on_dubious_ack(&mut self, now: Time, ack: &mut Ack) {
         self.recovery.retransmission_lost = false;

@@ -2,29 +2,12 @@
 //! (RFC 8985 §7) or RACK's reordering timer, whichever was set last; and pacing, and the control's.
 
 use super::ack::Ack;
-use super::output::Probe;
+use super::waits::{Probe, Timer, TimerKind};
 use super::{Phase, Sender};
 use crate::cc::{CaState, Event};
 use crate::recovery::prr::Progress;
 use crate::tcp::profile::TailProbe;
 use crate::units::{Span, Time};
-
-/// What the timer is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum TimerKind {
-    Retransmission,
-    Probe,
-    Reordering,
-    /// The receiver's window is closed and nothing outstanding: an update may have been lost.
-    Persist,
-}
-
-/// The timer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Timer {
-    pub kind: TimerKind,
-    pub at: Time,
-}
 
 /// Least time of a probe or reordering timer, in ticks (`TCP_TIMEOUT_MIN`).
 const MIN_TICKS: u64 = 2;

@@ -24,7 +24,6 @@
 //! Observes: `new_flows` and `old_flows` (active flows in each list), `fast_path` (packets). None is
 //! throttled here, because pacing is the sender's.
 
-use std::collections::VecDeque;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -37,6 +36,10 @@ use crate::packet::Packet;
 use crate::quantity::{Bytes, Packets};
 use crate::spec::Stack;
 use crate::units::{Span, Time};
+
+mod band;
+
+use band::{BAND, BANDS, Band, Flow};
 
 /// Parameters of FQ, as of `tc-fq(8)`.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
@@ -81,44 +84,8 @@ impl crate::registry::Params for Params {
     }
 }
 
-#[derive(Clone, Copy, Debug)]
-struct Flow {
-    waiting: Chain,
-    packets: u64,
-    credit: i64,
-    /// Whether it is among the new or the old flows.
-    listed: bool,
-    band: usize,
-    idle_since: Time,
-}
-
 /// Packets of the fast path at most.
 const FAST_PATH: u64 = 8;
-/// Bytes that bands send in turn, and which of them packets without priority are in.
-const BANDS: [i64; 3] = [9 << 16, 3 << 16, 1 << 16];
-const BAND: usize = 1;
-
-/// Active flows of one priority.
-#[derive(Debug)]
-struct Band {
-    new: VecDeque<u32>,
-    old: VecDeque<u32>,
-    credit: i64,
-    quantum: i64,
-}
-
-impl Band {
-    fn of(credit: i64, quantum: i64) -> Self {
-        Band { new: VecDeque::new(), old: VecDeque::new(), credit, quantum }
-    }
-
-    /// The flow that is served first, and whether it is a new one.
-    fn first(&self) -> Option<(usize, bool)> {
-        let first = |list: &VecDeque<u32>| list.front().map(|place| *place as usize);
-        let old = || first(&self.old).map(|place| (place, false));
-        first(&self.new).map(|place| (place, true)).or_else(old)
-    }
-}
 
 /// Fair queueing.
 #[derive(Debug)]

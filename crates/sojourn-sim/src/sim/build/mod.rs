@@ -1,40 +1,31 @@
 //! From a scenario to the parts of a simulation.
 
-use std::collections::BTreeMap;
-
-use super::application::Application;
-use super::hosts::{Elsewhere, FlowHosts};
-use super::sampler::{Homes, Sampler};
-use crate::edge::link::{FlowDrops, Link, LinkInit, RecordedLink};
-use crate::edge::medium::MediumInit;
-use crate::edge::medium::tail::Tail;
+use crate::edge::link::RecordedLink;
 use crate::endpoint::Endpoint;
 use crate::error::FieldError;
 use crate::given::Given;
 use crate::net::{self, Alarm, Network, Regions, Split};
 use crate::node::{self, Behaviour, NodeInit};
 use crate::packet::{Address, Direction, FiveTuple};
-use crate::queue::QueueInit;
-use crate::record::live::{Log, Tap, Watch};
+use crate::record::live::Log;
 use crate::record::{FlowFacts, RecordedEndpoint, Recorder};
 use crate::registry::Catalogue;
 use crate::rng::StreamKey;
 use crate::scenario::Scenario;
-use crate::spec::{EcnMode, Flow, Node, Recorded, Traffic, Transport};
+use crate::sim::application::Application;
+use crate::sim::hosts::{Elsewhere, FlowHosts};
+use crate::sim::sampler::{Homes, Sampler};
+use crate::spec::{Flow, Node, Recorded, Traffic, Transport};
 use crate::tcp::HostMemory;
-use crate::topology::{self, Plan, PlannedLink, PlannedNode, Routes};
+use crate::topology::{PlannedNode, Routes};
 use crate::transport::TransportInit;
 use crate::units::{Span, Time};
 
-/// A link, and who follows its packets, if they are recorded. Of a channel of a shared medium, what is
-/// beyond the medium, if anything is.
-struct BuiltLink {
-    link: Option<Link>,
-    tap: Option<Tap>,
-    /// What a channel's queue has to know.
-    queue: QueueInit,
-    watch: Option<Watch>,
-}
+mod links;
+mod media;
+
+use links::{BuiltLink, links};
+use media::media;
 
 /// What a scenario describes besides its endpoints, which may be simulated or real.
 pub struct Surroundings {
@@ -226,39 +217,6 @@ fn network(
     Ok((net.build(), addresses))
 }
 
-/// Adds the shared media to a network; their indices by their names.
-fn media(
-    scenario: &Scenario,
-    links: &mut [BuiltLink],
-    net: &mut net::Builder,
-    log: Option<&Log>,
-) -> Result<BTreeMap<String, usize>, FieldError> {
-    let plan = scenario.plan();
-    let mut added = BTreeMap::new();
-    for shared in plan.shared(&scenario.media)? {
-        let (mut channels, mut tails, mut taps) = (Vec::new(), Vec::new(), Vec::new());
-        for index in &shared.links {
-            let built = &mut links[*index];
-            tails.push(built.link.take());
-            taps.push(built.tap.take());
-            let mut channel = plan.links[*index].channel(built.queue);
-            channel.watch = built.watch.take();
-            channel.tap.clone_from(&taps[taps.len() - 1]);
-            channels.push(channel);
-        }
-        let random = StreamKey::root(scenario.seed).child("medium").child(&shared.spec.id);
-        let categories = topology::categories(&scenario.flows_expanded());
-        let watch =
-            log.and_then(|log| log.watch(Recorded::Queue, &format!("medium.{}", shared.spec.id)));
-        let init = MediumInit { channels, categories, random, watch };
-        let medium = shared.build(init, scenario.catalogue())?;
-        let plain = tails.iter().all(Option::is_none) && taps.iter().all(Option::is_none);
-        let medium = if plain { medium } else { Box::new(Tail::new(medium, tails, taps)) };
-        added.insert(shared.spec.id.clone(), net.medium(medium));
-    }
-    Ok(added)
-}
-
 /// The sender of `flow`, whose congestion control is recorded if that is asked for.
 fn recorded(sender: Box<dyn Endpoint>, flow: u32, log: Option<&Log>) -> Box<dyn Endpoint> {
     match log.and_then(|log| log.watch(Recorded::Cc, &format!("flow.{flow}.cc"))) {
@@ -323,98 +281,4 @@ fn application(
         .and_then(|entry| (entry.make)(&spec.params, catalogue))
         .map_err(|e| e.within("traffic"))?;
     Ok(Application::new(source, random.child("traffic").stream()))
-}
-
-fn links(
-    scenario: &Scenario,
-    flows: &[Flow<'_>],
-    facts: &[FlowFacts],
-    log: Option<&Log>,
-) -> Result<Vec<BuiltLink>, FieldError> {
-    let (plan, catalogue) = (scenario.plan(), scenario.catalogue());
-    let random = StreamKey::root(scenario.seed).child("link");
-    let mut drops = drops_by_link(flows, plan);
-    let mut links = Vec::new();
-    for (index, passing) in flows_by_link(plan).iter().enumerate() {
-        let link = &plan.links[index];
-        let mut init = link_init(link, passing, flows, facts, random);
-        init.drops = std::mem::take(&mut drops[index]);
-        init.end = at(scenario.duration);
-        if let Some(log) = log.filter(|_| link.recorded) {
-            init.watch = log.watch(Recorded::Queue, &format!("link.{}.queue", link.id));
-            init.tap = log.tap(&link.id);
-        }
-        let within = |error: FieldError| error.within(&format!("topology.{}", link.id));
-        links.push(built(link, init, catalogue).map_err(within)?);
-    }
-    Ok(links)
-}
-
-fn built(
-    link: &PlannedLink,
-    mut init: LinkInit,
-    catalogue: &Catalogue,
-) -> Result<BuiltLink, FieldError> {
-    let tap = init.tap.clone();
-    let queue = init.queue(&link.spec);
-    if link.on.is_none() {
-        let link = Some(Link::build(&link.spec, init, catalogue)?);
-        return Ok(BuiltLink { link, tap, queue, watch: None });
-    }
-    let watch = init.watch.take();
-    let beyond = link.spec.beyond_medium();
-    init.recorded = false;
-    let nothing = beyond.is_transparent() && init.drops.is_empty();
-    let link = if nothing { None } else { Some(Link::build(&beyond, init, catalogue)?) };
-    Ok(BuiltLink { link, tap, queue, watch })
-}
-
-/// For each link, the flows that pass it in either direction.
-fn flows_by_link(plan: &Plan) -> Vec<Vec<u32>> {
-    let mut flows = vec![Vec::new(); plan.links.len()];
-    for (flow, routes) in (0..).zip(&plan.routes) {
-        for link in routes.forward.iter().chain(&routes.backward) {
-            flows[*link as usize].push(flow);
-        }
-    }
-    flows
-}
-
-/// A flow's listed drops happen on the first recorded link of its path, else on the first.
-fn drops_by_link(flows: &[Flow<'_>], plan: &Plan) -> Vec<Vec<FlowDrops>> {
-    let mut drops = vec![Vec::new(); plan.links.len()];
-    for flow in flows {
-        let route = &plan.routes[flow.id as usize].forward;
-        let recorded = route.iter().find(|link| plan.links[**link as usize].recorded);
-        if let Some(link) = recorded.or(route.first())
-            && !flow.spec.drop.is_empty()
-        {
-            drops[*link as usize].push(FlowDrops::new(flow.id, flow.spec.drop.clone()));
-        }
-    }
-    drops
-}
-
-/// What the flows that pass a link say about it.
-fn link_init(
-    link: &PlannedLink,
-    passing: &[u32],
-    flows: &[Flow<'_>],
-    facts: &[FlowFacts],
-    random: StreamKey,
-) -> LinkInit {
-    let passing = || passing.iter().map(|flow| *flow as usize);
-    let largest = passing().map(|flow| facts[flow].full_packet).max();
-    let ecn = |flow: usize| flows[flow].spec.ecn.is_some_and(|ecn| ecn != EcnMode::Off);
-    LinkInit {
-        full_packet: link.spec.mtu.map(|mtu| mtu.0 as u32).or(largest).unwrap_or(1500),
-        base_rtt: passing().map(|flow| facts[flow].base_rtt).max().unwrap_or(Span::ZERO),
-        ecn: passing().any(ecn),
-        recorded: link.recorded,
-        drops: Vec::new(),
-        end: Time::NEVER,
-        random: random.child(&link.id),
-        watch: None,
-        tap: None,
-    }
 }

@@ -18,54 +18,9 @@ use crate::recovery::prr::PrrBound;
 use crate::recovery::rtt::{RtoRules, RtoStyle};
 use crate::units::Span;
 
-/// How losses are inferred from SACKs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LossDetection {
-    /// By time of transmission (RFC 8985), as Linux since 4.18 by default.
-    Rack,
-    /// Forward acknowledgment: everything `dupthresh` segments below the highest SACK is lost; in
-    /// recovery also what was sent a millisecond before something delivered (Linux 4.4 to 4.11).
-    Fack,
-    /// `dupthresh` segments SACKed above (RFC 6675).
-    Sack,
-    /// A segment that is still missing an RTT and four deviations after one sent later arrived, whatever
-    /// order they came in: for paths on which packets overtake each other.
-    Patient,
-}
+mod choices;
 
-/// The window after a retransmission timeout.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TimeoutWindow {
-    /// One segment (Linux before 5.3, the RFCs).
-    One,
-    /// What is still in flight, plus one (Linux since 5.3: with RACK, recent segments are not
-    /// given up).
-    InFlightPlusOne,
-}
-
-/// When a tail loss probe goes (RFC 8985 §7).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TailProbe {
-    /// After two RTTs and two ticks, with one segment out and `rto_min`; also while a mark reduces
-    /// the window (Linux since 4.16).
-    Recent,
-    /// After two RTTs, at least 10 ms, with one segment out at least 1.5 RTTs and `rto_min`; not if
-    /// the window lets go what the application has (Linux 3.10 to 4.11).
-    Early,
-}
-
-/// When a sender waits for more to send in one large segment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Deferral {
-    /// If it sent something in this timer tick and the oldest segment outstanding is older than
-    /// half an RTT (Linux until 4.20).
-    SameTick,
-    /// The same, but if it sent something within the last millisecond (Linux 5.0 to 6.17).
-    Recent,
-    /// If it sent something within the last millisecond and the next ACK is expected within the
-    /// lesser of one and half an RTT (Linux since 6.18).
-    AckNear,
-}
+pub use choices::{Deferral, LossDetection, TailProbe, TimeoutWindow};
 
 /// One stack's constants and choices.
 #[derive(Clone, Copy, Debug)]

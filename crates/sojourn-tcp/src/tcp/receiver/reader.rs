@@ -2,9 +2,10 @@
 //! window closes: it is what the buffer offers less what waits there, and never takes back what was
 //! announced before (Linux `__tcp_select_window`, `tcp_select_window`, `tcp_cleanup_rbuf`).
 
-use super::reassembly::MOST_FRAGMENTS;
-use super::receiver::Due;
-use super::{OPEN_WINDOW, Receiver};
+use super::Receiver;
+use super::due::Due;
+use crate::tcp::OPEN_WINDOW;
+use crate::tcp::reassembly::MOST_FRAGMENTS;
 use crate::units::Time;
 
 /// Data that waits to be read, and the window announced for more.

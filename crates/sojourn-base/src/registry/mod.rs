@@ -1,0 +1,185 @@
+//! What the open kinds (congestion controls, queue disciplines, traffic models, ...) have in
+//! common: one file and one registry line per member. From the line come the factory, the JSON
+//! schema of its parameters, its documentation page (the file's own header) and its place in
+//! `sojourn list` and in the conformance suite.
+
+use std::any::{Any, TypeId};
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+use crate::error::FieldError;
+pub use crate::{members, named};
+
+mod listing;
+mod names;
+
+pub use listing::Listing;
+pub use names::{Names, outside, same_name};
+
+/// Typed parameters of a member, every one with a default; unknown keys are refused
+/// (`#[serde(default, deny_unknown_fields)]`).
+pub trait Params: Serialize + DeserializeOwned + JsonSchema + Default {
+    /// Resolves names within the parameters and fills in defaults that depend on other keys.
+    ///
+    /// # Errors
+    /// As [`Params::validate`].
+    fn resolve(&mut self, _catalogue: &Catalogue) -> Result<(), FieldError> {
+        Ok(())
+    }
+
+    /// Checks what types cannot say. The error's field is relative to the parameters.
+    ///
+    /// # Errors
+    /// Names the field, what was given and what is allowed.
+    fn validate(&self) -> Result<(), FieldError> {
+        Ok(())
+    }
+}
+
+/// A member that has no parameters.
+#[derive(Clone, Copy, Debug, Default, Serialize, serde::Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct NoParams {}
+
+impl Params for NoParams {}
+
+/// An open kind: what its members are told apart by, and how one is built.
+pub trait Kind: 'static {
+    /// Its name in the schema, such as `cca`.
+    const NAME: &'static str;
+    /// Its name in the catalogue, such as `ccas`.
+    const PLURAL: &'static str;
+    /// What a message calls a member, such as `congestion control`.
+    const TITLE: &'static str;
+    /// A member, for messages.
+    const EXAMPLE: &'static str;
+    /// Whether canonical forms write a member without parameters as its name alone.
+    const BY_NAME: bool = false;
+    /// What else is known of a member.
+    type Facts: Serialize + Send + Sync;
+    /// How a member is built from its parameters.
+    type Make: Copy + Send + Sync;
+}
+
+/// Of a kind whose members have nothing else to be known by.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct NoFacts {}
+
+/// A member of an open kind.
+pub struct Entry<K: Kind> {
+    /// Name, documentation, parameters.
+    pub listing: Listing,
+    /// What else is known of it.
+    pub facts: K::Facts,
+    /// Builds one from its parameters.
+    pub make: K::Make,
+}
+
+/// The members of every open kind. `catalogue::builtin` has Sojourn's own; a
+/// program adds its own to that and reads scenarios with it.
+#[derive(Default)]
+pub struct Catalogue {
+    /// For each kind a `Vec<Entry<K>>`.
+    kinds: BTreeMap<TypeId, Box<dyn Any + Send + Sync>>,
+}
+
+impl Catalogue {
+    /// No members of any kind.
+    pub fn empty() -> Self {
+        Catalogue::default()
+    }
+
+    /// Adds a member. One of the same name takes the place of the former.
+    pub fn add<K: Kind>(&mut self, entry: Entry<K>) {
+        let members = self.kinds.entry(TypeId::of::<K>());
+        let members = members.or_insert_with(|| Box::new(Vec::<Entry<K>>::new()));
+        if let Some(members) = members.downcast_mut::<Vec<Entry<K>>>() {
+            members.retain(|known| known.listing.name != entry.listing.name);
+            members.push(entry);
+        }
+    }
+
+    /// Adds a member before the one of this name, or as the last one.
+    #[must_use]
+    pub fn before<K: Kind>(mut self, name: &str, entry: Entry<K>) -> Self {
+        self.add(entry);
+        let members = self.kinds.get_mut(&TypeId::of::<K>());
+        if let Some(members) = members.and_then(|members| members.downcast_mut::<Vec<Entry<K>>>())
+            && let Some(place) = members.iter().position(|member| member.listing.name == name)
+        {
+            members[place..].rotate_right(1);
+        }
+        self
+    }
+
+    /// Adds members.
+    #[must_use]
+    pub fn with<K: Kind>(mut self, entries: Vec<Entry<K>>) -> Self {
+        entries.into_iter().for_each(|entry| self.add(entry));
+        self
+    }
+
+    /// The members of a kind, in the order in which they were added.
+    pub fn members<K: Kind>(&self) -> &[Entry<K>] {
+        let members = self.kinds.get(&TypeId::of::<K>());
+        members
+            .and_then(|members| members.downcast_ref::<Vec<Entry<K>>>())
+            .map_or(&[], Vec::as_slice)
+    }
+
+    /// The names of a kind's members.
+    pub fn names<K: Kind>(&self) -> Vec<&'static str> {
+        self.members::<K>().iter().map(|entry| entry.listing.name).collect()
+    }
+
+    /// The member called `written`.
+    ///
+    /// # Errors
+    /// Lists the known names and suggests the nearest.
+    pub fn find<K: Kind>(&self, written: &str) -> Result<&Entry<K>, FieldError> {
+        let found = self.members::<K>().iter().find(|m| same_name(written, m.listing.name));
+        found.ok_or_else(|| FieldError::unknown_name("", K::TITLE, written, &self.names::<K>()))
+    }
+}
+
+/// Declares the modules of a kind's members, one line each, and `members()`, the entries that the
+/// caller's `entry` makes of them; each module's source is its documentation.
+#[macro_export]
+macro_rules! members {
+    (@source $module:ident) => {
+        include_str!(concat!(stringify!($module), ".rs"))
+    };
+    (@source $module:ident folder) => {
+        include_str!(concat!(stringify!($module), "/mod.rs"))
+    };
+    ($kind:ty; $($name:literal $module:ident :: $type:ident $($folder:ident)?),* $(,)?) => {
+        $(pub mod $module;)*
+
+        /// Sojourn's own members of this kind.
+        pub fn members() -> Vec<$crate::registry::Entry<$kind>> {
+            vec![$(entry::<$module::$type>(
+                $name,
+                $crate::members!(@source $module $($folder)?),
+            )),*]
+        }
+    };
+}
+
+/// Reads parameters that `canonical` has already accepted, or that come from a program.
+///
+/// # Errors
+/// As [`Params::validate`], or when a key or type is wrong.
+pub fn parse_params<P: Params>(
+    params: &Map<String, Value>,
+    catalogue: &Catalogue,
+) -> Result<P, FieldError> {
+    let mut parsed: P = serde_path_to_error::deserialize(Value::Object(params.clone()))
+        .map_err(|error| FieldError::from_serde(&error))?;
+    parsed.resolve(catalogue)?;
+    parsed.validate()?;
+    Ok(parsed)
+}

@@ -1,0 +1,43 @@
+//! Flows, and the priority bands in which they take turns.
+
+use std::collections::VecDeque;
+
+use crate::queue::store::Chain;
+use crate::units::Time;
+
+/// Bytes that bands send in turn, and which of them packets without priority are in.
+pub(super) const BANDS: [i64; 3] = [9 << 16, 3 << 16, 1 << 16];
+pub(super) const BAND: usize = 1;
+
+/// Active flows of one priority.
+#[derive(Debug)]
+pub(super) struct Band {
+    pub new: VecDeque<u32>,
+    pub old: VecDeque<u32>,
+    pub credit: i64,
+    pub quantum: i64,
+}
+
+impl Band {
+    pub fn of(credit: i64, quantum: i64) -> Self {
+        Band { new: VecDeque::new(), old: VecDeque::new(), credit, quantum }
+    }
+
+    /// The flow that is served first, and whether it is a new one.
+    pub fn first(&self) -> Option<(usize, bool)> {
+        let first = |list: &VecDeque<u32>| list.front().map(|place| *place as usize);
+        let old = || first(&self.old).map(|place| (place, false));
+        first(&self.new).map(|place| (place, true)).or_else(old)
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Flow {
+    pub waiting: Chain,
+    pub packets: u64,
+    pub credit: i64,
+    /// Whether it is among the new or the old flows.
+    pub listed: bool,
+    pub band: usize,
+    pub idle_since: Time,
+}

@@ -1,0 +1,36 @@
+//! Where in PROBE_BW the control is, and what the ACKs that come now answer.
+
+/// Phases of PROBE_BW.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// Probe for more bandwidth.
+    Up,
+    /// Drain what probing queued, down to the headroom.
+    Down,
+    /// Send at the estimate.
+    Cruise,
+    /// Fill the pipe before probing.
+    Refill,
+}
+
+impl Phase {
+    /// Its name in lower case.
+    pub fn name(self) -> &'static str {
+        match self {
+            Phase::Up => "up",
+            Phase::Down => "down",
+            Phase::Cruise => "cruise",
+            Phase::Refill => "refill",
+        }
+    }
+}
+
+/// What ACKs tell of the last probe.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AckPhase {
+    Init,
+    Refilling,
+    ProbeStarting,
+    ProbeFeedback,
+    ProbeStopping,
+}

@@ -1,0 +1,220 @@
+//! The receiving end of a TCP flow.
+//!
+//! RFC 5681 §4.2 and Linux `tcp_input.c` (`__tcp_ack_snd_check`): one ACK for every `ack_every`
+//! segments or after 40 ms; at once in the quick-ACK phase when data first arrives or after a long
+//! silence, when a hole is filled, for duplicates, when the application has read the end of what was
+//! written (PSH), and when congestion marks ask for it; the first
+//! three ACKs above a hole at once, the following spaced by the lesser of 1 ms and 5 % of the RTT
+//! (SACK compression, Linux since 4.18), or before another would need more blocks. With `gro`, the segments of a moment are acknowledged as one;
+//! a burst that stays one packet on its way is so, too.
+//!
+//! The SYN-ACK is repeated when the SYN is, and after a timeout that doubles.
+//!
+//! Deviation: the application reads at once unless it is given a reader (`reader`).
+
+use super::autotune::Autotune;
+use super::card_memory::CardMemory;
+use super::echo::Echo;
+use super::reassembly::Reassembly;
+use super::{HEADER, SYN_SIZE, TcpInit, sack_option_size};
+use crate::cc::CongestionControl;
+use crate::counters::{AckCounters, FlowCounters, ReceiverCounters};
+use crate::endpoint::Endpoint;
+use crate::packet::{Flags, Header, Packet, SackBlock, TcpAck};
+use crate::units::{Span, Time};
+
+mod arrival;
+mod due;
+mod reader;
+
+use due::Due;
+use reader::Unread;
+
+/// The longest wait for an answer to a SYN-ACK, in first ones (`tcp_synack_retries` of 5).
+const SYN_ACK_LONGEST: u64 = 16;
+
+/// A TCP receiver.
+pub struct Receiver {
+    init: TcpInit,
+    /// A control that decides about echoes.
+    control: Option<Box<dyn CongestionControl>>,
+    queue: Reassembly,
+    echo: Echo,
+    due: Due,
+    /// When the SYN-ACK goes again unless something comes, and after what timeout.
+    syn_ack_again: Option<(Time, Span)>,
+    /// An ACK with the echo's former state, to go out before anything else.
+    flushed: Option<Packet>,
+    /// Duplicate segment to report in the next ACK.
+    duplicate: Option<SackBlock>,
+    /// Timestamp to echo: that of the segment that last advanced the left edge (RFC 7323 §4.3).
+    timestamp: Time,
+    /// Segments received in order since the last ACK.
+    unacked: u32,
+    acked_up_to: u32,
+    /// ACKs still to be sent without delay.
+    quick: u32,
+    compressed: u32,
+    compressed_at: Option<Time>,
+    sacks_at_hole: u32,
+    hole: u32,
+    tune: Autotune,
+    /// What waits for the application, if that does not read at once.
+    unread: Option<Unread>,
+    last_arrival: Option<Time>,
+    received: ReceiverCounters,
+    acks: AckCounters,
+    sent: u32,
+    /// Memory of segments, and how many have come.
+    memory: CardMemory,
+    frames: u32,
+}
+
+impl Receiver {
+    /// A receiver waiting for a SYN.
+    pub fn new(init: TcpInit) -> Self {
+        Receiver {
+            control: None,
+            queue: Reassembly::new(1),
+            echo: Echo::new(init.ecn),
+            due: Due::No,
+            syn_ack_again: None,
+            flushed: None,
+            duplicate: None,
+            timestamp: Time::ZERO,
+            unacked: 0,
+            acked_up_to: 1,
+            quick: init.profile.quick_acks,
+            compressed: 0,
+            compressed_at: None,
+            sacks_at_hole: 0,
+            hole: 0,
+            tune: Autotune::new(init.profile, init.mss, init.receive_buffer),
+            unread: None,
+            last_arrival: None,
+            received: ReceiverCounters::default(),
+            acks: AckCounters::default(),
+            sent: 0,
+            memory: CardMemory::of(init.mss),
+            frames: 0,
+            init,
+        }
+    }
+
+    /// With a control that decides about echoes.
+    pub fn served_by(self, control: Option<Box<dyn CongestionControl>>) -> Self {
+        Receiver { control, ..self }
+    }
+
+    /// An ACK of everything received so far; ends what made it due.
+    fn acknowledgment(&mut self, now: Time, flags: Flags) -> Packet {
+        self.quick = self.quick.saturating_sub(1);
+        self.unacked = 0;
+        if let Some(unread) = &mut self.unread {
+            unread.pushed = false;
+        }
+        self.acked_up_to = self.queue.next();
+        self.compressed = 0;
+        self.compressed_at = None;
+        self.due = Due::No;
+        self.special_acknowledgment(now, flags)
+    }
+
+    /// The same, which leaves what is due (Linux since 4.18: "special ACK sent by DCTCP").
+    fn special_acknowledgment(&mut self, now: Time, flags: Flags) -> Packet {
+        let duplicate = self.duplicate.take();
+        let mut ack = TcpAck {
+            flags: flags.with(Flags::DSACK, duplicate.is_some()),
+            next: self.queue.next(),
+            ce_packets: self.echo.ce_packets(),
+            ..self.ack(now)
+        };
+        if duplicate.is_some() || !self.queue.is_contiguous() {
+            self.queue.report(duplicate, &mut ack);
+        }
+        self.packet(HEADER + sack_option_size(ack.sacks().len()), ack)
+    }
+
+    fn syn_ack(&mut self, now: Time) -> Packet {
+        self.due = Due::No;
+        let first = self.init.profile.rto_initial;
+        let wait = self.syn_ack_again.map_or(first, |(_, wait)| wait * 2);
+        self.syn_ack_again = (wait <= first * SYN_ACK_LONGEST).then_some((now + wait, wait));
+        let flags = Flags::SYN.with(Flags::ACK, true);
+        let ack = TcpAck { flags, next: 1, ..self.ack(now) };
+        self.packet(SYN_SIZE, ack)
+    }
+
+    /// What every ACK of now says.
+    fn ack(&mut self, now: Time) -> TcpAck {
+        TcpAck { window: self.window(), sent_at: now, echo: self.timestamp, ..TcpAck::default() }
+    }
+
+    fn window(&mut self) -> u32 {
+        match self.unread {
+            None => self.tune.window(),
+            Some(unread) => self.window_left(unread),
+        }
+    }
+
+    fn packet(&mut self, size: u32, ack: TcpAck) -> Packet {
+        let index = self.sent;
+        self.sent += 1;
+        self.acks.acks_sent += 1;
+        self.acks.ack_bytes_sent += u64::from(size);
+        self.init.backward.packet(index, size, Header::Ack(ack))
+    }
+}
+
+impl Endpoint for Receiver {
+    fn on_packet(&mut self, now: Time, packet: &Packet) {
+        let Header::Segment(segment) = &packet.header else { return };
+        self.frames += 1;
+        if segment.flags.has(Flags::SYN) {
+            self.timestamp = segment.sent_at;
+            if let Some(control) = self.control.as_mut().filter(|_| self.due == Due::No) {
+                control.on_established(now, Span::ZERO);
+            }
+            self.due = Due::SynAck;
+            return;
+        }
+        if self.syn_ack_again.take().is_some() {
+            self.tune.begin(now);
+        }
+        if segment.payload > 0 {
+            self.on_data(now, packet.ecn, segment);
+        } else if segment.flags.has(Flags::PROBE) {
+            self.due = Due::Now;
+        }
+    }
+
+    fn poll_transmit(&mut self, now: Time) -> Option<Packet> {
+        if let Some(packet) = self.flushed.take() {
+            return Some(packet);
+        }
+        match self.due {
+            Due::SynAck => Some(self.syn_ack(now)),
+            Due::Now => Some(self.acknowledgment(now, self.echo.flags())),
+            Due::At(_) | Due::No => None,
+        }
+    }
+
+    fn next_timeout(&self) -> Option<Time> {
+        let delayed = if let Due::At(at) = self.due { Some(at) } else { None };
+        let syn_ack = self.syn_ack_again.map(|(at, _)| at);
+        [delayed, self.compressed_at, syn_ack].into_iter().flatten().min()
+    }
+
+    fn on_timeout(&mut self, now: Time) {
+        if self.syn_ack_again.is_some_and(|(at, _)| at <= now) {
+            self.due = Due::SynAck;
+        } else if self.next_timeout().is_some_and(|at| at <= now) {
+            self.due = Due::Now;
+        }
+    }
+
+    fn report(&mut self, _now: Time, counters: &mut FlowCounters) {
+        counters.received = Some(self.received);
+        counters.acks = Some(self.acks);
+    }
+}

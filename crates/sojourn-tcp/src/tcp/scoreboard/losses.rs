@@ -1,0 +1,89 @@
+//! Segments judged lost, and their retransmissions.
+
+use std::cmp::Reverse;
+
+use super::{Marks, Scoreboard};
+use crate::recovery::rate::Snapshot;
+
+impl Scoreboard {
+    /// Judges a segment lost, or its retransmission if that was in flight. Returns whether a
+    /// retransmission was lost.
+    pub fn mark_lost(&mut self, seq: u32) -> bool {
+        let marks = self.segment(seq).marks;
+        if marks.has(Marks::SACKED) || !Self::is_linked(marks) {
+            return false;
+        }
+        self.unlink(seq);
+        self.waiting.push(Reverse(seq));
+        let retransmitted = marks.has(Marks::RETRANSMITTED);
+        if retransmitted {
+            self.segment_mut(seq).marks.clear(Marks::RETRANSMITTED);
+            self.retrans_out -= 1;
+        }
+        if !marks.has(Marks::LOST) {
+            self.segment_mut(seq).marks.set(Marks::LOST);
+            self.lost_out += 1;
+        }
+        retransmitted
+    }
+
+    /// The lowest lost segment that has not been retransmitted since.
+    pub fn next_to_retransmit(&mut self) -> Option<u32> {
+        while let Some(&Reverse(seq)) = self.waiting.peek() {
+            if seq >= self.una && Self::awaits_retransmission(self.segment(seq).marks) {
+                return Some(seq);
+            }
+            self.waiting.pop();
+        }
+        None
+    }
+
+    fn awaits_retransmission(marks: Marks) -> bool {
+        marks.has(Marks::LOST) && !marks.has(Marks::RETRANSMITTED) && !marks.has(Marks::SACKED)
+    }
+
+    /// Records a retransmission of `seq` (lost, or a probe of an open one).
+    pub fn mark_retransmitted(&mut self, seq: u32, snapshot: Snapshot, limited: bool) {
+        let marks = self.segment(seq).marks;
+        if Self::is_linked(marks) {
+            self.unlink(seq);
+        }
+        if !marks.has(Marks::RETRANSMITTED) {
+            self.retrans_out += 1;
+        }
+        let segment = self.segment_mut(seq);
+        segment.marks.set(Marks::RETRANSMITTED);
+        segment.marks.set(Marks::EVER_RETRANSMITTED);
+        segment.marks.clear(Marks::RATE_SAMPLED);
+        segment.marks.put(Marks::APP_LIMITED, limited);
+        segment.snapshot = snapshot;
+        self.append(seq);
+    }
+
+    /// A duplicate SACK shows that the retransmission of a SACKed or open segment has arrived.
+    pub fn clear_retransmission(&mut self, seq: u32) {
+        if self.segment(seq).marks.has(Marks::SACKED)
+            && self.segment(seq).marks.has(Marks::RETRANSMITTED)
+        {
+            self.segment_mut(seq).marks.clear(Marks::RETRANSMITTED);
+            self.retrans_out -= 1;
+        }
+    }
+
+    /// Forgets every judgement of loss (an undo found them wrong). Costs a pass over the window.
+    pub fn clear_losses(&mut self) {
+        for seq in self.una..self.next {
+            let marks = self.segment(seq).marks;
+            if !marks.has(Marks::LOST) {
+                continue;
+            }
+            let relink = !Self::is_linked(marks);
+            self.segment_mut(seq).marks.clear(Marks::LOST);
+            if relink {
+                self.append(seq);
+            }
+        }
+        self.lost_out = 0;
+        self.waiting.clear();
+    }
+}
