@@ -113,7 +113,7 @@ class Result:
 
     @cached_property
     def series(self) -> Series:
-        """The samples that the metrics are computed from, in the units of ARCHITECTURE.md."""
+        """The samples that the metrics are computed from, in the units of docs/results.md."""
         tables = self.data.tables
         return Series(pl.DataFrame(tables["flow_samples"]), pl.DataFrame(tables["link_samples"]))
 

@@ -17,6 +17,7 @@ fn names<K: Kind>() -> impl Strategy<Value = Value> {
 }
 
 /// Values that some key takes, and values that none takes.
+#[expect(clippy::too_many_lines, reason = "a list, read line by line")]
 fn any_value() -> impl Strategy<Value = Value> {
     let text = prop::sample::select(vec![
         "0 s",

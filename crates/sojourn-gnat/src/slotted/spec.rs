@@ -181,12 +181,16 @@ impl Model {
                 return refuse(format!("links.{index}"), message.into());
             }
         }
+        self.check_streams()
+    }
+
+    fn check_streams(&self) -> Result<(), FieldError> {
         for (index, stream) in self.streams.iter().enumerate() {
             let known = stream.to.iter().chain([&stream.from]).all(|node| *node < self.nodes);
             let positive = stream.priority > 0.0 && stream.ceiling > 0.0;
             if !known || stream.to.is_empty() || stream.to.contains(&stream.from) || !positive {
                 let message = "has an unknown node, no receiver, itself as one, or nothing to gain";
-                return refuse(format!("streams.{index}"), message.into());
+                return Err(FieldError::new(format!("streams.{index}"), message));
             }
         }
         Ok(())

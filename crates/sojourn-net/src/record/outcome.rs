@@ -21,7 +21,7 @@ pub struct FlowFacts {
     pub stop: Time,
 }
 
-/// The columns of a run; names and units are listed in `ARCHITECTURE.md`.
+/// The columns of a run; names and units are listed in `docs/results.md`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
     /// One row per flow and sampling interval.

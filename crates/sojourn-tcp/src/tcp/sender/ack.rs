@@ -42,6 +42,13 @@ pub(super) struct Ack {
     pub sacked_sent: Option<(Time, Time)>,
 }
 
+/// The sender's counts before an ACK.
+struct Before {
+    in_flight: u32,
+    delivered: u32,
+    lost: u32,
+}
+
 impl Ack {
     /// Whether the ACK may change the congestion state (Linux `tcp_ack_is_dubious`).
     fn is_dubious(&self, state: CaState) -> bool {
@@ -51,9 +58,11 @@ impl Ack {
 
 impl Sender {
     pub(super) fn on_ack(&mut self, now: Time, packet: &TcpAck) {
-        let prior_in_flight = self.board.in_flight();
-        let prior_delivered = self.delivery.delivered;
-        let prior_lost = self.delivery.lost;
+        let before = Before {
+            in_flight: self.board.in_flight(),
+            delivered: self.delivery.delivered,
+            lost: self.delivery.lost,
+        };
         let reneged = self.recovery.reneged;
         let was_empty = self.board.packets_out() == 0;
         let mut sampler = Sampler::default();
@@ -78,7 +87,7 @@ impl Sender {
         if let Some(low) = ack.reordered {
             self.on_reordering(low);
         }
-        let delivered = self.delivery.delivered - prior_delivered;
+        let delivered = self.delivery.delivered - before.delivered;
         self.count_marked(packet, delivered, ack.ece);
         self.rack.adapt(sampler.snapshot().map(|s| s.delivered), self.delivery.delivered);
         let sampled = sampler.snapshot().map(|sample| sample.delivered);
@@ -95,17 +104,31 @@ impl Sender {
         if let Some(segments) = rate.delivered {
             self.count_rate(segments, rate.interval);
         }
-        let sample = AckSample {
+        let sample = self.sample(&before, packet, &ack, rtt, rate);
+        self.steer(now, &ack, &sample);
+    }
+
+    /// What the control is told of an ACK.
+    #[inline]
+    fn sample(
+        &self,
+        before: &Before,
+        packet: &TcpAck,
+        ack: &Ack,
+        rtt: Option<Span>,
+        rate: RateSample,
+    ) -> AckSample {
+        AckSample {
             state: self.recovery.state,
-            may_grow: self.may_grow(&ack),
+            may_grow: self.may_grow(ack),
             cwnd_limited: self.cwnd_limited(),
-            acked: delivered,
+            acked: self.delivery.delivered - before.delivered,
             cum_acked: ack.cum_acked,
-            lost: self.delivery.lost - prior_lost,
+            lost: self.delivery.lost - before.lost,
             rtt,
             srtt: self.rtt.srtt(),
             min_rtt: self.rtt.min_rtt(),
-            prior_in_flight,
+            prior_in_flight: before.in_flight,
             in_flight: self.board.in_flight(),
             una: self.board.una(),
             next: self.board.next(),
@@ -115,10 +138,9 @@ impl Sender {
             ece: ack.ece,
             esce: packet.flags.has(Flags::ESCE),
             app_limited: self.delivery.app_limited(),
-            ack_delayed: self.maybe_delayed(&ack, &rate),
+            ack_delayed: self.maybe_delayed(ack, &rate),
             rate,
-        };
-        self.steer(now, &ack, &sample);
+        }
     }
 
     /// An ACK while nothing is outstanding: only a D-SACK still means something.
