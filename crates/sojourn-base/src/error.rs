@@ -32,37 +32,6 @@ impl FieldError {
         FieldError::new(field, message)
     }
 
-    /// From a deserialiser that kept track of the path.
-    pub fn from_serde(error: &serde_path_to_error::Error<serde_json::Error>) -> Self {
-        FieldError::from_serde_among(error, |_, _| {})
-    }
-
-    /// The same where a table, of the path that is given, has more keys than the deserialiser knows.
-    pub fn from_serde_among(
-        error: &serde_path_to_error::Error<serde_json::Error>,
-        more: impl FnOnce(&str, &mut Vec<&str>),
-    ) -> Self {
-        let path = error.path().to_string().replace('[', ".").replace(']', "");
-        let path = if path == "." { String::new() } else { path };
-        let message = error.inner().to_string();
-        // Serde quotes names in backticks: the offending one first, then the allowed ones.
-        let quoted: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
-        match quoted.split_first() {
-            Some((key, keys)) if message.starts_with("unknown field") => {
-                let mut keys = keys.to_vec();
-                more(path.rsplit_once('.').map_or("", |(table, _)| table), &mut keys);
-                FieldError::unknown_name(&path, "key", key, &keys)
-            }
-            Some((name, names)) if message.starts_with("unknown variant") => {
-                FieldError::unknown_name(&path, "name", name, names)
-            }
-            Some((key, _)) if message.starts_with("missing field") => {
-                FieldError::new(*key, "is missing").within(&path)
-            }
-            _ => FieldError::new(path, message),
-        }
-    }
-
     /// The same error seen from the parent of its field.
     #[must_use]
     pub fn within(mut self, parent: &str) -> Self {

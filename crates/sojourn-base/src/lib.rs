@@ -10,6 +10,7 @@ pub mod given;
 pub mod observe;
 pub mod packet;
 pub mod quantity;
+pub mod reading;
 pub mod registry;
 pub mod rng;
 pub mod spec;

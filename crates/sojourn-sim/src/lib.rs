@@ -13,7 +13,7 @@ pub mod traffic;
 pub mod transport;
 
 pub use sojourn_base::{
-    counters, endpoint, error, given, observe, packet, quantity, registry, rng, units,
+    counters, endpoint, error, given, observe, packet, quantity, reading, registry, rng, units,
 };
 pub use sojourn_net::{edge, multicast, net, node, queue, record};
 pub use sojourn_tcp::{cc, recovery, tcp};

@@ -12,6 +12,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use crate::error::FieldError;
+use crate::reading;
 pub use crate::{members, named};
 
 mod listing;
@@ -177,8 +178,7 @@ pub fn parse_params<P: Params>(
     params: &Map<String, Value>,
     catalogue: &Catalogue,
 ) -> Result<P, FieldError> {
-    let mut parsed: P = serde_path_to_error::deserialize(Value::Object(params.clone()))
-        .map_err(|error| FieldError::from_serde(&error))?;
+    let mut parsed: P = reading::read(&Value::Object(params.clone()))?;
     parsed.resolve(catalogue)?;
     parsed.validate()?;
     Ok(parsed)

@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use serde_json::Value;
 use sojourn_base::error::FieldError;
+use sojourn_base::reading;
 use sojourn_base::registry::named;
 
 named! {
@@ -129,8 +131,9 @@ impl Model {
     /// # Errors
     /// Names the field that is wrong, and why.
     pub fn from_json(text: &str) -> Result<Self, FieldError> {
-        let mut reader = serde_json::Deserializer::from_str(text);
-        serde_path_to_error::deserialize(&mut reader).map_err(|e| FieldError::from_serde(&e))
+        let value: Value = serde_json::from_str(text)
+            .map_err(|error| FieldError::new("", format!("not valid JSON: {error}")))?;
+        reading::read(&value)
     }
 
     /// Checks what types cannot say.

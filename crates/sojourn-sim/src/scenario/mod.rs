@@ -64,8 +64,7 @@ impl Scenario {
     /// Names the field, what was given and what is allowed.
     pub fn from_json(value: &Value, catalogue: &Arc<Catalogue>) -> Result<Scenario, FieldError> {
         let (rest, taken) = section::take(value, catalogue);
-        let mut spec: ScenarioSpec =
-            serde_path_to_error::deserialize(&*rest).map_err(|error| taken.explain(&error))?;
+        let mut spec: ScenarioSpec = taken.read(&rest)?;
         taken.give(&mut spec.flows)?;
         receivers::expand(&mut spec.flows)?;
         resolve::resolve(&mut spec, catalogue)?;

@@ -7,9 +7,11 @@
 
 use std::borrow::Cow;
 
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use crate::error::FieldError;
+use crate::reading;
 use crate::registry::{Catalogue, Entry, Kind, Listing, NoFacts, NoParams};
 use crate::spec::own::{self, Keys, Place};
 use crate::spec::{FlowSpec, Transport};
@@ -103,8 +105,7 @@ fn schema<T: Keys>() -> Value {
 }
 
 fn typed<T: Keys>(table: Table) -> Result<T, FieldError> {
-    serde_path_to_error::deserialize(Value::Object(table))
-        .map_err(|error| FieldError::from_serde(&error))
+    reading::read(&Value::Object(table))
 }
 
 fn hooks(catalogue: &Catalogue) -> impl Iterator<Item = &Hooks> {
@@ -147,9 +148,12 @@ fn remove(table: &mut Value, places: &[Place]) -> Table {
 }
 
 impl Taken<'_> {
-    /// What serde says against the rest, with the sections' keys among those that are allowed.
-    pub fn explain(&self, error: &serde_path_to_error::Error<serde_json::Error>) -> FieldError {
-        FieldError::from_serde_among(error, |table, keys| {
+    /// Reads the rest, with the sections' keys among those that are allowed.
+    ///
+    /// # Errors
+    /// Names the field.
+    pub fn read<T: DeserializeOwned>(&self, rest: &Value) -> Result<T, FieldError> {
+        reading::read_among(rest, |table, keys| {
             let which = match table.split('.').collect::<Vec<_>>()[..] {
                 [""] => 0,
                 ["flows", _] => 1,

@@ -26,6 +26,7 @@ use super::graph_node::GraphNode;
 use super::{Plan, Topology, known_node};
 use crate::edge::link::LinkSpec;
 use crate::error::FieldError;
+use crate::reading;
 use crate::registry::{Catalogue, Params};
 use crate::spec::{Flow, FlowDirection};
 
@@ -65,8 +66,7 @@ fn both_ways() -> bool {
 
 impl GraphLink {
     fn spec(&self, catalogue: &Catalogue) -> Result<LinkSpec, FieldError> {
-        let mut spec: LinkSpec = serde_path_to_error::deserialize(Value::Object(self.link.clone()))
-            .map_err(|error| FieldError::from_serde(&error))?;
+        let mut spec: LinkSpec = reading::read(&Value::Object(self.link.clone()))?;
         spec.resolve(catalogue)?;
         if !self.duplex && spec.reverse_loss.fraction() > 0.0 {
             return Err(FieldError::new("reverse_loss", "given for a link that is not duplex"));
