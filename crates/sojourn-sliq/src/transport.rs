@@ -51,7 +51,7 @@ use super::mailbox::{self, Mailbox};
 use super::section::{FlowKeys, ReliabilityMode, StreamSpec};
 use super::stream::{Reliability, StreamConfig, Target};
 use super::virtual_payload::Virtual;
-use super::wire::MAX_DATAGRAM;
+use super::wire::{DATA_LEN, MAX_DATAGRAM, UNDERLAY};
 use sojourn_base::endpoint::Endpoint;
 use sojourn_base::error::FieldError;
 use sojourn_base::packet::Ecn;
@@ -63,7 +63,7 @@ use sojourn_sim::transport::{Registered, TransportInit};
 use sojourn_tcp::cc::{ControlInit, INFINITE_SSTHRESH};
 
 /// IPv4, UDP and SLIQ's data header.
-const HEADERS: u32 = 44;
+const HEADERS: u32 = UNDERLAY + DATA_LEN as u32;
 /// SLIQ's largest data header.
 const DATA_HEADER: usize = 30;
 /// Bytes by which a coded packet is longer than its longest source packet, at most.

@@ -9,6 +9,7 @@
 //! every structure of the endpoints is an array indexed by them. Segment 0 is the SYN, data starts
 //! at 1. `payload` gives the bytes a segment carries.
 
+pub mod headers;
 mod tcp;
 
 pub use tcp::{Flags, MAX_SACK_BLOCKS, SackBlock, SackCount, TcpAck, TcpSegment};

@@ -58,7 +58,7 @@ mod config;
 mod forwarding;
 mod link;
 mod members;
-mod message;
+pub mod message;
 mod node;
 mod params;
 mod proxy;

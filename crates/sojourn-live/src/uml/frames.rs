@@ -1,12 +1,14 @@
 //! Ethernet frames of a card, and the datagrams by which the agent inside a kernel speaks with us.
 
+use sojourn_base::packet::headers;
+
 use super::card::mac;
 use crate::wire::checksum;
 
 /// Bytes before the IP packet.
-pub const ETHERNET: usize = 14;
+pub const ETHERNET: usize = headers::ETHERNET as usize;
 const IPV4: [u8; 2] = [8, 0];
-const HEADERS: usize = 28;
+const HEADERS: usize = (headers::IP + headers::UDP) as usize;
 const UDP: u8 = 17;
 /// Where the agent sends what is for us.
 pub const CONTROL: [u8; 4] = [10, 77, 0, 254];

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 use sojourn_base::error::FieldError;
+use sojourn_base::packet::headers;
 use sojourn_net::queue::kernel::{Gate, KIND, Wanted};
 use sojourn_sim::scenario::Scenario;
 use sojourn_sim::topology::PlannedLink;
@@ -19,7 +20,7 @@ use crate::sys::{Setting, configure};
 /// Where the programs of iproute2 may be.
 const PLACES: [&str; 4] = ["/usr/sbin", "/sbin", "/usr/bin", "/bin"];
 /// Bytes of an Ethernet header, which the kernel counts.
-const ETHERNET: i64 = 14;
+const ETHERNET: i64 = headers::ETHERNET as i64;
 /// So much more than one packet has room in the token bucket: what it computes in whole ticks.
 const SLACK: i64 = 32;
 /// Of the queue that the token bucket would have, were there not another in its place.

@@ -5,14 +5,14 @@
 
 use super::{Endpoint, Registered, TransportInit};
 use crate::error::FieldError;
-use crate::packet::{Address, Datagram, Ecn, Header, Packet};
+use crate::packet::{Address, Datagram, Ecn, Header, Packet, headers};
 use crate::record::{FlowCounters, OrderCounters, ReceiverCounters, SenderCounters};
 use crate::registry::{Catalogue, NoParams};
 use crate::spec::EcnMode;
 use crate::units::{Span, Time};
 
 /// IPv4 and UDP headers.
-pub const HEADERS: u32 = 28;
+pub const HEADERS: u32 = headers::IP + headers::UDP;
 
 /// UDP between one sender and one receiver.
 #[derive(Debug)]

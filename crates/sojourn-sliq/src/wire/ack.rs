@@ -5,8 +5,10 @@ pub const MAX_OBSERVED: usize = 7;
 /// Offsets of ACK blocks in one ACK.
 pub const MAX_OFFSETS: usize = 31;
 
-const BASE_LEN: usize = 16;
-const OBSERVED_LEN: usize = 8;
+/// Bytes of an ACK without observed packets and offsets.
+pub const ACK_LEN: usize = 16;
+/// Bytes of an observed packet there.
+pub const OBSERVED_LEN: usize = 8;
 const OFFSET_LEN: usize = 2;
 /// Marks an offset that is one end of a block; without it the offset is a block of one packet.
 pub(super) const END: u16 = 0x8000;
@@ -65,7 +67,7 @@ impl Ack {
 
     /// Bytes on the wire.
     pub fn size(&self) -> usize {
-        BASE_LEN + usize::from(self.observed_count) * OBSERVED_LEN + self.offsets.len() * OFFSET_LEN
+        ACK_LEN + usize::from(self.observed_count) * OBSERVED_LEN + self.offsets.len() * OFFSET_LEN
     }
 
     /// Observed packets.

@@ -1,6 +1,7 @@
 //! The data header.
 
-const BASE_LEN: usize = 16;
+/// Bytes of a data header without options.
+pub const DATA_LEN: usize = 16;
 const DELTA_LEN: usize = 4;
 const FORWARD_LEN: usize = 4;
 const FEC_LEN: usize = 4;
@@ -49,7 +50,7 @@ pub struct Fec {
 impl Data {
     /// Bytes on the wire, without the payload.
     pub fn size(&self) -> usize {
-        BASE_LEN
+        DATA_LEN
             + self.delta.map_or(0, |_| DELTA_LEN)
             + self.forward.map_or(0, |_| FORWARD_LEN)
             + self.fec.map_or(0, |fec| FEC_LEN + fec.encoded.map_or(0, |_| ENCODED_LEN))

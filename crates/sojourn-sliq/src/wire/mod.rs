@@ -15,20 +15,22 @@ mod data;
 mod decode;
 mod encode;
 
-pub use ack::{Ack, AckBlocks, MAX_OBSERVED, MAX_OFFSETS, Observed};
+pub use ack::{ACK_LEN, Ack, AckBlocks, MAX_OBSERVED, MAX_OFFSETS, OBSERVED_LEN, Observed};
 pub use bytes::WireError;
 pub use control::{
     Close, CreateStream, Handshake, HandshakeKind, Measurement, ReceivedCount, Sync, Train,
     TrainKind,
 };
-pub use data::{Data, Fec};
+pub use data::{DATA_LEN, Data, Fec};
 pub use decode::decode;
 pub use encode::encode;
+
+use sojourn_base::packet::headers;
 
 use super::payload::Payload;
 
 /// Bytes of the headers below SLIQ: IPv4 and UDP.
-pub const UNDERLAY: u32 = 28;
+pub const UNDERLAY: u32 = headers::IP + headers::UDP;
 /// Packets that a stream may have outstanding.
 pub const WINDOW: u64 = 32_768;
 /// Packets of a group, source and coded.

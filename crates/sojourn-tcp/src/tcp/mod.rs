@@ -23,12 +23,12 @@ pub use relay::Relay;
 pub use sender::Sender;
 
 use crate::cc::EcnMode;
-use crate::packet::Address;
+use crate::packet::{Address, headers};
 use crate::spec::BufferSize;
 use crate::units::{Span, Time};
 
 /// IP and TCP headers with the timestamp option, in bytes.
-pub const HEADER: u32 = 52;
+pub const HEADER: u32 = headers::IP + headers::TCP;
 /// Size of a SYN or SYN-ACK with its options, in bytes.
 const SYN_SIZE: u32 = 60;
 

@@ -1,13 +1,13 @@
 //! When a neighbour is to be told of queues: as often as a share of the capacity pays for it.
 
+use sojourn_base::packet::headers::ETHERNET;
 use sojourn_base::units::{Span, Time};
-use sojourn_sliq::wire::UNDERLAY;
+use sojourn_sliq::wire::{DATA_LEN, UNDERLAY};
 
 /// Longest interval of messages about queues.
 const LONGEST: Span = Span::from_millis(100);
-/// What a message has around it, in bytes: the path controller's header of data, and Ethernet's.
-const DATA_HEADER: f64 = 16.0;
-const ETHERNET: f64 = 14.0;
+/// Bytes that a message has around it: the path controller's header of data, UDP's, IP's, Ethernet's.
+const AROUND: f64 = (DATA_LEN as u32 + UNDERLAY + ETHERNET) as f64;
 
 /// The timer of messages about queues.
 #[derive(Debug)]
@@ -37,7 +37,7 @@ impl Telling {
 
     /// One of so many bytes goes. The next has to wait until it is paid for by the capacity, in bit/s.
     pub fn pay(&mut self, now: Time, bytes: usize, capacity: f64) {
-        let bits = 8.0 * (bytes as f64 + f64::from(UNDERLAY) + DATA_HEADER + ETHERNET);
+        let bits = 8.0 * (bytes as f64 + AROUND);
         let next = Span::from_secs_f64(bits / (self.share * capacity));
         self.due = now + next.min(LONGEST);
     }
@@ -50,7 +50,7 @@ mod tests {
     #[test]
     fn messages_take_their_share_and_are_never_rarer_than_ten_a_second() {
         let mut telling = Telling::new(Time::ZERO, 0.01);
-        let bytes = 1_250.0 - f64::from(UNDERLAY) - DATA_HEADER - ETHERNET;
+        let bytes = 1_250.0 - AROUND;
         telling.pay(Time::ZERO, bytes as usize, 100e6);
         assert_eq!(telling.due(), Time::ZERO + Span::from_millis(10), "10,000 bits of 1 Mbit/s");
         telling.pay(Time::ZERO, bytes as usize, 1e6);

@@ -5,8 +5,10 @@ use std::sync::Arc;
 use sojourn_base::packet::Packet;
 use sojourn_base::units::Time;
 
+use super::parcel::NUMBER;
+
 /// Bytes that a packet is longer by: its number, and its set of destinations.
-const NUMBER_AND_SET: u32 = 4 + 8;
+pub const NUMBER_AND_SET: u32 = NUMBER + 8;
 
 /// A packet to several members.
 #[derive(Clone, Debug)]

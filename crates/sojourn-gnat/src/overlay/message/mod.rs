@@ -5,10 +5,10 @@ mod depths;
 mod link_state;
 mod parcel;
 
-pub use copies::Copies;
+pub use copies::{Copies, NUMBER_AND_SET};
 pub use depths::Depths;
 pub use link_state::{Delay, LinkState};
-pub use parcel::{Class, Parcel};
+pub use parcel::{Class, NUMBER, Parcel, TIMED};
 
 use std::ops::Range;
 use std::sync::Arc;

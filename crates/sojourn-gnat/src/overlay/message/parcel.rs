@@ -6,9 +6,9 @@ use sojourn_base::packet::Packet;
 use sojourn_base::units::Time;
 
 /// Bytes that a packet is longer by in the overlay: its number.
-const NUMBER: u32 = 4;
+pub const NUMBER: u32 = 4;
 /// The same for packets with a time to go: number, time to go, where it has been.
-const TIMED: u32 = 4 + 8 + 12;
+pub const TIMED: u32 = NUMBER + 8 + 12;
 
 /// A packet of a flow on its way through the overlay. It is small, because it waits in many places: in
 /// queues, until it is acknowledged, in datagrams under way; the packet itself lies in one.

@@ -13,6 +13,7 @@ use super::trace::TraceSpec;
 use super::variation::{AggregationSpec, JitterSpec, ReorderSpec};
 use crate::edge::medium_spec::LinkMedium;
 use crate::error::FieldError;
+use crate::packet::headers;
 use crate::quantity::{Bytes, Limit, Packets, Percent};
 use crate::registry::Catalogue;
 use crate::spec::limits::{FASTEST, LONGEST_DELAY, MOST_BYTES, MOST_PACKETS, refuse, require};
@@ -102,7 +103,7 @@ impl Default for LinkSpec {
             device_queue: Packets(0),
             loss: Percent::default(),
             reverse_loss: Percent::default(),
-            overhead: Bytes(14),
+            overhead: Bytes(headers::ETHERNET.into()),
             mtu: None,
             shaper: None,
             policer: None,

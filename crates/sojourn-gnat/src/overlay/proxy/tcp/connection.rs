@@ -9,12 +9,10 @@ use sojourn_sim::spec::BufferSize;
 use sojourn_tcp::cc::{
     CongestionControl, EcnMode, INFINITE_SSTHRESH, Registered, cubic, fixed_window,
 };
-use sojourn_tcp::tcp::{LossDetection, Profile, RFC, Sender, TcpInit};
+use sojourn_tcp::tcp::{HEADER, LossDetection, Profile, RFC, Sender, TcpInit};
 
 /// Largest IP packet between proxies: 1,280 bytes of payload, as they ask of their hosts.
 const MTU: u32 = 1_332;
-/// IP and TCP headers.
-pub const HEADERS: u32 = 52;
 /// Bytes that a proxy keeps for a connection to a host, and between proxies.
 const HOST_BUFFER: u64 = 1_000_000;
 pub const BETWEEN: u64 = 3_000_000;
@@ -30,7 +28,7 @@ pub fn connections(flow: &OverlayFlow, mss: u32) -> (TcpInit, TcpInit) {
     let profile = Profile::named("linux-6").unwrap_or_else(|| unreachable!());
     let host = init(flow, mss, profile);
     let between = TcpInit {
-        mss: mss.min(MTU - HEADERS),
+        mss: mss.min(MTU - HEADER),
         send_buffer: BufferSize::Bytes(BETWEEN),
         receive_buffer: BufferSize::Bytes(2 * BETWEEN),
         profile: &PROXY,

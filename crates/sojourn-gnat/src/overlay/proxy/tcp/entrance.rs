@@ -1,10 +1,10 @@
 //! Where a flow comes in: data goes on from its host's connection as its admission allows.
 
-use super::connection::{BETWEEN, HEADERS, sender};
+use super::connection::{BETWEEN, sender};
 use crate::overlay::admission::Admission;
 use sojourn_base::endpoint::Endpoint;
 use sojourn_base::units::{Span, Time};
-use sojourn_tcp::tcp::{Receiver, Sender, TcpInit};
+use sojourn_tcp::tcp::{HEADER, Receiver, Sender, TcpInit};
 
 /// How long a rate holds at least and at most before it is looked at again.
 const SHORTEST_LOOK: Span = Span::from_micros(100);
@@ -40,7 +40,7 @@ impl Entrance {
     /// Hands data on as far as its rate has paid for it; when to look again.
     pub fn admit(&mut self, now: Time, mss: u32, depth: f64) -> Option<Time> {
         let rate = self.admission.rate(depth);
-        let full = 8.0 * f64::from(mss + HEADERS);
+        let full = 8.0 * f64::from(mss + HEADER);
         let passed = now.since(self.counted).as_secs_f64();
         self.credit = (self.credit + rate * passed).min(full + rate * 1e-3);
         self.counted = now;
@@ -49,7 +49,7 @@ impl Entrance {
             if bytes == 0 {
                 return None;
             }
-            let bits = 8.0 * (bytes as f64 + f64::from(HEADERS));
+            let bits = 8.0 * (bytes as f64 + f64::from(HEADER));
             if self.credit + 1e-6 < bits {
                 let wait = Span::from_secs_f64(((bits - self.credit) / rate.max(1.0)).min(1.0));
                 return Some(now + (wait + Span::from_nanos(1)).clamp(SHORTEST_LOOK, LONGEST_LOOK));
