@@ -5,7 +5,7 @@ use std::sync::{Arc, LazyLock};
 use sojourn_base::registry::Catalogue;
 use sojourn_sim::catalogue::core;
 
-pub fn builtin() -> &'static Arc<Catalogue> {
+pub(crate) fn builtin() -> &'static Arc<Catalogue> {
     static OWN: LazyLock<Arc<Catalogue>> =
         LazyLock::new(|| Arc::new(crate::add(sojourn_sliq::add(core()))));
     &OWN

@@ -54,7 +54,7 @@ impl Keys for FlowKeys {
 enum Services {}
 
 /// The section, in the place of that of shared trees alone.
-pub fn section() -> Entry<Sections> {
+pub(crate) fn section() -> Entry<Sections> {
     section::entry::<Services>(SERVICE)
 }
 

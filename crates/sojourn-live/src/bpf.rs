@@ -11,7 +11,7 @@ use crate::controls::{is_bpf, kernel_controls};
 
 /// The controls of a run that are registered as long as it lives.
 #[derive(Default)]
-pub struct Registered {
+pub(crate) struct Registered {
     // Fields are dropped in this order.
     _links: Vec<loader::Link>,
 }
@@ -21,7 +21,7 @@ impl Registered {
     ///
     /// # Errors
     /// If an object cannot be loaded or has no such control, or this is not allowed.
-    pub fn of(scenario: &Scenario) -> Result<Self, FieldError> {
+    pub(crate) fn of(scenario: &Scenario) -> Result<Self, FieldError> {
         let mut done: Vec<[&str; 2]> = Vec::new();
         let mut links = Vec::new();
         for (entry, flow) in scenario.flows.iter().enumerate() {
@@ -130,9 +130,9 @@ mod loader {
     use sojourn_base::error::FieldError;
 
     /// There are none.
-    pub enum Link {}
+    pub(super) enum Link {}
 
-    pub fn register(_: &str, _: &str) -> Result<Link, FieldError> {
+    pub(super) fn register(_: &str, _: &str) -> Result<Link, FieldError> {
         let message = "this build of Sojourn loads no BPF programs: install libelf-dev and \
                        zlib1g-dev, and build it again with make setup";
         Err(FieldError::new("", message))

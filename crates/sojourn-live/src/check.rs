@@ -11,7 +11,7 @@ use crate::flows::MOST_FLOWS;
 ///
 /// # Errors
 /// Names the field, and what there is.
-pub fn check(scenario: &Scenario) -> Result<(), FieldError> {
+pub(crate) fn check(scenario: &Scenario) -> Result<(), FieldError> {
     if !scenario.record.is_empty() {
         let message = "a live run records its samples only: leave it out, or --backend sim";
         return Err(FieldError::new("record", message));

@@ -9,31 +9,31 @@ use sojourn_sim::spec::{Cca, EcnMode, Spec};
 const KIND: &str = "bpf";
 
 /// What the kernel calls a flow's control.
-pub fn kernel_name(cca: &Spec<Cca>) -> &str {
+pub(crate) fn kernel_name(cca: &Spec<Cca>) -> &str {
     let named = cca.params.get("name").and_then(|name| name.as_str());
     named.filter(|_| is_bpf(cca)).unwrap_or(&cca.kind)
 }
 
 /// Whether a control is a BPF program.
-pub fn is_bpf(cca: &Spec<Cca>) -> bool {
+pub(crate) fn is_bpf(cca: &Spec<Cca>) -> bool {
     cca.kind == KIND
 }
 
 /// The controls that this kernel has.
-pub fn kernel_controls() -> Vec<String> {
+pub(crate) fn kernel_controls() -> Vec<String> {
     let there = fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control");
     there.unwrap_or_default().split_whitespace().map(str::to_owned).collect()
 }
 
 /// The kernel lacks a flow's control.
-pub fn no_control(entry: usize, name: &str) -> FieldError {
+pub(crate) fn no_control(entry: usize, name: &str) -> FieldError {
     let there = kernel_controls().join(", ");
     let message = format!("this kernel has no '{name}'; it has: {there}");
     FieldError::new(format!("flows.{entry}.cca"), message)
 }
 
 /// The value of `tcp_ecn` with which a connection is opened that uses this mode.
-pub fn tcp_ecn(mode: EcnMode) -> Option<&'static str> {
+pub(crate) fn tcp_ecn(mode: EcnMode) -> Option<&'static str> {
     match mode {
         EcnMode::Off => Some("0"),
         EcnMode::Classic | EcnMode::Dctcp => Some("1"),

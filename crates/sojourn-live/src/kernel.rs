@@ -8,7 +8,7 @@ use sojourn_net::record::WindowCounters;
 use crate::seen::Counters;
 
 /// How often the kernel is asked.
-pub const INTERVAL: Span = Span::from_millis(10);
+pub(crate) const INTERVAL: Span = Span::from_millis(10);
 
 const ESTABLISHED: u8 = 1;
 const CLOSE: u8 = 7;
@@ -19,7 +19,7 @@ const UNPACED: u64 = u64::MAX;
 
 /// Follows one connection.
 #[derive(Debug, Default)]
-pub struct Followed {
+pub(crate) struct Followed {
     last: Option<Time>,
     recovering: bool,
     /// How long it has had something to send.
@@ -28,7 +28,7 @@ pub struct Followed {
 
 impl Followed {
     /// Brings `counters` up to what the kernel says at `now`.
-    pub fn sample(&mut self, now: Time, info: &tcp_info, counters: &mut Counters) {
+    pub(crate) fn sample(&mut self, now: Time, info: &tcp_info, counters: &mut Counters) {
         if !(ESTABLISHED..CLOSE).contains(&info.tcpi_state) || counters.established_at.is_none() {
             return;
         }

@@ -17,7 +17,7 @@ const MOUTHFUL: usize = 1 << 20;
 
 /// Sockets that wait for flows, and those of flows that have come.
 #[derive(Debug, Default)]
-pub struct Receivers {
+pub(crate) struct Receivers {
     waiting: Vec<TcpListener>,
     reading: Vec<OwnedFd>,
     /// Nothing is written into it: the kernel throws away what is read from a stream.
@@ -26,7 +26,7 @@ pub struct Receivers {
 
 impl Receivers {
     /// Of listening sockets, and of those that get datagrams.
-    pub fn new(listening: Vec<OwnedFd>, datagrams: Vec<OwnedFd>) -> Self {
+    pub(crate) fn new(listening: Vec<OwnedFd>, datagrams: Vec<OwnedFd>) -> Self {
         let waiting = listening.into_iter().map(TcpListener::from).collect();
         Receivers { waiting, reading: datagrams, bytes: vec![0; MOUTHFUL] }
     }
@@ -35,7 +35,7 @@ impl Receivers {
     ///
     /// # Errors
     /// If the kernel fails to accept or to wait.
-    pub fn run(mut self, stop: &AtomicBool) -> Result<(), Error> {
+    pub(crate) fn run(mut self, stop: &AtomicBool) -> Result<(), Error> {
         while !stop.load(Ordering::Relaxed) {
             self.wait()?;
             self.take()?;
@@ -44,7 +44,7 @@ impl Receivers {
     }
 
     /// The sockets to be waited for.
-    pub fn sockets(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
+    pub(crate) fn sockets(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
         let waiting = self.waiting.iter().map(AsFd::as_fd);
         waiting.chain(self.reading.iter().map(AsFd::as_fd))
     }
@@ -53,7 +53,7 @@ impl Receivers {
     ///
     /// # Errors
     /// If the kernel fails to accept.
-    pub fn take(&mut self) -> Result<(), Error> {
+    pub(crate) fn take(&mut self) -> Result<(), Error> {
         self.accept()?;
         let bytes = &mut self.bytes;
         self.reading.retain(|socket| drain(socket, bytes));

@@ -30,7 +30,7 @@ const MOUTHFUL: usize = 1 << 17;
 static ZEROS: [u8; MOUTHFUL] = [0; MOUTHFUL];
 
 /// The sender of one flow.
-pub struct Writer<'a> {
+pub(crate) struct Writer<'a> {
     flow: Flow<'a>,
     socket: Arc<OwnedFd>,
     told: Arc<Told>,
@@ -57,7 +57,7 @@ enum State {
 
 impl<'a> Writer<'a> {
     /// Of a flow that has done nothing yet.
-    pub fn new(
+    pub(crate) fn new(
         flow: Flow<'a>,
         facts: &FlowFacts,
         application: Application,
@@ -86,17 +86,17 @@ impl<'a> Writer<'a> {
     }
 
     /// Whether it waited for its socket to take more, which now does.
-    pub fn is_writable(&self) -> bool {
+    pub(crate) fn is_writable(&self) -> bool {
         self.writable && self.is_blocked()
     }
 
     /// When it is to be called at the latest.
-    pub fn wakeup(&self) -> Time {
+    pub(crate) fn wakeup(&self) -> Time {
         if self.state == State::Done { Time::NEVER } else { self.next.min(self.stop) }
     }
 
     /// Its socket, and what it has told.
-    pub fn ends(&self) -> (&Arc<OwnedFd>, &Told) {
+    pub(crate) fn ends(&self) -> (&Arc<OwnedFd>, &Told) {
         (&self.socket, &self.told)
     }
 
@@ -104,7 +104,7 @@ impl<'a> Writer<'a> {
     ///
     /// # Errors
     /// If the kernel refuses what it should not.
-    pub fn work(&mut self, now: Time) -> Result<(), Error> {
+    pub(crate) fn work(&mut self, now: Time) -> Result<(), Error> {
         if self.state == State::Done {
             return Ok(());
         }
@@ -190,7 +190,11 @@ impl<'a> Writer<'a> {
 ///
 /// # Errors
 /// If the kernel refuses what it should not.
-pub fn run(clock: Clock, mut writers: Vec<Writer<'_>>, stop: &AtomicBool) -> Result<(), Error> {
+pub(crate) fn run(
+    clock: Clock,
+    mut writers: Vec<Writer<'_>>,
+    stop: &AtomicBool,
+) -> Result<(), Error> {
     while !stop.load(Ordering::Relaxed) {
         let now = clock.now();
         for writer in &mut writers {
@@ -209,7 +213,7 @@ pub fn run(clock: Clock, mut writers: Vec<Writer<'_>>, stop: &AtomicBool) -> Res
 ///
 /// # Errors
 /// Those of the kernel.
-pub fn wait(writers: &mut [Writer<'_>], most: Duration) -> io::Result<()> {
+pub(crate) fn wait(writers: &mut [Writer<'_>], most: Duration) -> io::Result<()> {
     let mut blocked: Vec<_> = writers.iter_mut().filter(|writer| writer.is_blocked()).collect();
     let sockets: Vec<Arc<OwnedFd>> = blocked.iter().map(|writer| writer.socket.clone()).collect();
     let mut wanted: Vec<_> =

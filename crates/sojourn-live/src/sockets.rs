@@ -21,7 +21,7 @@ const TIMESTAMPS: u32 = 12;
 const FLAGS: SockFlag = SockFlag::SOCK_NONBLOCK.union(SockFlag::SOCK_CLOEXEC);
 
 /// Whether a flow is a TCP connection; else it sends datagrams.
-pub fn is_tcp(flow: &Flow<'_>) -> bool {
+pub(crate) fn is_tcp(flow: &Flow<'_>) -> bool {
     flow.spec.transport.kind == "tcp"
 }
 
@@ -35,7 +35,7 @@ fn receiver(flow: &Flow<'_>) -> SockaddrIn {
 ///
 /// # Errors
 /// If the kernel lacks the control.
-pub fn open(flow: &Flow<'_>) -> Result<OwnedFd, Error> {
+pub(crate) fn open(flow: &Flow<'_>) -> Result<OwnedFd, Error> {
     let kind = if is_tcp(flow) { SockType::Stream } else { SockType::Datagram };
     let opened = socket(AddressFamily::Inet, kind, FLAGS, None);
     let socket = opened.map_err(|error| failed("opening a socket")(error.into()))?;
@@ -66,7 +66,7 @@ fn limit_buffers(socket: &OwnedFd, flow: &Flow<'_>) -> io::Result<()> {
 ///
 /// # Errors
 /// As [`open`], or if the address cannot be used.
-pub fn wait_for(flow: &Flow<'_>) -> Result<OwnedFd, Error> {
+pub(crate) fn wait_for(flow: &Flow<'_>) -> Result<OwnedFd, Error> {
     let socket = open(flow)?;
     let bound = bind(socket.as_raw_fd(), &receiver(flow));
     let ready = bound.and_then(|()| match is_tcp(flow) {
@@ -81,7 +81,7 @@ pub fn wait_for(flow: &Flow<'_>) -> Result<OwnedFd, Error> {
 ///
 /// # Errors
 /// If the kernel refuses.
-pub fn begin_connecting(socket: &OwnedFd, flow: &Flow<'_>) -> io::Result<()> {
+pub(crate) fn begin_connecting(socket: &OwnedFd, flow: &Flow<'_>) -> io::Result<()> {
     match connect(socket.as_raw_fd(), &receiver(flow)) {
         Ok(()) | Err(nix::errno::Errno::EINPROGRESS) => Ok(()),
         Err(error) => Err(error.into()),

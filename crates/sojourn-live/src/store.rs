@@ -9,7 +9,7 @@ const KEPT: usize = 1 << 17;
 
 /// A ring of packets.
 #[derive(Debug, Default)]
-pub struct Store {
+pub(crate) struct Store {
     slots: Vec<Vec<u8>>,
     /// How many have been kept.
     next: u32,
@@ -17,7 +17,7 @@ pub struct Store {
 
 impl Store {
     /// Keeps a packet; its handle.
-    pub fn keep(&mut self, bytes: &[u8]) -> u32 {
+    pub(crate) fn keep(&mut self, bytes: &[u8]) -> u32 {
         let handle = self.next;
         self.next = self.next.wrapping_add(1);
         let slot = handle as usize % KEPT;
@@ -31,7 +31,7 @@ impl Store {
     }
 
     /// The bytes of a packet, unless they have been written over.
-    pub fn get(&mut self, handle: u32) -> Option<&mut Vec<u8>> {
+    pub(crate) fn get(&mut self, handle: u32) -> Option<&mut Vec<u8>> {
         let age = self.next.wrapping_sub(handle) as usize;
         if age > KEPT { None } else { self.slots.get_mut(handle as usize % KEPT) }
     }

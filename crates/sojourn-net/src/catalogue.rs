@@ -6,7 +6,7 @@ use crate::edge::medium;
 use crate::registry::Catalogue;
 use crate::{node, queue};
 
-pub fn builtin() -> &'static Catalogue {
+pub(crate) fn builtin() -> &'static Catalogue {
     static OWN: LazyLock<Catalogue> = LazyLock::new(|| {
         let catalogue = Catalogue::empty().with(queue::members());
         catalogue.with(node::members()).with(medium::members())

@@ -13,7 +13,7 @@ use crate::error::{fault, scenario_error};
 /// In JSON: by kind the checks (`name`, `legend`, `least`, `most`; null: unbounded), and
 /// `exceptions` (`check`, `name`, `reason`).
 #[pyfunction]
-pub fn conformance_suites() -> String {
+pub(crate) fn conformance_suites() -> String {
     let bound = |value: f64| value.is_finite().then_some(value);
     let check = |check: &Check| {
         let (least, most) = check.required;
@@ -38,7 +38,7 @@ pub fn conformance_suites() -> String {
 
 /// Measures one check of a kind's suite for a member, a table in JSON.
 #[pyfunction]
-pub fn conform(py: Python<'_>, kind: &str, table: &str, check: &str) -> PyResult<f64> {
+pub(crate) fn conform(py: Python<'_>, kind: &str, table: &str, check: &str) -> PyResult<f64> {
     let suite =
         SUITES.iter().find(|(known, _)| *known == kind).map_or(&[][..], |(_, checks)| checks);
     let found = suite.iter().find(|known| known.name == check).ok_or_else(|| {

@@ -10,7 +10,7 @@ use sojourn_base::units::Time;
 static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
 
 /// `ScenarioError`, a `ValueError` with attributes `field` and `message`.
-pub fn class(py: Python<'_>) -> PyResult<&Bound<'_, PyType>> {
+pub(crate) fn class(py: Python<'_>) -> PyResult<&Bound<'_, PyType>> {
     let make = || {
         let name = c"sojourn._internal.ScenarioError";
         let doc = c"Bad input: names the field, what was given and what is allowed.";
@@ -25,7 +25,7 @@ pub fn class(py: Python<'_>) -> PyResult<&Bound<'_, PyType>> {
 }
 
 /// A refused scenario.
-pub fn scenario_error(py: Python<'_>, error: &FieldError) -> PyErr {
+pub(crate) fn scenario_error(py: Python<'_>, error: &FieldError) -> PyErr {
     let make = || {
         let instance = class(py)?.call1((error.to_string(),))?;
         instance.setattr("field", &error.field)?;
@@ -36,7 +36,7 @@ pub fn scenario_error(py: Python<'_>, error: &FieldError) -> PyErr {
 }
 
 /// What Python code refused, or how it failed.
-pub fn field_error(py: Python<'_>, error: &PyErr) -> FieldError {
+pub(crate) fn field_error(py: Python<'_>, error: &PyErr) -> FieldError {
     let value = error.value(py);
     let text = |name: &str| value.getattr(name).and_then(|text| text.extract::<String>());
     match (class(py).is_ok_and(|class| value.is_instance(class).unwrap_or(false)), text("message"))
@@ -49,12 +49,12 @@ pub fn field_error(py: Python<'_>, error: &PyErr) -> FieldError {
 }
 
 /// A broken invariant of the simulator.
-pub fn fault(py: Python<'_>, error: &Fault) -> PyErr {
+pub(crate) fn fault(py: Python<'_>, error: &Fault) -> PyErr {
     failure(py, error.to_string(), error.time)
 }
 
 /// A `RuntimeError` with the simulated seconds at which it happened as `failed_at`.
-pub fn failure(py: Python<'_>, message: String, at: Time) -> PyErr {
+pub(crate) fn failure(py: Python<'_>, message: String, at: Time) -> PyErr {
     let error = PyRuntimeError::new_err(message);
     match error.value(py).setattr("failed_at", at.as_secs_f64()) {
         Ok(()) => error,

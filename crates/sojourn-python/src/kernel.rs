@@ -11,7 +11,7 @@ use crate::error::scenario_error;
 #[cfg(target_os = "linux")]
 #[pyfunction]
 #[pyo3(signature = (scenario, kernel, init, progress=None))]
-pub fn run_kernel<'py>(
+pub(crate) fn run_kernel<'py>(
     py: Python<'py>,
     scenario: &str,
     kernel: &str,
@@ -35,7 +35,7 @@ pub fn run_kernel<'py>(
 /// Is the first process inside a kernel in virtual time; returns only when something has failed.
 #[cfg(target_os = "linux")]
 #[pyfunction]
-pub fn kernel_agent(py: Python<'_>) {
+pub(crate) fn kernel_agent(py: Python<'_>) {
     py.detach(|| sojourn_live::uml::agent::run(&crate::CATALOGUE));
 }
 

@@ -11,7 +11,7 @@ use crate::error::scenario_error;
 #[cfg(target_os = "linux")]
 #[pyfunction]
 #[pyo3(signature = (scenario, progress=None))]
-pub fn run_live<'py>(
+pub(crate) fn run_live<'py>(
     py: Python<'py>,
     scenario: &str,
     progress: Option<&Bound<'py, PyAny>>,
@@ -24,7 +24,7 @@ pub fn run_live<'py>(
 /// past the network. With `download`, what comes back goes forward in the network.
 #[cfg(target_os = "linux")]
 #[pyfunction]
-pub fn run_command<'py>(
+pub(crate) fn run_command<'py>(
     py: Python<'py>,
     scenario: &str,
     command: Vec<String>,
@@ -66,7 +66,7 @@ fn elsewhere<'py>(py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
 }
 
 #[cfg(target_os = "linux")]
-pub mod linux {
+pub(crate) mod linux {
     use std::time::Duration;
 
     use pyo3::exceptions::PyRuntimeError;
@@ -82,7 +82,7 @@ pub mod linux {
     /// Between two looks at the progress.
     const PATIENCE: Duration = Duration::from_millis(100);
 
-    pub fn run<'py>(
+    pub(crate) fn run<'py>(
         py: Python<'py>,
         scenario: &str,
         progress: Option<&Bound<'py, PyAny>>,
@@ -94,7 +94,7 @@ pub mod linux {
         to_columns(py, outcome, &plan, &quality)
     }
 
-    pub fn run_command<'py>(
+    pub(crate) fn run_command<'py>(
         py: Python<'py>,
         scenario: &str,
         command: Vec<String>,
@@ -115,7 +115,7 @@ pub mod linux {
     }
 
     /// Waits for a run, so that Python may interrupt and hear of the progress.
-    pub fn wait<T: Send + 'static>(
+    pub(crate) fn wait<T: Send + 'static>(
         py: Python<'_>,
         live: Live<T>,
         progress: Option<&Bound<'_, PyAny>>,
@@ -145,7 +145,7 @@ pub mod linux {
     }
 
     /// Why there is no result, as Python hears it.
-    pub fn to_exception(py: Python<'_>, error: &Error) -> PyErr {
+    pub(crate) fn to_exception(py: Python<'_>, error: &Error) -> PyErr {
         match error {
             Error::Refused(error) => scenario_error(py, error),
             Error::Fault(error) => fault(py, error),

@@ -78,12 +78,12 @@ pub fn command_line(add: Add) -> ExitCode {
 }
 
 /// This program's file, if it is one with members of its own.
-pub fn path() -> Option<PathBuf> {
+pub(crate) fn path() -> Option<PathBuf> {
     ADD.get().and_then(|_| std::env::current_exe().ok())
 }
 
 /// Sojourn's own members and the program's.
-pub fn members() -> Catalogue {
+pub(crate) fn members() -> Catalogue {
     let mut members = wings::members();
     if let Some(add) = ADD.get() {
         add(&mut members);
@@ -93,14 +93,14 @@ pub fn members() -> Catalogue {
 
 /// What simulates, by name: the crates by the hashes of their sources, and what they draw and compute
 /// with by the versions that are locked.
-pub fn parts() -> Vec<(&'static str, &'static str)> {
+pub(crate) fn parts() -> Vec<(&'static str, &'static str)> {
     let locked = ("Cargo.lock", env!("SOJOURN_LOCKED"));
     SIMULATING.iter().chain(wings::SIMULATING).copied().chain([locked]).collect()
 }
 
 /// Names what simulates: Sojourn by its parts, a program by its own file, because its members may
 /// have any number of sources.
-pub fn build() -> &'static str {
+pub(crate) fn build() -> &'static str {
     static BUILD: OnceLock<String> = OnceLock::new();
     BUILD.get_or_init(|| {
         let content = path().and_then(|path| fs::read(path).ok()).unwrap_or_else(|| {

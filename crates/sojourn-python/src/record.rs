@@ -9,11 +9,11 @@ use sojourn_net::record::live::{Batch, Sink};
 
 /// The first exception that came of handing over a batch; nothing is handed over after it.
 #[derive(Clone, Default)]
-pub struct Failure(Arc<Mutex<Option<PyErr>>>);
+pub(crate) struct Failure(Arc<Mutex<Option<PyErr>>>);
 
 impl Failure {
     /// Raises the exception, if there was one.
-    pub fn check(&self, py: Python<'_>) -> PyResult<()> {
+    pub(crate) fn check(&self, py: Python<'_>) -> PyResult<()> {
         let failure = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         failure.as_ref().map_or(Ok(()), |error| Err(error.clone_ref(py)))
     }
@@ -21,7 +21,7 @@ impl Failure {
 
 /// What calls `record` with the table's name, its columns as arrays, and a list of words, in which
 /// numbers in columns of words count; the first stands for none.
-pub fn sink(record: Py<PyAny>) -> (Sink, Failure) {
+pub(crate) fn sink(record: Py<PyAny>) -> (Sink, Failure) {
     let failure = Failure::default();
     let told = failure.clone();
     let sink = move |batch: Batch, words: &[Arc<str>]| {

@@ -20,7 +20,7 @@ static CATALOGUE: LazyLock<Arc<Catalogue>> = LazyLock::new(|| {
 /// compared and how often they differed, and of the first difference the number of the comparison,
 /// the time in seconds and what each did.
 #[pyfunction]
-pub fn replay(py: Python<'_>, scenario: &str) -> PyResult<(u64, u64, Option<First>)> {
+pub(crate) fn replay(py: Python<'_>, scenario: &str) -> PyResult<(u64, u64, Option<First>)> {
     let refused = |error| scenario_error(py, &error);
     let scenario = crate::parse_with(py, scenario, &CATALOGUE)?;
     take_report();

@@ -26,7 +26,7 @@ const SLICE: f64 = 0.1;
 /// regions that are worth them.
 #[pyfunction]
 #[pyo3(signature = (scenario, progress=None, record=None, threads=1))]
-pub fn run<'py>(
+pub(crate) fn run<'py>(
     py: Python<'py>,
     scenario: &str,
     progress: Option<&Bound<'py, PyAny>>,
@@ -96,7 +96,7 @@ fn advance(
 }
 
 /// The columns of an outcome by table and name, `totals` as numbers.
-pub fn to_python(py: Python<'_>, outcome: Outcome) -> PyResult<Bound<'_, PyDict>> {
+pub(crate) fn to_python(py: Python<'_>, outcome: Outcome) -> PyResult<Bound<'_, PyDict>> {
     let tables = PyDict::new(py);
     for (name, table) in outcome.into_tables() {
         let columns = if name == "totals" { numbers(py, table) } else { arrays(py, table) };

@@ -14,11 +14,11 @@ use sojourn_sliq::{Decider, Expected, Path};
 use crate::error::scenario_error;
 
 /// Each with the hash of its sources.
-pub const SIMULATING: &[(&str, &str)] =
+pub(crate) const SIMULATING: &[(&str, &str)] =
     &[sojourn_gnat::SOURCES, sojourn_sliq::SOURCES, sojourn_wifi::SOURCES];
 
 /// The members of the core and of all wings.
-pub fn members() -> Catalogue {
+pub(crate) fn members() -> Catalogue {
     sojourn_catalogue::own()
 }
 
@@ -26,7 +26,7 @@ pub fn members() -> Catalogue {
 ///
 /// # Errors
 /// If Python has no memory for them.
-pub fn fill(module: &Bound<'_, PyModule>) -> PyResult<()> {
+pub(crate) fn fill(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(error_control, module)?)?;
     module.add_function(wrap_pyfunction!(header_sizes, module)?)?;
     module.add_function(wrap_pyfunction!(run_slotted, module)?)

@@ -26,7 +26,7 @@ struct Lane {
 
 /// The estimator.
 #[derive(Clone, Debug)]
-pub struct Capacity {
+pub(crate) struct Capacity {
     lanes: Vec<Lane>,
     start: Option<Time>,
     told: f64,
@@ -35,19 +35,19 @@ pub struct Capacity {
 
 impl Capacity {
     /// For controls with these windows in bytes.
-    pub fn new(windows: impl Iterator<Item = u64>) -> Self {
+    pub(crate) fn new(windows: impl Iterator<Item = u64>) -> Self {
         let lanes = windows.map(|window| Lane { window, ..Lane::default() }).collect();
         Capacity { lanes, start: None, told: 0.0, tell_after: Time::ZERO }
     }
 
     /// The estimate in bit/s, framing and headers included; 0 if none is known.
-    pub fn estimate(&self) -> f64 {
+    pub(crate) fn estimate(&self) -> f64 {
         self.lanes.iter().map(|lane| lane.estimate).fold(0.0, f64::max)
     }
 
     /// A packet of `bytes` (with SLIQ's headers) of a control was acknowledged; whether the estimate
     /// is told anew.
-    pub fn on_acked(&mut self, now: Time, lane: usize, bytes: u32, window: u64) -> bool {
+    pub(crate) fn on_acked(&mut self, now: Time, lane: usize, bytes: u32, window: u64) -> bool {
         let mut tell = false;
         match self.start {
             None => self.start = Some(now),
@@ -94,7 +94,7 @@ impl Capacity {
     }
 
     /// An outage is over: nothing is known any more.
-    pub fn restart(&mut self, now: Time) {
+    pub(crate) fn restart(&mut self, now: Time) {
         self.start = Some(now);
         for lane in &mut self.lanes {
             *lane = Lane { candidates: lane.candidates, ..Lane::default() };

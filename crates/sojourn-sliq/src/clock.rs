@@ -5,18 +5,18 @@ use sojourn_base::units::Time;
 /// A connection's clock: microseconds of 32 bits, never zero, which stands for "none". One end
 /// corrects its clock in the handshake, so that the two differ by about a one-way delay.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Clock {
+pub(crate) struct Clock {
     correction: u32,
 }
 
 impl Clock {
     /// The stamp of `now`.
-    pub fn stamp(&self, now: Time) -> u32 {
+    pub(crate) fn stamp(&self, now: Time) -> u32 {
         micros(now).wrapping_add(self.correction).max(1)
     }
 
     /// Follows the other end, whose stamp answers our uncorrected one.
-    pub fn follow(&mut self, theirs: u32, ours: u32) {
+    pub(crate) fn follow(&mut self, theirs: u32, ours: u32) {
         self.correction = theirs.wrapping_sub(ours);
     }
 }
@@ -24,7 +24,7 @@ impl Clock {
 /// When a packet was sent. Of packets that go out within a microsecond the count tells which was
 /// first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Moment {
+pub(crate) struct Moment {
     /// The wire's time.
     pub stamp: u32,
     /// Data packets of the connection sent so far, it included.
@@ -33,17 +33,17 @@ pub struct Moment {
 
 /// Microseconds, cut to 32 bits. A run begins one late, so that its first instant is no exception
 /// where zero is.
-pub fn micros(now: Time) -> u32 {
+pub(crate) fn micros(now: Time) -> u32 {
     ((now.as_nanos() / 1_000) as u32).wrapping_add(1)
 }
 
 /// How far `later` is after `earlier` in a space of 32 bits; negative if it is before.
-pub fn distance(later: u32, earlier: u32) -> i64 {
+pub(crate) fn distance(later: u32, earlier: u32) -> i64 {
     i64::from(later.wrapping_sub(earlier) as i32)
 }
 
 /// The number closest to `near` whose lowest 32 bits are `short`; `None` if it would be negative.
-pub fn expand(short: u32, near: u64) -> Option<u64> {
+pub(crate) fn expand(short: u32, near: u64) -> Option<u64> {
     near.checked_add_signed(distance(short, near as u32))
 }
 

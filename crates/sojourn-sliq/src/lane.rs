@@ -9,7 +9,7 @@ use sojourn_base::units::{Span, Time};
 
 /// A control and its packets.
 #[derive(Debug)]
-pub struct Lane {
+pub(crate) struct Lane {
     /// The control.
     pub control: Box<dyn Control>,
     /// What is outstanding.
@@ -25,7 +25,7 @@ pub struct Lane {
 
 impl Lane {
     /// For a new connection.
-    pub fn new(control: Box<dyn Control>) -> Self {
+    pub(crate) fn new(control: Box<dyn Control>) -> Self {
         Lane {
             control,
             flight: Flight::default(),
@@ -38,12 +38,12 @@ impl Lane {
     }
 
     /// What the control sees.
-    pub fn view(&self, now: Time, srtt: Span) -> View {
+    pub(crate) fn view(&self, now: Time, srtt: Span) -> View {
         View { now, srtt, flight: self.flight, next: self.next, una: self.una }
     }
 
     /// A stream's first packet of this control that is not acknowledged, if any.
-    pub fn report_oldest(&mut self, stream: usize, oldest: Option<u64>) {
+    pub(crate) fn report_oldest(&mut self, stream: usize, oldest: Option<u64>) {
         if self.oldest.len() <= stream {
             self.oldest.resize(stream + 1, None);
         }
@@ -56,7 +56,7 @@ impl Lane {
     }
 
     /// An ACK concerns a packet of this control.
-    pub fn start_ack(&mut self, now: Time, srtt: Span) {
+    pub(crate) fn start_ack(&mut self, now: Time, srtt: Span) {
         if !self.in_ack {
             self.in_ack = true;
             let view = self.view(now, srtt);
@@ -65,7 +65,7 @@ impl Lane {
     }
 
     /// A packet of `bytes` leaves the count of what is outstanding, once the ACK is processed.
-    pub fn leaves(&mut self, bytes: u32, lost: bool, resent: bool) {
+    pub(crate) fn leaves(&mut self, bytes: u32, lost: bool, resent: bool) {
         let bytes = i64::from(bytes);
         self.change.packets += 1;
         self.change.bytes += bytes;
@@ -73,7 +73,7 @@ impl Lane {
     }
 
     /// A packet of `bytes` is taken for lost, once the ACK is processed.
-    pub fn loses(&mut self, bytes: u32) {
+    pub(crate) fn loses(&mut self, bytes: u32) {
         self.change.pipe += i64::from(bytes);
     }
 
@@ -87,7 +87,7 @@ impl Lane {
 
 /// What the streams of a connection share.
 #[derive(Debug)]
-pub struct Shared {
+pub(crate) struct Shared {
     /// Controls, in the order of preference.
     pub lanes: Vec<Lane>,
     /// RTT.
@@ -114,7 +114,7 @@ pub struct Shared {
 
 impl Shared {
     /// The first control that lets a packet of `bytes` go now: a new one, or one sent before.
-    pub fn permits(&self, now: Time, bytes: u32, again: bool) -> Option<usize> {
+    pub(crate) fn permits(&self, now: Time, bytes: u32, again: bool) -> Option<usize> {
         let srtt = self.rtt.smoothed();
         self.lanes.iter().position(|lane| {
             if held(lane.control.next_send(), now) {
@@ -130,14 +130,14 @@ impl Shared {
     }
 
     /// Until when pacing holds the controls back that it holds back now, the first of them.
-    pub fn held_until(&self, now: Time) -> Time {
+    pub(crate) fn held_until(&self, now: Time) -> Time {
         let next = self.lanes.iter().map(|lane| lane.control.next_send());
         let held = next.filter(|next| held(*next, now)).min();
         held.map_or(Time::NEVER, |next| Time::ZERO + next.since(Time::ZERO + TOLERANCE))
     }
 
     /// When pacing next lets a packet go that nothing else holds back.
-    pub fn next_send(&self, now: Time, again: bool) -> Option<Time> {
+    pub(crate) fn next_send(&self, now: Time, again: bool) -> Option<Time> {
         let srtt = self.rtt.smoothed();
         let waiting = self.lanes.iter().filter_map(|lane| {
             let next = lane.control.next_send();
@@ -152,12 +152,12 @@ impl Shared {
     }
 
     /// Brings the counts of what is outstanding up to date after a stream has processed an ACK.
-    pub fn settle(&mut self) {
+    pub(crate) fn settle(&mut self) {
         self.lanes.iter_mut().for_each(Lane::settle);
     }
 
     /// All ACKs of a datagram are processed.
-    pub fn end_acks(&mut self, now: Time) {
+    pub(crate) fn end_acks(&mut self, now: Time) {
         let srtt = self.rtt.smoothed();
         for lane in self.lanes.iter_mut().filter(|lane| lane.in_ack) {
             lane.in_ack = false;
@@ -167,18 +167,18 @@ impl Shared {
     }
 
     /// Notes what the controls send together.
-    pub fn note_send_rate(&mut self) {
+    pub(crate) fn note_send_rate(&mut self) {
         let srtt = self.rtt.smoothed();
         self.send_rate = self.lanes.iter().map(|lane| lane.control.send_rate(srtt)).sum();
     }
 
     /// When the latest data packet was sent that is sent by `now`.
-    pub fn moment(&self, now: Time) -> Moment {
+    pub(crate) fn moment(&self, now: Time) -> Moment {
         Moment { stamp: self.clock.stamp(now), count: self.data_sent }
     }
 
     /// Counts a data packet that goes out.
-    pub fn count_data(&mut self) -> u32 {
+    pub(crate) fn count_data(&mut self) -> u32 {
         self.data_sent = self.data_sent.wrapping_add(1);
         self.data_sent
     }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use super::wire::Datagram;
 
 /// Usually a datagram that is overtaken by this many is lost.
-pub const REORDERED: u64 = 4_096;
+pub(crate) const REORDERED: u64 = 4_096;
 /// One that has arrived may arrive again until it is overtaken by this many.
 const AGAIN: u64 = 64;
 

@@ -13,7 +13,7 @@ const DELAY_SAMPLES: u32 = 1_000;
 
 /// The packet error rate toward the peer, from its counts of what it received.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct ErrorRate {
+pub(crate) struct ErrorRate {
     /// Share of data packets that are lost.
     pub rate: f64,
     start: Option<(u32, u32, Time)>,
@@ -23,7 +23,7 @@ pub struct ErrorRate {
 impl ErrorRate {
     /// The peer had received so many data packets when a packet arrived that was number `sent` of
     /// all that were sent; `None` if that is not known any more.
-    pub fn on_count(&mut self, now: Time, count: &ReceivedCount, sent: Option<u32>) {
+    pub(crate) fn on_count(&mut self, now: Time, count: &ReceivedCount, sent: Option<u32>) {
         if self.start.is_some() && distance(count.received, self.last) <= 0 {
             return;
         }
@@ -46,7 +46,7 @@ impl ErrorRate {
     }
 
     /// Starts counting anew, as after an outage.
-    pub fn restart(&mut self) {
+    pub(crate) fn restart(&mut self) {
         self.start = None;
     }
 }
@@ -54,7 +54,7 @@ impl ErrorRate {
 /// The delay from the peer: half the minimum RTT, and by how much a packet was slower than the
 /// fastest one.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct OneWayDelay {
+pub(crate) struct OneWayDelay {
     current: Option<(f64, i64)>,
     count: u32,
     least: (i64, i64),
@@ -64,7 +64,7 @@ pub struct OneWayDelay {
 impl OneWayDelay {
     /// A packet arrived with this difference of clocks, and its sender saw `remote` the other way,
     /// in microseconds. Returns its one-way delay in seconds.
-    pub fn on_packet(&mut self, now: Time, local: i64, remote: i64) -> f64 {
+    pub(crate) fn on_packet(&mut self, now: Time, local: i64, remote: i64) -> f64 {
         if self.count == 0 {
             self.count = 1;
             self.least = (local, remote);

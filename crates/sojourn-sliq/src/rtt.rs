@@ -14,7 +14,7 @@ const INTERVALS: usize = 5;
 
 /// The connection's RTT (RFC 6298, with a least timeout of 200 ms).
 #[derive(Clone, Debug, Default)]
-pub struct Rtt {
+pub(crate) struct Rtt {
     smoothed: Option<f64>,
     /// The same, for those who ask with every packet.
     span: Span,
@@ -26,13 +26,13 @@ pub struct Rtt {
 
 impl Rtt {
     /// Before the first sample; `reject_outliers` makes the largest RTT a median over intervals.
-    pub fn new(reject_outliers: bool) -> Self {
+    pub(crate) fn new(reject_outliers: bool) -> Self {
         let rtts = MaxFilter { median: reject_outliers, ..MaxFilter::default() };
         Rtt { rtts, ..Rtt::default() }
     }
 
     /// Takes a sample in.
-    pub fn on_rtt(&mut self, now: Time, rtt: Span) {
+    pub(crate) fn on_rtt(&mut self, now: Time, rtt: Span) {
         let sample = rtt.as_secs_f64();
         match self.smoothed {
             None => {
@@ -51,14 +51,14 @@ impl Rtt {
     }
 
     /// Takes the one-way delay from the peer in, in seconds.
-    pub fn on_delay(&mut self, now: Time, delay: f64) {
+    pub(crate) fn on_delay(&mut self, now: Time, delay: f64) {
         if self.smoothed.is_some() && delay > 0.0 {
             self.delays.update(now, delay, INTERVAL_RTTS * self.slow);
         }
     }
 
     /// The smoothed RTT, 1 s before there is one.
-    pub fn smoothed(&self) -> Span {
+    pub(crate) fn smoothed(&self) -> Span {
         if self.smoothed.is_some() { self.span } else { INITIAL }
     }
 
@@ -68,32 +68,32 @@ impl Rtt {
     }
 
     /// The retransmission timeout.
-    pub fn rto(&self) -> Span {
+    pub(crate) fn rto(&self) -> Span {
         self.after(4.0, ACK_DELAY, MIN_RTO)
     }
 
     /// After how long a packet without ACK may be retransmitted; `deviations` above the mean.
-    pub fn retransmit_after(&self, deviations: f64) -> Span {
+    pub(crate) fn retransmit_after(&self, deviations: f64) -> Span {
         self.after(deviations, ACK_DELAY, 0.0)
     }
 
     /// After how long a retransmission is found lost by later ACKs.
-    pub fn repeat_after(&self) -> Span {
+    pub(crate) fn repeat_after(&self) -> Span {
         self.after(4.0, 0.0, 0.0)
     }
 
     /// The largest RTT of the last intervals, in seconds.
-    pub fn max_rtt(&self) -> f64 {
+    pub(crate) fn max_rtt(&self) -> f64 {
         self.rtts.max
     }
 
     /// The largest one-way delay from the peer of the last intervals, in seconds; 0 if none is known.
-    pub fn max_delay(&self) -> f64 {
+    pub(crate) fn max_delay(&self) -> f64 {
         self.delays.max
     }
 
     /// How long an interval is; zero before the first sample.
-    pub fn interval(&self) -> Span {
+    pub(crate) fn interval(&self) -> Span {
         Span::from_secs_f64(INTERVAL_RTTS * self.slow)
     }
 }

@@ -28,7 +28,7 @@ impl Keys for FlowKeys {
 enum Streams {}
 
 /// The section.
-pub fn section() -> Entry<Sections> {
+pub(crate) fn section() -> Entry<Sections> {
     section::entry::<Streams>("stream")
 }
 

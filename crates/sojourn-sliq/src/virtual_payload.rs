@@ -12,7 +12,7 @@ const PROTECTED: u16 = 4;
 
 /// How many bytes there would be, and when the application wrote them.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Virtual {
+pub(crate) struct Virtual {
     /// Bytes.
     pub bytes: u16,
     /// When the application wrote it.
@@ -23,7 +23,7 @@ pub struct Virtual {
 
 impl Virtual {
     /// A message of so many bytes.
-    pub fn new(bytes: u16, written_at: Time) -> Self {
+    pub(crate) fn new(bytes: u16, written_at: Time) -> Self {
         Virtual { bytes, written_at, sources: None }
     }
 }

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use crate::cc;
 use crate::registry::Catalogue;
 
-pub fn builtin() -> &'static Catalogue {
+pub(crate) fn builtin() -> &'static Catalogue {
     static OWN: LazyLock<Catalogue> = LazyLock::new(|| Catalogue::empty().with(cc::members()));
     &OWN
 }

@@ -18,7 +18,7 @@ use sojourn_net::record::live::Watch;
 
 /// Rules that hold for all.
 #[derive(Clone, Copy, Debug)]
-pub struct Rules {
+pub(crate) struct Rules {
     /// Whether stations contend as in Bianchi's model: no retry limit, no EIFS.
     pub idealised: bool,
     /// Whether a slot in which someone else transmits is counted as well.

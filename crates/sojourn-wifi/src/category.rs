@@ -22,10 +22,11 @@ pub struct Contention {
 }
 
 /// That of DCF: DIFS is a SIFS and two slots.
-pub const DCF: Contention = Contention { aifsn: 2, cw_min: 15, cw_max: 1023, txop: Span::ZERO };
+pub(crate) const DCF: Contention =
+    Contention { aifsn: 2, cw_min: 15, cw_max: 1023, txop: Span::ZERO };
 
 /// The default of a category.
-pub fn default_of(category: AccessCategory) -> Contention {
+pub(crate) fn default_of(category: AccessCategory) -> Contention {
     let (aifsn, cw_min, cw_max, txop) = match category {
         AccessCategory::Background => (7, 15, 1023, 0),
         AccessCategory::BestEffort => (3, 15, 1023, 0),

@@ -25,7 +25,7 @@ const QUANTUM: Span = Span::from_micros(300);
 
 /// What a contender has decided to send.
 #[derive(Clone, Copy, Debug)]
-pub struct Transmission {
+pub(crate) struct Transmission {
     /// Who sends.
     pub contender: usize,
     /// To which of its receivers.
@@ -44,7 +44,7 @@ pub struct Transmission {
 
 /// How turns are taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Turns {
+pub(crate) enum Turns {
     /// Frame by frame; the driver takes so many packets ahead.
     Frames {
         /// Packets in the driver.
@@ -57,7 +57,7 @@ pub enum Turns {
 }
 
 /// An access category of a station.
-pub struct Contender {
+pub(crate) struct Contender {
     /// Number of the station.
     pub station: usize,
     /// How it contends.
@@ -93,7 +93,7 @@ pub struct Contender {
 
 impl Contender {
     /// When it would transmit if the medium stayed idle; [`Time::NEVER`] with nothing to send.
-    pub fn start(&self, slot: Span) -> Time {
+    pub(crate) fn start(&self, slot: Span) -> Time {
         if self.ready_at == Time::NEVER {
             return Time::NEVER;
         }
@@ -103,7 +103,7 @@ impl Contender {
 
     /// Someone else transmits at `now`: counts the slots that were idle, and in EDCA (or idealised)
     /// contention the present one.
-    pub fn interrupt(&mut self, now: Time, slot: Span, counts_busy: bool) {
+    pub(crate) fn interrupt(&mut self, now: Time, slot: Span, counts_busy: bool) {
         if now < self.counts_from {
             return;
         }
@@ -113,25 +113,25 @@ impl Contender {
     }
 
     /// Draws a backoff from the present window.
-    pub fn draw(&mut self) {
+    pub(crate) fn draw(&mut self) {
         use rand::RngExt;
         self.backoff = self.random.random_range(0..=self.window);
     }
 
     /// A transmission failed.
-    pub fn widen(&mut self) {
+    pub(crate) fn widen(&mut self) {
         self.window = (2 * self.window + 1).min(self.rules.cw_max);
         self.failures += 1;
     }
 
     /// A transmission succeeded, or was given up.
-    pub fn reset(&mut self) {
+    pub(crate) fn reset(&mut self) {
         self.window = self.rules.cw_min;
         self.failures = 0;
     }
 
     /// A packet for one of its receivers, whose lane is set.
-    pub fn enqueue(&mut self, now: Time, peer: usize, packet: Packet, lanes: &mut Lanes) {
+    pub(crate) fn enqueue(&mut self, now: Time, peer: usize, packet: Packet, lanes: &mut Lanes) {
         let queue = self.peers[peer].queue;
         self.queues[queue].enqueue(now, packet, lanes);
         self.list(peer);
@@ -140,7 +140,7 @@ impl Contender {
     }
 
     /// The driver takes packets out of the queue while it has room.
-    pub fn stage(&mut self, now: Time, lanes: &mut Lanes) {
+    pub(crate) fn stage(&mut self, now: Time, lanes: &mut Lanes) {
         let Turns::Frames { driver_queue } = self.turns else { return };
         let staged: usize = self.peers.iter().map(|peer| peer.staged.len()).sum();
         for _ in staged..driver_queue {
@@ -161,7 +161,7 @@ impl Contender {
     }
 
     /// Whether there is something to send at all.
-    pub fn is_ready(&self) -> bool {
+    pub(crate) fn is_ready(&self) -> bool {
         (0..self.peers.len()).any(|peer| self.has_work(peer))
     }
 
@@ -209,7 +209,7 @@ impl Contender {
 
     /// Builds the frame to send at `now`, by `plan`: the mode and whether this is a sample give the
     /// bytes that the airtime allows. `None` if the queues, asked for packets, had none to give.
-    pub fn build(
+    pub(crate) fn build(
         &mut self,
         now: Time,
         lanes: &mut Lanes,
@@ -245,7 +245,7 @@ impl Contender {
     }
 
     /// Runs the queues' timers, after which receivers may have something again.
-    pub fn run_timers(&mut self, now: Time, lanes: &mut Lanes) {
+    pub(crate) fn run_timers(&mut self, now: Time, lanes: &mut Lanes) {
         if !self.queues.iter().any(|queue| queue.next_timer().is_some_and(|at| at <= now)) {
             return;
         }
@@ -266,7 +266,7 @@ impl Contender {
     }
 
     /// A frame of `span` on the air has gone to `peer`.
-    pub fn charge(&mut self, peer: usize, span: Span) {
+    pub(crate) fn charge(&mut self, peer: usize, span: Span) {
         self.peers[peer].deficit -= span.as_nanos() as i64;
         if self.turns != Turns::Airtime {
             let fresh = self.fresh.front() == Some(&peer);

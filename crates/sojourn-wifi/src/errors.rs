@@ -41,7 +41,7 @@ const FIVE_SIXTHS: Code = Code {
 };
 
 /// Natural logarithm of the probability that a bit is right.
-pub fn log_bit_success(phy: &Phy, mode: &Mode, snr_db: f64) -> f64 {
+pub(crate) fn log_bit_success(phy: &Phy, mode: &Mode, snr_db: f64) -> f64 {
     let table: &[(u32, u32, u32)] =
         if phy.standard.aggregates() { &MODULATIONS } else { &OFDM_MODULATIONS };
     let (bits, numerator, denominator) = table[usize::from(mode.mcs)];

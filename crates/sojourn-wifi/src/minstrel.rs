@@ -48,7 +48,7 @@ struct Tally {
 
 /// What is known of each mode towards one receiver.
 #[derive(Debug)]
-pub struct Minstrel {
+pub(crate) struct Minstrel {
     tallies: Vec<Tally>,
     /// Seconds that a packet takes in each mode.
     airtimes: Vec<f64>,
@@ -66,7 +66,7 @@ pub struct Minstrel {
 
 /// A frame's mode, and whether it is a sample: those are not aggregated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Choice {
+pub(crate) struct Choice {
     /// Index of the mode.
     pub mode: usize,
     /// Whether this is a sample.
@@ -75,7 +75,7 @@ pub struct Choice {
 
 impl Minstrel {
     /// Knows nothing; begins with the slowest mode. Uses the first `modes` of `phy`.
-    pub fn new(phy: &Phy, modes: usize, random: Stream) -> Self {
+    pub(crate) fn new(phy: &Phy, modes: usize, random: Stream) -> Self {
         let airtime = |mode: usize| f64::from(PACKET) * 8.0 / phy.rate(mode);
         Minstrel {
             tallies: vec![Tally::default(); modes],
@@ -92,7 +92,7 @@ impl Minstrel {
     }
 
     /// The mode of the next frame, after so many failures in a row.
-    pub fn choose(&mut self, failures: u32) -> Choice {
+    pub(crate) fn choose(&mut self, failures: u32) -> Choice {
         let plain = |mode| Choice { mode, sample: false };
         if failures > 0 {
             return plain(match failures {
@@ -114,7 +114,7 @@ impl Minstrel {
     }
 
     /// So many MPDUs of a frame were sent in this mode, and so many arrived.
-    pub fn learn(&mut self, now: Time, mode: usize, sent: u32, arrived: u32) {
+    pub(crate) fn learn(&mut self, now: Time, mode: usize, sent: u32, arrived: u32) {
         self.tallies[mode].sent += sent;
         self.tallies[mode].arrived += arrived;
         self.frames += 1;

@@ -13,7 +13,7 @@ use sojourn_net::edge::link::schedule::Schedule;
 
 /// Which mode frames go by.
 #[derive(Debug)]
-pub enum RateControl {
+pub(crate) enum RateControl {
     /// Always this one.
     Fixed(usize),
     /// By what arrives.
@@ -23,7 +23,7 @@ pub enum RateControl {
 /// The signal-to-noise ratio between two stations: the lesser of theirs. Without any, nothing is
 /// lost but by collisions.
 #[derive(Debug, Default)]
-pub struct Signal {
+pub(crate) struct Signal {
     ratios: Vec<Schedule<Decibels>>,
     /// When it was last looked up, and what follows from it for each mode.
     until: Time,
@@ -32,12 +32,12 @@ pub struct Signal {
 
 impl Signal {
     /// The lesser of these.
-    pub fn new(ratios: Vec<Schedule<Decibels>>) -> Self {
+    pub(crate) fn new(ratios: Vec<Schedule<Decibels>>) -> Self {
         Signal { ratios, until: Time::ZERO, log_success: Vec::new() }
     }
 
     /// Natural logarithm of a bit's success in `mode` at `now`; `None` where nothing is lost.
-    pub fn log_success(&mut self, now: Time, phy: &Phy, mode: usize) -> Option<f64> {
+    pub(crate) fn log_success(&mut self, now: Time, phy: &Phy, mode: usize) -> Option<f64> {
         if self.ratios.is_empty() {
             return None;
         }
@@ -55,7 +55,7 @@ impl Signal {
 
 /// A receiver, seen from one access category of a station.
 #[derive(Debug)]
-pub struct Peer {
+pub(crate) struct Peer {
     /// The channel that leads to it.
     pub channel: usize,
     /// Which of the category's queues has its packets.
@@ -76,7 +76,7 @@ pub struct Peer {
 
 impl Peer {
     /// The mode of the next frame.
-    pub fn choose(&mut self, failures: u32) -> Choice {
+    pub(crate) fn choose(&mut self, failures: u32) -> Choice {
         match &mut self.rate {
             RateControl::Fixed(mode) => Choice { mode: *mode, sample: false },
             RateControl::Minstrel(minstrel) => minstrel.choose(failures),
@@ -84,14 +84,14 @@ impl Peer {
     }
 
     /// What has become of a frame.
-    pub fn learn(&mut self, now: Time, mode: usize, sent: u32, arrived: u32) {
+    pub(crate) fn learn(&mut self, now: Time, mode: usize, sent: u32, arrived: u32) {
         if let RateControl::Minstrel(minstrel) = &mut self.rate {
             minstrel.learn(now, mode, sent, arrived);
         }
     }
 
     /// What it holds beyond the queue.
-    pub fn held(&self) -> Backlog {
+    pub(crate) fn held(&self) -> Backlog {
         let mut held = self.window.held();
         self.staged.iter().for_each(|packet| held.add(packet));
         held

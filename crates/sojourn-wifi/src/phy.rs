@@ -25,7 +25,7 @@ named! {
 
 /// A way to send data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Mode {
+pub(crate) struct Mode {
     /// Index within the streams: of the eight OFDM rates, or the MCS of one stream.
     pub mcs: u8,
     /// Spatial streams.
@@ -42,7 +42,7 @@ pub struct Mode {
 
 /// Durations of one standard.
 #[derive(Clone, Debug)]
-pub struct Phy {
+pub(crate) struct Phy {
     /// Which one.
     pub standard: Standard,
     /// The modes, those of one stream first, by rate.
@@ -52,7 +52,7 @@ pub struct Phy {
 }
 
 /// Bits per subcarrier and the code rate of each MCS.
-pub const MODULATIONS: [(u32, u32, u32); 10] = [
+pub(crate) const MODULATIONS: [(u32, u32, u32); 10] = [
     (1, 1, 2),
     (2, 1, 2),
     (2, 3, 4),
@@ -66,7 +66,7 @@ pub const MODULATIONS: [(u32, u32, u32); 10] = [
 ];
 
 /// The same of the eight OFDM rates, 6 to 54 Mbit/s (Table 17-4).
-pub const OFDM_MODULATIONS: [(u32, u32, u32); 8] =
+pub(crate) const OFDM_MODULATIONS: [(u32, u32, u32); 8] =
     [(1, 1, 2), (1, 3, 4), (2, 1, 2), (2, 3, 4), (4, 1, 2), (4, 3, 4), (6, 2, 3), (6, 3, 4)];
 
 /// Subcarriers that carry data in a non-HT frame of 20 MHz.
@@ -78,13 +78,13 @@ const SYMBOL: Span = Span::from_micros(4);
 /// A symbol with the short one.
 const SHORT_SYMBOL: Span = Span::from_nanos(3_600);
 /// Preamble and SIGNAL of a non-HT frame.
-pub const OFDM_PREAMBLE: Span = Span::from_micros(20);
+pub(crate) const OFDM_PREAMBLE: Span = Span::from_micros(20);
 /// SERVICE and the tail of one encoder.
 const SERVICE_BITS: u32 = 16;
 const TAIL_BITS: u32 = 6;
 
 /// Data subcarriers by the channel's width in MHz (Tables 19-6 and 21-5).
-pub fn subcarriers(width: u32) -> Option<u32> {
+pub(crate) fn subcarriers(width: u32) -> Option<u32> {
     Some(match width {
         20 => 52,
         40 => 108,
@@ -96,7 +96,7 @@ pub fn subcarriers(width: u32) -> Option<u32> {
 
 impl Phy {
     /// All modes of a standard, in a channel of `width` MHz, with up to so many `streams`.
-    pub fn new(standard: Standard, width: u32, streams: u8, short_guard: bool) -> Self {
+    pub(crate) fn new(standard: Standard, width: u32, streams: u8, short_guard: bool) -> Self {
         let modes = match standard {
             Standard::A | Standard::G => ofdm_modes(),
             Standard::N => high_throughput(standard, width, streams, 8),
@@ -111,7 +111,7 @@ impl Phy {
     }
 
     /// Time on the air of a data frame of `bytes`.
-    pub fn duration(&self, mode: usize, bytes: u32) -> Span {
+    pub(crate) fn duration(&self, mode: usize, bytes: u32) -> Span {
         let mode = &self.modes[mode];
         let bits = SERVICE_BITS + 8 * bytes + TAIL_BITS * mode.encoders;
         let symbols = u64::from(bits.div_ceil(mode.bits_per_symbol));
@@ -125,7 +125,7 @@ impl Phy {
     }
 
     /// Bytes of the largest data frame that lasts at most `span`.
-    pub fn largest(&self, mode: usize, span: Span) -> u32 {
+    pub(crate) fn largest(&self, mode: usize, span: Span) -> u32 {
         let rule = &self.modes[mode];
         let data = span - rule.preamble - self.extension;
         let groups = data.as_nanos() / SYMBOL.as_nanos();
@@ -138,12 +138,12 @@ impl Phy {
     }
 
     /// Time on the air of an answer of `bytes` to a data frame sent in `mode`.
-    pub fn answer(&self, mode: usize, bytes: u32) -> Span {
+    pub(crate) fn answer(&self, mode: usize, bytes: u32) -> Span {
         self.control(self.modes[mode].answer, bytes)
     }
 
     /// Time on the air of an ACK at the lowest rate, which EIFS allows for.
-    pub fn slowest_ack(&self) -> Span {
+    pub(crate) fn slowest_ack(&self) -> Span {
         self.control(BASIC[0], 14)
     }
 
@@ -153,7 +153,7 @@ impl Phy {
     }
 
     /// The short interframe space: 10 us at 2.4 GHz, 16 us at 5 GHz.
-    pub fn sifs(&self) -> Span {
+    pub(crate) fn sifs(&self) -> Span {
         match self.standard {
             Standard::G | Standard::N => Span::from_micros(10),
             Standard::A | Standard::Ac => Span::from_micros(16),
@@ -161,23 +161,23 @@ impl Phy {
     }
 
     /// A slot of 9 us; in the 2.4 GHz band that is the short one, without 802.11b stations.
-    pub fn slot(&self) -> Span {
+    pub(crate) fn slot(&self) -> Span {
         Span::from_micros(9)
     }
 
     /// Time from the start of a frame until others hear it (`aCCATime`, below 4 us by 17.4.4).
-    pub fn sensing(&self) -> Span {
+    pub(crate) fn sensing(&self) -> Span {
         Span::from_micros(4)
     }
 
     /// The rate of a mode in bit/s, guard interval and all.
-    pub fn rate(&self, mode: usize) -> f64 {
+    pub(crate) fn rate(&self, mode: usize) -> f64 {
         let symbol = if self.short_guard { SHORT_SYMBOL } else { SYMBOL };
         f64::from(self.modes[mode].bits_per_symbol) / symbol.as_secs_f64()
     }
 
     /// The mode with this MCS and so many streams at most.
-    pub fn find(&self, mcs: u8, streams: u8) -> Option<usize> {
+    pub(crate) fn find(&self, mcs: u8, streams: u8) -> Option<usize> {
         let found = |mode: &Mode| mode.mcs == mcs && mode.streams <= streams;
         self.modes.iter().rposition(found)
     }

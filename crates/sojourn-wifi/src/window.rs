@@ -12,7 +12,7 @@ use sojourn_base::units::Time;
 use sojourn_net::edge::medium::lanes::Lanes;
 
 /// MPDUs that a block acknowledgment covers.
-pub const LARGEST: usize = 64;
+pub(crate) const LARGEST: usize = 64;
 
 /// LLC and SNAP headers before each packet.
 const LLC: u32 = 8;
@@ -26,7 +26,7 @@ const DELIMITER: u32 = 4;
 
 /// What limits a frame.
 #[derive(Clone, Copy, Debug)]
-pub struct Limits {
+pub(crate) struct Limits {
     /// Whether frames have QoS headers.
     pub qos: bool,
     /// MPDUs in an A-MPDU; 1 without aggregation.
@@ -39,13 +39,13 @@ pub struct Limits {
 
 impl Limits {
     /// An MPDU of its own, in bytes.
-    pub fn mpdu(self, packet: &Packet) -> u32 {
+    pub(crate) fn mpdu(self, packet: &Packet) -> u32 {
         let header = if self.qos { QOS_HEADER } else { HEADER };
         header + LLC + packet.size
     }
 
     /// What an MPDU takes in an A-MPDU.
-    pub fn framed(self, mpdu: u32) -> u32 {
+    pub(crate) fn framed(self, mpdu: u32) -> u32 {
         if self.frames == 1 { mpdu } else { (mpdu + DELIMITER).next_multiple_of(4) }
     }
 }
@@ -60,7 +60,7 @@ struct Mpdu {
 
 /// The window of one receiver and access category.
 #[derive(Debug, Default)]
-pub struct Window {
+pub(crate) struct Window {
     mpdus: VecDeque<Mpdu>,
     packets: VecDeque<Packet>,
     held: Backlog,
@@ -69,7 +69,7 @@ pub struct Window {
 
 /// A frame under construction or on the air: which MPDUs of the window, and how large.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Frame {
+pub(crate) struct Frame {
     /// One bit for each MPDU.
     pub members: u64,
     /// MPDUs.
@@ -82,18 +82,18 @@ pub struct Frame {
 
 impl Window {
     /// Whether something waits to be sent again.
-    pub fn has_retries(&self) -> bool {
+    pub(crate) fn has_retries(&self) -> bool {
         self.unsettled > 0
     }
 
     /// What it holds: not acknowledged, or waiting at the receiver for what is missing.
-    pub fn held(&self) -> Backlog {
+    pub(crate) fn held(&self) -> Backlog {
         self.held
     }
 
     /// Builds the next frame: first what has failed, then packets that `next` gives while there is
     /// room; `back` takes the one that did not fit. `most` are the bytes that the airtime allows.
-    pub fn build<Q>(
+    pub(crate) fn build<Q>(
         &mut self,
         limits: Limits,
         most: u32,
@@ -153,13 +153,13 @@ impl Window {
     }
 
     /// Bytes of each member of a frame, in order, for their errors.
-    pub fn sizes(&self, frame: Frame) -> impl Iterator<Item = (usize, u32)> {
+    pub(crate) fn sizes(&self, frame: Frame) -> impl Iterator<Item = (usize, u32)> {
         let members = self.mpdus.iter().take(LARGEST).enumerate();
         members.filter(move |(i, _)| frame.members >> i & 1 == 1).map(|(i, mpdu)| (i, mpdu.bytes))
     }
 
     /// Notes which members of a frame have arrived.
-    pub fn arrived(&mut self, arrived: u64) {
+    pub(crate) fn arrived(&mut self, arrived: u64) {
         for (index, mpdu) in self.mpdus.iter_mut().take(LARGEST).enumerate() {
             if arrived >> index & 1 == 1 && !mpdu.arrived {
                 mpdu.arrived = true;
@@ -170,7 +170,7 @@ impl Window {
 
     /// Counts the attempt of the members of a frame that have not arrived; those that had `most`
     /// are given up. Returns how many were.
-    pub fn failed(&mut self, now: Time, frame: Frame, most: u8, lanes: &mut Lanes) -> u32 {
+    pub(crate) fn failed(&mut self, now: Time, frame: Frame, most: u8, lanes: &mut Lanes) -> u32 {
         let mut dropped = 0;
         for index in 0..self.mpdus.len().min(LARGEST) {
             let mpdu = &mut self.mpdus[index];
@@ -209,7 +209,7 @@ impl Window {
     }
 
     /// The next packet that the receiver passes on: all before it are settled.
-    pub fn release(&mut self) -> Option<Packet> {
+    pub(crate) fn release(&mut self) -> Option<Packet> {
         let first = self.mpdus.front_mut()?;
         if !first.arrived {
             return None;

@@ -8,7 +8,7 @@ use sojourn_tcp::registry::NoParams;
 use sojourn_tcp::units::Time;
 
 /// The control.
-pub struct Aimd {
+pub(crate) struct Aimd {
     cwnd: u32,
     ssthresh: u32,
     credit: u32,

@@ -16,7 +16,7 @@ use crate::units::Time;
 /// Parameters of KIND.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-pub struct Params {
+pub(super) struct Params {
     /// Share of the window kept after congestion.
     pub beta: f64,
 }
@@ -34,11 +34,11 @@ impl crate::registry::Params for Params {
 }
 
 /// KIND.
-pub type KIND = Windowed<Law>;
+pub(super) type KIND = Windowed<Law>;
 
 /// The law of its window.
 #[derive(Debug)]
-pub struct Law {
+pub(super) struct Law {
     params: Params,
 }
 

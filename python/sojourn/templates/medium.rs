@@ -22,7 +22,7 @@ use crate::units::{Rate, Time};
 /// Parameters of KIND.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-pub struct Params {
+pub(super) struct Params {
     /// How fast packets are sent.
     pub rate: Rate,
 }
@@ -36,7 +36,7 @@ impl Default for Params {
 impl crate::registry::Params for Params {}
 
 /// KIND.
-pub struct KIND {
+pub(super) struct KIND {
     params: Params,
     /// For each channel, what is counted and what waits.
     lanes: Lanes,

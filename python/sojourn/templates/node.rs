@@ -16,7 +16,7 @@ use crate::units::{Span, Time};
 /// Parameters of KIND.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-pub struct Params {
+pub(super) struct Params {
     /// How long it holds a packet.
     pub delay: Span,
 }
@@ -31,7 +31,7 @@ impl crate::registry::Params for Params {}
 
 /// KIND.
 #[derive(Debug)]
-pub struct KIND {
+pub(super) struct KIND {
     params: Params,
     held: VecDeque<(Time, Packet)>,
     backlog: Backlog,

@@ -22,7 +22,7 @@ use crate::units::Time;
 /// Parameters of KIND.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-pub struct Params {
+pub(super) struct Params {
     /// Packets that may wait.
     pub limit: Packets,
     /// Packets beyond which arrivals are marked.
@@ -39,7 +39,7 @@ impl crate::registry::Params for Params {}
 
 /// KIND.
 #[derive(Debug)]
-pub struct KIND {
+pub(super) struct KIND {
     params: Params,
     packets: VecDeque<Packet>,
     backlog: Backlog,

@@ -18,7 +18,7 @@ use crate::spec::Flow;
 /// Keys of KIND.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-pub struct KIND {
+pub(super) struct KIND {
     /// The link that all flows share.
     pub shared: LinkSpec,
 }

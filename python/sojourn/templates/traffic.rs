@@ -15,7 +15,7 @@ use crate::units::Span;
 /// Parameters of KIND.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-pub struct Params {
+pub(super) struct Params {
     /// Payload of one write.
     pub size: Bytes,
     /// Time between two writes.
@@ -39,7 +39,7 @@ impl crate::registry::Params for Params {
 
 /// KIND.
 #[derive(Debug)]
-pub struct KIND {
+pub(super) struct KIND {
     params: Params,
 }
 

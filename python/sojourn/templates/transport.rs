@@ -14,7 +14,7 @@ use crate::units::Time;
 
 /// KIND.
 #[derive(Debug)]
-pub struct KIND;
+pub(super) struct KIND;
 
 impl Registered for KIND {
     type Params = NoParams;

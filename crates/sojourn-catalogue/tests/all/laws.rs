@@ -14,7 +14,7 @@ use sojourn_net::record::Table;
 use sojourn_sim::{Scenario, Simulation};
 
 /// Half a second of it, which keeps random scenarios affordable.
-pub fn shortened(mut value: serde_json::Value) -> Option<Scenario> {
+pub(crate) fn shortened(mut value: serde_json::Value) -> Option<Scenario> {
     value["duration"] = json!("500 ms");
     let scenario = Scenario::from_json(&value, builtin()).ok()?;
     let plan = scenario.plan();

@@ -253,7 +253,7 @@ fn topology() -> impl Strategy<Value = Value> {
 }
 
 /// Mostly valid scenarios.
-pub fn scenario() -> impl Strategy<Value = Value> {
+pub(crate) fn scenario() -> impl Strategy<Value = Value> {
     let flows = prop::collection::vec(flow(), 1..4);
     (topology(), flows, 1..100u64).prop_map(|(topology, mut flows, duration)| {
         if topology["kind"] == "graph" {
@@ -301,7 +301,7 @@ fn keys() -> Vec<String> {
 }
 
 /// A scenario with some keys set to whatever.
-pub fn mutated() -> impl Strategy<Value = Value> {
+pub(crate) fn mutated() -> impl Strategy<Value = Value> {
     let change = (any::<prop::sample::Index>(), prop::sample::select(keys()), any_value());
     (scenario(), prop::collection::vec(change, 0..4)).prop_map(|(mut scenario, changes)| {
         for (place, key, value) in changes {
@@ -339,7 +339,7 @@ fn extremes(value: &Value) -> Vec<Value> {
 }
 
 /// A valid scenario with every default filled in, and then some values set to extremes.
-pub fn stretched() -> impl Strategy<Value = Value> {
+pub(crate) fn stretched() -> impl Strategy<Value = Value> {
     fn leaves(value: &Value, here: &str, found: &mut Vec<String>) {
         match value {
             Value::Object(table) => {

@@ -104,7 +104,7 @@ fn results(outcome: Outcome) -> String {
 }
 
 /// A recorded run has the results of one that is not, and its record agrees with them.
-pub fn agrees(scenario: &Scenario) {
+pub(crate) fn agrees(scenario: &Scenario) {
     let (record, sink) = Record::sink();
     let (links, outcome) = run(scenario, Some(sink));
     let (_, plain) = run(scenario, None);

@@ -1,7 +1,7 @@
 //! Sets of members or of neighbours, as bits by their places.
 
 /// The places of the bits that are set.
-pub fn bits(mut set: u64) -> impl Iterator<Item = usize> {
+pub(super) fn bits(mut set: u64) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
         let place = set.trailing_zeros();
         set &= set.wrapping_sub(1);

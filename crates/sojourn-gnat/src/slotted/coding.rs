@@ -18,7 +18,7 @@ const KEPT: usize = 64;
 
 /// What a coded packet is made of.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Coded {
+pub(super) struct Coded {
     /// Its generation.
     pub generation: usize,
     /// A coefficient for each packet; empty for a demand that brings nothing new.
@@ -27,18 +27,18 @@ pub struct Coded {
 
 /// Independent combinations, in echelon form: a row begins with a 1 where no other does.
 #[derive(Clone, Debug, Default)]
-pub struct Basis {
+pub(super) struct Basis {
     rows: Vec<(usize, Vec<u8>)>,
 }
 
 impl Basis {
     /// How many there are.
-    pub fn rank(&self) -> usize {
+    pub(super) fn rank(&self) -> usize {
         self.rows.len()
     }
 
     /// Takes a combination; whether it is independent of the others.
-    pub fn add(&mut self, mut row: Vec<u8>) -> bool {
+    pub(super) fn add(&mut self, mut row: Vec<u8>) -> bool {
         for (pivot, known) in &self.rows {
             let factor = row[*pivot];
             if factor != 0 {
@@ -73,7 +73,7 @@ struct Generation {
 
 /// Coded packets of a group at a node.
 #[derive(Debug)]
-pub struct Coder {
+pub(super) struct Coder {
     nodes: usize,
     length: usize,
     generations: BTreeMap<usize, Generation>,
@@ -81,12 +81,12 @@ pub struct Coder {
 
 impl Coder {
     /// With generations of `length` packets.
-    pub fn new(nodes: usize, length: usize) -> Self {
+    pub(super) fn new(nodes: usize, length: usize) -> Self {
         Coder { nodes, length, generations: BTreeMap::new() }
     }
 
     /// Takes a packet in that is for some nodes.
-    pub fn push(&mut self, coded: Coded, to: Set) {
+    pub(super) fn push(&mut self, coded: Coded, to: Set) {
         if !self.generations.contains_key(&coded.generation) {
             let newest = self.generations.last_key_value().map_or(0, |(newest, _)| *newest);
             self.generations.retain(|at, known| known.waiting != 0 || at + KEPT > newest);
@@ -105,7 +105,7 @@ impl Coder {
 
     /// The generation that goes best with gradients, and to which nodes: those with the largest sum
     /// of positive ones, the oldest of those alike.
-    pub fn best(&self, gradients: &[f64]) -> Option<(usize, Set)> {
+    pub(super) fn best(&self, gradients: &[f64]) -> Option<(usize, Set)> {
         let wanted = (0..gradients.len()).filter(|node| gradients[*node] > 0.0);
         let wanted = wanted.fold(0, |set, node| set | 1 << node);
         let mut best: Option<(usize, Set, f64)> = None;
@@ -126,7 +126,7 @@ impl Coder {
     }
 
     /// Makes a packet of a generation for nodes that are to get one.
-    pub fn take(&mut self, at: usize, to: Set, random: &mut Stream) -> Coded {
+    pub(super) fn take(&mut self, at: usize, to: Set, random: &mut Stream) -> Coded {
         let mut coefficients = vec![0; self.length];
         if let Some(generation) = self.generations.get_mut(&at) {
             coefficients = generation.basis.combine(self.length, random);

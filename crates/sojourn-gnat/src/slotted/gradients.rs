@@ -9,7 +9,7 @@ const PER_HOP: f64 = 0.5;
 
 /// Depths as a node tells them: of packets alone, and of virtual queues, by group and node.
 #[derive(Clone, Debug)]
-pub struct Told {
+pub(super) struct Told {
     /// All that counts, by group and node.
     pub depths: Vec<Vec<f64>>,
     /// Virtual queues alone.
@@ -21,7 +21,7 @@ pub struct Told {
 /// What hops say for a direction of a link: the nodes to which it leads without coming back, and what
 /// the way is shorter by there, for each node.
 #[derive(Clone, Debug)]
-pub struct Bias {
+pub(super) struct Bias {
     /// Nodes that can be reached.
     pub reached: Set,
     /// Packets, by node; nothing for those that cannot.
@@ -30,7 +30,7 @@ pub struct Bias {
 
 impl Bias {
     /// Of the direction `from`, `to` of a network with these neighbours.
-    pub fn new(neighbours: &[Vec<usize>], from: usize, to: usize) -> Self {
+    pub(super) fn new(neighbours: &[Vec<usize>], from: usize, to: usize) -> Self {
         let (here, there) = (hops(neighbours, from, None), hops(neighbours, to, Some(from)));
         let reached = (0..neighbours.len()).filter(|node| there[*node].is_some());
         let reached = reached.fold(0, |set, node| set | 1 << node);

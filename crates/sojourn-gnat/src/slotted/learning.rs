@@ -9,14 +9,14 @@ use super::node::{MU, Node};
 use super::nodes;
 
 /// Slots between updates, and until the step begins to fall.
-pub const INTERVAL: u64 = 12;
+pub(super) const INTERVAL: u64 = 12;
 const SETTLED: u64 = 12_000;
 /// A gradient has to be larger than this for virtual packets to move.
 const HYSTERESIS: f64 = 2.0;
 
 /// What is learnt over an interval.
 #[derive(Debug)]
-pub struct Learning {
+pub(super) struct Learning {
     step: f64,
     constrained: bool,
     /// Packets admitted in this interval, by node, group and destination.
@@ -33,18 +33,24 @@ struct Moved {
 
 impl Learning {
     /// Of a network; `constrained` if virtual queues must be larger than `1 / mu` times the packets.
-    pub fn new(all: usize, groups: usize, constrained: bool) -> Self {
+    pub(super) fn new(all: usize, groups: usize, constrained: bool) -> Self {
         let admitted = vec![vec![vec![0.0; all]; groups]; all];
         Learning { step: 1.0, constrained, admitted }
     }
 
     /// A packet was admitted.
-    pub fn on_admission(&mut self, node: usize, group: usize, to: super::Set) {
+    pub(super) fn on_admission(&mut self, node: usize, group: usize, to: super::Set) {
         nodes(to).for_each(|other| self.admitted[node][group][other] += 1.0);
     }
 
     /// Updates all virtual queues; `periods` says how many slots a packet takes on each way.
-    pub fn update(&mut self, slot: u64, all: &mut [Node], told: &[Told], periods: &[Vec<f64>]) {
+    pub(super) fn update(
+        &mut self,
+        slot: u64,
+        all: &mut [Node],
+        told: &[Told],
+        periods: &[Vec<f64>],
+    ) {
         let moved: Vec<Moved> = (0..all.len())
             .flat_map(|from| self.forward(from, &all[from], told, &periods[from]))
             .collect();

@@ -10,17 +10,17 @@ use sojourn_base::rng::Stream;
 use sojourn_base::units::Time;
 
 /// Packets that a link holds.
-pub const LINK_HOLDS: usize = 6;
+pub(super) const LINK_HOLDS: usize = 6;
 /// A gradient has to be larger than this, in packets, for packets to move.
 const HYSTERESIS: f64 = 2.0;
 /// A packet also goes to nodes with a gradient not below this and nowhere larger.
 const FLOOR: f64 = -1.0;
 /// Weight of packets beside virtual queues of a dual gradient.
-pub const MU: f64 = 0.2;
+pub(super) const MU: f64 = 0.2;
 
 /// The way to a neighbour.
 #[derive(Debug)]
-pub struct Way {
+pub(super) struct Way {
     /// The neighbour.
     pub to: usize,
     /// What hops say.
@@ -31,7 +31,7 @@ pub struct Way {
 
 /// A node.
 #[derive(Debug)]
-pub struct Node {
+pub(super) struct Node {
     /// By group.
     pub queues: Vec<Queue>,
     /// Virtual depths, by group and node.
@@ -55,7 +55,7 @@ struct Choice {
 
 impl Node {
     /// A node of a model with nothing in its queues.
-    pub fn new(model: &Model, ways: Vec<Way>) -> Self {
+    pub(super) fn new(model: &Model, ways: Vec<Way>) -> Self {
         let (groups, all) = (model.streams.len(), model.nodes);
         let learns = matches!(model.queues, Queues::DualGradient | Queues::ImprovedDualGradient);
         let shortening = match model.queues {
@@ -79,7 +79,7 @@ impl Node {
     }
 
     /// What it tells its neighbours.
-    pub fn tell(&self) -> Told {
+    pub(super) fn tell(&self) -> Told {
         let groups = 0..self.queues.len();
         let all = 0..self.virtual_depths.first().map_or(0, Vec::len);
         let depths: Vec<Vec<f64>> =
@@ -90,12 +90,12 @@ impl Node {
     }
 
     /// The depth that a stream pays for: the largest of its nodes'.
-    pub fn price(&self, group: usize, to: Set) -> f64 {
+    pub(super) fn price(&self, group: usize, to: Set) -> f64 {
         nodes(to).map(|node| self.depth(group, node)).fold(0.0, f64::max)
     }
 
     /// Moves packets into the links as long as these have room and there is a gradient; gives each.
-    pub fn forward(
+    pub(super) fn forward(
         &mut self,
         now: Time,
         told: &[Told],
@@ -147,7 +147,7 @@ impl Node {
     }
 
     /// Takes a packet in, of another node or of a source.
-    pub fn push(&mut self, now: Time, packet: Packet) {
+    pub(super) fn push(&mut self, now: Time, packet: Packet) {
         let (group, to) = (packet.stream, packet.to);
         self.queues[group].push(packet);
         for node in nodes(to) {

@@ -7,7 +7,7 @@ use super::{Set, nodes};
 
 /// A packet on its way.
 #[derive(Clone, Debug)]
-pub struct Packet {
+pub(super) struct Packet {
     /// Its stream, which is its group.
     pub stream: usize,
     /// Nodes that it is still for.
@@ -22,7 +22,7 @@ pub struct Packet {
 
 /// Packets of a group.
 #[derive(Debug)]
-pub struct Queue {
+pub(super) struct Queue {
     packets: VecDeque<Packet>,
     coder: Option<Coder>,
     depths: Vec<f64>,
@@ -30,7 +30,7 @@ pub struct Queue {
 
 /// What is to go: a packet's place, or a generation; and to which nodes.
 #[derive(Clone, Copy, Debug)]
-pub struct Pick {
+pub(super) struct Pick {
     place: usize,
     /// Destinations.
     pub to: Set,
@@ -38,18 +38,18 @@ pub struct Pick {
 
 impl Queue {
     /// An empty one, coded in generations of so many packets if they are not 0.
-    pub fn new(nodes: usize, generation: usize) -> Self {
+    pub(super) fn new(nodes: usize, generation: usize) -> Self {
         let coder = (generation > 0).then(|| Coder::new(nodes, generation));
         Queue { packets: VecDeque::new(), coder, depths: vec![0.0; nodes] }
     }
 
     /// Packets for each node.
-    pub fn depths(&self) -> &[f64] {
+    pub(super) fn depths(&self) -> &[f64] {
         &self.depths
     }
 
     /// How many packets there are; coded, how many are to be sent at least.
-    pub fn count(&self) -> f64 {
+    pub(super) fn count(&self) -> f64 {
         match &self.coder {
             Some(_) => self.depths.iter().copied().fold(0.0, f64::max),
             None => self.packets.len() as f64,
@@ -57,7 +57,7 @@ impl Queue {
     }
 
     /// Takes a packet in.
-    pub fn push(&mut self, packet: Packet) {
+    pub(super) fn push(&mut self, packet: Packet) {
         nodes(packet.to).for_each(|node| self.depths[node] += 1.0);
         match (&mut self.coder, packet.coded) {
             (Some(coder), Some(coded)) => coder.push(coded, packet.to),
@@ -67,7 +67,7 @@ impl Queue {
 
     /// What goes best with gradients, of which only positive ones count: that with the largest sum
     /// over its destinations.
-    pub fn best(&self, gradients: &[f64]) -> Option<Pick> {
+    pub(super) fn best(&self, gradients: &[f64]) -> Option<Pick> {
         let wanted = |to: Set| nodes(to).filter(|node| gradients[*node] > 0.0);
         if let Some(coder) = &self.coder {
             let (place, to) = coder.best(gradients)?;
@@ -86,7 +86,7 @@ impl Queue {
 
     /// What goes best where no gradient of single packets need be positive: the packet of which most
     /// can go whole, then the one with the largest sum; to all its nodes in `within`.
-    pub fn least_bad(&self, gradients: &[f64], within: Set) -> Option<Pick> {
+    pub(super) fn least_bad(&self, gradients: &[f64], within: Set) -> Option<Pick> {
         let mut best: Option<((bool, f64), Pick)> = None;
         for (place, packet) in self.packets.iter().enumerate() {
             let positive = nodes(packet.to & within).filter(|node| gradients[*node] > 0.0);
@@ -108,7 +108,7 @@ impl Queue {
     }
 
     /// Takes a packet out for nodes; for its others it stays.
-    pub fn take(
+    pub(super) fn take(
         &mut self,
         stream: usize,
         pick: Pick,

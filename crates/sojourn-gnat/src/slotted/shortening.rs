@@ -14,7 +14,7 @@ const BYTES: u64 = 1_250;
 
 /// Decides when a zombie is added.
 #[derive(Clone, Debug)]
-pub enum Shortening {
+pub(super) enum Shortening {
     /// The original: few enough packets are replaced that hardly ever none is left.
     Careful(Reduction),
     /// The improved one, for which none left is no harm.
@@ -23,7 +23,7 @@ pub enum Shortening {
 
 /// What the prompt one has seen.
 #[derive(Clone, Debug, Default)]
-pub struct Prompt {
+pub(super) struct Prompt {
     /// Packets after the last departures.
     seen: [u64; SEEN],
     /// Packets at the beginning of this interval and of the one before.
@@ -32,7 +32,7 @@ pub struct Prompt {
 
 impl Shortening {
     /// So many packets wait now.
-    pub fn on_depth(&mut self, now: Time, packets: u64) {
+    pub(super) fn on_depth(&mut self, now: Time, packets: u64) {
         match self {
             Shortening::Careful(reduction) => reduction.on_depth(now, BYTES * packets),
             Shortening::Prompt(prompt) => prompt.mark(now, packets),
@@ -40,7 +40,7 @@ impl Shortening {
     }
 
     /// A packet left, others and zombies stay: whether a zombie takes its place.
-    pub fn on_packet(&mut self, now: Time, packets: u64, zombies: u64) -> bool {
+    pub(super) fn on_packet(&mut self, now: Time, packets: u64, zombies: u64) -> bool {
         match self {
             Shortening::Careful(reduction) => {
                 reduction.on_packet(now, BYTES, BYTES * packets, BYTES * zombies) > 0
@@ -50,7 +50,7 @@ impl Shortening {
     }
 
     /// A zombie had to be sent.
-    pub fn on_zombie(&mut self, now: Time) {
+    pub(super) fn on_zombie(&mut self, now: Time) {
         if let Shortening::Careful(reduction) = self {
             reduction.on_zombie(now);
         }

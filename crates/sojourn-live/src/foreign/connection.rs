@@ -8,32 +8,32 @@ use crate::wire::{Headers, Transport};
 
 /// Transport and ports: the initiator's, then the other's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Key {
+pub(super) struct Key {
     tcp: bool,
     pub ports: [u16; 2],
 }
 
 impl Key {
-    pub fn of(side: usize, headers: &Headers) -> Self {
+    pub(super) fn of(side: usize, headers: &Headers) -> Self {
         let [source, destination] = headers.ports;
         let ports = if side == 0 { [source, destination] } else { [destination, source] };
         Key { tcp: matches!(headers.transport, Transport::Tcp(_)), ports }
     }
 
     /// Counters of the data of a side before its first packet.
-    pub fn blank(&self) -> FlowCounters {
+    pub(super) fn blank(&self) -> FlowCounters {
         without_kernel(Counters::default().report(self.tcp))
     }
 
     /// A name for the data of a side: its port, then the other's.
-    pub fn name(&self, side: usize) -> String {
+    pub(super) fn name(&self, side: usize) -> String {
         let transport = if self.tcp { "tcp" } else { "udp" };
         format!("{transport} {}>{}", self.ports[side], self.ports[1 - side])
     }
 }
 
 /// A connection: side 0 began it.
-pub struct Connection {
+pub(super) struct Connection {
     pub key: Key,
     pub first_seen: Time,
     pub last_seen: Time,
@@ -44,18 +44,18 @@ pub struct Connection {
 }
 
 impl Connection {
-    pub fn new(key: Key, now: Time) -> Self {
+    pub(super) fn new(key: Key, now: Time) -> Self {
         let (entered, seen) = Default::default();
         Connection { key, first_seen: now, last_seen: now, entered, seen }
     }
 
     /// The sides whose data are flows: those that sent any, or the one that tried to.
-    pub fn senders(&self) -> impl Iterator<Item = usize> {
+    pub(super) fn senders(&self) -> impl Iterator<Item = usize> {
         let sent = self.seen.each_ref().map(|seen| seen.counters.sent.sent_bytes > 0);
         [0, 1].into_iter().filter(move |side| sent[*side] || *side == 0 && !sent[1])
     }
 
-    pub fn counters(&self) -> [FlowCounters; 2] {
+    pub(super) fn counters(&self) -> [FlowCounters; 2] {
         self.seen.each_ref().map(|seen| without_kernel(seen.counters.report(self.key.tcp)))
     }
 }

@@ -23,7 +23,7 @@ use crate::wire::{parse, readdress, set_ecn};
 use connection::{Connection, Key};
 
 /// Address of the second device.
-pub const SERVERS: [u8; 4] = [10, 77, 1, 1];
+pub(crate) const SERVERS: [u8; 4] = [10, 77, 1, 1];
 /// Whom programs that are reached by the second device see.
 const CLIENTS: [u8; 4] = [10, 77, 1, 2];
 /// The flow of packets that are neither TCP nor UDP: they pass and are not recorded.
@@ -46,7 +46,7 @@ const UNKNOWN: &[&str] = &[
 ];
 
 /// All connections so far, and what has been sampled of them.
-pub struct Foreign {
+pub(crate) struct Foreign {
     ways: [Address; 2],
     facts: FlowFacts,
     recorded_links: usize,
@@ -57,11 +57,11 @@ pub struct Foreign {
 }
 
 /// Of a flow the side that sent, and a name.
-pub type Named = (usize, String);
+pub(crate) type Named = (usize, String);
 
 impl Foreign {
     /// No connections yet; what enters at a side goes that side's way of `ways`.
-    pub fn new(
+    pub(crate) fn new(
         ways: [Address; 2],
         facts: FlowFacts,
         recorded_links: usize,
@@ -72,7 +72,7 @@ impl Foreign {
     }
 
     /// Sets the timers that a run begins with.
-    pub fn start(&self, net: &mut Network, warmup: Span) {
+    pub(crate) fn start(&self, net: &mut Network, warmup: Span) {
         net.set_timer(Time::ZERO + self.sample_interval, SAMPLE);
         net.set_timer(Time::ZERO + warmup, WARMUP_END);
         net.set_timer(Time::ZERO + kernel::INTERVAL, INTEGRATE);
@@ -114,7 +114,7 @@ impl Foreign {
     ///
     /// # Errors
     /// If the network lost packets without a reason.
-    pub fn outcome(
+    pub(crate) fn outcome(
         mut self,
         net: &mut Network,
         counters: &[&'static str],

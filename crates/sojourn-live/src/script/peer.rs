@@ -21,7 +21,7 @@ const SCALE: u32 = 8;
 const CLIENT: u16 = 40_000;
 
 /// The script's end of the connection.
-pub struct Peer {
+pub(super) struct Peer {
     receiver: bool,
     ecn: bool,
     ports: [u16; 2],
@@ -39,7 +39,7 @@ pub struct Peer {
 }
 
 impl Peer {
-    pub fn new(script: &Script) -> Self {
+    pub(super) fn new(script: &Script) -> Self {
         Peer {
             receiver: script.receiver,
             ecn: script.ecn == EcnMode::Classic,
@@ -55,7 +55,7 @@ impl Peer {
     }
 
     /// The timestamp of the kernel's latest packet.
-    pub fn latest(&self) -> u32 {
+    pub(super) fn latest(&self) -> u32 {
         self.latest
     }
 
@@ -66,7 +66,7 @@ impl Peer {
     }
 
     /// Our SYN, or with `answer` our SYN-ACK.
-    pub fn opening(&self, now: Time, answer: bool) -> Vec<u8> {
+    pub(super) fn opening(&self, now: Time, answer: bool) -> Vec<u8> {
         let ece = match (self.ecn, answer) {
             (false, _) => 0,
             (true, true) => tcp::ECE,
@@ -85,7 +85,7 @@ impl Peer {
     }
 
     /// The handshake's last packet.
-    pub fn handshake_ack(&self, now: Time) -> Vec<u8> {
+    pub(super) fn handshake_ack(&self, now: Time) -> Vec<u8> {
         self.packet(now, self.established(), Ecn::NotEct)
     }
 
@@ -100,7 +100,7 @@ impl Peer {
         }
     }
 
-    pub fn acknowledgment(&mut self, now: Time, ack: &Ack) -> Vec<u8> {
+    pub(super) fn acknowledgment(&mut self, now: Time, ack: &Ack) -> Vec<u8> {
         if ack.next > self.edge {
             self.echo = self.stamps.get(&self.edge).copied().unwrap_or(self.echo);
             self.edge = ack.next;
@@ -120,7 +120,7 @@ impl Peer {
     }
 
     /// `echo` is the timestamp of the latest packet when the first of the segments was made.
-    pub fn data(&mut self, now: Time, data: &Data, seq: u32, echo: u32) -> Vec<u8> {
+    pub(super) fn data(&mut self, now: Time, data: &Data, seq: u32, echo: u32) -> Vec<u8> {
         let start = self.start(seq);
         self.edges.truncate(seq as usize);
         for next in self.edges.len() as u32..seq {
@@ -161,7 +161,7 @@ impl Peer {
     }
 
     /// Takes a packet of the kernel's; what it is, as scripts write it.
-    pub fn hear(&mut self, packet: &[u8]) -> Vec<String> {
+    pub(super) fn hear(&mut self, packet: &[u8]) -> Vec<String> {
         let Some(segment) = Segment::read(packet) else { return Vec::new() };
         self.latest = segment.times.0;
         let has = |flag| segment.flags & flag != 0;

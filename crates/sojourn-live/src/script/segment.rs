@@ -4,20 +4,20 @@ use sojourn_base::packet::Ecn;
 
 use crate::wire::{checksum, set_ecn};
 
-pub const FIN: u8 = 0x01;
-pub const SYN: u8 = 0x02;
-pub const RST: u8 = 0x04;
-pub const PSH: u8 = 0x08;
-pub const ACK: u8 = 0x10;
-pub const ECE: u8 = 0x40;
-pub const CWR: u8 = 0x80;
+pub(super) const FIN: u8 = 0x01;
+pub(super) const SYN: u8 = 0x02;
+pub(super) const RST: u8 = 0x04;
+pub(super) const PSH: u8 = 0x08;
+pub(super) const ACK: u8 = 0x10;
+pub(super) const ECE: u8 = 0x40;
+pub(super) const CWR: u8 = 0x80;
 
 const IP: usize = 20;
 const TCP: usize = 20;
 
 /// A segment with what of its header the scripts care for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Segment {
+pub(super) struct Segment {
     pub ports: [u16; 2],
     pub seq: u32,
     pub ack: u32,
@@ -31,7 +31,7 @@ pub struct Segment {
 
 impl Segment {
     /// An IPv4 packet of it.
-    pub fn packet(&self, from: [u8; 4], to: [u8; 4], ecn: Ecn) -> Vec<u8> {
+    pub(super) fn packet(&self, from: [u8; 4], to: [u8; 4], ecn: Ecn) -> Vec<u8> {
         let mut tcp = Vec::with_capacity(TCP + 40 + self.payload);
         tcp.extend(self.ports[0].to_be_bytes());
         tcp.extend(self.ports[1].to_be_bytes());
@@ -82,7 +82,7 @@ impl Segment {
     }
 
     /// The segment of an IPv4 packet; `None` of any other.
-    pub fn read(packet: &[u8]) -> Option<Segment> {
+    pub(super) fn read(packet: &[u8]) -> Option<Segment> {
         let ip = usize::from(*packet.first()? & 15) * 4;
         if packet[0] >> 4 != 4 || *packet.get(9)? != 6 {
             return None;

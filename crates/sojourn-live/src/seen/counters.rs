@@ -8,7 +8,7 @@ use sojourn_net::record::{
 
 /// The parts that the core's counters have, all there.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Counters {
+pub(crate) struct Counters {
     pub received: ReceiverCounters,
     pub acks: AckCounters,
     pub sent: SenderCounters,
@@ -24,7 +24,7 @@ pub struct Counters {
 
 impl Counters {
     /// As the core's: only TCP has the parts that say what came back.
-    pub fn report(&self, tcp: bool) -> FlowCounters {
+    pub(crate) fn report(&self, tcp: bool) -> FlowCounters {
         FlowCounters {
             arrivals: None,
             order: None,

@@ -12,7 +12,7 @@ use sojourn_base::units::{Span, Time};
 use sojourn_net::record::histogram::Histogram;
 
 use crate::wire::{Headers, Transport};
-pub use counters::Counters;
+pub(crate) use counters::Counters;
 use receiving::Receiving;
 use sending::Sending;
 
@@ -23,7 +23,7 @@ fn unwrap(number: u32, near: u64) -> u64 {
 
 /// A flow as its packets show it.
 #[derive(Debug, Default)]
-pub struct Seen {
+pub(crate) struct Seen {
     /// What is counted of it.
     pub counters: Counters,
     sending: Sending,
@@ -33,7 +33,7 @@ pub struct Seen {
 impl Seen {
     /// A packet enters the network at the sender (side 0) or at the receiver: what the network may
     /// know of it.
-    pub fn enters(&mut self, now: Time, side: usize, headers: &Headers) -> Header {
+    pub(crate) fn enters(&mut self, now: Time, side: usize, headers: &Headers) -> Header {
         match side {
             0 => {
                 self.sent(now, headers);
@@ -59,7 +59,7 @@ impl Seen {
     }
 
     /// A packet leaves the network at the receiver.
-    pub fn received(&mut self, now: Time, headers: &Headers) {
+    pub(crate) fn received(&mut self, now: Time, headers: &Headers) {
         self.receiving.on_packet(now, headers, &mut self.counters);
     }
 
@@ -70,7 +70,7 @@ impl Seen {
     }
 
     /// A packet leaves the network at the sender.
-    pub fn acknowledged(&mut self, now: Time, headers: &Headers) {
+    pub(crate) fn acknowledged(&mut self, now: Time, headers: &Headers) {
         if let Transport::Tcp(segment) = headers.transport {
             self.sending.on_ack(now, &segment, &mut self.counters);
         }
@@ -93,22 +93,22 @@ impl Seen {
     }
 
     /// Time has passed in which nobody asked the sender's kernel.
-    pub fn integrate(&mut self, time: Span) {
+    pub(crate) fn integrate(&mut self, time: Span) {
         self.sending.integrate(time, &mut self.counters);
     }
 
     /// Payload acknowledged, and when last some was.
-    pub fn acked(&self) -> (u64, Time) {
+    pub(crate) fn acked(&self) -> (u64, Time) {
         self.sending.acked()
     }
 
     /// RTTs of segments that were sent once, since the warm-up.
-    pub fn rtts(&self) -> &Histogram {
+    pub(crate) fn rtts(&self) -> &Histogram {
         &self.sending.rtts
     }
 
     /// The warm-up is over.
-    pub fn end_warmup(&mut self) {
+    pub(crate) fn end_warmup(&mut self) {
         self.sending.rtts.clear();
     }
 }

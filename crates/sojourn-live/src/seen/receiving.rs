@@ -13,7 +13,7 @@ const GAIN: f64 = 1.0 / 8.0;
 
 /// Sequence numbers count from the SYN's, which is 0; data starts at 1.
 #[derive(Debug, Default)]
-pub struct Receiving {
+pub(super) struct Receiving {
     initial: Option<u32>,
     /// All before it has arrived.
     next: u64,
@@ -23,7 +23,7 @@ pub struct Receiving {
 }
 
 impl Receiving {
-    pub fn on_packet(&mut self, now: Time, headers: &Headers, counters: &mut Counters) {
+    pub(super) fn on_packet(&mut self, now: Time, headers: &Headers, counters: &mut Counters) {
         if let Transport::Tcp(segment) = headers.transport
             && segment.is_syn()
             && self.initial.is_none()

@@ -22,7 +22,7 @@ struct Outstanding {
 
 /// Sequence numbers count from the SYN's, which is 0; data starts at 1.
 #[derive(Debug, Default)]
-pub struct Sending {
+pub(super) struct Sending {
     initial: Option<u32>,
     next: u64,
     acked: u64,
@@ -35,7 +35,7 @@ pub struct Sending {
 }
 
 impl Sending {
-    pub fn on_segment(
+    pub(super) fn on_segment(
         &mut self,
         now: Time,
         segment: &Segment,
@@ -67,7 +67,7 @@ impl Sending {
         }
     }
 
-    pub fn on_ack(&mut self, now: Time, segment: &Segment, counters: &mut Counters) {
+    pub(super) fn on_ack(&mut self, now: Time, segment: &Segment, counters: &mut Counters) {
         let Some(initial) = self.initial.filter(|_| segment.has_ack()) else { return };
         if segment.is_syn() {
             counters.established_at.get_or_insert(now);
@@ -95,7 +95,7 @@ impl Sending {
 
     /// Brings `counters` up to `time` later by what is outstanding and by the RTTs seen: for senders
     /// whose kernel is not asked.
-    pub fn integrate(&self, time: Span, counters: &mut Counters) {
+    pub(super) fn integrate(&self, time: Span, counters: &mut Counters) {
         let seconds = time.as_secs_f64();
         counters.window.in_flight = self.outstanding.len() as u32;
         counters.window.in_flight_time += seconds * self.outstanding.len() as f64;
@@ -107,11 +107,11 @@ impl Sending {
     }
 
     /// A sequence number as seen from the SYN's.
-    pub fn offset(&self, number: u32) -> u32 {
+    pub(super) fn offset(&self, number: u32) -> u32 {
         number.wrapping_sub(self.initial.unwrap_or_default())
     }
 
-    pub fn acked(&self) -> (u64, Time) {
+    pub(super) fn acked(&self) -> (u64, Time) {
         (self.acked.saturating_sub(1), self.acked_at)
     }
 }

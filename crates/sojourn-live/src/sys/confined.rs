@@ -20,14 +20,14 @@ use nix::unistd::{ForkResult, Pid, fork, getppid};
 const NO_FILE: libc::c_uint = libc::c_uint::MAX;
 
 /// Runs a command in a PID namespace that ends with it, and with the thread that starts it.
-pub fn confine(command: &mut Command) {
+pub(crate) fn confine(command: &mut Command) {
     let us = Pid::this();
     // SAFETY: after the fork there are only system calls, and no memory is allocated.
     unsafe { command.pre_exec(move || prepare(us)) };
 }
 
 /// An exit status as a shell gives it.
-pub fn as_shell(status: ExitStatus) -> i32 {
+pub(crate) fn as_shell(status: ExitStatus) -> i32 {
     const SIGNALLED: i32 = 128;
     status.code().unwrap_or_else(|| SIGNALLED + status.signal().unwrap_or_default())
 }

@@ -16,7 +16,7 @@ use nix::sys::prctl;
 use nix::sys::resource::{Resource, setrlimit};
 use nix::sys::signal::Signal;
 
-pub use confined::{as_shell, confine};
+pub(crate) use confined::{as_shell, confine};
 
 nix::ioctl_write_ptr_bad!(set_address, libc::SIOCSIFADDR, libc::ifreq);
 nix::ioctl_write_ptr_bad!(set_netmask, libc::SIOCSIFNETMASK, libc::ifreq);
@@ -33,7 +33,7 @@ static WITHOUT_GRO: [u32; 2] = [0x2c, 0];
 
 /// What is set of a network device; a request each.
 #[derive(Clone, Copy, Debug)]
-pub enum Setting {
+pub(crate) enum Setting {
     /// IPv4 address.
     Address([u8; 4]),
     /// IPv4 network mask.
@@ -56,7 +56,7 @@ pub enum Setting {
 ///
 /// # Errors
 /// Those of the kernel.
-pub fn configure(fd: &OwnedFd, name: &str, setting: Setting) -> Result<()> {
+pub(crate) fn configure(fd: &OwnedFd, name: &str, setting: Setting) -> Result<()> {
     let request = request(name, setting);
     let fd = fd.as_raw_fd();
     // SAFETY: each request reads one `ifreq`, whose member of the union is the one it expects; what
@@ -114,7 +114,7 @@ fn internet(address: [u8; 4]) -> libc::sockaddr {
 ///
 /// # Errors
 /// Those of the kernel.
-pub fn tcp_info(socket: &OwnedFd) -> Result<libc::tcp_info> {
+pub(crate) fn tcp_info(socket: &OwnedFd) -> Result<libc::tcp_info> {
     // SAFETY: a `tcp_info` of zeros is valid, and the kernel writes at most `length` bytes of it.
     unsafe {
         let mut info: libc::tcp_info = zeroed();
@@ -132,7 +132,7 @@ pub fn tcp_info(socket: &OwnedFd) -> Result<libc::tcp_info> {
 ///
 /// # Errors
 /// Those of the kernel.
-pub fn disconnect(socket: &OwnedFd) -> Result<()> {
+pub(crate) fn disconnect(socket: &OwnedFd) -> Result<()> {
     let nowhere =
         libc::sockaddr { sa_family: libc::AF_UNSPEC as libc::sa_family_t, sa_data: [0; 14] };
     let length = size_of::<libc::sockaddr>() as libc::socklen_t;
@@ -144,7 +144,7 @@ pub fn disconnect(socket: &OwnedFd) -> Result<()> {
 }
 
 /// Runs the calling thread ahead of all ordinary ones, if that is allowed; whether it is.
-pub fn run_first(priority: i32) -> bool {
+pub(crate) fn run_first(priority: i32) -> bool {
     let parameters = libc::sched_param { sched_priority: priority };
     // SAFETY: the parameters are valid; 0 is the calling thread.
     unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO, &parameters) == 0 }
@@ -153,7 +153,7 @@ pub fn run_first(priority: i32) -> bool {
 /// Makes a command a kernel's process: it ends with the thread that starts it, leaves no image of its
 /// memory behind, and has its memory at the same addresses each time, where that is allowed. It has
 /// these files under the numbers from `first` on.
-pub fn become_guest(command: &mut Command, files: Vec<RawFd>, first: RawFd) {
+pub(crate) fn become_guest(command: &mut Command, files: Vec<RawFd>, first: RawFd) {
     let prepare = move || {
         for (&file, number) in files.iter().zip(first..) {
             // SAFETY: the numbers are those of open files, and nobody else's.
@@ -175,7 +175,7 @@ pub fn become_guest(command: &mut Command, files: Vec<RawFd>, first: RawFd) {
 ///
 /// # Errors
 /// Those of the kernel.
-pub fn tcp_info_bytes(socket: &OwnedFd, bytes: &mut Vec<u8>) -> Result<()> {
+pub(crate) fn tcp_info_bytes(socket: &OwnedFd, bytes: &mut Vec<u8>) -> Result<()> {
     bytes.resize(size_of::<libc::tcp_info>(), 0);
     let mut length = bytes.len() as libc::socklen_t;
     let (level, name) = (libc::IPPROTO_TCP, libc::TCP_INFO);
@@ -188,7 +188,7 @@ pub fn tcp_info_bytes(socket: &OwnedFd, bytes: &mut Vec<u8>) -> Result<()> {
 }
 
 /// A `TCP_INFO` from its bytes; what they lack is zero.
-pub fn tcp_info_of(bytes: &[u8]) -> libc::tcp_info {
+pub(crate) fn tcp_info_of(bytes: &[u8]) -> libc::tcp_info {
     // SAFETY: any bytes are a valid `tcp_info`, and no more are copied than it has.
     unsafe {
         let mut info: libc::tcp_info = zeroed();
@@ -203,7 +203,7 @@ pub fn tcp_info_of(bytes: &[u8]) -> libc::tcp_info {
 ///
 /// # Errors
 /// Those of the kernel.
-pub fn discard(socket: &impl AsRawFd) -> Result<usize> {
+pub(crate) fn discard(socket: &impl AsRawFd) -> Result<usize> {
     const MOST: usize = 1 << 30;
     let flags = libc::MSG_WAITALL | libc::MSG_TRUNC;
     // SAFETY: what is truncated to nothing is not written anywhere (tcp(7)).
@@ -214,7 +214,7 @@ pub fn discard(socket: &impl AsRawFd) -> Result<usize> {
 }
 
 /// Takes over a descriptor that a system call has just made.
-pub fn owned(fd: std::os::fd::RawFd) -> OwnedFd {
+pub(crate) fn owned(fd: std::os::fd::RawFd) -> OwnedFd {
     // SAFETY: nothing else owns what `accept4` returned.
     unsafe { std::os::fd::FromRawFd::from_raw_fd(fd) }
 }

@@ -15,7 +15,7 @@ const CE: u8 = 3;
 const PORTS: usize = 2;
 
 /// Those of a run.
-pub struct Bottlenecks(Vec<Bottleneck>);
+pub(super) struct Bottlenecks(Vec<Bottleneck>);
 
 struct Bottleneck {
     gate: Gate,
@@ -24,7 +24,7 @@ struct Bottleneck {
 
 impl Bottlenecks {
     /// The gates of these links of a network.
-    pub fn new(gates: Vec<Gate>, links: &[&PlannedLink], net: &Network) -> Self {
+    pub(super) fn new(gates: Vec<Gate>, links: &[&PlannedLink], net: &Network) -> Self {
         let edges = links.iter().filter_map(|link| net.edge(&link.id));
         Bottlenecks(
             gates.into_iter().zip(edges).map(|(gate, edge)| Bottleneck { gate, edge }).collect(),
@@ -32,13 +32,13 @@ impl Bottlenecks {
     }
 
     /// How many cards their routers have.
-    pub fn cards(&self) -> usize {
+    pub(super) fn cards(&self) -> usize {
         PORTS * self.0.len()
     }
 
     /// The next packet for a router: the card that gets it, and its bytes, unless they are forgotten.
     /// On its way it is known by its identification, which a router leaves alone.
-    pub fn next(&self, store: &mut Store) -> Option<(usize, Option<Vec<u8>>)> {
+    pub(super) fn next(&self, store: &mut Store) -> Option<(usize, Option<Vec<u8>>)> {
         for (number, Bottleneck { gate, .. }) in self.0.iter().enumerate() {
             if let Some((identification, packet)) = gate.entering() {
                 let card = HOSTS + PORTS * number;
@@ -49,7 +49,7 @@ impl Bottlenecks {
     }
 
     /// A packet has come out of a card of a router's.
-    pub fn leave(&self, net: &mut Network, card: usize, packet: &[u8]) {
+    pub(super) fn leave(&self, net: &mut Network, card: usize, packet: &[u8]) {
         let Some(Bottleneck { gate, edge }) = self.0.get((card - HOSTS) / PORTS) else { return };
         if let [_, class, _, _, high, low, ..] = packet {
             let identification = u16::from_be_bytes([*high, *low]);

@@ -32,33 +32,33 @@ const TIME_OF_DAY: u64 = 1_700_000_000_000_000_000;
 
 /// Of the shared page: a header, then 128 bytes for each who takes part.
 mod page {
-    pub const SIZE: usize = 8192;
-    pub const VERSION: (u32, usize) = (2, 0);
-    pub const LENGTH: usize = 4;
-    pub const FREE_UNTIL: usize = 8;
-    pub const TIME: usize = 16;
-    pub const RUNNING: usize = 24;
-    pub const PARTIES: usize = 26;
+    pub(super) const SIZE: usize = 8192;
+    pub(super) const VERSION: (u32, usize) = (2, 0);
+    pub(super) const LENGTH: usize = 4;
+    pub(super) const FREE_UNTIL: usize = 8;
+    pub(super) const TIME: usize = 16;
+    pub(super) const RUNNING: usize = 24;
+    pub(super) const PARTIES: usize = 26;
     /// The calendar is the first, the kernel the second.
-    pub const KERNEL: u16 = 1;
+    pub(super) const KERNEL: u16 = 1;
     const FIRST: usize = 4096;
     const EACH: usize = 128;
     /// That the party uses the page.
-    pub const fn capabilities(party: usize) -> usize {
+    pub(super) const fn capabilities(party: usize) -> usize {
         FIRST + party * EACH
     }
     /// That the party asks to run.
-    pub const fn flags(party: usize) -> usize {
+    pub(super) const fn flags(party: usize) -> usize {
         FIRST + party * EACH + 4
     }
     /// When it wants to.
-    pub const fn request(party: usize) -> usize {
+    pub(super) const fn request(party: usize) -> usize {
         FIRST + party * EACH + 8
     }
 }
 
 /// A calendar of one kernel.
-pub struct Calendar {
+pub(super) struct Calendar {
     socket: UnixStream,
     page: MmapRegion,
     memory: OwnedFd,
@@ -76,7 +76,7 @@ impl Calendar {
     ///
     /// # Errors
     /// If there is no memory to share.
-    pub fn new(socket: UnixStream) -> Result<Self, Error> {
+    pub(super) fn new(socket: UnixStream) -> Result<Self, Error> {
         let memory = memfd_create(c"sojourn-calendar", MFdFlags::MFD_CLOEXEC)
             .map_err(|error| doing("sharing memory", error.into()))?;
         let file = std::fs::File::from(memory.try_clone().map_err(|e| doing("sharing memory", e))?);
@@ -102,17 +102,17 @@ impl Calendar {
     }
 
     /// Time in ns since the kernel was started.
-    pub fn now(&self) -> u64 {
+    pub(super) fn now(&self) -> u64 {
         self.now
     }
 
     /// Whether the kernel has nothing more to do now.
-    pub fn is_waiting(&self) -> bool {
+    pub(super) fn is_waiting(&self) -> bool {
         self.waiting
     }
 
     /// When the kernel that waits wants to run next.
-    pub fn request(&self) -> Option<u64> {
+    pub(super) fn request(&self) -> Option<u64> {
         if !self.shared {
             return self.request;
         }
@@ -121,7 +121,7 @@ impl Calendar {
     }
 
     /// Moves the time on, while the kernel waits.
-    pub fn set_time(&mut self, time: u64) {
+    pub(super) fn set_time(&mut self, time: u64) {
         debug_assert!(self.waiting && time >= self.now, "{time} after {}", self.now);
         self.now = time;
         self.store(0u16, page::RUNNING);
@@ -129,7 +129,7 @@ impl Calendar {
     }
 
     /// Whether the kernel uses the shared page.
-    pub fn is_shared(&self) -> bool {
+    pub(super) fn is_shared(&self) -> bool {
         self.shared
     }
 
@@ -139,7 +139,7 @@ impl Calendar {
     ///
     /// # Errors
     /// If it is gone.
-    pub fn run(&mut self, rings: u32, free_until: u64) -> Result<(), Error> {
+    pub(super) fn run(&mut self, rings: u32, free_until: u64) -> Result<(), Error> {
         self.store(page::KERNEL, page::RUNNING);
         self.store(free_until.max(self.now + 1), page::FREE_UNTIL);
         self.request = None;
@@ -156,7 +156,7 @@ impl Calendar {
     ///
     /// # Errors
     /// If the kernel is gone.
-    pub fn listen(&mut self) -> Result<bool, Error> {
+    pub(super) fn listen(&mut self) -> Result<bool, Error> {
         let mut message = [0; 16];
         match self.socket.read(&mut message) {
             Ok(16) => {}

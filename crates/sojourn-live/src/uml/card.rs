@@ -19,13 +19,13 @@ use crate::error::Error;
 
 /// Requests of the kernel.
 mod ask {
-    pub const GET_FEATURES: u32 = 1;
-    pub const SET_MEMORY: u32 = 5;
-    pub const SET_RING_SIZE: u32 = 8;
-    pub const SET_RING_ADDRESS: u32 = 9;
-    pub const GET_PROTOCOL_FEATURES: u32 = 15;
-    pub const SET_BACKEND_CHANNEL: u32 = 21;
-    pub const GET_CONFIGURATION: u32 = 24;
+    pub(super) const GET_FEATURES: u32 = 1;
+    pub(super) const SET_MEMORY: u32 = 5;
+    pub(super) const SET_RING_SIZE: u32 = 8;
+    pub(super) const SET_RING_ADDRESS: u32 = 9;
+    pub(super) const GET_PROTOCOL_FEATURES: u32 = 15;
+    pub(super) const SET_BACKEND_CHANNEL: u32 = 21;
+    pub(super) const GET_CONFIGURATION: u32 = 24;
 }
 
 const VERSION: u32 = 1;
@@ -43,7 +43,7 @@ const LARGEST: usize = 4096;
 const REGIONS: (usize, usize) = (8, 32);
 
 /// A card: what it has sent is taken from it, and what arrives is given to it.
-pub struct Card {
+pub(super) struct Card {
     socket: UnixStream,
     mac: [u8; 6],
     /// Where the kernel would hear of the rings, which its calendar tells it: open, or it takes the
@@ -55,7 +55,7 @@ pub struct Card {
 
 impl Card {
     /// The kernel's card with this number, at the other end of a socket.
-    pub fn new(socket: UnixStream, number: u8) -> Self {
+    pub(super) fn new(socket: UnixStream, number: u8) -> Self {
         Card { socket, mac: mac(number), _channel: None, rings: Rings::default() }
     }
 
@@ -63,7 +63,7 @@ impl Card {
     ///
     /// # Errors
     /// If the kernel is gone, or asks for what there is not.
-    pub fn listen(&mut self) -> Result<(), Error> {
+    pub(super) fn listen(&mut self) -> Result<(), Error> {
         let failed = |error| doing("listening to a card's driver", error);
         let mut header = [0; HEADER];
         let (read, file) = self.socket.recv_with_fd(&mut header).map_err(|e| failed(e.into()))?;
@@ -126,7 +126,7 @@ impl AsFd for Card {
 }
 
 /// Of the card with this number: a local one.
-pub fn mac(number: u8) -> [u8; 6] {
+pub(super) fn mac(number: u8) -> [u8; 6] {
     [2, 0, 0, 0, 0, number]
 }
 

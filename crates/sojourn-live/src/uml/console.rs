@@ -7,11 +7,11 @@ use std::io::{Read, Seek, SeekFrom};
 const LAST_WORDS: usize = 12;
 
 /// What a kernel has said.
-pub struct Console(pub(super) File);
+pub(super) struct Console(pub(super) File);
 
 impl Console {
     /// Its last lines, without those that name places of its memory.
-    pub fn last_words(mut self) -> String {
+    pub(super) fn last_words(mut self) -> String {
         let mut text = Vec::new();
         let read = self.0.seek(SeekFrom::Start(0));
         let _ = read.and_then(|_| self.0.read_to_end(&mut text)); // then there are none

@@ -15,14 +15,14 @@ use crate::sys::{Setting, configure};
 
 /// A network namespace of the kernel.
 #[derive(Debug)]
-pub struct Namespace(File);
+pub(super) struct Namespace(File);
 
 impl Namespace {
     /// The one in which the calling thread is.
     ///
     /// # Errors
     /// Those of the kernel.
-    pub fn current() -> io::Result<Self> {
+    pub(super) fn current() -> io::Result<Self> {
         File::open("/proc/thread-self/ns/net").map(Namespace)
     }
 
@@ -30,7 +30,7 @@ impl Namespace {
     ///
     /// # Errors
     /// Those of the kernel.
-    pub fn enter_new() -> io::Result<Self> {
+    pub(super) fn enter_new() -> io::Result<Self> {
         unshare(CloneFlags::CLONE_NEWNET)?;
         namespace::settings()?;
         Namespace::current()
@@ -40,7 +40,7 @@ impl Namespace {
     ///
     /// # Errors
     /// Those of the kernel.
-    pub fn enter(&self) -> io::Result<()> {
+    pub(super) fn enter(&self) -> io::Result<()> {
         Ok(setns(&self.0, CloneFlags::CLONE_NEWNET)?)
     }
 }
@@ -56,7 +56,7 @@ impl AsFd for Namespace {
 ///
 /// # Errors
 /// Those of the kernel.
-pub fn set_up(card: &str, address: [u8; 4], mtu: u32) -> io::Result<()> {
+pub(super) fn set_up(card: &str, address: [u8; 4], mtu: u32) -> io::Result<()> {
     let control = namespace::control()?;
     for setting in [
         Setting::Address(address),
@@ -73,7 +73,7 @@ pub fn set_up(card: &str, address: [u8; 4], mtu: u32) -> io::Result<()> {
 ///
 /// # Errors
 /// Those of the kernel.
-pub fn move_to(device: &str, to: &Namespace) -> io::Result<()> {
+pub(super) fn move_to(device: &str, to: &Namespace) -> io::Result<()> {
     const NEW_LINK: u16 = 16;
     const REQUEST_AND_ACKNOWLEDGE: u16 = 1 | 4;
     const NAMESPACE: u16 = 28;

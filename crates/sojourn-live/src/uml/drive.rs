@@ -23,7 +23,7 @@ use crate::flows::Flows;
 use crate::store::Store;
 
 /// Drives a network and a kernel together.
-pub struct Virtual {
+pub(super) struct Virtual {
     machine: Machine,
     store: Store,
     flows: Flows,
@@ -40,7 +40,7 @@ pub struct Virtual {
 
 impl Virtual {
     /// Of flows and a machine that has just been started; `scenario` is for the agent.
-    pub fn new(
+    pub(super) fn new(
         machine: Machine,
         flows: Flows,
         (bottlenecks, sending): (Bottlenecks, Sending),
@@ -65,7 +65,7 @@ impl Virtual {
     /// # Errors
     /// If the kernel ends or breaks the protocol, or an invariant of the network is broken: with the
     /// kernel's last words.
-    pub fn run(
+    pub(super) fn run(
         &mut self,
         net: &mut Network,
         end: Time,
@@ -253,7 +253,7 @@ impl Virtual {
     }
 
     /// What was done with the packets.
-    pub fn finish(self) -> Flows {
+    pub(super) fn finish(self) -> Flows {
         self.flows
     }
 }

@@ -6,17 +6,17 @@ use super::card::mac;
 use crate::wire::checksum;
 
 /// Bytes before the IP packet.
-pub const ETHERNET: usize = headers::ETHERNET as usize;
+pub(super) const ETHERNET: usize = headers::ETHERNET as usize;
 const IPV4: [u8; 2] = [8, 0];
 const HEADERS: usize = (headers::IP + headers::UDP) as usize;
 const UDP: u8 = 17;
 /// Where the agent sends what is for us.
-pub const CONTROL: [u8; 4] = [10, 77, 0, 254];
+pub(super) const CONTROL: [u8; 4] = [10, 77, 0, 254];
 /// Of both ends.
-pub const CONTROL_PORT: u16 = 9;
+pub(super) const CONTROL_PORT: u16 = 9;
 
 /// The IPv4 packet in a frame.
-pub fn packet_of(frame: &[u8]) -> Option<&[u8]> {
+pub(super) fn packet_of(frame: &[u8]) -> Option<&[u8]> {
     let ethernet = frame.get(..ETHERNET)?;
     (ethernet[12..] == IPV4).then(|| {
         let packet = &frame[ETHERNET..];
@@ -26,7 +26,7 @@ pub fn packet_of(frame: &[u8]) -> Option<&[u8]> {
 }
 
 /// A frame to the card with this number: an Ethernet header and an IPv4 packet.
-pub fn frame_to(card: u8, packet: &[u8], frame: &mut Vec<u8>) {
+pub(super) fn frame_to(card: u8, packet: &[u8], frame: &mut Vec<u8>) {
     frame.clear();
     frame.extend_from_slice(&mac(card));
     frame.extend_from_slice(&mac(u8::MAX));
@@ -35,12 +35,12 @@ pub fn frame_to(card: u8, packet: &[u8], frame: &mut Vec<u8>) {
 }
 
 /// What the agent says in a packet, if that is for us.
-pub fn said(packet: &[u8]) -> Option<&[u8]> {
+pub(super) fn said(packet: &[u8]) -> Option<&[u8]> {
     (packet.get(16..20)? == CONTROL).then(|| packet.get(HEADERS..)).flatten()
 }
 
 /// A packet that answers the agent in `question`.
-pub fn answer(question: &[u8], content: &[u8]) -> Vec<u8> {
+pub(super) fn answer(question: &[u8], content: &[u8]) -> Vec<u8> {
     let mut packet = vec![0; HEADERS];
     packet[0] = 0x45;
     packet[2..4].copy_from_slice(&((HEADERS + content.len()) as u16).to_be_bytes());

@@ -30,7 +30,7 @@ pub struct Image {
 
 /// How it is to be.
 #[derive(Clone, Copy, Debug)]
-pub struct Wanted {
+pub(super) struct Wanted {
     /// Network cards.
     pub cards: usize,
     /// Whether it hears when a frame has been sent; else that counts as done when it leaves the
@@ -41,7 +41,7 @@ pub struct Wanted {
 }
 
 /// A listening socket that has no name any more: it is reached by the number of a descriptor.
-pub struct Door {
+pub(super) struct Door {
     /// Who listens.
     pub listener: UnixListener,
     name: OwnedFd,
@@ -52,7 +52,7 @@ impl Door {
     ///
     /// # Errors
     /// If there is no room for temporary files.
-    pub fn new(number: usize) -> Result<Self, Error> {
+    pub(super) fn new(number: usize) -> Result<Self, Error> {
         let failed = |error| doing("opening a socket", error);
         let place = std::env::temp_dir();
         let path = place.join(format!("sojourn-{}-{number}-{}", std::process::id(), unique()));
@@ -82,7 +82,7 @@ fn unique() -> u64 {
 }
 
 /// A kernel that runs; it ends with this.
-pub struct Guest {
+pub(super) struct Guest {
     child: Child,
     console: File,
 }
@@ -92,7 +92,7 @@ impl Guest {
     ///
     /// # Errors
     /// If it cannot be run.
-    pub fn start(
+    pub(super) fn start(
         image: &Image,
         calendar: &Door,
         cards: &[Door],
@@ -113,7 +113,7 @@ impl Guest {
     }
 
     /// Whether it has ended by itself.
-    pub fn has_ended(&mut self) -> bool {
+    pub(super) fn has_ended(&mut self) -> bool {
         self.child.try_wait().is_ok_and(|status| status.is_some())
     }
 
@@ -121,7 +121,7 @@ impl Guest {
     ///
     /// # Errors
     /// If there are no more descriptors.
-    pub fn console(&self) -> Result<Console, Error> {
+    pub(super) fn console(&self) -> Result<Console, Error> {
         self.console.try_clone().map(Console).map_err(|error| doing("a console", error))
     }
 }

@@ -19,7 +19,7 @@ use crate::error::Error;
 const PATIENCE: u16 = 200;
 
 /// A kernel, its calendar and its cards.
-pub struct Machine {
+pub(super) struct Machine {
     /// Who runs next.
     pub calendar: Calendar,
     /// In the order in which the kernel finds them.
@@ -34,7 +34,7 @@ impl Machine {
     ///
     /// # Errors
     /// If it cannot be run, or ends.
-    pub fn start(image: &Image, wanted: Wanted, stop: &AtomicBool) -> Result<Self, Error> {
+    pub(super) fn start(image: &Image, wanted: Wanted, stop: &AtomicBool) -> Result<Self, Error> {
         let calendar = Door::new(0)?;
         let cards = (1..=wanted.cards).map(Door::new).collect::<Result<Vec<_>, _>>()?;
         let guest = Guest::start(image, &calendar, &cards, wanted)?;
@@ -47,7 +47,7 @@ impl Machine {
     ///
     /// # Errors
     /// If there are no more descriptors.
-    pub fn console(&self) -> Result<Console, Error> {
+    pub(super) fn console(&self) -> Result<Console, Error> {
         self.guest.console()
     }
 
@@ -103,7 +103,7 @@ impl Machine {
     ///
     /// # Errors
     /// If a ring is broken.
-    pub fn begin(&mut self) -> Result<(), Error> {
+    pub(super) fn begin(&mut self) -> Result<(), Error> {
         self.booted = true;
         let shared = self.calendar.is_shared();
         self.cards.iter_mut().filter(|_| shared).try_for_each(|card| card.rings.announce())
@@ -133,7 +133,7 @@ impl Machine {
     ///
     /// # Errors
     /// If it is gone, or told to end.
-    pub fn settle(&mut self, stop: &AtomicBool) -> Result<(), Error> {
+    pub(super) fn settle(&mut self, stop: &AtomicBool) -> Result<(), Error> {
         while !self.calendar.is_waiting() {
             if !self.booted || !self.calendar.listen()? {
                 self.check(stop)?;
@@ -148,7 +148,7 @@ impl Machine {
     ///
     /// # Errors
     /// If it is gone.
-    pub fn run(&mut self, time: u64, rings: u32, free_until: u64) -> Result<(), Error> {
+    pub(super) fn run(&mut self, time: u64, rings: u32, free_until: u64) -> Result<(), Error> {
         self.calendar.set_time(time);
         self.calendar.run(rings, free_until)
     }

@@ -11,12 +11,12 @@ use nix::unistd::Pid;
 static TAKEN: Mutex<BTreeMap<usize, usize>> = Mutex::new(BTreeMap::new());
 
 /// A processor that is counted as taken as long as this lives.
-pub struct Processor(usize);
+pub(super) struct Processor(usize);
 
 impl Processor {
     /// Binds the calling thread, and what it starts from now on, to the allowed processor that has the
     /// fewest runs, or that it is on already; nothing where that is not allowed.
-    pub fn take() -> Option<Self> {
+    pub(super) fn take() -> Option<Self> {
         let me = Pid::from_raw(0);
         let allowed = sched_getaffinity(me).ok()?;
         let here = sched_getcpu().ok()?;

@@ -18,7 +18,7 @@ const STACK: usize = 64 * 1024;
 ///
 /// # Errors
 /// If there are no more threads.
-pub fn receive(socket: OwnedFd) -> io::Result<()> {
+pub(super) fn receive(socket: OwnedFd) -> io::Result<()> {
     let listener = TcpListener::from(socket);
     listener.set_nonblocking(false)?;
     let taking = move || {

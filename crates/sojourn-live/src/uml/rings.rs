@@ -18,18 +18,18 @@ const BUFFERS: usize = 10;
 /// A ring's flag: the kernel takes its buffers back without hearing of them.
 const NO_INTERRUPT: u16 = 1;
 /// The ring of frames to the kernel.
-pub const RECEIVING: usize = 0;
+pub(super) const RECEIVING: usize = 0;
 /// The ring of frames from it.
-pub const SENDING: usize = 1;
+pub(super) const SENDING: usize = 1;
 
 /// What stands for a card's ring when the kernel is told which ones have something for it.
-pub fn bit(card: usize, ring: usize) -> u32 {
+pub(super) fn bit(card: usize, ring: usize) -> u32 {
     1 << (2 * card + ring)
 }
 
 /// The rings of a card.
 #[derive(Default)]
-pub struct Rings {
+pub(super) struct Rings {
     /// The kernel's.
     pub memory: Option<GuestMemoryMmap>,
     queues: [Option<Queue>; 2],
@@ -42,7 +42,7 @@ impl Rings {
     ///
     /// # Errors
     /// If the kernel names what there is not.
-    pub fn set_size(&mut self, ring: u32, size: u32) -> Result<(), Error> {
+    pub(super) fn set_size(&mut self, ring: u32, size: u32) -> Result<(), Error> {
         let slot = self.queues.get_mut(ring as usize).ok_or_else(|| wrong(ring))?;
         let mut queue = Queue::new(size as u16).map_err(failed)?;
         queue.try_set_size(size as u16).map_err(failed)?;
@@ -55,7 +55,7 @@ impl Rings {
     ///
     /// # Errors
     /// If the kernel names what there is not.
-    pub fn set_addresses(&mut self, ring: u32, addresses: [u64; 3]) -> Result<(), Error> {
+    pub(super) fn set_addresses(&mut self, ring: u32, addresses: [u64; 3]) -> Result<(), Error> {
         let slot = self.queues.get_mut(ring as usize).and_then(Option::as_mut);
         let queue = slot.ok_or_else(|| wrong(ring))?;
         let [descriptors, used, available] = addresses.map(GuestAddress);
@@ -71,7 +71,7 @@ impl Rings {
     ///
     /// # Errors
     /// If a ring is broken.
-    pub fn announce(&mut self) -> Result<(), Error> {
+    pub(super) fn announce(&mut self) -> Result<(), Error> {
         match (&self.memory, &mut self.queues[SENDING]) {
             (Some(memory), Some(queue)) => {
                 queue.enable_notification(memory).map(|_| ()).map_err(failed)
@@ -85,7 +85,7 @@ impl Rings {
     ///
     /// # Errors
     /// If a ring is broken.
-    pub fn take(&mut self, frame: &mut Vec<u8>) -> Result<Option<u16>, Error> {
+    pub(super) fn take(&mut self, frame: &mut Vec<u8>) -> Result<Option<u16>, Error> {
         let (Some(memory), Some(queue)) = (&self.memory, &mut self.queues[SENDING]) else {
             return Ok(None);
         };
@@ -102,7 +102,7 @@ impl Rings {
     ///
     /// # Errors
     /// If a ring is broken.
-    pub fn give_back(&mut self, head: u16) -> Result<bool, Error> {
+    pub(super) fn give_back(&mut self, head: u16) -> Result<bool, Error> {
         let (Some(memory), Some(queue)) = (&self.memory, &mut self.queues[SENDING]) else {
             return Ok(false);
         };
@@ -116,7 +116,7 @@ impl Rings {
     ///
     /// # Errors
     /// If a ring is broken.
-    pub fn give(&mut self, frame: &[u8]) -> Result<(), Error> {
+    pub(super) fn give(&mut self, frame: &[u8]) -> Result<(), Error> {
         if !self.held.is_empty() || !self.place(frame)? {
             self.held.push_back(frame.to_vec());
         }
@@ -127,7 +127,7 @@ impl Rings {
     ///
     /// # Errors
     /// If a ring is broken.
-    pub fn give_held(&mut self) -> Result<bool, Error> {
+    pub(super) fn give_held(&mut self) -> Result<bool, Error> {
         let mut given = false;
         while let Some(frame) = self.held.pop_front() {
             if !self.place(&frame)? {

@@ -30,7 +30,7 @@ const UNUSED: &str = "100000";
 ///
 /// # Errors
 /// If a link is of a kind that cannot have one, or the machine lacks what sets them up.
-pub fn links(scenario: &Scenario) -> Result<Vec<&PlannedLink>, FieldError> {
+pub(super) fn links(scenario: &Scenario) -> Result<Vec<&PlannedLink>, FieldError> {
     let has_one = |link: &&PlannedLink| link.spec.queue.as_ref().is_some_and(|q| q.kind == KIND);
     let links: Vec<_> = scenario.plan().links.iter().filter(has_one).collect();
     for link in &links {
@@ -60,7 +60,7 @@ fn program(name: &str) -> Option<String> {
 ///
 /// # Errors
 /// If the kernel or tc(8) refuses something.
-pub fn make(gates: &[Gate], root: &Namespace, mtu: u32) -> Result<Vec<Namespace>, Error> {
+pub(super) fn make(gates: &[Gate], root: &Namespace, mtu: u32) -> Result<Vec<Namespace>, Error> {
     let mut routers = Vec::new();
     for (number, gate) in gates.iter().enumerate() {
         let card = |port: usize| format!("eth{}", HOSTS + 2 * number + port);

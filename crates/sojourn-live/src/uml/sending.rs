@@ -19,7 +19,7 @@ struct Sender {
 }
 
 /// Frames that are being sent, and by what.
-pub struct Sending {
+pub(super) struct Sending {
     senders: Vec<Sender>,
     /// For each side and flow the link that its packets take first, if that takes time to send them.
     first: [Vec<Option<usize>>; HOSTS],
@@ -30,7 +30,7 @@ pub struct Sending {
 
 impl Sending {
     /// Of the hosts of a scenario.
-    pub fn new(scenario: &Scenario) -> Self {
+    pub(super) fn new(scenario: &Scenario) -> Self {
         let plan = scenario.plan();
         let (mut senders, mut numbers) = (Vec::new(), BTreeMap::new());
         let mut first_of = |links: &[u32]| {
@@ -47,13 +47,13 @@ impl Sending {
     }
 
     /// Whether there is a link that takes time.
-    pub fn takes_time(&self) -> bool {
+    pub(super) fn takes_time(&self) -> bool {
         !self.senders.is_empty()
     }
 
     /// Whether a packet of this flow takes time to leave the host at this side, whose card has it in
     /// this buffer; the clock of the network was at zero when the kernel's was at `zero`.
-    pub fn begin(
+    pub(super) fn begin(
         &mut self,
         (side, head): (usize, u16),
         (flow, size): (u32, u32),
@@ -72,12 +72,12 @@ impl Sending {
     }
 
     /// When the next frame has been sent, in the kernel's ns.
-    pub fn next(&self) -> Option<u64> {
+    pub(super) fn next(&self) -> Option<u64> {
         self.pending.first_key_value().map(|((time, _), _)| *time)
     }
 
     /// A card, and the buffer that it has sent by now.
-    pub fn sent(&mut self, now: u64) -> Option<(usize, u16)> {
+    pub(super) fn sent(&mut self, now: u64) -> Option<(usize, u16)> {
         let first = self.pending.first_entry().filter(|first| first.key().0 <= now)?;
         Some(first.remove())
     }

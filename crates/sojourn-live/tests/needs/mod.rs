@@ -11,7 +11,7 @@ use sojourn_base::error::FieldError;
 ///
 /// # Panics
 /// Where `SOJOURN_REQUIRE` names the capability: it has been probed, and is there.
-pub fn needs(capability: &str, error: &FieldError) {
+pub(crate) fn needs(capability: &str, error: &FieldError) {
     let required = env::var("SOJOURN_REQUIRE").unwrap_or_default();
     let there = required.split(' ').any(|name| name == capability);
     assert!(!there, "this machine has {capability}, but: {error}");

@@ -8,7 +8,7 @@ const END: u32 = u32::MAX;
 
 /// The routes of a network: each different one once, so that they stay in cache.
 #[derive(Clone, Debug)]
-pub struct RouteTable {
+pub(super) struct RouteTable {
     /// Edges of all routes, with [`END`] behind each.
     edges: Vec<u32>,
     known: BTreeMap<Vec<usize>, Route>,
@@ -23,7 +23,7 @@ impl Default for RouteTable {
 
 impl RouteTable {
     /// The route over these edges.
-    pub fn add(&mut self, edges: &[usize]) -> Route {
+    pub(super) fn add(&mut self, edges: &[usize]) -> Route {
         if let Some(route) = self.known.get(edges) {
             return *route;
         }
@@ -34,14 +34,14 @@ impl RouteTable {
     }
 
     /// The edges of a route.
-    pub fn edges(&self, route: Route) -> &[u32] {
+    pub(super) fn edges(&self, route: Route) -> &[u32] {
         let from = &self.edges[route.start() as usize..];
         from.split(|edge| *edge == END).next().unwrap_or_default()
     }
 
     /// The edge that `packet` has to pass next; `None` when it has arrived.
     #[inline]
-    pub fn next(&self, packet: &Packet) -> Option<usize> {
+    pub(super) fn next(&self, packet: &Packet) -> Option<usize> {
         let edge = self.edges[(packet.route.start() + u32::from(packet.hop)) as usize];
         (edge != END).then_some(edge as usize)
     }

@@ -194,7 +194,7 @@ pub(crate) mod tests {
     use crate::packet::{Ecn, FiveTuple};
 
     /// A 10 Mbit/s Ethernet link with ECN flows.
-    pub fn init() -> QueueInit {
+    pub(crate) fn init() -> QueueInit {
         QueueInit {
             rate: Some(Rate::from_bps(10_000_000)),
             overhead: 14,
@@ -206,19 +206,19 @@ pub(crate) mod tests {
     }
 
     /// A discipline with a clock that the test moves.
-    pub struct Bench<Q> {
+    pub(crate) struct Bench<Q> {
         pub queue: Q,
         pub now: Time,
         pub counters: QueueCounters,
     }
 
     impl<Q: QueueDiscipline> Bench<Q> {
-        pub fn new(queue: Q) -> Self {
+        pub(crate) fn new(queue: Q) -> Self {
             Bench { queue, now: Time::ZERO, counters: QueueCounters::default() }
         }
 
         /// Offers a packet now.
-        pub fn offer(&mut self, flow: u32, index: u32, size: u32, ecn: Ecn) {
+        pub(crate) fn offer(&mut self, flow: u32, index: u32, size: u32, ecn: Ecn) {
             let packet = Packet {
                 flow,
                 tuple: FiveTuple::of_flow(flow),
@@ -233,7 +233,7 @@ pub(crate) mod tests {
         }
 
         /// Lets time pass, with the discipline's timer.
-        pub fn pause(&mut self, span: Span) {
+        pub(crate) fn pause(&mut self, span: Span) {
             self.now += span;
             while self.queue.next_timer().is_some_and(|timer| timer <= self.now) {
                 let mut cx = QueueContext { counters: &mut self.counters, observer: None };
@@ -243,7 +243,7 @@ pub(crate) mod tests {
 
         /// The highest probability at which a packet was marked and the lowest at which one was
         /// dropped, while ECN-capable packets come that no mark slows down.
-        pub fn signalled_up_to(&mut self, probability: impl Fn(&Q) -> f64) -> [f64; 2] {
+        pub(crate) fn signalled_up_to(&mut self, probability: impl Fn(&Q) -> f64) -> [f64; 2] {
             let slot = Rate::from_bps(10_000_000).span_of(1514);
             let (mut marked, mut dropped) = (0f64, f64::INFINITY);
             for index in 0..20_000 {
@@ -264,7 +264,7 @@ pub(crate) mod tests {
         }
 
         /// Takes the next packet now.
-        pub fn take(&mut self) -> Option<Packet> {
+        pub(crate) fn take(&mut self) -> Option<Packet> {
             let mut cx = QueueContext { counters: &mut self.counters, observer: None };
             self.queue.dequeue(self.now, &mut cx)
         }

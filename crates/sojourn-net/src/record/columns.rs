@@ -21,7 +21,7 @@ fn known(span: Span) -> f64 {
 }
 
 /// Columns of `flow_samples` after `time` and `flow`.
-pub static FLOW_COLUMNS: &[SampleColumn<FlowCounters>] = figures! {
+pub(super) static FLOW_COLUMNS: &[SampleColumn<FlowCounters>] = figures! {
     delivered_bytes: Count of received,
     delivered_packets: Count of received,
     in_order_bytes: Count of received,
@@ -88,7 +88,7 @@ pub static FLOW_COLUMNS: &[SampleColumn<FlowCounters>] = figures! {
 };
 
 /// Columns of `link_samples` after `time` and `link`.
-pub static LINK_COLUMNS: &[SampleColumn<LinkCounters>] = figures! {
+pub(super) static LINK_COLUMNS: &[SampleColumn<LinkCounters>] = figures! {
     sent_packets: Count,
     sent_bytes: Count,
     offered_packets: Count,
@@ -123,7 +123,7 @@ static NODE_COLUMNS: &[SampleColumn<NodeSample>] = &[
 ];
 
 /// All columns of `node_samples` after `time` and `node`, where kinds of nodes name these counters.
-pub fn node_columns(counters: &[&'static str]) -> Vec<SampleColumn<NodeSample>> {
+pub(super) fn node_columns(counters: &[&'static str]) -> Vec<SampleColumn<NodeSample>> {
     NODE_COLUMNS.iter().copied().chain(counters.iter().copied().map(node_counter)).collect()
 }
 

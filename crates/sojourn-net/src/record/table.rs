@@ -82,7 +82,7 @@ impl Table {
 }
 
 /// How a column of samples follows from counters of type `C`; `None` is absent.
-pub enum Figure<C> {
+pub(super) enum Figure<C> {
     /// Growth of a count over the interval.
     Count(fn(&C) -> Option<u64>),
     /// Growth of the count that has the column's name.
@@ -128,7 +128,7 @@ fn real(value: i64, as_real: impl Fn(i64) -> f64) -> f64 {
 }
 
 /// A column of samples: its name and how it follows from the counters.
-pub type SampleColumn<C> = (&'static str, Figure<C>);
+pub(super) type SampleColumn<C> = (&'static str, Figure<C>);
 
 /// A column that grows. Many counters stay at zero (marks, timeouts, most drops): as long as one
 /// does, it takes no memory.
@@ -187,7 +187,7 @@ enum GrowingValues {
 
 /// Samples of counters of type `C`, one row per component and interval. Growth over an interval is
 /// worked out at the end: until then, columns hold the counters themselves.
-pub struct Samples<C> {
+pub(super) struct Samples<C> {
     columns: Vec<SampleColumn<C>>,
     times: Vec<f64>,
     /// Name of the component's column, and its values.
@@ -200,7 +200,7 @@ pub struct Samples<C> {
 
 impl<C> Samples<C> {
     /// No samples yet of `components` components; `intervals` are expected.
-    pub fn new(
+    pub(super) fn new(
         columns: &[SampleColumn<C>],
         component: &'static str,
         components: usize,
@@ -225,7 +225,7 @@ impl<C> Samples<C> {
 
     /// Adds rows for the interval that ends at `time` (seconds): those of the next components,
     /// whose counters are `now`. After the last component it is the first one's turn again.
-    pub fn add(&mut self, time: f64, now: &[C]) {
+    pub(super) fn add(&mut self, time: f64, now: &[C]) {
         let rows = self.next..self.next + now.len();
         self.next = rows.end % self.components;
         self.times.extend(std::iter::repeat_n(time, rows.len()));
@@ -254,7 +254,7 @@ impl<C> Samples<C> {
     }
 
     /// The samples as a table.
-    pub fn into_table(self) -> Table {
+    pub(super) fn into_table(self) -> Table {
         let mut table = Table::default().with("time", self.times);
         table = table.integers(self.component.0, self.component.1);
         let named = self.columns.into_iter().zip(self.values);

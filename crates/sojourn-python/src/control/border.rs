@@ -9,7 +9,7 @@ use sojourn_tcp::cc::{self, INFINITE_SSTHRESH, outside};
 use super::values::Decision;
 
 /// A decision that a sender can follow, or what is wrong with it.
-pub fn decision(answer: &Bound<'_, PyAny>) -> Result<cc::Decision, String> {
+pub(super) fn decision(answer: &Bound<'_, PyAny>) -> Result<cc::Decision, String> {
     let Ok(given) = answer.cast::<Decision>() else {
         return Err(format!("returned {}; expected a Decision", shown(answer)));
     };
@@ -37,7 +37,7 @@ pub fn decision(answer: &Bound<'_, PyAny>) -> Result<cc::Decision, String> {
 }
 
 /// The time that `next_timer` returned, not before `now`.
-pub fn timer(answer: &Bound<'_, PyAny>, now: Time) -> Result<Option<Time>, String> {
+pub(super) fn timer(answer: &Bound<'_, PyAny>, now: Time) -> Result<Option<Time>, String> {
     if answer.is_none() {
         return Ok(None);
     }
@@ -50,7 +50,7 @@ pub fn timer(answer: &Bound<'_, PyAny>, now: Time) -> Result<Option<Time>, Strin
 }
 
 /// A value that `observe` returned.
-pub fn observed<'a>(value: &'a Bound<'_, PyAny>) -> Result<Option<Observed<'a>>, String> {
+pub(super) fn observed<'a>(value: &'a Bound<'_, PyAny>) -> Result<Option<Observed<'a>>, String> {
     if value.is_none() {
         return Ok(None);
     }

@@ -11,7 +11,7 @@ use sojourn_tcp::cc::{CcaFacts, Make};
 use super::{canonical, schemas};
 
 /// The entry `bpf`.
-pub fn entry() -> Entry<Cca> {
+pub(crate) fn entry() -> Entry<Cca> {
     let make: Make = |_, _, _| {
         let message = "a BPF program runs in the kernel and not in the simulator: --backend live";
         Err(FieldError::new("", message))

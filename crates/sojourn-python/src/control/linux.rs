@@ -11,7 +11,10 @@ use sojourn_base::error::FieldError;
 use crate::error::field_error;
 
 /// The table of the shared library that the source has been compiled into, with its parameters.
-pub fn loadable(shim: &str, params: &Map<String, Value>) -> Result<Map<String, Value>, FieldError> {
+pub(super) fn loadable(
+    shim: &str,
+    params: &Map<String, Value>,
+) -> Result<Map<String, Value>, FieldError> {
     Python::attach(|py| {
         let text = Value::from_iter(params.clone()).to_string();
         let hook = py.import("sojourn.outside.hooks")?.getattr("linux_library")?;

@@ -4,11 +4,11 @@
 //! the class's dataclass `Params`. `sojourn.cca` has the classes that it works with.
 
 mod border;
-pub mod bpf;
+pub(crate) mod bpf;
 mod convert;
 mod linux;
 mod schemas;
-pub mod values;
+pub(crate) mod values;
 
 use std::cell::Cell;
 
@@ -28,7 +28,7 @@ use sojourn_tcp::cc::{self, AckSample, CongestionControl, ControlInit, Event, Lo
 use crate::error::field_error;
 
 /// The entry `python`.
-pub fn entry() -> Entry<Cca> {
+pub(crate) fn entry() -> Entry<Cca> {
     let make: Make = |params, init, _| Ok(Box::new(PythonControl::new(params, init)?));
     Entry {
         listing: Listing {
@@ -43,7 +43,7 @@ pub fn entry() -> Entry<Cca> {
 }
 
 /// The entry `library`, whose code only worker processes run.
-pub fn library_entry() -> Entry<Cca> {
+pub(crate) fn library_entry() -> Entry<Cca> {
     let mut entry = sojourn_abi::entry();
     entry.listing.schema = schemas::library;
     entry.listing.canonical = |params, _| canonical("library", params);
@@ -51,7 +51,7 @@ pub fn library_entry() -> Entry<Cca> {
 }
 
 /// The entry `linux`: a library that the package has compiled.
-pub fn linux_entry() -> Entry<Cca> {
+pub(crate) fn linux_entry() -> Entry<Cca> {
     Entry {
         listing: Listing {
             name: "linux",
@@ -67,7 +67,7 @@ pub fn linux_entry() -> Entry<Cca> {
 }
 
 /// The entry `linux` for queue disciplines.
-pub fn linux_queue_entry() -> Entry<Queue> {
+pub(crate) fn linux_queue_entry() -> Entry<Queue> {
     Entry {
         listing: Listing {
             name: "linux",
@@ -84,7 +84,7 @@ pub fn linux_queue_entry() -> Entry<Queue> {
 }
 
 /// The parameters of a control from outside with every default filled in, by the package.
-pub fn canonical(kind: &str, params: &Map<String, Value>) -> Result<Value, FieldError> {
+pub(crate) fn canonical(kind: &str, params: &Map<String, Value>) -> Result<Value, FieldError> {
     Python::attach(|py| {
         let text = Value::from_iter(params.clone()).to_string();
         let hook = py.import("sojourn.outside.hooks")?.getattr("canonical")?;

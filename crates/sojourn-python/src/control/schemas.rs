@@ -4,19 +4,19 @@
 use serde_json::{Map, Value, json};
 
 /// A Python class.
-pub fn python() -> Value {
+pub(super) fn python() -> Value {
     let path =
         text("The Python file, relative to the scenario's; files beside it may be imported.");
     table([("path", path), ("class", text("The class in it."))], &["path", "class"])
 }
 
 /// A shared library.
-pub fn library() -> Value {
+pub(super) fn library() -> Value {
     table([("path", text("The shared library, relative to the scenario's file."))], &["path"])
 }
 
 /// A BPF program; it has no parameters.
-pub fn bpf() -> Value {
+pub(super) fn bpf() -> Value {
     let object = text("The compiled BPF object, relative to the scenario's file.");
     let mut schema =
         table([("object", object), ("name", text("The control in it."))], &["object", "name"]);
@@ -25,7 +25,7 @@ pub fn bpf() -> Value {
 }
 
 /// The source of a kernel module.
-pub fn linux() -> Value {
+pub(super) fn linux() -> Value {
     let version = json!({ "type": "string", "enum": ["6.1", "6.12"], "default": "6.1",
                           "description": "Of the kernel's interface that it was written for." });
     let hz = json!({ "type": "integer", "enum": [100, 250, 300, 1000], "default": 1000,

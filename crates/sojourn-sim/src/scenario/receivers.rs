@@ -7,7 +7,7 @@ use crate::spec::FlowSpec;
 ///
 /// # Errors
 /// If an entry has receivers and what does not go with them.
-pub fn expand(flows: &mut Vec<FlowSpec>) -> Result<(), FieldError> {
+pub(super) fn expand(flows: &mut Vec<FlowSpec>) -> Result<(), FieldError> {
     let mut expanded = Vec::with_capacity(flows.len());
     for (index, flow) in std::mem::take(flows).into_iter().enumerate() {
         if flow.receivers.is_empty() {

@@ -11,7 +11,10 @@ use crate::spec::{Cca, EcnMode, FlowSpec, Spec, Stack, Transport};
 use crate::transport::TransportFacts;
 
 /// Fills in every default and makes every name canonical.
-pub fn resolve(scenario: &mut ScenarioSpec, catalogue: &Catalogue) -> Result<(), FieldError> {
+pub(super) fn resolve(
+    scenario: &mut ScenarioSpec,
+    catalogue: &Catalogue,
+) -> Result<(), FieldError> {
     scenario.topology.resolve(catalogue).map_err(|e| e.within("topology"))?;
     for (index, medium) in scenario.media.iter_mut().enumerate() {
         medium.kind.resolve(catalogue).map_err(|e| e.within(&format!("media.{index}")))?;

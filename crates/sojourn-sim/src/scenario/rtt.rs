@@ -11,7 +11,7 @@ use crate::topology::{Plan, Routes};
 use crate::units::Span;
 
 /// Refuses a flow that leaves a buffer in its way without size.
-pub fn check(flow: &FlowSpec, routes: &Routes, plan: &Plan) -> Result<(), FieldError> {
+pub(super) fn check(flow: &FlowSpec, routes: &Routes, plan: &Plan) -> Result<(), FieldError> {
     if flow.rtt.is_some() || plan.delay(routes) > Span::ZERO {
         return Ok(());
     }
@@ -34,7 +34,7 @@ fn is_product(limit: &Limit) -> bool {
 }
 
 /// The entries of `flows` whose base RTT is zero because nobody has said what it is.
-pub fn warnings(scenario: &Scenario) -> Vec<FieldError> {
+pub(super) fn warnings(scenario: &Scenario) -> Vec<FieldError> {
     if scenario.flows.iter().all(|flow| flow.rtt.is_some()) {
         return Vec::new();
     }

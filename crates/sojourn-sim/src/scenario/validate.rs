@@ -27,7 +27,7 @@ const MOST_PER_ACK: u32 = 1_000;
 const LONGEST_NAME: usize = 100;
 
 /// Refuses what cannot be run.
-pub fn check(scenario: &ScenarioSpec, catalogue: &Catalogue) -> Check {
+pub(super) fn check(scenario: &ScenarioSpec, catalogue: &Catalogue) -> Check {
     check_name(&scenario.name)?;
     check_times(scenario)?;
     let copies: u64 = scenario.flows.iter().map(|flow| u64::from(flow.count)).sum();
@@ -159,7 +159,7 @@ fn check_uncontrolled(flow: &FlowSpec, catalogue: &Catalogue) -> Check {
 }
 
 /// Refuses what cannot be run on the network that the topology makes.
-pub fn check_plan(scenario: &ScenarioSpec, plan: &Plan, catalogue: &Catalogue) -> Check {
+pub(super) fn check_plan(scenario: &ScenarioSpec, plan: &Plan, catalogue: &Catalogue) -> Check {
     check_rows(scenario, plan)?;
     plan.check_media(&scenario.media, catalogue)?;
     section::give(scenario, plan, catalogue)?;

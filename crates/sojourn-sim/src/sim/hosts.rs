@@ -16,7 +16,7 @@ use crate::traffic::Action;
 use crate::units::Time;
 
 /// Sockets and applications of a region of the network; those of others do nothing.
-pub struct FlowHosts {
+pub(super) struct FlowHosts {
     /// By socket: sender and receiver of flow 0, of flow 1, and so on.
     pub endpoints: Vec<Box<dyn Endpoint>>,
     /// One per flow, until it is done.
@@ -26,7 +26,7 @@ pub struct FlowHosts {
 }
 
 /// A socket of another region.
-pub struct Elsewhere;
+pub(super) struct Elsewhere;
 
 impl Endpoint for Elsewhere {
     fn on_packet(&mut self, _now: Time, _packet: &Packet) {
@@ -42,7 +42,7 @@ impl Endpoint for Elsewhere {
 
 impl FlowHosts {
     /// Sets the timers that a run begins with.
-    pub fn start(&self, net: &mut Network, flows: &[FlowFacts], end: Time) {
+    pub(super) fn start(&self, net: &mut Network, flows: &[FlowFacts], end: Time) {
         for (flow, facts) in (0..).zip(flows) {
             if self.applications[flow as usize].is_none() {
                 continue;

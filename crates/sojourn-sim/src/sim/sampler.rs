@@ -7,7 +7,7 @@ use crate::record::{FlowCounters, FlowFacts, LinkCounters, NodeSample, Outcome, 
 use crate::units::{Span, Time};
 
 /// Takes the samples of a run.
-pub struct Sampler {
+pub(super) struct Sampler {
     /// From when distributions count; none when they do.
     pub warmup: Option<Time>,
     /// Time between samples.
@@ -26,7 +26,7 @@ pub struct Sampler {
 
 /// The regions that things belong to.
 #[derive(Debug, Default)]
-pub struct Homes {
+pub(super) struct Homes {
     /// By edge.
     pub edges: Vec<usize>,
     /// By socket.
@@ -67,12 +67,12 @@ impl<'a> Parts<'a> {
 
 impl Sampler {
     /// The next instant at which it has something to do.
-    pub fn next(&self) -> Time {
+    pub(super) fn next(&self) -> Time {
         self.warmup.map_or(self.next, |warmup| warmup.min(self.next))
     }
 
     /// Does what is due now, to which all regions have come.
-    pub fn act(&mut self, now: Time, regions: &mut Regions<FlowHosts>) -> Step {
+    pub(super) fn act(&mut self, now: Time, regions: &mut Regions<FlowHosts>) -> Step {
         if self.warmup == Some(now) {
             self.warmup = None;
             for (net, hosts) in regions.iter_mut() {
@@ -88,7 +88,7 @@ impl Sampler {
     }
 
     /// Records a sample, and checks that the network conserves packets.
-    pub fn sample(&mut self, now: Time, regions: &mut Regions<FlowHosts>) -> Step {
+    pub(super) fn sample(&mut self, now: Time, regions: &mut Regions<FlowHosts>) -> Step {
         let Sampler { homes, recorder, .. } = self;
         let mut parts = Parts::of(regions);
         let flows = 0..self.flows.len();
@@ -99,17 +99,22 @@ impl Sampler {
     }
 
     /// The counters of a link, brought up to now.
-    pub fn link(&self, regions: &mut Regions<FlowHosts>, link: usize) -> LinkCounters {
+    pub(super) fn link(&self, regions: &mut Regions<FlowHosts>, link: usize) -> LinkCounters {
         Parts::of(regions).link(&self.homes, link)
     }
 
     /// The counters of a flow, brought up to `now`.
-    pub fn flow(&self, regions: &mut Regions<FlowHosts>, now: Time, flow: usize) -> FlowCounters {
+    pub(super) fn flow(
+        &self,
+        regions: &mut Regions<FlowHosts>,
+        now: Time,
+        flow: usize,
+    ) -> FlowCounters {
         Parts::of(regions).counters(&self.homes, now, flow)
     }
 
     /// What has been recorded.
-    pub fn outcome(self, mut regions: Regions<FlowHosts>) -> Outcome {
+    pub(super) fn outcome(self, mut regions: Regions<FlowHosts>) -> Outcome {
         let last = self.recorder.last();
         let homes = &self.homes;
         let mut parts = Parts::of(&mut regions);

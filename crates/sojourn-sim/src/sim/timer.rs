@@ -2,7 +2,7 @@
 
 /// Whose timer it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Timer {
+pub(super) enum Timer {
     /// An endpoint's: its socket.
     Endpoint(u32),
     /// A traffic source's next action: its flow.
@@ -16,7 +16,7 @@ const INDEX_BITS: u32 = 21;
 impl Timer {
     /// Its number.
     #[inline]
-    pub fn pack(self) -> u32 {
+    pub(super) fn pack(self) -> u32 {
         let (kind, index) = match self {
             Timer::Endpoint(index) => (0, index),
             Timer::Source(index) => (1, index),
@@ -28,7 +28,7 @@ impl Timer {
 
     /// The timer of this number.
     #[inline]
-    pub fn unpack(number: u32) -> Self {
+    pub(super) fn unpack(number: u32) -> Self {
         let index = number & ((1 << INDEX_BITS) - 1);
         match number >> INDEX_BITS {
             0 => Timer::Endpoint(index),

@@ -13,20 +13,20 @@ use crate::units::{Rate, Span};
 /// Adds flows' access links to a network. Without a rate, an access link is a mere delay, and
 /// flows of the same delay to the same node share one.
 #[derive(Debug, Default)]
-pub struct Access {
+pub(super) struct Access {
     rate: Option<Rate>,
     delays: BTreeMap<(Span, bool, Option<u16>), Option<u32>>,
 }
 
 impl Access {
     /// Access links of this rate, unless a flow has its own.
-    pub fn new(rate: Option<Rate>) -> Self {
+    pub(super) fn new(rate: Option<Rate>) -> Self {
         Access { rate, delays: BTreeMap::new() }
     }
 
     /// The flow's access links, to and from the node `at`, where that is known: half of its `rtt`
     /// out, the other half back.
-    pub fn links(
+    pub(super) fn links(
         &mut self,
         plan: &mut Plan,
         flow: &Flow<'_>,
@@ -41,7 +41,7 @@ impl Access {
 
     /// A link into the node `at` of a flow's receiver, if that node decides itself: it sees what
     /// the receiver sends, too.
-    pub fn at_receiver(&mut self, plan: &mut Plan, at: u16) -> Option<u32> {
+    pub(super) fn at_receiver(&mut self, plan: &mut Plan, at: u16) -> Option<u32> {
         let ends = [None, Some(at)];
         let shared = self.delays.entry((Span::ZERO, false, Some(at)));
         let id = || format!("delay_{}", Span::ZERO);

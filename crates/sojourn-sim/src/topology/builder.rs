@@ -10,7 +10,7 @@ use crate::units::Rate;
 
 /// A network under construction: links first, then flows.
 #[derive(Debug)]
-pub struct Builder {
+pub(super) struct Builder {
     plan: Plan,
     router: Router,
     /// Names of the router's edges.
@@ -20,7 +20,7 @@ pub struct Builder {
 
 impl Builder {
     /// Nothing yet; flows have access links of this rate.
-    pub fn new(access_rate: Option<Rate>) -> Self {
+    pub(super) fn new(access_rate: Option<Rate>) -> Self {
         Builder {
             plan: Plan::default(),
             router: Router::default(),
@@ -30,7 +30,7 @@ impl Builder {
     }
 
     /// The network built.
-    pub fn finish(self) -> Plan {
+    pub(super) fn finish(self) -> Plan {
         self.plan
     }
 
@@ -38,7 +38,7 @@ impl Builder {
     ///
     /// # Errors
     /// If there are too many nodes.
-    pub fn node(&mut self, name: &str) -> Result<u16, FieldError> {
+    pub(super) fn node(&mut self, name: &str) -> Result<u16, FieldError> {
         self.plan.node(name)
     }
 
@@ -46,7 +46,7 @@ impl Builder {
     ///
     /// # Errors
     /// If there are too many nodes.
-    pub fn set_kind(&mut self, name: &str, kind: &Spec<Node>) -> Result<(), FieldError> {
+    pub(super) fn set_kind(&mut self, name: &str, kind: &Spec<Node>) -> Result<(), FieldError> {
         let node = self.node(name)?;
         self.plan.nodes[usize::from(node)].kind = Some(kind.clone());
         Ok(())
@@ -56,7 +56,7 @@ impl Builder {
     ///
     /// # Errors
     /// If there are too many nodes, or the other direction is not on the medium of the first.
-    pub fn link(
+    pub(super) fn link(
         &mut self,
         id: &str,
         [from, to]: [&str; 2],
@@ -87,7 +87,7 @@ impl Builder {
     ///
     /// # Errors
     /// If there is no way, or its `route` does not lead there. The field is relative to the flow.
-    pub fn flow(&mut self, flow: &Flow<'_>, from: &str, to: &str) -> Result<(), FieldError> {
+    pub(super) fn flow(&mut self, flow: &Flow<'_>, from: &str, to: &str) -> Result<(), FieldError> {
         if from == to {
             return Err(FieldError::new(
                 "to",

@@ -7,7 +7,7 @@ use crate::units::Span;
 
 /// One direction of a link.
 #[derive(Clone, Copy, Debug)]
-pub struct Edge {
+pub(super) struct Edge {
     /// Node it leaves.
     pub from: u16,
     /// Node it reaches.
@@ -22,7 +22,7 @@ pub struct Edge {
 
 /// Finds paths, each pair of nodes once.
 #[derive(Debug, Default)]
-pub struct Router {
+pub(super) struct Router {
     edges: Vec<Edge>,
     /// Edges that leave each node, in the order they were added.
     leaving: BTreeMap<u16, Vec<usize>>,
@@ -31,26 +31,26 @@ pub struct Router {
 
 impl Router {
     /// Adds an edge; returns its index.
-    pub fn add(&mut self, edge: Edge) -> usize {
+    pub(super) fn add(&mut self, edge: Edge) -> usize {
         self.leaving.entry(edge.from).or_default().push(self.edges.len());
         self.edges.push(edge);
         self.edges.len() - 1
     }
 
     /// Makes two edges the directions of one link.
-    pub fn pair(&mut self, there: usize, back: usize) {
+    pub(super) fn pair(&mut self, there: usize, back: usize) {
         self.edges[there].twin = Some(back);
         self.edges[back].twin = Some(there);
     }
 
     /// The edge of this index.
-    pub fn edge(&self, index: usize) -> &Edge {
+    pub(super) fn edge(&self, index: usize) -> &Edge {
         &self.edges[index]
     }
 
     /// The edges of the path of the least delay, among equals of the fewest links, among equals
     /// of those added first. `None` if there is no way.
-    pub fn shortest(&mut self, from: u16, to: u16) -> Option<Vec<usize>> {
+    pub(super) fn shortest(&mut self, from: u16, to: u16) -> Option<Vec<usize>> {
         if let Some(path) = self.known.get(&(from, to)) {
             return path.clone();
         }

@@ -10,7 +10,7 @@ use crate::units::{Span, Time};
 
 /// The actions before `until` of a model written as in a scenario, with their times since the
 /// flow's start, which is not the run's.
-pub fn actions(kind: &str, until: Span) -> Vec<(Span, Action)> {
+pub(super) fn actions(kind: &str, until: Span) -> Vec<(Span, Action)> {
     let table: Value = toml_to_json(&format!("traffic = {kind}")).unwrap();
     let spec: Spec<Traffic> = serde_json::from_value(table["traffic"].clone()).unwrap();
     let entry = builtin().find::<Traffic>(&spec.kind).unwrap();
@@ -31,7 +31,7 @@ pub fn actions(kind: &str, until: Span) -> Vec<(Span, Action)> {
 }
 
 /// Bytes written by these actions.
-pub fn written(actions: &[(Span, Action)]) -> u64 {
+pub(super) fn written(actions: &[(Span, Action)]) -> u64 {
     let bytes = |action: &Action| if let Action::Write(bytes) = action { *bytes } else { 0 };
     actions.iter().map(|(_, action)| bytes(action)).sum()
 }

@@ -9,12 +9,13 @@
 mod decide;
 mod tables;
 
-pub use decide::{Decider, Decision, Expected, Path};
-pub use tables::Plan;
+pub(crate) use decide::Decision;
+pub use decide::{Decider, Expected, Path};
+pub(crate) use tables::Plan;
 
 /// Source packets of a group.
-pub const MAX_SOURCES: u8 = 10;
+pub(crate) const MAX_SOURCES: u8 = 10;
 /// Rounds of a group that uses the code.
-pub const MAX_ROUNDS: u8 = 7;
+pub(crate) const MAX_ROUNDS: u8 = 7;
 /// A group whose rounds are over.
-pub const OUT_OF_ROUNDS: u8 = 15;
+pub(crate) const OUT_OF_ROUNDS: u8 = 15;

@@ -66,14 +66,14 @@ static PLANS: [OnceLock<Box<Plan>>; RATES.len() * EPSILONS.len() * ROUNDS * SOUR
     [const { OnceLock::new() }; RATES.len() * EPSILONS.len() * ROUNDS * SOURCES];
 
 /// Which of the shares of late packets is meant by a probability of delivery.
-pub fn epsilon(probability: f64) -> usize {
+pub(super) fn epsilon(probability: f64) -> usize {
     let fits = |epsilon: &f64| probability <= 1.0 - *epsilon + 1e-12;
     EPSILONS.iter().rposition(fits).unwrap_or(0)
 }
 
 /// The plan for `sources` source packets in `rounds` rounds at this packet error rate, which loses no
 /// more than share number `epsilon`; computed once.
-pub fn plan(per: f64, epsilon: usize, rounds: u8, sources: u8) -> &'static Plan {
+pub(super) fn plan(per: f64, epsilon: usize, rounds: u8, sources: u8) -> &'static Plan {
     let rate = RATES.iter().position(|rate| *rate >= per).unwrap_or(RATES.len() - 1);
     let (rounds, sources) = (rounds.clamp(1, MAX_ROUNDS), sources.clamp(1, MAX_SOURCES));
     let place = (rate * EPSILONS.len() + epsilon) * ROUNDS + usize::from(rounds) - 1;

@@ -64,7 +64,7 @@ pub(super) fn places(mut bits: u32) -> impl Iterator<Item = usize> {
 
 impl Overview {
     /// Of streams in new places.
-    pub fn of<P: Payload>(streams: &[Stream<P>]) -> Self {
+    pub(super) fn of<P: Payload>(streams: &[Stream<P>]) -> Self {
         let mut overview = Overview { count: streams.len() as u8, ..Overview::default() };
         for (at, stream) in streams.iter().enumerate() {
             overview.ids[at] = stream.id;
@@ -82,42 +82,42 @@ impl Overview {
     }
 
     /// Where a stream is.
-    pub fn position(&self, id: u8) -> Option<usize> {
+    pub(super) fn position(&self, id: u8) -> Option<usize> {
         let place = *self.places.get(usize::from(id))?;
         (place < self.count).then_some(place.into())
     }
 
     /// Which stream is there.
-    pub fn id(&self, at: usize) -> u8 {
+    pub(super) fn id(&self, at: usize) -> u8 {
         self.ids[at]
     }
 
     /// Those that one end does not know yet.
-    pub fn closed(&self) -> u32 {
+    pub(super) fn closed(&self) -> u32 {
         !self.open & ((1_u64 << self.count) - 1) as u32
     }
 
     /// Those whose ACKs wait.
-    pub fn waiting(&self) -> u32 {
+    pub(super) fn waiting(&self) -> u32 {
         self.gaps | self.extra | self.delayed
     }
 
     /// Notes what is neither side's.
-    pub fn note_stream<P>(&mut self, at: usize, stream: &Stream<P>) {
+    pub(super) fn note_stream<P>(&mut self, at: usize, stream: &Stream<P>) {
         set(&mut self.open, at, stream.open);
         set(&mut self.extra, at, stream.extra_acks > 0);
         set(&mut self.delayed, at, stream.delayed_ack);
     }
 
     /// Notes a sending side, but for its groups.
-    pub fn note_sender<P: Payload>(&mut self, at: usize, sender: &Sender<P>) {
+    pub(super) fn note_sender<P: Payload>(&mut self, at: usize, sender: &Sender<P>) {
         set(&mut self.new, at, sender.has_new());
         set(&mut self.again, at, sender.has_resend());
         set(&mut self.unacked, at, !sender.all_acked());
     }
 
     /// Notes a receiving side.
-    pub fn note_receiver<P: Payload>(&mut self, at: usize, receiver: &Receiver<P>) {
+    pub(super) fn note_receiver<P: Payload>(&mut self, at: usize, receiver: &Receiver<P>) {
         set(&mut self.gaps, at, receiver.has_gap());
     }
 }

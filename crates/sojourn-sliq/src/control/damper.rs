@@ -15,14 +15,14 @@ enum State {
 /// When a long queue has drained, the window goes back to what it was when the packet that shows it
 /// was sent, is held for a window of packets, and not damped for another one.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Damper {
+pub(super) struct Damper {
     state: State,
     sent: f64,
 }
 
 impl Damper {
     /// About `queued` packets wait; whether the window is to go back.
-    pub fn on_rtt(&mut self, queued: f64, delta: f64) -> bool {
+    pub(super) fn on_rtt(&mut self, queued: f64, delta: f64) -> bool {
         match self.state {
             State::MonitorHigh if queued > TOO_MANY => self.state = State::MonitorLow,
             State::MonitorLow if queued < 1.0 / delta => {
@@ -35,7 +35,7 @@ impl Damper {
     }
 
     /// A packet goes out.
-    pub fn on_sent(&mut self, window: f64) {
+    pub(super) fn on_sent(&mut self, window: f64) {
         if !matches!(self.state, State::Hold | State::Wait) {
             return;
         }
@@ -48,7 +48,7 @@ impl Damper {
     }
 
     /// Whether the window is held.
-    pub fn holds(&self) -> bool {
+    pub(super) fn holds(&self) -> bool {
         self.state == State::Hold
     }
 }

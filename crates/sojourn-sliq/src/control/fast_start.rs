@@ -17,7 +17,7 @@ const LONGEST_WAIT: f64 = 1.0;
 
 /// What the pairs gave.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Measured {
+pub(super) struct Measured {
     /// Mean RTT in seconds.
     pub mean_rtt: f64,
     /// Least RTT in seconds.
@@ -30,7 +30,7 @@ pub struct Measured {
 
 /// The sender's part.
 #[derive(Clone, Debug)]
-pub struct FastStart {
+pub(super) struct FastStart {
     sent_at: [Option<Time>; PAIRS],
     rtts: [Option<f64>; PAIRS],
     rates: [Option<f64>; PAIRS],
@@ -43,7 +43,7 @@ pub struct FastStart {
 
 impl FastStart {
     /// Starts with the handshake's RTT in seconds.
-    pub fn new(now: Time, rtt: f64) -> Self {
+    pub(super) fn new(now: Time, rtt: f64) -> Self {
         let mut start = FastStart {
             sent_at: [None; PAIRS],
             rtts: [None; PAIRS],
@@ -59,12 +59,12 @@ impl FastStart {
     }
 
     /// When `on_timer` is due.
-    pub fn wake(&self) -> Time {
+    pub(super) fn wake(&self) -> Time {
         self.wake
     }
 
     /// The next pair goes out, or the wait for the last one is over.
-    pub fn on_timer(&mut self, now: Time) {
+    pub(super) fn on_timer(&mut self, now: Time) {
         if self.pairs == PAIRS {
             self.finished = true;
             return;
@@ -82,14 +82,14 @@ impl FastStart {
     }
 
     /// A probe to send.
-    pub fn poll(&mut self) -> Option<Probe> {
+    pub(super) fn poll(&mut self) -> Option<Probe> {
         self.due = self.due.checked_sub(1)?;
         let seq = (2 * self.pairs - 1 - self.due) as u8;
         Some(Probe { kind: TrainKind::Probe, seq, gap: 0, padding: PROBE - TRAIN_HEADER })
     }
 
     /// An answer arrived.
-    pub fn on_answer(&mut self, now: Time, train: &Train) {
+    pub(super) fn on_answer(&mut self, now: Time, train: &Train) {
         let pair = usize::from(train.seq / 2);
         if pair >= PAIRS {
             return;
@@ -103,7 +103,7 @@ impl FastStart {
     }
 
     /// Once it is over, what was measured; `Some(None)` if that was too little.
-    pub fn outcome(&self) -> Option<Option<Measured>> {
+    pub(super) fn outcome(&self) -> Option<Option<Measured>> {
         self.finished.then(|| {
             let known = |values: &[Option<f64>]| values[1..].iter().flatten().copied().collect();
             let (rtts, rates): (Vec<f64>, Vec<f64>) = (known(&self.rtts), known(&self.rates));
@@ -120,13 +120,13 @@ impl FastStart {
 
 /// The receiver's part.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct PairReceiver {
+pub(super) struct PairReceiver {
     first: Option<(u8, Time)>,
 }
 
 impl PairReceiver {
     /// A probe arrived; the answer to it.
-    pub fn on_probe(&mut self, now: Time, seq: u8) -> Probe {
+    pub(super) fn on_probe(&mut self, now: Time, seq: u8) -> Probe {
         let mut gap = 0;
         if seq.is_multiple_of(2) {
             self.first = Some((seq, now));

@@ -8,7 +8,7 @@ use sojourn_tcp::cc::hystart::{
 
 /// The detector.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct HyStart {
+pub(super) struct HyStart {
     found: bool,
     round_end: u64,
     round_start: Time,
@@ -19,24 +19,24 @@ pub struct HyStart {
 
 impl HyStart {
     /// Begins a round that ends when packet `next` is acknowledged.
-    pub fn begin_round(&mut self, now: Time, next: u64) {
+    pub(super) fn begin_round(&mut self, now: Time, next: u64) {
         let found = self.found;
         *self =
             HyStart { found, round_end: next, round_start: now, last_ack: now, ..Self::default() };
     }
 
     /// Whether all of the round is acknowledged.
-    pub fn round_over(&self, una: u64) -> bool {
+    pub(super) fn round_over(&self, una: u64) -> bool {
         una > self.round_end
     }
 
     /// Looks again.
-    pub fn forget(&mut self) {
+    pub(super) fn forget(&mut self) {
         self.found = false;
     }
 
     /// Takes an RTT in; whether slow start is to end.
-    pub fn on_rtt(&mut self, rtt: Span, min_rtt: Span) -> bool {
+    pub(super) fn on_rtt(&mut self, rtt: Span, min_rtt: Span) -> bool {
         if self.found {
             return false;
         }
@@ -52,7 +52,7 @@ impl HyStart {
     }
 
     /// Takes an ACK in; whether slow start is to end.
-    pub fn on_ack(&mut self, now: Time, min_rtt: Span) -> bool {
+    pub(super) fn on_ack(&mut self, now: Time, min_rtt: Span) -> bool {
         if self.found || now.since(self.last_ack) > ACK_DELTA {
             return false;
         }

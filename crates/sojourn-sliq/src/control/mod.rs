@@ -22,15 +22,15 @@ use sojourn_base::observe::Observer;
 use sojourn_base::units::{Span, Time};
 
 /// How early a packet may go: the tolerance of SLIQ's timers.
-pub const TOLERANCE: Span = Span::from_millis(1);
+pub(crate) const TOLERANCE: Span = Span::from_millis(1);
 /// Packets that a control may have outstanding.
-pub const MAX_WINDOW: u64 = 32_768;
+pub(crate) const MAX_WINDOW: u64 = 32_768;
 /// Headers of a packet below SLIQ on Ethernet with preamble and checksum, which SLIQ reckons with.
-pub const ETHERNET: u32 = 54;
+pub(crate) const ETHERNET: u32 = 54;
 /// Bytes of a segment, as Cubic and the reduction of its window count.
-pub const MSS: i64 = 1_472;
+pub(crate) const MSS: i64 = 1_472;
 /// SLIQ's data header as its controls reckon with it.
-pub const DATA_HEADER: u32 = 20;
+pub(crate) const DATA_HEADER: u32 = 20;
 
 /// What of a control's packets is outstanding, in bytes of payload.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -179,13 +179,13 @@ pub struct Probe {
 }
 
 /// Whether pacing holds a packet back: less than the timers' tolerance does not.
-pub fn held(next: Time, now: Time) -> bool {
+pub(crate) fn held(next: Time, now: Time) -> bool {
     next > now + TOLERANCE
 }
 
 /// When paced packets go: the clock restarts after a while without any.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct PacingClock {
+pub(crate) struct PacingClock {
     next: Option<Time>,
 }
 
@@ -193,13 +193,13 @@ impl PacingClock {
     const QUIET: Span = Span::from_millis(10);
 
     /// A packet goes out `now`, and the next one `gap` seconds later.
-    pub fn sent(&mut self, now: Time, gap: f64) {
+    pub(crate) fn sent(&mut self, now: Time, gap: f64) {
         let from = self.next.filter(|next| now <= *next + Self::QUIET).unwrap_or(now);
         self.next = Some(from + Span::from_secs_f64(gap));
     }
 
     /// When the next one may go.
-    pub fn next(&self) -> Time {
+    pub(crate) fn next(&self) -> Time {
         self.next.unwrap_or(Time::ZERO)
     }
 }

@@ -5,7 +5,7 @@ use sojourn_tcp::recovery::prr::share;
 
 /// A reduction under way.
 #[derive(Clone, Copy, Debug)]
-pub struct Reduction {
+pub(super) struct Reduction {
     /// It ends when this packet and all before it are acknowledged.
     pub end: u64,
     delivered: i64,
@@ -16,12 +16,12 @@ pub struct Reduction {
 
 impl Reduction {
     /// Begins with `flight` bytes outstanding, up to packet `end`.
-    pub fn begin(flight: i64, end: u64) -> Self {
+    pub(super) fn begin(flight: i64, end: u64) -> Self {
         Reduction { end, delivered: 0, out: 0, flight: flight.max(1), allowed: 0 }
     }
 
     /// `delivered` bytes have arrived; `pipe` are in the network.
-    pub fn on_ack(&mut self, delivered: i64, pipe: i64, threshold: i64) {
+    pub(super) fn on_ack(&mut self, delivered: i64, pipe: i64, threshold: i64) {
         self.delivered += delivered;
         let send = if pipe > threshold {
             let share = share(threshold as u64, self.delivered as u64, self.flight as u64);
@@ -34,12 +34,12 @@ impl Reduction {
     }
 
     /// Whether `bytes` more may go.
-    pub fn allows(&self, bytes: u32) -> bool {
+    pub(super) fn allows(&self, bytes: u32) -> bool {
         self.out + i64::from(bytes) <= self.allowed
     }
 
     /// `bytes` went out.
-    pub fn on_sent(&mut self, bytes: u32) {
+    pub(super) fn on_sent(&mut self, bytes: u32) {
         self.out += i64::from(bytes);
     }
 }

@@ -15,7 +15,7 @@ const NOTHING: Observation = Observation { delay: f64::INFINITY, at: Time::ZERO 
 /// Tracks a delay in seconds. A bin ends with the first observation after its time; until then a
 /// smaller delay counts at once, a larger one not at all.
 #[derive(Clone, Copy, Debug)]
-pub struct Tracker {
+pub(super) struct Tracker {
     recent: Observation,
     bins: [Observation; BINS],
     filled: usize,
@@ -34,7 +34,7 @@ impl Default for Tracker {
 
 impl Tracker {
     /// Takes an observation in; `least` becomes the least delay of the last `window` seconds.
-    pub fn update(&mut self, delay: f64, now: Time, window: f64, least: &mut f64) {
+    pub(super) fn update(&mut self, delay: f64, now: Time, window: f64, least: &mut f64) {
         if delay < self.recent.delay {
             self.recent = Observation { delay, at: now };
         }

@@ -12,7 +12,7 @@ use sojourn_base::units::{Rate, Span, Time};
 
 /// What an end sends.
 #[derive(Debug, Default)]
-pub struct Departures {
+pub(super) struct Departures {
     packets: u32,
     data_packets: u64,
     bytes: u64,
@@ -35,12 +35,12 @@ pub struct Departures {
 
 impl Departures {
     /// Packets sent.
-    pub fn packets(&self) -> u32 {
+    pub(super) fn packets(&self) -> u32 {
         self.packets
     }
 
     /// A packet of `size` bytes goes out.
-    pub fn count(&mut self, size: u32, payload: u16) {
+    pub(super) fn count(&mut self, size: u32, payload: u16) {
         self.packets += 1;
         self.wire_bytes += u64::from(size);
         self.data_packets += u64::from(payload > 0);
@@ -48,7 +48,7 @@ impl Departures {
     }
 
     /// Time passes up to `now`; how much.
-    pub fn pass(&mut self, now: Time, outage: bool) -> Span {
+    pub(super) fn pass(&mut self, now: Time, outage: bool) -> Span {
         let since = now.since(self.last);
         self.last = now;
         if outage {
@@ -58,7 +58,7 @@ impl Departures {
     }
 
     /// Adds to integrals what held for so long.
-    pub fn integrate(&mut self, since: Span, measured: &Levels, mss: u64) {
+    pub(super) fn integrate(&mut self, since: Span, measured: &Levels, mss: u64) {
         let passed = since.as_secs_f64();
         let window = &mut self.window;
         window.cwnd = (measured.window / mss) as u32;
@@ -82,7 +82,7 @@ impl Departures {
     }
 
     /// The sender's part of the flow's counters.
-    pub fn report(&self, measured: &Measured, counters: &mut FlowCounters) {
+    pub(super) fn report(&self, measured: &Measured, counters: &mut FlowCounters) {
         counters.sent = Some(SenderCounters {
             sent_bytes: self.bytes,
             sent_packets: self.data_packets,
@@ -118,7 +118,7 @@ impl Departures {
     }
 
     /// What a receiver sent.
-    pub fn report_acks(&self, counters: &mut FlowCounters) {
+    pub(super) fn report_acks(&self, counters: &mut FlowCounters) {
         counters.acks =
             Some(AckCounters { acks_sent: self.packets.into(), ack_bytes_sent: self.wire_bytes });
     }
@@ -126,7 +126,7 @@ impl Departures {
 
 /// What an end receives.
 #[derive(Debug)]
-pub struct Arrivals {
+pub(super) struct Arrivals {
     counters: ReceiverCounters,
     last: Option<Time>,
     deadline: Option<Span>,
@@ -138,7 +138,7 @@ pub struct Arrivals {
 
 impl Arrivals {
     /// Messages that take longer than the deadline are late.
-    pub fn new(deadline: Option<Span>) -> Self {
+    pub(super) fn new(deadline: Option<Span>) -> Self {
         Arrivals {
             counters: ReceiverCounters::default(),
             last: None,
@@ -150,7 +150,7 @@ impl Arrivals {
     }
 
     /// A message is delivered.
-    pub fn on_message(&mut self, now: Time, delivered: &Delivered<Virtual>) {
+    pub(super) fn on_message(&mut self, now: Time, delivered: &Delivered<Virtual>) {
         let counters = &mut self.counters;
         let delay = now.since(delivered.payload.written_at);
         counters.delivered_bytes += u64::from(delivered.payload.bytes);
@@ -170,7 +170,7 @@ impl Arrivals {
     }
 
     /// The receiver's part of the flow's counters.
-    pub fn report(&self, counts: Counts, outage_time: Span, counters: &mut FlowCounters) {
+    pub(super) fn report(&self, counts: Counts, outage_time: Span, counters: &mut FlowCounters) {
         counters.received = Some(self.counters);
         counters.messages = Some(MessageCounters {
             received_packets: counts.received_in_time,
@@ -182,7 +182,7 @@ impl Arrivals {
     }
 
     /// Distributions start afresh.
-    pub fn end_warmup(&mut self) {
+    pub(super) fn end_warmup(&mut self) {
         self.delays.clear();
     }
 }

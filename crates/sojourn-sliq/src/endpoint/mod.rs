@@ -23,7 +23,7 @@ const STREAM: u8 = 1;
 
 /// What an end of a flow is told.
 #[derive(Clone, Debug)]
-pub struct EndInit {
+pub(crate) struct EndInit {
     /// How its packets are addressed.
     pub address: Address,
     /// What it sends, and what it receives.
@@ -44,7 +44,7 @@ pub struct EndInit {
 
 /// One end.
 #[derive(Debug)]
-pub struct End {
+pub(crate) struct End {
     init: EndInit,
     connection: Connection<Virtual>,
     /// What goes out, or has arrived.
@@ -60,7 +60,7 @@ pub struct End {
 
 impl End {
     /// An end of a connection that does not exist yet.
-    pub fn new(init: EndInit, connection: Connection<Virtual>) -> Self {
+    pub(crate) fn new(init: EndInit, connection: Connection<Virtual>) -> Self {
         let received = Arrivals::new(init.deadline);
         let sent = Departures::default();
         let now = Time::ZERO;

@@ -14,7 +14,7 @@ const MAX_RTT: Span = Span::from_secs(4);
 
 /// What an ACK brought.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Acked {
+pub(crate) struct Acked {
     /// Whether a packet was acknowledged for the first time.
     pub new_data: bool,
     /// Place of the largest packet observed among all of the connection.
@@ -24,7 +24,7 @@ pub struct Acked {
 impl<P: Payload> Sender<P> {
     /// Takes an ACK in; `None` if it cannot be one. `note` is told RTTs, and how long the packets took from
     /// when they were written.
-    pub fn on_ack(
+    pub(crate) fn on_ack(
         &mut self,
         now: Time,
         ack: &Ack,
@@ -194,7 +194,7 @@ impl<P: Payload> Sender<P> {
 
     /// An outage is over.
     #[cold]
-    pub fn on_outage_end(&mut self, now: Time, outage: Span, shared: &mut Shared) {
+    pub(crate) fn on_outage_end(&mut self, now: Time, outage: Span, shared: &mut Shared) {
         if self.config.reliability == Reliability::Reliable {
             return self.report_oldest(shared);
         }
@@ -209,7 +209,7 @@ impl<P: Payload> Sender<P> {
     }
 
     /// How many data packets had been sent when this one was; `None` if that is not known any more.
-    pub fn count_of(&self, seq: u32, retransmissions: u8) -> Option<u32> {
+    pub(crate) fn count_of(&self, seq: u32, retransmissions: u8) -> Option<u32> {
         let sent = self.record(expand(seq, self.next())?)?;
         match sent.resent.checked_sub(retransmissions)? {
             0 => Some(sent.counts[0]),

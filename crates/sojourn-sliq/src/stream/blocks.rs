@@ -2,7 +2,7 @@
 
 /// Packets up to `next`, and runs of packets above it.
 #[derive(Clone, Debug)]
-pub struct Blocks {
+pub(super) struct Blocks {
     next: u64,
     /// First and last of each run, ascending, apart from each other and from `next`.
     runs: Vec<(u64, u64)>,
@@ -10,22 +10,22 @@ pub struct Blocks {
 
 impl Blocks {
     /// Nothing from `next` on.
-    pub fn new(next: u64) -> Self {
+    pub(super) fn new(next: u64) -> Self {
         Blocks { next, runs: Vec::new() }
     }
 
     /// The first packet that has not arrived.
-    pub fn next(&self) -> u64 {
+    pub(super) fn next(&self) -> u64 {
         self.next
     }
 
     /// Whether a packet is missing below one that has arrived.
-    pub fn has_gap(&self) -> bool {
+    pub(super) fn has_gap(&self) -> bool {
         !self.runs.is_empty()
     }
 
     /// One past the last packet that has arrived.
-    pub fn end(&self) -> u64 {
+    pub(super) fn end(&self) -> u64 {
         self.runs.last().map_or(self.next, |(_, last)| last + 1)
     }
 
@@ -34,17 +34,17 @@ impl Blocks {
     }
 
     /// The run that a packet above `next` is in.
-    pub fn run(&self, seq: u64) -> Option<(u64, u64)> {
+    pub(super) fn run(&self, seq: u64) -> Option<(u64, u64)> {
         self.runs.get(self.position(seq)).copied().filter(|(first, _)| *first <= seq)
     }
 
     /// Whether a packet has arrived.
-    pub fn contains(&self, seq: u64) -> bool {
+    pub(super) fn contains(&self, seq: u64) -> bool {
         seq < self.next || self.run(seq).is_some()
     }
 
     /// A packet arrived; whether it is new.
-    pub fn insert(&mut self, seq: u64) -> bool {
+    pub(super) fn insert(&mut self, seq: u64) -> bool {
         if self.contains(seq) {
             return false;
         }
@@ -74,7 +74,7 @@ impl Blocks {
     }
 
     /// Nothing before `next` is waited for any more.
-    pub fn move_forward(&mut self, next: u64) {
+    pub(super) fn move_forward(&mut self, next: u64) {
         if next <= self.next {
             return;
         }

@@ -40,7 +40,7 @@ pub(super) struct Group {
 
 impl Group {
     /// Whether all that this round sends has been sent.
-    pub fn round_sent(&self) -> bool {
+    pub(super) fn round_sent(&self) -> bool {
         self.sent[0] >= self.due[0] && self.sent[1] >= self.due[1]
     }
 
@@ -84,7 +84,7 @@ pub(super) struct Groups<P> {
 }
 
 impl<P> Groups<P> {
-    pub fn new(probability: f64, target: Target) -> Self {
+    pub(super) fn new(probability: f64, target: Target) -> Self {
         let (decider, fixed_rounds) = match target {
             Target::Deadline(deadline) => (Decider::new(probability, deadline), 0),
             Target::Rounds(rounds) => (Decider::new(probability, Span::MAX), rounds),
@@ -107,30 +107,30 @@ impl<P> Groups<P> {
         }
     }
 
-    pub fn mode(&self) -> &'static str {
+    pub(super) fn mode(&self) -> &'static str {
         self.last.name()
     }
 
-    pub fn get(&self, group: u64) -> Option<&Group> {
+    pub(super) fn get(&self, group: u64) -> Option<&Group> {
         self.groups.get(group.checked_sub(self.first)? as usize)
     }
 
-    pub fn get_mut(&mut self, group: u64) -> Option<&mut Group> {
+    pub(super) fn get_mut(&mut self, group: u64) -> Option<&mut Group> {
         self.groups.get_mut(group.checked_sub(self.first)? as usize)
     }
 
-    pub fn open(&self) -> u64 {
+    pub(super) fn open(&self) -> u64 {
         self.first + self.groups.len() as u64 - u64::from(self.index > 0)
     }
 
     /// The plan of a group that uses the code.
-    pub fn plan(&self, group: &Group) -> Option<&'static Plan> {
+    pub(super) fn plan(&self, group: &Group) -> Option<&'static Plan> {
         let decider = self.decider.as_ref().filter(|_| !group.arq)?;
         Some(decider.plan(group.per, group.rounds, group.sources))
     }
 
     /// How long the source packets of a new group may take.
-    pub fn patience(&self, packets: u8) -> Span {
+    pub(super) fn patience(&self, packets: u8) -> Span {
         let packets = f64::from(packets.max(2));
         let limit = self.gap.map_or(f64::INFINITY, |gap| 1.2 * gap * packets);
         Span::from_secs_f64(self.duration.min(limit))
@@ -164,7 +164,7 @@ impl<P> Groups<P> {
     }
 
     /// Begins a group with its first source packet.
-    pub fn begin(&mut self, now: Time, shared: &Shared, limit: u8) {
+    pub(super) fn begin(&mut self, now: Time, shared: &Shared, limit: u8) {
         let decision = self.decide(shared);
         let (rounds, sources, arq) = match decision {
             Decision::Arq { rounds } => (rounds, 1, true),
@@ -177,7 +177,7 @@ impl<P> Groups<P> {
     }
 
     /// Forgets groups all of whose packets are below `base`.
-    pub fn forget(&mut self, base: u64) {
+    pub(super) fn forget(&mut self, base: u64) {
         let open = self.open();
         while self.first < open
             && self.groups.front().is_some_and(|group| {
@@ -191,7 +191,7 @@ impl<P> Groups<P> {
     }
 
     /// Begins anew, after an outage.
-    pub fn restart(&mut self) {
+    pub(super) fn restart(&mut self) {
         for group in &mut self.groups {
             group.round = OUT_OF_ROUNDS;
         }
@@ -202,7 +202,7 @@ impl<P> Groups<P> {
     }
 
     /// An ACK came for a group: its size is too large if its first round is not even sent.
-    pub fn early_ack(&mut self, now: Time, id: u64) {
+    pub(super) fn early_ack(&mut self, now: Time, id: u64) {
         let Some(group) = self.get(id) else { return };
         let complete = group.sent[0] + group.sent[1] >= group.sources + group.coded;
         if !group.first_round_unanswered() || complete {
@@ -223,7 +223,7 @@ impl<P> Groups<P> {
     }
 
     /// All packets of a round are sent.
-    pub fn round_sent(&mut self, now: Time, id: u64, sent: Moment) {
+    pub(super) fn round_sent(&mut self, now: Time, id: u64, sent: Moment) {
         self.ends.push_back(RoundEnd { group: id, sent, observed: 0 });
         let Some(group) = self.get(id) else { return };
         if !group.first_round_unanswered() {

@@ -70,7 +70,7 @@ impl<P: Payload> Sender<P> {
 
     /// Packets of all streams up to this place were sent before one that arrived.
     #[inline(never)]
-    pub fn on_implicit_ack(&mut self, now: Time, largest_order: u64, shared: &mut Shared) {
+    pub(crate) fn on_implicit_ack(&mut self, now: Time, largest_order: u64, shared: &mut Shared) {
         let after = shared.rtt.repeat_after();
         for seq in self.una..self.next() {
             let Some(sent) = self.packet(seq) else { break };
@@ -87,7 +87,7 @@ impl<P: Payload> Sender<P> {
 
     /// The first ACK after a timeout: what is not acknowledged counts as lost.
     #[cold]
-    pub fn lose_all(&mut self, now: Time, shared: &mut Shared) {
+    pub(crate) fn lose_all(&mut self, now: Time, shared: &mut Shared) {
         let after = shared.rtt.repeat_after();
         for seq in self.una..self.next() {
             if self.packet(seq).is_some_and(|sent| !sent.acked && !sent.lost) {

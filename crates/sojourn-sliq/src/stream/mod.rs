@@ -13,17 +13,18 @@ mod resend;
 mod rounds;
 mod send;
 
-pub use packets::Attempt;
-pub use receive::{Arrival, Counts, Delivered, Receiver};
-pub use send::Sender;
+pub(crate) use packets::Attempt;
+pub use receive::Delivered;
+pub(crate) use receive::{Arrival, Counts, Receiver};
+pub(crate) use send::Sender;
 
 use super::wire::CreateStream;
 use sojourn_base::units::Span;
 
 /// The highest number of a stream; the lowest is 1.
-pub const MAX_STREAM: u8 = 32;
+pub(crate) const MAX_STREAM: u8 = 32;
 /// The lowest priority; the highest is 0.
-pub const LOWEST_PRIORITY: u8 = 7;
+pub(crate) const LOWEST_PRIORITY: u8 = 7;
 
 /// What a stream does about losses.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -7,7 +7,7 @@ use sojourn_base::units::Time;
 
 /// A packet that was sent.
 #[derive(Clone, Debug)]
-pub struct Sent<P> {
+pub(super) struct Sent<P> {
     /// What it carries; kept as long as it may have to be sent again.
     pub payload: P,
     /// Bytes of payload.
@@ -59,7 +59,7 @@ impl<P> Sent<P> {
     }
 
     /// Its group and its place there.
-    pub fn fec(&self) -> Option<(u64, Fec)> {
+    pub(super) fn fec(&self) -> Option<(u64, Fec)> {
         self.fec.as_deref().map(|(group, fec, _)| (*group, *fec))
     }
 
@@ -68,14 +68,14 @@ impl<P> Sent<P> {
     }
 
     /// Whether it is a coded packet.
-    pub fn is_coded(&self) -> bool {
+    pub(super) fn is_coded(&self) -> bool {
         self.fec().is_some_and(|(_, fec)| fec.encoded.is_some())
     }
 }
 
 /// A coded packet that has not been sent.
 #[derive(Clone, Debug)]
-pub struct Coded<P> {
+pub(super) struct Coded<P> {
     /// The group.
     pub group: u64,
     /// Its number within the group.
@@ -99,7 +99,7 @@ pub(super) enum Resend<P> {
 
 /// Whether there is a packet to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Attempt {
+pub(crate) enum Attempt {
     /// No.
     Nothing,
     /// Yes, but no control lets it go.
@@ -121,4 +121,4 @@ pub(super) struct New<P> {
 }
 
 /// Where a packet that goes out is put: packets are large to move.
-pub type Place<P> = Option<(Data, P)>;
+pub(super) type Place<P> = Option<(Data, P)>;

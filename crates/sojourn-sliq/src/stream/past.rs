@@ -9,7 +9,7 @@ const MOST: usize = 1_024;
 
 /// A packet that is done with. Small, as so many are known of each stream.
 #[derive(Clone, Copy, Debug)]
-pub struct Past {
+pub(super) struct Past {
     /// The control that owned it.
     pub lane: u8,
     /// Its number there.
@@ -25,11 +25,11 @@ pub struct Past {
 }
 
 /// Group of a packet, its number there, and when it was sent last.
-pub type Member = (u64, u8, Moment);
+pub(super) type Member = (u64, u8, Moment);
 
 /// The latest of them.
 #[derive(Debug, Default)]
-pub struct Pasts {
+pub(super) struct Pasts {
     all: VecDeque<Past>,
     /// The groups that they were in, on an adaptive stream.
     members: VecDeque<Option<Member>>,
@@ -48,7 +48,7 @@ fn get<T: Copy>(past: &VecDeque<T>, back: u64) -> Option<T> {
 
 impl Pasts {
     /// Another one; `member` is given on an adaptive stream, even where it was in no group.
-    pub fn push(&mut self, past: Past, member: Option<Option<Member>>) {
+    pub(super) fn push(&mut self, past: Past, member: Option<Option<Member>>) {
         remember(&mut self.all, past);
         if let Some(member) = member {
             remember(&mut self.members, member);
@@ -56,12 +56,12 @@ impl Pasts {
     }
 
     /// The latest for 1, the one before for 2 and so on.
-    pub fn get(&self, back: u64) -> Option<Past> {
+    pub(super) fn get(&self, back: u64) -> Option<Past> {
         get(&self.all, back)
     }
 
     /// The same one's place in a group, if it had one.
-    pub fn member(&self, back: u64) -> Option<Member> {
+    pub(super) fn member(&self, back: u64) -> Option<Member> {
         get(&self.members, back).flatten()
     }
 }

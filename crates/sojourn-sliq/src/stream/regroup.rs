@@ -60,7 +60,7 @@ impl<P: Payload> Regroup<P> {
 
     /// A packet of a group arrived for the first time. Returns the source packets that come back by
     /// it, and whether in time.
-    pub fn add(&mut self, seq: u32, fec: &Fec, payload: P) -> Vec<(u32, P, bool)> {
+    pub(super) fn add(&mut self, seq: u32, fec: &Fec, payload: P) -> Vec<(u32, P, bool)> {
         let Some(group) = self.group(fec.group) else { return Vec::new() };
         if group.done || group.received.iter().any(|received| received.index == fec.index) {
             return Vec::new();

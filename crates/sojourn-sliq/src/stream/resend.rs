@@ -11,7 +11,12 @@ use sojourn_base::units::{Span, Time};
 impl<P: Payload> Sender<P> {
     /// The next packet that is sent again, or a coded one of a group.
     #[inline(never)]
-    pub fn try_resend(&mut self, now: Time, shared: &mut Shared, place: &mut Place<P>) -> Attempt {
+    pub(crate) fn try_resend(
+        &mut self,
+        now: Time,
+        shared: &mut Shared,
+        place: &mut Place<P>,
+    ) -> Attempt {
         self.discard_useless_coded();
         if self.groups.as_ref().is_some_and(|groups| !groups.fresh.is_empty()) {
             return self.try_fresh(now, shared, place);
@@ -153,7 +158,7 @@ impl<P: Payload> Sender<P> {
     }
 
     /// The lowest or highest packet that may be sent again, whatever the controls say.
-    pub fn resend_on_timeout(
+    pub(crate) fn resend_on_timeout(
         &mut self,
         now: Time,
         shared: &mut Shared,
@@ -179,7 +184,7 @@ impl<P: Payload> Sender<P> {
     }
 
     /// Asks the peer for an ACK.
-    pub fn probe(&self, now: Time, shared: &mut Shared) -> (Data, P) {
+    pub(crate) fn probe(&self, now: Time, shared: &mut Shared) -> (Data, P) {
         let stamp = shared.clock.stamp(now);
         let seq = self.next().saturating_sub(1).max(self.base);
         let data = Data { persist: true, ..self.header(seq, stamp, shared) };

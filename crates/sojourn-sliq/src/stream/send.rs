@@ -13,7 +13,7 @@ use sojourn_base::units::Time;
 
 /// The sending side.
 #[derive(Debug)]
-pub struct Sender<P> {
+pub(crate) struct Sender<P> {
     pub(super) id: u8,
     pub(super) slot: usize,
     pub(super) config: StreamConfig,
@@ -50,7 +50,7 @@ pub struct Sender<P> {
 
 impl<P: Payload> Sender<P> {
     /// Of stream `id`, whose first packet is number `first`.
-    pub fn new(id: u8, slot: usize, config: StreamConfig, first: u64, lanes: usize) -> Self {
+    pub(crate) fn new(id: u8, slot: usize, config: StreamConfig, first: u64, lanes: usize) -> Self {
         let adaptive = match config.reliability {
             Reliability::Adaptive { probability, target, .. } => {
                 Some(Box::new(Groups::new(probability, target)))
@@ -83,47 +83,47 @@ impl<P: Payload> Sender<P> {
     }
 
     /// The application writes a message.
-    pub fn write(&mut self, now: Time, payload: P) {
+    pub(crate) fn write(&mut self, now: Time, payload: P) {
         self.queue.push_back((now, payload));
     }
 
     /// The application writes no more.
-    pub fn finish(&mut self) {
+    pub(crate) fn finish(&mut self) {
         self.fin_wanted = true;
     }
 
     /// Forgets what was written and not sent.
-    pub fn forget_queue(&mut self) {
+    pub(crate) fn forget_queue(&mut self) {
         self.queue.clear();
     }
 
     /// Messages written and not sent.
-    pub fn queued(&self) -> usize {
+    pub(crate) fn queued(&self) -> usize {
         self.queue.len()
     }
 
     /// Whether all that was sent is acknowledged or given up.
-    pub fn all_acked(&self) -> bool {
+    pub(crate) fn all_acked(&self) -> bool {
         self.una == self.next()
     }
 
     /// Whether the stream is ended, and the peer knows.
-    pub fn finished(&self) -> bool {
+    pub(crate) fn finished(&self) -> bool {
         self.fin_sent && self.all_acked()
     }
 
     /// How error control works now, on an adaptive stream.
-    pub fn mode(&self) -> Option<&'static str> {
+    pub(crate) fn mode(&self) -> Option<&'static str> {
         self.groups.as_deref().map(Groups::mode)
     }
 
     /// Groups begun in each mode: pure ARQ, coded ARQ, pure FEC.
-    pub fn groups_begun(&self) -> [u64; 3] {
+    pub(crate) fn groups_begun(&self) -> [u64; 3] {
         self.groups.as_ref().map_or([0; 3], |groups| groups.begun)
     }
 
     /// The next packet's number.
-    pub fn next(&self) -> u64 {
+    pub(crate) fn next(&self) -> u64 {
         self.base + self.sent.len() as u64
     }
 
@@ -165,28 +165,33 @@ impl<P: Payload> Sender<P> {
     }
 
     /// Whether new data waits and the window has room for it.
-    pub fn has_new(&self) -> bool {
+    pub(crate) fn has_new(&self) -> bool {
         let ends = self.fin_wanted && !self.fin_sent;
         (!self.queue.is_empty() || ends) && self.room()
     }
 
     /// Whether something waits to be sent again, or coded packets do.
-    pub fn has_resend(&self) -> bool {
+    pub(crate) fn has_resend(&self) -> bool {
         !self.resend.is_empty() || self.groups.as_ref().is_some_and(|g| !g.fresh.is_empty())
     }
 
     /// When a group that waits for more source packets is ended without them.
-    pub fn group_end(&self) -> Option<Time> {
+    pub(crate) fn group_end(&self) -> Option<Time> {
         self.groups.as_ref().and_then(|groups| groups.force_at)
     }
 
     /// The time of [`Sender::group_end`] has come.
-    pub fn end_group(&mut self, now: Time, shared: &Shared) {
+    pub(crate) fn end_group(&mut self, now: Time, shared: &Shared) {
         self.force_group_end(now, shared.moment(now));
     }
 
     /// The next new packet.
-    pub fn try_new(&mut self, now: Time, shared: &mut Shared, place: &mut Place<P>) -> Attempt {
+    pub(crate) fn try_new(
+        &mut self,
+        now: Time,
+        shared: &mut Shared,
+        place: &mut Place<P>,
+    ) -> Attempt {
         if !self.room() {
             return Attempt::Nothing;
         }

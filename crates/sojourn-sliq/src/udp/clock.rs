@@ -22,6 +22,6 @@ impl Clock {
 }
 
 /// How long to wait from `now` until `at`.
-pub fn until(at: Time, now: Time) -> Duration {
+pub(super) fn until(at: Time, now: Time) -> Duration {
     Duration::from_nanos(at.since(now).as_nanos())
 }

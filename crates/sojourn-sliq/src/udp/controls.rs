@@ -12,7 +12,7 @@ use sojourn_tcp::cc::ControlInit;
 const MOST: usize = 8;
 
 /// A control and its name.
-pub type Named = (String, Box<dyn Control>);
+pub(super) type Named = (String, Box<dyn Control>);
 
 /// The controls of these names, each with its defaults.
 ///

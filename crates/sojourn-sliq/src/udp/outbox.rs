@@ -14,7 +14,7 @@ use crate::udp::socket::Socket;
 const MOST_BYTES: usize = 60_000;
 
 /// The datagrams that wait to be sent from a socket.
-pub struct Outbox {
+pub(super) struct Outbox {
     socket: Rc<Socket>,
     /// Datagrams of `segment` bytes each, the last one perhaps shorter.
     bytes: Vec<u8>,
@@ -27,7 +27,7 @@ pub struct Outbox {
 
 impl Outbox {
     /// Of this socket; it drops this share of what it is to send.
-    pub fn new(socket: Rc<Socket>, drop: f64) -> Self {
+    pub(super) fn new(socket: Rc<Socket>, drop: f64) -> Self {
         Outbox {
             socket,
             bytes: Vec::with_capacity(MOST_BYTES),
@@ -43,7 +43,7 @@ impl Outbox {
     ///
     /// # Errors
     /// If the system cannot send.
-    pub fn push(&mut self, to: SocketAddr, datagram: &[u8]) -> io::Result<()> {
+    pub(super) fn push(&mut self, to: SocketAddr, datagram: &[u8]) -> io::Result<()> {
         if self.drop > 0.0 && self.random.random::<f64>() < self.drop {
             return Ok(());
         }
@@ -67,7 +67,7 @@ impl Outbox {
     ///
     /// # Errors
     /// If the system cannot send.
-    pub fn flush(&mut self) -> io::Result<()> {
+    pub(super) fn flush(&mut self) -> io::Result<()> {
         let Some(destination) = self.to.take() else { return Ok(()) };
         let transmit = Transmit {
             destination,

@@ -19,7 +19,7 @@ const BUFFER: usize = 4 << 20;
 const RECEIVED: usize = 1 << 16;
 
 /// A socket with what comes in and what goes out.
-pub struct Port {
+pub(super) struct Port {
     socket: Rc<Socket>,
     poll: Poll,
     events: Events,
@@ -33,7 +33,7 @@ impl Port {
     ///
     /// # Errors
     /// If the system has none.
-    pub fn new(address: SocketAddr, drop: f64) -> io::Result<Self> {
+    pub(super) fn new(address: SocketAddr, drop: f64) -> io::Result<Self> {
         let mut udp = UdpSocket::bind(address)?;
         let state = UdpSocketState::new(UdpSockRef::from(&udp))?;
         // The kernel's limit holds if it is lower.
@@ -56,7 +56,7 @@ impl Port {
     ///
     /// # Errors
     /// If the system has none.
-    pub fn waker(&self) -> io::Result<Waker> {
+    pub(super) fn waker(&self) -> io::Result<Waker> {
         Waker::new(self.poll.registry(), WAKER)
     }
 
@@ -64,7 +64,7 @@ impl Port {
     ///
     /// # Errors
     /// If the system does not know.
-    pub fn address(&self) -> io::Result<SocketAddr> {
+    pub(super) fn address(&self) -> io::Result<SocketAddr> {
         self.socket.udp.local_addr()
     }
 
@@ -72,7 +72,7 @@ impl Port {
     ///
     /// # Errors
     /// If the system cannot wait.
-    pub fn wait(&mut self, time: Duration) -> io::Result<()> {
+    pub(super) fn wait(&mut self, time: Duration) -> io::Result<()> {
         match self.poll.poll(&mut self.events, Some(time)) {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(()),
             done => done,
@@ -84,7 +84,7 @@ impl Port {
     ///
     /// # Errors
     /// If the system cannot receive, or `with` fails.
-    pub fn receive(
+    pub(super) fn receive(
         &mut self,
         mut with: impl FnMut(&mut Outbox, SocketAddr, &[u8]) -> io::Result<()>,
     ) -> io::Result<bool> {

@@ -15,7 +15,7 @@ use crate::udp::session::Session;
 ///
 /// # Errors
 /// If a socket or a file cannot be used.
-pub fn drive(
+pub(super) fn drive(
     port: &mut Port,
     peer: SocketAddr,
     session: &mut Session,
@@ -49,7 +49,7 @@ pub fn drive(
 ///
 /// # Errors
 /// If a socket or a file cannot be used.
-pub fn send(
+pub(super) fn send(
     out: &mut Outbox,
     peer: SocketAddr,
     session: &mut Session,

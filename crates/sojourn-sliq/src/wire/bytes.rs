@@ -27,36 +27,36 @@ impl std::error::Error for WireError {}
 
 /// What is still to be read.
 #[derive(Clone, Copy, Debug)]
-pub struct Reader<'a>(pub &'a [u8]);
+pub(super) struct Reader<'a>(pub &'a [u8]);
 
 impl<'a> Reader<'a> {
     /// The next `count` bytes.
-    pub fn take(&mut self, count: usize) -> Result<&'a [u8], WireError> {
+    pub(super) fn take(&mut self, count: usize) -> Result<&'a [u8], WireError> {
         let (taken, rest) = self.0.split_at_checked(count).ok_or(WireError::Short)?;
         self.0 = rest;
         Ok(taken)
     }
 
     /// The next byte.
-    pub fn u8(&mut self) -> Result<u8, WireError> {
+    pub(super) fn u8(&mut self) -> Result<u8, WireError> {
         Ok(self.take(1)?[0])
     }
 
     /// The next two bytes.
-    pub fn u16(&mut self) -> Result<u16, WireError> {
+    pub(super) fn u16(&mut self) -> Result<u16, WireError> {
         let bytes = self.take(2)?;
         Ok(u16::from_be_bytes([bytes[0], bytes[1]]))
     }
 
     /// The next four bytes.
-    pub fn u32(&mut self) -> Result<u32, WireError> {
+    pub(super) fn u32(&mut self) -> Result<u32, WireError> {
         let bytes = self.take(4)?;
         Ok(u32::from_be_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
     }
 }
 
 /// Appends numbers.
-pub trait Write {
+pub(super) trait Write {
     /// Two bytes.
     fn u16(&mut self, value: u16);
     /// Four bytes.

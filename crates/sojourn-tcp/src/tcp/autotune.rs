@@ -24,7 +24,7 @@ const FIRST_ROUND: u64 = 10;
 
 /// The receive window and what it grows to.
 #[derive(Clone, Copy, Debug)]
-pub struct Autotune {
+pub(super) struct Autotune {
     /// The window announced, where tuning does not decide it.
     announced: Option<u64>,
     window: u64,
@@ -53,7 +53,7 @@ pub struct Autotune {
 
 impl Autotune {
     /// The window of a connection's beginning.
-    pub fn new(profile: &Profile, mss: u32, buffer: BufferSize) -> Self {
+    pub(super) fn new(profile: &Profile, mss: u32, buffer: BufferSize) -> Self {
         let share = |bytes| ((bytes as f64 * profile.window_share) as u64).max(u64::from(mss));
         let most = share(profile.receive_buffer_max);
         let (announced, limit) = match buffer {
@@ -91,19 +91,19 @@ impl Autotune {
     }
 
     /// The connection is established: the first round begins (Linux `tcp_init_buffer_space`).
-    pub fn begin(&mut self, now: Time) {
+    pub(super) fn begin(&mut self, now: Time) {
         if self.exact {
             self.round_began = now;
         }
     }
 
     /// The window to advertise, in bytes.
-    pub fn window(&self) -> u32 {
+    pub(super) fn window(&self) -> u32 {
         self.announced.unwrap_or(self.window).min(u64::from(OPEN_WINDOW)) as u32
     }
 
     /// The smoothed round-trip time as the receiver sees it.
-    pub fn rtt(&self) -> Option<Span> {
+    pub(super) fn rtt(&self) -> Option<Span> {
         self.rtt.map(|eighths| Span::from_micros(eighths >> 3))
     }
 
@@ -111,7 +111,7 @@ impl Autotune {
     /// first time that it comes (Linux `tcp_rcv_rtt_measure_ts`). A lower one is taken over, a higher one
     /// smoothed (`tcp_rcv_rtt_update`).
     #[inline]
-    pub fn on_echo(&mut self, now: Time, echo: Time) {
+    pub(super) fn on_echo(&mut self, now: Time, echo: Time) {
         let unit = self.timestamp.as_nanos();
         let echoed = echo.as_nanos() / unit;
         if self.last_echo.replace(echoed) == Some(echoed) && self.exact {
@@ -128,7 +128,7 @@ impl Autotune {
     /// A segment of `payload` bytes arrived, and so many bytes of the buffer's `memory` are taken; returns
     /// whether the window has grown (Linux `tcp_grow_window`).
     #[inline]
-    pub fn on_segment(&mut self, payload: u16, memory: u64) -> bool {
+    pub(super) fn on_segment(&mut self, payload: u16, memory: u64) -> bool {
         let free = match self.exact {
             true => (self.buffer.saturating_sub(memory) as f64 * self.share) as u64,
             false => self.allowed,
@@ -144,7 +144,7 @@ impl Autotune {
     /// hole. It takes them buffer by buffer, and a round may end after the first one (Linux
     /// `tcp_recvmsg_locked`).
     #[inline]
-    pub fn on_read(&mut self, now: Time, bytes: u64, together: u64, held: u64) {
+    pub(super) fn on_read(&mut self, now: Time, bytes: u64, together: u64, held: u64) {
         let left = if self.exact { bytes.saturating_sub(together) } else { 0 };
         self.read += bytes - left;
         self.adjust(now, left, held);

@@ -13,11 +13,11 @@ const SEGMENT: u64 = 1536;
 const HEAD: u64 = 1280;
 
 /// Share of its memory that a segment's payload is, in 256ths (`tcp_measure_rcv_mss`).
-pub const SHARE: f64 = (MSS * 256 / (SEGMENT + HEAD)) as f64 / 256.0;
+pub(super) const SHARE: f64 = (MSS * 256 / (SEGMENT + HEAD)) as f64 / 256.0;
 
 /// How much memory segments of a connection take.
 #[derive(Clone, Copy, Debug)]
-pub struct CardMemory {
+pub(super) struct CardMemory {
     segment: u64,
     /// One in so many takes more: this.
     period: u32,
@@ -28,7 +28,7 @@ pub struct CardMemory {
 
 impl CardMemory {
     /// That of segments of `mss` bytes, in proportion to those which were measured.
-    pub fn of(mss: u32) -> Self {
+    pub(super) fn of(mss: u32) -> Self {
         let share = |bytes: u64| (bytes * u64::from(mss)).div_ceil(MSS);
         let segment = share(SEGMENT).clamp(1, FRAGMENT);
         CardMemory {
@@ -41,7 +41,7 @@ impl CardMemory {
 
     /// Memory of the card's `frame`th one, from 1 on.
     #[inline]
-    pub fn segment(&self, frame: u32) -> u64 {
+    pub(super) fn segment(&self, frame: u32) -> u64 {
         if frame.is_multiple_of(self.period) { self.segment + self.rest } else { self.segment }
     }
 }

@@ -10,7 +10,7 @@ use super::scoreboard::{Marks, Scoreboard};
 
 /// The frontier: all segments below it have been judged.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Frontier {
+pub(super) struct Frontier {
     at: u32,
     /// SACKed segments at or above the frontier are `sacked_out - sacked_below`.
     sacked_below: u32,
@@ -19,7 +19,7 @@ pub struct Frontier {
 impl Frontier {
     /// A segment was SACKed.
     #[inline]
-    pub fn on_sacked(&mut self, seq: u32) {
+    pub(super) fn on_sacked(&mut self, seq: u32) {
         if seq < self.at {
             self.sacked_below += 1;
         }
@@ -27,14 +27,14 @@ impl Frontier {
 
     /// A segment was cumulatively acknowledged.
     #[inline]
-    pub fn on_acked(&mut self, seq: u32, sacked: bool) {
+    pub(super) fn on_acked(&mut self, seq: u32, sacked: bool) {
         if seq < self.at && sacked {
             self.sacked_below -= 1;
         }
     }
 
     /// Judges by FACK: calls `on_lost` for each segment below `highest SACKed - reordering`.
-    pub fn fack(
+    pub(super) fn fack(
         &mut self,
         board: &mut Scoreboard,
         reordering: u32,
@@ -45,7 +45,7 @@ impl Frontier {
     }
 
     /// Judges by RFC 6675: calls `on_lost` for each segment with `dupthresh` SACKed above it.
-    pub fn sack(
+    pub(super) fn sack(
         &mut self,
         board: &mut Scoreboard,
         dupthresh: u32,

@@ -21,7 +21,7 @@ const QUICK_AFTER_CE: u32 = 2;
 
 /// What an arriving segment's mark asks of the receiver.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Response {
+pub(super) struct Response {
     /// A pending ACK must go out first, with the flags of before.
     pub flush: bool,
     /// If one was pending, the next one must not be delayed.
@@ -34,7 +34,7 @@ pub struct Response {
 
 /// The echo's state.
 #[derive(Clone, Copy, Debug)]
-pub struct Echo {
+pub(super) struct Echo {
     mode: EcnMode,
     /// Classic: CE seen and no CWR since. DCTCP and accurate: the last packet was CE.
     ce: bool,
@@ -47,26 +47,26 @@ pub struct Echo {
 
 impl Echo {
     /// No mark seen.
-    pub fn new(mode: EcnMode) -> Self {
+    pub(super) fn new(mode: EcnMode) -> Self {
         Echo { mode, ce: false, ce_told: false, sce: false, ce_packets: 0 }
     }
 
     /// Flags for the next ACK.
     #[inline]
-    pub fn flags(&self) -> Flags {
+    pub(super) fn flags(&self) -> Flags {
         let ece = self.ce && !matches!(self.mode, EcnMode::Accurate | EcnMode::L4s);
         Flags::ACK.with(Flags::ECE, ece).with(Flags::ESCE, self.sce)
     }
 
     /// CE-marked packets received.
     #[inline]
-    pub fn ce_packets(&self) -> u32 {
+    pub(super) fn ce_packets(&self) -> u32 {
         self.ce_packets
     }
 
     /// A data segment arrived.
     #[inline]
-    pub fn on_data(&mut self, ecn: Ecn, flags: Flags) -> Response {
+    pub(super) fn on_data(&mut self, ecn: Ecn, flags: Flags) -> Response {
         let ce = ecn == Ecn::Ce;
         self.ce_packets += u32::from(ce);
         match self.mode {
@@ -90,7 +90,7 @@ impl Echo {
 
     /// A data segment arrived where a control serves the receiver: it is asked, and told whether ACKs
     /// echo (Linux `__tcp_ecn_check_ce`).
-    pub fn ask(
+    pub(super) fn ask(
         &mut self,
         ecn: Ecn,
         flags: Flags,

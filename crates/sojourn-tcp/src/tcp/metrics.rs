@@ -110,13 +110,13 @@ pub(super) struct Path {
 
 impl Path {
     /// What is remembered now.
-    pub fn recall(&self, now: Time) -> Remembered {
+    pub(super) fn recall(&self, now: Time) -> Remembered {
         let paths = self.memory.paths.lock().unwrap_or_else(PoisonError::into_inner);
         paths.get(&self.hosts).copied().map_or_else(Remembered::default, |path| fresh(path, now))
     }
 
     /// A connection has ended.
-    pub fn keep(&self, now: Time, ended: &Ended) {
+    pub(super) fn keep(&self, now: Time, ended: &Ended) {
         let mut paths = self.memory.paths.lock().unwrap_or_else(PoisonError::into_inner);
         let known = paths.get(&self.hosts).copied();
         let mut path = known.map_or_else(Remembered::default, |path| fresh(path, now));

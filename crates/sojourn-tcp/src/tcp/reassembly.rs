@@ -13,7 +13,7 @@ const REMEMBERED: usize = 4;
 const BLOCKS_EXPECTED: usize = 2;
 
 /// Segments that are kept in one buffer at most (`MAX_SKB_FRAGS`).
-pub const MOST_FRAGMENTS: u32 = 17;
+pub(super) const MOST_FRAGMENTS: u32 = 17;
 
 /// A run of received segments above the next expected one.
 #[derive(Clone, Copy, Debug)]
@@ -28,7 +28,7 @@ struct Run {
 
 /// Segments that become deliverable in order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct InOrder {
+pub(super) struct InOrder {
     /// How many.
     pub segments: u32,
     /// Their payload.
@@ -41,7 +41,7 @@ pub struct InOrder {
 
 /// What an arriving data segment turned out to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Arrival {
+pub(super) enum Arrival {
     /// The next one expected, and perhaps the end of a hole: this is now deliverable.
     InOrder(InOrder),
     /// Above a hole.
@@ -52,7 +52,7 @@ pub enum Arrival {
 
 /// Where a data segment belongs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub(super) enum Place {
     /// It is the next one expected.
     Next,
     /// In the buffer of the one before it, above a hole (Linux `tcp_ooo_try_coalesce`).
@@ -65,7 +65,7 @@ pub enum Place {
 
 /// The out-of-order queue.
 #[derive(Debug)]
-pub struct Reassembly {
+pub(super) struct Reassembly {
     next: u32,
     runs: Vec<Run>,
     recent: [SackBlock; REMEMBERED],
@@ -80,7 +80,7 @@ pub struct Reassembly {
 
 impl Reassembly {
     /// Nothing received; `first` is expected.
-    pub fn new(first: u32) -> Self {
+    pub(super) fn new(first: u32) -> Self {
         Reassembly {
             next: first,
             runs: Vec::new(),
@@ -94,37 +94,37 @@ impl Reassembly {
 
     /// Next segment expected.
     #[inline]
-    pub fn next(&self) -> u32 {
+    pub(super) fn next(&self) -> u32 {
         self.next
     }
 
     /// Whether nothing waits above a hole.
     #[inline]
-    pub fn is_contiguous(&self) -> bool {
+    pub(super) fn is_contiguous(&self) -> bool {
         self.runs.is_empty()
     }
 
     /// Payload bytes that wait above a hole.
     #[inline]
-    pub fn waiting_bytes(&self) -> u64 {
+    pub(super) fn waiting_bytes(&self) -> u64 {
         self.waiting_bytes
     }
 
     /// Memory of the segments that wait above a hole, without that of the buffers which they are in.
     #[inline]
-    pub fn waiting_memory(&self) -> u64 {
+    pub(super) fn waiting_memory(&self) -> u64 {
         self.waiting_memory
     }
 
     /// Buffers in which they wait.
     #[inline]
-    pub fn waiting_buffers(&self) -> u32 {
+    pub(super) fn waiting_buffers(&self) -> u32 {
         self.buffers.len() as u32
     }
 
     /// Where a segment that comes now would be.
     #[inline]
-    pub fn place(&self, seq: u32) -> Place {
+    pub(super) fn place(&self, seq: u32) -> Place {
         if seq == self.next {
             return Place::Next;
         }
@@ -146,7 +146,13 @@ impl Reassembly {
 
     /// Takes a data segment in, which takes so much `memory`.
     #[inline]
-    pub fn insert(&mut self, seq: u32, bytes: u16, written_at: Time, memory: u64) -> Arrival {
+    pub(super) fn insert(
+        &mut self,
+        seq: u32,
+        bytes: u16,
+        written_at: Time,
+        memory: u64,
+    ) -> Arrival {
         let bytes = u64::from(bytes);
         let written = written_at.as_nanos();
         let place = self.place(seq);
@@ -237,7 +243,7 @@ impl Reassembly {
 
     /// Whether a segment that comes now is reported where it hides a block that no ACK may have told of
     /// yet: it begins one beside two others, or joins one that is not among the latest two.
-    pub fn crowds(&self, seq: u32) -> bool {
+    pub(super) fn crowds(&self, seq: u32) -> bool {
         let at = self.runs.partition_point(|run| run.block.end <= seq);
         if seq <= self.next || self.runs.get(at).is_some_and(|run| run.block.start <= seq) {
             return false;
@@ -259,7 +265,7 @@ impl Reassembly {
     }
 
     /// Writes the SACK blocks of an acknowledgment, a duplicate's first.
-    pub fn report(&self, duplicate: Option<SackBlock>, ack: &mut TcpAck) {
+    pub(super) fn report(&self, duplicate: Option<SackBlock>, ack: &mut TcpAck) {
         let blocks = duplicate.into_iter().chain(self.recent[..self.recent_len].iter().copied());
         ack.set_sacks(blocks);
     }

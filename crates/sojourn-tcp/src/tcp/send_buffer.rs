@@ -40,7 +40,7 @@ enum Size {
 
 /// A byte stream from the application.
 #[derive(Debug)]
-pub struct SendBuffer {
+pub(super) struct SendBuffer {
     size: Size,
     /// Windows that it holds, if it grows.
     windows: u32,
@@ -58,7 +58,7 @@ pub struct SendBuffer {
 
 impl SendBuffer {
     /// An empty buffer of this size, for segments of `mss` bytes.
-    pub fn new(profile: &Profile, mss: u32, size: BufferSize) -> Self {
+    pub(super) fn new(profile: &Profile, mss: u32, size: BufferSize) -> Self {
         SendBuffer {
             size: match size {
                 BufferSize::Auto => Size::Open,
@@ -79,7 +79,7 @@ impl SendBuffer {
 
     /// The application offers more bytes; `u64::MAX` is endless. A buffer that grows takes them when its
     /// application is woken.
-    pub fn write(&mut self, now: Time, bytes: u64) {
+    pub(super) fn write(&mut self, now: Time, bytes: u64) {
         if !self.closed {
             self.offered = self.offered.saturating_add(bytes);
             if !matches!(self.size, Size::Tuned(_)) {
@@ -89,12 +89,12 @@ impl SendBuffer {
     }
 
     /// No more will be offered.
-    pub fn close(&mut self) {
+    pub(super) fn close(&mut self) {
         self.closed = true;
     }
 
     /// Forgets what has not been cut.
-    pub fn truncate(&mut self) {
+    pub(super) fn truncate(&mut self) {
         self.offered = self.cut;
         self.accepted = self.cut;
         self.later.clear();
@@ -103,12 +103,12 @@ impl SendBuffer {
 
     /// It shall hold so many times what is outstanding.
     #[inline]
-    pub fn hold(&mut self, windows: Option<u32>) {
+    pub(super) fn hold(&mut self, windows: Option<u32>) {
         self.windows = windows.unwrap_or(WINDOWS);
     }
 
     /// Bytes were acknowledged: room for more.
-    pub fn on_acked(&mut self, now: Time, bytes: u64) {
+    pub(super) fn on_acked(&mut self, now: Time, bytes: u64) {
         self.acked += bytes;
         match &mut self.size {
             Size::Tuned(memory) => memory.on_acked(self.acked),
@@ -159,7 +159,7 @@ impl SendBuffer {
     }
 
     /// A buffer that grows, whose application waits: makes it hold windows of so many segments.
-    pub fn expand(&mut self, segments: u32) {
+    pub(super) fn expand(&mut self, segments: u32) {
         let waits = self.is_full();
         if let Size::Tuned(memory) = &mut self.size
             && waits
@@ -169,13 +169,13 @@ impl SendBuffer {
     }
 
     /// Whether its limit follows the window.
-    pub fn grows(&self) -> bool {
+    pub(super) fn grows(&self) -> bool {
         matches!(self.size, Size::Tuned(_))
     }
 
     /// Wakes the application if it waits for a buffer that grows, and this has room. Returns how much waits
     /// to be sent.
-    pub fn wakes(&mut self, peer_window: u64) -> Option<u64> {
+    pub(super) fn wakes(&mut self, peer_window: u64) -> Option<u64> {
         let (waits, waiting, at) = (self.is_full(), self.unsent(), self.stream());
         let Size::Tuned(memory) = &mut self.size else { return None };
         let wakes = waits && memory.is_writable(at.accepted - at.acked);
@@ -187,7 +187,7 @@ impl SendBuffer {
 
     /// What an application that was woken writes next goes at once, if it fills the only buffer that
     /// waits. Returns whether it is so.
-    pub fn write_head(&mut self, now: Time) -> bool {
+    pub(super) fn write_head(&mut self, now: Time) -> bool {
         let (at, offered) = (self.stream(), self.offered);
         let Size::Tuned(memory) = &mut self.size else { return false };
         if !memory.has_one_buffer() {
@@ -200,12 +200,12 @@ impl SendBuffer {
     }
 
     /// It writes as much as there is room for.
-    pub fn write_rest(&mut self, now: Time) {
+    pub(super) fn write_rest(&mut self, now: Time) {
         self.accept(now);
     }
 
     /// Whether a buffer that gets no more ends within the next `bytes`.
-    pub fn ends_buffer(&self, bytes: u64) -> bool {
+    pub(super) fn ends_buffer(&self, bytes: u64) -> bool {
         matches!(&self.size, Size::Tuned(memory) if memory.ends_buffer(self.stream(), bytes))
     }
 
@@ -215,29 +215,29 @@ impl SendBuffer {
 
     /// Whether the application waits until the buffer has room.
     #[inline]
-    pub fn is_full(&self) -> bool {
+    pub(super) fn is_full(&self) -> bool {
         self.accepted < self.offered
     }
 
     /// Bytes that it would accept at once.
-    pub fn room(&self) -> u64 {
+    pub(super) fn room(&self) -> u64 {
         self.acked.saturating_add(self.capacity()).saturating_sub(self.offered)
     }
 
     /// Payload of the next segment of at most `mss` bytes; zero if nothing is left.
     #[inline]
-    pub fn available(&self, mss: u32) -> u32 {
+    pub(super) fn available(&self, mss: u32) -> u32 {
         (self.accepted - self.cut).min(u64::from(mss)) as u32
     }
 
     /// Whether all that will ever be sent is among the next `bytes`.
-    pub fn ends_within(&self, bytes: u64) -> bool {
+    pub(super) fn ends_within(&self, bytes: u64) -> bool {
         self.closed && self.offered - self.cut <= bytes
     }
 
     /// Cuts `bytes` off, which are `joined` to those before in a large segment, or not; returns when their
     /// first was written.
-    pub fn cut(&mut self, now: Time, bytes: u32, joined: bool) -> Time {
+    pub(super) fn cut(&mut self, now: Time, bytes: u32, joined: bool) -> Time {
         while self.accepted_first.1 <= self.cut
             && let Some(next) = self.later.pop_front()
         {
@@ -253,12 +253,12 @@ impl SendBuffer {
     }
 
     /// Bytes accepted from the application.
-    pub fn accepted(&self) -> u64 {
+    pub(super) fn accepted(&self) -> u64 {
         self.accepted
     }
 
     /// Whether all that will ever be offered has been acknowledged.
-    pub fn is_complete(&self) -> bool {
+    pub(super) fn is_complete(&self) -> bool {
         self.closed && self.acked >= self.offered
     }
 }

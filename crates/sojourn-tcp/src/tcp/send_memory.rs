@@ -33,7 +33,7 @@ const LEAST_SEGMENTS: u32 = 10;
 
 /// What a send buffer may take, and the buffers of what was sent.
 #[derive(Debug)]
-pub struct Memory {
+pub(super) struct Memory {
     limit: u64,
     /// Memory of a segment that has a buffer of its own, as the limit counts it.
     per_segment: u64,
@@ -48,7 +48,7 @@ pub struct Memory {
 
 /// How far the stream has been acknowledged, sent and written.
 #[derive(Clone, Copy, Debug)]
-pub struct Stream {
+pub(super) struct Stream {
     pub acked: u64,
     pub cut: u64,
     pub accepted: u64,
@@ -56,7 +56,7 @@ pub struct Stream {
 
 impl Memory {
     /// That of a connection that is not open yet, with segments of `mss` bytes.
-    pub fn new(mss: u32) -> Self {
+    pub(super) fn new(mss: u32) -> Self {
         let segment = u64::from(mss) + TIMESTAMPS + BESIDE;
         let per_segment = segment.next_power_of_two() + DESCRIPTOR;
         let mss = u64::from(mss);
@@ -68,13 +68,13 @@ impl Memory {
     }
 
     /// Allows for so many windows of so many segments.
-    pub fn expand(&mut self, windows: u32, segments: u32) {
+    pub(super) fn expand(&mut self, windows: u32, segments: u32) {
         let segments = u64::from(segments.max(LEAST_SEGMENTS));
         self.limit = self.limit.max((u64::from(windows) * segments * self.per_segment).min(MOST));
     }
 
     /// Something was sent, up to `end` in the stream; `joined`: in the buffer of what went before.
-    pub fn on_sent(&mut self, end: u64, joined: bool) {
+    pub(super) fn on_sent(&mut self, end: u64, joined: bool) {
         while self.waiting.front().is_some_and(|&buffer| buffer <= end) {
             self.waiting.pop_front();
         }
@@ -85,14 +85,14 @@ impl Memory {
     }
 
     /// Everything below `end` is acknowledged.
-    pub fn on_acked(&mut self, end: u64) {
+    pub(super) fn on_acked(&mut self, end: u64) {
         while self.sent.front().is_some_and(|&buffer| buffer <= end) {
             self.sent.pop_front();
         }
     }
 
     /// The application will write buffers that a receiver with this window lets go (`tcp_xmit_size_goal`).
-    pub fn fit(&mut self, peer_window: u64) {
+    pub(super) fn fit(&mut self, peer_window: u64) {
         self.largest = LARGEST.min(peer_window / 2) / self.mss * self.mss;
         self.largest = self.largest.max(self.mss);
     }
@@ -103,23 +103,23 @@ impl Memory {
     }
 
     /// Bytes in a buffer at most.
-    pub fn largest_buffer(&self) -> u64 {
+    pub(super) fn largest_buffer(&self) -> u64 {
         self.largest
     }
 
     /// How many bytes there may be, of which so many are there.
-    pub fn capacity(&self, bytes: u64) -> u64 {
+    pub(super) fn capacity(&self, bytes: u64) -> u64 {
         bytes + self.limit.saturating_sub(self.taken(bytes))
     }
 
     /// Whether an application that waits is woken, where there are so many bytes.
-    pub fn is_writable(&self, bytes: u64) -> bool {
+    pub(super) fn is_writable(&self, bytes: u64) -> bool {
         let taken = self.taken(bytes);
         taken + taken / 2 <= self.limit
     }
 
     /// The application writes what it has offered, as long as there is memory. Returns how far it came.
-    pub fn write(&mut self, at: Stream, offered: u64) -> u64 {
+    pub(super) fn write(&mut self, at: Stream, offered: u64) -> u64 {
         let mut accepted = self.top_up(at, offered);
         while let Some(next) = self.begin(Stream { accepted, ..at }, offered) {
             accepted = next;
@@ -128,7 +128,7 @@ impl Memory {
     }
 
     /// It writes the buffer that goes next: fills up the last one, or begins the first.
-    pub fn write_head(&mut self, at: Stream, offered: u64) -> u64 {
+    pub(super) fn write_head(&mut self, at: Stream, offered: u64) -> u64 {
         if self.waiting.is_empty() {
             return self.begin(at, offered).unwrap_or(at.accepted);
         }
@@ -157,12 +157,12 @@ impl Memory {
     }
 
     /// Whether no more than one buffer waits: what is written next goes into the one that is sent from.
-    pub fn has_one_buffer(&self) -> bool {
+    pub(super) fn has_one_buffer(&self) -> bool {
         self.waiting.len() <= 1
     }
 
     /// Whether the buffer that is sent from gets no more, and all of it is in the next `bytes`.
-    pub fn ends_buffer(&self, at: Stream, bytes: u64) -> bool {
+    pub(super) fn ends_buffer(&self, at: Stream, bytes: u64) -> bool {
         self.waiting.len() > 1 && self.waiting.front().is_some_and(|&end| end <= at.cut + bytes)
     }
 }

@@ -13,7 +13,7 @@ use crate::spec::Cca;
 use crate::units::{Span, Time};
 
 /// A sender and a receiver with a pipe between them; every packet sent is logged.
-pub struct Rig {
+pub(super) struct Rig {
     pub now: Time,
     pub sender: Sender,
     pub receiver: Receiver,
@@ -35,7 +35,7 @@ pub struct Rig {
     pub acks: Vec<(f64, u32)>,
 }
 
-pub fn init(profile: &str) -> TcpInit {
+pub(super) fn init(profile: &str) -> TcpInit {
     TcpInit {
         forward: Address::default(),
         backward: Address { direction: Direction::Backward, ..Address::default() },
@@ -56,7 +56,7 @@ pub fn init(profile: &str) -> TcpInit {
     }
 }
 
-pub fn control(init: &TcpInit, name: &str, rtt: Span) -> Box<dyn CongestionControl> {
+pub(super) fn control(init: &TcpInit, name: &str, rtt: Span) -> Box<dyn CongestionControl> {
     let about = Sender::control_init(init, rtt, StreamKey::root(1));
     let params = serde_json::Map::new();
     (builtin().find::<Cca>(name).unwrap().make)(&params, &about, builtin()).unwrap()
@@ -73,12 +73,12 @@ fn ack_of(packet: &Packet) -> crate::packet::TcpAck {
 }
 
 impl Rig {
-    pub fn new(init: TcpInit, control: &str, rtt_ms: u64) -> Self {
+    pub(super) fn new(init: TcpInit, control: &str, rtt_ms: u64) -> Self {
         let control = self::control(&init, control, Span::from_millis(rtt_ms));
         Rig::with(init, control, rtt_ms)
     }
 
-    pub fn with(init: TcpInit, control: Box<dyn CongestionControl>, rtt_ms: u64) -> Self {
+    pub(super) fn with(init: TcpInit, control: Box<dyn CongestionControl>, rtt_ms: u64) -> Self {
         Rig {
             now: Time::ZERO,
             sender: Sender::new(init, control),
@@ -96,7 +96,7 @@ impl Rig {
         }
     }
 
-    pub fn start(&mut self, bytes: u64) {
+    pub(super) fn start(&mut self, bytes: u64) {
         self.sender.open(self.now);
         self.sender.write(self.now, bytes);
         if bytes < u64::MAX {
@@ -135,7 +135,7 @@ impl Rig {
     }
 
     /// Runs until `ms`.
-    pub fn run(&mut self, ms: f64) {
+    pub(super) fn run(&mut self, ms: f64) {
         let end = Time::from_nanos((ms * 1e6) as u64);
         loop {
             let timeouts = [self.sender.next_timeout(), self.receiver.next_timeout()];
@@ -173,14 +173,14 @@ impl Rig {
 
 /// What a sender has counted.
 #[derive(Debug)]
-pub struct Counted {
+pub(super) struct Counted {
     pub window: WindowCounters,
     pub recovery: RecoveryCounters,
     pub completed_at: Option<Time>,
 }
 
 impl Counted {
-    pub fn of(sender: &mut Sender, now: Time) -> Self {
+    pub(super) fn of(sender: &mut Sender, now: Time) -> Self {
         let mut counters = FlowCounters::default();
         sender.report(now, &mut counters);
         let FlowCounters { window, recovery, completed_at, .. } = counters;

@@ -18,7 +18,7 @@ const MOST: u32 = 15;
 
 /// The admission of a flow with a floor.
 #[derive(Clone, Copy, Debug)]
-pub struct Flog {
+pub(crate) struct Flog {
     log: Log,
     floor: f64,
     every: Span,
@@ -31,7 +31,7 @@ pub struct Flog {
 
 impl Flog {
     /// That of a service.
-    pub fn new(service: &ServiceSpec, k: f64) -> Self {
+    pub(crate) fn new(service: &ServiceSpec, k: f64) -> Self {
         let p = service.priority;
         Flog {
             log: Log::new(service, k),
@@ -46,27 +46,27 @@ impl Flog {
     }
 
     /// The priority becomes another.
-    pub fn set_priority(&mut self, priority: f64) {
+    pub(crate) fn set_priority(&mut self, priority: f64) {
         self.log.set_priority(priority);
     }
 
     /// Whether the flow is turned off.
-    pub fn is_off(&self) -> bool {
+    pub(crate) fn is_off(&self) -> bool {
         self.off
     }
 
     /// When it looks again.
-    pub fn look_at(&self) -> Option<Time> {
+    pub(crate) fn look_at(&self) -> Option<Time> {
         (!self.off).then_some(self.look_at)
     }
 
     /// The rate in bit/s when the queue is `depth` bits deep.
-    pub fn rate(&self, depth: f64) -> f64 {
+    pub(crate) fn rate(&self, depth: f64) -> f64 {
         if self.off { 0.0 } else { self.log.rate(depth) }
     }
 
     /// Looks at the queue, in bits, and at the source.
-    pub fn look(&mut self, now: Time, depth: f64, source: &Source) {
+    pub(crate) fn look(&mut self, now: Time, depth: f64, source: &Source) {
         if now < self.look_at || self.off {
             return;
         }

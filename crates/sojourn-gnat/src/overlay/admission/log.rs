@@ -7,7 +7,7 @@ use crate::ServiceSpec;
 
 /// The admission of an elastic flow.
 #[derive(Clone, Copy, Debug)]
-pub struct Log {
+pub(crate) struct Log {
     k: f64,
     priority: f64,
     steepness: f64,
@@ -16,18 +16,18 @@ pub struct Log {
 
 impl Log {
     /// That of a service.
-    pub fn new(service: &ServiceSpec, k: f64) -> Self {
+    pub(crate) fn new(service: &ServiceSpec, k: f64) -> Self {
         let ServiceSpec { priority, steepness, ceiling, .. } = *service;
         Log { k, priority, steepness, ceiling: ceiling.as_bps() as f64 }
     }
 
     /// The priority becomes another.
-    pub fn set_priority(&mut self, priority: f64) {
+    pub(crate) fn set_priority(&mut self, priority: f64) {
         self.priority = priority;
     }
 
     /// The rate in bit/s when the queue is `depth` bits deep.
-    pub fn rate(&self, depth: f64) -> f64 {
+    pub(crate) fn rate(&self, depth: f64) -> f64 {
         let free = self.k * self.priority / depth - 1.0 / self.steepness;
         free.clamp(0.0, self.ceiling)
     }

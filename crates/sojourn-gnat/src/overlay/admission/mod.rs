@@ -6,8 +6,8 @@ mod log;
 mod source;
 mod strap;
 
-pub use source::Source;
-pub use strap::Strap;
+pub(super) use source::Source;
+pub(super) use strap::Strap;
 
 use flog::Flog;
 use log::Log;
@@ -17,7 +17,7 @@ use sojourn_base::units::Time;
 
 /// Whether a flow is admitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
+pub(super) enum Standing {
     /// It is.
     On,
     /// Not for a while: its queue is too deep.
@@ -30,7 +30,7 @@ pub enum Standing {
 
 /// What there is to see of a flow.
 #[derive(Clone, Copy, Debug)]
-pub struct Seen {
+pub(super) struct Seen {
     /// Bits admitted so far.
     pub admitted: f64,
     /// When a packet came last.
@@ -45,7 +45,7 @@ pub struct Seen {
 
 /// An admission control.
 #[derive(Clone, Copy, Debug)]
-pub enum Admission {
+pub(super) enum Admission {
     /// Elastic.
     Log(Log),
     /// Elastic down to a floor.
@@ -57,7 +57,7 @@ pub enum Admission {
 impl Admission {
     /// That of a service; `k` weighs utility against queues, in bits squared per second; `chance` in
     /// [0, 1) spreads the intervals of flows alike.
-    pub fn new(service: &ServiceSpec, k: f64, chance: f64) -> Self {
+    pub(super) fn new(service: &ServiceSpec, k: f64, chance: f64) -> Self {
         match service.utility {
             Utility::Log => Admission::Log(Log::new(service, k)),
             Utility::Flog => Admission::Flog(Flog::new(service, k)),
@@ -67,7 +67,7 @@ impl Admission {
 
     /// Looks at the queue, `depth` bits deep, and at what the source does; to be called at
     /// [`Admission::look_at`] and whenever a rate is asked for.
-    pub fn look(&mut self, now: Time, depth: f64, source: &Source) {
+    pub(super) fn look(&mut self, now: Time, depth: f64, source: &Source) {
         match self {
             Admission::Log(_) => {}
             Admission::Flog(flog) => flog.look(now, depth, source),
@@ -76,7 +76,7 @@ impl Admission {
     }
 
     /// The flow's priority becomes another.
-    pub fn set_priority(&mut self, priority: f64) {
+    pub(super) fn set_priority(&mut self, priority: f64) {
         match self {
             Admission::Log(log) => log.set_priority(priority),
             Admission::Flog(flog) => flog.set_priority(priority),
@@ -85,7 +85,7 @@ impl Admission {
     }
 
     /// When it looks again of its own accord.
-    pub fn look_at(&self) -> Option<Time> {
+    pub(super) fn look_at(&self) -> Option<Time> {
         match self {
             Admission::Log(_) => None,
             Admission::Flog(flog) => flog.look_at(),
@@ -94,7 +94,7 @@ impl Admission {
     }
 
     /// The rate in bit/s when the queue is `depth` bits deep.
-    pub fn rate(&self, depth: f64) -> f64 {
+    pub(super) fn rate(&self, depth: f64) -> f64 {
         match self {
             Admission::Log(log) => log.rate(depth),
             Admission::Flog(flog) => flog.rate(depth),
@@ -103,7 +103,7 @@ impl Admission {
     }
 
     /// Whether the flow is admitted.
-    pub fn standing(&self) -> Standing {
+    pub(super) fn standing(&self) -> Standing {
         match self {
             Admission::Log(_) => Standing::On,
             Admission::Flog(flog) if flog.is_off() => Standing::Off,
@@ -113,7 +113,7 @@ impl Admission {
     }
 
     /// The inelastic flow's, if it is one.
-    pub fn strap(&mut self) -> Option<&mut Strap> {
+    pub(super) fn strap(&mut self) -> Option<&mut Strap> {
         match self {
             Admission::Strap(strap) => Some(strap),
             _ => None,

@@ -8,7 +8,7 @@ const GAIN: f64 = 0.1;
 
 /// What a flow's source does.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Source {
+pub(crate) struct Source {
     /// Bits that wait for admission.
     pub waiting: f64,
     rate: Option<f64>,
@@ -19,12 +19,12 @@ pub struct Source {
 impl Source {
     /// One of which so many bits wait.
     #[cfg(test)]
-    pub fn with_waiting(waiting: f64) -> Self {
+    pub(crate) fn with_waiting(waiting: f64) -> Self {
         Source { waiting, ..Source::default() }
     }
 
     /// So many bits have come.
-    pub fn on_arrival(&mut self, now: Time, bits: f64) {
+    pub(crate) fn on_arrival(&mut self, now: Time, bits: f64) {
         let since = *self.since.get_or_insert(now);
         let passed = now.since(since);
         if passed >= EVERY {
@@ -37,7 +37,7 @@ impl Source {
     }
 
     /// The rate at which it sends, in bit/s, once it is known.
-    pub fn rate(&self) -> Option<f64> {
+    pub(crate) fn rate(&self) -> Option<f64> {
         self.rate
     }
 }

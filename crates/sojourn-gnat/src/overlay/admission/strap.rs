@@ -33,7 +33,7 @@ const UNLIMITED: f64 = 1e12;
 
 /// The admission of an inelastic flow.
 #[derive(Clone, Copy, Debug)]
-pub struct Strap {
+pub(crate) struct Strap {
     k: f64,
     priority: f64,
     tolerance: f64,
@@ -57,7 +57,7 @@ pub struct Strap {
 
 impl Strap {
     /// That of a service.
-    pub fn new(service: &ServiceSpec, k: f64, chance: f64) -> Self {
+    pub(crate) fn new(service: &ServiceSpec, k: f64, chance: f64) -> Self {
         let p = service.priority;
         let scale = (2.0 * p + 10.0) / (p + 10.0);
         let interval = match service.deadline {
@@ -87,32 +87,32 @@ impl Strap {
     }
 
     /// Whether it is admitted.
-    pub fn standing(&self) -> Standing {
+    pub(crate) fn standing(&self) -> Standing {
         self.state
     }
 
     /// How often it has begun or ceased to be admitted.
-    pub fn toggles(&self) -> u32 {
+    pub(crate) fn toggles(&self) -> u32 {
         self.toggles
     }
 
     /// When it looks again.
-    pub fn look_at(&self) -> Time {
+    pub(crate) fn look_at(&self) -> Time {
         self.look_at
     }
 
     /// The priority becomes another.
-    pub fn set_priority(&mut self, priority: f64) {
+    pub(crate) fn set_priority(&mut self, priority: f64) {
         self.priority = priority;
     }
 
     /// The receiver misses this share of the packets.
-    pub fn on_report(&mut self, missing: f64) {
+    pub(crate) fn on_report(&mut self, missing: f64) {
         self.missing = missing;
     }
 
     /// Supervisory control turns the flow on or off.
-    pub fn turn(&mut self, now: Time, on: bool) {
+    pub(crate) fn turn(&mut self, now: Time, on: bool) {
         match (on, self.state) {
             (true, Standing::On) => {}
             (true, _) => {
@@ -131,12 +131,12 @@ impl Strap {
     }
 
     /// The rate in bit/s.
-    pub fn rate(&self) -> f64 {
+    pub(crate) fn rate(&self) -> f64 {
         if self.state == Standing::On && self.step > 0 { UNLIMITED } else { 0.0 }
     }
 
     /// Looks at the queue, in bits, and at the source.
-    pub fn look(&mut self, now: Time, depth: f64, source: &Source) {
+    pub(crate) fn look(&mut self, now: Time, depth: f64, source: &Source) {
         if now < self.look_at {
             return;
         }

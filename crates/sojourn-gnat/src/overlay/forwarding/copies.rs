@@ -14,7 +14,7 @@ const FLOOR: f64 = -4_000.0;
 
 impl Forwarding {
     /// A packet of a stream joins its group's queue, for these members but this node.
-    pub fn push_copies(&mut self, now: Time, group: u16, copies: Copies) {
+    pub(crate) fn push_copies(&mut self, now: Time, group: u16, copies: Copies) {
         let to = copies.to & !(1 << self.me);
         if to != 0 {
             self.groups[usize::from(group)].push(now, Copies { to, ..copies });

@@ -31,7 +31,7 @@ struct Choice {
 
 /// The queues of a node, its neighbours, what it knows of the network, and what goes where.
 #[derive(Debug)]
-pub struct Forwarding {
+pub(super) struct Forwarding {
     me: usize,
     params: Params,
     map: Map,
@@ -45,7 +45,7 @@ pub struct Forwarding {
 
 impl Forwarding {
     /// That of member `me`; `timed` if any flow's packets have a time to go.
-    pub fn new(params: Params, me: usize, known: &multicast::Groups, timed: bool) -> Self {
+    pub(super) fn new(params: Params, me: usize, known: &multicast::Groups, timed: bool) -> Self {
         let members = known.members.len().max(1);
         Forwarding {
             me,
@@ -60,69 +60,69 @@ impl Forwarding {
     }
 
     /// Members of the overlay.
-    pub fn members(&self) -> usize {
+    pub(super) fn members(&self) -> usize {
         self.bins.len()
     }
 
     /// What is known of the network.
-    pub fn map(&mut self) -> &mut Map {
+    pub(super) fn map(&mut self) -> &mut Map {
         &mut self.map
     }
 
     /// The queue of each member.
-    pub fn bins(&self) -> &[Bin] {
+    pub(super) fn bins(&self) -> &[Bin] {
         &self.bins
     }
 
     /// The queues of groups.
-    pub fn groups(&self) -> &Groups {
+    pub(super) fn groups(&self) -> &Groups {
         &self.groups
     }
 
     /// The neighbours.
-    pub fn neighbours(&mut self) -> &mut Neighbours {
+    pub(super) fn neighbours(&mut self) -> &mut Neighbours {
         &mut self.neighbours
     }
 
     /// The neighbours, to be looked at.
-    pub fn reached(&self) -> &Neighbours {
+    pub(super) fn reached(&self) -> &Neighbours {
         &self.neighbours
     }
 
     /// Whether packets have a time to go, so that there may be something to do at any instant.
-    pub fn is_timed(&self) -> bool {
+    pub(super) fn is_timed(&self) -> bool {
         self.timed
     }
 
     /// Packets that came too late.
-    pub fn expired(&self) -> u64 {
+    pub(super) fn expired(&self) -> u64 {
         self.expired
     }
 
     /// The depth of a queue in bits: the price of admission to it.
-    pub fn price(&mut self, now: Time, to: usize) -> f64 {
+    pub(super) fn price(&mut self, now: Time, to: usize) -> f64 {
         8.0 * self.bins.change(to, |bin| bin.shown(now))[0]
     }
 
     /// The same of a stream to several receivers.
-    pub fn stream_price(&mut self, now: Time, stream: &Stream) -> f64 {
+    pub(super) fn stream_price(&mut self, now: Time, stream: &Stream) -> f64 {
         8.0 * self.groups.price(now, stream)
     }
 
     /// Takes a packet into the queue of the member that it goes to.
-    pub fn push(&mut self, now: Time, parcel: Parcel) {
+    pub(super) fn push(&mut self, now: Time, parcel: Parcel) {
         self.bins.push(now, parcel);
     }
 
     /// Sum and maximum of the capacities of the neighbours that work, in bit/s.
-    pub fn capacities(&self) -> (f64, f64) {
+    pub(super) fn capacities(&self) -> (f64, f64) {
         let working = self.neighbours.iter().filter(|neighbour| neighbour.works());
         let capacities = || working.clone().map(Neighbour::capacity);
         (capacities().sum(), capacities().fold(0.0, f64::max))
     }
 
     /// The links that work and have been measured, as they are advertised from now on.
-    pub fn measured_links(&mut self) -> Vec<(u16, Delay)> {
+    pub(super) fn measured_links(&mut self) -> Vec<(u16, Delay)> {
         self.neighbours.change_all(|_, neighbour| neighbour.adopt_delay());
         let working = self.neighbours.iter().filter(|neighbour| neighbour.works());
         let measured = working.filter_map(|neighbour| Some((neighbour.member, neighbour.delay()?)));
@@ -130,7 +130,7 @@ impl Forwarding {
     }
 
     /// Sends an advertisement to all neighbours but the one that it came from.
-    pub fn flood(&mut self, now: Time, state: &Arc<LinkState>, except: Option<usize>) {
+    pub(super) fn flood(&mut self, now: Time, state: &Arc<LinkState>, except: Option<usize>) {
         self.neighbours.change_all(|index, neighbour| {
             if Some(index) != except && neighbour.works() {
                 neighbour.advertise(now, Cargo::LinkState(state.clone()));
@@ -141,7 +141,7 @@ impl Forwarding {
 
     /// Tells the neighbours of queues, those that are to be told now.
     #[cold]
-    pub fn tell_depths(&mut self, now: Time) {
+    pub(super) fn tell_depths(&mut self, now: Time) {
         let depths = self.bins.show(now);
         let groups = Arc::new(self.groups.shown(now));
         self.neighbours.change_all(|_, neighbour| {
@@ -153,7 +153,7 @@ impl Forwarding {
 
     /// Fills transmit queues as long as one has room and there is a gradient; whether any got
     /// something.
-    pub fn fill(&mut self, now: Time) -> bool {
+    pub(super) fn fill(&mut self, now: Time) -> bool {
         let mut filled = self.timed && self.look_at_deadlines(now);
         loop {
             let best = self.best(now);
@@ -171,7 +171,7 @@ impl Forwarding {
     }
 
     /// What waits in queues.
-    pub fn backlog(&self) -> Backlog {
+    pub(super) fn backlog(&self) -> Backlog {
         let packets: usize = self.bins.iter().map(Bin::count).sum();
         let bytes: u64 = self.bins.iter().map(Bin::packet_bytes).sum();
         let packets = packets as u64 + self.groups.packets() as u64;

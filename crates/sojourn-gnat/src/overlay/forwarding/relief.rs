@@ -8,7 +8,7 @@ use sojourn_base::units::Time;
 impl Forwarding {
     /// Relieves queues that starve, if they are to be relieved.
     #[cold]
-    pub fn relieve(&mut self, now: Time) {
+    pub(crate) fn relieve(&mut self, now: Time) {
         let waiting = self.bins.waiting(Class::Normal) | self.bins.waiting(Class::Timed);
         if !self.params.anti_starvation || waiting == 0 && self.groups.packets() == 0 {
             return;

@@ -10,7 +10,7 @@ use sojourn_base::units::Time;
 
 /// A queue that may go to a neighbour.
 #[derive(Clone, Copy, Debug)]
-pub struct Candidate {
+pub(super) struct Candidate {
     neighbour: usize,
     to: usize,
     /// Whether it is latency-sensitive traffic.

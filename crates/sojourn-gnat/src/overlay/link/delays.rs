@@ -36,7 +36,7 @@ fn follow(delay: &mut Delay, sample: f64) {
 
 /// Delays to a neighbour.
 #[derive(Debug, Default)]
-pub struct Delays {
+pub(super) struct Delays {
     samples: u32,
     /// By class.
     measured: [Option<Delay>; 2],
@@ -47,7 +47,7 @@ pub struct Delays {
 
 impl Delays {
     /// A packet has taken so long; of no class if it was an advertisement.
-    pub fn on_packet(&mut self, now: Time, class: Option<Class>, takes: Span) {
+    pub(super) fn on_packet(&mut self, now: Time, class: Option<Class>, takes: Span) {
         self.samples = self.samples.saturating_add(1);
         let Some(class) = class.filter(|_| self.samples > LEFT_OUT) else { return };
         let sample = takes.as_secs_f64();
@@ -78,17 +78,17 @@ impl Delays {
     }
 
     /// The delay that counts, if any has been advertised.
-    pub fn used(&self) -> Option<Delay> {
+    pub(super) fn used(&self) -> Option<Delay> {
         self.used
     }
 
     /// Whether another one has been reported.
-    pub fn has_news(&self) -> bool {
+    pub(super) fn has_news(&self) -> bool {
         self.reported.map(|(_, delay)| delay) != self.used
     }
 
     /// It is advertised: what was reported counts.
-    pub fn adopt(&mut self) {
+    pub(super) fn adopt(&mut self) {
         self.used = self.reported.map(|(_, delay)| delay);
     }
 }

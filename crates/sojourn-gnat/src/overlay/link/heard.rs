@@ -6,7 +6,7 @@ use crate::overlay::message::Depths;
 
 /// The depths that it told last.
 #[derive(Debug)]
-pub struct Heard {
+pub(super) struct Heard {
     /// Which message that was.
     number: Option<u32>,
     members: Vec<[f64; 2]>,
@@ -15,12 +15,12 @@ pub struct Heard {
 
 impl Heard {
     /// Nothing yet; there are so many members.
-    pub fn new(members: usize) -> Self {
+    pub(super) fn new(members: usize) -> Self {
         Heard { number: None, members: vec![[0.0; 2]; members], groups: Arc::default() }
     }
 
     /// A message has come; old ones count for nothing.
-    pub fn hear(&mut self, depths: &Depths) {
+    pub(super) fn hear(&mut self, depths: &Depths) {
         if self.number.is_none_or(|heard| depths.number > heard) {
             self.number = Some(depths.number);
             self.members.clone_from(&depths.bytes);
@@ -29,12 +29,12 @@ impl Heard {
     }
 
     /// Depths of its queue for a member.
-    pub fn depths(&self, to: usize) -> [f64; 2] {
+    pub(super) fn depths(&self, to: usize) -> [f64; 2] {
         self.members[to]
     }
 
     /// Depth of its queue for a member in a group.
-    pub fn group_depth(&self, group: usize, to: usize) -> f64 {
+    pub(super) fn group_depth(&self, group: usize, to: usize) -> f64 {
         self.groups.get(group).map_or(0.0, |depths| depths[to])
     }
 }

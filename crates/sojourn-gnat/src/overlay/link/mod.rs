@@ -11,8 +11,8 @@ mod telling;
 mod transmit;
 
 pub use mailboxes::Mailboxes;
-pub use neighbours::Neighbours;
-pub use path::Reach;
+pub(crate) use neighbours::Neighbours;
+pub(super) use path::Reach;
 
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ use telling::Telling;
 use transmit::TransmitQueue;
 
 /// The place among a node's counters of bytes of packets in which it tells others of queues and links.
-pub const SIGNALLING: usize = 0;
+pub(super) const SIGNALLING: usize = 0;
 /// Capacity before anything is measured, in bit/s.
 const FIRST_CAPACITY: f64 = 1e6;
 
@@ -44,7 +44,7 @@ struct Calls {
 
 /// A neighbour.
 #[derive(Debug)]
-pub struct Neighbour {
+pub(crate) struct Neighbour {
     /// Its place in the list of members.
     pub member: usize,
     path: Path,
@@ -60,7 +60,7 @@ pub struct Neighbour {
 
 impl Neighbour {
     /// A neighbour that has not been heard; there are so many members.
-    pub fn new(now: Time, member: usize, members: usize, reach: Reach) -> Self {
+    pub(super) fn new(now: Time, member: usize, members: usize, reach: Reach) -> Self {
         Neighbour {
             member,
             telling: Telling::new(now, reach.depths_share),
@@ -76,7 +76,7 @@ impl Neighbour {
     }
 
     /// Whether packets can be sent, and something comes back.
-    pub fn works(&self) -> bool {
+    pub(super) fn works(&self) -> bool {
         self.works
     }
 
@@ -85,52 +85,52 @@ impl Neighbour {
     }
 
     /// How many bytes of packets it takes now; 0 unless its transmit queue is nearly empty.
-    pub fn room(&self) -> u64 {
+    pub(super) fn room(&self) -> u64 {
         if self.works { self.transmit.room() } else { 0 }
     }
 
     /// Whether its transmit queue has room for a packet that must go at once.
-    pub fn has_space(&self) -> bool {
+    pub(super) fn has_space(&self) -> bool {
         self.works && self.transmit.has_space()
     }
 
     /// Depths of its queue for a member.
-    pub fn depths(&self, to: usize) -> [f64; 2] {
+    pub(super) fn depths(&self, to: usize) -> [f64; 2] {
         self.heard.depths(to)
     }
 
     /// Depth of its queue for a member in a group.
-    pub fn group_depth(&self, group: usize, to: usize) -> f64 {
+    pub(super) fn group_depth(&self, group: usize, to: usize) -> f64 {
         self.heard.group_depth(group, to)
     }
 
     /// The estimate of the capacity in bit/s.
-    pub fn capacity(&self) -> f64 {
+    pub(super) fn capacity(&self) -> f64 {
         self.capacity
     }
 
     /// How long a packet takes to it from when it comes into the transmit queue, as advertised.
-    pub fn delay(&self) -> Option<Delay> {
+    pub(super) fn delay(&self) -> Option<Delay> {
         self.delays.used()
     }
 
     /// Whether that has changed.
-    pub fn has_new_delay(&self) -> bool {
+    pub(super) fn has_new_delay(&self) -> bool {
         self.delays.has_news()
     }
 
     /// It is advertised anew.
-    pub fn adopt_delay(&mut self) {
+    pub(super) fn adopt_delay(&mut self) {
         self.delays.adopt();
     }
 
     /// Packets in the transmit queue.
-    pub fn packets(&self) -> u64 {
+    pub(super) fn packets(&self) -> u64 {
         self.transmit.packets()
     }
 
     /// Puts a packet or what is left of one into the transmit queue.
-    pub fn push(&mut self, now: Time, class: Class, cargo: Cargo) {
+    pub(super) fn push(&mut self, now: Time, class: Class, cargo: Cargo) {
         let lane = Lane::of(class);
         self.transmit.push(now, lane, cargo);
         // Behind what could not be sent at this instant it only waits.
@@ -140,12 +140,12 @@ impl Neighbour {
     }
 
     /// Puts an advertisement into the transmit queue.
-    pub fn advertise(&mut self, now: Time, cargo: Cargo) {
+    pub(super) fn advertise(&mut self, now: Time, cargo: Cargo) {
         self.transmit.push(now, Lane::LinkStates, cargo);
     }
 
     /// A datagram of it has arrived; the stream that it brought something on, if any.
-    pub fn on_datagram(&mut self, now: Time, handle: u32) -> Option<u8> {
+    pub(super) fn on_datagram(&mut self, now: Time, handle: u32) -> Option<u8> {
         let mut stream = None;
         if let Some(brought) = self.path.take(now, handle) {
             stream = brought;
@@ -162,7 +162,7 @@ impl Neighbour {
     }
 
     /// The next that a stream brought for this node to handle.
-    pub fn read(&mut self, stream: u8) -> Option<Cargo> {
+    pub(super) fn read(&mut self, stream: u8) -> Option<Cargo> {
         while let Some(delivered) = self.path.connection.read(stream) {
             match delivered.payload {
                 Cargo::Depths(depths) => self.heard.hear(&depths),
@@ -174,22 +174,22 @@ impl Neighbour {
     }
 
     /// Whether it is to be told of queues now.
-    pub fn wants_depths(&self, now: Time) -> bool {
+    pub(super) fn wants_depths(&self, now: Time) -> bool {
         self.open && now >= self.telling.due()
     }
 
     /// When it is to be told of queues.
-    pub fn told_next(&self) -> Time {
+    pub(super) fn told_next(&self) -> Time {
         if self.open { self.telling.due() } else { Time::NEVER }
     }
 
     /// When there is something to do, unless it is awake.
-    pub fn next(&self) -> Time {
+    pub(super) fn next(&self) -> Time {
         if self.open { self.telling.due().min(self.calls.due) } else { self.calls.due }
     }
 
     /// Tells it of queues.
-    pub fn tell(&mut self, now: Time, bytes: Vec<[f64; 2]>, groups: Arc<Vec<Vec<f64>>>) {
+    pub(super) fn tell(&mut self, now: Time, bytes: Vec<[f64; 2]>, groups: Arc<Vec<Vec<f64>>>) {
         self.measure();
         let cargo = Cargo::Depths(Depths::new(self.telling.number(), bytes, groups).into());
         self.telling.pay(now, cargo.len(), self.capacity);
@@ -205,7 +205,7 @@ impl Neighbour {
     }
 
     /// Sends what can be sent now.
-    pub fn transmit(&mut self, now: Time, cx: &mut NodeContext<'_>) {
+    pub(super) fn transmit(&mut self, now: Time, cx: &mut NodeContext<'_>) {
         if !std::mem::take(&mut self.calls.awake) && self.calls.due > now {
             return;
         }
@@ -227,12 +227,12 @@ impl Neighbour {
     }
 
     /// Something to send has come: it is to be called now.
-    pub fn wake(&mut self) {
+    pub(super) fn wake(&mut self) {
         self.calls.awake = true;
     }
 
     /// Whether it is to be called now, whenever it is due.
-    pub fn is_awake(&self) -> bool {
+    pub(super) fn is_awake(&self) -> bool {
         self.calls.awake
     }
 }

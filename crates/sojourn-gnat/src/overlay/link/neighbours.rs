@@ -12,7 +12,7 @@ use sojourn_base::units::Time;
 
 /// All neighbours.
 #[derive(Debug, Default)]
-pub struct Neighbours {
+pub(crate) struct Neighbours {
     all: Vec<Neighbour>,
     /// Those that work, and those that take packets now, as bits.
     working: u64,
@@ -84,14 +84,14 @@ impl Deref for Neighbours {
 
 impl Neighbours {
     /// Adds one.
-    pub fn add(&mut self, neighbour: Neighbour) {
+    pub(crate) fn add(&mut self, neighbour: Neighbour) {
         self.due.push(neighbour.next());
         self.tell.push(neighbour.told_next());
         self.all.push(neighbour);
     }
 
     /// Does something to one.
-    pub fn change(&mut self, index: usize, how: impl FnOnce(&mut Neighbour)) {
+    pub(crate) fn change(&mut self, index: usize, how: impl FnOnce(&mut Neighbour)) {
         let neighbour = &mut self.all[index];
         how(neighbour);
         self.due.set(index, neighbour.next());
@@ -104,27 +104,27 @@ impl Neighbours {
     }
 
     /// The next that one has brought on a stream.
-    pub fn read(&mut self, index: usize, stream: u8) -> Option<Cargo> {
+    pub(crate) fn read(&mut self, index: usize, stream: u8) -> Option<Cargo> {
         self.all[index].read(stream)
     }
 
     /// Does something to each.
-    pub fn change_all(&mut self, mut how: impl FnMut(usize, &mut Neighbour)) {
+    pub(crate) fn change_all(&mut self, mut how: impl FnMut(usize, &mut Neighbour)) {
         (0..self.all.len()).for_each(|index| self.change(index, |neighbour| how(index, neighbour)));
     }
 
     /// Those that work, as bits.
-    pub fn working(&self) -> u64 {
+    pub(crate) fn working(&self) -> u64 {
         self.working
     }
 
     /// Those that take packets now.
-    pub fn open(&self) -> impl Iterator<Item = (usize, &Neighbour)> {
+    pub(crate) fn open(&self) -> impl Iterator<Item = (usize, &Neighbour)> {
         bits(self.open).map(|index| (index, &self.all[index]))
     }
 
     /// Those with which there is something to do now, as bits.
-    pub fn due(&self, now: Time) -> u64 {
+    pub(crate) fn due(&self, now: Time) -> u64 {
         if !self.due.any(now) {
             return self.awake;
         }
@@ -133,12 +133,12 @@ impl Neighbours {
     }
 
     /// When there is something to do with any.
-    pub fn next(&self) -> Option<Time> {
+    pub(crate) fn next(&self) -> Option<Time> {
         (!self.all.is_empty()).then(|| self.due.least())
     }
 
     /// Whether any is to be told of queues now.
-    pub fn tells(&self, now: Time) -> bool {
+    pub(crate) fn tells(&self, now: Time) -> bool {
         self.tell.any(now)
     }
 }

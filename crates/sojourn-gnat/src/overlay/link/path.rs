@@ -10,7 +10,7 @@ use sojourn_sliq::{Config, Connection, Control, Copa, Cubic, Mailbox, Payload, R
 
 /// How a neighbour is reached.
 #[derive(Debug)]
-pub struct Reach {
+pub(crate) struct Reach {
     /// The way out.
     pub port: Port,
     /// Datagrams to it and from it.
@@ -27,7 +27,7 @@ pub struct Reach {
 
 /// A path controller.
 #[derive(Debug)]
-pub struct Path {
+pub(super) struct Path {
     /// Apart, like what waits: nodes often look through all neighbours.
     pub connection: Box<Connection<Cargo>>,
     port: Port,
@@ -63,7 +63,7 @@ fn control(now: Time, name: &str) -> (String, Box<dyn Control>) {
 
 impl Path {
     /// One that begins to connect.
-    pub fn new(now: Time, reach: Reach) -> Self {
+    pub(super) fn new(now: Time, reach: Reach) -> Self {
         let Reach { port, boxes, tuple, controls, client, .. } = reach;
         let role = if client { Role::Client } else { Role::Server };
         let controls = controls.iter().map(|name| control(now, name)).collect();
@@ -87,7 +87,7 @@ impl Path {
 
     /// Takes the datagram that has this handle, if it has not been lost; the stream that it brings
     /// something on, if any.
-    pub fn take(&mut self, now: Time, handle: u32) -> Option<Option<u8>> {
+    pub(super) fn take(&mut self, now: Time, handle: u32) -> Option<Option<u8>> {
         if !self.boxes[1].get(handle, &mut self.datagram, &mut self.spare) {
             return None;
         }
@@ -98,7 +98,7 @@ impl Path {
 
     /// Sends the next datagram, if there is one; what it sends of queues and links is counted at
     /// `signalling`. Whether there was one.
-    pub fn send(&mut self, now: Time, signalling: usize, cx: &mut NodeContext<'_>) -> bool {
+    pub(super) fn send(&mut self, now: Time, signalling: usize, cx: &mut NodeContext<'_>) -> bool {
         if !self.connection.poll_transmit(now, &mut self.datagram) {
             return false;
         }

@@ -14,7 +14,7 @@ const PRIORITIES: [u8; 4] = [2, 3, 4, 5];
 
 /// What a stream is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Lane {
+pub(super) enum Lane {
     /// Depths of queues.
     Depths = 0,
     /// Latency-sensitive packets.
@@ -26,16 +26,17 @@ pub enum Lane {
 }
 
 /// How many lanes there are.
-pub const LANES: usize = 4;
+pub(super) const LANES: usize = 4;
 
 impl Lane {
     /// All, the most urgent first.
-    pub const ALL: [Lane; LANES] = [Lane::Depths, Lane::Timed, Lane::LinkStates, Lane::Packets];
+    pub(super) const ALL: [Lane; LANES] =
+        [Lane::Depths, Lane::Timed, Lane::LinkStates, Lane::Packets];
     /// The one that is opened last: with it all are open.
-    pub const LAST: Lane = Lane::Packets;
+    pub(super) const LAST: Lane = Lane::Packets;
 
     /// That of packets of a class.
-    pub fn of(class: Class) -> Self {
+    pub(super) fn of(class: Class) -> Self {
         match class {
             Class::Timed => Lane::Timed,
             Class::Normal => Lane::Packets,
@@ -43,12 +44,12 @@ impl Lane {
     }
 
     /// The stream's number at the path controller.
-    pub fn id(self) -> u8 {
+    pub(super) fn id(self) -> u8 {
         IDS[self as usize]
     }
 
     /// The class of packets whose delays on a stream count: messages about queues are as other packets.
-    pub fn class_of(stream: u8) -> Option<Class> {
+    pub(super) fn class_of(stream: u8) -> Option<Class> {
         match Lane::ALL.into_iter().find(|lane| lane.id() == stream)? {
             Lane::Depths | Lane::Packets => Some(Class::Normal),
             Lane::Timed => Some(Class::Timed),
@@ -57,7 +58,7 @@ impl Lane {
     }
 
     /// Opens all.
-    pub fn open_all<P: Payload>(now: Time, connection: &mut Connection<P>) {
+    pub(super) fn open_all<P: Payload>(now: Time, connection: &mut Connection<P>) {
         for lane in Lane::ALL {
             let reliability = match lane {
                 Lane::Depths => Reliability::BestEffort,

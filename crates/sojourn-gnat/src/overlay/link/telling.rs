@@ -11,7 +11,7 @@ const AROUND: f64 = (DATA_LEN as u32 + UNDERLAY + ETHERNET) as f64;
 
 /// The timer of messages about queues.
 #[derive(Debug)]
-pub struct Telling {
+pub(super) struct Telling {
     number: u32,
     /// Share of the capacity that they may take.
     share: f64,
@@ -20,23 +20,23 @@ pub struct Telling {
 
 impl Telling {
     /// The first is due now.
-    pub fn new(now: Time, share: f64) -> Self {
+    pub(super) fn new(now: Time, share: f64) -> Self {
         Telling { number: 0, share, due: now }
     }
 
     /// When the next is due.
-    pub fn due(&self) -> Time {
+    pub(super) fn due(&self) -> Time {
         self.due
     }
 
     /// The number of the next.
-    pub fn number(&mut self) -> u32 {
+    pub(super) fn number(&mut self) -> u32 {
         self.number += 1;
         self.number
     }
 
     /// One of so many bytes goes. The next has to wait until it is paid for by the capacity, in bit/s.
-    pub fn pay(&mut self, now: Time, bytes: usize, capacity: f64) {
+    pub(super) fn pay(&mut self, now: Time, bytes: usize, capacity: f64) {
         let bits = 8.0 * (bytes as f64 + AROUND);
         let next = Span::from_secs_f64(bits / (self.share * capacity));
         self.due = now + next.min(LONGEST);

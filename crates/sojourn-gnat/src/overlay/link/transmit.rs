@@ -14,7 +14,7 @@ const FILL_TO: u64 = 6_000;
 
 /// What waits for the path controller.
 #[derive(Debug, Default)]
-pub struct TransmitQueue {
+pub(super) struct TransmitQueue {
     /// By lane, with when it came; and where something is, as bits. Apart, because nodes often look
     /// through all neighbours.
     waiting: Box<[VecDeque<(Time, Cargo)>; LANES]>,
@@ -25,17 +25,17 @@ pub struct TransmitQueue {
 
 impl TransmitQueue {
     /// How many bytes of packets it takes now; 0 unless it is nearly empty.
-    pub fn room(&self) -> u64 {
+    pub(super) fn room(&self) -> u64 {
         if self.bytes >= REFILL_BELOW { 0 } else { FILL_TO - self.bytes }
     }
 
     /// Whether it has room for a packet that must go at once.
-    pub fn has_space(&self) -> bool {
+    pub(super) fn has_space(&self) -> bool {
         self.bytes < FILL_TO
     }
 
     /// Packets in it.
-    pub fn packets(&self) -> u64 {
+    pub(super) fn packets(&self) -> u64 {
         let packets = self.waiting.iter().flatten();
         packets.filter(|(_, cargo)| matches!(cargo, Cargo::Parcel(_) | Cargo::Copies(_))).count()
             as u64
@@ -43,7 +43,7 @@ impl TransmitQueue {
 
     /// Takes something in. Of depths of queues only the last waits: one that was not sent is worth
     /// nothing beside it.
-    pub fn push(&mut self, now: Time, lane: Lane, cargo: Cargo) {
+    pub(super) fn push(&mut self, now: Time, lane: Lane, cargo: Cargo) {
         if lane == Lane::Depths {
             self.waiting[lane as usize].clear();
         } else {
@@ -54,7 +54,7 @@ impl TransmitQueue {
     }
 
     /// Hands to each stream that has sent all the next that it is to send.
-    pub fn feed(&mut self, connection: &mut Connection<Cargo>) {
+    pub(super) fn feed(&mut self, connection: &mut Connection<Cargo>) {
         for index in bits(self.filled.into()) {
             let (lane, waiting) = (Lane::ALL[index], &mut self.waiting[index]);
             while connection.queued(lane.id()) == 0 {

@@ -2,7 +2,7 @@
 
 /// What a flow is to a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub(super) enum Place {
     /// Nothing: it begins and ends elsewhere, or is not the overlay's.
     None,
     /// Its datagrams come in here, to this flow of the proxy.

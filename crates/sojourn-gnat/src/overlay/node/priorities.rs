@@ -6,26 +6,26 @@ use sojourn_base::units::Time;
 
 /// Priorities that are to change.
 #[derive(Debug, Default)]
-pub struct Priorities {
+pub(super) struct Priorities {
     /// The next last: when, of which flow, to what.
     planned: Vec<(Time, u32, f64)>,
 }
 
 impl Priorities {
     /// A flow's priority is to change.
-    pub fn plan(&mut self, at: Time, flow: u32, priority: f64) {
+    pub(super) fn plan(&mut self, at: Time, flow: u32, priority: f64) {
         self.planned.push((at, flow, priority));
         self.planned.sort_by_key(|(at, ..)| Reverse(*at));
     }
 
     /// The next that changes now: of which flow, to what.
-    pub fn due(&mut self, now: Time) -> Option<(u32, f64)> {
+    pub(super) fn due(&mut self, now: Time) -> Option<(u32, f64)> {
         let (_, flow, priority) = self.planned.pop_if(|(at, ..)| *at <= now)?;
         Some((flow, priority))
     }
 
     /// When the next changes.
-    pub fn next(&self) -> Time {
+    pub(super) fn next(&self) -> Time {
         self.planned.last().map_or(Time::NEVER, |(at, ..)| *at)
     }
 }

@@ -4,6 +4,7 @@ mod receipts;
 mod tcp;
 mod udp;
 
-pub use receipts::{Receipts, Report, SIZE as REPORT_SIZE};
-pub use tcp::{Output, TcpProxy};
-pub use udp::UdpProxy;
+pub(super) use receipts::SIZE as REPORT_SIZE;
+pub(super) use receipts::{Receipts, Report};
+pub(super) use tcp::{Output, TcpProxy};
+pub(super) use udp::UdpProxy;

@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 use sojourn_base::units::{Span, Time};
 
 /// Bytes of a report: IP and UDP headers, port, bytes and packets sent and received, share missing.
-pub const SIZE: u32 = 28 + 2 + 2 * (8 + 4) + 4;
+pub(crate) const SIZE: u32 = 28 + 2 + 2 * (8 + 4) + 4;
 /// How often reports are sent.
 const INTERVAL: Span = Span::from_millis(100);
 /// Weight of a packet, divided by the priority.
@@ -53,7 +53,7 @@ impl Receipt {
 
 /// A report.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Report {
+pub(crate) struct Report {
     /// The flow.
     pub flow: u32,
     /// The member where it begins.
@@ -66,14 +66,14 @@ pub struct Report {
 
 /// What a node reports of the flows that end there.
 #[derive(Clone, Debug, Default)]
-pub struct Receipts {
+pub(crate) struct Receipts {
     flows: Vec<Receipt>,
     report_at: Option<Time>,
 }
 
 impl Receipts {
     /// Adds a flow from a member, with its priority and time to go; its number here.
-    pub fn add(&mut self, flow: u32, from: u16, priority: f64, deadline: Span) -> usize {
+    pub(crate) fn add(&mut self, flow: u32, from: u16, priority: f64, deadline: Span) -> usize {
         self.flows.push(Receipt {
             flow,
             from,
@@ -88,7 +88,7 @@ impl Receipts {
     }
 
     /// A packet of a flow has come; `late` says whether after its time.
-    pub fn on_packet(&mut self, now: Time, flow: usize, seq: u32, late: bool) {
+    pub(crate) fn on_packet(&mut self, now: Time, flow: usize, seq: u32, late: bool) {
         let receipt = &mut self.flows[flow];
         let paused = receipt.came_at.is_none_or(|at| now.since(at) > PAUSE);
         if paused {
@@ -113,12 +113,12 @@ impl Receipts {
     }
 
     /// When reports are due.
-    pub fn next(&self) -> Option<Time> {
+    pub(crate) fn next(&self) -> Option<Time> {
         self.report_at
     }
 
     /// The reports that are due now: of flows that have sent lately, and once that they have not.
-    pub fn due(&mut self, now: Time) -> Vec<Report> {
+    pub(crate) fn due(&mut self, now: Time) -> Vec<Report> {
         if self.report_at.is_none_or(|at| now < at) {
             return Vec::new();
         }

@@ -40,7 +40,7 @@ struct Flow {
 
 /// The proxy of a node.
 #[derive(Debug, Default)]
-pub struct UdpProxy {
+pub(crate) struct UdpProxy {
     flows: Vec<Flow>,
     looks: BinaryHeap<Reverse<(Time, u32)>>,
     refused: u64,
@@ -48,7 +48,7 @@ pub struct UdpProxy {
 
 impl UdpProxy {
     /// Adds a flow to a member; its number here. `chance` in [0, 1) tells flows alike apart.
-    pub fn add(&mut self, to: u16, service: &ServiceSpec, k: f64, chance: f64) -> usize {
+    pub(crate) fn add(&mut self, to: u16, service: &ServiceSpec, k: f64, chance: f64) -> usize {
         self.flows.push(Flow {
             to,
             deadline: service.deadline,
@@ -65,7 +65,7 @@ impl UdpProxy {
     }
 
     /// Takes a packet of a flow.
-    pub fn push(&mut self, now: Time, flow: usize, packet: Packet) {
+    pub(crate) fn push(&mut self, now: Time, flow: usize, packet: Packet) {
         let state = &mut self.flows[flow];
         let bits = 8.0 * f64::from(packet.size);
         state.source.on_arrival(now, bits);
@@ -86,26 +86,26 @@ impl UdpProxy {
     }
 
     /// A flow's priority becomes another.
-    pub fn set_priority(&mut self, flow: usize, priority: f64) {
+    pub(crate) fn set_priority(&mut self, flow: usize, priority: f64) {
         self.flows[flow].admission.set_priority(priority);
     }
 
     /// The receiver misses this share of a flow's packets.
-    pub fn on_report(&mut self, flow: usize, missing: f64) {
+    pub(crate) fn on_report(&mut self, flow: usize, missing: f64) {
         if let Some(strap) = self.flows[flow].admission.strap() {
             strap.on_report(missing);
         }
     }
 
     /// Supervisory control turns an inelastic flow on or off.
-    pub fn turn(&mut self, now: Time, flow: usize, on: bool) {
+    pub(crate) fn turn(&mut self, now: Time, flow: usize, on: bool) {
         if let Some(strap) = self.flows[flow].admission.strap() {
             strap.turn(now, on);
         }
     }
 
     /// What supervisory control looks at.
-    pub fn seen(&mut self, flow: usize) -> Seen {
+    pub(crate) fn seen(&mut self, flow: usize) -> Seen {
         let Flow { admission, source, admitted, came_at, .. } = &mut self.flows[flow];
         Seen {
             admitted: *admitted,
@@ -128,12 +128,12 @@ impl UdpProxy {
     }
 
     /// When something may be admitted next.
-    pub fn next(&self) -> Option<Time> {
+    pub(crate) fn next(&self) -> Option<Time> {
         self.looks.peek().map(|Reverse((at, _))| *at)
     }
 
     /// The next flow that is due now, and where it goes.
-    pub fn due(&mut self, now: Time) -> Option<(usize, usize)> {
+    pub(crate) fn due(&mut self, now: Time) -> Option<(usize, usize)> {
         let Reverse((at, flow)) = *self.looks.peek()?;
         if at > now {
             return None;
@@ -146,7 +146,7 @@ impl UdpProxy {
 
     /// Admits the first packet of a flow that is due, if the queue's depth in bits allows; to be
     /// asked until it says no.
-    pub fn admit(&mut self, now: Time, flow: usize, depth: f64) -> Option<Parcel> {
+    pub(crate) fn admit(&mut self, now: Time, flow: usize, depth: f64) -> Option<Parcel> {
         let state = &mut self.flows[flow];
         state.admission.look(now, depth, &state.source);
         if state.admission.standing() != Standing::On {
@@ -180,12 +180,12 @@ impl UdpProxy {
     }
 
     /// Packets that were taken in and came to nothing: too many, or of a flow that was turned off.
-    pub fn refused(&self) -> u64 {
+    pub(crate) fn refused(&self) -> u64 {
         self.refused
     }
 
     /// Packets that wait for admission.
-    pub fn waiting(&self) -> usize {
+    pub(crate) fn waiting(&self) -> usize {
         self.flows.iter().map(|flow| flow.waiting.len()).sum()
     }
 }

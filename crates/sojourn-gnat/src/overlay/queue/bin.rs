@@ -33,7 +33,7 @@ impl Part {
 
 /// The queue of a destination.
 #[derive(Debug)]
-pub struct Bin {
+pub(crate) struct Bin {
     parts: [Part; 2],
     starvation: Starvation,
     how: Shown,
@@ -43,7 +43,7 @@ pub struct Bin {
 
 impl Bin {
     /// An empty one that shows its depth in this way.
-    pub fn new(how: Shown) -> Self {
+    pub(crate) fn new(how: Shown) -> Self {
         Bin {
             parts: Default::default(),
             starvation: Starvation::default(),
@@ -54,7 +54,7 @@ impl Bin {
     }
 
     /// Takes a packet in.
-    pub fn push(&mut self, now: Time, parcel: Parcel) {
+    pub(crate) fn push(&mut self, now: Time, parcel: Parcel) {
         let part = &mut self.parts[Class::of(&parcel) as usize];
         part.bytes += u64::from(parcel.size);
         part.insert(now, parcel);
@@ -63,23 +63,29 @@ impl Bin {
     }
 
     /// Packets of a class, the oldest first.
-    pub fn packets(&self, class: Class) -> impl Iterator<Item = &Parcel> {
+    pub(crate) fn packets(&self, class: Class) -> impl Iterator<Item = &Parcel> {
         self.parts[class as usize].packets.iter().map(|(_, parcel)| parcel)
     }
 
     /// How many packets there are.
-    pub fn count(&self) -> usize {
+    pub(crate) fn count(&self) -> usize {
         self.parts.iter().map(|part| part.packets.len()).sum()
     }
 
     /// Whether there is nothing of a class.
-    pub fn is_empty(&self, class: Class) -> bool {
+    pub(crate) fn is_empty(&self, class: Class) -> bool {
         let part = &self.parts[class as usize];
         part.packets.is_empty() && part.zombies == 0
     }
 
     /// Takes the packet at this place out; with `reduce`, a zombie may take its place.
-    pub fn take(&mut self, now: Time, class: Class, place: usize, reduce: bool) -> Option<Parcel> {
+    pub(crate) fn take(
+        &mut self,
+        now: Time,
+        class: Class,
+        place: usize,
+        reduce: bool,
+    ) -> Option<Parcel> {
         let part = &mut self.parts[class as usize];
         let (_, parcel) = part.packets.remove(place)?;
         let bytes = u64::from(parcel.size);
@@ -93,7 +99,7 @@ impl Bin {
     }
 
     /// Takes up to `most` bytes of zombies out; how many there were.
-    pub fn take_zombie(&mut self, now: Time, class: Class, most: u64) -> u64 {
+    pub(crate) fn take_zombie(&mut self, now: Time, class: Class, most: u64) -> u64 {
         let part = &mut self.parts[class as usize];
         let bytes = part.zombies.min(most);
         part.zombies -= bytes;
@@ -105,7 +111,7 @@ impl Bin {
     }
 
     /// Turns a packet into a zombie: it is worthless, but has its place in the queue.
-    pub fn kill(&mut self, class: Class, place: usize) -> Option<Parcel> {
+    pub(crate) fn kill(&mut self, class: Class, place: usize) -> Option<Parcel> {
         let part = &mut self.parts[class as usize];
         let (_, parcel) = part.packets.remove(place)?;
         part.bytes -= u64::from(parcel.size);
@@ -114,7 +120,7 @@ impl Bin {
     }
 
     /// Relieves starvation; `lacks` is what the gradient of the bin lacks to be the largest.
-    pub fn relieve(&mut self, now: Time, capacity: f64, lacks: f64) {
+    pub(crate) fn relieve(&mut self, now: Time, capacity: f64, lacks: f64) {
         let first = |part: &Part| part.packets.front().map(|(since, _)| *since);
         let Some(since) = self.parts.iter().filter_map(first).min() else { return };
         let more = self.starvation.relief(now, since, capacity, lacks);
@@ -124,27 +130,27 @@ impl Bin {
     }
 
     /// Bytes of all that is in it.
-    pub fn bytes(&self) -> u64 {
+    pub(crate) fn bytes(&self) -> u64 {
         self.parts.iter().map(|part| part.bytes + part.zombies).sum()
     }
 
     /// Bytes of packets.
-    pub fn packet_bytes(&self) -> u64 {
+    pub(crate) fn packet_bytes(&self) -> u64 {
         self.parts.iter().map(|part| part.bytes).sum()
     }
 
     /// Whether there are zombies of a class.
-    pub fn has_zombies(&self, class: Class) -> bool {
+    pub(crate) fn has_zombies(&self, class: Class) -> bool {
         self.parts[class as usize].zombies > 0
     }
 
     /// Bytes of zombies.
-    pub fn zombie_bytes(&self) -> u64 {
+    pub(crate) fn zombie_bytes(&self) -> u64 {
         self.parts.iter().map(|part| part.zombies).sum()
     }
 
     /// The depths on show: of all, and of latency-sensitive traffic.
-    pub fn shown(&mut self, now: Time) -> [f64; 2] {
+    pub(crate) fn shown(&mut self, now: Time) -> [f64; 2] {
         let timed = &self.parts[Class::Timed as usize];
         let bytes = [self.bytes() as f64, (timed.bytes + timed.zombies) as f64];
         self.shown = [0, 1].map(|index| self.depths[index].show(now, self.how, bytes[index]));
@@ -152,12 +158,12 @@ impl Bin {
     }
 
     /// What was shown last, which is when something went in or out.
-    pub fn last_shown(&self) -> [f64; 2] {
+    pub(crate) fn last_shown(&self) -> [f64; 2] {
         self.shown
     }
 
     /// The windows of zombie latency reduction, in seconds.
-    pub fn windows(&self) -> [f64; 2] {
+    pub(crate) fn windows(&self) -> [f64; 2] {
         [0, 1].map(|class| self.parts[class].reduction.window().as_secs_f64())
     }
 }

@@ -11,7 +11,7 @@ use sojourn_base::units::Time;
 
 /// The queues of all destinations.
 #[derive(Debug)]
-pub struct Bins {
+pub(crate) struct Bins {
     all: Vec<Bin>,
     /// Those with something of each class, as bits.
     waiting: [u64; 2],
@@ -29,13 +29,13 @@ impl Deref for Bins {
 
 impl Bins {
     /// Empty ones for so many members that show their depths in this way.
-    pub fn new(members: usize, how: Shown) -> Self {
+    pub(crate) fn new(members: usize, how: Shown) -> Self {
         let all = (0..members).map(|_| Bin::new(how)).collect();
         Bins { all, waiting: [0; 2], shown: vec![[0.0; 2]; members] }
     }
 
     /// Does something to one.
-    pub fn change<R>(&mut self, to: usize, how: impl FnOnce(&mut Bin) -> R) -> R {
+    pub(crate) fn change<R>(&mut self, to: usize, how: impl FnOnce(&mut Bin) -> R) -> R {
         let bin = &mut self.all[to];
         let result = how(bin);
         for class in Class::IN_ORDER {
@@ -47,22 +47,22 @@ impl Bins {
     }
 
     /// Takes a packet in.
-    pub fn push(&mut self, now: Time, parcel: Parcel) {
+    pub(crate) fn push(&mut self, now: Time, parcel: Parcel) {
         self.change(parcel.to.into(), |bin| bin.push(now, parcel));
     }
 
     /// The depths on show of all as they are now.
-    pub fn show(&mut self, now: Time) -> Vec<[f64; 2]> {
+    pub(crate) fn show(&mut self, now: Time) -> Vec<[f64; 2]> {
         (0..self.all.len()).map(|to| self.change(to, |bin| bin.shown(now))).collect()
     }
 
     /// Those with something of a class, as bits.
-    pub fn waiting(&self, class: Class) -> u64 {
+    pub(crate) fn waiting(&self, class: Class) -> u64 {
         self.waiting[class as usize]
     }
 
     /// The depths that one showed last.
-    pub fn last_shown(&self, to: usize) -> [f64; 2] {
+    pub(crate) fn last_shown(&self, to: usize) -> [f64; 2] {
         self.shown[to]
     }
 }

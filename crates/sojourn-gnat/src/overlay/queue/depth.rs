@@ -25,7 +25,7 @@ const STEP: Span = Span::from_millis(5);
 
 /// A depth on show.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Depth {
+pub(super) struct Depth {
     /// What is shown.
     value: f64,
     at: Time,
@@ -35,7 +35,7 @@ pub struct Depth {
 
 impl Depth {
     /// What is shown when the queue is `bytes` deep.
-    pub fn show(&mut self, now: Time, how: Shown, bytes: f64) -> f64 {
+    pub(super) fn show(&mut self, now: Time, how: Shown, bytes: f64) -> f64 {
         match how {
             Shown::Instantaneous => self.value = bytes,
             Shown::Ewma => {

@@ -21,7 +21,7 @@ struct Lane {
 
 /// The queue of a group.
 #[derive(Debug)]
-pub struct GroupQueue {
+pub(crate) struct GroupQueue {
     packets: Packets,
     lanes: Vec<Lane>,
     how: Shown,
@@ -33,7 +33,7 @@ pub struct GroupQueue {
 
 impl GroupQueue {
     /// An empty one for so many members, of which so many packets are searched.
-    pub fn new(members: usize, how: Shown, search: usize) -> Self {
+    pub(crate) fn new(members: usize, how: Shown, search: usize) -> Self {
         GroupQueue {
             packets: Packets::new(search),
             lanes: vec![Lane::default(); members],
@@ -45,7 +45,7 @@ impl GroupQueue {
     }
 
     /// Takes a packet in.
-    pub fn push(&mut self, now: Time, mut parcel: Copies) {
+    pub(crate) fn push(&mut self, now: Time, mut parcel: Copies) {
         parcel.since = now;
         for member in members(parcel.to) {
             let lane = &mut self.lanes[member];
@@ -59,23 +59,23 @@ impl GroupQueue {
     }
 
     /// The packets.
-    pub fn packets(&self) -> &Packets {
+    pub(crate) fn packets(&self) -> &Packets {
         &self.packets
     }
 
     /// Destinations with packets.
-    pub fn waiting(&self) -> u64 {
+    pub(crate) fn waiting(&self) -> u64 {
         self.waiting
     }
 
     /// Destinations with zombies and without packets.
-    pub fn only_zombies(&self) -> u64 {
+    pub(crate) fn only_zombies(&self) -> u64 {
         self.haunted & !self.waiting
     }
 
     /// Takes the packet of this number out for some of its destinations; for the others it stays.
     /// With `reduce`, zombies may take its place. Also whether it stays.
-    pub fn take(
+    pub(crate) fn take(
         &mut self,
         now: Time,
         number: u64,
@@ -98,7 +98,7 @@ impl GroupQueue {
     }
 
     /// Takes up to `most` bytes of zombies out for each destination of a set; the most there were.
-    pub fn take_zombies(&mut self, now: Time, set: u64, most: u64) -> u64 {
+    pub(crate) fn take_zombies(&mut self, now: Time, set: u64, most: u64) -> u64 {
         let mut largest = 0;
         for member in members(set) {
             let lane = &mut self.lanes[member];
@@ -115,7 +115,7 @@ impl GroupQueue {
     }
 
     /// Relieves starvation of one destination, whose group's gradient lacks this to be the largest.
-    pub fn relieve(&mut self, now: Time, member: usize, capacity: f64, lacks: f64) {
+    pub(crate) fn relieve(&mut self, now: Time, member: usize, capacity: f64, lacks: f64) {
         let first = self.packets.first(member);
         let Some(since) = first.map(|parcel| parcel.since) else { return };
         let lane = &mut self.lanes[member];
@@ -133,7 +133,7 @@ impl GroupQueue {
     }
 
     /// The depths on show, those of a set as they are now.
-    pub fn show(&mut self, now: Time, set: u64) -> &[f64] {
+    pub(crate) fn show(&mut self, now: Time, set: u64) -> &[f64] {
         let count = self.lanes.len();
         for member in members(set).take_while(|member| *member < count) {
             let lane = &mut self.lanes[member];
@@ -144,7 +144,7 @@ impl GroupQueue {
     }
 
     /// What was shown last.
-    pub fn last_shown(&self) -> &[f64] {
+    pub(crate) fn last_shown(&self) -> &[f64] {
         &self.shown
     }
 }

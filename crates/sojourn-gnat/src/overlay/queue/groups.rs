@@ -10,7 +10,7 @@ use sojourn_net::multicast::{self, Stream};
 
 /// The groups' queues at a node.
 #[derive(Debug)]
-pub struct Groups {
+pub(crate) struct Groups {
     queues: Vec<GroupQueue>,
     copied: u64,
 }
@@ -31,41 +31,41 @@ impl DerefMut for Groups {
 
 impl Groups {
     /// Of an overlay; queues show their depths in this way, and so many of their packets are searched.
-    pub fn new(known: &multicast::Groups, how: Shown, search: usize) -> Self {
+    pub(crate) fn new(known: &multicast::Groups, how: Shown, search: usize) -> Self {
         let members = known.members.len();
         let queues = known.groups.iter().map(|_| GroupQueue::new(members, how, search)).collect();
         Groups { queues, copied: 0 }
     }
 
     /// Depths of all groups' queues, for each member.
-    pub fn shown(&mut self, now: Time) -> Vec<Vec<f64>> {
+    pub(crate) fn shown(&mut self, now: Time) -> Vec<Vec<f64>> {
         self.queues.iter_mut().map(|queue| queue.show(now, u64::MAX).to_vec()).collect()
     }
 
     /// The depth that a stream pays for: the largest of its destinations'.
-    pub fn price(&mut self, now: Time, stream: &Stream) -> f64 {
+    pub(crate) fn price(&mut self, now: Time, stream: &Stream) -> f64 {
         let to = stream.destinations(now);
         let shown = self.queues[usize::from(stream.group)].show(now, to);
         members(to).map(|member| shown[member]).fold(0.0, f64::max)
     }
 
     /// Packets that wait.
-    pub fn packets(&self) -> usize {
+    pub(crate) fn packets(&self) -> usize {
         self.queues.iter().map(|queue| queue.packets().len()).sum()
     }
 
     /// Their bytes.
-    pub fn bytes(&self) -> u64 {
+    pub(crate) fn bytes(&self) -> u64 {
         self.queues.iter().map(|queue| queue.packets().bytes()).sum()
     }
 
     /// A copy was made of a packet.
-    pub fn on_copy(&mut self) {
+    pub(crate) fn on_copy(&mut self) {
         self.copied += 1;
     }
 
     /// Copies that were made of packets here.
-    pub fn copied(&self) -> u64 {
+    pub(crate) fn copied(&self) -> u64 {
         self.copied
     }
 }

@@ -10,17 +10,17 @@ mod packets;
 mod starvation;
 mod zombies;
 
-pub use bin::Bin;
-pub use bins::Bins;
-pub use depth::Shown;
-pub use groups::Groups;
-pub use packets::Gradients;
-pub use starvation::INTERVAL as RELIEF_INTERVAL;
-pub use zombies::Reduction;
+pub(super) use bin::Bin;
+pub(super) use bins::Bins;
+pub(super) use depth::Shown;
+pub(super) use groups::Groups;
+pub(super) use packets::Gradients;
+pub(super) use starvation::INTERVAL as RELIEF_INTERVAL;
+pub(crate) use zombies::Reduction;
 
 /// How deep a queue is searched for a packet that can arrive in time, in bytes beside what a transmit
 /// queue takes.
-pub const SEARCH: u64 = 5_000;
+pub(super) const SEARCH: u64 = 5_000;
 /// Bytes of a zombie that is sent at most (`kMaxZombieLenBytes`; they go in full size, as in the public
 /// program unless it is built to compress them).
-pub const ZOMBIE: u64 = 1_024;
+pub(super) const ZOMBIE: u64 = 1_024;

@@ -11,11 +11,11 @@ use crate::overlay::message::Copies;
 use sojourn_net::multicast::MOST_MEMBERS;
 
 /// Gradients of a group to a neighbour, by member.
-pub type Gradients = [f64; MOST_MEMBERS];
+pub(crate) type Gradients = [f64; MOST_MEMBERS];
 
 /// Packets in order.
 #[derive(Debug)]
-pub struct Packets {
+pub(crate) struct Packets {
     /// From `first` on, by number, which counts those that came; none where one is gone.
     all: VecDeque<Option<Copies>>,
     first: u64,
@@ -47,13 +47,13 @@ struct Found {
 
 impl Packets {
     /// None yet; so many are searched.
-    pub fn new(search: usize) -> Self {
+    pub(crate) fn new(search: usize) -> Self {
         let all = VecDeque::new();
         Packets { all, first: 0, count: 0, alike: vec![], search, inside: 0, edge: 0 }
     }
 
     /// Takes a packet in.
-    pub fn push(&mut self, parcel: Copies) {
+    pub(crate) fn push(&mut self, parcel: Copies) {
         let number = self.first + self.all.len() as u64;
         self.join(parcel.to, number);
         self.all.push_back(Some(parcel));
@@ -65,17 +65,17 @@ impl Packets {
     }
 
     /// How many there are.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.count
     }
 
     /// Their bytes.
-    pub fn bytes(&self) -> u64 {
+    pub(crate) fn bytes(&self) -> u64 {
         self.all.iter().flatten().map(|parcel| u64::from(parcel.size)).sum()
     }
 
     /// The oldest for a member.
-    pub fn first(&self, member: usize) -> Option<&Copies> {
+    pub(crate) fn first(&self, member: usize) -> Option<&Copies> {
         let sets = self.alike.iter().filter(|alike| alike.to >> member & 1 == 1);
         self.get(sets.map(|alike| alike.oldest).min()?)
     }
@@ -85,13 +85,13 @@ impl Packets {
     }
 
     /// Members that a packet is still for, as bits.
-    pub fn destinations(&self, number: u64) -> u64 {
+    pub(crate) fn destinations(&self, number: u64) -> u64 {
         self.get(number).map_or(0, |parcel| parcel.to)
     }
 
     /// Takes a packet out for some of its destinations; for the others it stays. Also whether it
     /// stays.
-    pub fn take(&mut self, number: u64, set: u64) -> Option<(Copies, bool)> {
+    pub(crate) fn take(&mut self, number: u64, set: u64) -> Option<(Copies, bool)> {
         let place = number.checked_sub(self.first)? as usize;
         let entry = self.all.get_mut(place)?;
         let parcel = entry.as_mut()?;
@@ -158,7 +158,7 @@ impl Packets {
 
     /// The packet whose destinations in a set have most of the gradient, the oldest of those alike,
     /// and which these are. Where none that is searched is for any, the first beyond.
-    pub fn suits(&self, set: u64, each: &Gradients) -> Option<(u64, u64)> {
+    pub(crate) fn suits(&self, set: u64, each: &Gradients) -> Option<(u64, u64)> {
         let mut best: Option<Found> = None;
         let mut beyond: Option<(u64, u64)> = None;
         for Alike { to, oldest: number, .. } in &self.alike {

@@ -6,7 +6,7 @@
 use sojourn_base::units::{Span, Time};
 
 /// How often queues are looked at.
-pub const INTERVAL: Span = Span::from_millis(5);
+pub(crate) const INTERVAL: Span = Span::from_millis(5);
 /// A packet may wait for so many of this size at the link's rate, and no longer than that.
 const PACKETS: f64 = 50.0;
 const PACKET_BITS: f64 = 12_000.0;
@@ -16,20 +16,20 @@ const BYTES_PER_MS2: f64 = 2.0;
 
 /// Of one queue.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Starvation {
+pub(super) struct Starvation {
     served_at: Time,
     added: u64,
 }
 
 impl Starvation {
     /// A packet has left.
-    pub fn on_packet(&mut self, now: Time) {
+    pub(super) fn on_packet(&mut self, now: Time) {
         *self = Starvation { served_at: now, added: 0 };
     }
 
     /// Bytes of zombies to add to a queue whose first packet came at `since`; `lacks` is what its
     /// gradient lacks to be the largest, `capacity` in bit/s that of the node's links.
-    pub fn relief(&mut self, now: Time, since: Time, capacity: f64, lacks: f64) -> u64 {
+    pub(super) fn relief(&mut self, now: Time, since: Time, capacity: f64, lacks: f64) -> u64 {
         let held = now.since(self.served_at.max(since));
         let patience = Span::from_secs_f64(PACKETS * PACKET_BITS / capacity.max(1.0)).min(LONGEST);
         if held <= patience || lacks <= 0.0 {

@@ -29,7 +29,7 @@ const QUIET: Span = Span::from_secs(2);
 
 /// Decides when zombies are added to a queue of one class.
 #[derive(Clone, Debug)]
-pub struct Reduction {
+pub(crate) struct Reduction {
     window: Span,
     changed_at: Time,
     added_at: Time,
@@ -55,12 +55,12 @@ impl Default for Reduction {
 
 impl Reduction {
     /// The window now.
-    pub fn window(&self) -> Span {
+    pub(crate) fn window(&self) -> Span {
         self.window
     }
 
     /// Packets of `real` bytes are queued now.
-    pub fn on_depth(&mut self, now: Time, real: u64) {
+    pub(crate) fn on_depth(&mut self, now: Time, real: u64) {
         if now.since(self.half_since) >= self.window / 2 {
             let idle = now.since(self.half_since) >= self.window;
             self.halves = [(real, 0), if idle { (real, 0) } else { self.halves[0] }];
@@ -74,7 +74,7 @@ impl Reduction {
 
     /// A packet of `bytes` left, and `real` bytes of packets and `zombies` stay: the bytes of
     /// zombies to add.
-    pub fn on_packet(&mut self, now: Time, bytes: u64, real: u64, zombies: u64) -> u64 {
+    pub(crate) fn on_packet(&mut self, now: Time, bytes: u64, real: u64, zombies: u64) -> u64 {
         self.on_depth(now, real);
         if zombies > 0 && real < LOW_WATER {
             self.widen(now);
@@ -92,7 +92,7 @@ impl Reduction {
     }
 
     /// A zombie had to be sent.
-    pub fn on_zombie(&mut self, now: Time) {
+    pub(crate) fn on_zombie(&mut self, now: Time) {
         self.widen(now);
     }
 

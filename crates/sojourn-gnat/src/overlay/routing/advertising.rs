@@ -9,7 +9,7 @@ use sojourn_base::units::{Span, Time};
 
 /// The timer of a node's advertisements.
 #[derive(Debug)]
-pub struct Advertising {
+pub(crate) struct Advertising {
     due: Time,
     last: Time,
     number: u32,
@@ -25,24 +25,24 @@ impl Default for Advertising {
 
 impl Advertising {
     /// Begins.
-    pub fn start(&mut self, now: Time) {
+    pub(crate) fn start(&mut self, now: Time) {
         self.due = now + Span::from_millis(1);
     }
 
     /// Whether these are the neighbours that were advertised last, as bits.
-    pub fn knows(&self, working: u64) -> bool {
+    pub(crate) fn knows(&self, working: u64) -> bool {
         self.worked == Some(working)
     }
 
     /// Links are to be advertised anew as soon as that is allowed; at first at once.
-    pub fn hasten(&mut self, now: Time) {
+    pub(crate) fn hasten(&mut self, now: Time) {
         let soon = (self.last + HOLD_DOWN).max(now);
         let at = if self.number == 0 { now } else { soon };
         self.due = self.due.min(at);
     }
 
     /// Whether links are to be advertised now, these neighbours working.
-    pub fn is_due(&mut self, now: Time, working: u64) -> bool {
+    pub(crate) fn is_due(&mut self, now: Time, working: u64) -> bool {
         if !self.knows(working) {
             self.hasten(now);
         }
@@ -50,19 +50,19 @@ impl Advertising {
     }
 
     /// When they are to be advertised next.
-    pub fn next(&self) -> Time {
+    pub(crate) fn next(&self) -> Time {
         self.due
     }
 
     /// The look at these neighbours is done; the next comes after an interval.
-    pub fn look(&mut self, now: Time, working: u64) {
+    pub(crate) fn look(&mut self, now: Time, working: u64) {
         self.worked = Some(working);
         self.due = now + INTERVAL;
     }
 
     /// The advertisement of these links of `me`. Before there is any, there is nothing to say, nor to
     /// wait after it.
-    pub fn say(
+    pub(crate) fn say(
         &mut self,
         now: Time,
         me: usize,

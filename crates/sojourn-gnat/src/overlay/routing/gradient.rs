@@ -12,7 +12,7 @@ const HYSTERESIS: f64 = 150.0;
 
 /// What it takes to compute a gradient.
 #[derive(Clone, Copy, Debug)]
-pub struct Slope {
+pub(crate) struct Slope {
     /// Whether the neighbour is the destination.
     pub arrives: bool,
     /// Hops to the destination from here and from the neighbour.
@@ -23,19 +23,19 @@ pub struct Slope {
 
 impl Slope {
     /// From the first member by the second, its neighbour, to the third.
-    pub fn new(map: &Map, [me, neighbour, to]: [usize; 3], depths: [f64; 2]) -> Self {
+    pub(crate) fn new(map: &Map, [me, neighbour, to]: [usize; 3], depths: [f64; 2]) -> Self {
         let hops = [me, neighbour].map(|from| map.hops(from)[to]);
         Slope { arrives: neighbour == to, hops, depths }
     }
 
     /// The gradient in bytes if packets may go there.
-    pub fn gradient(&self) -> Option<f64> {
+    pub(crate) fn gradient(&self) -> Option<f64> {
         let least = if self.arrives { 0.0 } else { HYSTERESIS };
         self.difference().filter(|gradient| *gradient > least)
     }
 
     /// The gradient, also where it is too small or negative, if a way leads there.
-    pub fn difference(&self) -> Option<f64> {
+    pub(crate) fn difference(&self) -> Option<f64> {
         let Slope { arrives, hops, depths: [here, there] } = *self;
         if arrives {
             // A little more than a queue of the same depth elsewhere.

@@ -12,21 +12,21 @@ use crate::overlay::message::{Delay, LinkState};
 use sojourn_base::units::{Span, Time};
 
 /// Time between a node's advertisements.
-pub const INTERVAL: Span = Span::from_secs(1);
+pub(super) const INTERVAL: Span = Span::from_secs(1);
 /// Least time between them.
-pub const HOLD_DOWN: Span = Span::from_millis(500);
+pub(super) const HOLD_DOWN: Span = Span::from_millis(500);
 /// An advertisement that is not renewed is forgotten after so many intervals.
 const FORGOTTEN_AFTER: u64 = 5;
 
 /// No way leads there.
-pub const UNREACHABLE: u32 = u32::MAX;
+pub(super) const UNREACHABLE: u32 = u32::MAX;
 
 /// Delays from each member, where a way leads from it.
 type FromEach = Vec<Option<Delay>>;
 
 /// What is known of all links.
 #[derive(Debug)]
-pub struct Map {
+pub(crate) struct Map {
     me: usize,
     states: Vec<Option<(Arc<LinkState>, Time)>>,
     /// Hops from each member to each member by ways that do not come through here.
@@ -40,7 +40,7 @@ pub struct Map {
 
 impl Map {
     /// Of a network of so many members; `me` is where it is kept.
-    pub fn new(me: usize, members: usize) -> Self {
+    pub(crate) fn new(me: usize, members: usize) -> Self {
         let states = vec![None; members];
         let (hops, delays, avoiding) = Default::default();
         let mut map = Map { me, states, hops, delays, avoiding };
@@ -49,7 +49,7 @@ impl Map {
     }
 
     /// Takes an advertisement; whether it says something new, and is to be flooded.
-    pub fn learn(&mut self, now: Time, state: &Arc<LinkState>) -> bool {
+    pub(crate) fn learn(&mut self, now: Time, state: &Arc<LinkState>) -> bool {
         let Some(known) = self.states.get_mut(usize::from(state.origin)) else { return false };
         if known.as_ref().is_some_and(|(old, _)| old.number >= state.number) {
             return false;
@@ -66,7 +66,7 @@ impl Map {
     }
 
     /// Forgets what was not renewed.
-    pub fn forget(&mut self, now: Time) {
+    pub(crate) fn forget(&mut self, now: Time) {
         let me = self.me;
         let old = |at: Time| now.since(at) > INTERVAL * FORGOTTEN_AFTER;
         let mut changed = false;
@@ -83,17 +83,17 @@ impl Map {
 
     /// Hops from one member to each by ways that do not come through here; [`UNREACHABLE`] if none
     /// leads there: a packet that goes to such a neighbour could only come back.
-    pub fn hops(&self, from: usize) -> &[u32] {
+    pub(crate) fn hops(&self, from: usize) -> &[u32] {
         &self.hops[from]
     }
 
     /// The delay from a neighbour to a member by the way that is enough soonest, not coming back here.
-    pub fn delay(&self, from: usize, to: usize) -> Option<Delay> {
+    pub(crate) fn delay(&self, from: usize, to: usize) -> Option<Delay> {
         self.delays[to].get_or_init(|| self.delays_to(to, 0))[from]
     }
 
     /// The same by ways that come through none of these members either, given as bits.
-    pub fn delay_avoiding(&self, from: usize, to: usize, members: u64) -> Option<Delay> {
+    pub(crate) fn delay_avoiding(&self, from: usize, to: usize, members: u64) -> Option<Delay> {
         let mut known = self.avoiding.borrow_mut();
         known.entry((to, members)).or_insert_with(|| self.delays_to(to, members))[from]
     }

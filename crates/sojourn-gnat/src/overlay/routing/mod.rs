@@ -4,6 +4,6 @@ mod advertising;
 mod gradient;
 mod map;
 
-pub use advertising::Advertising;
-pub use gradient::Slope;
-pub use map::Map;
+pub(super) use advertising::Advertising;
+pub(super) use gradient::Slope;
+pub(super) use map::Map;

@@ -63,7 +63,7 @@ struct Probe {
 
 /// A flow to be turned on or off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Order {
+pub(super) struct Order {
     /// Which of the flows that are watched.
     pub flow: usize,
     /// Whether it is to be on.
@@ -72,7 +72,7 @@ pub struct Order {
 
 /// Supervisory control of a node.
 #[derive(Debug)]
-pub struct Supervision {
+pub(super) struct Supervision {
     k: f64,
     note_at: Time,
     triage_at: Time,
@@ -83,7 +83,7 @@ pub struct Supervision {
 
 impl Supervision {
     /// Of a node in a network of so many members.
-    pub fn new(k: f64, members: usize) -> Self {
+    pub(super) fn new(k: f64, members: usize) -> Self {
         Supervision {
             k,
             note_at: Time::NEVER,
@@ -96,7 +96,7 @@ impl Supervision {
 
     /// A flow with this service begins here; whether it is watched, as the next. Those with a floor
     /// turn themselves off for good.
-    pub fn watch(&mut self, to: usize, service: &ServiceSpec) -> bool {
+    pub(super) fn watch(&mut self, to: usize, service: &ServiceSpec) -> bool {
         if service.utility == Utility::Flog {
             return false;
         }
@@ -118,7 +118,7 @@ impl Supervision {
     }
 
     /// Begins, if there is anything to decide.
-    pub fn start(&mut self, now: Time) {
+    pub(super) fn start(&mut self, now: Time) {
         if self.works() {
             self.note_at = now + NOTE_EVERY;
             self.triage_at = now + STARTUP;
@@ -126,17 +126,17 @@ impl Supervision {
     }
 
     /// Whether there is anything to decide.
-    pub fn works(&self) -> bool {
+    pub(super) fn works(&self) -> bool {
         self.flows.iter().any(|flow| flow.inelastic)
     }
 
     /// When something is due.
-    pub fn next(&self) -> Time {
+    pub(super) fn next(&self) -> Time {
         self.note_at.min(self.triage_at)
     }
 
     /// Whether what proxies and queues do is to be noted now; the next time is set.
-    pub fn notes(&mut self, now: Time) -> bool {
+    pub(super) fn notes(&mut self, now: Time) -> bool {
         let due = now >= self.note_at;
         if due {
             self.note_at = now + NOTE_EVERY;
@@ -145,7 +145,7 @@ impl Supervision {
     }
 
     /// Whether flows are to be gone through now; the next time is set.
-    pub fn triages(&mut self, now: Time) -> bool {
+    pub(super) fn triages(&mut self, now: Time) -> bool {
         let due = now >= self.triage_at;
         if due {
             self.triage_at = now + TRIAGE_EVERY;
@@ -154,17 +154,17 @@ impl Supervision {
     }
 
     /// A flow's priority becomes another.
-    pub fn set_priority(&mut self, flow: usize, priority: f64) {
+    pub(super) fn set_priority(&mut self, flow: usize, priority: f64) {
         self.flows[flow].priority = priority;
     }
 
     /// This is to be seen of a flow.
-    pub fn note(&mut self, now: Time, flow: usize, seen: Seen) {
+    pub(super) fn note(&mut self, now: Time, flow: usize, seen: Seen) {
         self.flows[flow].note(now, seen);
     }
 
     /// The queue of a destination is so many bytes deep.
-    pub fn on_depth(&mut self, to: usize, bytes: f64) {
+    pub(super) fn on_depth(&mut self, to: usize, bytes: f64) {
         let queue = &mut self.queues[to];
         queue.sum += bytes;
         queue.count += 1;
@@ -172,7 +172,7 @@ impl Supervision {
     }
 
     /// What was shown of queues since the last time is noted.
-    pub fn note_queues(&mut self) {
+    pub(super) fn note_queues(&mut self) {
         for queue in &mut self.queues {
             if queue.count > 0 {
                 queue.mean = queue.sum / f64::from(queue.count);
@@ -187,7 +187,7 @@ impl Supervision {
     }
 
     /// What the flows are to be: `capacity` is that of the working links, in bit/s.
-    pub fn decide(&mut self, now: Time, capacity: f64) -> Vec<Order> {
+    pub(super) fn decide(&mut self, now: Time, capacity: f64) -> Vec<Order> {
         let mut orders = Vec::new();
         if let Some(left) = self.fit(now, capacity, &mut orders) {
             self.calibrate(now, left, &mut orders);

@@ -102,12 +102,12 @@ pub(super) struct Policer {
 
 impl Policer {
     /// Counts `overhead` bytes on top of each IP packet.
-    pub fn new(spec: BucketSpec, overhead: u32, tap: Option<Tap>) -> Self {
+    pub(super) fn new(spec: BucketSpec, overhead: u32, tap: Option<Tap>) -> Self {
         Policer { bucket: TokenBucket::new(spec), overhead, dropped: Backlog::default(), tap }
     }
 
     /// Whether `packet` may pass; counts it if not.
-    pub fn admits(&mut self, now: Time, packet: &Packet) -> bool {
+    pub(super) fn admits(&mut self, now: Time, packet: &Packet) -> bool {
         let conforms = self.bucket.conforms(now, packet.size + self.overhead);
         if !conforms {
             self.dropped.add(packet);
@@ -119,7 +119,7 @@ impl Policer {
     }
 
     /// Adds its share of the link's counters.
-    pub fn report(&self, counters: &mut LinkCounters) {
+    pub(super) fn report(&self, counters: &mut LinkCounters) {
         counters.drops_policed += self.dropped.packets;
         counters.dropped_bytes += self.dropped.bytes;
     }

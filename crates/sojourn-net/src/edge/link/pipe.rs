@@ -10,7 +10,7 @@ use crate::units::{Span, Time};
 
 /// A delay, fixed unless there is a variation.
 #[derive(Debug)]
-pub struct Pipe {
+pub(super) struct Pipe {
     delay: Span,
     packets: VecDeque<(Time, Packet)>,
     /// When the first of them arrives, kept at hand; [`Time::NEVER`] when there is none.
@@ -21,31 +21,31 @@ pub struct Pipe {
 }
 
 impl Pipe {
-    pub fn new(delay: Span, variation: Option<Box<Variation>>) -> Self {
+    pub(super) fn new(delay: Span, variation: Option<Box<Variation>>) -> Self {
         let (packets, thinned) = (VecDeque::new(), Backlog::default());
         Pipe { delay, packets, next: Time::NEVER, variation, thinned, tap: None }
     }
 
     /// The same, whose thinned acknowledgments `tap` is told of.
     #[must_use]
-    pub fn recorded(self, tap: Option<Tap>) -> Self {
+    pub(super) fn recorded(self, tap: Option<Tap>) -> Self {
         Pipe { tap, ..self }
     }
 
     /// The least time until something that enters now arrives.
     #[inline]
-    pub fn least_delay(&self) -> Span {
+    pub(super) fn least_delay(&self) -> Span {
         if self.variation.is_some() { Span::ZERO } else { self.delay }
     }
 
     /// Whether a packet may arrive before another that entered before it.
     #[inline]
-    pub fn may_overtake(&self) -> bool {
+    pub(super) fn may_overtake(&self) -> bool {
         self.variation.as_ref().is_some_and(|variation| variation.reorders())
     }
 
     #[inline]
-    pub fn push(&mut self, now: Time, packet: Packet) {
+    pub(super) fn push(&mut self, now: Time, packet: Packet) {
         match self.variation {
             None => {
                 let arrival = now + self.delay;
@@ -87,7 +87,7 @@ impl Pipe {
     }
 
     /// Acknowledgments that later ones replaced.
-    pub fn thinned(&self) -> Backlog {
+    pub(super) fn thinned(&self) -> Backlog {
         self.thinned
     }
 
@@ -97,13 +97,13 @@ impl Pipe {
     }
 
     #[inline]
-    pub fn next_arrival(&self) -> Option<Time> {
+    pub(super) fn next_arrival(&self) -> Option<Time> {
         (self.next != Time::NEVER).then_some(self.next)
     }
 
     /// Moves the first packet into `packet` if it has arrived.
     #[inline]
-    pub fn pop(&mut self, now: Time, packet: &mut Packet) -> bool {
+    pub(super) fn pop(&mut self, now: Time, packet: &mut Packet) -> bool {
         match self.packets.front() {
             Some((_, first)) if self.next <= now => *packet = *first,
             _ => return false,
@@ -113,7 +113,7 @@ impl Pipe {
         true
     }
 
-    pub fn held(&self) -> Backlog {
+    pub(super) fn held(&self) -> Backlog {
         let mut held = Backlog::default();
         self.packets.iter().for_each(|(_, packet)| held.add(packet));
         held

@@ -6,7 +6,7 @@ use crate::record::live::{Tap, Watch};
 use crate::units::Time;
 
 /// Passes everything on to a discipline, and notes what it does.
-pub struct RecordedQueue {
+pub(crate) struct RecordedQueue {
     inner: Box<dyn QueueDiscipline>,
     watch: Option<Watch>,
     tap: Option<Tap>,
@@ -14,7 +14,11 @@ pub struct RecordedQueue {
 
 impl RecordedQueue {
     /// Records the state of `inner` by `watch`, its packets by `tap`.
-    pub fn new(inner: Box<dyn QueueDiscipline>, watch: Option<Watch>, tap: Option<Tap>) -> Self {
+    pub(crate) fn new(
+        inner: Box<dyn QueueDiscipline>,
+        watch: Option<Watch>,
+        tap: Option<Tap>,
+    ) -> Self {
         RecordedQueue { inner, watch, tap }
     }
 

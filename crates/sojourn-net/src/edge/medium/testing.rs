@@ -10,7 +10,7 @@ use crate::rng::StreamKey;
 use crate::units::Span;
 
 /// What a medium is told of them.
-pub fn init() -> MediumInit<'static> {
+pub(super) fn init() -> MediumInit<'static> {
     static LINK: LazyLock<LinkSpec> = LazyLock::new(LinkSpec::default);
     let random = StreamKey::root(1);
     let channel = |id, stations| Channel {
@@ -33,6 +33,6 @@ pub fn init() -> MediumInit<'static> {
 }
 
 /// A packet of so many bytes.
-pub fn packet(size: u32) -> Packet {
+pub(super) fn packet(size: u32) -> Packet {
     Address::default().packet(0, size, Header::opaque(0))
 }

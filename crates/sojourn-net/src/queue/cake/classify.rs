@@ -7,7 +7,7 @@ use crate::packet::{Direction, Packet};
 use crate::rng::Stream;
 
 /// Queues, and hosts in each direction, that are told apart.
-pub const QUEUES: u16 = 1024;
+pub(super) const QUEUES: u16 = 1024;
 /// Places that a hash value may use: it collides only when all of them are taken.
 const WAYS: u16 = 8;
 
@@ -26,7 +26,7 @@ fn scatter(mut x: u32) -> u32 {
 
 /// Hosts of one direction, with the number of bulk flows each has.
 #[derive(Debug)]
-pub struct Hosts {
+pub(super) struct Hosts {
     tags: Box<[u32]>,
     bulk_flows: Box<[u16]>,
 }
@@ -50,13 +50,13 @@ impl Hosts {
 
     /// Bulk flows of the host at `place`.
     #[inline]
-    pub fn bulk_flows(&self, place: u16) -> u16 {
+    pub(super) fn bulk_flows(&self, place: u16) -> u16 {
         self.bulk_flows[usize::from(place)]
     }
 
     /// Counts a flow that became bulk, or ceased to be.
     #[inline]
-    pub fn count(&mut self, place: u16, more: bool) {
+    pub(super) fn count(&mut self, place: u16, more: bool) {
         let count = &mut self.bulk_flows[usize::from(place)];
         *count = if more { *count + 1 } else { count.saturating_sub(1) };
     }
@@ -64,7 +64,7 @@ impl Hosts {
 
 /// A packet's queue; the places of its hosts if the queue was newly given to its flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Class {
+pub(super) struct Class {
     /// Queue number.
     pub queue: u16,
     /// Places of source and destination, to be remembered with the queue.
@@ -73,7 +73,7 @@ pub struct Class {
 
 /// The hash tables of queues and hosts.
 #[derive(Debug)]
-pub struct Classifier {
+pub(super) struct Classifier {
     flows: bool,
     by_source: bool,
     by_destination: bool,
@@ -87,7 +87,7 @@ pub struct Classifier {
 
 impl Classifier {
     /// For an isolation mode; `random` perturbs the hashes.
-    pub fn new(isolation: Isolation, random: &mut Stream) -> Self {
+    pub(super) fn new(isolation: Isolation, random: &mut Stream) -> Self {
         use Isolation::{
             Dsthost, DualDsthost, DualSrchost, Flowblind, Flows, Hosts as Pairs, Srchost,
             TripleIsolate,
@@ -114,18 +114,18 @@ impl Classifier {
     }
 
     /// Whether flows share their source host's bandwidth.
-    pub fn fair_to_sources(&self) -> bool {
+    pub(super) fn fair_to_sources(&self) -> bool {
         self.flows && self.by_source
     }
 
     /// Whether flows share their destination host's bandwidth.
-    pub fn fair_to_destinations(&self) -> bool {
+    pub(super) fn fair_to_destinations(&self) -> bool {
         self.flows && self.by_destination
     }
 
     /// Finds the packet's queue; `taken` says whether a queue belongs to a flow at present.
     #[inline]
-    pub fn classify(&mut self, packet: &Packet, taken: impl Fn(u16) -> bool) -> Class {
+    pub(super) fn classify(&mut self, packet: &Packet, taken: impl Fn(u16) -> bool) -> Class {
         let hash = self.hash(packet);
         let home = (hash % u32::from(QUEUES)) as u16;
         if self.tags[usize::from(home)] == hash && taken(home) {

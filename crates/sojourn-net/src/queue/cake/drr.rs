@@ -30,7 +30,7 @@ enum Set {
 
 /// One of Cake's queues.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Queue {
+pub(super) struct Queue {
     /// Its packets.
     pub waiting: Chain,
     /// Their bytes.
@@ -46,7 +46,7 @@ pub struct Queue {
 
 /// The queues and their rotations.
 #[derive(Debug)]
-pub struct Scheduler {
+pub(super) struct Scheduler {
     /// All queues, by number.
     pub queues: Box<[Queue]>,
     rotation: Rotation,
@@ -57,7 +57,7 @@ pub struct Scheduler {
 
 impl Scheduler {
     /// For an isolation mode and a shaper's rate; `random` perturbs the hashes.
-    pub fn new(isolation: Isolation, rate: Option<Rate>, random: &mut Stream) -> Self {
+    pub(super) fn new(isolation: Isolation, rate: Option<Rate>, random: &mut Stream) -> Self {
         let flowblind = isolation == Isolation::Flowblind;
         let count = if flowblind { 1 } else { QUEUES };
         Scheduler {
@@ -71,12 +71,12 @@ impl Scheduler {
     }
 
     /// Flows that are backlogged beyond a quantum.
-    pub fn bulk_flows(&self) -> u32 {
+    pub(super) fn bulk_flows(&self) -> u32 {
         self.bulk_flows
     }
 
     /// Names and values of its state.
-    pub fn observe(&self, out: &mut Observer<'_>) {
+    pub(super) fn observe(&self, out: &mut Observer<'_>) {
         let queues = || {
             let lists = [List::New, List::Old, List::Decaying];
             let numbers = lists.into_iter().flat_map(|list| self.rotation.queues(list));
@@ -93,7 +93,7 @@ impl Scheduler {
 
     /// The number of the packet's queue.
     #[inline]
-    pub fn classify(&mut self, packet: &Packet) -> usize {
+    pub(super) fn classify(&mut self, packet: &Packet) -> usize {
         let Some(classifier) = &mut self.classifier else { return 0 };
         let queues = &self.queues;
         let class = classifier.classify(packet, |q| queues[usize::from(q)].set != Set::None);
@@ -153,7 +153,7 @@ impl Scheduler {
     /// A packet came to the queue: if it was empty it joins the sparse ones, or the bulk ones if it
     /// owes quantum.
     #[inline]
-    pub fn wake(&mut self, index: usize) {
+    pub(super) fn wake(&mut self, index: usize) {
         match self.queues[index].set {
             Set::None | Set::Decaying => {
                 self.rotation.move_to_tail(index as u16, List::New);
@@ -167,7 +167,7 @@ impl Scheduler {
 
     /// The queue whose turn it is. Decaying queues get the first visit of each departure.
     #[inline]
-    pub fn next(&self, first_visit: bool) -> Option<usize> {
+    pub(super) fn next(&self, first_visit: bool) -> Option<usize> {
         let first = |list| self.rotation.first(list);
         let decaying = if first_visit { first(List::Decaying) } else { None };
         decaying
@@ -179,7 +179,7 @@ impl Scheduler {
 
     /// Gives a queue without deficit its next quantum, at the end of the bulk rotation.
     #[inline]
-    pub fn refill(&mut self, index: usize, random: &mut Stream) {
+    pub(super) fn refill(&mut self, index: usize, random: &mut Stream) {
         if self.queues[index].set == Set::Sparse {
             if self.queues[index].waiting.is_empty() {
                 self.queues[index].set = Set::SparseWait;
@@ -194,7 +194,7 @@ impl Scheduler {
     }
 
     /// An empty queue leaves the rotations, or decays until its law is at rest.
-    pub fn retire(&mut self, index: usize, now: Time) {
+    pub(super) fn retire(&mut self, index: usize, now: Time) {
         if self.queues[index].set == Set::Bulk {
             self.bulk_flows -= 1;
             self.count_hosts(index, false);
@@ -209,7 +209,7 @@ impl Scheduler {
     }
 
     /// The queue with the most bytes.
-    pub fn longest(&self) -> usize {
+    pub(super) fn longest(&self) -> usize {
         let by_backlog = |&i: &usize| (self.queues[i].backlog, std::cmp::Reverse(i));
         (0..self.queues.len()).max_by_key(by_backlog).unwrap_or(0)
     }

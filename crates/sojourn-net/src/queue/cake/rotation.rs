@@ -2,7 +2,7 @@
 
 /// Which rotation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum List {
+pub(super) enum List {
     /// Queues that were empty and got a packet: served first.
     New,
     /// Queues that used up a quantum.
@@ -21,7 +21,7 @@ struct Link {
 
 /// The rotations of a fixed number of queues; each queue is in one of them or in none.
 #[derive(Debug)]
-pub struct Rotation {
+pub(super) struct Rotation {
     /// One per queue, then one per list: its two ends.
     links: Box<[Link]>,
     queues: u16,
@@ -29,21 +29,21 @@ pub struct Rotation {
 
 impl Rotation {
     /// With all queues in no list. `queues` is at most 1024.
-    pub fn new(queues: u16) -> Self {
+    pub(super) fn new(queues: u16) -> Self {
         let links = (0..queues + LISTS as u16).map(|i| Link { previous: i, next: i }).collect();
         Rotation { links, queues }
     }
 
     /// The first queue of `list`.
     #[inline]
-    pub fn first(&self, list: List) -> Option<u16> {
+    pub(super) fn first(&self, list: List) -> Option<u16> {
         let ends = self.queues + list as u16;
         let first = self.links[usize::from(ends)].next;
         (first != ends).then_some(first)
     }
 
     /// The queues of `list`, in order.
-    pub fn queues(&self, list: List) -> impl Iterator<Item = u16> {
+    pub(super) fn queues(&self, list: List) -> impl Iterator<Item = u16> {
         let ends = self.queues + list as u16;
         let next = move |queue: &u16| {
             let next = self.links[usize::from(*queue)].next;
@@ -54,7 +54,7 @@ impl Rotation {
 
     /// Takes `queue` out of the list it is in, if any.
     #[inline]
-    pub fn remove(&mut self, queue: u16) {
+    pub(super) fn remove(&mut self, queue: u16) {
         let Link { previous, next } = self.links[usize::from(queue)];
         self.links[usize::from(previous)].next = next;
         self.links[usize::from(next)].previous = previous;
@@ -63,7 +63,7 @@ impl Rotation {
 
     /// Moves `queue` to the end of `list`.
     #[inline]
-    pub fn move_to_tail(&mut self, queue: u16, list: List) {
+    pub(super) fn move_to_tail(&mut self, queue: u16, list: List) {
         self.remove(queue);
         let ends = self.queues + list as u16;
         let last = self.links[usize::from(ends)].previous;

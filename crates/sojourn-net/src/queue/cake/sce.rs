@@ -9,7 +9,7 @@ const CERTAIN: u64 = u32::MAX as u64;
 /// A marking probability that rises linearly in one or two pieces. Slopes are per nanosecond, in
 /// fractions of 2^32.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Ramp {
+pub(super) struct Ramp {
     start: u64,
     low_slope: u64,
     target: u64,
@@ -19,7 +19,7 @@ pub struct Ramp {
 
 impl Ramp {
     /// The ramp of a queue with this target; `None` when SCE is off.
-    pub fn new(sce: Sce, text: RampText, target: Span) -> Option<Self> {
+    pub(super) fn new(sce: Sce, text: RampText, target: Span) -> Option<Self> {
         let target = target.as_nanos();
         match text {
             RampText::Code => Self::of_code(sce, target),
@@ -60,7 +60,7 @@ impl Ramp {
     /// Probability of a mark as a fraction of 2^32; above it is certain. `over_target` is
     /// COBALT's verdict on the packet.
     #[inline]
-    pub fn probability(&self, sojourn: Span, over_target: bool) -> u64 {
+    pub(super) fn probability(&self, sojourn: Span, over_target: bool) -> u64 {
         let sojourn = sojourn.as_nanos();
         if over_target {
             sojourn.saturating_sub(self.target) * self.high_slope + self.knee

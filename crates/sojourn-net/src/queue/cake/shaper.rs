@@ -5,7 +5,7 @@ use crate::units::{Rate, Span, Time};
 /// When the next packet may leave. Each departure moves the clock by its own length at the rate,
 /// remainders carried, so that the long-run rate is exact whatever the gaps between wake-ups.
 #[derive(Debug)]
-pub struct Shaper {
+pub(super) struct Shaper {
     rate: Option<Rate>,
     carry: u64,
     next: Time,
@@ -14,18 +14,18 @@ pub struct Shaper {
 
 impl Shaper {
     /// A shaper at `rate`; `None` lets everything pass.
-    pub fn new(rate: Option<Rate>) -> Self {
+    pub(super) fn new(rate: Option<Rate>) -> Self {
         Shaper { rate, carry: 0, next: Time::ZERO, failsafe: Time::ZERO }
     }
 
     /// The rate that it keeps to, if any.
-    pub fn rate(&self) -> Option<Rate> {
+    pub(super) fn rate(&self) -> Option<Rate> {
         self.rate
     }
 
     /// A packet came to an empty queue: time that went unused is lost.
     #[inline]
-    pub fn on_busy(&mut self, now: Time) {
+    pub(super) fn on_busy(&mut self, now: Time) {
         if self.next < now {
             self.next = now;
             self.failsafe = now;
@@ -34,21 +34,21 @@ impl Shaper {
 
     /// Until when everything has to wait; `None` if a packet may leave now.
     #[inline]
-    pub fn waits_until(&self, now: Time) -> Option<Time> {
+    pub(super) fn waits_until(&self, now: Time) -> Option<Time> {
         let next = self.next.min(self.failsafe);
         (next > now).then_some(next)
     }
 
     /// Counts a packet of `length` framed bytes that left.
     #[inline]
-    pub fn on_sent(&mut self, length: u32) {
+    pub(super) fn on_sent(&mut self, length: u32) {
         let span = self.advance(length);
         // Two thirds of the rate go to packets that leave, however much is dropped.
         self.failsafe += span + span / 2;
     }
 
     /// Counts a dropped packet, in ingress mode: it used the bottleneck before.
-    pub fn on_dropped(&mut self, length: u32) {
+    pub(super) fn on_dropped(&mut self, length: u32) {
         self.advance(length);
     }
 

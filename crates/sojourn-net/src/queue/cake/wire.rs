@@ -6,7 +6,7 @@ use crate::quantity::Bytes;
 
 /// Sizes on the wire, from IP sizes.
 #[derive(Clone, Copy, Debug)]
-pub struct Wire {
+pub(super) struct Wire {
     overhead: u32,
     mpu: u32,
     framing: Framing,
@@ -14,7 +14,7 @@ pub struct Wire {
 
 impl Wire {
     /// As the parameters say; `raw` bytes on top of IP if they say nothing.
-    pub fn new(params: &Params, raw: u32) -> Self {
+    pub(super) fn new(params: &Params, raw: u32) -> Self {
         Wire {
             overhead: params.overhead.map_or(raw, |Bytes(bytes)| bytes as u32),
             mpu: params.mpu.0 as u32,
@@ -24,7 +24,7 @@ impl Wire {
 
     /// Length of a packet in framed bytes.
     #[inline]
-    pub fn length(&self, packet: &Packet) -> u32 {
+    pub(super) fn length(&self, packet: &Packet) -> u32 {
         let length = (packet.size + self.overhead).max(self.mpu);
         match self.framing {
             Framing::None => length,

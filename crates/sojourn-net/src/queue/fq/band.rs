@@ -19,12 +19,12 @@ pub(super) struct Band {
 }
 
 impl Band {
-    pub fn of(credit: i64, quantum: i64) -> Self {
+    pub(super) fn of(credit: i64, quantum: i64) -> Self {
         Band { new: VecDeque::new(), old: VecDeque::new(), credit, quantum }
     }
 
     /// The flow that is served first, and whether it is a new one.
-    pub fn first(&self) -> Option<(usize, bool)> {
+    pub(super) fn first(&self) -> Option<(usize, bool)> {
         let first = |list: &VecDeque<u32>| list.front().map(|place| *place as usize);
         let old = || first(&self.old).map(|place| (place, false));
         first(&self.new).map(|place| (place, true)).or_else(old)

@@ -68,13 +68,13 @@ pub(super) struct Rows {
 }
 
 impl Rows {
-    pub fn new(sink: Sink) -> Self {
+    pub(super) fn new(sink: Sink) -> Self {
         let none = vec!["".into()];
         let (state, packets) = (StateRows::default(), PacketRows::default());
         Rows { sink, words: none, numbers: HashMap::new(), state, packets }
     }
 
-    pub fn word(&mut self, word: &str) -> Word {
+    pub(super) fn word(&mut self, word: &str) -> Word {
         if let Some(number) = self.numbers.get(word) {
             return *number;
         }
@@ -84,7 +84,7 @@ impl Rows {
         number
     }
 
-    pub fn add_state(&mut self, now: Time, [component, name, text]: [Word; 3], value: f64) {
+    pub(super) fn add_state(&mut self, now: Time, [component, name, text]: [Word; 3], value: f64) {
         let rows = &mut self.state;
         rows.time.push(now.as_secs_f64());
         rows.component.push(component);
@@ -96,7 +96,7 @@ impl Rows {
         }
     }
 
-    pub fn add_packet(
+    pub(super) fn add_packet(
         &mut self,
         now: Time,
         [link, event, reason]: [Word; 3],
@@ -117,7 +117,7 @@ impl Rows {
         }
     }
 
-    pub fn flush(&mut self) {
+    pub(super) fn flush(&mut self) {
         self.flush_state();
         self.flush_packets();
     }

@@ -76,7 +76,7 @@ impl Surroundings {
 }
 
 /// Builds everything the scenario describes.
-pub fn parts(
+pub(super) fn parts(
     scenario: &Scenario,
     log: Option<&Log>,
 ) -> Result<(Regions<FlowHosts>, Sampler), FieldError> {

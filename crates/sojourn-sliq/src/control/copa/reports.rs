@@ -22,7 +22,7 @@ impl Reports {
         (1.5..65_535.0).contains(&value).then_some(value as u16)
     }
 
-    pub fn on_change(&mut self, rtt: f64) {
+    pub(super) fn on_change(&mut self, rtt: f64) {
         match Self::encoded(rtt) {
             None => self.last = 0,
             Some(value) if self.due.is_some() || value != self.last => self.due = Some(value),
@@ -30,7 +30,7 @@ impl Reports {
         }
     }
 
-    pub fn on_time(&mut self, now: Time, rtt: f64) {
+    pub(super) fn on_time(&mut self, now: Time, rtt: f64) {
         if self.due.is_some() || now <= self.next_at {
             return;
         }
@@ -41,7 +41,7 @@ impl Reports {
         self.next_at = now + Span::from_secs_f64(REPORT_PERIOD);
     }
 
-    pub fn poll(&mut self, now: Time) -> Option<(u16, u32)> {
+    pub(super) fn poll(&mut self, now: Time) -> Option<(u16, u32)> {
         let value = self.due.take()?;
         self.sent = self.sent.wrapping_add(1);
         self.last = value;
@@ -49,7 +49,7 @@ impl Reports {
         Some((self.sent, value.into()))
     }
 
-    pub fn accepts(&mut self, seq: u16) -> bool {
+    pub(super) fn accepts(&mut self, seq: u16) -> bool {
         let newer = (seq.wrapping_sub(self.received) as i16) > 0;
         if newer {
             self.received = seq;

@@ -14,7 +14,7 @@ const BETA: f64 = 0.7;
 
 /// The curve's state; an epoch begins with the first growth after a reduction.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Curve {
+pub(super) struct Curve {
     epoch: Option<Time>,
     last_max: i64,
     last_window: i64,
@@ -31,12 +31,12 @@ pub struct Curve {
 
 impl Curve {
     /// When the epoch began.
-    pub fn epoch(&self) -> Option<Time> {
+    pub(super) fn epoch(&self) -> Option<Time> {
         self.epoch
     }
 
     /// The window is reduced.
-    pub fn on_reduction(&mut self, window: i64) {
+    pub(super) fn on_reduction(&mut self, window: i64) {
         self.epoch = None;
         let converging = window < self.last_max;
         let kept = (window as f64 * (1.0 + BETA) / 2.0).round() as i64;
@@ -44,17 +44,17 @@ impl Curve {
     }
 
     /// Counts acknowledged bytes anew.
-    pub fn restart_count(&mut self) {
+    pub(super) fn restart_count(&mut self) {
         self.counted = 0;
     }
 
     /// Nothing was sent for a while.
-    pub fn shift(&mut self, idle: Span, now: Time) {
+    pub(super) fn shift(&mut self, idle: Span, now: Time) {
         self.epoch = self.epoch.map(|start| (start + idle).min(now));
     }
 
     /// `acked` bytes were acknowledged; how many the window grows by.
-    pub fn on_ack(&mut self, now: Time, window: i64, acked: i64, min_rtt: Span) -> i64 {
+    pub(super) fn on_ack(&mut self, now: Time, window: i64, acked: i64, min_rtt: Span) -> i64 {
         self.update(now, window, acked, min_rtt);
         let mut growth = 0;
         if self.counted >= self.count {

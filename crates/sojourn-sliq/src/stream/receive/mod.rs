@@ -28,7 +28,7 @@ pub struct Delivered<P> {
 
 /// What a data packet brought.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Arrival {
+pub(crate) struct Arrival {
     /// Whether to acknowledge at once.
     pub ack_now: bool,
     /// Whether it had arrived before.
@@ -50,7 +50,7 @@ pub struct Counts {
 
 /// The receiving side.
 #[derive(Debug)]
-pub struct Receiver<P> {
+pub(crate) struct Receiver<P> {
     stream: u8,
     config: StreamConfig,
     blocks: Blocks,
@@ -70,7 +70,7 @@ pub struct Receiver<P> {
 
 impl<P: Payload> Receiver<P> {
     /// Of a stream whose first packet is number `first`.
-    pub fn new(stream: u8, config: StreamConfig, first: u64) -> Self {
+    pub(crate) fn new(stream: u8, config: StreamConfig, first: u64) -> Self {
         Receiver {
             stream,
             config,
@@ -89,22 +89,22 @@ impl<P: Payload> Receiver<P> {
     }
 
     /// The next message for the application.
-    pub fn read(&mut self) -> Option<Delivered<P>> {
+    pub(crate) fn read(&mut self) -> Option<Delivered<P>> {
         self.ready.pop_front()
     }
 
     /// Whether a packet is missing below one that arrived.
-    pub fn has_gap(&self) -> bool {
+    pub(crate) fn has_gap(&self) -> bool {
         self.blocks.has_gap()
     }
 
     /// Whether all of the stream has arrived.
-    pub fn finished(&self) -> bool {
+    pub(crate) fn finished(&self) -> bool {
         self.fin.is_some_and(|fin| self.blocks.next() > fin)
     }
 
     /// A data packet arrived.
-    pub fn on_data(&mut self, now: Time, data: &Data, payload: P) -> Arrival {
+    pub(crate) fn on_data(&mut self, now: Time, data: &Data, payload: P) -> Arrival {
         let forward = data.forward.filter(|_| self.config.limit().is_some());
         let moved = forward.is_some_and(|forward| self.move_forward(forward));
         if data.persist {
@@ -229,7 +229,7 @@ impl<P: Payload> Receiver<P> {
     }
 
     /// The next ACK; what it observes is not observed again.
-    pub fn ack(&mut self, now: Time, stamp: u32, delta: u32) -> Ack {
+    pub(crate) fn ack(&mut self, now: Time, stamp: u32, delta: u32) -> Ack {
         let next = self.blocks.next();
         let mut ack = Ack::new(self.stream, next as u32, stamp, delta);
         let forwarded = |(seq, stamp, at): (u32, u32, Time)| {

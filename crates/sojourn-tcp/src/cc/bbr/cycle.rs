@@ -8,7 +8,7 @@ use super::model::micros;
 use crate::units::Time;
 
 /// Phases of the gain cycle.
-pub const CYCLE: [u32; 8] = [UNIT * 5 / 4, UNIT * 3 / 4, UNIT, UNIT, UNIT, UNIT, UNIT, UNIT];
+pub(super) const CYCLE: [u32; 8] = [UNIT * 5 / 4, UNIT * 3 / 4, UNIT, UNIT, UNIT, UNIT, UNIT, UNIT];
 /// Pacing gain that drains in a round what STARTUP queued.
 const DRAIN_GAIN: u32 = UNIT * 1000 / 2885;
 /// Window gain of the steady state: room for delayed and stretched ACKs.
@@ -20,7 +20,7 @@ const FULL_ROUNDS: u32 = 3;
 
 /// Decides that STARTUP has filled the pipe: three rounds without 25 % more bandwidth.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct FullPipe {
+pub(super) struct FullPipe {
     bandwidth: Bandwidth,
     rounds: u32,
     reached: bool,
@@ -29,23 +29,23 @@ pub struct FullPipe {
 impl FullPipe {
     /// Whether the pipe has ever been full.
     #[inline]
-    pub fn reached(&self) -> bool {
+    pub(super) fn reached(&self) -> bool {
         self.reached
     }
 
     /// Forgets the plateau (not that the pipe has been full), as after a timeout.
-    pub fn forget_bandwidth(&mut self) {
+    pub(super) fn forget_bandwidth(&mut self) {
         self.bandwidth = Bandwidth::ZERO;
     }
 
     /// Starts to count again, as after a reduction made for nothing.
-    pub fn restart(&mut self) {
+    pub(super) fn restart(&mut self) {
         self.bandwidth = Bandwidth::ZERO;
         self.rounds = 0;
     }
 
     /// A round that was not limited by the application ended with this estimate.
-    pub fn on_round(&mut self, bandwidth: Bandwidth) {
+    pub(super) fn on_round(&mut self, bandwidth: Bandwidth) {
         if self.reached {
             return;
         }

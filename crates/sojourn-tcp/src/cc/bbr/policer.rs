@@ -18,7 +18,7 @@ const USE_ROUNDS: u32 = 48;
 
 /// What the detector is told on an ACK or timeout.
 #[derive(Clone, Copy, Debug)]
-pub struct Observation {
+pub(super) struct Observation {
     /// When segments were last delivered.
     pub now: Time,
     /// Whether a round begins.
@@ -37,7 +37,7 @@ pub struct Observation {
 
 /// The detector.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Policer {
+pub(super) struct Policer {
     sampling: bool,
     policed: bool,
     rounds: u32,
@@ -50,19 +50,19 @@ pub struct Policer {
 impl Policer {
     /// The policed bandwidth, while it is believed.
     #[inline]
-    pub fn bandwidth(&self) -> Option<Bandwidth> {
+    pub(super) fn bandwidth(&self) -> Option<Bandwidth> {
         self.policed.then_some(self.bandwidth)
     }
 
     /// Forgets everything.
-    pub fn reset(&mut self) {
+    pub(super) fn reset(&mut self) {
         *self = Policer::default();
     }
 
     /// Takes an observation in. Returns true when a policed rate has been used for long enough
     /// and was dropped: gain cycling starts anew.
     #[inline]
-    pub fn observe(&mut self, seen: &Observation, mss: u32) -> bool {
+    pub(super) fn observe(&mut self, seen: &Observation, mss: u32) -> bool {
         if self.policed {
             return self.use_up(seen);
         }

@@ -10,13 +10,13 @@ const ALPHA_GAIN: u32 = UNIT / 16;
 /// A full share of marks cuts by this.
 const FACTOR: u32 = UNIT / 3;
 /// A larger share of marks is too much.
-pub const THRESHOLD: u32 = UNIT / 2;
+pub(super) const THRESHOLD: u32 = UNIT / 2;
 /// Rounds with too many marks that end STARTUP.
 const STARTUP_ROUNDS: u32 = 2;
 
 /// Moving average of the share of marked segments per round, in 1/256.
 #[derive(Clone, Copy, Debug)]
-pub struct EcnShare {
+pub(super) struct EcnShare {
     allowed: bool,
     eligible: bool,
     alpha: u32,
@@ -27,24 +27,24 @@ pub struct EcnShare {
 
 impl EcnShare {
     /// A new connection's.
-    pub fn new(allowed: bool) -> Self {
+    pub(super) fn new(allowed: bool) -> Self {
         let (delivered, marked) = (0, 0);
         EcnShare { allowed, eligible: false, alpha: UNIT, delivered, marked, startup_rounds: 0 }
     }
 
     /// Whether marks count on this path.
     #[inline]
-    pub fn eligible(&self) -> bool {
+    pub(super) fn eligible(&self) -> bool {
         self.eligible
     }
 
     /// The average, from 0 to 1.
-    pub fn alpha(&self) -> f64 {
+    pub(super) fn alpha(&self) -> f64 {
         f64::from(self.alpha) / f64::from(UNIT)
     }
 
     /// `inflight` cut in proportion to the average.
-    pub fn cut(&self, inflight: u32) -> u32 {
+    pub(super) fn cut(&self, inflight: u32) -> u32 {
         let keep = UNIT - (self.alpha * FACTOR / UNIT);
         (u64::from(inflight) * u64::from(keep) / u64::from(UNIT)) as u32
     }

@@ -8,7 +8,7 @@ const LOSS_THRESHOLD: u32 = UNIT * 2 / 100;
 
 /// What happened to the flight of a segment up to now.
 #[derive(Clone, Copy, Debug)]
-pub struct Evidence {
+pub(super) struct Evidence {
     /// Segments in flight at its sending, it included.
     pub tx_in_flight: u32,
     /// Segments lost since.
@@ -22,18 +22,18 @@ pub struct Evidence {
 }
 
 impl Evidence {
-    pub fn is_lossy(&self) -> bool {
+    pub(super) fn is_lossy(&self) -> bool {
         let tolerated = u64::from(self.tx_in_flight) * u64::from(LOSS_THRESHOLD) / u64::from(UNIT);
         self.tx_in_flight > 0 && u64::from(self.lost) > tolerated
     }
 
-    pub fn is_marked(&self) -> bool {
+    pub(super) fn is_marked(&self) -> bool {
         let tolerated = u64::from(self.delivered) * u64::from(ECN_THRESHOLD) / u64::from(UNIT);
         self.delivered > 0 && u64::from(self.delivered_ce) > tolerated
     }
 
     /// The flight at which losses, up to that of this segment, came to exceed the threshold.
-    pub fn inflight_at_threshold(&self) -> u32 {
+    pub(super) fn inflight_at_threshold(&self) -> u32 {
         let before = u64::from(self.tx_in_flight.saturating_sub(1));
         let lost_before = u64::from(self.lost.saturating_sub(1));
         let unit = u64::from(UNIT);

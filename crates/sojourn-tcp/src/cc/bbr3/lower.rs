@@ -5,21 +5,21 @@ use super::super::bbr::bandwidth::{Bandwidth, UNIT};
 use super::{AckSample, Bbr3, Sample, UNBOUNDED};
 
 /// A lossy round keeps this share of the bounds.
-pub const LOSS_KEEP: u32 = UNIT - UNIT * 30 / 100;
+pub(super) const LOSS_KEEP: u32 = UNIT - UNIT * 30 / 100;
 
 /// Short-term bounds on the bandwidth and on what is in flight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LowerBounds {
+pub(super) struct LowerBounds {
     pub bandwidth: Bandwidth,
     pub inflight: u32,
 }
 
 impl LowerBounds {
     /// No bounds.
-    pub const NONE: LowerBounds = LowerBounds { bandwidth: Bandwidth::MAX, inflight: UNBOUNDED };
+    pub(super) const NONE: LowerBounds = LowerBounds { bandwidth: Bandwidth::MAX, inflight: UNBOUNDED };
 
     /// The looser of both bounds.
-    pub fn max(self, other: Self) -> Self {
+    pub(super) fn max(self, other: Self) -> Self {
         LowerBounds {
             bandwidth: self.bandwidth.max(other.bandwidth),
             inflight: self.inflight.max(other.inflight),
@@ -29,7 +29,7 @@ impl LowerBounds {
 
 /// What was delivered in the latest round, in rounds that losses may start anew.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Latest {
+pub(super) struct Latest {
     pub bandwidth: Bandwidth,
     pub inflight: u32,
     /// The round ends when a segment sent at this delivery count is acknowledged.
@@ -40,7 +40,7 @@ pub struct Latest {
 
 impl Latest {
     /// Once per round, starts the maxima anew.
-    pub fn advance(&mut self, sample: &Sample) {
+    pub(super) fn advance(&mut self, sample: &Sample) {
         if self.round_start {
             self.bandwidth = sample.bandwidth;
             self.inflight = sample.delivered;

@@ -2,7 +2,7 @@
 
 /// Phases of PROBE_BW.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Phase {
+pub(super) enum Phase {
     /// Probe for more bandwidth.
     Up,
     /// Drain what probing queued, down to the headroom.
@@ -15,7 +15,7 @@ pub enum Phase {
 
 impl Phase {
     /// Its name in lower case.
-    pub fn name(self) -> &'static str {
+    pub(super) fn name(self) -> &'static str {
         match self {
             Phase::Up => "up",
             Phase::Down => "down",
@@ -27,7 +27,7 @@ impl Phase {
 
 /// What ACKs tell of the last probe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AckPhase {
+pub(super) enum AckPhase {
     Init,
     Refilling,
     ProbeStarting,

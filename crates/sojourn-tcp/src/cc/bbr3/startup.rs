@@ -11,7 +11,7 @@ const LOSS_EVENTS: u32 = 6;
 
 /// Looks for a plateau: three rounds without 25 % more bandwidth.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct FullBandwidth {
+pub(super) struct FullBandwidth {
     bandwidth: Bandwidth,
     rounds: u32,
     loss_events: u32,
@@ -23,14 +23,14 @@ pub struct FullBandwidth {
 
 impl FullBandwidth {
     /// Looks for a plateau above `bandwidth` from now on.
-    pub fn restart(&mut self, bandwidth: Bandwidth) {
+    pub(super) fn restart(&mut self, bandwidth: Bandwidth) {
         self.bandwidth = bandwidth;
         self.rounds = 0;
         self.now = false;
     }
 
     /// Takes a sample in.
-    pub fn update(&mut self, sample: &Sample, round_start: bool) {
+    pub(super) fn update(&mut self, sample: &Sample, round_start: bool) {
         if self.now || sample.app_limited {
             return;
         }

@@ -12,7 +12,7 @@ const HEADROOM: u32 = UNIT * 15 / 100;
 
 /// Growth of the bound while probing up: one segment per `count` acknowledged.
 #[derive(Clone, Copy, Debug)]
-pub struct UpProbe {
+pub(super) struct UpProbe {
     pub rounds: u32,
     pub count: u32,
     pub acked: u32,

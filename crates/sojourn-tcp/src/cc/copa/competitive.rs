@@ -14,7 +14,7 @@ const NEARLY_EMPTY: f64 = 0.1;
 
 /// The detector and the delta of the mode.
 #[derive(Clone, Copy, Debug)]
-pub struct Competitive {
+pub(super) struct Competitive {
     default_delta: f64,
     /// Packets to keep in the queue (`1/delta`).
     packets: f64,
@@ -27,7 +27,7 @@ pub struct Competitive {
 
 impl Competitive {
     /// A new connection's.
-    pub fn new(default_delta: f64, now: Time) -> Self {
+    pub(super) fn new(default_delta: f64, now: Time) -> Self {
         Competitive {
             default_delta,
             packets: 1.0 / default_delta,
@@ -40,17 +40,17 @@ impl Competitive {
     }
 
     /// The mode's name.
-    pub fn mode(&self) -> &'static str {
+    pub(super) fn mode(&self) -> &'static str {
         if self.competing { "competitive" } else { "default" }
     }
 
     /// A loss was inferred.
-    pub fn on_loss(&mut self) {
+    pub(super) fn on_loss(&mut self) {
         self.lossy = true;
     }
 
     /// Takes an ACK in; returns the delta to use.
-    pub fn on_ack(
+    pub(super) fn on_ack(
         &mut self,
         now: Time,
         ack: &AckSample,

@@ -16,7 +16,7 @@ enum State {
 
 /// The damper.
 #[derive(Debug)]
-pub struct Damper {
+pub(super) struct Damper {
     state: State,
     sent: f64,
     /// The window at the sending of each segment, by its number.
@@ -35,13 +35,13 @@ impl Default for Damper {
 
 impl Damper {
     /// Whether the window is held.
-    pub fn holds(&self) -> bool {
+    pub(super) fn holds(&self) -> bool {
         self.state == State::Hold
     }
 
     /// All segments before `una` are acknowledged, and about `queued` packets wait. Returns the
     /// window to take if the queue has just drained.
-    pub fn on_ack(&mut self, una: u32, queued: f64, delta: f64) -> Option<f64> {
+    pub(super) fn on_ack(&mut self, una: u32, queued: f64, delta: f64) -> Option<f64> {
         match self.state {
             State::MonitorHigh if queued > TOO_MANY => self.state = State::MonitorLow,
             State::MonitorLow if queued < 1.0 / delta => {
@@ -56,7 +56,7 @@ impl Damper {
     }
 
     /// A segment was sent.
-    pub fn on_sent(&mut self, seq: u32, window: f64) {
+    pub(super) fn on_sent(&mut self, seq: u32, window: f64) {
         self.windows[seq as usize % REMEMBERED] = window as f32;
         if !matches!(self.state, State::Hold | State::Wait) {
             return;

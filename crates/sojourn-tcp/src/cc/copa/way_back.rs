@@ -11,7 +11,7 @@ const LEAST_WINDOW: Span = Span::from_millis(200);
 
 /// The time that ACKs take, by the timestamps of the other end: only differences mean anything.
 #[derive(Clone, Copy, Debug)]
-pub struct WayBack {
+pub(super) struct WayBack {
     least: MaxFilter<Reverse<Span>>,
     /// By how much the latest ACK took longer than the fastest one.
     late: Span,
@@ -19,19 +19,19 @@ pub struct WayBack {
 
 impl WayBack {
     /// Nothing has come back.
-    pub fn new(now: Time) -> Self {
+    pub(super) fn new(now: Time) -> Self {
         WayBack { least: MaxFilter::new(now.as_nanos(), Reverse(Span::MAX)), late: Span::ZERO }
     }
 
     /// An ACK took `way`; `min_rtt` is the least RTT known, if any.
-    pub fn on_ack(&mut self, now: Time, way: Span, min_rtt: Option<Span>) {
+    pub(super) fn on_ack(&mut self, now: Time, way: Span, min_rtt: Option<Span>) {
         let window = min_rtt.map_or(LEAST_WINDOW, |rtt| (rtt * MIN_RTTS).max(LEAST_WINDOW));
         let least = self.least.update(window.as_nanos(), now.as_nanos(), Reverse(way)).0;
         self.late = way - least;
     }
 
     /// What is to be taken off the RTT of the latest ACK.
-    pub fn late(&self) -> Span {
+    pub(super) fn late(&self) -> Span {
         self.late
     }
 }

@@ -21,7 +21,7 @@ enum Kind {
 }
 
 /// The bottleneck and its flows.
-pub struct Bottleneck {
+pub(crate) struct Bottleneck {
     pub rate: Rate,
     /// Packets that may wait.
     pub limit: u64,
@@ -41,7 +41,7 @@ pub struct Bottleneck {
 
 impl Bottleneck {
     /// One of `mbit` Mbit/s that holds `limit` waiting packets, without loss and marks.
-    pub fn new(mbit: f64, limit: u64) -> Self {
+    pub(crate) fn new(mbit: f64, limit: u64) -> Self {
         Bottleneck {
             rate: Rate::from_bps((mbit * 1e6) as u64),
             limit,
@@ -59,7 +59,7 @@ impl Bottleneck {
 
     /// Starts a flow of round-trip time `rtt_ms` now.
     #[must_use]
-    pub fn flow(mut self, rtt_ms: f64, control: Box<dyn CongestionControl>) -> Self {
+    pub(crate) fn flow(mut self, rtt_ms: f64, control: Box<dyn CongestionControl>) -> Self {
         self.flows.push(Flow {
             control,
             meter: Meter::new(self.now),
@@ -82,7 +82,11 @@ impl Bottleneck {
     }
 
     /// Runs until `seconds`, telling `seen` after every ACK: time, flow's number, flow, sample.
-    pub fn run(&mut self, seconds: f64, mut seen: impl FnMut(f64, usize, &Flow, &AckSample)) {
+    pub(crate) fn run(
+        &mut self,
+        seconds: f64,
+        mut seen: impl FnMut(f64, usize, &Flow, &AckSample),
+    ) {
         let until = Time::ZERO + Span::from_secs_f64(seconds);
         while let Some(&Reverse((now, _, flow, kind))) = self.events.peek() {
             if now > until {
@@ -104,7 +108,7 @@ impl Bottleneck {
     }
 
     /// Share of the rate that was delivered in `seconds`, all flows together.
-    pub fn utilisation(&self, delivered: u64, seconds: f64) -> f64 {
+    pub(crate) fn utilisation(&self, delivered: u64, seconds: f64) -> f64 {
         delivered as f64 * f64::from(PACKET) * 8.0 / (self.rate.as_bps() as f64 * seconds)
     }
 

@@ -6,17 +6,17 @@ use super::{Meter, Snapshot, show};
 use crate::cc::{AckSample, CaState, CongestionControl, Event, Measured, SenderView, Sent};
 use crate::units::{Span, Time};
 
-pub const RTO: Span = Span::from_secs(1);
+pub(super) const RTO: Span = Span::from_secs(1);
 
 #[derive(Clone, Copy, Debug)]
-pub struct Outstanding {
+pub(crate) struct Outstanding {
     pub seq: u32,
     pub sent: Snapshot,
     pub acked: bool,
 }
 
 /// A sender.
-pub struct Flow {
+pub(crate) struct Flow {
     pub control: Box<dyn CongestionControl>,
     pub meter: Meter,
     pub sce: u64,
@@ -34,14 +34,14 @@ pub struct Flow {
 
 /// Whether the window limited sending in the last round (Linux `tcp_cwnd_validate`).
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Usage {
+pub(crate) struct Usage {
     pub limited: bool,
     pub max_out: u32,
     pub end: u32,
 }
 
 impl Flow {
-    pub fn validate_window(&mut self) {
+    pub(crate) fn validate_window(&mut self) {
         let limited = self.in_flight >= self.control.decision().cwnd;
         let una = self.outstanding.front().map_or(self.next, |p| p.seq);
         let more = !self.usage.limited && self.in_flight > self.usage.max_out;
@@ -50,7 +50,7 @@ impl Flow {
         }
     }
 
-    pub fn transmit(&mut self, now: Time) -> u32 {
+    pub(crate) fn transmit(&mut self, now: Time) -> u32 {
         self.in_flight += 1;
         let seq = self.next;
         self.next += 1;
@@ -61,7 +61,7 @@ impl Flow {
         seq
     }
 
-    pub fn on_ack(&mut self, now: Time, seq: u32, ce: bool, sce: bool) -> AckSample {
+    pub(crate) fn on_ack(&mut self, now: Time, seq: u32, ce: bool, sce: bool) -> AckSample {
         let Some(first) = self.outstanding.front().map(|p| p.seq).filter(|&first| seq >= first)
         else {
             return AckSample::default(); // declared lost before
@@ -106,7 +106,7 @@ impl Flow {
     }
 
     /// Declares what was sent before `seq` and not acknowledged lost.
-    pub fn lose_before(&mut self, now: Time, seq: u32) -> u32 {
+    pub(crate) fn lose_before(&mut self, now: Time, seq: u32) -> u32 {
         let mut lost = 0;
         while let Some(packet) = self.outstanding.front().copied() {
             if !packet.acked && packet.seq >= seq {
@@ -124,7 +124,7 @@ impl Flow {
     }
 
     /// Recovery and window reduction, at once where a sender would do it gradually.
-    pub fn update_state(&mut self, now: Time, lost: bool, ce: bool) -> CaState {
+    pub(crate) fn update_state(&mut self, now: Time, lost: bool, ce: bool) -> CaState {
         let una = self.outstanding.front().map_or(self.next, |p| p.seq);
         if self.state != CaState::Open && una >= self.recovery_point {
             self.state = CaState::Open;
@@ -138,7 +138,7 @@ impl Flow {
         self.state
     }
 
-    pub fn reduce(&mut self, now: Time, state: CaState, event: &Event) {
+    pub(crate) fn reduce(&mut self, now: Time, state: CaState, event: &Event) {
         self.state = state;
         self.recovery_point = self.next;
         self.control.save();

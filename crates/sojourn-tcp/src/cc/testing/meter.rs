@@ -6,7 +6,7 @@ use crate::units::{Span, Time};
 
 /// A sender's counts and estimates.
 #[derive(Clone, Copy, Debug)]
-pub struct Meter {
+pub(crate) struct Meter {
     pub delivered: u64,
     pub delivered_ce: u64,
     pub lost: u64,
@@ -18,7 +18,7 @@ pub struct Meter {
 
 /// The counts when a segment was sent.
 #[derive(Clone, Copy, Debug)]
-pub struct Snapshot {
+pub(crate) struct Snapshot {
     pub sent_at: Time,
     in_flight: u32,
     delivered: u64,
@@ -30,7 +30,7 @@ pub struct Snapshot {
 
 impl Meter {
     /// At the start of a connection.
-    pub fn new(now: Time) -> Self {
+    pub(crate) fn new(now: Time) -> Self {
         Meter {
             delivered: 0,
             delivered_ce: 0,
@@ -43,7 +43,7 @@ impl Meter {
     }
 
     /// A segment is sent; `in_flight` includes it.
-    pub fn on_sent(&mut self, now: Time, in_flight: u32) -> Snapshot {
+    pub(crate) fn on_sent(&mut self, now: Time, in_flight: u32) -> Snapshot {
         if in_flight == 1 {
             (self.first_sent_at, self.delivered_at) = (now, now);
         }
@@ -60,13 +60,13 @@ impl Meter {
     }
 
     /// Segments were delivered.
-    pub fn on_delivered(&mut self, segments: u32, marked: bool) {
+    pub(crate) fn on_delivered(&mut self, segments: u32, marked: bool) {
         self.delivered += u64::from(segments);
         self.delivered_ce += if marked { u64::from(segments) } else { 0 };
     }
 
     /// A segment is marked lost.
-    pub fn on_lost(&mut self, seq: u32, sent: &Snapshot) -> Lost {
+    pub(crate) fn on_lost(&mut self, seq: u32, sent: &Snapshot) -> Lost {
         self.lost += 1;
         Lost {
             seq,
@@ -79,7 +79,7 @@ impl Meter {
     }
 
     /// Samples of round-trip time and delivery rate from the newest segment delivered.
-    pub fn sample(&mut self, now: Time, newest: &Snapshot) -> (Span, RateSample) {
+    pub(crate) fn sample(&mut self, now: Time, newest: &Snapshot) -> (Span, RateSample) {
         let rtt = now.since(newest.sent_at);
         self.min_rtt = self.min_rtt.min(rtt);
         self.srtt = if self.srtt == Span::ZERO { rtt } else { (self.srtt * 7 + rtt) / 8 };
@@ -102,7 +102,7 @@ impl Meter {
     }
 
     /// What it knows of a sender's state.
-    pub fn view(&self, una: u32, next: u32) -> SenderView {
+    pub(crate) fn view(&self, una: u32, next: u32) -> SenderView {
         SenderView {
             una,
             next,
@@ -113,7 +113,7 @@ impl Meter {
     }
 
     /// The part of an ACK's sample that it knows.
-    pub fn ack_sample(&self) -> AckSample {
+    pub(crate) fn ack_sample(&self) -> AckSample {
         AckSample {
             srtt: self.srtt,
             min_rtt: self.min_rtt,

@@ -8,10 +8,10 @@ mod meter;
 mod observing;
 mod path;
 
-pub use bottleneck::Bottleneck;
-pub use flow::Flow;
-pub use meter::{Meter, Snapshot};
-pub use path::Path;
+pub(super) use bottleneck::Bottleneck;
+pub(super) use flow::Flow;
+pub(super) use meter::{Meter, Snapshot};
+pub(super) use path::Path;
 
 use super::{
     CongestionControl, ControlInit, INFINITE_SSTHRESH, Measured, Registered, SenderView, Step,
@@ -21,12 +21,12 @@ use crate::rng::StreamKey;
 use crate::units::{Span, Time};
 
 /// IP packet of a full segment and its payload, in bytes.
-pub const PACKET: u32 = 1500;
+pub(super) const PACKET: u32 = 1500;
 /// Payload of a full segment in bytes.
-pub const MSS: u32 = 1448;
+pub(super) const MSS: u32 = 1448;
 
 /// What a control is told at the start.
-pub fn init() -> ControlInit {
+pub(super) fn init() -> ControlInit {
     ControlInit {
         initial_window: 10,
         initial_ssthresh: INFINITE_SSTHRESH,
@@ -43,14 +43,21 @@ pub fn init() -> ControlInit {
 }
 
 /// A control with its default parameters but for `change`.
-pub fn control<C: Registered>(change: impl FnOnce(&mut C::Params)) -> Box<dyn CongestionControl> {
+pub(super) fn control<C: Registered>(
+    change: impl FnOnce(&mut C::Params),
+) -> Box<dyn CongestionControl> {
     let mut params = C::Params::default();
     change(&mut params);
     Box::new(C::new(params, &init()))
 }
 
 /// Shows a control that follows steps what an ACK said.
-pub fn show(control: &mut dyn CongestionControl, now: Time, said: Measured, view: &SenderView) {
+pub(super) fn show(
+    control: &mut dyn CongestionControl,
+    now: Time,
+    said: Measured,
+    view: &SenderView,
+) {
     if control.follows_steps() {
         // ACKs take no time on their way back.
         let view = SenderView { peer_sent_at: now, ..*view };
@@ -59,7 +66,7 @@ pub fn show(control: &mut dyn CongestionControl, now: Time, said: Measured, view
 }
 
 /// The number that a control lets be observed under this name; NaN if none.
-pub fn number(control: &dyn CongestionControl, name: &str) -> f64 {
+pub(super) fn number(control: &dyn CongestionControl, name: &str) -> f64 {
     let mut found = f64::NAN;
     control.observe(&mut |key, value| {
         if let (true, Observed::Number(value)) = (key == name, value) {
@@ -70,7 +77,7 @@ pub fn number(control: &dyn CongestionControl, name: &str) -> f64 {
 }
 
 /// The word that a control lets be observed under this name; empty if none.
-pub fn word(control: &dyn CongestionControl, name: &str) -> String {
+pub(super) fn word(control: &dyn CongestionControl, name: &str) -> String {
     let mut found = String::new();
     control.observe(&mut |key, value| {
         if let (true, Observed::Text(value)) = (key == name, value) {

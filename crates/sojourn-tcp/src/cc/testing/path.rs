@@ -19,7 +19,7 @@ struct InFlight {
 }
 
 /// The path and the little sender state that a control can see.
-pub struct Path<C> {
+pub(crate) struct Path<C> {
     /// The control under test.
     pub control: C,
     /// Present time.
@@ -53,7 +53,7 @@ pub struct Path<C> {
 
 impl<C: Registered> Path<C> {
     /// A control with these parameters on a path of this round trip without bottleneck.
-    pub fn new(params: C::Params, rtt: Span) -> Self {
+    pub(crate) fn new(params: C::Params, rtt: Span) -> Self {
         let start = Time::ZERO + Span::from_secs(1);
         let mut control = C::new(params, &ControlInit { now: start, base_rtt: rtt, ..init() });
         control.on_established(start, rtt);
@@ -81,17 +81,17 @@ impl<C: Registered> Path<C> {
     }
 
     /// The congestion window.
-    pub fn cwnd(&self) -> u32 {
+    pub(crate) fn cwnd(&self) -> u32 {
         self.control.decision().cwnd
     }
 
     /// Segments delivered so far.
-    pub fn delivered(&self) -> u64 {
+    pub(crate) fn delivered(&self) -> u64 {
         self.meter.delivered
     }
 
     /// Grows to this window, then loses a segment and recovers.
-    pub fn lose_at(&mut self, window: u32) {
+    pub(crate) fn lose_at(&mut self, window: u32) {
         while self.cwnd() < window {
             self.step();
         }
@@ -99,7 +99,7 @@ impl<C: Registered> Path<C> {
     }
 
     /// The next segment sent is lost; runs until it has been recovered from.
-    pub fn lose_one(&mut self) {
+    pub(crate) fn lose_one(&mut self) {
         self.lose += 1;
         while self.lose > 0 || self.lost_in_flight > 0 || self.reduction.is_some() {
             self.step();
@@ -107,7 +107,7 @@ impl<C: Registered> Path<C> {
     }
 
     /// A retransmission timeout: everything in flight is lost, the window becomes 1.
-    pub fn time_out(&mut self) {
+    pub(crate) fn time_out(&mut self) {
         self.meter.lost += self.flight.len() as u64;
         self.flight.clear();
         self.lost_in_flight = 0;
@@ -120,7 +120,7 @@ impl<C: Registered> Path<C> {
     }
 
     /// Runs for a span of time.
-    pub fn run(&mut self, span: Span) {
+    pub(crate) fn run(&mut self, span: Span) {
         let end = self.now + span;
         while self.now < end {
             self.step();
@@ -128,7 +128,7 @@ impl<C: Registered> Path<C> {
     }
 
     /// Runs until all that was sent so far and the window after it are acknowledged, `n` times.
-    pub fn rounds(&mut self, n: u32) {
+    pub(crate) fn rounds(&mut self, n: u32) {
         for _ in 0..n {
             self.send();
             let end = self.next;
@@ -139,7 +139,7 @@ impl<C: Registered> Path<C> {
     }
 
     /// Sends what the window allows, then processes one ACK.
-    pub fn step(&mut self) {
+    pub(crate) fn step(&mut self) {
         self.send();
         self.acknowledge();
     }

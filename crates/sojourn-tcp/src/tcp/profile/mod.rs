@@ -20,7 +20,8 @@ use crate::units::Span;
 
 mod choices;
 
-pub use choices::{Deferral, LossDetection, TailProbe, TimeoutWindow};
+pub use choices::LossDetection;
+pub(crate) use choices::{Deferral, TailProbe, TimeoutWindow};
 
 /// One stack's constants and choices.
 #[derive(Clone, Copy, Debug)]

@@ -13,7 +13,7 @@ pub(super) enum Due {
 
 impl Due {
     /// Due at `time` at the latest.
-    pub fn no_later_than(self, time: Time) -> Due {
+    pub(super) fn no_later_than(self, time: Time) -> Due {
         match self {
             Due::No => Due::At(time),
             Due::At(earlier) => Due::At(earlier.min(time)),

@@ -8,7 +8,7 @@ use crate::recovery::rate::Snapshot;
 impl Scoreboard {
     /// Judges a segment lost, or its retransmission if that was in flight. Returns whether a
     /// retransmission was lost.
-    pub fn mark_lost(&mut self, seq: u32) -> bool {
+    pub(crate) fn mark_lost(&mut self, seq: u32) -> bool {
         let marks = self.segment(seq).marks;
         if marks.has(Marks::SACKED) || !Self::is_linked(marks) {
             return false;
@@ -28,7 +28,7 @@ impl Scoreboard {
     }
 
     /// The lowest lost segment that has not been retransmitted since.
-    pub fn next_to_retransmit(&mut self) -> Option<u32> {
+    pub(crate) fn next_to_retransmit(&mut self) -> Option<u32> {
         while let Some(&Reverse(seq)) = self.waiting.peek() {
             if seq >= self.una && Self::awaits_retransmission(self.segment(seq).marks) {
                 return Some(seq);
@@ -43,7 +43,7 @@ impl Scoreboard {
     }
 
     /// Records a retransmission of `seq` (lost, or a probe of an open one).
-    pub fn mark_retransmitted(&mut self, seq: u32, snapshot: Snapshot, limited: bool) {
+    pub(crate) fn mark_retransmitted(&mut self, seq: u32, snapshot: Snapshot, limited: bool) {
         let marks = self.segment(seq).marks;
         if Self::is_linked(marks) {
             self.unlink(seq);
@@ -61,7 +61,7 @@ impl Scoreboard {
     }
 
     /// A duplicate SACK shows that the retransmission of a SACKed or open segment has arrived.
-    pub fn clear_retransmission(&mut self, seq: u32) {
+    pub(crate) fn clear_retransmission(&mut self, seq: u32) {
         if self.segment(seq).marks.has(Marks::SACKED)
             && self.segment(seq).marks.has(Marks::RETRANSMITTED)
         {
@@ -71,7 +71,7 @@ impl Scoreboard {
     }
 
     /// Forgets every judgement of loss (an undo found them wrong). Costs a pass over the window.
-    pub fn clear_losses(&mut self) {
+    pub(crate) fn clear_losses(&mut self) {
         for seq in self.una..self.next {
             let marks = self.segment(seq).marks;
             if !marks.has(Marks::LOST) {

@@ -19,14 +19,14 @@ use std::collections::BinaryHeap;
 use crate::recovery::rate::Snapshot;
 use crate::units::Time;
 
-pub use segment::{Marks, Segment};
+pub(super) use segment::{Marks, Segment};
 
 /// No segment.
 const NONE: u32 = u32::MAX;
 
 /// Outstanding segments `una..next`.
 #[derive(Debug)]
-pub struct Scoreboard {
+pub(super) struct Scoreboard {
     ring: Vec<Segment>,
     mask: u32,
     una: u32,
@@ -44,7 +44,7 @@ pub struct Scoreboard {
 
 impl Scoreboard {
     /// An empty scoreboard whose first segment will be `first`.
-    pub fn new(first: u32) -> Self {
+    pub(super) fn new(first: u32) -> Self {
         // A ring is used all round, whatever the window: one no larger than need be stays in cache.
         let capacity = 16;
         Scoreboard {
@@ -64,55 +64,55 @@ impl Scoreboard {
 
     /// First segment not cumulatively acknowledged.
     #[inline]
-    pub fn una(&self) -> u32 {
+    pub(super) fn una(&self) -> u32 {
         self.una
     }
 
     /// Next segment to be sent for the first time.
     #[inline]
-    pub fn next(&self) -> u32 {
+    pub(super) fn next(&self) -> u32 {
         self.next
     }
 
     /// Segments sent and not cumulatively acknowledged.
     #[inline]
-    pub fn packets_out(&self) -> u32 {
+    pub(super) fn packets_out(&self) -> u32 {
         self.next - self.una
     }
 
     /// Outstanding segments that are SACKed.
     #[inline]
-    pub fn sacked_out(&self) -> u32 {
+    pub(super) fn sacked_out(&self) -> u32 {
         self.sacked_out
     }
 
     /// Outstanding segments judged lost.
     #[inline]
-    pub fn lost_out(&self) -> u32 {
+    pub(super) fn lost_out(&self) -> u32 {
         self.lost_out
     }
 
     /// Retransmissions in flight.
     #[inline]
-    pub fn retrans_out(&self) -> u32 {
+    pub(super) fn retrans_out(&self) -> u32 {
         self.retrans_out
     }
 
     /// Segments believed to be in the network.
     #[inline]
-    pub fn in_flight(&self) -> u32 {
+    pub(super) fn in_flight(&self) -> u32 {
         self.packets_out() + self.retrans_out - self.sacked_out - self.lost_out
     }
 
     /// One past the highest SACKed segment; `una` if none is SACKed.
     #[inline]
-    pub fn highest_sacked(&self) -> u32 {
+    pub(super) fn highest_sacked(&self) -> u32 {
         self.highest_sacked.max(self.una)
     }
 
     /// A segment that is outstanding.
     #[inline]
-    pub fn segment(&self, seq: u32) -> &Segment {
+    pub(super) fn segment(&self, seq: u32) -> &Segment {
         debug_assert!(seq >= self.una && seq < self.next);
         &self.ring[(seq & self.mask) as usize]
     }
@@ -123,7 +123,13 @@ impl Scoreboard {
     }
 
     /// Adds the next new segment, sent `limited` by the application or not; returns its number.
-    pub fn push(&mut self, payload: u16, written: Time, state: Snapshot, limited: bool) -> u32 {
+    pub(super) fn push(
+        &mut self,
+        payload: u16,
+        written: Time,
+        state: Snapshot,
+        limited: bool,
+    ) -> u32 {
         if self.packets_out() > self.mask {
             self.grow();
         }
@@ -149,7 +155,7 @@ impl Scoreboard {
     }
 
     /// Removes the first segment, which the cumulative acknowledgment covers, and returns it.
-    pub fn pop_acked(&mut self) -> Segment {
+    pub(super) fn pop_acked(&mut self) -> Segment {
         let seq = self.una;
         let segment = *self.segment(seq);
         if Self::is_linked(segment.marks) {
@@ -170,7 +176,7 @@ impl Scoreboard {
 
     /// First segment in `seq..end` that is not SACKed, stepping over SACKed runs.
     #[inline]
-    pub fn first_unsacked(&self, mut seq: u32, end: u32) -> Option<u32> {
+    pub(super) fn first_unsacked(&self, mut seq: u32, end: u32) -> Option<u32> {
         while seq < end {
             let segment = self.segment(seq);
             if !segment.marks.has(Marks::SACKED) {
@@ -184,7 +190,7 @@ impl Scoreboard {
     /// Marks a segment SACKed; `end` closes the SACK block it was reported in. Returns the segment
     /// as it was before. As Linux does, a retransmission believed to be in flight keeps counting
     /// as such unless the segment was also judged lost.
-    pub fn mark_sacked(&mut self, seq: u32, end: u32) -> Segment {
+    pub(super) fn mark_sacked(&mut self, seq: u32, end: u32) -> Segment {
         let before = *self.segment(seq);
         if Self::is_linked(before.marks) {
             self.unlink(seq);
@@ -211,25 +217,25 @@ impl Scoreboard {
 
     /// Remembers that all of the block `start..end` is SACKed.
     #[inline]
-    pub fn close_block(&mut self, start: u32, end: u32) {
+    pub(super) fn close_block(&mut self, start: u32, end: u32) {
         let segment = self.segment_mut(start);
         segment.run_end = segment.run_end.max(end);
     }
 
     /// Marks the segment's delivery as counted in a rate sample.
     #[inline]
-    pub fn mark_rate_sampled(&mut self, seq: u32) {
+    pub(super) fn mark_rate_sampled(&mut self, seq: u32) {
         self.segment_mut(seq).marks.set(Marks::RATE_SAMPLED);
     }
 
     /// Whether the first segment, which the receiver waits for, is one that it had SACKed.
     #[inline]
-    pub fn head_is_sacked(&self) -> bool {
+    pub(super) fn head_is_sacked(&self) -> bool {
         self.una < self.next && self.segment(self.una).marks.has(Marks::SACKED)
     }
 
     /// Forgets what was SACKed. Costs a pass over the window.
-    pub fn forget_sacks(&mut self) {
+    pub(super) fn forget_sacks(&mut self) {
         for seq in self.una..self.next {
             if self.segment(seq).marks.has(Marks::SACKED) {
                 self.segment_mut(seq).marks.clear(Marks::SACKED);

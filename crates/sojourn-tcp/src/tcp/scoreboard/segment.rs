@@ -5,25 +5,25 @@ use crate::units::Time;
 
 /// What is known of a segment, as bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Marks(u8);
+pub(crate) struct Marks(u8);
 
 impl Marks {
     /// SACKed by the receiver.
-    pub const SACKED: Marks = Marks(1);
+    pub(crate) const SACKED: Marks = Marks(1);
     /// Judged lost.
-    pub const LOST: Marks = Marks(1 << 1);
+    pub(crate) const LOST: Marks = Marks(1 << 1);
     /// A retransmission of it is in flight.
-    pub const RETRANSMITTED: Marks = Marks(1 << 2);
+    pub(crate) const RETRANSMITTED: Marks = Marks(1 << 2);
     /// It was retransmitted at some time: its RTT is ambiguous.
-    pub const EVER_RETRANSMITTED: Marks = Marks(1 << 3);
+    pub(crate) const EVER_RETRANSMITTED: Marks = Marks(1 << 3);
     /// Its delivery has been counted in a rate sample.
-    pub const RATE_SAMPLED: Marks = Marks(1 << 4);
+    pub(crate) const RATE_SAMPLED: Marks = Marks(1 << 4);
     /// At its last transmission, the application limited the sending.
-    pub const APP_LIMITED: Marks = Marks(1 << 5);
+    pub(crate) const APP_LIMITED: Marks = Marks(1 << 5);
 
     /// Whether all of `other` is set.
     #[inline]
-    pub fn has(self, other: Marks) -> bool {
+    pub(crate) fn has(self, other: Marks) -> bool {
         self.0 & other.0 == other.0
     }
 
@@ -46,7 +46,7 @@ impl Marks {
 /// One outstanding segment: just a cache line.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(align(64))]
-pub struct Segment {
+pub(crate) struct Segment {
     /// State at its last transmission.
     pub snapshot: Snapshot,
     /// When the application wrote it.
@@ -66,7 +66,7 @@ pub struct Segment {
 impl Segment {
     /// What a rate sample needs of it, if its delivery has not been counted in one.
     #[inline]
-    pub fn rate_candidate(&self, seq: u32) -> Option<Delivered> {
+    pub(crate) fn rate_candidate(&self, seq: u32) -> Option<Delivered> {
         (!self.marks.has(Marks::RATE_SAMPLED)).then(|| Delivered {
             seq,
             snapshot: self.snapshot,

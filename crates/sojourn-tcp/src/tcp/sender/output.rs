@@ -29,12 +29,12 @@ pub(super) struct Burst {
 }
 
 impl Burst {
-    pub fn begin(&mut self) {
+    pub(super) fn begin(&mut self) {
         self.open = true;
     }
 
     /// Whether the segment that goes is the last of a large one; `more`: there is new data.
-    pub fn ends_several(&self, more: bool) -> bool {
+    pub(super) fn ends_several(&self, more: bool) -> bool {
         self.joined && !(self.batch > 0 && more)
     }
 }

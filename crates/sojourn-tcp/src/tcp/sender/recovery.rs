@@ -43,14 +43,14 @@ pub(super) struct Recovery {
 
 impl Recovery {
     /// D-SACKs reported so many retransmissions needless.
-    pub fn retransmission_was_needless(&mut self, segments: u32) {
+    pub(super) fn retransmission_was_needless(&mut self, segments: u32) {
         if let Some(left) = &mut self.undo_retransmissions {
             *left = left.saturating_sub(segments);
         }
     }
 
     /// A retransmission was sent.
-    pub fn on_retransmission(&mut self, now: Time) {
+    pub(super) fn on_retransmission(&mut self, now: Time) {
         *self.undo_retransmissions.get_or_insert(0) += 1;
         self.retransmitted_at.get_or_insert(now);
     }

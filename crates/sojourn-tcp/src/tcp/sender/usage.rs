@@ -19,7 +19,7 @@ pub(super) struct Usage {
 
 impl Usage {
     /// Most packets out in the last round, and whether the window limited them.
-    pub fn seen(&self) -> (u32, bool) {
+    pub(super) fn seen(&self) -> (u32, bool) {
         (self.max_packets_out, self.limited)
     }
 }

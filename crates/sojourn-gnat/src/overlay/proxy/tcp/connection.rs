@@ -15,7 +15,7 @@ use sojourn_tcp::tcp::{HEADER, LossDetection, Profile, RFC, Sender, TcpInit};
 const MTU: u32 = 1_332;
 /// Bytes that a proxy keeps for a connection to a host, and between proxies.
 const HOST_BUFFER: u64 = 1_000_000;
-pub const BETWEEN: u64 = 3_000_000;
+pub(super) const BETWEEN: u64 = 3_000_000;
 
 /// TCP between proxies: `iron/tcp_proxy/src/socket.cc` and `send_buffer.cc` of raytheonbbn/IRON. What is
 /// retransmitted again waits for two RTTs here, there for one; a flow with nothing new to send does not
@@ -24,7 +24,7 @@ static PROXY: Profile =
     Profile { loss_detection: LossDetection::Patient, rto_initial: Span::from_secs(6), ..RFC };
 
 /// Those of a flow with its host here, and with the other proxy.
-pub fn connections(flow: &OverlayFlow, mss: u32) -> (TcpInit, TcpInit) {
+pub(super) fn connections(flow: &OverlayFlow, mss: u32) -> (TcpInit, TcpInit) {
     let profile = Profile::named("linux-6").unwrap_or_else(|| unreachable!());
     let host = init(flow, mss, profile);
     let between = TcpInit {
@@ -68,7 +68,7 @@ fn init(flow: &OverlayFlow, mss: u32, profile: &'static Profile) -> TcpInit {
 }
 
 /// A sender without congestion control, with this window in bytes, or with Cubic.
-pub fn sender(init: TcpInit, window: Option<u64>) -> Sender {
+pub(super) fn sender(init: TcpInit, window: Option<u64>) -> Sender {
     let about = Sender::control_init(&init, Span::ZERO, StreamKey::root(0));
     let control: Box<dyn CongestionControl> = match window {
         Some(bytes) => {

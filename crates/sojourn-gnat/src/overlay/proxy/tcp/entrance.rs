@@ -11,7 +11,7 @@ const SHORTEST_LOOK: Span = Span::from_micros(100);
 const LONGEST_LOOK: Span = Span::from_millis(20);
 
 /// A flow where it comes in.
-pub struct Entrance {
+pub(super) struct Entrance {
     /// Its host's connection.
     pub host: Receiver,
     /// The connection to the other proxy.
@@ -26,7 +26,7 @@ pub struct Entrance {
 
 impl Entrance {
     /// One with these connections.
-    pub fn new(host: TcpInit, between: TcpInit, admission: Admission) -> Self {
+    pub(super) fn new(host: TcpInit, between: TcpInit, admission: Admission) -> Self {
         Entrance {
             host: Receiver::new(host).with_reader(),
             between: sender(between, Some(BETWEEN)),
@@ -38,7 +38,7 @@ impl Entrance {
     }
 
     /// Hands data on as far as its rate has paid for it; when to look again.
-    pub fn admit(&mut self, now: Time, mss: u32, depth: f64) -> Option<Time> {
+    pub(super) fn admit(&mut self, now: Time, mss: u32, depth: f64) -> Option<Time> {
         let rate = self.admission.rate(depth);
         let full = 8.0 * f64::from(mss + HEADER);
         let passed = now.since(self.counted).as_secs_f64();

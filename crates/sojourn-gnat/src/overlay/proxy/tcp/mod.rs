@@ -26,7 +26,7 @@ use sojourn_tcp::tcp::{Receiver, Relay};
 
 /// What a proxy sends.
 #[derive(Clone, Debug)]
-pub enum Output {
+pub(crate) enum Output {
     /// To its host.
     Host(Packet),
     /// To the other proxy.
@@ -52,7 +52,7 @@ struct Flow {
 
 /// The proxy of a node.
 #[derive(Default)]
-pub struct TcpProxy {
+pub(crate) struct TcpProxy {
     flows: Vec<Flow>,
     looks: BinaryHeap<Reverse<(Time, u32)>>,
 }
@@ -71,7 +71,7 @@ fn stands(end: &mut dyn Endpoint, now: Time) -> bool {
 
 impl TcpProxy {
     /// Adds a flow that comes in or goes out here; its number here.
-    pub fn add(&mut self, flow: &OverlayFlow, mss: u32, comes_in: bool, k: f64) -> usize {
+    pub(crate) fn add(&mut self, flow: &OverlayFlow, mss: u32, comes_in: bool, k: f64) -> usize {
         let (host, between) = connections(flow, mss);
         let mss = between.mss;
         let end = if comes_in {
@@ -86,19 +86,19 @@ impl TcpProxy {
     }
 
     /// The member at a flow's other end.
-    pub fn peer(&self, flow: usize) -> u16 {
+    pub(crate) fn peer(&self, flow: usize) -> u16 {
         self.flows[flow].peer
     }
 
     /// A flow's priority becomes another, where it comes in.
-    pub fn set_priority(&mut self, flow: usize, priority: f64) {
+    pub(crate) fn set_priority(&mut self, flow: usize, priority: f64) {
         if let End::In(entrance) = &mut self.flows[flow].end {
             entrance.admission.set_priority(priority);
         }
     }
 
     /// Bits of a flow that were handed on, where it comes in.
-    pub fn admitted(&self, flow: usize) -> f64 {
+    pub(crate) fn admitted(&self, flow: usize) -> f64 {
         match &self.flows[flow].end {
             End::In(entrance) => entrance.admitted,
             End::Out(_) => 0.0,
@@ -106,7 +106,7 @@ impl TcpProxy {
     }
 
     /// A packet of a flow, from its host or from the other proxy; to be followed by `pump`.
-    pub fn on_packet(&mut self, now: Time, flow: usize, packet: &Packet) {
+    pub(crate) fn on_packet(&mut self, now: Time, flow: usize, packet: &Packet) {
         let state = &mut self.flows[flow];
         let asks = |packet: &Packet| match packet.header {
             Header::Segment(segment) => segment.flags.has(Flags::SYN),
@@ -136,7 +136,7 @@ impl TcpProxy {
     }
 
     /// Sends what a flow has to send; `depth` is that of the queue to its peer, in bits.
-    pub fn pump(&mut self, now: Time, flow: usize, depth: f64, out: &mut Vec<Output>) {
+    pub(crate) fn pump(&mut self, now: Time, flow: usize, depth: f64, out: &mut Vec<Output>) {
         let Flow { end, peer, mss, look_at, .. } = &mut self.flows[flow];
         let to = *peer;
         let overlay = |packet| Output::Overlay(Parcel::new(packet, to, None));
@@ -178,12 +178,12 @@ impl TcpProxy {
     }
 
     /// When a flow is to be pumped next.
-    pub fn next(&self) -> Option<Time> {
+    pub(crate) fn next(&self) -> Option<Time> {
         self.looks.peek().map(|Reverse((at, _))| *at)
     }
 
     /// The next flow to be pumped now.
-    pub fn due(&mut self, now: Time) -> Option<usize> {
+    pub(crate) fn due(&mut self, now: Time) -> Option<usize> {
         while let Some(Reverse((at, flow))) = self.looks.peek().copied() {
             if at > now {
                 return None;
