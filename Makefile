@@ -99,6 +99,7 @@ test-core-alone: setup  ## Build a program with the core's members alone; run CC
 check: setup  ## Formatters, linters and types
 	git ls-files '*.rs' | xargs rustfmt --check
 	cargo clippy --workspace --all-targets -- -D warnings
+	cargo clippy -p sojourn-python --no-default-features -- -D warnings
 	$(if $(LIBELF),cargo clippy -p sojourn-live --features bpf -- -D warnings)
 	$(BIN)/ruff format --check python tests benches
 	$(BIN)/ruff check python tests benches

@@ -11,7 +11,7 @@ use sojourn_base::observe::Observer;
 use sojourn_base::units::{Rate, Span, Time};
 use sojourn_tcp::cc::{
     AckSample, Arrival, CongestionControl, ControlInit, Decision, Echoing, Event, Lost, SenderView,
-    Sent, Step, outside,
+    Sent, Step, external,
 };
 
 use crate::abi::{
@@ -131,7 +131,7 @@ impl CongestionControl for LibraryControl {
             owns_recovery: raw.owns_recovery != 0,
             send_windows: (raw.send_windows > 0).then_some(raw.send_windows),
         };
-        if let Err(wrong) = outside::check(&decision) {
+        if let Err(wrong) = external::check(&decision) {
             end_run(format!("control of flow {}", self.flow), format!("decide: {wrong}"));
         }
         decision

@@ -9,7 +9,7 @@ use sojourn_base::error::FieldError;
 
 use crate::abi::{ABI, RawControl, RawParam, SYMBOL};
 use sojourn_tcp::cc::EcnMode;
-use sojourn_tcp::cc::outside::NEEDS_ECN;
+use sojourn_tcp::cc::external::NEEDS_ECN;
 
 /// Keys of a control's table that are not its parameters.
 const KEYS: [&str; 4] = ["path", "digest", "abi", NEEDS_ECN];

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::overlay::{Mailboxes, OverlayConfig, OverlayFlow, Speech};
+use super::overlay::{FlowTransport, Mailboxes, OverlayConfig, OverlayFlow};
 use super::service::{PortService, ServiceSpec, Utility};
 use sojourn_base::error::FieldError;
 use sojourn_base::registry::Entry;
@@ -142,27 +142,27 @@ fn sent(
     let Some(service) = flow.spec.own.get::<FlowKeys>().service else { return Ok(None) };
     service.validate().map_err(|error| error.within("service"))?;
     let ends = joining.ends(&plan.routes[flow.id as usize], OVERLAY)?;
-    let mut speech = speech_of(flow.spec, &service)?;
+    let mut transport = transport_of(flow.spec, &service)?;
     if let Some(group) = &service.group {
         let stream = joining.join(group, ends, flow)?;
         if joining.groups.streams[stream].sender() != Some(flow.id) {
             return Ok(None);
         }
-        speech = Speech::Stream { index: stream as u16 };
+        transport = FlowTransport::Stream { index: stream as u16 };
     }
     let start = Time::ZERO + flow.spec.start;
-    Ok(Some(OverlayFlow { flow: flow.id, ends, service, speech, start }))
+    Ok(Some(OverlayFlow { flow: flow.id, ends, service, transport, start }))
 }
 
-fn speech_of(flow: &FlowSpec, service: &ServiceSpec) -> Result<Speech, FieldError> {
+fn transport_of(flow: &FlowSpec, service: &ServiceSpec) -> Result<FlowTransport, FieldError> {
     match flow.transport.kind.as_str() {
         "tcp" if service.utility != Utility::Log => {
             let given = service.utility.name();
             let message = format!("{given} given with transport tcp; allowed: log");
             Err(FieldError::new("service.utility", message))
         }
-        "udp" => Ok(Speech::Udp),
-        "tcp" => Ok(Speech::Tcp { mss: flow.mss }),
+        "udp" => Ok(FlowTransport::Udp),
+        "tcp" => Ok(FlowTransport::Tcp { mss: flow.mss }),
         other => {
             let message =
                 format!("given with transport {other}; overlays have proxies of udp, tcp");

@@ -9,16 +9,16 @@ use sojourn_base::units::Time;
 use crate::clock::Clock;
 use crate::error::Error;
 
-/// When a run has begun, and how far it is.
+/// How far a run is, since when.
 #[derive(Clone, Debug, Default)]
-pub struct Begun {
+pub struct Progress {
     clock: Arc<OnceLock<Clock>>,
     /// In ns, if that is not what the clock says.
     reached: Arc<AtomicU64>,
 }
 
-impl Begun {
-    /// It begins with this clock.
+impl Progress {
+    /// The run begins, with this clock.
     pub fn at(&self, clock: Clock) {
         let _ = self.clock.set(clock); // a run begins once
     }
@@ -38,7 +38,7 @@ impl Begun {
 pub struct Live<T> {
     thread: Option<JoinHandle<Result<T, Error>>>,
     stop: Arc<AtomicBool>,
-    begun: Begun,
+    progress: Progress,
     end: Time,
 }
 
@@ -46,17 +46,17 @@ impl<T: Send + 'static> Live<T> {
     /// Begins `run`, which is to last until `end`, or until it is told to stop.
     pub fn new<F>(end: Time, run: F) -> Self
     where
-        F: FnOnce(Arc<AtomicBool>, &Begun) -> Result<T, Error> + Send + 'static,
+        F: FnOnce(Arc<AtomicBool>, &Progress) -> Result<T, Error> + Send + 'static,
     {
-        let (stop, begun) = (Arc::new(AtomicBool::new(false)), Begun::default());
-        let told = (Arc::clone(&stop), begun.clone());
+        let (stop, progress) = (Arc::new(AtomicBool::new(false)), Progress::default());
+        let told = (Arc::clone(&stop), progress.clone());
         let thread = spawn(move || run(told.0, &told.1));
-        Live { thread: Some(thread), stop, begun, end }
+        Live { thread: Some(thread), stop, progress, end }
     }
 
     /// The share of the run that is done.
     pub fn share(&self) -> f64 {
-        (self.begun.time().as_secs_f64() / self.end.as_secs_f64()).min(1.0)
+        (self.progress.time().as_secs_f64() / self.end.as_secs_f64()).min(1.0)
     }
 
     /// Whether there is a result to be had at once.

@@ -13,14 +13,14 @@ use sojourn_sim::scenario::Scenario;
 use sojourn_sim::sim::Surroundings;
 use sojourn_sim::spec::Controls;
 
-use crate::background::{Begun, Live};
+use crate::background::{Live, Progress};
 use crate::bpf::Registered;
 use crate::clock::Clock;
 use crate::controls::{kernel_controls, kernel_name, no_control, tcp_ecn};
 use crate::drive::Loop;
 use crate::error::{Error, failed};
+use crate::external::{External, SERVERS};
 use crate::flows::mtu;
-use crate::foreign::{Foreign, SERVERS};
 use crate::namespace::{self, RECEIVERS, SENDERS};
 use crate::punctual::Awake;
 use crate::quality::{Processors, Quality};
@@ -78,7 +78,7 @@ impl Live<Commanded> {
     pub fn command(scenario: &Scenario, line: Vec<String>, bottleneck: Bottleneck) -> Self {
         let scenario = scenario.clone();
         let end = Time::ZERO + scenario.duration;
-        Live::new(end, move |stop, begun| run(&scenario, &line, bottleneck, &stop, begun))
+        Live::new(end, move |stop, progress| run(&scenario, &line, bottleneck, &stop, progress))
     }
 }
 
@@ -87,7 +87,7 @@ fn run(
     line: &[String],
     bottleneck: Bottleneck,
     stop: &AtomicBool,
-    begun: &Begun,
+    progress: &Progress,
 ) -> Result<Commanded, Error> {
     let _registered = Registered::of(scenario)?;
     let surroundings = Surroundings::new(scenario, None)?;
@@ -96,12 +96,12 @@ fn run(
     let first = addresses.first().zip(flows.first());
     let (route, facts) = first.ok_or_else(|| FieldError::new("flows", "a run needs one"))?;
     let ways = bottleneck.by_side(*route);
-    let tap = Foreign::new(ways, *facts, recorded_links, scenario.sample_interval);
+    let tap = External::new(ways, *facts, recorded_links, scenario.sample_interval);
     tap.start(&mut net, scenario.warmup);
     let (processors, _awake) = (Processors::now(), Awake::keep());
     let child = start(line)?;
     let clock = Clock::start();
-    begun.at(clock);
+    progress.at(clock);
     let mut driver = Loop::new(clock, devices, tap);
     let status = accompany(child, &mut driver, &mut net, stop)?;
     net.advance(clock.now(), &mut driver)?; // the loop may have slept when the command ended
@@ -120,7 +120,7 @@ fn run(
 /// Drives the network until the command has ended; how it ended.
 fn accompany(
     child: Child,
-    driver: &mut Loop<Foreign>,
+    driver: &mut Loop<External>,
     net: &mut Network,
     stop: &AtomicBool,
 ) -> Result<ExitStatus, Error> {

@@ -10,9 +10,9 @@ use sojourn_net::net::{Network, Step};
 use sojourn_net::record::{FlowCounters, FlowFacts, Outcome, Recorder};
 
 use crate::drive::Tap;
-use crate::kernel::{self, Followed};
-use crate::seen::Seen;
+use crate::observed::Observed;
 use crate::sys;
+use crate::tcp_info::{self, Followed};
 use crate::wire::{Headers, parse, set_ecn};
 
 /// The receiver of flow 0 listens on it, that of flow 1 on the next one, and so on.
@@ -82,7 +82,7 @@ struct LiveFlow {
     /// Packets that entered the network, there and back.
     entered: [u32; 2],
     sender: Sender,
-    seen: Seen,
+    seen: Observed,
     followed: Followed,
 }
 
@@ -133,7 +133,7 @@ impl Flows {
             addresses,
             entered: [0; 2],
             sender,
-            seen: Seen::default(),
+            seen: Observed::default(),
             followed: Followed::default(),
         };
         let flows = addresses.into_iter().zip(senders).map(flow).collect();
@@ -143,7 +143,7 @@ impl Flows {
 
     /// Sets the timers that a run begins with.
     pub fn start(&self, net: &mut Network, warmup: Span) {
-        net.set_timer(Time::ZERO + kernel::INTERVAL, ASK_KERNEL);
+        net.set_timer(Time::ZERO + tcp_info::INTERVAL, ASK_KERNEL);
         net.set_timer(Time::ZERO + self.sample_interval, SAMPLE);
         net.set_timer(Time::ZERO + warmup, WARMUP_END);
     }
@@ -237,7 +237,7 @@ impl Tap for Flows {
             }
             ASK_KERNEL => {
                 self.update(now);
-                net.set_timer(now + kernel::INTERVAL, ASK_KERNEL);
+                net.set_timer(now + tcp_info::INTERVAL, ASK_KERNEL);
             }
             _ => {
                 net.end_warmup();

@@ -11,7 +11,7 @@ use sojourn_net::record::{FlowFacts, Outcome};
 use sojourn_sim::scenario::Scenario;
 use sojourn_sim::sim::Surroundings;
 
-use crate::background::{Begun, Live};
+use crate::background::{Live, Progress};
 use crate::bpf::Registered;
 use crate::check::check;
 use crate::clock::Clock;
@@ -38,7 +38,7 @@ impl Live<(Outcome, Quality)> {
         check(scenario)?;
         let end = Time::ZERO + scenario.duration;
         let scenario = scenario.clone();
-        Ok(Live::new(end, move |stop, begun| Run { scenario, stop }.run(begun)))
+        Ok(Live::new(end, move |stop, progress| Run { scenario, stop }.run(progress)))
     }
 }
 
@@ -53,7 +53,7 @@ type Ready = Result<(OwnedFd, Vec<Sender>), Error>;
 type Side = JoinHandle<Result<u64, Error>>;
 
 impl Run {
-    fn run(self, begun: &Begun) -> Result<(Outcome, Quality), Error> {
+    fn run(self, progress: &Progress) -> Result<(Outcome, Quality), Error> {
         let _registered = Registered::of(&self.scenario)?;
         let surroundings = Surroundings::new(&self.scenario, None)?;
         let Surroundings { mut net, addresses, applications, flows, recorder, recorded_links } =
@@ -77,7 +77,7 @@ impl Run {
         tap.start(&mut net, self.scenario.warmup);
         let (processors, _awake) = (Processors::now(), Awake::keep());
         let clock = Clock::start();
-        begun.at(clock);
+        progress.at(clock);
         let _ = (start_receivers.send(clock), start_senders.send(clock));
         let mut driver = Loop::new(clock, [device, receiving_device], tap);
         let driven = driver.run(&mut net, end, &self.stop);

@@ -41,7 +41,7 @@ fn members() -> Catalogue {
         control::bpf::entry(),
         control::linux_entry(),
     ];
-    let of_kernels = (cc::kernel_only::entries(), vec![queue::kernel::entry()]);
+    let of_kernels = (cc::linux_only::entries(), vec![queue::kernel::entry()]);
     let queues = vec![control::linux_queue_entry()];
     program::members().with(outside).with(queues).with(of_kernels.0).with(of_kernels.1)
 }

@@ -4,10 +4,10 @@ use pyo3::prelude::*;
 use sojourn_base::registry::Catalogue;
 
 /// Nothing but the core.
-pub const SIMULATING: &[(&str, &str)] = &[];
+pub(crate) const SIMULATING: &[(&str, &str)] = &[];
 
 /// The members of the core.
-pub fn members() -> Catalogue {
+pub(crate) fn members() -> Catalogue {
     sojourn_sim::catalogue::core()
 }
 
@@ -15,6 +15,6 @@ pub fn members() -> Catalogue {
 ///
 /// # Errors
 /// Never.
-pub fn fill(_module: &Bound<'_, PyModule>) -> PyResult<()> {
+pub(crate) fn fill(_module: &Bound<'_, PyModule>) -> PyResult<()> {
     Ok(())
 }

@@ -19,7 +19,7 @@ mod listing;
 mod names;
 
 pub use listing::Listing;
-pub use names::{Names, outside, same_name};
+pub use names::{Names, reexported, same_name};
 
 /// Typed parameters of a member, every one with a default; unknown keys are refused
 /// (`#[serde(default, deny_unknown_fields)]`).

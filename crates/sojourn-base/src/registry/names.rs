@@ -63,25 +63,25 @@ macro_rules! named {
             }
         }
 
-        impl<'de> $crate::registry::outside::serde::Deserialize<'de> for $type {
+        impl<'de> $crate::registry::reexported::serde::Deserialize<'de> for $type {
             fn deserialize<D>(deserializer: D) -> Result<Self, D::Error>
             where
-                D: $crate::registry::outside::serde::Deserializer<'de>,
+                D: $crate::registry::reexported::serde::Deserializer<'de>,
             {
                 deserializer.deserialize_str($crate::registry::Names::new($kind, Self::NAMES))
             }
         }
 
-        impl $crate::registry::outside::serde::Serialize for $type {
+        impl $crate::registry::reexported::serde::Serialize for $type {
             fn serialize<S>(&self, serializer: S) -> Result<S::Ok, S::Error>
             where
-                S: $crate::registry::outside::serde::Serializer,
+                S: $crate::registry::reexported::serde::Serializer,
             {
                 serializer.serialize_str(self.name())
             }
         }
 
-        impl $crate::registry::outside::schemars::JsonSchema for $type {
+        impl $crate::registry::reexported::schemars::JsonSchema for $type {
             fn schema_name() -> std::borrow::Cow<'static, str> {
                 stringify!($type).into()
             }
@@ -89,9 +89,9 @@ macro_rules! named {
                 true
             }
             fn json_schema(
-                _: &mut $crate::registry::outside::schemars::SchemaGenerator,
-            ) -> $crate::registry::outside::schemars::Schema {
-                $crate::registry::outside::schemars::json_schema!({
+                _: &mut $crate::registry::reexported::schemars::SchemaGenerator,
+            ) -> $crate::registry::reexported::schemars::Schema {
+                $crate::registry::reexported::schemars::json_schema!({
                     "type": "string",
                     "enum": Self::NAMES
                 })
@@ -102,7 +102,7 @@ macro_rules! named {
 
 /// What [`named!`](crate::named) is made of, so that whoever calls it need not depend on it too.
 #[doc(hidden)]
-pub mod outside {
+pub mod reexported {
     pub use schemars;
     pub use serde;
 }

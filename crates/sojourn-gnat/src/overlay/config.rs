@@ -9,7 +9,7 @@ use sojourn_net::multicast::Groups;
 
 /// How a flow's hosts speak.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Speech {
+pub enum FlowTransport {
     /// Datagrams.
     Udp,
     /// TCP, which the proxies end.
@@ -34,7 +34,7 @@ pub struct OverlayFlow {
     /// What is to be done for it.
     pub service: ServiceSpec,
     /// How its hosts speak.
-    pub speech: Speech,
+    pub transport: FlowTransport,
     /// When it starts.
     pub start: Time,
 }

@@ -66,7 +66,7 @@ mod queue;
 mod routing;
 mod supervision;
 
-pub use config::{OverlayConfig, OverlayFlow, Speech};
+pub use config::{FlowTransport, OverlayConfig, OverlayFlow};
 pub use link::Mailboxes;
 pub use node::Overlay;
 pub use params::Params;

@@ -86,7 +86,7 @@ impl<'a> Report<'a> {
 /// When the agent reports: a little before the moments at which a run is sampled.
 pub fn report_after(now: Time) -> Time {
     const LEAD: Span = Span::from_micros(20);
-    let interval = crate::kernel::INTERVAL.as_nanos();
+    let interval = crate::tcp_info::INTERVAL.as_nanos();
     let number = (now + LEAD).as_nanos() / interval + 1;
     Time::from_nanos(number * interval - LEAD.as_nanos())
 }

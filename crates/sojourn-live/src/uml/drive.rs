@@ -16,7 +16,7 @@ use super::frames::{answer, frame_to, packet_of, said};
 use super::machine::Machine;
 use super::rings;
 use super::sending::Sending;
-use crate::background::Begun;
+use crate::background::Progress;
 use crate::drive::Tap;
 use crate::error::Error;
 use crate::flows::Flows;
@@ -30,7 +30,7 @@ pub(super) struct Virtual {
     bottlenecks: Bottlenecks,
     sending: Sending,
     scenario: Vec<u8>,
-    /// The kernel's time at which the run has begun.
+    /// The kernel's time at which the run began.
     zero: Option<u64>,
     /// Rings that have something for the kernel, a bit each.
     due: u32,
@@ -70,10 +70,10 @@ impl Virtual {
         net: &mut Network,
         end: Time,
         stop: &AtomicBool,
-        begun: &Begun,
+        progress: &Progress,
     ) -> Result<(), Error> {
         let words = self.machine.console()?;
-        let driven = self.drive(net, end, stop, begun);
+        let driven = self.drive(net, end, stop, progress);
         driven.map_err(|error| {
             let place = match self.zero {
                 Some(_) => format!("at {:.6} s", net.now().as_secs_f64()),
@@ -88,7 +88,7 @@ impl Virtual {
         net: &mut Network,
         end: Time,
         stop: &AtomicBool,
-        begun: &Begun,
+        progress: &Progress,
     ) -> Result<(), Error> {
         loop {
             self.machine.settle(stop)?;
@@ -116,7 +116,7 @@ impl Virtual {
                 while let Some((card, head)) = self.sending.sent(soonest) {
                     self.give_back(card, head)?;
                 }
-                begun.reached(net.now());
+                progress.reached(net.now());
                 self.feed_routers()?;
                 if self.due != 0 {
                     self.hand_over(net, soonest)?;

@@ -18,7 +18,7 @@ use super::machine::Machine;
 use super::processors::Processor;
 use super::sending::Sending;
 use super::{HOSTS, routers};
-use crate::background::{Begun, Live};
+use crate::background::{Live, Progress};
 use crate::check::check;
 use crate::error::Error;
 use crate::flows::{Connection, Flows, Sender};
@@ -36,7 +36,7 @@ impl Live<Outcome> {
         routers::links(scenario)?;
         let end = Time::ZERO + scenario.duration;
         let scenario = scenario.clone();
-        Ok(Live::new(end, move |stop, begun| run(&scenario, text, &image, &stop, begun)))
+        Ok(Live::new(end, move |stop, progress| run(&scenario, text, &image, &stop, progress)))
     }
 }
 
@@ -79,7 +79,7 @@ fn run(
     text: String,
     image: &Image,
     stop: &Arc<AtomicBool>,
-    begun: &Begun,
+    progress: &Progress,
 ) -> Result<Outcome, Error> {
     let (surroundings, gates) = with_gates(|| Surroundings::new(scenario, None));
     let Surroundings { mut net, addresses, flows, recorder, recorded_links, .. } = surroundings?;
@@ -98,6 +98,6 @@ fn run(
     let _processor = Processor::take();
     let machine = Machine::start(image, wanted, stop)?;
     let mut driver = Virtual::new(machine, flows, (bottlenecks, sending), text);
-    driver.run(&mut net, Time::ZERO + scenario.duration, stop, begun)?;
+    driver.run(&mut net, Time::ZERO + scenario.duration, stop, progress)?;
     Ok(driver.finish().outcome(&mut net)?)
 }

@@ -4,7 +4,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyString;
 use sojourn_base::observe::Observed;
 use sojourn_base::units::{Rate, Span, Time};
-use sojourn_tcp::cc::{self, INFINITE_SSTHRESH, outside};
+use sojourn_tcp::cc::{self, INFINITE_SSTHRESH, external};
 
 use super::values::Decision;
 
@@ -32,7 +32,7 @@ pub(super) fn decision(answer: &Bound<'_, PyAny>) -> Result<cc::Decision, String
         owns_recovery: given.owns_recovery,
         ..cc::Decision::default()
     };
-    outside::check(&decided)?;
+    external::check(&decided)?;
     Ok(decided)
 }
 

@@ -1,7 +1,7 @@
 //! The networks that controls are put through, and what is read off a run.
 
 use super::Subject;
-use crate::cc::outside::needed_ecn;
+use crate::cc::external::needed_ecn;
 use crate::error::Fault;
 use crate::record::Outcome;
 use crate::spec::{Cca, EcnMode};

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::ScenarioSpec;
-use crate::cc::outside::needed_ecn;
+use crate::cc::external::needed_ecn;
 use crate::error::FieldError;
 use crate::registry::Catalogue;
 use crate::section;

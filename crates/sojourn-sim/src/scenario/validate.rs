@@ -2,7 +2,7 @@
 
 use super::{ScenarioSpec, rtt};
 use crate::cc::INFINITE_SSTHRESH;
-use crate::cc::outside::needed_ecn;
+use crate::cc::external::needed_ecn;
 use crate::edge::link::LinkSpec;
 use crate::error::FieldError;
 use crate::quantity::{Bytes, Limit};

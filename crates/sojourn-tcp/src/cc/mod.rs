@@ -59,15 +59,15 @@ pub use sample::{AckSample, CaState, RateSample};
 
 pub mod cubic_curve;
 pub mod cubic_ns3;
+pub mod external;
 pub mod filter;
 pub mod hystart;
 pub mod hystart_pp;
 mod interface;
 pub mod jiffies;
-pub mod kernel_only;
 mod kind;
 pub mod law;
-pub mod outside;
+pub mod linux_only;
 pub mod round_rtt;
 mod sample;
 pub mod sce_window;

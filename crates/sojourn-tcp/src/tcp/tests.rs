@@ -247,12 +247,15 @@ fn a_delayed_ack_that_meets_a_hole_is_not_taken_for_reordering() {
 }
 
 /// A stack that waits for what was overtaken.
-static PATIENT: Profile =
-    Profile { loss_detection: LossDetection::Patient, rto_initial: Span::from_secs(6), ..RFC };
+static TOLERANT: Profile = Profile {
+    loss_detection: LossDetection::ReorderingTolerant,
+    rto_initial: Span::from_secs(6),
+    ..RFC
+};
 
 /// A hole has one more RTT and four deviations to be filled.
 #[test]
-fn the_patient_wait_another_round_before_they_send_again() {
+fn the_tolerant_wait_another_round_before_they_send_again() {
     let repeated_after = |profile| {
         let held = TcpInit { receive_buffer: BufferSize::Bytes(1 << 16), ..init("rfc") };
         let mut rig = Rig::new(TcpInit { profile, ..held }, "reno", 40);
@@ -267,7 +270,7 @@ fn the_patient_wait_another_round_before_they_send_again() {
         times[1] - times[0]
     };
     let usual = repeated_after(Profile::named("rfc").unwrap());
-    let patient = repeated_after(&PATIENT);
+    let patient = repeated_after(&TOLERANT);
     assert!((1.0..1.2).contains(&(usual / 40.0)), "{usual}");
     assert!((2.0..2.8).contains(&(patient / 40.0)), "{patient}");
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{Overlay, Place, Priorities};
-use crate::overlay::config::{OverlayConfig, OverlayFlow, Speech};
+use crate::overlay::config::{FlowTransport, OverlayConfig, OverlayFlow};
 use crate::overlay::forwarding::Forwarding;
 use crate::overlay::link::{Mailboxes, Neighbour, Reach};
 use crate::overlay::params::Params;
@@ -47,14 +47,14 @@ impl Flows {
     /// Adds a flow to the part that it is for.
     fn add(&mut self, flow: &OverlayFlow) -> Place {
         let [begins, ends] = flow.ends.map(|end| usize::from(end) == self.me);
-        match flow.speech {
-            Speech::Udp if begins => self.datagrams_in(flow, flow.ends[1]),
-            Speech::Udp if ends => self.datagrams_out(flow),
+        match flow.transport {
+            FlowTransport::Udp if begins => self.datagrams_in(flow, flow.ends[1]),
+            FlowTransport::Udp if ends => self.datagrams_out(flow),
             // After the members come the streams.
-            Speech::Stream { index } if begins => {
+            FlowTransport::Stream { index } if begins => {
                 self.datagrams_in(flow, self.members as u16 + index)
             }
-            Speech::Tcp { mss } if begins || ends => {
+            FlowTransport::Tcp { mss } if begins || ends => {
                 Place::Tcp(self.tcp.add(flow, mss, begins, self.k))
             }
             _ => Place::None,
@@ -111,7 +111,7 @@ impl Overlay {
         for step in &flow.service.priority_schedule {
             self.priorities.plan(Time::ZERO + step.at, flow.flow, step.value);
         }
-        let stream = matches!(flow.speech, Speech::Stream { .. });
+        let stream = matches!(flow.transport, FlowTransport::Stream { .. });
         let watches = self.params.supervised && !stream;
         if watches && self.supervision.watch(flow.ends[1].into(), &flow.service) {
             self.watched.push(place);

@@ -12,7 +12,7 @@ pub enum LossDetection {
     Sack,
     /// A segment that is still missing an RTT and four deviations after one sent later arrived, whatever
     /// order they came in: for paths on which packets overtake each other.
-    Patient,
+    ReorderingTolerant,
 }
 
 /// The window after a retransmission timeout.

@@ -33,14 +33,14 @@ impl Sender {
             srtt: self.rtt.srtt(),
         };
         let window = match self.profile.loss_detection {
-            LossDetection::Patient => self.rtt.srtt() + self.rtt.rttvar(),
+            LossDetection::ReorderingTolerant => self.rtt.srtt() + self.rtt.rttvar(),
             _ => self.rack.window(situation),
         };
         let before = self.board.retrans_out();
         let mut losses = Losses { now, delivery: &mut self.delivery, cc: &mut *self.cc };
         let board = &mut self.board;
         let wait = match self.profile.loss_detection {
-            LossDetection::Rack | LossDetection::Patient => {
+            LossDetection::Rack | LossDetection::ReorderingTolerant => {
                 self.rack.detect(now, board, window, |board, seq| losses.mark(board, seq))
             }
             LossDetection::Fack | LossDetection::Sack => {

@@ -16,9 +16,9 @@ use sojourn_net::net::{Network, Step};
 use sojourn_net::record::{FlowCounters, FlowFacts, LinkCounters, Outcome, Recorder};
 
 use crate::drive::Tap;
-use crate::kernel;
 use crate::namespace::{RECEIVERS, SENDERS};
-use crate::seen::Seen;
+use crate::observed::Observed;
+use crate::tcp_info;
 use crate::wire::{parse, readdress, set_ecn};
 use connection::{Connection, Key};
 
@@ -46,7 +46,7 @@ const UNKNOWN: &[&str] = &[
 ];
 
 /// All connections so far, and what has been sampled of them.
-pub(crate) struct Foreign {
+pub(crate) struct External {
     ways: [Address; 2],
     facts: FlowFacts,
     recorded_links: usize,
@@ -59,7 +59,7 @@ pub(crate) struct Foreign {
 /// Of a flow the side that sent, and a name.
 pub(crate) type Named = (usize, String);
 
-impl Foreign {
+impl External {
     /// No connections yet; what enters at a side goes that side's way of `ways`.
     pub(crate) fn new(
         ways: [Address; 2],
@@ -68,14 +68,14 @@ impl Foreign {
         sample_interval: Span,
     ) -> Self {
         let (known, connections, samples) = (HashMap::new(), Vec::new(), Vec::new());
-        Foreign { ways, facts, recorded_links, sample_interval, known, connections, samples }
+        External { ways, facts, recorded_links, sample_interval, known, connections, samples }
     }
 
     /// Sets the timers that a run begins with.
     pub(crate) fn start(&self, net: &mut Network, warmup: Span) {
         net.set_timer(Time::ZERO + self.sample_interval, SAMPLE);
         net.set_timer(Time::ZERO + warmup, WARMUP_END);
-        net.set_timer(Time::ZERO + kernel::INTERVAL, INTEGRATE);
+        net.set_timer(Time::ZERO + tcp_info::INTERVAL, INTEGRATE);
     }
 
     fn connection(&mut self, now: Time, key: Key) -> usize {
@@ -96,7 +96,7 @@ impl Foreign {
     }
 
     /// Both sides' data of all connections.
-    fn seen(&mut self) -> impl Iterator<Item = &mut Seen> {
+    fn seen(&mut self) -> impl Iterator<Item = &mut Observed> {
         self.connections.iter_mut().flat_map(|connection| &mut connection.seen)
     }
 
@@ -154,7 +154,7 @@ fn is_for(bytes: &[u8], side: usize) -> bool {
     bytes.first().is_some_and(|first| first >> 4 == 4) && bytes.get(16..20) == Some(&wanted)
 }
 
-impl Tap for Foreign {
+impl Tap for External {
     fn enters(&mut self, now: Time, side: usize, bytes: &[u8]) -> Option<Packet> {
         if !is_for(bytes, side) {
             return None;
@@ -202,12 +202,12 @@ impl Tap for Foreign {
                 return self.sample(net);
             }
             INTEGRATE => {
-                net.set_timer(net.now() + kernel::INTERVAL, INTEGRATE);
-                self.seen().for_each(|seen| seen.integrate(kernel::INTERVAL));
+                net.set_timer(net.now() + tcp_info::INTERVAL, INTEGRATE);
+                self.seen().for_each(|seen| seen.integrate(tcp_info::INTERVAL));
             }
             _ => {
                 net.end_warmup();
-                self.seen().for_each(Seen::end_warmup);
+                self.seen().for_each(Observed::end_warmup);
             }
         }
         Ok(())

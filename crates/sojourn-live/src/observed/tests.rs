@@ -1,7 +1,7 @@
 use sojourn_base::packet::Ecn;
 use sojourn_base::units::{Span, Time};
 
-use super::{Seen, unwrap};
+use super::{Observed, unwrap};
 use crate::wire::{Headers, Segment, Transport};
 
 const SYN: u8 = 0x02;
@@ -20,8 +20,8 @@ fn at(ms: u64) -> Time {
     Time::ZERO + Span::from_millis(ms)
 }
 
-fn opened() -> Seen {
-    let mut seen = Seen::default();
+fn opened() -> Observed {
+    let mut seen = Observed::default();
     seen.sent(at(0), &packet(SYN, 0, 0, 0));
     seen.received(at(10), &packet(SYN, 0, 0, 0));
     seen.acknowledged(at(20), &packet(SYN | ACK, 0, 1, 0));

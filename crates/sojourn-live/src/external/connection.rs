@@ -3,7 +3,7 @@
 use sojourn_base::units::Time;
 use sojourn_net::record::FlowCounters;
 
-use crate::seen::{Counters, Seen};
+use crate::observed::{Counters, Observed};
 use crate::wire::{Headers, Transport};
 
 /// Transport and ports: the initiator's, then the other's.
@@ -40,7 +40,7 @@ pub(super) struct Connection {
     /// Packets that entered the network at either side.
     pub entered: [u32; 2],
     /// The data that either side sends.
-    pub seen: [Seen; 2],
+    pub seen: [Observed; 2],
 }
 
 impl Connection {

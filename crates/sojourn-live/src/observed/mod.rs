@@ -23,14 +23,14 @@ fn unwrap(number: u32, near: u64) -> u64 {
 
 /// A flow as its packets show it.
 #[derive(Debug, Default)]
-pub(crate) struct Seen {
+pub(crate) struct Observed {
     /// What is counted of it.
     pub counters: Counters,
     sending: Sending,
     receiving: Receiving,
 }
 
-impl Seen {
+impl Observed {
     /// A packet enters the network at the sender (side 0) or at the receiver: what the network may
     /// know of it.
     pub(crate) fn enters(&mut self, now: Time, side: usize, headers: &Headers) -> Header {

@@ -5,7 +5,7 @@ use nix::libc::tcp_info;
 use sojourn_base::units::{Rate, Span, Time};
 use sojourn_net::record::WindowCounters;
 
-use crate::seen::Counters;
+use crate::observed::Counters;
 
 /// How often the kernel is asked.
 pub(crate) const INTERVAL: Span = Span::from_millis(10);
