@@ -24,7 +24,7 @@ struct Pair {
     begun: Option<Event>,
 }
 
-pub fn make(
+pub(super) fn make(
     table: &Map<String, Value>,
     init: &ControlInit,
     catalogue: &Catalogue,

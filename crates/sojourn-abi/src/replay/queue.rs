@@ -20,7 +20,7 @@ struct Pair {
     counters: QueueCounters,
 }
 
-pub fn make(
+pub(super) fn make(
     table: &Map<String, Value>,
     init: &QueueInit,
     catalogue: &Catalogue,
