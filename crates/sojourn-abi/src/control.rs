@@ -123,14 +123,11 @@ impl CongestionControl for LibraryControl {
     #[inline]
     fn decision(&self) -> Decision {
         let raw = self.decide();
-        let decision = Decision {
-            cwnd: raw.cwnd,
-            ssthresh: raw.ssthresh,
-            pacing_rate: (raw.pacing_rate > 0).then(|| Rate::from_bps(raw.pacing_rate)),
-            burst: (raw.burst > 0).then_some(raw.burst),
-            owns_recovery: raw.owns_recovery != 0,
-            send_windows: (raw.send_windows > 0).then_some(raw.send_windows),
-        };
+        let mut decision = Decision::new(raw.cwnd, raw.ssthresh);
+        decision.pacing_rate = (raw.pacing_rate > 0).then(|| Rate::from_bps(raw.pacing_rate));
+        decision.burst = (raw.burst > 0).then_some(raw.burst);
+        decision.owns_recovery = raw.owns_recovery != 0;
+        decision.send_windows = (raw.send_windows > 0).then_some(raw.send_windows);
         if let Err(wrong) = external::check(&decision) {
             end_run(format!("control of flow {}", self.flow), format!("decide: {wrong}"));
         }

@@ -37,14 +37,8 @@ fn event_pop_and_push(bencher: Bencher<'_, '_>, pending: u32) {
 /// A full-sized packet goes in and one comes out, with ten waiting, at 100 Mbit/s.
 #[divan::bench(args = builtin().names::<Queue>())]
 fn enqueue_and_dequeue(bencher: Bencher<'_, '_>, name: &str) {
-    let init = QueueInit {
-        rate: Some(Rate::from_bps(100_000_000)),
-        overhead: 14,
-        full_packet: 1500,
-        base_rtt: Span::from_millis(20),
-        ecn: false,
-        random: StreamKey::root(1),
-    };
+    let mut init = QueueInit::new(Some(Rate::from_bps(100_000_000)), StreamKey::root(1));
+    init.base_rtt = Span::from_millis(20);
     let entry = builtin().find::<Queue>(name).unwrap_or_else(|error| panic!("{error}"));
     let queue = (entry.make)(&Default::default(), &init, builtin());
     let mut queue = queue.unwrap_or_else(|error| panic!("{error}")).boxed();

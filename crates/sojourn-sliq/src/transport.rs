@@ -56,11 +56,10 @@ use sojourn_base::endpoint::Endpoint;
 use sojourn_base::error::FieldError;
 use sojourn_base::packet::Ecn;
 use sojourn_base::registry::{Catalogue, NoParams};
-use sojourn_base::rng::StreamKey;
-use sojourn_base::units::{Span, Time};
+use sojourn_base::units::Time;
 use sojourn_sim::spec::{Cca, EcnMode, Spec};
 use sojourn_sim::transport::{Registered, TransportInit};
-use sojourn_tcp::cc::{ControlInit, INFINITE_SSTHRESH};
+use sojourn_tcp::cc::ControlInit;
 
 /// IPv4, UDP and SLIQ's data header.
 const HEADERS: u32 = UNDERLAY + DATA_LEN as u32;
@@ -149,31 +148,19 @@ fn control(
     catalogue: &Catalogue,
 ) -> Result<Box<dyn Control>, FieldError> {
     let random = init.random.child("cca").child(&spec.kind);
-    let init = ControlInit {
-        now: Time::ZERO + init.flow.start,
-        base_rtt: init.base_rtt,
-        random: random.index(u64::from(role == Role::Server)),
-        flow: init.addresses[0].flow,
-        ..control_init(init.flow.mss)
-    };
-    make_control(spec, &init, catalogue)
+    let mut told = control_init(init.flow.mss);
+    told.now = Time::ZERO + init.flow.start;
+    told.base_rtt = init.base_rtt;
+    told.random = random.index(u64::from(role == Role::Server));
+    told.flow = init.addresses[0].flow;
+    make_control(spec, &told, catalogue)
 }
 
 /// What a control of the catalogue is told on a connection of SLIQ with messages of `mss` bytes.
 pub fn control_init(mss: u32) -> ControlInit {
-    ControlInit {
-        initial_window: 10,
-        initial_ssthresh: INFINITE_SSTHRESH,
-        undo_doubles: false,
-        mss,
-        packet_size: mss + HEADERS,
-        now: Time::ZERO,
-        paced: true,
-        offload: true,
-        base_rtt: Span::ZERO,
-        random: StreamKey::root(0),
-        flow: 0,
-    }
+    let mut init = ControlInit::new(mss, mss + HEADERS);
+    init.paced = true;
+    init
 }
 
 /// A control for a connection: SLIQ's own `cubic` or `copa`, or one of the catalogue.

@@ -64,6 +64,6 @@ impl CongestionControl for Aimd {
     }
 
     fn decision(&self) -> Decision {
-        Decision { cwnd: self.cwnd, ssthresh: self.ssthresh, ..Decision::default() }
+        Decision::new(self.cwnd, self.ssthresh)
     }
 }

@@ -40,14 +40,8 @@ fn overload(queue: &mut dyn QueueDiscipline, mut look: impl FnMut(&dyn QueueDisc
 
 /// The names that a discipline lets be observed; checks each reading.
 fn names(discipline: &str) -> BTreeSet<String> {
-    let init = QueueInit {
-        rate: Some(RATE),
-        overhead: 14,
-        full_packet: 1500,
-        base_rtt: Span::from_millis(40),
-        ecn: true,
-        random: StreamKey::root(3),
-    };
+    let mut init = QueueInit::new(Some(RATE), StreamKey::root(3));
+    (init.base_rtt, init.ecn) = (Span::from_millis(40), true);
     let make = builtin().find::<Queue>(discipline).unwrap().make;
     let mut queue = make(&Map::new(), &init, builtin()).unwrap().boxed();
     let mut all = BTreeSet::new();

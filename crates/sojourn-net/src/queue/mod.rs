@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use crate::error::FieldError;
 use crate::observe::Observer;
 pub use crate::packet::Backlog;
-use crate::packet::Packet;
+use crate::packet::{Packet, headers};
 use crate::quantity::Limit;
 use crate::registry::{self, Catalogue, Entry, Listing, Params, members};
 use crate::rng::StreamKey;
@@ -51,6 +51,7 @@ members! {
 
 /// What a discipline is told about the place it works in.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct QueueInit {
     /// Nominal rate of the link it feeds; `None` when the link has no rate of its own.
     pub rate: Option<Rate>,
@@ -67,6 +68,13 @@ pub struct QueueInit {
 }
 
 impl QueueInit {
+    /// At a link of this rate, or at one that sends at once: Ethernet's overhead, packets of 1500
+    /// bytes, flows without ECN and without a propagation delay.
+    pub fn new(rate: Option<Rate>, random: StreamKey) -> Self {
+        let overhead = if rate.is_some() { headers::ETHERNET } else { 0 };
+        QueueInit { rate, overhead, full_packet: 1500, base_rtt: Span::ZERO, ecn: false, random }
+    }
+
     /// A limit of a queue in this place as packets and bytes, whichever it does not name unlimited.
     pub fn limit(&self, limit: Limit) -> (u64, u64) {
         match limit {

@@ -21,17 +21,14 @@ pub(super) fn decision(answer: &Bound<'_, PyAny>) -> Result<cc::Decision, String
         // Beyond the integer's range it saturates, and is refused below.
         Ok(value as u32)
     };
-    let decided = cc::Decision {
-        cwnd: whole("cwnd", given.cwnd)?,
-        ssthresh: whole("ssthresh", given.ssthresh)?.min(INFINITE_SSTHRESH),
-        pacing_rate: match given.pacing_rate {
-            Some(rate) if rate.is_nan() => return Err("pacing_rate is NaN".into()),
-            rate => rate.map(|rate| Rate::from_bps(rate as u64)),
-        },
-        burst: given.burst.map(|burst| whole("burst", burst)).transpose()?,
-        owns_recovery: given.owns_recovery,
-        ..cc::Decision::default()
+    let ssthresh = whole("ssthresh", given.ssthresh)?.min(INFINITE_SSTHRESH);
+    let mut decided = cc::Decision::new(whole("cwnd", given.cwnd)?, ssthresh);
+    decided.pacing_rate = match given.pacing_rate {
+        Some(rate) if rate.is_nan() => return Err("pacing_rate is NaN".into()),
+        rate => rate.map(|rate| Rate::from_bps(rate as u64)),
     };
+    decided.burst = given.burst.map(|burst| whole("burst", burst)).transpose()?;
+    decided.owns_recovery = given.owns_recovery;
     external::check(&decided)?;
     Ok(decided)
 }

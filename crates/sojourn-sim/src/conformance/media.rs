@@ -180,21 +180,10 @@ struct Air {
 impl Air {
     fn new(subject: &Subject) -> Self {
         let link = LinkSpec::default();
-        let channel = |(id, stations)| Channel {
-            id,
-            stations,
-            link: &link,
-            queue: QueueInit {
-                rate: None,
-                overhead: 0,
-                full_packet: SIZE,
-                base_rtt: Span::from_millis(10),
-                ecn: false,
-                random: StreamKey::root(1),
-            },
-            watch: None,
-            tap: None,
-        };
+        let mut queue = QueueInit::new(None, StreamKey::root(1));
+        (queue.full_packet, queue.base_rtt) = (SIZE, Span::from_millis(10));
+        let channel =
+            |(id, stations)| Channel { id, stations, link: &link, queue, watch: None, tap: None };
         let init = MediumInit {
             channels: CHANNELS.map(channel).into(),
             categories: vec![AccessCategory::BestEffort; CHANNELS.len()],

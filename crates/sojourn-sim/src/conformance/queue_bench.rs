@@ -118,14 +118,9 @@ impl Bench {
     /// # Errors
     /// If a parameter is refused.
     pub fn new(subject: &Subject, seed: u64) -> Result<Self, FieldError> {
-        let init = QueueInit {
-            rate: Some(Rate::from_bps(10_000_000)),
-            overhead: 14,
-            full_packet: 1500,
-            base_rtt: Span::from_millis(40),
-            ecn: true,
-            random: StreamKey::root(seed),
-        };
+        let rate = Rate::from_bps(10_000_000);
+        let mut init = QueueInit::new(Some(rate), StreamKey::root(seed));
+        (init.base_rtt, init.ecn) = (Span::from_millis(40), true);
         let queue = (subject.entry::<Queue>().make)(&subject.params, &init, &subject.catalogue)?;
         Ok(Bench {
             queue: queue.boxed(),

@@ -8,7 +8,6 @@ use crate::queue::QueueInit;
 use crate::registry::Catalogue;
 use crate::rng::StreamKey;
 use crate::spec::AccessCategory;
-use crate::units::Span;
 
 /// A medium and the links on it, by their indices in the plan: the order of its channels.
 #[derive(Clone, Debug)]
@@ -104,14 +103,7 @@ impl PlannedLink {
 }
 
 fn plain() -> QueueInit {
-    QueueInit {
-        rate: None,
-        overhead: 0,
-        full_packet: 1500,
-        base_rtt: Span::ZERO,
-        ecn: false,
-        random: StreamKey::root(0),
-    }
+    QueueInit::new(None, StreamKey::root(0))
 }
 
 fn unknown(link: &PlannedLink, id: &str, planned: &[PlannedMedium]) -> FieldError {

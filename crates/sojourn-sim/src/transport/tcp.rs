@@ -63,22 +63,20 @@ fn tcp_init(init: &TransportInit<'_>) -> Result<TcpInit, FieldError> {
     let unknown = || FieldError::new("stack", format!("no profile for {stack}"));
     let profile = Profile::named(stack).ok_or_else(unknown)?;
     let offload = flow.offload.unwrap_or(profile.offload);
-    Ok(TcpInit {
-        forward,
-        backward,
-        mss: flow.mss,
-        profile,
-        ecn: flow.ecn.unwrap_or_default(),
-        ack_every: flow.ack_every,
-        initial_ssthresh: flow.initial_ssthresh.unwrap_or(INFINITE_SSTHRESH),
-        send_buffer: flow.send_buffer,
-        receive_buffer: flow.receive_buffer,
-        paced: flow.host_queue == HostQueue::Fq,
-        offload,
-        whole_bursts: offload && flow.whole_bursts,
-        nagle: flow.nagle.unwrap_or(profile.nagle),
-        gro: flow.gro.0,
-        small_queue: init.small_queue,
-        now: Time::ZERO + flow.start,
-    })
+    let mut tcp = TcpInit::new(profile);
+    (tcp.forward, tcp.backward) = (forward, backward);
+    tcp.mss = flow.mss;
+    tcp.ecn = flow.ecn.unwrap_or_default();
+    tcp.ack_every = flow.ack_every;
+    tcp.initial_ssthresh = flow.initial_ssthresh.unwrap_or(INFINITE_SSTHRESH);
+    tcp.send_buffer = flow.send_buffer;
+    tcp.receive_buffer = flow.receive_buffer;
+    tcp.paced = flow.host_queue == HostQueue::Fq;
+    tcp.offload = offload;
+    tcp.whole_bursts = offload && flow.whole_bursts;
+    tcp.nagle = flow.nagle.unwrap_or(profile.nagle);
+    tcp.gro = flow.gro.0;
+    tcp.small_queue = init.small_queue;
+    tcp.now = Time::ZERO + flow.start;
+    Ok(tcp)
 }

@@ -6,7 +6,6 @@ use sojourn_base::rng::StreamKey;
 use sojourn_base::units::Time;
 use sojourn_sim::catalogue::core;
 use sojourn_sim::spec::Spec;
-use sojourn_tcp::cc::ControlInit;
 
 /// Controls that a connection may have.
 const MOST: usize = 8;
@@ -25,7 +24,8 @@ pub fn controls(names: &[String], mss: u16, now: Time) -> Result<Vec<Named>, Err
     let members = core();
     let make = |name: &String| {
         let random = StreamKey::root(rand::random());
-        let init = ControlInit { now, random, ..control_init(mss.into()) };
+        let mut init = control_init(mss.into());
+        (init.now, init.random) = (now, random);
         let control = make_control(&Spec::new(name, serde_json::Map::new()), &init, &members);
         let told = |error| Error::Control { name: name.clone(), error };
         Ok((name.clone(), control.map_err(told)?))

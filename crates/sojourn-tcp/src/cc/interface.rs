@@ -86,6 +86,7 @@ pub struct Lost {
 /// The sender's own state, as a kernel module reads it in `struct tcp_sock`. Segments are counted as
 /// elsewhere; names are Linux's where they differ from ours.
 #[derive(Clone, Copy, Debug, Default)]
+#[non_exhaustive]
 pub struct SenderView {
     /// Recovery state (`icsk_ca_state`).
     pub state: CaState,
@@ -167,6 +168,7 @@ pub struct Echoing {
 
 /// What an ACK said, before its meaning for the recovery state is judged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Measured {
     /// Segments that the cumulative acknowledgment covers newly.
     pub cum_acked: u32,
@@ -194,9 +196,9 @@ pub enum Step {
     State(CaState),
 }
 
-/// A control's decision. Made from the default one, it need not name what it leaves to the sender:
-/// `Decision { cwnd, ssthresh, ..Decision::default() }`.
+/// A control's decision: [`Decision::new`] leaves all but the window and the threshold to the sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Decision {
     /// Congestion window in segments, at least 1.
     pub cwnd: u32,
@@ -215,12 +217,12 @@ pub struct Decision {
     pub send_windows: Option<u32>,
 }
 
-impl Default for Decision {
-    /// A window of one segment, no congestion seen yet, all else left to the sender.
-    fn default() -> Self {
+impl Decision {
+    /// A window and a threshold in segments; all else is left to the sender.
+    pub const fn new(cwnd: u32, ssthresh: u32) -> Self {
         Decision {
-            cwnd: 1,
-            ssthresh: INFINITE_SSTHRESH,
+            cwnd,
+            ssthresh,
             pacing_rate: None,
             burst: None,
             owns_recovery: false,
@@ -229,8 +231,16 @@ impl Default for Decision {
     }
 }
 
+impl Default for Decision {
+    /// A window of one segment, no congestion seen yet, all else left to the sender.
+    fn default() -> Self {
+        Decision::new(1, INFINITE_SSTHRESH)
+    }
+}
+
 /// What a control is told about the connection it serves.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct ControlInit {
     /// Initial window in segments.
     pub initial_window: u32,
@@ -254,4 +264,24 @@ pub struct ControlInit {
     pub random: StreamKey,
     /// The flow's number, for messages.
     pub flow: u32,
+}
+
+impl ControlInit {
+    /// Of a connection that begins at time 0 with segments of `mss` bytes of payload in IP packets of
+    /// `packet_size`: ten segments initially, no threshold, no pacing by the host, bursts allowed.
+    pub fn new(mss: u32, packet_size: u32) -> Self {
+        ControlInit {
+            initial_window: 10,
+            initial_ssthresh: INFINITE_SSTHRESH,
+            undo_doubles: false,
+            mss,
+            packet_size,
+            now: Time::ZERO,
+            paced: false,
+            offload: true,
+            base_rtt: Span::ZERO,
+            random: StreamKey::root(0),
+            flow: 0,
+        }
+    }
 }

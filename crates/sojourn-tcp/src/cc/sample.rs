@@ -20,6 +20,7 @@ pub enum CaState {
 
 /// A delivery-rate sample (Linux `struct rate_sample`, draft-cheng-iccrg-delivery-rate-estimation).
 #[derive(Clone, Copy, Debug, Default)]
+#[non_exhaustive]
 pub struct RateSample {
     /// Segments delivered over `interval`; `None` when no valid sample could be taken.
     pub delivered: Option<u32>,
@@ -41,6 +42,7 @@ pub struct RateSample {
 
 /// All that the sender measured on one arriving ACK, after loss detection has run on it.
 #[derive(Clone, Copy, Debug, Default)]
+#[non_exhaustive]
 pub struct AckSample {
     /// Recovery state after this ACK.
     pub state: CaState,

@@ -22,8 +22,8 @@ pub use receiver::Receiver;
 pub use relay::Relay;
 pub use sender::Sender;
 
-use crate::cc::EcnMode;
-use crate::packet::{Address, headers};
+use crate::cc::{EcnMode, INFINITE_SSTHRESH};
+use crate::packet::{Address, Direction, headers};
 use crate::spec::BufferSize;
 use crate::units::{Span, Time};
 
@@ -42,6 +42,7 @@ fn sack_option_size(blocks: usize) -> u32 {
 
 /// What both ends of a TCP flow are built from.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct TcpInit {
     /// How the sender's packets are addressed.
     pub forward: Address,
@@ -76,6 +77,31 @@ pub struct TcpInit {
     pub small_queue: bool,
     /// When the flow is created.
     pub now: Time,
+}
+
+impl TcpInit {
+    /// Of a connection of flow 0 that is created at time 0, with segments of 1448 bytes, an ACK for
+    /// every second one, buffers without a limit, and everything optional off.
+    pub fn new(profile: &'static Profile) -> Self {
+        TcpInit {
+            forward: Address::default(),
+            backward: Address { direction: Direction::Backward, ..Address::default() },
+            mss: 1448,
+            profile,
+            ecn: EcnMode::Off,
+            ack_every: 2,
+            initial_ssthresh: INFINITE_SSTHRESH,
+            send_buffer: BufferSize::Auto,
+            receive_buffer: BufferSize::Auto,
+            paced: false,
+            offload: false,
+            whole_bursts: false,
+            nagle: profile.nagle,
+            gro: None,
+            small_queue: false,
+            now: Time::ZERO,
+        }
+    }
 }
 
 #[cfg(test)]

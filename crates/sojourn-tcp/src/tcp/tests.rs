@@ -7,7 +7,7 @@ use crate::catalogue::builtin;
 use crate::cc::CongestionControl;
 use crate::counters::{FlowCounters, ReceiverCounters, RecoveryCounters, WindowCounters};
 use crate::endpoint::Endpoint;
-use crate::packet::{Address, Direction, Ecn, Flags, Header, Packet, TcpSegment};
+use crate::packet::{Ecn, Flags, Header, Packet, TcpSegment};
 use crate::rng::StreamKey;
 use crate::spec::Cca;
 use crate::units::{Span, Time};
@@ -36,24 +36,7 @@ pub(super) struct Rig {
 }
 
 pub(super) fn init(profile: &str) -> TcpInit {
-    TcpInit {
-        forward: Address::default(),
-        backward: Address { direction: Direction::Backward, ..Address::default() },
-        mss: 1448,
-        profile: Profile::named(profile).unwrap(),
-        ecn: EcnMode::Off,
-        ack_every: 2,
-        initial_ssthresh: crate::cc::INFINITE_SSTHRESH,
-        send_buffer: BufferSize::Auto,
-        receive_buffer: BufferSize::Auto,
-        paced: false,
-        offload: false,
-        whole_bursts: false,
-        nagle: Profile::named(profile).unwrap().nagle,
-        gro: None,
-        small_queue: false,
-        now: Time::ZERO,
-    }
+    TcpInit::new(Profile::named(profile).unwrap())
 }
 
 pub(super) fn control(init: &TcpInit, name: &str, rtt: Span) -> Box<dyn CongestionControl> {

@@ -85,7 +85,9 @@ impl CongestionControl for Seven {
     fn on_congestion(&mut self, _now: Time, _event: &Event) {}
 
     fn decision(&self) -> Decision {
-        Decision { cwnd: 7, owns_recovery: true, ..Decision::default() }
+        let mut decision = Decision::new(7, cc::INFINITE_SSTHRESH);
+        decision.owns_recovery = true;
+        decision
     }
 }
 

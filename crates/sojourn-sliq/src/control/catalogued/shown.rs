@@ -16,16 +16,15 @@ impl Catalogued {
         let cum_acked = view.una.saturating_sub(self.event.una) as u32;
         let slow_path = cum_acked == 0 || self.event.lost > 0;
         let rtt = self.event.rtt;
-        let measured = Measured { cum_acked, rtt, slow_path, ..Measured::default() };
-        let shown = SenderView {
-            state: self.state,
-            cwnd: self.window,
-            una: view.una as u32,
-            next: view.next as u32,
-            delivered: self.delivery.delivered,
-            lost: self.delivery.lost,
-            ..SenderView::default()
-        };
+        let mut measured = Measured::default();
+        (measured.cum_acked, measured.rtt, measured.slow_path) = (cum_acked, rtt, slow_path);
+        let mut shown = SenderView::default();
+        shown.state = self.state;
+        shown.cwnd = self.window;
+        shown.una = view.una as u32;
+        shown.next = view.next as u32;
+        shown.delivered = self.delivery.delivered;
+        shown.lost = self.delivery.lost;
         self.control.on_step(view.now, &Step::Measured(measured), &shown);
     }
 
@@ -33,26 +32,25 @@ impl Catalogued {
         let event = std::mem::take(&mut self.event);
         let rate = self.delivery.finish(view.now, event.sampler, event.acked, self.min_rtt);
         let advanced = view.una.saturating_sub(event.una) as u32;
-        AckSample {
-            state: self.state,
-            may_grow: event.acked > 0 && self.state != CaState::Recovery,
-            cwnd_limited: event.prior + 1 >= self.window,
-            acked: event.acked,
-            cum_acked: advanced,
-            lost: event.lost,
-            rtt: event.rtt,
-            srtt: view.srtt,
-            min_rtt: self.min_rtt,
-            prior_in_flight: event.prior,
-            in_flight: self.in_flight(view),
-            una: view.una as u32,
-            next: view.next as u32,
-            delivered: self.delivery.delivered.into(),
-            total_lost: self.delivery.lost.into(),
-            app_limited: self.delivery.app_limited(),
-            rate,
-            ..AckSample::default()
-        }
+        let mut sample = AckSample::default();
+        sample.state = self.state;
+        sample.may_grow = event.acked > 0 && self.state != CaState::Recovery;
+        sample.cwnd_limited = event.prior + 1 >= self.window;
+        sample.acked = event.acked;
+        sample.cum_acked = advanced;
+        sample.lost = event.lost;
+        sample.rtt = event.rtt;
+        sample.srtt = view.srtt;
+        sample.min_rtt = self.min_rtt;
+        sample.prior_in_flight = event.prior;
+        sample.in_flight = self.in_flight(view);
+        sample.una = view.una as u32;
+        sample.next = view.next as u32;
+        sample.delivered = self.delivery.delivered.into();
+        sample.total_lost = self.delivery.lost.into();
+        sample.app_limited = self.delivery.app_limited();
+        sample.rate = rate;
+        sample
     }
 
     pub(super) fn reduce(&mut self, view: &View, sample: &AckSample, resent: bool) {

@@ -6,9 +6,7 @@ use sojourn_base::quantity::Packets;
 use sojourn_base::rng::StreamKey;
 use sojourn_base::units::Span;
 use sojourn_sim::spec::BufferSize;
-use sojourn_tcp::cc::{
-    CongestionControl, EcnMode, INFINITE_SSTHRESH, Registered, cubic, fixed_window,
-};
+use sojourn_tcp::cc::{CongestionControl, Registered, cubic, fixed_window};
 use sojourn_tcp::tcp::{HEADER, LossDetection, Profile, RFC, Sender, TcpInit};
 
 /// Largest IP packet between proxies: 1,280 bytes of payload, as they ask of their hosts.
@@ -30,13 +28,11 @@ static PROXY: Profile = Profile {
 pub(super) fn connections(flow: &OverlayFlow, mss: u32) -> (TcpInit, TcpInit) {
     let profile = Profile::named("linux-6").unwrap_or_else(|| unreachable!());
     let host = init(flow, mss, profile);
-    let between = TcpInit {
-        mss: mss.min(MTU - HEADER),
-        send_buffer: BufferSize::Bytes(BETWEEN),
-        receive_buffer: BufferSize::Bytes(2 * BETWEEN),
-        profile: &PROXY,
-        ..host
-    };
+    let mut between = host;
+    between.mss = mss.min(MTU - HEADER);
+    between.send_buffer = BufferSize::Bytes(BETWEEN);
+    between.receive_buffer = BufferSize::Bytes(2 * BETWEEN);
+    between.profile = &PROXY;
     (host, between)
 }
 
@@ -49,25 +45,17 @@ fn init(flow: &OverlayFlow, mss: u32, profile: &'static Profile) -> TcpInit {
         socket,
         tuple: FiveTuple::of_flow(id),
     };
-    TcpInit {
-        forward: address(Direction::Forward, 2 * id + 1),
-        backward: address(Direction::Backward, 2 * id),
-        mss,
-        profile,
-        ecn: EcnMode::Off,
-        // `kDefaultLanIfAckBehave`, `kDefaultWanIfAckBehave`.
-        ack_every: 1,
-        initial_ssthresh: INFINITE_SSTHRESH,
-        send_buffer: BufferSize::Bytes(HOST_BUFFER),
-        receive_buffer: BufferSize::Bytes(HOST_BUFFER),
-        paced: false,
-        offload: false,
-        gro: None,
-        small_queue: false,
-        whole_bursts: false,
-        nagle: false,
-        now: flow.start,
-    }
+    let mut init = TcpInit::new(profile);
+    init.forward = address(Direction::Forward, 2 * id + 1);
+    init.backward = address(Direction::Backward, 2 * id);
+    init.mss = mss;
+    // `kDefaultLanIfAckBehave`, `kDefaultWanIfAckBehave`.
+    init.ack_every = 1;
+    init.send_buffer = BufferSize::Bytes(HOST_BUFFER);
+    init.receive_buffer = BufferSize::Bytes(HOST_BUFFER);
+    init.nagle = false;
+    init.now = flow.start;
+    init
 }
 
 /// A sender without congestion control, with this window in bytes, or with Cubic.
