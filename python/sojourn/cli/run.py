@@ -64,7 +64,7 @@ def command(
     figures in DIR.
     """
     from sojourn.backends import backend as backend_called
-    from sojourn.engine import run
+    from sojourn.engine import measure
     from sojourn.store import run_directory
     from sojourn.store.place import claimed
 
@@ -81,7 +81,7 @@ def command(
     with claimed(tenant, out, warn, force=force) as directory:
         with share() as progress:
             if backend == ("sim",):
-                result = run(scenario, progress=progress, spool=directory)
+                result = measure(scenario, progress, directory)
             else:
                 result = chosen.run(scenario, progress)
         result.request(names or None)

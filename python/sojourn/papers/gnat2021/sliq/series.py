@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sojourn.metrics import RunData
-from sojourn.metrics.columns import EPSILON
-from sojourn.metrics.registry import Values
+from sojourn.metrics.columns import EPSILON, Values
 
 #: Ethernet's header, which the simulated hosts do not count.
 FRAMING = 14
