@@ -13,12 +13,13 @@ from math import inf, log
 from typing import Any, NamedTuple
 
 from sojourn.capacity.program import Growing, fairest
+from sojourn.papers.gnat2021.headers import ACKNOWLEDGED, BETWEEN_MULTICAST, UDP
 from sojourn.papers.gnat2021.overlay.oracle import arcs
-from sojourn.papers.gnat2021.overlay.polytope import ACKNOWLEDGED, Arc, other_directions
+from sojourn.papers.gnat2021.overlay.polytope import Arc, other_directions
 from sojourn.quantity import number
 
-#: Bytes beside a message: UDP and IP; number and destinations, SLIQ, UDP, IP, Ethernet.
-_OVERHEAD = 28 + 4 + 8 + 16 + 28 + 14
+#: Bytes beside a message.
+_OVERHEAD = UDP + BETWEEN_MULTICAST
 #: Where each logarithm has tangents at first, as parts of the largest rate for all.
 _TANGENTS = tuple(1.25**step for step in range(-8, 9))
 

@@ -16,12 +16,8 @@ from typing import NamedTuple
 import numpy as np
 
 from sojourn.capacity.program import Afresh, Floats, fairest
+from sojourn.papers.gnat2021.headers import ACKNOWLEDGED, SACK
 
-#: What SLIQ answers per packet on the link's other direction: an ACK of every two, with the times
-#: of both, SLIQ, UDP, IP, Ethernet.
-ACKNOWLEDGED = (16 + 2 * 8 + 28 + 14) / 2
-#: Three blocks of SACK in an answer to packets that take several ways and come out of order.
-_SACK = 28
 #: A part of what goes between two nodes that is too small to put it out of order.
 _FEW = 0.01
 #: What a rate is at least, so that it has a logarithm, and at most, Mbit/s.
@@ -210,7 +206,7 @@ def _sent(number: int, flow: Class) -> _Commodity:
 
 
 def _answers(number: int, flow: Class, scattered: bool) -> _Commodity:
-    size = flow.answer + (_SACK if scattered else 0)
+    size = flow.answer + (SACK if scattered else 0)
     return _Commodity(number, flow.ends[::-1], size / flow.payload, size)
 
 
