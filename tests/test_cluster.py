@@ -62,7 +62,9 @@ def client() -> Iterator[Any]:
     settings = {"distributed.scheduler.allowed-failures": 1}
     with (
         dask.config.set(settings),
-        distributed.LocalCluster(2, threads_per_worker=1, dashboard_address=None) as cluster,
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, dashboard_address=None
+        ) as cluster,
         distributed.Client(cluster) as client,
     ):
         yield client
@@ -173,7 +175,7 @@ def test_only_what_ends_its_worker_is_lost(client: Any) -> None:
 def test_a_scheduler_that_goes_is_told(tmp_path: Path) -> None:
     from sojourn.executors.cluster import Cluster
 
-    with distributed.LocalCluster(1, processes=False, dashboard_address=None) as cluster:
+    with distributed.LocalCluster(n_workers=1, processes=False, dashboard_address=None) as cluster:
         client = distributed.Client(cluster)
         execute = Cluster(client)
         threading.Timer(0.5, cluster.close).start()
@@ -287,7 +289,7 @@ def test_who_waits_for_workers_is_told(
     monkeypatch.setattr("sojourn.executors.cluster._ABSENCE", 0.0)
     monkeypatch.setattr("sojourn.executors.cluster._LOOK", 0.05)
     with (
-        distributed.LocalCluster(1, processes=False, dashboard_address=None) as emptied,
+        distributed.LocalCluster(n_workers=1, processes=False, dashboard_address=None) as emptied,
         distributed.Client(emptied) as client,
     ):
         emptied.scale(0)
