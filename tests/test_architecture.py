@@ -123,3 +123,22 @@ def test_every_path_of_the_table_exists() -> None:
     wanted = {p for p in named if not any(w in p for w in ("FAMILY", "SUITE"))}
     assert len(wanted) > 8
     assert [p for p in wanted if not any((base / p).exists() for base in bases)] == []
+
+
+#: What a reader is asked to hold in mind at once.
+MOST_OF_A_FILE, MOST_OF_A_FUNCTION = 300, 40
+WRITTEN = [*PACKAGE.glob("**/*.py"), *(ROOT / "tests").glob("**/*.py")]
+
+
+def test_files_and_functions_are_short() -> None:
+    long = []
+    for file in WRITTEN:
+        text = file.read_text(encoding="utf-8")
+        if (lines := text.count("\n")) > MOST_OF_A_FILE:
+            long.append(f"{file}: {lines} lines")
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                lines = (node.end_lineno or 0) - node.lineno + 1
+                if lines > MOST_OF_A_FUNCTION:
+                    long.append(f"{file}: {node.name} has {lines} lines")
+    assert long == []

@@ -22,7 +22,6 @@ from sojourn import ScenarioError, SojournError
 from sojourn import sweep as run_sweep
 from sojourn.executors.addresses import of_client
 from sojourn.executors.threads import go_on
-from sojourn.outside.luggage import Luggage
 from sojourn.scenario import load
 from sojourn.store.batches import Batches
 from sojourn.sweeps import run
@@ -251,22 +250,6 @@ def test_controls_from_outside_travel_with_what_they_import(client: Any, tmp_pat
     assert stored(ours.directory).equals(stored(theirs.directory))
     samples = Batches(theirs.directory, name="samples").read(["scenario"])
     assert samples["scenario"].str.contains(str(tmp_path / "fixed.py"), literal=True).all()
-
-
-def test_luggage_needs_nothing_where_it_arrives(tmp_path: Path) -> None:
-    (tmp_path / "fixed.py").write_text(CONTROL)
-    (tmp_path / "beside.py").write_text("WINDOW = 5.0\n")
-    grid = {"flows.0.cca.path": [str(tmp_path / "fixed.py")]}
-    luggage = Luggage.packed(grid)
-    for file in tmp_path.glob("*.py"):
-        file.unlink()
-    places = luggage.unpacked()
-    [moved] = places.move(grid)["flows.0.cca.path"]
-    assert (Path(moved).read_text(), Path(moved).with_name("beside.py").read_text()) == (
-        CONTROL,
-        "WINDOW = 5.0\n",
-    )
-    assert places.back({"path": moved}) == {"path": str(tmp_path / "fixed.py")}
 
 
 def test_the_command_line_starts_without_dask() -> None:
