@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import shutil
 import signal
 import subprocess
 import sys
@@ -79,6 +80,18 @@ def scenario_file(tmp_path: Path) -> Path:
     path = tmp_path / "two-flows.toml"
     path.write_text(TWO_FLOWS)
     return path
+
+
+@pytest.fixture
+def here(tmp_path: Path) -> Path:
+    """A directory with the controls of the tests and scenarios that name them."""
+    from own_controls import BAD, MINE  # which are made of what is here
+
+    shutil.copy(ROOT / "tests" / "controls" / "faulty.py", tmp_path)
+    shutil.copy(ROOT / "examples" / "own-control-python" / "aimd.py", tmp_path)
+    (tmp_path / "mine.toml").write_text(MINE)
+    (tmp_path / "bad.toml").write_text(BAD)
+    return tmp_path
 
 
 @pytest.fixture

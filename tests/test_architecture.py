@@ -4,35 +4,108 @@ from __future__ import annotations
 
 import ast
 import re
-from pathlib import Path
+from collections.abc import Iterable, Iterator, Mapping
+from graphlib import CycleError, TopologicalSorter
 
 import pytest
 
 from conftest import ROOT
 
 PACKAGE = ROOT / "python" / "sojourn"
-#: Packages and modules in the direction of the data; what is not listed is used by all.
+#: Packages and modules in the direction of the data; what is not listed is used by all. A module of
+#: a package that belongs elsewhere than the package has a place of its own.
 PATH = (
-    *("outside", "scenario", "executors", "metrics", "result", "engine"),
-    *("conformance", "store"),
-    *("statistics", "kernel", "backends", "sweeps"),
-    *("figures", "evaluation", "capacity", "papers", "report", "pages", "cli"),
+    *("executors", "outside", "executors.worker", "scenario", "metrics", "measured"),
+    *("metrics.warnings", "executors.remote", "executors.cluster", "executors.addresses"),
+    *("engine", "conformance", "store"),
+    *("statistics", "kernel", "backends", "sweeps", "executors.ready"),
+    *("figures", "evaluation", "capacity", "papers", "report", "result", "opened", "pages", "cli"),
 )
+#: Names of the package's modules, each with its file.
+MODULES = {
+    ".".join(["sojourn", *file.relative_to(PACKAGE).with_suffix("").parts]).removesuffix(
+        ".__init__"
+    ): file
+    for file in PACKAGE.glob("**/*.py")
+}
 
 
-def imports(path: Path) -> set[str]:
-    """The modules of the package that a file imports when it is imported itself."""
-    body = ast.parse(path.read_text(encoding="utf-8")).body
-    modules = [n.module or "" for n in body if isinstance(n, ast.ImportFrom)]
-    return {m.split(".")[1] for m in modules if m.startswith("sojourn.")}
+def imported(source: str, modules: Iterable[str]) -> Iterator[str]:
+    """The modules that a source imports: as it is imported itself, in functions, for types."""
+    known = set(modules)
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names if alias.name in known - {"sojourn"})
+        elif isinstance(node, ast.ImportFrom):
+            named = {f"{node.module}.{alias.name}" for alias in node.names}
+            yield from named & known
+            if named - known and node.module in known - {"sojourn"}:
+                yield node.module
 
 
-@pytest.mark.parametrize("place", range(len(PATH)), ids=PATH)
-def test_imports_go_in_the_direction_of_the_data(place: int) -> None:
-    module = PACKAGE / PATH[place]
-    files = module.glob("**/*.py") if module.is_dir() else [module.with_suffix(".py")]
-    used = {file.name: imports(file) & set(PATH[place + 1 :]) for file in files}
-    assert {name: later for name, later in used.items() if later} == {}
+def with_packages(module: str, used: str) -> Iterator[str]:
+    """What an import runs: the module, and the packages around it that are not the importer's."""
+    parts = used.split(".")
+    around = (".".join(parts[:end]) for end in range(2, len(parts) + 1))
+    return (name for name in around if not f"{module}.".startswith(f"{name}."))
+
+
+def circle(sources: Mapping[str, str]) -> list[str]:
+    """Modules that import each other in a circle, if any do.
+
+    The package's own ``__init__`` is a list of where its names are found, for people.
+    """
+    arrows = {
+        module: {
+            name
+            for used in imported(source, sources)
+            for name in (*with_packages(module, used), used)
+            if name != module
+        }
+        for module, source in sources.items()
+        if module != "sojourn"
+    }
+    try:
+        TopologicalSorter(arrows).prepare()
+    except CycleError as error:
+        return list(error.args[1])
+    return []
+
+
+def test_no_module_imports_one_that_imports_it() -> None:
+    assert len(MODULES) > 300
+    assert circle({name: file.read_text(encoding="utf-8") for name, file in MODULES.items()}) == []
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "from sojourn.low import thing",
+        "from sojourn import low",
+        "import sojourn.low",
+        "def later():\n    from sojourn.low import thing",
+        "if TYPE_CHECKING:\n    from sojourn.low import thing",
+        "from sojourn.around.inner import thing",
+    ],
+)
+def test_a_circle_is_found_wherever_it_is_imported(source: str) -> None:
+    around = {"sojourn.around": "from sojourn.low import thing", "sojourn.around.inner": ""}
+    low = {"sojourn.low": "from sojourn.high import thing"}
+    assert circle({"sojourn.high": "", **low, **around}) == []
+    assert {"sojourn.high", "sojourn.low"} <= set(circle({"sojourn.high": source, **low, **around}))
+
+
+def place(module: str) -> int | None:
+    """Where a module lies on the path, by the longest name that stands for it."""
+    around = [name for name in PATH if f"{module}.".startswith(f"sojourn.{name}.")]
+    return PATH.index(max(around, key=len)) if around else None
+
+
+@pytest.mark.parametrize("module", sorted(name for name in MODULES if place(name) is not None))
+def test_imports_go_in_the_direction_of_the_data(module: str) -> None:
+    own = place(module)
+    used = imported(MODULES[module].read_text(encoding="utf-8"), MODULES)
+    assert [name for name in used if (place(name) or 0) > (own or 0)] == []
 
 
 def test_the_core_and_the_experiments_do_not_read_what_was_published() -> None:
@@ -50,3 +123,22 @@ def test_every_path_of_the_table_exists() -> None:
     wanted = {p for p in named if not any(w in p for w in ("FAMILY", "SUITE"))}
     assert len(wanted) > 8
     assert [p for p in wanted if not any((base / p).exists() for base in bases)] == []
+
+
+#: What a reader is asked to hold in mind at once.
+MOST_OF_A_FILE, MOST_OF_A_FUNCTION = 300, 40
+WRITTEN = [*PACKAGE.glob("**/*.py"), *(ROOT / "tests").glob("**/*.py")]
+
+
+def test_files_and_functions_are_short() -> None:
+    long = []
+    for file in WRITTEN:
+        text = file.read_text(encoding="utf-8")
+        if (lines := text.count("\n")) > MOST_OF_A_FILE:
+            long.append(f"{file}: {lines} lines")
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                lines = (node.end_lineno or 0) - node.lineno + 1
+                if lines > MOST_OF_A_FUNCTION:
+                    long.append(f"{file}: {node.name} has {lines} lines")
+    assert long == []

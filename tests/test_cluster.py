@@ -22,7 +22,6 @@ from sojourn import ScenarioError, SojournError
 from sojourn import sweep as run_sweep
 from sojourn.executors.addresses import of_client
 from sojourn.executors.threads import go_on
-from sojourn.outside.luggage import Luggage
 from sojourn.scenario import load
 from sojourn.store.batches import Batches
 from sojourn.sweeps import run
@@ -62,7 +61,9 @@ def client() -> Iterator[Any]:
     settings = {"distributed.scheduler.allowed-failures": 1}
     with (
         dask.config.set(settings),
-        distributed.LocalCluster(2, threads_per_worker=1, dashboard_address=None) as cluster,
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, dashboard_address=None
+        ) as cluster,
         distributed.Client(cluster) as client,
     ):
         yield client
@@ -174,7 +175,7 @@ def test_only_what_ends_its_worker_is_lost(client: Any) -> None:
 def test_a_scheduler_that_goes_is_told(tmp_path: Path) -> None:
     from sojourn.executors.cluster import Cluster
 
-    with distributed.LocalCluster(1, processes=False, dashboard_address=None) as cluster:
+    with distributed.LocalCluster(n_workers=1, processes=False, dashboard_address=None) as cluster:
         client = distributed.Client(cluster)
         execute = Cluster(client)
         threading.Timer(0.5, cluster.close).start()
@@ -252,22 +253,6 @@ def test_controls_from_outside_travel_with_what_they_import(client: Any, tmp_pat
     assert samples["scenario"].str.contains(str(tmp_path / "fixed.py"), literal=True).all()
 
 
-def test_luggage_needs_nothing_where_it_arrives(tmp_path: Path) -> None:
-    (tmp_path / "fixed.py").write_text(CONTROL)
-    (tmp_path / "beside.py").write_text("WINDOW = 5.0\n")
-    grid = {"flows.0.cca.path": [str(tmp_path / "fixed.py")]}
-    luggage = Luggage.packed(grid)
-    for file in tmp_path.glob("*.py"):
-        file.unlink()
-    places = luggage.unpacked()
-    [moved] = places.move(grid)["flows.0.cca.path"]
-    assert (Path(moved).read_text(), Path(moved).with_name("beside.py").read_text()) == (
-        CONTROL,
-        "WINDOW = 5.0\n",
-    )
-    assert places.back({"path": moved}) == {"path": str(tmp_path / "fixed.py")}
-
-
 def test_the_command_line_starts_without_dask() -> None:
     program = "import sys, sojourn.cli.sweep, sojourn.sweeps.run; print('dask' in sys.modules)"
     assert subprocess.check_output([sys.executable, "-c", program]) == b"False\n"
@@ -288,7 +273,7 @@ def test_who_waits_for_workers_is_told(
     monkeypatch.setattr("sojourn.executors.cluster._ABSENCE", 0.0)
     monkeypatch.setattr("sojourn.executors.cluster._LOOK", 0.05)
     with (
-        distributed.LocalCluster(1, processes=False, dashboard_address=None) as emptied,
+        distributed.LocalCluster(n_workers=1, processes=False, dashboard_address=None) as emptied,
         distributed.Client(emptied) as client,
     ):
         emptied.scale(0)

@@ -10,7 +10,7 @@ import pytest
 from sojourn.pages.fidelity import page
 from sojourn.papers import PAPERS
 from sojourn.papers.linux612_table import COMPARED, KEYS, comparable
-from sojourn.papers.linux618_goals import cells_met, verdicts
+from sojourn.papers.linux618_goals import RELATIVE, cells_met, verdicts
 from sojourn.papers.linux618_kernel import KEYS as KEYS_618
 from sojourn.papers.paper import Request
 from sojourn.papers.reproduce import reproduce
@@ -18,8 +18,9 @@ from sojourn.papers.reproduce import reproduce
 Row = dict[str, Any]
 
 
-def _reproduce(name: str, out: Path, *tables: str) -> list[Row]:
-    made = reproduce(PAPERS[name], Request(tables), out, 2, lambda done, total: None)
+def _reproduce(name: str, out: Path, *tables: str, **where: str) -> list[Row]:
+    asked = Request(tables, {key: (value,) for key, value in where.items()})
+    made = reproduce(PAPERS[name], asked, out, 2, lambda done, total: None)
     return [dict(row) for row in made.rows]
 
 
@@ -33,14 +34,26 @@ def theory_rows(tmp_path_factory: pytest.TempPathFactory) -> list[Row]:
     return _reproduce("theory", tmp_path_factory.mktemp("theory"))
 
 
-def test_lossless_flows_match_the_kernel(kernel_rows: list[Row]) -> None:
-    """All but BBR's over 15 ms, where in virtual time the kernel does as the simulator."""
+def test_lossless_flows_match_the_kernel_but_for_bbrs_delay_over_15_ms(
+    kernel_rows: list[Row],
+) -> None:
+    """24 of 27 cells meet all of their goals, and of the others each misses one."""
     lossless = [verdict for verdict in verdicts(kernel_rows) if not verdict.chaotic]
     assert len({verdict.key for verdict in lossless}) == 27
-    missed = {verdict.key for verdict in lossless if not verdict.met}
-    assert {(key[KEYS_618.index("cca")], key[KEYS_618.index("rtt_ms")]) for key in missed} <= {
-        ("bbr", "15")
-    }
+    named = [KEYS_618.index(name) for name in ("cca", "rate_mbit", "rtt_ms")]
+    missed = [(*(v.key[i] for i in named), v.metric) for v in lossless if not v.met]
+    assert missed == [("bbr", rate, "15", "mean_srtt") for rate in ("8", "25", "80")]
+
+
+def test_bbr_over_15_ms_does_as_the_kernel_in_virtual_time(tmp_path: Path) -> None:
+    """By the goal that it misses beside the kernel in real time: over other buffers, which is what
+    there is of both in virtual time, it meets it.
+    """
+    rows = _reproduce("linux612", tmp_path, experiment="bbr-short")
+    delays = [(row["measured"], row["published"]) for row in rows if row["metric"] == "mean_srtt"]
+    assert len(delays) == 3
+    for measured, kernel in delays:
+        assert measured == pytest.approx(kernel, rel=RELATIVE)
 
 
 def test_chaotic_cells_lie_in_the_kernels_spread(kernel_rows: list[Row]) -> None:
@@ -56,8 +69,13 @@ def test_laws_hold(theory_rows: list[Row]) -> None:
         assert row["measured"] == pytest.approx(row["published"], rel=bound), row
 
 
-def test_the_page_shows_all(kernel_rows: list[Row], theory_rows: list[Row]) -> None:
-    """Of the table in virtual time, the kernel's own values stand for the simulator's."""
+def test_the_page_renders_the_rows_that_it_is_given(
+    kernel_rows: list[Row], theory_rows: list[Row]
+) -> None:
+    """Rendering alone: for the table in virtual time it is given the kernel's own values as those
+    measured, so that all of them are confirmed. How near the simulator is, its statements say
+    (``sojourn reproduce linux612``).
+    """
     virtual = [
         {**{key: row[key] for key in KEYS}, "metric": name, "published": value, "measured": value}
         for row in comparable()

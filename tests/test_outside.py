@@ -2,52 +2,22 @@
 
 from __future__ import annotations
 
-import importlib
 import json
-import linecache
 import os
-import shutil
 import subprocess
 import sys
-import threading
 import time
-from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from types import ModuleType
-from typing import Any
 
-import cloudpickle
 import polars as pl
 import pytest
 
 import sojourn as package
-from conftest import ROOT, TWO_FLOWS, Command
-from sojourn import ScenarioError
-from sojourn.cca import Ack, Control, Decision, Event, Init
+from conftest import TWO_FLOWS, Command
+from own_controls import AIMD, BAD, FAULTY, MINE, refusal
 from sojourn.errors import RunError
-from sojourn.evaluation.ccperf.run import Request, evaluate, stored
-from sojourn.evaluation.ccperf.suite import Experiment
 from sojourn.executors import processes
-from sojourn.outside import given, sources
-from sojourn.outside.luggage import Luggage
-from sojourn.scenario import Scenario, load
-from sojourn.sweeps.work import run_key
-
-AIMD = '{ kind = "python", path = "aimd.py", class = "Aimd" }'
-FAULTY = '{ kind = "python", path = "faulty.py", class = "Faulty" }'
-MINE = TWO_FLOWS.replace('cca = "reno"', f"cca = {AIMD}")
-BAD = TWO_FLOWS.replace('cca = "reno"', f"cca = {FAULTY}")
-
-
-@pytest.fixture
-def here(tmp_path: Path) -> Path:
-    """A directory with the controls of the tests and scenarios that name them."""
-    shutil.copy(ROOT / "tests" / "controls" / "faulty.py", tmp_path)
-    shutil.copy(ROOT / "examples" / "own-control-python" / "aimd.py", tmp_path)
-    (tmp_path / "mine.toml").write_text(MINE)
-    (tmp_path / "bad.toml").write_text(BAD)
-    return tmp_path
+from sojourn.scenario import load
 
 
 def test_a_class_in_a_file_runs_from_anywhere(here: Path, sojourn: Command) -> None:
@@ -149,12 +119,6 @@ def test_nothing_is_left_of_a_command_that_is_killed(here: Path) -> None:
     assert processes_naming(f"{here}/sojourn-") == []
 
 
-def refusal(source: Any) -> str:
-    with pytest.raises(ScenarioError) as caught:
-        load(source)
-    return str(caught.value)
-
-
 def test_parameters_are_checked_like_ours(here: Path) -> None:
     def refused(table: str) -> str:
         (here / "refused.toml").write_text(TWO_FLOWS.replace('"reno"', table))
@@ -224,108 +188,6 @@ def test_defaults_are_filled_in_and_whole_numbers_are_numbers(here: Path) -> Non
     assert table["interpreter"].startswith(sys.implementation.name)
 
 
-def test_an_edited_file_is_another_run(here: Path) -> None:
-    before = load(here / "bad.toml").canonical
-    assert run_key(load(here / "bad.toml").canonical) == run_key(before)
-    with (here / "aimd.py").open("a") as file:  # which faulty.py imports
-        file.write("\n# edited\n")
-    assert run_key(load(here / "bad.toml").canonical) != run_key(before)
-    with pytest.raises(ScenarioError, match="has changed since the scenario was read"):
-        package.run(before)
-
-
-def test_a_sweep_does_not_mix_versions_of_a_file(here: Path) -> None:
-    path, out = here / "mine.toml", here / "out"
-    path.write_text(MINE.replace('"3 s"', '"1 s"') + "\n[sweep]\nreplications = 2\n")
-    before = package.sweep(path, directory=out).runs["key"].n_unique()
-    with (here / "aimd.py").open("a") as file:
-        file.write("\n# edited\n")
-    with pytest.raises(ScenarioError, match=r"aimd\.py has been edited since; give another"):
-        package.sweep(path, directory=out)
-    after = package.sweep(path, directory=out, force=True).runs
-    assert after["key"].n_unique() == before == 2
-
-
-class Short(Experiment):
-    """An experiment that is soon over."""
-
-    def cases(self, *, quick: bool) -> Iterator[tuple[str, Scenario]]:
-        text = TWO_FLOWS.replace('"3 s"', '"1 s"').replace("rtt = ", 'label = "tested"\nrtt = ', 1)
-        yield "here", load(f"{text}\n[sweep]\nreplications = 2\n")
-
-
-def test_one_is_evaluated_from_its_file_and_again_when_it_was_edited(
-    here: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    rate = ("flow", "mean_throughput_l4")
-    monkeypatch.setattr("sojourn.evaluation.ccperf.run.SUITE", [Short("short", "Short", [rate])])
-    monkeypatch.chdir(here)
-    request, told = Request(["aimd.py"], ["reno"]), list[str]()
-    values = []
-    for window in ("", "\n\nAimd.decision = lambda self: Decision(2, 2)\n"):
-        with (here / "aimd.py").open("a") as file:
-            file.write(window)
-        (place,) = evaluate(request, here / "out", 2, lambda done, total: None, told.append)
-        values.append(place.values[rate]["aimd.py"].mean())
-    assert told == ["aimd.py has been edited: short, here is run again"]
-    assert values[1] < values[0] / 2
-    (here / "aimd.py").write_text("raise RuntimeError('run again')\n")
-    (place,) = stored(request, here / "out", told.append)
-    assert place.values[rate]["aimd.py"].mean() == values[1]
-
-
-GAIN = 2
-
-
-class Mine(Control):
-    """As a notebook defines one."""
-
-    @dataclass
-    class Params:
-        window: int = 4
-
-    def __init__(self, params: Params, init: Init) -> None:
-        self.window = params.window * GAIN
-
-    def on_ack(self, now: float, ack: Ack) -> None:
-        pass
-
-    def on_congestion(self, now: float, event: Event) -> None:
-        pass
-
-    def decision(self) -> Decision:
-        return Decision(self.window, self.window)
-
-
-def mapping(**cca: Any) -> dict[str, Any]:
-    link = {"rate": "8 Mbit/s"}
-    flow = {"cca": {"kind": "python", "class": Mine, **cca} if cca else Mine, "rtt": "20 ms"}
-    return {
-        "duration": "1 s",
-        "topology": {"kind": "dumbbell", "bottleneck": link},
-        "flows": [flow],
-    }
-
-
-def test_a_class_of_the_program_runs_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    result = package.run(mapping())
-    assert result.flows["cca"].to_list() == ["Mine"]
-    assert result.series.flows["cwnd"][-1] == 8
-    assert package.run(mapping(window=3)).series.flows["cwnd"][-1] == 6
-    key = run_key(load(mapping()).canonical)
-    monkeypatch.setattr(sys.modules[__name__], "GAIN", 3)
-    assert run_key(load(mapping()).canonical) != key
-    assert package.run(mapping()).series.flows["cwnd"][-1] == 12
-
-
-def test_a_class_without_source_is_refused() -> None:
-    space: dict[str, Any] = {"Control": Control, "__name__": "nowhere"}
-    exec("class Mine(Control):\n    pass", space)
-    document = mapping()
-    document["flows"][0]["cca"] = space["Mine"]
-    assert "the source code of Mine cannot be found" in refusal(document)
-
-
 def test_results_open_without_the_control(here: Path, sojourn: Command) -> None:
     assert sojourn("run", "mine.toml", "--no-figures", "--out", "out").returncode == 0
     (here / "aimd.py").write_text("raise RuntimeError('run again')\n")
@@ -352,150 +214,3 @@ def test_processes_execute_as_threads_do() -> None:
     assert sorted(n for n in done if n is not None) == [0, 1, 2, 3, 4]
     with pytest.raises(RunError, match="TypeError"):
         list(processes.execute(["x"], abs, 1))
-
-
-CELL = """
-from dataclasses import dataclass
-from sojourn.cca import Control, Decision
-
-class Noted(Control):
-    @dataclass
-    class Params:
-        window: int = 4
-
-    def __init__(self, params, init):
-        self.window = params.window
-
-    def on_ack(self, now, ack):
-        pass
-
-    def on_congestion(self, now, event):
-        pass
-
-    def decision(self):
-        return Decision(self.window, self.window)
-"""
-
-
-def test_a_class_of_a_notebook_runs_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its module has no file, and its cell is known only where Python looks for lines."""
-
-    def run_cell(name: str, text: str) -> type:
-        cached = (len(text), None, text.splitlines(keepends=True), name)
-        monkeypatch.setitem(linecache.cache, name, cached)
-        exec(compile(text, name, "exec"), module.__dict__)
-        return module.Noted  # type: ignore[no-any-return]
-
-    module = ModuleType("notebook_of_a_test")
-    monkeypatch.setitem(sys.modules, module.__name__, module)
-    document = mapping()
-    document["flows"][0]["cca"] = run_cell("<cell 1>", CELL)
-    assert package.run(document).series.flows["cwnd"][-1] == 4
-    key = run_key(load(document).canonical)
-    document["flows"][0]["cca"] = run_cell("<cell 2>", CELL.replace("int = 4", "int = 6"))
-    assert package.run(document).series.flows["cwnd"][-1] == 6
-    assert run_key(load(document).canonical) != key
-
-
-class Marked(Mine):
-    """Needs the marks of L4S."""
-
-    ECN = "l4s"
-
-
-def test_a_control_says_what_feedback_it_needs() -> None:
-    document = mapping()
-    document["flows"][0]["cca"] = Marked
-    assert load(document).canonical["flows"][0]["ecn"] == "l4s"
-    assert load(mapping()).canonical["flows"][0]["ecn"] == "off"
-    document["flows"][0]["ecn"] = "classic"
-    assert "flows.0.ecn: classic given; allowed: accurate" in refusal(document)
-
-
-def test_a_copy_elsewhere_is_the_same_run(
-    here: Path, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    elsewhere = tmp_path_factory.mktemp("elsewhere")
-    for name in ("mine.toml", "aimd.py"):
-        shutil.copy(here / name, elsewhere)
-    keys = [run_key(load(place / "mine.toml").canonical) for place in (here, elsewhere)]
-    assert keys[0] == keys[1]
-
-
-def test_a_version_is_compared_with_another(here: Path, sojourn: Command) -> None:
-    with (here / "mine.toml").open("a") as file:
-        file.write("\n[sweep]\nreplications = 3\n")
-    assert sojourn("sweep", "mine.toml", "--out", "a").returncode == 0
-    text = (here / "aimd.py").read_text()
-    (here / "aimd.py").write_text(text.replace("self.cwnd // 2", "self.cwnd // 4"))
-    assert (here / "aimd.py").read_text() != text
-    assert sojourn("sweep", "mine.toml", "--out", "b").returncode == 0
-    told = sojourn("compare", "a", "b", "--format", "json")
-    assert told.returncode == 0, told.stderr
-    verdicts = {row["verdict"] for row in json.loads(told.stdout)}
-    assert verdicts <= {"better", "worse", "same", "different", "unsure"}
-    assert verdicts - {"same"}
-
-
-def test_threads_that_lay_out_at_once_find_files_whole(
-    here: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    file = here / "aimd.py"
-    luggage = Luggage.packed({"flows.0.cca.path": [str(file)]})
-    entered, laid_out, opened, read = (threading.Event() for _ in range(4))
-    places: list[Path] = []
-    write = Path.write_bytes
-
-    def unpack() -> None:
-        places.append(Path(luggage.unpacked().here[str(file)]))
-
-    def pausing(path: Path, content: bytes) -> int:
-        if threading.current_thread() is not slow:
-            return write(path, content)
-        entered.set()
-        assert laid_out.wait(60)
-        with path.open("wb") as opening:
-            opened.set()
-            assert read.wait(60)
-            return opening.write(content)
-
-    monkeypatch.setattr(Path, "write_bytes", pausing)
-    slow = threading.Thread(target=unpack)
-    slow.start()
-    assert entered.wait(60)
-    unpack()
-    laid_out.set()
-    assert opened.wait(60)
-    found = sources.digest(places[0])
-    read.set()
-    slow.join()
-    assert [found, *map(sources.digest, places)] == [sources.digest(file)] * 3
-
-
-def test_threads_pickle_a_class_of_a_module_with_its_code(
-    here: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.syspath_prepend(str(here))
-    digest = given.table(importlib.import_module("aimd").Aimd)["digest"]
-    dumps, second_pickles = cloudpickle.dumps, threading.Event()
-
-    def pausing(control: type) -> bytes:
-        if threading.current_thread() is not first:
-            second_pickles.set()
-            first.join()
-        else:
-            second.start()
-            second_pickles.wait(0.5)  # in vain where threads take turns
-        return bytes(dumps(control))
-
-    monkeypatch.setattr(cloudpickle, "dumps", pausing)
-    made: list[bytes] = []
-    first, second = (
-        threading.Thread(target=lambda: made.extend(given.pickled([digest]).values()))
-        for _ in range(2)
-    )
-    first.start()
-    first.join()
-    second.join()
-    assert len(made) == 2
-    assert all(b"decision" in code for code in made)  # which a name would not have

@@ -14,18 +14,14 @@ from typing import Any
 
 import polars as pl
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from conftest import TWO_FLOWS, Command
-from sojourn import ScenarioError
 from sojourn.scenario import load
-from sojourn.store import batches, renew, rows
+from sojourn.store import renew
 from sojourn.store.batches import Batches
 from sojourn.sweeps import directory as own_directory
 from sojourn.sweeps import known, run, table, work
 from sojourn.sweeps.expand import plan
-from sojourn.sweeps.jitter import draw
 
 SWEEP = (
     TWO_FLOWS
@@ -82,57 +78,6 @@ def start(file: Path, directory: Path, *options: str) -> subprocess.Popen[str]:
     return subprocess.Popen([*command, "--format", "csv", *options], **pipes)
 
 
-# Expansion
-
-
-def test_grid_and_replications() -> None:
-    points = list(plan(load(SWEEP)))
-    assert len(points) == RUNS
-    assert len({work.run_key(p.canonical) for p in points}) == RUNS
-    assert {p.canonical["seed"] for p in points} == {1, 2, 3, 4}
-    first = points[0]
-    assert dict(first.coordinates) == {
-        "topology.bottleneck.rate": "2 Mbit/s",
-        "flows.0.cca": "reno",
-    }
-    assert first.canonical["topology"]["bottleneck"]["rate"] == "2 Mbit/s"
-
-
-@given(st.integers(0, 2**64 - 1), st.integers(0, 1000))
-def test_jitter_is_uniform_and_depends_on_seed_and_flow_only(seed: int, flow: int) -> None:
-    assert 0 <= draw(seed, flow) < 1
-    assert draw(seed, flow) == draw(seed, flow)
-    assert draw(seed, flow) != draw(seed, flow + 1)
-
-
-def test_jitter_fills_its_range() -> None:
-    drawn = sorted(draw(seed, 0) for seed in range(1000))
-    assert max(abs(value - rank / 1000) for rank, value in enumerate(drawn)) < 0.06
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "told"),
-    [
-        ("replications = 4", "replications = 0", "sweep.replications: 0"),
-        (
-            "replications = 4",
-            "repetitions = 4",
-            "sweep.repetitions: unknown key 'repetitions'; did you mean 'replications'",
-        ),
-        ('"50 ms"', "50", "sweep.start_jitter"),
-        ('["reno", "cubic"]', '["reno", "cubik"]', "did you mean 'cubic'"),
-        ('["reno", "cubic"]', "[]", "expected a list"),
-        ('"flows.0.cca" =', '"flows.9.cca" =', "flows.9"),
-        ("replications = 4", "replications = 4000000", "at most"),
-    ],
-)
-def test_wrong_sweeps_are_explained(old: str, new: str, told: str) -> None:
-    assert old in SWEEP
-    with pytest.raises(ScenarioError) as error:
-        plan(load(SWEEP.replace(old, new)))
-    assert told in str(error.value)
-
-
 # Running and resuming
 
 
@@ -182,11 +127,6 @@ def test_other_builds_are_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert count(tmp_path) == 2 * RUNS
     entries = table.summary(tmp_path, ["mean_agg_throughput_l4"])
     assert entries["n"].to_list() == [4] * (RUNS // 4)
-
-
-def test_renaming_a_scenario_changes_no_key() -> None:
-    points = [next(iter(plan(load(text)))) for text in (SWEEP, SWEEP.replace("two-flows", "x"))]
-    assert work.run_key(points[0].canonical) == work.run_key(points[1].canonical)
 
 
 # Failures
@@ -320,137 +260,7 @@ def test_a_full_disk_is_told_and_loses_nothing_stored(
     assert count(small_disk) == 2 * before
 
 
-# The store
-
-
-def fake(keys: range) -> pl.DataFrame:
-    made = []
-    for key in keys:
-        common = {"key": f"{key:032x}", "engine": "e", "point": str(key), "seed": key}
-        flow = {"id": 0, "cca": "reno", "label": None, "metrics": {"mean_srtt_l4": float(key)}}
-        outcome = {
-            "flows": [flow, flow | {"id": 1}],
-            "links": [{"id": "bottleneck", "metrics": {"total_qdisc_drops_l2": key}}],
-            "net": {"metrics": {"mean_agg_throughput_l4": 1.0}},
-            "groups": [],
-        }
-        made += rows.rows_of(common, {"flows.0.cca": "reno"}, outcome)
-    return rows.frame(made)
-
-
-def test_small_files_are_merged(tmp_path: Path) -> None:
-    store = Batches(tmp_path, unexpected)
-    for key in range(batches.MERGE + 3):
-        store.append(fake(range(key, key + 1)))
-    assert len(list(store.directory.glob("merged-*"))) == 1
-    assert len(list(store.directory.glob("batch-*"))) == 3
-    assert store.read(["key"])["key"].n_unique() == batches.MERGE + 3
-
-
-def test_dying_between_merging_and_removing_counts_nothing_twice(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    store = Batches(tmp_path, unexpected)
-    with monkeypatch.context() as patched:
-        patched.setattr(Path, "unlink", lambda *_args, **_options: None)
-        for key in range(batches.MERGE):
-            store.append(fake(range(key, key + 1)))
-    assert len(list(store.directory.glob("*.parquet"))) == batches.MERGE + 1
-    assert store.read(IDENTITY).height == 4 * batches.MERGE
-    (store.directory / ".leftover.partial").write_text("half a file")
-    store.tidy()
-    assert [path.name.split("-")[0] for path in store.directory.iterdir()] == ["merged"]
-    assert store.read(IDENTITY).height == 4 * batches.MERGE
-
-
-@pytest.fixture(scope="module")
-def hundred_thousand(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A store of as many runs, 400,000 rows."""
-    directory = tmp_path_factory.mktemp("large")
-    store = Batches(directory, unexpected)
-    thousand = fake(range(1000))
-    for batch in range(100):
-        shift = pl.format("{}-{}", "key", pl.lit(str(batch)))
-        store.append(thousand.with_columns(key=shift, replication=pl.lit(batch, pl.Int64)))
-    return directory
-
-
-@pytest.mark.concurrent
-def test_a_hundred_thousand_runs_are_read_in_seconds(hundred_thousand: Path) -> None:
-    began = time.monotonic()
-    long = Batches(hundred_thousand).ask(lambda rows: table.aggregate(rows, {}))
-    assert time.monotonic() - began < 10
-    assert long is not None
-    assert set(long["n"]) == {100_000}
-    assert long.filter(metric="mean_srtt_l4")["mean"].to_list() == [499.5, 499.5]
-
-
-def test_reading_takes_less_memory_than_what_is_read(hundred_thousand: Path) -> None:
-    read = f"Batches(Path({str(hundred_thousand)!r})).ask(lambda rows: table.aggregate(rows, {{}}))"
-    columns = len(fake(range(1)).columns)
-    assert _peak_memory(read) - _peak_memory("pass") < 400_000 * columns * 8 / 2
-
-
-def _peak_memory(action: str) -> int:
-    """Bytes that a process of its own takes at most to do this."""
-    lines = [
-        "from pathlib import Path",
-        "from sojourn.store.batches import Batches",
-        "from sojourn.sweeps import table",
-        action,
-        "peak = next(l for l in open('/proc/self/status') if l.startswith('VmHWM'))",
-        "print(int(peak.split()[1]) * 1024)",
-    ]
-    done = subprocess.run(
-        [sys.executable, "-c", "\n".join(lines)], capture_output=True, text=True, check=True
-    )
-    return int(done.stdout)
-
-
-def test_the_store_is_read_by_others(tmp_path: Path) -> None:
-    Batches(tmp_path, unexpected).append(fake(range(3)))
-    assert pl.read_parquet(tmp_path / "runs" / "*.parquet").height == 12
-
-
 # Tables
-
-
-def test_confidence_intervals_are_students() -> None:
-    values = [10.0, 12.0, 11.0, 13.0]
-    common = {"engine": "e"}
-    made = [
-        rows.rows_of(
-            common | {"key": str(i), "point": str(i), "replication": i},
-            {"x.y": "1"},
-            {
-                "flows": [],
-                "links": [],
-                "net": {"metrics": {"mean_agg_throughput_l4": value}},
-                "groups": [],
-            },
-        )[0]
-        for i, value in enumerate(values)
-    ]
-    [entry] = table.aggregate(rows.frame(made).lazy(), {}, ["mean_agg_throughput_l4"]).to_dicts()
-    assert entry["mean"] == 11.5
-    # t(3, 0.975) = 3.1824; s = 1.29099; n = 4
-    assert entry["ci95"] == pytest.approx(3.182446 * 1.290994 / 2, rel=1e-5)
-    single = table.aggregate(rows.frame(made[:1]).lazy(), {}, ["mean_agg_throughput_l4"])
-    assert single["ci95"].to_list() == [None]
-
-
-def test_pivot_and_markdown(tmp_path: Path) -> None:
-    run.sweep(plan(load(SWEEP)), tmp_path, 2, progress=quiet, warn=unexpected)
-    long = table.summary(tmp_path, ["mean_agg_throughput_l4"])
-    header, body, words = table.pivot(
-        long, "mean_agg_throughput_l4", (), ("topology.bottleneck.rate",)
-    )
-    assert header == ["cca", "2 Mbit/s", "4 Mbit/s", "8 Mbit/s"]
-    assert words == 1
-    assert [line[0] for line in body] == ["reno", "cubic"]
-    assert "±" in body[0][1]
-    text = table.markdown(header, body)
-    assert text.splitlines()[1] == "| --- | --- | --- | --- |"
 
 
 def test_command_prints_tables_and_writes_the_summary(

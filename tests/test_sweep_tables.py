@@ -15,11 +15,14 @@ from conftest import TWO_FLOWS, Command
 from sojourn import ScenarioError, _internal
 from sojourn.quantity import number
 from sojourn.scenario import load
+from sojourn.store import rows
 from sojourn.store.batches import Batches
 from sojourn.store.rows import numeric
 from sojourn.sweeps import run, table
 from sojourn.sweeps.expand import plan
 from sojourn.sweeps.jitter import jittered_by_rtt
+from test_sweep import SWEEP as GRID
+from test_sweep import quiet, unexpected
 
 SWEEP = TWO_FLOWS + "\n[sweep]\nreplications = 5\n"
 OFF = SWEEP + 'start_jitter = "0 ms"\n'
@@ -224,3 +227,41 @@ def test_seed_of_a_sweep(sojourn: Command, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     rows = Batches(tmp_path / "out").read(["seed"])
     assert set(rows["seed"]) == {100, 101, 102, 103, 104}
+
+
+def test_confidence_intervals_are_students() -> None:
+    values = [10.0, 12.0, 11.0, 13.0]
+    common = {"engine": "e"}
+    made = [
+        rows.rows_of(
+            common | {"key": str(i), "point": str(i), "replication": i},
+            {"x.y": "1"},
+            {
+                "flows": [],
+                "links": [],
+                "net": {"metrics": {"mean_agg_throughput_l4": value}},
+                "groups": [],
+            },
+        )[0]
+        for i, value in enumerate(values)
+    ]
+    [entry] = table.aggregate(rows.frame(made).lazy(), {}, ["mean_agg_throughput_l4"]).to_dicts()
+    assert entry["mean"] == 11.5
+    # t(3, 0.975) = 3.1824; s = 1.29099; n = 4
+    assert entry["ci95"] == pytest.approx(3.182446 * 1.290994 / 2, rel=1e-5)
+    single = table.aggregate(rows.frame(made[:1]).lazy(), {}, ["mean_agg_throughput_l4"])
+    assert single["ci95"].to_list() == [None]
+
+
+def test_pivot_and_markdown(tmp_path: Path) -> None:
+    run.sweep(plan(load(GRID)), tmp_path, 2, progress=quiet, warn=unexpected)
+    long = table.summary(tmp_path, ["mean_agg_throughput_l4"])
+    header, body, words = table.pivot(
+        long, "mean_agg_throughput_l4", (), ("topology.bottleneck.rate",)
+    )
+    assert header == ["cca", "2 Mbit/s", "4 Mbit/s", "8 Mbit/s"]
+    assert words == 1
+    assert [line[0] for line in body] == ["reno", "cubic"]
+    assert "±" in body[0][1]
+    text = table.markdown(header, body)
+    assert text.splitlines()[1] == "| --- | --- | --- | --- |"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from sojourn.engine import run
 from sojourn.metrics.warnings import RunWarning, brief, warnings_of
+from sojourn.result import run
 
 RENO = {"cca": "reno", "rtt": "20 ms"}
 

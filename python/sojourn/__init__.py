@@ -18,14 +18,13 @@ from sojourn.errors import ScenarioError, SojournError
 
 if TYPE_CHECKING:
     from sojourn import cca
-    from sojourn.engine import run
     from sojourn.evaluation.compare import compare
     from sojourn.metrics import metric
+    from sojourn.opened import Sweep, sweep
+    from sojourn.opened import open_directory as open  # noqa: A004
     from sojourn.report.plot import plot
-    from sojourn.result import Result
+    from sojourn.result import Result, run
     from sojourn.scenario import Scenario, load
-    from sojourn.sweeps.stored import Sweep, sweep
-    from sojourn.sweeps.stored import open_directory as open  # noqa: A004
 
 __all__ = [
     "Result",
@@ -46,15 +45,15 @@ __all__ = [
 _HOMES = {
     "Result": ("sojourn.result", "Result"),
     "Scenario": ("sojourn.scenario", "Scenario"),
-    "Sweep": ("sojourn.sweeps.stored", "Sweep"),
+    "Sweep": ("sojourn.opened", "Sweep"),
     "cca": ("sojourn.cca", ""),
     "compare": ("sojourn.evaluation.compare", "compare"),
     "load": ("sojourn.scenario", "load"),
     "metric": ("sojourn.metrics", "metric"),
-    "open": ("sojourn.sweeps.stored", "open_directory"),
+    "open": ("sojourn.opened", "open_directory"),
     "plot": ("sojourn.report.plot", "plot"),
-    "run": ("sojourn.engine", "run"),
-    "sweep": ("sojourn.sweeps.stored", "sweep"),
+    "run": ("sojourn.result", "run"),
+    "sweep": ("sojourn.opened", "sweep"),
 }
 
 

@@ -24,6 +24,7 @@ __all__ = [
     "engine_build",
     "engine_parts",
     "error_control",
+    "header_sizes",
     "keep_note_in",
     "kernel_agent",
     "quantity",
@@ -303,6 +304,13 @@ def engine_build() -> str: ...
 def engine_parts() -> list[tuple[str, str]]:
     """What simulates: crates with the hashes of their sources, and ``Cargo.lock`` with the versions
     of what these draw and compute with.
+    """
+
+def header_sizes() -> dict[str, int]:
+    """Bytes of headers: ``ip``, ``udp``, ``tcp`` (with timestamps), ``tcp_sack`` (of three blocks,
+    beside), ``ethernet``, ``sliq_data``, ``sliq_ack`` (without times), ``sliq_ack_time`` (of each),
+    and what a packet between nodes of GNAT's has beside: ``gnat_data``, ``gnat_timed``,
+    ``gnat_multicast``.
     """
 
 def run_slotted(model: str) -> str: ...

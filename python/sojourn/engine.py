@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -14,47 +14,32 @@ from sojourn import _internal
 from sojourn.errors import RunError, ScenarioError
 from sojourn.executors import processes
 from sojourn.executors.threads import go_on
+from sojourn.measured import Measured
 from sojourn.metrics import RunData
 from sojourn.metrics.samples import Alone
 from sojourn.outside import given, inside, locate
 from sojourn.quantity import number
 from sojourn.record import Add, Recording
-from sojourn.result import Result
-from sojourn.scenario import Document, Scenario, Source, expanded_flows, load, validated
+from sojourn.scenario import Document, Scenario, expanded_flows, validated
 
 Progress = Callable[[float], object]
 
 
-def run(
-    scenario: Scenario | Source,
-    *,
-    overrides: Iterable[str] = (),
-    seed: int | None = None,
-    metrics: Iterable[str] | None = None,
-    progress: Progress | None = None,
-    spool: Path | None = None,
-) -> Result:
-    """Runs one scenario: a path to a TOML file, TOML text, a mapping or a loaded scenario.
+def measure(
+    scenario: Scenario, progress: Progress | None = None, spool: Path | None = None
+) -> Measured:
+    """Runs a loaded scenario by as many threads as there are cores.
 
-    ``overrides`` are ``path=value`` with TOML values. ``metrics`` restricts the metrics to those
-    named; ``harm_throughput_l4`` and ``harm_delay_l4`` are computed only if named. ``progress``
-    is told the share that is done, several times per second. What the scenario's ``record`` asks
-    for goes to a temporary directory, below ``spool`` if given, that lasts as long as the result.
-
-    Raises:
-        ScenarioError: names the field, what was given and what is allowed.
-
+    ``progress`` is told the share that is done, several times per second. What the scenario's
+    ``record`` asks for goes to a temporary directory, below ``spool`` if given, that lasts as long
+    as what is returned.
     """
-    if not isinstance(scenario, Scenario):
-        scenario = load(scenario, overrides, seed)
-    elif tuple(overrides) or seed is not None:
-        raise TypeError("overrides and seed apply to a source, not to a loaded scenario")
     kinds = scenario.canonical.get("record", ())
     recording = Recording(kinds, spool) if kinds else None
     add = recording.add if recording else None
     data, timing = simulate(scenario.canonical, progress, add, threads=os.cpu_count() or 1)
     record = recording.finished() if recording else None
-    return Result(scenario, data, timing, record).request(metrics)
+    return Measured(scenario, data, timing, record)
 
 
 def simulate(

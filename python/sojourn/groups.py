@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sojourn.metrics.registry import Values
+from sojourn.measured import Measured
+from sojourn.metrics.columns import Values
 from sojourn.names import control_name
 from sojourn.numbers import number
-from sojourn.result import Result
 
 Key = tuple[str, ...]
 
@@ -51,7 +51,7 @@ _SHARED: Sequence[Callable[[_Kind], Key]] = (
 )
 
 
-def groups(result: Result, most: int) -> list[Group]:
+def groups(result: Measured, most: int) -> list[Group]:
     """The finest groups that are ``most`` or fewer, in the order of their first flows."""
     kinds = list(_kinds(result))
     for shared in _SHARED:
@@ -93,7 +93,7 @@ def extremes(values: Values, count: int) -> tuple[list[int], list[int]]:
     return known[::-1][:count].tolist(), known[:count].tolist()
 
 
-def _kinds(result: Result) -> Iterator[tuple[_Kind, NDArray[np.intp]]]:
+def _kinds(result: Measured) -> Iterator[tuple[_Kind, NDArray[np.intp]]]:
     rtts = 1e3 * result.data.flow.base_rtt
     first = 0
     for flow in result.scenario.canonical["flows"]:

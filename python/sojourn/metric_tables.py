@@ -9,9 +9,9 @@ from typing import Any
 import polars as pl
 
 from sojourn.groups import Group, groups
+from sojourn.measured import SCOPES, Measured
 from sojourn.metrics import Metric, Scope, metrics
 from sojourn.overview import flow_names, spread
-from sojourn.result import SCOPES, Result
 from sojourn.table import Table
 
 #: More flows than this are shown as groups.
@@ -20,7 +20,7 @@ _MOST_FLOWS, _MOST_GROUPS = 12, 6
 _TITLES = {"net": "Network", "group": "Groups of flows"}
 
 
-def by_scope(result: Result) -> list[Table]:
+def by_scope(result: Measured) -> list[Table]:
     """Flows, links and network: what is requested, or all."""
     chosen = [(plural, scope, _chosen(result, scope)) for plural, scope in SCOPES.items()]
     return [
@@ -30,7 +30,7 @@ def by_scope(result: Result) -> list[Table]:
     ]
 
 
-def by_family(result: Result) -> list[Table]:
+def by_family(result: Measured) -> list[Table]:
     """One table for each family of metrics, each metric with what it means."""
     tables = []
     for scope in SCOPES.values():
@@ -44,12 +44,12 @@ def by_family(result: Result) -> list[Table]:
     return tables
 
 
-def _chosen(result: Result, scope: Scope) -> list[Metric]:
+def _chosen(result: Measured, scope: Scope) -> list[Metric]:
     names = result.requested
     return [m for m in metrics(scope) if (not m.on_request if names is None else m.name in names)]
 
 
-def _members(result: Result, scope: Scope) -> int:
+def _members(result: Measured, scope: Scope) -> int:
     return result.frame(scope, ()).height if scope != "net" else 1
 
 
@@ -62,7 +62,7 @@ def family_title(metric: Metric) -> str:
 
 
 def _table(
-    title: str, result: Result, scope: Scope, chosen: Sequence[Metric], *, explained: bool
+    title: str, result: Measured, scope: Scope, chosen: Sequence[Metric], *, explained: bool
 ) -> Table:
     frame = result.frame(scope, chosen)
     many = scope == "flow" and frame.height > _MOST_FLOWS
@@ -79,7 +79,7 @@ def _table(
     return Table(title, header, rows, frozenset(best), words=left)
 
 
-def _names(result: Result, scope: Scope, frame: pl.DataFrame) -> list[str]:
+def _names(result: Measured, scope: Scope, frame: pl.DataFrame) -> list[str]:
     if scope == "flow":
         return flow_names(result)
     return frame["id"].to_list() if "id" in frame.columns else ["value"]

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import polars as pl
 
-    from sojourn.result import Result
-    from sojourn.sweeps.stored import Sweep
+    from sojourn.measured import Measured
+    from sojourn.sweeps.stored import StoredSweep
 
 #: What is shown of each of a run's frames, if it is there.
 _MAIN = {
@@ -23,7 +23,7 @@ _MAIN = {
 _MOST = 4
 
 
-def describe(result: Result) -> str:
+def describe(result: Measured) -> str:
     """A run in a line."""
     canonical = result.scenario.canonical
     flows = result.data.flow.count
@@ -36,12 +36,12 @@ def describe(result: Result) -> str:
     )
 
 
-def html(result: Result) -> str:
+def html(result: Measured) -> str:
     """A run's main metrics as HTML."""
     return "".join([f"<p>{escape(describe(result))}</p>", *_tables(result)])
 
 
-def _tables(result: Result) -> Iterator[str]:
+def _tables(result: Measured) -> Iterator[str]:
     frames: dict[str, pl.DataFrame] = {
         "flows": result.flows,
         "links": result.links,
@@ -54,7 +54,7 @@ def _tables(result: Result) -> Iterator[str]:
             yield f"<p><b>{name}</b></p>{shown._repr_html_()}"
 
 
-def describe_sweep(sweep: Sweep) -> str:
+def describe_sweep(sweep: StoredSweep) -> str:
     """A sweep in a line."""
     grid = ", ".join(f"{path} ({len(values)})" for path, values in sweep.grid.items())
     failed = f", {len(sweep.failures)} failed" if sweep.failures else ""

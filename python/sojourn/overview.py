@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 
 from sojourn.groups import Group, extremes, groups, quantiles
+from sojourn.measured import Measured, flow_identities
 from sojourn.metrics import Scope, compute, metrics
-from sojourn.metrics.registry import Values
+from sojourn.metrics.columns import Values
 from sojourn.metrics.warnings import RunWarning, brief, warnings_of
 from sojourn.names import control_name
 from sojourn.numbers import number
 from sojourn.quantity import number as amount
-from sojourn.result import Result, flow_identities
 from sojourn.table import Table
 
 #: More flows than this are shown as groups, and these are not more either.
@@ -46,7 +46,7 @@ _OF_LINKS = (
 _MOST_LINKS = 3
 
 
-def sentence(result: Result) -> str:
+def sentence(result: Measured) -> str:
     """What was run, in words."""
     canonical, count = result.scenario.canonical, result.data.flow.count
     verb = "crosses" if count == 1 else "share" if count else "cross"
@@ -56,7 +56,7 @@ def sentence(result: Result) -> str:
     )
 
 
-def flow_table(result: Result) -> Table:
+def flow_table(result: Measured) -> Table:
     """The main metrics of each flow, or of groups of many."""
     if result.data.flow.count > MOST_FLOWS:
         return _group_table(result)
@@ -64,7 +64,7 @@ def flow_table(result: Result) -> Table:
     return Table("", ["flow", *_heads(_OF_FLOWS)], rows)
 
 
-def extremes_told(result: Result) -> list[str]:
+def extremes_told(result: Measured) -> list[str]:
     """Of many flows those with the most and the least throughput, by name."""
     if result.data.flow.count <= MOST_FLOWS:
         return []
@@ -77,7 +77,7 @@ def extremes_told(result: Result) -> list[str]:
     ]
 
 
-def links_told(result: Result) -> list[str]:
+def links_told(result: Measured) -> list[str]:
     """A line for each link, the busiest of many."""
     names = [link["id"] for link in result.data.network["links"]]
     used, air, delay, tail, drops, marks = (_values(result, "link", name) for name in _OF_LINKS)
@@ -93,7 +93,7 @@ def links_told(result: Result) -> list[str]:
     return [*told, f"and {more} less busy links"] if more else told
 
 
-def together(result: Result) -> str:
+def together(result: Measured) -> str:
     """What all flows come to."""
     throughput, jain = (
         float(_values(result, "net", name)[0])
@@ -103,14 +103,14 @@ def together(result: Result) -> str:
     return f"all flows: {number(throughput)} Mbit/s{fairness}"
 
 
-def warnings_told(result: Result, most: int = 3) -> list[str]:
+def warnings_told(result: Measured, most: int = 3) -> list[str]:
     """What to beware of, the gravest first, members alike told together."""
     told = [_told(warning) for warning in brief(warnings_of(result))]
     more = f"and {len(told) - most} more warnings: see the report"
     return told if len(told) <= most else [*told[:most], more]
 
 
-def flow_names(result: Result) -> list[str]:
+def flow_names(result: Measured) -> list[str]:
     """Id and label or control of each flow."""
     flows = flow_identities(result.scenario.canonical)
     return [f"{flow['id']} {flow['label'] or flow['cca']}" for flow in flows]
@@ -133,13 +133,13 @@ def _told(warning: RunWarning) -> str:
     return f"{warning.severity}: {whose}{warning.text}"
 
 
-def _group_table(result: Result) -> Table:
+def _group_table(result: Measured) -> Table:
     rows = [_group_row(result, group) for group in groups(result, MOST_GROUPS)]
     title = "Median (5th to 95th percentile) over the flows of a group; counts are sums"
     return Table(title, ["group", "flows", *_heads(_OF_GROUPS)], rows)
 
 
-def _group_row(result: Result, group: Group) -> list[Any]:
+def _group_row(result: Measured, group: Group) -> list[Any]:
     row: list[Any] = [group.name, len(group.flows)]
     for name in _OF_GROUPS:
         values = _values(result, "flow", name)[group.flows]
@@ -148,12 +148,12 @@ def _group_row(result: Result, group: Group) -> list[Any]:
     return row
 
 
-def _rows(result: Result) -> list[list[Any]]:
+def _rows(result: Measured) -> list[list[Any]]:
     columns = [_cells(result, name) for name in _OF_FLOWS]
     return [list(row) for row in zip(flow_names(result), *columns, strict=True)]
 
 
-def _cells(result: Result, name: str) -> list[Any]:
+def _cells(result: Measured, name: str) -> list[Any]:
     values = _values(result, "flow", name).tolist()
     if _unit(name) == "count":
         return [int(value) if isfinite(value) else None for value in values]
@@ -169,11 +169,11 @@ def _unit(name: str) -> str:
     return next(m.unit for m in metrics("flow") if m.name == name)
 
 
-def _values(result: Result, scope: Scope, name: str) -> Values:
+def _values(result: Measured, scope: Scope, name: str) -> Values:
     return compute(result.data, scope, {name})[name]
 
 
-def _flows(result: Result) -> str:
+def _flows(result: Measured) -> str:
     """How many flows of which control, and their base RTTs."""
     canonical = result.scenario.canonical
     kinds: Counter[str] = Counter()

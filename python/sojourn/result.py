@@ -1,175 +1,36 @@
-"""What a run gives: metrics as data frames, series, figures."""
+"""What a run gives to the program that asked for it: what was measured, figures, storage."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from functools import cached_property
-from math import isfinite
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import numpy as np
-import polars as pl
-
-from sojourn.errors import SojournError
-from sojourn.metrics import Metric, RunData, Scope, Values, metrics, values
-from sojourn.names import control_name
+from sojourn import engine
+from sojourn.engine import Progress
+from sojourn.measured import Measured
 from sojourn.notebook import describe, html
-from sojourn.record import Record
-from sojourn.scenario import Scenario, expanded_flows
+from sojourn.scenario import Scenario, Source, load
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-#: The scopes by the names of their data frames.
-SCOPES: dict[str, Scope] = {"flows": "flow", "links": "link", "net": "net", "groups": "group"}
-#: What tells the members of a scope apart.
-_IDENTITY: dict[Scope, dict[str, type[pl.DataType]]] = {
-    "flow": {"id": pl.Int64, "cca": pl.String, "label": pl.String},
-    "link": {"id": pl.String},
-    "net": {},
-    "group": {"id": pl.String},
-}
-_COUNTS = ("count", "bytes")
 
-
-@dataclass(frozen=True)
-class Series:
-    """The samples as data frames: one row per interval and flow or link."""
-
-    flows: pl.DataFrame
-    links: pl.DataFrame
-
-
-class Result:
+class Result(Measured):
     """One run."""
 
-    def __init__(
-        self,
-        scenario: Scenario,
-        data: RunData,
-        timing: Mapping[str, float],
-        record: Record | None = None,
-        origin: Mapping[str, Any] | None = None,
-    ) -> None:
-        self.scenario = scenario
-        #: Of a run that was not simulated: ``backend``, ``host``, ``kernel``, ``repetition`` and
-        #: ``quality``, how far it can be trusted.
-        self.origin = dict(origin or {})
-        self.data = data
-        #: What was recorded as it happened, if anything.
-        self.record = record or Record({})
-        #: Simulated and wall seconds, events and data packets.
-        self.timing = dict(timing)
-        #: Names of the only metrics to give; ``None`` for all that need no further runs.
-        self.requested: frozenset[str] | None = None
-        self._values: dict[Metric, Values] = {}
-        links = len(data.network["links"])
-        self._counts: dict[Scope, int] = {"flow": data.flow.count, "link": links, "net": 1}
-        self._counts["group"] = len(data.group.ids)
-
-    def request(self, names: Iterable[str] | None) -> Result:
-        """Restricts the metrics to ``names``; those that need further runs (``harm_...``) are
-        given only if named.
-        """
-        self.requested = None if names is None else frozenset(names)
-        return self
-
-    @property
-    def flows(self) -> pl.DataFrame:
-        """One row per flow, one column per metric."""
-        return self.frame("flow", self._chosen("flow"))
-
-    @property
-    def links(self) -> pl.DataFrame:
-        """One row per link, one column per metric."""
-        return self.frame("link", self._chosen("link"))
-
-    @property
-    def net(self) -> pl.DataFrame:
-        """One row: the network's metrics; empty if none is requested."""
-        return self.frame("net", self._chosen("net"))
-
-    @property
-    def groups(self) -> pl.DataFrame:
-        """One row per control and per label in a run of several flows, one column per metric."""
-        return self.frame("group", self._chosen("group"))
-
-    def frames(self) -> tuple[pl.DataFrame, ...]:
-        """Flows, links, network and groups."""
-        return self.flows, self.links, self.net, self.groups
-
-    def complete(self) -> dict[str, pl.DataFrame]:
-        """What is stored: every metric that needs no further runs, and those requested."""
-        named = self.requested or frozenset()
-        return {
-            plural: self.frame(
-                scope, [m for m in metrics(scope) if not m.on_request or m.name in named]
-            )
-            for plural, scope in SCOPES.items()
-        }
-
-    @cached_property
-    def series(self) -> Series:
-        """The samples that the metrics are computed from, in the units of docs/results.md."""
-        tables = self.data.tables
-        return Series(pl.DataFrame(tables["flow_samples"]), pl.DataFrame(tables["link_samples"]))
-
-    @property
-    def state(self) -> pl.DataFrame:
-        """The state of congestion controls and queues: a row whenever a value changes.
-
-        Raises:
-            ScenarioError: if neither was recorded.
-
-        """
-        return self.record.scan("state").collect()
-
-    @property
-    def packets(self) -> pl.DataFrame:
-        """What happened to each packet at each recorded link.
-
-        Raises:
-            ScenarioError: if packets were not recorded.
-
-        """
-        return self.record.scan("packets").collect()
+    @classmethod
+    def of(cls, run: Measured) -> Result:
+        """The same run, which can be drawn and stored as well."""
+        made = cls(run.scenario, run.data, run.timing, run.record, run.origin)
+        return made.request(run.requested)
 
     def plot(self, name: str = "operating_point") -> Figure:
         """One of the figures of :data:`sojourn.figures.FIGURES` as a matplotlib figure."""
         from sojourn.figures import draw
 
         return draw(name, self)
-
-    def to_json(self) -> dict[str, Any]:
-        """The object that ``sojourn run --format json`` prints."""
-        net = self._entries("net")
-        told = ("backend", "quality")
-        origin: dict[str, Any] = {name: self.origin[name] for name in told if name in self.origin}
-        return {
-            "scenario": self.scenario.canonical,
-            **origin,
-            "flows": self._entries("flow"),
-            "links": self._entries("link"),
-            "net": {"metrics": net[0]["metrics"]},
-            "groups": self._entries("group"),
-        }
-
-    def _entries(self, scope: Scope) -> list[dict[str, Any]]:
-        """The members of a scope with their metrics; no data frames, of which those of a short run
-        would take longer than its simulation.
-        """
-        chosen = self._chosen(scope)
-        columns = [_plain(metric, self._of(metric)) for metric in chosen]
-        return [
-            {
-                **who,
-                "metrics": {m.name: column[at] for m, column in zip(chosen, columns, strict=True)},
-            }
-            for at, who in enumerate(self._identities(scope))
-        ]
 
     def save(self, directory: str | Path | None = None, *, force: bool = False) -> Path:
         """Stores the run as ``sojourn run`` does, below ``results/`` by default; where it went.
@@ -194,58 +55,29 @@ class Result:
     def _repr_html_(self) -> str:
         return html(self)
 
-    def frame(self, scope: Scope, chosen: Iterable[Metric]) -> pl.DataFrame:
-        """Who the members of a scope are, and the chosen metrics of each."""
-        who = pl.DataFrame(self._identities(scope), schema=_IDENTITY[scope])
-        return pl.DataFrame([*who, *(_series(m, self._of(m)) for m in chosen)])
 
-    def _chosen(self, scope: Scope) -> list[Metric]:
-        names = self.requested
-        return [
-            m for m in metrics(scope) if (not m.on_request if names is None else m.name in names)
-        ]
+def run(
+    scenario: Scenario | Source,
+    *,
+    overrides: Iterable[str] = (),
+    seed: int | None = None,
+    metrics: Iterable[str] | None = None,
+    progress: Progress | None = None,
+    spool: Path | None = None,
+) -> Result:
+    """Runs one scenario: a path to a TOML file, TOML text, a mapping or a loaded scenario.
 
-    def _identities(self, scope: Scope) -> list[dict[str, Any]]:
-        if scope == "flow":
-            return flow_identities(self.scenario.canonical)
-        if scope == "link":
-            return [{"id": link["id"]} for link in self.data.network["links"]]
-        return [{"id": name} for name in self.data.group.ids] if scope == "group" else [{}]
+    ``overrides`` are ``path=value`` with TOML values. ``metrics`` restricts the metrics to those
+    named; ``harm_throughput_l4`` and ``harm_delay_l4`` are computed only if named. ``progress``
+    is told the share that is done, several times per second. What the scenario's ``record`` asks
+    for goes to a temporary directory, below ``spool`` if given, that lasts as long as the result.
 
-    def _of(self, metric: Metric) -> Values:
-        """The metric's values; they are computed once."""
-        if metric not in self._values:
-            vector = values(self.data, metric)
-            count = self._counts[metric.scope]
-            if vector.shape != (count,):
-                raise SojournError(
-                    f"metric {metric.name}: gave values of shape {vector.shape}; expected {count}, "
-                    f"one per {metric.scope}"
-                )
-            self._values[metric] = vector
-        return self._values[metric]
+    Raises:
+        ScenarioError: names the field, what was given and what is allowed.
 
-
-def _series(metric: Metric, vector: Values) -> pl.Series:
-    """A metric's values: null where undefined, integers if they count."""
-    known = np.where(np.isfinite(vector), vector, np.nan)
-    column = pl.Series(metric.name, known, nan_to_null=True)
-    return column.cast(pl.Int64) if metric.unit in _COUNTS else column
-
-
-def _plain(metric: Metric, vector: Values) -> list[float | int | None]:
-    """The same as a list."""
-    kind = int if metric.unit in _COUNTS else float
-    return [kind(value) if isfinite(value) else None for value in vector.tolist()]
-
-
-def flow_identities(canonical: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Id, control and label of each flow, in the order of their ids."""
-    return [
-        {
-            "id": index,
-            "cca": control_name(flow),
-            "label": flow.get("label"),
-        }
-        for index, flow in enumerate(expanded_flows(canonical))
-    ]
+    """
+    if not isinstance(scenario, Scenario):
+        scenario = load(scenario, overrides, seed)
+    elif tuple(overrides) or seed is not None:
+        raise TypeError("overrides and seed apply to a source, not to a loaded scenario")
+    return Result.of(engine.measure(scenario, progress, spool).request(metrics))

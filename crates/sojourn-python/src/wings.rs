@@ -11,6 +11,8 @@ use sojourn_gnat::slotted::{Model, run};
 use sojourn_sliq::wire::{ACK_LEN, DATA_LEN, OBSERVED_LEN};
 use sojourn_sliq::{Decider, Expected, Path};
 
+use sojourn_tcp::tcp::sack_option_size;
+
 use crate::error::scenario_error;
 
 /// Each with the hash of its sources.
@@ -51,13 +53,14 @@ fn error_control(
 }
 
 /// Bytes of headers: of the core's, of SLIQ's (an ACK's without observed packets), and of what a packet
-/// between GNAT's nodes has beside them; TCP's with timestamps.
+/// between GNAT's nodes has beside them; TCP's with timestamps, three blocks of SACK apart.
 #[pyfunction]
 fn header_sizes() -> BTreeMap<&'static str, u32> {
     BTreeMap::from([
         ("ip", headers::IP),
         ("udp", headers::UDP),
         ("tcp", headers::TCP),
+        ("tcp_sack", sack_option_size(3)),
         ("ethernet", headers::ETHERNET),
         ("sliq_data", DATA_LEN as u32),
         ("sliq_ack", ACK_LEN as u32),

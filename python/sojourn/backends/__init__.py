@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import Any, Protocol, cast
 
 from sojourn.engine import Progress
-from sojourn.result import Result
+from sojourn.measured import Measured
 from sojourn.scenario import Scenario
 
 #: Names of the backends, each a module of this package.
@@ -21,7 +21,7 @@ class Backend(Protocol):
 
     def run(
         self, scenario: Scenario, progress: Progress | None = None, repetition: int = 0
-    ) -> Result:
+    ) -> Measured:
         """Runs a scenario.
 
         Raises:

@@ -11,10 +11,10 @@ import numpy as np
 
 from sojourn import _internal
 from sojourn.backends.live import key
+from sojourn.measured import Measured
 from sojourn.metrics import RunData
 from sojourn.metrics.columns import rate_of
 from sojourn.numbers import number
-from sojourn.result import Result
 from sojourn.scenario import Scenario
 
 #: Less than this share of all bytes is not warned of: acknowledgments of transports over UDP, and
@@ -27,7 +27,7 @@ class Commanded:
     """A command's run."""
 
     #: One flow for the data of each side of each connection, if there were any.
-    result: Result | None
+    result: Measured | None
     #: The command's exit status.
     status: int
     #: Whether what comes back goes the scenario's forward way.
@@ -61,7 +61,7 @@ def run(scenario: Scenario, command: Sequence[str], *, download: bool = False) -
         seen = _of_connections(scenario, labels, seconds)
         timing = {name: float(value) for name, value in totals.items()} | {"wall_seconds": wall}
         data = RunData(seen.canonical, outcome, network)
-        result = Result(seen, data, timing, origin={**key(0), "quality": quality})
+        result = Measured(seen, data, timing, origin={**key(0), "quality": quality})
     return Commanded(result, status, download, loopback, seconds, rate)
 
 

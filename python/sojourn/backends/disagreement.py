@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from sojourn.result import Result
+from sojourn.measured import Measured
 from sojourn.statistics.difference import intervals
 from sojourn.statistics.intervals import mean_interval
 from sojourn.statistics.values import defined
@@ -33,7 +33,7 @@ def _differences(backend: str) -> tuple[str, ...]:
     return tuple(f"{backend}_{name}" for name in _DIFFERENCE)
 
 
-def table(results: Mapping[str, Sequence[Result]]) -> list[Row]:
+def table(results: Mapping[str, Sequence[Measured]]) -> list[Row]:
     """One row per metric: the means over the runs of each backend, the differences from the first
     one, and the ends of their 95 % confidence intervals. What is undefined on either side has no
     difference; what is undefined on all has no row.
@@ -83,7 +83,7 @@ def _interval(a: Any, b: Any) -> tuple[float | None, float | None]:
     return None, None
 
 
-def _values(results: Sequence[Result]) -> dict[tuple[str, str, str], list[float]]:
+def _values(results: Sequence[Measured]) -> dict[tuple[str, str, str], list[float]]:
     values: dict[tuple[str, str, str], list[float]] = {}
     for result in results:
         for key, value in _entries(result):
@@ -91,7 +91,7 @@ def _values(results: Sequence[Result]) -> dict[tuple[str, str, str], list[float]
     return values
 
 
-def _entries(result: Result) -> Iterator[tuple[tuple[str, str, str], float]]:
+def _entries(result: Measured) -> Iterator[tuple[tuple[str, str, str], float]]:
     for scope, frame in zip(_SCOPES, result.frames(), strict=True):
         for row in frame.to_dicts():
             name = str(row.get("id", ""))

@@ -21,9 +21,9 @@ from sojourn.engine import Progress
 from sojourn.errors import RunError, ScenarioError
 from sojourn.kernel.build import recipe
 from sojourn.kernel.cache import Kernel, kernel
+from sojourn.measured import Measured
 from sojourn.metrics import RunData
 from sojourn.metrics.samples import Alone
-from sojourn.result import Result
 from sojourn.scenario import Document, Scenario, expanded_flows, validated
 
 
@@ -55,7 +55,7 @@ class On:
 
     def run(
         self, scenario: Scenario, progress: Progress | None = None, repetition: int = 0
-    ) -> Result:
+    ) -> Measured:
         """Runs a scenario; every repetition gives the same.
 
         Raises:
@@ -65,7 +65,7 @@ class On:
         """
         refuse(scenario)
         data, timing = _run(scenario.canonical, self._kernel, progress)
-        return Result(scenario, data, timing, origin=self.key())
+        return Measured(scenario, data, timing, origin=self.key())
 
     def key(self, repetition: int = 0) -> dict[str, Any]:
         """What tells a run from those on other kernels; repetitions are alike."""

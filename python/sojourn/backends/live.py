@@ -15,9 +15,9 @@ from typing import Any
 from sojourn import _internal
 from sojourn.backends.outside import refuse
 from sojourn.engine import Progress
+from sojourn.measured import Measured
 from sojourn.metrics import RunData
 from sojourn.metrics.samples import Alone
-from sojourn.result import Result
 from sojourn.scenario import Document, Scenario, expanded_flows, validated
 
 
@@ -26,7 +26,7 @@ def runs_of(scenario: Scenario, count: int) -> list[Scenario]:
     return [scenario] * count
 
 
-def run(scenario: Scenario, progress: Progress | None = None, repetition: int = 0) -> Result:
+def run(scenario: Scenario, progress: Progress | None = None, repetition: int = 0) -> Measured:
     """Runs a scenario on the kernel; the result's ``origin`` says how far it can be trusted.
 
     Raises:
@@ -36,7 +36,7 @@ def run(scenario: Scenario, progress: Progress | None = None, repetition: int = 
     refuse(scenario)
     data, timing, quality = _run(scenario.canonical, progress)
     origin = {**key(repetition), "quality": quality}
-    return Result(scenario, data, timing, origin=origin)
+    return Measured(scenario, data, timing, origin=origin)
 
 
 def key(repetition: int = 0) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sojourn import engine
 from sojourn.engine import Progress
-from sojourn.result import Result
+from sojourn.measured import Measured
 from sojourn.scenario import Scenario, validated
 
 
@@ -14,9 +14,9 @@ def runs_of(scenario: Scenario, count: int) -> list[Scenario]:
     return [validated({**scenario.document, "seed": seed}) for seed in seeds]
 
 
-def run(scenario: Scenario, progress: Progress | None = None, repetition: int = 0) -> Result:
+def run(scenario: Scenario, progress: Progress | None = None, repetition: int = 0) -> Measured:
     """Simulates a scenario; every repetition gives the same."""
-    return engine.run(scenario, progress=progress)
+    return engine.measure(scenario, progress)
 
 
 def key(repetition: int = 0) -> None:

@@ -8,19 +8,17 @@ share; the sessions' needs add up to no more than the capacity.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import inf
 
-import highspy
 import numpy as np
-from numpy.typing import NDArray
 
 from sojourn.capacity.network import Network, Session
+from sojourn.capacity.program import Floats, Growing, UnlimitedError
 from sojourn.capacity.tree import Tree
 from sojourn.errors import ScenarioError
 
-Floats = NDArray[np.float64]
 #: What follows these digits of a solution is rounding.
 _DIGITS = 12
 #: Smaller capacities, as a share of the largest, are priced alike at first.
@@ -57,10 +55,7 @@ class Master:
         self._known: set[tuple[int, frozenset[int]]] = set()
         self._sessions = np.array([commodity.session for commodity in of])
         self._weights = np.array([sessions[commodity.session].weight for commodity in of])
-        self._program = highspy.Highs()  # type: ignore[no-untyped-call]
-        self._program.setOptionValue("output_flag", False)
-        self._program.setOptionValue("threads", 1)
-        self._program.changeObjectiveSense(highspy.ObjSense.kMaximize)
+        self._program = Growing(greatest=True)
         self._add_rows()
         self._add_shared()
 
@@ -69,25 +64,22 @@ class Master:
         needs = len(self._sessions) * len(self._capacities)
         bounds = [(0.0, 0.0)] * len(self._sessions) + [(-inf, 0.0)] * needs
         for low, high in [*bounds, *((-inf, c) for c in self._capacities)]:
-            self._program.addRow(low, high, 0, [], [])
+            self._program.row(high, {}, least=low)
 
     def _add_shared(self) -> None:
         """The rate, and what each session sends over each arc."""
-        self._column(1.0, range(len(self._sessions)), [-weight for weight in self._weights])
+        self._program.column(1.0, {row: -float(weight) for row, weight in enumerate(self._weights)})
         capacity_rows = len(self._sessions) * (1 + len(self._capacities))
         for session in np.unique(self._sessions):
             mine = np.flatnonzero(self._sessions == session).tolist()
             for arc in range(len(self._capacities)):
-                rows = [*(self._need(c, arc) for c in mine), capacity_rows + arc]
-                self._column(0.0, rows, [*[-1.0] * len(mine), 1.0])
-        self._first = self._program.getNumCol()
+                needs = {self._need(commodity, arc): -1.0 for commodity in mine}
+                last = self._program.column(0.0, {**needs, capacity_rows + arc: 1.0})
+        #: The first of the trees' columns.
+        self._first = last + 1
 
     def _need(self, commodity: int, arc: int) -> int:
         return len(self._sessions) + commodity * len(self._capacities) + arc
-
-    def _column(self, value: float, rows: Iterable[int], entries: Sequence[float]) -> None:
-        indices = np.fromiter(rows, dtype=np.int32)
-        self._program.addCol(value, 0.0, inf, len(indices), indices, np.asarray(entries, float))
 
     def new(self, commodity: int, tree: Tree) -> bool:
         """Whether there is no such column yet."""
@@ -99,26 +91,20 @@ class Master:
             self._known.add((commodity, tree.arcs))
             self.columns.append((commodity, tree))
             rows = [commodity, *(self._need(commodity, arc) for arc in tree.arcs)]
-            self._column(0.0, rows, [1.0] * len(rows))
+            self._program.column(0.0, dict.fromkeys(rows, 1.0))
 
     def solve(self) -> float:
         """The best rate with the columns that there are."""
-        self._program.run()
-        status = self._program.getModelStatus()
-        if status == highspy.HighsModelStatus.kOptimal:
-            rate = self._program.getInfo().objective_function_value
-            return float(np.round(rate, _DIGITS) * self._unit)
-        unbounded = (
-            highspy.HighsModelStatus.kUnbounded,
-            highspy.HighsModelStatus.kUnboundedOrInfeasible,
-        )
-        if status in unbounded:
-            raise ScenarioError("the rate has no limit: some path is of links without a rate")
-        raise ArithmeticError(f"HiGHS: {self._program.modelStatusToString(status)}")
+        try:
+            rate = self._program.solve()
+        except UnlimitedError:
+            without = "the rate has no limit: some path is of links without a rate"
+            raise ScenarioError(without) from None
+        return float(np.round(rate, _DIGITS) * self._unit)
 
     def rates(self) -> Floats:
         """The rate of each column."""
-        values = np.asarray(self._program.getSolution().col_value)
+        values = self._program.values
         return np.maximum(np.round(values[self._first :], _DIGITS), 0.0) * self._unit
 
     def loads(self) -> Floats:
@@ -135,7 +121,7 @@ class Master:
 
     def prices(self) -> Floats:
         """What a unit of rate on each arc (columns) costs each commodity (rows)."""
-        duals = np.asarray(self._program.getSolution().row_dual)
+        duals = self._program.prices
         first, last = self._need(0, 0), self._need(len(self._sessions), 0)
         return np.maximum(duals[first:last].reshape(len(self._sessions), -1), 0.0)
 

@@ -13,8 +13,9 @@ from fractions import Fraction
 import numpy as np
 
 from sojourn.capacity.diagram import Diagrams, Limits, count_paths
-from sojourn.capacity.master import Commodity, Floats, Master, commodities
+from sojourn.capacity.master import Commodity, Master, commodities
 from sojourn.capacity.network import Problem, told
+from sojourn.capacity.program import Floats
 from sojourn.capacity.tree import Search, Tree
 from sojourn.errors import ScenarioError
 

@@ -10,7 +10,7 @@ grows as 3 to the power of the number of terminals.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 from math import inf
@@ -115,13 +115,11 @@ class Search:
             for index, tail, latency in self._into[label.node]:
                 cost, late = label.cost + costs[index], label.latency + latency
                 push(_Label(tail, label.served, late, cost, index, (label,)))
-            if label.served == everything:
-                continue
-            here = settled.setdefault(label.node, [])
-            for other in here:
-                if not other.served & label.served:
-                    push(_join(label, other))
-            here.append(label)
+            if label.served != everything:
+                here = settled.setdefault(label.node, [])
+                for joined in _joined(label, here):
+                    push(joined)
+                here.append(label)
         raise AssertionError("a terminal is out of reach")
 
     def _tree(self, label: _Label) -> Tree:
@@ -144,6 +142,11 @@ class Search:
             path.append(index)
             node = tails[index]
         return tuple(reversed(path))
+
+
+def _joined(label: _Label, others: Sequence[_Label]) -> Iterator[_Label]:
+    """With each of the others at its node that serves other terminals."""
+    return (_join(label, other) for other in others if not other.served & label.served)
 
 
 def _join(a: _Label, b: _Label) -> _Label:

@@ -17,7 +17,7 @@ from sojourn.errors import ScenarioError
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from sojourn.result import Result
+    from sojourn.measured import Measured
     from sojourn.scenario import Scenario
 
 #: What runs differ by, and the option that counts them.
@@ -116,7 +116,7 @@ def several(
 
 def _runs(
     scenario: Scenario, name: str, count: int, directory: Path, metrics: frozenset[str] | None
-) -> list[Result]:
+) -> list[Measured]:
     from sojourn.backends import backend
     from sojourn.store import backends_directory
 
@@ -130,14 +130,14 @@ def _runs(
     return results
 
 
-def tell_quality(result: Result, whose: str = "") -> None:
+def tell_quality(result: Measured, whose: str = "") -> None:
     """Says on standard error why a run cannot be trusted."""
     for reason in result.origin.get("quality", {}).get("reasons", ()):
         warn(f"{whose}the run is invalid: {reason}")
 
 
 def _show(
-    scenario: Scenario, results: dict[str, list[Result]], rows: list[dict[str, Any]], output: str
+    scenario: Scenario, results: dict[str, list[Measured]], rows: list[dict[str, Any]], output: str
 ) -> None:
     from sojourn.backends.disagreement import columns
 

@@ -60,8 +60,11 @@ def command(
     for note in made.notes:
         warn(note)
     if out is not None:
+        from sojourn.report import report
+
         with claimed(place.tenant(made.a, made.b), out, warn, force=force) as directory:
             place.save(made, directory, warn)
+            report(directory)
         click.echo(f"results: {out}", err=True)
     with printed():
         _show(made, output, every=every)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,7 @@ from sojourn.cli.output import printed, warn
 from sojourn.cli.progress import progress
 
 if TYPE_CHECKING:
+    from sojourn.evaluation.ccperf.run import Place, Request
     from sojourn.report.page import Page
 
 
@@ -48,12 +50,8 @@ def command(
     A CCA is a name, a table such as '{ kind = "cubic", beta = 0.8 }', or a file that brings a
     control along: FILE.py, FILE.py:CLASS, FILE.so.
     """
-    from sojourn.evaluation.ccperf import competition, scores
     from sojourn.evaluation.ccperf import directory as place
     from sojourn.evaluation.ccperf.run import Request, evaluate
-    from sojourn.report import FILE
-    from sojourn.report.evaluation import page
-    from sojourn.report.page import write
     from sojourn.store import manifest
     from sojourn.store.place import claimed
 
@@ -67,6 +65,16 @@ def command(
     ):
         places = evaluate(request, directory, workers.jobs, report, warn, execute)
         manifest.write(directory, place.KIND, place.content(request))
+    _judge(request, places, directory)
+
+
+def _judge(request: Request, places: Sequence[Place], directory: Path) -> None:
+    """Scores, standings and the page, of which the beginning is shown."""
+    from sojourn.evaluation.ccperf import competition, scores
+    from sojourn.report import FILE
+    from sojourn.report.evaluation import page
+    from sojourn.report.page import write
+
     found = scores.scores(places, request)
     scores.save(found, directory)
     competition.save(competition.standings(places, request), directory)

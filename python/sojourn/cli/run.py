@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -29,6 +32,30 @@ from sojourn.cli.progress import share
 from sojourn.cli.show_run import PRINTERS
 from sojourn.cli.source import scenario_of
 
+if TYPE_CHECKING:
+    from sojourn.backends import Backend
+    from sojourn.measured import Measured
+    from sojourn.scenario import Scenario
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """The options, as they are given."""
+
+    file: Path
+    overrides: tuple[str, ...]
+    seed: int | None
+    metrics: tuple[str, ...]
+    figures: bool
+    everything: bool
+    record: tuple[str, ...]
+    backend: tuple[str, ...]
+    repetitions: int | None
+    seeds: int | None
+    out: Path | None
+    force: bool
+    output: str
+
 
 @click.command("run")
 @click.argument("file", type=click.Path(path_type=Path))
@@ -45,58 +72,56 @@ from sojourn.cli.source import scenario_of
 @force_option
 @limit_options
 @format_option
-def command(
-    file: Path,
-    overrides: tuple[str, ...],
-    seed: int | None,
-    metrics: tuple[str, ...],
-    figures: bool,
-    everything: bool,
-    record: tuple[str, ...],
-    backend: tuple[str, ...],
-    repetitions: int | None,
-    seeds: int | None,
-    out: Path | None,
-    force: bool,
-    output: str,
-) -> None:
+def command(**options: Any) -> None:
     """Run one scenario, of FILE or with - of standard input: metrics on the screen, results and
     figures in DIR.
     """
-    from sojourn.backends import backend as backend_called
-    from sojourn.engine import run
+    asked = _Asked(**options)
+    overrides = asked.overrides + recorded("--record", asked.record)
+    scenario = scenario_of(asked.file, overrides, asked.seed)
+    names = checked_metrics("--metrics", asked.metrics)
+    if scenario.sweep is not None:
+        whole = f"sojourn sweep {asked.file}"
+        warn(f"{asked.file}: ignoring its [sweep] table; to run the whole grid: {whole}")
+    numbers = counts(asked.backend, asked.repetitions, asked.seeds)
+    if sum(numbers.values()) > 1:
+        several(scenario, numbers, names, (asked.out, asked.force), asked.output)
+    else:
+        _once(scenario, names, asked)
+
+
+def _once(scenario: Scenario, names: Collection[str], asked: _Asked) -> None:
+    from sojourn.backends import backend
     from sojourn.store import run_directory
     from sojourn.store.place import claimed
 
-    overrides += recorded("--record", record)
-    scenario, names = scenario_of(file, overrides, seed), checked_metrics("--metrics", metrics)
-    if scenario.sweep is not None:
-        whole = f"sojourn sweep {file}"
-        warn(f"{file}: ignoring its [sweep] table; to run the whole grid: {whole}")
-    numbers = counts(backend, repetitions, seeds)
-    if sum(numbers.values()) > 1:
-        return several(scenario, numbers, names, (out, force), output)
-    chosen = backend_called(backend[0])
+    chosen = backend(asked.backend[0])
     tenant = run_directory.tenant(scenario, chosen.key())
-    with claimed(tenant, out, warn, force=force) as directory:
-        with share() as progress:
-            if backend == ("sim",):
-                result = run(scenario, progress=progress, spool=directory)
-            else:
-                result = chosen.run(scenario, progress)
+    with claimed(tenant, asked.out, warn, force=asked.force) as directory:
+        result = _result(scenario, chosen, directory)
         result.request(names or None)
         tell_quality(result)
         try:
             run_directory.save(result, directory)
         finally:  # a disk that is full loses only what it would have held
             with printed():
-                PRINTERS[output](result, everything)
+                PRINTERS[asked.output](result, asked.everything)
             say(speed(result.timing), err=True)
-        if figures:
+        if asked.figures:
             from sojourn.figures import save_all
 
             save_all(result, directory / "figures", warn)
         click.echo(f"results: {directory}", err=True)
+
+
+def _result(scenario: Scenario, chosen: Backend, directory: Path) -> Measured:
+    """The run; what the simulator records of it meanwhile is in the directory."""
+    from sojourn.engine import measure
+
+    with share() as progress:
+        if chosen.key() is None:
+            return measure(scenario, progress, directory)
+        return chosen.run(scenario, progress)
 
 
 def speed(timing: dict[str, float]) -> str:

@@ -11,15 +11,15 @@ import click
 from sojourn.cli import tables
 
 if TYPE_CHECKING:
-    from sojourn.result import Result
+    from sojourn.measured import Measured
     from sojourn.table import Table
 
 
-def _json(result: Result, _: bool) -> None:
+def _json(result: Measured, _: bool) -> None:
     click.echo(json.dumps(result.to_json()))
 
 
-def _rows(result: Result) -> list[dict[str, Any]]:
+def _rows(result: Measured) -> list[dict[str, Any]]:
     """Every value with what it is of, for CSV."""
     document = result.to_json()
     rows = []
@@ -36,11 +36,11 @@ def _rows(result: Result) -> list[dict[str, Any]]:
     return rows
 
 
-def _csv(result: Result, _: bool) -> None:
+def _csv(result: Measured, _: bool) -> None:
     tables.write_csv(("scope", "id", "cca", "metric", "value"), _rows(result))
 
 
-def _table(result: Result, everything: bool) -> None:
+def _table(result: Measured, everything: bool) -> None:
     """The run at a glance, or the metrics that were asked for."""
     if result.requested is not None:
         _metrics(result)
@@ -51,7 +51,7 @@ def _table(result: Result, everything: bool) -> None:
         tables.say("every metric: --all; every value: --format json or csv")
 
 
-def summarise(result: Result) -> None:
+def summarise(result: Measured) -> None:
     """About ten lines: what was run, the main metrics, what to beware of."""
     from sojourn import overview
 
@@ -62,7 +62,7 @@ def summarise(result: Result) -> None:
         tables.say(line)
 
 
-def _everything(result: Result) -> None:
+def _everything(result: Measured) -> None:
     """What was run, every metric, and what to beware of; many flows as groups."""
     from sojourn import overview
 
@@ -72,7 +72,7 @@ def _everything(result: Result) -> None:
         tables.say(warning)
 
 
-def _metrics(result: Result) -> None:
+def _metrics(result: Measured) -> None:
     """The metrics that are requested, or all."""
     from sojourn import metric_tables
 
@@ -84,4 +84,8 @@ def _show(table: Table) -> None:
     tables.show(table.title, table.header, table.rows, table.words)
 
 
-PRINTERS: dict[str, Callable[[Result, bool], None]] = {"table": _table, "json": _json, "csv": _csv}
+PRINTERS: dict[str, Callable[[Measured, bool], None]] = {
+    "table": _table,
+    "json": _json,
+    "csv": _csv,
+}

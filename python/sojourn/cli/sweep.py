@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -21,6 +24,30 @@ from sojourn.cli.output import printed, warn
 from sojourn.cli.progress import progress
 from sojourn.cli.source import scenario_of
 from sojourn.cli.units import Shard
+
+if TYPE_CHECKING:
+    from sojourn.store.place import Tenant
+    from sojourn.sweeps.expand import Plan
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """The options, as they are given."""
+
+    file: Path
+    overrides: tuple[str, ...]
+    seed: int | None
+    workers: Workers
+    out: Path | None
+    force: bool
+    metrics: tuple[str, ...]
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
+    output: str
+    retry_failed: bool
+    samples: bool
+    shard: tuple[int, int]
+    dry_run: bool
 
 
 @click.command("sweep")
@@ -59,55 +86,54 @@ from sojourn.cli.units import Shard
 @click.option(
     "--dry-run", is_flag=True, help="Say what it would take, from a few runs; store nothing."
 )
-def command(
-    file: Path,
-    overrides: tuple[str, ...],
-    seed: int | None,
-    workers: Workers,
-    out: Path | None,
-    force: bool,
-    metrics: tuple[str, ...],
-    rows: tuple[str, ...],
-    columns: tuple[str, ...],
-    output: str,
-    retry_failed: bool,
-    samples: bool,
-    shard: tuple[int, int],
-    dry_run: bool,
-) -> None:
+def command(**options: Any) -> None:
     """Run a grid of scenarios: all points and replications that are not stored yet."""
-    from sojourn.store.place import choose, claimed
     from sojourn.sweeps import directory as directory_of
     from sojourn.sweeps import table
-    from sojourn.sweeps.estimate import estimate
     from sojourn.sweeps.expand import plan
+
+    asked = _Asked(**options)
+    scenario = scenario_of(asked.file, asked.overrides, asked.seed)
+    planned = plan(scenario).part(asked.shard)
+    names = show_sweep.checked_names(asked.metrics, planned.requested)
+    table.check_paths((*asked.rows, *asked.columns), list(planned.grid))
+    tenant = directory_of.tenant(scenario, planned)
+    if asked.dry_run:
+        _estimate(planned, tenant, asked)
+    else:
+        _sweep(planned, tenant, names, asked)
+
+
+def _estimate(planned: Plan, tenant: Tenant, asked: _Asked) -> None:
+    from sojourn.store.place import choose
+    from sojourn.sweeps.estimate import estimate
+
+    directory = choose(tenant, asked.out, warn, asked.force)
+    jobs = asked.workers.given or os.cpu_count() or 1
+    told = estimate(planned, directory, jobs, samples=asked.samples)
+    show_sweep.estimate(told, directory, jobs)
+    if planned.until:
+        show_sweep.further(planned.until, len(planned) // planned.replications)
+
+
+def _sweep(planned: Plan, tenant: Tenant, names: Sequence[str], asked: _Asked) -> None:
+    from sojourn.store.place import claimed
+    from sojourn.sweeps import table
     from sojourn.sweeps.run import sweep
 
-    scenario = scenario_of(file, overrides, seed)
-    planned = plan(scenario).part(shard)
-    names = show_sweep.checked_names(metrics, planned.requested)
-    table.check_paths((*rows, *columns), list(planned.grid))
-    tenant = directory_of.tenant(scenario, planned)
-    if dry_run:
-        directory = choose(tenant, out, warn, force)
-        jobs = workers.given or os.cpu_count() or 1
-        show_sweep.estimate(estimate(planned, directory, jobs, samples=samples), directory, jobs)
-        if planned.until:
-            show_sweep.further(planned.until, len(planned) // planned.replications)
-        return
     with (
-        claimed(tenant, out, warn, force=force) as directory,
-        workers.connected() as execute,
+        claimed(tenant, asked.out, warn, force=asked.force) as directory,
+        asked.workers.connected() as execute,
         progress("runs", directory) as report,
     ):
         summary = sweep(
             planned,
             directory,
-            workers.jobs,
+            asked.workers.jobs,
             progress=report,
             warn=warn,
-            retry_failed=retry_failed,
-            keep_samples=samples,
+            retry_failed=asked.retry_failed,
+            keep_samples=asked.samples,
             execute=execute,
         )
     long = table.summary(directory)
@@ -116,5 +142,5 @@ def command(
         for message in table.warnings(long):
             warn(message)
         with printed():
-            show_sweep.aggregate(long, names, rows, columns, output)
+            show_sweep.aggregate(long, names, asked.rows, asked.columns, asked.output)
     show_sweep.summarise(summary, directory)

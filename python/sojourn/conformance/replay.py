@@ -199,9 +199,10 @@ def _alone(kind: str, name: str, situation: str, scenario: dict[str, Any], versi
 
 
 def _metrics(document: dict[str, Any]) -> dict[tuple[str, str], float]:
-    from sojourn.engine import run
+    from sojourn.engine import measure
+    from sojourn.scenario import load
 
-    table = run(document).flows
+    table = measure(load(document)).flows
     return {
         (str(row["id"]), metric): float(row[metric])
         for row in table.to_dicts()

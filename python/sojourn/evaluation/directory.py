@@ -30,9 +30,8 @@ def tenant(a: str, b: str) -> Tenant:
 
 
 def save(made: Comparison, directory: Path, warn: Callable[[str], None]) -> None:
-    """Writes the table, the page and the figure."""
+    """Writes the table and the figure; :func:`sojourn.report.report` makes the page of them."""
     from sojourn.figures import save_each
-    from sojourn.report import report
 
     content = {"a": made.a, "b": made.b, "notes": made.notes}
     files: dict[str, Write] = {
@@ -44,7 +43,6 @@ def save(made: Comparison, directory: Path, warn: Callable[[str], None]) -> None
     chart = forest.chart(made.of("better", "worse", "different"), made.a, made.b)
     if chart:
         save_each(["forest"], lambda _: chart, directory / "figures", warn)
-    report(directory)
 
 
 def load(directory: Path) -> Comparison:

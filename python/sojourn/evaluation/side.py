@@ -10,17 +10,17 @@ import polars as pl
 
 from sojourn.errors import ScenarioError, SojournError
 from sojourn.figures.flows import MOST_FLOWS
+from sojourn.measured import Measured
 from sojourn.metrics import metrics
-from sojourn.result import Result
 from sojourn.store import manifest, rows, run_directory
 from sojourn.store.location import located
 from sojourn.store.renew import outcome
 from sojourn.sweeps import directory as sweep_directory
 from sojourn.sweeps import table
-from sojourn.sweeps.stored import Sweep
+from sojourn.sweeps.stored import StoredSweep
 
 #: What may be compared: a directory, or what it has been read as.
-Source = str | Path | Result | Sweep
+Source = str | Path | Measured | StoredSweep
 _OWN = ("point", "seed", "pilot", "scope", "id")
 
 
@@ -43,9 +43,9 @@ class Side:
 
 def read(source: Source) -> Side:
     """What a directory holds, or what has been read already."""
-    if isinstance(source, Result):
+    if isinstance(source, Measured):
         return _of_run(source, source.scenario.name)
-    path = source.directory if isinstance(source, Sweep) else located(str(source))
+    path = source.directory if isinstance(source, StoredSweep) else located(str(source))
     if (path / manifest.FILE).exists() or not path.is_dir():
         return _of_directory(path)
     members = sorted(child.parent for child in path.glob(f"*/{manifest.FILE}"))
@@ -77,7 +77,7 @@ def _of_directory(path: Path) -> Side:
     raise ScenarioError(f"{path}: holds a {kind}; only runs and sweeps can be compared")
 
 
-def _of_run(result: Result, name: str) -> Side:
+def _of_run(result: Measured, name: str) -> Side:
     common = {"seed": result.scenario.seed, "point": "", "replication": 0}
     made = rows.frame(rows.rows_of(common, {}, outcome(result.data)))
     return Side(name, _chosen(made.with_columns(pilot=pl.lit(None, pl.Boolean))))

@@ -17,7 +17,7 @@ from sojourn.names import unknown
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from sojourn.result import Result
+    from sojourn.measured import Measured
 
 __all__ = ["FIGURES", "chart", "draw", "figures_of", "save_all", "save_each"]
 
@@ -29,13 +29,13 @@ for _file in FILES:
     import_module(f"sojourn.figures.{_file}")
 
 
-def controlled(result: Result) -> bool:
+def controlled(result: Measured) -> bool:
     """Whether a control let anything be seen: datagrams of UDP have none."""
     component = pl.col("component").str.ends_with(".cc")
     return result.record.scan("state").filter(component).head(1).collect().height > 0
 
 
-def figures_of(result: Result) -> dict[str, Builder]:
+def figures_of(result: Measured) -> dict[str, Builder]:
     """The figures of a run: those of every run, of a network, and of what it has recorded."""
     canonical = result.scenario.canonical
     recorded = set(canonical.get("record", ()))
@@ -47,7 +47,7 @@ def figures_of(result: Result) -> dict[str, Builder]:
     return FIGURES | networks | {name: RECORDED[name] for name in RECORDED if name in recorded}
 
 
-def chart(name: str, result: Result) -> Chart:
+def chart(name: str, result: Measured) -> Chart:
     """What the figure ``name`` shows of a run."""
     builders = figures_of(result)
     if name not in builders:
@@ -55,14 +55,14 @@ def chart(name: str, result: Result) -> Chart:
     return builders[name](result)
 
 
-def draw(name: str, result: Result) -> Figure:
+def draw(name: str, result: Measured) -> Figure:
     """The figure ``name`` of a run, by matplotlib."""
     from sojourn.figures.paper import render
 
     return render(chart(name, result))
 
 
-def save_all(result: Result, directory: Path, warn: Warn) -> None:
+def save_all(result: Measured, directory: Path, warn: Warn) -> None:
     """Every figure of a run as PNG and SVG; ``warn`` is told of those that cannot be drawn."""
     save_each(figures_of(result), lambda name: chart(name, result), directory, warn)
 

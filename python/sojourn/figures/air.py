@@ -5,14 +5,14 @@ from __future__ import annotations
 import polars as pl
 
 from sojourn.figures.chart import PALETTE, RECORDED, Chart, Panel, Spans, figure
-from sojourn.result import Result
+from sojourn.measured import Measured
 
 #: What is shown, s: a saturated channel has some tens of frames in it.
 _WINDOW = 0.02
 
 
 @figure("air", RECORDED)
-def air(result: Result) -> Chart:
+def air(result: Measured) -> Chart:
     """Frames of each station with their answers, and collisions."""
     canonical = result.scenario.canonical
     panels = [_panel(result, medium["id"]) for medium in canonical["media"]]
@@ -20,7 +20,7 @@ def air(result: Result) -> Chart:
     return Chart("Who holds the air", told, panels, stacked=True)
 
 
-def _panel(result: Result, medium: str) -> Panel:
+def _panel(result: Measured, medium: str) -> Panel:
     held = _held(result, f"medium.{medium}")
     begin = result.timing["simulated_seconds"] / 2
     channels = held["channel"].unique().sort().to_list()
@@ -37,7 +37,7 @@ def _panel(result: Result, medium: str) -> Panel:
     return Panel(label, "", [], from_zero=False, spans=spans, title=medium)
 
 
-def _held(result: Result, component: str) -> pl.DataFrame:
+def _held(result: Measured, component: str) -> pl.DataFrame:
     """Who held the air: ``start``, ``end``, ``channel`` (``a to b``), whether it ``collided``."""
     rows = result.record.scan("state").filter(pl.col("component") == component)
     ends = [

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 if TYPE_CHECKING:
-    from sojourn.result import Result
+    from sojourn.measured import Measured
 
 Style = Literal["line", "joined", "step", "points", "dots", "mark", "star", "up", "down"]
 
@@ -201,7 +201,7 @@ class Chart:
     fitted: bool = False
 
 
-Builder = Callable[["Result"], Chart]
+Builder = Callable[["Measured"], Chart]
 #: Of every run.
 FIGURES: dict[str, Builder] = {}
 #: Of the runs whose results have several links between three nodes or more.

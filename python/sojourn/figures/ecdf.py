@@ -7,16 +7,15 @@ import numpy as np
 from sojourn.figures.chart import Chart, Line, Panel, color_of, dash_of, figure
 from sojourn.figures.flows import group_label, grouped, labels
 from sojourn.figures.thin import evenly
-from sojourn.metrics.columns import mean
-from sojourn.metrics.registry import Values
-from sojourn.result import Result
+from sojourn.measured import Measured
+from sojourn.metrics.columns import Values, mean
 
 #: A distribution has at most so many steps.
 _STEPS = 300
 
 
 @figure("ecdf")
-def ecdf(result: Result) -> Chart:
+def ecdf(result: Measured) -> Chart:
     """Empirical distributions of throughput and of smoothed RTT."""
     view = result.data.flow
     columns = [("Throughput (Mbit/s)", view.throughput), ("sRTT (ms)", 1e3 * view.srtt)]

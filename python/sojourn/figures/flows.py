@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 
 from sojourn.groups import Group, extremes, groups
+from sojourn.measured import Measured
 from sojourn.metrics.columns import mean
 from sojourn.names import control_name
-from sojourn.result import Result
 
 #: Of more flows than this, groups are shown.
 MOST_FLOWS = 12
@@ -16,7 +16,7 @@ _MOST_GROUPS = 6
 BANDS = "Lines: median over the flows of a group; bands: their 5th to 95th percentile."
 
 
-def labels(result: Result) -> list[str]:
+def labels(result: Measured) -> list[str]:
     """A name for each flow: its label if no other has it, or its control and id."""
     flows = [
         (flow.get("label"), control_name(flow))
@@ -30,7 +30,7 @@ def labels(result: Result) -> list[str]:
     ]
 
 
-def grouped(result: Result) -> list[Group]:
+def grouped(result: Measured) -> list[Group]:
     """The groups to show; none where the flows are few enough to show each."""
     return groups(result, _MOST_GROUPS) if result.data.flow.count > MOST_FLOWS else []
 
@@ -40,7 +40,7 @@ def group_label(group: Group) -> str:
     return f"{group.name} ({len(group.flows):,} flows)"
 
 
-def best_and_worst(result: Result) -> list[tuple[str, int]]:
+def best_and_worst(result: Measured) -> list[tuple[str, int]]:
     """The flows with the highest and the lowest mean throughput, and what a legend calls them."""
     best, worst = extremes(mean(result.data.flow.throughput), 1)
     names = labels(result)

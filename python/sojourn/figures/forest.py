@@ -10,7 +10,7 @@ import polars as pl
 
 from sojourn.figures.chart import PALETTE, Chart, Forest, Panel
 from sojourn.figures.plots import words
-from sojourn.metrics.registry import Values
+from sojourn.metrics.columns import Values
 
 #: So many differences are drawn.
 MOST = 30

@@ -9,18 +9,17 @@ import numpy as np
 from sojourn.figures.chart import NETWORKS, Chart, Graph, Heat, Panel, figure
 from sojourn.figures.places import joined, placed
 from sojourn.figures.thin import binned, last_of_binned
+from sojourn.measured import Measured
 from sojourn.metrics import RunData
-from sojourn.metrics.columns import Table, rate_of
-from sojourn.metrics.registry import Values
+from sojourn.metrics.columns import Table, Values, rate_of
 from sojourn.metrics.responsiveness import rate_changes
-from sojourn.result import Result
 
 #: Stretches of time that can be told apart, and rows of a heat map.
 _STRETCHES, _MOST_ROWS = 30, 40
 
 
 @figure("network", NETWORKS)
-def network(result: Result) -> Chart:
+def network(result: Measured) -> Chart:
     """Nodes and links, coloured by load."""
     return picture(result.data, "The network")
 
@@ -35,7 +34,7 @@ def picture(run: RunData, title: str) -> Chart:
 
 
 @figure("network_over_time", NETWORKS)
-def over_time(result: Result) -> Chart:
+def over_time(result: Measured) -> Chart:
     """Load of links and queues of nodes over time."""
     return history(result.data, "The network over time")
 

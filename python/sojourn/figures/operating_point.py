@@ -17,16 +17,15 @@ from sojourn.figures.chart import (
 from sojourn.figures.flows import BANDS, best_and_worst, group_label, grouped, labels
 from sojourn.figures.thin import binned, outline, share
 from sojourn.groups import Group, quantiles
-from sojourn.metrics.columns import ratio
-from sojourn.metrics.registry import Values
-from sojourn.result import Result
+from sojourn.measured import Measured
+from sojourn.metrics.columns import Values, ratio
 
 #: A median and its band have at most so many points.
 _POINTS = 300
 
 
 @figure("operating_point")
-def operating_point(result: Result) -> Chart:
+def operating_point(result: Measured) -> Chart:
     """Segments in flight, smoothed RTT and throughput over time."""
     view = result.data.flow
     in_flight = view.where_regular(ratio(view.samples["in_flight_time"], view.span))
@@ -52,12 +51,12 @@ def operating_point(result: Result) -> Chart:
     )
 
 
-def _times(result: Result) -> Values:
+def _times(result: Measured) -> Values:
     samples = result.data.flow.samples
     return (samples.begins + samples.ends) / 2
 
 
-def _of_flows(result: Result, values: Values) -> list[Line]:
+def _of_flows(result: Measured, values: Values) -> list[Line]:
     names, times = labels(result), _times(result)
     points = share(len(names))
     return [
@@ -68,7 +67,7 @@ def _of_flows(result: Result, values: Values) -> list[Line]:
 
 
 def _of_groups(
-    result: Result,
+    result: Measured,
     many: list[Group],
     ends: list[tuple[str, int]],
     label: str,

@@ -8,7 +8,7 @@ import numpy as np
 
 from sojourn.figures.chart import BLACK, Graph
 from sojourn.figures.places import right
-from sojourn.metrics.registry import Values
+from sojourn.metrics.columns import Values
 
 #: Where along an arc its arrow is, and how far beside it.
 _ALONG, _ASIDE = 0.6, 0.06

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from sojourn.figures.chart import DIVERGING, Heat
-from sojourn.metrics.registry import Values
+from sojourn.metrics.columns import Values
 
 #: Letters of a label that fit beside the lowest bar of colours.
 _LETTERS = 26

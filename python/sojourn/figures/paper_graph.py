@@ -12,8 +12,7 @@ from matplotlib.figure import Figure
 
 from sojourn.figures.chart import BLACK, Graph
 from sojourn.figures.places import right
-from sojourn.metrics.columns import mean
-from sojourn.metrics.registry import Values
+from sojourn.metrics.columns import Values, mean
 
 #: How far an arc is beside the line between its nodes, as a share of the length of links, and
 #: which share of that line it leaves to the nodes.

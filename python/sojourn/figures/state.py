@@ -11,8 +11,8 @@ import polars as pl
 from sojourn.figures.chart import RECORDED, Chart, Line, Panel, color_of, dash_of, figure
 from sojourn.figures.flows import MOST_FLOWS, best_and_worst, labels
 from sojourn.figures.thin import share
+from sojourn.measured import Measured
 from sojourn.numbers import number
-from sojourn.result import Result
 
 #: More panels than this are not drawn, nor more lines in one, nor more words.
 _MOST_PANELS, _MOST_LINES, _MOST_WORDS = 24, 12, 12
@@ -22,7 +22,7 @@ _TOLD = "Whenever a value changed; units are on the page of each component."
 
 
 @figure("cc", RECORDED)
-def controls(result: Result) -> Chart:
+def controls(result: Measured) -> Chart:
     """What each flow's congestion control let be seen."""
     names = labels(result)
     shown, more = list(enumerate(names)), ""
@@ -34,7 +34,7 @@ def controls(result: Result) -> Chart:
 
 
 @figure("queue", RECORDED)
-def queues(result: Result) -> Chart:
+def queues(result: Measured) -> Chart:
     """What each queue discipline and node let be seen."""
     state = result.record.scan("state")
     others = pl.col("component").str.contains(r"^(flow|medium)\.")
@@ -60,7 +60,7 @@ class _Seen:
     words: Mapping[str, Sequence[str]]
 
     @classmethod
-    def of(cls, result: Result, components: Mapping[str, str]) -> _Seen:
+    def of(cls, result: Measured, components: Mapping[str, str]) -> _Seen:
         """Of these components."""
         state = result.record.scan("state")
         rows = state.filter(pl.col("component").is_in(list(components)))
@@ -94,7 +94,7 @@ class _Seen:
         return f"{name} {', '.join(f'{value} of {who}' for who, value in each.items())}"
 
 
-def _chart(result: Result, title: str, components: Mapping[str, str], more: str) -> Chart:
+def _chart(result: Measured, title: str, components: Mapping[str, str], more: str) -> Chart:
     """A panel for each name that changed; of the others the figure says what they were."""
     seen, end = _Seen.of(result, components), result.timing["simulated_seconds"]
     names = seen.names()

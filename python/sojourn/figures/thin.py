@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sojourn.metrics.registry import Values
+from sojourn.metrics.columns import Values
 
 #: About as many points of all lines of a panel, but of each line at least and at most so many.
 _POINTS, _FEWEST, _MOST = 6000, 300, 1500

@@ -8,10 +8,9 @@ from sojourn.figures.chart import BLACK, Chart, Line, Panel, Style, color_of, fi
 from sojourn.figures.flows import best_and_worst, group_label, grouped, labels
 from sojourn.figures.thin import evenly
 from sojourn.groups import Group
+from sojourn.measured import Measured
 from sojourn.metrics.aggregate import mean_agg_throughput
-from sojourn.metrics.columns import mean
-from sojourn.metrics.registry import Values
-from sojourn.result import Result
+from sojourn.metrics.columns import Values, mean
 
 #: So many small points of a flow, or of a group, are drawn.
 _POINTS = 300
@@ -30,7 +29,7 @@ _ENDS: tuple[Style, ...] = ("up", "down")
 
 
 @figure("throughput_delay")
-def throughput_delay(result: Result) -> Chart:
+def throughput_delay(result: Measured) -> Chart:
     """Throughput against smoothed RTT: samples, means, joint and optimal operating points."""
     many = grouped(result)
     lines = _of_groups(result, many) if many else _of_flows(result)
@@ -38,7 +37,7 @@ def throughput_delay(result: Result) -> Chart:
     return Chart("Throughput against sRTT", _GROUPS_TOLD if many else _FLOWS_TOLD, [panel])
 
 
-def _of_flows(result: Result) -> list[Line]:
+def _of_flows(result: Measured) -> list[Line]:
     view = result.data.flow
     srtt = 1e3 * view.srtt
     means = zip(mean(srtt), mean(view.throughput), strict=True)
@@ -50,7 +49,7 @@ def _of_flows(result: Result) -> list[Line]:
     return [*lines, *_joint(result)]
 
 
-def _of_groups(result: Result, many: list[Group]) -> list[Line]:
+def _of_groups(result: Measured, many: list[Group]) -> list[Line]:
     srtt = 1e3 * mean(result.data.flow.srtt)
     throughput = mean(result.data.flow.throughput)
     clouds, marks = [], []
@@ -74,25 +73,25 @@ def _cloud(x: Values, y: Values, color: str) -> Line:
     return Line("", x[kept], y[kept], color, "points")
 
 
-def _joint(result: Result) -> list[Line]:
+def _joint(result: Measured) -> list[Line]:
     """Throughput of all flows together, and what the bottleneck has to give."""
     throughput = mean_agg_throughput(result.data)
     return [*_at_mean_srtt("joint", result, throughput), *_optimum("optimal", result, 1)]
 
 
-def _average(result: Result) -> list[Line]:
+def _average(result: Measured) -> list[Line]:
     """The same for one flow of many."""
     count = result.data.flow.count
     throughput = mean_agg_throughput(result.data) / count
     return [*_at_mean_srtt("mean flow", result, throughput), *_optimum("fair", result, count)]
 
 
-def _at_mean_srtt(name: str, result: Result, throughput: float) -> list[Line]:
+def _at_mean_srtt(name: str, result: Measured, throughput: float) -> list[Line]:
     srtt = 1e3 * float(mean(mean(result.data.flow.srtt)[:, None])[0])
     return [] if np.isnan(srtt) else [Line(name, [srtt], [throughput], BLACK, "mark")]
 
 
-def _optimum(name: str, result: Result, count: int) -> list[Line]:
+def _optimum(name: str, result: Measured, count: int) -> list[Line]:
     view = result.data.flow
     if np.isnan(view.bottleneck_rate).all():
         return []

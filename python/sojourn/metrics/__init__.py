@@ -7,7 +7,8 @@ from importlib import import_module
 
 import numpy as np
 
-from sojourn.metrics.registry import Metric, Scope, Values, metric, metrics
+from sojourn.metrics.columns import Values
+from sojourn.metrics.registry import Metric, Scope, metric, metrics
 from sojourn.metrics.samples import RunData
 
 __all__ = [

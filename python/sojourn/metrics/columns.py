@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from sojourn.metrics.registry import Values
 from sojourn.quantity import number
 
+Values = NDArray[np.float64]
 Table = Mapping[str, Any]
 # Interval ends are whole nanoseconds written as seconds: compare with a tenth of one to spare.
 EPSILON = 1e-10

@@ -7,7 +7,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from sojourn.metrics.registry import Values, metric
+from sojourn.metrics.columns import Values
+from sojourn.metrics.registry import metric
 from sojourn.metrics.samples import RunData
 
 #: Lin et al. (2020) smooth the congestion window over this many seconds.

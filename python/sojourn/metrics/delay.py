@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from sojourn.metrics.columns import mean, ratio
-from sojourn.metrics.registry import Values, metric
+from sojourn.metrics.columns import Values, mean, ratio
+from sojourn.metrics.registry import metric
 from sojourn.metrics.samples import RunData
 
 

@@ -10,8 +10,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from sojourn.metrics.columns import mean, ratio
-from sojourn.metrics.registry import Values, metric
+from sojourn.metrics.columns import Values, mean, ratio
+from sojourn.metrics.registry import metric
 from sojourn.metrics.samples import RunData
 
 Index = Callable[[Values], Values]

@@ -6,18 +6,15 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sojourn.metrics.columns import EPSILON, Samples, rate_of, ratio
-from sojourn.metrics.registry import Values
+from sojourn.metrics.columns import EPSILON, Samples, Values, rate_of, ratio
+from sojourn.metrics.recorded import Recorded
 from sojourn.quantity import number
 from sojourn.scenario import expanded_flows
-
-if TYPE_CHECKING:
-    from sojourn.metrics.samples import RunData
 
 #: From this share of its active time on, a flow counts as limited by something.
 LIMITED = 0.1
@@ -28,7 +25,7 @@ BOUNDED_TRAFFIC = frozenset({"sized"})
 class FlowView:
     """Samples of the flows, restricted to each flow's active time."""
 
-    def __init__(self, run: RunData) -> None:
+    def __init__(self, run: Recorded) -> None:
         self.table = {name: np.asarray(column) for name, column in run.tables["flows"].items()}
         self.count = len(self.table["flow"])
         self.samples = Samples(run.tables["flow_samples"], self.count)

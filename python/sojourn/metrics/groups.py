@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from sojourn.metrics.columns import ratio
-from sojourn.metrics.registry import Values, metric
+from sojourn.metrics.columns import Values, ratio
+from sojourn.metrics.registry import metric
 from sojourn.metrics.samples import RunData
 from sojourn.metrics.throughput import mean_throughput
 

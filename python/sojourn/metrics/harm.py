@@ -13,9 +13,9 @@ from functools import partial
 
 import numpy as np
 
-from sojourn.metrics.columns import mean, ratio
+from sojourn.metrics.columns import Values, mean, ratio
 from sojourn.metrics.delay import mean_srtt
-from sojourn.metrics.registry import Values, metric
+from sojourn.metrics.registry import metric
 from sojourn.metrics.samples import RunData
 from sojourn.metrics.throughput import mean_throughput
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from sojourn.metrics.columns import ratio
-from sojourn.metrics.registry import Values, metric
+from sojourn.metrics.columns import Values, ratio
+from sojourn.metrics.registry import metric
 from sojourn.metrics.samples import RunData
 
 #: What may limit a sender, and when it does.

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from sojourn.metrics.columns import ratio
-from sojourn.metrics.registry import Better, Values, metric
+from sojourn.metrics.columns import Values, ratio
+from sojourn.metrics.registry import Better, metric
 from sojourn.metrics.samples import RunData
 
 

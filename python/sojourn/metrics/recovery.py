@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from sojourn.metrics.columns import ratio
-from sojourn.metrics.registry import Values, metric
+from sojourn.metrics.columns import Values, ratio
+from sojourn.metrics.registry import metric
 from sojourn.metrics.samples import RunData
 
 _NONE = "0; null for UDP, which retransmits nothing"

@@ -4,20 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import Any, Literal, get_args
 
-import numpy as np
-from numpy.typing import NDArray
-
+from sojourn.metrics.samples import RunData
 from sojourn.names import unknown
-
-if TYPE_CHECKING:
-    from sojourn.metrics.samples import RunData
 
 Scope = Literal["flow", "link", "net", "group"]
 Better = Literal["higher", "lower"] | None
-Values = NDArray[np.float64]
-Compute = Callable[["RunData"], Any]
+Compute = Callable[[RunData], Any]
 
 LAYERS = {"l1": "link", "l2": "queue discipline", "l4": "transport", "l7": "application"}
 

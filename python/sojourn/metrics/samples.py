@@ -19,11 +19,10 @@ from typing import Any
 import numpy as np
 
 from sojourn.errors import SojournError
-from sojourn.metrics.columns import EPSILON, Samples, Table, rate_of
+from sojourn.metrics.columns import EPSILON, Samples, Values, rate_of
 from sojourn.metrics.flow_view import FlowView
-from sojourn.metrics.registry import Values
+from sojourn.metrics.recorded import Recorded
 from sojourn.names import control_name
-from sojourn.quantity import number
 
 #: Given numbers of flows, a run in which these alone send, and their numbers in it.
 Alone = Callable[[tuple[int, ...]], "tuple[RunData, Sequence[int]]"]
@@ -38,15 +37,9 @@ def _cannot(flows: tuple[int, ...]) -> tuple[RunData, Sequence[int]]:
 
 
 @dataclass
-class RunData:
+class RunData(Recorded):
     """Everything metrics may look at."""
 
-    #: The canonical scenario.
-    scenario: Mapping[str, Any]
-    #: Columns as the core hands them out.
-    tables: Mapping[str, Table]
-    #: What was built: ``links`` (id, rate, overhead) and ``paths``, each flow's links by index.
-    network: Mapping[str, Any]
     #: Runs the same without the others, when a metric asks for it.
     alone: Alone = field(default=_cannot)
 
@@ -64,11 +57,6 @@ class RunData:
     def group(self) -> GroupView:
         """The flows by control and by label."""
         return GroupView(self.flow.declared)
-
-    @cached_property
-    def warmup(self) -> float:
-        """Seconds at the beginning that no metric covers."""
-        return number(self.scenario["warmup"])
 
 
 class GroupView:

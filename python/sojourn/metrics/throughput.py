@@ -6,8 +6,8 @@ from collections import defaultdict
 
 import numpy as np
 
-from sojourn.metrics.columns import deviation, mean, ratio
-from sojourn.metrics.registry import Values, metric
+from sojourn.metrics.columns import Values, deviation, mean, ratio
+from sojourn.metrics.registry import metric
 from sojourn.metrics.samples import RunData
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from sojourn.metrics.registry import Values, metric
+from sojourn.metrics.columns import Values
+from sojourn.metrics.registry import metric
 from sojourn.metrics.samples import RunData
 
 #: Bytes of Ethernet header on every packet, as a capture on the interface counts them.

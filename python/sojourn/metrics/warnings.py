@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sojourn.metrics.columns import ratio
+from sojourn.metrics.columns import Values, ratio
 from sojourn.metrics.convergence import unsettled
 from sojourn.metrics.convergence_of_fairness import convergence_time_jain
 from sojourn.metrics.flow_view import LIMITED
-from sojourn.metrics.registry import Scope, Values
+from sojourn.metrics.registry import Scope
 from sojourn.metrics.samples import RunData
 from sojourn.numbers import number
 
 if TYPE_CHECKING:
-    from sojourn.result import Result
+    from sojourn.measured import Measured
 
 Severity = Literal["error", "warning", "note"]
 _ORDER: tuple[Severity, ...] = ("error", "warning", "note")
@@ -41,7 +41,7 @@ class RunWarning(NamedTuple):
 Rule = Callable[[RunData], Iterator[RunWarning]]
 
 
-def warnings_of(result: Result) -> list[RunWarning]:
+def warnings_of(result: Measured) -> list[RunWarning]:
     """All warnings about a run, the gravest first."""
     found = [warning for rule in RULES for warning in rule(result.data)]
     return sorted(found, key=lambda warning: _ORDER.index(warning.severity))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from sojourn.metrics.columns import deviation, mean, ratio
-from sojourn.metrics.registry import Values, metric
+from sojourn.metrics.columns import Values, deviation, mean, ratio
+from sojourn.metrics.registry import metric
 from sojourn.metrics.samples import RunData
 
 _TIME = "time-weighted"

@@ -11,10 +11,11 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from sojourn.cca import Control, Init
+from sojourn._internal import Init
 from sojourn.errors import ScenarioError, refused
 from sojourn.names import unknown
 from sojourn.outside import given, params, raised, sources
+from sojourn.outside.control import Control
 
 _REQUIRED = ("on_ack", "on_congestion", "decision")
 #: Keys of a control's table that are not its parameters.

@@ -7,11 +7,11 @@ from pathlib import Path, PurePosixPath
 
 from sojourn import data
 from sojourn.catalogue import Kind
-from sojourn.engine import run
 from sojourn.figures.chart import Chart
 from sojourn.figures.paper import render
+from sojourn.measured import Measured
 from sojourn.pages.charts import rates, signals, window
-from sojourn.result import Result
+from sojourn.result import run
 
 _DPI = 90
 #: Where a kind's members stand in its scenario; each topology has a scenario of its own.
@@ -31,7 +31,7 @@ _SPECIAL: Mapping[tuple[Kind, str], tuple[str, ...]] = {
     ("queues", "dualpi2"): ("flows.1.cca='prague'", "flows.1.label='Prague'", "flows.1.ecn='l4s'"),
 }
 #: What is drawn of a run.
-FIGURES: Mapping[Kind, Callable[[Result], Chart]] = {
+FIGURES: Mapping[Kind, Callable[[Measured], Chart]] = {
     "ccas": window,
     "queues": signals,
     "topologies": rates,
@@ -43,14 +43,14 @@ def figure_path(kind: Kind, name: str) -> PurePosixPath:
     return PurePosixPath(kind) / f"{name}.png"
 
 
-def draw(kind: Kind, name: str, chart: Callable[[Result], Chart], docs: Path) -> None:
+def draw(kind: Kind, name: str, chart: Callable[[Measured], Chart], docs: Path) -> None:
     """Runs and draws a member."""
     path = docs / figure_path(kind, name)
     path.parent.mkdir(parents=True, exist_ok=True)
     render(chart(result(kind, name))).savefig(path, dpi=_DPI, metadata={"Software": None})
 
 
-def result(kind: Kind, name: str) -> Result:
+def result(kind: Kind, name: str) -> Measured:
     """The run that shows a member."""
     return run(data.path(_file(kind, name)), overrides=_set(kind, name))
 

@@ -9,14 +9,14 @@ import polars as pl
 
 from sojourn.figures.chart import BLACK, PALETTE, Chart, Line, Panel, color_of
 from sojourn.figures.flows import labels
-from sojourn.result import Result
+from sojourn.measured import Measured
 
 _TIME = "time (s)"
 #: A window this large is none: `fixed-rate`.
 _NO_WINDOW = 1 << 20
 
 
-def window(result: Result) -> Chart:
+def window(result: Measured) -> Chart:
     """Window, segments in flight and smoothed RTT of the first flow over time."""
     samples = result.series.flows.filter(pl.col("flow") == 0)
     limited = samples.filter(pl.col("cwnd") < _NO_WINDOW)
@@ -30,7 +30,7 @@ def window(result: Result) -> Chart:
     return Chart("Window", "", panels, stacked=True)
 
 
-def _bdp(result: Result) -> Iterator[Line]:
+def _bdp(result: Measured) -> Iterator[Line]:
     """The bandwidth-delay product, and twice that: where a FIFO of one product is full."""
     product = result.data.flow.bdp[0]
     ends = [0, result.timing["simulated_seconds"]]
@@ -38,7 +38,7 @@ def _bdp(result: Result) -> Iterator[Line]:
     yield Line("twice that", ends, [2 * product] * 2, BLACK, dash="dotted")
 
 
-def signals(result: Result) -> Chart:
+def signals(result: Measured) -> Chart:
     """Throughput of the flows, waiting time in the queue, drops and marks so far."""
     links = result.series.links.filter(pl.col("link") == 0)
     time = links["time"]
@@ -59,12 +59,12 @@ def signals(result: Result) -> Chart:
     return Chart("Queue", "", panels, stacked=True)
 
 
-def rates(result: Result) -> Chart:
+def rates(result: Measured) -> Chart:
     """Throughput of the flows."""
     return Chart("Rates", "", [Panel(_TIME, "throughput (Mbit/s)", _throughput(result))], True)
 
 
-def _throughput(result: Result) -> list[Line]:
+def _throughput(result: Measured) -> list[Line]:
     view = result.data.flow
     times = (view.samples.begins + view.samples.ends) / 2
     return [

@@ -9,12 +9,12 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from sojourn import data
-from sojourn.engine import run
 from sojourn.pages import wifi_figures, wifi_home
 from sojourn.pages import wifi_models as models
 from sojourn.pages import wifi_ns3 as ns3
 from sojourn.pages.wifi_scenario import PAYLOAD, Document, datagrams, scenario
 from sojourn.pages.wifi_text import TEXT
+from sojourn.result import run
 
 _PACKET = PAYLOAD + 28
 _SEGMENT = 1448

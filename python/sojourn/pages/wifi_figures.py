@@ -7,11 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from sojourn.engine import run
 from sojourn.figures.air import air
 from sojourn.figures.chart import Chart, Line, Panel, color_of
 from sojourn.figures.paper import render
-from sojourn.result import Result
+from sojourn.measured import Measured
+from sojourn.result import run
 
 _DPI = 90
 #: How the access point's receivers take turns, by ``queueing``.
@@ -36,13 +36,13 @@ def scenario(queueing: str, duration: str) -> dict[str, Any]:
     }
 
 
-def results(duration: str = "20 s") -> Mapping[str, Result]:
+def results(duration: str = "20 s") -> Mapping[str, Measured]:
     """A run for each way to take turns."""
     metrics = ["mean_throughput_l4", "airtime_l1", "mean_srtt_l4"]
     return {turns: run(scenario(of, duration), metrics=metrics) for of, turns in _TURNS.items()}
 
 
-def table(found: Mapping[str, Result]) -> Iterator[str]:
+def table(found: Mapping[str, Measured]) -> Iterator[str]:
     """A line for each."""
     head = " | ".join(_STATIONS)
     yield f"| turns at the access point | {head} | sum | airtime of the slow one |"
@@ -54,13 +54,13 @@ def table(found: Mapping[str, Result]) -> Iterator[str]:
         yield f"| {turns} | {' | '.join([*cells, share])} |"
 
 
-def _airtimes(result: Result) -> list[float]:
+def _airtimes(result: Measured) -> list[float]:
     """The share of each station's downlink."""
     of = dict(zip(result.links["id"], result.links["airtime_l1"], strict=True))
     return [of[f"{name}_reverse"] for name in _STATIONS]
 
 
-def draw(found: Mapping[str, Result], directory: Path) -> None:
+def draw(found: Mapping[str, Measured], directory: Path) -> None:
     """Writes ``anomaly.png`` and ``air.png``."""
     directory.mkdir(exist_ok=True)
     charts = {"anomaly": _shares(found), "air": _held(found)}
@@ -69,8 +69,8 @@ def draw(found: Mapping[str, Result], directory: Path) -> None:
         render(chart).savefig(path, dpi=_DPI, metadata={"Software": None})
 
 
-def _shares(found: Mapping[str, Result]) -> Chart:
-    measures: Mapping[str, Callable[[Result], list[float]]] = {
+def _shares(found: Mapping[str, Measured]) -> Chart:
+    measures: Mapping[str, Callable[[Measured], list[float]]] = {
         "Goodput (Mbit/s)": lambda result: list(result.flows["mean_throughput_l4"]),
         "Airtime of its downlink (%)": lambda result: [100 * x for x in _airtimes(result)],
     }
@@ -86,7 +86,7 @@ def _shares(found: Mapping[str, Result]) -> Chart:
     return Chart("One slow station among three", "", panels)
 
 
-def _held(found: Mapping[str, Result]) -> Chart:
+def _held(found: Mapping[str, Measured]) -> Chart:
     panels = [
         replace(panel, title=f"turns {turns}")
         for turns, result in found.items()

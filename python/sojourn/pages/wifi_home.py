@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean
 
 from sojourn import data
-from sojourn.engine import run
+from sojourn.result import run
 
 _FILE = "experiments/catalogue/home.toml"
 #: What gives each place FQ-CoDel; the access point has it unless it is taken away.

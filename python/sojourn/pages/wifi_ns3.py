@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from sojourn import data
-from sojourn.engine import run
 from sojourn.pages.wifi_scenario import datagrams, scenario
+from sojourn.result import run
 
 #: Seconds of each run; the first is not counted in either.
 SECONDS = 4.0

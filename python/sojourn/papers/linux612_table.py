@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from sojourn import data
+from sojourn.measured import Measured
 from sojourn.papers.linux618_cells import CellRun
-from sojourn.result import Result
 
 FOLDER = "experiments/linux612"
 #: Ticks per second of the simulator's stack.
@@ -33,7 +33,7 @@ COLUMNS = (*KEYS, *METRICS, "kernel", "hz", "seconds")
 Row = dict[str, Any]
 
 
-def rows(run: CellRun, result: Result) -> list[Row]:
+def rows(run: CellRun, result: Measured) -> list[Row]:
     """One row per flow of a run."""
     wanted = [metric for metric, _ in METRICS.values()]
     shared = {

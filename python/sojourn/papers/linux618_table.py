@@ -10,8 +10,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from sojourn.measured import Measured
 from sojourn.papers.linux618_cells import CellRun
-from sojourn.result import Result
 
 #: Columns that the first half of the table has.
 FIRST = (
@@ -48,7 +48,7 @@ _LINK = {
 }
 
 
-def rows(run: CellRun, result: Result) -> list[Row]:
+def rows(run: CellRun, result: Measured) -> list[Row]:
     """One row per flow of a run."""
     shared = {**run.setup(), "rep": run.repetition + 1, **_of_link(result), **_origin(result)}
     shared |= {"experiment": run.experiment, "changes": run.changes}
@@ -57,13 +57,13 @@ def rows(run: CellRun, result: Result) -> list[Row]:
     return [{**shared, **_of_flow(flow, result)} for flow in flows]
 
 
-def _of_flow(flow: dict[str, Any], result: Result) -> Row:
+def _of_flow(flow: dict[str, Any], result: Measured) -> Row:
     found = {name: _rounded(flow[metric], to) for name, (metric, to) in _METRICS.items()}
     smallest = result.data.flow.samples["min_rtt"][-1, flow["id"]]
     return {"flow": flow["id"], "cca": flow["cca"], **found, "min_rtt": _rounded(1e3 * smallest, 3)}
 
 
-def _of_link(result: Result) -> Row:
+def _of_link(result: Measured) -> Row:
     links = result.series.links.to_dict(as_series=False)
     names = [link["id"] for link in result.data.network["links"]]
 
@@ -85,7 +85,7 @@ def _of_link(result: Result) -> Row:
     }
 
 
-def _origin(result: Result) -> Row:
+def _origin(result: Measured) -> Row:
     quality = result.origin["quality"]
     late = quality["release_error_ms"]["p99"]
     return {

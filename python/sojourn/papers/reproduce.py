@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from sojourn.errors import ScenarioError
 from sojourn.executors import Executor, threads
+from sojourn.measured import Measured
 from sojourn.names import unknown
 from sojourn.papers import PAPERS, compare, sheet, statements
 from sojourn.papers.directory import KIND, content
@@ -20,7 +21,6 @@ from sojourn.papers.finished import Finished, Run, Simulate
 from sojourn.papers.paper import Case, Cell, Outcome, Paper, Request, below
 from sojourn.papers.sheet import Sheet
 from sojourn.papers.statements import Row
-from sojourn.result import Result
 from sojourn.scenario import Scenario
 from sojourn.store import manifest, run_directory
 from sojourn.store.files import write_atomically
@@ -192,7 +192,7 @@ def _run(
 
 def _save_example(run: Run, directory: Path) -> None:
     scenario = Scenario(run.case.canonical, run.case.canonical)
-    run_directory.save(Result(scenario, unpacked(run.samples), run.timing), directory)
+    run_directory.save(Measured(scenario, unpacked(run.samples), run.timing), directory)
 
 
 def parse_where(conditions: Iterable[str]) -> dict[str, list[str]]:

@@ -16,14 +16,14 @@ from sojourn.store.location import located
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from sojourn.result import Result
-    from sojourn.sweeps.stored import Sweep
+    from sojourn.measured import Measured
+    from sojourn.sweeps.stored import StoredSweep
 
 FORMATS = (*paper.KINDS, "html")
 
 
 def plot(
-    source: str | Path | Sweep | Result,
+    source: str | Path | StoredSweep | Measured,
     y: str,
     *,
     out: str | Path | None = None,

@@ -16,6 +16,7 @@ import numpy as np
 from sojourn import overview
 from sojourn.figures.chart import PALETTE, Chart, Line, Panel
 from sojourn.figures.thin import evenly
+from sojourn.measured import Measured
 from sojourn.metric_tables import family_title
 from sojourn.metrics import Metric, metrics
 from sojourn.papers import PAPERS, statements
@@ -24,7 +25,6 @@ from sojourn.papers.paper import Paper, Request
 from sojourn.papers.reproduce import COMPARISON, EXAMPLE, FIGURES, PICTURES, shown
 from sojourn.report import run, spread
 from sojourn.report.page import Page, Picture, Section, kept, picture
-from sojourn.result import Result
 from sojourn.store import manifest, run_directory
 from sojourn.table import Table
 
@@ -52,7 +52,7 @@ def page(directory: Path) -> Page:
     return Page(paper.title, _sentence(rows), sections, _warnings(rows))
 
 
-def _with_example(paper: Paper, example: Result, sections: Sequence[Section]) -> list[Section]:
+def _with_example(paper: Paper, example: Measured, sections: Sequence[Section]) -> list[Section]:
     """The page with the first run at its end; without figures of its own, an evaluation opens with
     those of the run: one wants to see the experiment before what it is compared with.
     """

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from sojourn import overview
 from sojourn.figures import chart, figures_of
+from sojourn.measured import Measured
 from sojourn.metric_tables import by_family
 from sojourn.report.page import Page, Picture, Section, picture
-from sojourn.result import Result
 from sojourn.store import run_directory
 
 #: More of a scenario than this is in the manifest only.
@@ -23,18 +23,18 @@ def page(directory: Path) -> Page:
     return Page(result.scenario.name, overview.sentence(result), sections(result), warnings)
 
 
-def sections(result: Result) -> list[Section]:
+def sections(result: Measured) -> list[Section]:
     """The run at a glance, figures, metrics and scenario."""
     glance, *others = tables(result)
     return [glance, Section("Figures", pictures=pictures(result)), *others]
 
 
-def pictures(result: Result) -> list[Picture]:
+def pictures(result: Measured) -> list[Picture]:
     """Its figures, time series first."""
     return [picture(name, chart(name, result)) for name in figures_of(result)]
 
 
-def tables(result: Result) -> list[Section]:
+def tables(result: Measured) -> list[Section]:
     """All but its figures."""
     lines = overview.extremes_told(result) + overview.links_told(result)
     glance = [*lines, overview.together(result)]
@@ -49,7 +49,7 @@ def tables(result: Result) -> list[Section]:
     ]
 
 
-def scenario_text(result: Result) -> str:
+def scenario_text(result: Measured) -> str:
     """The canonical scenario, or as much of it as anyone reads."""
     text = json.dumps(result.scenario.canonical, indent=2, ensure_ascii=False)
     if len(text) <= _LONGEST:

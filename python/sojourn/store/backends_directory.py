@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from sojourn.result import Result
+from sojourn.measured import Measured
 from sojourn.scenario import Scenario
 from sojourn.store import manifest, run_directory
 from sojourn.store.files import write_together
@@ -57,7 +57,7 @@ def place_of(backend: str, number: int) -> str:
     return f"{plain(backend)}-{number}"
 
 
-def save_run(result: Result, directory: Path, backend: str, number: int) -> None:
+def save_run(result: Measured, directory: Path, backend: str, number: int) -> None:
     """Writes one of the runs."""
     place = directory / place_of(backend, number)
     place.mkdir(exist_ok=True)

@@ -9,8 +9,8 @@ from typing import Any
 import polars as pl
 
 from sojourn.build import definitions, engine
+from sojourn.measured import Measured
 from sojourn.metrics import RunData, metrics
-from sojourn.result import Result
 from sojourn.scenario import Scenario
 from sojourn.store.batches import Batches, Warn
 from sojourn.store.samples import Samples
@@ -25,7 +25,7 @@ def outcome(data: RunData, requested: Collection[str] = ()) -> dict[str, Any]:
     """
     scenario = Scenario(dict(data.scenario), dict(data.scenario))
     names = [m.name for m in metrics() if not m.on_request or m.name in requested]
-    return Result(scenario, data, {}).request(names).to_json()
+    return Measured(scenario, data, {}).request(names).to_json()
 
 
 def _stale(current: str) -> pl.Expr:

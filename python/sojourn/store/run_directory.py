@@ -11,9 +11,9 @@ import polars as pl
 
 from sojourn import _internal
 from sojourn.errors import SojournError
+from sojourn.measured import Measured
 from sojourn.metrics import RunData
 from sojourn.record import SCHEMAS, Record
-from sojourn.result import Result
 from sojourn.scenario import Scenario
 from sojourn.store import manifest
 from sojourn.store.difference import difference
@@ -61,7 +61,7 @@ def told(origin: Mapping[str, Any]) -> str:
     return f"of {origin['backend']} ({', '.join(known)})"
 
 
-def save(result: Result, directory: Path) -> None:
+def save(result: Measured, directory: Path) -> None:
     """Writes a run: the core's tables, the metrics, the manifest; all of them or none. What was
     made from an earlier run goes.
     """
@@ -98,7 +98,7 @@ def _plain(value: dict[str, Any]) -> dict[str, Any]:
     return dict(json.loads(json.dumps(value)))
 
 
-def load(directory: Path) -> Result:
+def load(directory: Path) -> Measured:
     """Reads a run back; metrics are computed anew from its tables."""
     content = manifest.read(directory)
     if content["kind"] != KIND:
@@ -111,7 +111,7 @@ def load(directory: Path) -> Result:
     files = {name: directory / f"{name}.parquet" for name in SCHEMAS}
     record = Record({name: path for name, path in files.items() if path.exists()})
     scenario = Scenario(content["document"], content["scenario"])
-    return Result(scenario, data, content["timing"], record, content.get("origin"))
+    return Measured(scenario, data, content["timing"], record, content.get("origin"))
 
 
 def _columns(path: Path) -> dict[str, Any]:

@@ -36,7 +36,7 @@ const SYN_SIZE: u32 = 60;
 const OPEN_WINDOW: u32 = u32::MAX;
 
 /// Bytes that a SACK option with so many blocks adds to a header, padding included.
-fn sack_option_size(blocks: usize) -> u32 {
+pub fn sack_option_size(blocks: usize) -> u32 {
     if blocks == 0 { 0 } else { 4 + 8 * blocks as u32 }
 }
 

@@ -20,7 +20,7 @@ import numpy as np
 from sojourn.evaluation.ccperf.run import Place, Request
 from sojourn.evaluation.ccperf.scores import write_csv
 from sojourn.evaluation.ccperf.suite import Measure
-from sojourn.metrics.registry import Values
+from sojourn.metrics.columns import Values
 from sojourn.statistics import Interval, mean_interval
 
 FILE = "competition.csv"

@@ -13,7 +13,7 @@ import numpy as np
 from sojourn.evaluation import families
 from sojourn.evaluation.ccperf.run import Place, Request
 from sojourn.metrics import Metric, metrics
-from sojourn.metrics.registry import Values
+from sojourn.metrics.columns import Values
 from sojourn.statistics import Finding, Pair, mean_interval
 from sojourn.store.files import write_atomically
 

@@ -20,6 +20,13 @@ from sojourn.papers.lin2020.printed import printed
 from sojourn.papers.lin2020.runs import Measure, Runs, of_flow, replications, scenario
 from sojourn.papers.lin2020.section import MEASURED, Judged, Section
 from sojourn.papers.lin2020.wifi_goals import STATEMENTS
+from sojourn.papers.lin2020.wifi_tables import (
+    BANDS,
+    QUANTILES,
+    SIMULATED,
+    TRANSFERS,
+    at_quantile,
+)
 from sojourn.papers.paper import Cell, Outcome, Request
 from sojourn.papers.statements import Row
 from sojourn.scenario import Document
@@ -31,11 +38,6 @@ if TYPE_CHECKING:
 _ALONE = {"12": "2.4", "13": "5"}
 #: ... and the control of the second flow; ``None``: that of the first.
 _PAIRS = {"14": ("2.4", "CUBIC"), "15": ("5", "CUBIC"), "16": ("2.4", None), "17": ("5", None)}
-#: Section 7.2's simulated Wi-Fi, and section 6.2's transfers.
-SIMULATED, TRANSFERS = "figure-19-wifi", "figure-12"
-BANDS = ("2.4", "5")
-#: What a box of figure 12 is drawn from.
-QUANTILES = {"min": 0.0, "25 %": 0.25, "": 0.5, "75 %": 0.75, "max": 1.0}
 _CONVERGENCE = "18"
 _ROWS = ("CUBIC", "NewReno", "BBR", "Westwood+", "Veno")
 #: Columns of tables 12 and 13. ``Inter.`` is figure 10's interval between data segments, ms.
@@ -133,11 +135,6 @@ def _transfers(request: Request) -> Iterator[Cell]:
             for name, share in QUANTILES.items():
                 measure = partial(_quantile, share)
                 yield _cell(TRANSFERS, row, at_quantile(band, name), request, runs, measure)
-
-
-def at_quantile(band: str, quantile: str) -> str:
-    """A column of figure 12."""
-    return f"{band}GHz {quantile}".strip()
 
 
 def _quantile(share: float, *outcomes: Outcome) -> float:

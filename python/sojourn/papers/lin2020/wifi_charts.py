@@ -13,7 +13,7 @@ from sojourn.figures.chart import Boxes, Chart, Line, Panel, color_of
 from sojourn.papers.lin2020.runs import scenario
 from sojourn.papers.lin2020.section import MEASURED
 from sojourn.papers.lin2020.values import Values
-from sojourn.papers.lin2020.wifi import BANDS, QUANTILES, SIMULATED, TRANSFERS, at_quantile
+from sojourn.papers.lin2020.wifi_tables import BANDS, QUANTILES, SIMULATED, TRANSFERS, at_quantile
 from sojourn.papers.statements import Row
 from sojourn.scenario import validated
 

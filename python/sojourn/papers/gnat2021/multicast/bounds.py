@@ -12,21 +12,16 @@ from collections.abc import Mapping, Sequence
 from math import inf, log
 from typing import Any, NamedTuple
 
+from sojourn.capacity.program import Growing, fairest
+from sojourn.papers.gnat2021.headers import ACKNOWLEDGED, BETWEEN_MULTICAST, UDP
 from sojourn.papers.gnat2021.overlay.oracle import arcs
-from sojourn.papers.gnat2021.overlay.polytope import ACKNOWLEDGED, Arc, other_directions
+from sojourn.papers.gnat2021.overlay.polytope import Arc, other_directions
 from sojourn.quantity import number
 
-#: Bytes beside a message: UDP and IP; number and destinations, SLIQ, UDP, IP, Ethernet.
-_OVERHEAD = 28 + 4 + 8 + 16 + 28 + 14
-#: Where each logarithm has tangents at first, as parts of the largest rate for all; more follow
-#: until the linear program and the logarithms agree as nearly as this.
+#: Bytes beside a message.
+_OVERHEAD = UDP + BETWEEN_MULTICAST
+#: Where each logarithm has tangents at first, as parts of the largest rate for all.
 _TANGENTS = tuple(1.25**step for step in range(-8, 9))
-_NEAR = 1e-6
-_ROUNDS = 60
-#: HiGHS's number of the primal simplex method: a solution stays one when rows are given up and the
-#: costs change, from which it goes on in a tenth of a second where others take ten. The first one
-#: comes sooner by interior points.
-_PRIMAL = 4
 
 
 class Stream(NamedTuple):
@@ -94,14 +89,10 @@ class _Program:
     """A linear program: what streams can carry over links; those alike are one kind."""
 
     def __init__(self, links: Sequence[Arc], kinds: Mapping[Stream, int]) -> None:
-        import highspy
-
-        self._solver = highspy.Highs()  # type: ignore[no-untyped-call]
-        self._solver.setOptionValue("output_flag", False)
-        self._solver.setOptionValue("threads", 1)
+        self._solver = Growing()
         self._kinds = kinds
         #: The payload of all streams of each kind.
-        self._sums = self._columns(len(kinds))
+        self._sums = self._solver.columns(len(kinds))
         needs = [self._needs(links, *each) for each in zip(kinds, self._sums, strict=True)]
         other = other_directions(links)
         for a, arc in enumerate(links):
@@ -109,16 +100,16 @@ class _Program:
             if a in other:
                 backs = zip(kinds, needs, strict=True)
                 entries |= {columns[other[a]]: kind.acknowledged for kind, columns in backs}
-            self._row(arc.rate, entries)
+            self._solver.row(arc.rate, entries)
 
     def _needs(self, links: Sequence[Arc], stream: Stream, rate: int) -> range:
         """Columns of what a kind needs of each link: as much as its greediest receiver."""
-        shared = self._columns(len(links))
+        shared = self._solver.columns(len(links))
         nodes = {node for arc in links for node in arc.ends}
         for receiver in stream.to:
-            flow = self._columns(len(links))
+            flow = self._solver.columns(len(links))
             for mine, all_ in zip(flow, shared, strict=True):
-                self._row(0.0, {mine: 1.0, all_: -1.0})
+                self._solver.row(0.0, {mine: 1.0, all_: -1.0})
             for node in sorted(nodes - {receiver}):
                 entries = {
                     column: 1.0 if arc.ends[0] == node else -1.0
@@ -127,68 +118,44 @@ class _Program:
                 }
                 if node == stream.source:
                     entries[rate] = -stream.weight
-                self._row(0.0, entries, least=0.0)
+                self._solver.row(0.0, entries, least=0.0)
         return shared
 
     def common(self) -> float:
         """The most that every stream can have."""
-        (rate,) = self._columns(1, cost=-1.0)
+        (rate,) = self._solver.columns(1, cost=-1.0)
         equal = [
-            self._row(0.0, {column: 1.0, rate: -float(times)}, least=0.0)
+            self._solver.row(0.0, {column: 1.0, rate: -float(times)}, least=0.0)
             for column, times in zip(self._sums, self._kinds.values(), strict=True)
         ]
-        self._solver.setOptionValue("solver", "ipm")
-        found = self._solved()[rate]
-        for row in equal:
-            self._solver.changeRowBounds(row, -inf, inf)
-        self._solver.changeColCost(rate, 0.0)
+        self._solver.by("interior points")
+        self._solver.solve()
+        found = float(self._solver.values[rate])
+        self._solver.release(equal)
+        self._solver.price(rate, 0.0)
         return found
 
     def fair(self, start: float) -> list[float]:
         """Of a stream of each kind, the rate at the utility maximum; ``start`` is possible."""
         utilities: list[int] = []
         for column, (kind, times) in zip(self._sums, self._kinds.items(), strict=True):
-            utilities += self._columns(1, cost=-times * kind.priority, least=-inf)
-            self._row(times * kind.most, {column: 1.0})
-        self._solver.setOptionValue("solver", "simplex")
-        self._solver.setOptionValue("simplex_strategy", _PRIMAL)
-        touched = [[part * start] * len(utilities) for part in _TANGENTS]
-        for _ in range(_ROUNDS):
-            for rates in touched:
-                self._touch(utilities, rates)
-            values = self._solved()
-            counts = zip(self._sums, self._kinds.values(), strict=True)
-            rates = [values[column] / times for column, times in counts]
-            above = (values[u] - log(rate) for u, rate in zip(utilities, rates, strict=True))
-            if max(above) < _NEAR:
-                break
-            touched = [rates]
-        return rates
+            utilities += self._solver.columns(1, cost=-times * kind.priority, least=-inf)
+            self._solver.row(times * kind.most, {column: 1.0})
+        # The solution stays one when rows are given up and the costs change: from it, the primal
+        # method goes on in a tenth of a second where others take ten. The first one comes sooner
+        # by interior points.
+        self._solver.by("primal simplex")
+        counts = [*self._kinds.values()]
 
-    def _touch(self, utilities: Sequence[int], rates: Sequence[float]) -> None:
-        """No utility is above the tangent of its logarithm at a rate."""
-        kinds = zip(utilities, self._sums, self._kinds.values(), rates, strict=True)
-        for utility, column, times, rate in kinds:
-            self._row(log(rate) - 1.0, {utility: 1.0, column: -1.0 / (times * rate)})
+        def touch(kind: int, rate: float) -> None:
+            below = {utilities[kind]: 1.0, self._sums[kind]: -1.0 / (counts[kind] * rate)}
+            self._solver.row(log(rate) - 1.0, below)
 
-    def _columns(self, count: int, *, cost: float = 0.0, least: float = 0.0) -> range:
-        """New columns that cost so much each."""
-        first = self._solver.getNumCol()
-        for _ in range(count):
-            self._solver.addCol(cost, least, inf, 0, [], [])
-        return range(first, first + count)
+        def solve() -> tuple[list[float], list[float]]:
+            self._solver.solve()
+            values = self._solver.values.tolist()
+            rates = [values[c] / times for c, times in zip(self._sums, counts, strict=True)]
+            return rates, [values[utility] for utility in utilities]
 
-    def _row(self, most: float, entries: Mapping[int, float], *, least: float = -inf) -> int:
-        """The number of a new row: columns times their entries make no more than so much."""
-        self._solver.addRow(least, most, len(entries), [*entries], [*entries.values()])
-        return int(self._solver.getNumRow()) - 1
-
-    def _solved(self) -> Sequence[float]:
-        """The columns at the least cost."""
-        import highspy
-
-        self._solver.run()
-        status = self._solver.getModelStatus()
-        if status != highspy.HighsModelStatus.kOptimal:
-            raise ArithmeticError(f"HiGHS: {self._solver.modelStatusToString(status)}")
-        return list(self._solver.getSolution().col_value)
+        first = ((kind, part * start) for part in _TANGENTS for kind in range(len(counts)))
+        return fairest(touch, solve, first)

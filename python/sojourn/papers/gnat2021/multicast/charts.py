@@ -7,7 +7,7 @@ from itertools import product
 
 from sojourn.figures.chart import BLACK, Band, Chart, Line, Panel, color_of, dash_of
 from sojourn.figures.network import history, picture
-from sojourn.metrics.registry import Values
+from sojourn.metrics.columns import Values
 from sojourn.papers.gnat2021.multicast.cells import TABLE
 from sojourn.papers.gnat2021.multicast.experiments import EXPERIMENTS, Experiment, Run, document
 from sojourn.papers.gnat2021.overlay import runs

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from sojourn.figures.chart import Chart, Line, Panel, color_of
-from sojourn.metrics.registry import Values
+from sojourn.metrics.columns import Values
 from sojourn.papers.gnat2021.overlay import runs
 from sojourn.papers.gnat2021.overlay.cells import is_udp
 from sojourn.papers.gnat2021.overlay.experiments import Experiment

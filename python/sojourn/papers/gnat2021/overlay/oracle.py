@@ -10,15 +10,10 @@ from collections.abc import Mapping
 from math import inf
 from typing import Any
 
+from sojourn.papers.gnat2021.headers import BETWEEN, BETWEEN_TIMED, TCP, UDP
 from sojourn.papers.gnat2021.overlay.polytope import Arc, Class, best
 from sojourn.quantity import number
 
-#: Bytes of a packet between nodes beside the flow's own: its number, SLIQ, UDP, IP, Ethernet.
-_WRAPPING = 4 + 16 + 28 + 14
-#: The same for a packet with a time to go.
-_TIMED = _WRAPPING + 20
-#: IP and UDP; IP and TCP.
-_UDP, _TCP = 28, 52
 #: Payload between TCP proxies.
 _LARGEST = 1_280
 
@@ -40,7 +35,7 @@ def _class(flow: Mapping[str, Any], at: float) -> Class:
     timed = service.get("deadline")
     udp = _kind(flow["transport"]) == "udp"
     payload = number(traffic["size"]) if udp else min(flow["mss"], _LARGEST)
-    headers = (_UDP if udp else _TCP) + (_TIMED if timed else _WRAPPING)
+    own, between = UDP if udp else TCP, BETWEEN_TIMED if timed else BETWEEN
     return Class(
         flow["label"],
         flow["count"],
@@ -48,8 +43,8 @@ def _class(flow: Mapping[str, Any], at: float) -> Class:
         _priority(service, at),
         number(traffic["rate"]) / 1e6 if "rate" in traffic else inf,
         payload,
-        headers,
-        0 if udp else _TCP + _WRAPPING,
+        own + between,
+        0 if udp else TCP + BETWEEN,
         number(timed) if timed else inf,
     )
 

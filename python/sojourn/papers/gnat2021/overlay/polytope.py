@@ -8,21 +8,20 @@ by any way.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import inf, log
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-#: What SLIQ answers per packet on the link's other direction: an ACK of every two, with the times
-#: of both, SLIQ, UDP, IP, Ethernet.
-ACKNOWLEDGED = (16 + 2 * 8 + 28 + 14) / 2
-#: Three blocks of SACK in an answer to packets that take several ways and come out of order.
-_SACK = 28
+import numpy as np
+
+from sojourn.capacity.program import Afresh, Floats, fairest
+from sojourn.papers.gnat2021.headers import ACKNOWLEDGED, SACK
+
 #: A part of what goes between two nodes that is too small to put it out of order.
 _FEW = 0.01
-#: Tangents until the linear program and the utility agree as nearly as this.
-_NEAR = 1e-6
-_ROUNDS = 60
+#: What a rate is at least, so that it has a logarithm, and at most, Mbit/s.
+_LEAST, _MOST = 1e-6, 1e4
 
 
 @dataclass(frozen=True)
@@ -81,30 +80,10 @@ def _best(
     """The rates at the utility maximum, and the classes with answers whose packets take several
     ways there; answers to those in ``scattered`` have SACKs.
     """
-    import numpy as np
-    from scipy.optimize import linprog
-    from scipy.sparse import coo_array
-
     program = _Program(links, flows, scattered)
-    size = program.columns
-    costs = np.zeros(size)
-    costs[program.utility] = [-f.count * f.priority for f in flows]
-    bounds: list[tuple[float | None, float | None]]
-    bounds = [(0.0, None)] * (size - 2 * len(flows))
-    bounds += [(1e-6, min(f.offered, 1e4)) for f in flows] + [(None, None)] * len(flows)
-    tangents = [(c, 10.0**power) for c in range(len(flows)) for power in range(-4, 4)]
-    for _ in range(_ROUNDS):
-        rows, limits = program.limits(tangents)
-        upper = coo_array((rows[2], (rows[0], rows[1])), shape=(len(limits), size))
-        equal, sums = program.balance
-        keep = coo_array((equal[2], (equal[0], equal[1])), shape=(len(sums), size))
-        solved = linprog(costs, upper, limits, keep, sums, bounds)
-        rates = solved.x[program.rate]
-        excess = solved.x[program.utility] - np.log(rates)
-        if excess.max() < _NEAR:
-            break
-        tangents += [(c, float(rate)) for c, rate in enumerate(rates)]
-    return [float(rate) for rate in rates], program.scattered(solved.x)
+    first = ((c, 10.0**power) for c in range(len(flows)) for power in range(-4, 4))
+    rates = fairest(program.touch, program.solve, first)
+    return rates, program.scattered()
 
 
 class _Program:
@@ -121,63 +100,75 @@ class _Program:
         answered = ((c, flow) for c, flow in enumerate(flows) if flow.answer)
         back = [_answers(c, flow, c in scattered) for c, flow in answered]
         self._commodities = sent + back
-        first = len(self._commodities) * len(links)
-        self.rate = slice(first, first + len(flows))
-        self.utility = slice(first + len(flows), first + 2 * len(flows))
-        self.columns = first + 2 * len(flows)
-        self.balance = self._balance()
+        self._program = Afresh()
+        #: What each commodity puts on each arc.
+        self._taken = [self._program.columns(len(links)) for _ in self._commodities]
+        self._rates = [self._rate(flow) for flow in flows]
+        self._utilities = [self._utility(flow) for flow in flows]
+        self._balance()
+        self._limit()
+        self._values: Floats = np.empty(0)
 
-    def _balance(self) -> tuple[list[list[Any]], list[float]]:
+    def _rate(self, flow: Class) -> int:
+        return self._program.columns(1, least=_LEAST, most=min(flow.offered, _MOST))[0]
+
+    def _utility(self, flow: Class) -> int:
+        return self._program.columns(1, cost=-flow.count * flow.priority, least=-inf)[0]
+
+    def _balance(self) -> None:
+        """What comes into a node leaves it, but at the ends of a commodity."""
         nodes = sorted({node for arc in self._links for node in arc.ends})
-        entries: list[list[Any]] = [[], [], []]
-        sums: list[float] = []
-        for index, (flow, (source, target), weight, _) in enumerate(self._commodities):
+        for taken, (flow, (source, target), weight, _) in self._each():
             for node in nodes:
                 if node == target:
                     continue
-                row = len(sums)
-                sums.append(0.0)
-                for a, arc in enumerate(self._links):
-                    if node in arc.ends:
-                        sign = 1.0 if arc.ends[0] == node else -1.0
-                        _enter(entries, row, index * len(self._links) + a, sign)
+                entries = {
+                    column: 1.0 if arc.ends[0] == node else -1.0
+                    for column, arc in zip(taken, self._links, strict=True)
+                    if node in arc.ends
+                }
                 if node == source:
-                    each = -self._flows[flow].count * weight
-                    _enter(entries, row, self.rate.start + flow, each)
-        return entries, sums
+                    entries[self._rates[flow]] = -self._flows[flow].count * weight
+                self._program.equal(0.0, entries)
 
-    def limits(self, tangents: Sequence[tuple[int, float]]) -> tuple[list[list[Any]], list[float]]:
-        """Capacities, ways that are too slow, and the tangents above the logarithm."""
-        entries: list[list[Any]] = [[], [], []]
-        limits: list[float] = []
+    def _limit(self) -> None:
+        """Capacities, and ways that are too slow."""
         other = other_directions(self._links)
         for a, arc in enumerate(self._links):
-            for index, commodity in enumerate(self._commodities):
-                first = index * len(self._links)
-                _enter(entries, len(limits), first + a, 1.0)
+            entries = {}
+            for taken, commodity in self._each():
+                entries[taken[a]] = 1.0
                 if a in other:
-                    _enter(entries, len(limits), first + other[a], ACKNOWLEDGED / commodity.size)
-            limits.append(arc.rate)
-        for index, commodity in enumerate(self._commodities):
+                    entries[taken[other[a]]] = ACKNOWLEDGED / commodity.size
+            self._program.at_most(arc.rate, entries)
+        for taken, commodity in self._each():
             for a in self._slow(commodity.ends, self._flows[commodity.flow].deadline):
-                _enter(entries, len(limits), index * len(self._links) + a, 1.0)
-                limits.append(0.0)
-        for flow, at in tangents:
-            _enter(entries, len(limits), self.utility.start + flow, 1.0)
-            _enter(entries, len(limits), self.rate.start + flow, -1.0 / at)
-            limits.append(log(at) - 1.0)
-        return entries, limits
+                self._program.at_most(0.0, {taken[a]: 1.0})
 
-    def scattered(self, columns: Sequence[float]) -> frozenset[int]:
-        """The classes with answers of which a node sends packets to several others. Those with the
-        same ends wait in the same queues, whichever of them has the ways here.
+    def _each(self) -> Iterator[tuple[range, _Commodity]]:
+        """Commodities, each with its columns."""
+        return zip(self._taken, self._commodities, strict=True)
+
+    def touch(self, flow: int, rate: float) -> None:
+        """The utility of a class is below the tangent of the logarithm at a rate."""
+        below = {self._utilities[flow]: 1.0, self._rates[flow]: -1.0 / rate}
+        self._program.at_most(log(rate) - 1.0, below)
+
+    def solve(self) -> tuple[Sequence[float], Sequence[float]]:
+        """The rates and the utilities at the optimum."""
+        self._values = self._program.solve()
+        return self._values[self._rates].tolist(), self._values[self._utilities].tolist()
+
+    def scattered(self) -> frozenset[int]:
+        """The classes with answers of which a node sends packets to several others at the optimum.
+        Those with the same ends wait in the same queues, whichever of them has the ways here.
         """
         taken: defaultdict[tuple[tuple[str, str], int], float] = defaultdict(float)
         sent: defaultdict[tuple[str, str], float] = defaultdict(float)
         for c, flow in enumerate(self._flows):
-            sent[flow.ends] += flow.count * columns[self.rate.start + c]
-            for a in range(len(self._links)):
-                taken[flow.ends, a] += columns[c * len(self._links) + a]
+            sent[flow.ends] += flow.count * self._values[self._rates[c]]
+            for a, column in enumerate(self._taken[c]):
+                taken[flow.ends, a] += self._values[column]
         leaves = Counter(
             (ends, self._links[a].ends[0])
             for (ends, a), rate in taken.items()
@@ -215,7 +206,7 @@ def _sent(number: int, flow: Class) -> _Commodity:
 
 
 def _answers(number: int, flow: Class, scattered: bool) -> _Commodity:
-    size = flow.answer + (_SACK if scattered else 0)
+    size = flow.answer + (SACK if scattered else 0)
     return _Commodity(number, flow.ends[::-1], size / flow.payload, size)
 
 
@@ -231,8 +222,3 @@ def other_directions(links: Sequence[Arc]) -> dict[int, int]:
         if b is not None:
             found[a], found[b] = b, a
     return found
-
-
-def _enter(entries: list[list[Any]], row: int, column: int, value: float) -> None:
-    for entry, item in zip(entries, (row, column, value), strict=True):
-        entry.append(item)

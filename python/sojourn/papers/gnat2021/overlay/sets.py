@@ -14,6 +14,7 @@ from dataclasses import replace
 from itertools import chain, combinations
 from typing import Any
 
+from sojourn.papers.gnat2021.headers import UDP
 from sojourn.papers.gnat2021.overlay.oracle import arcs, classes
 from sojourn.papers.gnat2021.overlay.polytope import Arc, Class, best
 from sojourn.quantity import number
@@ -23,7 +24,7 @@ _FIRST = 1e6
 #: Of a rate: it is served.
 _SERVED = 0.999
 #: Bits that a proxy keeps, in Mbit: 500 packets of 1,024 bytes and headers.
-_KEPT = 500 * 8e-6 * (1_024 + 28)
+_KEPT = 500 * 8e-6 * (1_024 + UDP)
 
 
 def best_set(canonical: Mapping[str, Any], at: float) -> set[str]:

@@ -9,13 +9,14 @@ from collections.abc import Sequence
 from functools import partial
 from itertools import groupby
 
+from sojourn.papers.gnat2021.headers import BETWEEN, BETWEEN_TIMED, UDP
 from sojourn.papers.gnat2021.overlay.cells import GOODPUT, ORACLE, SERVED, TABLE
 from sojourn.papers.gnat2021.rows import measured
 from sojourn.papers.statements import GOALS, Finding, Row, Statement
 
 ON, OFF = 0.9, 0.25
 #: Payload of a datagram of 1,024 bytes in what it takes on a link between nodes.
-_PAYLOAD = 1_024 / (1_024 + 28 + 62)
+_PAYLOAD = 1_024 / (1_024 + UDP + BETWEEN)
 
 
 def _goodput(rows: Sequence[Row], section: str, phase: str, flows: str) -> float:
@@ -81,7 +82,7 @@ def _shared(rows: Sequence[Row]) -> Finding:
 def _square(run: str, rows: Sequence[Row]) -> Finding:
     phase = f"run={run} phase=steady"
     near, far = (16 * _goodput(rows, "4.30", phase, f"{rate} kbit/s") for rate in (400, 500))
-    room = 0.99 * 10 * 1_024 / (1_024 + 28 + 82)
+    room = 0.99 * 10 * 1_024 / (1_024 + UDP + BETWEEN_TIMED)
     numbers = f"{near:.2f} and {far:.2f} Mbit/s of {room:.1f}"
     return Finding(near + far >= 0.6 * room and min(near, far) >= 1.5, numbers)
 

@@ -4,6 +4,7 @@ from sojourn.papers.gnat2021.sliq import (
     statements,
     statements_adaptive,
     statements_changing,
+    statements_dual,
     statements_outages,
 )
 from sojourn.papers.gnat2021.sliq.cells import TABLES, cells
@@ -13,6 +14,7 @@ from sojourn.papers.gnat2021.sliq.sheets import sheets
 
 STATEMENTS = (
     *statements_changing.STATEMENTS,
+    *statements_dual.STATEMENTS,
     *statements_outages.STATEMENTS,
     *statements_adaptive.STATEMENTS,
     *statements.STATEMENTS,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sojourn.metrics.registry import Values
+from sojourn.metrics.columns import Values
 from sojourn.papers.gnat2021.sliq.phases import run
 from sojourn.papers.gnat2021.sliq.scenarios import document
 from sojourn.papers.paper import Request

@@ -7,11 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from sojourn.metrics import RunData
-from sojourn.metrics.columns import EPSILON
-from sojourn.metrics.registry import Values
+from sojourn.metrics.columns import EPSILON, Values
+from sojourn.papers.gnat2021.headers import ETHERNET
 
-#: Ethernet's header, which the simulated hosts do not count.
-FRAMING = 14
 #: LinkEm's directions among the links, by who sends.
 CLIENT, SERVER = 0, 1
 
@@ -66,7 +64,7 @@ def sent(run: RunData, by: int = CLIENT) -> Series:
     """What one side sends, Mbit/s, before LinkEm."""
     samples = run.flow.samples
     packets = samples["wire_bytes_sent" if by == CLIENT else "ack_bytes_sent"].sum(axis=1)
-    return _rate(run, packets + FRAMING * run.link.samples["offered_packets"][:, by])
+    return _rate(run, packets + ETHERNET * run.link.samples["offered_packets"][:, by])
 
 
 def received(run: RunData, sender: int = CLIENT) -> Series:

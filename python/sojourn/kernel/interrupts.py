@@ -1,0 +1,141 @@
+"""Interrupts of the cards come with the message that lets the kernel run, not by a signal and two
+messages each; the kernel runs on by itself until it has sent something.
+"""
+
+from __future__ import annotations
+
+from sojourn.kernel.change import Change
+
+_WHY = "interrupts come with the calendar's message"
+_TIME, _DRIVER = "arch/um/kernel/time.c", "arch/um/drivers/virtio_uml.c"
+#: What the calendar's RUN says of the cards: a bit for each ring that has something for the kernel.
+_RINGS = r"""
+void (*sojourn_cards)(unsigned int rings);
+static unsigned int sojourn_rings;
+static void __time_travel_add_event(struct time_travel_event *e, unsigned long long time);
+
+static void sojourn_interrupt(struct time_travel_event *e)
+{
+	unsigned int rings = sojourn_rings;
+
+	sojourn_rings = 0;
+	if (sojourn_cards)
+		sojourn_cards(rings);
+}
+
+static struct time_travel_event sojourn_event = { .fn = sojourn_interrupt };
+
+bool sojourn_stop(void);
+
+#ifdef UM_TIMETRAVEL_SCHEDSHM_VERSION
+static struct um_timetravel_schedshm *time_travel_shm;
+
+static void sojourn_tell_time(void)
+{
+	if (time_travel_shm)
+		time_travel_shm->current_time = time_travel_time + time_travel_shm_offset;
+}
+
+bool sojourn_stop(void)
+{
+	if (!time_travel_shm)
+		return false;
+	time_travel_shm->free_until = time_travel_time + time_travel_shm_offset + 1;
+	return true;
+}
+#else
+static void sojourn_tell_time(void)
+{
+}
+
+bool sojourn_stop(void)
+{
+	return false;
+}
+#endif
+"""
+
+#: A kernel that may run on alone until the network's next event does so until it sends something:
+#: it tells nobody, but goes no further than that instant.
+_STOP = """
+	if (sojourn_stop())
+		return true;
+
+	time_travel_propagate_time();
+
+	if (info->kick_fd < 0) {"""
+
+#: Two bits for each card: its receiving ring, its sending ring.
+_CARDS = r"""
+static struct virtio_uml_device *sojourn_card[16];
+
+static void sojourn_interrupt_cards(unsigned int rings)
+{
+	struct virtqueue *vq;
+	int i;
+
+	for (i = 0; i < 16; i++)
+		if ((rings >> (2 * i) & 3) && sojourn_card[i])
+			virtio_device_for_each_vq(&sojourn_card[i]->vdev, vq)
+				if (rings >> (2 * i + vq->index) & 1)
+					vring_interrupt(0, vq);
+}
+"""
+
+CHANGES = (
+    Change(
+        _TIME,
+        r"^static LIST_HEAD\(time_travel_irqs\);$",
+        f"static LIST_HEAD(time_travel_irqs);\n{_RINGS.rstrip()}",
+        _WHY,
+    ),
+    Change(
+        _TIME,
+        r"^\tcase UM_TIMETRAVEL_RUN:\n\t\ttime_travel_set_time\(msg->time\);$",
+        "\tcase UM_TIMETRAVEL_RUN:\n\t\tsojourn_rings |= msg->seq;\n"
+        "\t\ttime_travel_set_time(msg->time);",
+        _WHY,
+    ),
+    Change(
+        _TIME,
+        r"^\ttime_travel_ext_waiting--;\n$",
+        "\ttime_travel_ext_waiting--;\n"
+        "\tif (sojourn_rings)\n"
+        "\t\t__time_travel_add_event(&sojourn_event, time_travel_time);\n",
+        _WHY,
+    ),
+    Change(
+        _TIME,
+        r"^\ttime_travel_ext_waiting\+\+;$",
+        "\ttime_travel_ext_waiting++;\n\tsojourn_tell_time();",
+        _WHY,
+    ),
+    Change(
+        _DRIVER,
+        r"^struct virtio_uml_vq_info \{$",
+        "extern void (*sojourn_cards)(unsigned int rings);\nbool sojourn_stop(void);\n\n"
+        "struct virtio_uml_vq_info {",
+        _WHY,
+    ),
+    Change(
+        _DRIVER,
+        r"^\n\ttime_travel_propagate_time\(\);\n\n\tif \(info->kick_fd < 0\) \{$",
+        _STOP,
+        _WHY,
+    ),
+    Change(
+        _DRIVER,
+        r"^static int virtio_uml_probe\(struct platform_device \*pdev\)$",
+        f"{_CARDS.strip()}\n\nstatic int virtio_uml_probe(struct platform_device *pdev)",
+        _WHY,
+    ),
+    Change(
+        _DRIVER,
+        r"^\tvu_dev->registered = 1;$",
+        "\tvu_dev->registered = 1;\n"
+        "\tif (pdev->id >= 0 && pdev->id < 16)\n"
+        "\t\tsojourn_card[pdev->id] = vu_dev;\n"
+        "\tsojourn_cards = sojourn_interrupt_cards;",
+        _WHY,
+    ),
+)

@@ -1,0 +1,95 @@
+"""Sweeps from Python: run one, open what is stored."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from collections.abc import Callable, Iterable
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sojourn.errors import SojournError
+from sojourn.executors.addresses import of_client
+from sojourn.notebook import describe_sweep
+from sojourn.result import Result
+from sojourn.scenario import Scenario, Source, load
+from sojourn.store import manifest, run_directory
+from sojourn.store.location import located
+from sojourn.store.place import PYTHON, claimed
+from sojourn.sweeps import directory as place
+from sojourn.sweeps import run, table
+from sojourn.sweeps.expand import plan
+from sojourn.sweeps.stored import StoredSweep
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+class Sweep(StoredSweep):
+    """A stored sweep."""
+
+    def plot(self, y: str, **options: Any) -> Figure:
+        """A figure of a metric over the grid: see :func:`sojourn.plot`."""
+        from sojourn.report.plot import plot
+
+        return plot(self, y, **options)
+
+    def __repr__(self) -> str:
+        return f"<sojourn.Sweep {describe_sweep(self)}>"
+
+    def _repr_html_(self) -> str:
+        return f"<p>{escape(describe_sweep(self))}</p>{self.summary._repr_html_()}"
+
+
+def sweep(
+    scenario: Scenario | Source,
+    *,
+    directory: str | Path | None = None,
+    overrides: Iterable[str] = (),
+    jobs: int | None = None,
+    client: Any = None,
+    force: bool = False,
+    retry_failed: bool = False,
+    progress: Callable[[int, int], None] = lambda done, total: None,
+) -> Sweep:
+    """Runs the grid of a scenario's sweep table, what is not stored yet, as ``sojourn sweep`` does.
+
+    ``directory`` is where results go, below ``results/`` by default; one that holds something else
+    is refused unless ``force``. ``jobs`` runs go on at a time, one per core by default. With
+    ``client``, a ``distributed.Client``, they go on on its cluster, on all workers by default.
+    ``progress`` is told how many of how many runs are done.
+
+    Raises:
+        ScenarioError: names the field, what was given and what is allowed.
+
+    """
+    loaded = scenario if isinstance(scenario, Scenario) else load(scenario, overrides)
+    planned = plan(loaded)
+    out = located(str(directory)) if directory is not None else None
+    tenant = place.tenant(loaded, planned)
+    with claimed(tenant, out, warnings.warn, force=force, terms=PYTHON) as chosen:
+        run.sweep(
+            planned,
+            chosen,
+            jobs or (os.cpu_count() or 1 if client is None else sys.maxsize),
+            progress=progress,
+            warn=warnings.warn,
+            retry_failed=retry_failed,
+            execute=of_client(client),
+        )
+    made = Sweep(chosen)
+    table.save(made.summary, chosen)
+    return made
+
+
+def open_directory(directory: str | Path) -> Result | Sweep:
+    """Opens what ``sojourn run`` or ``sojourn sweep`` has stored."""
+    path = located(str(directory))
+    kind = manifest.read(path)["kind"]
+    if kind == run_directory.KIND:
+        return Result.of(run_directory.load(path))
+    if kind == place.KIND:
+        return Sweep(path)
+    raise SojournError(f"{path}: holds a {kind}; its tables are comparison.csv and tables/*.csv")
