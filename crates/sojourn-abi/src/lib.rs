@@ -1,5 +1,24 @@
 //! Congestion controls from shared libraries, through a versioned C ABI (`sojourn_cca.h`), and a note
 //! of what a control from outside is doing, for whoever finds its process dead.
+//!
+//! ```no_run
+//! use std::sync::Arc;
+//!
+//! use sojourn_sim::{Scenario, Simulation, catalogue};
+//!
+//! let members = Arc::new(catalogue::core().with(vec![sojourn_abi::entry()]));
+//! let text = r#"
+//! duration = "1 s"
+//! [topology]
+//! kind = "dumbbell"
+//! bottleneck = { rate = "10 Mbit/s" }
+//! [[flows]]
+//! cca = { kind = "library", path = "./libmine.so" }
+//! rtt = "20 ms"
+//! "#;
+//! let outcome = Simulation::new(&Scenario::from_toml(text, &members)?)?.run()?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 pub mod abi;
 pub mod control;

@@ -1,5 +1,22 @@
 //! The ground that Sojourn stands on: units, packets, random draws, errors, the registry of open
 //! kinds, and what an endpoint is and counts. It simulates nothing.
+//!
+//! Quantities are read with their units and kept as integers; random draws are named, so that one more
+//! does not move the others.
+//!
+//! ```
+//! use sojourn_base::rng::StreamKey;
+//! use sojourn_base::units::{Rate, Span};
+//!
+//! let rate: Rate = "10 Mbit/s".parse()?;
+//! assert_eq!(rate.span_of(1250), Span::from_millis(1));
+//! assert!("10 Mbps".parse::<Rate>().unwrap_err().contains("allowed: "));
+//!
+//! let flow = StreamKey::root(42).child("flow");
+//! assert_eq!(flow.index(1).uniform_at(7), flow.index(1).uniform_at(7));
+//! assert_ne!(flow.index(1).uniform_at(7), flow.index(2).uniform_at(7));
+//! # Ok::<(), String>(())
+//! ```
 // A test may compute what it expects in any way.
 #![cfg_attr(test, allow(clippy::disallowed_methods))]
 

@@ -1,5 +1,13 @@
 //! The catalogue of all: the core's members of every open kind and those of its wings. Whoever wants
 //! other wings, or none, puts a catalogue of their own together.
+//!
+//! ```
+//! use sojourn_catalogue::builtin;
+//! use sojourn_sim::spec::{Cca, Transport};
+//!
+//! assert!(builtin().names::<Cca>().contains(&"bbr3"));
+//! assert!(builtin().names::<Transport>().contains(&"sliq"));
+//! ```
 
 use std::sync::{Arc, LazyLock};
 

@@ -1,5 +1,37 @@
 //! GNAT: an overlay that forwards by backpressure, its link emulator, and the report's own models
 //! of multicast.
+//!
+//! Datagrams between two overlay nodes, of which the overlay admits what the link carries:
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use sojourn_sim::{Scenario, Simulation, catalogue};
+//!
+//! let members = Arc::new(sojourn_gnat::add(catalogue::core()));
+//! let text = r#"
+//! duration = "4 s"
+//! [topology]
+//! kind = "graph"
+//! nodes = [{ id = "a", kind = "overlay" }, { id = "b", kind = "overlay" }]
+//! [[topology.links]]
+//! id = "ab"
+//! from = "a"
+//! to = "b"
+//! rate = "10 Mbit/s"
+//! delay = "5 ms"
+//! [[flows]]
+//! transport = "udp"
+//! from = "a"
+//! to = "b"
+//! mss = 1024
+//! traffic = { kind = "cbr", rate = "5 Mbit/s", size = "1024 B" }
+//! "#;
+//! let outcome = Simulation::new(&Scenario::from_toml(text, &members)?)?.run()?;
+//! let received: f64 = outcome.flow_samples.reals("delivered_bytes").unwrap().iter().sum();
+//! assert!(received > 1e6, "{received}");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 // A test may compute what it expects in any way.
 #![cfg_attr(test, allow(clippy::disallowed_methods))]

@@ -8,6 +8,19 @@
 //!
 //! [`Live`] puts a scenario on it, or the traffic of any command; [`drive`] (the loop) and [`namespace`] serve other drivers as
 //! well. Only the module `sys` has `unsafe` code.
+//!
+//! ```no_run
+//! use std::sync::Arc;
+//!
+//! use sojourn_live::{Live, Quality};
+//! use sojourn_sim::{Outcome, Scenario, catalogue};
+//!
+//! let members = Arc::new(catalogue::core());
+//! let text = std::fs::read_to_string("scenario.toml")?;
+//! let live: Live<(Outcome, Quality)> = Live::start(&Scenario::from_toml(&text, &members)?)?;
+//! let (outcome, quality) = live.finish()?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 #![cfg(target_os = "linux")]
 
 pub mod background;

@@ -1,5 +1,29 @@
 //! A network, packet by packet: links with their queues, shared media, nodes, the loop of events
 //! that drives them, and the counters that are recorded. What is at its ends is not its affair.
+//!
+//! A queue discipline by itself: twice as many packets come as leave, and CoDel drops.
+//!
+//! ```
+//! use sojourn_base::packet::Packet;
+//! use sojourn_base::rng::StreamKey;
+//! use sojourn_base::units::{Rate, Span, Time};
+//! use sojourn_net::queue::codel::{Codel, Params};
+//! use sojourn_net::queue::{QueueContext, QueueCounters, QueueDiscipline, QueueInit, Registered};
+//!
+//! let init = QueueInit::new(Some(Rate::from_bps(12_000_000)), StreamKey::root(1));
+//! let mut queue = Codel::new(Params::default(), &init);
+//! let mut counters = QueueCounters::default();
+//! for millisecond in 0..1_000 {
+//!     let now = Time::ZERO + Span::from_millis(millisecond);
+//!     let mut cx = QueueContext::new(&mut counters);
+//!     for _ in 0..2 {
+//!         let packet = Packet { size: 1500, enqueued_at: now, ..Packet::default() };
+//!         queue.enqueue(now, packet, &mut cx);
+//!     }
+//!     queue.dequeue(now, &mut cx);
+//! }
+//! assert!(counters.drops.iter().sum::<u64>() > 0);
+//! ```
 // A test may compute what it expects in any way.
 #![cfg_attr(test, allow(clippy::disallowed_methods))]
 

@@ -1,4 +1,29 @@
 //! SLIQ: messages over UDP, under several congestion controls at once.
+//!
+//! A flow of a scenario whose transport it is:
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use sojourn_sim::{Scenario, Simulation, catalogue};
+//!
+//! let members = Arc::new(sojourn_sliq::add(catalogue::core()));
+//! let text = r#"
+//! duration = "1 s"
+//! [topology]
+//! kind = "dumbbell"
+//! bottleneck = { rate = "10 Mbit/s" }
+//! [[flows]]
+//! transport = "sliq"
+//! cca = ["cubic", "copa"]
+//! rtt = "20 ms"
+//! mss = 1400
+//! "#;
+//! let outcome = Simulation::new(&Scenario::from_toml(text, &members)?)?.run()?;
+//! let received: f64 = outcome.flow_samples.reals("delivered_bytes").unwrap().iter().sum();
+//! assert!(received > 5e5, "{received}");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 // A test may compute what it expects in any way.
 #![cfg_attr(test, allow(clippy::disallowed_methods))]

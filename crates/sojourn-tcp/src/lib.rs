@@ -1,5 +1,57 @@
 //! TCP as Linux has it, without input or output: senders and receivers, their recovery of losses,
 //! and congestion controls. It needs no network: time and packets are passed in.
+//!
+//! A sender and a receiver against a link of 10 Mbit/s and 10 ms each way:
+//!
+//! ```
+//! use std::collections::VecDeque;
+//!
+//! use sojourn_base::counters::FlowCounters;
+//! use sojourn_base::endpoint::Endpoint;
+//! use sojourn_base::rng::StreamKey;
+//! use sojourn_base::units::{Rate, Span, Time};
+//! use sojourn_tcp::cc::{Registered, reno};
+//! use sojourn_tcp::tcp::{Profile, Receiver, Sender, TcpInit};
+//!
+//! let (rate, delay) = (Rate::from_bps(10_000_000), Span::from_millis(10));
+//! let init = TcpInit::new(Profile::named("linux-6").unwrap());
+//! let about = Sender::control_init(&init, delay * 2, StreamKey::root(1));
+//! let control = reno::Reno::new(Default::default(), &about);
+//! let (mut sender, mut receiver) = (Sender::new(init, Box::new(control)), Receiver::new(init));
+//! let (mut there, mut back) = (VecDeque::new(), VecDeque::new());
+//! let (mut now, mut free) = (Time::ZERO, Time::ZERO);
+//! sender.open(now);
+//! sender.write(now, 1_000_000);
+//! sender.close(now);
+//! loop {
+//!     while let Some(packet) = sender.poll_transmit(now) {
+//!         free = free.max(now) + rate.span_of(packet.size.into());
+//!         there.push_back((free + delay, packet));
+//!     }
+//!     while let Some(packet) = receiver.poll_transmit(now) {
+//!         back.push_back((now + delay, packet));
+//!     }
+//!     let arrivals = [there.front(), back.front()].map(|first| first.map(|(at, _)| *at));
+//!     let next = arrivals.into_iter().chain([sender.next_timeout(), receiver.next_timeout()]);
+//!     let Some(next) = next.flatten().min() else { break };
+//!     now = next;
+//!     while there.front().is_some_and(|(at, _)| *at <= now) {
+//!         receiver.on_packet(now, &there.pop_front().unwrap().1);
+//!     }
+//!     while back.front().is_some_and(|(at, _)| *at <= now) {
+//!         sender.on_packet(now, &back.pop_front().unwrap().1);
+//!     }
+//!     for end in [&mut sender as &mut dyn Endpoint, &mut receiver] {
+//!         if end.next_timeout().is_some_and(|at| at <= now) {
+//!             end.on_timeout(now);
+//!         }
+//!     }
+//! }
+//! let mut counters = FlowCounters::default();
+//! receiver.report(now, &mut counters);
+//! assert_eq!(counters.received.unwrap().in_order_bytes, 1_000_000);
+//! assert!(now.as_secs_f64() > 0.8, "8 Mbit at 10 Mbit/s");
+//! ```
 // A test may compute what it expects in any way.
 #![cfg_attr(test, allow(clippy::disallowed_methods))]
 

@@ -1,4 +1,28 @@
 //! Wi-Fi: 802.11 as a shared medium.
+//!
+//! A bottleneck whose two directions share the air:
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use sojourn_sim::{Scenario, Simulation, catalogue};
+//!
+//! let members = Arc::new(sojourn_wifi::add(catalogue::core()));
+//! let text = r#"
+//! duration = "1 s"
+//! [topology]
+//! kind = "dumbbell"
+//! [topology.bottleneck]
+//! medium = { kind = "wifi", standard = "ac", snr = "28 dB", rate_control = "minstrel-ht" }
+//! [[flows]]
+//! cca = "cubic"
+//! rtt = "20 ms"
+//! "#;
+//! let outcome = Simulation::new(&Scenario::from_toml(text, &members)?)?.run()?;
+//! let received: f64 = outcome.flow_samples.reals("delivered_bytes").unwrap().iter().sum();
+//! assert!(received > 5e5, "{received}");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 // A test may compute what it expects in any way.
 #![cfg_attr(test, allow(clippy::disallowed_methods))]

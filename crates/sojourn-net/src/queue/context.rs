@@ -61,6 +61,13 @@ pub struct QueueContext<'a> {
     pub observer: Option<&'a mut dyn QueueObserver>,
 }
 
+impl<'a> QueueContext<'a> {
+    /// Counts, and nobody watches.
+    pub fn new(counters: &'a mut QueueCounters) -> Self {
+        QueueContext { counters, observer: None }
+    }
+}
+
 impl QueueContext<'_> {
     /// Drops `packet` for `reason`.
     pub fn drop(&mut self, now: Time, packet: Packet, reason: DropReason) {
