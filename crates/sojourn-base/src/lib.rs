@@ -1,6 +1,9 @@
-//! The ground that Sojourn stands on: units, packets, random draws, errors, the registry of open
-//! kinds, and what an endpoint is and counts. It simulates nothing.
-// A test may compute what it expects in any way.
+//! Base types of Sojourn: units, packets, random draws, errors, the registry of open kinds, the
+//! trait of an endpoint and its counters. It simulates nothing.
+//!
+//! Times are integer nanoseconds ([`units::Time`], [`units::Span`]), rates integer bit/s
+//! ([`units::Rate`]), sizes bytes of IP packets; links add their framing.
+// A test may compute expected values in any way.
 #![cfg_attr(test, allow(clippy::disallowed_methods))]
 
 pub mod counters;
