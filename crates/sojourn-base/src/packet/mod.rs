@@ -1,6 +1,5 @@
 //! The packet: a small `Copy` value that carries no bytes of payload.
 //!
-//! Four things that are often one are apart here: the *flow* is what is measured, the *route* where
 //! Four things that often coincide are separate here: the *flow* is measured, the *route* is the
 //! path, the *socket* is the receiver at its end, and the [`FiveTuple`] is hashed by queues. Only
 //! endpoints read the [`Header`]; the packet's methods tell a link all it may know of it.

@@ -1,7 +1,6 @@
 //! Named random streams.
 //!
 //! A stream is named by the run's seed and the path of the component that draws from it, so that
-//! A stream is named by the run's seed and the path of the component that draws from it, so that
 //! adding a flow or a link does not shift another component's draws. Draws that belong to a packet
 //! are counter-based: whether the n-th packet of a flow is lost on a link depends on nothing else.
 
