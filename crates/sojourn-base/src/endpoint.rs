@@ -1,4 +1,4 @@
-//! An end of a flow, sans-io: packets and times go in, packets and the next timeout come out.
+//! An end of a flow, sans-I/O: packets and times go in, packets and the next timeout come out.
 
 use crate::counters::FlowCounters;
 use crate::counters::histogram::Histogram;
@@ -15,16 +15,16 @@ pub trait Endpoint: Send {
     /// `on_packet` and `on_timeout`.
     fn poll_transmit(&mut self, now: Time) -> Option<Packet>;
 
-    /// When `on_timeout` wants to be called next, if at all.
+    /// When `on_timeout` should be called next, if at all.
     fn next_timeout(&self) -> Option<Time> {
         None
     }
 
-    /// The time asked for has come (or has passed: late calls are allowed, early ones are not).
+    /// The time asked for has come (calls may be late, never early).
     fn on_timeout(&mut self, _now: Time) {}
 
-    /// Packets of so many bytes of this end have left its host. Only some media tell; to be
-    /// followed by `poll_transmit`.
+    /// Packets of `bytes` bytes of this end have left its host. Only some media report it. Followed
+    /// by `poll_transmit`.
     fn on_departure(&mut self, _now: Time, _bytes: u32) {}
 
     /// Adds this end's share of the flow's counters, integrals brought up to `now`. Each field is
@@ -38,11 +38,11 @@ pub trait Endpoint: Send {
     /// The application writes `bytes` more (unlimited: `u64::MAX`). Only a sender takes them.
     fn write(&mut self, _now: Time, _bytes: u64) {}
 
-    /// The application writes no more; the flow completes when all is acknowledged.
+    /// The application writes no more; the flow completes when all data is acknowledged.
     fn close(&mut self, _now: Time) {}
 
-    /// The flow's `stop` has come: nothing is sent any more for the first time. What is
-    /// outstanding is still retransmitted and acknowledged; what was never sent is forgotten.
+    /// The flow's `stop` time has come: no new data is sent. Outstanding data is still
+    /// retransmitted and acknowledged; data that was never sent is discarded.
     fn stop(&mut self, now: Time) {
         self.close(now);
     }
@@ -55,6 +55,6 @@ pub trait Endpoint: Send {
         None
     }
 
-    /// The warm-up is over: distributions (not counters) start afresh.
+    /// The warm-up is over: distributions (not counters) are reset.
     fn end_warmup(&mut self) {}
 }

@@ -16,12 +16,12 @@ pub struct FieldError {
 }
 
 impl FieldError {
-    /// An error of `field`.
+    /// An error of `field`, with its message.
     pub fn new(field: impl Into<String>, message: impl Into<String>) -> Self {
         FieldError { field: field.into(), message: message.into() }
     }
 
-    /// An unknown name, with the nearest known one suggested and all of them listed, if there are any.
+    /// An unknown name: the message suggests the nearest known name and lists all of them, if any.
     pub fn unknown_name(field: &str, kind: &str, written: &str, names: &[&str]) -> Self {
         let nearest = nearest(written, names)
             .map(|name| format!(" did you mean '{name}'?"))
@@ -32,7 +32,7 @@ impl FieldError {
         FieldError::new(field, message)
     }
 
-    /// The same error seen from the parent of its field.
+    /// The same error with its field relative to the parent.
     #[must_use]
     pub fn within(mut self, parent: &str) -> Self {
         self.field = match (parent.is_empty(), self.field.is_empty()) {
@@ -44,7 +44,7 @@ impl FieldError {
     }
 }
 
-/// The name most like `written`, if any is like it at all.
+/// The known name most similar to `written`, if any is similar.
 fn nearest<'a>(written: &str, names: &[&'a str]) -> Option<&'a str> {
     let plain = |name: &str| name.to_lowercase().replace('_', "-");
     let written: String = plain(written).chars().take(100).collect();
@@ -84,7 +84,7 @@ impl fmt::Display for Fault {
 
 impl std::error::Error for Fault {}
 
-/// Why a component has ended the run, as [`unless_ended`] hands it out.
+/// Reason why a component ended the run; returned by [`unless_ended`].
 #[derive(Debug)]
 pub struct Ended {
     component: String,
@@ -92,27 +92,27 @@ pub struct Ended {
 }
 
 impl Ended {
-    /// As the fault of a run that had come to `time`.
+    /// Converted to the fault of a run that had reached `time`.
     pub fn at(self, time: Time) -> Fault {
         Fault { time, component: self.component, message: self.message }
     }
 
-    /// As the refusal of a scenario whose run had not begun.
+    /// Converted to the refusal of a scenario whose run had not begun.
     pub fn before_the_run(self) -> FieldError {
         FieldError::new(self.component, self.message)
     }
 }
 
-/// Ends the run from within a component whose calls return no errors, such as a control that comes
-/// from outside: `Simulation::advance` returns the [`Fault`].
+/// Ends the run from within a component whose calls return no errors, such as an external control:
+/// `Simulation::advance` returns the [`Fault`].
 pub fn end_run(component: impl Into<String>, message: impl Into<String>) -> ! {
     resume_unwind(Box::new(Ended { component: component.into(), message: message.into() }))
 }
 
-/// The value of `work`, unless a component ends the run meanwhile.
+/// Runs `work` and returns its value, unless a component ends the run meanwhile.
 ///
 /// # Errors
-/// If one does, with [`end_run`]. Any other panic goes on.
+/// If a component ends the run with [`end_run`]. Any other panic propagates.
 pub fn unless_ended<T>(work: impl FnOnce() -> T) -> Result<T, Ended> {
     catch_unwind(AssertUnwindSafe(work)).map_err(|payload| match payload.downcast() {
         Ok(ended) => *ended,

@@ -1,20 +1,20 @@
-//! What is handed on to those who know its type, by somebody who need not know it.
+//! Values passed through code that does not know their types to code that does.
 
 use std::any::{Any, TypeId};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Things of any types, one of each. Who copies it shares them.
+/// A map with one value for each type. Copies share the values.
 #[derive(Clone, Debug, Default)]
 pub struct Given(BTreeMap<TypeId, Arc<dyn Any + Send + Sync>>);
 
 impl Given {
-    /// Adds a thing, in the place of one of the same type.
+    /// Adds a value; it replaces one of the same type.
     pub fn give<T: Any + Send + Sync>(&mut self, thing: Arc<T>) {
         self.0.insert(TypeId::of::<T>(), thing);
     }
 
-    /// The thing of a type, if there is one.
+    /// The value of a type, if there is one.
     pub fn get<T: Any + Send + Sync>(&self) -> Option<Arc<T>> {
         let thing = self.0.get(&TypeId::of::<T>())?;
         Arc::clone(thing).downcast::<T>().ok()

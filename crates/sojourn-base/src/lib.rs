@@ -1,5 +1,8 @@
-//! The ground that Sojourn stands on: units, packets, random draws, errors, the registry of open
-//! kinds, and what an endpoint is and counts. It simulates nothing.
+//! Base types of Sojourn: units, packets, random draws, errors, the registry of open kinds, the
+//! trait of an endpoint and its counters. It simulates nothing.
+//!
+//! Times are integer nanoseconds ([`units::Time`], [`units::Span`]), rates integer bit/s
+//! ([`units::Rate`]), sizes bytes of IP packets; links add their framing.
 //!
 //! Quantities are read with their units and kept as integers; random draws are named, so that one more
 //! does not move the others.
@@ -17,7 +20,7 @@
 //! assert_ne!(flow.index(1).uniform_at(7), flow.index(2).uniform_at(7));
 //! # Ok::<(), String>(())
 //! ```
-// A test may compute what it expects in any way.
+// A test may compute expected values in any way.
 #![cfg_attr(test, allow(clippy::disallowed_methods))]
 
 pub mod counters;

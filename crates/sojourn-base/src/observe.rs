@@ -1,4 +1,4 @@
-//! What components let be seen of their state: names and values, as their papers call them.
+//! Observable state of components: names and values, named as in their papers.
 
 /// A value of a component's state.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -9,7 +9,7 @@ pub enum Observed<'a> {
     Text(&'a str),
 }
 
-/// Who is told names and values; a name that has no value at the moment is left out.
+/// Called with each name and value; a name without a value at the moment is left out.
 pub type Observer<'a> = dyn FnMut(&str, Observed<'_>) + 'a;
 
 impl From<f64> for Observed<'_> {

@@ -1,7 +1,7 @@
-//! Reads typed values from JSON, and says in a scenario's words what is wrong and where.
+//! Reads typed values from JSON; errors name the field and use the scenario's terms.
 //!
-//! Serde tells a deserialiser's error type what is wrong by calling it ([`serde::de::Error`]), so that
-//! nothing need be read from a message. Where it happened is known from `serde_path_to_error`.
+//! Serde reports errors by calling the deserialiser's error type ([`serde::de::Error`]), so that no
+//! message need be parsed. `serde_path_to_error` gives the path.
 
 use std::fmt;
 
@@ -20,7 +20,7 @@ pub fn read<'de, T: Deserialize<'de>>(value: &'de Value) -> Result<T, FieldError
     read_among(value, |_, _| {})
 }
 
-/// The same where a table, of the path that is given, has more keys than `T` knows.
+/// Like [`read`], where the table at the path that is given has more keys than `T` knows.
 ///
 /// # Errors
 /// As [`read`].
@@ -61,7 +61,7 @@ impl Wrong {
 
 impl fmt::Display for Wrong {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Whoever reads a value by way of another error type loses where it was.
+        // A value that is read by way of another error type loses its path.
         f.write_str(&match self {
             Wrong::Key(key, known) => FieldError::unknown_name("", "key", key, known).message,
             Wrong::Name(name, known) => FieldError::unknown_name("", "name", name, known).message,
@@ -98,7 +98,7 @@ impl de::Error for Wrong {
     }
 }
 
-/// A value that is read with errors of ours.
+/// A JSON value that is deserialised with errors of type [`Wrong`].
 #[derive(Clone, Copy)]
 struct Json<'de>(&'de Value);
 

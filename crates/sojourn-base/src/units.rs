@@ -1,4 +1,4 @@
-//! Time, span, rate: newtypes that refuse to mix.
+//! Time, span and rate: distinct types that cannot be mixed.
 //!
 //! All arithmetic is on integers (nanoseconds, bits per second, bytes), so that results are
 //! bit-identical on every machine and serialisation times can carry their remainder.
@@ -20,8 +20,8 @@ pub struct Rate(u64);
 
 const NANOS_PER_SEC: u64 = 1_000_000_000;
 
-/// What `round` gives, but zero for negative numbers and NaN: without a call of the mathematical
-/// library, which the baseline of x86-64 makes.
+/// Like `round`, but zero for negative numbers and NaN, and without the call of the mathematical
+/// library that the baseline of x86-64 makes.
 #[inline]
 fn rounded(x: f64) -> u64 {
     // Conversions of signed integers are single instructions; from 2^53 on there are no fractions.
@@ -35,7 +35,7 @@ fn rounded(x: f64) -> u64 {
 impl Time {
     /// The start of every run.
     pub const ZERO: Time = Time(0);
-    /// Later than anything that happens: "never".
+    /// Later than every event: "never".
     pub const NEVER: Time = Time(u64::MAX);
 
     /// From nanoseconds since the start.
@@ -61,7 +61,7 @@ impl Time {
 }
 
 impl Span {
-    /// No time at all.
+    /// The empty span.
     pub const ZERO: Span = Span(0);
     /// The longest span.
     pub const MAX: Span = Span(u64::MAX);

@@ -1,4 +1,4 @@
-//! The catalogue of this crate's own members, for tests.
+//! Catalogue of this crate's own members, for tests.
 
 use std::sync::LazyLock;
 

@@ -1,5 +1,21 @@
-//! A network, packet by packet: links with their queues, shared media, nodes, the loop of events
-//! that drives them, and the counters that are recorded. What is at its ends is not its affair.
+//! A packet-level network: links with their queues, shared media, nodes, the event loop that drives
+//! them, and recorded counters. Endpoints, flows and scenarios are not in it: `sojourn-tcp` and
+//! `sojourn-sim` have them.
+//!
+//! Times are integer nanoseconds, rates integer bit/s, sizes bytes of IP packets; a link adds its
+//! `overhead` in bytes of framing to each.
+//!
+//! Each kind of part has one file and one registry line per member:
+//!
+//! | new | file | line in `members!` of |
+//! | --- | --- | --- |
+//! | queue discipline, AQM | `src/queue/NAME.rs` | `src/queue/mod.rs` |
+//! | shared medium | `src/edge/medium/NAME.rs` | `src/edge/medium/mod.rs` |
+//! | kind of node | `src/node/NAME.rs` | `src/node/mod.rs` |
+//!
+//! `sojourn new queue NAME` writes both. A queue discipline implements [`queue::QueueDiscipline`];
+//! a control law that disciplines share goes to `src/queue/law/`. What a link does to packets
+//! (loss, delay, schedules) is in `src/edge/link/`.
 //!
 //! A queue discipline by itself: twice as many packets come as leave, and CoDel drops.
 //!
@@ -24,7 +40,7 @@
 //! }
 //! assert!(counters.drops.iter().sum::<u64>() > 0);
 //! ```
-// A test may compute what it expects in any way.
+// A test may compute expected values in any way.
 #![cfg_attr(test, allow(clippy::disallowed_methods))]
 
 pub mod edge;

@@ -1,20 +1,20 @@
-//! Multicast groups: which nodes carry them, and the streams that are sent to them.
+//! Multicast groups: their member nodes, and the streams that are sent to them.
 
 use crate::units::Time;
 
-/// Nodes that may carry groups together: sets of them are the bits of a `u64`.
+/// Maximum number of nodes that carry groups: sets of them are the bits of a `u64`.
 pub const MOST_MEMBERS: usize = 64;
 
 /// A receiver of a stream.
 #[derive(Clone, Copy, Debug)]
 pub struct Receiver {
-    /// The flow that counts what arrives there.
+    /// The flow that counts what the receiver gets.
     pub flow: u32,
-    /// The member where it is.
+    /// The member node at which it is.
     pub member: u16,
-    /// From when and until when it receives: it is among the destinations of packets admitted then.
+    /// Start of reception: it is among the destinations of packets admitted from then on.
     pub start: Time,
-    /// Until when.
+    /// End of reception.
     pub stop: Time,
 }
 
@@ -23,12 +23,12 @@ pub struct Receiver {
 pub struct Stream {
     /// The multicast group that they are sent to.
     pub group: u16,
-    /// Who gets them.
+    /// Its receivers.
     pub receivers: Vec<Receiver>,
 }
 
 impl Stream {
-    /// The members that packets admitted now are for, as bits.
+    /// Members for which packets admitted now are destined, as bits.
     pub fn destinations(&self, now: Time) -> u64 {
         let on =
             self.receivers.iter().filter(|receiver| receiver.start <= now && now < receiver.stop);
@@ -41,7 +41,7 @@ impl Stream {
     }
 }
 
-/// What nodes that carry groups know of each other.
+/// Shared knowledge of the nodes that carry groups.
 #[derive(Debug, Default)]
 pub struct Groups {
     /// The nodes, by their numbers in the network.
@@ -62,7 +62,7 @@ impl Groups {
         self.members.iter().position(|member| *member == number)
     }
 
-    /// The flows that only count what a stream brings: to each of its receivers but the first.
+    /// Flows that only count what a stream delivers: one for each of its receivers but the first.
     pub fn only_counting(&self) -> impl Iterator<Item = u32> {
         let others = self.streams.iter().flat_map(|stream| stream.receivers.iter().skip(1));
         others.map(|receiver| receiver.flow)

@@ -1,4 +1,4 @@
-//! What a scenario file says of a network: what the ground has, and the open kinds of its parts.
+//! Scenario types of a network: those of `sojourn-base`, and the open kinds of its parts.
 
 pub use sojourn_base::spec::*;
 
@@ -6,7 +6,7 @@ pub use sojourn_base::spec::*;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Queue {}
 
-/// What nodes do.
+/// Kinds of nodes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Node {}
 

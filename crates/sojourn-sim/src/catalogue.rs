@@ -7,7 +7,7 @@ use crate::registry::{Catalogue, Entry, Kind};
 use crate::section::multicast;
 use crate::{cc, node, queue, spec, topology, traffic, transport};
 
-/// The members of the core: without any wing.
+/// The members of the core, without any wing.
 pub fn core() -> Catalogue {
     Catalogue::empty()
         .with(cc::members())
@@ -20,7 +20,7 @@ pub fn core() -> Catalogue {
         .with(vec![multicast::section()])
 }
 
-/// What tests read scenarios with.
+/// The catalogue with which tests read scenarios.
 #[cfg(test)]
 pub fn builtin() -> &'static std::sync::Arc<Catalogue> {
     static CORE: std::sync::LazyLock<std::sync::Arc<Catalogue>> =
@@ -28,9 +28,9 @@ pub fn builtin() -> &'static std::sync::Arc<Catalogue> {
     &CORE
 }
 
-/// Every member of `catalogue` as JSON: for each kind (`ccas`, `queues`, ...) a list of
-/// `{name, summary, source, documentation, parameters: [{name, type, default, description}]}` and
-/// what else is known of members of that kind.
+/// Every member of `catalogue` as JSON: for each kind (`ccas`, `queues`, ...) a list of `{name,
+/// summary, source, documentation, parameters: [{name, type, default, description}]}` and the facts
+/// about members of that kind.
 pub fn to_json(catalogue: &Catalogue) -> Value {
     let mut kinds = Map::new();
     add::<spec::Cca>(&mut kinds, catalogue);
@@ -82,7 +82,7 @@ fn parameter(name: &str, property: &Value) -> Value {
     })
 }
 
-/// A type in the words of the documentation.
+/// Name of a type in the documentation.
 fn type_name(property: &Value) -> String {
     if let Some(choices) = property["enum"].as_array() {
         let name = |choice: &Value| choice.as_str().map_or(choice.to_string(), str::to_owned);

@@ -1,5 +1,5 @@
 #![doc = include_str!("../README.md")]
-// A test may compute what it expects in any way.
+// A test may compute expected values in any way.
 #![cfg_attr(test, allow(clippy::disallowed_methods))]
 
 pub mod catalogue;

@@ -1,36 +1,36 @@
-//! What is counted about a flow.
+//! Counters of a flow.
 
 use crate::units::{Rate, Span, Time};
 
-/// What the two ends of a flow report, in parts: one that a transport has nothing to say about is
-/// absent, and so are the values of its columns. The sender fills some, the receiver the others.
+/// What the two ends of a flow report, in parts. A part that a transport does not report is absent,
+/// and so are the values of its columns. The sender fills some parts, the receiver the others.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FlowCounters {
-    /// The receiver: what arrived.
+    /// Receiver: data that arrived.
     pub received: Option<ReceiverCounters>,
-    /// The receiver: what it sent back.
+    /// Receiver: acknowledgments sent.
     pub acks: Option<AckCounters>,
-    /// The sender: what it sent.
+    /// Sender: data sent.
     pub sent: Option<SenderCounters>,
-    /// What comes back to it.
+    /// Sender: acknowledgments received.
     pub arrivals: Option<ArrivalCounters>,
-    /// Its congestion window.
+    /// Sender: congestion window.
     pub window: Option<WindowCounters>,
-    /// The round-trip time as it measures it.
+    /// Sender: RTT samples.
     pub rtt: Option<RttCounters>,
-    /// The delivery rate as it measures it, and its own.
+    /// Sender: delivery-rate samples and pacing rate.
     pub rate: Option<RateCounters>,
-    /// Losses and their repair.
+    /// Sender: losses and their repair.
     pub recovery: Option<RecoveryCounters>,
-    /// Echoes of congestion marks.
+    /// Sender: echoes of congestion marks.
     pub echoes: Option<EchoCounters>,
-    /// What kept it from sending more.
+    /// Sender: what limited its sending.
     pub limits: Option<LimitCounters>,
-    /// A sender with several controls, or with error control: what it estimates and chooses.
+    /// Sender with several controls or with error control: its estimates and choices.
     pub choices: Option<ChoiceCounters>,
-    /// A receiver of messages that are coded, or have a deadline.
+    /// Receiver of messages that are coded or have a deadline.
     pub messages: Option<MessageCounters>,
-    /// A receiver of numbered datagrams: their order.
+    /// Receiver of numbered datagrams: their order.
     pub order: Option<OrderCounters>,
     /// When the handshake completed at the sender, if it has.
     pub established_at: Option<Time>,
@@ -38,7 +38,7 @@ pub struct FlowCounters {
     pub completed_at: Option<Time>,
 }
 
-/// What a receiver counts, from the flow's creation.
+/// Counters of a receiver, from the flow's creation.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ReceiverCounters {
     /// Unique payload bytes delivered to the receiving transport, in whatever order.
@@ -61,14 +61,14 @@ pub struct ReceiverCounters {
     pub duplicates_received: u64,
 }
 
-/// In which order a receiver's datagrams came.
+/// Order of arrival of a receiver's datagrams.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct OrderCounters {
-    /// Those that came after one that was sent later; duplicates do not count.
+    /// Datagrams that arrived after one that was sent later; duplicates do not count.
     pub reordered_packets: u64,
 }
 
-/// What a receiver sends back.
+/// Packets that a receiver sends back.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct AckCounters {
     /// Packets the receiver sent (acknowledgments).
@@ -77,28 +77,28 @@ pub struct AckCounters {
     pub ack_bytes_sent: u64,
 }
 
-/// What a sender with several controls, or with error control, estimates and chooses.
+/// Estimates and choices of a sender with several controls or with error control.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ChoiceCounters {
-    /// New packets that the first control let go, and all of them.
+    /// New packets sent by permission of the first control.
     pub first_control_packets: u64,
-    /// New packets that any control let go.
+    /// New packets sent by permission of any control.
     pub controlled_packets: u64,
-    /// Groups sent by retransmission alone, ...
+    /// Groups sent with retransmission alone.
     pub arq_groups: u64,
-    /// ... by a code and retransmission, ...
+    /// Groups sent with a code and retransmission.
     pub coded_groups: u64,
-    /// ... by a code alone.
+    /// Groups sent with a code alone.
     pub fec_groups: u64,
     /// Time in which the peer was silent.
     pub outage_time: Span,
     /// Estimate of the path's capacity in bit/s, framing included.
     pub capacity: f64,
-    /// Share of packets that are lost on the way to the peer.
+    /// Share of packets lost on the path to the peer.
     pub error_rate: f64,
 }
 
-/// What a receiver of messages counts.
+/// Counters of a receiver of messages.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct MessageCounters {
     /// Data packets received in a round of their group, coded ones and duplicates included.
@@ -109,11 +109,11 @@ pub struct MessageCounters {
     pub late_messages: u64,
     /// 99.5th percentile of the time from writing to delivery so far.
     pub delay_p995: Span,
-    /// Time in which this end took the other one for silent.
+    /// Time in which this end considered the other one silent.
     pub peer_outage_time: Span,
 }
 
-/// What a sender sends, from the flow's creation.
+/// Counters of data sent, from the flow's creation.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SenderCounters {
     /// Payload bytes sent, retransmissions included.
@@ -126,16 +126,16 @@ pub struct SenderCounters {
     pub written_bytes: u64,
 }
 
-/// Acknowledgments that reach a sender, and what it sends between them.
+/// Acknowledgments that reach a sender, and the data sent between them.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ArrivalCounters {
     /// Acknowledgments.
     pub acks_received: u64,
-    /// Blocks of them: between two, data was sent.
+    /// Blocks of consecutive acknowledgments: data was sent between two blocks.
     pub ack_blocks: u64,
-    /// Time between data packets with no acknowledgment between them.
+    /// Sum of the times between data packets with no acknowledgment between them.
     pub send_gap_sum: Span,
-    /// How many such times there were.
+    /// Number of times in `send_gap_sum`.
     pub send_gap_count: u64,
 }
 
@@ -163,11 +163,11 @@ pub struct RttCounters {
     pub srtt_known: f64,
     /// Sum of RTT samples.
     pub rtt_sum: Span,
-    /// RTT samples.
+    /// Number of RTT samples.
     pub rtt_count: u64,
     /// Smoothed RTT; zero before the first sample.
     pub srtt: Span,
-    /// Minimum RTT seen lately; zero before the first sample.
+    /// Recent minimum of the RTT; zero before the first sample.
     pub min_rtt: Span,
 }
 
@@ -176,7 +176,7 @@ pub struct RttCounters {
 pub struct RateCounters {
     /// Sum of delivery-rate samples in bit/s of payload.
     pub delivery_rate_sum: f64,
-    /// Delivery-rate samples.
+    /// Number of delivery-rate samples.
     pub delivery_rate_count: u64,
     /// Last valid delivery-rate sample in bit/s of payload.
     pub delivery_rate: f64,
@@ -184,18 +184,18 @@ pub struct RateCounters {
     pub pacing_rate: Option<Rate>,
 }
 
-/// A sender's losses and how it repairs them.
+/// Counters of a sender's losses and retransmissions.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RecoveryCounters {
     /// Segments retransmitted.
     pub retransmissions: u64,
-    /// Of those, later found to have been unnecessary (DSACK).
+    /// Retransmissions that were later found unnecessary (DSACK).
     pub spurious_retransmissions: u64,
     /// Retransmission timeouts.
     pub rtos: u64,
     /// Tail loss probes.
     pub probes: u64,
-    /// Of the segments retransmitted, those that were such probes and had not been marked lost.
+    /// Retransmissions that were tail loss probes of segments not marked lost.
     pub probe_retransmissions: u64,
     /// Segments marked lost.
     pub lost: u64,
@@ -214,16 +214,17 @@ pub struct EchoCounters {
     pub esce_acks: u64,
 }
 
-/// For how long what kept a sender from sending more.
+/// Time in which each limit kept a sender from sending more.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct LimitCounters {
     /// Time in which the congestion window kept the sender from sending more.
     pub limited_by_cwnd: Span,
-    /// Time in which pacing did.
+    /// Time in which pacing limited sending.
     pub limited_by_pacing: Span,
-    /// Time in which the receiver's window did.
+    /// Time in which the receiver's window limited sending.
     pub limited_by_receiver: Span,
-    /// Time in which the send buffer did: it was sent, and the application had more.
+    /// Time in which the send buffer limited sending: all of it was sent, and the application had
+    /// more.
     pub limited_by_send_buffer: Span,
     /// Time in which there was no more to send.
     pub limited_by_application: Span,

@@ -12,12 +12,12 @@ const NOTED: usize = 8;
 /// Counts spans by size.
 #[derive(Clone, Debug, Default)]
 pub struct Histogram {
-    /// Counts of the buckets from `first` on, in whole octaves: those that have been needed.
+    /// Counts of the buckets from `first` on, in whole octaves, as far as they have been needed.
     counts: Vec<u32>,
     first: usize,
     total: u64,
-    /// The last buckets, in which nothing has been counted yet. With many flows the counts of one
-    /// are never in the nearest cache: fetching those of several buckets at once takes hardly longer.
+    /// The latest buckets, not counted yet. With many flows a flow's counts are never in the
+    /// nearest cache; fetching several buckets at once takes hardly longer than one.
     noted: [u16; NOTED],
 }
 
@@ -50,7 +50,7 @@ impl Histogram {
         }
     }
 
-    /// Counts what the first entries of `noted` say.
+    /// Counts the first `entries` of `noted`.
     #[inline(never)]
     fn count(&mut self, entries: usize) {
         for entry in 0..entries {
@@ -62,7 +62,7 @@ impl Histogram {
         }
     }
 
-    /// Counts one in a bucket outside the present range.
+    /// Counts one span in a bucket outside the present range.
     #[cold]
     fn add_beyond(&mut self, bucket: usize) {
         let octave = bucket - bucket % SUB_BUCKETS as usize;
@@ -78,13 +78,13 @@ impl Histogram {
         self.counts[bucket - self.first] += 1;
     }
 
-    /// Forgets everything (at the end of the warm-up).
+    /// Removes all counts (at the end of the warm-up).
     pub fn clear(&mut self) {
         self.counts.clear();
         self.total = 0;
     }
 
-    /// Spans counted.
+    /// Number of spans counted.
     pub fn total(&self) -> u64 {
         self.total
     }

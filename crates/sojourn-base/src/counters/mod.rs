@@ -1,5 +1,4 @@
-//! What is counted where it happens, and in what: the counters of a flow's ends, and histograms.
-//! Recorders take them from there, and so may anybody else.
+//! Counters of a flow's ends, and histograms. Endpoints count; recorders and other programs read.
 
 mod flow;
 pub mod histogram;

@@ -1,4 +1,4 @@
-//! Bytes of headers.
+//! Sizes of headers in bytes.
 
 /// IPv4 without options.
 pub const IP: u32 = 20;

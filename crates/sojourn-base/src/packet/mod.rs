@@ -1,8 +1,8 @@
 //! The packet: a small `Copy` value that carries no bytes of payload.
 //!
-//! Four things that are often one are apart here: the *flow* is what is measured, the *route* where
-//! a packet goes, the *socket* who gets it at the end, and the [`FiveTuple`] what queues hash.
-//! Nothing on the way looks into the [`Header`]; what a link may know of it, the packet tells.
+//! Four things that often coincide are separate here: the *flow* is measured, the *route* is the
+//! path, the *socket* is the receiver at its end, and the [`FiveTuple`] is hashed by queues. Only
+//! endpoints read the [`Header`]; the packet's methods tell a link all it may know of it.
 //!
 //! TCP sequence space counts **segments**, not bytes: a segment is cut once, when it is first sent,
 //! and never re-split or merged, so segment numbers order data exactly as byte numbers would, and
@@ -16,8 +16,8 @@ pub use tcp::{Flags, MAX_SACK_BLOCKS, SackBlock, SackCount, TcpAck, TcpSegment};
 
 use crate::units::Time;
 
-/// Most bytes of payload that a Linux host hands to its interface as one (`sk_gso_max_size`): 64 KiB
-/// less 321 for headers, as `sk_setup_caps` has it since 5.18 and `tcp_tso_autosize` before.
+/// Most bytes of payload that a Linux host hands to its interface at once (`sk_gso_max_size`): 64
+/// KiB less 321 for headers, as in `sk_setup_caps` since 5.18 and `tcp_tso_autosize` before.
 pub const LARGEST_BURST: u64 = 65_536 - 321;
 
 /// The ECN field of the IP header (RFC 3168; ECT(1) is also SCE's signal and L4S's identifier).
@@ -42,7 +42,7 @@ impl Ecn {
     }
 }
 
-/// A datagram.
+/// Header of a datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Datagram {
     /// Bytes of payload.
@@ -58,7 +58,7 @@ pub struct Datagram {
 pub struct Opaque {
     /// Bytes of payload.
     pub payload: u16,
-    /// Names what it carries, kept elsewhere (live packets, FEC, QUIC).
+    /// Identifies its content, which is kept elsewhere (live packets, FEC, QUIC).
     pub handle: u32,
 }
 
@@ -72,12 +72,12 @@ pub enum Header {
     Ack(TcpAck),
     /// A datagram, as UDP's.
     Datagram(Datagram),
-    /// Any other.
+    /// Any other header.
     Opaque(Opaque),
 }
 
 impl Header {
-    /// A header of which nothing is known but how many bytes of payload follow.
+    /// A header that tells nothing but the number of payload bytes that follow.
     pub const fn opaque(payload: u16) -> Self {
         Header::Opaque(Opaque { payload, handle: 0 })
     }
@@ -99,7 +99,7 @@ pub enum Direction {
     Backward,
 }
 
-/// What queues classify packets by: hosts and ports. The header tells the protocol.
+/// Hosts and ports, by which queues classify packets. The header tells the protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Hash)]
 pub struct FiveTuple {
     /// Source host: a node number, or the number given to an address.
@@ -111,18 +111,18 @@ pub struct FiveTuple {
 }
 
 impl FiveTuple {
-    /// That of flow number `flow` between hosts that nobody tells apart.
+    /// The tuple of flow number `flow` between hosts that are not told apart.
     pub const fn of_flow(flow: u32) -> Self {
         FiveTuple { source: 0, destination: 0, ports: flow }
     }
 
-    /// That of the packets that come back.
+    /// The tuple of the packets in the opposite direction.
     #[must_use]
     pub const fn reversed(self) -> Self {
         FiveTuple { source: self.destination, destination: self.source, ports: self.ports }
     }
 
-    /// All of it as one number.
+    /// The whole tuple as one number.
     #[inline]
     pub fn fold(self) -> u64 {
         let hosts = u64::from(self.source) << 16 | u64::from(self.destination);
@@ -130,26 +130,26 @@ impl FiveTuple {
     }
 }
 
-/// Names a route of the network: where it starts in the table of routes. The default one has no
+/// Identifies a route of the network by its start in the table of routes. The default route has no
 /// edges: a packet on it has arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Hash, PartialOrd, Ord)]
 pub struct Route(u32);
 
 impl Route {
-    /// The one that starts at this place of the table.
+    /// The route that starts at this index of the table.
     #[inline]
     pub const fn at(start: u32) -> Self {
         Route(start)
     }
 
-    /// Where it starts in the table.
+    /// Its start in the table.
     #[inline]
     pub const fn start(self) -> u32 {
         self.0
     }
 }
 
-/// What the packets of one end of a flow have in common: how they are addressed.
+/// Addressing that the packets of one end of a flow have in common.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Address {
     /// Flow number.
@@ -160,7 +160,7 @@ pub struct Address {
     pub route: Route,
     /// The other end's socket.
     pub socket: u32,
-    /// What queues see.
+    /// Tuple by which queues classify.
     pub tuple: FiveTuple,
 }
 
@@ -178,15 +178,15 @@ impl Address {
 pub struct Packet {
     /// When it was offered to the queue it waits in, or last waited in.
     pub enqueued_at: Time,
-    /// What is measured: the flow's number. With `direction` and `index` it names random draws.
+    /// Number of the flow, which is measured. With `direction` and `index` it names random draws.
     pub flow: u32,
-    /// Packet index: how many its endpoint sent before it on this flow.
+    /// Packet index: number of packets that its endpoint sent before it on this flow.
     pub index: u32,
-    /// Where it goes.
+    /// Route to its destination.
     pub route: Route,
-    /// Who gets it where its route ends.
+    /// Socket that receives it at the end of its route.
     pub socket: u32,
-    /// What queues see.
+    /// Tuple by which queues classify.
     pub tuple: FiveTuple,
     /// Size of the IP packet in bytes; links add their own overhead.
     pub size: u32,
@@ -196,7 +196,7 @@ pub struct Packet {
     pub hop: u8,
     /// ECN field.
     pub ecn: Ecn,
-    /// In a queue that several channels of a shared medium have in common: which one it takes.
+    /// Channel that it takes, in a queue that several channels of a shared medium have in common.
     pub lane: u8,
     /// The transport's header.
     pub header: Header,
@@ -220,18 +220,18 @@ impl Packet {
         self.payload() > 0
     }
 
-    /// Whether it belongs to the burst of the packet before it, which stays one packet on its way.
+    /// Whether it belongs to the burst of the packet before it, which links carry as one packet.
     #[inline]
     pub fn joins_burst(&self) -> bool {
         matches!(&self.header, Header::Segment(segment) if segment.flags.has(Flags::JOINED))
     }
 
-    /// Whether it is an acknowledgment that says nothing but how far data has arrived.
+    /// Whether it is an acknowledgment that tells nothing but how far data has arrived.
     pub fn is_plain_ack(&self) -> bool {
         matches!(&self.header, Header::Ack(ack) if ack.is_plain())
     }
 
-    /// Whether it is a plain acknowledgment that says all that `old`, of the same flow, does.
+    /// Whether it is a plain acknowledgment that tells all that `old`, of the same flow, does.
     pub fn supersedes(&self, old: &Packet) -> bool {
         let (Header::Ack(new), Header::Ack(before)) = (&self.header, &old.header) else {
             return false;
@@ -243,7 +243,7 @@ impl Packet {
     }
 }
 
-/// Packets and bytes that wait somewhere. Bytes count IP packets without link overhead.
+/// Number of waiting packets and bytes. Bytes count IP packets without link overhead.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Backlog {
     /// Waiting packets.
@@ -253,14 +253,14 @@ pub struct Backlog {
 }
 
 impl Backlog {
-    /// Counts a packet in.
+    /// Adds a packet.
     #[inline]
     pub fn add(&mut self, packet: &Packet) {
         self.packets += 1;
         self.bytes += u64::from(packet.size);
     }
 
-    /// Counts a packet out.
+    /// Subtracts a packet.
     #[inline]
     pub fn remove(&mut self, packet: &Packet) {
         self.packets -= 1;
@@ -272,7 +272,7 @@ impl Backlog {
 mod tests {
     use super::*;
 
-    /// Packets are copied at every step; an innocent field can cost a cache line.
+    /// Packets are copied at every step; one more field can cost a cache line.
     #[test]
     fn a_packet_is_small() {
         assert_eq!(size_of::<Packet>(), 96);

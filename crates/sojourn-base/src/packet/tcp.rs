@@ -1,4 +1,4 @@
-//! What a TCP header carries.
+//! Fields of a TCP header.
 
 use crate::units::Time;
 
@@ -19,13 +19,13 @@ impl Flags {
     pub const ESCE: Flags = Flags(1 << 4);
     /// The first SACK block reports a duplicate (RFC 2883).
     pub const DSACK: Flags = Flags(1 << 5);
-    /// Asks for the window; on a real wire its sequence number tells, one below the next.
+    /// Window probe; in real packets it shows in the sequence number, one below the next.
     pub const PROBE: Flags = Flags(1 << 6);
-    /// More segments of the same burst follow, which stays one packet on its way.
+    /// More segments of the same burst follow, which links carry as one packet.
     pub const MORE: Flags = Flags(1 << 7);
     /// Belongs to the burst of the segment before.
     pub const JOINED: Flags = Flags(1 << 8);
-    /// Ends what the application has written so far.
+    /// Ends the data that the application has written so far.
     pub const PSH: Flags = Flags(1 << 9);
 
     /// Whether all bits of `other` are set.
@@ -54,7 +54,7 @@ pub struct SackBlock {
 /// SACK blocks in one ACK: with the timestamp option, a TCP header has room for three.
 pub const MAX_SACK_BLOCKS: usize = 3;
 
-/// How many SACK blocks an ACK carries.
+/// Number of SACK blocks that an ACK carries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[repr(u8)]
 pub enum SackCount {
@@ -65,7 +65,7 @@ pub enum SackCount {
     One,
     /// Two.
     Two,
-    /// Three, which is all that fits.
+    /// Three, the most that fit.
     Three,
 }
 
@@ -114,7 +114,7 @@ impl TcpAck {
         &self.sack[..self.sack_count as usize]
     }
 
-    /// Sets the SACK blocks; what does not fit is left out.
+    /// Sets the SACK blocks; those that do not fit are left out.
     pub fn set_sacks(&mut self, blocks: impl Iterator<Item = SackBlock>) {
         const COUNTS: [SackCount; MAX_SACK_BLOCKS + 1] =
             [SackCount::Zero, SackCount::One, SackCount::Two, SackCount::Three];

@@ -1,8 +1,8 @@
-//! Quantities as people write them in scenario files: `15 ms`, `2.5 Gbit/s`, `100 kB`,
-//! `40 packets`, `1 bdp`, `0.1 %`.
+//! Quantities with units, as scenario files write them: `15 ms`, `2.5 Gbit/s`, `100 kB`, `40
+//! packets`, `1 bdp`, `0.1 %`.
 //!
-//! A bare number where a unit is due is refused. Serialising writes the largest unit that gives
-//! a whole number, so that equal quantities have equal canonical texts.
+//! A bare number where a unit is required is refused. Serialising writes the largest unit that
+//! gives a whole number, so that equal quantities have equal canonical texts.
 
 mod serde;
 mod text;
@@ -71,8 +71,8 @@ fn number_and_unit(text: &str) -> Option<(f64, &str)> {
     number.is_finite().then(|| (number, text[split..].trim()))
 }
 
-/// Any quantity as a number in its base unit, and that unit: `s`, `bit/s`, `B`, `packets`, `bdp`, or
-/// nothing for shares and plain numbers. `None` for what is no quantity.
+/// Any quantity as a number in its base unit, and that unit: `s`, `bit/s`, `B`, `packets`, `bdp`,
+/// or an empty one for shares and plain numbers. `None` if `text` is no quantity.
 pub fn read(text: &str) -> Option<(f64, &'static str)> {
     let (number, unit) = number_and_unit(text)?;
     let known = |units: Units, base: f64| {

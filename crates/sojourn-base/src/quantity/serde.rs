@@ -1,4 +1,4 @@
-//! Quantities in scenario files: read from their text, written as it, and described in the schema.
+//! Quantities in scenario files: deserialised from text, serialised to it, and their JSON schema.
 
 use std::fmt;
 use std::str::FromStr;
@@ -12,7 +12,7 @@ use super::text::{
 use super::{Bytes, Decibels, Limit, Packets, Percent};
 use crate::units::{Rate, Span};
 
-/// Reads a quantity from a string, refusing bare numbers with a message that shows the form.
+/// Reads a quantity from a string; refuses bare numbers with a message that shows the form.
 pub(crate) struct QuantityVisitor<T>(pub &'static str, pub std::marker::PhantomData<T>);
 
 impl<T: FromStr<Err = String>> Visitor<'_> for QuantityVisitor<T> {
@@ -27,8 +27,8 @@ impl<T: FromStr<Err = String>> Visitor<'_> for QuantityVisitor<T> {
     }
 }
 
-/// Reads, writes and describes a type by its text: what is expected, its name in the catalogue,
-/// and a regular expression for the JSON schema.
+/// Implements reading, writing and the schema of a type that is written as text, from the expected
+/// form, its name in the catalogue, and a regular expression for the JSON schema.
 macro_rules! quantity {
     ($type:ty, $expected:expr, $name:literal, $pattern:literal) => {
         impl<'de> ::serde::Deserialize<'de> for $type {

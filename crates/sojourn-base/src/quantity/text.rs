@@ -1,4 +1,4 @@
-//! Quantities from and to text.
+//! Parsing and formatting of quantities.
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,7 +10,7 @@ use super::{
 use crate::error::FieldError;
 use crate::units::{Rate, Span};
 
-/// Quantities above this lose whole numbers in a double and have no use in a simulation.
+/// Largest quantity: above it a double does not hold all whole numbers.
 const LARGEST: f64 = 9e15;
 
 pub(super) const SPAN_EXPECTED: &str = "a time such as \"15 ms\"";

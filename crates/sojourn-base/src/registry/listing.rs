@@ -1,4 +1,4 @@
-//! What is told of a member: its name, its documentation, its parameters.
+//! A member's listing: name, documentation, parameters.
 
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value};
@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use super::{Catalogue, Params, parse_params};
 use crate::error::FieldError;
 
-/// What the catalogue knows about a member of an open kind.
+/// Listing of a member of an open kind in the catalogue.
 #[derive(Clone, Copy, Debug)]
 pub struct Listing {
     /// Canonical name: lower case, words joined as the scenario file writes them.
@@ -25,7 +25,7 @@ impl Listing {
         Listing { name, source, schema: schema_of::<P>, canonical: canonical::<P> }
     }
 
-    /// The file's header without its comment marks: Markdown, the first line a summary.
+    /// The file's header without its comment marks: Markdown, whose first sentence is the summary.
     pub fn documentation(&self) -> String {
         self.source
             .lines()
@@ -41,8 +41,8 @@ impl Listing {
         first_sentence(documentation.split("\n\n").next().unwrap_or_default())
     }
 
-    /// What the member follows: the first sentence of the paragraph that begins with `Model:`;
-    /// `None` for what is our own.
+    /// The member's source: the first sentence of the paragraph that begins with `Model:`; `None`
+    /// for a member that follows none.
     pub fn model(&self) -> Option<String> {
         let documentation = self.documentation();
         let model = documentation.split("\n\n").find_map(|text| text.strip_prefix("Model: "))?;
@@ -63,7 +63,7 @@ fn first_sentence(paragraph: &str) -> String {
     }
 }
 
-/// Everything inline, so that the schema can be embedded in a larger one.
+/// The schema of `P`, with everything inline so that it can be embedded in a larger one.
 fn schema_of<P: Params>() -> Value {
     let settings = SchemaSettings::draft2020_12().with(|s| s.inline_subschemas = true);
     settings.into_generator().into_root_schema_for::<P>().to_value()

@@ -1,7 +1,7 @@
-//! What the open kinds (congestion controls, queue disciplines, traffic models, ...) have in
-//! common: one file and one registry line per member. From the line come the factory, the JSON
-//! schema of its parameters, its documentation page (the file's own header) and its place in
-//! `sojourn list` and in the conformance suite.
+//! The registry of open kinds (congestion controls, queue disciplines, traffic models, ...): one
+//! file and one registry line per member. The factory, the JSON schema of its parameters, its
+//! documentation page (the file's own header) and its place in `sojourn list` and in the
+//! conformance suite follow from the line.
 
 use std::any::{Any, TypeId};
 use std::collections::BTreeMap;
@@ -32,7 +32,7 @@ pub trait Params: Serialize + DeserializeOwned + JsonSchema + Default {
         Ok(())
     }
 
-    /// Checks what types cannot say. The error's field is relative to the parameters.
+    /// Checks what types cannot express. The error's field is relative to the parameters.
     ///
     /// # Errors
     /// Names the field, what was given and what is allowed.
@@ -48,25 +48,25 @@ pub struct NoParams {}
 
 impl Params for NoParams {}
 
-/// An open kind: what its members are told apart by, and how one is built.
+/// An open kind: its names, the facts of its members, and how one is built.
 pub trait Kind: 'static {
-    /// Its name in the schema, such as `cca`.
+    /// Name in the schema, such as `cca`.
     const NAME: &'static str;
-    /// Its name in the catalogue, such as `ccas`.
+    /// Name in the catalogue, such as `ccas`.
     const PLURAL: &'static str;
-    /// What a message calls a member, such as `congestion control`.
+    /// Name of a member in messages, such as `congestion control`.
     const TITLE: &'static str;
-    /// A member, for messages.
+    /// Example of a member, for messages.
     const EXAMPLE: &'static str;
     /// Whether canonical forms write a member without parameters as its name alone.
     const BY_NAME: bool = false;
-    /// What else is known of a member.
+    /// Facts about a member besides its listing.
     type Facts: Serialize + Send + Sync;
-    /// How a member is built from its parameters.
+    /// Function that builds a member from its parameters.
     type Make: Copy + Send + Sync;
 }
 
-/// Of a kind whose members have nothing else to be known by.
+/// Facts of a kind whose members have none.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct NoFacts {}
 
@@ -74,27 +74,27 @@ pub struct NoFacts {}
 pub struct Entry<K: Kind> {
     /// Name, documentation, parameters.
     pub listing: Listing,
-    /// What else is known of it.
+    /// Facts besides the listing.
     pub facts: K::Facts,
-    /// Builds one from its parameters.
+    /// Builds a member from its parameters.
     pub make: K::Make,
 }
 
-/// The members of every open kind. `catalogue::builtin` has Sojourn's own; a
-/// program adds its own to that and reads scenarios with it.
+/// The members of every open kind. `catalogue::builtin` has Sojourn's own; a program adds its own
+/// members and reads scenarios with the result.
 #[derive(Default)]
 pub struct Catalogue {
-    /// For each kind a `Vec<Entry<K>>`.
+    /// A `Vec<Entry<K>>` for each kind.
     kinds: BTreeMap<TypeId, Box<dyn Any + Send + Sync>>,
 }
 
 impl Catalogue {
-    /// No members of any kind.
+    /// A catalogue without members.
     pub fn empty() -> Self {
         Catalogue::default()
     }
 
-    /// Adds a member. One of the same name takes the place of the former.
+    /// Adds a member; it replaces one of the same name.
     pub fn add<K: Kind>(&mut self, entry: Entry<K>) {
         let members = self.kinds.entry(TypeId::of::<K>());
         let members = members.or_insert_with(|| Box::new(Vec::<Entry<K>>::new()));
@@ -104,7 +104,7 @@ impl Catalogue {
         }
     }
 
-    /// Adds a member before the one of this name, or as the last one.
+    /// Adds a member before the one of this name, or at the end.
     #[must_use]
     pub fn before<K: Kind>(mut self, name: &str, entry: Entry<K>) -> Self {
         self.add(entry);
@@ -147,8 +147,8 @@ impl Catalogue {
     }
 }
 
-/// Declares the modules of a kind's members, one line each, and `members()`, the entries that the
-/// caller's `entry` makes of them; each module's source is its documentation.
+/// Declares the modules of a kind's members, one line each, and `members()`, whose entries the
+/// caller's `entry` makes; each module's source is its documentation.
 #[macro_export]
 macro_rules! members {
     (@source $module:ident) => {

@@ -1,6 +1,6 @@
-//! Names that people write: of members, and of the values of an enumeration.
+//! Names in scenario files: of members, and of the values of an enumeration.
 
-/// Whether `written` is this `name`: hyphen and underscore are the same, case does not matter.
+/// Whether `written` is this `name`: hyphen and underscore are equal, case is ignored.
 pub fn same_name(written: &str, name: &str) -> bool {
     written.len() == name.len()
         && written.bytes().zip(name.bytes()).all(|(a, b)| {
@@ -9,7 +9,7 @@ pub fn same_name(written: &str, name: &str) -> bool {
         })
 }
 
-/// Reads one of several names, and says which there are where something else stands.
+/// Reads one of several names; an error lists them.
 pub struct Names<T> {
     kind: &'static str,
     names: &'static [&'static str],
@@ -17,7 +17,7 @@ pub struct Names<T> {
 }
 
 impl<T> Names<T> {
-    /// Of this kind.
+    /// A reader of `names`, which messages call `kind`.
     pub fn new(kind: &'static str, names: &'static [&'static str]) -> Self {
         Names { kind, names, of: std::marker::PhantomData }
     }
@@ -35,8 +35,8 @@ impl<T: std::str::FromStr<Err = String>> serde::de::Visitor<'_> for Names<T> {
     }
 }
 
-/// An enumeration written as a name: hyphen and underscore are the same on input, the canonical
-/// name is written, an unknown name is answered with the nearest. `| "other"` is read as well.
+/// An enumeration written as a name: hyphen and underscore are equal on input, the canonical name
+/// is written, an error suggests the nearest name. `| "other"` is an alias on input.
 #[macro_export]
 macro_rules! named {
     ($(#[$meta:meta])* $type:ident, $kind:literal { $($(#[$doc:meta])* $variant:ident = $name:literal $(| $alias:literal)?),* $(,)? }) => {
@@ -100,7 +100,7 @@ macro_rules! named {
     };
 }
 
-/// What [`named!`](crate::named) is made of, so that whoever calls it need not depend on it too.
+/// Dependencies of [`named!`](crate::named), so that its callers need not depend on them too.
 #[doc(hidden)]
 pub mod reexported {
     pub use schemars;

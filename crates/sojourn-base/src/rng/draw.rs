@@ -1,5 +1,5 @@
 //! Draws from distributions, computed with `libm`, so that they have the same bits on every machine
-//! (those of a platform's own library differ in the last bit).
+//! (platform libraries differ in the last bit).
 
 use rand::{Rng, RngExt};
 
@@ -19,7 +19,7 @@ pub fn normal(rng: &mut impl Rng) -> f64 {
     normal_of(radius, angle)
 }
 
-/// Standard normal, of two uniform draws, in (0, 1] and in [0, 1) (Box and Muller).
+/// Standard normal, from two uniform draws, in (0, 1] and in [0, 1) (Box and Muller).
 pub fn normal_of(radius: f64, angle: f64) -> f64 {
     (-2.0 * libm::log(radius)).sqrt() * libm::cos(std::f64::consts::TAU * angle)
 }
@@ -41,7 +41,7 @@ mod tests {
     use super::*;
     use crate::rng::{Stream, StreamKey};
 
-    /// Whoever changes a bit of a draw changes results on all machines: on purpose only.
+    /// A change of one bit of a draw changes results on all machines: only on purpose.
     #[test]
     fn draws_have_the_same_bits_everywhere() {
         let mut rng = StreamKey::root(42).stream();

@@ -2,17 +2,17 @@
 //!
 //! A stream is named by the run's seed and the path of the component that draws from it, so that
 //! adding a flow or a link does not shift another component's draws. Draws that belong to a packet
-//! are counter-based: the n-th packet of a flow is lost or not on a link whatever else happens.
+//! are counter-based: whether the n-th packet of a flow is lost on a link depends on nothing else.
 
 pub mod draw;
 
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// The generator of a component that draws in sequence.
+/// Generator of a component that draws in sequence.
 pub type Stream = Xoshiro256PlusPlus;
 
-/// The name of a random stream: hashes the run's seed with the parts of a component's path.
+/// Name of a random stream: hashes the run's seed with the parts of a component's path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StreamKey(u64);
 
@@ -35,7 +35,7 @@ impl StreamKey {
         StreamKey(mix(self.0.wrapping_add(index.wrapping_mul(0xD1B5_4A32_D192_ED03)) ^ 0xA5A5))
     }
 
-    /// The seed of this stream, for generators that are not ours.
+    /// The seed of this stream, for external generators.
     pub fn seed(self) -> u64 {
         self.0
     }

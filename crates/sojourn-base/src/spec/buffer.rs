@@ -8,13 +8,13 @@ use crate::quantity::{Bytes, quantity};
 /// The size of a socket buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum BufferSize {
-    /// Never the limit: the send buffer grows with what is outstanding, the receive window is
+    /// Never the limit: the send buffer grows with the outstanding data, the receive window is
     /// always open.
     #[default]
     Auto,
     /// The stack's own maximum (`tcp_wmem[2]`, `tcp_rmem[2]`), autotuned up to it.
     Stack,
-    /// So many bytes.
+    /// A number of bytes.
     Bytes(u64),
 }
 

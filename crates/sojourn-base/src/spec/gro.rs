@@ -9,12 +9,12 @@ use serde_json::Value;
 
 use crate::units::Span;
 
-/// How long a batch of merged segments is collected by default: a common interrupt-moderation time.
+/// Default time in which segments are collected and merged: a common interrupt-moderation time.
 const USUAL: Span = Span::from_micros(50);
-/// Longer ones are typing errors.
+/// Upper bound; longer times are typing errors.
 const LONGEST: Span = Span::from_millis(10);
 
-/// Whether a receiver merges segments, and those of how long.
+/// Whether a receiver merges segments, and for how long it collects them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Gro(pub Option<Span>);
 

@@ -1,4 +1,4 @@
-//! What a scenario file says: a leaf that everything may read.
+//! Types of a scenario file; depends on no other part of the scenario.
 //!
 //! [`Spec`] is a member of an open kind as a file names it: `"reno"`, or
 //! `{ kind = "cubic", fast_convergence = false }`.
@@ -44,7 +44,7 @@ impl<K: Kind> Spec<K> {
         Spec { kind: kind.to_owned(), params, of: PhantomData }
     }
 
-    /// The member `kind` with its default parameters.
+    /// The member `kind` with default parameters.
     pub fn named(kind: &str) -> Self {
         Spec::new(kind, Map::new())
     }

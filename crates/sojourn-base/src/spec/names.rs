@@ -1,10 +1,10 @@
-//! Names that a scenario chooses from: endpoints' era, ECN feedback, direction, host queue.
+//! Enumerations of scenarios: endpoints' stack, ECN feedback, direction, host queue and others.
 
 use crate::registry::named;
 
 named! {
-    /// Whose endpoints, of which era: their TCP and, unless a control is given a `version` of its
-    /// own, their congestion control.
+    /// The stack and version of the endpoints: their TCP and, unless a control is given a `version`
+    /// of its own, their congestion control.
     #[derive(Default)]
     Stack, "stack" {
         /// Linux 6.18.
@@ -14,15 +14,15 @@ named! {
         Linux51 = "linux-5.1",
         /// Linux 4.9, the kernel of Lin et al. (2020).
         Linux49 = "linux-4.9",
-        /// ns-3 of 3.41.
+        /// ns-3 3.41.
         Ns3 = "ns3",
-        /// The letter of the RFCs.
+        /// The RFCs, to the letter.
         Rfc = "rfc",
     }
 }
 
 named! {
-    /// ECN feedback that endpoints can be asked to use.
+    /// ECN feedback of endpoints.
     #[derive(Default)]
     EcnMode, "ECN feedback" {
         /// Not ECN-capable.
@@ -34,7 +34,7 @@ named! {
         Accurate = "accurate",
         /// DCTCP (RFC 8257): ECE mirrors CE.
         Dctcp = "dctcp",
-        /// DCTCP's, from a receiver that echoes SCE as well.
+        /// DCTCP's feedback, from a receiver that echoes SCE as well.
         DctcpSce = "dctcp-sce",
         /// Some Congestion Experienced: ECT(1) is a second signal, echoed by ESCE; CE as classic.
         Sce = "sce",
@@ -44,7 +44,7 @@ named! {
 }
 
 named! {
-    /// Which way a flow's data travels through the topology.
+    /// Direction in which a flow's data passes the topology.
     #[derive(Default)]
     FlowDirection, "direction" {
         /// Over the forward links.
@@ -59,7 +59,7 @@ named! {
     /// The queue between a sender's transport and its network device.
     #[derive(Default)]
     HostQueue, "host queue" {
-        /// No queue that paces: controls that ask for pacing are paced by the transport.
+        /// No queue that paces: the transport paces controls that ask for pacing.
         #[default]
         None = "none",
         /// Linux `fq`: every control is paced.
@@ -68,13 +68,13 @@ named! {
 }
 
 named! {
-    /// How urgently a flow's packets contend for a shared medium, lowest first (802.11's access
-    /// categories).
+    /// Priority of a flow's packets in the contention for a shared medium, lowest first (802.11's
+    /// access categories).
     #[derive(Default)]
     AccessCategory, "access category" {
-        /// Less than the usual.
+        /// Below best effort.
         Background = "background",
-        /// The usual.
+        /// Best effort.
         #[default]
         BestEffort = "best-effort",
         /// Video.
@@ -91,7 +91,7 @@ named! {
         /// Nothing.
         #[default]
         Off = "off",
-        /// What the stack does.
+        /// As the stack does.
         Stack = "stack",
         /// The slow-start threshold as well, whatever the stack does.
         All = "all",
@@ -99,13 +99,13 @@ named! {
 }
 
 named! {
-    /// What is recorded whenever it happens.
+    /// Kinds of events that are recorded.
     Recorded, "record" {
         /// The state of congestion controls.
         Cc = "cc",
-        /// The state of queue disciplines and of nodes that have any.
+        /// State of queue disciplines and of nodes that have any.
         Queue = "queue",
-        /// Each packet's way through the recorded links.
+        /// Passage of each packet through the recorded links.
         Packets = "packets",
     }
 }

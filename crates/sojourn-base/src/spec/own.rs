@@ -1,25 +1,25 @@
-//! Keys of a flow that are not everybody's.
+//! Flow keys of wings.
 //!
-//! What a wing says of flows has keys of its own, such as a stream's reliability. They are brought
-//! by its section of the scenario, so that `FlowSpec` names none of them: it has
-//! them in canonical form, and whoever they are for reads them.
+//! A wing may add keys to flows, such as a stream's reliability. Its section of the scenario
+//! declares them, so that `FlowSpec` names none of them: it holds them in canonical form, and the
+//! wing reads them.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-/// A key, and the one before which it stands in canonical forms and in the schema; without one it
-/// stands at the end.
+/// A key, and the key before which it stands in canonical forms and in the schema; without the
+/// latter it stands at the end.
 pub type Place = (&'static str, Option<&'static str>);
 
-/// Keys of a table of the scenario file; what is not given is not written
-/// (`#[serde(default, deny_unknown_fields)]`).
+/// Keys of a table of the scenario file; a key that is not given is not written (`#[serde(default,
+/// deny_unknown_fields)]`).
 pub trait Keys: Serialize + DeserializeOwned + JsonSchema + Default {
-    /// Each of them.
+    /// Place of each key.
     const PLACES: &'static [Place];
 
-    /// The multicast group of a flow, if they say one.
+    /// The multicast group of a flow, if the keys give one.
     fn group(&self) -> Option<&str> {
         None
     }
@@ -29,19 +29,19 @@ impl Keys for crate::registry::NoParams {
     const PLACES: &'static [Place] = &[];
 }
 
-/// The values of such keys, in canonical form.
+/// Values of such keys, in canonical form.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Own(Vec<(Place, Value)>);
 
 impl Own {
-    /// What is said of these keys.
+    /// The values of the keys `T`.
     pub fn get<T: Keys>(&self) -> T {
         let theirs = self.0.iter().filter(|(place, _)| T::PLACES.contains(place));
         let table = theirs.map(|((key, _), value)| ((*key).to_owned(), value.clone()));
         serde_json::from_value(Value::Object(table.collect())).expect("what was written is read")
     }
 
-    /// Puts these in the place of the same ones.
+    /// Sets the values of the keys `T`.
     pub fn set<T: Keys>(&mut self, keys: &T) {
         self.0.retain(|(place, _)| !T::PLACES.contains(place));
         let mut table = serde_json::to_value(keys).expect("keys serialise");
@@ -52,7 +52,7 @@ impl Own {
         self.0.extend(given);
     }
 
-    /// Writes them into the table that they belong to.
+    /// Writes the keys into their table.
     pub fn write(&self, table: &mut Map<String, Value>) {
         for (place, value) in &self.0 {
             insert(table, *place, value.clone());
@@ -60,7 +60,7 @@ impl Own {
     }
 }
 
-/// Puts a value where its key belongs.
+/// Inserts a value at its key's place.
 pub fn insert(table: &mut Map<String, Value>, (key, before): Place, value: Value) {
     let at = table.keys().position(|known| Some(known.as_str()) == before);
     table.shift_insert(at.unwrap_or(table.len()), key.to_owned(), value);

@@ -1,4 +1,4 @@
-//! TOML to its JSON equivalent.
+//! Conversion of TOML to JSON.
 
 use serde_json::{Map, Number, Value};
 

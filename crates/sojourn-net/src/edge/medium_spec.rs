@@ -1,4 +1,4 @@
-//! How scenarios write media: as an entry of `media`, which links name, or within a link.
+//! Media in scenarios: an entry of `media`, which links name, or a table within a link.
 
 use std::borrow::Cow;
 
@@ -14,7 +14,7 @@ use crate::spec::{Medium, Spec};
 /// An entry of `media`: `id`, `kind` and the keys of that kind.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MediumSpec {
-    /// What links call it.
+    /// Name by which links refer to it.
     pub id: String,
     /// Its kind and parameters.
     pub kind: Spec<Medium>,
@@ -25,12 +25,12 @@ pub struct MediumSpec {
 pub enum LinkMedium {
     /// The entry of `media` of this name.
     Named(String),
-    /// One of its own.
+    /// A medium of the link's own.
     Own(Spec<Medium>),
 }
 
 impl LinkMedium {
-    /// Fills in the parameters of a medium that is written here.
+    /// Fills in the parameters of a medium that is defined within the link.
     ///
     /// # Errors
     /// If there is no such kind, or a parameter is wrong.
@@ -79,7 +79,7 @@ impl JsonSchema for MediumSpec {
         true
     }
 
-    /// The members are those of a catalogue.
+    /// A placeholder: the members are those of a catalogue.
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({ "type": "object", "required": ["id", "kind"] })
     }

@@ -1,8 +1,9 @@
-//! Edges: what carries packets between nodes.
+//! Edges: the links and channels that carry packets between nodes.
 //!
-//! Most are a [`Link`], with one transmitter. A shared medium has several: each pair of nodes that it
-//! joins is a *channel* of it, an edge like any other, and the [`Medium`] decides whose packet is on
-//! the air. Both are sans-io: time and packets go in, arriving packets and the next wake-up come out.
+//! Most are a [`Link`], with one transmitter. A shared medium has several transmitters: each pair
+//! of nodes that it joins is a *channel* of it, an edge like any other, and the [`Medium`] decides
+//! which station transmits. Both are sans-I/O: time and packets go in, arriving packets and the
+//! next wake-up come out.
 
 pub mod link;
 pub mod medium;
@@ -21,26 +22,26 @@ use crate::units::{Span, Time};
 /// A medium that several transmitters share. Its channels are numbered from 0 in the order in which
 /// they were added to the network.
 pub trait Medium: Send {
-    /// A packet reaches the near end of a channel.
+    /// A packet enters a channel at its near end.
     fn offer(&mut self, now: Time, channel: usize, packet: Packet);
 
     /// The next packet that has arrived at the far end of a channel by `now`. Called until it
     /// returns `None`.
     fn poll(&mut self, now: Time) -> Option<(usize, Packet)>;
 
-    /// The next packet that has left its sender's host since the last call: sent, or dropped before.
-    /// Called after `offer` and `poll` until it returns `None`.
+    /// The next packet that has left its sender's host since the last call, either sent or dropped
+    /// before. Called after `offer` and `poll` until it returns `None`.
     fn departure(&mut self) -> Option<Departure> {
         None
     }
 
-    /// When `poll` wants to be called next, if at all.
+    /// When `poll` should be called next, if at all.
     fn next_wakeup(&self) -> Option<Time>;
 
     /// Counters of a channel, brought up to `now`.
     fn report(&mut self, now: Time, channel: usize) -> LinkCounters;
 
-    /// What a channel holds: waiting, in service, or on its way.
+    /// Packets in a channel: waiting, in service, or in propagation.
     fn held(&self, channel: usize) -> Backlog;
 
     /// Sojourn times in a channel's queue since the end of the warm-up, where it has one.
@@ -48,16 +49,16 @@ pub trait Medium: Send {
         None
     }
 
-    /// The warm-up is over: distributions (not counters) start afresh.
+    /// The warm-up is over: distributions (not counters) are reset.
     fn end_warmup(&mut self, _now: Time) {}
 
-    /// The least time until something that enters now arrives.
+    /// Minimum time from offering a packet to its arrival.
     fn least_delay(&self) -> Span {
         Span::ZERO
     }
 }
 
-/// A packet that a flow's sender no longer has in its host.
+/// Departure of a packet from the host of its flow's sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Departure {
     /// The flow.
@@ -77,15 +78,16 @@ pub enum Edge {
         /// Number of the channel in its medium.
         channel: u32,
     },
-    /// The far end of an edge that belongs to another region of the network: what is about to arrive,
-    /// in the order of time.
+    /// The far end of an edge that begins in another region of the network: arrivals to come, in
+    /// the order of time.
     FarEnd(VecDeque<(Time, Packet)>),
-    /// An edge that another region has alone.
+    /// An edge that lies wholly in another region.
     Elsewhere,
 }
 
 impl Edge {
-    /// Moves the next packet that has arrived by `now` into `packet`; of a channel, its medium tells.
+    /// Moves the next packet that has arrived by `now` into `packet`; for a channel, its medium is
+    /// polled.
     #[inline]
     pub fn poll_into(&mut self, now: Time, packet: &mut Packet) -> bool {
         match self {
@@ -102,7 +104,7 @@ impl Edge {
         }
     }
 
-    /// When [`Edge::poll_into`] wants to be called next, if at all.
+    /// When [`Edge::poll_into`] should be called next, if at all.
     #[inline]
     pub fn next_wakeup(&self) -> Option<Time> {
         match self {

@@ -1,15 +1,15 @@
-//! When a component wants to be called, against which events are pending for it.
+//! Timers of components: when a component is due, and which events are pending for it.
 
 use crate::units::Time;
 
-/// When a component wants to be called, and its pending events that still mean something.
+/// When a component is due, and its pending events that are still valid.
 ///
-/// Timers mostly move to later times (a retransmission timer with every ACK): the event already
-/// pending is left to come up early, when the timer's present time is looked up here, so that the
-/// component is not called in vain. Only a wish for an earlier time schedules another event. The
-/// event that this leaves behind is remembered, so that it serves again when the earlier one has
-/// passed; a paced sender, which alternates between a near pacing timer and a far retransmission
-/// timer, thus has two events pending and not one more per packet.
+/// Timers mostly move to later times (a retransmission timer with every ACK): the pending event is
+/// left to come up early and then checked against the timer's present time, so that the component
+/// is not called in vain. Only a move to an earlier time schedules another event. The event left
+/// behind is remembered and used again when the earlier one has passed; a paced sender, which
+/// alternates between a near pacing timer and a far retransmission timer, thus has two events
+/// pending and not one more per packet.
 #[derive(Clone, Copy, Debug)]
 pub struct Alarm {
     want: Time,
@@ -24,25 +24,25 @@ impl Default for Alarm {
 }
 
 impl Alarm {
-    /// That of a component which needs no events, whatever it wants.
+    /// An alarm that never needs events, for any wanted time.
     pub fn silent() -> Self {
         Alarm { next: Time::ZERO, ..Alarm::default() }
     }
 }
 
-/// What an event of a component means when it comes up.
+/// Action when an event of a component comes up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wake {
-    /// The component is to be called.
+    /// Call the component.
     Now,
-    /// Nothing yet; another event is to be scheduled.
+    /// Schedule another event; no call yet.
     At(Time),
-    /// Nothing.
+    /// Do nothing.
     Not,
 }
 
 impl Alarm {
-    /// The component wants to be called at `want` and not before: the time of the event to
+    /// Sets the time at which the component is due to `want`; returns the time of the event to
     /// schedule, if one is needed.
     #[inline]
     pub fn arm(&mut self, want: Time) -> Option<Time> {
@@ -57,7 +57,7 @@ impl Alarm {
         Some(want)
     }
 
-    /// When the component wants to be called.
+    /// When the component is due.
     pub fn want(&self) -> Time {
         self.want
     }

@@ -1,4 +1,4 @@
-//! Puts a network together: nodes first, then edges between them, then routes over these.
+//! Construction of a network: nodes first, then edges between them, then routes over edges.
 
 use super::event::{EventQueue, Target};
 use super::routes::RouteTable;
@@ -11,7 +11,7 @@ use crate::record::live::Log;
 use crate::spec::Recorded;
 use crate::units::Time;
 
-/// Packets count the edges they have passed in a byte.
+/// A packet counts its hops in a byte.
 const LONGEST_ROUTE: usize = 255;
 
 /// A network under construction.
@@ -26,22 +26,22 @@ pub struct Builder {
 }
 
 impl Builder {
-    /// Nothing yet.
+    /// An empty network.
     pub fn new() -> Self {
         Builder::default()
     }
 
-    /// Records the state of its nodes, if that of queues is recorded.
+    /// Records the state of active nodes to `log`, if it records queues.
     pub fn record(&mut self, log: Log) {
         self.log = Some(log);
     }
 
-    /// Adds a router or a host, which follow routes; its number.
+    /// Adds a router or a host, which follow routes; returns its number.
     pub fn plain_node(&mut self, name: &str) -> usize {
         self.node(name, Behaviour::Plain)
     }
 
-    /// Adds a node; its number.
+    /// Adds a node; returns its number.
     pub fn node(&mut self, name: &str, behaviour: Behaviour) -> usize {
         self.nodes.push(NodeSlot {
             name: name.to_owned(),
@@ -54,8 +54,8 @@ impl Builder {
         self.nodes.len() - 1
     }
 
-    /// Makes a node decide itself that was added as a plain one: routes over a node's edges, which
-    /// it may want to know, are made after both.
+    /// Sets the behaviour of a node that was added as a plain one: an active node may need the
+    /// routes over its edges, which are made after nodes and edges.
     ///
     /// # Errors
     /// If there is no such node.
@@ -64,8 +64,8 @@ impl Builder {
         Ok(())
     }
 
-    /// Says by what names samples show what a node counts besides what all do: its kind's, in their
-    /// order. What has no name is not shown.
+    /// Names the counters of a node's kind, in their order, as samples show them. A counter without
+    /// a name is not shown.
     ///
     /// # Errors
     /// If there is no such node.
@@ -83,8 +83,8 @@ impl Builder {
         self.nodes.get_mut(node).ok_or_else(none)
     }
 
-    /// Adds a link from one node to another; its index as an edge. An end that is `None` stands for
-    /// many hosts, as of an access link that they share.
+    /// Adds a link from one node to another; returns its index as an edge. An end that is `None`
+    /// stands for many hosts, as for an access link that they share.
     ///
     /// # Errors
     /// If there is no such node.
@@ -97,14 +97,14 @@ impl Builder {
         self.edge(id, ends, Edge::Link(link))
     }
 
-    /// Adds a shared medium without channels; its index.
+    /// Adds a shared medium without channels; returns its index.
     pub fn medium(&mut self, medium: Box<dyn Medium>) -> usize {
         let alarm = Alarm::default();
         self.media.push(MediumSlot { medium, channels: Vec::new(), alarm });
         self.media.len() - 1
     }
 
-    /// Adds a channel of a medium from one node to another; its index as an edge.
+    /// Adds a channel of a medium from one node to another; returns its index as an edge.
     ///
     /// # Errors
     /// If there is no such node or medium.
@@ -141,7 +141,8 @@ impl Builder {
         Ok(index)
     }
 
-    /// The route over these edges, at most 255, each of which begins where the one before ends.
+    /// Adds the route over these edges, at most 255, each of which begins where the one before
+    /// ends.
     ///
     /// # Errors
     /// If there is no such edge, if two of them do not join, or if there are too many.
@@ -194,7 +195,7 @@ impl Builder {
     }
 }
 
-/// The same node, whose state is recorded if that is asked for and it has any.
+/// The same node; an active one is recorded if `log` records queues and nodes.
 fn recorded(mut slot: NodeSlot, log: &Log) -> NodeSlot {
     let component = format!("node.{}", slot.name);
     slot.behaviour = match slot.behaviour {
@@ -208,7 +209,7 @@ fn recorded(mut slot: NodeSlot, log: &Log) -> NodeSlot {
 }
 
 impl Network {
-    /// A node may want to be called before any packet comes.
+    /// Schedules the timer of a node, which may be due before any packet comes.
     pub(super) fn start_node(&mut self, node: usize) {
         let slot = &mut self.nodes[node];
         let Behaviour::Other(other) = &slot.behaviour else { return };

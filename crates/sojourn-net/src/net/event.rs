@@ -1,23 +1,23 @@
 //! The event queue: a total order by time, then by sequence of scheduling.
 //!
-//! What arrives from another region comes before all else of its instant, by the index of its edge: the
-//! order must not depend on when the regions meet.
+//! Arrivals from another region come before all other events of their instant, ordered by the index
+//! of their edge: the order must not depend on when regions synchronise.
 //!
-//! Edges have a heap of their own: they are few and cause most events, which need not find their way
-//! through the timers of a thousand flows. A heap has four children per node: it is half as deep as a
-//! binary one, and the children of a node lie within two cache lines. An event is one number, time
-//! above sequence above target, so one comparison orders two of them. An event taken out leaves the
-//! root vacant until it is known whether another takes its place, as it does when a link or a timer
-//! schedules its next wake-up: the heap is then put in order once, not twice.
+//! Edges have a heap of their own: they are few and cause most events, which thus need not pass
+//! through the timers of a thousand flows. A heap has four children per node: it is half as deep as
+//! a binary one, and the children of a node lie within two cache lines. An event is one integer
+//! (time, sequence, target from high to low bits), so one comparison orders two of them. Removing
+//! an event leaves the root vacant until it is known whether a new one replaces it, as when a link
+//! or a timer schedules its next wake-up: the heap is then restored once, not twice.
 
 use crate::units::Time;
 
-/// Who is woken by an event.
+/// Component that an event wakes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Target {
     /// A link: a transmission ends, a packet arrives, a queue's timer.
     Edge(u32),
-    /// A timer of what sits on the network.
+    /// A timer of the network's hosts.
     Timer(u32),
     /// A shared medium.
     Medium(u32),
@@ -54,8 +54,9 @@ impl Target {
     }
 }
 
-/// Pending events, earliest first; events of one instant in the order they were scheduled (the
-/// sequence wraps after 2^38 events: two of one instant on either side of that change places).
+/// Pending events, earliest first; events of one instant in the order in which they were scheduled
+/// (the sequence wraps after 2^38 events: two of one instant on either side of the wrap change
+/// places).
 #[derive(Debug, Default)]
 pub struct EventQueue {
     edges: Heap,
@@ -71,7 +72,7 @@ impl EventQueue {
         self.push_in_order(time, self.scheduled & ((1 << SEQUENCE_BITS) - 1), target);
     }
 
-    /// Schedules a wake-up of `target` that comes before those of [`EventQueue::push`] at `time`.
+    /// Schedules a wake-up of `target` before those of [`EventQueue::push`] at `time`.
     #[inline]
     pub fn push_first(&mut self, time: Time, target: Target) {
         self.scheduled += 1;
@@ -120,16 +121,16 @@ impl EventQueue {
     }
 }
 
-/// Stands for no event, after all events.
+/// No event; sorts after all events.
 const NOTHING: u128 = u128::MAX;
 
 #[derive(Debug)]
 struct Heap {
-    /// The root, then whole groups of four; what is beyond `filled` is [`NOTHING`].
+    /// The root, then whole groups of four; entries beyond `filled` are [`NOTHING`].
     nodes: Vec<u128>,
     /// Nodes in use, the root included if it is vacant.
     filled: usize,
-    /// The root has been taken out and nothing has taken its place.
+    /// Whether the root has been removed and not replaced.
     vacant: bool,
 }
 
@@ -211,7 +212,7 @@ impl Heap {
     }
 }
 
-/// Which of four is the least.
+/// Index of the least of four.
 #[inline]
 fn least_of_four(of: &[u128]) -> usize {
     let left = usize::from(of[1] < of[0]);

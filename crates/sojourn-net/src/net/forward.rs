@@ -1,4 +1,4 @@
-//! The way of a packet: out of an edge, to a node or its receiver, into the next edge.
+//! Forwarding: from an edge to a node or a receiver, and into the next edge.
 
 use super::event::Target;
 use super::{Hosts, Network, PLAIN, Step, Wake};
@@ -7,7 +7,7 @@ use crate::packet::Packet;
 use crate::units::Time;
 
 impl Network {
-    /// Packets arrive at the far end of an edge and are handed on.
+    /// Packets arrive at the far end of an edge and are forwarded or delivered.
     pub(super) fn on_edge<H: Hosts>(&mut self, edge: usize, hosts: &mut H) -> Step {
         match self.edge_alarms[edge].fired(self.now) {
             Wake::Now => {}
@@ -90,7 +90,7 @@ impl Network {
         }
     }
 
-    /// A packet goes on along its route, or has arrived.
+    /// Forwards a packet along its route, or delivers it.
     #[inline(always)] // once per packet and edge
     pub(super) fn hand_on<H: Hosts>(&mut self, packet: &Packet, hosts: &mut H) -> Step {
         match self.routes.next(packet) {
@@ -111,7 +111,7 @@ impl Network {
         }
     }
 
-    /// Apart, because most of the time nothing needs to be scheduled.
+    /// A function of its own, because mostly nothing needs to be scheduled.
     #[inline(never)]
     fn schedule_edge(&mut self, time: Time, edge: usize) {
         let target = Target::Edge(edge as u32);

@@ -1,4 +1,4 @@
-//! What sits on a network.
+//! The interface between a network and its user.
 
 use super::Network;
 use crate::edge::Departure;
@@ -6,12 +6,12 @@ use crate::error::Fault;
 use crate::packet::Packet;
 use crate::units::Time;
 
-/// Outcome of a step, small enough for a register.
+/// Result of a step, small enough for a register.
 pub type Step = Result<(), Box<Fault>>;
 
-/// What sits on a network: gets its packets and the timers it has set.
+/// User of a network: receives its packets and timers.
 pub trait Hosts {
-    /// A packet has come to the end of its route.
+    /// A packet has reached the end of its route.
     ///
     /// # Errors
     /// If an invariant is broken; ends the run.
@@ -25,17 +25,17 @@ pub trait Hosts {
         Ok(())
     }
 
-    /// The time of [`Network::set_timer`] has come.
+    /// The timer set by [`Network::set_timer`] is due.
     ///
     /// # Errors
     /// If an invariant is broken; ends the run.
     fn on_timer(&mut self, net: &mut Network, timer: u32) -> Step;
 
-    /// The component that a timer belongs to, for messages.
+    /// Name of the component that a timer belongs to, for messages.
     fn component(&self, timer: u32) -> String;
 }
 
-/// Collects what arrives: the plainest way to drive a network.
+/// Collects arrivals: the simplest user of a network.
 #[derive(Debug, Default)]
 pub struct Arrivals(pub Vec<(Time, Packet)>);
 

@@ -1,4 +1,4 @@
-//! Looking into a network: counters of edges and nodes, and whether they conserve packets.
+//! Inspection of a network: counters of edges and nodes, and the check that packets are conserved.
 
 use super::{Network, Step};
 use crate::edge::{Edge, Link};
@@ -30,7 +30,7 @@ impl Network {
         Ok(())
     }
 
-    /// Counters of an edge, brought up to now.
+    /// Counters of an edge, brought up to the present time.
     pub fn report(&mut self, edge: usize) -> LinkCounters {
         match &mut self.edges[edge] {
             Edge::Link(link) => link.report(self.now),
@@ -46,14 +46,14 @@ impl Network {
         self.edge_facts.iter().position(|facts| facts.id == id)
     }
 
-    /// What an edge holds.
+    /// Packets in an edge.
     pub fn held(&self, edge: usize) -> Backlog {
         match &self.edges[edge] {
             Edge::Link(link) => link.held(),
             Edge::Channel { medium, channel } => {
                 self.media[*medium as usize].medium.held(*channel as usize)
             }
-            // The near end counts what has left it as arrived.
+            // The near end counts a packet that has left it as arrived.
             Edge::FarEnd(_) | Edge::Elsewhere => Backlog::default(),
         }
     }
@@ -74,12 +74,12 @@ impl Network {
         &self.nodes[node].name
     }
 
-    /// What a node has done with packets.
+    /// A node's counters of packets.
     pub fn node_counters(&self, node: usize) -> &NodeCounters {
         &self.nodes[node].counters
     }
 
-    /// The nodes that decide themselves by their numbers.
+    /// Samples of the active nodes, by node number.
     pub fn sample_nodes(&self) -> impl Iterator<Item = (usize, NodeSample)> {
         self.nodes.iter().enumerate().filter_map(|(number, node)| match &node.behaviour {
             Behaviour::Plain => None,
@@ -99,7 +99,7 @@ impl Network {
         })
     }
 
-    /// The link that an edge is, unless it is a channel of a shared medium.
+    /// The link of an edge, unless it is a channel of a shared medium.
     pub fn link(&self, edge: usize) -> Option<&Link> {
         match &self.edges[edge] {
             Edge::Link(link) => Some(link),
@@ -107,7 +107,7 @@ impl Network {
         }
     }
 
-    /// The warm-up is over: distributions (not counters) start afresh.
+    /// The warm-up is over: distributions (not counters) are reset.
     pub fn end_warmup(&mut self) {
         for edge in &mut self.edges {
             if let Edge::Link(link) = edge {

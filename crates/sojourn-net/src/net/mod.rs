@@ -1,6 +1,6 @@
 //! The network: nodes, edges, timers and events, driven step by step.
 //!
-//! The way of a packet:
+//! The path of a packet:
 //!
 //! ```text
 //! inject -> first edge of its route -> Link: queue, transmitter, losses, delay
@@ -8,10 +8,10 @@
 //!        -> next edge ... -> end of the route -> Hosts::on_packet, who look at its socket
 //! ```
 //!
-//! A network knows no flows: what a packet carries is enough. Whoever sits on top ([`Hosts`]) gets
-//! packets that have arrived and the timers it has set, and injects packets; the simulation does so
-//! with endpoints, another driver may with real sockets. Packets are handed on at once, from the
-//! edge they leave to the next one, without an event in between.
+//! A network knows no flows; the fields of a packet suffice. Its user ([`Hosts`]) receives arrived
+//! packets and the timers it has set, and injects packets: the simulation with endpoints, another
+//! driver with real sockets. Packets are forwarded at once, from the edge they leave to the next
+//! one, without an event in between.
 
 mod alarm;
 mod build;
@@ -42,7 +42,7 @@ use crate::units::Time;
 use event::{EventQueue, Target};
 use routes::RouteTable;
 
-/// More steps than this at one instant mean that time stands still.
+/// More steps than this at one instant are reported as a fault: time does not advance.
 const MOST_STEPS_AT_AN_INSTANT: u64 = 10_000_000;
 
 struct NodeSlot {
@@ -50,19 +50,19 @@ struct NodeSlot {
     behaviour: Behaviour,
     ports: Vec<Port>,
     counters: NodeCounters,
-    /// Names of those counters that are its kind's own.
+    /// Names of the counters of its kind.
     named: &'static [&'static str],
     alarm: Alarm,
 }
 
 struct MediumSlot {
     medium: Box<dyn Medium>,
-    /// Edges that are its channels.
+    /// Edges that are channels of it.
     channels: Vec<u32>,
     alarm: Alarm,
 }
 
-/// What is known of an edge besides what it does.
+/// Static facts about an edge.
 #[derive(Clone)]
 struct EdgeFacts {
     id: String,
@@ -71,7 +71,7 @@ struct EdgeFacts {
 }
 
 impl EdgeFacts {
-    /// Whether a route that has come over this edge may go on over `next`.
+    /// Whether a route may continue from this edge over `next`.
     fn joins(&self, next: &EdgeFacts) -> bool {
         match (self.ends[1], next.ends[0]) {
             (Some(to), Some(from)) => to == from,
@@ -80,7 +80,7 @@ impl EdgeFacts {
     }
 }
 
-/// Nodes, edges, and how far they have been driven.
+/// Nodes, edges, and the time they have reached.
 pub struct Network {
     now: Time,
     /// Events and packets handled at `now`.
@@ -89,14 +89,14 @@ pub struct Network {
     edges: Vec<Edge>,
     edge_alarms: Vec<Alarm>,
     edge_facts: Vec<EdgeFacts>,
-    /// For each edge, the node at its far end if that decides itself, else [`PLAIN`].
+    /// For each edge, the node at its far end if that is active, else [`PLAIN`].
     deciders: Vec<u32>,
     media: Vec<MediumSlot>,
     nodes: Vec<NodeSlot>,
     routes: RouteTable,
     /// Packets whose route has no edges.
     direct: VecDeque<Packet>,
-    /// What the node that was called last wants done.
+    /// Actions requested by the node that was called last.
     actions: Vec<Action>,
 }
 
@@ -104,13 +104,13 @@ pub struct Network {
 const PLAIN: u32 = u32::MAX;
 
 impl Network {
-    /// How far it has been driven.
+    /// The time that has been reached.
     #[inline]
     pub fn now(&self) -> Time {
         self.now
     }
 
-    /// Drives it up to and including `until`.
+    /// Runs all events up to and including `until`.
     ///
     /// # Errors
     /// If an invariant is broken; the network cannot be driven on then.
@@ -132,12 +132,12 @@ impl Network {
         Ok(())
     }
 
-    /// Moves time on to `now`, before which nothing is left to do.
+    /// Advances time to `now`, before which no event is left.
     pub fn reach(&mut self, now: Time) {
         self.now = self.now.max(now);
     }
 
-    /// When it wants to be driven next: nothing happens before, and nothing may happen then.
+    /// Time of the next event: no event happens before it, and possibly none then.
     pub fn next_wakeup(&mut self) -> Option<Time> {
         if self.direct.is_empty() { self.events.first() } else { Some(self.now) }
     }
@@ -151,17 +151,16 @@ impl Network {
         }
     }
 
-    /// Calls [`Hosts::on_timer`] with `timer`, a number below 2^24, at `time`. A timer once set
-    /// comes: [`Alarm`] helps those whose wishes change.
+    /// Calls [`Hosts::on_timer`] with `timer`, a number below 2^24, at `time`. A timer cannot be
+    /// cancelled; [`Alarm`] helps components whose timers move.
     #[inline]
     pub fn set_timer(&mut self, time: Time, timer: u32) {
         self.events.push(time, Target::Timer(timer));
     }
 
-    /// Counts a packet or an action that `timer`'s component has handled without time moving on.
+    /// Counts a packet or an action that `timer`'s component has handled without time advancing.
     ///
-    /// # Errors
-    /// If that has been so for too long.
+    /// # Errors If time has not advanced for too many steps.
     #[inline]
     pub fn count_step(&mut self, hosts: &impl Hosts, timer: u32) -> Step {
         self.steps += 1;
@@ -184,19 +183,19 @@ impl Network {
         Ok(())
     }
 
-    /// What a link's queue holds has changed from outside: the link says anew when it wants to be
-    /// driven.
+    /// To be called when the content of a link's queue was changed by the caller: schedules the
+    /// link's next wake-up anew.
     pub fn changed(&mut self, edge: usize) {
         self.arm_edge(edge);
     }
 
-    /// Apart, because most of the time nothing needs to be scheduled.
+    /// A function of its own, because mostly nothing needs to be scheduled.
     #[inline(never)]
     fn schedule(&mut self, time: Time, target: Target) {
         self.events.push(time, target);
     }
 
-    /// Counts a step at `time`; whether time moves on as it should.
+    /// Counts a step at `time`; returns whether time advances as it should.
     #[inline]
     fn step_to(&mut self, time: Time) -> bool {
         if time > self.now {
@@ -223,7 +222,7 @@ impl Network {
         self.fault(component, holds)
     }
 
-    /// What is wrong with `component`, now: it does not do what `holds` says.
+    /// The fault that `component`, now, does not do what `holds` says.
     #[cold]
     pub fn fault(&self, component: String, holds: &str) -> Box<Fault> {
         Box::new(Fault {

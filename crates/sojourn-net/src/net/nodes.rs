@@ -1,4 +1,4 @@
-//! What happens when a packet comes to a node that decides itself, or its timer fires.
+//! Packets and timers of active nodes.
 
 use super::event::Target;
 use super::{Hosts, Network, PLAIN, Step, Wake};
@@ -8,7 +8,7 @@ use crate::packet::Packet;
 use crate::units::Time;
 
 impl Network {
-    /// A packet comes to a node that decides itself.
+    /// A packet arrives at an active node.
     #[inline(never)]
     pub(super) fn receive<H: Hosts>(
         &mut self,
@@ -36,7 +36,7 @@ impl Network {
         }
     }
 
-    /// Calls a node, and does what it wants done.
+    /// Calls a node and carries out its actions.
     fn call<H: Hosts>(
         &mut self,
         node: usize,
@@ -84,8 +84,8 @@ impl Network {
         Ok(())
     }
 
-    /// A packet that leaves by `port` in place of the next edge of its route, of which the end is
-    /// never passed.
+    /// A packet that leaves by `port` in place of the next edge of its route; the last edge of a
+    /// route is never skipped.
     fn rerouted(&self, node: usize, port: Port, mut packet: Packet) -> Result<Packet, Box<Fault>> {
         if self.routes.next(&packet).is_none() {
             packet.hop = packet.hop.wrapping_sub(1);

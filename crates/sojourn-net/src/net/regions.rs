@@ -1,9 +1,9 @@
-//! Drives the regions of a network, each for as long as nothing can come to it from another.
+//! Conservative parallel simulation of a network's regions with one lookahead window.
 //!
-//! A window is as long as the shortest delay between regions. What arrives in it has been sent before
-//! it: so regions first give each other what will arrive, and then each is driven to its end, by
-//! itself. The order in which that is done, and by how many threads, makes no difference: what arrives
-//! comes first at its instant (`event.rs`).
+//! A window is as long as the shortest delay between regions. A packet that arrives in a window was
+//! sent before it: so regions first exchange the arrivals of the window, and then each is simulated
+//! to the window's end independently. The order of regions and the number of threads do not change
+//! results: arrivals from other regions come first at their instant (`event.rs`).
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -15,35 +15,35 @@ use crate::error::{Fault, unless_ended};
 use crate::packet::Packet;
 use crate::units::{Span, Time};
 
-/// With fewer events between two meetings, threads would mostly wait for each other.
+/// With fewer events per window, threads would mostly wait for each other.
 const WORTH_THREADS: u64 = 500;
-/// The least there is.
+/// The shortest span.
 const INSTANT: Span = Span::from_nanos(1);
 
-/// A region with what sits on it.
+/// A region with its hosts.
 struct Region<H> {
     net: Network,
     hosts: H,
-    /// Places of the crossings out of it and into it.
+    /// Indices of the crossings out of it and into it.
     leaving: Vec<usize>,
     entering: Vec<usize>,
     ended: Option<Box<Fault>>,
 }
 
-/// What is to arrive over a crossing.
+/// Packets in transit over a crossing.
 struct Seam {
     edge: usize,
     packets: Mutex<Vec<(Time, Packet)>>,
 }
 
-/// A network in regions, and how far they have been driven.
+/// A network in regions, and the time they have reached.
 pub struct Regions<H> {
     regions: Vec<Region<H>>,
     seams: Vec<Seam>,
     lookahead: Span,
-    /// What happens before is done.
+    /// All events before this time are done.
     reached: Time,
-    /// Whether what happens is done in the order of time, over all regions.
+    /// Whether events are processed in the order of time over all regions.
     in_order: bool,
     threads: usize,
 }
@@ -67,7 +67,7 @@ impl<H> Region<H> {
 }
 
 impl<H: Hosts> Region<H> {
-    /// Takes in what arrives, and does all that happens before `until`.
+    /// Takes in the arrivals, and processes all events before `until`.
     fn run(&mut self, seams: &[Seam], until: Time) {
         self.enter(seams);
         let Region { net, hosts, .. } = self;
@@ -80,8 +80,8 @@ impl<H: Hosts> Region<H> {
 }
 
 impl<H> Regions<H> {
-    /// The regions of a network at time zero, each with what sits on it. `in_order` keeps the order of
-    /// time between them, for those who look at what happens.
+    /// The regions of a network at time zero, each with its hosts. `in_order` keeps the order of
+    /// time between regions, for programs that observe events.
     pub fn new(net: Network, split: &Split, hosts: Vec<H>, in_order: bool) -> Self {
         let places = |of: &dyn Fn(&super::Crossing) -> usize, region| -> Vec<usize> {
             let crossings = split.crossings.iter().enumerate();
@@ -106,22 +106,22 @@ impl<H> Regions<H> {
         }
     }
 
-    /// Drives them by up to so many threads from now on.
+    /// Uses up to `threads` threads from now on.
     pub fn use_threads(&mut self, threads: usize) {
         self.threads = threads;
     }
 
-    /// Each region with what sits on it.
+    /// Each region with its hosts.
     pub fn iter(&self) -> impl Iterator<Item = (&Network, &H)> {
         self.regions.iter().map(|region| (&region.net, &region.hosts))
     }
 
-    /// The same, to change.
+    /// The same, mutable.
     pub fn iter_mut(&mut self) -> impl Iterator<Item = (&mut Network, &mut H)> {
         self.regions.iter_mut().map(|region| (&mut region.net, &mut region.hosts))
     }
 
-    /// What happens before is done, and nothing else.
+    /// All events before this time are done, and no others.
     pub fn reached(&self) -> Time {
         self.reached
     }
@@ -130,7 +130,7 @@ impl<H> Regions<H> {
         self.threads > 1 && !self.in_order && self.regions.len() > 1
     }
 
-    /// Where the next window ends.
+    /// End of the next window.
     fn window(&mut self, until: Time) -> Time {
         if !self.in_order || self.seams.is_empty() {
             return until.min(self.reached + self.lookahead);
@@ -145,7 +145,7 @@ impl<H> Regions<H> {
         next
     }
 
-    /// What went wrong first in the last window.
+    /// Earliest fault of the last window.
     fn fault(&mut self) -> Step {
         let ended = self.regions.iter_mut().filter_map(|region| region.ended.take());
         ended.min_by_key(|fault| fault.time).map_or(Ok(()), Err)
@@ -153,10 +153,10 @@ impl<H> Regions<H> {
 }
 
 impl<H: Hosts + Send> Regions<H> {
-    /// Does all that happens before `until`.
+    /// Processes all events before `until`.
     ///
-    /// # Errors
-    /// If an invariant is broken, or a component ends the run; it cannot be driven on then.
+    /// # Errors If an invariant is broken, or a component ends the run; the regions cannot be
+    /// driven on then.
     pub fn advance(&mut self, until: Time) -> Step {
         let before = self.events();
         let mut meetings = 0;
@@ -216,19 +216,20 @@ impl<H: Hosts + Send> Regions<H> {
     }
 }
 
-/// Threads that drive regions from window to window.
+/// Synchronisation of the threads that drive regions from window to window.
 struct Meeting<'a> {
     seams: &'a [Seam],
     from: Time,
     until: Time,
     lookahead: Span,
     barrier: Barrier,
-    /// The window in which the run ended. Others end with it, no sooner, so that all wait equally often.
+    /// The window in which the run ended. All threads end with it, no sooner, so that all reach the
+    /// barrier equally often.
     ended: AtomicU64,
 }
 
 impl Meeting<'_> {
-    /// Drives some of the regions; an error is a panic of one.
+    /// Drives some of the regions; an error is the panic of one.
     fn drive<H: Hosts>(&self, mut share: Vec<&mut Region<H>>) -> Result<(), Box<dyn Any + Send>> {
         let mut panicked = Ok(());
         let mut reached = self.from;
@@ -266,7 +267,7 @@ mod tests {
     use crate::net::Builder;
     use crate::node::{Behaviour, Node, NodeContext};
 
-    /// Passes everything on to where it did not come from.
+    /// Forwards every packet by the other port.
     struct Pass;
 
     impl Node for Pass {
@@ -276,10 +277,10 @@ mod tests {
         }
     }
 
-    /// From which timer on what goes wrong.
+    /// First timer at which a fault occurs, and the fault.
     type Wrong = Option<(u32, fn(&Network) -> Step)>;
 
-    /// Notes when each timer comes; from some timer on something goes wrong.
+    /// Notes when each timer is due; from some timer on a fault occurs.
     #[derive(Clone)]
     struct Notes {
         came: Vec<(Time, u32)>,
@@ -308,8 +309,8 @@ mod tests {
         Time::from_nanos(1_000_000 * ms)
     }
 
-    /// Four nodes in a ring, whose links take so many milliseconds; a packet goes round, and each
-    /// region has a timer of its number a millisecond after that of the one before.
+    /// Four nodes in a ring, whose links have `delay` ms; a packet goes round, and each region has
+    /// a timer of its number a millisecond after that of the one before.
     fn ring(delay: u64, wrong: Wrong) -> Regions<Notes> {
         let mut net = Builder::new();
         for name in ["a", "b", "c", "d"] {

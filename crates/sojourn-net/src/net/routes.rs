@@ -1,4 +1,4 @@
-//! Source routes, flat in memory.
+//! Table of source routes, flat in memory.
 
 use std::collections::BTreeMap;
 
@@ -6,10 +6,10 @@ use crate::packet::{Packet, Route};
 
 const END: u32 = u32::MAX;
 
-/// The routes of a network: each different one once, so that they stay in cache.
+/// The routes of a network, without duplicates, so that they stay in cache.
 #[derive(Clone, Debug)]
 pub(super) struct RouteTable {
-    /// Edges of all routes, with [`END`] behind each.
+    /// Edges of all routes, each terminated by [`END`].
     edges: Vec<u32>,
     known: BTreeMap<Vec<usize>, Route>,
 }
@@ -39,7 +39,7 @@ impl RouteTable {
         from.split(|edge| *edge == END).next().unwrap_or_default()
     }
 
-    /// The edge that `packet` has to pass next; `None` when it has arrived.
+    /// The next edge of `packet`; `None` when it has arrived.
     #[inline]
     pub(super) fn next(&self, packet: &Packet) -> Option<usize> {
         let edge = self.edges[(packet.route.start() + u32::from(packet.hop)) as usize];

@@ -1,8 +1,9 @@
-//! How a network falls apart into regions: at links between nodes that decide themselves.
+//! Partition of a network into regions at fixed-delay links between active nodes.
 //!
-//! What such a link of a fixed delay carries arrives no sooner than that delay after it was sent. So the
-//! nodes at its ends can be driven apart from each other for as long: each finds its state in the
-//! caches while it is driven, and they can be driven at the same time.
+//! A packet on such a link arrives no sooner than the link's delay after it was sent: this is the
+//! lookahead of conservative parallel simulation. The nodes at its ends can be simulated
+//! independently for that long: each finds its state in the caches, and several run at the same
+//! time.
 
 use std::collections::VecDeque;
 
@@ -12,7 +13,7 @@ use crate::node::{Behaviour, NodeCounters};
 use crate::packet::{Packet, Route};
 use crate::units::{Span, Time};
 
-/// Regions would meet too often for links of less delay.
+/// With links of less delay, regions would synchronise too often.
 const LEAST_DELAY: Span = Span::from_millis(1);
 
 /// An edge from one region to another.
@@ -20,7 +21,7 @@ const LEAST_DELAY: Span = Span::from_millis(1);
 pub struct Crossing {
     /// The edge.
     pub edge: usize,
-    /// The region that it leaves, which it belongs to.
+    /// The region that it leaves, and to which it belongs.
     pub from: usize,
     /// The region that it reaches.
     pub to: usize,
@@ -29,7 +30,7 @@ pub struct Crossing {
 /// The regions of a network.
 #[derive(Clone, Debug)]
 pub struct Split {
-    /// How many there are.
+    /// Number of regions.
     pub count: usize,
     /// By node: its region.
     pub of_node: Vec<usize>,
@@ -37,11 +38,11 @@ pub struct Split {
     pub of_edge: Vec<usize>,
     /// Edges between regions.
     pub crossings: Vec<Crossing>,
-    /// How long regions can be driven apart.
+    /// Lookahead: time for which regions can be simulated independently.
     pub lookahead: Span,
 }
 
-/// Sets of nodes that stay together.
+/// Disjoint sets of nodes that stay together.
 struct Sets(Vec<usize>);
 
 impl Sets {
@@ -59,7 +60,7 @@ impl Sets {
         self.0[one.max(other)] = one.min(other);
     }
 
-    /// Numbers of the sets, in the order of their first nodes, by node; how many there are.
+    /// Numbers of the sets, in the order of their first nodes, by node; and the number of sets.
     fn numbered(mut self) -> (Vec<usize>, usize) {
         let (mut numbers, mut count) = (vec![0; self.0.len()], 0);
         for node in 0..self.0.len() {
@@ -76,7 +77,7 @@ impl Sets {
 }
 
 impl EdgeFacts {
-    /// The node at one end; at the other where that stands for many hosts.
+    /// The node at one end; the node at the other end where the former stands for many hosts.
     fn place(&self, end: usize) -> Option<usize> {
         self.ends[end].or(self.ends[1 - end])
     }
@@ -90,13 +91,13 @@ impl Network {
         Some([self.edge_facts[first].place(0)?, self.edge_facts[last].place(1)?])
     }
 
-    /// Which regions the network falls apart into; `flows` are the routes of each there and back, whose
-    /// sockets are where these begin and end.
+    /// The regions of the network; `flows` are the routes of each flow there and back, at whose
+    /// ends its sockets are.
     pub fn regions(&self, flows: impl Iterator<Item = [Route; 2]>) -> Split {
         self.seams(flows).unwrap_or_else(|| self.one_region())
     }
 
-    /// All of it.
+    /// The whole network as one region.
     pub fn one_region(&self) -> Split {
         Split {
             count: 1,
@@ -107,7 +108,8 @@ impl Network {
         }
     }
 
-    /// None where nothing crosses, or it is not known where an edge or a socket is.
+    /// The partition; `None` where no edge can be crossed, or the place of an edge or a socket is
+    /// not known.
     fn seams(&self, flows: impl Iterator<Item = [Route; 2]>) -> Option<Split> {
         let mut sets = Sets((0..self.nodes.len()).collect());
         for (edge, facts) in self.edge_facts.iter().enumerate() {
@@ -155,8 +157,8 @@ impl Network {
         }
     }
 
-    /// A network for each region, from one at time zero. All have the same numbers of nodes, edges and
-    /// routes; what belongs to another region does nothing.
+    /// A network for each region, from one at time zero. All have the same numbers of nodes, edges
+    /// and routes; those of other regions are inert.
     #[must_use]
     pub fn split(mut self, split: &Split) -> Vec<Network> {
         if split.count == 1 {
@@ -186,7 +188,7 @@ impl Network {
         parts
     }
 
-    /// The same network without anything in it.
+    /// The same network without its edges and nodes.
     fn outline(&self) -> Network {
         let node = |slot: &NodeSlot| NodeSlot {
             name: slot.name.clone(),
@@ -212,18 +214,20 @@ impl Network {
         }
     }
 
-    /// Takes a medium over with the first of its channels; its number here.
+    /// Takes over a medium with the first of its channels; returns its index here.
     fn take_medium(&mut self, from: &mut Option<MediumSlot>, edge: usize) -> u32 {
         self.media.extend(from.take());
         let has = |slot: &MediumSlot| slot.channels.contains(&(edge as u32));
         self.media.iter().position(has).unwrap_or(0) as u32
     }
 
-    /// Gives out what arrives at the far end of an edge to another region before `until`, with when.
+    /// Moves the arrivals at the far end of an edge to another region before `until`, with their
+    /// times, to `out`.
     pub(super) fn leave(&mut self, edge: usize, until: Time, out: &mut Vec<(Time, Packet)>) {
         match &mut self.edges[edge] {
             Edge::Link(link) => link.arrivals(self.now, until, |at, packet| out.push((at, packet))),
-            // Of a medium it is not known when; with one, regions meet at every instant.
+            // Arrivals from a medium are not known ahead; with one, regions synchronise at every
+            // instant.
             Edge::Channel { medium, .. } => {
                 let last = until - Span::from_nanos(1);
                 let medium = &mut self.media[*medium as usize].medium;
@@ -237,7 +241,7 @@ impl Network {
         }
     }
 
-    /// When something leaves an edge to another region next, at the soonest.
+    /// Earliest time at which a packet may leave an edge to another region.
     pub(super) fn leaves_at(&self, edge: usize) -> Option<Time> {
         match &self.edges[edge] {
             Edge::Channel { medium, .. } => self.media[*medium as usize].medium.next_wakeup(),
@@ -245,7 +249,7 @@ impl Network {
         }
     }
 
-    /// Takes in what arrives over an edge from another region.
+    /// Takes in the arrivals of an edge from another region.
     pub(super) fn enter(&mut self, edge: usize, arrivals: impl Iterator<Item = (Time, Packet)>) {
         if let Edge::FarEnd(waiting) = &mut self.edges[edge] {
             waiting.extend(arrivals);

@@ -1,4 +1,4 @@
-//! What the registry knows of kinds of nodes: what they are built from, and how.
+//! Registry types of kinds of nodes: constructor and facts.
 
 use super::{Make, NodeFacts};
 use crate::registry::Kind;

@@ -1,10 +1,10 @@
-//! Nodes: where edges meet.
+//! Nodes: the points where edges meet.
 //!
-//! A packet that comes to a node goes on along its route, or to its socket where the route ends. A
-//! router and a host do just that. Any other behaviour is a [`Node`]: it gets packets and timers, and
-//! may forward, hold, copy or drop, the latter for a reason. All of it goes through a
-//! [`NodeContext`], which counts, so that the network can check that a node neither loses nor makes
-//! packets.
+//! A packet that arrives at a node is forwarded along its route, or delivered to its socket where
+//! the route ends. Routers and hosts do only that. An active node is a [`Node`]: it gets packets
+//! and timers, and may forward, hold, copy or drop, the last with a reason. All its actions go
+//! through a [`NodeContext`], which counts them, so that the network can check that a node
+//! conserves packets.
 
 mod kind;
 mod recorded;
@@ -36,25 +36,27 @@ members! {
     "shared-tree" shared_tree::SharedTree,
 }
 
-/// What is known of a kind of node besides its listing.
+/// Facts about a kind of node besides its listing.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct NodeFacts {
-    /// What its nodes count besides what all do, by name: columns of samples, no part of the listing.
+    /// Names of the counters of its nodes besides those of all nodes: columns of samples, no part
+    /// of the listing.
     #[serde(skip)]
     pub counters: &'static [&'static str],
 }
 
-/// How a node is built. Errors: a parameter is unknown, of the wrong type or out of range.
+/// Constructor of a node. Errors: a parameter is unknown, of the wrong type or out of range.
 pub type Make = fn(&Map<String, Value>, &NodeInit, &Catalogue) -> Result<Behaviour, FieldError>;
 
-/// What a node is told about its place.
+/// Parameters of a node that depend on the network it is in.
 #[derive(Clone, Debug)]
 pub struct NodeInit {
     /// Names its random draws.
     pub random: StreamKey,
     /// Its number in the network.
     pub number: u16,
-    /// What the scenario gives its nodes; one that is not given what it looks for stands alone.
+    /// Values that the scenario gives its nodes; a node that does not find what it needs works
+    /// alone.
     pub given: Given,
 }
 
@@ -64,16 +66,16 @@ impl Default for NodeInit {
     }
 }
 
-/// What a kind of node comes to.
+/// Behaviour of a node.
 pub enum Behaviour {
     /// Packets follow their routes.
     Plain,
-    /// The node decides itself.
+    /// An active node.
     Other(Box<dyn Node>),
 }
 
 impl Behaviour {
-    /// That of a node that decides itself.
+    /// The behaviour of an active node.
     pub fn of(node: impl Node + 'static) -> Self {
         Behaviour::Other(Box::new(node))
     }
@@ -83,8 +85,8 @@ impl Behaviour {
 pub trait Registered: Sized + 'static {
     /// Its parameters.
     type Params: Params;
-    /// What it counts besides what all nodes do: the names of columns of samples, up to
-    /// [`NodeSample::MOST_COUNTERS`]. Kinds that count the same give it the same name.
+    /// Names of its counters besides those of all nodes, which are columns of samples: up to
+    /// [`NodeSample::MOST_COUNTERS`]. Kinds that count the same use the same name.
     const COUNTERS: &'static [&'static str] = &[];
 
     /// Builds one. Parameters are validated.
@@ -103,7 +105,7 @@ pub fn entry<N: Registered>(name: &'static str, source: &'static str) -> Entry<c
     }
 }
 
-/// The counters that kinds of nodes name, each once, in the order of the catalogue.
+/// Counters that kinds of nodes name, each once, in the order of the catalogue.
 pub fn counters(catalogue: &Catalogue) -> Vec<&'static str> {
     let mut names = Vec::new();
     for name in catalogue.members::<crate::spec::Node>().iter().flat_map(|kind| kind.facts.counters)
@@ -115,12 +117,12 @@ pub fn counters(catalogue: &Catalogue) -> Vec<&'static str> {
     names
 }
 
-/// What happens at a node.
+/// An active node.
 pub trait Node: Send {
-    /// A packet has come to the node, over the edge whose index is `from`.
+    /// A packet has arrived over the edge whose index is `from`.
     fn on_packet(&mut self, now: Time, from: usize, packet: Packet, cx: &mut NodeContext<'_>);
 
-    /// When `on_timer` wants to be called next, if at all.
+    /// When `on_timer` should be called next, if at all.
     fn next_timer(&self) -> Option<Time> {
         None
     }
@@ -128,12 +130,12 @@ pub trait Node: Send {
     /// The time asked for has come.
     fn on_timer(&mut self, _now: Time, _cx: &mut NodeContext<'_>) {}
 
-    /// Packets that it holds.
+    /// Packets that the node holds.
     fn held(&self) -> Backlog {
         Backlog::default()
     }
 
-    /// What waits in its queues: what it holds, or what it has taken out of packets.
+    /// Backlog of its queues: the packets it holds, or data taken out of packets.
     fn waiting(&self) -> Backlog {
         self.held()
     }
@@ -142,39 +144,39 @@ pub trait Node: Send {
     fn observe(&self, _out: &mut Observer<'_>) {}
 }
 
-/// A way out of a node.
+/// An outgoing edge of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Port {
     /// Index of the edge.
     pub edge: usize,
-    /// Number of the node it leads to, unless it stands for many.
+    /// Number of the node at its far end; `None` if that stands for many hosts.
     pub to: Option<usize>,
 }
 
-/// What a node has done with packets.
+/// Counters of a node's packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct NodeCounters {
-    /// Packets that came over edges.
+    /// Packets that arrived over edges.
     pub received: u64,
-    /// Copies it made of packets.
+    /// Copies made of packets.
     pub copied: u64,
-    /// Packets of its own.
+    /// Packets created by the node.
     pub created: u64,
-    /// Packets sent on.
+    /// Packets forwarded.
     pub sent: u64,
-    /// Packets given to sockets here.
+    /// Packets delivered to sockets here.
     pub delivered: u64,
-    /// Packets that ended at the node itself.
+    /// Packets whose destination was the node itself.
     pub absorbed: u64,
     /// Packets dropped, by [`DropReason`].
     pub drops: [u64; DropReason::COUNT],
-    /// What its kind counts besides, in the order of [`Registered::COUNTERS`].
+    /// Counters of its kind, in the order of [`Registered::COUNTERS`].
     pub own: [u64; NodeSample::MOST_COUNTERS],
 }
 
 impl NodeCounters {
-    /// Whether every packet that came in or was made has gone out, was dropped, or is among the
-    /// `held` ones.
+    /// Whether every packet that arrived or was made has left, was dropped, or is among the `held`
+    /// ones.
     pub fn is_balanced(&self, held: Backlog) -> bool {
         let dropped: u64 = self.drops.iter().sum();
         self.received + self.copied + self.created
@@ -182,16 +184,16 @@ impl NodeCounters {
     }
 }
 
-/// What a node wants done with a packet; carried out in order when it returns.
+/// An action of a node on a packet; actions are carried out in order when it returns.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Action {
-    /// Along its route, or to its socket where that ends.
+    /// Forward along its route, or deliver to its socket where that ends.
     Forward(Packet),
-    /// Out of this port.
+    /// Send out of this port.
     Send(Port, Packet),
 }
 
-/// The only way for a node to do anything with packets.
+/// Interface by which a node acts on packets; there is no other.
 pub struct NodeContext<'a> {
     pub(crate) ports: &'a [Port],
     pub(crate) counters: &'a mut NodeCounters,
@@ -199,47 +201,46 @@ pub struct NodeContext<'a> {
 }
 
 impl<'a> NodeContext<'a> {
-    /// The ways out, in the order in which they were added to the network.
+    /// The outgoing edges, in the order in which they were added to the network.
     pub fn ports(&self) -> &'a [Port] {
         self.ports
     }
 
-    /// Sends a packet on along its route, or gives it to its socket where the route ends.
+    /// Forwards a packet along its route, or delivers it to its socket where the route ends.
     pub fn forward(&mut self, packet: Packet) {
         self.actions.push(Action::Forward(packet));
     }
 
     /// Sends a packet out of one of the node's ports, in place of the next edge of its route. Where
-    /// the port leads to a router or a host, its route has to go on from there, or to end.
+    /// the port leads to a router or a host, its route must continue from there, or end.
     pub fn send(&mut self, port: Port, packet: Packet) {
         self.actions.push(Action::Send(port, packet));
     }
 
-    /// Another packet like this one, along another route to another socket; [`Route::default`] ends
-    /// at once, for a packet that is sent out of a port.
+    /// A copy of this packet, along another route to another socket; [`Route::default`] has no
+    /// edges, for a packet that is sent out of a port.
     #[must_use]
     pub fn copy(&mut self, packet: &Packet, route: Route, socket: u32) -> Packet {
         self.counters.copied += 1;
         Packet { route, socket, hop: 0, ..*packet }
     }
 
-    /// Announces a packet of the node's own, to be sent or held like any other.
+    /// Counts a packet created by the node, which may be sent or held like any other.
     #[must_use]
     pub fn create(&mut self, packet: Packet) -> Packet {
         self.counters.created += 1;
         packet
     }
 
-    /// Adds to one of the counters that the node's kind names, which has this place among
+    /// Adds to one of the counters that the node's kind names, by its index in
     /// [`Registered::COUNTERS`].
     ///
-    /// # Panics
-    /// If no kind can have so many.
+    /// # Panics If `counter` is not below [`NodeSample::MOST_COUNTERS`].
     pub fn count(&mut self, counter: usize, amount: u64) {
         self.counters.own[counter] += amount;
     }
 
-    /// Takes a packet in for good: it was for the node itself.
+    /// Ends a packet whose destination is the node itself.
     pub fn absorb(&mut self, _packet: &Packet) {
         self.counters.absorbed += 1;
     }

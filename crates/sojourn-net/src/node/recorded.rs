@@ -6,7 +6,7 @@ use crate::packet::{Backlog, Packet};
 use crate::record::live::Watch;
 use crate::units::Time;
 
-/// Passes everything on to a node, and notes what changes in it.
+/// Delegates to a node and records changes of its state.
 pub struct RecordedNode {
     inner: Box<dyn Node>,
     watch: Watch,
@@ -61,7 +61,7 @@ mod tests {
     use crate::record::live::{Batch, Log};
     use crate::spec::Recorded;
 
-    /// Says of every second packet that it was odd.
+    /// Observes of every second packet that it was odd.
     struct Odd(u32);
 
     impl Node for Odd {

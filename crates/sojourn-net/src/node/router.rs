@@ -1,7 +1,7 @@
 //! A router or a host: packets go on along their routes, or to their sockets where these end.
 //!
-//! What every node does that is given no other kind. It holds nothing and takes no time: queues are
-//! the links'.
+//! The kind of every node that is given no other. It holds no packets and takes no time: queues
+//! belong to links.
 
 use super::{Behaviour, NodeInit, Registered};
 use crate::registry::NoParams;

@@ -1,14 +1,15 @@
-//! Multicast router of one shared tree: everything goes to a rendezvous point and down to all members.
+//! Multicast router of one shared tree: packets go to a rendezvous point and from there to all
+//! members.
 //!
-//! Model: PIM sparse mode (RFC 7761) without the switch to the shortest path: a source's router sends
-//! packets to the rendezvous point by the shortest way, in hops, and from there they go down the tree of
-//! shortest ways to every node where a flow of the group ends, whoever a packet is for. Queues are the
-//! links' FIFOs, and nothing limits a source. It is what the [overlay](#overlay) is held against; it
-//! carries the flows with a `group` in their [`service`](scenario.md#services), of which it heeds
-//! nothing else.
+//! Model: PIM sparse mode (RFC 7761) without the switch to the shortest path: a source's router
+//! sends packets to the rendezvous point by the shortest path, in hops, and from there they are
+//! forwarded down the tree of shortest paths to every node where a flow of the group ends, whatever
+//! a packet's destination. Queues are the links' FIFOs, and nothing limits a source. It is the
+//! baseline of the [overlay](#overlay); it carries the flows with a `group` in their
+//! [`service`](scenario.md#services), and ignores the service's other keys.
 //!
-//! Deviations: joins are there from the beginning, and a registered packet is as long as any other. A
-//! packet does not come back to where it was sent.
+//! Deviations: joins are in place from the beginning, and a registered packet is as long as any
+//! other. A packet is not sent back to where it came from.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -42,9 +43,9 @@ impl crate::registry::Params for Params {
 pub struct SharedTree {
     groups: Arc<Groups>,
     me: usize,
-    /// The next member to the rendezvous point; none at that itself.
+    /// Next member towards the rendezvous point; none at the rendezvous point itself.
     up: Option<usize>,
-    /// Next members away from it, each with the members beyond, as bits.
+    /// Next members away from it, each with the members behind it, as bits.
     down: Vec<(usize, u64)>,
     /// The stream of each flow.
     streams: Vec<Option<usize>>,
@@ -68,7 +69,8 @@ impl SharedTree {
         let parents = parents(&groups, root);
         let mut down: Vec<(usize, u64)> = Vec::new();
         for member in 0..parents.len() {
-            // Up from each member: the step that ends here says by whom it is reached.
+            // Walks up from each member: the step that ends here comes from the branch of that
+            // member.
             let mut at = member;
             while let Some(parent) = parents[at] {
                 if parent == me {
@@ -90,7 +92,7 @@ impl SharedTree {
         cx.ports().iter().find(|port| port.to == Some(number)).copied()
     }
 
-    /// Gives a copy to each receiver of the stream here.
+    /// Delivers a copy to each receiver of the stream at this node.
     fn deliver(&self, now: Time, stream: usize, packet: &Packet, cx: &mut NodeContext<'_>) {
         let receivers = &self.groups.streams[stream].receivers;
         for receiver in receivers.iter().filter(|one| usize::from(one.member) == self.me) {
@@ -103,7 +105,7 @@ impl SharedTree {
         }
     }
 
-    /// Sends a copy down every branch with members of the group besides where it comes from.
+    /// Sends a copy down every branch with members of the group, except where it came from.
     fn send_down(&self, stream: usize, packet: &Packet, cx: &mut NodeContext<'_>) {
         let group = self.members[usize::from(self.groups.streams[stream].group)];
         let source = self.groups.member(packet.tuple.source).map_or(0, |member| 1 << member);
@@ -118,7 +120,7 @@ impl SharedTree {
     }
 }
 
-/// The stream that each flow sends, if it does.
+/// The stream that each flow sends, if any.
 fn streams_by_flow(groups: &Groups) -> Vec<Option<usize>> {
     let mut streams = Vec::new();
     for (index, stream) in groups.streams.iter().enumerate() {
@@ -139,7 +141,7 @@ fn members_by_group(groups: &Groups) -> Vec<u64> {
     members
 }
 
-/// The next member to `root` of each by the fewest hops, the first of those alike.
+/// Next member of each towards `root` by the fewest hops; of equal ones the first.
 fn parents(groups: &Groups, root: usize) -> Vec<Option<usize>> {
     let mut parents = vec![None; groups.members.len()];
     let mut next = VecDeque::from([root]);
@@ -158,7 +160,7 @@ fn parents(groups: &Groups, root: usize) -> Vec<Option<usize>> {
 }
 
 impl Node for SharedTree {
-    /// On its way up a packet goes forward, on its way down backward.
+    /// On its way up a packet is marked forward, on its way down backward.
     fn on_packet(&mut self, now: Time, _from: usize, packet: Packet, cx: &mut NodeContext<'_>) {
         let Some(stream) = self.streams.get(packet.flow as usize).copied().flatten() else {
             return cx.forward(packet);

@@ -1,17 +1,18 @@
-//! Bursts that stay one packet on their way (flow key `whole_bursts`): dropped as a whole.
+//! Bursts that links carry as one packet (flow key `whole_bursts`): dropped as a whole.
 
 use crate::packet::{Flags, Header, Packet};
 use crate::units::Time;
 
-/// Remembers which bursts were dropped.
+/// State by which a burst is dropped as a whole.
 #[derive(Debug, Default)]
 pub struct Bursts {
-    /// Socket and time of sending of each socket's last burst, if that was dropped.
+    /// Socket and time of sending of each socket's last burst, if it was dropped.
     dropped: Vec<(u32, Time)>,
 }
 
 impl Bursts {
-    /// Whether `packet` is dropped: as `alone` says, but the rest of a burst as its first segment.
+    /// Whether `packet` is dropped: as `alone` decides, but the rest of a burst as its first
+    /// segment.
     #[inline]
     pub fn drops(&mut self, packet: &Packet, alone: impl FnOnce() -> bool) -> bool {
         match &packet.header {

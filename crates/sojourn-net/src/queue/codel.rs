@@ -1,13 +1,12 @@
-//! CoDel: drops or marks at the head when packets have stood longer than a target for an interval.
+//! CoDel: drops or marks at the head when the sojourn time has exceeded a target for an interval.
 //!
 //! Model: RFC 8289 and Linux `net/sched/sch_codel.c` with `include/net/codel_impl.h`. A packet's
 //! sojourn time is measured when it leaves. Once it has been above `target` for one `interval`, a
-//! packet is marked (if ECN-capable) or dropped, and again after interval / sqrt(count) for as
-//! long as the queue stays bad: not once the sojourn time is below target or no more than one full
-//! packet waits behind. If it turns bad again within 16 intervals of the last due signal, the
-//! count resumes where it was. As in Linux, 1/sqrt(count) is a 16-bit fraction improved by one
-//! Newton step per signal, and marking ends the loop over overdue drops. The law, shared with
-//! FQ-CoDel, is in `queue/law/codel.rs`.
+//! packet is marked (if ECN-capable) or dropped, and again after interval / sqrt(count) until the
+//! sojourn time is below target or no more than one full packet waits behind. If this state is
+//! entered again within 16 intervals of the last due signal, the count resumes where it was. As in
+//! Linux, 1/sqrt(count) is a 16-bit fraction improved by one Newton step per signal, and marking
+//! ends the loop over overdue drops. The law, shared with FQ-CoDel, is in `queue/law/codel.rs`.
 //!
 //! Defaults are Linux's: target 5 ms, interval 100 ms, limit 1000 packets. Times are in whole
 //! units of 1.024 us, as there. Deviation: `ecn` follows the flows instead of being off. Bytes count

@@ -1,4 +1,4 @@
-//! What a discipline is given with each call: who counts and who watches its drops and marks.
+//! Context of a discipline's calls: counts its drops and marks and passes them to an observer.
 
 use crate::packet::{Ecn, Packet};
 use crate::units::Time;
@@ -13,15 +13,15 @@ pub enum DropReason {
     Aqm,
     /// A policer or shaper had no tokens.
     Policed,
-    /// A node had no way to send it on.
+    /// A node had no next hop for it.
     NoRoute,
 }
 
 impl DropReason {
-    /// How many there are, for tables indexed by them.
+    /// Number of reasons, for tables indexed by them.
     pub const COUNT: usize = 4;
 
-    /// What a record calls it.
+    /// Name of the reason in records.
     pub fn name(self) -> &'static str {
         match self {
             DropReason::Overflow => "overflow",
@@ -32,7 +32,7 @@ impl DropReason {
     }
 }
 
-/// What a discipline did to the packets it held, counted by reason.
+/// Counters of a discipline's drops and marks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct QueueCounters {
     /// Packets dropped, by [`DropReason`].
@@ -45,19 +45,20 @@ pub struct QueueCounters {
     pub sce_marks: u64,
 }
 
-/// Sees each packet that a queue drops or marks; the link's recorders implement it.
+/// Observes each packet that a queue drops or marks; the link's recorders implement it.
 pub trait QueueObserver {
     /// A packet was dropped.
     fn on_drop(&mut self, now: Time, packet: &Packet, reason: DropReason);
-    /// A packet was marked; its ECN field tells how.
+    /// A packet was marked; its ECN field tells which mark.
     fn on_mark(&mut self, now: Time, packet: &Packet);
 }
 
-/// The only way for a discipline to drop or mark: counts each and tells the observer, if any.
+/// Interface by which a discipline drops and marks; there is no other. Counts each and notifies the
+/// observer, if any.
 pub struct QueueContext<'a> {
     /// Totals so far.
     pub counters: &'a mut QueueCounters,
-    /// Who else wants to know.
+    /// Observer of each drop and mark.
     pub observer: Option<&'a mut dyn QueueObserver>,
 }
 

@@ -141,7 +141,7 @@ pub struct DualPi2 {
     law: Pi2,
     config: Pi2Config,
     params: Params,
-    /// Bytes times per cent that the C queue may not yet send: the L queue's turn if at most zero.
+    /// Bytes times per cent that the C queue may not yet send: the L queue is next if at most zero.
     credit: i64,
     initial_credit: i64,
     next_update: Time,
@@ -186,8 +186,8 @@ fn c_weight_percent(params: &Params) -> i64 {
 }
 
 impl DualPi2 {
-    /// Removes the packet whose turn it is; also whether it is from the L queue, and by how much
-    /// the credit is to change if it is sent.
+    /// Removes the next packet to serve; also returns whether it is from the L queue, and by how
+    /// much the credit changes if it is sent.
     fn pop(&mut self) -> Option<(Packet, bool, i64)> {
         let weight = c_weight_percent(&self.params);
         let both_wait = !self.low_latency.is_empty() && !self.classic.is_empty();
@@ -350,7 +350,7 @@ mod tests {
     fn marking_is_coupled_by_square_and_factor() {
         for base in [0.05, 0.2, 0.4] {
             let mut bench = dualpi2();
-            // The probability stands still, as no timer runs; the step does not interfere.
+            // The probability is constant, as no timer runs; the step does not interfere.
             bench.queue.law = Pi2::with_probability(base);
             bench.queue.params.step = Span::from_secs(10);
             let (_, classic, scalable) = serve(&mut bench, 400_000);

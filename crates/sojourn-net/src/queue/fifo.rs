@@ -2,9 +2,10 @@
 //!
 //! Model: Linux `pfifo` and `bfifo` (`net/sched/sch_fifo.c`). The limit is on waiting packets or on
 //! waiting bytes; the packet in service is not counted. Linux counts bytes with the link header;
-//! here `limit` in bytes counts IP bytes plus the link's overhead. `1 bdp` is the link's rate
-//! times the largest base RTT of its flows, in packets of full size, rounded up. A burst that stays one
-//! packet (`whole_bursts` of a flow) is one packet for a limit in packets, and dropped whole.
+//! here `limit` in bytes counts IP bytes plus the link's overhead. `1 bdp` is the link's rate times
+//! the largest base RTT of its flows, in packets of full size, rounded up. A burst that links carry
+//! as one packet (`whole_bursts` of a flow) counts as one packet for a limit in packets, and is
+//! dropped as a whole.
 //!
 //! Observes: nothing of its own.
 
@@ -115,7 +116,7 @@ mod tests {
     use crate::packet::{Ecn, Flags, Header, TcpSegment};
     use crate::queue::tests::{Bench, init};
 
-    /// The sizes of those of these packets that find room, in the order in which they leave.
+    /// Sizes of the accepted packets among these, in the order in which they leave.
     fn kept(limit: &str, sizes: &[u32]) -> Vec<u32> {
         let limit = limit.parse().expect("a limit");
         let mut bench = Bench::new(Fifo::new(Params { limit }, &init()));

@@ -1,13 +1,13 @@
 //! Flow queues with deficit round robin and priority for sparse flows (RFC 8290, sections 3 and 4;
 //! Linux `net/sched/sch_fq_codel.c`), shared by FQ-CoDel and FQ-PIE.
 //!
-//! Packets are hashed by source, destination, flow and direction into a fixed number of queues.
-//! As in Linux the hash is keyed and stochastic: two flows can share a queue, with 1024 queues and
-//! n flows with probability of about n^2 / 2048. A queue that becomes active joins the list of new
-//! queues, which is served first; once it has used up its quantum, or is found empty, it moves on
-//! to the list of old ones.
+//! Packets are hashed by source, destination, flow and direction into a fixed number of queues. As
+//! in Linux the hash is keyed and stochastic: two flows can share a queue, with 1024 queues and n
+//! flows with probability of about n^2 / 2048. A queue that becomes active joins the list of new
+//! queues, which is served first; once it has used up its quantum, or is found empty, it moves to
+//! the list of old ones.
 //!
-//! All packets lie in one store, and the active queues are linked by index.
+//! All packets are in one store, and the active queues are linked by index.
 
 use super::packet_list::Framing;
 use super::store::{Chain, PacketStore, memory_of};
@@ -17,7 +17,7 @@ use crate::rng::StreamKey;
 
 const NONE: u32 = u32::MAX;
 
-/// A first-in first-out list of queues.
+/// A FIFO of queues.
 #[derive(Clone, Copy, Debug)]
 struct List {
     head: u32,
@@ -52,7 +52,7 @@ pub struct FlowQueues {
 }
 
 impl FlowQueues {
-    /// `count` empty queues that send `quantum` bytes each in turn; by default a full packet.
+    /// `count` empty queues with `quantum` bytes each per turn; by default a full packet.
     pub fn new(count: u32, quantum: Option<u64>, init: &QueueInit) -> Self {
         let framing = Framing::new(init);
         let idle = FlowQueue {
@@ -99,7 +99,7 @@ impl FlowQueues {
         self.queues[queue].bytes
     }
 
-    /// Kernel memory that would hold what waits.
+    /// Kernel memory that the waiting packets would take.
     #[inline]
     pub fn memory(&self) -> u64 {
         self.memory
@@ -139,7 +139,7 @@ impl FlowQueues {
         Some(packet)
     }
 
-    /// The queue whose turn it is: new ones first, those without credit put off.
+    /// The next queue to serve: new ones first; queues without credit are moved back.
     #[inline]
     pub fn turn(&mut self) -> Option<usize> {
         loop {
@@ -164,8 +164,8 @@ impl FlowQueues {
         self.queues[index].deficit -= bytes as i64;
     }
 
-    /// The queue that [`Self::turn`] gave was found empty: a new one makes one pass through the
-    /// old ones, so that it cannot starve them by emptying and coming back; an old one leaves.
+    /// The queue that [`Self::turn`] returned was found empty: a new one moves to the old ones for
+    /// one pass, so that it cannot starve them by emptying and coming back; an old one leaves.
     pub fn retire(&mut self) {
         let from_new = self.new.head != NONE;
         let list = if from_new { &mut self.new } else { &mut self.old };
@@ -248,7 +248,7 @@ mod tests {
         let mut queues = FlowQueues::new(8, None, &init());
         queues.push(0, packet(0, 0));
         queues.push(0, packet(0, 1));
-        // Queue 0 is old once it has used up its quantum; queue 1 comes and goes.
+        // Queue 0 is old once it has used up its quantum; queue 1 becomes empty and active again.
         assert_eq!(queues.turn(), Some(0));
         queues.pop(0);
         queues.charge(0, 1514);
@@ -256,7 +256,8 @@ mod tests {
         assert_eq!(queues.turn(), Some(1));
         queues.pop(1);
         queues.charge(1, 64);
-        // Empty, with credit left: it joins the old list, and is not new when its next comes.
+        // Empty, with credit left: it joins the old list, and is not new when its next packet
+        // comes.
         assert_eq!(queues.turn(), Some(1));
         assert!(queues.pop(1).is_none());
         queues.retire();

@@ -1,16 +1,16 @@
-//! FQ-CoDel: a queue per flow, served in turn with priority for sparse flows, each under CoDel.
+//! FQ-CoDel: a queue per flow, served round robin with priority for sparse flows, each under CoDel.
 //!
 //! Model: RFC 8290 and Linux `net/sched/sch_fq_codel.c`. Packets are hashed into 1024 queues, which
 //! share the link by deficit round robin with a quantum of one full packet; a queue that has just
-//! become active goes first. Each queue runs CoDel (as in Linux, the test whether little waits
-//! looks at all queues together). When all queues together exceed the limit of packets or of
-//! memory, half of the queue with the most bytes is dropped from its head, at most `drop_batch`
-//! packets at once, and its CoDel count grows by as many.
+//! become active is served first. Each queue runs CoDel (as in Linux, CoDel's test of the backlog
+//! is on all queues together). When all queues together exceed the limit of packets or of memory,
+//! half of the queue with the most bytes is dropped from its head, at most `drop_batch` packets at
+//! once, and its CoDel count grows by as many.
 //!
 //! Defaults are Linux's: target 5 ms, interval 100 ms, 10240 packets, 32 MB, batches of 64.
-//! Deviations: `ecn` follows the flows instead of being on (which is the same unless set); the
-//! hash is not Linux's, so which flows collide differs; memory is counted by a formula for what
-//! Linux allocates per packet. See `queue/flow_queues.rs` and `queue/law/codel.rs`.
+//! Deviations: `ecn` follows the flows instead of being on (which is the same unless set); the hash
+//! is not Linux's, so which flows collide differs; memory is computed by a formula for Linux's
+//! allocation per packet. See `queue/flow_queues.rs` and `queue/law/codel.rs`.
 //!
 //! Observes: `new_flows` and `old_flows` (active queues in each list), `dropping_flows` (those of
 //! them in the drop state) and `most_count` (the largest CoDel count among them).
@@ -70,7 +70,7 @@ impl Default for Params {
     }
 }
 
-/// Checks what FQ-CoDel and FQ-PIE share.
+/// Checks parameters that FQ-CoDel and FQ-PIE share.
 ///
 /// # Errors
 /// Names the field that is out of range.
@@ -109,7 +109,7 @@ pub struct FqCodel {
     drop_batch: u32,
 }
 
-/// One of the queues, as CoDel sees it.
+/// One of the queues, as CoDel's law uses it.
 struct Slot<'a> {
     queues: &'a mut FlowQueues,
     index: usize,

@@ -1,4 +1,4 @@
-//! FQ-PIE: a queue per flow, served in turn with priority for sparse flows, each under PIE.
+//! FQ-PIE: a queue per flow, served round robin with priority for sparse flows, each under PIE.
 //!
 //! Model: Linux `net/sched/sch_fq_pie.c`. The flow queues are those of FQ-CoDel, each with a PIE state
 //! of its own that signals on arrival. The defaults are those of PIE (`version = "linux-6"`; target and
@@ -218,7 +218,7 @@ mod tests {
         let slot = init().rate.expect("a rate").span_of(1514);
         let (mut sparse, mut waited) = (0u32, Span::ZERO);
         for index in 0..30_000 {
-            // Flow 0 has a third too much for what flow 1, a packet in four, leaves it.
+            // Flow 0 exceeds by a third the capacity that flow 1, a packet in four, leaves it.
             bench.offer(0, index, 1500, Ecn::NotEct);
             if index % 4 == 0 {
                 bench.offer(1, index, 1500, Ecn::NotEct);

@@ -1,14 +1,15 @@
-//! A queue discipline of a Linux kernel: its own code, where a run is on a kernel in virtual time.
+//! A queue discipline of a Linux kernel: the kernel's own code, in runs on a kernel in virtual
+//! time.
 //!
-//! Model: the kernel's `net/sched`, of the version that runs. `name` is what tc(8) calls the discipline
-//! and `options` what it is told of it. It needs `--backend kernel`, and tc on the machine.
+//! Model: the kernel's `net/sched`, of the version that runs. `name` is the discipline's name for
+//! tc(8) and `options` are its options. It needs `--backend kernel`, and tc on the machine.
 //!
-//! Cake shapes by itself, to the link's rate and overhead unless `options` say otherwise; any other
-//! discipline is under a token bucket (`tbf`) with the link's rate and room for one packet. The bucket
-//! takes a packet from the discipline and keeps it as long as it takes to send it, so that the link
-//! adds no time; only a packet that finds everything idle passes at once. A packet is known to be
-//! dropped once a later one of its connection has come out before it: what is last of a connection
-//! may stay unknown, and counts as waiting.
+//! Cake shapes by itself, to the link's rate and overhead unless `options` give others; any other
+//! discipline is below a token bucket (`tbf`) with the link's rate and room for one packet. The
+//! bucket takes a packet from the discipline and keeps it for its transmission time, so that the
+//! link adds no time; only a packet that finds everything idle passes at once. A packet counts as
+//! dropped once a later one of its connection has come out before it: the last packets of a
+//! connection may stay unknown, and count as waiting.
 //!
 //! Observes: nothing of its own.
 
@@ -28,16 +29,16 @@ use crate::registry::{self, Entry, Listing};
 use crate::spec::Queue;
 use crate::units::{Rate, Time};
 
-/// What such a discipline's kind is called.
+/// Name of the kind.
 pub const KIND: &str = "kernel";
 
 /// Parameters of a kernel's queue discipline.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Params {
-    /// What tc(8) calls the discipline.
+    /// Name of the discipline for tc(8).
     pub name: String,
-    /// What tc(8) is told of it, as on its command line.
+    /// Options for tc(8), as on its command line.
     pub options: String,
 }
 
@@ -63,7 +64,7 @@ impl registry::Params for Params {
     }
 }
 
-/// What the kernel is told of a discipline.
+/// Configuration of a discipline in the kernel.
 #[derive(Clone, Debug)]
 pub struct Wanted {
     /// Its parameters.
@@ -72,12 +73,12 @@ pub struct Wanted {
     pub rate: Rate,
     /// Bytes the link counts on top of each IP packet.
     pub overhead: u32,
-    /// Bytes of the largest IP packet.
+    /// Size of the largest IP packet in bytes.
     pub full_packet: u32,
 }
 
 impl Wanted {
-    /// Of a discipline with these parameters at this place.
+    /// The configuration of a discipline with these parameters at this place.
     ///
     /// # Errors
     /// If the link has no rate.
@@ -92,7 +93,7 @@ impl Wanted {
         self.params.name == "cake"
     }
 
-    /// Why it drops, mostly: what has no control law drops what does not fit.
+    /// Presumed reason of its drops: overflow for a discipline without a control law.
     fn reason(&self) -> DropReason {
         match self.params.name.as_str() {
             "pfifo" | "bfifo" | "fq" | "sfq" | "tbf" | "htb" => DropReason::Overflow,
@@ -101,10 +102,10 @@ impl Wanted {
     }
 }
 
-/// The way to a discipline that is in a kernel, and back from there.
+/// Exchange of packets with a discipline in a kernel.
 #[derive(Clone, Debug)]
 pub struct Gate {
-    /// What the kernel is told of it.
+    /// Configuration of the discipline.
     pub wanted: Wanted,
     state: Arc<Mutex<State>>,
 }
@@ -112,18 +113,18 @@ pub struct Gate {
 #[derive(Debug, Default)]
 struct State {
     next: u16,
-    /// Not in the kernel yet.
+    /// Packets not in the kernel yet.
     entering: VecDeque<u16>,
-    /// In the kernel, or on the way there, by their numbers.
+    /// Packets in the kernel, or in transfer to it, by their numbers.
     inside: BTreeMap<u16, Packet>,
-    /// The same of each connection and direction, in their order.
+    /// Numbers of the same packets for each connection and direction, in order.
     order: HashMap<(u32, Direction), VecDeque<u16>>,
-    /// Back, and whether they have been marked.
+    /// Packets that came back, and whether they were marked.
     left: VecDeque<(Packet, bool)>,
     dropped: Vec<Packet>,
-    /// All of these.
+    /// Backlog of all these packets.
     backlog: Backlog,
-    /// When the last one came back, until that has been noted.
+    /// When the last packet came back, until that has been processed.
     returned: Option<Time>,
 }
 
@@ -173,8 +174,8 @@ impl Gate {
         state.inside.get(&number).map(|packet| (number, *packet))
     }
 
-    /// A packet has come out of the kernel, marked CE or not; whether it was inside. The link has to
-    /// be asked when it wants to be driven next.
+    /// A packet has come out of the kernel, marked CE or not; returns whether it was inside. The
+    /// link's next wake-up has to be read again.
     pub fn leave(&self, now: Time, number: u16, marked: bool) -> bool {
         self.state().leave(now, number, marked)
     }
@@ -184,15 +185,15 @@ thread_local! {
     static GATES: RefCell<Option<Vec<Gate>>> = const { RefCell::new(None) };
 }
 
-/// Builds something with links, and gives the gates of the kernel's disciplines among them, in the
-/// order in which they were built.
+/// Runs `build`, which builds links, and returns the gates of the kernel's disciplines among them,
+/// in the order in which they were built.
 pub fn with_gates<T>(build: impl FnOnce() -> T) -> (T, Vec<Gate>) {
     GATES.set(Some(Vec::new()));
     let built = build();
     (built, GATES.take().unwrap_or_default())
 }
 
-/// The entry `kernel`, which is no part of the simulator.
+/// The entry `kernel`, which is not part of the simulator.
 pub fn entry() -> Entry<Queue> {
     Entry {
         listing: Listing::new::<Params>(KIND, include_str!("kernel.rs")),
@@ -216,7 +217,7 @@ pub fn entry() -> Entry<Queue> {
     }
 }
 
-/// The discipline, as its link sees it.
+/// The discipline as a member of its link.
 struct KernelQueue {
     gate: Gate,
 }

@@ -1,4 +1,4 @@
-//! What the registry knows of queue disciplines: what they are built from, and how.
+//! Registry types of queue disciplines: constructor and facts.
 
 use super::{Make, QueueFacts};
 use crate::registry::Kind;

@@ -49,7 +49,7 @@ members! {
     "fq" fq::Fq folder,
 }
 
-/// What a discipline is told about the place it works in.
+/// Parameters of a discipline that depend on the link it is in.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct QueueInit {
@@ -75,7 +75,8 @@ impl QueueInit {
         QueueInit { rate, overhead, full_packet: 1500, base_rtt: Span::ZERO, ecn: false, random }
     }
 
-    /// A limit of a queue in this place as packets and bytes, whichever it does not name unlimited.
+    /// A limit of a queue in this place as packets and bytes; the one it does not give is
+    /// unlimited.
     pub fn limit(&self, limit: Limit) -> (u64, u64) {
         match limit {
             Limit::Packets(packets) => (packets, u64::MAX),
@@ -99,15 +100,15 @@ pub trait QueueDiscipline: Send {
     fn enqueue(&mut self, now: Time, packet: Packet, cx: &mut QueueContext<'_>);
 
     /// The next packet to leave. `None` when empty, or when a shaper holds everything back: then
-    /// `next_timer` says when to ask again.
+    /// `next_timer` tells when to call again.
     fn dequeue(&mut self, now: Time, cx: &mut QueueContext<'_>) -> Option<Packet>;
 
-    /// What waits.
+    /// Waiting packets and bytes.
     fn backlog(&self) -> Backlog;
 
-    /// Whether a packet that finds the link idle and the queue empty may go straight to the
+    /// Whether a packet that finds the link idle and the queue empty may go directly to the
     /// transmitter without being queued (Linux's `TCQ_F_CAN_BYPASS`). True only for disciplines
-    /// that would pass it on untouched.
+    /// that would not change it.
     fn can_bypass(&self) -> bool {
         false
     }
@@ -118,7 +119,7 @@ pub trait QueueDiscipline: Send {
         false
     }
 
-    /// When `on_timer` wants to be called next, if at all. After it, the link tries `dequeue`.
+    /// When `on_timer` should be called next, if at all. After it, the link tries `dequeue`.
     fn next_timer(&self) -> Option<Time> {
         None
     }
@@ -127,7 +128,7 @@ pub trait QueueDiscipline: Send {
     fn on_timer(&mut self, _now: Time, _cx: &mut QueueContext<'_>) {}
 
     /// Names and values of internal state worth recording (drop probability, CoDel's count), as the
-    /// head of its file lists them; what waits is recorded of every discipline.
+    /// header of its file lists them; the backlog is recorded for every discipline.
     fn observe(&self, _out: &mut Observer<'_>) {}
 }
 
@@ -145,24 +146,24 @@ pub trait Registered: QueueDiscipline + Sized + 'static {
     /// Builds it. Parameters are validated.
     fn new(params: Self::Params, init: &QueueInit) -> Self;
 
-    /// As links hold it.
+    /// The form in which links hold it.
     fn into_discipline(self) -> Discipline {
         Discipline::Other(Box::new(self))
     }
 }
 
-/// A queue discipline as links hold it; the commonest ones are dispatched statically.
+/// A queue discipline as links hold it; the most frequent ones are dispatched statically.
 pub enum Discipline {
     /// A drop-tail queue.
     Fifo(fifo::Fifo),
-    /// Cake: the SCE draft alone sends 932 million packets through it.
+    /// Cake: the SCE draft's tests alone send 932 million packets through it.
     Cake(Box<cake::Cake>),
-    /// Any other.
+    /// Any other discipline.
     Other(Box<dyn QueueDiscipline>),
 }
 
 impl Discipline {
-    /// As any other.
+    /// The discipline with dynamic dispatch.
     pub fn boxed(self) -> Box<dyn QueueDiscipline> {
         match self {
             Discipline::Fifo(queue) => Box::new(queue),
@@ -172,7 +173,7 @@ impl Discipline {
     }
 }
 
-/// What is known of a queue discipline besides its listing.
+/// Facts about a queue discipline besides its listing.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct QueueFacts {
     /// Whether it marks ECN-capable packets where it would drop others.
@@ -181,7 +182,7 @@ pub struct QueueFacts {
     pub reorders: bool,
 }
 
-/// How a queue discipline is built. Errors: a parameter is unknown, of the wrong type or out of
+/// Constructor of a queue discipline. Errors: a parameter is unknown, of the wrong type or out of
 /// range.
 pub type Make = fn(&Map<String, Value>, &QueueInit, &Catalogue) -> Result<Discipline, FieldError>;
 
@@ -240,7 +241,7 @@ pub(crate) mod tests {
             self.queue.enqueue(self.now, packet, &mut cx);
         }
 
-        /// Lets time pass, with the discipline's timer.
+        /// Advances time, and runs the discipline's timer.
         pub(crate) fn pause(&mut self, span: Span) {
             self.now += span;
             while self.queue.next_timer().is_some_and(|timer| timer <= self.now) {
@@ -250,7 +251,7 @@ pub(crate) mod tests {
         }
 
         /// The highest probability at which a packet was marked and the lowest at which one was
-        /// dropped, while ECN-capable packets come that no mark slows down.
+        /// dropped, while ECN-capable packets arrive from a source that ignores marks.
         pub(crate) fn signalled_up_to(&mut self, probability: impl Fn(&Q) -> f64) -> [f64; 2] {
             let slot = Rate::from_bps(10_000_000).span_of(1514);
             let (mut marked, mut dropped) = (0f64, f64::INFINITY);

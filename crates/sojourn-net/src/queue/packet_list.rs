@@ -1,4 +1,4 @@
-//! What disciplines are made of: how they count bytes, and packets that wait in order.
+//! Components of disciplines: byte accounting and a FIFO of packets.
 
 use std::collections::VecDeque;
 
@@ -16,7 +16,7 @@ pub struct Framing {
 }
 
 impl Framing {
-    /// Of the link that `init` describes.
+    /// The framing of the link that `init` describes.
     pub fn new(init: &QueueInit) -> Self {
         Framing { overhead: init.overhead, mtu: u64::from(init.full_packet + init.overhead) }
     }
@@ -27,7 +27,7 @@ impl Framing {
         u64::from(packet.size + self.overhead)
     }
 
-    /// Bytes of all that waits, with overhead.
+    /// Bytes of all waiting packets, with overhead.
     #[inline]
     pub fn bytes(self, backlog: Backlog) -> u64 {
         backlog.bytes + u64::from(self.overhead) * backlog.packets
@@ -40,7 +40,7 @@ impl Framing {
     }
 }
 
-/// Packets that wait in order of arrival, with their number and bytes.
+/// A FIFO of packets, with their number and bytes.
 #[derive(Debug)]
 pub struct PacketList {
     packets: VecDeque<Packet>,

@@ -1,4 +1,4 @@
-//! PIE: drops or marks arriving packets with a probability that a PI controller holds.
+//! PIE: drops or marks arriving packets with a probability set by a PI controller.
 //!
 //! Model: RFC 8033 and Linux `net/sched/sch_pie.c`, `include/net/pie.h`. Every `update` the
 //! probability moves by alpha (delay - target) + beta (change of the delay), with gains that
@@ -40,7 +40,7 @@ use crate::quantity::{Limit, Percent};
 use crate::rng::Stream;
 use crate::units::{Span, Time};
 
-/// Whose PIE.
+/// Version of PIE.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub enum Version {
     /// Linux since 5.1.
@@ -56,7 +56,7 @@ pub enum Version {
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Params {
-    /// Whose PIE: `linux-6` or `linux-4`.
+    /// Version of PIE: `linux-6` or `linux-4`.
     pub version: Version,
     /// Waiting packets, bytes or bandwidth-delay products at which the tail is dropped.
     pub limit: Limit,
@@ -100,7 +100,7 @@ impl Default for Params {
     }
 }
 
-/// Checks what PIE and FQ-PIE share.
+/// Checks parameters that PIE and FQ-PIE share.
 ///
 /// # Errors
 /// Names the field that is out of range.
@@ -116,7 +116,7 @@ pub fn validate_gains(alpha: u32, beta: u32, update: Option<Span>) -> Result<(),
 /// Checks the time between updates of a PI controller.
 ///
 /// # Errors
-/// If it is so short that a run would do little else.
+/// If it is so short that a run would mostly process updates.
 pub fn validate_update(update: Span) -> Result<(), FieldError> {
     if update < Span::from_micros(100) {
         return Err(FieldError::new("update", format!("is {update}; allowed: 0.1 ms and more")));
@@ -247,7 +247,7 @@ mod tests {
     use crate::registry::Params as _;
 
     /// Offers `load` times the link's capacity of one kind of packet for some seconds; returns the
-    /// mean sojourn time of the second half.
+    /// mean sojourn time in the second half.
     fn run(bench: &mut Bench<Pie>, load: f64, ecn: Ecn, seconds: u64) -> f64 {
         let slot = init().rate.expect("a rate").span_of(1514);
         let (mut due, mut index, mut sum, mut count) = (0.0, 0, 0.0, 0u32);
@@ -284,7 +284,7 @@ mod tests {
         let mut bench = Bench::new(Pie::new(Params::default(), &init()));
         run(&mut bench, 1.05, Ecn::Ect0, 10);
         assert!(bench.counters.ce_marks > 50, "{:?}", bench.counters);
-        // Marks do not slow this source: the probability rises beyond 10 % and drops begin.
+        // The source ignores marks: the probability rises beyond 10 % and drops begin.
         assert!(bench.counters.drops[DropReason::Aqm as usize] > 50, "{:?}", bench.counters);
         let unmarked = Params { ecn: Some(false), ..Params::default() };
         let mut bench = Bench::new(Pie::new(unmarked, &init()));

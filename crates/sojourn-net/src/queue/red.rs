@@ -86,7 +86,7 @@ impl Default for Params {
 }
 
 impl Params {
-    /// Average thresholds and burst, by the rules of `tc red`.
+    /// Thresholds of the average and burst, by the rules of `tc red`.
     fn thresholds(&self, limit: u64) -> (u64, u64, u64) {
         let max = match (self.max, self.min) {
             (Some(Bytes(max)), _) => max,
@@ -130,7 +130,7 @@ pub struct Red {
     limit: u64,
     ecn: bool,
     hard_drop: bool,
-    /// Since when a dequeue has found nothing.
+    /// Time since which a dequeue has found nothing.
     idle_since: Option<Time>,
     next_adaptation: Option<Time>,
     random: Stream,
@@ -267,7 +267,7 @@ mod tests {
     fn signals_by_the_average_not_by_the_queue() {
         let mut bench = red(Params::default());
         (0..40).for_each(|i| bench.offer(0, i, 1500, Ecn::NotEct));
-        // 60 kB at once, yet the average is still short of min.
+        // 60 kB at once, yet the average is still below min.
         assert_eq!(bench.counters.drops, [0; DropReason::COUNT]);
         pass(&mut bench, 45, 20_000, Ecn::NotEct);
         let average = bench.queue.law.average(&bench.queue.config);

@@ -1,5 +1,5 @@
-//! Many FIFOs of packets in one slab, so that a discipline with a thousand queues allocates
-//! nothing per packet and a short backlog stays within a few cache lines.
+//! Many FIFOs of packets in one slab, so that a discipline with a thousand queues allocates nothing
+//! per packet and a short backlog stays within a few cache lines.
 
 use crate::packet::Packet;
 
@@ -11,7 +11,7 @@ struct Node {
     next: u32,
 }
 
-/// Storage for the packets of any number of [`Chain`]s; grows to the largest backlog seen.
+/// Storage for the packets of any number of [`Chain`]s; grows to the largest backlog that occurs.
 #[derive(Debug)]
 pub struct PacketStore {
     nodes: Vec<Node>,
@@ -87,8 +87,8 @@ impl PacketStore {
     }
 }
 
-/// Kernel memory that holds a packet (`skb->truesize`): Ethernet header, headroom and the shared
-/// info in a power of two, and the `sk_buff` itself.
+/// Kernel memory of a packet (`skb->truesize`): Ethernet header, headroom and the shared info in a
+/// power of two, and the `sk_buff` itself.
 #[inline]
 pub fn memory_of(packet: &Packet) -> u64 {
     u64::from((packet.size + 14 + 64 + 320).next_power_of_two()) + 256

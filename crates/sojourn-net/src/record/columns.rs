@@ -1,11 +1,11 @@
-//! Which columns the samples of flows, links and nodes have. Names are those of the counters.
+//! Columns of the samples of flows, links and nodes, named like the counters.
 
 use super::table::{Figure, SampleColumn};
 use super::{FlowCounters, LinkCounters, NodeSample};
 use crate::units::Span;
 
-/// `name: Kind` for a counter that is always there, `name: Kind of part` for one of a part of the
-/// counters, with `(how)` if it is more than a copy.
+/// `name: Kind` for a counter that always exists, `name: Kind of part` for one of an optional part
+/// of the counters, with `(how)` if it is computed and not copied.
 macro_rules! figures {
     ($($name:ident: $kind:ident $(of $part:ident $(($how:expr))?)?),* $(,)?) => {
     &[$((stringify!($name), Figure::$kind(figures!(@get $name $($part $($how)?)?)))),*]
@@ -15,7 +15,7 @@ macro_rules! figures {
     (@get $name:ident $part:ident $how:expr) => { |counters| counters.$part.as_ref().map($how) };
 }
 
-/// A span that is zero before it is known.
+/// NaN for a span that is zero, which means not known yet.
 fn known(span: Span) -> f64 {
     if span == Span::ZERO { f64::NAN } else { span.as_secs_f64() }
 }

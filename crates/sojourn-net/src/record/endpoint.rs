@@ -8,8 +8,7 @@ use crate::observe::Observer;
 use crate::packet::Packet;
 use crate::units::Time;
 
-/// Passes everything on to an endpoint, and notes what has changed in it once it has nothing more
-/// to send.
+/// Delegates to an endpoint and records changes of its state once it has nothing more to send.
 pub struct RecordedEndpoint {
     inner: Box<dyn Endpoint>,
     watch: Watch,

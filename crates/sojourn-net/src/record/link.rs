@@ -1,22 +1,22 @@
-//! What is counted about a link.
+//! Counters of a link.
 
 use crate::packet::Backlog;
 use crate::units::Span;
 
-/// What a channel's transmissions take of a shared medium.
+/// Use of a shared medium by a channel's transmissions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AirCounters {
-    /// Time for which they held it, answers included.
+    /// Airtime, acknowledgments included.
     pub airtime: Span,
     /// Frames sent, those that collided included.
     pub attempts: u64,
     /// Frames that collided.
     pub collisions: u64,
-    /// Frames of which nothing arrived.
+    /// Frames of which no part was received.
     pub failed: u64,
     /// MPDUs in all frames.
     pub mpdus: u64,
-    /// Of these, those sent once more.
+    /// MPDUs that were retransmissions.
     pub retries: u64,
 }
 
@@ -57,7 +57,7 @@ pub struct LinkCounters {
     pub duplicated_packets: u64,
     /// Bytes of these copies.
     pub duplicated_bytes: u64,
-    /// Acknowledgments taken out because a later one says the same.
+    /// Acknowledgments removed because a later one tells the same.
     pub thinned_packets: u64,
     /// Bytes of these acknowledgments.
     pub thinned_bytes: u64,
@@ -67,7 +67,7 @@ pub struct LinkCounters {
     pub sce_marks: u64,
     /// Packets waiting in the queue discipline.
     pub queue_packets: u64,
-    /// What it took of the medium it shares, if it does.
+    /// Use of the shared medium, for a channel of one.
     pub air: Option<AirCounters>,
 }
 

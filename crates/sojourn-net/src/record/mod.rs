@@ -1,8 +1,8 @@
-//! Recorders: what a run leaves behind.
+//! Recorders: samples and results of a run.
 //!
 //! Endpoints and links keep cumulative counters and time integrals; at every sampling instant the
-//! recorder notes them, and when the run ends it takes their differences from one to the next.
-//! Observation costs nothing per packet beyond the counters themselves.
+//! recorder copies them, and when the run ends it computes the differences between successive
+//! samples. Observation costs nothing per packet beyond the counters themselves.
 
 mod columns;
 mod endpoint;

@@ -1,4 +1,4 @@
-//! What a run hands out: samples, and one row per flow and per link.
+//! Results of a run: samples, and one row per flow and per link.
 
 use super::FlowCounters;
 use super::histogram::Histogram;
@@ -6,14 +6,14 @@ use super::recorder::Recorder;
 use super::table::Table;
 use crate::units::{Span, Time};
 
-/// What is known of a flow before it runs.
+/// Static facts about a flow.
 #[derive(Clone, Copy, Debug)]
 pub struct FlowFacts {
     /// Round-trip propagation delay.
     pub base_rtt: Span,
     /// Payload bytes of a full segment.
     pub mss: u32,
-    /// Bytes of the IP packet that carries one.
+    /// Size in bytes of the IP packet that carries a full segment.
     pub full_packet: u32,
     /// When it is opened.
     pub start: Time,
@@ -32,7 +32,7 @@ pub struct Outcome {
     pub link_samples: Table,
     /// One row per recorded link.
     pub links: Table,
-    /// One row per node that decides itself and sampling interval.
+    /// One row per active node and sampling interval.
     pub node_samples: Table,
     /// One row.
     pub totals: Table,
@@ -51,8 +51,8 @@ impl Outcome {
         ]
     }
 
-    /// Gathers the columns at the end of a run of `events` events: the counters of each flow at its
-    /// end, RTT samples of each flow and sojourn times of each recorded link.
+    /// Builds the tables at the end of a run of `events` events, from the counters of each flow at
+    /// its end, RTT samples of each flow and sojourn times of each recorded link.
     pub fn gather(
         recorder: Recorder,
         facts: &[FlowFacts],

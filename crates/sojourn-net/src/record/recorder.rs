@@ -1,12 +1,12 @@
-//! The recorder: samples the counters of every flow, of every recorded link, and of every node that
-//! decides itself.
+//! The recorder: samples the counters of every flow, of every recorded link, and of every active
+//! node.
 
 use super::columns::{FLOW_COLUMNS, LINK_COLUMNS, node_columns};
 use super::table::{Samples, Table};
 use super::{FlowCounters, LinkCounters, NodeSample};
 use crate::units::Time;
 
-/// Flows are sampled by so many at a time, whose counters fit into the nearest cache.
+/// Flows per batch of sampling: their counters fit into the nearest cache.
 const BATCH: usize = 16;
 
 /// Samples taken so far.
@@ -18,8 +18,8 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// Records so many flows, links and nodes that decide themselves, most likely for so many
-    /// `intervals`; kinds of nodes name these `counters`.
+    /// A recorder of a number of flows, links and active nodes, which expects `intervals` sampling
+    /// intervals; kinds of nodes name these `counters`.
     pub fn new(
         [flows, links, nodes]: [usize; 3],
         counters: &[&'static str],
@@ -65,7 +65,7 @@ impl Recorder {
         links.for_each(|link| self.links.add(now.as_secs_f64(), &[link]));
     }
 
-    /// The same for the nodes that decide themselves.
+    /// The same for the active nodes.
     pub fn sample_nodes(&mut self, now: Time, nodes: impl Iterator<Item = NodeSample>) {
         nodes.for_each(|node| self.nodes.add(now.as_secs_f64(), &[node]));
     }

@@ -1,4 +1,4 @@
-//! Columns: what leaves the core.
+//! Tables: the form in which results leave the core.
 
 use crate::units::Span;
 
@@ -57,7 +57,7 @@ impl Table {
         Some(column.values.to_reals())
     }
 
-    /// Makes the values of these columns unknown.
+    /// Replaces the values of these columns by unknown ones.
     #[must_use]
     pub fn without(mut self, names: &[&str]) -> Self {
         for column in self.columns.iter_mut().filter(|column| names.contains(&column.name)) {
@@ -81,7 +81,7 @@ impl Table {
     }
 }
 
-/// How a column of samples follows from counters of type `C`; `None` is absent.
+/// How a column of samples is computed from counters of type `C`; `None` is absent.
 pub(super) enum Figure<C> {
     /// Growth of a count over the interval.
     Count(fn(&C) -> Option<u64>),
@@ -97,7 +97,7 @@ pub(super) enum Figure<C> {
     Gauge(fn(&C) -> Option<f64>),
 }
 
-// Derived, these would ask that counters can be copied, too.
+// Derived implementations would require that the counters can be copied, too.
 impl<C> Clone for Figure<C> {
     fn clone(&self) -> Self {
         *self
@@ -106,7 +106,7 @@ impl<C> Clone for Figure<C> {
 
 impl<C> Copy for Figure<C> {}
 
-/// Stands for an absent whole number until a column is finished; NaN is an absent real one.
+/// Value of an absent whole number until a column is finished; NaN is an absent real number.
 const ABSENT: i64 = i64::MIN;
 
 /// The difference of two counters; absent if one of them is.
@@ -130,13 +130,13 @@ fn real(value: i64, as_real: impl Fn(i64) -> f64) -> f64 {
 /// A column of samples: its name and how it follows from the counters.
 pub(super) type SampleColumn<C> = (&'static str, Figure<C>);
 
-/// A column that grows. Many counters stay at zero (marks, timeouts, most drops): as long as one
-/// does, it takes no memory.
+/// A column that grows. Many counters stay at zero (marks, timeouts, most drops): a column of zeros
+/// takes no memory.
 struct Growing<T> {
-    /// How many zeros come before `values`, if that is empty.
+    /// Number of zeros, while `values` is empty.
     zeros: usize,
     values: Vec<T>,
-    /// So many values are expected.
+    /// Expected number of values.
     expected: usize,
 }
 
@@ -172,8 +172,8 @@ impl<T: Copy + Default + PartialEq> Growing<T> {
     }
 }
 
-/// An empty vector with room for so many values, if there is as much memory: a vector that grows by
-/// doubling is copied each time.
+/// An empty vector with room for this many values, if there is enough memory: a vector that grows
+/// by doubling is copied each time.
 fn with_room<T>(values: usize) -> Vec<T> {
     let mut vector = Vec::new();
     let _ = vector.try_reserve_exact(values);
@@ -186,7 +186,7 @@ enum GrowingValues {
 }
 
 /// Samples of counters of type `C`, one row per component and interval. Growth over an interval is
-/// worked out at the end: until then, columns hold the counters themselves.
+/// computed at the end: until then, columns hold the counters themselves.
 pub(super) struct Samples<C> {
     columns: Vec<SampleColumn<C>>,
     times: Vec<f64>,
@@ -194,7 +194,7 @@ pub(super) struct Samples<C> {
     component: (&'static str, Vec<i64>),
     values: Vec<GrowingValues>,
     components: usize,
-    /// Whose turn it is.
+    /// The next component to be sampled.
     next: usize,
 }
 
@@ -224,7 +224,7 @@ impl<C> Samples<C> {
     }
 
     /// Adds rows for the interval that ends at `time` (seconds): those of the next components,
-    /// whose counters are `now`. After the last component it is the first one's turn again.
+    /// whose counters are `now`. After the last component, the first one is next.
     pub(super) fn add(&mut self, time: f64, now: &[C]) {
         let rows = self.next..self.next + now.len();
         self.next = rows.end % self.components;

@@ -1,6 +1,6 @@
-//! What every congestion control is put through: a bottleneck of 20 Mbit/s with a buffer of one
-//! bandwidth-delay product and a round trip of 40 ms; controls that need marks run over a queue that
-//! gives them.
+//! Conformance of congestion controls: a bottleneck of 20 Mbit/s with a buffer of one
+//! bandwidth-delay product and a round-trip time of 40 ms; controls that need marks run over a
+//! queue that marks.
 
 use serde_json::json;
 

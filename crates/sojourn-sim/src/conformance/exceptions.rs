@@ -1,4 +1,4 @@
-//! Where a member is known not to do what is required of the others, and why.
+//! Known exceptions of members from conformance checks, with reasons.
 
 /// Checks that controls do not meet.
 pub struct Exception {
@@ -6,11 +6,11 @@ pub struct Exception {
     pub checks: &'static [&'static str],
     /// Names of the controls.
     pub controls: &'static [&'static str],
-    /// Why, and who says so.
+    /// Reason and its source.
     pub reason: &'static str,
 }
 
-/// Every exception. One that no longer holds fails the suite, too.
+/// Every exception. The suite also fails if one no longer holds.
 pub static EXCEPTIONS: &[Exception] = &[
     Exception {
         checks: &["loss"],

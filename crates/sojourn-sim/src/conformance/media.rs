@@ -1,5 +1,5 @@
-//! What every shared medium is put through, with its default parameters: three stations, two of which
-//! talk with the third, in both directions.
+//! Conformance of shared media, with default parameters: three stations, two of which communicate
+//! with the third, in both directions.
 
 use std::sync::Arc;
 
@@ -135,14 +135,14 @@ const CHANNELS: [(&str, [&str; 2]); 4] = [
     ("other up", ["b", "middle"]),
     ("other down", ["middle", "b"]),
 ];
-/// Bytes of a packet.
+/// Size of a packet in bytes.
 const SIZE: u32 = 1500;
 
-/// What comes out of the network.
+/// Arrivals and departures of packets.
 #[derive(Default)]
 struct Seen {
     arrivals: Arrivals,
-    /// How many on each channel.
+    /// Packets that arrived on each channel.
     arrived: [usize; CHANNELS.len()],
     /// Bytes that have left their senders' hosts.
     departed: f64,
@@ -168,12 +168,12 @@ impl Hosts for Seen {
     }
 }
 
-/// A network that is the medium and nothing else.
+/// A network that consists of the medium alone.
 struct Air {
     net: Network,
     routes: Vec<Route>,
     seen: Seen,
-    /// When packets were sent on each channel.
+    /// Sending times of packets on each channel.
     sent: [Vec<Time>; CHANNELS.len()],
 }
 
@@ -208,7 +208,7 @@ impl Air {
         Air { net: net.build(), routes, seen: Seen::default(), sent: Default::default() }
     }
 
-    /// Sends so many packets over a channel now.
+    /// Sends `packets` packets over a channel now.
     fn send(&mut self, channel: usize, packets: usize) {
         let (flow, route) = (channel as u32, self.routes[channel]);
         let address = Address { flow, route, ..Address::default() };
@@ -219,7 +219,7 @@ impl Air {
         }
     }
 
-    /// Keeps so many `packets` on their way over each of these channels for a second.
+    /// Keeps `packets` packets in transit over each of these channels for a second.
     fn saturate(&mut self, channels: &[usize], packets: usize) {
         for _ in 0..1000 {
             for channel in channels {

@@ -1,8 +1,8 @@
-//! The conformance suite: what members of the open kinds are put through, Sojourn's own and those of
-//! a program that brings its own.
+//! The conformance suite: checks of the members of open kinds, Sojourn's own and those of a program
+//! that adds members.
 //!
-//! A [`Check`] measures a member and says what is required. [`failures`] puts members through
-//! checks; a control, for example, through [`controls::CHECKS`].
+//! A [`Check`] measures a member and has the required range. [`failures`] applies checks to
+//! members; those of a control, for example, are [`controls::CHECKS`].
 
 pub mod controls;
 pub mod exceptions;
@@ -35,17 +35,17 @@ pub static SUITES: &[(&str, &[Check])] = &[
     (Medium::PLURAL, media::CHECKS),
 ];
 
-/// A measured value, or what ended the run that was to give it.
+/// A measured value, or the fault that ended the run.
 pub type Measured = Result<f64, Fault>;
 
-/// A member of a kind that is put through checks.
+/// A member of a kind under test.
 #[derive(Clone)]
 pub struct Subject {
-    /// The catalogue that has it.
+    /// The catalogue that contains it.
     pub catalogue: Arc<Catalogue>,
     /// Its name there.
     pub name: String,
-    /// Its parameters; those that are left out have their defaults.
+    /// Its parameters; those left out have their defaults.
     pub params: Map<String, Value>,
 }
 
@@ -56,7 +56,7 @@ impl Subject {
         Subject { catalogue, name, params: Map::new() }
     }
 
-    /// As a scenario writes it.
+    /// The member as a table of a scenario.
     fn table(&self) -> Value {
         let kind = ("kind".to_owned(), Value::from(self.name.as_str()));
         [kind].into_iter().chain(self.params.clone()).collect()
@@ -66,7 +66,7 @@ impl Subject {
         self.catalogue.find(&self.name).unwrap_or_else(|error| panic!("{error}"))
     }
 
-    /// Runs a scenario. One that is refused is a fault at its beginning.
+    /// Runs a scenario. A refusal is a fault at its beginning.
     fn run(&self, scenario: &Value) -> Result<Outcome, Fault> {
         let refused = |error: FieldError| Fault {
             time: Time::ZERO,
@@ -78,15 +78,15 @@ impl Subject {
     }
 }
 
-/// A requirement, and how to measure it.
+/// A requirement, and how it is measured.
 pub struct Check {
-    /// Its name, a column of a table.
+    /// Name; a column of a table.
     pub name: &'static str,
-    /// What is measured and what is required, for a legend.
+    /// The quantity and its requirement, for a legend.
     pub legend: &'static str,
-    /// The measured value that `required` judges.
+    /// Measures the value that `required` bounds.
     pub measure: fn(&Subject) -> Measured,
-    /// Bounds that the value must keep.
+    /// Bounds of the value.
     pub required: (f64, f64),
 }
 
@@ -97,7 +97,7 @@ impl Check {
     }
 }
 
-/// Measures members on as many threads as there are processors; in their order.
+/// Measures members on as many threads as there are processors; results are in the members' order.
 ///
 /// # Panics
 /// If a member is not in its catalogue.
@@ -121,8 +121,8 @@ pub fn measure(check: &Check, subjects: &[Subject]) -> Vec<Measured> {
     results.into_iter().map(|(_, value)| value).collect()
 }
 
-/// What members do not meet, a line each: the member, the check's legend, and the measured value or
-/// what ended its run.
+/// Requirements that members do not meet, a line each: the member, the check's legend, and the
+/// measured value or the fault that ended its run.
 ///
 /// # Panics
 /// As [`measure`].

@@ -1,4 +1,4 @@
-//! The networks that controls are put through, and what is read off a run.
+//! Networks of the controls' checks, and measurements of their runs.
 
 use super::Subject;
 use crate::cc::external::needed_ecn;
@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 /// Rate of the bottleneck in Mbit/s.
 pub(super) const RATE: f64 = 20.0;
-/// Share of the rate that is left for payload: 1448 of 1514 bytes.
+/// Share of the rate available to payload: 1448 of 1514 bytes.
 pub(super) const PAYLOAD_SHARE: f64 = 1448.0 / 1514.0;
 
 /// A dumbbell of 20 Mbit/s and 40 ms with a buffer of one bandwidth-delay product, to be varied.
@@ -85,7 +85,7 @@ impl Network {
     }
 }
 
-/// The queue that a control is made for: one that gives the signals it answers to.
+/// The queue for which a control is made: one that gives the signals it responds to.
 fn home_queue(ecn: EcnMode) -> Value {
     match ecn {
         EcnMode::L4s => json!({ "kind": "dualpi2" }),
@@ -137,7 +137,7 @@ impl Run {
         sum / (to - from)
     }
 
-    /// Smallest window seen at a sample, in segments.
+    /// Smallest window at a sample, in segments.
     pub(super) fn smallest_window(&self) -> f64 {
         self.samples("cwnd", 0, 0.0, f64::MAX).into_iter().fold(f64::MAX, f64::min)
     }

@@ -1,5 +1,5 @@
-//! What every kind of node is put through, with its default parameters: a place between two links of
-//! 1 ms, through which packets come one by one, at random times and in bursts.
+//! Conformance of kinds of nodes, with default parameters: a node between two links of 1 ms,
+//! through which packets pass one by one, at random times and in bursts.
 
 use std::sync::Arc;
 
@@ -76,12 +76,12 @@ pub static CHECKS: &[Check] = &[
     },
 ];
 
-/// A node between two links, and what has come through.
+/// A node between two links, and the packets that have passed.
 struct Passage {
     net: Network,
     route: Route,
     arrivals: Arrivals,
-    /// When each packet was sent.
+    /// Sending time of each packet.
     sent: Vec<Time>,
 }
 
@@ -95,7 +95,7 @@ impl Passage {
         Passage { net, route, arrivals: Arrivals::default(), sent: Vec::new() }
     }
 
-    /// Sends so many packets now.
+    /// Sends `packets` packets now.
     fn send(&mut self, packets: u32) {
         for _ in 0..packets {
             let address = Address { route: self.route, ..Address::default() };

@@ -1,5 +1,5 @@
-//! A queue discipline by itself: what goes in and comes out is compared with what every discipline
-//! must keep to.
+//! A queue discipline by itself: its input and output are compared with laws that hold for every
+//! discipline.
 
 use std::collections::HashMap;
 
@@ -13,48 +13,48 @@ use crate::rng::StreamKey;
 use crate::spec::Queue;
 use crate::units::{Rate, Span, Time};
 
-/// What happens to the discipline next.
+/// Next step of the test.
 #[derive(Clone, Copy, Debug)]
 pub enum Step {
-    /// A packet comes.
+    /// A packet arrives.
     Arrival {
         /// Its flow.
         flow: u32,
-        /// Its bytes.
+        /// Its size in bytes.
         size: u32,
         /// Its codepoint.
         ecn: Ecn,
-        /// Whether it goes the other way.
+        /// Whether it goes in the opposite direction.
         back: bool,
     },
     /// The link has room for one.
     Departure,
     /// Time passes.
     Pause {
-        /// For how long.
+        /// Duration in microseconds.
         micros: u64,
     },
 }
 
-/// How often each law was broken.
+/// Number of violations of each law.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Breaches {
-    /// Steps after which what came in was not what has gone out, was dropped or waits.
+    /// Steps after which the packets that arrived are not those that left, were dropped or wait.
     pub balance: u64,
     /// Packets that left after a later one of their flow.
     pub order: u64,
-    /// Packets that left with a codepoint that they may not have, or were changed otherwise.
+    /// Packets that left with a codepoint that is not allowed, or were changed otherwise.
     pub marks: u64,
-    /// Counters that differ from what was seen to happen.
+    /// Counters that differ from the observed events.
     pub counts: u64,
     /// Packets that never came out.
     pub stuck: u64,
 }
 
-/// Sums over packets seen on one side.
+/// Sums over packets on one side.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// How many.
+    /// Number of packets.
     pub packets: u64,
     /// Their bytes.
     pub bytes: u64,
@@ -67,7 +67,7 @@ impl Tally {
     }
 }
 
-/// Sees each drop and mark as it happens.
+/// Observes each drop and mark as it happens.
 #[derive(Default)]
 struct Watcher {
     dropped: Tally,
@@ -92,14 +92,14 @@ impl QueueObserver for Watcher {
     }
 }
 
-/// A discipline at a link of 10 Mbit/s, with what went in and came out.
+/// A discipline at a link of 10 Mbit/s, with its input and output.
 pub struct Bench {
     queue: Box<dyn QueueDiscipline>,
     now: Time,
-    /// What it counts itself.
+    /// The discipline's own counters.
     pub counters: QueueCounters,
     watcher: Watcher,
-    /// What came in.
+    /// Packets that arrived.
     pub offered: Tally,
     sent: Tally,
     arrivals: HashMap<u32, Packet>,
@@ -113,7 +113,7 @@ pub fn slot() -> Span {
 }
 
 impl Bench {
-    /// Of a discipline with these parameters.
+    /// A bench of the discipline of `subject`.
     ///
     /// # Errors
     /// If a parameter is refused.
@@ -135,7 +135,7 @@ impl Bench {
         })
     }
 
-    /// What has been broken so far; packets may overtake in a discipline that declares it.
+    /// Violations so far; packets may overtake in a discipline that declares it.
     pub fn breaches(&self, declared: &QueueFacts) -> Breaches {
         let order = if declared.reorders { 0 } else { self.breaches.order };
         let marks = self.breaches.marks + self.watcher.wrong_marks;
@@ -199,7 +199,7 @@ impl Bench {
         Some(packet)
     }
 
-    /// Lets time pass, with the discipline's timers.
+    /// Advances time, and runs the discipline's timers.
     fn pause(&mut self, span: Span) {
         let end = self.now + span;
         while let Some(timer) = self.queue.next_timer().filter(|timer| *timer <= end) {
@@ -214,7 +214,7 @@ impl Bench {
         self.now = end;
     }
 
-    /// Empties the queue; a shaper gets the time it asks for.
+    /// Empties the queue; a shaper gets the time it needs.
     pub fn drain(&mut self) {
         for _ in 0..100_000 {
             if self.queue.backlog().packets == 0 {
@@ -236,7 +236,7 @@ impl Bench {
         self.breaches.counts += same.iter().filter(|same| !**same).count() as u64;
     }
 
-    /// What has become of all packets, for comparing.
+    /// Text of all packets' fates, for comparison.
     pub fn fate(&self) -> String {
         format!("{:?} {:?} {:?} {:?}", self.offered, self.sent, self.counters, self.last_sent.len())
     }

@@ -1,5 +1,5 @@
-//! What every queue discipline is put through at a link of 10 Mbit/s: packets of several flows and
-//! codepoints at random times, and more than the link can carry.
+//! Conformance of queue disciplines at a link of 10 Mbit/s: packets of several flows and codepoints
+//! at random times, and more than the link can carry.
 
 use super::queue_bench::{Bench, Breaches, Step, slot};
 use super::{Check, Measured, Subject};
@@ -73,7 +73,7 @@ pub static CHECKS: &[Check] = &[
     },
 ];
 
-/// What a discipline does to packets; one that ends it is a fault.
+/// Applies `work` to a discipline; if the discipline ends the run, that is a fault.
 fn put_through(subject: &Subject, work: impl FnOnce(&mut Bench)) -> Result<Bench, Fault> {
     let fault = |component: String, message: String| Fault { time: Time::ZERO, component, message };
     let done = unless_ended(|| {
@@ -119,7 +119,7 @@ fn at_random(subject: &Subject) -> Result<Bench, Fault> {
     })
 }
 
-/// First a tenth, then ten times more than the link can carry, for long enough that every law acts.
+/// First a tenth of the link's rate, then ten times of it, for long enough that every law acts.
 pub fn overloaded(subject: &Subject) -> Result<Bench, Fault> {
     put_through(subject, |bench| {
         for n in 0..10_000u32 {

@@ -1,4 +1,4 @@
-//! What every transport is put through: a bottleneck of 10 Mbit/s and a round trip of 40 ms, which
+//! Conformance of transports: a bottleneck of 10 Mbit/s and a round-trip time of 40 ms, which
 //! loses, duplicates and reorders packets, and packets of other transports.
 
 use serde_json::{Value, json};
@@ -76,10 +76,10 @@ pub static CHECKS: &[Check] = &[
     },
 ];
 
-/// Payload bytes that a packet of any transport has room for.
+/// Payload bytes that fit into a packet of any transport.
 const MSS: u32 = 1000;
 
-/// A control for those that take one, and a transfer that ends.
+/// A flow with a control for transports that take one, and a transfer that ends.
 fn flow(transport: &Subject) -> Value {
     let mut flow = json!({ "transport": transport.table(), "rtt": "40 ms", "mss": MSS });
     if transport.entry::<Transport>().facts.controlled {
@@ -103,7 +103,7 @@ fn run(transport: &Subject, keys: Value) -> Result<Outcome, Fault> {
     }))
 }
 
-/// The share of what was written that has arrived.
+/// Share of the written bytes that has arrived.
 fn delivered(outcome: &Outcome) -> f64 {
     let sum = |column: &str| -> f64 {
         outcome.flow_samples.reals(column).unwrap_or_default().iter().sum()
@@ -135,7 +135,7 @@ fn ends(transport: &Subject) -> [Box<dyn Endpoint>; 2] {
         .unwrap_or_else(|error| panic!("{}: {error}", transport.name))
 }
 
-/// Both ends talk to each other; then each is given what neither has sent.
+/// Both ends exchange packets; then each is given packets with other transports' headers.
 fn answers_to_foreign_headers(transport: &Subject) -> u32 {
     let mut ends = ends(transport);
     let mut own = Vec::new();

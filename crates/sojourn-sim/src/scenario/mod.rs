@@ -81,7 +81,7 @@ impl Scenario {
         self
     }
 
-    /// What can be run and is seldom meant, field by field.
+    /// Settings that can be run but are seldom intended, by field.
     pub fn warnings(&self) -> Vec<FieldError> {
         rtt::warnings(self)
     }
@@ -102,10 +102,10 @@ impl Scenario {
         &self.plan
     }
 
-    /// What its nodes and flows are given for one run. Another run needs another, and so none is kept.
+    /// The sections' values for the nodes and flows of one run. They hold state of the run, so
+    /// every run needs new ones.
     ///
-    /// # Errors
-    /// Never for a scenario that was read.
+    /// # Errors Never for a scenario that was validated.
     pub fn gift(&self) -> Result<Gift, FieldError> {
         section::give(&self.spec, &self.plan, &self.catalogue)
     }

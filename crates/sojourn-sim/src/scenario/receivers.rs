@@ -1,12 +1,11 @@
-//! A stream with several receivers is a flow for each of them, of one group.
+//! Expansion of streams with several receivers: a flow for each of them, in one group.
 
 use crate::error::FieldError;
 use crate::spec::FlowSpec;
 
-/// Puts an entry for each receiver in the place of those that name several.
+/// Replaces each entry that names several receivers by one entry for each.
 ///
-/// # Errors
-/// If an entry has receivers and what does not go with them.
+/// # Errors If an entry has receivers and keys that cannot be combined with them.
 pub(super) fn expand(flows: &mut Vec<FlowSpec>) -> Result<(), FieldError> {
     let mut expanded = Vec::with_capacity(flows.len());
     for (index, flow) in std::mem::take(flows).into_iter().enumerate() {

@@ -1,11 +1,11 @@
-//! Every kind of bad scenario, and the message that it gets.
+//! Tests of invalid scenarios and their messages.
 
 use serde_json::{Value, json};
 
 use super::{Scenario, toml_to_json};
 use crate::catalogue::builtin;
 
-/// A scenario that is fine.
+/// A valid scenario.
 fn good() -> Value {
     json!({
         "name": "good",
@@ -15,7 +15,7 @@ fn good() -> Value {
     })
 }
 
-/// The message for a good scenario in which the field at `pointer` is `value`.
+/// The message for the valid scenario in which the field at `pointer` is `value`.
 fn refusal(pointer: &str, value: Value) -> String {
     let mut scenario = good();
     set(&mut scenario, pointer, value);
@@ -286,7 +286,7 @@ fn each_bad_field_is_named_with_what_was_given_and_what_is_allowed() {
             json!("../x"),
             "name: \"../x\" given; allowed: 1 to 100 characters without slashes, not beginning with a dot",
         ),
-        // What does not fit together.
+        // Combinations of keys.
         (flow("transport"), json!("udp"), "flows.0.cca: given with transport udp, which has none"),
         (
             "/flows/0".into(),

@@ -1,7 +1,7 @@
-//! Flows whose `rtt` is not given: 0 ms, which is seldom meant.
+//! Checks of flows whose `rtt` is not given: 0 ms, which is seldom intended.
 //!
-//! Where the links on a flow's way have delays of their own, nothing is missing. Elsewhere its base
-//! RTT is zero, and with it every buffer that is given in bandwidth-delay products.
+//! Where the links on a flow's path have delays of their own, nothing is missing. Elsewhere its
+//! base RTT is zero, and with it every buffer that is given in bandwidth-delay products.
 
 use super::Scenario;
 use crate::error::FieldError;
@@ -10,7 +10,7 @@ use crate::spec::FlowSpec;
 use crate::topology::{Plan, Routes};
 use crate::units::Span;
 
-/// Refuses a flow that leaves a buffer in its way without size.
+/// Refuses a flow that leaves a buffer on its path without size.
 pub(super) fn check(flow: &FlowSpec, routes: &Routes, plan: &Plan) -> Result<(), FieldError> {
     if flow.rtt.is_some() || plan.delay(routes) > Span::ZERO {
         return Ok(());
@@ -33,7 +33,7 @@ fn is_product(limit: &Limit) -> bool {
     matches!(limit, Limit::Bdp(_))
 }
 
-/// The entries of `flows` whose base RTT is zero because nobody has said what it is.
+/// The entries of `flows` whose base RTT is zero because none was given.
 pub(super) fn warnings(scenario: &Scenario) -> Vec<FieldError> {
     if scenario.flows.iter().all(|flow| flow.rtt.is_some()) {
         return Vec::new();

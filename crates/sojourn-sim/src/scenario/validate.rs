@@ -1,4 +1,4 @@
-//! What no single key can say: the order of times, what fits together, and limits on sizes.
+//! Checks across keys: the order of times, combinations, and limits on sizes.
 
 use super::{ScenarioSpec, rtt};
 use crate::cc::INFINITE_SSTHRESH;
@@ -19,14 +19,14 @@ type Check = Result<(), FieldError>;
 
 const LONGEST_RUN: Span = Span::from_secs(1_000_000);
 const MOST_FLOWS: u64 = 100_000;
-/// Rows of samples that a run may leave behind; each takes a few hundred bytes.
+/// Most rows of samples in a run; each takes a few hundred bytes.
 const MOST_ROWS: u64 = 10_000_000;
 const LARGEST_MSS: u32 = 65_000;
 const LEAST_SSTHRESH: u32 = 2;
 const MOST_PER_ACK: u32 = 1_000;
 const LONGEST_NAME: usize = 100;
 
-/// Refuses what cannot be run.
+/// Refuses scenarios that cannot be run.
 pub(super) fn check(scenario: &ScenarioSpec, catalogue: &Catalogue) -> Check {
     check_name(&scenario.name)?;
     check_times(scenario)?;
@@ -40,7 +40,7 @@ pub(super) fn check(scenario: &ScenarioSpec, catalogue: &Catalogue) -> Check {
     Ok(())
 }
 
-/// A name becomes a directory's name.
+/// The name is used as a directory's name.
 fn check_name(name: &str) -> Check {
     let plain = !name.chars().any(|c| c.is_control() || "/\\".contains(c));
     let fits = (1..=LONGEST_NAME).contains(&name.chars().count());
@@ -92,7 +92,7 @@ fn check_buffer(field: &str, size: BufferSize, mss: u32) -> Check {
     require((u64::from(mss)..=most).contains(&bytes), field, size, &allowed)
 }
 
-/// The flow's feedback must give its control what that needs.
+/// The flow's feedback must include the signals that its control needs.
 fn check_control(flow: &FlowSpec, catalogue: &Catalogue) -> Check {
     let (Some(controls), Some(ecn)) = (&flow.cca, flow.ecn) else { return Ok(()) };
     controls.iter().try_for_each(|cca| {
@@ -101,7 +101,7 @@ fn check_control(flow: &FlowSpec, catalogue: &Catalogue) -> Check {
     })
 }
 
-/// A control that only pacing bounds must be paced by somebody.
+/// A control that is bounded only by pacing needs a sender or host queue that paces.
 fn check_pacing(flow: &FlowSpec, cca: &Spec<Cca>, catalogue: &Catalogue) -> Check {
     let stack = flow.stack.unwrap_or_default().name();
     let paced = Profile::named(stack).is_none_or(|profile| profile.internal_pacing)
@@ -129,7 +129,7 @@ fn check_feedback(cca: &Spec<Cca>, ecn: EcnMode, catalogue: &Catalogue) -> Check
             EcnMode::Sce,
             EcnMode::L4s,
         ],
-        // All of these count marks.
+        // All of these modes count marks.
         EcnMode::Accurate | EcnMode::DctcpSce | EcnMode::L4s => {
             &[EcnMode::Accurate, EcnMode::Dctcp, EcnMode::DctcpSce, EcnMode::L4s]
         }
@@ -139,7 +139,7 @@ fn check_feedback(cca: &Spec<Cca>, ecn: EcnMode, catalogue: &Catalogue) -> Check
     require(allowed.contains(&ecn), "ecn", ecn.name(), &allowed_text)
 }
 
-/// Nothing comes back to a sender without congestion control: its application sets the pace.
+/// A sender without congestion control gets no feedback: its application sets the rate.
 fn check_uncontrolled(flow: &FlowSpec, catalogue: &Catalogue) -> Check {
     let transport = &flow.transport.kind;
     let ecn = flow.ecn.unwrap_or_default();
@@ -158,7 +158,7 @@ fn check_uncontrolled(flow: &FlowSpec, catalogue: &Catalogue) -> Check {
     refuse("traffic.rate", rate, format!("up to {most} in datagrams of {} B (mss)", flow.mss))
 }
 
-/// Refuses what cannot be run on the network that the topology makes.
+/// Refuses scenarios that cannot be run on the network that the topology makes.
 pub(super) fn check_plan(scenario: &ScenarioSpec, plan: &Plan, catalogue: &Catalogue) -> Check {
     check_rows(scenario, plan)?;
     plan.check_media(&scenario.media, catalogue)?;
@@ -186,7 +186,7 @@ fn check_rows(scenario: &ScenarioSpec, plan: &Plan) -> Check {
     require(rows <= MOST_ROWS, "sample_interval", given, &allowed)
 }
 
-/// Data without a rate in its way would be sent without end in no time.
+/// Without a rate on its path, data would be sent without end in no time.
 fn check_path(flow: &FlowSpec, routes: &Routes, plan: &Plan, catalogue: &Catalogue) -> Check {
     let spec = |link: &u32| &plan.links[*link as usize].spec;
     if !routes.forward.iter().any(|link| spec(link).is_paced()) {
@@ -202,7 +202,7 @@ fn check_path(flow: &FlowSpec, routes: &Routes, plan: &Plan, catalogue: &Catalog
     refuse("mss", format!("{} bytes, in packets of {packet} B,", flow.mss), allowed)
 }
 
-/// What depends on both rate and delay.
+/// Checks of products of rate and delay.
 fn check_products(link: &LinkSpec, base_rtt: Span) -> Check {
     let Some(rate) = link.rate else { return Ok(()) };
     let packets = rate.bytes_in(base_rtt) / SMALL_PACKET;

@@ -1,4 +1,4 @@
-//! The whole file.
+//! The root table of a scenario file.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -7,32 +7,33 @@ use crate::edge::medium_spec::MediumSpec;
 use crate::spec::{Flow, FlowSpec, Recorded, Spec, Stack, TcpMetrics, Topology};
 use crate::units::Span;
 
-/// A network, the flows on it and what to measure, as a scenario file says it.
+/// A network, its flows and the measurement, as a scenario file gives them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ScenarioSpec {
-    /// Names the results.
+    /// Name of the results.
     #[serde(default = "default_name")]
     pub name: String,
-    /// Simulated time.
+    /// Simulated time of the run.
     pub duration: Span,
     /// Seed of all random draws.
     #[serde(default = "default_seed")]
     pub seed: u64,
-    /// Endpoints' era.
+    /// Stack and version of the endpoints.
     #[serde(default)]
     pub stack: Stack,
-    /// What hosts remember of the TCP connections that they had with each other: nothing, what the stack
-    /// does (Linux: RTT and reordering, before 5.6 the slow-start threshold), or all of it.
+    /// What hosts remember of the TCP connections that they had with each other: nothing, what the
+    /// stack remembers (Linux: RTT and reordering, before 5.6 the slow-start threshold), or all of
+    /// it.
     #[serde(default, skip_serializing_if = "remembers_nothing")]
     pub tcp_metrics: TcpMetrics,
-    /// Length of a sample.
+    /// Duration of a sample.
     #[serde(default = "default_sample_interval")]
     pub sample_interval: Span,
     /// Samples before this are left out of metrics.
     #[serde(default)]
     pub warmup: Span,
-    /// What is recorded whenever it happens, beside the samples.
+    /// Events that are recorded when they happen, in addition to the samples.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub record: Vec<Recorded>,
     /// Shared media, which links name by their `id`.

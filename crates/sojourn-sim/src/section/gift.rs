@@ -1,15 +1,15 @@
-//! What comes of a scenario's sections for one run.
+//! Result of a scenario's sections for one run.
 
 use std::collections::BTreeSet;
 
 use crate::given::Given;
 
-/// What nodes and flows get of the sections. It is made anew for each run: nodes may leave in it
-/// what is under way between them.
+/// Values that nodes and flows get from the sections. It is made anew for each run: nodes may use
+/// it for state that they share.
 #[derive(Debug, Default)]
 pub struct Gift {
-    /// What all nodes are given; each takes what it knows.
+    /// Values for all nodes; each takes those of the types it knows.
     pub nodes: Given,
-    /// Flows that send nothing, by their numbers: they only count what another flow brings.
+    /// Numbers of flows that send nothing: they only count what another flow delivers.
     pub silent: BTreeSet<u32>,
 }

@@ -1,9 +1,9 @@
-//! A wing's own section of the scenario: keys that it brings to the scenario's and to a flow's
-//! table, so that reading scenarios names no wing.
+//! Sections of scenarios that wings add: keys of the scenario's table and of a flow's table, so
+//! that the reader of scenarios names no wing.
 //!
-//! The catalogue has the sections as it has members of the open kinds. Their keys are taken out of
-//! the document before serde reads it, and read by whoever brought them; canonical forms and the
-//! schema have them at the places that they ask for.
+//! The catalogue has sections as it has members of the open kinds. Their keys are removed from the
+//! document before serde reads it, and read by their section; canonical forms and the schema have
+//! them at the places that the section declares.
 
 use std::borrow::Cow;
 
@@ -24,14 +24,14 @@ pub mod multicast;
 pub use file::ScenarioSpec;
 pub use gift::Gift;
 
-/// What a wing adds to scenarios.
+/// A section that a wing adds to scenarios.
 pub trait Section: 'static {
-    /// Its keys of the scenario.
+    /// Keys of the scenario's table.
     type OfScenario: Keys;
-    /// Its keys of a flow.
+    /// Keys of a flow's table.
     type OfFlow: Keys;
 
-    /// What the scenario's keys say goes to the flows: the canonical form has it there alone.
+    /// Moves the scenario's keys to the flows: the canonical form has them there alone.
     ///
     /// # Errors
     /// Names the field from the root.
@@ -39,7 +39,7 @@ pub trait Section: 'static {
         Ok(())
     }
 
-    /// Checks a flow's keys beside its transport.
+    /// Checks a flow's keys together with its transport.
     ///
     /// # Errors
     /// Names the field, relative to the flow.
@@ -47,7 +47,7 @@ pub trait Section: 'static {
         Ok(())
     }
 
-    /// What nodes and flows get for a run on this network.
+    /// Adds the values of nodes and flows for a run on this network.
     ///
     /// # Errors
     /// Names the field from the root.
@@ -72,10 +72,10 @@ impl Kind for Sections {
 type Table = Map<String, Value>;
 type Check = Result<(), FieldError>;
 
-/// A section's calls.
+/// Functions of a section.
 #[derive(Clone, Copy)]
 pub struct Hooks {
-    /// The keys of a scenario, of a flow.
+    /// Places of the keys of a scenario, and of a flow.
     places: [&'static [Place]; 2],
     schemas: fn() -> [Value; 2],
     read: fn(Table, &mut FlowSpec) -> Check,
@@ -112,15 +112,15 @@ fn hooks(catalogue: &Catalogue) -> impl Iterator<Item = &Hooks> {
     catalogue.members::<Sections>().iter().map(|entry| &entry.make)
 }
 
-/// The tables of sections' keys that were taken out of a document: for each section the
-/// scenario's, and each flow's. None where the document has no such key.
+/// The sections' keys that were removed from a document: for each section those of the scenario and
+/// of each flow; `None` where the document has no such key.
 pub struct Taken<'a> {
     catalogue: &'a Catalogue,
     tables: Vec<(Table, Vec<Table>)>,
 }
 
-/// Takes the sections' keys out of a document; what is left is everybody's. A document without any
-/// is not copied.
+/// Removes the sections' keys from a document; returns the rest. A document without such keys is
+/// not copied.
 pub fn take<'a, 'b>(value: &'b Value, catalogue: &'a Catalogue) -> (Cow<'b, Value>, Taken<'a>) {
     let has_any =
         |table: &Value, places: &[Place]| places.iter().any(|(key, _)| table.get(key).is_some());
@@ -148,7 +148,7 @@ fn remove(table: &mut Value, places: &[Place]) -> Table {
 }
 
 impl Taken<'_> {
-    /// Reads the rest, with the sections' keys among those that are allowed.
+    /// Reads the rest; errors list the sections' keys among those that are allowed.
     ///
     /// # Errors
     /// Names the field.
@@ -166,7 +166,7 @@ impl Taken<'_> {
         })
     }
 
-    /// Gives them to the flows, which are as many as the document's.
+    /// Sets the keys of the flows, of which there are as many as in the document.
     ///
     /// # Errors
     /// Names the field.
@@ -196,7 +196,7 @@ pub fn check_flow(
     hooks(catalogue).try_for_each(|hooks| (hooks.check_flow)(flow, transport))
 }
 
-/// What the sections give for a run of a scenario.
+/// The values of all sections for a run of a scenario.
 ///
 /// # Errors
 /// If it cannot be run on this network.

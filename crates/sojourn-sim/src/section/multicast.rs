@@ -1,7 +1,7 @@
-//! Multicast groups of a scenario: nodes that carry them, and flows that are of one.
+//! Multicast groups of a scenario: nodes that carry them, and their flows.
 //!
-//! A flow's `service` is its group and no more, and shared trees carry groups: a wing's section of that
-//! name may take the place of this one.
+//! A flow's `service` is its group and no more, and shared trees carry groups. A wing's section of
+//! the same name replaces this one.
 
 use std::sync::Arc;
 
@@ -18,27 +18,26 @@ use crate::spec::{Flow, FlowSpec, Node, Spec};
 use crate::topology::{Plan, Routes};
 use crate::units::Time;
 
-/// The name of the section that brings a flow's `service`: a wing's with more to it takes the place
-/// of this one.
+/// Name of the section with a flow's `service`; a wing's section with more keys replaces this one.
 pub const SERVICE: &str = "service";
-/// The kind of node that carries groups and nothing else.
+/// The kind of node that carries groups and has no other service.
 pub const TREE: &str = "shared-tree";
 
 /// Keys of a flow.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 struct FlowKeys {
-    /// What the nodes on its way are to do for it; without it, nothing.
+    /// Service of the nodes on its path; default: none.
     #[serde(skip_serializing_if = "Option::is_none")]
     service: Option<Service>,
 }
 
-/// What nodes that carry groups are to do for a flow.
+/// Service that nodes which carry groups give a flow.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Service {
-    /// Multicast group: datagrams of the flows with the same group, `label` and `from` are one stream,
-    /// delivered to the `to` of each flow that is on at that time.
+    /// Multicast group: datagrams of the flows with the same group, `label` and `from` are one
+    /// stream, delivered to the `to` of each flow that is on at that time.
     group: String,
 }
 
@@ -81,7 +80,7 @@ impl Section for Trees {
 pub struct Member<'a> {
     number: u16,
     name: &'a str,
-    /// What it is.
+    /// Its kind.
     pub kind: &'a Spec<Node>,
 }
 
@@ -109,7 +108,7 @@ pub fn members<'a>(plan: &'a Plan, kinds: &[&str]) -> Result<Vec<Member<'a>>, Fi
     Ok(ours)
 }
 
-/// Checks where the roots of trees are.
+/// Checks that the roots of trees exist.
 ///
 /// # Errors
 /// If there is no such node.
@@ -127,14 +126,14 @@ pub fn check_rendezvous(ours: &[Member<'_>]) -> Result<(), FieldError> {
 
 /// Groups whose receivers join one after another.
 pub struct Joining {
-    /// As far as they have joined.
+    /// The groups, with the receivers that have joined so far.
     pub groups: Groups,
-    /// What names each stream: its group, where it begins, its label.
+    /// Key of each stream: its group, the node where it begins, its label.
     names: Vec<(String, u16, Option<String>)>,
 }
 
 impl Joining {
-    /// None have joined yet.
+    /// Groups without receivers.
     pub fn of(ours: &[Member<'_>], plan: &Plan) -> Self {
         let ends = plan.links.iter().filter_map(|link| Some([link.ends[0]?, link.ends[1]?]));
         let groups = Groups {
@@ -146,10 +145,9 @@ impl Joining {
         Joining { groups, names: Vec::new() }
     }
 
-    /// The members, of this kind, where a flow begins and ends.
+    /// Indices of the members, of this kind, where a flow begins and ends.
     ///
-    /// # Errors
-    /// If it does not.
+    /// # Errors If it does not begin and end at such members.
     pub fn ends(&self, routes: &Routes, kind: &str) -> Result<[u16; 2], FieldError> {
         let ends = [routes.source, routes.destination].map(|node| self.groups.member(node));
         let [Some(from), Some(to)] = ends else {
@@ -159,10 +157,9 @@ impl Joining {
         Ok([from as u16, to as u16])
     }
 
-    /// A flow's receiver joins its stream: which one that is.
+    /// A flow's receiver joins its stream; returns the stream's index.
     ///
-    /// # Errors
-    /// If it cannot.
+    /// # Errors If it cannot join.
     pub fn join(
         &mut self,
         group: &str,
@@ -215,7 +212,7 @@ mod tests {
     use crate::catalogue::builtin;
     use crate::scenario::Scenario;
 
-    /// What the core alone makes of a stream over a tree of three nodes.
+    /// Result of the core's section for a stream over a tree of three nodes.
     fn gift(service: Value) -> Result<Gift, FieldError> {
         let node = |id: &str| json!({ "id": id, "kind": TREE });
         let link = |to: &str| json!({ "id": to, "from": "1", "to": to, "rate": "1 Mbit/s", "delay": "5 ms" });

@@ -4,7 +4,7 @@ use crate::rng::Stream;
 use crate::traffic::{Action, TrafficSource};
 use crate::units::Time;
 
-/// A traffic source with its random stream and the action it waits to take.
+/// A traffic source with its random stream and its pending action.
 pub struct Application {
     source: Option<Box<dyn TrafficSource>>,
     random: Stream,
@@ -12,12 +12,12 @@ pub struct Application {
 }
 
 impl Application {
-    /// An application that has done nothing yet.
+    /// An application that has taken no action yet.
     pub fn new(source: Box<dyn TrafficSource>, random: Stream) -> Self {
         Application { source: Some(source), random, pending: None }
     }
 
-    /// One that never does anything, of a flow that only receives.
+    /// An application without actions, of a flow that only receives.
     pub fn silent(random: Stream) -> Self {
         Application { source: None, random, pending: None }
     }

@@ -1,9 +1,9 @@
-//! What sits on the simulated network: sockets, and the applications that write to them.
+//! Hosts of the simulated network: sockets, and the applications that write to them.
 //!
-//! Between a socket and its first edge is the host's own path; what a host does to the packets of
-//! its sockets (merging of arrivals, as GRO, which receivers do for themselves so far; small queues
-//! are the senders', who are told of departures) belongs into [`FlowHosts::pump`] and
-//! [`FlowHosts::on_packet`](Hosts::on_packet).
+//! The host's own path lies between a socket and its first edge. Effects of a host on its sockets'
+//! packets belong in [`FlowHosts::pump`] and [`FlowHosts::on_packet`](Hosts::on_packet). So far,
+//! receivers themselves merge arrivals (GRO), and senders, which are notified of departures, keep
+//! queues small.
 
 use super::application::Application;
 use super::timer::Timer;
@@ -15,7 +15,7 @@ use crate::record::{FlowCounters, FlowFacts};
 use crate::traffic::Action;
 use crate::units::Time;
 
-/// Sockets and applications of a region of the network; those of others do nothing.
+/// Sockets and applications of a region of the network; those of other regions are inert.
 pub(super) struct FlowHosts {
     /// By socket: sender and receiver of flow 0, of flow 1, and so on.
     pub endpoints: Vec<Box<dyn Endpoint>>,
@@ -41,7 +41,7 @@ impl Endpoint for Elsewhere {
 }
 
 impl FlowHosts {
-    /// Sets the timers that a run begins with.
+    /// Sets the timers with which a run begins.
     pub(super) fn start(&self, net: &mut Network, flows: &[FlowFacts], end: Time) {
         for (flow, facts) in (0..).zip(flows) {
             if self.applications[flow as usize].is_none() {
@@ -66,7 +66,7 @@ impl FlowHosts {
         Ok(())
     }
 
-    /// The application of a flow does what is due.
+    /// The application of a flow takes the actions that are due.
     fn on_source(&mut self, net: &mut Network, flow: usize) -> Step {
         let sender = 2 * flow;
         let timer = Timer::Source(flow as u32).pack();
@@ -102,7 +102,7 @@ impl FlowHosts {
         self.pump(net, 2 * flow)
     }
 
-    /// Sends what the endpoint has to send.
+    /// Sends all packets that the endpoint has to send.
     #[inline]
     fn pump(&mut self, net: &mut Network, socket: usize) -> Step {
         while let Some(packet) = self.endpoints[socket].poll_transmit(net.now()) {

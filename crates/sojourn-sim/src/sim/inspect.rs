@@ -1,4 +1,4 @@
-//! Looking into a simulation between two steps.
+//! Inspection of a simulation between two steps.
 
 use super::Simulation;
 use crate::observe::Observer;
@@ -6,12 +6,13 @@ use crate::packet::Backlog;
 use crate::record::{FlowCounters, LinkCounters};
 
 impl Simulation {
-    /// The counters of link number `link`, in the order of the plan, brought up to now.
+    /// The counters of link number `link`, in the order of the plan, brought up to the present
+    /// time.
     pub fn link(&mut self, link: usize) -> LinkCounters {
         self.sampler.link(&mut self.regions, link)
     }
 
-    /// The packets that link number `link` holds: what waits and what is on its way.
+    /// The packets in link number `link`: waiting or in transit.
     pub fn held(&self, link: usize) -> Backlog {
         let mut held = Backlog::default();
         for (net, _) in self.regions.iter() {
@@ -22,7 +23,7 @@ impl Simulation {
         held
     }
 
-    /// The counters of flow number `flow`, brought up to now.
+    /// The counters of flow number `flow`, brought up to the present time.
     pub fn flow(&mut self, flow: usize) -> FlowCounters {
         self.sampler.flow(&mut self.regions, self.now, flow)
     }

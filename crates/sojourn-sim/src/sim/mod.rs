@@ -1,4 +1,4 @@
-//! The simulation: a network with flows on it, from a scenario to its outcome.
+//! The simulation: runs a scenario to its outcome.
 
 mod application;
 mod build;
@@ -20,7 +20,7 @@ pub use build::Surroundings;
 use hosts::FlowHosts;
 use sampler::Sampler;
 
-/// A network with flows on it, and how far it has been simulated.
+/// A network with its flows, and the time it has reached.
 pub struct Simulation {
     regions: Regions<FlowHosts>,
     sampler: Sampler,
@@ -30,7 +30,7 @@ pub struct Simulation {
 }
 
 impl Simulation {
-    /// Into how many regions its network falls apart, which threads may share.
+    /// Number of regions of its network, which threads may share.
     pub fn regions(&self) -> usize {
         self.regions.iter().count()
     }
@@ -43,8 +43,8 @@ impl Simulation {
         Simulation::build(scenario, None)
     }
 
-    /// The same; `sink` is given what the scenario asks to be recorded, some tens of thousands of
-    /// rows at a time, and the last when [`Simulation::outcome`] is asked for.
+    /// The same; `sink` receives the records that the scenario asks for, some tens of thousands of
+    /// rows at a time, and the last when [`Simulation::outcome`] is called.
     ///
     /// # Errors
     /// As [`Simulation::new`].
@@ -63,23 +63,23 @@ impl Simulation {
         Simulation { regions, sampler, now: Time::ZERO, end, log: None }
     }
 
-    /// Uses up to so many threads, where the network falls apart into regions that are worth them; the
-    /// results are the same.
+    /// Uses up to `threads` threads, where the network is partitioned into regions that are worth
+    /// them; the results are the same.
     pub fn use_threads(&mut self, threads: usize) {
         self.regions.use_threads(threads);
     }
 
-    /// How far it has been simulated.
+    /// The simulated time that has been reached.
     pub fn now(&self) -> Time {
         self.now
     }
 
-    /// Until when it can be simulated.
+    /// End of the run.
     pub fn end(&self) -> Time {
         self.end
     }
 
-    /// Names of the nodes that decide themselves, in the order of samples of nodes.
+    /// Names of the active nodes, in the order of samples of nodes.
     pub fn nodes(&self) -> Vec<String> {
         let named = |net: &crate::net::Network| -> Vec<_> {
             net.sample_nodes().map(|(node, _)| (node, net.node_name(node).to_owned())).collect()
@@ -122,7 +122,7 @@ impl Simulation {
         self.outcome()
     }
 
-    /// What has been recorded so far.
+    /// The outcome of the time simulated so far.
     ///
     /// # Errors
     /// As [`Simulation::advance`].

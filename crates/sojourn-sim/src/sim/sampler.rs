@@ -1,4 +1,4 @@
-//! Samples all flows, links and nodes at fixed instants, before anything else happens at them.
+//! Samples all flows, links and nodes at fixed instants, before other events of the instant.
 
 use super::hosts::FlowHosts;
 use crate::endpoint::Endpoint;
@@ -8,23 +8,23 @@ use crate::units::{Span, Time};
 
 /// Takes the samples of a run.
 pub(super) struct Sampler {
-    /// From when distributions count; none when they do.
+    /// Start of the distributions; `None` once they have started.
     pub warmup: Option<Time>,
     /// Time between samples.
     pub interval: Span,
     /// When the next one is taken.
     pub next: Time,
-    /// How many edges are recorded: the first ones of the network.
+    /// Number of recorded edges: the first ones of the network.
     pub recorded_links: usize,
-    /// Where edges and sockets are.
+    /// Regions of edges and sockets.
     pub homes: Homes,
-    /// What is known of each flow.
+    /// Static facts about each flow.
     pub flows: Vec<FlowFacts>,
     /// Samples so far.
     pub recorder: Recorder,
 }
 
-/// The regions that things belong to.
+/// Region of each edge and socket.
 #[derive(Debug, Default)]
 pub(super) struct Homes {
     /// By edge.
@@ -33,7 +33,7 @@ pub(super) struct Homes {
     pub sockets: Vec<usize>,
 }
 
-/// Regions to look into, by number.
+/// The regions, by number.
 struct Parts<'a>(Vec<(&'a mut Network, &'a mut FlowHosts)>);
 
 impl<'a> Parts<'a> {
@@ -57,7 +57,7 @@ impl<'a> Parts<'a> {
         self.0[homes.edges[link]].0.report(link)
     }
 
-    /// The nodes that decide themselves, in the order of their numbers.
+    /// Samples of the active nodes, by node number.
     fn nodes(&self) -> impl Iterator<Item = NodeSample> {
         let mut nodes: Vec<_> = self.0.iter().flat_map(|(net, _)| net.sample_nodes()).collect();
         nodes.sort_by_key(|(number, _)| *number);
@@ -66,12 +66,12 @@ impl<'a> Parts<'a> {
 }
 
 impl Sampler {
-    /// The next instant at which it has something to do.
+    /// The next instant at which it is due.
     pub(super) fn next(&self) -> Time {
         self.warmup.map_or(self.next, |warmup| warmup.min(self.next))
     }
 
-    /// Does what is due now, to which all regions have come.
+    /// Acts at `now`, which all regions have reached.
     pub(super) fn act(&mut self, now: Time, regions: &mut Regions<FlowHosts>) -> Step {
         if self.warmup == Some(now) {
             self.warmup = None;
@@ -98,7 +98,7 @@ impl Sampler {
         parts.0.iter_mut().try_for_each(|(net, _)| net.check())
     }
 
-    /// The counters of a link, brought up to now.
+    /// The counters of a link, brought up to the present time.
     pub(super) fn link(&self, regions: &mut Regions<FlowHosts>, link: usize) -> LinkCounters {
         Parts::of(regions).link(&self.homes, link)
     }
@@ -113,7 +113,7 @@ impl Sampler {
         Parts::of(regions).counters(&self.homes, now, flow)
     }
 
-    /// What has been recorded.
+    /// The outcome of the run.
     pub(super) fn outcome(self, mut regions: Regions<FlowHosts>) -> Outcome {
         let last = self.recorder.last();
         let homes = &self.homes;

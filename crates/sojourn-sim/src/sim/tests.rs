@@ -184,10 +184,10 @@ fn one_after_the_other(keys: &str, second: &str) -> [f64; 2] {
 fn what_a_host_remembers_ends_the_next_slow_start() {
     let [first, second] = one_after_the_other("", "");
     assert!(first > 20.0 && (second - first).abs() <= 2.0, "{first}, {second}");
-    // The threshold fits the path: nothing is lost where slow start ends.
+    // The threshold fits the path: no loss where slow start ends.
     let [same, remembered] = one_after_the_other("tcp_metrics = \"all\"", "");
     assert!(same == first && remembered < first / 4.0, "{first}, {remembered}");
-    // Another host is not known yet, and Linux keeps no threshold by itself.
+    // Another host is not known yet, and Linux by itself stores no threshold.
     let elsewhere = one_after_the_other("tcp_metrics = \"all\"", "to = \"another\"");
     assert_eq!(elsewhere, [first, second]);
     assert_eq!(one_after_the_other("tcp_metrics = \"stack\"", ""), [first, second]);

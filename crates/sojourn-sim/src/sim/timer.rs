@@ -1,13 +1,13 @@
-//! The simulation's timers, as the numbers that the network gives back.
+//! The simulation's timers, as numbers of the network.
 
-/// Whose timer it is.
+/// Owner of a timer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Timer {
-    /// An endpoint's: its socket.
+    /// An endpoint, by its socket.
     Endpoint(u32),
-    /// A traffic source's next action: its flow.
+    /// A traffic source's next action, by its flow.
     Source(u32),
-    /// A flow stops offering data.
+    /// The `stop` of a flow's data.
     Stop(u32),
 }
 

@@ -1,4 +1,4 @@
-//! A flow as a scenario describes it.
+//! A flow in a scenario.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
@@ -36,7 +36,7 @@ pub struct FlowSpec {
     /// When the sender stops offering data. Default: the end of the run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stop: Option<Span>,
-    /// How many flows like this there are.
+    /// Number of flows like this.
     pub count: u32,
     /// ECN feedback. Default: what the control requires, else `off`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -46,9 +46,9 @@ pub struct FlowSpec {
     /// Receive buffer; Linux announces a share of it (half, or 0.62 in Linux 6), and with `stack`
     /// opens the window up to that as data is read.
     pub receive_buffer: BufferSize,
-    /// Which way the data travels.
+    /// Direction of the data.
     pub direction: FlowDirection,
-    /// What the application writes, and when.
+    /// Model of what the application writes, and when.
     pub traffic: Spec<Traffic>,
     /// Indices (from 0) of this flow's data packets that the path loses, for exact replays.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -57,19 +57,21 @@ pub struct FlowSpec {
     pub mss: u32,
     /// Segments per delayed ACK.
     pub ack_every: u32,
-    /// Slow-start threshold, in segments, that the connection begins with: what Linux remembers of
+    /// Slow-start threshold, in segments, with which the connection begins: what Linux remembers of
     /// earlier connections to a host, or is told by `ip route`. Default: none. Controls without a
-    /// threshold take no notice.
+    /// threshold ignore it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub initial_ssthresh: Option<u32>,
     /// Queue between transport and device of the sending host.
     pub host_queue: HostQueue,
     /// Whether the sender sends bursts, as with segmentation offload (TSO, GSO): a paced one a
-    /// millisecond's worth at a time, another one by waiting for more. Default: what the stack does.
+    /// millisecond's worth at a time, another one by waiting for more. Default: what the stack
+    /// does.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub offload: Option<bool>,
-    /// Whether a burst stays one packet on its way, as between virtual interfaces: `loss` and a `fifo`
-    /// drop it whole, a limit in packets counts it once, and it is acknowledged when all of it is there.
+    /// Whether links carry a burst as one packet, as between virtual interfaces: `loss` and a
+    /// `fifo` drop it as a whole, a limit in packets counts it once, and it is acknowledged when
+    /// all of it has arrived.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub whole_bursts: bool,
     /// Whether a segment of less than `mss` waits while an earlier such one is unacknowledged (Nagle's
@@ -79,10 +81,10 @@ pub struct FlowSpec {
     /// Whether the receiver merges segments that arrive back to back (GRO) and acknowledges them
     /// together: those of 50 us, or of the time given.
     pub gro: Gro,
-    /// How urgently its packets contend for a shared medium, there and back.
+    /// Priority of its packets in the contention for a shared medium, in both directions.
     #[serde(skip_serializing_if = "is_usual")]
     pub access_category: AccessCategory,
-    /// Endpoints' era of this flow. Default: the scenario's.
+    /// Stack and version of this flow's endpoints. Default: the scenario's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stack: Option<Stack>,
     /// Sending host: a node of a graph, or any name in the other topologies.
@@ -91,18 +93,18 @@ pub struct FlowSpec {
     /// Receiving host, likewise.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub to: Option<String>,
-    /// Receiving hosts of a stream of datagrams that nodes carry to all of them, in place of
-    /// `to`: the same as an entry for each, with the same `group` of its `service`.
+    /// Receiving hosts of a multicast stream of datagrams, in place of `to`: the same as an entry
+    /// for each, with the same `group` of its `service`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub receivers: Vec<String>,
     /// Links that the data passes, in order; the acknowledgments return over the reverse ones.
     /// Default: the shortest path.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub route: Option<Vec<String>>,
-    /// Multicast group, if it is of one.
+    /// Multicast group, if it has one.
     #[serde(skip)]
     pub group: Option<String>,
-    /// Keys that are not everybody's, which sections of the scenario bring.
+    /// Keys of the scenario's sections.
     #[serde(skip)]
     pub own: Own,
 }
@@ -150,7 +152,7 @@ impl FlowSpec {
         self.rtt.unwrap_or(Span::ZERO)
     }
 
-    /// Gives it a section's keys.
+    /// Sets a section's keys.
     pub fn bring<T: Keys>(&mut self, keys: &T) {
         self.own.set(keys);
         self.group = keys.group().map(str::to_owned).or(self.group.take());

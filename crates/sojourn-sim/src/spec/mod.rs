@@ -1,5 +1,5 @@
-//! What a scenario file says, all in one place: what the ground has, the open kinds, which lie with
-//! their traits, and flows.
+//! All types of a scenario file: those of `sojourn-base`, the open kinds, whose traits are defined
+//! with their members, and flows.
 
 mod flow;
 

@@ -1,4 +1,4 @@
-//! The sender's side of each flow: its own propagation delay and its access link.
+//! The sender's side of each flow: its propagation delay and its access link.
 
 use std::collections::BTreeMap;
 
@@ -10,8 +10,8 @@ use crate::quantity::Limit;
 use crate::spec::{Flow, Queue, Spec};
 use crate::units::{Rate, Span};
 
-/// Adds flows' access links to a network. Without a rate, an access link is a mere delay, and
-/// flows of the same delay to the same node share one.
+/// Adds flows' access links to a network. Without a rate, an access link is only a delay, and flows
+/// of the same delay to the same node share one.
 #[derive(Debug, Default)]
 pub(super) struct Access {
     rate: Option<Rate>,
@@ -19,7 +19,7 @@ pub(super) struct Access {
 }
 
 impl Access {
-    /// Access links of this rate, unless a flow has its own.
+    /// Access links of this rate, unless a flow has one of its own.
     pub(super) fn new(rate: Option<Rate>) -> Self {
         Access { rate, delays: BTreeMap::new() }
     }
@@ -39,8 +39,8 @@ impl Access {
         )
     }
 
-    /// A link into the node `at` of a flow's receiver, if that node decides itself: it sees what
-    /// the receiver sends, too.
+    /// A link into the node `at` of a flow's receiver, if that node is active: the receiver's
+    /// packets pass it, too.
     pub(super) fn at_receiver(&mut self, plan: &mut Plan, at: u16) -> Option<u32> {
         let ends = [None, Some(at)];
         let shared = self.delays.entry((Span::ZERO, false, Some(at)));
@@ -69,7 +69,7 @@ impl Access {
     }
 }
 
-/// The queue of a host's own device: it holds whatever the host sends.
+/// The queue of a host's own device: it holds all packets that the host sends.
 fn host_queue() -> Spec<Queue> {
     let limit = json!(Limit::Packets(1_000_000));
     Spec::new("fifo", Map::from_iter([("limit".to_owned(), limit)]))

@@ -1,4 +1,4 @@
-//! Builds a network whose flows find their own way.
+//! Construction of a network with shortest-path or given routes.
 
 use super::access::Access;
 use super::routing::{Edge, Router};
@@ -19,7 +19,7 @@ pub(super) struct Builder {
 }
 
 impl Builder {
-    /// Nothing yet; flows have access links of this rate.
+    /// An empty network; flows have access links of this rate.
     pub(super) fn new(access_rate: Option<Rate>) -> Self {
         Builder {
             plan: Plan::default(),
@@ -42,7 +42,7 @@ impl Builder {
         self.plan.node(name)
     }
 
-    /// Says what the node of this name does; before links are added.
+    /// Sets the kind of the node of this name; before links are added.
     ///
     /// # Errors
     /// If there are too many nodes.
@@ -86,7 +86,7 @@ impl Builder {
     /// Adds a flow between two nodes.
     ///
     /// # Errors
-    /// If there is no way, or its `route` does not lead there. The field is relative to the flow.
+    /// If there is no path, or its `route` does not lead there. The field is relative to the flow.
     pub(super) fn flow(&mut self, flow: &Flow<'_>, from: &str, to: &str) -> Result<(), FieldError> {
         if from == to {
             return Err(FieldError::new(

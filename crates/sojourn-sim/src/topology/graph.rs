@@ -3,12 +3,12 @@
 //! Model: a directed graph with routes that are fixed for the run, by default the shortest of
 //! Dijkstra, "A note on two problems in connexion with graphs" (1959).
 //!
-//! An entry of `nodes` is a name, or a table with `id`, `kind` and the keys of that
-//! [kind of node](nodes.md), which then gets every packet that comes to it, those that its own flows
-//! send included. Other nodes are hosts and routers, where packets follow their routes.
+//! An entry of `nodes` is a name, or a table with `id`, `kind` and the keys of that [kind of
+//! node](nodes.md), which then gets every packet that arrives at it, including those of its own
+//! flows. Other nodes are hosts and routers, where packets follow their routes.
 //!
-//! Each entry of `links` joins two nodes. A link is alike in both directions unless
-//! `duplex = false`; the direction from `to` to `from` is called `ID_reverse`, and its loss is
+//! Each entry of `links` joins two nodes. A link is equal in both directions unless `duplex =
+//! false`; the direction from `to` to `from` is called `ID_reverse`, and its loss is
 //! `reverse_loss`. For directions that differ, write two links with `duplex = false`.
 //!
 //! A flow gives `from` and `to`, and takes the path of the least propagation delay (among equals
@@ -41,7 +41,7 @@ pub struct Graph {
     pub links: Vec<GraphLink>,
 }
 
-/// A link of a graph: where it is, and the keys of every link.
+/// A link of a graph: its ends, and the keys of every link.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct GraphLink {
@@ -51,7 +51,7 @@ pub struct GraphLink {
     pub from: String,
     /// Node it reaches.
     pub to: String,
-    /// Whether there is a link alike in the other direction.
+    /// Whether there is an equal link in the other direction.
     #[serde(default = "both_ways")]
     pub duplex: bool,
     /// The other keys: a [`LinkSpec`].

@@ -1,4 +1,4 @@
-//! A node of a graph as a scenario file writes it.
+//! A node of a graph in a scenario file.
 
 use std::borrow::Cow;
 
@@ -14,7 +14,7 @@ use crate::spec::{Node, Spec};
 pub struct GraphNode {
     /// Its name.
     pub id: String,
-    /// What it does to packets; a plain router or host where nothing is said.
+    /// Its kind; a plain router or host by default.
     pub kind: Option<Spec<Node>>,
 }
 
@@ -71,7 +71,7 @@ impl JsonSchema for GraphNode {
         true
     }
 
-    /// The members are those of a catalogue.
+    /// A placeholder: the members are those of a catalogue.
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({ "type": ["string", "object"] })
     }

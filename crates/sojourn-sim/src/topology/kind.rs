@@ -1,4 +1,4 @@
-//! What the registry knows of topologies: what they are built from, and how.
+//! Registry types of topologies: constructor and facts.
 
 use super::Make;
 use crate::registry::{Kind, NoFacts};

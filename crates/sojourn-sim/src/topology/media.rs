@@ -1,4 +1,4 @@
-//! Which links share which medium.
+//! Assignment of links to shared media.
 
 use super::{Plan, PlannedLink};
 use crate::edge::medium::{Channel, MediumInit};
@@ -12,16 +12,16 @@ use crate::spec::AccessCategory;
 /// A medium and the links on it, by their indices in the plan: the order of its channels.
 #[derive(Clone, Debug)]
 pub struct PlannedMedium {
-    /// What it is called and what it is.
+    /// Its name and kind.
     pub spec: MediumSpec,
-    /// The field that describes it.
+    /// The field that defines it.
     pub field: String,
     /// Its links.
     pub links: Vec<usize>,
 }
 
 impl Plan {
-    /// The media that links name: entries of the scenario's `media`, and links' own.
+    /// The media of links: entries of the scenario's `media`, and links' own.
     ///
     /// # Errors
     /// If a link names none of them, two have one name, or no link is on one.
@@ -76,7 +76,7 @@ impl Plan {
 }
 
 impl PlannedMedium {
-    /// Builds it.
+    /// Builds the medium.
     ///
     /// # Errors
     /// If its links do not fit.
@@ -112,7 +112,7 @@ fn unknown(link: &PlannedLink, id: &str, planned: &[PlannedMedium]) -> FieldErro
     FieldError::new("topology", format!("medium of link '{}': {}", link.id, error.message))
 }
 
-/// For each flow, how urgently its packets contend.
+/// For each flow, the priority of its packets in contention.
 pub fn categories(flows: &[crate::spec::Flow<'_>]) -> Vec<AccessCategory> {
     flows.iter().map(|flow| flow.spec.access_category).collect()
 }

@@ -1,7 +1,7 @@
 //! Topologies: one file each, one registry line each.
 //!
-//! A topology turns its keys and the flows into a [`Plan`]: nodes, links, and for each flow a
-//! route of links in each direction. The simulator knows only the network.
+//! A topology turns its keys and the flows into a [`Plan`]: nodes, links, and for each flow a route
+//! of links in each direction. The simulator uses only the plan.
 
 use serde_json::{Map, Value};
 
@@ -42,7 +42,8 @@ pub trait Topology: Params + 'static {
     fn plan(&self, flows: &[Flow<'_>], catalogue: &Catalogue) -> Result<Plan, FieldError>;
 }
 
-/// How a plan is made for flows. Errors: a parameter is wrong, or a flow's hosts or route do not fit.
+/// Constructor of a plan for flows. Errors: a parameter is wrong, or a flow's hosts or route do not
+/// fit.
 pub type Make = fn(&Map<String, Value>, &[Flow<'_>], &Catalogue) -> Result<Plan, FieldError>;
 
 /// The entry of the topology `T`, whose `source` begins with its documentation.

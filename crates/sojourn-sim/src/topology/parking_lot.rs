@@ -4,11 +4,11 @@
 //! (draft-irtf-iccrg-tcpeval-01), of any length.
 //!
 //! The bottlenecks `hop_0`, `hop_1`, ... join the nodes `n0`, `n1`, `n2`, ... Each flow enters at
-//! `from` and leaves at `to`; by default it passes all of them. Like in the dumbbell, the reverse path
-//! over `hop_0_reverse` and so on has no rate and no queue unless `reverse` gives it, and
+//! `from` and leaves at `to`; by default it passes all of them. As in the dumbbell, the reverse
+//! path over `hop_0_reverse` and so on has no rate and no queue unless `reverse` gives it, and
 //! `direction = "reverse"` exchanges the ends. A flow's `rtt` is added on its sender's side, half
-//! in each direction, behind an access link of the flow's or the topology's `access_rate` if
-//! there is one.
+//! in each direction, behind an access link of the flow's or the topology's `access_rate` if there
+//! is one.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! The plan of a network that every topology becomes.
+//! The plan of a network: the result of every topology.
 
 use serde_json::{Value, json};
 
@@ -8,9 +8,9 @@ use crate::error::FieldError;
 use crate::spec::{Node, Spec};
 use crate::units::Span;
 
-/// Routes count passed links in a byte.
+/// Packets count the links they have passed in a byte.
 const LONGEST_ROUTE: usize = 255;
-/// Packets name hosts in two bytes.
+/// Packets name hosts by two bytes.
 const MOST_NODES: usize = 65_535;
 
 /// A node of the plan.
@@ -18,10 +18,10 @@ const MOST_NODES: usize = 65_535;
 pub struct PlannedNode {
     /// Its name.
     pub name: String,
-    /// What it does to packets; a plain router or host where nothing is said.
+    /// Its kind; a plain router or host by default.
     pub kind: Option<Spec<Node>>,
-    /// Whether it is one place with another node, because a link between them does nothing and is
-    /// not built.
+    /// Whether it is merged with another node, because a link between them has no effect and is not
+    /// built.
     pub merged: bool,
 }
 
@@ -30,18 +30,18 @@ pub struct PlannedNode {
 pub struct PlannedLink {
     /// Its name in results.
     pub id: String,
-    /// What it does to packets.
+    /// Its keys.
     pub spec: LinkSpec,
-    /// Whether its counters belong in the results (access links' do not).
+    /// Whether its counters belong in the results (those of access links do not).
     pub recorded: bool,
-    /// Numbers of the nodes it leaves and reaches; `None` where it stands for many, as an access
-    /// link that several hosts share.
+    /// Numbers of the nodes it leaves and reaches; `None` where it stands for many, as for an
+    /// access link that several hosts share.
     pub ends: [Option<u16>; 2],
     /// On a shared medium: its name, and the stations that send and receive.
     pub on: Option<(String, [String; 2])>,
 }
 
-/// The way of one flow.
+/// Routes of one flow in both directions.
 #[derive(Clone, Debug, Default)]
 pub struct Routes {
     /// Node number of the sending host.
@@ -68,7 +68,7 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// The number of the node called `name`, which is added if there is none yet.
+    /// The number of the node called `name`, which is added if it does not exist.
     ///
     /// # Errors
     /// If there are more nodes than packets can name.
@@ -84,19 +84,19 @@ impl Plan {
         Ok(number as u16)
     }
 
-    /// Whether a node of a kind of its own stands there.
+    /// Whether the node is active.
     pub fn decides(&self, node: Option<u16>) -> bool {
         node.is_some_and(|node| self.nodes[usize::from(node)].kind.is_some())
     }
 
-    /// Whether a link makes two packets of one, or a node that decides itself might.
+    /// Whether a link duplicates packets, or an active node may copy them.
     pub fn may_copy(&self) -> bool {
         self.links.iter().any(|link| link.spec.duplicate.fraction() > 0.0)
             || self.nodes.iter().any(|node| node.kind.is_some())
     }
 
-    /// Adds a link; its index as a route of at most one link. One that does nothing to packets is
-    /// not built, unless a node that decides itself has to see them come or go.
+    /// Adds a link; returns its index as a route of at most one link. A link without effect on
+    /// packets is not built, unless an active node has to observe the packets that pass it.
     pub fn link(
         &mut self,
         id: &str,
@@ -161,9 +161,9 @@ impl Plan {
         Ok(())
     }
 
-    /// What results refer to: `links`, the recorded ones with their `id`, `rate`, `overhead` and
-    /// `ends` (names of nodes, null for many hosts), and `paths`, for each flow the recorded links
-    /// that its data passes, by index.
+    /// The parts of the plan to which results refer: `links`, the recorded ones with their `id`,
+    /// `rate`, `overhead` and `ends` (names of nodes, null for many hosts), and `paths`, for each
+    /// flow the recorded links that its data passes, by index.
     pub fn to_json(&self) -> Value {
         let recorded = || self.links.iter().filter(|link| link.recorded);
         let count = recorded().count() as u32;
@@ -186,7 +186,7 @@ impl Plan {
         self.delay(&self.routes[flow])
     }
 
-    /// The propagation delay of a way there and back.
+    /// The propagation delay of a path there and back.
     pub fn delay(&self, routes: &Routes) -> Span {
         let links = routes.forward.iter().chain(&routes.backward);
         links.fold(Span::ZERO, |sum, link| sum + self.links[*link as usize].spec.delay)

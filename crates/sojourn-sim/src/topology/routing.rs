@@ -14,7 +14,7 @@ pub(super) struct Edge {
     pub to: u16,
     /// Propagation delay.
     pub delay: Span,
-    /// The network's link, if it is built at all.
+    /// The network's link, if it is built.
     pub link: Option<u32>,
     /// Index of the edge of the other direction.
     pub twin: Option<usize>,
@@ -37,7 +37,7 @@ impl Router {
         self.edges.len() - 1
     }
 
-    /// Makes two edges the directions of one link.
+    /// Pairs two edges as the directions of one link.
     pub(super) fn pair(&mut self, there: usize, back: usize) {
         self.edges[there].twin = Some(back);
         self.edges[back].twin = Some(there);
@@ -48,8 +48,8 @@ impl Router {
         &self.edges[index]
     }
 
-    /// The edges of the path of the least delay, among equals of the fewest links, among equals
-    /// of those added first. `None` if there is no way.
+    /// The edges of the path of the least delay, among equals of the fewest links, among equals of
+    /// those added first. `None` if there is no path.
     pub(super) fn shortest(&mut self, from: u16, to: u16) -> Option<Vec<usize>> {
         if let Some(path) = self.known.get(&(from, to)) {
             return path.clone();

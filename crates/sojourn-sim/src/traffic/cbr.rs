@@ -1,6 +1,6 @@
-//! Constant bit rate: writes of one size at equal distances.
+//! Constant bit rate: writes of one size at equal intervals.
 //!
-//! `rate` counts payload. The first write is at the flow's start; distances carry their remainder,
+//! `rate` counts payload. The first write is at the flow's start; intervals carry their remainder,
 //! so the rate does not drift. Over UDP each write is a datagram; over TCP it is an application
 //! limited to that rate.
 
@@ -35,7 +35,7 @@ impl crate::registry::Params for Params {
     }
 }
 
-/// Writes of one size at equal distances.
+/// Writes of one size at equal intervals.
 #[derive(Debug)]
 pub struct Cbr {
     params: Params,
@@ -71,7 +71,7 @@ mod tests {
 
     #[test]
     fn rate_does_not_drift() {
-        // The distance between writes, 1/3 ms, is not a whole number of nanoseconds.
+        // The interval between writes, 1/3 ms, is not a whole number of nanoseconds.
         let kind = "{ kind = 'cbr', rate = '2400 kbit/s', size = '100 B' }";
         assert_eq!(written(&actions(kind, Span::from_secs(1_000))), 300_000_000);
     }

@@ -8,9 +8,9 @@ use crate::rng::draw::exponential;
 use crate::units::Span;
 
 named! {
-    /// How a time or a size varies about its mean.
+    /// Distribution of a time or a size about its mean.
     Spread, "distribution" {
-        /// It does not.
+        /// Always the mean.
         Fixed = "fixed",
         /// Exponentially distributed.
         Exponential = "exponential",

@@ -1,4 +1,4 @@
-//! Greedy: always more to send.
+//! Greedy: always more data to send.
 //!
 //! One write of unlimited data at the flow's start; the connection is never closed by the
 //! application. It needs a transport with congestion control, so it cannot use UDP.
@@ -8,7 +8,7 @@ use crate::registry::NoParams;
 use crate::rng::Stream;
 use crate::units::Span;
 
-/// Always more to send.
+/// Always more data to send.
 #[derive(Debug, Default)]
 pub struct Greedy;
 

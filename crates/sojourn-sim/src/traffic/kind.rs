@@ -1,4 +1,4 @@
-//! What the registry knows of traffic models: what they are built from, and how.
+//! Registry types of traffic models: constructor and facts.
 
 use super::{Make, TrafficFacts};
 use crate::registry::Kind;

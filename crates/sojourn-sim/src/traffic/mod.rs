@@ -1,9 +1,9 @@
 //! Traffic models: one file each, one registry line each.
 //!
-//! A model says how long the application waits and how much it writes then ([`Workload`]);
-//! [`Source`] makes of that the actions on a connection: open at the flow's start, write, and
-//! close after the last write. A source is pulled: it has one pending action at a time.
-//! Models do not see deliveries: what is written faster than the network carries waits in the
+//! A model gives the times between an application's writes and their sizes ([`Workload`]);
+//! [`Source`] turns them into the actions on a connection: open at the flow's start, write, and
+//! close after the last write. A source is pulled: it has one pending action at a time. Models do
+//! not observe deliveries: data that is written faster than the network carries it waits in the
 //! send buffer.
 
 use serde::Serialize;
@@ -37,38 +37,38 @@ members! {
     "web" web::Web,
 }
 
-/// What an application does to its connection.
+/// An application's action on its connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
     /// Opens it.
     Open,
-    /// Writes so many bytes; [`UNLIMITED`] means that there is always more.
+    /// Writes this many bytes; [`UNLIMITED`] means that there is always more.
     Write(u64),
     /// Writes no more.
     Close,
 }
 
-/// As many bytes as can be sent.
+/// More bytes than can be sent.
 pub const UNLIMITED: u64 = u64::MAX;
 
-/// Where an application's actions come from.
+/// Source of an application's actions.
 pub trait TrafficSource: Send {
     /// The next action and its time, not before `now`. Called first at the flow's start, then each
-    /// time right after the last action was taken; `None` when nothing more will be done.
+    /// time right after the last action was taken; `None` when there are no more actions.
     fn next(&mut self, now: Time, rng: &mut Stream) -> Option<(Time, Action)>;
 }
 
 /// The application writes `bytes` after having waited since its last write (or the start).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Write {
-    /// How long it waited.
+    /// Time since the last write, or since the start.
     pub after: Span,
-    /// How much it writes; over UDP, each write is a datagram (or several, if it is larger than
-    /// the flow's `mss`).
+    /// Size of the write; over UDP, each write is a datagram (or several, if it is larger than the
+    /// flow's `mss`).
     pub bytes: u64,
 }
 
-/// What an application writes. `None` after the last write.
+/// Sequence of an application's writes. `None` after the last write.
 pub trait Workload: Send {
     /// The next write.
     fn next(&mut self, rng: &mut Stream) -> Option<Write>;
@@ -101,7 +101,7 @@ enum Stage {
 }
 
 impl<W: Workload> Source<W> {
-    /// A source that has done nothing yet.
+    /// A source that has taken no action yet.
     pub fn new(workload: W) -> Self {
         Source { workload, stage: Stage::Unopened }
     }
@@ -132,7 +132,7 @@ impl<W: Workload> TrafficSource for Source<W> {
     }
 }
 
-/// What is known of a traffic model besides its listing.
+/// Facts about a traffic model besides its listing.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct TrafficFacts {
     /// Whether it writes at its own rate; a model that does not needs a transport that slows it
@@ -140,7 +140,7 @@ pub struct TrafficFacts {
     pub self_paced: bool,
 }
 
-/// How a source is built. Errors: a parameter is unknown, of the wrong type or out of range.
+/// Constructor of a source. Errors: a parameter is unknown, of the wrong type or out of range.
 pub type Make = fn(&Map<String, Value>, &Catalogue) -> Result<Box<dyn TrafficSource>, FieldError>;
 
 /// The entry of the workload `W`, whose `source` begins with its documentation.
@@ -154,11 +154,11 @@ pub fn entry<W: Registered>(name: &'static str, source: &'static str) -> Entry<T
     }
 }
 
-/// Largest single write: a datagram cannot be longer, and a stream has no use for it.
+/// Largest single write: a datagram cannot be longer, and a stream does not need it.
 const LARGEST_WRITE: u64 = 65_000;
 /// Most writes of one source in a second, and most datagrams: each is an event.
 pub const MOST_WRITES: u64 = 10_000_000;
-/// Shortest time between writes that a source may be given.
+/// Shortest time between writes of a source.
 const SHORTEST_INTERVAL: Span = Span::from_nanos(1_000_000_000 / MOST_WRITES);
 
 /// Checks the size of writes, and that there are not too many of them at this rate.
@@ -175,7 +175,7 @@ fn check_writes(rate: Rate, size: Bytes) -> Result<(), FieldError> {
     Ok(())
 }
 
-/// Checks the time between writes, or between the starts of what is written.
+/// Checks the time between writes, or between the starts of transfers or pages.
 fn check_interval(field: &str, interval: Span) -> Result<(), FieldError> {
     if interval < SHORTEST_INTERVAL {
         let message = format!("{interval} given; allowed: at least {SHORTEST_INTERVAL}");

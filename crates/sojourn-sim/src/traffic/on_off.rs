@@ -15,7 +15,7 @@ use crate::quantity::Bytes;
 use crate::rng::Stream;
 use crate::units::{Rate, Span};
 
-/// A write may take this many times on, on average.
+/// Most periods, on average, that one write may take.
 const MOST_PERIODS_PER_WRITE: u64 = 1_000;
 
 /// Parameters of an on-off source.
@@ -30,7 +30,7 @@ pub struct Params {
     pub on: Span,
     /// Mean time off.
     pub off: Span,
-    /// How times on and off vary.
+    /// Distribution of the times on and off.
     pub times: Spread,
 }
 
@@ -62,7 +62,7 @@ impl crate::registry::Params for Params {
 #[derive(Debug)]
 pub struct OnOff {
     params: Params,
-    /// What is left of the present time on; `None` before the first.
+    /// Time left of the present period on; `None` before the first.
     left: Option<Span>,
     carry: u64,
 }

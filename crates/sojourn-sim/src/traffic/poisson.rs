@@ -1,10 +1,10 @@
-//! Poisson: writes at independent, exponentially distributed distances.
+//! Poisson: writes at independent, exponentially distributed intervals.
 //!
-//! `rate` counts payload; the mean distance is `size` / `rate`. With sizes `fixed` and a link of
-//! constant rate over UDP, the link's queue is an M/D/1; with `exponential` it is an M/M/1 but for
-//! the headers, which are constant (28 B and the link's overhead), for the rounding to whole bytes
-//! (at least 1 B) and for the cut at 65000 B. Set the flow's `mss` to the largest write, so that
-//! each is one datagram.
+//! `rate` counts payload; the mean interval is `size` / `rate`. With sizes `fixed` and a link of
+//! constant rate over UDP, the link's queue is an M/D/1; with `exponential` it is an M/M/1 except
+//! for the headers, which are constant (28 B and the link's overhead), for the rounding to whole
+//! bytes (at least 1 B) and for the cut at 65000 B. Set the flow's `mss` to the largest write, so
+//! that each is one datagram.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -25,7 +25,7 @@ pub struct Params {
     pub rate: Rate,
     /// Mean payload of one write.
     pub size: Bytes,
-    /// How sizes vary.
+    /// Distribution of sizes.
     pub sizes: Spread,
 }
 
@@ -41,7 +41,7 @@ impl crate::registry::Params for Params {
     }
 }
 
-/// Writes at exponentially distributed distances.
+/// Writes at exponentially distributed intervals.
 #[derive(Debug)]
 pub struct Poisson {
     params: Params,

@@ -1,9 +1,9 @@
-//! Sized transfers: so many bytes, once or repeatedly.
+//! Sized transfers: a given number of bytes, once or repeatedly.
 //!
 //! A transfer is one write; the connection is closed after the last one, and the flow completes
-//! when all of it is acknowledged. Repeated transfers use the same connection, as a persistent
-//! HTTP connection does: the window, the RTT estimate and what idle time does to them carry over.
-//! Each begins `interval` after the one before began, whether or not that one has ended; what
+//! when all of it is acknowledged. Repeated transfers use the same connection, as a persistent HTTP
+//! connection does: the window, the RTT estimate and the effects of idle time on them carry over.
+//! Each begins `interval` after the one before began, whether or not that one has ended; data that
 //! cannot be sent yet waits. For transfers with connections of their own use `count` and `start`.
 //! It needs a transport with congestion control, so it cannot use UDP.
 
@@ -22,7 +22,7 @@ use crate::units::Span;
 pub struct Params {
     /// Payload of one transfer.
     pub size: Bytes,
-    /// How many transfers.
+    /// Number of transfers.
     pub repeats: u32,
     /// Time between the starts of two transfers.
     pub interval: Span,
@@ -46,7 +46,7 @@ impl crate::registry::Params for Params {
     }
 }
 
-/// So many bytes, once or repeatedly.
+/// A given number of bytes, once or repeatedly.
 #[derive(Debug)]
 pub struct Transfers {
     params: Params,

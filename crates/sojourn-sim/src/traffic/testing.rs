@@ -1,4 +1,4 @@
-//! Plays a traffic model for the tests of the models.
+//! Runs a traffic model for the tests of the models.
 
 use serde_json::Value;
 
@@ -9,7 +9,7 @@ use crate::spec::{Spec, Traffic, toml_to_json};
 use crate::units::{Span, Time};
 
 /// The actions before `until` of a model written as in a scenario, with their times since the
-/// flow's start, which is not the run's.
+/// flow's start, which differs from the run's.
 pub(super) fn actions(kind: &str, until: Span) -> Vec<(Span, Action)> {
     let table: Value = toml_to_json(&format!("traffic = {kind}")).unwrap();
     let spec: Spec<Traffic> = serde_json::from_value(table["traffic"].clone()).unwrap();

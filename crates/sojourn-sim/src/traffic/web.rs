@@ -14,9 +14,9 @@
 //!
 //! Deviations. Pages are pushed over one connection, embedded objects back to back; requests are
 //! not sent, and times run from the write of an object, not from its arrival, because traffic
-//! models do not see deliveries. The Pareto draw is cut at 55 as in the specification, whose mean
-//! of 5.64 needs that; ns-3 redraws it. It needs a transport with congestion control, so it cannot
-//! use UDP.
+//! models do not observe deliveries. The Pareto draw is cut at 55 as in the specification, whose
+//! mean of 5.64 needs that; ns-3 redraws it. It needs a transport with congestion control, so it
+//! cannot use UDP.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -88,7 +88,7 @@ pub struct Web {
     page: Page,
 }
 
-/// What is written next.
+/// The next write of a page.
 #[derive(Debug)]
 enum Page {
     First,

@@ -1,4 +1,4 @@
-//! What the registry knows of transports: what they are built from, and how.
+//! Registry types of transports: constructor and facts.
 
 use super::{Make, TransportFacts};
 use crate::registry::Kind;

@@ -1,6 +1,6 @@
 //! Transport endpoints.
 //!
-//! An endpoint is sans-io: packets and times go in, packets and the next timeout come out. TCP is
+//! An endpoint is sans-I/O: packets and times go in, packets and the next timeout come out. TCP is
 //! one; other transports are further implementations of [`Endpoint`], not variants of TCP.
 
 use serde::Serialize;
@@ -29,26 +29,26 @@ members! {
     "udp" udp::Udp,
 }
 
-/// What is known of a transport besides its listing.
+/// Facts about a transport besides its listing.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct TransportFacts {
     /// IP and transport headers of a data packet, in bytes.
     pub headers: u32,
-    /// Whether a congestion control decides what it may send.
+    /// Whether a congestion control limits its sending.
     pub controlled: bool,
-    /// Whether what the network loses arrives all the same.
+    /// Whether lost data is retransmitted or reconstructed.
     pub repairs: bool,
-    /// Names of controls of which it has versions of its own.
+    /// Names of controls of which it has its own versions.
     pub own_controls: &'static [&'static str],
     /// Whether a flow may have several controls at once.
     pub several_controls: bool,
     /// Whether it has streams, described under `stream`.
     pub stream: bool,
-    /// Whether it paces itself, also on a stack that leaves that to the host's queue.
+    /// Whether it paces itself, even on a stack that leaves pacing to the host's queue.
     pub paces: bool,
 }
 
-/// How the two endpoints of a flow are built, the sender first. Errors: a parameter is unknown, of
+/// Constructor of the two endpoints of a flow, the sender first. Errors: a parameter is unknown, of
 /// the wrong type or out of range; the field is relative to the flow.
 pub type Make = fn(
     &Map<String, Value>,
@@ -56,18 +56,18 @@ pub type Make = fn(
     &Catalogue,
 ) -> Result<[Box<dyn Endpoint>; 2], FieldError>;
 
-/// What the endpoints of a flow are built from.
+/// Parameters of the endpoints of a flow.
 #[derive(Clone, Copy, Debug)]
 pub struct TransportInit<'a> {
-    /// What the scenario says of the flow.
+    /// The flow in the scenario.
     pub flow: &'a FlowSpec,
-    /// How the sender's and the receiver's packets are addressed.
+    /// Addresses of the sender's and the receiver's packets.
     pub addresses: [Address; 2],
     /// Round-trip propagation delay.
     pub base_rtt: Span,
-    /// Whether its sender is told of departures: it is a station of a shared medium.
+    /// Whether its sender is notified of departures: it is a station of a shared medium.
     pub small_queue: bool,
-    /// Whether a packet may arrive twice: something in the network makes two of one.
+    /// Whether a packet may arrive twice: a link or node may duplicate it.
     pub copied: bool,
     /// Names the flow's random draws.
     pub random: StreamKey,
@@ -83,13 +83,13 @@ pub trait Registered: Sized + 'static {
     /// IP and transport headers of a data packet, in bytes.
     const HEADERS: u32;
 
-    /// Whether a congestion control decides what it may send.
+    /// Whether a congestion control limits its sending.
     const CONTROLLED: bool;
 
-    /// Whether what the network loses arrives all the same.
+    /// Whether lost data is retransmitted or reconstructed.
     const REPAIRS: bool = true;
 
-    /// Names of controls of which it has versions of its own, without parameters.
+    /// Names of controls of which it has its own versions, without parameters.
     const OWN_CONTROLS: &'static [&'static str] = &[];
 
     /// Whether a flow may have several controls at once.
@@ -98,7 +98,7 @@ pub trait Registered: Sized + 'static {
     /// Whether it has streams, described under `stream` of a flow.
     const STREAM: bool = false;
 
-    /// Whether it paces itself, also on a stack that leaves that to the host's queue.
+    /// Whether it paces itself, even on a stack that leaves pacing to the host's queue.
     const PACES: bool = false;
 
     /// Builds the sender and the receiver of a flow.

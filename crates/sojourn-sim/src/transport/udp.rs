@@ -35,22 +35,22 @@ impl Registered for Udp {
     }
 }
 
-/// What both ends are told of their flow.
+/// Parameters of both ends of a flow.
 #[derive(Clone, Copy, Debug)]
 pub struct UdpInit {
-    /// How the sender's datagrams are addressed.
+    /// Addresses of the sender's datagrams.
     pub forward: Address,
     /// Largest payload of a datagram in bytes.
     pub mss: u32,
-    /// Which ECN codepoint datagrams carry; nothing comes back.
+    /// Determines the ECN codepoint of datagrams; there is no feedback.
     pub ecn: EcnMode,
 }
 
-/// The end that sends.
+/// The sending end.
 #[derive(Debug)]
 pub struct Sender {
     init: UdpInit,
-    /// Payload written and not yet sent, and when it was written.
+    /// Payload written and not yet sent, and the time of the write.
     unsent: u64,
     written_at: Time,
     written_bytes: u64,
@@ -115,7 +115,7 @@ impl Endpoint for Sender {
     }
 }
 
-/// The end that receives.
+/// The receiving end.
 #[derive(Debug, Default)]
 pub struct Receiver {
     received: ReceiverCounters,
@@ -130,7 +130,7 @@ impl Receiver {
         Receiver::default()
     }
 
-    /// Smooths the time between arrivals with gain 1/8.
+    /// Updates the smoothed time between arrivals, with gain 1/8.
     fn measure_gap(&mut self, now: Time) {
         if let Some(last) = self.last_arrival.replace(now) {
             let gap = now.since(last).as_nanos();
@@ -174,7 +174,7 @@ impl Endpoint for Receiver {
     }
 }
 
-/// Which of the last 128 numbers have been seen, below the one expected next.
+/// The last 128 numbers below the next expected one: which of them have arrived.
 #[derive(Debug, Default)]
 struct Window {
     next: u32,
@@ -182,7 +182,7 @@ struct Window {
 }
 
 impl Window {
-    /// Whether `number` is seen for the first time, as far back as the window reaches.
+    /// Whether `number` arrives for the first time, as far back as the window reaches.
     fn is_new(&mut self, number: u32) -> bool {
         if number >= self.next {
             let ahead = number - self.next + 1;

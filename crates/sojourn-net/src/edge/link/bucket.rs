@@ -21,9 +21,9 @@ use crate::units::{Rate, Span, Time};
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BucketSpec {
-    /// Rate at which tokens come, counting framed bytes.
+    /// Fill rate, counting framed bytes.
     pub rate: Rate,
-    /// Tokens that the bucket holds.
+    /// Size of the bucket in bytes of tokens.
     pub burst: Bytes,
 }
 
@@ -41,7 +41,7 @@ impl BucketSpec {
     }
 }
 
-/// A token bucket, kept as the instant at which it will be full: exact in integers.
+/// A token bucket, stored as the time at which it will be full: exact in integers.
 #[derive(Clone, Copy, Debug)]
 pub struct TokenBucket {
     rate: Rate,
@@ -52,7 +52,7 @@ pub struct TokenBucket {
 }
 
 impl TokenBucket {
-    /// A full bucket.
+    /// A full bucket with this rate and burst.
     pub fn new(spec: BucketSpec) -> Self {
         TokenBucket {
             rate: spec.rate,
@@ -62,7 +62,7 @@ impl TokenBucket {
         }
     }
 
-    /// When a packet of `length` bytes that is ready at `now` may leave; takes its tokens then.
+    /// Time at which a packet of `length` bytes that is ready at `now` may leave; takes its tokens.
     pub fn departure(&mut self, now: Time, length: u32) -> Time {
         let full_at = self.full_after(now, length);
         self.full_at = full_at;
@@ -91,7 +91,7 @@ impl TokenBucket {
     }
 }
 
-/// Drops what a token bucket does not cover.
+/// Drops packets that find too few tokens.
 #[derive(Debug)]
 pub(super) struct Policer {
     bucket: TokenBucket,
@@ -101,7 +101,7 @@ pub(super) struct Policer {
 }
 
 impl Policer {
-    /// Counts `overhead` bytes on top of each IP packet.
+    /// A policer that counts `overhead` bytes on top of each IP packet.
     pub(super) fn new(spec: BucketSpec, overhead: u32, tap: Option<Tap>) -> Self {
         Policer { bucket: TokenBucket::new(spec), overhead, dropped: Backlog::default(), tap }
     }

@@ -1,4 +1,4 @@
-//! From a scenario's [`LinkSpec`] to a [`Link`].
+//! Builds a [`Link`] from a scenario's [`LinkSpec`].
 
 use super::bucket::{Policer, TokenBucket};
 use super::burst_loss::BurstLoss;
@@ -19,7 +19,7 @@ use crate::rng::StreamKey;
 use crate::spec::{Queue, Spec};
 use crate::units::{Span, Time};
 
-/// What a link has to know about the network it is in.
+/// Parameters of a link that depend on the network it is in.
 #[derive(Debug)]
 pub struct LinkInit {
     /// Size of a full IP packet of its flows in bytes.
@@ -30,20 +30,20 @@ pub struct LinkInit {
     pub ecn: bool,
     /// Whether its counters belong in the results.
     pub recorded: bool,
-    /// Data packets to lose by their number.
+    /// Data packets to lose, by their number.
     pub drops: Vec<FlowDrops>,
     /// When the run ends.
     pub end: Time,
     /// Names the link's random draws.
     pub random: StreamKey,
-    /// Who watches the state of its queue.
+    /// Observer of its queue's state.
     pub watch: Option<Watch>,
-    /// Who follows its packets.
+    /// Recorder of its packets.
     pub tap: Option<Tap>,
 }
 
 impl Default for LinkInit {
-    /// Nothing special: packets of 1500 bytes, no propagation delay but the link's own.
+    /// Packets of 1500 bytes, no propagation delay but the link's own, nothing recorded.
     fn default() -> Self {
         LinkInit {
             full_packet: 1500,
@@ -60,7 +60,7 @@ impl Default for LinkInit {
 }
 
 impl LinkInit {
-    /// What a discipline of the link `spec` is told.
+    /// Parameters of a queue discipline of the link `spec`.
     pub fn queue(&self, spec: &LinkSpec) -> QueueInit {
         QueueInit {
             rate: spec.nominal_rate(),
@@ -74,12 +74,11 @@ impl LinkInit {
 }
 
 impl Link {
-    /// Builds the link that `spec` describes. A link without rate and queue only delays, and has
-    /// no transmitter unless it is to be recorded.
+    /// Builds the link that `spec` describes. A link without rate and queue only delays, and has no
+    /// transmitter unless it is to be recorded.
     ///
-    /// # Errors
-    /// If the queue discipline or one of its parameters is wrong; never for a scenario that was
-    /// read.
+    /// # Errors If the queue discipline or one of its parameters is wrong; never for a scenario
+    /// that was validated.
     pub fn build(
         spec: &LinkSpec,
         mut init: LinkInit,
@@ -128,7 +127,7 @@ fn transmitter(
     })
 }
 
-/// The same discipline, which is recorded by whom there is.
+/// The same discipline, recorded by `watch` and `tap` where given.
 fn recorded(discipline: Discipline, watch: Option<Watch>, tap: Option<Tap>) -> Discipline {
     if watch.is_none() && tap.is_none() {
         return discipline;
@@ -136,7 +135,7 @@ fn recorded(discipline: Discipline, watch: Option<Watch>, tap: Option<Tap>) -> D
     Discipline::Other(Box::new(RecordedQueue::new(discipline.boxed(), watch, tap)))
 }
 
-/// What moves packets, if it is anything but one fixed rate.
+/// The pace of the transmitter, unless it is one fixed rate.
 fn pace(spec: &LinkSpec, init: &LinkInit) -> Option<Pace> {
     let pauses = Outages::with(&spec.outages, OutageEffect::Pause);
     let model = match (&spec.trace, &spec.rate_schedule, spec.rate) {

@@ -44,7 +44,7 @@ pub struct BurstLoss {
 }
 
 impl BurstLoss {
-    /// In the good state; `key` names the link.
+    /// Starts in the good state; `key` names the link.
     pub fn new(spec: BurstLossSpec, key: StreamKey) -> Self {
         let key = key.child("burst loss");
         BurstLoss {

@@ -1,4 +1,4 @@
-//! Paths that mistreat the ECN field.
+//! Faults of the ECN field on a path.
 //!
 //! `bleach` clears it: packets leave as not ECN-capable, marks included. `stuck-ce` sets CE on every
 //! ECN-capable packet. `unmark` turns CE back into ECT(0), so that marks never arrive.
@@ -12,9 +12,9 @@ use crate::packet::Ecn;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum EcnFault {
-    /// Everything becomes not ECN-capable.
+    /// Every packet becomes not ECN-capable.
     Bleach,
-    /// Everything ECN-capable becomes CE.
+    /// Every ECN-capable packet becomes CE.
     StuckCe,
     /// CE becomes ECT(0).
     Unmark,

@@ -1,5 +1,5 @@
-//! The egress of a link: a queue discipline, below it perhaps the FIFO of a device, and the
-//! measurement of the time packets spend in the discipline.
+//! The egress of a link: a queue discipline, optionally a device's FIFO below it, and the
+//! measurement of the time that packets spend in the discipline.
 
 use std::collections::VecDeque;
 
@@ -9,7 +9,7 @@ use crate::record::LinkCounters;
 use crate::record::histogram::Histogram;
 use crate::units::{Span, Time};
 
-/// Calls the discipline's method, statically where it can be.
+/// Calls the discipline's method, statically where possible.
 macro_rules! dispatch {
     ($discipline:expr, $queue:ident => $call:expr) => {
         match $discipline {
@@ -24,7 +24,7 @@ macro_rules! dispatch {
 pub struct Egress {
     discipline: Discipline,
     can_bypass: bool,
-    /// The device's own FIFO: it draws from the discipline whenever it has room.
+    /// The device's own FIFO: takes packets from the discipline whenever it has room.
     device: VecDeque<Packet>,
     device_limit: usize,
     counters: QueueCounters,
@@ -56,12 +56,13 @@ impl Egress {
         }
     }
 
-    /// Whether the discipline spaces departures at the link's rate itself.
+    /// Whether the discipline itself spaces departures at the link's rate.
     pub fn shapes_link(&self) -> bool {
         dispatch!(&self.discipline, queue => queue.shapes_link())
     }
 
-    /// A packet for an idle transmitter: returns the one to transmit now, if there is one.
+    /// Takes a packet while the transmitter is idle: returns the one to transmit now, if there is
+    /// one.
     #[inline]
     pub fn pass(&mut self, now: Time, mut packet: Packet) -> Option<Packet> {
         if self.can_bypass && self.waiting == 0 && self.device.is_empty() {
@@ -73,7 +74,7 @@ impl Egress {
         self.dequeue(now)
     }
 
-    /// A packet for a busy transmitter.
+    /// Takes a packet while the transmitter is busy.
     #[inline]
     pub fn enqueue(&mut self, now: Time, mut packet: Packet) {
         packet.enqueued_at = now;
@@ -108,8 +109,8 @@ impl Egress {
         }
     }
 
-    /// Takes a packet out of the discipline. Also asked when nothing waits: some control laws
-    /// take note of an empty queue.
+    /// Takes a packet out of the discipline. Also called when nothing waits: some control laws
+    /// observe that the queue is empty.
     #[inline]
     fn draw(&mut self, now: Time) -> Option<Packet> {
         let cx = &mut QueueContext { counters: &mut self.counters, observer: None };
@@ -121,7 +122,7 @@ impl Egress {
         packet
     }
 
-    /// When the discipline's timer wants to run, if at all.
+    /// When the discipline's timer is due next, if at all.
     #[inline]
     pub fn next_timer(&self) -> Option<Time> {
         match &self.discipline {
@@ -131,7 +132,7 @@ impl Egress {
         }
     }
 
-    /// The discipline's timer.
+    /// Runs the discipline's timer.
     pub fn on_timer(&mut self, now: Time) {
         let cx = &mut QueueContext { counters: &mut self.counters, observer: None };
         dispatch!(&mut self.discipline, queue => queue.on_timer(now, cx));
@@ -139,7 +140,7 @@ impl Egress {
         self.fill_device(now);
     }
 
-    /// What waits in the discipline has changed: brings the integral up to `now`.
+    /// Called when the discipline's backlog changes: brings the integral up to `now`.
     #[inline]
     fn changed(&mut self, now: Time) {
         let span = now.since(self.changed_at).as_nanos();
@@ -155,13 +156,13 @@ impl Egress {
         self.sojourn.add(sojourn);
     }
 
-    /// What waits in the discipline.
+    /// Packets waiting in the discipline.
     #[inline]
     pub fn backlog(&self) -> Backlog {
         dispatch!(&self.discipline, queue => queue.backlog())
     }
 
-    /// What waits in the discipline and in the device.
+    /// Packets waiting in the discipline and in the device.
     pub fn held(&self) -> Backlog {
         let mut held = self.backlog();
         self.device.iter().for_each(|packet| held.add(packet));
@@ -188,7 +189,7 @@ impl Egress {
         &self.sojourn
     }
 
-    /// The warm-up is over: distributions start afresh.
+    /// The warm-up is over: distributions are reset.
     pub fn end_warmup(&mut self) {
         self.sojourn.clear();
     }

@@ -1,5 +1,5 @@
-//! Links as scenarios describe them: shapers, traces, schedules, outages, reordering and the rest,
-//! driven through their own wake-ups.
+//! Tests of links as scenarios describe them: shapers, traces, schedules, outages, reordering and
+//! others, driven through the link's own wake-ups.
 
 use proptest::prelude::*;
 

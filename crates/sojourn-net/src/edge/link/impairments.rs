@@ -1,4 +1,4 @@
-//! What happens to packets on leaving the link, after queue and transmission: losses, ECN faults,
+//! Impairments of packets that leave the link, after queue and transmission: losses, ECN faults,
 //! duplication.
 
 use super::burst_loss::BurstLoss;
@@ -15,8 +15,9 @@ use crate::record::live::Tap;
 use crate::rng::StreamKey;
 use crate::units::Time;
 
-/// Independent random loss of any packet, of a burst that stays one packet as a whole. The fate of a packet depends on its flow, its direction
-/// and its index only, so it meets the same one whatever other flows do.
+/// Independent random loss of any packet; a burst that links carry as one packet is lost as a
+/// whole. The draw depends on the packet's flow, direction and index only, so that other flows do
+/// not change it.
 #[derive(Debug)]
 pub struct RandomLoss {
     probability: f64,
@@ -32,7 +33,7 @@ impl RandomLoss {
         RandomLoss { probability, schedule, bursts, key }
     }
 
-    /// The same with a probability that changes.
+    /// The same with a probability that follows `schedule`.
     #[must_use]
     pub fn with_schedule(self, schedule: Option<Schedule<Percent>>) -> Self {
         RandomLoss { schedule, ..self }
@@ -64,11 +65,11 @@ impl Duplication {
 }
 
 /// Data packets of one flow that are lost by their number: 0 is the first data packet of the flow
-/// that the link has transmitted, retransmissions count like any other.
+/// that the link has transmitted; retransmissions count like any other.
 #[derive(Clone, Debug)]
 pub struct FlowDrops {
     flow: u32,
-    /// Descending, so that the next one is the last.
+    /// In descending order: the next one is the last.
     listed: Vec<u32>,
     passed: u32,
 }
@@ -88,11 +89,11 @@ impl FlowDrops {
     }
 }
 
-/// Everything that may happen to a packet between the transmitter and the pipe.
+/// All impairments between the transmitter and the pipe.
 #[derive(Debug, Default)]
 pub struct Impairments {
     loss: Option<RandomLoss>,
-    /// In the order of flows.
+    /// Sorted by flow.
     drops: Vec<FlowDrops>,
     burst_loss: Option<BurstLoss>,
     outages: Option<Outages>,
@@ -103,7 +104,7 @@ pub struct Impairments {
     tap: Option<Tap>,
 }
 
-/// What has lost a packet.
+/// Cause of a loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Cause {
     Listed,
@@ -113,7 +114,7 @@ enum Cause {
 }
 
 impl Cause {
-    /// What a record calls it.
+    /// Name of the cause in records.
     fn name(self) -> &'static str {
         match self {
             Cause::Listed => "listed",
@@ -124,14 +125,14 @@ impl Cause {
     }
 }
 
-/// The impairments that have no state to be counted with.
+/// Impairments without counters of their own.
 #[derive(Debug, Default)]
 pub struct Faults {
     /// Loss in bursts.
     pub burst_loss: Option<BurstLoss>,
-    /// Times at which everything is lost.
+    /// Times at which every packet is lost.
     pub outages: Option<Outages>,
-    /// Mistreatment of the ECN field.
+    /// Fault of the ECN field.
     pub ecn_fault: Option<EcnFault>,
     /// Packets that arrive twice.
     pub duplication: Option<Duplication>,
@@ -158,13 +159,13 @@ impl Impairments {
         needed.then_some(Impairments { loss, drops, ..rest })
     }
 
-    /// The same, whose losses and copies `tap` is told of.
+    /// The same; `tap` records losses and copies.
     #[must_use]
     pub fn recorded(self, tap: Option<Tap>) -> Self {
         Impairments { tap, ..self }
     }
 
-    /// How many copies of `packet` go on: none if it is lost.
+    /// Number of copies of `packet` that go on: zero if it is lost.
     pub fn copies(&mut self, now: Time, packet: &mut Packet) -> u32 {
         if let Some(cause) = self.loses(now, packet) {
             self.lost.add(packet);
@@ -186,7 +187,7 @@ impl Impairments {
         1
     }
 
-    /// Each cause is asked, so that one does not shift the counts of another.
+    /// Evaluates every cause, so that one does not shift the counts of another.
     fn loses(&mut self, now: Time, packet: &Packet) -> Option<Cause> {
         let listed = self.is_listed(packet);
         let random = self.loss.as_mut().is_some_and(|loss| loss.loses(now, packet));

@@ -5,12 +5,11 @@
 //!       schedule, trace) -> impairments (loss, ECN faults, duplication) -> pipe (delay) -> poll
 //! ```
 //!
-//! A link is sans-io: time and packets go in, arriving packets and the next wake-up come out. It is
-//! *lazy*: ends of transmissions and the discipline's timers need no wake-up of their own, since
-//! nothing outside the link depends on them. Whenever the link is called, it first catches up,
-//! handling what fell due in the meantime in the order of time and at its exact time. So the only
-//! wake-up a packet costs is its arrival. What falls due at the very instant of an offer is handled
-//! before it.
+//! A link is sans-I/O: time and packets go in, arriving packets and the next wake-up come out. It
+//! is *lazy*: ends of transmissions and the discipline's timers need no events, since nothing
+//! outside the link depends on them. Every call first catches up: it handles all that has fallen
+//! due in the meantime, in the order of time and at its exact time. So a packet costs one wake-up,
+//! its arrival. What falls due at the instant of an offer is handled before the offer.
 
 pub mod bucket;
 mod build;
@@ -49,11 +48,11 @@ use pipe::Pipe;
 
 /// A link in one direction.
 pub struct Link {
-    /// Drops what exceeds a rate before it can queue.
+    /// Drops packets that exceed a rate, before the queue.
     policer: Option<Box<Policer>>,
     /// Queue and serialisation; absent in a link that only delays.
     transmitter: Option<Box<Transmitter>>,
-    /// What happens to packets as they leave the transmitter.
+    /// Applied to packets as they leave the transmitter.
     impairments: Option<Box<Impairments>>,
     pipe: Pipe,
     offered: Backlog,
@@ -78,7 +77,7 @@ impl Link {
         }
     }
 
-    /// A packet reaches the link.
+    /// A packet enters the link.
     #[inline]
     pub fn offer(&mut self, now: Time, packet: Packet) {
         self.offered.add(&packet);
@@ -94,15 +93,14 @@ impl Link {
         }
     }
 
-    /// The next packet that has arrived at the far end by `now`. To be called until it returns
-    /// `None`.
+    /// The next packet that has arrived at the far end by `now`. Call it until it returns `None`.
     pub fn poll(&mut self, now: Time) -> Option<Packet> {
         let mut packet = Packet::default();
         self.poll_into(now, &mut packet).then_some(packet)
     }
 
-    /// The same, in a place of the caller's: the event loop moves millions of packets, and one that
-    /// passes through an `Option` is copied twice, the second time in other pieces than the first.
+    /// The same, written to `packet`: the event loop moves millions of packets, and one that passes
+    /// through an `Option` is copied twice.
     #[inline]
     pub fn poll_into(&mut self, now: Time, packet: &mut Packet) -> bool {
         self.catch_up(now);
@@ -113,8 +111,8 @@ impl Link {
         arrived
     }
 
-    /// Gives out what arrives before `until` at once, with when it does. Nothing may enter any more that
-    /// arrives before.
+    /// Passes every arrival before `until`, with its time, to `each` at once. No packet that
+    /// arrives earlier than `until` may be offered afterwards.
     pub fn arrivals(&mut self, now: Time, until: Time, mut each: impl FnMut(Time, Packet)) {
         self.catch_up(now);
         let mut packet = Packet::default();
@@ -125,15 +123,15 @@ impl Link {
         }
     }
 
-    /// The least time until something that enters now arrives.
+    /// Minimum time from offering a packet to its arrival.
     pub fn least_delay(&self) -> Span {
         self.pipe.least_delay()
     }
 
-    /// When `poll` wants to be called next, if at all. Nothing arrives before.
+    /// When `poll` should be called next, if at all. Nothing arrives before.
     #[inline]
     pub fn next_wakeup(&self) -> Option<Time> {
-        // What enters later arrives later, unless it may overtake.
+        // A packet that enters later arrives later, unless it may overtake.
         match self.pipe.next_arrival() {
             Some(arrival) if self.pipe.may_overtake() => {
                 Some(self.next_entry().map_or(arrival, |entry| entry.min(arrival)))
@@ -143,8 +141,8 @@ impl Link {
         }
     }
 
-    /// Whether `next_wakeup` will not be earlier after another packet has been offered: what is on its
-    /// way, or is sure to be once it is sent, comes first.
+    /// Whether offering another packet cannot make `next_wakeup` earlier: a packet in propagation,
+    /// or the one in service, arrives first.
     #[inline]
     pub fn is_steady(&self) -> bool {
         let sends = |transmitter: &Transmitter| transmitter.next_departure().is_some();
@@ -153,8 +151,8 @@ impl Link {
                 || (self.impairments.is_none() && self.transmitter.as_deref().is_some_and(sends)))
     }
 
-    /// When the next packet can be expected out of the pipe that is not in it yet, or a queue
-    /// that holds everything back must be asked again.
+    /// Earliest arrival of the next packet that is not in the pipe yet, or the time at which a
+    /// queue that holds everything back must be polled again.
     #[inline]
     fn next_entry(&self) -> Option<Time> {
         let transmitter = self.transmitter.as_ref()?;
@@ -210,7 +208,7 @@ impl Link {
         self.transmitter.as_ref().map(|transmitter| transmitter.egress().sojourn_histogram())
     }
 
-    /// The warm-up is over: distributions (not counters) start afresh.
+    /// The warm-up is over: distributions (not counters) are reset.
     pub fn end_warmup(&mut self, now: Time) {
         self.catch_up(now);
         if let Some(transmitter) = &mut self.transmitter {

@@ -1,8 +1,8 @@
-//! Outages: times at which a link carries nothing.
+//! Outages: times at which a link carries no packets.
 //!
 //! With `effect = "loss"` (default) packets that leave the link during an outage are lost, as on a
-//! radio out of range; with `"pause"` the transmitter stands still and the queue grows, as on a
-//! radio that retransmits below. An outage with `two_way` holds for the other direction too.
+//! radio out of range; with `"pause"` the transmitter stops and the queue grows, as on a radio that
+//! retransmits at a lower layer. An outage with `two_way` holds for the other direction too.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -19,10 +19,10 @@ pub struct OutageSpec {
     pub start: Span,
     /// How long it lasts.
     pub duration: Span,
-    /// Comes back this long after each beginning.
+    /// Repeats with this period.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub every: Option<Span>,
-    /// What becomes of packets.
+    /// Effect on packets.
     #[serde(default)]
     pub effect: OutageEffect,
     /// Whether the other direction fails at the same times.
@@ -30,14 +30,14 @@ pub struct OutageSpec {
     pub two_way: bool,
 }
 
-/// What an outage does to packets.
+/// Effect of an outage on packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum OutageEffect {
-    /// Loses those that leave the link.
+    /// Packets that leave the link are lost.
     #[default]
     Loss,
-    /// Stops the transmitter.
+    /// The transmitter stops.
     Pause,
 }
 
@@ -60,7 +60,7 @@ impl OutageSpec {
         }
     }
 
-    /// If the link is down at `now`, when it is up again; otherwise `None`.
+    /// End of the outage that holds at `now`; `None` if the link is up.
     fn ends(&self, now: Time) -> Option<Time> {
         let begin = Time::ZERO + self.start;
         if now < begin {
@@ -71,7 +71,7 @@ impl OutageSpec {
         (phase < self.duration.as_nanos()).then(|| now + (self.duration - Span::from_nanos(phase)))
     }
 
-    /// When the link goes down next after `now`, at which it is up.
+    /// Start of the next outage after `now`, at which the link is up.
     fn begins(&self, now: Time) -> Time {
         let begin = Time::ZERO + self.start;
         if now < begin {
@@ -88,7 +88,7 @@ impl OutageSpec {
 pub struct Outages(Vec<OutageSpec>);
 
 impl Outages {
-    /// Those of `all` with this effect; `None` if there are none.
+    /// The outages of `all` with this effect; `None` if there are none.
     pub fn with(all: &[OutageSpec], effect: OutageEffect) -> Option<Self> {
         let mut outages: Vec<_> = all.iter().filter(|o| o.effect == effect).copied().collect();
         outages.retain(|o| o.duration > Span::ZERO);
@@ -100,13 +100,13 @@ impl Outages {
         self.0.iter().any(|outage| outage.ends(now).is_some())
     }
 
-    /// The first time from `now` on at which the link may be up: the end of the outage that ends
-    /// last, others may follow at once.
+    /// The first time from `now` on at which the link may be up: the latest end of the outages that
+    /// hold; others may follow at once.
     pub fn end(&self, now: Time) -> Option<Time> {
         self.0.iter().filter_map(|outage| outage.ends(now)).max()
     }
 
-    /// When the link, up at `now`, goes down next.
+    /// Start of the next outage of a link that is up at `now`.
     pub fn next(&self, now: Time) -> Time {
         self.0.iter().map(|outage| outage.begins(now)).min().unwrap_or(Time::NEVER)
     }

@@ -1,4 +1,4 @@
-//! How long a packet takes through the transmitter when its rate is not one fixed number.
+//! Transmission times of packets where the rate is not one fixed number.
 
 use super::bucket::TokenBucket;
 use super::outage::Outages;
@@ -6,21 +6,21 @@ use super::schedule::Schedule;
 use super::trace::Trace;
 use crate::units::{Rate, Span, Time};
 
-/// Later than any run, yet not the "never" of an idle transmitter.
+/// Later than the end of any run, but not [`Time::NEVER`], which means an idle transmitter.
 const TOO_LATE: Time = Time::from_nanos(u64::MAX - 1);
 
-/// A transmitter's progress: a rate, scheduled or fixed, or a trace; held back by a token bucket,
+/// The pace of a transmitter: a rate, scheduled or fixed, or a trace, limited by a token bucket and
 /// interrupted by outages.
 #[derive(Debug)]
 pub struct Pace {
     model: RateModel,
     bucket: Option<TokenBucket>,
     pauses: Option<Outages>,
-    /// The run's end: later ones need not be told apart.
+    /// End of the run: later times need not be distinguished.
     horizon: Time,
 }
 
-/// What moves packets while nothing interrupts.
+/// Model of the rate while nothing interrupts it.
 #[derive(Debug)]
 pub enum RateModel {
     /// No serialisation time.
@@ -34,7 +34,7 @@ pub enum RateModel {
 }
 
 impl Pace {
-    /// Starts at time zero.
+    /// A pace that starts at time zero.
     pub fn new(
         model: RateModel,
         bucket: Option<TokenBucket>,
@@ -44,7 +44,7 @@ impl Pace {
         Pace { model, bucket, pauses, horizon }
     }
 
-    /// When a packet of `length` framed bytes whose transmission may begin at `now` has been sent.
+    /// End of the transmission of a packet of `length` framed bytes that may begin at `now`.
     /// `carry` keeps the work, in bit-nanoseconds, that rounding down to whole nanoseconds leaves.
     pub fn end(&mut self, now: Time, length: u32, carry: &mut u64) -> Time {
         let now = self.bucket.as_mut().map_or(now, |bucket| bucket.departure(now, length));
@@ -78,7 +78,7 @@ impl Pace {
         (rate, change.min(pause))
     }
 
-    /// The first time from `time` on that is in no outage.
+    /// The first time from `time` on that is outside every outage.
     fn resume(&self, mut time: Time) -> Time {
         while time <= self.horizon
             && let Some(end) = self.pauses.as_ref().and_then(|pauses| pauses.end(time))

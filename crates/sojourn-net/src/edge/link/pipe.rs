@@ -1,4 +1,4 @@
-//! Propagation: packets on their way wait in the order of their arrivals.
+//! Propagation: packets in flight on the link, in the order of their arrivals.
 
 use std::collections::VecDeque;
 
@@ -8,12 +8,12 @@ use crate::queue::Backlog;
 use crate::record::live::Tap;
 use crate::units::{Span, Time};
 
-/// A delay, fixed unless there is a variation.
+/// A propagation delay, fixed unless there is a variation.
 #[derive(Debug)]
 pub(super) struct Pipe {
     delay: Span,
     packets: VecDeque<(Time, Packet)>,
-    /// When the first of them arrives, kept at hand; [`Time::NEVER`] when there is none.
+    /// Arrival of the first of them, cached; [`Time::NEVER`] when there is none.
     next: Time,
     variation: Option<Box<Variation>>,
     thinned: Backlog,
@@ -26,13 +26,13 @@ impl Pipe {
         Pipe { delay, packets, next: Time::NEVER, variation, thinned, tap: None }
     }
 
-    /// The same, whose thinned acknowledgments `tap` is told of.
+    /// The same; `tap` records thinned acknowledgments.
     #[must_use]
     pub(super) fn recorded(self, tap: Option<Tap>) -> Self {
         Pipe { tap, ..self }
     }
 
-    /// The least time until something that enters now arrives.
+    /// Minimum time from entering to arrival.
     #[inline]
     pub(super) fn least_delay(&self) -> Span {
         if self.variation.is_some() { Span::ZERO } else { self.delay }
@@ -69,8 +69,8 @@ impl Pipe {
         self.look_ahead();
     }
 
-    /// Makes room for one more acknowledgment like `packet` among those that arrive at `time`: of
-    /// its flow, `keep` at most; the oldest go.
+    /// Makes room for one more acknowledgment like `packet` among those of its flow that arrive at
+    /// `time`: at most `keep` stay; the oldest are removed.
     fn thin(&mut self, now: Time, time: Time, packet: &Packet, keep: u32) {
         let like = |(arrival, other): &(Time, Packet)| *arrival == time && packet.supersedes(other);
         let batch = self.packets.partition_point(|(arrival, _)| *arrival < time);
@@ -86,7 +86,7 @@ impl Pipe {
         }
     }
 
-    /// Acknowledgments that later ones replaced.
+    /// Acknowledgments removed because later ones replace them.
     pub(super) fn thinned(&self) -> Backlog {
         self.thinned
     }

@@ -8,7 +8,7 @@ use crate::record::histogram::Histogram;
 use crate::record::live::Tap;
 use crate::units::{Span, Time};
 
-/// A link as a medium of one channel: the network need not know that it is recorded.
+/// A link as a medium with one channel: the network need not know that it is recorded.
 pub struct RecordedLink {
     link: Link,
     tap: Tap,

@@ -5,7 +5,7 @@ use crate::queue::{QueueContext, QueueDiscipline, QueueObserver};
 use crate::record::live::{Tap, Watch};
 use crate::units::Time;
 
-/// Passes everything on to a discipline, and notes what it does.
+/// Delegates to a discipline and records its state and decisions.
 pub(crate) struct RecordedQueue {
     inner: Box<dyn QueueDiscipline>,
     watch: Option<Watch>,
@@ -13,7 +13,7 @@ pub(crate) struct RecordedQueue {
 }
 
 impl RecordedQueue {
-    /// Records the state of `inner` by `watch`, its packets by `tap`.
+    /// Records the state of `inner` with `watch`, its packets with `tap`.
     pub(crate) fn new(
         inner: Box<dyn QueueDiscipline>,
         watch: Option<Watch>,

@@ -1,14 +1,14 @@
 //! Schedules: a rate, a delay or a loss that changes with time.
 //!
-//! - `steps`: at each listed time a new value holds; with `repeat` the list starts again every so
-//!   often. Before the first step the link's own value holds.
+//! - `steps`: at each listed time a new value holds; with `repeat` the list is repeated with that
+//! period. Before the first step the link's own value holds.
 //! - `square`: `high` for the share `duty` of every `period`, `low` for the rest.
 //! - `walk`: from `start`, every `interval` a step of normal distribution with standard deviation
-//!   `step`. Successive steps have the given correlation. The walk is reflected at `least` and
-//!   `most`.
+//! `step`. Successive steps have the given correlation. The walk is reflected at `least` and
+//! `most`.
 //!
-//! A schedule is a function of time alone: it costs nothing while it does not change, and the
-//! same seed gives the same walk whatever the traffic.
+//! A schedule is a function of time alone: it costs nothing while it does not change, and the same
+//! seed gives the same walk whatever the traffic.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -24,9 +24,9 @@ pub(super) const SHORTEST: Span = Span::from_micros(10);
 
 /// A quantity that a schedule can vary.
 pub trait Level: Copy + PartialOrd {
-    /// As a number of base units.
+    /// The value as a number of base units.
     fn to_number(self) -> f64;
-    /// From a number of base units, rounded.
+    /// The value from a number of base units, rounded.
     fn from_number(number: f64) -> Self;
 }
 
@@ -66,13 +66,13 @@ impl Level for Decibels {
     }
 }
 
-/// From a time on, a value.
+/// A value that holds from a time on.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Step<T> {
     /// Since the start of the run, or of the repetition.
     pub at: Span,
-    /// What holds from then on.
+    /// The value from then on.
     pub value: T,
 }
 
@@ -82,21 +82,21 @@ pub struct Step<T> {
 pub enum ScheduleSpec<T> {
     /// New values at listed times.
     Steps {
-        /// In the order of time.
+        /// In ascending order of time.
         steps: Vec<Step<T>>,
-        /// Starts the list again after this time.
+        /// Period after which the list is repeated.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         repeat: Option<Span>,
     },
-    /// Two values in turn.
+    /// Two alternating values.
     Square {
-        /// The first.
+        /// The first value.
         high: T,
-        /// The second.
+        /// The second value.
         low: T,
-        /// Time of both together.
+        /// Duration of both together.
         period: Span,
-        /// Share of `high`.
+        /// Share of the period with `high`.
         #[serde(default = "half")]
         duty: Percent,
     },
@@ -108,7 +108,7 @@ pub enum ScheduleSpec<T> {
         step: T,
         /// Time between steps.
         interval: Span,
-        /// Of successive steps.
+        /// Correlation of successive steps.
         #[serde(default)]
         correlation: Percent,
         /// Lower bound.
@@ -154,8 +154,7 @@ impl<T: Level> ScheduleSpec<T> {
         }
     }
 
-    /// The value to reckon with where one number is needed: the mean of a square, the first of
-    /// the others.
+    /// A single representative value: the mean of a square wave, the first value of the others.
     pub fn nominal(&self) -> Option<T> {
         match self {
             ScheduleSpec::Steps { steps, .. } => steps.first().map(|step| step.value),
@@ -169,7 +168,7 @@ impl<T: Level> ScheduleSpec<T> {
     }
 }
 
-/// A schedule in progress. Times asked for must not go back.
+/// A schedule in progress. Times passed to it must not decrease.
 #[derive(Debug)]
 pub struct Schedule<T> {
     value: T,
@@ -198,8 +197,7 @@ struct Walk {
 }
 
 impl<T: Level> Schedule<T> {
-    /// Begins with `initial` if the schedule says nothing about the start. `key` names a walk's
-    /// draws.
+    /// Starts with `initial` if the schedule gives no start. `key` names a walk's draws.
     pub fn new(spec: &ScheduleSpec<T>, initial: T, key: StreamKey) -> Self {
         let mut schedule = match spec {
             ScheduleSpec::Steps { steps, repeat } => Schedule {
@@ -245,7 +243,7 @@ impl<T: Level> Schedule<T> {
         self.value
     }
 
-    /// When the value that [`Schedule::at`] last gave ceases to hold.
+    /// When the value that [`Schedule::at`] last returned ceases to hold.
     #[inline]
     pub fn next_change(&self) -> Time {
         self.next
@@ -287,7 +285,7 @@ impl Walk {
     }
 }
 
-/// Folds `x` back into the bounds, as often as it takes.
+/// Reflects `x` at the bounds, as often as necessary.
 fn reflect(x: f64, (least, most): (f64, f64)) -> f64 {
     let width = most - least;
     if width <= 0.0 {

@@ -29,15 +29,15 @@ pub struct LinkSpec {
     pub rate: Option<Rate>,
     /// Propagation delay of this direction.
     pub delay: Span,
-    /// Queue discipline before the transmitter. Default: `fifo` of `1 bdp` if there is a rate,
-    /// else none.
+    /// Queue discipline before the transmitter. Default: `fifo` of `1 bdp` if there is a rate, else
+    /// none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queue: Option<Spec<Queue>>,
     /// The shared medium that carries it in both directions: the `id` of an entry of `media`, or a
     /// table with `kind` and the keys of a medium of its own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub medium: Option<LinkMedium>,
-    /// A FIFO between the discipline and the transmitter, as devices have.
+    /// Size of a FIFO between the discipline and the transmitter, as devices have.
     pub device_queue: Packets,
     /// Random independent loss of any packet on leaving the link, after the queue.
     pub loss: Percent,
@@ -63,7 +63,7 @@ pub struct LinkSpec {
     /// A propagation delay that changes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delay_schedule: Option<ScheduleSpec<Span>>,
-    /// Random differences of the propagation delay.
+    /// Random variation of the propagation delay.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub jitter: Option<JitterSpec>,
     /// Packets held back, so that others overtake them.
@@ -81,7 +81,7 @@ pub struct LinkSpec {
     /// Share of packets that arrive twice.
     #[serde(skip_serializing_if = "is_zero")]
     pub duplicate: Percent,
-    /// Mistreatment of the ECN field.
+    /// Fault of the ECN field.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ecn_fault: Option<EcnFault>,
     /// Times at which the link carries nothing.
@@ -123,7 +123,7 @@ impl Default for LinkSpec {
 }
 
 impl LinkSpec {
-    /// Fills in the default queue and the queue's parameters, and checks what one link can say.
+    /// Fills in the default queue and the queue's parameters, and checks the keys of this link.
     ///
     /// # Errors
     /// Names the key, relative to the link.
@@ -162,7 +162,7 @@ impl LinkSpec {
         Ok(())
     }
 
-    /// What a medium decides cannot be the link's.
+    /// Refuses keys that a shared medium decides.
     fn validate_shared(&self) -> Result<(), FieldError> {
         let given = [
             ("rate", self.rate.is_some()),
@@ -182,7 +182,7 @@ impl LinkSpec {
         self.nominal_rate().is_some() || self.medium.is_some()
     }
 
-    /// What a channel of a medium does to packets once they have been received.
+    /// The part of a link on a medium that applies after reception.
     #[must_use]
     pub fn beyond_medium(&self) -> LinkSpec {
         LinkSpec { medium: None, queue: None, ..self.clone() }
@@ -213,22 +213,21 @@ impl LinkSpec {
         Ok(())
     }
 
-    /// The rate to reckon with where one number is needed: the mean of a trace or square wave, the
-    /// first of a schedule.
+    /// A single representative rate: the mean of a trace or square wave, the first of a schedule.
     fn varying_rate(&self) -> Option<Rate> {
         let full = self.mtu.map_or(1_500, |mtu| mtu.0) + self.overhead.0;
         let trace = self.trace.as_ref().map(|trace| trace.mean_rate(full));
         trace.or_else(|| self.rate_schedule.as_ref()?.nominal())
     }
 
-    /// The rate that limits in the long run: the link's or its shaper's.
+    /// The long-run rate limit: the link's or its shaper's.
     pub fn nominal_rate(&self) -> Option<Rate> {
         let bps = |rate: Rate| rate.as_bps();
         let shaper = self.shaper.map(|shaper| shaper.rate);
         self.rate.into_iter().chain(shaper).min_by_key(|rate| bps(*rate))
     }
 
-    /// Adds the outages of both directions to each of the two.
+    /// Adds the `two_way` outages of each direction to the other one.
     pub fn share_outages(there: &mut LinkSpec, back: &mut LinkSpec) {
         let shared = |link: &LinkSpec| {
             link.outages.iter().filter(|outage| outage.two_way).copied().collect::<Vec<_>>()
@@ -238,14 +237,14 @@ impl LinkSpec {
         there.outages.extend(of_back);
     }
 
-    /// The queue's parameters that are sizes; those in products of bandwidth and delay are limits of
-    /// what waits.
+    /// The queue's parameters that are sizes; those in products of bandwidth and delay limit the
+    /// waiting packets.
     pub fn queue_sizes(&self) -> impl Iterator<Item = (&str, Limit)> {
         let params = self.queue.iter().flat_map(|queue| &queue.params);
         params.filter_map(|(key, value)| Some((key.as_str(), value.as_str()?.parse().ok()?)))
     }
 
-    /// The other direction of a link that is alike both ways.
+    /// The opposite direction of a link that is equal in both.
     #[must_use]
     pub fn reversed(&self) -> LinkSpec {
         let mut outages = self.outages.clone();
@@ -258,7 +257,7 @@ impl LinkSpec {
         }
     }
 
-    /// Whether a packet that passes is neither delayed nor changed, so that no link is needed.
+    /// Whether packets pass without delay or change, so that no link is needed.
     pub fn is_transparent(&self) -> bool {
         let framing = LinkSpec {
             overhead: self.overhead,

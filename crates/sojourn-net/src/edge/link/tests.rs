@@ -1,4 +1,4 @@
-//! Laws that hold for every link: conservation, exact serialisation, analytic waiting times.
+//! Laws of every link: conservation, exact serialisation, analytic waiting times.
 
 use proptest::prelude::*;
 use rand::RngExt;

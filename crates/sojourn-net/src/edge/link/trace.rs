@@ -1,16 +1,16 @@
-//! Packet-delivery traces: a link that carries so many bytes at listed instants.
+//! Packet-delivery traces: a link that can deliver a number of bytes at each listed instant.
 //!
 //! Model: Mahimahi's `mm-link` (Netravali et al. 2015, `src/frontend/link_queue.cc`). Each number
 //! is a time in milliseconds at which `opportunity` bytes can be delivered; equal numbers add up. A
-//! packet may need several opportunities, and several small ones share one. What nobody uses is
-//! lost. After its last time the trace starts again, its times counted from there.
+//! packet may need several opportunities, and several small ones share one. Unused opportunities
+//! are lost. After its last time the trace repeats, its times counted from there.
 //!
-//! The scenario holds the numbers themselves (`opportunities`), so that they belong to what is
-//! hashed and reproduced; the loader of scenario files puts them there for `file = "..."`.
+//! The scenario holds the numbers themselves (`opportunities`), so that they are part of its hash;
+//! the loader of scenario files puts them there for `file = "..."`.
 //!
-//! By default an opportunity carries one full packet with the link's framing. Mahimahi's own
-//! 1504 bytes are those of `overhead = "4 B"` (its packets carry a 4-byte tunnel header). Where
-//! Mahimahi keeps the packet being delivered in its queue, here it has left the queue.
+//! By default an opportunity carries one full packet with the link's framing. Mahimahi's 1504 bytes
+//! correspond to `overhead = "4 B"` (its packets carry a 4-byte tunnel header). Mahimahi keeps the
+//! packet being delivered in its queue; here it has left the queue.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -19,7 +19,7 @@ use crate::error::FieldError;
 use crate::quantity::Bytes;
 use crate::units::{Rate, Span, Time};
 
-/// More than a day at one a millisecond.
+/// More than a day at one opportunity a millisecond.
 const MOST: usize = 100_000_000;
 
 /// A trace as a scenario writes it.
@@ -28,7 +28,7 @@ const MOST: usize = 100_000_000;
 pub struct TraceSpec {
     /// Times of delivery opportunities in milliseconds, not decreasing.
     pub opportunities: Vec<u32>,
-    /// Framed bytes that each carries. Default: a full packet with the link's framing.
+    /// Framed bytes per opportunity. Default: a full packet with the link's framing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub opportunity: Option<Bytes>,
 }
@@ -59,14 +59,14 @@ impl TraceSpec {
         }
     }
 
-    /// Mean rate, if each opportunity carries `bytes`.
+    /// Mean rate if each opportunity carries `bytes`.
     pub fn mean_rate(&self, bytes: u64) -> Rate {
         let period = u64::from(*self.opportunities.last().unwrap_or(&1)).max(1);
         let bits = self.opportunities.len() as u64 * self.bytes(bytes) * 8;
         Rate::from_bps((bits * 1000 / period).max(1))
     }
 
-    /// Bytes of an opportunity, if `full` is a full packet with framing.
+    /// Bytes per opportunity; `full` is the size of a full packet with framing.
     pub fn bytes(&self, full: u64) -> u64 {
         self.opportunity.map_or(full, |Bytes(bytes)| bytes)
     }
@@ -78,22 +78,22 @@ pub struct Trace {
     times: Box<[u32]>,
     bytes: u64,
     index: usize,
-    /// When this round of the trace began.
+    /// Start of the present repetition of the trace.
     base: Time,
-    /// What is left of the opportunity at `index`.
+    /// Bytes left of the opportunity at `index`.
     left: u64,
 }
 
 impl Trace {
-    /// From the start; `full` is the length of a full packet with framing.
+    /// A trace from its start; `full` is the length of a full packet with framing.
     pub fn new(spec: &TraceSpec, full: u32) -> Self {
         let bytes = spec.bytes(u64::from(full));
         let times = spec.opportunities.clone().into();
         Trace { times, bytes, index: 0, base: Time::ZERO, left: bytes }
     }
 
-    /// When a packet of `length` bytes that is ready at `now` has been delivered, unless that is
-    /// after `horizon`.
+    /// Time at which a packet of `length` bytes that is ready at `now` has been delivered, unless
+    /// that is after `horizon`.
     pub fn delivered(&mut self, now: Time, length: u32, horizon: Time) -> Time {
         while self.time() < now {
             self.advance();

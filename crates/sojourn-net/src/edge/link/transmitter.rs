@@ -1,4 +1,4 @@
-//! Serialisation: one packet at a time, at the link's rate, remainders carried.
+//! Serialisation: one packet at a time, at the link's rate, with carried remainders.
 
 use super::egress::Egress;
 use super::pace::Pace;
@@ -12,16 +12,16 @@ pub struct Transmitter {
     egress: Egress,
     /// `None`: as fast as the queue releases packets.
     rate: Option<Rate>,
-    /// What moves packets if it is not one fixed rate.
+    /// Pace of the transmitter, unless it is one fixed rate.
     pace: Option<Box<Pace>>,
-    /// Bytes on the wire on top of each IP packet.
+    /// Bytes of framing on top of each IP packet.
     overhead: u32,
     /// Remainder of the last serialisation.
     carry: u64,
     service: Packet,
-    /// When the packet in service has been sent; [`Time::NEVER`] when there is none.
+    /// End of the service of the packet in service; [`Time::NEVER`] when there is none.
     service_end: Time,
-    /// The latest time at which something happened here.
+    /// Time of the latest event here.
     clock: Time,
     sent_packets: u64,
     sent_bytes: u64,
@@ -45,14 +45,14 @@ impl Transmitter {
         }
     }
 
-    /// The same, moved by `pace` instead of the rate.
+    /// The same with `pace` in place of the rate.
     #[must_use]
     pub fn with_pace(mut self, pace: Pace) -> Self {
         self.pace = Some(Box::new(pace));
         self
     }
 
-    /// A packet reaches the queue.
+    /// A packet enters the queue.
     #[inline]
     pub fn offer(&mut self, now: Time, packet: Packet) {
         self.clock = now;
@@ -69,8 +69,8 @@ impl Transmitter {
         self.service_end <= now || self.egress.next_timer().is_some_and(|timer| timer <= now)
     }
 
-    /// When the packet in service was sent, if that was by `now`: it is [`Transmitter::sent`], and
-    /// [`Transmitter::serve_next`] must be called then.
+    /// When the packet in service was sent, if that was by `now`. [`Transmitter::sent`] then is
+    /// that packet, and [`Transmitter::serve_next`] must be called.
     #[inline]
     pub fn poll(&mut self, now: Time) -> Option<Time> {
         while let Some(timer) = self.egress.next_timer().filter(|t| *t <= self.service_end) {
@@ -87,7 +87,7 @@ impl Transmitter {
         &self.service
     }
 
-    /// Counts the packet that was sent at `now` and takes up the next one.
+    /// Counts the packet that was sent at `now` and starts to serve the next one.
     #[inline]
     pub fn serve_next(&mut self, now: Time) {
         self.clock = now;
@@ -97,9 +97,9 @@ impl Transmitter {
         self.take_up(now);
     }
 
-    /// Runs the discipline's timer; returns whether that brought things forward. A timer that asks
-    /// for the same instant again is left to the next call, so that a discipline at fault cannot
-    /// hold the link in a loop.
+    /// Runs the discipline's timer; returns whether its next timer is later than `timer`. A timer
+    /// that requests the same instant again waits for the next call, so that a faulty discipline
+    /// cannot keep the link in a loop.
     fn on_timer(&mut self, timer: Time) -> bool {
         self.clock = timer.max(self.clock);
         self.egress.on_timer(self.clock);
@@ -137,7 +137,7 @@ impl Transmitter {
         (!self.is_idle()).then_some(self.service_end)
     }
 
-    /// When an idle transmitter's queue releases what it holds back, if it does.
+    /// When an idle transmitter's queue will release packets it holds back, if it does.
     #[inline(never)]
     pub fn release(&self) -> Option<Time> {
         (self.egress.backlog().packets > 0).then(|| self.egress.next_timer()).flatten()

@@ -1,14 +1,14 @@
-//! What makes a propagation delay vary: a schedule, jitter, packets held back, batches.
+//! Variation of a propagation delay: a schedule, jitter, packets held back, batches.
 //!
 //! - `delay_schedule`: the delay itself changes ([`Schedule`]).
 //! - `jitter`: each packet's delay differs by a random amount, uniform in plus or minus `spread`, or
 //!   normal with that standard deviation. The delay never falls below zero.
 //! - `reorder`: packets are held back by `delay` with the given probability; those behind
 //!   overtake them.
-//! - `aggregation`: packets arrive in batches, at whole multiples of `interval` only, as over
-//!   Wi-Fi or a cable modem's request-grant cycle. With `acks_per_flow`, of the plain
-//!   acknowledgments of one flow that share a batch only the newest so many stay: ACK thinning. An
-//!   acknowledgment that carries SACK blocks, another ECN echo, SYN or FIN is never taken out.
+//! - `aggregation`: packets arrive in batches, at whole multiples of `interval` only, as over Wi-Fi
+//! or a cable modem's request-grant cycle. With `acks_per_flow`, only that many of the newest plain
+//! acknowledgments of one flow stay in a batch: ACK thinning. An acknowledgment that carries SACK
+//! blocks, another ECN echo, SYN or FIN is never removed.
 //!
 //! Order is kept (a packet arrives no sooner than the one before it) unless `jitter.reorder` is
 //! set or a packet was held back. Keeping order makes the mean delay longer than the nominal one
@@ -31,7 +31,7 @@ use crate::units::{Span, Time};
 pub struct JitterSpec {
     /// Half width, or standard deviation.
     pub spread: Span,
-    /// How the differences are distributed.
+    /// Distribution of the differences.
     #[serde(default)]
     pub distribution: Distribution,
     /// Whether packets may overtake each other.
@@ -56,7 +56,7 @@ pub enum Distribution {
 pub struct ReorderSpec {
     /// Share of packets held back.
     pub probability: Percent,
-    /// For how long.
+    /// Time for which they are held back.
     pub delay: Span,
 }
 
@@ -66,7 +66,7 @@ pub struct ReorderSpec {
 pub struct AggregationSpec {
     /// Time between batches.
     pub interval: Span,
-    /// Plain acknowledgments of one flow that stay in a batch. Default: all.
+    /// Number of plain acknowledgments of one flow that stay in a batch. Default: all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub acks_per_flow: Option<u32>,
 }
@@ -87,21 +87,21 @@ impl AggregationSpec {
     }
 }
 
-/// When a packet arrives.
+/// Arrival of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arrival {
-    /// The time.
+    /// Time of the arrival.
     pub time: Time,
-    /// If the packet is a plain acknowledgment to be thinned: how many stay in its batch.
+    /// For a plain acknowledgment to be thinned: number of them that stay in its batch.
     pub thin: Option<u32>,
 }
 
-/// All that varies the delay of one link.
+/// All variations of one link's delay.
 #[derive(Debug)]
 pub struct Variation {
     /// The delay where no schedule gives it.
     pub delay: Span,
-    /// The delay as it changes.
+    /// Schedule of the delay.
     pub schedule: Option<Schedule<Span>>,
     /// Random differences.
     pub jitter: Option<JitterSpec>,
@@ -119,7 +119,7 @@ impl Variation {
         self.reorder.is_some() || self.jitter.is_some_and(|jitter| jitter.reorder)
     }
 
-    /// When `packet`, which enters at `now`, arrives; `last` is the latest arrival so far.
+    /// Arrival of `packet`, which enters at `now`; `last` is the latest arrival so far.
     pub fn arrival(&mut self, now: Time, packet: &Packet, last: Time) -> Arrival {
         let delay = self.schedule.as_mut().map_or(self.delay, |schedule| schedule.at(now));
         let mut time = now + self.jittered(delay, packet);

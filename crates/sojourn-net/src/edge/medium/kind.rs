@@ -1,4 +1,4 @@
-//! What the registry knows of shared media: what they are built from, and how.
+//! Registry types of shared media: constructor and facts.
 
 use super::Make;
 use crate::registry::{Kind, NoFacts};

@@ -1,4 +1,4 @@
-//! What media count of each channel, and the queues that feed them, which channels may share.
+//! Counters of each channel of a medium, and the queues that feed channels, which may share them.
 
 use std::collections::VecDeque;
 use std::ops::{Index, IndexMut};
@@ -14,20 +14,20 @@ use crate::record::live::Tap;
 use crate::record::{AirCounters, LinkCounters};
 use crate::units::Time;
 
-/// A channel's share.
+/// Counters of one channel.
 #[derive(Debug, Default)]
 pub struct Lane {
-    /// What is counted as it happens.
+    /// Counters updated on events.
     pub counters: LinkCounters,
-    /// What its transmissions took of the air.
+    /// Airtime of its transmissions.
     pub air: AirCounters,
     /// Sojourn times in the queue.
     pub sojourn: Histogram,
-    /// Who follows its packets.
+    /// Recorder of its packets.
     tap: Option<Tap>,
-    /// Bytes that its link counts besides those of a packet.
+    /// Bytes per packet that its link counts on top of the IP packet.
     overhead: u32,
-    /// What waits in the queue since `changed_at`.
+    /// Backlog of the queue since `changed_at`.
     waiting: Backlog,
     changed_at: Time,
     queue_time: u128,
@@ -39,13 +39,13 @@ impl Lane {
         Lane { tap: channel.tap.clone(), overhead, ..Lane::default() }
     }
 
-    /// A packet comes into the queue.
+    /// A packet enters the queue.
     fn enter(&mut self, now: Time, packet: &Packet) {
         self.integrate(now);
         self.waiting.add(packet);
     }
 
-    /// A packet leaves the queue, however.
+    /// A packet leaves the queue, sent or dropped.
     fn leave(&mut self, now: Time, packet: &Packet) {
         self.integrate(now);
         self.waiting.remove(packet);
@@ -68,7 +68,7 @@ impl Lane {
         self.changed_at = now;
     }
 
-    /// What waits in the queue.
+    /// Packets waiting in the queue.
     pub fn waiting(&self) -> Backlog {
         self.waiting
     }
@@ -85,8 +85,8 @@ impl Lane {
     }
 }
 
-/// Those of all channels, and which packets have left their senders' hosts. A packet's `lane` is its
-/// channel.
+/// Counters of all channels, and the departures of packets from their senders' hosts. A packet's
+/// `lane` is its channel.
 #[derive(Debug, Default)]
 pub struct Lanes {
     lanes: Vec<Lane>,
@@ -94,12 +94,12 @@ pub struct Lanes {
 }
 
 impl Lanes {
-    /// Those of channels without packets.
+    /// Counters of these channels, without packets.
     pub fn of(channels: &[Channel<'_>]) -> Self {
         Lanes { lanes: channels.iter().map(Lane::of).collect(), departures: VecDeque::new() }
     }
 
-    /// Those of so many channels that nobody follows.
+    /// Counters of a number of channels that are not recorded.
     pub fn plain(channels: usize) -> Self {
         Lanes { lanes: (0..channels).map(|_| Lane::default()).collect(), ..Lanes::default() }
     }
@@ -129,7 +129,7 @@ impl Lanes {
         counters.arrived_bytes += u64::from(packet.size);
     }
 
-    /// A packet is given up after its retries.
+    /// A packet is dropped after its retries.
     pub fn lose(&mut self, now: Time, packet: &Packet) {
         let lane = self.at(packet);
         lane.counters.drops_loss += 1;
@@ -146,7 +146,7 @@ impl Lanes {
         self.departures.pop_front()
     }
 
-    /// The warm-up is over: sojourn times start afresh.
+    /// The warm-up is over: sojourn times are reset.
     pub fn end_warmup(&mut self) {
         self.lanes.iter_mut().for_each(|lane| lane.sojourn.clear());
     }
@@ -156,7 +156,8 @@ impl Lanes {
         &mut self.lanes[usize::from(packet.lane)]
     }
 
-    /// A packet leaves its station for good. A sender hears of its own packets, on their first edge.
+    /// A packet leaves its station for good. A sender is notified of its own packets, on their
+    /// first edge.
     #[inline]
     fn depart(&mut self, packet: &Packet) {
         if packet.hop == 0 && packet.direction == Direction::Forward {
@@ -179,7 +180,7 @@ impl IndexMut<usize> for Lanes {
     }
 }
 
-/// Each lane is told what the queue has done to its packets.
+/// The queue's drops and marks are counted in the packet's lane.
 impl QueueObserver for Lanes {
     fn on_drop(&mut self, now: Time, packet: &Packet, reason: DropReason) {
         let lane = self.at(packet);
@@ -209,19 +210,20 @@ impl QueueObserver for Lanes {
     }
 }
 
-/// A queue discipline that holds packets of one lane or of several.
+/// A queue discipline that holds the packets of one lane or of several.
 pub struct Queue {
     discipline: Box<dyn QueueDiscipline>,
     counters: QueueCounters,
 }
 
 impl Queue {
-    /// Empty.
+    /// An empty queue.
     pub fn new(discipline: Box<dyn QueueDiscipline>) -> Self {
         Queue { discipline, counters: QueueCounters::default() }
     }
 
-    /// Takes in a packet, whose `lane` is set, after the timer of an empty queue, which nobody runs.
+    /// Adds a packet, whose `lane` is set, after running the timer of an empty queue, which nothing
+    /// else runs.
     pub fn enqueue(&mut self, now: Time, mut packet: Packet, lanes: &mut Lanes) {
         self.run_timer(now, lanes);
         packet.enqueued_at = now;
@@ -243,8 +245,8 @@ impl Queue {
         self.discipline.backlog().packets == 0
     }
 
-    /// When the discipline wants to run its timer, or a queue that holds everything back to be asked
-    /// again.
+    /// When the discipline's timer is due, or when a queue that holds everything back must be
+    /// polled again.
     pub fn next_timer(&self) -> Option<Time> {
         self.discipline.next_timer()
     }

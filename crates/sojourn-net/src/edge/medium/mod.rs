@@ -1,8 +1,8 @@
 //! Shared media: one file each, one registry line each.
 //!
 //! Stations at the ends of links share a medium; each link on it is a *channel*, an edge with a
-//! [`Medium`](super::Medium) instead of a transmitter of its own. What else a link does to packets
-//! (delay, losses) happens after they have been received, see [`tail`].
+//! [`Medium`](super::Medium) instead of a transmitter of its own. The link's other effects (delay,
+//! losses) apply after reception, see [`tail`].
 
 use std::collections::BTreeSet;
 
@@ -31,38 +31,38 @@ members! {
     crate::spec::Medium;
 }
 
-/// How a medium is built. Errors: a parameter is wrong, or its links do not fit.
+/// Constructor of a medium. Errors: a parameter is wrong, or its links do not fit.
 pub type Make = fn(
     &Map<String, Value>,
     MediumInit<'_>,
     &Catalogue,
 ) -> Result<Box<dyn super::Medium>, FieldError>;
 
-/// What a medium is told of its place.
+/// Parameters of a medium that depend on the network it is in.
 pub struct MediumInit<'a> {
-    /// Its links, in the order of their channels.
+    /// Its links, in the order of their channel numbers.
     pub channels: Vec<Channel<'a>>,
-    /// For each flow, how urgently its packets contend.
+    /// For each flow, the priority of its packets in contention.
     pub categories: Vec<AccessCategory>,
     /// Names its random draws.
     pub random: StreamKey,
-    /// Who watches who has the medium.
+    /// Recorder of which station has the medium.
     pub watch: Option<Watch>,
 }
 
-/// A link on a medium.
+/// Parameters of a link on a medium.
 pub struct Channel<'a> {
     /// Its name.
     pub id: &'a str,
     /// The stations that send on it and receive from it.
     pub stations: [&'a str; 2],
-    /// What a scenario says of it.
+    /// The link in the scenario.
     pub link: &'a LinkSpec,
-    /// Its place, for its queue.
+    /// Parameters of its queue that depend on the network.
     pub queue: QueueInit,
-    /// Who watches the state of its queue.
+    /// Recorder of its queue's state.
     pub watch: Option<Watch>,
-    /// Who follows its packets.
+    /// Recorder of its packets.
     pub tap: Option<Tap>,
 }
 
@@ -107,8 +107,8 @@ impl MediumInit<'_> {
 }
 
 impl Channel<'_> {
-    /// The queue of its packets, or of those that `part` names where it has several: what the link
-    /// says, or else `default`; watched, if anybody does.
+    /// Builds the queue of the channel, or of its packets that `part` names where it has several
+    /// queues: the link's discipline, or else `default`; recorded if the channel has a watch.
     ///
     /// # Errors
     /// If the discipline or a parameter is wrong.

@@ -1,4 +1,4 @@
-//! What links on a medium do to packets beyond it, and who records them.
+//! Effects of links on a medium after reception, and the recording of their packets.
 
 use crate::edge::{Departure, Link, Medium};
 use crate::packet::{Backlog, Packet};
@@ -7,16 +7,16 @@ use crate::record::histogram::Histogram;
 use crate::record::live::Tap;
 use crate::units::Time;
 
-/// A medium whose channels end in links: delay, losses and other impairments.
+/// A medium whose channels end in links, which apply delay, losses and other impairments.
 pub struct Tail {
     medium: Box<dyn Medium>,
-    /// For each channel, what is beyond; a link without transmitter.
+    /// For each channel, the link after reception: one without transmitter.
     links: Vec<Option<Link>>,
     taps: Vec<Option<Tap>>,
 }
 
 impl Tail {
-    /// Adds to each channel of a medium what is beyond it and who follows its packets.
+    /// Adds to each channel of a medium the link after reception and the recorder of its packets.
     pub fn new(medium: Box<dyn Medium>, links: Vec<Option<Link>>, taps: Vec<Option<Tap>>) -> Self {
         Tail { medium, links, taps }
     }

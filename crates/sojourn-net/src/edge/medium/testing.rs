@@ -9,7 +9,7 @@ use crate::queue::QueueInit;
 use crate::rng::StreamKey;
 use crate::units::Span;
 
-/// What a medium is told of them.
+/// Parameters of a medium that joins them.
 pub(super) fn init() -> MediumInit<'static> {
     static LINK: LazyLock<LinkSpec> = LazyLock::new(LinkSpec::default);
     let random = StreamKey::root(1);
@@ -32,7 +32,7 @@ pub(super) fn init() -> MediumInit<'static> {
     MediumInit { channels, categories: Vec::new(), random, watch: None }
 }
 
-/// A packet of so many bytes.
+/// A packet of `size` bytes.
 pub(super) fn packet(size: u32) -> Packet {
     Address::default().packet(0, size, Header::opaque(0))
 }

@@ -1,4 +1,5 @@
-//! Which queue a packet belongs to, and which hosts it counts for: set-associative hashing.
+//! Cake's classification: the queue of a packet and the hosts it counts for, by set-associative
+//! hashing.
 
 use rand::Rng;
 
@@ -6,12 +7,12 @@ use super::params::Isolation;
 use crate::packet::{Direction, Packet};
 use crate::rng::Stream;
 
-/// Queues, and hosts in each direction, that are told apart.
+/// Number of queues, and of hosts in each direction.
 pub(super) const QUEUES: u16 = 1024;
-/// Places that a hash value may use: it collides only when all of them are taken.
+/// Entries that a hash value may use: it collides only when all of them are taken.
 const WAYS: u16 = 8;
 
-/// The places of a hash value, the one it names first.
+/// The entries of a hash value, its own first.
 fn ways(home: u16) -> impl Iterator<Item = u16> {
     (0..WAYS).map(move |i| (home & !(WAYS - 1)) | ((home + i) & (WAYS - 1)))
 }
@@ -37,7 +38,7 @@ impl Hosts {
         Hosts { tags: vec![0; size].into(), bulk_flows: vec![0; size].into() }
     }
 
-    /// The place of the host with this hash: its own, else one that no bulk flow uses.
+    /// The entry of the host with this hash: its own, else one that no bulk flow uses.
     fn place(&mut self, hash: u32) -> u16 {
         let home = (hash % u32::from(QUEUES)) as u16;
         let place = ways(home)
@@ -62,12 +63,12 @@ impl Hosts {
     }
 }
 
-/// A packet's queue; the places of its hosts if the queue was newly given to its flow.
+/// A packet's queue; the entries of its hosts if the queue was newly assigned to its flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Class {
     /// Queue number.
     pub queue: u16,
-    /// Places of source and destination, to be remembered with the queue.
+    /// Entries of source and destination, to be stored with the queue.
     pub hosts: Option<(u16, u16)>,
 }
 
@@ -123,7 +124,7 @@ impl Classifier {
         self.flows && self.by_destination
     }
 
-    /// Finds the packet's queue; `taken` says whether a queue belongs to a flow at present.
+    /// The packet's queue; `taken` tells whether a queue belongs to a flow at present.
     #[inline]
     pub(super) fn classify(&mut self, packet: &Packet, taken: impl Fn(u16) -> bool) -> Class {
         let hash = self.hash(packet);
@@ -192,7 +193,7 @@ mod tests {
             assert!(!taken[usize::from(class.queue)], "flow {flow} collides");
             taken[usize::from(class.queue)] = true;
         }
-        // Each finds its own again, and keeps its hosts.
+        // Each finds its own queue again, and keeps its hosts.
         let again = classifier.classify(&packet(17, 1, 2), |q| taken[usize::from(q)]);
         assert_eq!(again.hosts, None);
     }

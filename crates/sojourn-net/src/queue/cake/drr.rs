@@ -1,4 +1,4 @@
-//! Cake's DRR++: whose turn it is, fair to flows and to their hosts.
+//! Cake's DRR++: selects the next queue, with fairness between flows and between their hosts.
 
 use rand::Rng;
 
@@ -12,7 +12,7 @@ use crate::queue::store::Chain;
 use crate::rng::Stream;
 use crate::units::{Rate, Time};
 
-/// How a queue's owner has behaved lately.
+/// State of a queue's flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 enum Set {
     /// Belongs to no flow.
@@ -24,7 +24,7 @@ enum Set {
     SparseWait,
     /// Backlogged beyond its quantum.
     Bulk,
-    /// Empty, its control law not yet at rest.
+    /// Empty, while its control law has not returned to its initial state.
     Decaying,
 }
 
@@ -64,13 +64,13 @@ impl Scheduler {
             queues: vec![Queue::default(); usize::from(count)].into(),
             rotation: Rotation::new(count),
             classifier: (!flowblind).then(|| Classifier::new(isolation, random)),
-            // Small enough at low rates that a flow's turn takes no more than 3 ms or so.
+            // Small enough at low rates that a flow's turn takes no more than about 3 ms.
             quantum: rate.map_or(1514, |rate| (rate.as_bps() / 8 / 4096).clamp(300, 1514) as u32),
             bulk_flows: 0,
         }
     }
 
-    /// Flows that are backlogged beyond a quantum.
+    /// Number of flows that are backlogged beyond a quantum.
     pub(super) fn bulk_flows(&self) -> u32 {
         self.bulk_flows
     }
@@ -91,7 +91,7 @@ impl Scheduler {
         out("most_blue_probability", blue.into());
     }
 
-    /// The number of the packet's queue.
+    /// Index of the packet's queue.
     #[inline]
     pub(super) fn classify(&mut self, packet: &Packet) -> usize {
         let Some(classifier) = &mut self.classifier else { return 0 };
@@ -101,7 +101,7 @@ impl Scheduler {
         usize::from(class.queue)
     }
 
-    /// Notes the hosts of a queue's new flow; if it takes over a bulk queue by collision, the
+    /// Stores the hosts of a queue's new flow; if it takes over a bulk queue by collision, the
     /// hosts' counts follow.
     fn remember_hosts(&mut self, Class { queue, hosts }: Class) {
         let Some((source, destination)) = hosts else { return };
@@ -150,8 +150,8 @@ impl Scheduler {
         self.quantum * (65_535 / u32::from(load))
     }
 
-    /// A packet came to the queue: if it was empty it joins the sparse ones, or the bulk ones if it
-    /// owes quantum.
+    /// A packet arrived at the queue: an empty queue joins the sparse ones, or the bulk ones if its
+    /// deficit is spent.
     #[inline]
     pub(super) fn wake(&mut self, index: usize) {
         match self.queues[index].set {
@@ -165,7 +165,7 @@ impl Scheduler {
         }
     }
 
-    /// The queue whose turn it is. Decaying queues get the first visit of each departure.
+    /// The next queue to serve. Decaying queues get the first visit of each departure.
     #[inline]
     pub(super) fn next(&self, first_visit: bool) -> Option<usize> {
         let first = |list| self.rotation.first(list);
@@ -177,7 +177,7 @@ impl Scheduler {
             .map(usize::from)
     }
 
-    /// Gives a queue without deficit its next quantum, at the end of the bulk rotation.
+    /// Gives a queue without deficit its next quantum and moves it to the end of the bulk rotation.
     #[inline]
     pub(super) fn refill(&mut self, index: usize, random: &mut Stream) {
         if self.queues[index].set == Set::Sparse {
@@ -193,7 +193,7 @@ impl Scheduler {
         self.rotation.move_to_tail(index as u16, List::Old);
     }
 
-    /// An empty queue leaves the rotations, or decays until its law is at rest.
+    /// An empty queue leaves the rotations, or decays until its law is in its initial state.
     pub(super) fn retire(&mut self, index: usize, now: Time) {
         if self.queues[index].set == Set::Bulk {
             self.bulk_flows -= 1;

@@ -180,7 +180,8 @@ impl Cake {
         cx.drop(now, packet, DropReason::Overflow);
     }
 
-    /// COBALT's target grows with the number of flows when shaping behind the bottleneck.
+    /// COBALT's minimum target, which grows with the number of flows when shaping behind the
+    /// bottleneck.
     fn target_floor(&self) -> Span {
         if self.ingress {
             self.tuning.mtu_time * 2 * u64::from(self.scheduler.bulk_flows())
@@ -189,8 +190,7 @@ impl Cake {
         }
     }
 
-    /// Takes a packet from a queue through its control law; `None` if another queue is to be
-    /// tried.
+    /// Takes a packet from a queue through its control law; `None` if another queue must be tried.
     #[inline]
     fn serve(&mut self, index: usize, now: Time, cx: &mut QueueContext<'_>) -> Option<Packet> {
         let floor = self.target_floor();

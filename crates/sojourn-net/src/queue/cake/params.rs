@@ -1,4 +1,4 @@
-//! What a scenario can say about Cake.
+//! Parameters of Cake.
 
 use std::fmt;
 use std::str::FromStr;
@@ -20,7 +20,7 @@ pub struct Params {
     /// Rate of the shaper, such as "10 Mbit/s", or "unlimited". By default the link's rate; the
     /// link then adds no serialisation time of its own.
     pub bandwidth: Option<Bandwidth>,
-    /// What is isolated from what.
+    /// Flows or hosts that are isolated from each other.
     pub isolation: Isolation,
     /// Round-trip time that COBALT is tuned for.
     pub rtt: Span,
@@ -29,19 +29,20 @@ pub struct Params {
     pub overhead: Option<Bytes>,
     /// Smallest size on the wire, after overhead.
     pub mpu: Bytes,
-    /// Link-layer framing that the shaper makes up for.
+    /// Link-layer framing for which the shaper compensates.
     pub framing: Framing,
     /// Buffer memory. By default four intervals at the rate, at least 4 MiB.
     pub memory: Option<Bytes>,
-    /// Whether Cake shapes what already went through the bottleneck: drops then cost bandwidth,
-    /// and the target grows with the number of bulk flows.
+    /// Whether Cake shapes traffic that has already passed the bottleneck: drops then count as
+    /// sent, and the target grows with the number of bulk flows.
     pub ingress: bool,
     /// SCE marking: "off", "sce" (ramp certain at target), "sce-single" (for a single queue), or
     /// "sce-thresh N" with N in 1 to 1024.
     pub sce: Sce,
     /// Which description of the SCE ramp to follow.
     pub ramp: RampText,
-    /// Whose table of roots: `linux-6`, or `linux-5.1` for all until 6.11. With SCE always the latter.
+    /// Version of the table of roots: `linux-6`, or `linux-5.1` for all until 6.11. With SCE always
+    /// the latter.
     pub version: Stack,
 }
 
@@ -84,7 +85,7 @@ impl crate::registry::Params for Params {
     }
 }
 
-/// What Cake keeps apart, as the keywords of `tc-cake(8)`.
+/// Isolation modes, as the keywords of `tc-cake(8)`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Isolation {
@@ -133,7 +134,7 @@ pub enum RampText {
 #[serde(try_from = "String", into = "String")]
 #[schemars(with = "String")]
 pub enum Bandwidth {
-    /// No shaping: departures are as the link takes them.
+    /// No shaping: packets depart as the link takes them.
     Unlimited,
     /// Shaped to this rate.
     Limited(Rate),
@@ -148,7 +149,7 @@ pub enum Sce {
     Off,
     /// `sce-thresh N`; 1 is plain `sce`.
     Threshold(u16),
-    /// `sce-single`, for a queue shared with flows that do not answer to SCE.
+    /// `sce-single`, for a queue shared with flows that do not respond to SCE.
     Single,
 }
 

@@ -1,13 +1,13 @@
 //! Cake's three rotations of queues as doubly linked lists over queue numbers.
 
-/// Which rotation.
+/// Rotation of queues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum List {
-    /// Queues that were empty and got a packet: served first.
+    /// Queues that were empty and received a packet: served first.
     New,
     /// Queues that used up a quantum.
     Old,
-    /// Empty queues whose COBALT state still has to be forgotten.
+    /// Empty queues whose COBALT state is still decaying.
     Decaying,
 }
 
@@ -22,13 +22,13 @@ struct Link {
 /// The rotations of a fixed number of queues; each queue is in one of them or in none.
 #[derive(Debug)]
 pub(super) struct Rotation {
-    /// One per queue, then one per list: its two ends.
+    /// One entry per queue, then one per list with its two ends.
     links: Box<[Link]>,
     queues: u16,
 }
 
 impl Rotation {
-    /// With all queues in no list. `queues` is at most 1024.
+    /// A rotation with all queues in no list. `queues` is at most 1024.
     pub(super) fn new(queues: u16) -> Self {
         let links = (0..queues + LISTS as u16).map(|i| Link { previous: i, next: i }).collect();
         Rotation { links, queues }

@@ -1,9 +1,9 @@
-//! Cake's ramp of SCE marking: the probability of a mark against sojourn time.
+//! Cake's ramp of SCE marking: the probability of a mark as a function of sojourn time.
 
 use super::params::{RampText, Sce};
 use crate::units::Span;
 
-/// Certainty, as a fraction of 2^32.
+/// Probability 1, as a fraction of 2^32.
 const CERTAIN: u64 = u32::MAX as u64;
 
 /// A marking probability that rises linearly in one or two pieces. Slopes are per nanosecond, in
@@ -27,7 +27,7 @@ impl Ramp {
         }
     }
 
-    /// As `cake_set_rate` computes it, in its integers.
+    /// The ramp as `cake_set_rate` computes it, in its integers.
     fn of_code(sce: Sce, target: u64) -> Option<Self> {
         let knee = match sce {
             Sce::Off => return None,
@@ -44,8 +44,8 @@ impl Ramp {
         })
     }
 
-    /// One slope, from nothing to certainty over half a target, that starts between half a target
-    /// and a whole one.
+    /// One slope, from zero to certainty over half a target, that starts between half a target and
+    /// a whole one.
     fn of_draft(sce: Sce, target: u64) -> Option<Self> {
         let half = target / 2;
         let start = match sce {
@@ -57,7 +57,7 @@ impl Ramp {
         Some(Ramp { start, low_slope: slope, target: start, high_slope: slope, knee: 0 })
     }
 
-    /// Probability of a mark as a fraction of 2^32; above it is certain. `over_target` is
+    /// Probability of a mark as a fraction of 2^32; higher values are certain. `over_target` is
     /// COBALT's verdict on the packet.
     #[inline]
     pub(super) fn probability(&self, sojourn: Span, over_target: bool) -> u64 {

@@ -2,8 +2,9 @@
 
 use crate::units::{Rate, Span, Time};
 
-/// When the next packet may leave. Each departure moves the clock by its own length at the rate,
-/// remainders carried, so that the long-run rate is exact whatever the gaps between wake-ups.
+/// Virtual clock: the time at which the next packet may leave. Each departure advances the clock by
+/// its own length at the rate, with carried remainders, so that the long-run rate is exact whatever
+/// the gaps between wake-ups.
 #[derive(Debug)]
 pub(super) struct Shaper {
     rate: Option<Rate>,
@@ -13,17 +14,17 @@ pub(super) struct Shaper {
 }
 
 impl Shaper {
-    /// A shaper at `rate`; `None` lets everything pass.
+    /// A shaper at `rate`; with `None` everything passes.
     pub(super) fn new(rate: Option<Rate>) -> Self {
         Shaper { rate, carry: 0, next: Time::ZERO, failsafe: Time::ZERO }
     }
 
-    /// The rate that it keeps to, if any.
+    /// The shaper's rate, if any.
     pub(super) fn rate(&self) -> Option<Rate> {
         self.rate
     }
 
-    /// A packet came to an empty queue: time that went unused is lost.
+    /// A packet arrived at an empty queue: unused time is lost.
     #[inline]
     pub(super) fn on_busy(&mut self, now: Time) {
         if self.next < now {
@@ -32,7 +33,7 @@ impl Shaper {
         }
     }
 
-    /// Until when everything has to wait; `None` if a packet may leave now.
+    /// Time until which all packets must wait; `None` if a packet may leave now.
     #[inline]
     pub(super) fn waits_until(&self, now: Time) -> Option<Time> {
         let next = self.next.min(self.failsafe);
@@ -43,11 +44,11 @@ impl Shaper {
     #[inline]
     pub(super) fn on_sent(&mut self, length: u32) {
         let span = self.advance(length);
-        // Two thirds of the rate go to packets that leave, however much is dropped.
+        // Packets that leave get at least two thirds of the rate, however many are dropped.
         self.failsafe += span + span / 2;
     }
 
-    /// Counts a dropped packet, in ingress mode: it used the bottleneck before.
+    /// Counts a dropped packet, in ingress mode: it has used the bottleneck.
     pub(super) fn on_dropped(&mut self, length: u32) {
         self.advance(length);
     }

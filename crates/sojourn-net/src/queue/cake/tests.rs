@@ -1,4 +1,4 @@
-//! Cake as a whole, driven packet by packet.
+//! Tests of Cake as a whole, driven packet by packet.
 
 use serde_json::json;
 
@@ -48,7 +48,7 @@ fn greedy(source: u16, destination: u16) -> Greedy {
     Greedy { source, destination, size: PACKET, depth: 50, ..Greedy::default() }
 }
 
-/// Offers packets of greedy flows, takes them out when Cake lets them go.
+/// Offers packets of greedy flows and takes them out when Cake releases them.
 struct Rig {
     cake: Cake,
     counters: QueueCounters,
@@ -81,7 +81,7 @@ impl Rig {
         }
     }
 
-    /// The next departure, waiting for it if need be.
+    /// The next departure; waits for it if necessary.
     fn depart(&mut self) -> Option<Packet> {
         loop {
             let mut cx = QueueContext { counters: &mut self.counters, observer: None };

@@ -1,4 +1,4 @@
-//! What a packet costs on the wire.
+//! Size of packets on the wire.
 
 use super::params::{Framing, Params};
 use crate::packet::Packet;
@@ -13,7 +13,7 @@ pub(super) struct Wire {
 }
 
 impl Wire {
-    /// As the parameters say; `raw` bytes on top of IP if they say nothing.
+    /// From the parameters; `raw` bytes on top of IP if they give nothing.
     pub(super) fn new(params: &Params, raw: u32) -> Self {
         Wire {
             overhead: params.overhead.map_or(raw, |Bytes(bytes)| bytes as u32),

@@ -6,9 +6,9 @@ use crate::observe::Observer;
 use crate::rng::Stream;
 use crate::units::{Rate, Span, Time};
 
-/// What BLUE adds to its drop probability on overflow: 1/256, as a fraction of 2^32.
+/// Increment of BLUE's drop probability on overflow: 1/256, as a fraction of 2^32.
 const BLUE_INCREMENT: u32 = 1 << 24;
-/// What BLUE takes from its drop probability when the queue runs empty: 1/4096.
+/// Decrement of BLUE's drop probability when the queue becomes empty: 1/4096.
 const BLUE_DECREMENT: u32 = 1 << 20;
 /// Counts below this have their reciprocal square root in a table.
 const TABLE: usize = 16;
@@ -62,7 +62,7 @@ const fn four_steps() -> Roots {
     table
 }
 
-/// The times that tune the law.
+/// Tuning of the law.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tuning {
     /// Sojourn time above which the queue counts as standing, and BLUE's shortest step time.
@@ -71,7 +71,7 @@ pub struct Tuning {
     pub interval: Span,
     /// Serialisation time of a packet of full size; sojourn up to four of them is never standing.
     pub mtu_time: Span,
-    /// The table for small counts.
+    /// Reciprocal roots of small counts.
     pub roots: &'static Roots,
 }
 
@@ -87,7 +87,7 @@ impl Tuning {
     }
 }
 
-/// What the law wants done with a packet that leaves the queue.
+/// The law's decision on a packet that leaves the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Verdict {
     /// Mark it CE.
@@ -101,8 +101,8 @@ pub struct Verdict {
 /// State of the law for one queue.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Cobalt {
-    /// When the next signal is due while over target, the next step back otherwise; with a count
-    /// of zero, until when the queue counts as recently active.
+    /// When the next signal is due while over target, and the next step back otherwise; with a
+    /// count of zero, the time until which the queue counts as recently active.
     drop_next: Time,
     /// When BLUE's probability last changed.
     blue_changed: Time,
@@ -117,8 +117,8 @@ pub struct Cobalt {
 }
 
 impl Cobalt {
-    /// Judges a packet of the given sojourn time that leaves at `now`. The target is at least
-    /// `floor`; `capable` says whether the packet can be marked.
+    /// Decides on a packet of the given sojourn time that leaves at `now`. The target is at least
+    /// `floor`; `capable` tells whether the packet can be marked.
     #[inline]
     pub fn on_dequeue(
         &mut self,
@@ -153,7 +153,7 @@ impl Cobalt {
         if self.count == 0 {
             self.drop_next = now + tuning.interval;
         } else if late && !drop {
-            // Signals that are overdue are not made up for in a burst.
+            // Overdue signals are not made up for in a burst.
             self.drop_next = now;
         }
         Verdict { mark: signal && capable, drop, over_target }
@@ -170,7 +170,7 @@ impl Cobalt {
         self.count = self.count.max(1);
     }
 
-    /// The queue was to be served and had no packet.
+    /// The queue was visited and had no packet.
     pub fn on_empty(&mut self, tuning: &Tuning, now: Time) {
         if self.p_drop > 0 && now.since(self.blue_changed) > tuning.target {
             self.p_drop = self.p_drop.saturating_sub(BLUE_DECREMENT);
@@ -182,7 +182,7 @@ impl Cobalt {
         }
     }
 
-    /// Whether nothing is left to be forgotten: the queue can be given to another flow.
+    /// Whether the state is back to its initial one: the queue can be assigned to another flow.
     #[inline]
     pub fn at_rest(&self, now: Time) -> bool {
         self.p_drop == 0 && self.count == 0 && now >= self.drop_next
@@ -208,7 +208,7 @@ impl Cobalt {
         f64::from(self.p_drop) / (1u64 << 32) as f64
     }
 
-    /// Takes the count back by one per due step.
+    /// Lowers the count by one per due step.
     fn step_back(&mut self, now: Time, tuning: &Tuning) {
         while self.count > 0 && now >= self.drop_next {
             self.set_count(self.count - 1, tuning);
@@ -327,7 +327,7 @@ mod tests {
         let expected: f64 = (0..peak).map(|n| 0.1 / f64::from(n.max(1)).sqrt()).sum();
         let took = now.as_secs_f64() - 1.0;
         assert!((took - expected).abs() < 0.15, "{took} against {expected}");
-        // From now on a standing queue is given a whole interval before the first signal.
+        // From here a standing queue gets a whole interval before the first signal.
         let start = now;
         let mut marked = false;
         while !marked {

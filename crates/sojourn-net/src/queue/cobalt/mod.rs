@@ -7,8 +7,8 @@
 //!
 //! **CoDel.** A packet is over target when its sojourn time exceeds the target and four
 //! serialisation times of a full packet. The first signal comes an interval after the first packet
-//! over target, the following ones after `interval / sqrt(count)` each. Below target the count
-//! falls by one per such step instead of being forgotten, and a new episode resumes from there. A
+//! over target, each later one after a further `interval / sqrt(count)`. Below target the count
+//! falls by one per such step instead of being reset, and a new episode resumes from there. A
 //! signal marks CE if the packet is ECN-capable and drops it otherwise; the last packet is never
 //! dropped.
 //!
@@ -16,13 +16,13 @@
 //! at most once per target time. It drops ECN-capable packets too: it is meant for flows that do
 //! not respond.
 //!
-//! **As in Linux, and worth knowing.** The reciprocal square root of a queue that never signalled
-//! is zero, so its first signal comes with the packet after the first one over target and not an
-//! interval later. Overdue signals are not made up for. The reciprocal root is a table below 16
-//! and one Newton step per change of the count above.
+//! **As in Linux, and not obvious.** The reciprocal square root of a queue that never signalled is
+//! zero, so its first signal comes with the packet after the first one over target and not an
+//! interval later. Overdue signals are not made up for. The reciprocal root is a table below 16 and
+//! one Newton step per change of the count above.
 //!
-//! **Parameters**: `rtt` tunes the law as in Cake, with the link's rate: target `rtt / 20` but at
-//! least 1.5 full packets, interval `rtt` and what the target exceeds `rtt / 20` by.
+//! **Parameters**: `rtt` tunes the law as in Cake, with the link's rate: the target is `rtt / 20`
+//! but at least 1.5 full packets, the interval `rtt` plus the excess of the target over `rtt / 20`.
 //!
 //! **Deviations.** The stand-alone `sch_cobalt` of chromi/sce (2022) differs: it signals SCE on a
 //! schedule of its own, drives BLUE by sojourn time over four intervals, has no limit, and skips
@@ -73,7 +73,7 @@ impl crate::registry::Params for Params {
     }
 }
 
-/// Refuses round-trip times that the law cannot be tuned for.
+/// Refuses round-trip times for which the law cannot be tuned.
 pub(crate) fn check_rtt(rtt: Span) -> Result<(), FieldError> {
     if rtt < Span::from_micros(1) || rtt > LONGEST_RTT {
         return Err(FieldError::new("rtt", format!("{rtt} is outside 1 us to {LONGEST_RTT}")));
@@ -81,7 +81,7 @@ pub(crate) fn check_rtt(rtt: Span) -> Result<(), FieldError> {
     Ok(())
 }
 
-/// One FIFO under COBALT.
+/// A FIFO under COBALT.
 #[derive(Debug)]
 pub struct CobaltQueue {
     store: PacketStore,

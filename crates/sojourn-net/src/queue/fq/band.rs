@@ -1,11 +1,11 @@
-//! Flows, and the priority bands in which they take turns.
+//! Flows of FQ, and its priority bands.
 
 use std::collections::VecDeque;
 
 use crate::queue::store::Chain;
 use crate::units::Time;
 
-/// Bytes that bands send in turn, and which of them packets without priority are in.
+/// Bytes that each band sends per turn, and the index of the band of packets without priority.
 pub(super) const BANDS: [i64; 3] = [9 << 16, 3 << 16, 1 << 16];
 pub(super) const BAND: usize = 1;
 
@@ -36,7 +36,7 @@ pub(super) struct Flow {
     pub waiting: Chain,
     pub packets: u64,
     pub credit: i64,
-    /// Whether it is among the new or the old flows.
+    /// Whether it is in the list of new or of old flows.
     pub listed: bool,
     pub band: usize,
     pub idle_since: Time,

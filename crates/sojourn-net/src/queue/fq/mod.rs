@@ -1,28 +1,28 @@
-//! FQ: a queue per flow, served in turn, as Linux hosts have it below TCP.
+//! FQ: a queue per flow, served round robin, as Linux hosts have it below TCP.
 //!
-//! Model: Linux `net/sched/sch_fq.c`. Every flow has a queue of its own, without hashing. Flows that become active join the new ones, which are served before
-//! the old ones. A flow sends until its credit is used up; then it gets `quantum` and goes to the
-//! end of the old flows. A flow starts with `initial_quantum`; one that was idle for
-//! `refill_delay` has at least a quantum again. What exceeds `limit` in all or `flow_limit` for one
-//! flow is dropped at the tail.
+//! Model: Linux `net/sched/sch_fq.c`. Every flow has a queue of its own, without hashing. Flows
+//! that become active join the new ones, which are served before the old ones. A flow sends until
+//! its credit is used up; then it gets `quantum` and moves to the end of the old flows. A flow
+//! starts with `initial_quantum`; one that was idle for `refill_delay` has at least a quantum
+//! again. Packets beyond `limit` in all or `flow_limit` for one flow are dropped at the tail.
 //!
-//! `version = "linux-6"` is fq since 6.7, `linux-5.1` before. Since then packets that find no flow
-//! backlogged take a fast path: a FIFO for up to eight of them, served first, which costs no credit and
-//! counts against no limit. A new flow that has had its turn always becomes an old one; before, only if
-//! there are any. And there are three bands, of 576, 192 and 64 KiB in turn. All packets are of the
-//! second; but a flow is listed before its band is set, so that its very first packets wait in the
-//! first band until the second has had its turn.
+//! `version = "linux-6"` is fq since 6.7, `linux-5.1` before. Since 6.7 packets that find no flow
+//! backlogged take a fast path: a FIFO for up to eight of them, served first, which costs no credit
+//! and counts against no limit. A new flow that has had its turn always becomes an old one; before
+//! 6.7, only if there are any. And there are three bands, of 576, 192 and 64 KiB in turn. All
+//! packets are of the second; but a flow is listed before its band is set, so that its very first
+//! packets wait in the first band until the second has had its turn.
 //!
 //! **Pacing is the sender's.** On a Linux host, fq also delays each packet to the time its TCP
 //! stamped on it (earliest departure time). Here a flow with `host_queue = "fq"` paces itself in
 //! its sender, at the control's rate or at 2 and 1.2 windows per smoothed RTT, so packets reach
 //! this queue when they may leave. As the queue of a link, this discipline is plain fair queueing.
 //!
-//! **Deviations.** No priorities. No `maxrate`, `ce_threshold`, `horizon` or
-//! garbage collection of flows.
+//! **Deviations.** No priorities. No `maxrate`, `ce_threshold`, `horizon` or garbage collection of
+//! flows.
 //!
-//! Observes: `new_flows` and `old_flows` (active flows in each list), `fast_path` (packets). None is
-//! throttled here, because pacing is the sender's.
+//! Observes: `new_flows` and `old_flows` (active flows in each list), `fast_path` (packets). No
+//! flow is throttled here, because pacing is the sender's.
 
 
 use schemars::JsonSchema;
@@ -49,13 +49,13 @@ pub struct Params {
     pub limit: Packets,
     /// Waiting packets of one flow.
     pub flow_limit: Packets,
-    /// Framed bytes of a turn. Default: two full packets.
+    /// Framed bytes per turn. Default: two full packets.
     pub quantum: Option<Bytes>,
     /// Framed bytes that a new flow may send at once. Default: ten full packets.
     pub initial_quantum: Option<Bytes>,
     /// Idle time after which a flow has at least a quantum again.
     pub refill_delay: Span,
-    /// Whose fair queueing: `linux-6` has a fast path, `linux-5.1` (until 6.6) does not.
+    /// Version of FQ: `linux-6` has a fast path, `linux-5.1` (until 6.6) does not.
     pub version: Stack,
 }
 
@@ -84,21 +84,21 @@ impl crate::registry::Params for Params {
     }
 }
 
-/// Packets of the fast path at most.
+/// Maximum number of packets in the fast path.
 const FAST_PATH: u64 = 8;
 
 /// Fair queueing.
 #[derive(Debug)]
 pub struct Fq {
     store: PacketStore,
-    /// Whether there is a fast path, what waits there, and how many packets.
+    /// Whether there is a fast path, its packets, and their number.
     is_fast: bool,
     fast: Chain,
     fast_packets: u64,
     /// Two per flow number, one for each direction.
     flows: Vec<Flow>,
     bands: Vec<Band>,
-    /// The band whose turn it is.
+    /// The band that is served.
     served: usize,
     backlog: Backlog,
     limit: u64,
@@ -143,7 +143,7 @@ impl Registered for Fq {
 }
 
 impl Fq {
-    /// The place of the packet's flow, made on its first packet.
+    /// Index of the packet's flow, which is created on its first packet.
     #[inline]
     fn place(&mut self, packet: &Packet) -> usize {
         let place = packet.flow as usize * 2 + packet.direction as usize;
@@ -161,13 +161,13 @@ impl Fq {
         place
     }
 
-    /// Whether a packet that arrives now need not queue with its flow.
+    /// Whether a packet that arrives now takes the fast path.
     fn takes_fast_path(&self) -> bool {
         self.is_fast && self.backlog.packets == self.fast_packets && self.fast_packets < FAST_PATH
     }
 
     /// The flow that is served next, and whether it is a new one. A band without credit or flows
-    /// gives way to the next, until all of them have nothing to send.
+    /// gives way to the next, until none has packets to send.
     fn turn(&mut self) -> Option<(usize, bool)> {
         let mut empty = 0;
         loop {
@@ -188,7 +188,7 @@ impl Fq {
         }
     }
 
-    /// Takes the flow that is served off its list.
+    /// Removes the flow that is served from its list.
     fn unlist(&mut self, was_new: bool) {
         let band = &mut self.bands[self.served];
         if was_new {
@@ -203,8 +203,8 @@ impl Fq {
         self.bands[band].old.push_back(place as u32);
     }
 
-    /// An empty flow at the head of its list has had its turn: a new one joins the old ones, so that
-    /// it cannot come back as new at once.
+    /// An empty flow at the head of its list has had its turn: a new one joins the old ones, so
+    /// that it cannot become new again at once.
     fn retire(&mut self, place: usize, now: Time, was_new: bool) {
         self.unlist(was_new);
         if was_new && (self.is_fast || !self.bands[self.served].old.is_empty()) {
@@ -360,7 +360,8 @@ mod tests {
         assert!(bench.queue.flows.iter().all(|flow| flow.credit == 15_140));
     }
 
-    /// A flow that comes while the second band is served waits in the first for its turn to end.
+    /// A flow that becomes active while the second band is served waits in the first for its turn
+    /// to end.
     #[test]
     fn a_new_flow_waits_for_the_band() {
         let mut bench = Bench::new(Params { flow_limit: Packets(500), ..Params::default() });
@@ -384,7 +385,7 @@ mod tests {
         assert_eq!(order, [[1; 12].as_slice(), &[0, 0, 1, 1, 0, 0]].concat());
     }
 
-    /// A flow counts as idle from when its turn comes and it has nothing.
+    /// A flow counts as idle from its turn on if it has no packets then.
     #[test]
     fn idle_flows_get_no_more_than_a_quantum_and_only_after_the_delay() {
         for (idle, credit) in [(40, 1514), (41, 2 * 1514)] {

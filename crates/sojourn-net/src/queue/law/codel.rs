@@ -1,15 +1,15 @@
 //! CoDel's control law (RFC 8289; Linux `include/net/codel_impl.h`).
 //!
-//! As Linux computes it: the inverse square root of `count` is a 16-bit fraction refined by one
-//! Newton step per signal, and a packet that can be marked ends the loop over overdue drops (the
-//! RFC leaves both open). Times count whole units of 1.024 us.
+//! As in Linux, the inverse square root of `count` is a 16-bit fraction refined by one Newton step
+//! per signal, and a packet that can be marked ends the loop over overdue drops (the RFC leaves
+//! both open). Times count whole units of 1.024 us.
 
 use super::super::{DropReason, QueueContext};
 use crate::observe::Observer;
 use crate::packet::Packet;
 use crate::units::{Span, Time};
 
-/// What the law is told.
+/// Parameters of the law.
 #[derive(Clone, Copy, Debug)]
 pub struct CodelConfig {
     /// Acceptable standing sojourn time.
@@ -20,19 +20,19 @@ pub struct CodelConfig {
     pub ecn: bool,
     /// Mark every ECN-capable packet that waited longer than this.
     pub ce_threshold: Option<Span>,
-    /// No signals while no more than these bytes wait.
+    /// No signals while at most this many bytes wait.
     pub mtu: u64,
 }
 
-/// Where the law takes its packets from.
+/// Queue from which the law takes packets.
 pub trait CodelQueue {
     /// Removes the oldest packet.
     fn pop(&mut self) -> Option<Packet>;
-    /// Bytes that wait, with overhead.
+    /// Backlog in bytes, with overhead.
     fn waiting_bytes(&self) -> u64;
 }
 
-/// The state of one CoDel queue.
+/// State of one CoDel queue.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Codel {
     /// Signals since the drop state was entered.
@@ -46,7 +46,7 @@ pub struct Codel {
     drop_next: Time,
 }
 
-/// Bits of a time in nanoseconds that Linux leaves away (`CODEL_SHIFT`).
+/// Low bits of a time in nanoseconds that Linux discards (`CODEL_SHIFT`).
 const SHIFT: u32 = 10;
 
 fn whole(nanos: u64) -> u64 {
@@ -67,7 +67,7 @@ fn span(given: Span) -> Span {
 const REENTRY_INTERVALS: u64 = 16;
 
 impl Codel {
-    /// Removes the next packet to send, marking or dropping on the way as the law demands.
+    /// Removes the next packet to send; marks or drops as the law requires.
     #[inline]
     pub fn dequeue(
         &mut self,
@@ -162,7 +162,7 @@ impl Codel {
         Some(packet)
     }
 
-    /// Signals for the first time since the queue was good.
+    /// First signal after the good state.
     fn enter_drop_state(
         &mut self,
         now: Time,

@@ -1,5 +1,5 @@
-//! Control laws of active queue management: plain structs that know nothing of queues, so that
-//! each is tested alone and shared by every discipline that uses it.
+//! Control laws of active queue management: plain structs without a queue, so that each is tested
+//! alone and shared by every discipline that uses it.
 
 pub mod codel;
 pub mod pi2;

@@ -7,10 +7,10 @@
 use crate::units::Span;
 
 const MAX_PROB: u64 = u32::MAX as u64;
-/// Gains are kept in units of 64 ns, so that the smallest does not vanish.
+/// Gains are stored in units of 64 ns, so that the smallest is not rounded to zero.
 const GRANULARITY: u32 = 6;
 
-/// What the law is told.
+/// Parameters of the law.
 #[derive(Clone, Copy, Debug)]
 pub struct Pi2Config {
     /// Reference queueing delay.
@@ -31,7 +31,7 @@ pub fn scale_gain(hertz: f64) -> i64 {
     (((written * MAX_PROB) >> (8 - GRANULARITY)) / 1_000_000_000) as i64
 }
 
-/// The state of a PI2 controller.
+/// State of a PI2 controller.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Pi2 {
     prob: u32,
@@ -66,7 +66,7 @@ impl Pi2 {
         };
     }
 
-    /// Whether k p' exceeds 1: scalable flows can no longer be restrained by marks.
+    /// Whether k p' exceeds 1: marks no longer control scalable flows.
     #[inline]
     pub fn overloaded(&self, config: &Pi2Config) -> bool {
         self.scalable_probability(config) > MAX_PROB

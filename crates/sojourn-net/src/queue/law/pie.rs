@@ -1,8 +1,8 @@
 //! PIE's control law (RFC 8033), as two Linux versions compute it.
 //!
 //! Integer arithmetic as in Linux `include/net/pie.h` and `net/sched/sch_pie.c`, so that its
-//! rounding (which matters: the drain rate of linux-4 at 1 Mbit/s is the number 2) is kept. Time
-//! is in ticks of 64 ns. The versions differ as [`Era`] lists.
+//! rounding (which matters: the drain rate of linux-4 at 1 Mbit/s is the number 2) is kept. Time is
+//! in ticks of 64 ns. [`Era`] lists the differences of the versions.
 
 use crate::units::{Span, Time};
 
@@ -15,10 +15,10 @@ fn ticks(nanos: u64) -> u64 {
     nanos >> 6
 }
 
-/// What changed in Linux's PIE over the years.
+/// Differences between versions of Linux's PIE.
 #[derive(Clone, Copy, Debug)]
 pub struct Era {
-    /// The number that stands for probability 1; one less than a power of two.
+    /// The number that represents probability 1; one less than a power of two.
     max_prob: u64,
     /// Bits in which the probability and its change wrap round.
     bits: u32,
@@ -55,7 +55,7 @@ pub const LINUX_4: Era = Era {
     derandomise: false,
 };
 
-/// What the law is told.
+/// Parameters of the law.
 #[derive(Clone, Copy, Debug)]
 pub struct PieConfig {
     /// Arithmetic and constants.
@@ -74,7 +74,7 @@ pub struct PieConfig {
     pub mtu: u64,
 }
 
-/// The state of one PIE queue.
+/// State of one PIE queue.
 #[derive(Clone, Copy, Debug)]
 pub struct Pie {
     prob: u64,
@@ -90,7 +90,7 @@ pub struct Pie {
 }
 
 impl Pie {
-    /// An empty queue's state.
+    /// State of an empty queue.
     pub fn new(config: &PieConfig) -> Self {
         Pie {
             prob: 0,
@@ -114,7 +114,7 @@ impl Pie {
         Span::from_nanos(self.delay << 6)
     }
 
-    /// What is left of the time without drops.
+    /// Remaining time without drops.
     pub fn burst_allowance(&self) -> Span {
         Span::from_nanos(self.burst_left << 6)
     }
@@ -158,7 +158,7 @@ impl Pie {
         hit
     }
 
-    /// A packet was dropped on arrival, for whatever reason.
+    /// A packet was dropped on arrival, for any reason.
     #[inline]
     pub fn on_drop(&mut self) {
         self.accumulated = 0;

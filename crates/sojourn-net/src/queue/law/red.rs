@@ -5,12 +5,12 @@ use crate::units::Span;
 /// A probability of 1 in Linux's fixed point.
 const WHOLE: f64 = 4_294_967_296.0;
 
-/// What the law is told. Lengths are in bytes.
+/// Parameters of the law. Lengths are in bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct RedConfig {
-    /// Below this average nothing is signalled.
+    /// Average below which nothing is signalled.
     pub min: f64,
-    /// At this average the probability is `max_p`.
+    /// Average at which the probability is `max_p`.
     pub max: f64,
     /// Probability of a signal at `max`; the starting point if adaptive.
     pub max_p: f64,
@@ -22,10 +22,10 @@ pub struct RedConfig {
     pub packet_time: Span,
 }
 
-/// What is to be done with an arriving packet.
+/// Decision on an arriving packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RedAction {
-    /// Let it pass.
+    /// Accept it.
     Pass,
     /// Mark or drop it: the random signal.
     Early,
@@ -33,20 +33,20 @@ pub enum RedAction {
     Forced,
 }
 
-/// The state of one RED queue.
+/// State of one RED queue.
 #[derive(Clone, Copy, Debug)]
 pub struct Red {
     /// The average queue length, scaled by 2^`weight_log`.
     average: u64,
     /// Packets since the last signal; `None` before the first in range.
     count: Option<u64>,
-    /// What `count` times the bytes above `min` have to reach, drawn uniformly (Linux `qR`).
+    /// Value that `count` times the bytes above `min` has to reach, drawn uniformly (Linux `qR`).
     threshold: f64,
     max_p: f64,
 }
 
 impl Red {
-    /// An empty queue's state.
+    /// State of an empty queue.
     pub fn new(config: &RedConfig) -> Self {
         Red { average: 0, count: None, threshold: 0.0, max_p: config.max_p }
     }
@@ -61,7 +61,7 @@ impl Red {
         self.max_p
     }
 
-    /// Takes the present length of a queue that is not idle into the average.
+    /// Updates the average with the present length of a queue that is not idle.
     #[inline]
     pub fn sample(&mut self, config: &RedConfig, backlog: u64) {
         self.average = self.average + backlog - (self.average >> config.weight_log);
@@ -88,8 +88,8 @@ impl Red {
         }
     }
 
-    /// Decides on an arriving packet after the average was brought up to date; `random` draws
-    /// uniformly from [0, 1).
+    /// Decides on an arriving packet after the average was updated; `random` draws uniformly from
+    /// [0, 1).
     #[inline]
     pub fn decide(&mut self, config: &RedConfig, random: impl FnOnce() -> f64) -> RedAction {
         let probability = self.probability(config);

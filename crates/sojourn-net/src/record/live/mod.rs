@@ -1,9 +1,9 @@
-//! What happens between the samples: the state of components whenever it changes, and the way of
-//! each packet through the recorded links.
+//! Records of events between the samples: the state of components whenever it changes, and the
+//! passage of each packet through the recorded links.
 //!
-//! What is recorded is wrapped: a queue discipline, an endpoint or a node in another that passes
-//! everything on, a link in a medium of one channel. So what is not recorded costs nothing, and what
-//! is recorded runs as it would otherwise.
+//! A recorded component is wrapped: a queue discipline, an endpoint or a node in one that delegates
+//! to it, a link in a medium of one channel. So components that are not recorded cost nothing, and
+//! recorded ones run as they would otherwise.
 
 mod rows;
 mod tap;
@@ -19,11 +19,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use crate::spec::Recorded;
 use rows::Rows;
 
-/// Takes rows, a bounded number at a time, and the words that their [`Word`]s stand for.
+/// Receives rows, a bounded number at a time, and the words that their [`Word`]s index.
 pub type Sink = Box<dyn FnMut(Batch, &[Arc<str>]) + Send>;
 
-/// Where all that record write to. Rows of one component, and of one link, are in the order of
-/// time; a link is driven only when something depends on it, so those of several need not be.
+/// Destination of all recorders. Rows of one component, and of one link, are in the order of time;
+/// a link is driven only when something depends on it, so rows of several links need not be.
 #[derive(Clone)]
 pub struct Log {
     kinds: Arc<[Recorded]>,
@@ -37,22 +37,22 @@ impl fmt::Debug for Log {
 }
 
 impl Log {
-    /// Gives what is of these kinds to `sink`.
+    /// Passes records of these kinds to `sink`.
     pub fn new(kinds: &[Recorded], sink: Sink) -> Self {
         Log { kinds: kinds.into(), rows: Arc::new(Mutex::new(Rows::new(sink))) }
     }
 
-    /// Who watches the state of `component`, if that kind is recorded.
+    /// The recorder of the state of `component`, if that kind is recorded.
     pub fn watch(&self, kind: Recorded, component: &str) -> Option<Watch> {
         self.kinds.contains(&kind).then(|| Watch::new(self.clone(), component))
     }
 
-    /// Who follows the packets of `link`, if packets are recorded.
+    /// The recorder of the packets of `link`, if packets are recorded.
     pub fn tap(&self, link: &str) -> Option<Tap> {
         self.kinds.contains(&Recorded::Packets).then(|| Tap::new(self.clone(), link))
     }
 
-    /// Hands out the rows that are left.
+    /// Passes the remaining rows to the sink.
     pub fn flush(&self) {
         self.rows().flush();
     }

@@ -1,4 +1,4 @@
-//! Rows of a record, column by column, and the words in them.
+//! Rows of a record, stored by column, and the words in them.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -7,18 +7,18 @@ use super::Sink;
 use crate::packet::Packet;
 use crate::units::{Span, Time};
 
-/// Rows of a table that are handed out together.
+/// Rows of a table per batch.
 const BATCH: usize = 1 << 16;
 
-/// A word by its number; 0 is none.
+/// Index of a word; 0 is none.
 pub type Word = u32;
 
 /// Rows of one of the tables.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Batch {
-    /// Of the state of components.
+    /// States of components.
     State(StateRows),
-    /// Of the ways of packets.
+    /// Passages of packets.
     Packets(PacketRows),
 }
 
@@ -27,17 +27,17 @@ pub enum Batch {
 pub struct StateRows {
     /// In seconds.
     pub time: Vec<f64>,
-    /// Whose it is.
+    /// The component.
     pub component: Vec<Word>,
-    /// What it is called.
+    /// Name of the value.
     pub name: Vec<Word>,
-    /// NaN for a word, or where there is no value any more.
+    /// The number; NaN for a word, or when the value ceases to exist.
     pub value: Vec<f64>,
-    /// None for a number.
+    /// The word; 0 for a number.
     pub text: Vec<Word>,
 }
 
-/// What happened to a packet at a link.
+/// Events of packets at links.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PacketRows {
     /// In seconds.
@@ -52,13 +52,13 @@ pub struct PacketRows {
     pub size: Vec<i64>,
     /// `enqueue`, `mark`, `drop` or `deliver`.
     pub event: Vec<Word>,
-    /// Why, if there is more than one reason.
+    /// Reason, if the event has more than one.
     pub reason: Vec<Word>,
     /// Of a delivered packet: seconds in the queue; else NaN.
     pub sojourn: Vec<f64>,
 }
 
-/// Rows that have not been handed out.
+/// Rows that have not been passed to the sink.
 pub(super) struct Rows {
     sink: Sink,
     words: Vec<Arc<str>>,

@@ -1,4 +1,4 @@
-//! Follows the packets of one link.
+//! Recorder of the packets of one link.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -8,7 +8,7 @@ use crate::packet::{Direction, Ecn, Packet};
 use crate::queue::{DropReason, QueueObserver};
 use crate::units::{Span, Time};
 
-/// Who follows the packets of a link; its clones are the same one in other places of the link.
+/// Recorder of the packets of a link; clones in other parts of the link share its state.
 #[derive(Clone, Debug)]
 pub struct Tap {
     log: Log,
@@ -16,11 +16,11 @@ pub struct Tap {
     waits: Waits,
 }
 
-/// How long packets on the link waited, and how many of each there are; those that did not wait
+/// How long packets on the link waited, and how many of each there are; packets that did not wait
 /// are left out.
 type Waits = Arc<Mutex<HashMap<Key, (Span, u32)>>>;
 
-/// What tells the packets on a link apart.
+/// Identity of a packet on the link.
 type Key = (Time, u32, Direction, u32);
 
 fn key(packet: &Packet) -> Key {
@@ -46,7 +46,7 @@ impl Tap {
         }
     }
 
-    /// A copy of a packet has been made, which goes the same way from here on.
+    /// A copy of a packet has been made, which takes the same path from here on.
     pub fn duplicate(&self, now: Time, packet: &Packet) {
         self.with_waits(|waits| {
             waits.entry(key(packet)).and_modify(|wait| wait.1 += 1);
@@ -71,7 +71,7 @@ impl Tap {
         self.add(now, packet, "deliver", None, Some(sojourn));
     }
 
-    /// How long a packet waited that leaves the link now.
+    /// Queueing time of a packet that leaves the link now.
     fn wait(&self, packet: &Packet) -> Span {
         self.with_waits(|waits| {
             let Some((sojourn, packets)) = waits.get_mut(&key(packet)) else { return Span::ZERO };

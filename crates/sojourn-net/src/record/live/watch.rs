@@ -1,15 +1,15 @@
-//! Watches the state of one component: a row whenever a value changes.
+//! Recorder of one component's state: a row whenever a value changes.
 
 use super::{Log, Word};
 use crate::observe::{Observed, Observer};
 use crate::units::Time;
 
-/// Who watches a component.
+/// Recorder of a component's state.
 #[derive(Debug)]
 pub struct Watch {
     log: Log,
     component: Word,
-    /// In the order in which the names first came, which is mostly that of every look.
+    /// In the order in which the names first occurred, which is mostly that of every observation.
     seen: Vec<Seen>,
 }
 
@@ -18,14 +18,14 @@ struct Seen {
     name: String,
     word: Word,
     value: Value,
-    /// Whether it came in this look.
+    /// Whether it occurred in this observation.
     fresh: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Value {
     Absent,
-    /// By its bits: what is not a number is equal to itself.
+    /// Bits of the number: NaN equals itself.
     Number(u64),
     Text(Word),
 }
@@ -36,12 +36,12 @@ impl Watch {
         Watch { log, component, seen: Vec::new() }
     }
 
-    /// Who watches another component, for the same record.
+    /// A recorder of another component, for the same record.
     pub fn of(&self, component: &str) -> Self {
         Watch::new(self.log.clone(), component)
     }
 
-    /// Notes what has changed since the last look.
+    /// Records the changes since the last observation.
     pub fn look(&mut self, now: Time, observe: impl FnOnce(&mut Observer<'_>)) {
         let Watch { log, component, seen } = self;
         let mut rows = log.rows();

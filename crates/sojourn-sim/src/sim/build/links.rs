@@ -1,4 +1,4 @@
-//! The links of a scenario, from its plan and what the flows that pass them say.
+//! Links of a scenario, built from its plan and the flows that pass them.
 
 use super::at;
 use crate::edge::link::{FlowDrops, Link, LinkInit};
@@ -13,12 +13,12 @@ use crate::spec::{EcnMode, Flow, Recorded};
 use crate::topology::{Plan, PlannedLink};
 use crate::units::{Span, Time};
 
-/// A link, and who follows its packets, if they are recorded. Of a channel of a shared medium, what is
-/// beyond the medium, if anything is.
+/// A link, and the recorder of its packets, if they are recorded. For a channel of a shared medium:
+/// the link after reception, if there is one.
 pub(super) struct BuiltLink {
     pub link: Option<Link>,
     pub tap: Option<Tap>,
-    /// What a channel's queue has to know.
+    /// Parameters of a channel's queue.
     pub queue: QueueInit,
     pub watch: Option<Watch>,
 }
@@ -93,7 +93,7 @@ fn drops_by_link(flows: &[Flow<'_>], plan: &Plan) -> Vec<Vec<FlowDrops>> {
     drops
 }
 
-/// What the flows that pass a link say about it.
+/// Parameters of a link that depend on the flows that pass it.
 fn link_init(
     link: &PlannedLink,
     passing: &[u32],

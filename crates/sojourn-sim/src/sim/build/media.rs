@@ -1,4 +1,4 @@
-//! The shared media of a scenario, from its plan.
+//! Shared media of a scenario, built from its plan.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use crate::scenario::Scenario;
 use crate::spec::Recorded;
 use crate::topology;
 
-/// Adds the shared media to a network; their indices by their names.
+/// Adds the shared media to a network; returns their indices by name.
 pub(super) fn media(
     scenario: &Scenario,
     links: &mut [BuiltLink],

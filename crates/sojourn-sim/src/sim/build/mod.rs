@@ -1,4 +1,4 @@
-//! From a scenario to the parts of a simulation.
+//! Construction of a simulation from a scenario.
 
 use crate::edge::link::RecordedLink;
 use crate::endpoint::Endpoint;
@@ -27,25 +27,25 @@ mod media;
 use links::{BuiltLink, links};
 use media::media;
 
-/// What a scenario describes besides its endpoints, which may be simulated or real.
+/// The parts of a scenario besides its endpoints, which may be simulated or real.
 pub struct Surroundings {
     /// The network, at time zero.
     pub net: Network,
-    /// How the packets of each flow are addressed, there and back.
+    /// Addresses of the packets of each flow, there and back.
     pub addresses: Vec<[Address; 2]>,
-    /// What each flow's application does.
+    /// Application of each flow.
     pub applications: Vec<Application>,
-    /// What is known of each flow.
+    /// Static facts about each flow.
     pub flows: Vec<FlowFacts>,
-    /// For the samples of all flows and recorded links.
+    /// Recorder of the samples of all flows and recorded links.
     pub recorder: Recorder,
-    /// How many edges are recorded: the first ones of the network.
+    /// Number of recorded edges: the first ones of the network.
     pub recorded_links: usize,
 }
 
 impl Surroundings {
-    /// Builds the network, the applications and the recorder of a scenario; `log` gets what it asks
-    /// to be recorded besides.
+    /// Builds the network, the applications and the recorder of a scenario; `log` receives the
+    /// records that the scenario asks for besides samples.
     ///
     /// # Errors
     /// If the scenario cannot be built; never for one that was read by [`Scenario::from_json`].
@@ -75,7 +75,7 @@ impl Surroundings {
     }
 }
 
-/// Builds everything the scenario describes.
+/// Builds all parts of the simulation.
 pub(super) fn parts(
     scenario: &Scenario,
     log: Option<&Log>,
@@ -103,7 +103,7 @@ pub(super) fn parts(
         let [sender, receiver] = made.map_err(|error| within(flow, error))?;
         endpoints.extend([recorded(sender, flow.id, log), receiver]);
     }
-    // What hosts remember is shared by flows that begin in different regions.
+    // Flows that begin in different regions share what hosts remember: one region.
     let routes = built.addresses.iter().map(|[there, back]| [there.route, back.route]);
     let split = match memory {
         None => built.net.regions(routes),
@@ -124,7 +124,7 @@ pub(super) fn parts(
     Ok((Regions::new(built.net, &split, hosts, log.is_some()), sampler))
 }
 
-/// By socket, the region that it is in.
+/// Region of each socket.
 fn sockets(built: &Surroundings, split: &Split) -> Vec<usize> {
     let ends = |route| built.net.ends(route).unwrap_or_default();
     let homes = |addresses: &[Address; 2]| ends(addresses[0].route).map(|node| split.of_node[node]);
@@ -164,7 +164,7 @@ fn within(flow: &Flow<'_>, error: FieldError) -> FieldError {
     error.within(&format!("flows.{}", flow.entry))
 }
 
-/// The network of a plan, and how the packets of each flow are addressed, there and back.
+/// The network of a plan, and the addresses of each flow's packets, there and back.
 fn network(
     scenario: &Scenario,
     mut links: Vec<BuiltLink>,
@@ -183,7 +183,7 @@ fn network(
         net.node(&node.name, behaviour(node, &init, scenario.catalogue()).map_err(within)?);
         net.name_counters(index, counters(node, scenario.catalogue()))?;
     }
-    // Routes may leave from a place that is two nodes by either of them.
+    // A route may leave from either of two merged nodes.
     let place = |node: u16| Some(usize::from(node)).filter(|node| !plan.nodes[*node].merged);
     let media = media(scenario, &mut links, &mut net, log)?;
     for (planned, built) in plan.links.iter().zip(links) {
@@ -217,7 +217,7 @@ fn network(
     Ok((net.build(), addresses))
 }
 
-/// The sender of `flow`, whose congestion control is recorded if that is asked for.
+/// The sender of `flow`; its congestion control is recorded if `log` records controls.
 fn recorded(sender: Box<dyn Endpoint>, flow: u32, log: Option<&Log>) -> Box<dyn Endpoint> {
     match log.and_then(|log| log.watch(Recorded::Cc, &format!("flow.{flow}.cc"))) {
         Some(watch) => Box::new(RecordedEndpoint::new(sender, watch)),
@@ -225,7 +225,7 @@ fn recorded(sender: Box<dyn Endpoint>, flow: u32, log: Option<&Log>) -> Box<dyn 
     }
 }
 
-/// What a node does to packets.
+/// Behaviour of a node.
 fn behaviour(
     node: &PlannedNode,
     init: &NodeInit,
@@ -235,7 +235,7 @@ fn behaviour(
     (catalogue.find::<Node>(&kind.kind)?.make)(&kind.params, init, catalogue)
 }
 
-/// The names of what a node counts besides what all do.
+/// Names of the counters of a node's kind.
 fn counters(node: &PlannedNode, catalogue: &Catalogue) -> &'static [&'static str] {
     let entry = node.kind.as_ref().and_then(|kind| catalogue.find::<Node>(&kind.kind).ok());
     entry.map(|entry| entry.facts.counters).unwrap_or_default()
@@ -260,7 +260,7 @@ fn flow_facts(scenario: &Scenario, flows: &[Flow<'_>]) -> Result<Vec<FlowFacts>,
     flows.iter().map(facts).collect()
 }
 
-/// Sender and receiver of a flow.
+/// Builds sender and receiver of a flow.
 fn ends(
     init: &TransportInit<'_>,
     catalogue: &Catalogue,
