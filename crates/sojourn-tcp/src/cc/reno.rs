@@ -23,7 +23,7 @@ use crate::error::FieldError;
 use crate::spec::Stack;
 use crate::units::Time;
 
-/// Whose NewReno.
+/// Implementation to follow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Version {
     /// Linux, every era.
