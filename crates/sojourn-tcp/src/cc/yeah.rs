@@ -216,8 +216,8 @@ mod tests {
         }
     }
 
-    /// Alone, it never lets more than 80 segments wait for long, and takes most of it away (the RTT lags by a
-    /// round trip).
+    /// Alone, it never keeps more than 80 segments queued for long, and drains most of them (the
+    /// RTT lags by a round trip).
     #[test]
     fn takes_long_queues_away() {
         let mut path = path(Stack::Linux6);
