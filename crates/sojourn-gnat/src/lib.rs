@@ -1,5 +1,8 @@
 //! GNAT: an overlay that forwards by backpressure, its link emulator, and the report's own models
-//! of multicast.
+//! of multicast in time slots. Times are integer nanoseconds, rates bit/s, sizes bytes of IP
+//! packets; depths of queues are bytes, or bits where they are a price. A new admission control is
+//! a file in `overlay/admission/`, a variant of `Admission` there, and a name of `Utility` in
+//! `service.rs`.
 
 // A test may compute what it expects in any way.
 #![cfg_attr(test, allow(clippy::disallowed_methods))]

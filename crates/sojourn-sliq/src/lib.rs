@@ -1,4 +1,7 @@
-//! SLIQ: messages over UDP, under several congestion controls at once.
+//! SLIQ: streams of messages over UDP, under several congestion controls at once; the protocol
+//! sans-io, its transport for the simulator, and (feature `programs`) its programs over UDP
+//! sockets. Times are integer nanoseconds (on the wire microseconds), rates bit/s, windows bytes of
+//! payload; sequence numbers count a stream's packets.
 
 // A test may compute what it expects in any way.
 #![cfg_attr(test, allow(clippy::disallowed_methods))]
