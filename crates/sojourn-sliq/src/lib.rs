@@ -42,7 +42,7 @@ members! {
     "sliq" transport::Sliq,
 }
 
-/// The catalogue with what it brings.
+/// The catalogue with this crate's members.
 pub fn add(catalogue: Catalogue) -> Catalogue {
     catalogue.with(members()).with(vec![section::section()])
 }
