@@ -24,7 +24,7 @@ pub mod slotted;
 pub use section::{FlowKeys, ScenarioKeys};
 pub use service::{PortService, PriorityStep, ServiceSpec, Utility};
 
-/// The catalogue with what it brings.
+/// The catalogue with this crate's members.
 pub fn add(catalogue: Catalogue) -> Catalogue {
     let overlay = node::entry::<overlay::Overlay>("overlay", include_str!("overlay/mod.rs"));
     let linkem = topology::entry::<linkem::LinkEm>("linkem", include_str!("linkem.rs"));

@@ -14,8 +14,7 @@
 //! TCP. It is separate because its inputs differ: TCP's receiver reports no times that would
 //! correct an RTT for the return path, its ends exchange no minimum RTTs and no pairs of packets,
 //! its window counts segments that may stand for others (delayed ACKs), and damper and velocity
-//! follow sequence numbers that a retransmission has again, where here each control numbers its own
-//! packets.
+//! follow sequence numbers that a retransmission repeats; here each control numbers its packets.
 
 use std::collections::VecDeque;
 
