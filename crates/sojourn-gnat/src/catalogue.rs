@@ -1,4 +1,4 @@
-//! The catalogue of this crate's members and of what it stands on, for tests.
+//! The catalogue of this crate's members and of those it depends on, for tests.
 
 use std::sync::{Arc, LazyLock};
 

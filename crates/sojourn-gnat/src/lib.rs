@@ -1,5 +1,8 @@
 //! GNAT: an overlay that forwards by backpressure, its link emulator, and the report's own models
-//! of multicast.
+//! of multicast in time slots. Times are integer nanoseconds, rates bit/s, sizes bytes of IP
+//! packets; depths of queues are bytes, or bits where they are a price. A new admission control is
+//! a file in `overlay/admission/`, a variant of `Admission` there, and a name of `Utility` in
+//! `service.rs`.
 //!
 //! Datagrams between two overlay nodes, of which the overlay admits what the link carries:
 //!
@@ -53,7 +56,7 @@ pub mod slotted;
 pub use section::{FlowKeys, ScenarioKeys};
 pub use service::{PortService, PriorityStep, ServiceSpec, Utility};
 
-/// The catalogue with what it brings.
+/// The catalogue with this crate's members.
 pub fn add(catalogue: Catalogue) -> Catalogue {
     let overlay = node::entry::<overlay::Overlay>("overlay", include_str!("overlay/mod.rs"));
     let linkem = topology::entry::<linkem::LinkEm>("linkem", include_str!("linkem.rs"));

@@ -1,15 +1,15 @@
-//! LinkEm: one emulated path, alike in both directions, that drops at the tail of a buffer of bytes.
+//! LinkEm: one emulated path with equal directions and a tail-drop buffer in bytes.
 //!
 //! Model: the link emulator of the GNAT report (`iron/util/linkem/src/linkem.cc`): a frame that does
 //! not fit into the buffer is dropped; the others are serialised, then lost at random, then delayed.
 //! A frame is the IP packet and 14 bytes of Ethernet. The buffer holds the frame that is being sent
 //! as well.
 //!
-//! All flows pass the links `bottleneck` and `bottleneck_reverse`; `direction = "reverse"` the other
-//! way round. A `two_way` outage holds for both directions, another one for the forward one;
-//! `reverse_outages` are for the way back alone. Deviation: the buffer is turned into the bytes of
-//! IP packets that may wait behind the one being sent, reckoned with full packets of the largest
-//! flow; short packets fill it a little differently.
+//! All flows pass the links `bottleneck` and `bottleneck_reverse`; those with `direction =
+//! "reverse"` in the opposite order. A `two_way` outage holds for both directions, another one for
+//! the forward one; `reverse_outages` hold for the reverse direction alone. Deviation: the buffer
+//! is converted into the bytes of IP packets that may wait behind the one being sent, computed with
+//! full packets of the largest flow; short packets fill it a little differently.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -36,7 +36,7 @@ pub struct LinkEm {
     pub rate: Rate,
     /// Propagation delay of each direction.
     pub delay: Span,
-    /// What each direction holds, the frame that is being sent included.
+    /// Buffer of each direction, the frame that is being sent included.
     pub buffer: Bytes,
     /// Random loss of each direction, after the buffer.
     pub loss: Percent,

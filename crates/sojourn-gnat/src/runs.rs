@@ -1,5 +1,5 @@
 //! Laws of overlays: queues are bounded inside the capacity region and grow outside, shares follow
-//! priorities, nothing strays while the network is parted, and bad services are refused.
+//! priorities, no packet loops while the network is partitioned, and invalid services are refused.
 
 use crate::catalogue::builtin;
 use sojourn_base::units::Span;
@@ -51,7 +51,7 @@ fn of(table: &Table, key: &str, which: f64, column: &str) -> Vec<f64> {
 }
 
 const TRIANGLE: [(&str, &str); 3] = [("12", ""), ("13", ""), ("32", "")];
-/// Nothing is too much to be admitted.
+/// Parameters with which any load is admitted.
 const ALL: &str = "k = 1e18, zombies = false";
 
 /// Delays in seconds after 4 and after 10 seconds, and the share delivered, of a load in Mbit/s.
@@ -69,7 +69,7 @@ fn loaded(rate: f64) -> ([f64; 2], f64) {
 
 #[test]
 fn queues_are_bounded_inside_the_capacity_region_and_grow_outside() {
-    // Two paths of 10 Mbit/s, of which headers leave 18.
+    // Two paths of 10 Mbit/s, of which 18 Mbit/s remain after headers.
     for rate in [2.0, 9.0, 16.0] {
         let ([early, late], share) = loaded(rate);
         assert!(share > 0.99, "{share} of {rate} Mbit/s");
@@ -128,7 +128,8 @@ fn services_that_no_overlay_gives_are_refused() {
     assert_eq!(error, expected);
 }
 
-/// Fast links, so that a lot happens between two meetings of regions, and flows of all kinds.
+/// Fast links, so that regions process many events between two synchronisations, and flows of all
+/// kinds.
 fn busy() -> String {
     let all = "ceiling = \"1 Gbit/s\"";
     let flows = [
@@ -155,7 +156,7 @@ fn neither_threads_nor_the_length_of_steps_change_a_bit() {
     assert!(sent > 30_000.0, "{sent}");
 }
 
-/// What is under way between nodes is a run's own.
+/// Datagrams in transit between nodes belong to one run only.
 #[test]
 fn two_runs_of_one_scenario_in_turns_are_alike() {
     let text = busy().replace("duration = \"1 s\"", "duration = \"0.2 s\"");

@@ -1,4 +1,4 @@
-//! GNAT's section of the scenario: what an overlay is to do for flows, by flow or by port.
+//! GNAT's section of the scenario: the services of an overlay for flows, by flow or by port.
 
 use std::sync::Arc;
 
@@ -62,7 +62,7 @@ impl Section for Services {
     type OfScenario = ScenarioKeys;
     type OfFlow = FlowKeys;
 
-    /// Puts the service in the place of each flow's port; the canonical form has services alone.
+    /// Replaces each flow's port by its service; the canonical form contains services only.
     fn arrange(own: ScenarioKeys, flows: &mut [FlowSpec]) -> Result<(), FieldError> {
         let ranges = ranges(&own.services)?;
         for (index, flow) in flows.iter_mut().enumerate() {
@@ -84,8 +84,8 @@ impl Section for Services {
         Ok(())
     }
 
-    /// Gives the nodes what they know of each other, if there are such, and says which flows only
-    /// count.
+    /// Gives overlay nodes, if there are any, their overlay configuration, and determines which
+    /// flows only count packets.
     fn give(scenario: &ScenarioSpec, plan: &Plan, gift: &mut Gift) -> Result<(), FieldError> {
         let ours = members(plan, &[OVERLAY, TREE])?;
         let kind = ours.first().map(|member| member.kind.kind.as_str());
@@ -124,7 +124,7 @@ fn ranges(services: &[PortService]) -> Result<Vec<(u16, u16)>, FieldError> {
     services.iter().enumerate().map(range).collect()
 }
 
-/// Refuses a service that only an overlay gives.
+/// Refuses a service that only an overlay provides.
 fn check_group(service: Option<&ServiceSpec>) -> Result<(), FieldError> {
     if service.is_some_and(|service| service.group.is_none()) {
         let message = "missing; a shared tree carries groups alone";
@@ -133,7 +133,7 @@ fn check_group(service: Option<&ServiceSpec>) -> Result<(), FieldError> {
     Ok(())
 }
 
-/// The flow, if it is theirs and no other sends what it counts.
+/// The flow, if it belongs to the overlay and no other flow sends the packets that it counts.
 fn sent(
     plan: &Plan,
     flow: &Flow<'_>,
@@ -186,7 +186,7 @@ mod tests {
         json!({ "id": to, "from": "1", "to": to, "rate": "10 Mbit/s", "delay": "5 ms" })
     }
 
-    /// What comes of a stream from one node of a kind to two others.
+    /// Configuration for a stream from one node of a kind to two others.
     fn gift(kind: &str) -> Gift {
         let node = |id: &str| json!({ "id": id, "kind": kind });
         let (nodes, links) = (["1", "2", "3"].map(node), ["2", "3"].map(link));

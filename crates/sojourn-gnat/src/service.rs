@@ -1,4 +1,4 @@
-//! What an overlay is to do for a flow: its utility, its priority, until when its packets are due.
+//! Service of an overlay for a flow: its utility, its priority, and the deadline of its packets.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -22,7 +22,7 @@ named! {
     }
 }
 
-/// From when a priority holds.
+/// A priority and the time from which it holds.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PriorityStep {
@@ -63,13 +63,13 @@ pub struct ServiceSpec {
     pub group: Option<String>,
 }
 
-/// What an overlay is to do for flows with these ports.
+/// Service of an overlay for flows with these ports.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PortService {
     /// A port, or the first and the last: `5001`, `30777-30778`.
     pub ports: String,
-    /// What it does for them.
+    /// The service.
     pub service: ServiceSpec,
 }
 
@@ -102,7 +102,7 @@ impl ServiceSpec {
     /// Checks the numbers.
     ///
     /// # Errors
-    /// Names the key, relative to the service.
+    /// A number is out of range: names the key, relative to the service.
     pub fn validate(&self) -> Result<(), FieldError> {
         let positive = |field: &str, value: f64| {
             if value > 0.0 && value <= 1e9 {

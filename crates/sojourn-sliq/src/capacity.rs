@@ -1,5 +1,4 @@
-//! How much the path has to offer: what the peer receives while a control's window says that it is
-//! used up.
+//! Capacity of the path: the rate that the peer receives while a control's window is fully used.
 //!
 //! Model: `iron/sliq/src/sliq_capacity_estimator.cc`. Once a second, each control whose window has
 //! changed by more than a packet takes what was acknowledged in that second as a candidate; without
@@ -10,7 +9,7 @@ use super::wire::MAX_DATAGRAM;
 use sojourn_base::units::{Span, Time};
 
 const INTERVAL: Span = Span::from_secs(1);
-/// An estimate that has fallen by less than this share is told after this time.
+/// An estimate that has fallen by less than this share is reported after this time.
 const TOLD_FALL: f64 = 0.1;
 const TOLD_AFTER: Span = Span::from_secs(4);
 
@@ -45,8 +44,8 @@ impl Capacity {
         self.lanes.iter().map(|lane| lane.estimate).fold(0.0, f64::max)
     }
 
-    /// A packet of `bytes` (with SLIQ's headers) of a control was acknowledged; whether the estimate
-    /// is told anew.
+    /// A packet of `bytes` (with SLIQ's headers) of a control was acknowledged; returns whether the
+    /// estimate is to be reported again.
     pub(crate) fn on_acked(&mut self, now: Time, lane: usize, bytes: u32, window: u64) -> bool {
         let mut tell = false;
         match self.start {
@@ -93,7 +92,7 @@ impl Capacity {
         }
     }
 
-    /// An outage is over: nothing is known any more.
+    /// An outage is over: resets the estimate.
     pub(crate) fn restart(&mut self, now: Time) {
         self.start = Some(now);
         for lane in &mut self.lanes {

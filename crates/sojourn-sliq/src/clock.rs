@@ -1,4 +1,4 @@
-//! Time and numbers as they are on the wire.
+//! Times and sequence numbers in their format on the wire.
 
 use sojourn_base::units::Time;
 
@@ -15,14 +15,13 @@ impl Clock {
         micros(now).wrapping_add(self.correction).max(1)
     }
 
-    /// Follows the other end, whose stamp answers our uncorrected one.
+    /// Adjusts the clock to the other end's, whose stamp answers our uncorrected one.
     pub(crate) fn follow(&mut self, theirs: u32, ours: u32) {
         self.correction = theirs.wrapping_sub(ours);
     }
 }
 
-/// When a packet was sent. Of packets that go out within a microsecond the count tells which was
-/// first.
+/// When a packet was sent. The count orders packets that are sent within one microsecond.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Moment {
     /// The wire's time.

@@ -1,4 +1,5 @@
-//! The controls of a connection, each with what it has outstanding, and what streams share.
+//! The controls of a connection, each with its outstanding packets, and the state that streams
+//! share.
 
 use super::capacity::Capacity;
 use super::clock::{Clock, Moment};
@@ -12,7 +13,7 @@ use sojourn_base::units::{Span, Time};
 pub(crate) struct Lane {
     /// The control.
     pub control: Box<dyn Control>,
-    /// What is outstanding.
+    /// Its outstanding packets.
     pub flight: Flight,
     /// Number of its next packet.
     pub next: u64,
@@ -37,7 +38,7 @@ impl Lane {
         }
     }
 
-    /// What the control sees.
+    /// The control's view of the connection.
     pub(crate) fn view(&self, now: Time, srtt: Span) -> View {
         View { now, srtt, flight: self.flight, next: self.next, una: self.una }
     }
@@ -64,7 +65,7 @@ impl Lane {
         }
     }
 
-    /// A packet of `bytes` leaves the count of what is outstanding, once the ACK is processed.
+    /// Removes a packet of `bytes` from the outstanding ones, once the ACK is processed.
     pub(crate) fn leaves(&mut self, bytes: u32, lost: bool, resent: bool) {
         let bytes = i64::from(bytes);
         self.change.packets += 1;
@@ -72,7 +73,7 @@ impl Lane {
         self.change.pipe += if lost { 0 } else { bytes } + if resent { bytes } else { 0 };
     }
 
-    /// A packet of `bytes` is taken for lost, once the ACK is processed.
+    /// Marks a packet of `bytes` lost, once the ACK is processed.
     pub(crate) fn loses(&mut self, bytes: u32) {
         self.change.pipe += i64::from(bytes);
     }
@@ -85,7 +86,7 @@ impl Lane {
     }
 }
 
-/// What the streams of a connection share.
+/// State that the streams of a connection share.
 #[derive(Debug)]
 pub(crate) struct Shared {
     /// Controls, in the order of preference.
@@ -102,18 +103,19 @@ pub(crate) struct Shared {
     pub data_sent: u32,
     /// New packets sent, over all streams.
     pub order: u64,
-    /// Latest difference of clocks seen here: arrival less timestamp.
+    /// Latest difference of clocks measured here: arrival less timestamp.
     pub delta: u32,
-    /// The largest one-way delay to the peer, as it says, in seconds.
+    /// The largest one-way delay to the peer, as it reports, in seconds.
     pub max_delay: Option<f64>,
-    /// What the controls send together, in bit/s, as of the latest estimate.
+    /// Sending rate of all controls together, in bit/s, as of the latest estimate.
     pub send_rate: f64,
     /// Whether data packets carry the difference of clocks.
     pub with_delta: bool,
 }
 
 impl Shared {
-    /// The first control that lets a packet of `bytes` go now: a new one, or one sent before.
+    /// The first control that permits a packet of `bytes` now: a new one, or with `again` a
+    /// retransmission.
     pub(crate) fn permits(&self, now: Time, bytes: u32, again: bool) -> Option<usize> {
         let srtt = self.rtt.smoothed();
         self.lanes.iter().position(|lane| {
@@ -129,14 +131,14 @@ impl Shared {
         })
     }
 
-    /// Until when pacing holds the controls back that it holds back now, the first of them.
+    /// Earliest end of the pacing delays of the controls that pacing holds back now.
     pub(crate) fn held_until(&self, now: Time) -> Time {
         let next = self.lanes.iter().map(|lane| lane.control.next_send());
         let held = next.filter(|next| held(*next, now)).min();
         held.map_or(Time::NEVER, |next| Time::ZERO + next.since(Time::ZERO + TOLERANCE))
     }
 
-    /// When pacing next lets a packet go that nothing else holds back.
+    /// Earliest time at which pacing permits a packet that nothing else holds back.
     pub(crate) fn next_send(&self, now: Time, again: bool) -> Option<Time> {
         let srtt = self.rtt.smoothed();
         let waiting = self.lanes.iter().filter_map(|lane| {
@@ -166,7 +168,7 @@ impl Shared {
         }
     }
 
-    /// Notes what the controls send together.
+    /// Records the sending rate of all controls together.
     pub(crate) fn note_send_rate(&mut self) {
         let srtt = self.rtt.smoothed();
         self.send_rate = self.lanes.iter().map(|lane| lane.control.send_rate(srtt)).sum();
@@ -177,7 +179,7 @@ impl Shared {
         Moment { stamp: self.clock.stamp(now), count: self.data_sent }
     }
 
-    /// Counts a data packet that goes out.
+    /// Counts a data packet that is sent.
     pub(crate) fn count_data(&mut self) -> u32 {
         self.data_sent = self.data_sent.wrapping_add(1);
         self.data_sent

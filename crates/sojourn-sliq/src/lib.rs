@@ -1,4 +1,7 @@
-//! SLIQ: messages over UDP, under several congestion controls at once.
+//! SLIQ: streams of messages over UDP, under several congestion controls at once; the protocol
+//! sans-io, its transport for the simulator, and (feature `programs`) its programs over UDP
+//! sockets. Times are integer nanoseconds (on the wire microseconds), rates bit/s, windows bytes of
+//! payload; sequence numbers count a stream's packets.
 //!
 //! A flow of a scenario whose transport it is:
 //!
@@ -64,7 +67,7 @@ members! {
     "sliq" transport::Sliq,
 }
 
-/// The catalogue with what it brings.
+/// The catalogue with this crate's members.
 pub fn add(catalogue: Catalogue) -> Catalogue {
     catalogue.with(members()).with(vec![section::section()])
 }

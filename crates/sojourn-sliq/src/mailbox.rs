@@ -1,22 +1,22 @@
-//! Datagrams on their way in the simulator, whose packets carry only a number.
+//! Storage of datagrams in transit in the simulator, whose packets carry only a number.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use super::wire::Datagram;
 
-/// Usually a datagram that is overtaken by this many is lost.
+/// Usual number of later arrivals after which a datagram counts as lost.
 pub(crate) const REORDERED: u64 = 4_096;
-/// One that has arrived may arrive again until it is overtaken by this many.
+/// Number of later arrivals until which one that has arrived may arrive again.
 const AGAIN: u64 = 64;
 
-/// Places that an end keeps, and a mailbox.
+/// Number of free places that an end keeps, and a mailbox.
 const NEAR: usize = 16;
 const SPARE: usize = 64;
 
-/// Places that datagrams which arrived at an end have left, for those that it sends: the one that was left
-/// last is used first, while it is still near to the processor. What an end does not need itself lies in
-/// the mailbox for the other one.
+/// Free places of datagrams that arrived at an end, for those that it sends. The place freed last
+/// is used first, while it is in the cache. Surplus places are kept in the mailbox for the other
+/// end.
 #[derive(Debug)]
 pub struct Spare<P>(Vec<Box<Datagram<P>>>);
 
@@ -26,8 +26,8 @@ impl<P> Default for Spare<P> {
     }
 }
 
-/// A datagram's place. Each lies by itself, so that no more memory is touched than what is under way
-/// takes.
+/// A datagram's place. Each is allocated separately, so that only the memory of datagrams in
+/// transit is touched.
 #[derive(Debug)]
 struct Slot<P> {
     /// None where nothing arrives any more.
@@ -41,11 +41,11 @@ struct Kept<P> {
     spare: Vec<Box<Datagram<P>>>,
     first: u64,
     newest: u64,
-    /// What arrived is forgotten up to here.
+    /// Arrivals have been discarded up to here.
     cleared: u64,
-    /// A datagram that is overtaken by so many is lost.
+    /// Number of later arrivals after which a datagram is lost.
     reordered: u64,
-    /// Whether each is got once only.
+    /// Whether each datagram is delivered once only.
     once: bool,
 }
 
@@ -54,7 +54,7 @@ impl<P> Kept<P> {
         self.slots.get_mut(number.checked_sub(self.first)? as usize)
     }
 
-    /// Forgets what does not arrive any more, now that `newest` has.
+    /// Discards datagrams that cannot arrive any more, now that `newest` has.
     fn forget(&mut self) {
         while !self.once && self.cleared + AGAIN < self.newest {
             let number = self.cleared;
@@ -71,7 +71,7 @@ impl<P> Kept<P> {
     }
 }
 
-/// What one end sends to the other.
+/// Datagrams from one end to the other.
 #[derive(Debug)]
 pub struct Mailbox<P>(Arc<Mutex<Kept<P>>>);
 
@@ -95,8 +95,9 @@ impl<P> Mailbox<P> {
         Mailbox(Arc::new(Mutex::new(kept)))
     }
 
-    /// One that gives each datagram once, so that it holds only what is under way: the second of two
-    /// that a link has made of one is not found. One that is overtaken by `reordered` is lost.
+    /// A mailbox that delivers each datagram once, so that it holds only those in transit: the
+    /// second of two copies that a link has made is not found. A datagram is lost after `reordered`
+    /// later arrivals.
     pub fn once(reordered: u64) -> Self {
         Mailbox::holding(reordered, true)
     }

@@ -1,5 +1,4 @@
-//! What a connection measures of its path besides the RTT: packet error rate, one-way delay,
-//! capacity.
+//! Measurements of a path besides the RTT: packet error rate, one-way delay, capacity.
 
 use super::clock::distance;
 use super::wire::ReceivedCount;
@@ -45,7 +44,7 @@ impl ErrorRate {
         self.start = restart;
     }
 
-    /// Starts counting anew, as after an outage.
+    /// Restarts the counts, as after an outage.
     pub(crate) fn restart(&mut self) {
         self.start = None;
     }
@@ -62,8 +61,8 @@ pub(crate) struct OneWayDelay {
 }
 
 impl OneWayDelay {
-    /// A packet arrived with this difference of clocks, and its sender saw `remote` the other way,
-    /// in microseconds. Returns its one-way delay in seconds.
+    /// A packet arrived with difference of clocks `local`, and its sender measured `remote` in the
+    /// other direction, both in microseconds. Returns its one-way delay in seconds.
     pub(crate) fn on_packet(&mut self, now: Time, local: i64, remote: i64) -> f64 {
         if self.count == 0 {
             self.count = 1;

@@ -1,4 +1,4 @@
-//! What a data packet carries: real bytes over sockets, only their number in the simulator.
+//! Payload of a data packet: real bytes over sockets, only their number in the simulator.
 
 /// A payload, and the erasure code over payloads.
 ///
@@ -13,13 +13,13 @@ pub trait Payload: Clone + Default + std::fmt::Debug {
         self.len() == 0
     }
 
-    /// The coded packets `range` (numbers within the group) of these source packets and their sequence
-    /// numbers, which the payloads protect; with each, what the code makes of the lengths, which goes in
-    /// its header.
+    /// The coded packets `range` (numbers within the group) of these source packets and their
+    /// sequence numbers, which the payloads protect; with each, the coded lengths, which are sent
+    /// in its header.
     fn encode(sources: &[(u32, Self)], range: std::ops::Range<u8>) -> Vec<(Self, u16)>;
 
     /// The source packets that are missing among `received`, by sequence number; `None` if they
-    /// cannot be had.
+    /// cannot be recovered.
     fn decode(sources: u8, received: &[Received<Self>]) -> Option<Vec<(u32, Self)>>;
 }
 
@@ -30,8 +30,8 @@ pub struct Received<P> {
     pub index: u8,
     /// Its sequence number.
     pub seq: u32,
-    /// What it carries.
+    /// Its payload.
     pub payload: P,
-    /// Of a coded packet: what the code made of the lengths.
+    /// Of a coded packet: the coded lengths.
     pub lengths: u16,
 }

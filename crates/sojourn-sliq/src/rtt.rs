@@ -9,14 +9,14 @@ const ACK_DELAY: f64 = 0.044;
 /// Intervals of the largest and smallest value, in slowly smoothed RTTs.
 const INTERVAL_RTTS: f64 = 10.0;
 const SLOW_GAIN: f64 = 0.01;
-/// So many intervals are remembered.
+/// Number of intervals that are kept.
 const INTERVALS: usize = 5;
 
 /// The connection's RTT (RFC 6298, with a least timeout of 200 ms).
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Rtt {
     smoothed: Option<f64>,
-    /// The same, for those who ask with every packet.
+    /// The same as a `Span`, for callers that need it with every packet.
     span: Span,
     deviation: f64,
     slow: f64,
@@ -31,7 +31,7 @@ impl Rtt {
         Rtt { rtts, ..Rtt::default() }
     }
 
-    /// Takes a sample in.
+    /// Processes a sample.
     pub(crate) fn on_rtt(&mut self, now: Time, rtt: Span) {
         let sample = rtt.as_secs_f64();
         match self.smoothed {
@@ -50,7 +50,7 @@ impl Rtt {
         self.rtts.update(now, sample, INTERVAL_RTTS * self.slow);
     }
 
-    /// Takes the one-way delay from the peer in, in seconds.
+    /// Processes a one-way delay from the peer, in seconds.
     pub(crate) fn on_delay(&mut self, now: Time, delay: f64) {
         if self.smoothed.is_some() && delay > 0.0 {
             self.delays.update(now, delay, INTERVAL_RTTS * self.slow);
@@ -72,12 +72,12 @@ impl Rtt {
         self.after(4.0, ACK_DELAY, MIN_RTO)
     }
 
-    /// After how long a packet without ACK may be retransmitted; `deviations` above the mean.
+    /// Time after which a packet without ACK may be retransmitted; `deviations` above the mean.
     pub(crate) fn retransmit_after(&self, deviations: f64) -> Span {
         self.after(deviations, ACK_DELAY, 0.0)
     }
 
-    /// After how long a retransmission is found lost by later ACKs.
+    /// Time after which later ACKs show a retransmission to be lost.
     pub(crate) fn repeat_after(&self) -> Span {
         self.after(4.0, 0.0, 0.0)
     }

@@ -1,4 +1,4 @@
-//! SLIQ's section of the scenario: a flow's stream of messages.
+//! SLIQ's section of the scenario: the parameters of a flow's stream of messages.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -15,7 +15,7 @@ use sojourn_sim::spec::own::{Keys, Place};
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct FlowKeys {
-    /// What a SLIQ flow does with its messages.
+    /// Parameters of a SLIQ flow's stream of messages.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stream: Option<StreamSpec>,
 }
@@ -45,16 +45,16 @@ impl Section for Streams {
     }
 }
 
-/// What a stream does about losses.
+/// Reliability of a stream.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ReliabilityMode {
     /// Retransmits until everything has arrived.
     #[default]
     Reliable,
-    /// Nothing.
+    /// Does not retransmit.
     BestEffort,
-    /// Retransmits a packet so often at most.
+    /// Retransmits a packet up to `retransmissions` times.
     SemiReliable,
     /// Retransmits, codes, or both, against a deadline.
     Adaptive,
@@ -64,7 +64,7 @@ pub enum ReliabilityMode {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct StreamSpec {
-    /// What is done about losses: `reliable`, `best-effort`, `semi-reliable` or `adaptive`.
+    /// Reliability: `reliable`, `best-effort`, `semi-reliable` or `adaptive`.
     pub reliability: ReliabilityMode,
     /// Retransmissions of a packet in semi-reliable and adaptive streams.
     pub retransmissions: u8,
@@ -83,8 +83,8 @@ pub struct StreamSpec {
     pub ordered: Option<bool>,
     /// Messages that wait in the stream before the application writes more.
     pub queue: Packets,
-    /// Whether the largest RTT, which tells if there is time for another round, is the median of the
-    /// largest in the last five intervals instead of the largest in two.
+    /// Whether the largest RTT, which decides if there is time for another round, is the median of
+    /// the largest in the last five intervals instead of the largest in two.
     pub reject_outliers: bool,
     /// Whether the receiving end sends as well, without end.
     pub both_ways: bool,

@@ -1,19 +1,19 @@
 //! SLIQ: messages over UDP, under several congestion controls at once, repaired by retransmission,
 //! by an erasure code, or by both, against a deadline.
 //!
-//! Model: chapters 3.1 to 3.3 of the GNAT report (Raytheon BBN, 2021), and where it is silent the
-//! program behind it (raytheonbbn/IRON, `iron/sliq`). `mss` is the payload of a message packet;
-//! `cca` names one control or several, in the order of preference: each packet belongs to the first
-//! that lets it go, and so do its ACK and its loss. `cubic` and `copa` are SLIQ's own versions;
-//! any other control of the catalogue can be listed.
+//! Model: chapters 3.1 to 3.3 of the GNAT report (Raytheon BBN, 2021), and where it does not
+//! specify a detail the program behind it (raytheonbbn/IRON, `iron/sliq`). `mss` is the payload of
+//! a message packet; `cca` names one control or several, in the order of preference: each packet
+//! belongs to the first that permits it, and so do its ACK and its loss. `cubic` and `copa` are
+//! SLIQ's own versions; any other control of the catalogue can be listed.
 //!
 //! | part | file |
 //! | --- | --- |
 //! | headers, and how they are written as bytes | `wire/` |
-//! | handshake, ACKs, timeouts, outages, what goes next | `connection/` |
+//! | handshake, ACKs, timeouts, outages, choice of the next packet | `connection/` |
 //! | packets sent and received, losses, groups of the code | `stream/` |
 //! | SLIQ's Cubic and Copa; controls of the catalogue | `control/` |
-//! | which error control, and how much of it | `aec/` |
+//! | choice and amount of error control | `aec/` |
 //! | RTT; error rate, one-way delay; capacity | `rtt`, `measure`, `capacity` |
 //! | the ends of a flow in the simulator | `endpoint/`, `build` |
 //!
@@ -34,10 +34,10 @@
 //!
 //! A flow is one connection with one stream. A data packet has 16 bytes of SLIQ's header, in an
 //! adaptive stream 24; a coded one two and its protected sequence number more. Not modelled:
-//! times to go of single packets, direct connections, forced changes of a stream while it is open.
-//! Deviations from the program: timers are exact, but like there a packet may go up to 1 ms early;
-//! datagrams are processed one by one; the end of a stream is sent once and retransmitted like data,
-//! not 32 times; a datagram has at most one ACK.
+//! remaining times to the deadline of single packets, direct connections, forced changes of a
+//! stream while it is open. Deviations from the program: timers are exact, but as there a packet
+//! may be sent up to 1 ms early; datagrams are processed one by one; the end of a stream is sent
+//! once and retransmitted like data, not 32 times; a datagram has at most one ACK.
 //!
 //! Observes: of the connection `capacity` (bit/s), `error_rate`, `outage`; of each control, by its
 //! name, `NAME.sent_packets`, `NAME.window` and `NAME.in_flight` (bytes) and what it observes
@@ -156,7 +156,7 @@ fn control(
     make_control(spec, &told, catalogue)
 }
 
-/// What a control of the catalogue is told on a connection of SLIQ with messages of `mss` bytes.
+/// Parameters of a connection of SLIQ with messages of `mss` bytes for a control of the catalogue.
 pub fn control_init(mss: u32) -> ControlInit {
     let mut init = ControlInit::new(mss, mss + HEADERS);
     init.paced = true;
@@ -166,7 +166,7 @@ pub fn control_init(mss: u32) -> ControlInit {
 /// A control for a connection: SLIQ's own `cubic` or `copa`, or one of the catalogue.
 ///
 /// # Errors
-/// If there is none of that name, or a parameter is not allowed.
+/// There is no control of that name, or a parameter is not allowed.
 pub fn make_control(
     spec: &Spec<Cca>,
     init: &ControlInit,

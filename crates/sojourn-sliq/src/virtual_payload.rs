@@ -10,14 +10,14 @@ use sojourn_base::units::Time;
 /// length is coded in the header).
 const PROTECTED: u16 = 4;
 
-/// How many bytes there would be, and when the application wrote them.
+/// Number of bytes, and the time at which the application wrote them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Virtual {
     /// Bytes.
     pub bytes: u16,
     /// When the application wrote it.
     pub written_at: Time,
-    /// Of a coded packet: what it is made of.
+    /// Of a coded packet: its source packets.
     sources: Option<Arc<[(u32, Virtual)]>>,
 }
 

@@ -1,5 +1,9 @@
-//! TCP as Linux has it, without input or output: senders and receivers, their recovery of losses,
-//! and congestion controls. It needs no network: time and packets are passed in.
+//! TCP modelled on Linux, sans-io: senders and receivers, loss recovery, and congestion controls.
+//! The caller passes in packets and times, and takes out packets and the time of the next timer;
+//! the crate has no network, clock or socket. Times are integer nanoseconds, rates bit/s; sequence
+//! numbers and windows count segments; sizes are bytes of IP packets. A new congestion control is a
+//! file in `cc/` and a line in `members!` of `cc/mod.rs`; the crate's README says where a new
+//! loss-detection rule goes.
 //!
 //! A sender and a receiver against a link of 10 Mbit/s and 10 ms each way:
 //!

@@ -1,5 +1,5 @@
-//! What the nodes of an overlay know of each other before anything is sent: which nodes there are,
-//! and which flows are theirs.
+//! Overlay configuration: the members and the flows of an overlay, which its nodes know before they
+//! exchange messages.
 
 use std::ops::Deref;
 
@@ -7,42 +7,42 @@ use crate::ServiceSpec;
 use sojourn_base::units::Time;
 use sojourn_net::multicast::Groups;
 
-/// How a flow's hosts speak.
+/// Transport of a flow's hosts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FlowTransport {
     /// Datagrams.
     Udp,
-    /// TCP, which the proxies end.
+    /// TCP, which the proxies terminate.
     Tcp {
         /// Payload of a full segment, in bytes.
         mss: u32,
     },
-    /// Datagrams of a stream to several receivers, which this flow is the first of.
+    /// Datagrams of a stream to several receivers, of which this flow is the first.
     Stream {
         /// Which stream.
         index: u16,
     },
 }
 
-/// A flow of the overlay's.
+/// A flow of the overlay.
 #[derive(Clone, Debug)]
 pub struct OverlayFlow {
     /// Its number.
     pub flow: u32,
     /// The members where it begins and ends.
     pub ends: [u16; 2],
-    /// What is to be done for it.
+    /// Its service.
     pub service: ServiceSpec,
-    /// How its hosts speak.
+    /// Transport of its hosts.
     pub transport: FlowTransport,
     /// When it starts.
     pub start: Time,
 }
 
-/// What the nodes of an overlay know of each other.
+/// Members and flows of an overlay.
 #[derive(Debug, Default)]
 pub struct OverlayConfig {
-    /// Which nodes there are, and which groups.
+    /// The members, and the groups.
     known: Groups,
     /// The flows.
     pub flows: Vec<OverlayFlow>,

@@ -1,53 +1,56 @@
 //! Overlay node: forwards by backpressure over every path, and admits flows by their utility.
 //!
 //! Model: GNAT (Raytheon BBN, "Generalized Network Assisted Transport", 2021, chapter 4), and where
-//! the report is silent the program behind it (raytheonbbn/IRON). The overlay of a
+//! the report does not specify a detail the program behind it (raytheonbbn/IRON). The overlay of a
 //! [graph](scenario.md#graph) is all its nodes of this kind; links that join two of them carry it.
 //! It carries the flows with a [`service`](scenario.md#services) that begin and end at such nodes;
-//! other packets are passed on along their routes.
+//! other packets are forwarded along their routes.
 //!
 //! A proxy where a flow begins admits its packets at the rate that maximises its utility less the
-//! price, the depth of the queue for its destination. Each node has a queue per destination. A packet
-//! goes from the queue and to the neighbour with the largest gradient: depth here less depth there,
-//! where a destination's hops count 1,100 bytes each. Latency-sensitive packets (with a `deadline`)
-//! go first, and only to neighbours by which they can arrive in time and that they have not come through:
-//! by any way that does not come back to this node, or (`multipath = "conditioned"`) by ways through no
-//! node that the packet has come through. Those that had least time to go when they came are first; one
-//! that could arrive only by a neighbour that it has come through goes at once. Neighbours are joined by
-//! [SLIQ](sliq.md), which finds out the capacity, retransmits up to five times, and notices
-//! outages. Depths are told to neighbours as packets, in 1 % of the capacity. Working links are advertised
-//! to all nodes, with mean and standard deviation of how long packets take from when they come into the
-//! transmit queue; along a way means and variances add up, and it counts as the mean and 2.2 deviations.
-//! Supervisory control turns inelastic flows off that cannot be served, for too little capacity or for
-//! packets that come too late, and lets one at a time try.
+//! price, the depth of the queue for its destination. Each node has a queue per destination. A
+//! packet goes from the queue and to the neighbour with the largest gradient: depth here less depth
+//! there, where a destination's hops count 1,100 bytes each. Latency-sensitive packets (with a
+//! `deadline`) go first, and only to neighbours by which they can arrive in time and that they have
+//! not passed: by any path that does not return to this node, or (`multipath = "conditioned"`) by
+//! paths through no node that the packet has passed. Those with the least time to the deadline on
+//! arrival are first; one that could arrive only by a neighbour that it has passed is sent at once.
+//! Neighbours are connected by [SLIQ](sliq.md), which estimates the capacity, retransmits up to
+//! five times, and detects outages. Depths are sent to neighbours as packets, in 1 % of the
+//! capacity. Working links are advertised to all nodes, with mean and standard deviation of
+//! packets' delays since they entered the transmit queue; along a path means and variances add up,
+//! and its delay counts as the mean and 2.2 deviations. Supervisory control turns inelastic flows
+//! off that cannot be served, because of too little capacity or of packets that arrive too late,
+//! and lets one at a time try again.
 //!
 //! | part | module |
 //! | --- | --- |
-//! | what nodes send each other, and its size | `message` |
+//! | messages between nodes, and their sizes | `message` |
 //! | links, hops and latencies; gradients; advertisements | `routing` |
-//! | queues, what they show, zombies, against starvation | `queue` |
-//! | how flows are admitted | `admission` |
+//! | queues, their advertised depths, zombies, relief of starvation | `queue` |
+//! | admission control of flows | `admission` |
 //! | path controllers and transmit queues, delays to neighbours | `link` |
-//! | what goes where: gradients, deadlines, copies | `forwarding` |
-//! | where flows come in and go out; what receivers miss | `proxy` |
-//! | which inelastic flows fit, and try | `supervision` |
-//! | the node, which puts these together | `node` |
+//! | forwarding decisions: gradients, deadlines, copies | `forwarding` |
+//! | proxies where flows enter and leave; missing packets at receivers | `proxy` |
+//! | choice of the inelastic flows that fit, or may try | `supervision` |
+//! | the node, which combines these | `node` |
 //!
-//! TCP proxies end a flow's connections where it begins and where it ends, and acknowledge each segment.
-//! Between them no window limits but buffers, and what is missing goes again an RTT and four deviations
-//! after something sent later has arrived, since packets take several ways.
+//! TCP proxies end a flow's connections where it begins and where it ends, and acknowledge each
+//! segment. Between them only buffers limit, no window, and a missing segment is retransmitted an
+//! RTT and four deviations after one sent later has arrived, since packets take several paths.
 //!
 //! Multicast: flows with a `group` in their service. A group has a queue with a depth for each
-//! destination. A packet carries the set of its destinations. The gradient of a group to a neighbour
-//! is the sum of those destinations' gradients that are positive; of packets and of zombies apart, and
-//! the larger one counts. The packet goes whose destinations have most of the gradient, to them alone:
-//! what stays behind is a copy. With it go destinations whose gradient is negative but not below -4,000
-//! bytes and nowhere better (`opportunistic`). Zombies and relief of starvation are each destination's.
-//! A flow's price is the largest depth among its receivers.
+//! destination. A packet carries the set of its destinations. The gradient of a group to a
+//! neighbour is the sum of those destinations' gradients that are positive; of packets and of
+//! zombies separately, and the larger one counts. The packet is sent whose destinations have most
+//! of the gradient, to them alone: a copy stays for the others. It is also sent to destinations
+//! whose gradient is negative but not below -4,000 bytes and nowhere better (`opportunistic`).
+//! Zombies and relief of starvation are per destination. A flow's price is the largest depth among
+//! its receivers.
 //!
-//! Deviations from the program: a packet is handled at the instant at which it comes; a flow's
-//! priority and utility come with the flow (`service`), not by port; how long a packet takes leaves out how
-//! long its ACK waited; of a datagram between nodes that a link delivers twice, the first counts.
+//! Deviations from the program: a packet is processed at the instant of its arrival; a flow's
+//! priority and utility are configured with the flow (`service`), not by port; the delay of a
+//! packet excludes that of its ACK; of a datagram between nodes that a link delivers twice, the
+//! first counts.
 //!
 //! Observes: `depth.N`, `zombies.N` (bytes, for node N), `window.N` (s); `capacity.N` (bit/s),
 //! `latency.N` (mean, s), `works.N` for neighbour N; `admitted`, `delivered`, `expired`, `refused`,

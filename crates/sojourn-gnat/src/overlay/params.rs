@@ -9,7 +9,7 @@ use sojourn_base::quantity::Percent;
 use sojourn_base::registry::named;
 
 named! {
-    /// What becomes of packets that are worthless because they cannot arrive in time.
+    /// Treatment of packets that cannot arrive in time.
     #[derive(Default)]
     Expired, "expired" {
         /// They become zombies: their place in the queue stays.
@@ -21,14 +21,14 @@ named! {
 }
 
 named! {
-    /// By which ways latency-sensitive packets can arrive in time.
+    /// Paths by which latency-sensitive packets may be forwarded.
     #[derive(Default)]
     Ways, "multipath" {
-        /// Any that does not come back to this node; a packet is not sent to a neighbour that it has
-        /// come through.
+        /// Any that does not return to this node; a packet is not sent to a neighbour that it has
+        /// passed.
         #[default]
         SourceBased = "source-based",
-        /// Those through no node that the packet has come through.
+        /// Those through no node that the packet has passed.
         Conditioned = "conditioned",
     }
 }

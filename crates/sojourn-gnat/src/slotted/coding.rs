@@ -1,8 +1,8 @@
 //! Random linear network coding over GF(256), in generations.
 //!
 //! A coded packet is a combination of the packets of its generation and carries the coefficients. A
-//! node sends random combinations of what it has received of a generation; a receiver decodes it
-//! when it has as many independent ones as the generation has packets. Arithmetic:
+//! node sends random combinations of what it has received of a generation; a receiver decodes a
+//! generation when it has as many independent ones as the generation has packets. Arithmetic:
 //! `reed-solomon-erasure`.
 
 use std::collections::BTreeMap;
@@ -16,7 +16,7 @@ use sojourn_base::rng::Stream;
 /// Generations without waiting packets are forgotten when they are so much older than the newest.
 const KEPT: usize = 64;
 
-/// What a coded packet is made of.
+/// Content of a coded packet.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Coded {
     /// Its generation.
@@ -32,12 +32,12 @@ pub(super) struct Basis {
 }
 
 impl Basis {
-    /// How many there are.
+    /// Number of independent combinations.
     pub(super) fn rank(&self) -> usize {
         self.rows.len()
     }
 
-    /// Takes a combination; whether it is independent of the others.
+    /// Adds a combination; returns whether it is independent of the others.
     pub(super) fn add(&mut self, mut row: Vec<u8>) -> bool {
         for (pivot, known) in &self.rows {
             let factor = row[*pivot];

@@ -1,4 +1,4 @@
-//! What draws packets from a node to a neighbour: depths here less depths there, and a bias by hops.
+//! Gradients from a node to a neighbour: depths here less depths there, and a bias by hops.
 
 use std::collections::VecDeque;
 
@@ -7,7 +7,7 @@ use super::{Set, nodes};
 /// Packets that a hop less to a destination is worth.
 const PER_HOP: f64 = 0.5;
 
-/// Depths as a node tells them: of packets alone, and of virtual queues, by group and node.
+/// Depths as a node reports them: of packets alone, and of virtual queues, by group and node.
 #[derive(Clone, Debug)]
 pub(super) struct Told {
     /// All that counts, by group and node.
@@ -18,8 +18,8 @@ pub(super) struct Told {
     pub totals: Vec<f64>,
 }
 
-/// What hops say for a direction of a link: the nodes to which it leads without coming back, and what
-/// the way is shorter by there, for each node.
+/// Bias by hops for a direction of a link: the nodes that it reaches without returning, and for
+/// each the value of the hops saved.
 #[derive(Clone, Debug)]
 pub(super) struct Bias {
     /// Nodes that can be reached.

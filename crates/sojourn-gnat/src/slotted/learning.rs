@@ -1,8 +1,8 @@
 //! Learning virtual queues by stochastic dual gradients (Chen, Ling and Giannakis, 2018), as mobsim does.
 //!
-//! Every 12 slots each node forwards, in thought, what its virtual queues would send over its links
-//! in that time; the queues then change by what was admitted, sent and received so, times a step. The
-//! step is 1 at first and falls after 12,000 slots, so that nothing more is learnt.
+//! Every 12 slots each node computes what its virtual queues would send over its links in that
+//! time; the queues then change by what was admitted, sent and received in this way, times a step.
+//! The step is 1 at first and falls after 12,000 slots, so that nothing more is learnt.
 
 use super::gradients::Told;
 use super::node::{MU, Node};
@@ -23,7 +23,7 @@ pub(super) struct Learning {
     admitted: Vec<Vec<Vec<f64>>>,
 }
 
-/// So much is sent in thought: by whom, to whom, of a group, for each destination.
+/// Virtual packets sent: from a node, to a node, of a group, for each destination.
 struct Moved {
     from: usize,
     to: usize,
@@ -74,7 +74,7 @@ impl Learning {
         }
     }
 
-    /// What a node sends in thought.
+    /// Virtual packets that a node sends.
     fn forward(&self, from: usize, node: &Node, told: &[Told], periods: &[f64]) -> Vec<Moved> {
         let mut left: Vec<f64> = periods.iter().map(|period| INTERVAL as f64 / period).collect();
         let mut depths = node.virtual_depths.clone();

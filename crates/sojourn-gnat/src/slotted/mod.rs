@@ -1,18 +1,19 @@
-//! Multicast over backpressure in slots of time: what queues, virtual queues, signals and network
-//! coding do to rates and delays, without transports and packet formats.
+//! Multicast over backpressure in time slots: effects of queues, virtual queues, signals and
+//! network coding on rates and delays, without transports and packet formats.
 //!
-//! Model: GNAT's mobsim (`simulation/mobsim` of raytheonbbn/IRON), with which section 2.2 of its report
-//! (2021) was made, and its two signalling strategies and network coding for sections 2.1 and 2.4,
-//! which were made with ns-3. In a slot packets are admitted, depths are told to neighbours, queues are
-//! forwarded by their gradients into links that hold six packets, and links give out what is due.
+//! Model: GNAT's mobsim (`simulation/mobsim` of raytheonbbn/IRON), with which section 2.2 of its
+//! report (2021) was made, and its two signalling strategies and network coding for sections 2.1
+//! and 2.4, which were made with ns-3. In a slot packets are admitted, depths are reported to
+//! neighbours, queues are forwarded by their gradients into links that hold six packets, and links
+//! deliver the packets that are due.
 //!
 //! | part | file |
 //! | --- | --- |
-//! | what is simulated, what comes out | `spec`, `outcome` |
-//! | slots | `simulation` |
-//! | a node: gradients, which packet goes | `node`, `gradients` |
-//! | packets without coding, and with it | `queue`, `coding` |
-//! | when zombies are added | `shortening` |
+//! | models, and their results | `spec`, `outcome` |
+//! | simulation of slots | `simulation` |
+//! | a node: gradients, choice of the packet to send | `node`, `gradients` |
+//! | queues of packets, without and with coding | `queue`, `coding` |
+//! | addition of zombies | `shortening` |
 //! | learning virtual queues by dual gradients | `learning` |
 
 mod coding;

@@ -1,4 +1,4 @@
-//! A node: queues of each group, what it tells of them, and what it forwards.
+//! A node: queues of each group, the depths that it reports, and forwarding.
 
 use super::gradients::{Bias, Told};
 use super::queue::{Packet, Pick, Queue};
@@ -78,7 +78,7 @@ impl Node {
         self.virtual_depths[group][node] + self.mu * self.queues[group].depths()[node]
     }
 
-    /// What it tells its neighbours.
+    /// Depths that it reports to its neighbours.
     pub(super) fn tell(&self) -> Told {
         let groups = 0..self.queues.len();
         let all = 0..self.virtual_depths.first().map_or(0, Vec::len);

@@ -1,8 +1,8 @@
-//! What comes out of a model.
+//! Results of a model.
 
 use serde::Serialize;
 
-/// What arrived at a receiver.
+/// Packets received by a receiver.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Received {
     /// The stream, and the node.
@@ -19,7 +19,7 @@ pub struct Received {
     pub useless: u64,
 }
 
-/// What went over a direction of a link.
+/// Load of a direction of a link.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Load {
     /// Where it begins.
@@ -32,7 +32,7 @@ pub struct Load {
     pub zombies: u64,
 }
 
-/// What comes out.
+/// Results of a simulation.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Outcome {
     /// Ends of the samples, in seconds.

@@ -28,7 +28,7 @@ pub(super) struct Queue {
     depths: Vec<f64>,
 }
 
-/// What is to go: a packet's place, or a generation; and to which nodes.
+/// Choice of what to send: a packet's place, or a generation; and its destinations.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pick {
     place: usize,

@@ -1,4 +1,5 @@
-//! When zombies are added to a queue: as overlay nodes do, or as soon as more packets wait than are needed.
+//! Addition of zombies to a queue: as overlay nodes do it, or as soon as more packets wait than are
+//! needed.
 
 use crate::overlay::Reduction;
 use sojourn_base::units::{Span, Time};
@@ -6,7 +7,7 @@ use sojourn_base::units::{Span, Time};
 /// Packets that stay, and departures at each of which more have waited.
 const STAY: u64 = 5;
 const SEEN: usize = 4;
-/// Not while the queue drains faster than this, in packets per second, seen over [`WINDOW`].
+/// Not while the queue drains faster than this, in packets per second, measured over [`WINDOW`].
 const LEAST_CHANGE: f64 = -2.0;
 const WINDOW: Span = Span::from_millis(300);
 /// Bytes of a packet of mobsim's.
@@ -17,11 +18,11 @@ const BYTES: u64 = 1_250;
 pub(super) enum Shortening {
     /// The original: few enough packets are replaced that hardly ever none is left.
     Careful(Reduction),
-    /// The improved one, for which none left is no harm.
+    /// The improved one, which may leave no packets.
     Prompt(Prompt),
 }
 
-/// What the prompt one has seen.
+/// Observations of the prompt rule.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Prompt {
     /// Packets after the last departures.

@@ -1,4 +1,4 @@
-//! What is simulated.
+//! Specification of a model.
 
 use serde::{Deserialize, Serialize};
 
@@ -129,7 +129,7 @@ impl Model {
     /// Reads a model from JSON.
     ///
     /// # Errors
-    /// Names the field that is wrong, and why.
+    /// The JSON is invalid: names the field and the reason.
     pub fn from_json(text: &str) -> Result<Self, FieldError> {
         let value: Value = serde_json::from_str(text)
             .map_err(|error| FieldError::new("", format!("not valid JSON: {error}")))?;
@@ -139,7 +139,7 @@ impl Model {
     /// Checks what types cannot say.
     ///
     /// # Errors
-    /// Names the field, what was given and what is allowed.
+    /// A field is out of range: names it, its value and the allowed values.
     pub fn check(&self) -> Result<(), FieldError> {
         let refuse = |field: String, message: String| Err(FieldError::new(field, message));
         if !(2..=32).contains(&self.nodes) {

@@ -1,5 +1,5 @@
-//! Laws of the model: nothing is lost or doubled, rates are those of the utility maximum, coding
-//! brings what routing cannot.
+//! Laws of the model: packets are conserved, rates are those of the utility maximum, coding
+//! achieves rates that routing cannot.
 
 use super::{LinkSpec, Model, Outcome, Queues, Signals, StreamSpec, run};
 

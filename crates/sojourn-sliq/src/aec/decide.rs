@@ -1,6 +1,6 @@
-//! Which error control a group uses.
+//! Choice of the error control of a group.
 //!
-//! 1. No loss to speak of: retransmission, one round.
+//! 1. Negligible loss: retransmission, one round.
 //! 2. Enough rounds of retransmission fit into the deadline: retransmission alone.
 //! 3. Otherwise the most efficient of the plans whose worst delay meets the deadline: an erasure
 //!    code in one round (pure FEC) or in several (coded ARQ).
@@ -10,20 +10,20 @@ use super::{MAX_ROUNDS, MAX_SOURCES, OUT_OF_ROUNDS};
 use crate::wire::{MAX_DATAGRAM, UNDERLAY};
 use sojourn_base::units::Span;
 
-/// What is known of the path.
+/// Measured properties of the path.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Path {
     /// Packet error rate.
     pub per: f64,
-    /// The largest RTT lately, in seconds.
+    /// The largest recent RTT, in seconds.
     pub max_rtt: f64,
-    /// The largest one-way delay lately, in seconds; `None` counts as half the RTT.
+    /// The largest recent one-way delay, in seconds; `None` counts as half the RTT.
     pub max_delay: Option<f64>,
-    /// What the connection sends, in bit/s.
+    /// Sending rate of the connection, in bit/s.
     pub send_rate: f64,
 }
 
-/// How a group is sent.
+/// Error control of a group.
 #[derive(Clone, Debug)]
 pub enum Decision {
     /// By retransmission, in so many rounds.
@@ -41,7 +41,7 @@ pub enum Decision {
 }
 
 impl Decision {
-    /// What the GNAT report calls it.
+    /// Its name in the GNAT report.
     pub fn name(&self) -> &'static str {
         match self {
             Decision::Arq { .. } => "pure-arq",
@@ -51,10 +51,10 @@ impl Decision {
     }
 }
 
-/// What error control comes to on a path that is known exactly.
+/// Expected result of error control on a path that is known exactly.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Expected {
-    /// What the GNAT report calls it.
+    /// Its name in the GNAT report.
     pub mode: &'static str,
     /// Rounds in time.
     pub rounds: u8,
@@ -81,7 +81,7 @@ impl Decider {
         Decider { probability, epsilon, deadline, last: None }
     }
 
-    /// How a group is sent that begins now.
+    /// Error control of a group that begins now.
     pub fn decide(&mut self, path: Path) -> Decision {
         if let Some((seen, decision)) = &self.last
             && *seen == path
@@ -98,11 +98,11 @@ impl Decider {
         tables::plan(per, self.epsilon, rounds, sources)
     }
 
-    /// What comes of the decision if the path is so.
+    /// Expected result of the decision on this path.
     pub fn expect(&self, path: &Path) -> Expected {
         let decision = self.evaluate(path);
         let (rounds, sources, efficiency) = match decision {
-            // A packet that comes after its rounds is received and not usable.
+            // A packet that arrives after its rounds is received but not usable.
             Decision::Arq { rounds } => (rounds, 1, 1.0 - libm::pow(path.per, f64::from(rounds))),
             Decision::Coded { rounds, sources } => {
                 (rounds, sources, self.plan(path.per, rounds, sources).efficiency)

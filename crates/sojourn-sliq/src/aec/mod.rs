@@ -1,10 +1,10 @@
 //! Adaptive error control: retransmission, an erasure code, or both, against a deadline.
 //!
-//! Model: `iron/sliq/src/sliq_sent_packet_manager.cc`. A group of up to ten source packets is sent in
-//! rounds. Each round but the last sends what makes decoding likely enough, the last one what
-//! delivers enough of the source packets; what is missing then is retransmitted late. The number of
-//! rounds and of source packets is decided for each group ([`decide`]) from tables of efficiency,
-//! which are computed here ([`tables`]).
+//! Model: `iron/sliq/src/sliq_sent_packet_manager.cc`. A group of up to ten source packets is sent
+//! in rounds. Each round but the last sends as many packets as make decoding likely enough, the
+//! last one as many as deliver enough of the source packets; packets still missing are
+//! retransmitted late. The number of rounds and of source packets is decided for each group
+//! ([`decide`]) from tables of efficiency, which are computed here ([`tables`]).
 
 mod decide;
 mod tables;

@@ -1,4 +1,4 @@
-//! How many packets each round of a group sends, and how efficient that is.
+//! Number of packets that each round of a group sends, and the efficiency of that.
 //!
 //! A group has `k` source packets, and `N` rounds to deliver them. With `s` source and `c` coded
 //! packets received, a round before the last sends the least number of packets that completes the
@@ -39,7 +39,7 @@ const WIDTH: usize = 11;
 /// Packets that a round sends, by source and coded packets received.
 type Table = [[u8; WIDTH]; WIDTH];
 
-/// How a group is sent.
+/// Plan by which a group is sent.
 #[derive(Clone, Debug)]
 pub struct Plan {
     mid: Table,
@@ -65,7 +65,7 @@ const SOURCES: usize = MAX_SOURCES as usize;
 static PLANS: [OnceLock<Box<Plan>>; RATES.len() * EPSILONS.len() * ROUNDS * SOURCES] =
     [const { OnceLock::new() }; RATES.len() * EPSILONS.len() * ROUNDS * SOURCES];
 
-/// Which of the shares of late packets is meant by a probability of delivery.
+/// Index of the share of late packets that corresponds to a probability of delivery.
 pub(super) fn epsilon(probability: f64) -> usize {
     let fits = |epsilon: &f64| probability <= 1.0 - *epsilon + 1e-12;
     EPSILONS.iter().rposition(fits).unwrap_or(0)
@@ -100,7 +100,7 @@ fn compute(per: f64, epsilon: f64, rounds: u8, sources: u8) -> Plan {
     plans.reduce(better).unwrap_or_else(|| group.evaluate(group.arq(), group.arq(), rounds))
 }
 
-/// What is reckoned once for a packet error rate and a number of source packets.
+/// Values computed once for a packet error rate and a number of source packets.
 struct Group {
     per: f64,
     k: usize,
@@ -249,7 +249,7 @@ impl Group {
 mod tests {
     use super::*;
 
-    /// The number of 0.005.
+    /// The index of 0.005.
     const EPSILON: usize = 4;
 
     /// Efficiencies of a single round that the published tables have, to their rounding.

@@ -1,4 +1,4 @@
-//! When ACKs are sent.
+//! Scheduling of ACKs.
 
 use super::Connection;
 use super::overview::places;
@@ -18,7 +18,7 @@ pub(super) const COUNT_EVERY: u32 = 32;
 const COUNT_SIZE: usize = 12;
 const MEASUREMENT_SIZE: usize = 8;
 
-/// What is to be acknowledged.
+/// State of the ACKs to be sent.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Acks {
     /// Streams (a bit each) whose ACK is due.
@@ -73,7 +73,7 @@ impl<P: Payload> Connection<P> {
         }
     }
 
-    /// ACKs of streams in these places are due, and of those that have something to say.
+    /// Makes ACKs due for the streams in these places, and for those with news to report.
     fn send_acks(&mut self, streams: u32) {
         self.acks.since_last = 0;
         self.acks.at = None;

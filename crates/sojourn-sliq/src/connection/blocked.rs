@@ -1,13 +1,13 @@
-//! Whether controls let data go.
+//! Cache of whether controls permit data.
 
 use sojourn_base::units::Time;
 
-/// That no control lets data go. It stays so until streams or controls change, or pacing lets a packet
-/// go, and need not be found out anew with each datagram.
+/// Records that no control permits data. This holds until streams or controls change, or pacing
+/// permits a packet, and need not be determined again for each datagram.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Blocked {
     pub until: Time,
-    /// When pacing lets something go.
+    /// When pacing permits a packet.
     pub next: Option<Time>,
 }
 

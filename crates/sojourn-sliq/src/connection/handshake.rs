@@ -1,4 +1,4 @@
-//! How a connection and its streams come about, and end.
+//! Establishment and closing of a connection and of its streams.
 
 use super::overview::{Overview, places};
 use super::{Connection, Event, Role, Stream};
@@ -10,12 +10,12 @@ use sojourn_base::units::{Span, Time};
 
 /// After this an unanswered header is sent again.
 pub(super) const RETRY: Span = Span::from_millis(333);
-/// How often it is sent at most.
+/// Largest number of times it is sent.
 const TRIES: u32 = 32;
 /// The longest RTT that a handshake may give.
 const MAX_RTT: Span = Span::from_millis(1_500);
 
-/// How far a connection is.
+/// State of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum State {
     Idle,
@@ -128,7 +128,7 @@ impl<P: Payload> Connection<P> {
     /// Creates a stream of this end; it opens once the peer has answered.
     ///
     /// # Errors
-    /// Names the property that is not allowed, and what is.
+    /// A property is not allowed: names it, and the allowed values.
     pub fn create_stream(
         &mut self,
         now: Time,

@@ -1,4 +1,4 @@
-//! What those who watch a connection are told.
+//! Measurements and observable state of a connection.
 
 use super::Connection;
 use crate::payload::Payload;
@@ -20,7 +20,7 @@ pub struct RttSum {
 }
 
 impl<P: Payload> Connection<P> {
-    /// What of that is integrated over time.
+    /// The part of the measurements that is integrated over time.
     pub fn levels(&self) -> Levels {
         let lanes = &self.shared.lanes;
         Levels {
@@ -43,7 +43,7 @@ impl<P: Payload> Connection<P> {
         &self.delivery_delays
     }
 
-    /// What is measured, for those who watch.
+    /// The present measurements.
     pub fn measured(&self) -> Measured {
         let sum = |of: fn(&Sender<P>) -> u64| self.streams.iter().map(|s| of(&s.sender)).sum();
         let lanes = &self.shared.lanes;
@@ -78,7 +78,7 @@ impl<P: Payload> Connection<P> {
         self.stream(id).map_or_else(Default::default, |stream| stream.receiver.counts)
     }
 
-    /// Names and values worth recording.
+    /// Reports the names and values of its observable state.
     pub fn observe(&self, out: &mut Observer<'_>) {
         let measured = self.measured();
         out("capacity", measured.capacity.unwrap_or(0.0).into());
@@ -102,7 +102,7 @@ impl<P: Payload> Connection<P> {
     }
 }
 
-/// What changes with every packet.
+/// Measurements that change with every packet.
 #[derive(Clone, Copy, Debug)]
 pub struct Levels {
     /// Smoothed RTT.
@@ -117,7 +117,7 @@ pub struct Levels {
     pub in_flight: u64,
 }
 
-/// What is measured on a connection.
+/// Measurements of a connection.
 #[derive(Clone, Copy, Debug)]
 pub struct Measured {
     /// Smoothed RTT.
@@ -130,23 +130,23 @@ pub struct Measured {
     pub threshold: Option<u64>,
     /// Bytes outstanding.
     pub in_flight: u64,
-    /// What the controls send together, in bit/s.
+    /// Sending rate of all controls together, in bit/s.
     pub send_rate: f64,
     /// The estimate of the capacity in bit/s, framing and headers included; none in an outage.
     pub capacity: Option<f64>,
-    /// Share of packets lost on the way to the peer.
+    /// Share of packets lost on the path to the peer.
     pub error_rate: f64,
     /// Packets sent again.
     pub retransmissions: u64,
-    /// Packets taken for lost.
+    /// Packets marked lost.
     pub losses: u64,
     /// Timeouts.
     pub timeouts: u64,
     /// Outages.
     pub outages: u64,
-    /// New packets that the first control let go.
+    /// New packets that the first control permitted.
     pub first_control: u64,
-    /// New packets that any control let go.
+    /// New packets that any control permitted.
     pub controlled: u64,
     /// Groups of adaptive streams: pure ARQ, coded ARQ, pure FEC.
     pub groups: [u64; 3],

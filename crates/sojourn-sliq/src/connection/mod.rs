@@ -2,10 +2,10 @@
 //!
 //! Model: `iron/sliq/src/sliq_connection.cc`. The client says hello, the server answers, the client
 //! confirms and creates its streams; data flows once a stream's creation is answered, both ways.
-//! Before new data of any stream go retransmissions of all, streams of higher priority first, those
-//! of the same priority in turn. When data is outstanding and the peer was silent for twice the
-//! timeout (more, the more packets are lost), the connection is in an outage: nothing but probes is
-//! sent until the peer is heard again.
+//! Retransmissions of all streams are sent before new data of any; streams of higher priority go
+//! first, those of the same priority in turn. When data is outstanding and the peer was silent for
+//! twice the timeout (more, the more packets are lost), the connection is in an outage: nothing but
+//! probes is sent until a packet of the peer arrives.
 
 mod acks;
 mod blocked;
@@ -48,14 +48,15 @@ pub enum Role {
     Server,
 }
 
-/// What a connection is made of.
+/// Parameters of a connection.
 #[derive(Debug)]
 pub struct Config {
     /// Which end.
     pub role: Role,
     /// Names the client, the same at both ends; a server takes over what the client says.
     pub client: u32,
-    /// Number of the first packet of each stream of this end; unpredictable where strangers are.
+    /// Number of the first packet of each stream of this end; it must be unpredictable on open
+    /// networks.
     pub initial_seq: u32,
     /// Controls with their names, in the order of preference.
     pub controls: Vec<(String, Box<dyn Control>)>,
@@ -63,7 +64,7 @@ pub struct Config {
     pub reject_outliers: bool,
 }
 
-/// What the application should know.
+/// Event for the application.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
     /// The connection is established.
@@ -78,7 +79,7 @@ pub enum Event {
     StreamEnded(u8),
     /// The peer is silent.
     Outage,
-    /// It is not silent any more.
+    /// The peer is no longer silent.
     OutageOver,
     /// The connection is closed, with the reason of the end that closed it.
     Closed(u16),
@@ -117,8 +118,8 @@ pub struct Connection<P> {
     turns: [u8; 8],
     acks: Acks,
     timers: Timers,
-    /// Controls have been told something since they were last asked for trains, and for something to
-    /// tell the peer.
+    /// Controls have been called since they were last polled for trains and for messages to the
+    /// peer.
     trains: bool,
     syncs: bool,
     /// What holds data back.
@@ -133,7 +134,7 @@ pub struct Connection<P> {
     outbox: VecDeque<Datagram<P>>,
     events: VecDeque<Event>,
     rtts: RttSum,
-    /// What the latest datagram says of packets of a stream: how long they took.
+    /// Delivery delays of a stream's packets that the latest datagram acknowledges.
     delivery_delays: Vec<(u8, Span)>,
     /// When data was sent first since something arrived; when an ACK or data arrived last.
     data_sent_at: Option<Time>,
@@ -195,12 +196,12 @@ impl<P: Payload> Connection<P> {
         }
     }
 
-    /// Something that the application should know.
+    /// The next event for the application.
     pub fn poll_event(&mut self) -> Option<Event> {
         self.events.pop_front()
     }
 
-    /// Controls are told something: they may have something to say.
+    /// Controls have been called: they may have messages for the peer.
     fn heed_controls(&mut self) {
         (self.trains, self.syncs) = (true, true);
         self.blocked = Blocked::default();
@@ -219,7 +220,8 @@ impl<P: Payload> Connection<P> {
         self.overview.position(id)
     }
 
-    /// Does something to the sending side of a stream, and notes what it has to send then.
+    /// Applies a function to the sending side of a stream, and updates the overview of what it has
+    /// to send.
     fn with_sender<R>(
         &mut self,
         at: usize,
@@ -252,7 +254,7 @@ impl<P: Payload> Connection<P> {
         self.stream(id).map_or(0, |stream| stream.sender.queued())
     }
 
-    /// Forgets messages that were written and not sent.
+    /// Discards messages that were written and not sent.
     pub fn forget_queue(&mut self, id: u8) {
         if let Some(at) = self.position(id) {
             self.with_sender(at, |sender, _| sender.forget_queue());
@@ -286,7 +288,7 @@ impl<P: Payload> Connection<P> {
         self.outage
     }
 
-    /// When the peer was heard last.
+    /// When the last packet of the peer arrived.
     pub fn heard_at(&self) -> Option<Time> {
         self.heard_at
     }

@@ -1,4 +1,4 @@
-//! What goes out next.
+//! Choice of the next datagram.
 
 use super::acks::COUNT_EVERY;
 use super::handshake::State;
@@ -18,7 +18,8 @@ impl<P: Payload> Connection<P> {
         !self.is_idle(now) && self.fill(now, place)
     }
 
-    /// Whether there is nothing to send, whatever controls say: so it is after every second datagram.
+    /// Whether there is nothing to send, whatever controls permit, which is so after every second
+    /// datagram.
     #[inline]
     fn is_idle(&self, now: Time) -> bool {
         self.outbox.is_empty()
@@ -165,7 +166,7 @@ impl<P: Payload> Connection<P> {
         Attempt::Nothing
     }
 
-    /// What fits into a datagram besides its data packet.
+    /// Adds the headers that fit into a datagram besides its data packet.
     fn add_companions(&mut self, now: Time, message: &mut Message<P>) {
         let size = message.data.as_ref().map_or(0, |(data, payload)| data.size() + payload.len());
         if size + SYNC_SIZE <= MAX_DATAGRAM {
@@ -175,7 +176,7 @@ impl<P: Payload> Connection<P> {
         self.put_counts(now, size, message);
     }
 
-    /// What cannot wait for data any longer; whether there is something.
+    /// Adds headers that cannot wait for data any longer; returns whether there are any.
     fn put_rest(&mut self, now: Time, message: &mut Message<P>) -> bool {
         message.sync = self.poll_sync(now);
         if self.received_since >= 2 * COUNT_EVERY {

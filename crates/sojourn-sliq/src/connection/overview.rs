@@ -1,5 +1,5 @@
-//! What is asked of all streams with each datagram. It is noted when one changes, so that they need not
-//! be looked through: bits by a stream's place.
+//! Overview of all streams, which every datagram needs: a bit for each stream's place, updated when
+//! a stream changes, so that streams need not be searched.
 
 use super::Stream;
 use crate::payload::Payload;
@@ -102,21 +102,21 @@ impl Overview {
         self.gaps | self.extra | self.delayed
     }
 
-    /// Notes what is neither side's.
+    /// Updates the state that belongs to neither side.
     pub(super) fn note_stream<P>(&mut self, at: usize, stream: &Stream<P>) {
         set(&mut self.open, at, stream.open);
         set(&mut self.extra, at, stream.extra_acks > 0);
         set(&mut self.delayed, at, stream.delayed_ack);
     }
 
-    /// Notes a sending side, but for its groups.
+    /// Updates a sending side, except for its groups.
     pub(super) fn note_sender<P: Payload>(&mut self, at: usize, sender: &Sender<P>) {
         set(&mut self.new, at, sender.has_new());
         set(&mut self.again, at, sender.has_resend());
         set(&mut self.unacked, at, !sender.all_acked());
     }
 
-    /// Notes a receiving side.
+    /// Updates a receiving side.
     pub(super) fn note_receiver<P: Payload>(&mut self, at: usize, receiver: &Receiver<P>) {
         set(&mut self.gaps, at, receiver.has_gap());
     }

@@ -1,4 +1,4 @@
-//! What arrives.
+//! Processing of arriving datagrams.
 
 use super::handshake::State;
 use super::overview::places;
@@ -9,7 +9,7 @@ use crate::wire::{Ack, Data, Datagram, Measurement, Message, ReceivedCount, Trai
 use sojourn_base::units::{Span, Time};
 
 impl<P: Payload> Connection<P> {
-    /// A datagram arrived from the peer; its payload is taken out of it.
+    /// A datagram arrived from the peer; its payload is moved out of it.
     pub fn on_datagram(&mut self, now: Time, datagram: &mut Datagram<P>) {
         self.delivery_delays.clear();
         match datagram {

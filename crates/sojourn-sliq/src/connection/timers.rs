@@ -1,4 +1,4 @@
-//! Retransmission timeouts, outages, and when the connection wants to be woken.
+//! Retransmission timeouts, outages, and the time of the connection's next timeout.
 
 use super::handshake::State;
 use super::overview::places;
@@ -7,12 +7,12 @@ use crate::payload::Payload;
 use crate::wire::{Datagram, Message};
 use sojourn_base::units::{Span, Time};
 
-/// Timeouts are looked at this often; with a control that needs fast ones, twice per RTT.
+/// Timeouts are checked this often; with a control that needs fast ones, twice per RTT.
 const TICK: Span = Span::from_millis(100);
 const LEAST_TICK: Span = Span::from_millis(1);
 const LONGEST_RTO: Span = Span::from_secs(64);
 const FAST_DEVIATIONS: f64 = 5.0;
-/// An error rate above this counts as this when the peer's silence is judged.
+/// Upper limit of the error rate that is used to detect an outage.
 const MAX_SILENT_RATE: f64 = 0.9;
 
 /// The connection's timers.
@@ -21,7 +21,7 @@ pub(super) struct Timers {
     rto_at: Option<Time>,
     rto: Span,
     tick_at: Option<Time>,
-    /// When a control wants to be called, never if none does; none if they have to be asked.
+    /// When a control's timer is due, never if none has one; `None` if they have to be asked.
     pub control: Option<Time>,
     /// Timeouts since the last ACK.
     in_a_row: u32,
@@ -30,7 +30,7 @@ pub(super) struct Timers {
 }
 
 impl<P: Payload> Connection<P> {
-    /// When [`Connection::on_timeout`] wants to be called next.
+    /// Time of the next call of [`Connection::on_timeout`].
     pub fn next_timeout(&self, now: Time) -> Option<Time> {
         // A plain minimum: this is asked after every datagram.
         let mut next = self.handshake_timeout();
@@ -167,7 +167,7 @@ impl<P: Payload> Connection<P> {
         self.outbox.push_back(Datagram::Message(message));
     }
 
-    /// Data goes out: the peer should answer.
+    /// Data is sent: the peer should answer.
     pub(super) fn note_data_sent(&mut self, now: Time) {
         if self.data_sent_at.is_none_or(|sent| self.heard_at.is_some_and(|heard| heard >= sent)) {
             self.data_sent_at = Some(now);

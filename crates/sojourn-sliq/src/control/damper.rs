@@ -1,6 +1,6 @@
 //! The damper against Copa's oscillation.
 
-/// Packets in the queue that are too many.
+/// Number of packets above which the queue counts as long.
 const TOO_MANY: f64 = 40.0;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

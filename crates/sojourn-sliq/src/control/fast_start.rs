@@ -1,21 +1,21 @@
 //! Copa's start on a long path: pairs of packets measure the RTT and the bottleneck's rate.
 //!
-//! Eleven pairs go out over two RTTs. The receiver says how far apart the two of a pair arrived.
-//! The first pair is not counted.
+//! Eleven pairs are sent over two RTTs. The receiver reports the time between the arrivals of a
+//! pair. The first pair is not counted.
 
 use super::Probe;
 use crate::wire::{Train, TrainKind};
 use sojourn_base::units::{Span, Time};
 
 const PAIRS: usize = 11;
-/// Added to the RTT when reckoning the time between pairs, in seconds.
+/// Added to the RTT to compute the time between pairs, in seconds.
 const MARGIN: f64 = 0.025;
 /// Bytes of a probe: a nominal packet.
 const PROBE: u16 = 1_000;
 const TRAIN_HEADER: u16 = 16;
 const LONGEST_WAIT: f64 = 1.0;
 
-/// What the pairs gave.
+/// Measurements from the pairs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Measured {
     /// Mean RTT in seconds.

@@ -1,5 +1,5 @@
-//! HyStart as SLIQ has it (Linux 4.6.3): slow start ends on an ACK train of half the minimum RTT,
-//! or when the first eight RTTs of a round are above it.
+//! HyStart of SLIQ (Linux 4.6.3): slow start ends on an ACK train of half the minimum RTT, or when
+//! the first eight RTTs of a round are above it.
 
 use sojourn_base::units::{Span, Time};
 use sojourn_tcp::cc::hystart::{
@@ -30,7 +30,7 @@ impl HyStart {
         una > self.round_end
     }
 
-    /// Looks again.
+    /// Restarts the detection.
     pub(super) fn forget(&mut self) {
         self.found = false;
     }

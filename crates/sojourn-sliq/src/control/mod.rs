@@ -1,8 +1,8 @@
-//! SLIQ's side of a congestion control: several of them share one connection.
+//! Interface of congestion controls on SLIQ, where several share one connection.
 //!
-//! Each control owns the packets that it let go: its own count of bytes in flight, its own numbers,
-//! its own losses. What a control is told follows `iron/sliq/src/sliq_cc_interface.h`. `cubic` and
-//! `copa` are SLIQ's own; any other control of the catalogue is driven by [`Catalogued`].
+//! Each control owns the packets that it permitted: it has its own count of bytes in flight, packet
+//! numbers and losses. The callbacks follow `iron/sliq/src/sliq_cc_interface.h`. `cubic` and `copa`
+//! are SLIQ's own; any other control of the catalogue is driven by [`Catalogued`].
 
 mod catalogued;
 mod copa;
@@ -25,34 +25,35 @@ use sojourn_base::units::{Span, Time};
 pub(crate) const TOLERANCE: Span = Span::from_millis(1);
 /// Packets that a control may have outstanding.
 pub(crate) const MAX_WINDOW: u64 = 32_768;
-/// Headers of a packet below SLIQ on Ethernet with preamble and checksum, which SLIQ reckons with.
+/// Headers of a packet below SLIQ on Ethernet with preamble and checksum, which SLIQ's estimates
+/// include.
 pub(crate) const ETHERNET: u32 = 54;
 /// Bytes of a segment, as Cubic and the reduction of its window count.
 pub(crate) const MSS: i64 = 1_472;
-/// SLIQ's data header as its controls reckon with it.
+/// Size of SLIQ's data header in its controls' computations.
 pub(crate) const DATA_HEADER: u32 = 20;
 
-/// What of a control's packets is outstanding, in bytes of payload.
+/// Outstanding packets of a control, in bytes of payload.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Flight {
     /// Packets not acknowledged.
     pub packets: u32,
     /// Bytes not acknowledged.
     pub bytes: i64,
-    /// Bytes taken to be in the network: without those lost, with those retransmitted.
+    /// Bytes assumed to be in the network: without those lost, with those retransmitted.
     pub pipe: i64,
 }
 
-/// What a control sees of its connection.
+/// A control's view of its connection.
 #[derive(Clone, Copy, Debug)]
 pub struct View {
     /// The time.
     pub now: Time,
     /// The connection's smoothed RTT.
     pub srtt: Span,
-    /// What of this control's packets is outstanding.
+    /// Outstanding packets of this control.
     pub flight: Flight,
-    /// Number of the next packet that this control lets go.
+    /// Number of the next packet that this control permits.
     pub next: u64,
     /// The first of its packets that is not acknowledged.
     pub una: u64,
@@ -63,7 +64,7 @@ pub struct View {
 pub struct RttSample {
     /// The RTT.
     pub rtt: Span,
-    /// The ACK's way: arrival less timestamp, in seconds of two clocks.
+    /// Return delay of the ACK: arrival less timestamp, in seconds of two clocks.
     pub way_back: f64,
     /// The control's number of the packet.
     pub number: u64,
@@ -88,7 +89,7 @@ pub trait Control: Send + std::fmt::Debug {
     /// A packet of `bytes` was acknowledged for the first time.
     fn on_acked(&mut self, _number: u64) {}
 
-    /// The packet seems lost; whether to take it for lost now.
+    /// The packet seems lost; returns whether to mark it lost now.
     fn on_lost(&mut self, _view: &View, _number: u64) -> bool {
         true
     }
@@ -96,7 +97,7 @@ pub trait Control: Send + std::fmt::Debug {
     /// All of a datagram's ACKs are processed.
     fn on_ack_done(&mut self, _view: &View) {}
 
-    /// Packet `view.next` with this payload goes out; `view.flight` is without it. Returns the
+    /// Packet `view.next` with this payload is sent; `view.flight` is without it. Returns the
     /// window to note with it.
     fn on_sent(&mut self, view: &View, bytes: u32) -> f32;
 
@@ -114,10 +115,10 @@ pub trait Control: Send + std::fmt::Debug {
         false
     }
 
-    /// Whether it lets a new packet go, pacing aside.
+    /// Whether it permits a new packet, apart from pacing.
     fn can_send(&self, view: &View, bytes: u32) -> bool;
 
-    /// Whether it lets a retransmission go, pacing aside.
+    /// Whether it permits a retransmission, apart from pacing.
     fn can_resend(&self, _view: &View, _bytes: u32) -> bool {
         true
     }
@@ -136,13 +137,13 @@ pub trait Control: Send + std::fmt::Debug {
     /// The rate that it sends at, in bit/s.
     fn send_rate(&self, srtt: Span) -> f64;
 
-    /// Something to tell the peer, as number and value. Asked for, as trains are, after any call that tells
-    /// it something of the peer or of time, not after those of sending.
+    /// Message for the peer, as number and value. Polled, as trains are, after any call about the
+    /// peer or time, not after those about sending.
     fn poll_sync(&mut self, _now: Time) -> Option<(u16, u32)> {
         None
     }
 
-    /// The peer tells this.
+    /// A message of the peer's control arrived.
     fn on_sync(&mut self, _now: Time, _seq: u16, _value: u32) {}
 
     /// A packet of a train to send.
@@ -153,15 +154,15 @@ pub trait Control: Send + std::fmt::Debug {
     /// A packet of a train arrived.
     fn on_train(&mut self, _now: Time, _train: &Train) {}
 
-    /// When `on_timer` wants to be called, if at all.
+    /// Time of the next call of `on_timer`, if any.
     fn next_timer(&self) -> Option<Time> {
         None
     }
 
-    /// The time asked for has come.
+    /// The time that `next_timer` returned has come.
     fn on_timer(&mut self, _now: Time) {}
 
-    /// Names and values of internal state worth recording.
+    /// Reports the names and values of its observable state.
     fn observe(&self, _out: &mut Observer<'_>) {}
 }
 

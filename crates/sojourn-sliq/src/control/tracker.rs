@@ -1,4 +1,4 @@
-//! The least of a delay over a moving window of time, kept in bins.
+//! Minimum of a delay over a sliding window of time, kept in bins.
 
 use sojourn_base::units::{Span, Time};
 

@@ -1,4 +1,4 @@
-//! What the ends of a flow count.
+//! Counters of the ends of a flow.
 
 use crate::connection::{Levels, Measured};
 use crate::stream::{Counts, Delivered};
@@ -10,7 +10,7 @@ use sojourn_base::counters::{
 };
 use sojourn_base::units::{Rate, Span, Time};
 
-/// What an end sends.
+/// Counters of what an end sends.
 #[derive(Debug, Default)]
 pub(super) struct Departures {
     packets: u32,
@@ -57,7 +57,7 @@ impl Departures {
         since
     }
 
-    /// Adds to integrals what held for so long.
+    /// Adds to the integrals the levels that held for `since`.
     pub(super) fn integrate(&mut self, since: Span, measured: &Levels, mss: u64) {
         let passed = since.as_secs_f64();
         let window = &mut self.window;
@@ -117,14 +117,14 @@ impl Departures {
         counters.completed_at = self.completed_at;
     }
 
-    /// What a receiver sent.
+    /// Adds what a receiver sent.
     pub(super) fn report_acks(&self, counters: &mut FlowCounters) {
         counters.acks =
             Some(AckCounters { acks_sent: self.packets.into(), ack_bytes_sent: self.wire_bytes });
     }
 }
 
-/// What an end receives.
+/// Counters of what an end receives.
 #[derive(Debug)]
 pub(super) struct Arrivals {
     counters: ReceiverCounters,

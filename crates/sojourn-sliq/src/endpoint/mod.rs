@@ -21,12 +21,12 @@ use counters::{Arrivals, Departures};
 /// The stream that a flow uses.
 const STREAM: u8 = 1;
 
-/// What an end of a flow is told.
+/// Parameters of an end of a flow.
 #[derive(Clone, Debug)]
 pub(crate) struct EndInit {
-    /// How its packets are addressed.
+    /// Address of its packets.
     pub address: Address,
-    /// What it sends, and what it receives.
+    /// Mailboxes of what it sends, and of what it receives.
     pub boxes: [Mailbox<Virtual>; 2],
     /// Payload of a message.
     pub mss: u16,
@@ -34,7 +34,7 @@ pub(crate) struct EndInit {
     pub queue: usize,
     /// The stream, at the end that creates it.
     pub stream: Option<StreamConfig>,
-    /// Whether it sends without end as soon as it can.
+    /// Whether it sends an endless amount of data as soon as it can.
     pub greedy: bool,
     /// ECN codepoint of its packets; nothing comes back.
     pub ecn: Ecn,
@@ -47,7 +47,7 @@ pub(crate) struct EndInit {
 pub(crate) struct End {
     init: EndInit,
     connection: Connection<Virtual>,
-    /// What goes out, or has arrived.
+    /// Place of the datagram being sent or received.
     datagram: Box<Datagram<Virtual>>,
     spare: Spare<Virtual>,
     now: Time,

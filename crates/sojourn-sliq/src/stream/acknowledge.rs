@@ -1,4 +1,4 @@
-//! What an ACK says to the sending side.
+//! Processing of acknowledgments by the sending side.
 
 use super::Reliability;
 use super::send::Sender;
@@ -12,7 +12,7 @@ use sojourn_base::units::{Span, Time};
 const MIN_RTT: Span = Span::from_micros(20);
 const MAX_RTT: Span = Span::from_secs(4);
 
-/// What an ACK brought.
+/// Results of an ACK.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Acked {
     /// Whether a packet was acknowledged for the first time.
@@ -22,8 +22,8 @@ pub(crate) struct Acked {
 }
 
 impl<P: Payload> Sender<P> {
-    /// Takes an ACK in; `None` if it cannot be one. `note` is told RTTs, and how long the packets took from
-    /// when they were written.
+    /// Processes an ACK; returns `None` if it is invalid. `note` receives RTTs, and the packets'
+    /// delays since they were written.
     pub(crate) fn on_ack(
         &mut self,
         now: Time,
@@ -112,10 +112,10 @@ impl<P: Payload> Sender<P> {
         Some(rtt)
     }
 
-    /// From when a packet was written until it arrived: half an RTT after it was sent last. The program takes
-    /// the time until the ACK came less half an RTT, and so counts how long the ACK waited, up to
-    /// 40 ms on a link without traffic. Not of what was acknowledged before, nor of coded packets,
-    /// which nobody wrote.
+    /// Delay from writing a packet until its arrival: half an RTT after it was sent last. The
+    /// program takes the time until the ACK came less half an RTT, and thus includes the ACK's
+    /// delay, up to 40 ms on a link without traffic. `None` for packets acknowledged before and for
+    /// coded packets, which no application wrote.
     fn delivery_delay(&self, seq: u32, rtt: Span) -> Option<Span> {
         let sent = self.packet(expand(seq, self.next())?)?;
         let counts = !sent.acked && !sent.is_coded();
@@ -179,7 +179,7 @@ impl<P: Payload> Sender<P> {
         }
     }
 
-    /// Tells each control its oldest packet that is not acknowledged.
+    /// Reports to each control its oldest packet that is not acknowledged.
     pub(super) fn report_oldest(&mut self, shared: &mut Shared) {
         for lane in 0..self.oldest.len() {
             let from = self.oldest[lane].max(self.una);

@@ -1,4 +1,4 @@
-//! Which packets have arrived.
+//! Set of the packets that have arrived.
 
 /// Packets up to `next`, and runs of packets above it.
 #[derive(Clone, Debug)]

@@ -126,7 +126,7 @@ impl<P: Payload> Sender<P> {
         self.close_group(now, id, sources, sent);
     }
 
-    /// Forgets groups whose packets are all done with.
+    /// Discards groups all of whose packets are finished.
     #[inline(never)]
     pub(super) fn forget_groups(&mut self, base: u64) {
         if let Some(groups) = &mut self.groups {
@@ -134,7 +134,7 @@ impl<P: Payload> Sender<P> {
         }
     }
 
-    /// Begins anew, after an outage.
+    /// Restarts groups after an outage.
     pub(super) fn restart_groups(&mut self) {
         let Some(groups) = &mut self.groups else { return };
         groups.restart();

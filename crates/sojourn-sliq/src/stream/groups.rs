@@ -1,4 +1,4 @@
-//! Groups of packets on an adaptive stream: which there are, and what each still has to send.
+//! Groups of packets on an adaptive stream, and the packets that each still has to send.
 
 use std::collections::VecDeque;
 
@@ -49,7 +49,7 @@ impl Group {
     }
 }
 
-/// Observed packets tell when a round is over.
+/// State by which observed packets end a round.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RoundEnd {
     pub group: u64,
@@ -176,7 +176,7 @@ impl<P> Groups<P> {
         self.groups.push_back(group);
     }
 
-    /// Forgets groups all of whose packets are below `base`.
+    /// Discards groups all of whose packets are below `base`.
     pub(super) fn forget(&mut self, base: u64) {
         let open = self.open();
         while self.first < open
@@ -190,7 +190,7 @@ impl<P> Groups<P> {
         }
     }
 
-    /// Begins anew, after an outage.
+    /// Restarts after an outage.
     pub(super) fn restart(&mut self) {
         for group in &mut self.groups {
             group.round = OUT_OF_ROUNDS;
@@ -201,7 +201,7 @@ impl<P> Groups<P> {
         self.ends.clear();
     }
 
-    /// An ACK came for a group: its size is too large if its first round is not even sent.
+    /// An ACK arrived for a group: groups are too large if its first round is not yet sent.
     pub(super) fn early_ack(&mut self, now: Time, id: u64) {
         let Some(group) = self.get(id) else { return };
         let complete = group.sent[0] + group.sent[1] >= group.sources + group.coded;

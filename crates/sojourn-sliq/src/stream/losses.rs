@@ -1,4 +1,4 @@
-//! Which packets of the sending side are taken for lost.
+//! Loss detection of the sending side.
 
 use super::Reliability;
 use super::packets::Resend;
@@ -7,11 +7,11 @@ use crate::lane::Shared;
 use crate::payload::Payload;
 use sojourn_base::units::{Span, Time};
 
-/// A packet this far below the largest one observed is taken for lost.
+/// Distance below the largest observed packet at which a packet is marked lost.
 const DISTANCE: u64 = 3;
 
 impl<P: Payload> Sender<P> {
-    /// Looks at packets below the largest observed one that are not acknowledged.
+    /// Checks the unacknowledged packets below the largest observed one.
     pub(super) fn find_losses(&mut self, now: Time, shared: &mut Shared) {
         let upto = (self.largest + 1).saturating_sub(DISTANCE).min(self.next());
         self.searched = self.searched.max(self.una);
@@ -85,7 +85,7 @@ impl<P: Payload> Sender<P> {
         self.after_losses(now, shared);
     }
 
-    /// The first ACK after a timeout: what is not acknowledged counts as lost.
+    /// The first ACK after a timeout: marks all unacknowledged packets lost.
     #[cold]
     pub(crate) fn lose_all(&mut self, now: Time, shared: &mut Shared) {
         let after = shared.rtt.repeat_after();

@@ -26,12 +26,12 @@ pub(crate) const MAX_STREAM: u8 = 32;
 /// The lowest priority; the highest is 0.
 pub(crate) const LOWEST_PRIORITY: u8 = 7;
 
-/// What a stream does about losses.
+/// Reliability of a stream.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Reliability {
-    /// Nothing.
+    /// Does not retransmit.
     BestEffort,
-    /// Retransmits a packet at most so often.
+    /// Retransmits a packet a limited number of times.
     SemiReliable {
         /// Retransmissions of a packet.
         retransmissions: u8,
@@ -49,12 +49,12 @@ pub enum Reliability {
     Reliable,
 }
 
-/// Until when packets of an adaptive stream are to be delivered.
+/// Delivery target of packets of an adaptive stream.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Target {
-    /// So many rounds.
+    /// Number of rounds.
     Rounds(u8),
-    /// So long after they are sent first.
+    /// Time after their first transmission.
     Deadline(Span),
 }
 
@@ -63,7 +63,7 @@ pub enum Target {
 pub struct StreamConfig {
     /// 0 (highest) to 7.
     pub priority: u8,
-    /// What it does about losses.
+    /// Its reliability.
     pub reliability: Reliability,
     /// Whether the receiver delivers in the order of sending.
     pub ordered: bool,
@@ -132,10 +132,11 @@ impl StreamConfig {
         (numbered && config.check().is_ok()).then_some(config)
     }
 
-    /// Whether the properties are allowed; names the one that is not, and what is.
+    /// Checks that the properties are allowed.
     ///
     /// # Errors
-    /// If a priority, probability, deadline or number of rounds is out of range.
+    /// A priority, probability, deadline or number of rounds is out of range: the property, and its
+    /// allowed values.
     pub fn check(&self) -> Result<(), (&'static str, &'static str)> {
         if self.priority > LOWEST_PRIORITY {
             return Err(("priority", "0 (highest) to 7"));

@@ -1,4 +1,4 @@
-//! Packets as the sending side keeps them.
+//! Packets in the state of the sending side.
 
 use super::past::{Member, Past};
 use crate::clock::Moment;
@@ -8,7 +8,7 @@ use sojourn_base::units::Time;
 /// A packet that was sent.
 #[derive(Clone, Debug)]
 pub(super) struct Sent<P> {
-    /// What it carries; kept as long as it may have to be sent again.
+    /// Its payload; kept as long as it may have to be retransmitted.
     pub payload: P,
     /// Bytes of payload.
     pub bytes: u32,
@@ -28,9 +28,9 @@ pub(super) struct Sent<P> {
     pub first_at: Time,
     /// When it was sent last.
     pub last_at: Time,
-    /// How often it was sent again.
+    /// Number of its retransmissions.
     pub resent: u8,
-    /// How often it may be.
+    /// Largest number of its retransmissions.
     pub limit: Option<u8>,
     /// Data packets of the connection sent up to its last sending, and the one before.
     pub counts: [u32; 2],
@@ -38,11 +38,11 @@ pub(super) struct Sent<P> {
     pub fin: bool,
     /// Acknowledged.
     pub acked: bool,
-    /// Taken for lost.
+    /// Marked lost.
     pub lost: bool,
     /// Waiting to be sent again.
     pub waiting: bool,
-    /// Its place in a group, and when it was sent last; apart, as most streams have no groups.
+    /// Its place in a group, and when it was sent last; boxed, as most streams have no groups.
     pub fec: Option<Box<(u64, Fec, Moment)>>,
 }
 
@@ -82,13 +82,13 @@ pub(super) struct Coded<P> {
     pub index: u8,
     /// Source packets of the group.
     pub sources: u8,
-    /// What it carries.
+    /// Its payload.
     pub payload: P,
-    /// What the code made of the lengths.
+    /// The coded lengths.
     pub lengths: u16,
 }
 
-/// What is to be sent again, or in addition.
+/// Packet to be retransmitted, or sent in addition.
 #[derive(Clone, Debug)]
 pub(super) enum Resend<P> {
     /// A packet by its sequence number.
@@ -97,14 +97,14 @@ pub(super) enum Resend<P> {
     Coded(Coded<P>),
 }
 
-/// Whether there is a packet to send.
+/// Result of an attempt to send a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Attempt {
-    /// No.
+    /// There is none to send.
     Nothing,
-    /// Yes, but no control lets it go.
+    /// There is one, but no control permits it.
     Blocked,
-    /// Yes; it was put in its place.
+    /// One was put in its place.
     Sent,
 }
 
@@ -120,5 +120,5 @@ pub(super) struct New<P> {
     pub written_at: Time,
 }
 
-/// Where a packet that goes out is put: packets are large to move.
+/// Place for a packet to be sent, which avoids moving large packets.
 pub(super) type Place<P> = Option<(Data, P)>;

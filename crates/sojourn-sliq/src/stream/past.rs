@@ -1,13 +1,13 @@
-//! What is still known of packets that are done with: late ACKs and counts name them.
+//! Records of finished packets, which late ACKs and counts may still name.
 
 use std::collections::VecDeque;
 
 use crate::clock::Moment;
 
-/// How many of them are known.
+/// Number of records kept.
 const MOST: usize = 1_024;
 
-/// A packet that is done with. Small, as so many are known of each stream.
+/// Record of a finished packet. It is small, as each stream keeps many.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Past {
     /// The control that owned it.

@@ -1,4 +1,4 @@
-//! Groups at the receiver: source packets that are missing come back from coded ones.
+//! Groups at the receiver: missing source packets are recovered from coded ones.
 
 use std::collections::VecDeque;
 
@@ -58,8 +58,8 @@ impl<P: Payload> Regroup<P> {
         self.groups.get_mut(at)
     }
 
-    /// A packet of a group arrived for the first time. Returns the source packets that come back by
-    /// it, and whether in time.
+    /// A packet of a group arrived for the first time. Returns the source packets recovered by it,
+    /// and whether in time.
     pub(super) fn add(&mut self, seq: u32, fec: &Fec, payload: P) -> Vec<(u32, P, bool)> {
         let Some(group) = self.group(fec.group) else { return Vec::new() };
         if group.done || group.received.iter().any(|received| received.index == fec.index) {

@@ -1,4 +1,4 @@
-//! Retransmissions: after a loss was found, and after a timeout.
+//! Retransmissions after a detected loss, and after a timeout.
 
 use super::Reliability;
 use super::packets::{Attempt, Coded, New, Place, Resend, Sent};
@@ -157,7 +157,7 @@ impl<P: Payload> Sender<P> {
         Attempt::Sent
     }
 
-    /// The lowest or highest packet that may be sent again, whatever the controls say.
+    /// Retransmits the lowest or highest packet that may be, whatever the controls permit.
     pub(crate) fn resend_on_timeout(
         &mut self,
         now: Time,
@@ -201,7 +201,7 @@ impl<P: Payload> Sender<P> {
         within && sent.fec().is_none_or(|(group, fec)| self.may_repair(group, &fec))
     }
 
-    /// Gives up packets that are too old, or of no use any more.
+    /// Gives up packets that are too old or no longer useful.
     pub(super) fn give_up(&mut self, now: Time, shared: &mut Shared, after_outage: bool) {
         while let Some(sent) = self.packet(self.una) {
             if !sent.acked {

@@ -1,4 +1,4 @@
-//! Rounds of a group: when one is over, and what the next one sends.
+//! Rounds of a group: the end of one, and the packets of the next.
 
 use super::packets::Resend;
 use super::send::Sender;
@@ -8,7 +8,7 @@ use crate::payload::Payload;
 use crate::wire::{Fec, MAX_GROUP, Observed};
 use sojourn_base::units::Time;
 
-/// A packet that is observed again says something from this long after a round, in microseconds.
+/// A packet that is observed again counts from this long after a round, in microseconds.
 const AGAIN: u32 = 4_000;
 
 impl<P: Payload> Sender<P> {

@@ -1,4 +1,4 @@
-//! The sending side of a stream: what was sent and is not done with, and what goes next.
+//! The sending side of a stream: its outstanding packets, and the choice of the next one.
 
 use std::collections::VecDeque;
 
@@ -36,15 +36,15 @@ pub(crate) struct Sender<P> {
     pub(super) resend: VecDeque<Resend<P>>,
     /// Apart: most streams have none.
     pub(super) groups: Option<Box<Groups<P>>>,
-    /// What the application wrote and was not sent, and when.
+    /// Messages that the application wrote and that were not sent, with their times.
     queue: VecDeque<(Time, P)>,
     fin_wanted: bool,
     pub(super) fin_sent: bool,
     /// When something is retransmitted if no ACK comes.
     pub rto_at: Option<Time>,
-    /// Packets sent again, and taken for lost.
+    /// Packets retransmitted.
     pub retransmissions: u64,
-    /// Packets taken for lost.
+    /// Packets marked lost.
     pub losses: u64,
 }
 
@@ -92,7 +92,7 @@ impl<P: Payload> Sender<P> {
         self.fin_wanted = true;
     }
 
-    /// Forgets what was written and not sent.
+    /// Discards messages written and not sent.
     pub(crate) fn forget_queue(&mut self) {
         self.queue.clear();
     }
@@ -131,7 +131,7 @@ impl<P: Payload> Sender<P> {
         self.sent.get(seq.checked_sub(self.base)? as usize)
     }
 
-    /// What is known of a packet, also if it is done with.
+    /// Record of a packet, also of a finished one.
     pub(super) fn record(&self, seq: u64) -> Option<Past> {
         match self.base.checked_sub(seq) {
             Some(back) if back > 0 => self.past.get(back),
@@ -139,7 +139,7 @@ impl<P: Payload> Sender<P> {
         }
     }
 
-    /// The place in a group of a packet, also if it is done with.
+    /// Place in a group of a packet, also of a finished one.
     pub(super) fn member(&self, seq: u64) -> Option<Member> {
         match self.base.checked_sub(seq) {
             Some(back) if back > 0 => self.past.member(back),
@@ -147,7 +147,7 @@ impl<P: Payload> Sender<P> {
         }
     }
 
-    /// Is done with the first packet.
+    /// Finishes the first packet.
     pub(super) fn forget_first(&mut self) {
         let Some(first) = self.sent.front() else { return };
         let member = self.groups.as_ref().map(|_| first.member());
@@ -286,7 +286,7 @@ impl<P: Payload> Sender<P> {
         }
     }
 
-    /// Up to where the receiver need not wait.
+    /// The packet before which the receiver need not wait.
     fn forward(&self) -> Option<u32> {
         let upto = match self.config.reliability {
             Reliability::Reliable => return None,

@@ -10,10 +10,10 @@ use crate::udp::report::End;
 use crate::udp::session::{Session, Setup};
 use crate::udp::turn::drive;
 
-/// Sends what the options say; whether all has arrived.
+/// Sends the data that the options specify; returns whether all has arrived.
 ///
 /// # Errors
-/// If an option, a file or a socket cannot be used.
+/// An option, a file or a socket cannot be used.
 pub fn client(options: &ClientOptions) -> Result<bool, Error> {
     let clock = Clock::start();
     let server = resolve(&options.server)?;

@@ -1,8 +1,8 @@
 //! The erasure code: systematic, from a Vandermonde matrix over GF(256).
 //!
-//! What is coded of a source packet is its length, its sequence number and its bytes, with zeros up
-//! to the length of the longest one of the group. As in the public program, what becomes of the lengths
-//! goes in the header, so that a coded packet's payload is the longest source's and 4 bytes.
+//! The code covers a source packet's length, sequence number and bytes, with zeros up to the length
+//! of the longest one of the group. As in the public program, the coded lengths are sent in the
+//! header, so that a coded packet's payload is that of the longest source and 4 bytes.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -48,7 +48,7 @@ fn source(shard: &[u8]) -> Option<(u32, Message)> {
     Some((seq, Message::from(rest.get(..length.into())?)))
 }
 
-/// The coded packets of these numbers within the group, and what becomes of the lengths.
+/// The coded packets of these numbers within the group, and the coded lengths.
 fn encode(sources: &[(u32, Message)], range: Range<u8>) -> Vec<(Message, u16)> {
     let (count, end) = (sources.len(), usize::from(range.end));
     let first = usize::from(range.start).saturating_sub(count);
@@ -137,7 +137,7 @@ mod tests {
             all.extend(encode(&sources, k as u8..half as u8));
             all.extend(encode(&sources, half as u8..(k + coded) as u8));
             prop_assert_eq!(all.len(), k + coded);
-            // As the simulator reckons (`virtual_payload`).
+            // As the simulator computes it (`virtual_payload`).
             let size = (longest + 4).next_multiple_of(2);
             prop_assert!(all[k..].iter().all(|(message, _)| message.as_ref().len() == size));
             let first = 1 + order.index(coded);

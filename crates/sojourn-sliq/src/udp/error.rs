@@ -1,4 +1,4 @@
-//! What can go wrong with a program over sockets.
+//! Errors of the programs over sockets.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -9,12 +9,12 @@ use thiserror::Error;
 /// Why a program ends without a connection, or a connection without its peer.
 #[derive(Debug, Error)]
 pub enum Error {
-    /// So many controls cannot be had.
+    /// More controls than a connection may have.
     #[error("--cca: {given} names given; 1 to {most} are allowed")]
     Controls {
-        /// How many were asked for.
+        /// Number requested.
         given: usize,
-        /// How many may be.
+        /// Largest number allowed.
         most: usize,
     },
     /// A control is not known, or not with these parameters.

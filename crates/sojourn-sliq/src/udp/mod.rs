@@ -1,13 +1,13 @@
-//! SLIQ over real sockets: the protocol, which knows neither sockets nor clocks, with a UDP socket, a
-//! clock, and what it carries.
+//! SLIQ over real sockets: the sans-io protocol with a UDP socket, a clock, and a source and sink
+//! of data.
 //!
 //! | part | file |
 //! | --- | --- |
 //! | bytes as a payload; the erasure code over them | `message`, `erasure` |
-//! | a connection with its clock, what it sends and what it gets | `session`, `source`, `sink` |
+//! | a connection with its clock, source and sink | `session`, `source`, `sink` |
 //! | datagrams in and out, many to a system call | `port`, `outbox`, `socket` |
 //! | the two programs, and their loop | `client`, `server`, `turn` |
-//! | what they were asked for, and what they tell | `options`, `report`, `error` |
+//! | their options, reports and errors | `options`, `report`, `error` |
 
 mod client;
 mod clock;

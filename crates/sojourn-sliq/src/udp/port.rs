@@ -1,4 +1,4 @@
-//! A UDP socket: datagrams come many to a system call.
+//! Receiving from a UDP socket, many datagrams to a system call.
 
 use std::io::{self, IoSliceMut};
 use std::net::SocketAddr;
@@ -79,8 +79,8 @@ impl Port {
         }
     }
 
-    /// Hands over the datagrams that have come, as many as one system call gives, each with where
-    /// its answers go; whether there were any.
+    /// Passes on the datagrams that have arrived, as many as one system call returns, each with the
+    /// outbox and the address of its answers; returns whether there were any.
     ///
     /// # Errors
     /// If the system cannot receive, or `with` fails.

@@ -1,4 +1,4 @@
-//! What came of a connection.
+//! Report of a connection.
 
 use std::fmt;
 use std::net::SocketAddr;
@@ -44,18 +44,18 @@ impl fmt::Display for End {
     }
 }
 
-/// What a program tells of a connection.
+/// Report of a program on a connection.
 #[derive(Debug)]
 pub struct Report<'a> {
     /// How it ended.
     pub end: End,
     /// The other end.
     pub peer: SocketAddr,
-    /// What arrived.
+    /// Data received.
     pub sink: &'a Sink,
     /// Bytes taken from what was to be sent, and their digest.
     pub sent: &'a Sink,
-    /// What the connection measured.
+    /// Measurements of the connection.
     pub measured: Measured,
     /// Datagrams that were none.
     pub garbage: u64,

@@ -1,4 +1,4 @@
-//! The server: many may say hello, one at a time is served.
+//! The server: many clients may request a connection, one at a time is served.
 
 use std::io;
 use std::net::{SocketAddr, ToSocketAddrs};
@@ -18,7 +18,7 @@ use crate::udp::sink::Sink;
 use crate::udp::source::Source;
 use crate::udp::turn::{drive, send};
 
-/// Who may have said hello and not confirmed; more push the oldest one out.
+/// Largest number of clients between hello and confirmation; another one replaces the oldest.
 const WAITING: usize = 64;
 
 /// Serves clients one after another, or one alone; whether all of what the last one sent has

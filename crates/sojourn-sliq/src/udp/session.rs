@@ -1,4 +1,4 @@
-//! A connection with what it sends and what it gets; sockets and clocks are outside.
+//! A connection with its source and its sink, without sockets and clocks.
 
 use std::io;
 use std::net::SocketAddr;
@@ -21,14 +21,14 @@ const STREAMS: std::ops::RangeInclusive<u8> = 1..=32;
 const QUEUE: usize = 256;
 /// In an adaptive stream messages grow old in the queue.
 const ADAPTIVE_QUEUE: usize = 1;
-/// A peer that was silent for so long is asked for an answer.
+/// Silence of the peer after which it is probed.
 const ASK: Span = Span::from_millis(1_000);
 /// Who closed waits so long for an answer; who was asked to close answers so long.
 const LINGER: Span = Span::from_millis(700);
 /// The state of a connection is looked at so often at least.
 const LOOK: Span = Span::from_millis(250);
 
-/// What a connection is made of.
+/// Parameters of a connection.
 #[derive(Debug)]
 pub struct Setup {
     /// Controls, in the order of preference.
@@ -37,13 +37,13 @@ pub struct Setup {
     pub stream: Option<StreamConfig>,
     /// Bytes of a message.
     pub payload: u16,
-    /// What it sends.
+    /// Source of the data to send.
     pub source: Source,
-    /// What becomes of what it gets.
+    /// Destination of received data.
     pub sink: Sink,
     /// Whether to make a digest of what is sent.
     pub digest: bool,
-    /// A peer that is silent for so long is gone.
+    /// Silence of the peer after which it is given up.
     pub give_up: Span,
 }
 
@@ -116,7 +116,7 @@ impl Session {
         })
     }
 
-    /// A server takes this client: it sends from here, and what it gets goes there.
+    /// A server accepts this client, with this source and sink.
     pub fn serve(&mut self, source: Source, sink: Sink) {
         self.source = source;
         self.sink = sink;
@@ -254,13 +254,13 @@ impl Session {
         Ok(true)
     }
 
-    /// When `work` wants to be called at the latest.
+    /// Latest time of the next call of `work`.
     pub fn next(&self, now: Time) -> Time {
         let look = now + LOOK;
         self.connection.next_timeout(now).map_or(look, |at| at.min(look))
     }
 
-    /// What came of it.
+    /// Report of the connection.
     pub fn report(&self, peer: SocketAddr) -> Report<'_> {
         Report {
             end: self.end.unwrap_or(End::Silent),

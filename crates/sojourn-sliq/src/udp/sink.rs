@@ -1,4 +1,4 @@
-//! What becomes of what a connection gets.
+//! Destination of received data.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -7,7 +7,7 @@ use std::path::Path;
 use blake2::{Blake2b512, Digest};
 use sojourn_base::units::{Span, Time};
 
-/// Takes a stream's bytes: counts them, and writes them where they are wanted.
+/// Counts a stream's bytes, and writes them to their destination.
 pub struct Sink {
     out: Option<BufWriter<Box<dyn Write>>>,
     digest: Option<Blake2b512>,
@@ -26,7 +26,7 @@ impl std::fmt::Debug for Sink {
 }
 
 impl Sink {
-    /// Counts, and throws away.
+    /// A sink that counts bytes and discards them.
     pub fn counting(digest: bool) -> Self {
         let digest = digest.then(Blake2b512::new);
         Sink { out: None, digest, bytes: 0, messages: 0, first: None, last: Time::ZERO }
@@ -59,7 +59,7 @@ impl Sink {
         self.out.as_mut().map_or(Ok(()), |out| out.write_all(message))
     }
 
-    /// Hands on what waits, where someone may be waiting for it.
+    /// Flushes buffered data, where a reader may be waiting for it.
     ///
     /// # Errors
     /// If it cannot be written.

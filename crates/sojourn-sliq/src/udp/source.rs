@@ -1,4 +1,4 @@
-//! What a connection sends.
+//! Source of the data that a connection sends.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -20,7 +20,7 @@ const CHUNKS: usize = 16;
 /// Bytes that messages are cut from where the content does not matter.
 const PATTERN: usize = 1 << 16;
 
-/// What there is to send.
+/// Source of data.
 #[derive(Debug)]
 pub enum Source {
     /// Nothing.

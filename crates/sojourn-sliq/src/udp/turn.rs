@@ -1,4 +1,4 @@
-//! A turn of the loop of either program: what has come is answered, then what is due is done.
+//! One iteration of the loop of either program: processes arrived datagrams, then due work.
 
 use std::io;
 use std::net::SocketAddr;
@@ -45,7 +45,7 @@ pub(super) fn drive(
     }
 }
 
-/// Hands over all that may go now.
+/// Sends all datagrams that may be sent now.
 ///
 /// # Errors
 /// If a socket or a file cannot be used.

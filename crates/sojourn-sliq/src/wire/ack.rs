@@ -32,7 +32,7 @@ pub struct Ack {
     pub next: u32,
     /// When the ACK was sent.
     pub stamp: u32,
-    /// The latest difference of clocks that its sender saw: arrival less timestamp.
+    /// The latest difference of clocks that its sender measured: arrival less timestamp.
     pub delta: u32,
     /// The stream.
     pub stream: u8,
@@ -60,7 +60,7 @@ impl Iterator for AckBlocks<'_> {
 }
 
 impl Ack {
-    /// An ACK that says no more than which packet is expected next.
+    /// An ACK with nothing but the next expected packet.
     pub fn new(stream: u8, next: u32, stamp: u32, delta: u32) -> Self {
         Ack { stream, next, stamp, delta, ..Ack::default() }
     }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// Why bytes are no datagram.
+/// Reasons for which bytes are not a datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WireError {
     /// They end too soon.

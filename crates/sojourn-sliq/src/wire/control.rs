@@ -15,7 +15,7 @@ pub enum HandshakeKind {
     ClientHello,
     /// The server agrees.
     ServerHello,
-    /// The client has seen that it agrees.
+    /// The client confirms the server's agreement.
     ClientConfirm,
     /// The server does not agree.
     Reject,
@@ -77,7 +77,7 @@ pub struct Close {
     pub reason: u16,
 }
 
-/// What a congestion control tells its peer.
+/// Message of a congestion control to its peer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sync {
     /// The control.
@@ -88,7 +88,7 @@ pub struct Sync {
     pub value: u32,
 }
 
-/// How many data packets had been received when a certain one was.
+/// Number of data packets received when a certain one arrived.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ReceivedCount {
     /// The stream of the packet.

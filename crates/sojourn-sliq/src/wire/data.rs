@@ -12,7 +12,7 @@ const ENCODED_LEN: usize = 2;
 pub struct Data {
     /// The stream.
     pub stream: u8,
-    /// Which congestion control let it go.
+    /// The congestion control that permitted it.
     pub control: u8,
     /// How often it has been retransmitted.
     pub retransmissions: u8,
@@ -24,7 +24,7 @@ pub struct Data {
     pub seq: u32,
     /// When it was sent.
     pub stamp: u32,
-    /// The latest difference of clocks that its sender saw, where one-way delays are needed.
+    /// The latest difference of clocks that its sender measured, where one-way delays are needed.
     pub delta: Option<u32>,
     /// The receiver need not wait for packets before this one.
     pub forward: Option<u32>,
@@ -43,7 +43,7 @@ pub struct Fec {
     pub sources: u8,
     /// The round that it is sent in; 0 for a retransmission after a timeout.
     pub round: u8,
-    /// Whether it is coded, and what the code made of the lengths of the source packets.
+    /// Of a coded packet: the coded lengths of the source packets.
     pub encoded: Option<u16>,
 }
 

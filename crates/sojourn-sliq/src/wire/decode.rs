@@ -1,4 +1,4 @@
-//! From bytes to headers. Whatever the bytes, this ends, and takes no more memory than they do.
+//! Decoding of headers. It terminates for any bytes, and takes no more memory than they do.
 
 use super::ack::{END, MAX_OBSERVED, MAX_OFFSETS};
 use super::bytes::Reader;

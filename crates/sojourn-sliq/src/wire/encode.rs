@@ -1,4 +1,4 @@
-//! From headers to bytes.
+//! Encoding of headers.
 
 use super::bytes::Write;
 use super::{

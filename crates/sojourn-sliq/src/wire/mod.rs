@@ -1,4 +1,4 @@
-//! SLIQ's headers, and how they are written as bytes.
+//! SLIQ's headers and their encoding.
 //!
 //! Layouts follow `iron/sliq/src/sliq_framer.h`: big-endian, a type byte first. A datagram is a
 //! handshake, a stream's creation, a close, a packet of a train, or a message: an optional
@@ -54,9 +54,9 @@ const TRAIN: u8 = 10;
 pub enum Datagram<P> {
     /// Part of the connection's establishment.
     Handshake(Handshake),
-    /// Creates a stream, or says that it is created.
+    /// Creates a stream, or confirms it.
     CreateStream(CreateStream),
-    /// Closes the connection, or says that it is closed.
+    /// Closes the connection, or confirms it.
     Close(Close),
     /// A packet of a congestion control's train.
     Train(Train),
@@ -64,16 +64,17 @@ pub enum Datagram<P> {
     Message(Message<P>),
 }
 
-/// Headers that can share a datagram. They lie in memory so that a data packet takes two cache lines,
-/// with the beginning of an acknowledgment, and the rest of this, which is seldom full, those behind.
+/// Headers that can share a datagram. Their layout in memory lets a data packet take two cache
+/// lines, with the beginning of an acknowledgment, and the rest of this, which is seldom full,
+/// those behind.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[repr(C, align(64))]
 pub struct Message<P> {
     /// A data packet with its payload.
     pub data: Option<(Data, P)>,
-    /// What a congestion control tells its peer.
+    /// Message of a congestion control to its peer.
     pub sync: Option<Sync>,
-    /// How many data packets were received.
+    /// Number of data packets received.
     pub count: Option<ReceivedCount>,
     /// The largest one-way delay.
     pub measurement: Option<Measurement>,

@@ -5,13 +5,13 @@
 //! halving included; larger ones grow faster by the ratio of segments to ACKs (an average with gain
 //! 1/16 that starts at 2 and, in the kernel's integers, hardly falls below it).
 //!
-//! - `linux-4.9` counts ACKs, for which that ratio makes up: with delayed ACKs at most
+//! - `linux-4.9` counts ACKs, and the ratio compensates for delayed ones: growth is at most
 //!   `max_increment` segments per round trip, as in the paper.
-//! - `linux-6` counts segments (since 5.7) and applies the ratio as well: twice that.
+//! - `linux-6` counts segments (since 5.7) and applies the ratio as well, which doubles growth.
 //!
-//! The count is computed anew every 31 ms while the window stands; with the ticks of 4 ms of
-//! `linux-4.9`, every 28. The kernels of 2006 began with a threshold of 100 segments; later ones and
-//! this one begin without.
+//! While the window is constant, the segments per increment are recomputed every 31 ms; with the 4
+//! ms ticks of `linux-4.9`, every 28 ms. The kernels of 2006 began with a slow-start threshold of
+//! 100 segments; later ones and this model begin without one.
 //!
 //! Observes: `w_max` (segments), `segments_per_increment` (acknowledged segments, or ACKs, per
 //! segment of growth), `ack_ratio` (segments per ACK).
@@ -38,7 +38,8 @@ const RATIO_SHIFT: u32 = 4;
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Params {
-    /// Whose rules: `linux-6` (counts segments) or `linux-4.9` (counts ACKs, coarse ticks).
+    /// Version of the rules: `linux-6` (counts segments) or `linux-4.9` (counts ACKs, coarse
+    /// ticks).
     pub version: Stack,
     /// Share of the window kept after a loss.
     pub beta: f64,
@@ -48,7 +49,7 @@ pub struct Params {
     pub max_increment: u32,
     /// Windows up to this many segments behave like Reno.
     pub low_window: u32,
-    /// How gently the last segments before the maximum are approached.
+    /// Larger values slow the growth over the last segments before the maximum.
     pub smooth_part: u32,
 }
 
@@ -255,7 +256,7 @@ mod tests {
         check_curve(Stack::Linux6, 32);
     }
 
-    /// While the window stands the count is computed anew after HZ / 32 ticks: 28 or 31 ms.
+    /// While the window is constant, the count is recomputed after HZ / 32 ticks: 28 or 31 ms.
     #[test]
     fn recomputes_after_a_thirty_second_of_a_second() {
         for (version, ticks) in [(Stack::Linux49, 7), (Stack::Linux6, 31)] {

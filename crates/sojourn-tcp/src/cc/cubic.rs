@@ -1,12 +1,12 @@
 //! Cubic: the window grows along a cubic function of the time since the last reduction.
 //!
-//! Model: Linux 6.x `net/ipv4/tcp_cubic.c` with its integer arithmetic (RFC 9438 describes it).
-//! C 0.4, beta 717/1024, fast convergence, Reno-friendly region, at most 1.5-fold growth per round
-//! trip, at least 5 % before the first loss, the epoch shifted by idle times, everything forgotten
-//! on a retransmission timeout; slow start ends by HyStart. With `beta_ecn` above `beta` it is
-//! Cubic with Alternative Backoff with ECN (RFC 8511, which observes 0.85 to work well).
+//! Model: Linux 6.x `net/ipv4/tcp_cubic.c` with its integer arithmetic (RFC 9438 describes it). C
+//! 0.4, beta 717/1024, fast convergence, Reno-friendly region, at most 1.5-fold growth per round
+//! trip, at least 5 % before the first loss, the epoch shifted by idle times, all state reset on a
+//! retransmission timeout; slow start ends by HyStart. With `beta_ecn` above `beta` it is Cubic
+//! with Alternative Backoff with ECN (RFC 8511, which reports that 0.85 works well).
 //!
-//! `version` says whose Cubic:
+//! `version` selects the implementation:
 //!
 //! - `linux-6`: Linux since 5.6. HyStart's ACK train may last half the minimum RTT plus at most
 //!   1 ms, or the whole of it if packets are paced.
@@ -20,9 +20,9 @@
 //!   while the application limits the flow; ns-3 before 3.41 has `tcp_friendliness = false`.
 //!
 //! Deviations: the cube root is exact (Linux's is 0.2 % off on average); the kernel's tick is 1 ms
-//! (HZ = 1000), only in 4.9 4 ms; 32-bit overflow beyond a million segments is not reproduced. From RFC 9438, as in
-//! Linux: the Reno-friendly alpha stays 0.53 after the window has passed its former maximum. An
-//! ECN mark remembers the maximum as a loss does, whatever `beta_ecn` is.
+//! (HZ = 1000), only in 4.9 4 ms; 32-bit overflow beyond a million segments is not reproduced. From
+//! RFC 9438, as in Linux: the Reno-friendly alpha stays 0.53 after the window has passed its former
+//! maximum. An ECN mark stores the maximum as a loss does, whatever `beta_ecn` is.
 //!
 //! Observes: `w_max` (segments), in an epoch of the curve `k` (s), `epoch_start` (s of simulated
 //! time) and `w_est`, the Reno-friendly window (segments); of HyStart the state `hystart`
@@ -83,11 +83,11 @@ pub enum SlowStartExit {
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Params {
-    /// Whose Cubic. Default: the flow's `stack`.
+    /// Implementation to follow. Default: the flow's `stack`.
     pub version: Stack,
     /// Share of the window kept after a loss.
     pub beta: f64,
-    /// Share of the window kept after an ECN mark (RFC 8511 observes 0.85 to work well).
+    /// Share of the window kept after an ECN mark (RFC 8511 reports that 0.85 works well).
     pub beta_ecn: f64,
     /// Release bandwidth faster when the maximum shrinks.
     pub fast_convergence: bool,
@@ -151,7 +151,7 @@ fn scaled(share: f64) -> u32 {
 }
 
 impl Law {
-    /// Tells the curve and HyStart of an RTT sample.
+    /// Passes an RTT sample to the curve and to HyStart.
     fn measure(&mut self, window: &mut Window, now: Time, ack: &AckSample) {
         let Some(sample) = ack.rtt else { return };
         let (rtt, taken, lowest) = match &mut self.curve {
@@ -304,7 +304,7 @@ mod tests {
                 let t = path.now.since(start).as_secs_f64();
                 let expected = 0.4 * (t - k).powi(3) + 1000.0;
                 let got = f64::from(path.cwnd());
-                // It lags by up to two round trips while it is steep.
+                // The window lags behind the curve by up to two round trips where it is steep.
                 let slope = 3.0 * 0.4 * (t - k).powi(2);
                 assert!((got - expected).abs() < 3.0 + 0.11 * slope, "{t}: {got} {expected}");
             }

@@ -1,8 +1,8 @@
 //! The cubic window curve with Linux's integer arithmetic (`bictcp_update` in
-//! `net/ipv4/tcp_cubic.c`), apart from slow start, so that other controls can share it.
+//! `net/ipv4/tcp_cubic.c`), without slow start, so that other controls can share it.
 //!
-//! Time is counted in timer ticks and, inside the curve, in 2^-10 s.
-//! The curve answers with a *count*: the window grows by one per so many acknowledged segments.
+//! Time is counted in timer ticks and, inside the curve, in 2^-10 s. The curve yields a *count*:
+//! the number of acknowledged segments per segment of growth.
 
 use super::jiffies::Ticks;
 use crate::observe::Observer;
@@ -14,7 +14,7 @@ pub const SCALE: u32 = 1024;
 const C_SCALED: u64 = 410;
 /// K^3 per segment of distance to the origin, in (2^-10 s)^3.
 pub const CUBE_FACTOR: u64 = (1 << 40) / C_SCALED;
-/// Recomputing waits a second over this while the window does not change.
+/// Largest number of recomputations per second while the window does not change.
 const RECOMPUTED_PER_SECOND: u64 = 32;
 /// Distances in time are capped here (293 s): the curve is then beyond 10 million segments.
 const LONGEST_OFFSET: u64 = 300_000;
@@ -28,7 +28,7 @@ pub struct Settings {
     pub beta: u32,
     /// Release bandwidth faster when the maximum shrinks (RFC 9438 §4.7).
     pub fast_convergence: bool,
-    /// Never slower than Reno would be (RFC 9438 §4.3).
+    /// Grow at least as fast as Reno would (RFC 9438 §4.3).
     pub tcp_friendliness: bool,
     /// The clock.
     pub ticks: Ticks,
@@ -90,7 +90,7 @@ impl CubicCurve {
         }
     }
 
-    /// Forgets everything (entering Loss).
+    /// Resets all state (on entering Loss).
     pub fn reset(&mut self) {
         *self = CubicCurve::new(self.settings);
     }
@@ -100,7 +100,7 @@ impl CubicCurve {
         self.delay_min
     }
 
-    /// Takes an RTT sample; refuses those of the first second of an epoch, which still carry the
+    /// Takes an RTT sample; ignores those of the first second of an epoch, which still contain the
     /// queue of the loss. Returns whether it was taken.
     pub fn on_rtt(&mut self, now: Time, rtt: Span) -> bool {
         if self
@@ -124,7 +124,7 @@ impl CubicCurve {
         };
     }
 
-    /// Lets the curve be observed: its maximum, and in an epoch what it depends on.
+    /// Reports the maximum and, within an epoch, the parameters of the curve.
     pub fn observe(&self, out: &mut Observer<'_>) {
         if self.last_max > 0 {
             out("w_max", self.last_max.into());
@@ -147,9 +147,9 @@ impl CubicCurve {
         self.window_at(self.now(now) - self.epoch.unwrap_or(0))
     }
 
-    /// Flattens the curve on an SCE echo (`bictcp_handle_ack` of Cubic-SCE): the time to the
-    /// inflection point, or the time since, shrinks by `acked` parts in `root`, or to them. The
-    /// curve stays where it is now.
+    /// Flattens the curve on an SCE echo (`bictcp_handle_ack` of Cubic-SCE): before the inflection
+    /// point the time to it shrinks by `acked / root`; after it the time since shrinks to that
+    /// share. The present value of the curve does not change.
     pub fn flatten(&mut self, now: Time, acked: u32, root: u32) {
         let Some(epoch) = self.epoch else { return };
         let (now, hz) = (self.now(now), self.settings.ticks.hz);
@@ -168,8 +168,8 @@ impl CubicCurve {
         }
     }
 
-    /// Takes `segments` off the count that grows Reno's window; returns how many times `window`
-    /// it fell below zero.
+    /// Subtracts `segments` from the count that grows Reno's window; returns by how many multiples
+    /// of `window` it fell below zero.
     pub fn charge(&mut self, segments: u32, window: u32) -> u32 {
         self.acked -= i64::from(segments);
         let steps = (-self.acked).max(0) / i64::from(window);
@@ -177,7 +177,7 @@ impl CubicCurve {
         steps as u32
     }
 
-    /// Moves the epoch along by an idle time, so that growth resumes where it stopped.
+    /// Shifts the epoch by an idle time, so that growth resumes where it stopped.
     pub fn on_idle(&mut self, now: Time, idle: Span) {
         let now = self.now(now);
         let idle = idle.as_millis() * self.settings.ticks.hz / 1000;
@@ -230,7 +230,7 @@ impl CubicCurve {
         self.settings.ticks.at(now)
     }
 
-    /// The curve so many ticks into its epoch.
+    /// Value of the curve `ticks` after the start of its epoch.
     fn window_at(&self, ticks: u64) -> u32 {
         let t = (ticks << 10) / self.settings.ticks.hz;
         let delta = rise(t.abs_diff(self.k));
@@ -255,7 +255,8 @@ impl CubicCurve {
     }
 }
 
-/// How far the curve is from its inflection point's level so many 2^-10 s from it, in segments.
+/// Distance of the curve from its inflection point's level, in segments, at `offset` (in units of
+/// 2^-10 s) from that point.
 pub fn rise(offset: u64) -> u32 {
     let offset = offset.min(LONGEST_OFFSET);
     ((C_SCALED * offset * offset * offset) >> 40) as u32

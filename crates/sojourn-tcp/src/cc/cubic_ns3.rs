@@ -45,7 +45,7 @@ impl Ns3Curve {
         }
     }
 
-    /// After a retransmission timeout; the maximum is kept (since 3.42), the running epoch too.
+    /// Reset after a retransmission timeout; keeps the maximum (since 3.42) and the running epoch.
     pub fn reset(&mut self) {
         self.origin = 0;
         self.k = 0.0;
@@ -78,7 +78,7 @@ impl Ns3Curve {
         };
     }
 
-    /// Lets the curve be observed: its maximum, and in an epoch what it depends on.
+    /// Reports the maximum and, within an epoch, the parameters of the curve.
     pub fn observe(&self, out: &mut Observer<'_>) {
         if self.last_max > 0 {
             out("w_max", self.last_max.into());

@@ -1,12 +1,12 @@
-//! Cubic-SCE: Cubic with HyStart that "Some Congestion Experienced" slows down.
+//! Cubic-SCE: Cubic with HyStart whose growth "Some Congestion Experienced" (SCE) slows down.
 //!
 //! Model: `tcp_cubic_sce.c` of `chromi/sce` (Morton, 2019, unfinished), on Linux's Cubic of that
 //! year. An ACK with SCE echo in slow start ends it: the threshold becomes half the window. Later
 //! it flattens the curve: before the inflection point the time to it shrinks by `acked/sqrt W`,
-//! beyond it the time since shrinks to that share; and it takes `acked x sqrt W` off the count
-//! that grows the Reno window, so that a window full of echoes takes `sqrt W` off the window and
-//! off the inflection point's level. A reduction keeps 7/8 when SCE was echoed within the last
-//! window of ACKs, else Cubic's 0.7.
+//! beyond it the time since shrinks to that share; and it subtracts `acked x sqrt W` from the count
+//! that grows the Reno window, so that a window full of echoes lowers the window and the inflection
+//! point's level by `sqrt W`. A reduction keeps 7/8 when SCE was echoed within the last window of
+//! ACKs, else Cubic's 0.7.
 //!
 //! Deviations: the source compares acknowledged *bytes* with the square root of segments, so that
 //! any echo moves the inflection point all the way; here both are segments. It also moves the
@@ -15,7 +15,7 @@
 //! Observes: `w_max` (segments), in an epoch of the curve `k` (s), `epoch_start` (s of simulated
 //! time) and `w_est`, the Reno-friendly window (segments); of HyStart the state `hystart`
 //! (`searching`, `found`), `round_start` (s of simulated time), `round_samples` and `round_min_rtt`
-//! (s); `sqrt_cwnd`, the root of the window that it reckons with.
+//! (s); `sqrt_cwnd`, the square root of the window that these rules use.
 
 use super::cubic_curve::{CubicCurve, SCALE, Settings};
 use super::hystart::{self, Detect, HyStart};
@@ -29,7 +29,7 @@ use crate::units::Time;
 
 /// Share kept by a reduction, in 1024ths.
 const BETA: u32 = 717;
-/// The same soon after SCE.
+/// Share kept by a reduction soon after an SCE echo, in 1024ths.
 const BETA_SCE: u32 = SCALE * 7 / 8;
 
 /// Cubic-SCE.
@@ -42,7 +42,7 @@ pub struct Law {
     hystart: HyStart,
     /// The largest number whose square is below the window.
     root: u32,
-    /// ACKs for which an SCE echo is still recent.
+    /// Number of further ACKs during which the last SCE echo counts as recent.
     recent: u32,
 }
 

@@ -11,12 +11,13 @@
 //! | `linux-6` (default) | segments delivered with a mark of all delivered |
 //! | `linux-5.1` | of the segments that the cumulative acknowledgment covers, those acknowledged with ECE; a duplicate ACK counts as one segment |
 //!
-//! The echo is the receiver's, which Linux chooses by the receiver's own control: where that is
-//! not DCTCP (`ecn = "classic"`), every ACK from a mark to the answer carries it, a whole round.
+//! The receiver generates the echo, and Linux chooses its form by the receiver's own control: where
+//! that is not DCTCP (`ecn = "classic"`), every ACK from a mark until the sender's response carries
+//! it, for a whole round trip.
 //!
-//! Deviations from RFC 8257, all of them Linux's: where the gain leaves nothing to take off, `alpha`
-//! falls to 0 (from below 16/1024); a loss halves even a window that a mark is reducing; the threshold
-//! is taken from the window, not from the data in flight, and is at least 2.
+//! Deviations from RFC 8257, all of them Linux's: where the gain rounds the decrease to zero,
+//! `alpha` falls to 0 (from below 16/1024); a loss halves even a window that a mark is reducing;
+//! the threshold is taken from the window, not from the data in flight, and is at least 2.
 //!
 //! Observes: `alpha`, from 0 to 1.
 
@@ -31,7 +32,7 @@ use crate::observe::Observer;
 use crate::spec::Stack;
 use crate::units::Time;
 
-/// `alpha` of one.
+/// The value 1 of `alpha` in fixed point.
 const ONE: u32 = 1024;
 const ONE_SHIFT: u32 = 10;
 
@@ -40,7 +41,7 @@ const ONE_SHIFT: u32 = 10;
 enum Version {
     /// By delivered segments.
     Linux6,
-    /// By acknowledged bytes, as until 2020.
+    /// By acknowledged bytes, as in Linux until 2020.
     Linux51,
 }
 
@@ -57,8 +58,8 @@ impl From<Stack> for Version {
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Params {
-    /// Whose DCTCP: until 2020 it counted acknowledged bytes, then delivered segments. Default: the
-    /// flow's `stack`.
+    /// Version of the algorithm: until 2020 it counted acknowledged bytes, since then delivered
+    /// segments. Default: the flow's `stack`.
     pub version: Stack,
     /// The gain of `alpha` is one half to this power, at most 10.
     pub shift_g: u32,
@@ -95,7 +96,7 @@ pub struct Law {
     version: Version,
     shift_g: u32,
     alpha: u32,
-    /// Counted since the connection began.
+    /// Counts since the connection began.
     acked: u32,
     marked: u32,
     /// The counts when this window of data began, and the segment that ends it.
@@ -218,7 +219,7 @@ mod tests {
         for version in [Stack::Linux6, Stack::Linux51] {
             for marked in [10, 30, 70, 100] {
                 let alpha = alpha(version, 200, marked);
-                // In integers the average stands still within 16/1024 of the share.
+                // In integer arithmetic the average settles within 16/1024 of the share.
                 let share = f64::from(marked) / 100.0;
                 assert!((alpha - share).abs() <= 16.0 / 1024.0, "{version:?} {share} {alpha}");
             }
@@ -233,7 +234,7 @@ mod tests {
         assert!((alpha - expected).abs() < 0.01, "{alpha} {expected}");
     }
 
-    /// Below 16/1024 the gain of 1/16 leaves nothing to take off.
+    /// Below 16/1024 the gain of 1/16 rounds the decrease to zero.
     #[test]
     fn a_small_alpha_vanishes() {
         let mut dctcp = Dctcp::new(Params::default(), &init());

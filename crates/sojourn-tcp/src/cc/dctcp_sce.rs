@@ -1,11 +1,11 @@
-//! DCTCP-SCE: Reno that takes half a segment off its window for every segment acknowledged with
-//! "Some Congestion Experienced".
+//! DCTCP-SCE: Reno that reduces its window by half a segment for every segment acknowledged with
+//! "Some Congestion Experienced" (SCE).
 //!
 //! Model: `tcp_dctcp_sce.c` of `chromi/sce` at 9fae76b9 (Morton, Heist, Grimes; 2019). A window
-//! full of SCE echoes halves the window, as a window full of CE marks does in DCTCP, but there
-//! is no moving average. The window stands still where the share of marked segments is
-//! `m = 2/(2 + W)`. A CE mark cuts by a quarter, or by an eighth when SCE was echoed within the last
-//! window of ACKs, at the end of the sender's reduction; a loss halves. SCE never ends slow start.
+//! full of SCE echoes halves the window, as a window full of CE marks does in DCTCP, but there is
+//! no moving average. The window is in equilibrium where the share of marked segments is `m = 2/(2
+//! + W)`. A CE mark cuts by a quarter, or by an eighth when SCE was echoed within the last window
+//!   of ACKs, at the end of the sender's reduction; a loss halves. SCE never ends slow start.
 //!
 //! As in the source, a segment counts as 2.7 (see [`sce_window`](super::sce_window)). Deviations: none known.
 //!
@@ -27,7 +27,7 @@ use crate::units::Time;
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Params {
-    /// What SCE makes of the slow-start threshold.
+    /// Rule by which SCE sets the slow-start threshold.
     pub threshold: Threshold,
 }
 

@@ -1,5 +1,5 @@
-//! What a control from outside the tree must keep to: its decisions are checked at the border, so
-//! that a mistake in it ends its run with a message and not in nonsense.
+//! Validation of external congestion controls: their decisions are checked when they enter the
+//! core, so that an error in one ends its run with a message instead of wrong results.
 
 use std::str::FromStr;
 
@@ -8,11 +8,11 @@ use crate::spec::limits::{FASTEST, MOST_PACKETS};
 use crate::units::Rate;
 use serde_json::{Map, Value};
 
-/// Segments that may be sent back to back.
+/// Largest accepted burst, in segments.
 const LONGEST_BURST: u32 = 1_000_000;
 
-/// Key of a canonical table with the ECN feedback that the control in it needs: of one from outside
-/// its own code says that.
+/// Key of the ECN feedback that a control needs, in the canonical table of an external control,
+/// whose own code declares it.
 pub const NEEDS_ECN: &str = "needs_ecn";
 
 /// The ECN feedback that a control with these parameters needs.
@@ -21,10 +21,10 @@ pub fn needed_ecn(facts: &CcaFacts, params: &Map<String, Value>) -> EcnMode {
     said.and_then(|name| EcnMode::from_str(name).ok()).unwrap_or(facts.ecn)
 }
 
-/// Whether a sender can follow a decision.
+/// Checks that a sender can carry out a decision.
 ///
 /// # Errors
-/// Names the field, what was given and what is allowed.
+/// A field is out of range: the message names it, its value and the allowed values.
 pub fn check(decision: &Decision) -> Result<(), String> {
     let Decision { cwnd, ssthresh, pacing_rate, burst, .. } = *decision;
     let refuse = |field: &str, given: u64, allowed: String| {

@@ -1,7 +1,7 @@
 //! A windowed maximum in constant space: Kathleen Nichols' algorithm, Linux `lib/win_minmax.c`.
 //!
-//! It keeps the best sample and two runners-up from later parts of the window, so that when the
-//! best one expires a good approximation of the maximum since is at hand. A windowed minimum is a
+//! It keeps the best sample and two runners-up from later parts of the window, so that a good
+//! approximation of the maximum is available when the best one expires. A windowed minimum is a
 //! maximum of [`std::cmp::Reverse`] values.
 
 /// The windowed maximum of values of type `V`. Time is any counter that never goes back
@@ -12,7 +12,7 @@ pub struct MaxFilter<V> {
 }
 
 impl<V: Copy + Ord> MaxFilter<V> {
-    /// A filter that has seen `value` at `time`.
+    /// A filter whose only sample is `value` at `time`.
     pub fn new(time: u64, value: V) -> Self {
         MaxFilter { best: [(time, value); 3] }
     }

@@ -1,7 +1,8 @@
-//! A fixed rate: an instrument that sends payload at a constant rate, come what may.
+//! A fixed rate: a measuring instrument that sends payload at a constant rate, whatever the
+//! feedback.
 //!
 //! No congestion control at all: lost segments are sent again within the rate, and the window is
-//! large enough never to matter.
+//! large enough never to limit sending.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,7 +1,8 @@
-//! A fixed window: an instrument that keeps the same number of segments in flight, come what may.
+//! A fixed window: a measuring instrument that keeps the same number of segments in flight,
+//! whatever the feedback.
 //!
 //! No congestion control at all. Its throughput on an idle path is the smaller of window over
-//! round-trip time and link rate, and its standing queue what the window has beyond the
+//! round-trip time and link rate, and its standing queue is the excess of the window over the
 //! bandwidth-delay product: exact values to check a simulator against.
 
 use schemars::JsonSchema;
@@ -14,7 +15,7 @@ use crate::error::FieldError;
 use crate::quantity::Packets;
 use crate::units::Time;
 
-/// Segments that a window may hold.
+/// Largest window in segments.
 const MAX_WINDOW: u64 = 1 << 20;
 
 /// Parameters of the fixed window.

@@ -5,7 +5,7 @@
 //! halves growth under delayed ACKs) and is cut by b(W), both constant between the table's windows.
 //! Windows up to 38 segments behave like Reno.
 //!
-//! Deviation from the RFC, as in Linux: a(W) is the table's next larger entry, the row is found
+//! Deviation from the RFC, as in Linux: a(W) is the table's next larger entry; the row is looked up
 //! when the window grows, so that a cut uses the row of the last growth.
 //!
 //! Observes: `a` (segments per window of ACKs), `b` (share of the window).

@@ -8,9 +8,10 @@
 //! within 0.5 and 0.8, but 0.5 when the throughput changed by more than a fifth since the last
 //! congestion (`bandwidth_switch`), at the first congestion and for minRTT up to 10 ms.
 //!
-//! The arithmetic is the kernel's: fixed point with 7 bits, RTTs in ticks rounded up, f in whole steps.
-//! Ticks are 1 ms (HZ = 1000), in `linux-4.9` 4 ms, so that minRTT has to be more than 12 ms there. Its
-//! undo, that of kernels before 4.14, returns to the threshold over beta, others to the window itself.
+//! The arithmetic is the kernel's: fixed point with 7 bits, RTTs in ticks rounded up, f in whole
+//! steps. Ticks are 1 ms (HZ = 1000), in `linux-4.9` 4 ms, so that minRTT has to be more than 12 ms
+//! there. The undo of `linux-4.9`, as in kernels before 4.14, returns to the threshold over beta,
+//! that of later ones to the window itself.
 //!
 //! Observes: `alpha` (segments per round trip), `beta` (share of the window kept),
 //! `last_congestion` (s of simulated time), `min_rtt` and `max_rtt` (s), with `bandwidth_switch`
@@ -31,16 +32,16 @@ use crate::units::{Span, Time};
 const ONE: u64 = 1 << 7;
 const BETA_MIN: u64 = 1 << 6;
 const BETA_MAX: u64 = 102;
-/// The highest RTT rises by at most this much at a time, against outliers.
+/// Largest increase of the maximum RTT per update; it limits outliers.
 const LARGEST_RISE: Span = Span::from_millis(20);
-/// The cut adapts to RTTs above this.
+/// Minimum RTT above which beta adapts.
 const SHORTEST_RTT: Span = Span::from_millis(10);
 
 /// Parameters of H-TCP.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Params {
-    /// Whose ticks and undo: `linux-6` or `linux-4.9`. Default: the flow's `stack`.
+    /// Version of ticks and undo: `linux-6` or `linux-4.9`. Default: the flow's `stack`.
     pub version: Stack,
     /// Scale growth with the RTT, so that flows of different RTTs are fairer to each other.
     pub rtt_scaling: bool,
@@ -56,7 +57,7 @@ impl Default for Params {
 
 impl crate::registry::Params for Params {}
 
-/// What a reduction changes and an undo restores.
+/// State that a reduction changes and an undo restores.
 #[derive(Clone, Copy, Debug)]
 struct Undo {
     last_congestion: u64,
@@ -85,7 +86,7 @@ pub struct Law {
     bandwidth: u64,
     max_bandwidth: u64,
     old_max_bandwidth: u64,
-    /// None at first: the kernel then counts from the start of the machine, long ago.
+    /// `None` at first: the kernel then counts from boot, long ago.
     measured_at: Option<u64>,
 }
 
@@ -119,7 +120,7 @@ impl Law {
         let per_second = |elapsed| u64::from(self.packets) * self.ticks.hz / elapsed;
         let sample = elapsed.map_or(0, per_second);
         if (now - self.last_congestion) / self.min_rtt <= 3 {
-            // Just after a cut: begin anew.
+            // Just after a cut: restart the measurement.
             self.bandwidth = sample;
             self.max_bandwidth = sample;
         } else {
@@ -163,7 +164,7 @@ impl Law {
         self.alpha = 2 * factor * (ONE - self.beta);
     }
 
-    /// Chooses alpha and beta at a congestion; the maximum RTT fades slowly afterwards.
+    /// Computes alpha and beta at a congestion event; the maximum RTT decays slowly afterwards.
     fn update(&mut self, now: u64) {
         self.update_beta();
         self.update_alpha(now);

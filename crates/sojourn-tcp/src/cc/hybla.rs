@@ -1,4 +1,5 @@
-//! Hybla: grows as fast as a connection of a reference round trip would, whatever its own.
+//! Hybla: the sending rate grows as fast as that of a connection with a reference RTT, whatever the
+//! flow's own RTT is.
 //!
 //! Model: Linux `net/ipv4/tcp_hybla.c`, the same in 4.9 and 6.x; Caini, Firrincieli, "TCP Hybla: a
 //! TCP enhancement for heterogeneous networks", 2004. With rho = max(RTT / RTT0, 1) in steps of an

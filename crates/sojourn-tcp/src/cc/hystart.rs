@@ -2,7 +2,7 @@
 //! lasts about half a round trip, or when the round's minimum RTT has risen.
 //!
 //! Model: Linux `net/ipv4/tcp_cubic.c` (Ha and Rhee, "Taming the elephants", 2008), usable by any
-//! window-based control. Implementations differ; [`Rules`] holds what differs.
+//! window-based control. Implementations differ in the parameters of [`Rules`].
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -25,7 +25,7 @@ pub enum Detect {
     Delay,
 }
 
-/// How long an ACK train may last.
+/// Limit of the length of an ACK train.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum TrainLimit {
     /// The minimum RTT plus an allowance for aggregation; half of it unless packets are paced.
@@ -36,7 +36,7 @@ enum TrainLimit {
     Whole,
 }
 
-/// What differs between implementations.
+/// Parameters in which implementations differ.
 #[derive(Debug)]
 pub struct Rules {
     /// Resolution of the clock that times the train, in nanoseconds.
@@ -44,7 +44,7 @@ pub struct Rules {
     /// Resolution of delays, in nanoseconds.
     delay: u64,
     train: TrainLimit,
-    /// The delay may rise by the minimum RTT over this, within 4 ms and `most_rise`.
+    /// The tolerated rise of the delay is the minimum RTT over this, within 4 ms and `most_rise`.
     divisor: u64,
     most_rise: Span,
     /// Whether the round's minimum RTT keeps falling after the first samples.
@@ -53,8 +53,8 @@ pub struct Rules {
     round_at_growth: bool,
 }
 
-/// Linux lets the delay rise by the minimum RTT over this, and by the other at most
-/// (`HYSTART_DELAY_MAX`).
+/// The tolerated rise of the delay in Linux is the minimum RTT over this, at most
+/// [`LINUX_MOST_RISE`] (`HYSTART_DELAY_MAX`).
 pub const LINUX_DIVISOR: u64 = 8;
 /// See [`LINUX_DIVISOR`].
 pub const LINUX_MOST_RISE: Span = Span::from_millis(16);
@@ -92,7 +92,7 @@ pub static NS3: Rules = Rules {
     round_at_growth: true,
 };
 
-/// Window from which HyStart works, in segments (`hystart_low_window`).
+/// Smallest window at which HyStart is active, in segments (`hystart_low_window`).
 const LOW_WINDOW: u32 = 16;
 /// ACKs closer than this belong to the same train (`hystart_ack_delta`).
 pub const ACK_DELTA: Span = Span::from_millis(2);
@@ -142,7 +142,7 @@ impl HyStart {
         self.begin_round(now);
     }
 
-    /// Lets the round and what was found in it be observed.
+    /// Reports the round and the state of the detectors.
     pub fn observe(&self, out: &mut Observer<'_>) {
         out("hystart", if self.found { "found" } else { "searching" }.into());
         out("round_start", self.round_start.as_secs_f64().into());
@@ -228,7 +228,7 @@ impl HyStart {
         lasted.as_nanos() > limit
     }
 
-    /// What batching in hosts may add to a round trip, at most 1 ms (`hystart_ack_delay`).
+    /// Allowance for batching in hosts in a round trip, at most 1 ms (`hystart_ack_delay`).
     fn aggregation(&self, srtt: Span, window: &Window) -> Span {
         let doubling = window.cwnd < window.ssthresh / 2;
         let percent = if doubling { 200 } else { 120 };

@@ -18,7 +18,7 @@ const CSS_ROUNDS: u32 = 5;
 /// Segments of growth per ACK when packets are not paced (L in the RFC).
 const UNPACED_LIMIT: u32 = 8;
 
-/// Conservative slow start: what to compare with and how long it has lasted.
+/// State of conservative slow start: the RTT to compare with, and the rounds so far.
 #[derive(Clone, Copy, Debug)]
 struct Conservative {
     baseline: Span,
@@ -52,7 +52,7 @@ impl HyStartPp {
         }
     }
 
-    /// Processes an ACK in slow start; returns by how many segments slow start may grow for it.
+    /// Processes an ACK in slow start; returns the segments by which slow start may grow for it.
     pub fn on_ack(&mut self, ack: &AckSample, window: &mut Window) -> u32 {
         if window.ssthresh < INFINITE_SSTHRESH {
             return ack.acked;
@@ -77,7 +77,7 @@ impl HyStartPp {
         whole
     }
 
-    /// Lets the round and the phase be observed.
+    /// Reports the round and the phase.
     pub fn observe(&self, out: &mut Observer<'_>) {
         out("hystart", if self.conservative.is_some() { "css" } else { "searching" }.into());
         out("round_samples", self.samples.into());

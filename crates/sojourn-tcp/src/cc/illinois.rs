@@ -1,5 +1,5 @@
-//! Illinois: loss decides when the window is cut, delay decides how fast it grows and how far it is
-//! cut.
+//! Illinois: loss determines when the window is cut, delay determines how fast it grows and how far
+//! it is cut.
 //!
 //! Model: Linux `net/ipv4/tcp_illinois.c`, the same in 4.9 and 6.x; Liu, Basar, Srikant,
 //! "TCP-Illinois: a loss- and delay-based congestion control algorithm for high-speed networks",
@@ -26,7 +26,7 @@ use crate::units::Time;
 const ALPHA_ONE: u64 = 1 << 7;
 const ALPHA_MIN: u64 = 3 * ALPHA_ONE / 10;
 const ALPHA_MAX: u64 = 10 * ALPHA_ONE;
-/// RTTs are taken for this at most, in microseconds (3.4 s; `RTT_MAX`).
+/// RTTs are capped at this, in microseconds (3.4 s; `RTT_MAX`).
 const LONGEST_RTT: u64 = u32::MAX as u64 / ALPHA_MAX;
 const BETA_ONE: u64 = 1 << 6;
 const BETA_MIN: u64 = BETA_ONE / 8;

@@ -1,19 +1,19 @@
-//! What passes between a sender and its congestion control: measurements and events one way, the
-//! decision the other.
+//! Interface between a sender and its congestion control: measurements and events go to the
+//! control, its decision goes to the sender.
 
 use super::sample::CaState;
 use crate::rng::StreamKey;
 use crate::units::{Rate, Span, Time};
 
-/// A slow-start threshold that no window reaches: no congestion seen yet.
+/// A slow-start threshold that no window reaches: no congestion observed yet.
 pub const INFINITE_SSTHRESH: u32 = 0x7fff_ffff;
 
-/// What happened to the connection other than a plain ACK.
+/// Event of a connection other than a plain ACK.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Event {
-    /// Loss was inferred and fast recovery begins: choose a new `ssthresh`. Unless the control
-    /// owns recovery, the sender's proportional rate reduction walks the window there.
+    /// Loss was inferred and fast recovery begins: choose a new `ssthresh`. Unless the control owns
+    /// recovery, the sender's proportional rate reduction brings the window there.
     Loss {
         /// Segments in flight.
         in_flight: u32,
@@ -40,13 +40,13 @@ pub enum Event {
     },
     /// The state is Open (or Disorder) again after Recovery, CWR or Loss.
     Recovered,
-    /// New data goes out although nothing is in flight (Linux `CA_EVENT_TX_START`).
+    /// New data is sent while nothing is in flight (Linux `CA_EVENT_TX_START`).
     TxStart {
         /// Time since the last data was sent.
         idle: Span,
     },
-    /// Slow start after idle, or a window unused by the application, lowers the window:
-    /// take these values (RFC 2861, RFC 5681 §4.1).
+    /// Slow start after idle, or a window unused by the application, lowers the window: adopt these
+    /// values (RFC 2861, RFC 5681 §4.1).
     Restart {
         /// The window that the stack prescribes.
         cwnd: u32,
@@ -100,7 +100,7 @@ pub struct SenderView {
     pub packets_out: u32,
     /// Of those, SACKed.
     pub sacked_out: u32,
-    /// Of those, taken for lost.
+    /// Of those, marked lost.
     pub lost_out: u32,
     /// Retransmissions outstanding.
     pub retrans_out: u32,
@@ -134,7 +134,7 @@ pub struct SenderView {
     pub rto: Span,
     /// When data was last sent.
     pub last_sent_at: Time,
-    /// When pacing lets the next packet go.
+    /// Earliest departure of the next packet under pacing.
     pub departs_at: Time,
     /// Timestamp echoed by the latest ACK.
     pub echo: Time,
@@ -151,11 +151,11 @@ pub struct Arrival {
     pub ack_held: bool,
     /// Whether ACKs carry ECN echo.
     pub echoes: bool,
-    /// Next segment expected in order, before this one is taken in.
+    /// Next segment expected in order, before this one is processed.
     pub next: u32,
 }
 
-/// What a control at the receiver makes of an arrival.
+/// Response of a control at the receiver to an arrival.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Echoing {
     /// Whether ACKs carry ECN echo from now on.
@@ -166,7 +166,7 @@ pub struct Echoing {
     pub ack_now: bool,
 }
 
-/// What an ACK said, before its meaning for the recovery state is judged.
+/// Measurements of an ACK, before loss detection and the recovery state follow from it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Measured {
@@ -184,15 +184,15 @@ pub struct Measured {
     pub slow_path: bool,
 }
 
-/// Where in its work the sender is when it shows its state.
+/// Step of its processing at which the sender exposes its state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
     /// Before the callback that follows.
     Callback,
-    /// An ACK has been measured and losses not yet looked for (Linux calls `pkts_acked`, then
+    /// An ACK has been measured and loss detection has not yet run (Linux calls `pkts_acked`, then
     /// `in_ack_event`).
     Measured(Measured),
-    /// The recovery state is about to become another (`set_state`), or the same anew.
+    /// The recovery state is about to change (`set_state`), possibly to the same state again.
     State(CaState),
 }
 
@@ -212,8 +212,8 @@ pub struct Decision {
     /// Whether the control sets the window in recovery itself (BBR) instead of the sender's
     /// proportional rate reduction.
     pub owns_recovery: bool,
-    /// Windows of data that a send buffer of no given size holds (Linux `sndbuf_expand`); `None` leaves
-    /// it to the sender, whose are two.
+    /// Size of a send buffer without a configured size, in windows of data (Linux `sndbuf_expand`);
+    /// `None` leaves it to the sender, which takes two.
     pub send_windows: Option<u32>,
 }
 
@@ -232,19 +232,19 @@ impl Decision {
 }
 
 impl Default for Decision {
-    /// A window of one segment, no congestion seen yet, all else left to the sender.
+    /// A window of one segment, no congestion observed yet, all else left to the sender.
     fn default() -> Self {
         Decision::new(1, INFINITE_SSTHRESH)
     }
 }
 
-/// What a control is told about the connection it serves.
+/// Parameters of the connection that a control is created for.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct ControlInit {
     /// Initial window in segments.
     pub initial_window: u32,
-    /// Slow-start threshold in segments to begin with; usually [`INFINITE_SSTHRESH`].
+    /// Initial slow-start threshold in segments; usually [`INFINITE_SSTHRESH`].
     pub initial_ssthresh: u32,
     /// Whether an undo returns to twice the threshold unless the control kept the window for it.
     pub undo_doubles: bool,
@@ -258,9 +258,10 @@ pub struct ControlInit {
     pub paced: bool,
     /// Whether the device takes bursts (TSO, GSO): only on Wi-Fi it may not.
     pub offload: bool,
-    /// Base RTT configured for the flow; for instruments only, no control may cheat with it.
+    /// Base RTT configured for the flow; for measuring instruments only: no congestion control may
+    /// use it.
     pub base_rtt: Span,
-    /// Names the control's random draws.
+    /// Key of the control's random draws.
     pub random: StreamKey,
     /// The flow's number, for messages.
     pub flow: u32,

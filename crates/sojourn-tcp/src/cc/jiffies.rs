@@ -14,7 +14,7 @@ impl Ticks {
     /// Ticks of 1 ms.
     pub const MILLISECONDS: Ticks = Ticks { hz: 1000 };
 
-    /// Those of a stack's controls: 4 ms in `linux-4.9`, which is Ubuntu's, else 1 ms.
+    /// Ticks of a stack's controls: 4 ms in `linux-4.9`, which is Ubuntu's, else 1 ms.
     pub fn of(stack: Stack) -> Self {
         match stack {
             Stack::Linux49 => Ticks { hz: 250 },

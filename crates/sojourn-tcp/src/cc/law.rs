@@ -1,8 +1,9 @@
-//! Laws of a congestion window: what a window-based control adds to what the stack does for all.
+//! Window laws: the part of a window-based congestion control that is its own, in addition to what
+//! the stack does for all of them.
 //!
-//! A control that sets nothing but the window says how it grows on an ACK ([`WindowLaw::on_ack`])
-//! and which threshold congestion leaves ([`WindowLaw::ssthresh`]). [`Windowed`] keeps the window,
-//! applies the stack's part to it and makes a [`CongestionControl`] of both.
+//! A control that sets nothing but the window defines its growth on an ACK ([`WindowLaw::on_ack`])
+//! and the slow-start threshold after congestion ([`WindowLaw::ssthresh`]). [`Windowed`] owns the
+//! window, applies the stack's part to it and implements [`CongestionControl`] with both.
 
 use super::window::Window;
 use super::{
@@ -12,7 +13,7 @@ use super::{
 use crate::registry::Params;
 use crate::units::{Span, Time};
 
-/// How a window grows, and what congestion leaves of it.
+/// Growth of a window and its reduction on congestion.
 pub trait WindowLaw: Send + Sized + 'static {
     /// Its parameters.
     type Params: Params;
@@ -20,10 +21,11 @@ pub trait WindowLaw: Send + Sized + 'static {
     /// ECN feedback it needs.
     const ECN: EcnMode = EcnMode::Off;
 
-    /// Whether its `version` is that of the flow's stack unless it is given.
+    /// Whether its `version` defaults to that of the flow's stack.
     const FOLLOWS_STACK: bool = false;
 
-    /// Whether it keeps the window for an undo in every era, as `undo_cwnd` of its kernel module.
+    /// Whether an undo restores the saved window in every era, as `undo_cwnd` of its kernel module
+    /// does.
     const KEEPS_WINDOW: bool = false;
 
     /// Whether `on_measured` and `on_state` are to be called.
@@ -40,14 +42,14 @@ pub trait WindowLaw: Send + Sized + 'static {
     /// An ACK arrived: grows the window.
     fn on_ack(&mut self, window: &mut Window, now: Time, ack: &AckSample);
 
-    /// An ACK has been measured; the reduction that it may begin or end comes after this, and then
-    /// `on_ack`.
+    /// An ACK has been measured. Called before the reduction that the ACK may begin or end, and
+    /// before `on_ack`.
     fn on_measured(&mut self, _now: Time, _measured: &Measured, _view: &SenderView) {}
 
-    /// The sender's recovery state, still that of the view, becomes another.
+    /// The sender's recovery state is about to change to `next`; `view` has the present one.
     fn on_state(&mut self, _window: &mut Window, _next: CaState, _view: &SenderView) {}
 
-    /// The threshold that congestion leaves: a loss, a mark, or the first timeout of an episode.
+    /// Slow-start threshold after congestion: a loss, a mark, or the first timeout of an episode.
     fn ssthresh(&mut self, window: &Window, now: Time, event: &Event) -> u32;
 
     /// Something other than an ACK happened. A law that does more than the stack wraps this.
@@ -58,16 +60,16 @@ pub trait WindowLaw: Send + Sized + 'static {
     /// The connection is established.
     fn on_established(&mut self, _window: &mut Window, _now: Time, _rtt: Span) {}
 
-    /// The reductions since the last save were made for nothing.
+    /// Reverts the reductions since the last save, which were spurious.
     fn undo(&mut self, window: &mut Window) {
         window.undo();
     }
 
-    /// Names and values of its state worth recording.
+    /// Reports the names and values of its observable state.
     fn observe(&self, _window: &Window, _out: &mut Observer<'_>) {}
 }
 
-/// The congestion control that a law makes of a window.
+/// A congestion control made of a window and a law.
 #[derive(Debug)]
 pub struct Windowed<L> {
     /// The window.

@@ -1,4 +1,4 @@
-//! LEDBAT: yields to everyone by keeping the queueing delay near a target.
+//! LEDBAT: yields to other traffic by keeping the queueing delay near a target.
 //!
 //! Model: RFC 6817. The window moves by `GAIN x (target - queueing delay) / target` segments per
 //! round trip, so it grows by at most one and shrinks the faster the further the delay is above
@@ -8,9 +8,9 @@
 //! exceeds what was in flight by more than one segment.
 //!
 //! Deviations: delays are round-trip times instead of one-way delays, as TCP measures them, so a
-//! queue on the reverse path counts too; the sender's proportional rate reduction spreads the halving;
-//! the sender says whether the window limits it (as Linux's controls are told), because the flight alone
-//! falls short of the window where a large segment waits for more.
+//! queue on the reverse path counts too; the sender's proportional rate reduction spreads the
+//! halving; the sender says whether the window limits it (as Linux's controls are told), because
+//! the data in flight alone stays below the window while a large segment waits for more data.
 //!
 //! Observes: `queueing_delay`, the difference of `current_delay` and `base_delay` (s).
 
@@ -26,11 +26,11 @@ use crate::error::FieldError;
 use crate::observe::Observer;
 use crate::units::{Span, Time};
 
-/// Delay samples of which the least counts (`CURRENT_FILTER`).
+/// Number of delay samples whose minimum is the current delay (`CURRENT_FILTER`).
 const CURRENT_FILTER: usize = 4;
-/// One entry of the base history covers this.
+/// Time that one entry of the base history covers.
 const MINUTE: Span = Span::from_secs(60);
-/// Segments (`INIT_CWND`, `MIN_CWND`).
+/// Initial and smallest window in segments (`INIT_CWND`, `MIN_CWND`).
 const MIN_WINDOW: f64 = 2.0;
 /// Segments that the window may exceed the flight by (`ALLOWED_INCREASE`).
 const ALLOWED_INCREASE: f64 = 1.0;
@@ -43,7 +43,7 @@ pub struct Params {
     pub target: Span,
     /// Segments of growth per round trip without queue, at most 1.
     pub gain: f64,
-    /// Minutes over which the base delay is the least.
+    /// Minutes over which the base delay is the minimum.
     pub base_history: u32,
 }
 
@@ -79,10 +79,10 @@ pub struct Ledbat {
     /// Segments.
     window: f64,
     ssthresh: u32,
-    /// The latest delays, and which comes next.
+    /// The latest delays, and the index of the next to be replaced.
     current: [Span; CURRENT_FILTER],
     next: usize,
-    /// The least delay of each minute, latest last.
+    /// The minimum delay of each minute, latest last.
     base: VecDeque<Span>,
     history: usize,
     minute: Time,

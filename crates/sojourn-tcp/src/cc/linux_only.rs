@@ -1,5 +1,5 @@
-//! Controls of Linux that Sojourn has no code of: they run where a kernel does, live or in virtual
-//! time.
+//! Congestion controls of Linux without an implementation in Sojourn: they run only where a kernel
+//! does, live or in virtual time.
 
 use super::{CcaFacts, Make};
 use crate::error::FieldError;

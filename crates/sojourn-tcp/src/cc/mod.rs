@@ -1,7 +1,7 @@
 //! Congestion controls: one file each, one registry line each.
 //!
-//! A control is told what happened ([`AckSample`], [`Event`]) and *returns* its decision
-//! ([`Decision`]); it cannot touch the sender. Loss detection, RTT, rate sampling, pacing and
+//! A control receives measurements and events ([`AckSample`], [`Event`]) and *returns* its decision
+//! ([`Decision`]); it cannot change the sender. Loss detection, RTT, rate sampling, pacing and
 //! proportional rate reduction are the sender's, written once, so that every control gets the same
 //! measurements. Windows count segments, as in Linux.
 //!
@@ -12,7 +12,7 @@
 //! | `cong_avoid` | `on_ack`, if `ack.may_grow` |
 //! | `pkts_acked` | `on_ack`, `ack.rtt` and `ack.cum_acked`, in every state |
 //! | `cong_control` | `on_ack` of a control whose `owns_recovery` is true |
-//! | `in_ack_event` | `on_ack`, `ack.ece`, `ack.delivered_ce`; [`Step::Measured`] where it must precede the judging of losses |
+//! | `in_ack_event` | `on_ack`, `ack.ece`, `ack.delivered_ce`; [`Step::Measured`] where it must precede loss detection |
 //! | `ssthresh` | `on_congestion` with [`Event::Loss`], [`Event::Ecn`] or [`Event::Rto`]; read back from `decision().ssthresh` |
 //! | `undo_cwnd` | `undo` |
 //! | `set_state`, `cwnd_event` | the other events |
@@ -21,24 +21,24 @@
 //!
 //! # The order of calls
 //!
-//! The sender reads `decision` before it acts on what it told.
+//! After it has reported an event, the sender reads `decision` before it acts on it.
 //!
 //! 1. When the handshake is complete: `on_established`, before any data is sent.
 //! 2. On an ACK while data is outstanding, after the sender's own measurements:
 //!    - a tail loss probe that repaired a loss: `save`, [`Event::Loss`], [`Event::ReductionEnd`],
 //!      [`Event::Recovered`];
-//!    - the end of an episode whose last segment it acknowledges: [`Event::ReductionEnd`] (not
-//!      told to a control that owns recovery), or `undo` if the reduction was for nothing; then
+//!    - the end of an episode whose last segment it acknowledges: [`Event::ReductionEnd`] (not told
+//!      to a control that owns recovery), or `undo` if the reduction was spurious; then
 //!      [`Event::Recovered`];
-//!    - `on_packet_lost` for every segment now taken for lost;
+//!    - `on_packet_lost` for every segment newly marked lost;
 //!    - where a reduction begins, `save` and then [`Event::Loss`] or [`Event::Ecn`];
-//!    - last `on_ack`, whose sample has the state that all this led to.
+//!    - last `on_ack`, whose sample contains the resulting recovery state.
 //! 3. When the retransmission timer fires: `on_packet_lost` for every segment, `save` if a new
 //!    threshold is due, [`Event::Rto`]; no `on_ack`. RACK's reordering timer likewise, with
 //!    [`Event::Loss`].
 //! 4. Before data is sent: [`Event::Restart`] after idle or an unused window, [`Event::TxStart`] if
-//!    nothing is in flight. `on_sent` after each segment, so after the calls of the ACK or timer
-//!    that let it go.
+//!    nothing is in flight. `on_sent` after each segment, thus after the calls for the ACK or timer
+//!    that released it.
 //! 5. At `next_timer`: `on_timer`, before timers of the sender's own that are due as well.
 
 use serde::Serialize;
@@ -71,7 +71,7 @@ pub mod linux_only;
 pub mod round_rtt;
 mod sample;
 pub mod sce_window;
-/// What `sojourn new cca` writes must compile and pass its own test.
+/// The template of `sojourn new cca` must compile and pass its own test.
 #[cfg(test)]
 #[path = "../../../../python/sojourn/templates/cca.rs"]
 #[allow(clippy::upper_case_acronyms)]
@@ -115,10 +115,10 @@ pub trait CongestionControl: Send {
     /// Something else happened.
     fn on_congestion(&mut self, now: Time, event: &Event);
 
-    /// The decision that holds now.
+    /// The present decision.
     fn decision(&self) -> Decision;
 
-    /// The connection is established; the handshake gave this RTT. Linux initialises its modules
+    /// The connection is established; `rtt` is that of the handshake. Linux initialises its modules
     /// here, before the first data is sent.
     fn on_established(&mut self, _now: Time, _rtt: Span) {}
 
@@ -128,23 +128,23 @@ pub trait CongestionControl: Send {
     /// A segment was marked lost; called before the reduction that follows and the ACK's `on_ack`.
     fn on_packet_lost(&mut self, _now: Time, _lost: &Lost) {}
 
-    /// When `on_timer` wants to be called next, if at all.
+    /// Time of the next call of `on_timer`, if any.
     fn next_timer(&self) -> Option<Time> {
         None
     }
 
-    /// The time asked for has come.
+    /// The time that `next_timer` returned has come.
     fn on_timer(&mut self, _now: Time) {}
 
-    /// A reduction is about to be made: keep what `undo` needs.
+    /// A reduction is about to be made: saves what `undo` needs.
     fn save(&mut self) {}
 
-    /// The reductions since `save` were made for nothing: take them back.
+    /// The reductions since `save` were spurious: reverts them.
     fn undo(&mut self, _now: Time) {}
 
-    /// Whether the sender shows its state at every step. Decisions of a control should rest on what
-    /// the other callbacks tell; this is for code that was written to read a sender's state, and for
-    /// controls whose threshold needs the ACK that brings the reduction ([`Step::Measured`]).
+    /// Whether the sender exposes its state at every step (`on_step`). A control should decide by
+    /// the other callbacks; this is for code that was written to read a sender's state, and for
+    /// controls whose threshold needs the ACK that begins the reduction ([`Step::Measured`]).
     fn follows_steps(&self) -> bool {
         false
     }
@@ -158,7 +158,7 @@ pub trait CongestionControl: Send {
     /// The sender's state, before each of the other callbacks and at the steps between them.
     fn on_step(&mut self, _now: Time, _step: &Step, _view: &SenderView) {}
 
-    /// Whether a second instance is to serve the flow's receiver, with classic ECN: there
+    /// Whether a second instance runs at the flow's receiver, with classic ECN: there
     /// `on_established` is called when the SYN arrives, and then only `on_arrival`.
     fn follows_arrivals(&self) -> bool {
         false
@@ -170,7 +170,7 @@ pub trait CongestionControl: Send {
         Echoing { echoes: arrival.echoes, ..Echoing::default() }
     }
 
-    /// Names and values of internal state worth recording.
+    /// Reports the names and values of its observable state.
     fn observe(&self, _out: &mut Observer<'_>) {}
 }
 
@@ -182,28 +182,28 @@ pub trait Registered: CongestionControl + Sized + 'static {
     /// ECN feedback it needs; `Off` when it needs none (ECN may still be switched on).
     const ECN: EcnMode = EcnMode::Off;
 
-    /// Whether its `version` is that of the flow's stack unless it is given.
+    /// Whether its `version` defaults to that of the flow's stack.
     const FOLLOWS_STACK: bool = false;
 
-    /// Whether nothing but its pacing bounds what it sends.
+    /// Whether pacing alone limits its sending.
     const ONLY_PACED: bool = false;
 
     /// Builds it for a new connection. Parameters are validated.
     fn new(params: Self::Params, init: &ControlInit) -> Self;
 }
 
-/// What is known of a congestion control besides its listing.
+/// Static properties of a congestion control besides its listing.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub struct CcaFacts {
     /// ECN feedback it needs.
     pub ecn: EcnMode,
-    /// Whether its `version` is that of the flow's stack unless it is given.
+    /// Whether its `version` defaults to that of the flow's stack.
     pub follows_stack: bool,
-    /// Whether nothing but its pacing bounds what it sends.
+    /// Whether pacing alone limits its sending.
     pub only_paced: bool,
 }
 
-/// How a congestion control is built. Errors: a parameter is unknown, of the wrong type or out of
+/// Constructor of a congestion control. Errors: a parameter is unknown, of the wrong type or out of
 /// range.
 pub type Make = fn(
     &Map<String, Value>,
@@ -222,7 +222,7 @@ pub fn entry<C: Registered>(name: &'static str, source: &'static str) -> Entry<C
     }
 }
 
-/// Refuses a share that is not strictly between 0 and 1.
+/// Checks that a share is strictly between 0 and 1.
 fn check_share(field: &str, value: f64) -> Result<(), FieldError> {
     if value > 0.0 && value < 1.0 {
         return Ok(());

@@ -1,5 +1,5 @@
-//! TCP Prague: DCTCP for the Internet, with accurate feedback, paced, and independent of the
-//! round-trip time below 25 ms.
+//! TCP Prague: a paced DCTCP for the Internet with accurate ECN feedback, whose rate does not
+//! depend on round-trip times below 25 ms.
 //!
 //! Model: `net/ipv4/tcp_prague.c` of L4STeam/linux at 893e1479 (2024;
 //! draft-briscoe-iccrg-prague-congestion-control). Every segment acknowledged without a mark adds `1/W` to a fractional
@@ -12,9 +12,9 @@
 //! Pacing at one window of IP packets per round trip (two in the first half of slow start), in
 //! bursts of 250 us; as pacing counts payload, that is 3.6 % more than a window of segments.
 //!
-//! The round trip for pacing is that of the newest segments acknowledged (as at 02573a21, there with a
-//! lower gain): the stack's smoothed RTT includes the wait of delayed ACKs, and pacing by it would
-//! keep the window from ever being the limit, so that it would not grow.
+//! The round trip for pacing is that of the newest segments acknowledged (as at 02573a21, there
+//! with a lower gain): the stack's smoothed RTT includes the wait of delayed ACKs, and with pacing
+//! by it the window would never be the limit and would not grow.
 //!
 //! Deviations: no rate-based mode (there below four segments of window) and thus no pacing below
 //! two segments per round trip and no 3 % swing of the rate; segments are not made smaller at low
@@ -46,9 +46,9 @@ const MIN_RATE: u64 = 100_000;
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Params {
-    /// Round-trip time as which shorter ones behave; `0 ms` switches that off.
+    /// Flows of shorter round-trip times behave as with this one; `0 ms` switches that off.
     pub rtt_target: Span,
-    /// Round trips after slow start before that begins.
+    /// Round trips after slow start before `rtt_target` applies.
     pub rtt_transition: u32,
     /// `alpha` of a new connection; zero halves the window at the first mark instead.
     pub initial_alpha: f64,
@@ -170,7 +170,7 @@ impl Prague {
         self.window += f64::from(acked) * self.increase() / self.window;
     }
 
-    /// The window in use follows the fractional one step by step.
+    /// Moves the window in use towards the fractional one by one segment.
     fn follow(&mut self) {
         let target = (self.window.ceil() as u32).max(MIN_WINDOW);
         if self.cwnd > target {

@@ -23,7 +23,7 @@ use crate::error::FieldError;
 use crate::spec::Stack;
 use crate::units::Time;
 
-/// Whose NewReno.
+/// Implementation to follow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Version {
     /// Linux, every era.
@@ -42,7 +42,8 @@ impl From<Stack> for Version {
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Params {
-    /// Whose NewReno: that of `ns3`, or Linux's of every era. Default: the flow's `stack`.
+    /// Implementation to follow: `ns3`, or Linux, the same in every era. Default: the flow's
+    /// `stack`.
     pub version: Stack,
     /// Share of the window kept after a loss.
     pub beta: f64,

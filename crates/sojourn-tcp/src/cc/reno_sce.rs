@@ -1,11 +1,11 @@
-//! Reno-SCE: NewReno that a window full of "Some Congestion Experienced" makes smaller by the
-//! square root of the window.
+//! Reno-SCE: NewReno that reduces the window by its square root for a window full of "Some
+//! Congestion Experienced" (SCE).
 //!
 //! Model: `tcp_reno_sce.c` of `chromi/sce` (Morton, Heist, Grimes; 2019). An ACK with SCE echo
-//! takes `acked x sqrt(W)` off a signed counter, another one adds `acked`; the window moves by one
-//! when the counter reaches a window. So the window stands still where the share of marked
-//! segments is `m = 1/(1 + sqrt W)` (version A). A CE mark cuts by a quarter, or by an eighth when
-//! SCE was echoed within the last window of ACKs; a loss halves.
+//! subtracts `acked x sqrt(W)` from a signed counter, any other ACK adds `acked`; the window moves
+//! by one when the counter reaches a window. The window is thus in equilibrium where the share of
+//! marked segments is `m = 1/(1 + sqrt W)` (version A). A CE mark cuts by a quarter, or by an
+//! eighth when SCE was echoed within the last window of ACKs; a loss halves.
 //!
 //! | `version` | commit | SCE | CE | slow start |
 //! | --- | --- | --- | --- | --- |
@@ -31,7 +31,7 @@ use super::{AckSample, ControlInit, EcnMode, Event};
 use crate::observe::Observer;
 use crate::units::Time;
 
-/// Which of the two published forms.
+/// Published version of the algorithm.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Version {
@@ -46,10 +46,10 @@ pub enum Version {
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Params {
-    /// The published form: `a` or `b`.
+    /// The published version: `a` or `b`.
     pub version: Version,
-    /// What SCE makes of the slow-start threshold. Default: `ratchet` in version `a`, `follow` in
-    /// `b`.
+    /// Rule by which SCE sets the slow-start threshold. Default: `ratchet` in version `a`, `follow`
+    /// in `b`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub threshold: Option<Threshold>,
 }
@@ -72,7 +72,7 @@ impl Law {
         self.threshold.of(self.sce.loss_cwnd, window.ssthresh)
     }
 
-    /// What this ACK's feedback costs, in bytes, if it asks for a response.
+    /// Bytes to subtract from the counter for this ACK's feedback, if it asks for a response.
     fn cost(&self, window: &Window, ack: &AckSample) -> Option<i64> {
         let acked = self.sce.acked(ack);
         let root = i64::from(self.sce.root);

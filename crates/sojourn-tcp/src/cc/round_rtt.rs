@@ -57,7 +57,7 @@ impl RoundRtt {
         }
     }
 
-    /// Forgets all delays when the connection resumes after an idle time.
+    /// Resets all delays when the connection resumes after an idle time.
     pub fn on_event(&mut self, event: &Event) {
         if let Event::TxStart { .. } | Event::Restart { .. } = event {
             self.base = UNKNOWN;
@@ -65,7 +65,7 @@ impl RoundRtt {
         }
     }
 
-    /// Lets the RTTs be observed.
+    /// Reports the RTTs.
     pub fn observe(&self, out: &mut Observer<'_>) {
         for (name, rtt) in [("base_rtt", self.base), ("round_min_rtt", self.lowest)] {
             if rtt < UNKNOWN {

@@ -1,4 +1,4 @@
-//! What the sender measures on an ACK.
+//! Measurements of the sender on an ACK.
 
 use crate::units::Span;
 
@@ -8,7 +8,7 @@ pub enum CaState {
     /// Nothing unusual.
     #[default]
     Open,
-    /// Duplicate ACKs or SACKs seen, no loss inferred yet.
+    /// Duplicate ACKs or SACKs observed, no loss inferred yet.
     Disorder,
     /// The window is being reduced after an ECN echo or a local congestion, without loss.
     Cwr,

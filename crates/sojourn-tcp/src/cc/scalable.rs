@@ -1,5 +1,5 @@
-//! Scalable TCP: growth and reduction are shares of the window, so recovery takes as many round
-//! trips at any window.
+//! Scalable TCP: growth and reduction are shares of the window, so that recovery takes the same
+//! number of round trips at any window.
 //!
 //! Model: Linux `net/ipv4/tcp_scalable.c`; T. Kelly, "Scalable TCP: improving performance in
 //! highspeed wide area networks", CCR 2003. 0.01 segments per acknowledged segment, a cut to 7/8.
@@ -21,7 +21,7 @@ use crate::units::Time;
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Params {
-    /// Whose rules: `linux-6` (per 100 segments) or `linux-4.9` (per 50 ACKs).
+    /// Version of the rules: `linux-6` (per 100 segments) or `linux-4.9` (per 50 ACKs).
     pub version: Stack,
 }
 

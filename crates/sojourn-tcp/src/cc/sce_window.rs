@@ -1,11 +1,10 @@
-//! The counter by which the controls answering to "Some Congestion Experienced" move
-//! the window both ways: signed, of acknowledged segments (`chromi/sce`,
-//! `tcp_reno_sce.c` and `tcp_dctcp_sce.c`).
+//! Signed counter of acknowledged segments by which the controls that respond to "Some Congestion
+//! Experienced" grow and reduce the window (`chromi/sce`, `tcp_reno_sce.c` and `tcp_dctcp_sce.c`).
 //!
-//! The counter holds bytes, and a window is full of segments of *536 bytes*: the sources take the
-//! segment size from `rcv_mss`, the size of the segments that the *other* end sends, which stays at
-//! its default where that end sends nothing but ACKs. A segment acknowledged so counts as
-//! 1448/536 = 2.7 segments, for growth and for reduction alike: 2.7 times Reno's growth.
+//! The counter holds bytes, and a full window is counted in segments of *536 bytes*: the sources
+//! take the segment size from `rcv_mss`, the size of the segments that the *other* end sends, which
+//! stays at its default where that end sends nothing but ACKs. An acknowledged segment therefore
+//! counts as 1448/536 = 2.7 segments, for growth and for reduction alike: 2.7 times Reno's growth.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -14,10 +13,10 @@ use super::window::Window;
 use super::{AckSample, ControlInit};
 use crate::observe::Observer;
 
-/// What the sender takes for its peer's segment size (`TCP_MSS_DEFAULT`), in bytes.
+/// Segment size that the sender assumes of its peer (`TCP_MSS_DEFAULT`), in bytes.
 const PEER_MSS: i64 = 536;
 
-/// What SCE makes of the slow-start threshold.
+/// Rule by which SCE sets the slow-start threshold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Threshold {
@@ -59,8 +58,8 @@ impl SceCounter {
         SceCounter { loss_cwnd: 0, root: 1, mss: init.mss, counter: 0, recent: 0 }
     }
 
-    /// Bytes that an ACK stands for: those cumulatively acknowledged, or a segment of the peer's for
-    /// a duplicate.
+    /// Bytes attributed to an ACK: those cumulatively acknowledged, or a segment of the peer's size
+    /// for a duplicate.
     #[inline]
     pub fn acked(&self, ack: &AckSample) -> i64 {
         match ack.cum_acked {
@@ -75,13 +74,13 @@ impl SceCounter {
         self.recent > 0
     }
 
-    /// SCE was echoed now.
+    /// Records an SCE echo.
     #[inline]
     pub fn note_sce(&mut self, window: &Window) {
         self.recent = window.cwnd + 1;
     }
 
-    /// Feedback takes `cost` off the counter, in bytes.
+    /// Subtracts the `cost` of feedback, in bytes, from the counter.
     #[inline]
     pub fn charge(&mut self, window: &Window, cost: i64) {
         self.counter -= cost;
@@ -97,7 +96,7 @@ impl SceCounter {
         }
     }
 
-    /// Turns a full counter into steps of the window, and ends the ACK's turn.
+    /// Converts a full counter into steps of the window; the last call for an ACK.
     #[inline]
     pub fn settle(&mut self, window: &mut Window) {
         let full = PEER_MSS * i64::from(window.cwnd);
@@ -121,7 +120,8 @@ impl SceCounter {
         }
     }
 
-    /// Cuts the window by one part in `2^log`, at least by one segment and not below two.
+    /// Reduces the window by 1 / 2^`log` of itself, by at least one segment and to no less than
+    /// two.
     pub fn cut(&mut self, window: &mut Window, log: u32) {
         let cwnd = window.cwnd;
         self.loss_cwnd = cwnd;
@@ -132,7 +132,7 @@ impl SceCounter {
         }
     }
 
-    /// Lets the counter be observed.
+    /// Reports the counter.
     pub fn observe(&self, out: &mut Observer<'_>) {
         out("sqrt_cwnd", self.root.into());
         out("ack_counter", (self.counter as f64).into());

@@ -34,7 +34,7 @@ use crate::units::Time;
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Params {
-    /// Whose threshold: `linux-6` or `linux-4.9`. Default: the flow's `stack`.
+    /// Version of the threshold: `linux-6` or `linux-4.9`. Default: the flow's `stack`.
     pub version: Stack,
     /// Segments waiting in the network below which the window grows.
     pub alpha: u32,
@@ -97,14 +97,14 @@ impl Law {
         window.ssthresh = window.current_ssthresh();
     }
 
-    /// A threshold that the window is not below (`tcp_vegas_ssthresh`).
+    /// Lowers the threshold so that the window is not below it (`tcp_vegas_ssthresh`).
     fn leave_slow_start(&self, window: &mut Window) {
         let below = u32::from(self.params.version == Stack::Linux49);
         window.ssthresh = window.ssthresh.min(window.cwnd.saturating_sub(below));
     }
 }
 
-/// Growth where the delay says nothing.
+/// Reno's growth, where the delay gives no information.
 fn reno(window: &mut Window, ack: &AckSample) {
     if ack.cwnd_limited {
         window.reno_growth(ack.acked);
@@ -183,8 +183,8 @@ mod tests {
         }
     }
 
-    /// Judged by the round's first ACKs, the queue is seen only once the window is three times the
-    /// bandwidth-delay product of 100 segments; without a loss all the same.
+    /// Measured on the round's first ACKs, the queue is detected only when the window is three
+    /// times the bandwidth-delay product of 100 segments, but still without a loss.
     #[test]
     fn slow_start_ends_without_loss() {
         let mut path = Path::<Vegas>::new(Params::default(), Span::from_millis(50));

@@ -1,9 +1,9 @@
-//! Veno: Reno that takes a loss for congestion only when it sees a queue.
+//! Veno: Reno that takes a loss for congestion only when it estimates a queue.
 //!
 //! Model: Linux `net/ipv4/tcp_veno.c`; Fu, Liew, "TCP Veno: TCP enhancement for transmission over
 //! wireless access networks", JSAC 2003. N = W (1 - base / RTT) segments wait in the network. Below
-//! `beta`, the window grows by one per round trip and a loss, held for random, cuts it to 4/5; from
-//! `beta` on, it grows by one every other round trip and a loss halves it.
+//! `beta`, the window grows by one per round trip and a loss, taken to be random, cuts it to 4/5;
+//! from `beta` on, it grows by one every other round trip and a loss halves it.
 //!
 //! - `linux-6` counts acknowledged segments, `linux-4.9` ACKs.
 //!
@@ -29,9 +29,9 @@ use crate::units::Time;
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Params {
-    /// Whose rules: `linux-6` (counts segments) or `linux-4.9` (counts ACKs).
+    /// Version of the rules: `linux-6` (counts segments) or `linux-4.9` (counts ACKs).
     pub version: Stack,
-    /// Segments waiting in the network from which it is taken for congested.
+    /// Segments waiting in the network from which it counts as congested.
     pub beta: u32,
 }
 

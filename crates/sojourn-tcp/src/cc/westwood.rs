@@ -1,20 +1,21 @@
 //! Westwood+: after congestion, the window becomes the estimated bandwidth times the minimum RTT.
 //!
-//! Model: Linux `net/ipv4/tcp_westwood.c`; Grieco, Mascolo, "Performance evaluation and comparison of
-//! Westwood+, New Reno and Vegas TCP congestion control", CCR 2004.
-//! Growth is Reno's. Acknowledged bytes are counted over windows of at least the last RTT and
-//! 50 ms; their rate passes through two low-pass filters of gain 1/8. At the end of a window
-//! reduction, window and threshold become bandwidth times minimum RTT (at least 2); during it, the
-//! threshold is Reno's. A timeout sets the threshold so, too, and forgets the minimum RTT.
+//! Model: Linux `net/ipv4/tcp_westwood.c`; Grieco, Mascolo, "Performance evaluation and comparison
+//! of Westwood+, New Reno and Vegas TCP congestion control", CCR 2004. Growth is Reno's.
+//! Acknowledged bytes are counted over windows of at least the last RTT and 50 ms; their rate
+//! passes through two low-pass filters of gain 1/8. At the end of a window reduction, window and
+//! threshold become bandwidth times minimum RTT (at least 2); during it, the threshold is Reno's. A
+//! timeout sets the threshold in the same way and resets the minimum RTT.
 //!
 //! The arithmetic is the kernel's: whole bytes per tick, RTTs in ticks rounded up. Ticks are 1 ms
 //! (HZ = 1000), in `linux-4.9` 4 ms; truncation leaves an estimate up to 15 bytes per tick (0.12 or
-//! 0.03 Mbit/s) low. A duplicate ACK counts as
-//! one segment, which the cumulative ACK that follows does not count again. The first ACK counts
-//! nothing. An ACK is counted before the end of the reduction that it may bring.
+//! 0.03 Mbit/s) low. A duplicate ACK counts as one segment, which the cumulative ACK that follows
+//! does not count again. The first ACK counts nothing. An ACK is counted before the end of the
+//! reduction that it may complete.
 //!
-//! The file is the same in Linux 4.9 and 6.x but for undo, but not when it is called: until 2025 (`version` up to
-//! `linux-5.1`) an ACK's RTT was known only after it had been counted, since then before.
+//! The file is the same in Linux 4.9 and 6.x except for undo; the order of calls differs: until
+//! 2025 (`version` up to `linux-5.1`) an ACK's RTT was known only after it had been counted, since
+//! then before.
 //!
 //! Observes: `bandwidth` (Mbit/s), `rtt` and `min_rtt` (s; 20 s until the first sample).
 
@@ -29,7 +30,7 @@ use crate::observe::Observer;
 use crate::spec::Stack;
 use crate::units::{Span, Time};
 
-/// The shortest window of measurement is a second over this.
+/// Largest number of measurement windows per second.
 const WINDOWS_PER_SECOND: u64 = 20;
 /// RTT assumed before the first sample, in seconds.
 const INITIAL_RTT: u64 = 20;
@@ -38,8 +39,8 @@ const INITIAL_RTT: u64 = 20;
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Params {
-    /// Whose order of calls: `linux-6` takes an ACK's RTT before its bytes, `linux-5.1` after, and
-    /// `linux-4.9` with ticks of 4 ms. Default: the flow's `stack`.
+    /// Version of the order of calls: `linux-6` takes an ACK's RTT before its bytes, `linux-5.1`
+    /// after, and `linux-4.9` with ticks of 4 ms. Default: the flow's `stack`.
     pub version: Stack,
 }
 
@@ -68,7 +69,7 @@ pub struct Law {
     bytes: u64,
     /// Bytes already counted for duplicate ACKs.
     accounted: u64,
-    /// Whether an ACK has come.
+    /// Whether an ACK has arrived.
     begun: bool,
     rtt: u64,
     min_rtt: u64,
@@ -86,7 +87,8 @@ impl Law {
         }
     }
 
-    /// Bytes that this ACK stands for; header prediction counts them as they are.
+    /// Bytes attributed to this ACK; header prediction counts those it acknowledges, without
+    /// correction.
     fn bytes_acked(&mut self, ack: &Measured) -> u64 {
         let begun = std::mem::replace(&mut self.begun, true);
         let bytes = if begun { u64::from(ack.cum_acked) * self.mss } else { 0 };
@@ -214,7 +216,7 @@ mod tests {
         path
     }
 
-    /// Up to a byte is cut off the sample and seven by each filter.
+    /// Truncation takes up to one byte off the sample and seven in each filter.
     #[test]
     fn estimates_the_bandwidth_of_the_bottleneck() {
         for (rate, rtt) in [(100.0, 20), (1000.0, 100), (8000.0, 20)] {

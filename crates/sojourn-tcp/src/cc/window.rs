@@ -1,11 +1,11 @@
 //! The window arithmetic that Linux's window-based controls share (`tcp_slow_start`,
-//! `tcp_cong_avoid_ai`, and what `tcp_input.c` itself does to `snd_cwnd`).
+//! `tcp_cong_avoid_ai`, and the changes of `snd_cwnd` in `tcp_input.c` itself).
 
 use super::{Decision, Event, INFINITE_SSTHRESH};
 use crate::spec::Stack;
 
-/// Whether growth counts ACKs, not segments: so did the controls of Linux that 5.7's patches against
-/// stretch ACKs changed.
+/// Whether growth counts ACKs instead of segments, as in Linux's controls before the patches of 5.7
+/// for stretch ACKs.
 #[inline]
 pub fn counts_acks(stack: Stack) -> bool {
     matches!(stack, Stack::Linux49 | Stack::Linux51)
@@ -71,7 +71,7 @@ impl Window {
     /// Grows by one segment per `per` acknowledged segments (`tcp_cong_avoid_ai`).
     #[inline]
     pub fn additive_increase(&mut self, per: u32, acked: u32) {
-        // A credit left over from a larger `per` is spent gently: one segment, not a burst.
+        // A credit left over from a larger `per` adds one segment, not a burst.
         if self.count >= per {
             self.count = 0;
             self.cwnd += 1;
@@ -96,8 +96,8 @@ impl Window {
         }
     }
 
-    /// What the stack itself does to every window-based control. `ssthresh` is the control's
-    /// answer to this congestion event; it is not called for the others.
+    /// Applies the changes that the stack itself makes for every window-based control. `ssthresh`
+    /// computes the control's threshold at congestion; it is not called for other events.
     pub fn on_event(&mut self, event: &Event, ssthresh: impl FnOnce(&Window) -> u32) {
         match *event {
             Event::Loss { .. } | Event::Ecn { .. } => {
@@ -121,25 +121,25 @@ impl Window {
         }
     }
 
-    /// Keeps window and threshold for [`Window::undo`].
+    /// Saves window and threshold for [`Window::undo`].
     pub fn save(&mut self) {
         self.saved = (self.cwnd, self.ssthresh);
     }
 
-    /// Takes the reductions since [`Window::save`] back (`tcp_reno_undo_cwnd`).
+    /// Reverts the reductions since [`Window::save`] (`tcp_reno_undo_cwnd`).
     pub fn undo(&mut self) {
         let cwnd = if self.undo_doubles { self.ssthresh.saturating_mul(2) } else { self.saved.0 };
         self.undo_to(cwnd);
     }
 
-    /// Takes them back to `cwnd` (`undo_cwnd` of a kernel module that has its own).
+    /// Reverts them to `cwnd` (`undo_cwnd` of a kernel module that has its own).
     pub fn undo_to(&mut self, cwnd: u32) {
         self.cwnd = self.cwnd.max(cwnd);
         self.ssthresh = self.ssthresh.max(self.saved.1);
     }
 
-    /// The threshold that the present window argues for (`tcp_current_ssthresh`): three quarters
-    /// of it, unless the threshold is higher.
+    /// Threshold that follows from the present window (`tcp_current_ssthresh`): three quarters of
+    /// it, unless the threshold is higher.
     pub fn current_ssthresh(&self) -> u32 {
         self.ssthresh.max(self.cwnd / 2 + self.cwnd / 4)
     }

@@ -1,12 +1,13 @@
-//! YeAH: grows like Scalable TCP while the queue is short and like Reno while it is not, and takes
-//! a long queue away before it overflows.
+//! YeAH: grows like Scalable TCP while the queue is short and like Reno while it is not, and drains
+//! a long queue before it overflows.
 //!
 //! Model: Linux `net/ipv4/tcp_yeah.c`; Baiocchi, Castellani, Vacirca, "YeAH-TCP: yet another
 //! highspeed TCP", PFLDnet 2007. Once per round trip, Q = W (RTT - base) / RTT segments wait in the
 //! network. While Q <= 80 and RTT - base <= base / 8: fast mode, one segment per min(W, 100).
-//! Otherwise slow mode: Reno's growth; and if Q > 80, the window loses min(Q, W/2), but not below
-//! the window that a Reno flow sharing the queue is thought to have (`reno_count`). A loss takes
-//! max(min(Q, W/2), W/8) away, or half after 16 rounds in slow mode, which mean competition.
+//! Otherwise slow mode: Reno's growth; and if Q > 80, the window is reduced by min(Q, W/2), but not
+//! below the estimated window of a Reno flow that shares the queue (`reno_count`). A loss reduces
+//! it by max(min(Q, W/2), W/8), or by half after 16 rounds in slow mode, which indicate
+//! competition.
 //!
 //! - `linux-6` counts acknowledged segments.
 //! - `linux-4.9` counts ACKs in Reno's growth; in fast mode it counts segments but starts each
@@ -27,13 +28,13 @@ use crate::observe::Observer;
 use crate::spec::Stack;
 use crate::units::Time;
 
-/// Segments in the queue from which it is too long (`TCP_YEAH_ALPHA`).
+/// Number of segments above which the queue counts as long (`TCP_YEAH_ALPHA`).
 const LONGEST_QUEUE: u32 = 80;
-/// The RTT may exceed the base by this part of it (`TCP_YEAH_PHY`).
+/// The RTT may exceed the base by the base over this (`TCP_YEAH_PHY`).
 const DELAY_PART: u32 = 8;
-/// Rounds in slow mode after which a loss is blamed on competition (`TCP_YEAH_RHO`).
+/// Rounds in slow mode after which a loss is attributed to competition (`TCP_YEAH_RHO`).
 const COMPETITION: u32 = 16;
-/// Rounds in fast mode after which no competitor is left (`TCP_YEAH_ZETA`).
+/// Rounds in fast mode after which no competing flow is assumed (`TCP_YEAH_ZETA`).
 const ALONE: u32 = 50;
 /// Growth in fast mode: one per this many segments (`TCP_SCALABLE_AI_CNT`).
 const SCALABLE: u32 = 100;
@@ -42,7 +43,7 @@ const SCALABLE: u32 = 100;
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Params {
-    /// Whose rules: `linux-6` (counts segments) or `linux-4.9` (counts ACKs).
+    /// Version of the rules: `linux-6` (counts segments) or `linux-4.9` (counts ACKs).
     pub version: Stack,
 }
 
@@ -215,8 +216,8 @@ mod tests {
         }
     }
 
-    /// Alone, it never lets more than 80 segments wait for long, and takes most of it away (the RTT lags by a
-    /// round trip).
+    /// Alone, it never keeps more than 80 segments queued for long, and drains most of them (the
+    /// RTT lags by a round trip).
     #[test]
     fn takes_long_queues_away() {
         let mut path = path(Stack::Linux6);

@@ -1,7 +1,7 @@
-//! What transports of several kinds share: estimators and algorithms that know no header.
+//! Estimators and algorithms that several transports share; they know no packet header.
 //!
-//! Segments are numbered in the order in which they are first sent; what an algorithm must know of
-//! one is handed to it, or asked for through a small trait.
+//! Segments are numbered in the order in which they are first sent; an algorithm gets what it needs
+//! of a segment as an argument, or through a small trait.
 //!
 //! | part | file |
 //! | --- | --- |

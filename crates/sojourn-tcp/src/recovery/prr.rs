@@ -2,7 +2,7 @@
 //!
 //! While the window is being reduced, after loss or an ECN mark, the data sent is kept in
 //! proportion to the data delivered, so that the window arrives at `ssthresh` within one round
-//! without a silence and without a burst.
+//! without a pause and without a burst.
 
 /// How proportional rate reduction lets the window grow back below `ssthresh`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,8 +17,8 @@ pub enum PrrBound {
     SlowStart,
 }
 
-/// What may have been sent once so much of `prior` was delivered, for the window to arrive at
-/// `ssthresh` with the round; all in segments, or all in bytes.
+/// Amount that may have been sent once `delivered` of `prior` was delivered, so that the window
+/// arrives at `ssthresh` at the end of the round; all in segments, or all in bytes.
 #[inline]
 pub fn share(ssthresh: u64, delivered: u64, prior: u64) -> u64 {
     (ssthresh * delivered).div_ceil(prior)
@@ -32,7 +32,7 @@ pub struct Prr {
     out: u32,
 }
 
-/// What one ACK brought, as far as the reduction is concerned.
+/// Effects of one ACK that the reduction depends on.
 #[derive(Clone, Copy, Debug)]
 pub struct Progress {
     /// Segments newly acknowledged or SACKed.
@@ -77,7 +77,7 @@ impl Prr {
         } else {
             self.grow(bound, progress).min(i64::from(ssthresh - in_flight))
         };
-        // The first retransmission goes out whatever the arithmetic says.
+        // The first retransmission is always sent.
         let send = send.max(i64::from(self.out == 0)).max(0);
         Some(in_flight + send as u32)
     }

@@ -2,7 +2,7 @@
 //!
 //! A segment is lost when one sent later has been delivered and the reordering window has passed.
 //! As in Linux, the window is zero in recovery, and before it once as many segments are SACKed as
-//! the degree of reordering, as long as no reordering was seen; DSACKs widen it by steps of a
+//! the degree of reordering, as long as no reordering was observed; DSACKs widen it by steps of a
 //! quarter of the minimum RTT for 16 recoveries.
 
 use crate::units::{Span, Time};
@@ -16,9 +16,9 @@ pub struct Rack {
     /// Most recently sent segment known to be delivered: when it was sent, and its number.
     newest: (Time, u32),
     rtt: Span,
-    /// Whether something was delivered since losses were last looked for.
+    /// Whether something was delivered since the last detection of losses.
     advanced: bool,
-    /// Whether reordering has been seen on this connection.
+    /// Whether reordering has been observed on this connection.
     reordering_seen: bool,
     steps: u8,
     persist: u8,
@@ -26,7 +26,7 @@ pub struct Rack {
     last_adjusted: u32,
 }
 
-/// What the reordering window depends on besides RACK's own state.
+/// Inputs of the reordering window besides RACK's own state.
 #[derive(Clone, Copy, Debug)]
 pub struct Situation {
     /// Losses are evident already: in recovery, or as many segments were delivered out of order as
@@ -38,19 +38,19 @@ pub struct Situation {
     pub srtt: Span,
 }
 
-/// The segments whose fate is open, in the order of their last transmission.
+/// The outstanding segments, neither delivered nor lost, in the order of their last transmission.
 pub trait Outstanding {
     /// The one sent longest ago.
     fn oldest(&self) -> Option<u32>;
 
-    /// The one sent next after `seq`, which must be open.
+    /// The one sent next after `seq`, which must be outstanding.
     fn later(&self, seq: u32) -> Option<u32>;
 
-    /// When `seq`, which must be open, was last sent.
+    /// When `seq`, which must be outstanding, was last sent.
     fn sent_at(&self, seq: u32) -> Time;
 }
 
-/// What is to be thought of an open segment.
+/// Classification of an outstanding segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// None sent later has been delivered.
@@ -113,12 +113,12 @@ impl Rack {
         self.persist = self.persist.saturating_sub(1);
     }
 
-    /// A recovery was undone by DSACKs: keep the wide window longer.
+    /// A recovery was undone by DSACKs: keeps the wide window longer.
     pub fn on_undo(&mut self) {
         self.persist = (self.persist + 1).min(PERSISTENCE);
     }
 
-    /// Losses are to be looked for again although nothing new was delivered.
+    /// Lets the next detection run although nothing new was delivered.
     pub fn look_again(&mut self) {
         self.advanced = true;
     }
@@ -149,18 +149,20 @@ impl Rack {
         (quarter * u64::from(self.steps)).min(situation.srtt)
     }
 
-    /// Time until a segment sent at `sent_at` must be judged lost; zero if it is.
+    /// Time until a segment sent at `sent_at` is to be marked lost; zero if it is due.
     #[inline]
     fn remaining(&self, now: Time, sent_at: Time, window: Span) -> Span {
         (sent_at + self.rtt + window).since(now)
     }
 
-    /// Whether an open segment has been out for longer than the last delivered one took.
+    /// Whether an outstanding segment has been in flight for longer than the last delivered one
+    /// was.
     pub fn overdue(&self, now: Time, sent_at: Time) -> bool {
         self.remaining(now, sent_at, Span::ZERO) == Span::ZERO
     }
 
-    /// Judges the open segment `seq`, last sent at `sent_at`, with that reordering window.
+    /// Classifies the outstanding segment `seq`, last sent at `sent_at`, with reordering window
+    /// `window`.
     #[inline]
     pub fn judge(&self, now: Time, (sent_at, seq): (Time, u32), window: Span) -> Verdict {
         if (sent_at, seq) >= self.newest {
@@ -172,14 +174,14 @@ impl Rack {
         }
     }
 
-    /// Whether anything was delivered since this was last asked: only then there is news.
+    /// Whether anything was delivered since the last call; otherwise detection has nothing to do.
     #[inline]
     pub fn take_news(&mut self) -> bool {
         std::mem::take(&mut self.advanced)
     }
 
-    /// Looks for losses as Linux 4.4 to 4.11 did in recovery: what was last sent more than a
-    /// millisecond, with reordering a quarter of the minimum RTT, before something delivered.
+    /// Detects losses as Linux 4.4 to 4.11 did in recovery: segments last sent more than a
+    /// millisecond (with reordering a quarter of the minimum RTT) before a delivered one.
     pub fn detect_sent_before<B: Outstanding>(
         &mut self,
         board: &mut B,
@@ -198,9 +200,9 @@ impl Rack {
         }
     }
 
-    /// Looks for losses, with that reordering window, if anything was delivered; calls `on_lost` with
-    /// each lost segment's number.
-    /// Returns how long to wait before looking again, if there are candidates.
+    /// Detects losses with reordering window `window` if anything was delivered; calls `on_lost`
+    /// with each lost segment's number. Returns the time until the next detection, if there are
+    /// candidates.
     pub fn detect<B: Outstanding>(
         &mut self,
         now: Time,

@@ -46,7 +46,7 @@ pub struct Delivery {
     pub delivered: u32,
     /// Of those, known to be CE-marked.
     pub delivered_ce: u32,
-    /// Segments judged lost.
+    /// Segments marked lost.
     pub lost: u32,
     delivered_at: Time,
     first_sent_at: Time,
@@ -61,7 +61,7 @@ pub struct Sampler {
 }
 
 impl Delivery {
-    /// What a segment sent now carries; `idle` when nothing is outstanding.
+    /// Snapshot for a segment sent now; `idle` when nothing is outstanding.
     #[inline]
     pub fn snapshot(&mut self, now: Time, idle: bool, in_flight: u32) -> Snapshot {
         if idle {

@@ -187,7 +187,7 @@ impl RttEstimator {
         rto.min(self.rules.max)
     }
 
-    /// A sample for the minimum only (it may come from a segment that SRTT must not see).
+    /// A sample for the minimum only (it may come from a segment that must not enter SRTT).
     pub fn sample_min(&mut self, now: Time, rtt: Span) {
         self.min.update(now, rtt);
     }
@@ -197,7 +197,7 @@ impl RttEstimator {
         self.rto = (self.rto * 2).min(self.rules.max);
     }
 
-    /// The timeout is again what the samples say.
+    /// Ends the backoff: the timeout follows from the samples again.
     #[inline]
     pub fn end_backoff(&mut self) {
         self.rto = self.base_rto();
@@ -211,7 +211,7 @@ impl RttEstimator {
         }
     }
 
-    /// Whether the timeout is longer than the samples say.
+    /// Whether the timeout is backed off, longer than the samples give.
     pub fn is_backed_off(&self) -> bool {
         self.rto > self.base_rto()
     }

@@ -1,4 +1,4 @@
-//! What a scenario file says of TCP's ends: what the ground has, and congestion controls.
+//! Scenario keys of TCP's ends: those of `sojourn-base`, and congestion controls.
 
 mod controls;
 

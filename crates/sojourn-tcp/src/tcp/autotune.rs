@@ -1,14 +1,14 @@
 //! Receive-window autotuning (Linux `tcp_rcvbuf_grow`, `tcp_grow_window`).
 //!
-//! The window the receiver is willing to offer is twice what the application read in the last
-//! round trip, more while that grows, so that a sender in slow start is never held back; the
-//! window offered follows it by two segments per segment received. While it grows, ACKs are not
-//! delayed: that decides the ACK rate of a connection's first round trips, and of those after a
-//! hole was filled. Growth ends at the stack's maximum (`tcp_rmem[2]`), or at a smaller given size.
-//! Stacks without autotuning announce their buffer from the start, as every stack does one of a
-//! given size; `auto` announces no limit at all.
+//! The target of the receive window is twice what the application read in the last round trip, more
+//! while that grows, so that a sender in slow start is never held back; the advertised window
+//! follows it by two segments per segment received. While it grows, ACKs are not delayed: that
+//! determines the ACK rate of a connection's first round trips, and of those after a hole was
+//! filled. Growth ends at the stack's maximum (`tcp_rmem[2]`), or at a smaller configured size.
+//! Stacks without autotuning advertise their buffer from the start, as every stack does with a
+//! configured size; `auto` advertises no limit at all.
 //!
-//! Linux adds 16 segments to what it wants (until 6.15), or what waits above a hole (since 6.16).
+//! Linux adds 16 segments to the target (until 6.15), or the data held above a hole (since 6.16).
 
 use super::OPEN_WINDOW;
 use super::profile::Profile;
@@ -19,24 +19,24 @@ use crate::units::{Span, Time};
 const FIRST_WINDOW: u64 = 65_160;
 /// Initial receive buffer (`tcp_rmem[1]`).
 const FIRST_BUFFER: u64 = 131_072;
-/// Segments that the application is taken to read per round trip at first (`TCP_INIT_CWND`).
+/// Segments that the application is assumed to read in the first round trip (`TCP_INIT_CWND`).
 const FIRST_ROUND: u64 = 10;
 
-/// The receive window and what it grows to.
+/// The receive window and its target.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Autotune {
-    /// The window announced, where tuning does not decide it.
+    /// The window advertised where tuning does not determine it.
     announced: Option<u64>,
     window: u64,
-    /// What the buffer allows, and the memory that it is.
+    /// The window that the buffer allows, and the memory of the buffer.
     allowed: u64,
     buffer: u64,
-    /// Share of that memory which is announced.
+    /// Share of that memory that is advertised.
     share: f64,
     limit: u64,
     /// Whether held data, buffers and the resolution of timestamps count ([`Profile::tunes_exactly`]).
     exact: bool,
-    /// Bytes more than twice what was read, in the place of what waits above a hole.
+    /// Bytes added to twice what was read, instead of the data held above a hole.
     slack: Option<u64>,
     /// Bytes read in the last round trip that set `allowed`.
     read_before: u64,
@@ -52,7 +52,7 @@ pub(super) struct Autotune {
 }
 
 impl Autotune {
-    /// The window of a connection's beginning.
+    /// State at the start of a connection.
     pub(super) fn new(profile: &Profile, mss: u32, buffer: BufferSize) -> Self {
         let share = |bytes| ((bytes as f64 * profile.window_share) as u64).max(u64::from(mss));
         let most = share(profile.receive_buffer_max);
@@ -102,14 +102,14 @@ impl Autotune {
         self.announced.unwrap_or(self.window).min(u64::from(OPEN_WINDOW)) as u32
     }
 
-    /// The smoothed round-trip time as the receiver sees it.
+    /// The smoothed round-trip time that the receiver estimates.
     pub(super) fn rtt(&self) -> Option<Span> {
         self.rtt.map(|eighths| Span::from_micros(eighths >> 3))
     }
 
-    /// A segment echoes what was sent at `echo`: that is an RTT, at the resolution of timestamps, the
-    /// first time that it comes (Linux `tcp_rcv_rtt_measure_ts`). A lower one is taken over, a higher one
-    /// smoothed (`tcp_rcv_rtt_update`).
+    /// A segment echoes the timestamp `echo`: its first arrival is an RTT sample at the resolution
+    /// of timestamps (Linux `tcp_rcv_rtt_measure_ts`). A lower sample replaces the estimate, a
+    /// higher one is smoothed (`tcp_rcv_rtt_update`).
     #[inline]
     pub(super) fn on_echo(&mut self, now: Time, echo: Time) {
         let unit = self.timestamp.as_nanos();
@@ -125,7 +125,7 @@ impl Autotune {
         }
     }
 
-    /// A segment of `payload` bytes arrived, and so many bytes of the buffer's `memory` are taken; returns
+    /// A segment of `payload` bytes arrived, and `memory` bytes of the buffer are in use; returns
     /// whether the window has grown (Linux `tcp_grow_window`).
     #[inline]
     pub(super) fn on_segment(&mut self, payload: u16, memory: u64) -> bool {
@@ -238,7 +238,7 @@ mod tests {
         assert_eq!(tune.rtt(), Some(Span::from_millis(39)));
     }
 
-    /// `tcp_grow_window`: what waits leaves less room.
+    /// `tcp_grow_window`: held data leaves less room.
     #[test]
     fn the_window_does_not_grow_into_what_waits() {
         let mut tune = tune("linux-6", BufferSize::Stack);

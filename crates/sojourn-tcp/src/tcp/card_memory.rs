@@ -1,5 +1,5 @@
-//! Memory that arriving segments take of the receive buffer, as a virtio card's driver finds it (Linux
-//! `drivers/net/virtio_net.c`: `add_recvbuf_mergeable`, `page_to_skb`).
+//! Receive-buffer memory that arriving segments occupy, as a virtio card's driver allocates it
+//! (Linux `drivers/net/virtio_net.c`: `add_recvbuf_mergeable`, `page_to_skb`).
 //!
 //! The driver cuts fragments of 32 kB into buffers, one per frame. What is left at a fragment's end belongs to its
 //! last buffer: of 1,448 bytes each segment takes 1,536, and every 21st of the card 512 more. The card
@@ -19,15 +19,15 @@ pub(super) const SHARE: f64 = (MSS * 256 / (SEGMENT + HEAD)) as f64 / 256.0;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CardMemory {
     segment: u64,
-    /// One in so many takes more: this.
+    /// One in `period` segments takes more: this.
     period: u32,
     rest: u64,
-    /// What a buffer takes for itself, however many segments are in it.
+    /// Memory of a buffer's head, however many segments are in it.
     pub head: u64,
 }
 
 impl CardMemory {
-    /// That of segments of `mss` bytes, in proportion to those which were measured.
+    /// Memory of segments of `mss` bytes, in proportion to the measured ones.
     pub(super) fn of(mss: u32) -> Self {
         let share = |bytes: u64| (bytes * u64::from(mss)).div_ceil(MSS);
         let segment = share(SEGMENT).clamp(1, FRAGMENT);

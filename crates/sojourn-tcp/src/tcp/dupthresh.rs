@@ -1,14 +1,14 @@
-//! Loss detection by counting: what was SACKed above a segment.
+//! Loss detection by counting the segments SACKed above a segment.
 //!
 //! - FACK (Linux 4.4 to 4.14): every segment more than `reordering` below the highest SACKed one.
 //! - RFC 6675: every segment with at least `dupthresh` SACKed segments above it.
 //!
-//! Both judge by a frontier that only moves up within a window, so that each segment is looked at
-//! once. Retransmissions are not judged here (Linux judges them by time, see `rack`).
+//! Both use a frontier that only moves up within a window, so that each segment is examined once.
+//! Retransmissions are not examined here (Linux detects their loss by time, see `rack`).
 
 use super::scoreboard::{Marks, Scoreboard};
 
-/// The frontier: all segments below it have been judged.
+/// The frontier: all segments below it have been examined.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Frontier {
     at: u32,
@@ -33,7 +33,8 @@ impl Frontier {
         }
     }
 
-    /// Judges by FACK: calls `on_lost` for each segment below `highest SACKed - reordering`.
+    /// Detects losses by FACK: calls `on_lost` for each segment below `highest SACKed -
+    /// reordering`.
     pub(super) fn fack(
         &mut self,
         board: &mut Scoreboard,
@@ -44,7 +45,8 @@ impl Frontier {
         self.advance(board, |board, seq, _| seq < limit.min(board.next()), on_lost);
     }
 
-    /// Judges by RFC 6675: calls `on_lost` for each segment with `dupthresh` SACKed above it.
+    /// Detects losses by RFC 6675: calls `on_lost` for each segment with `dupthresh` SACKed above
+    /// it.
     pub(super) fn sack(
         &mut self,
         board: &mut Scoreboard,
@@ -57,7 +59,7 @@ impl Frontier {
         self.advance(board, enough, on_lost);
     }
 
-    /// Moves the frontier up while `passes` says so.
+    /// Moves the frontier up while `passes` holds.
     fn advance(
         &mut self,
         board: &mut Scoreboard,

@@ -1,4 +1,4 @@
-//! How the receiver tells the sender about congestion marks.
+//! Feedback of congestion marks from the receiver to the sender.
 //!
 //! | mode | echo | source |
 //! | --- | --- | --- |
@@ -6,10 +6,10 @@
 //! | dctcp | ECE mirrors CE; a change flushes the pending ACK with the old state; CWR is acknowledged at once | RFC 8257 §3.2, `tcp_dctcp.h`, `tcp_ecn_accept_cwr` |
 //! | accurate, l4s | a counter of CE-marked packets in every ACK; a change is acknowledged at once | RFC 9768 |
 //! | sce | CE as classic; ESCE mirrors SCE, CE leaving it as it is; a change flushes a pending ACK with the old state, and the next is not delayed | chromi/sce `tcp_input.c` at 016933be |
-//! | dctcp-sce | SCE as sce; CE as dctcp, but that an SCE packet, of which DCTCP is not told, leaves ECE as it is: only ECT(0) or CWR ends it | the same, and at 4b2c3632 |
+//! | dctcp-sce | SCE as sce; CE as dctcp, except that an SCE packet, which DCTCP does not process, leaves ECE as it is: only ECT(0) or CWR ends it | as sce, and at 4b2c3632 |
 //!
-//! A control that follows arrivals (a module of the kernel that needs ECN) decides itself in mode
-//! `classic`: when ACKs echo, and whether one that is held back goes out first.
+//! In mode `classic`, a control that follows arrivals (a kernel module that needs ECN) decides when
+//! ACKs echo, and whether a delayed ACK is sent first.
 //!
 //! Deviation: AccECN's 3-bit field and its option are one unwrapped counter.
 
@@ -19,10 +19,10 @@ use crate::packet::{Ecn, Flags};
 /// Quick ACKs after a first CE mark: the sender's window may be low.
 const QUICK_AFTER_CE: u32 = 2;
 
-/// What an arriving segment's mark asks of the receiver.
+/// Response that an arriving segment's mark requires of the receiver.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Response {
-    /// A pending ACK must go out first, with the flags of before.
+    /// A pending ACK must be sent first, with the previous flags.
     pub flush: bool,
     /// If one was pending, the next one must not be delayed.
     pub quick_if_flushed: bool,
@@ -36,9 +36,9 @@ pub(super) struct Response {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Echo {
     mode: EcnMode,
-    /// Classic: CE seen and no CWR since. DCTCP and accurate: the last packet was CE.
+    /// Classic: CE received and no CWR since. DCTCP and accurate: the last packet was CE.
     ce: bool,
-    /// What DCTCP was last told of, where that is not the same.
+    /// CE state that DCTCP last processed, where that differs.
     ce_told: bool,
     /// ACKs carry ESCE.
     sce: bool,
@@ -46,7 +46,7 @@ pub(super) struct Echo {
 }
 
 impl Echo {
-    /// No mark seen.
+    /// No mark received.
     pub(super) fn new(mode: EcnMode) -> Self {
         Echo { mode, ce: false, ce_told: false, sce: false, ce_packets: 0 }
     }
@@ -88,7 +88,7 @@ impl Echo {
         }
     }
 
-    /// A data segment arrived where a control serves the receiver: it is asked, and told whether ACKs
+    /// A data segment arrived at a receiver with a control of its own, which decides whether ACKs
     /// echo (Linux `__tcp_ecn_check_ce`).
     pub(super) fn ask(
         &mut self,
@@ -198,7 +198,7 @@ mod tests {
         }
     }
 
-    /// One that says nothing leaves classic ECN.
+    /// A control without a decision leaves classic ECN.
     #[test]
     fn a_control_may_leave_it_classic() {
         let (mut asked, mut classic) = (Echo::new(EcnMode::Classic), Echo::new(EcnMode::Classic));

@@ -1,13 +1,13 @@
-//! What a host remembers of its connections to another one (Linux `tcp_metrics.c`).
+//! Metrics cache of a host for its connections to another one (Linux `tcp_metrics.c`).
 //!
-//! A connection that ends leaves its RTT, its degree of reordering and its slow-start threshold
-//! behind (`tcp_update_metrics`), and the next one to the same host begins with them
-//! (`tcp_init_metrics`): with the threshold and the degree, and with the RTT's timeout until its
-//! first data are acknowledged, if that RTT was longer than the handshake's. Windows and variances
-//! are kept in Linux as well, where nothing reads them but `ip tcp_metrics`.
+//! A connection that ends stores its RTT, its degree of reordering and its slow-start threshold
+//! (`tcp_update_metrics`), and the next one to the same host begins with them (`tcp_init_metrics`):
+//! with the threshold and the degree, and with the RTT's timeout until its first data are
+//! acknowledged, if that RTT was longer than the handshake's. Windows and variances are kept in
+//! Linux as well, where nothing reads them but `ip tcp_metrics`.
 //!
 //! A connection ends here when all its data is acknowledged, a round trip before Linux's, which
-//! waits for the other end's FIN. Of receivers nothing is remembered.
+//! waits for the other end's FIN. Nothing is stored of receivers.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -18,10 +18,10 @@ use crate::packet::FiveTuple;
 use crate::spec::TcpMetrics;
 use crate::units::{Span, Time};
 
-/// For how long it is remembered (`TCP_METRICS_TIMEOUT`).
+/// Lifetime of an entry (`TCP_METRICS_TIMEOUT`).
 const LIFETIME: Span = Span::from_secs(3600);
 
-/// How a connection stands at its end.
+/// State of a connection at its end.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ended {
     /// Smoothed RTT; `None` if there is none, or the timeout is backed off.
@@ -32,7 +32,7 @@ pub(super) struct Ended {
     pub reordering: u32,
 }
 
-/// What is remembered of a path.
+/// Cached metrics of a path.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Remembered {
     pub rtt: Option<Span>,
@@ -46,7 +46,7 @@ impl Remembered {
             self.rtt = None;
             return;
         };
-        // A longer RTT is believed at once, a shorter one by and by.
+        // A longer RTT replaces the entry, a shorter one is smoothed.
         self.rtt = Some(match self.rtt {
             Some(rtt) if rtt > srtt => rtt - (rtt - srtt) / 8,
             _ => srtt,
@@ -63,7 +63,7 @@ impl Remembered {
         }
     }
 
-    /// Slow start that did not end says only that a known threshold is too low.
+    /// Slow start that did not end shows only that a known threshold is too low.
     fn raise_threshold(&mut self, to: u32) {
         self.ssthresh = self.ssthresh.map(|known| known.max(to));
     }
@@ -71,7 +71,7 @@ impl Remembered {
 
 type Table = BTreeMap<(u16, u16), (Time, Remembered)>;
 
-/// What all hosts of a run remember.
+/// Metrics caches of all hosts of a run.
 #[derive(Clone, Debug)]
 pub struct HostMemory {
     paths: Arc<Mutex<Table>>,
@@ -79,13 +79,13 @@ pub struct HostMemory {
 }
 
 impl HostMemory {
-    /// The memory of the hosts of a run; `None` if they have none.
+    /// The caches of the hosts of a run; `None` if they have none.
     pub fn new(asked: TcpMetrics) -> Option<Self> {
         let thresholds = asked == TcpMetrics::All;
         (asked != TcpMetrics::Off).then(|| HostMemory { paths: Arc::default(), thresholds })
     }
 
-    /// What a connection with this stack knows of its path; `None` if the stack remembers nothing.
+    /// The entry of a connection's path; `None` if the stack has no cache.
     pub(super) fn path(&self, tuple: FiveTuple, profile: &'static Profile) -> Option<Path> {
         let thresholds = self.thresholds || profile.remembers_threshold;
         let memory = self.clone();
@@ -99,7 +99,7 @@ impl HostMemory {
     }
 }
 
-/// One path, as a connection sees it.
+/// The entry of one path, as a connection accesses it.
 #[derive(Debug)]
 pub(super) struct Path {
     memory: HostMemory,
@@ -109,7 +109,7 @@ pub(super) struct Path {
 }
 
 impl Path {
-    /// What is remembered now.
+    /// The metrics cached now.
     pub(super) fn recall(&self, now: Time) -> Remembered {
         let paths = self.memory.paths.lock().unwrap_or_else(PoisonError::into_inner);
         paths.get(&self.hosts).copied().map_or_else(Remembered::default, |path| fresh(path, now))
@@ -169,7 +169,7 @@ mod tests {
     fn the_window_may_raise_the_threshold_that_is_kept() {
         let path = path(TcpMetrics::All, "linux-6");
         assert_eq!(after(&path, &[Ended { cwnd: 90, ..ENDED }]).ssthresh, Some(45));
-        // Slow start that has not ended, and a recovery, lower nothing.
+        // Slow start that has not ended, and a recovery, do not lower the threshold.
         let unended = Ended { ssthresh: INFINITE_SSTHRESH, cwnd: 60, ..ENDED };
         assert_eq!(after(&path, &[unended]).ssthresh, Some(45));
         assert_eq!(after(&path, &[Ended { cwnd: 200, ..unended }]).ssthresh, Some(100));

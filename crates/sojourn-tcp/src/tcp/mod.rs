@@ -1,5 +1,5 @@
-//! TCP, with Linux as the reference: a sender and a receiver, which know no simulator. What is where
-//! says the page of the transport, `transport/tcp.rs`.
+//! TCP, with Linux as the reference: a sender and a receiver, independent of the simulator. The
+//! page of the transport, `transport/tcp.rs` in `sojourn-sim`, lists the parts and their files.
 
 mod autotune;
 mod card_memory;
@@ -32,21 +32,21 @@ pub const HEADER: u32 = headers::IP + headers::TCP;
 /// Size of a SYN or SYN-ACK with its options, in bytes.
 const SYN_SIZE: u32 = 60;
 
-/// A receive window that is never the limit.
+/// A receive window that never limits the sender.
 const OPEN_WINDOW: u32 = u32::MAX;
 
-/// Bytes that a SACK option with so many blocks adds to a header, padding included.
+/// Bytes that a SACK option with `blocks` blocks adds to a header, padding included.
 pub fn sack_option_size(blocks: usize) -> u32 {
     if blocks == 0 { 0 } else { 4 + 8 * blocks as u32 }
 }
 
-/// What both ends of a TCP flow are built from.
+/// Parameters of both ends of a TCP flow.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct TcpInit {
-    /// How the sender's packets are addressed.
+    /// Address of the sender's packets.
     pub forward: Address,
-    /// How the receiver's packets are addressed.
+    /// Address of the receiver's packets.
     pub backward: Address,
     /// Payload bytes of a full segment.
     pub mss: u32,
@@ -56,17 +56,17 @@ pub struct TcpInit {
     pub ecn: EcnMode,
     /// Segments per delayed ACK.
     pub ack_every: u32,
-    /// Slow-start threshold in segments that the connection begins with.
+    /// Initial slow-start threshold in segments.
     pub initial_ssthresh: u32,
-    /// What the sender accepts ahead of acknowledgment.
+    /// Size of the send buffer: data that the sender accepts before it is acknowledged.
     pub send_buffer: BufferSize,
-    /// What limits the receive window.
+    /// Size of the receive buffer, which limits the receive window.
     pub receive_buffer: BufferSize,
     /// Whether the host queue is `fq`, so that every control is paced.
     pub paced: bool,
     /// Whether segments are sent in bursts (TSO/GSO).
     pub offload: bool,
-    /// Whether a burst stays one packet on its way.
+    /// Whether a burst stays one packet on its path.
     pub whole_bursts: bool,
     /// Whether a small segment waits while an earlier small one is not acknowledged.
     pub nagle: bool,

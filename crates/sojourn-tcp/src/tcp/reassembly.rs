@@ -9,7 +9,7 @@ use crate::units::Time;
 
 /// Blocks remembered for reporting (`TCP_NUM_SACKS`).
 const REMEMBERED: usize = 4;
-/// Blocks that are taken to arrive even if ACKs are lost (`TCP_SACK_BLOCKS_EXPECTED`).
+/// Blocks that are assumed to arrive even if ACKs are lost (`TCP_SACK_BLOCKS_EXPECTED`).
 const BLOCKS_EXPECTED: usize = 2;
 
 /// Segments that are kept in one buffer at most (`MAX_SKB_FRAGS`).
@@ -29,7 +29,7 @@ struct Run {
 /// Segments that become deliverable in order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct InOrder {
-    /// How many.
+    /// Number of segments.
     pub segments: u32,
     /// Their payload.
     pub bytes: u64,
@@ -39,7 +39,7 @@ pub(super) struct InOrder {
     pub together: u32,
 }
 
-/// What an arriving data segment turned out to be.
+/// Classification of an arriving data segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Arrival {
     /// The next one expected, and perhaps the end of a hole: this is now deliverable.
@@ -50,7 +50,7 @@ pub(super) enum Arrival {
     Duplicate,
 }
 
-/// Where a data segment belongs.
+/// Place of a data segment in the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Place {
     /// It is the next one expected.
@@ -79,7 +79,7 @@ pub(super) struct Reassembly {
 }
 
 impl Reassembly {
-    /// Nothing received; `first` is expected.
+    /// An empty queue; `first` is expected.
     pub(super) fn new(first: u32) -> Self {
         Reassembly {
             next: first,
@@ -122,7 +122,7 @@ impl Reassembly {
         self.buffers.len() as u32
     }
 
-    /// Where a segment that comes now would be.
+    /// Place that a segment arriving now would get.
     #[inline]
     pub(super) fn place(&self, seq: u32) -> Place {
         if seq == self.next {
@@ -144,7 +144,7 @@ impl Reassembly {
         }
     }
 
-    /// Takes a data segment in, which takes so much `memory`.
+    /// Inserts a data segment that occupies `memory` bytes.
     #[inline]
     pub(super) fn insert(
         &mut self,
@@ -184,7 +184,7 @@ impl Reassembly {
         }
     }
 
-    /// Hands out the first run if the hole below it is filled.
+    /// Releases the first run if the hole below it is filled.
     fn release(&mut self, released: &mut InOrder) {
         if self.runs[0].block.start != self.next {
             return;
@@ -241,8 +241,8 @@ impl Reassembly {
         self.recent_len = len;
     }
 
-    /// Whether a segment that comes now is reported where it hides a block that no ACK may have told of
-    /// yet: it begins one beside two others, or joins one that is not among the latest two.
+    /// Whether reporting a segment that arrives now hides a block that perhaps no ACK has reported
+    /// yet: it begins a block beside two others, or joins one that is not among the latest two.
     pub(super) fn crowds(&self, seq: u32) -> bool {
         let at = self.runs.partition_point(|run| run.block.end <= seq);
         if seq <= self.next || self.runs.get(at).is_some_and(|run| run.block.start <= seq) {

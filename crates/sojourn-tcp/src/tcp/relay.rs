@@ -1,4 +1,4 @@
-//! TCP between byte streams: a proxy, which ends one connection and goes on with another.
+//! TCP relay: a proxy that terminates one connection and continues its byte stream on another.
 
 use super::{Receiver, Sender};
 use crate::counters::FlowCounters;
@@ -6,13 +6,13 @@ use crate::endpoint::Endpoint;
 use crate::packet::{Header, Packet};
 use crate::units::Time;
 
-/// Hands on what arrives on one connection, in order, to another, as far as the other's send buffer
-/// has room. What it has no room for stays in the first one's receive buffer and closes its window,
-/// so that the first sender goes no faster than the second.
+/// Forwards the bytes that arrive in order on one connection to another, as far as the other's send
+/// buffer has room. The rest stays in the first one's receive buffer and closes its window, so that
+/// the first sender is no faster than the second.
 ///
 /// It is one end of both connections: it takes segments of the first and ACKs of the second, and
 /// sends ACKs on the first and segments on the second. The end of a stream is not sent (connections
-/// are not torn down): whoever knows it calls [`Endpoint::close`].
+/// are not torn down): the caller, which knows it, calls [`Endpoint::close`].
 pub struct Relay {
     arriving: Receiver,
     leaving: Sender,
@@ -20,7 +20,8 @@ pub struct Relay {
 
 impl Relay {
     /// A relay from the connection that `arriving` ends to the one that `leaving` begins. For
-    /// backpressure, the one must have a receive buffer of some size, the other a send buffer.
+    /// backpressure, the one must have a receive buffer of a configured size, the other a send
+    /// buffer.
     pub fn new(arriving: Receiver, leaving: Sender) -> Self {
         Relay { arriving: arriving.with_reader(), leaving }
     }
@@ -30,7 +31,7 @@ impl Relay {
         self.arriving.readable()
     }
 
-    /// Hands on what can be handed on.
+    /// Forwards as many bytes as possible.
     fn hand_on(&mut self, now: Time) {
         let bytes = self.arriving.read(now, self.leaving.room());
         if bytes > 0 {
@@ -75,7 +76,7 @@ impl Endpoint for Relay {
         self.leaving.open(now);
     }
 
-    /// Nothing more arrives; what waits goes on.
+    /// Nothing more arrives; waiting bytes are still forwarded.
     fn close(&mut self, now: Time) {
         self.leaving.close(now);
     }

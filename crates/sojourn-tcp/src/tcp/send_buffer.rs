@@ -1,17 +1,17 @@
-//! The send buffer: what the application has written and the sender has not yet cut into segments.
+//! The send buffer: bytes that the application has written and the sender has not yet cut into
+//! segments.
 //!
 //! Bytes are accepted while written but unacknowledged data is below the buffer's size; the
 //! application is woken when a 64th of the buffer is free, so that few acceptance times need to be
 //! remembered.
 //!
-//! That of a stack whose rule is known grows as Linux's does ([`Memory`]): its application is woken after
-//! what could be sent was sent, and writes buffers of 64 kB.
+//! For a stack whose rule is known, the buffer grows as Linux's does ([`Memory`]): the application
+//! is woken after all that could be sent was sent, and writes buffers of 64 kB.
 //!
-//! A buffer without a given size is Linux's without its maximum: twice what is outstanding, where
-//! Linux makes it twice the congestion window (`tcp_sndbuf_expand`; a control may ask for more, as
-//! BBR does), and never less than
-//! `tcp_wmem[2]` usually is. So it always holds as much that was not sent as what was, and a greedy
-//! application fills it.
+//! A buffer without a configured size is Linux's without its maximum: twice the outstanding data,
+//! where Linux makes it twice the congestion window (`tcp_sndbuf_expand`; a control may ask for
+//! more, as BBR does), and never less than `tcp_wmem[2]` usually is. It thus always holds as much
+//! unsent data as outstanding data, and a greedy application fills it.
 
 use std::collections::VecDeque;
 
@@ -24,17 +24,17 @@ use crate::units::Time;
 const USUAL: u64 = 4_000_000;
 /// Least size of a buffer that is never the limit.
 const LEAST: u64 = 4_000_000;
-/// Windows that it holds unless the control says otherwise.
+/// Default size in windows, unless the control sets another.
 const WINDOWS: u32 = 2;
 
-/// How much it holds.
+/// Rule for the size of the buffer.
 #[derive(Debug)]
 enum Size {
-    /// So many bytes.
+    /// A fixed number of bytes.
     Fixed(u64),
-    /// As much again as is outstanding.
+    /// As much unsent data as is outstanding.
     Open,
-    /// As Linux lets it.
+    /// As in Linux.
     Tuned(Memory),
 }
 
@@ -93,7 +93,7 @@ impl SendBuffer {
         self.closed = true;
     }
 
-    /// Forgets what has not been cut.
+    /// Discards what has not been cut.
     pub(super) fn truncate(&mut self) {
         self.offered = self.cut;
         self.accepted = self.cut;
@@ -101,7 +101,7 @@ impl SendBuffer {
         self.closed = true;
     }
 
-    /// It shall hold so many times what is outstanding.
+    /// Sets the size in multiples of the outstanding data.
     #[inline]
     pub(super) fn hold(&mut self, windows: Option<u32>) {
         self.windows = windows.unwrap_or(WINDOWS);
@@ -158,7 +158,7 @@ impl SendBuffer {
         }
     }
 
-    /// A buffer that grows, whose application waits: makes it hold windows of so many segments.
+    /// Makes a growing buffer whose application waits hold windows of `segments` segments.
     pub(super) fn expand(&mut self, segments: u32) {
         let waits = self.is_full();
         if let Size::Tuned(memory) = &mut self.size
@@ -168,7 +168,7 @@ impl SendBuffer {
         }
     }
 
-    /// Whether its limit follows the window.
+    /// Whether the limit of the buffer follows the window.
     pub(super) fn grows(&self) -> bool {
         matches!(self.size, Size::Tuned(_))
     }
@@ -185,8 +185,8 @@ impl SendBuffer {
         })
     }
 
-    /// What an application that was woken writes next goes at once, if it fills the only buffer that
-    /// waits. Returns whether it is so.
+    /// Lets an application that was woken write the next buffer, which is sent at once if it fills
+    /// the only waiting one. Returns whether that is so.
     pub(super) fn write_head(&mut self, now: Time) -> bool {
         let (at, offered) = (self.stream(), self.offered);
         let Size::Tuned(memory) = &mut self.size else { return false };
@@ -199,7 +199,7 @@ impl SendBuffer {
         fills
     }
 
-    /// It writes as much as there is room for.
+    /// The application writes as much as there is room for.
     pub(super) fn write_rest(&mut self, now: Time) {
         self.accept(now);
     }
@@ -235,8 +235,8 @@ impl SendBuffer {
         self.closed && self.offered - self.cut <= bytes
     }
 
-    /// Cuts `bytes` off, which are `joined` to those before in a large segment, or not; returns when their
-    /// first was written.
+    /// Removes `bytes` from the front, `joined` to those before in a large segment or not; returns
+    /// when the first was written.
     pub(super) fn cut(&mut self, now: Time, bytes: u32, joined: bool) -> Time {
         while self.accepted_first.1 <= self.cut
             && let Some(next) = self.later.pop_front()

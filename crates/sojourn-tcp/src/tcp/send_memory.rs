@@ -1,15 +1,15 @@
 //! The memory of a send buffer that grows with the window (Linux `tcp_sndbuf_expand`,
 //! `sk_stream_is_writeable`).
 //!
-//! What is written takes memory until it is acknowledged: its bytes, and a head for each of the kernel's
-//! buffers, which hold up to 64 kB that wait, or what went as one large segment. The limit is made twice
-//! the congestion window, counted as if each segment had a buffer of its own, but only when the
-//! application waits for room and the window is not full; it never shrinks. The application is woken when
-//! a third of the limit is free, and then fills it up.
+//! Written data occupies memory until it is acknowledged: its bytes, and a head for each of the
+//! kernel's buffers, which hold up to 64 kB of waiting data, or what was sent as one large segment.
+//! The limit is made twice the congestion window, counted as if each segment had a buffer of its
+//! own, but only when the application waits for room and the window is not full; it never shrinks.
+//! The application is woken when a third of the limit is free, and then fills it up.
 //!
-//! A large segment that waits for more does not where it ends a buffer.
+//! A large segment that ends a buffer does not wait for more data.
 //!
-//! Deviation: buffers are not merged where neighbours are SACKed, nor cut for what is sent again.
+//! Deviation: buffers are not merged where neighbours are SACKed, nor split for retransmissions.
 
 use std::collections::VecDeque;
 
@@ -26,12 +26,12 @@ const DESCRIPTOR: u64 = 256;
 const TIMESTAMPS: u64 = 12;
 /// Bytes of a buffer at most (`GSO_LEGACY_MAX_SIZE` without headers).
 const LARGEST: u64 = 65_536 - 193;
-/// The window of a receiver that has not said more.
+/// The window of a receiver before its first update.
 const FIRST_WINDOW: u64 = 65_160;
-/// Segments that are allowed for at least (`TCP_INIT_CWND`).
+/// Smallest number of segments that the limit allows for (`TCP_INIT_CWND`).
 const LEAST_SEGMENTS: u32 = 10;
 
-/// What a send buffer may take, and the buffers of what was sent.
+/// Memory limit of a send buffer, and the buffers of sent data.
 #[derive(Debug)]
 pub(super) struct Memory {
     limit: u64,
@@ -40,13 +40,13 @@ pub(super) struct Memory {
     mss: u64,
     /// Bytes in a buffer at most.
     largest: u64,
-    /// Where in the stream the buffers end that were sent and are not acknowledged.
+    /// Stream offsets at which the sent, unacknowledged buffers end.
     sent: VecDeque<u64>,
-    /// The same of those that wait to be sent.
+    /// The same of those waiting to be sent.
     waiting: VecDeque<u64>,
 }
 
-/// How far the stream has been acknowledged, sent and written.
+/// Stream offsets up to which data has been acknowledged, sent and written.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Stream {
     pub acked: u64,
@@ -55,7 +55,7 @@ pub(super) struct Stream {
 }
 
 impl Memory {
-    /// That of a connection that is not open yet, with segments of `mss` bytes.
+    /// State before the connection is open, with segments of `mss` bytes.
     pub(super) fn new(mss: u32) -> Self {
         let segment = u64::from(mss) + TIMESTAMPS + BESIDE;
         let per_segment = segment.next_power_of_two() + DESCRIPTOR;
@@ -67,13 +67,13 @@ impl Memory {
         memory
     }
 
-    /// Allows for so many windows of so many segments.
+    /// Raises the limit to `windows` windows of `segments` segments.
     pub(super) fn expand(&mut self, windows: u32, segments: u32) {
         let segments = u64::from(segments.max(LEAST_SEGMENTS));
         self.limit = self.limit.max((u64::from(windows) * segments * self.per_segment).min(MOST));
     }
 
-    /// Something was sent, up to `end` in the stream; `joined`: in the buffer of what went before.
+    /// Data up to stream offset `end` was sent; `joined`: in the buffer of the data before it.
     pub(super) fn on_sent(&mut self, end: u64, joined: bool) {
         while self.waiting.front().is_some_and(|&buffer| buffer <= end) {
             self.waiting.pop_front();
@@ -91,13 +91,14 @@ impl Memory {
         }
     }
 
-    /// The application will write buffers that a receiver with this window lets go (`tcp_xmit_size_goal`).
+    /// Limits the buffers that the application writes to what a receiver with this window permits
+    /// (`tcp_xmit_size_goal`).
     pub(super) fn fit(&mut self, peer_window: u64) {
         self.largest = LARGEST.min(peer_window / 2) / self.mss * self.mss;
         self.largest = self.largest.max(self.mss);
     }
 
-    /// Memory that `bytes` take in the buffers that there are.
+    /// Memory that `bytes` occupy in the present buffers.
     fn taken(&self, bytes: u64) -> u64 {
         bytes + HEAD * (self.sent.len() + self.waiting.len()) as u64
     }
@@ -107,18 +108,19 @@ impl Memory {
         self.largest
     }
 
-    /// How many bytes there may be, of which so many are there.
+    /// Number of bytes that the limit permits, when `bytes` are present.
     pub(super) fn capacity(&self, bytes: u64) -> u64 {
         bytes + self.limit.saturating_sub(self.taken(bytes))
     }
 
-    /// Whether an application that waits is woken, where there are so many bytes.
+    /// Whether a waiting application is woken when `bytes` are present.
     pub(super) fn is_writable(&self, bytes: u64) -> bool {
         let taken = self.taken(bytes);
         taken + taken / 2 <= self.limit
     }
 
-    /// The application writes what it has offered, as long as there is memory. Returns how far it came.
+    /// The application writes what it has offered, as long as there is memory. Returns the offset
+    /// reached.
     pub(super) fn write(&mut self, at: Stream, offered: u64) -> u64 {
         let mut accepted = self.top_up(at, offered);
         while let Some(next) = self.begin(Stream { accepted, ..at }, offered) {
@@ -127,7 +129,8 @@ impl Memory {
         accepted
     }
 
-    /// It writes the buffer that goes next: fills up the last one, or begins the first.
+    /// The application writes the buffer that is sent next: fills up the last one, or begins the
+    /// first.
     pub(super) fn write_head(&mut self, at: Stream, offered: u64) -> u64 {
         if self.waiting.is_empty() {
             return self.begin(at, offered).unwrap_or(at.accepted);
@@ -156,7 +159,7 @@ impl Memory {
         }
     }
 
-    /// Whether no more than one buffer waits: what is written next goes into the one that is sent from.
+    /// Whether at most one buffer waits: the next write then goes into the one being sent.
     pub(super) fn has_one_buffer(&self) -> bool {
         self.waiting.len() <= 1
     }

@@ -24,7 +24,7 @@ pub(super) struct Rig {
     free_at: Time,
     to_receiver: VecDeque<(Time, Packet)>,
     to_sender: VecDeque<(Time, Packet)>,
-    /// Indices of data packets that are lost on the way.
+    /// Indices of data packets that the pipe drops.
     pub drop: Vec<u32>,
     /// Indices of data packets that are marked CE.
     pub mark: Vec<u32>,
@@ -154,7 +154,7 @@ impl Rig {
     }
 }
 
-/// What a sender has counted.
+/// Counters of a sender.
 #[derive(Debug)]
 pub(super) struct Counted {
     pub window: WindowCounters,
@@ -229,7 +229,7 @@ fn a_delayed_ack_that_meets_a_hole_is_not_taken_for_reordering() {
     }
 }
 
-/// A stack that waits for what was overtaken.
+/// A stack that tolerates reordering.
 static TOLERANT: Profile = Profile {
     loss_detection: LossDetection::ReorderingTolerant,
     rto_initial: Span::from_secs(6),
@@ -346,8 +346,8 @@ fn whole_bursts_are_acknowledged_as_one() {
     assert!(segments_per_ack(true) > 2.5);
 }
 
-/// What a receiver answers to segments that arrive as a table says: `TIME SEGMENT [ce]` gives the
-/// ACKs sent by then, each as its time in ms, next expected segment, and SACK blocks.
+/// The receiver's ACKs for the segments `arrivals` (time in ms, number, whether CE-marked), sent by
+/// `until`: each as its time in ms, next expected segment, and SACK blocks.
 fn answers(profile: &str, ecn: EcnMode, arrivals: &[(f64, u32, bool)], until: f64) -> Vec<String> {
     let mut receiver = Receiver::new(TcpInit { ecn, ..init(profile) });
     let at = |ms: f64| Time::ZERO + Span::from_secs_f64(ms / 1e3);

@@ -1,9 +1,10 @@
 //! FLOG: elastic, but turned off for good when it gets less than it needs.
 //!
-//! The rate is that of LOG. Every tenth of a second, scaled by priority, three things are looked at:
-//! whether what waits would take more than a second and the rate does not grow by a tenth, whether
-//! it takes more than a second and grows, and whether the rate is below the floor. When one of them
-//! holds more than 15 times in a row the flow is turned off. Model: IRON's `flog_utility.cc`.
+//! The rate is that of LOG. Every tenth of a second, scaled by priority, three conditions are
+//! checked: whether the waiting data would take more than a second and the rate does not grow by a
+//! tenth, whether it takes more than a second and grows, and whether the rate is below the floor.
+//! When one of them holds more than 15 times in a row the flow is turned off. Model: IRON's
+//! `flog_utility.cc`.
 
 use super::{Source, log::Log};
 use crate::ServiceSpec;
@@ -13,7 +14,7 @@ const EVERY: f64 = 0.1;
 const LONGEST_WAIT: f64 = 1.0;
 const GROWTH: f64 = 1.1;
 const GAIN: f64 = 0.2;
-/// In a row.
+/// Number of checks in a row after which the flow is turned off.
 const MOST: u32 = 15;
 
 /// The admission of a flow with a floor.
@@ -30,7 +31,7 @@ pub(crate) struct Flog {
 }
 
 impl Flog {
-    /// That of a service.
+    /// The admission control of a service.
     pub(crate) fn new(service: &ServiceSpec, k: f64) -> Self {
         let p = service.priority;
         Flog {
@@ -45,7 +46,7 @@ impl Flog {
         }
     }
 
-    /// The priority becomes another.
+    /// Sets the priority.
     pub(crate) fn set_priority(&mut self, priority: f64) {
         self.log.set_priority(priority);
     }
@@ -55,7 +56,7 @@ impl Flog {
         self.off
     }
 
-    /// When it looks again.
+    /// Time of the next check.
     pub(crate) fn look_at(&self) -> Option<Time> {
         (!self.off).then_some(self.look_at)
     }
@@ -65,7 +66,7 @@ impl Flog {
         if self.off { 0.0 } else { self.log.rate(depth) }
     }
 
-    /// Looks at the queue, in bits, and at the source.
+    /// Checks the queue, in bits, and the source.
     pub(crate) fn look(&mut self, now: Time, depth: f64, source: &Source) {
         if now < self.look_at || self.off {
             return;

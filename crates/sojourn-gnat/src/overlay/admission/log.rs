@@ -15,13 +15,13 @@ pub(crate) struct Log {
 }
 
 impl Log {
-    /// That of a service.
+    /// The admission control of a service.
     pub(crate) fn new(service: &ServiceSpec, k: f64) -> Self {
         let ServiceSpec { priority, steepness, ceiling, .. } = *service;
         Log { k, priority, steepness, ceiling: ceiling.as_bps() as f64 }
     }
 
-    /// The priority becomes another.
+    /// Sets the priority.
     pub(crate) fn set_priority(&mut self, priority: f64) {
         self.priority = priority;
     }

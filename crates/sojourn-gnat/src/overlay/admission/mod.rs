@@ -1,5 +1,5 @@
-//! How fast a flow's packets are admitted to the overlay: by its utility, and by the depth of the
-//! queue that they join, which is the price.
+//! Admission control: the rate at which a flow's packets enter the overlay, from its utility and
+//! from the depth of the queue that they join, which is the price.
 
 mod flog;
 mod log;
@@ -18,26 +18,26 @@ use sojourn_base::units::Time;
 /// Whether a flow is admitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Standing {
-    /// It is.
+    /// It is admitted.
     On,
-    /// Not for a while: its queue is too deep.
+    /// Suspended: its queue is too deep.
     Triaged,
-    /// Not for a while: too many of its packets came late or not at all.
+    /// Suspended: too many of its packets arrived late or not at all.
     Missed,
-    /// Not before it is turned on.
+    /// Turned off, until it is turned on.
     Off,
 }
 
-/// What there is to see of a flow.
+/// State of a flow for supervisory control.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Seen {
     /// Bits admitted so far.
     pub admitted: f64,
-    /// When a packet came last.
+    /// When the last packet arrived.
     pub came_at: Time,
     /// Whether it is admitted.
     pub standing: Standing,
-    /// How often it began or ceased to be.
+    /// Number of times that this changed.
     pub toggles: u32,
     /// Rate of its source, in bit/s.
     pub nominal: f64,
@@ -55,8 +55,8 @@ pub(super) enum Admission {
 }
 
 impl Admission {
-    /// That of a service; `k` weighs utility against queues, in bits squared per second; `chance` in
-    /// [0, 1) spreads the intervals of flows alike.
+    /// The admission control of a service; `k` weighs utility against queues, in bits squared per
+    /// second; `chance` in [0, 1) spreads the intervals of equal flows.
     pub(super) fn new(service: &ServiceSpec, k: f64, chance: f64) -> Self {
         match service.utility {
             Utility::Log => Admission::Log(Log::new(service, k)),
@@ -65,8 +65,8 @@ impl Admission {
         }
     }
 
-    /// Looks at the queue, `depth` bits deep, and at what the source does; to be called at
-    /// [`Admission::look_at`] and whenever a rate is asked for.
+    /// Checks the queue, `depth` bits deep, and the source; to be called at [`Admission::look_at`]
+    /// and before each use of the rate.
     pub(super) fn look(&mut self, now: Time, depth: f64, source: &Source) {
         match self {
             Admission::Log(_) => {}
@@ -75,7 +75,7 @@ impl Admission {
         }
     }
 
-    /// The flow's priority becomes another.
+    /// Sets the flow's priority.
     pub(super) fn set_priority(&mut self, priority: f64) {
         match self {
             Admission::Log(log) => log.set_priority(priority),
@@ -84,7 +84,7 @@ impl Admission {
         }
     }
 
-    /// When it looks again of its own accord.
+    /// Time of the next check, if there are periodic ones.
     pub(super) fn look_at(&self) -> Option<Time> {
         match self {
             Admission::Log(_) => None,
@@ -112,7 +112,7 @@ impl Admission {
         }
     }
 
-    /// The inelastic flow's, if it is one.
+    /// The admission control as that of an inelastic flow, if it is one.
     pub(super) fn strap(&mut self) -> Option<&mut Strap> {
         match self {
             Admission::Strap(strap) => Some(strap),

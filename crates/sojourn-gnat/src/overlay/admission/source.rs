@@ -1,12 +1,12 @@
-//! What a flow's source does: the rate at which it sends, and what of it waits.
+//! Measurement of a flow's source: its sending rate, and its data waiting for admission.
 
 use sojourn_base::units::{Span, Time};
 
-/// How often the rate is taken, and the weight of each.
+/// Interval of rate samples, and the weight of each.
 const EVERY: Span = Span::from_millis(200);
 const GAIN: f64 = 0.1;
 
-/// What a flow's source does.
+/// Measurements of a flow's source.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Source {
     /// Bits that wait for admission.
@@ -17,13 +17,13 @@ pub(crate) struct Source {
 }
 
 impl Source {
-    /// One of which so many bits wait.
+    /// A source with `waiting` bits waiting for admission.
     #[cfg(test)]
     pub(crate) fn with_waiting(waiting: f64) -> Self {
         Source { waiting, ..Source::default() }
     }
 
-    /// So many bits have come.
+    /// `bits` have arrived.
     pub(crate) fn on_arrival(&mut self, now: Time, bits: f64) {
         let since = *self.since.get_or_insert(now);
         let passed = now.since(since);

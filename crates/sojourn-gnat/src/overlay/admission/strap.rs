@@ -1,16 +1,16 @@
 //! STRAP: an inelastic flow gets all of its rate, or none.
 //!
-//! Every 10 ms its step, of eight, goes up, or down while the queue is deeper than the flow is worth:
-//! `Q > K p / (r (1 - d i))`, with the rate `r` of the source, the share `d` that it can do without and
-//! its inertia `i`. With a deadline it goes up, or down where the receiver misses more than `d i` of
-//! the packets, once in each time to go. Steps below all of it are penalties; when they exceed `d i T`
-//! within an interval `T`, the flow is triaged, and tries again six seconds later, sooner the higher
-//! its priority. A flow that has been well served gains inertia and is not triaged lightly; one that
-//! tries again has none. Supervisory control turns flows off, which then do not try of themselves.
-//! Model: IRON's `strap_utility.cc` and `strap_admission_controller.cc`.
+//! Every 10 ms its step, of eight, goes up, or down while the queue is deeper than the flow's
+//! utility justifies: `Q > K p / (r (1 - d i))`, with the rate `r` of the source, its loss
+//! tolerance `d` and its inertia `i`. With a deadline it goes up, or down where the receiver misses
+//! more than `d i` of the packets, once per deadline. Steps below the full rate are penalties; when
+//! they exceed `d i T` within an interval `T`, the flow is triaged, and tries again six seconds
+//! later, sooner the higher its priority. A flow that has been well served gains inertia, which
+//! delays triage; one that tries again has none. Flows that supervisory control turns off do not
+//! try on their own. Model: IRON's `strap_utility.cc` and `strap_admission_controller.cc`.
 //!
-//! Choice: at any step above none, all that waits is admitted; the program admits the step's share of
-//! it every 2 ms, which comes to the same within 16 ms.
+//! Deviation: at any step above zero, all waiting data is admitted; the program admits the step's
+//! share of it every 2 ms, which gives the same result within 16 ms.
 
 use super::{Source, Standing};
 use crate::ServiceSpec;
@@ -18,17 +18,17 @@ use sojourn_base::units::{Span, Time};
 
 const STEPS: u8 = 8;
 const STEP: Span = Span::from_millis(10);
-/// Intervals without a deadline, what chance adds to them, and after how long it tries again (whole
+/// Intervals without a deadline, their random part, and the time until it tries again (whole
 /// seconds, as the program keeps it); each scaled by priority.
 const INTERVAL: f64 = 0.2;
 const SPREAD: f64 = 0.02;
 const RESTART: f64 = 6.0;
-/// Intervals with a deadline: so many of it.
+/// Intervals with a deadline, in multiples of the deadline.
 const DEADLINES: u64 = 6;
 const INERTIA: f64 = 0.05;
 /// Going up this soon after the start is no sign of thrashing.
 const STARTUP: Span = Span::from_millis(20);
-/// A rate that is nobody's limit.
+/// A rate that limits no flow.
 const UNLIMITED: f64 = 1e12;
 
 /// The admission of an inelastic flow.
@@ -56,7 +56,7 @@ pub(crate) struct Strap {
 }
 
 impl Strap {
-    /// That of a service.
+    /// The admission control of a service.
     pub(crate) fn new(service: &ServiceSpec, k: f64, chance: f64) -> Self {
         let p = service.priority;
         let scale = (2.0 * p + 10.0) / (p + 10.0);
@@ -91,17 +91,17 @@ impl Strap {
         self.state
     }
 
-    /// How often it has begun or ceased to be admitted.
+    /// Number of times that it was admitted or suspended.
     pub(crate) fn toggles(&self) -> u32 {
         self.toggles
     }
 
-    /// When it looks again.
+    /// Time of the next check.
     pub(crate) fn look_at(&self) -> Time {
         self.look_at
     }
 
-    /// The priority becomes another.
+    /// Sets the priority.
     pub(crate) fn set_priority(&mut self, priority: f64) {
         self.priority = priority;
     }
@@ -116,7 +116,7 @@ impl Strap {
         match (on, self.state) {
             (true, Standing::On) => {}
             (true, _) => {
-                // It begins anew.
+                // Restarts the measurement.
                 self.deepest = (0.0, Time::ZERO);
                 self.begin(now, INERTIA);
             }
@@ -135,7 +135,7 @@ impl Strap {
         if self.state == Standing::On && self.step > 0 { UNLIMITED } else { 0.0 }
     }
 
-    /// Looks at the queue, in bits, and at the source.
+    /// Checks the queue, in bits, and the source.
     pub(crate) fn look(&mut self, now: Time, depth: f64, source: &Source) {
         if now < self.look_at {
             return;
@@ -189,7 +189,7 @@ impl Strap {
         }
     }
 
-    /// A step down, of which the flow suffers for so long.
+    /// A step down, which counts as a penalty of `suffers`.
     fn go_down(&mut self, suffers: Span) {
         self.step = self.step.saturating_sub(1);
         let missing = 1.0 - f64::from(self.step) / f64::from(STEPS);

@@ -1,4 +1,4 @@
-//! Forwarding of groups: which packet goes to which neighbour, and to which of its destinations.
+//! Forwarding of groups: choice of the packet, the neighbour and the destinations.
 
 use super::{Choice, Forwarding};
 use crate::overlay::link::Neighbour;
@@ -47,7 +47,7 @@ impl Forwarding {
         (found, sum)
     }
 
-    /// A group's gradient to a neighbour: that of packets or that of zombies, which is larger.
+    /// A group's gradient to a neighbour: the larger of that of packets and that of zombies.
     pub(super) fn choice(&self, index: usize, group: usize) -> Choice {
         let (neighbour, queue) = (&self.neighbours[index], &self.groups[group]);
         let mut each = [0.0; MOST_MEMBERS];
@@ -74,7 +74,8 @@ impl Forwarding {
         best
     }
 
-    /// Sends of a group what goes best with its gradient, as much as the neighbour has room for.
+    /// Sends the packets of a group that best match its gradient, as many as the neighbour has room
+    /// for.
     #[inline(never)]
     pub(super) fn move_copies(&mut self, now: Time, choice: Choice) {
         let Choice { neighbour: index, group, set, zombies, .. } = choice;
@@ -113,7 +114,8 @@ impl Forwarding {
         }
     }
 
-    /// More destinations of a packet that may as well go there: nowhere is their gradient larger.
+    /// Further destinations that a packet may be sent to by this neighbour: their gradient is
+    /// larger by no other.
     fn opportunities(&self, index: usize, group: usize, number: u64, chosen: u64) -> u64 {
         let rest = self.groups[group].packets().destinations(number) & !chosen;
         if !self.params.opportunistic || rest == 0 {

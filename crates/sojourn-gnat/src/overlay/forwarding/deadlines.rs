@@ -1,10 +1,10 @@
-//! Packets with a time to go: those that cannot arrive in time are given up, those that could only by
-//! a neighbour that they have come through go at once.
+//! Packets with a deadline: those that cannot arrive in time are given up, those that can only by a
+//! neighbour that they have passed are sent at once.
 //!
-//! The latter are the program's critical packets. They take the fastest way as soon as its transmit queue
-//! has any room, whatever the gradient. With ways that avoid where a packet has been
-//! (`multipath = "conditioned"`) there are none. Model: `ZombifyAndCriticalizePkts` of IRON's
-//! `backpressure_dequeue_alg.cc`.
+//! The latter are the program's critical packets. They take the fastest path as soon as its
+//! transmit queue has any room, whatever the gradient. With paths that avoid the nodes that a
+//! packet has passed (`multipath = "conditioned"`) there are none. Model:
+//! `ZombifyAndCriticalizePkts` of IRON's `backpressure_dequeue_alg.cc`.
 
 use super::Forwarding;
 use crate::overlay::link::Neighbour;
@@ -14,12 +14,12 @@ use crate::overlay::params::{Expired, Ways};
 use crate::overlay::queue::SEARCH;
 use sojourn_base::units::{Span, Time};
 
-/// What becomes of a packet before gradients are looked at.
+/// Treatment of a packet by its deadline, before gradients are considered.
 #[derive(Clone, Copy, Debug)]
 enum Fate {
-    /// It is worthless.
+    /// It cannot arrive in time.
     Late,
-    /// It goes to this neighbour.
+    /// It is sent to this neighbour at once.
     Goes(usize),
 }
 
@@ -39,8 +39,8 @@ impl Forwarding {
         any
     }
 
-    /// How long a packet that has `seen` these members takes to one by a neighbour; `None` if no way
-    /// leads there.
+    /// Delay of a packet that has passed the members `seen`, to member `to` by a neighbour; `None`
+    /// if no path leads there.
     pub(super) fn takes(&self, neighbour: &Neighbour, to: usize, seen: u64) -> Option<Span> {
         let beyond = match self.params.multipath {
             Ways::SourceBased => self.map.delay(neighbour.member, to)?,
@@ -50,7 +50,8 @@ impl Forwarding {
         Some(Span::from_secs_f64((there + beyond).enough()))
     }
 
-    /// The first packet of a queue that is not left to gradients, as far as the queue is searched.
+    /// The first packet of a queue that its deadline decides about, as far as the queue is
+    /// searched.
     fn first_apart(&self, now: Time, to: usize) -> Option<(usize, Fate)> {
         let mut searched = 0;
         for (place, parcel) in self.bins[to].packets(Class::Timed).enumerate() {

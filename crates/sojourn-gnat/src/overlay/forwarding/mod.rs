@@ -29,7 +29,7 @@ struct Choice {
     gradient: f64,
 }
 
-/// The queues of a node, its neighbours, what it knows of the network, and what goes where.
+/// The queues of a node, its neighbours, its map of the network, and the forwarding decisions.
 #[derive(Debug)]
 pub(super) struct Forwarding {
     me: usize,
@@ -38,13 +38,13 @@ pub(super) struct Forwarding {
     bins: Bins,
     groups: Groups,
     neighbours: Neighbours,
-    /// Whether any flow's packets have a time to go.
+    /// Whether any flow's packets have a deadline.
     timed: bool,
     expired: u64,
 }
 
 impl Forwarding {
-    /// That of member `me`; `timed` if any flow's packets have a time to go.
+    /// State of member `me`; `timed` if any flow's packets have a deadline.
     pub(super) fn new(params: Params, me: usize, known: &multicast::Groups, timed: bool) -> Self {
         let members = known.members.len().max(1);
         Forwarding {
@@ -64,7 +64,7 @@ impl Forwarding {
         self.bins.len()
     }
 
-    /// What is known of the network.
+    /// The map of the network.
     pub(super) fn map(&mut self) -> &mut Map {
         &mut self.map
     }
@@ -84,12 +84,12 @@ impl Forwarding {
         &mut self.neighbours
     }
 
-    /// The neighbours, to be looked at.
+    /// The neighbours, read-only.
     pub(super) fn reached(&self) -> &Neighbours {
         &self.neighbours
     }
 
-    /// Whether packets have a time to go, so that there may be something to do at any instant.
+    /// Whether packets have deadlines, so that work may be due at any instant.
     pub(super) fn is_timed(&self) -> bool {
         self.timed
     }
@@ -121,7 +121,7 @@ impl Forwarding {
         (capacities().sum(), capacities().fold(0.0, f64::max))
     }
 
-    /// The links that work and have been measured, as they are advertised from now on.
+    /// The working, measured links, as they are advertised from now on.
     pub(super) fn measured_links(&mut self) -> Vec<(u16, Delay)> {
         self.neighbours.change_all(|_, neighbour| neighbour.adopt_delay());
         let working = self.neighbours.iter().filter(|neighbour| neighbour.works());
@@ -139,7 +139,7 @@ impl Forwarding {
         });
     }
 
-    /// Tells the neighbours of queues, those that are to be told now.
+    /// Sends the depths of queues to the neighbours for which that is due.
     #[cold]
     pub(super) fn tell_depths(&mut self, now: Time) {
         let depths = self.bins.show(now);

@@ -1,4 +1,4 @@
-//! Relief of queues that starve: what each one's gradient lacks to be the largest.
+//! Relief of starving queues, by what each one's gradient lacks to be the largest.
 
 use super::Forwarding;
 use crate::overlay::members::bits as members;

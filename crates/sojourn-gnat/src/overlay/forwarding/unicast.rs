@@ -1,4 +1,4 @@
-//! Which queue of one destination goes to which neighbour.
+//! Forwarding to one destination: choice of the queue and the neighbour.
 
 use super::Forwarding;
 use crate::overlay::link::Neighbour;
@@ -22,8 +22,8 @@ pub(super) struct Candidate {
 }
 
 impl Forwarding {
-    /// The queue and neighbour with the largest gradient; latency-sensitive packets first, then their
-    /// zombies, which also go where no packet can in time.
+    /// The queue and neighbour with the largest gradient; latency-sensitive packets first, then
+    /// their zombies, which may also go where no packet can arrive in time.
     pub(super) fn best(&self, now: Time) -> Option<Candidate> {
         self.neighbours.open().next()?;
         let timed = || {
@@ -61,7 +61,7 @@ impl Forwarding {
                         .map(|depths| depths[class as usize]),
                 };
                 let Some(gradient) = slope.gradient() else { continue };
-                // Of equals the first queue, and for that the first neighbour.
+                // Ties are broken by the first queue, then the first neighbour.
                 let worse = |best: Candidate| {
                     gradient < best.gradient || gradient == best.gradient && to >= best.to
                 };
@@ -75,7 +75,8 @@ impl Forwarding {
         best
     }
 
-    /// The gradient of a class: latency-sensitive traffic sees only its own.
+    /// The gradient of a class: for latency-sensitive traffic from the depths of that traffic
+    /// alone.
     fn gradient(&self, neighbour: &Neighbour, to: usize, class: Class) -> Option<f64> {
         let mine = self.bins.last_shown(to)[class as usize];
         let theirs = neighbour.depths(to)[class as usize];
@@ -91,7 +92,7 @@ impl Forwarding {
             .fold(0.0, f64::max)
     }
 
-    /// Which latency-sensitive packet of a queue may go to a neighbour.
+    /// The latency-sensitive packet of a queue that may go to a neighbour.
     fn in_time(&self, now: Time, neighbour: &Neighbour, to: usize) -> Option<usize> {
         let packets = self.bins[to].packets(Class::Timed);
         let (mut searched, most) = (0, SEARCH + neighbour.room());

@@ -1,15 +1,15 @@
-//! How long packets take to a neighbour, and by how much that varies.
+//! Delay of packets to a neighbour: mean and variance.
 //!
-//! Each packet that is acknowledged is a sample: from when it came into the transmit queue until it
-//! arrived, by whichever transmission. The program counts how long the ACK waited as well, up to 40 ms where
-//! packets are few: with that a link without traffic seems to take four times its 10 ms, latency-sensitive
-//! packets that it would serve are not sent, and nothing shows that it is fast, while the report's
-//! such flow (4.18) was served. Mean and variance follow slowly, those of
-//! latency-sensitive packets apart from those of all others but advertisements, which count while there
-//! are none of the former. They are reported when the mean has changed, and used once they are
-//! advertised: a node that knows more than its neighbours would send packets to and fro. Model:
-//! `ProcessRttPddSamples` and `ReportCapEstPddToBpf` of IRON's `sliq_cat.cc`, `ProcessPktDelDelay` and
-//! `GenerateLsa` of its `backpressure_fwder.cc`.
+//! Each packet that is acknowledged is a sample: from its entry into the transmit queue until its
+//! arrival, by whichever transmission. The program includes the delay of the ACK, up to 40 ms where
+//! packets are few: a link without traffic then seems to take four times its 10 ms,
+//! latency-sensitive packets that it could serve are not sent, and no sample corrects the estimate,
+//! while such a flow in the report (4.18) was served. Mean and variance are smoothed slowly, those
+//! of latency-sensitive packets separately from those of all others except advertisements, which
+//! count while there are none of the former. They are reported when the mean has changed, and used
+//! once they are advertised: a node with newer values than its neighbours would send packets back
+//! and forth. Model: `ProcessRttPddSamples` and `ReportCapEstPddToBpf` of IRON's `sliq_cat.cc`,
+//! `ProcessPktDelDelay` and `GenerateLsa` of its `backpressure_fwder.cc`.
 
 use crate::overlay::message::{Class, Delay};
 use sojourn_base::units::{Span, Time};
@@ -18,7 +18,7 @@ use sojourn_base::units::{Span, Time};
 const GAIN: f64 = 0.003;
 /// Samples that are left out at first; the program's four include the handshake's.
 const LEFT_OUT: u32 = 3;
-/// After so long without latency-sensitive packets the others count.
+/// Time without latency-sensitive packets after which the others count.
 const STALE: Span = Span::from_millis(250);
 /// A change of the mean by this share is reported, but not sooner after a report than one time, and
 /// any after the other.
@@ -46,7 +46,7 @@ pub(super) struct Delays {
 }
 
 impl Delays {
-    /// A packet has taken so long; of no class if it was an advertisement.
+    /// A packet had the delay `takes`; `class` is `None` for an advertisement.
     pub(super) fn on_packet(&mut self, now: Time, class: Option<Class>, takes: Span) {
         self.samples = self.samples.saturating_add(1);
         let Some(class) = class.filter(|_| self.samples > LEFT_OUT) else { return };
@@ -77,17 +77,17 @@ impl Delays {
         }
     }
 
-    /// The delay that counts, if any has been advertised.
+    /// The delay in use, if any has been advertised.
     pub(super) fn used(&self) -> Option<Delay> {
         self.used
     }
 
-    /// Whether another one has been reported.
+    /// Whether a new one has been reported.
     pub(super) fn has_news(&self) -> bool {
         self.reported.map(|(_, delay)| delay) != self.used
     }
 
-    /// It is advertised: what was reported counts.
+    /// The delay is advertised: the reported one is used.
     pub(super) fn adopt(&mut self) {
         self.used = self.reported.map(|(_, delay)| delay);
     }

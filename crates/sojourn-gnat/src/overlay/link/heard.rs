@@ -1,13 +1,13 @@
-//! What a neighbour has told of its queues.
+//! Depths of a neighbour's queues, as it last reported them.
 
 use std::sync::Arc;
 
 use crate::overlay::message::Depths;
 
-/// The depths that it told last.
+/// The depths reported last.
 #[derive(Debug)]
 pub(super) struct Heard {
-    /// Which message that was.
+    /// Number of that message.
     number: Option<u32>,
     members: Vec<[f64; 2]>,
     groups: Arc<Vec<Vec<f64>>>,
@@ -19,7 +19,7 @@ impl Heard {
         Heard { number: None, members: vec![[0.0; 2]; members], groups: Arc::default() }
     }
 
-    /// A message has come; old ones count for nothing.
+    /// Processes a message; older ones are ignored.
     pub(super) fn hear(&mut self, depths: &Depths) {
         if self.number.is_none_or(|heard| depths.number > heard) {
             self.number = Some(depths.number);

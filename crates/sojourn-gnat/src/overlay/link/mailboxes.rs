@@ -1,4 +1,4 @@
-//! Datagrams on their way between the nodes of an overlay.
+//! Datagrams in transit between the nodes of an overlay.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use crate::overlay::message::Cargo;
 use sojourn_sliq::Mailbox;
 
-/// A datagram between two nodes that is overtaken by so many is lost.
+/// Number of later arrivals after which a datagram between two nodes counts as lost.
 const REORDERED: u64 = 256;
 
 /// Mailboxes by the members that datagrams come from and go to. All nodes of a run share them.

@@ -1,5 +1,5 @@
-//! The way to a neighbour: a path controller with a short transmit queue before it, how long packets
-//! take by it, and what the neighbour has told of its queues.
+//! The connection to a neighbour: a path controller with a short transmit queue before it, the
+//! delay of packets, and the depths that the neighbour has reported.
 
 mod delays;
 mod heard;
@@ -27,7 +27,7 @@ use streams::Lane;
 use telling::Telling;
 use transmit::TransmitQueue;
 
-/// The place among a node's counters of bytes of packets in which it tells others of queues and links.
+/// Index, among a node's counters, of the bytes of packets that signal queues and links.
 pub(super) const SIGNALLING: usize = 0;
 /// Capacity before anything is measured, in bit/s.
 const FIRST_CAPACITY: f64 = 1e6;
@@ -75,7 +75,7 @@ impl Neighbour {
         }
     }
 
-    /// Whether packets can be sent, and something comes back.
+    /// Whether packets can be sent, and answers arrive.
     pub(super) fn works(&self) -> bool {
         self.works
     }
@@ -109,7 +109,7 @@ impl Neighbour {
         self.capacity
     }
 
-    /// How long a packet takes to it from when it comes into the transmit queue, as advertised.
+    /// Delay of a packet to it from its entry into the transmit queue, as advertised.
     pub(super) fn delay(&self) -> Option<Delay> {
         self.delays.used()
     }
@@ -133,7 +133,7 @@ impl Neighbour {
     pub(super) fn push(&mut self, now: Time, class: Class, cargo: Cargo) {
         let lane = Lane::of(class);
         self.transmit.push(now, lane, cargo);
-        // Behind what could not be sent at this instant it only waits.
+        // If earlier data could not be sent at this instant, it only waits.
         if self.calls.asked_at != now || self.path.connection.queued(lane.id()) == 0 {
             self.wake();
         }
@@ -173,12 +173,12 @@ impl Neighbour {
         None
     }
 
-    /// Whether it is to be told of queues now.
+    /// Whether a message about queues to it is due.
     pub(super) fn wants_depths(&self, now: Time) -> bool {
         self.open && now >= self.telling.due()
     }
 
-    /// When it is to be told of queues.
+    /// When the next message about queues to it is due.
     pub(super) fn told_next(&self) -> Time {
         if self.open { self.telling.due() } else { Time::NEVER }
     }
@@ -188,7 +188,7 @@ impl Neighbour {
         if self.open { self.telling.due().min(self.calls.due) } else { self.calls.due }
     }
 
-    /// Tells it of queues.
+    /// Sends it the depths of queues.
     pub(super) fn tell(&mut self, now: Time, bytes: Vec<[f64; 2]>, groups: Arc<Vec<Vec<f64>>>) {
         self.measure();
         let cargo = Cargo::Depths(Depths::new(self.telling.number(), bytes, groups).into());
@@ -209,7 +209,7 @@ impl Neighbour {
         if !std::mem::take(&mut self.calls.awake) && self.calls.due > now {
             return;
         }
-        // It looks at what is due, and does nothing before.
+        // This checks what is due, and does nothing before.
         self.path.connection.on_timeout(now);
         self.note_whether_it_works();
         loop {

@@ -1,6 +1,6 @@
-//! All neighbours of a node, and which of them there is something to do with.
+//! All neighbours of a node, and those for which work is due.
 //!
-//! A node asks at every packet; so it is noted with each change, and not looked for among all.
+//! A node needs this at every packet; it is therefore updated with each change, not searched for.
 
 use std::cell::Cell;
 use std::ops::Deref;

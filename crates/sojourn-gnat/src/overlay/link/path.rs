@@ -1,4 +1,4 @@
-//! A path controller (SLIQ) and the datagrams that it sends and gets.
+//! A path controller (SLIQ) and the datagrams that it sends and receives.
 
 use super::streams::Lane;
 use crate::overlay::message::Cargo;
@@ -8,14 +8,14 @@ use sojourn_net::node::{NodeContext, Port};
 use sojourn_sliq::wire::{Datagram, UNDERLAY};
 use sojourn_sliq::{Config, Connection, Control, Copa, Cubic, Mailbox, Payload, Role, Spare};
 
-/// How a neighbour is reached.
+/// Parameters of the connection to a neighbour.
 #[derive(Debug)]
 pub(crate) struct Reach {
-    /// The way out.
+    /// The port towards it.
     pub port: Port,
     /// Datagrams to it and from it.
     pub boxes: [Mailbox<Cargo>; 2],
-    /// What queues see.
+    /// The 5-tuple that queues hash.
     pub tuple: FiveTuple,
     /// Which of the controls, `cubic` and `copa`, its path controller has.
     pub controls: Vec<String>,
@@ -28,20 +28,20 @@ pub(crate) struct Reach {
 /// A path controller.
 #[derive(Debug)]
 pub(super) struct Path {
-    /// Apart, like what waits: nodes often look through all neighbours.
+    /// Boxed, like waiting packets: nodes often iterate over all neighbours.
     pub connection: Box<Connection<Cargo>>,
     port: Port,
-    /// What goes out, or has arrived.
+    /// Place of the datagram being sent or received.
     datagram: Box<Datagram<Cargo>>,
     boxes: [Mailbox<Cargo>; 2],
     spare: Spare<Cargo>,
     tuple: FiveTuple,
-    /// Names random draws of its packets.
+    /// Key of its packets' random draws.
     flow: u32,
     index: u32,
 }
 
-/// Whether a datagram tells of queues or links.
+/// Whether a datagram carries signalling about queues or links.
 fn tells(datagram: &Datagram<Cargo>) -> bool {
     let Datagram::Message(message) = datagram else { return false };
     matches!(message.data, Some((_, Cargo::Depths(_) | Cargo::LinkState(_))))
@@ -96,7 +96,7 @@ impl Path {
         Some(stream)
     }
 
-    /// Sends the next datagram, if there is one; what it sends of queues and links is counted at
+    /// Sends the next datagram, if there is one; its bytes about queues and links are counted at
     /// `signalling`. Whether there was one.
     pub(super) fn send(&mut self, now: Time, signalling: usize, cx: &mut NodeContext<'_>) -> bool {
         if !self.connection.poll_transmit(now, &mut self.datagram) {

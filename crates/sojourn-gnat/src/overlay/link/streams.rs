@@ -1,4 +1,4 @@
-//! The streams of a path controller: what goes on each, before what, and how often again.
+//! The streams of a path controller: their contents, priorities and numbers of retransmissions.
 //!
 //! Streams and their retransmissions are those of IRON's `sliq_cat.cc`.
 
@@ -12,7 +12,7 @@ const RETRANSMISSIONS: u8 = 5;
 const IDS: [u8; 4] = [1, 3, 5, 7];
 const PRIORITIES: [u8; 4] = [2, 3, 4, 5];
 
-/// What a stream is for.
+/// Purpose of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Lane {
     /// Depths of queues.

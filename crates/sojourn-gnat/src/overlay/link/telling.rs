@@ -1,4 +1,4 @@
-//! When a neighbour is to be told of queues: as often as a share of the capacity pays for it.
+//! Timer of messages about queues to a neighbour: as often as a share of the capacity permits.
 
 use sojourn_base::packet::headers::ETHERNET;
 use sojourn_base::units::{Span, Time};
@@ -6,7 +6,8 @@ use sojourn_sliq::wire::{DATA_LEN, UNDERLAY};
 
 /// Longest interval of messages about queues.
 const LONGEST: Span = Span::from_millis(100);
-/// Bytes that a message has around it: the path controller's header of data, UDP's, IP's, Ethernet's.
+/// Bytes of headers around a message: the path controller's header of data, UDP's, IP's,
+/// Ethernet's.
 const AROUND: f64 = (DATA_LEN as u32 + UNDERLAY + ETHERNET) as f64;
 
 /// The timer of messages about queues.
@@ -35,7 +36,8 @@ impl Telling {
         self.number
     }
 
-    /// One of so many bytes goes. The next has to wait until it is paid for by the capacity, in bit/s.
+    /// A message of `bytes` is sent. The next waits until the share of `capacity`, in bit/s, has
+    /// covered it.
     pub(super) fn pay(&mut self, now: Time, bytes: usize, capacity: f64) {
         let bits = 8.0 * (bytes as f64 + AROUND);
         let next = Span::from_secs_f64(bits / (self.share * capacity));

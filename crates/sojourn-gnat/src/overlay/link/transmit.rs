@@ -1,4 +1,4 @@
-//! The transmit queue to a neighbour: short, so that packets are chosen as late as can be.
+//! The transmit queue to a neighbour: short, so that packets are chosen as late as possible.
 
 use std::collections::VecDeque;
 
@@ -12,7 +12,7 @@ use sojourn_sliq::{Connection, Payload};
 const REFILL_BELOW: u64 = 2_000;
 const FILL_TO: u64 = 6_000;
 
-/// What waits for the path controller.
+/// Packets that wait for the path controller.
 #[derive(Debug, Default)]
 pub(super) struct TransmitQueue {
     /// By lane, with when it came; and where something is, as bits. Apart, because nodes often look
@@ -41,8 +41,8 @@ impl TransmitQueue {
             as u64
     }
 
-    /// Takes something in. Of depths of queues only the last waits: one that was not sent is worth
-    /// nothing beside it.
+    /// Appends a message. Of depths of queues only the latest waits: an older one that was not sent
+    /// is obsolete.
     pub(super) fn push(&mut self, now: Time, lane: Lane, cargo: Cargo) {
         if lane == Lane::Depths {
             self.waiting[lane as usize].clear();

@@ -1,4 +1,4 @@
-//! A packet of a flow on its way to several members.
+//! A packet of a flow in transit to several members.
 
 use std::sync::Arc;
 

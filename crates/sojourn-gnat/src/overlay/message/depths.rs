@@ -1,4 +1,4 @@
-//! What a node tells a neighbour of its queues.
+//! Message about a node's queues to a neighbour.
 
 use std::sync::Arc;
 

@@ -1,8 +1,8 @@
-//! What a node tells all others of its links.
+//! Advertisement of a node's links to all others.
 
 use std::ops::Add;
 
-/// So many standard deviations are added to the mean.
+/// Number of standard deviations that are added to the mean.
 const DEVIATIONS: f64 = 2.2;
 /// Step of what is advertised, in seconds, and the most steps: there are 16 bits.
 const STEP: f64 = 100e-6;
@@ -36,7 +36,7 @@ impl Delay {
         self.mean + DEVIATIONS * self.variance.sqrt()
     }
 
-    /// What an advertisement says of it: mean and deviation in whole steps, at least one.
+    /// The delay as advertised: mean and deviation in whole steps, at least one.
     pub fn advertised(self) -> Delay {
         let rounded = |time: f64| (time / STEP).round().clamp(1.0, MOST_STEPS) * STEP;
         let deviation = rounded(self.variance.sqrt());

@@ -1,4 +1,4 @@
-//! What overlay nodes send each other, as payloads of their path controllers.
+//! Messages between overlay nodes, as payloads of their path controllers.
 
 mod copies;
 mod depths;
@@ -20,17 +20,17 @@ const EMPTY_PACKET: u32 = 20;
 /// Bytes that a zombie is longer by in the overlay, as a packet: its number.
 const ZOMBIE_NUMBER: u32 = 4;
 
-/// What a message carries.
+/// Content of a message.
 #[derive(Clone, Debug, Default)]
 pub enum Cargo {
-    /// Nothing: what a lost payload is.
+    /// Nothing, as in a lost payload.
     #[default]
     Nothing,
     /// A packet of a flow.
     Parcel(Parcel),
     /// A packet to several receivers.
     Copies(Copies),
-    /// A packet of so many bytes that only makes queues deep.
+    /// A zombie of this many bytes, which only adds depth to queues.
     Zombie(u32),
     /// Depths of queues.
     Depths(Arc<Depths>),

@@ -1,4 +1,4 @@
-//! A packet of a flow on its way through the overlay, to one member.
+//! A packet of a flow in transit through the overlay, to one member.
 
 use std::sync::Arc;
 
@@ -7,11 +7,11 @@ use sojourn_base::units::Time;
 
 /// Bytes that a packet is longer by in the overlay: its number.
 pub const NUMBER: u32 = 4;
-/// The same for packets with a time to go: number, time to go, where it has been.
+/// The same for packets with a deadline: number, time to the deadline, members passed.
 pub const TIMED: u32 = NUMBER + 8 + 12;
 
-/// A packet of a flow on its way through the overlay. It is small, because it waits in many places: in
-/// queues, until it is acknowledged, in datagrams under way; the packet itself lies in one.
+/// A packet of a flow in transit through the overlay. It is small, because it waits in many places:
+/// in queues, until it is acknowledged, in datagrams under way; the packet itself lies in one.
 #[derive(Clone, Debug)]
 pub struct Parcel {
     /// The packet, as the flow's host sent it.
@@ -20,9 +20,9 @@ pub struct Parcel {
     pub size: u32,
     /// Where it goes: the overlay node's place in the list of members.
     pub to: u16,
-    /// When it is worthless; that makes it latency-sensitive.
+    /// Deadline, which makes it latency-sensitive.
     pub due: Option<Time>,
-    /// Members that it has come through, as bits; of packets with a time to go.
+    /// Members that it has passed, as bits; for packets with a deadline.
     pub seen: u64,
 }
 
@@ -38,7 +38,7 @@ impl Parcel {
     }
 }
 
-/// Whether packets have a time to go.
+/// Class of packets, by whether they have a deadline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
     /// They have none.

@@ -1,4 +1,4 @@
-//! The node: hands what comes in to the part that it is for, and does what is due.
+//! The node: dispatches arriving packets to its parts, and does the work that is due.
 
 mod own;
 mod place;
@@ -29,7 +29,7 @@ use sojourn_net::node::{Behaviour, Node, NodeContext, NodeInit, Registered};
 /// Flow numbers above this are the overlay's own datagrams.
 const OWN_FLOWS: u32 = u32::MAX - (1 << 24);
 
-/// Packets of flows, by what became of them here.
+/// Counts of flows' packets, by their treatment here.
 #[derive(Clone, Copy, Debug, Default)]
 struct Counts {
     admitted: u64,
@@ -151,7 +151,7 @@ impl Overlay {
         self.forwarding.push_copies(now, described.group, copies);
     }
 
-    /// Reports to where flows begin what is missing of them.
+    /// Sends reports of missing packets to the nodes where flows begin.
     fn report(&mut self, now: Time) {
         if self.receipts.next().is_none_or(|at| now < at) {
             return;
@@ -163,15 +163,15 @@ impl Overlay {
         }
     }
 
-    /// Whether nothing is due now but what a packet that comes makes due. Sources that offer more than
-    /// is admitted are cheap so.
+    /// Whether nothing is due now except work that an arriving packet causes, which makes sources
+    /// that offer more than is admitted cheap.
     fn is_idle(&self, now: Time) -> bool {
         let known = self.advertising.knows(self.forwarding.reached().working());
         let timed = self.forwarding.is_timed();
         !timed && known && self.next_timer().is_some_and(|at| at > now)
     }
 
-    /// Does all that is due now.
+    /// Does all work that is due now.
     fn step(&mut self, now: Time, cx: &mut NodeContext<'_>) {
         self.admit(now);
         while let Some(flow) = self.tcp.due(now) {

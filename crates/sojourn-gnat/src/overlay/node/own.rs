@@ -1,4 +1,4 @@
-//! What other nodes of the overlay send.
+//! Processing of packets from other nodes of the overlay.
 
 use std::sync::Arc;
 

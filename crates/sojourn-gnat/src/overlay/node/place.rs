@@ -1,6 +1,6 @@
-//! What a flow is to a node.
+//! Role of a node for a flow.
 
-/// What a flow is to a node.
+/// Role of a node for a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Place {
     /// Nothing: it begins and ends elsewhere, or is not the overlay's.

@@ -1,4 +1,4 @@
-//! Priorities of flows that change as their services say.
+//! Scheduled changes of flows' priorities.
 
 use std::cmp::Reverse;
 
@@ -7,7 +7,7 @@ use sojourn_base::units::Time;
 /// Priorities that are to change.
 #[derive(Debug, Default)]
 pub(super) struct Priorities {
-    /// The next last: when, of which flow, to what.
+    /// In reverse order of time: time, flow, priority.
     planned: Vec<(Time, u32, f64)>,
 }
 

@@ -1,4 +1,4 @@
-//! A node before anything is sent: what each flow is to it, and its neighbours.
+//! Construction of a node: its role for each flow, and its neighbours.
 
 use std::sync::Arc;
 
@@ -106,7 +106,7 @@ impl Overlay {
         Overlay { udp: flows.udp, tcp: flows.tcp, receipts: flows.receipts, ..node }
     }
 
-    /// What is to come of a flow that begins here.
+    /// Schedules the changes of a flow that begins here.
     fn plan(&mut self, flow: &OverlayFlow, place: Place) {
         for step in &flow.service.priority_schedule {
             self.priorities.plan(Time::ZERO + step.at, flow.flow, step.value);

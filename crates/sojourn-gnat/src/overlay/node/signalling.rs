@@ -1,4 +1,4 @@
-//! What a node tells others of its queues and links when it is due, and the timers beside that.
+//! Signalling of queues and links to other nodes when it is due, and the related timers.
 
 use super::{Overlay, Place};
 use crate::overlay::queue::RELIEF_INTERVAL;

@@ -1,4 +1,4 @@
-//! What supervisory control sees, and what it decides.
+//! Inputs of supervisory control, and the execution of its decisions.
 
 use super::{Overlay, Place};
 use crate::overlay::admission::{Seen, Standing};
@@ -44,7 +44,7 @@ impl Overlay {
         }
     }
 
-    /// Shows supervisory control how deep queues are.
+    /// Passes the depths of queues to supervisory control.
     pub(super) fn show_depths(&mut self) {
         if self.supervision.works() {
             for (to, bin) in self.forwarding.bins().iter().enumerate() {

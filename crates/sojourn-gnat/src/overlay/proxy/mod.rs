@@ -1,4 +1,5 @@
-//! Proxies: where flows come in they wait for admission, where they go out it is noted what is missing.
+//! Proxies: packets wait for admission where flows enter the overlay, and missing ones are counted
+//! where flows leave it.
 
 mod receipts;
 mod tcp;

@@ -1,9 +1,9 @@
-//! What a receiving proxy tells the sending one: the share of a flow's packets that it misses.
+//! Reports of a receiving proxy to the sending one: the share of a flow's packets that is missing.
 //!
-//! Of flows that are triaged for it: inelastic ones with a deadline. A packet is missing that comes
-//! late, or that has not come a time to go after one that was sent later. Model: IRON's
-//! `ReleaseRecord` of `udp_proxy.cc`, `rrm.cc`, where a service's time for putting packets in order
-//! stands for the latter.
+//! They cover the flows that are triaged by it: inelastic ones with a deadline. A packet is missing
+//! if it arrives late, or has not arrived one deadline after a packet that was sent later. Model:
+//! IRON's `ReleaseRecord` of `udp_proxy.cc`, `rrm.cc`, where a service's time for putting packets
+//! in order stands for the latter.
 
 use std::collections::VecDeque;
 
@@ -18,10 +18,10 @@ const GAIN: f64 = 0.2;
 /// After a pause this long nothing is missing: the flow was off. (Three seconds in the program, whose
 /// proxies number packets as they admit them; here the hosts' numbers count.)
 const PAUSE: Span = Span::from_secs(1);
-/// Packets that are waited for at most.
+/// Largest number of packets that are waited for.
 const MOST_AWAITED: usize = 1_000;
 
-/// A flow that is reported of.
+/// A flow that reports cover.
 #[derive(Clone, Debug)]
 struct Receipt {
     flow: u32,

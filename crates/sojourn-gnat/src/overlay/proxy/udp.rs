@@ -1,9 +1,8 @@
-//! The proxy of datagram flows: keeps what their hosts send until it is admitted.
+//! The proxy of datagram flows: queues their hosts' packets until admission.
 //!
-//! A flow's packets wait here, at most 500 of them; the oldest is dropped for
-//! one more. Each waits until the rate that
-//! its admission control gives has paid for it. The rate follows the queue all the time, so it is
-//! looked at often enough for a large change to count.
+//! A flow's packets wait here, at most 500 of them; another one replaces the oldest. Each waits
+//! until the rate of its admission control permits it. The rate follows the queue continuously, so
+//! it is evaluated often enough to track large changes.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -85,7 +84,7 @@ impl UdpProxy {
         self.look_soon(now, flow);
     }
 
-    /// A flow's priority becomes another.
+    /// Sets a flow's priority.
     pub(crate) fn set_priority(&mut self, flow: usize, priority: f64) {
         self.flows[flow].admission.set_priority(priority);
     }
@@ -104,7 +103,7 @@ impl UdpProxy {
         }
     }
 
-    /// What supervisory control looks at.
+    /// State of a flow for supervisory control.
     pub(crate) fn seen(&mut self, flow: usize) -> Seen {
         let Flow { admission, source, admitted, came_at, .. } = &mut self.flows[flow];
         Seen {
@@ -145,7 +144,7 @@ impl UdpProxy {
     }
 
     /// Admits the first packet of a flow that is due, if the queue's depth in bits allows; to be
-    /// asked until it says no.
+    /// called until it returns `None`.
     pub(crate) fn admit(&mut self, now: Time, flow: usize, depth: f64) -> Option<Parcel> {
         let state = &mut self.flows[flow];
         state.admission.look(now, depth, &state.source);
@@ -179,7 +178,7 @@ impl UdpProxy {
         Some(Parcel::new(packet, state.to, state.deadline.map(|deadline| now + deadline)))
     }
 
-    /// Packets that were taken in and came to nothing: too many, or of a flow that was turned off.
+    /// Packets that were refused: too many, or of a flow that was turned off.
     pub(crate) fn refused(&self) -> u64 {
         self.refused
     }

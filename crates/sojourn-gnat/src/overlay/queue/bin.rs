@@ -1,7 +1,8 @@
-//! The queue of one destination: packets in order, latency-sensitive ones apart, and zombies.
+//! The queue of one destination: packets in order, latency-sensitive ones separately, and zombies.
 //!
-//! Latency-sensitive packets are in the order of the time to go that they had when they came. The public
-//! program takes the latency of the fastest way off it, which all packets of a queue share.
+//! Latency-sensitive packets are in the order of the time to the deadline that they had on arrival.
+//! The public program subtracts the latency of the fastest path, which all packets of a queue
+//! share.
 
 use std::collections::VecDeque;
 
@@ -110,7 +111,7 @@ impl Bin {
         bytes
     }
 
-    /// Turns a packet into a zombie: it is worthless, but has its place in the queue.
+    /// Turns a packet that cannot arrive in time into a zombie, which keeps its place in the queue.
     pub(crate) fn kill(&mut self, class: Class, place: usize) -> Option<Parcel> {
         let part = &mut self.parts[class as usize];
         let (_, parcel) = part.packets.remove(place)?;
@@ -149,7 +150,7 @@ impl Bin {
         self.parts.iter().map(|part| part.zombies).sum()
     }
 
-    /// The depths on show: of all, and of latency-sensitive traffic.
+    /// The advertised depths: of all traffic, and of latency-sensitive traffic.
     pub(crate) fn shown(&mut self, now: Time) -> [f64; 2] {
         let timed = &self.parts[Class::Timed as usize];
         let bytes = [self.bytes() as f64, (timed.bytes + timed.zombies) as f64];
@@ -157,7 +158,7 @@ impl Bin {
         self.shown
     }
 
-    /// What was shown last, which is when something went in or out.
+    /// The depths advertised last, when a packet last entered or left.
     pub(crate) fn last_shown(&self) -> [f64; 2] {
         self.shown
     }

@@ -1,6 +1,6 @@
-//! All queues of a node, and which of them something waits in.
+//! All queues of a node, and those that are not empty.
 //!
-//! A node asks at every packet; so it is noted with each change, and not looked for in all.
+//! A node needs this at every packet; it is therefore updated with each change, not searched for.
 
 use std::ops::Deref;
 

@@ -1,4 +1,4 @@
-//! The depth that a queue shows: as it is, or smoothed.
+//! The depth that a queue advertises: instantaneous or smoothed.
 
 use sojourn_base::registry::named;
 use sojourn_base::units::{Span, Time};
@@ -23,10 +23,10 @@ const TAU: f64 = 0.005;
 const BETA: f64 = 0.65;
 const STEP: Span = Span::from_millis(5);
 
-/// A depth on show.
+/// An advertised depth.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Depth {
-    /// What is shown.
+    /// The advertised value.
     value: f64,
     at: Time,
     /// Of the heavy ball: the depth that the value was computed from.
@@ -34,7 +34,7 @@ pub(super) struct Depth {
 }
 
 impl Depth {
-    /// What is shown when the queue is `bytes` deep.
+    /// The value to advertise when the queue is `bytes` deep.
     pub(super) fn show(&mut self, now: Time, how: Shown, bytes: f64) -> f64 {
         match how {
             Shown::Instantaneous => self.value = bytes,

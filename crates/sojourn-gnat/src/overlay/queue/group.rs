@@ -1,5 +1,5 @@
 //! The queue of a multicast group: packets in order, and for each destination a depth, zombies, and
-//! what their reduction and the relief of starvation have to know.
+//! the state of zombie latency reduction and of the relief of starvation.
 
 use super::depth::{Depth, Shown};
 use super::packets::Packets;
@@ -163,7 +163,8 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever goes in comes out once for each of its destinations, and depths say what waits.
+        /// Every packet leaves once for each of its destinations, and depths equal the waiting
+        /// packets.
         #[test]
         fn every_destination_of_every_packet_comes_out_once(
             pushed in prop::collection::vec(1_u64..256, 1..40),

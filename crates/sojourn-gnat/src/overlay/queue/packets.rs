@@ -1,7 +1,8 @@
-//! Packets of a group: in order, and by the destinations that they are still for.
+//! Packets of a group: in order, and by their remaining destinations.
 //!
-//! A node looks for the packet that suits best whenever a neighbour has room. Those for the same
-//! destinations suit alike, so that the oldest of each set is all there is to look at.
+//! Whenever a neighbour has room, a node searches for the packet that best matches the gradients.
+//! Packets for the same destinations match equally, so that only the oldest of each set is
+//! examined.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -194,7 +195,7 @@ mod tests {
     use super::*;
     use sojourn_base::packet::Packet;
 
-    /// The same by looking at one packet after another.
+    /// The same by a search over all packets.
     fn one_by_one(packets: &Packets, set: u64, each: &Gradients) -> Option<(u64, u64)> {
         let mut best: Option<Found> = None;
         let all = (packets.first..).zip(&packets.all);

@@ -1,11 +1,11 @@
-//! Against starvation (ASAP): a small flow's queue, whose gradient never is the largest, gets zombies
-//! until its packet goes.
+//! Relief of starvation (ASAP): a small flow's queue, whose gradient is never the largest, gets
+//! zombies until its packet is sent.
 //!
 //! Model: IRON's `asap.cc`.
 
 use sojourn_base::units::{Span, Time};
 
-/// How often queues are looked at.
+/// Interval at which queues are checked.
 pub(crate) const INTERVAL: Span = Span::from_millis(5);
 /// A packet may wait for so many of this size at the link's rate, and no longer than that.
 const PACKETS: f64 = 50.0;

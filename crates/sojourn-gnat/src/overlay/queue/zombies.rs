@@ -1,9 +1,9 @@
 //! Zombie latency reduction: bytes without content take the place of packets in a standing queue.
 //!
 //! Backpressure needs queues that differ in depth, not queues of packets. A packet that leaves a
-//! queue in which packets never were few for a whole window is replaced by a zombie of its size:
-//! the depth stays, and the next packet waits less. The window widens while that went too far, so
-//! that zombies had to be sent or few packets were left, and narrows while nothing is added.
+//! queue which held enough packets for a whole window is replaced by a zombie of its size: the
+//! depth stays the same, and the next packet waits less. The window widens when there are too many
+//! zombies, so that some had to be sent or few packets were left, and narrows while none are added.
 //!
 //! Model: IRON's `zlr.cc`, without its fast recovery (off there).
 
@@ -13,7 +13,7 @@ use sojourn_base::units::{Span, Time};
 const HIGH_WATER: u64 = 6_000;
 /// Below this many bytes of packets the window widens.
 const LOW_WATER: u64 = 2_000;
-/// Not while the queue drains faster than this, in bytes/s, seen over [`RATE_WINDOW`].
+/// Not while the queue drains faster than this, in bytes/s, measured over [`RATE_WINDOW`].
 const LEAST_CHANGE: f64 = -2_000.0;
 const RATE_WINDOW: Span = Span::from_millis(300);
 /// The window, its step and its bounds.

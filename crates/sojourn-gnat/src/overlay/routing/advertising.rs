@@ -1,5 +1,5 @@
-//! When a node advertises its links: every second, and sooner when one fails or comes back or its delay
-//! changes.
+//! Timer of a node's advertisements: every second, and sooner when a link fails or recovers or its
+//! delay changes.
 
 use std::sync::Arc;
 
@@ -54,7 +54,7 @@ impl Advertising {
         self.due
     }
 
-    /// The look at these neighbours is done; the next comes after an interval.
+    /// These neighbours have been checked; the next check comes after an interval.
     pub(crate) fn look(&mut self, now: Time, working: u64) {
         self.worked = Some(working);
         self.due = now + INTERVAL;

@@ -1,7 +1,8 @@
-//! Which queue goes to which neighbour: the one with the largest gradient.
+//! Gradients, which choose the queue and the neighbour: the pair with the largest one.
 //!
 //! A gradient is the depth of a queue here less that of the neighbour's queue for the same
-//! destination; hops add a virtual depth, so that packets do not stray where queues are short.
+//! destination; hops add a virtual depth, so that packets do not take detours where queues are
+//! short.
 
 use super::map::{Map, UNREACHABLE};
 
@@ -10,7 +11,7 @@ const PER_HOP: f64 = 1_100.0;
 /// A gradient has to be larger than this, in bytes, unless the neighbour is the destination.
 const HYSTERESIS: f64 = 150.0;
 
-/// What it takes to compute a gradient.
+/// Inputs of a gradient.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Slope {
     /// Whether the neighbour is the destination.
@@ -34,7 +35,7 @@ impl Slope {
         self.difference().filter(|gradient| *gradient > least)
     }
 
-    /// The gradient, also where it is too small or negative, if a way leads there.
+    /// The gradient, also where it is too small or negative, if a path leads there.
     pub(crate) fn difference(&self) -> Option<f64> {
         let Slope { arrives, hops, depths: [here, there] } = *self;
         if arrives {

@@ -1,7 +1,7 @@
-//! What a node knows of all links: advertisements, ways that they leave, and how long these are.
+//! A node's map of the network: advertised links, and the hops and delays of paths over them.
 //!
-//! Each node advertises its working links every second, and sooner when one fails or comes back or its
-//! delay changes. Advertisements are flooded; one that is not renewed is forgotten.
+//! Each node advertises its working links every second, and sooner when one fails or recovers or
+//! its delay changes. Advertisements are flooded; one that is not renewed expires.
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeMap, VecDeque};
@@ -15,26 +15,25 @@ use sojourn_base::units::{Span, Time};
 pub(super) const INTERVAL: Span = Span::from_secs(1);
 /// Least time between them.
 pub(super) const HOLD_DOWN: Span = Span::from_millis(500);
-/// An advertisement that is not renewed is forgotten after so many intervals.
+/// Number of intervals after which an advertisement that is not renewed expires.
 const FORGOTTEN_AFTER: u64 = 5;
 
-/// No way leads there.
+/// There is no path.
 pub(super) const UNREACHABLE: u32 = u32::MAX;
 
 /// Delays from each member, where a way leads from it.
 type FromEach = Vec<Option<Delay>>;
 
-/// What is known of all links.
+/// Map of all links.
 #[derive(Debug)]
 pub(crate) struct Map {
     me: usize,
     states: Vec<Option<(Arc<LinkState>, Time)>>,
-    /// Hops from each member to each member by ways that do not come through here.
+    /// Hops from each member to each member by paths that avoid this node.
     hops: Vec<Vec<u32>>,
-    /// Delays to each member from each member by ways that do not come through here, found when they
-    /// are asked for.
+    /// Delays to each member from each member by paths that avoid this node, computed on demand.
     delays: Vec<OnceCell<FromEach>>,
-    /// The same to a member by ways that avoid a set of members.
+    /// The same to a member by paths that also avoid a set of members.
     avoiding: RefCell<BTreeMap<(usize, u64), FromEach>>,
 }
 
@@ -48,7 +47,7 @@ impl Map {
         map
     }
 
-    /// Takes an advertisement; whether it says something new, and is to be flooded.
+    /// Processes an advertisement; returns whether it is new, and to be flooded.
     pub(crate) fn learn(&mut self, now: Time, state: &Arc<LinkState>) -> bool {
         let Some(known) = self.states.get_mut(usize::from(state.origin)) else { return false };
         if known.as_ref().is_some_and(|(old, _)| old.number >= state.number) {
@@ -65,7 +64,7 @@ impl Map {
         true
     }
 
-    /// Forgets what was not renewed.
+    /// Removes advertisements that were not renewed.
     pub(crate) fn forget(&mut self, now: Time) {
         let me = self.me;
         let old = |at: Time| now.since(at) > INTERVAL * FORGOTTEN_AFTER;
@@ -81,18 +80,19 @@ impl Map {
         }
     }
 
-    /// Hops from one member to each by ways that do not come through here; [`UNREACHABLE`] if none
-    /// leads there: a packet that goes to such a neighbour could only come back.
+    /// Hops from one member to each by paths that avoid this node; [`UNREACHABLE`] if there is
+    /// none: a packet sent to such a neighbour could only return.
     pub(crate) fn hops(&self, from: usize) -> &[u32] {
         &self.hops[from]
     }
 
-    /// The delay from a neighbour to a member by the way that is enough soonest, not coming back here.
+    /// The delay from a neighbour to a member by the path with the smallest sufficient delay that
+    /// avoids this node.
     pub(crate) fn delay(&self, from: usize, to: usize) -> Option<Delay> {
         self.delays[to].get_or_init(|| self.delays_to(to, 0))[from]
     }
 
-    /// The same by ways that come through none of these members either, given as bits.
+    /// The same by paths that avoid these members as well, given as bits.
     pub(crate) fn delay_avoiding(&self, from: usize, to: usize, members: u64) -> Option<Delay> {
         let mut known = self.avoiding.borrow_mut();
         known.entry((to, members)).or_insert_with(|| self.delays_to(to, members))[from]
@@ -143,8 +143,9 @@ impl Map {
         self.links(from).iter().find(ends).map(|(_, delay)| *delay)
     }
 
-    /// Dijkstra's way back from a member, by what is enough, through neither this node nor `avoid`. It is
-    /// the program's, and not always the best: what is enough for two links is less than the sum.
+    /// Dijkstra's algorithm backwards from a member, by sufficient delays, through neither this
+    /// node nor `avoid`. It is the program's, and not always optimal: the sufficient delay of two
+    /// links is less than the sum of theirs.
     fn delays_to(&self, to: usize, avoid: u64) -> FromEach {
         let enough = |delay: Option<Delay>| delay.map_or(f64::INFINITY, Delay::enough);
         let mut delays = vec![None; self.states.len()];

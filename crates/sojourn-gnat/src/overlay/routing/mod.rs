@@ -1,4 +1,4 @@
-//! What a node knows of the network: links, ways, gradients, and when it advertises its own links.
+//! Routing: a node's map of links and paths, gradients, and the timer of its advertisements.
 
 mod advertising;
 mod gradient;

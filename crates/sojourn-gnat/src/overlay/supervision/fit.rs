@@ -1,9 +1,10 @@
-//! Which inelastic flows fit.
+//! Choice of the inelastic flows that fit.
 //!
-//! A flow does not fit that is faster than what its destination gets now, faster than what is left of
-//! the node's links, or whose rate with the elastic flows beside it makes a queue deeper than it, or
-//! one that fits already, is worth. One that does not may still try while the queue does not grow and
-//! none thrashes: links may have become faster.
+//! A flow does not fit if its rate exceeds the rate that its destination receives now, or the
+//! remaining capacity of the node's links, or if its rate together with the elastic flows makes a
+//! queue deeper than its utility, or that of a flow that fits already, justifies. One that does not
+//! fit may still try while the queue does not grow and no flow thrashes: links may have become
+//! faster.
 
 use super::{Order, Supervision, Watched};
 use crate::overlay::admission::Standing;
@@ -18,7 +19,7 @@ const OF_CAPACITY: f64 = 0.01;
 /// Flows to a destination that may begin to try at a time.
 const MOST_AT_A_TIME: u32 = 1;
 
-/// What is known of a destination as flows are gone through.
+/// State of a destination while flows are examined.
 #[derive(Clone, Copy, Debug)]
 struct Destination {
     /// What is admitted and not yet given to a flow, in bit/s.
@@ -32,7 +33,7 @@ struct Destination {
 }
 
 impl Supervision {
-    /// Goes through all flows; what is left of the capacity, if that is known.
+    /// Examines all flows; returns the remaining capacity, if that is known.
     pub(super) fn fit(&mut self, now: Time, capacity: f64, orders: &mut Vec<Order>) -> Option<f64> {
         if capacity < LEAST_CAPACITY {
             return None;

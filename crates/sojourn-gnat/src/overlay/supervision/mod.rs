@@ -1,10 +1,11 @@
-//! Supervisory control (AMP): which inelastic flows fit, which of those that do not may try, and which
-//! are turned off.
+//! Supervisory control (AMP): chooses the inelastic flows that fit, those that may try although
+//! they do not, and those that are turned off.
 //!
-//! Queues alone let every flow try again and again. Twice a second what proxies and queues do is
-//! noted; every two seconds all flows that begin at a node are gone through, those first that gain
-//! most for their rate (`fit`), and of the flows that miss too many packets one for each destination
-//! may try (`probes`). Model: IRON's `amp.cc` and `svcr.cc`, without file transfers and coupled flows.
+//! Queues alone would let every flow try again and again. Twice a second the state of proxies and
+//! queues is recorded; every two seconds all flows that begin at a node are examined in decreasing
+//! order of utility per rate (`fit`), and of the flows that miss too many packets one for each
+//! destination may try (`probes`). Model: IRON's `amp.cc` and `svcr.cc`, without file transfers and
+//! coupled flows.
 
 mod fit;
 mod probes;
@@ -13,10 +14,10 @@ use super::admission::{Seen, Standing};
 use crate::{ServiceSpec, Utility};
 use sojourn_base::units::{Span, Time};
 
-/// How often things are noted, and weight of what was noted before.
+/// Interval of records, and weight of the previous ones.
 const NOTE_EVERY: Span = Span::from_millis(500);
 const OLD: f64 = 0.8;
-/// When flows are gone through first, and how often.
+/// Time of the first examination of flows, and interval.
 const STARTUP: Span = Span::from_secs(10);
 const TRIAGE_EVERY: Span = Span::from_secs(2);
 /// A queue still grows so many notes after it was deeper than ever since a flow was turned on.
@@ -54,7 +55,7 @@ struct Queue {
     grows: u8,
 }
 
-/// What tries to get to a destination.
+/// The flow that tries to reach a destination.
 #[derive(Clone, Copy, Debug, Default)]
 struct Probe {
     flow: Option<usize>,
@@ -135,7 +136,7 @@ impl Supervision {
         self.note_at.min(self.triage_at)
     }
 
-    /// Whether what proxies and queues do is to be noted now; the next time is set.
+    /// Whether the state of proxies and queues is to be recorded now; sets the next time.
     pub(super) fn notes(&mut self, now: Time) -> bool {
         let due = now >= self.note_at;
         if due {
@@ -144,7 +145,7 @@ impl Supervision {
         due
     }
 
-    /// Whether flows are to be gone through now; the next time is set.
+    /// Whether flows are to be examined now; sets the next time.
     pub(super) fn triages(&mut self, now: Time) -> bool {
         let due = now >= self.triage_at;
         if due {
@@ -153,12 +154,12 @@ impl Supervision {
         due
     }
 
-    /// A flow's priority becomes another.
+    /// Sets a flow's priority.
     pub(super) fn set_priority(&mut self, flow: usize, priority: f64) {
         self.flows[flow].priority = priority;
     }
 
-    /// This is to be seen of a flow.
+    /// Records the state of a flow.
     pub(super) fn note(&mut self, now: Time, flow: usize, seen: Seen) {
         self.flows[flow].note(now, seen);
     }
@@ -171,7 +172,7 @@ impl Supervision {
         queue.highest = queue.highest.max(bytes);
     }
 
-    /// What was shown of queues since the last time is noted.
+    /// Records the depths of queues passed in since the last call.
     pub(super) fn note_queues(&mut self) {
         for queue in &mut self.queues {
             if queue.count > 0 {
@@ -186,7 +187,7 @@ impl Supervision {
         }
     }
 
-    /// What the flows are to be: `capacity` is that of the working links, in bit/s.
+    /// Decides which flows are to be on; `capacity` is that of the working links, in bit/s.
     pub(super) fn decide(&mut self, now: Time, capacity: f64) -> Vec<Order> {
         let mut orders = Vec::new();
         if let Some(left) = self.fit(now, capacity, &mut orders) {
@@ -221,7 +222,7 @@ impl Watched {
         self.missed |= seen.standing == Standing::Missed;
     }
 
-    /// Whether it goes on and off.
+    /// Whether it switches on and off repeatedly.
     fn thrashes(&self, now: Time) -> bool {
         let lately = TRIAGE_EVERY * 3 / 2;
         match self.standing {

@@ -1,15 +1,15 @@
-//! Of the flows to a destination that miss too many packets, one may try: none can know whether there
-//! is room in time on the way, but by trying.
+//! Of the flows to a destination that miss too many packets, one may try: whether the path can
+//! deliver in time is only known by trying.
 //!
-//! The first one to try is that with the longest time to go, of several the one that gains most for its
-//! rate; when it fails, after ten seconds at the earliest, another one with more time or a lower rate, if
-//! there is one. One that goes on for 40 times its time to go is stable.
+//! The first one to try is that with the longest deadline, of several the one with the largest
+//! utility per rate; when it fails, after ten seconds at the earliest, another one with more time
+//! or a lower rate, if there is one. One that stays admitted for 40 times its deadline is stable.
 
 use super::{Order, Probe, Supervision, Watched};
 use crate::overlay::admission::Standing;
 use sojourn_base::units::{Span, Time};
 
-/// Times to go after which a flow that tries is stable.
+/// Number of deadlines after which a flow that tries is stable.
 const STABLE_AFTER: u64 = 40;
 /// A flow that fails may give way after so long.
 const PATIENCE: Span = Span::from_secs(10);
@@ -19,7 +19,7 @@ const BETTER: f64 = 1.1;
 const BEST: f64 = 3.0;
 
 impl Supervision {
-    /// Chooses what tries, and turns off the rest; `left` is capacity that nothing has, in bit/s.
+    /// Chooses the flows that try, and turns off the rest; `left` is the unused capacity, in bit/s.
     pub(super) fn calibrate(&mut self, now: Time, left: f64, orders: &mut Vec<Order>) {
         let order = self.by_worth();
         for to in 0..self.probes.len() {

@@ -1,4 +1,4 @@
-//! Slots of time.
+//! Simulation of a model slot by slot.
 
 mod samples;
 mod setup;
@@ -16,7 +16,7 @@ use sojourn_base::rng::Stream;
 use sojourn_base::units::{Span, Time};
 use std::collections::{BTreeMap, VecDeque};
 
-/// Slots until a source hears that a receiver lacks a packet of a generation.
+/// Slots until a receiver's report of a missing packet of a generation arrives at the source.
 const REPORT: u64 = 120;
 /// Bytes of a message about queues, as overlay nodes send it: an entry's number and depth; a group's
 /// header.
@@ -43,7 +43,7 @@ struct Source {
     admitted: u64,
 }
 
-/// What a receiver knows.
+/// State of a receiver.
 struct Receiver {
     node: usize,
     packets: u64,
@@ -86,7 +86,7 @@ struct Sampled {
 /// Simulates a model.
 ///
 /// # Errors
-/// If the model says what cannot be simulated.
+/// The model cannot be simulated.
 pub fn run(model: &Model) -> Result<Outcome, FieldError> {
     model.check()?;
     let mut simulation = Simulation::new(model);
@@ -200,7 +200,7 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// Links give out what is due: one packet at a time, as its period has passed.
+    /// Links deliver the packets that are due: one at a time, when its period has passed.
     fn transmit(&mut self, outcome: &mut Outcome) {
         for index in 0..self.links.len() {
             let link = &mut self.links[index];

@@ -1,4 +1,4 @@
-//! What comes out: samples as it runs, and sums at its end.
+//! Collection of results: samples during the run, and sums at its end.
 
 use super::Simulation;
 use crate::slotted::nodes;

@@ -1,4 +1,4 @@
-//! A simulation before its first slot, and what comes out of it while that is empty.
+//! Construction of a simulation, and of its empty results.
 
 use std::collections::{BTreeMap, VecDeque};
 

@@ -1,11 +1,11 @@
 //! Schedules: a rate, a delay or a loss that changes with time.
 //!
 //! - `steps`: at each listed time a new value holds; with `repeat` the list is repeated with that
-//! period. Before the first step the link's own value holds.
+//!   period. Before the first step the link's own value holds.
 //! - `square`: `high` for the share `duty` of every `period`, `low` for the rest.
 //! - `walk`: from `start`, every `interval` a step of normal distribution with standard deviation
-//! `step`. Successive steps have the given correlation. The walk is reflected at `least` and
-//! `most`.
+//!   `step`. Successive steps have the given correlation. The walk is reflected at `least` and
+//!   `most`.
 //!
 //! A schedule is a function of time alone: it costs nothing while it does not change, and the same
 //! seed gives the same walk whatever the traffic.

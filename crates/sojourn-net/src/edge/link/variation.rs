@@ -6,9 +6,9 @@
 //! - `reorder`: packets are held back by `delay` with the given probability; those behind
 //!   overtake them.
 //! - `aggregation`: packets arrive in batches, at whole multiples of `interval` only, as over Wi-Fi
-//! or a cable modem's request-grant cycle. With `acks_per_flow`, only that many of the newest plain
-//! acknowledgments of one flow stay in a batch: ACK thinning. An acknowledgment that carries SACK
-//! blocks, another ECN echo, SYN or FIN is never removed.
+//!   or a cable modem's request-grant cycle. With `acks_per_flow`, only that many of the newest plain
+//!   acknowledgments of one flow stay in a batch: ACK thinning. An acknowledgment that carries SACK
+//!   blocks, another ECN echo, SYN or FIN is never removed.
 //!
 //! Order is kept (a packet arrives no sooner than the one before it) unless `jitter.reorder` is
 //! set or a packet was held back. Keeping order makes the mean delay longer than the nominal one

@@ -2,9 +2,9 @@
 //!
 //! A segment of the control is a packet of the flow's `mss`, and in flight is SLIQ's pipe. Losses
 //! begin a reduction that lasts until all that was outstanding is acknowledged; unless the control
-//! owns recovery, proportional rate reduction walks the window to the threshold as for TCP. What the
-//! control leaves to the sender is paced as SLIQ's Cubic is. There is no ECN feedback, and no undoing
-//! of reductions.
+//! owns recovery, proportional rate reduction brings the window to the threshold as for TCP. A
+//! control that leaves pacing to the sender is paced as SLIQ's Cubic is. There is no ECN feedback,
+//! and no undoing of reductions.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -37,7 +37,7 @@ pub struct Catalogued {
     event: AckEvent,
 }
 
-/// What a datagram's ACKs brought so far.
+/// Results of a datagram's ACKs so far.
 #[derive(Default)]
 struct AckEvent {
     sampler: Sampler,
@@ -83,7 +83,7 @@ impl Catalogued {
         self.control.decision()
     }
 
-    /// Follows the control's window where it is not being walked to a threshold.
+    /// Adopts the control's window unless a reduction is under way.
     fn follow(&mut self) {
         let decision = self.decision();
         if self.state == CaState::Open || self.state == CaState::Loss || decision.owns_recovery {
@@ -103,7 +103,7 @@ impl Catalogued {
     fn end_recovery(&mut self, now: Time) {
         let decision = self.decision();
         if self.state == CaState::Recovery && !decision.owns_recovery {
-            // A control may set no threshold at a loss, as those that answer to SCE.
+            // A control may set no threshold at a loss, as those that respond to SCE do.
             if decision.ssthresh < INFINITE_SSTHRESH {
                 self.window = decision.ssthresh;
             }

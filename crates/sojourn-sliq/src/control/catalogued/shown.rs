@@ -1,4 +1,4 @@
-//! What the control is shown of packets sent and of ACKs, and how its window is walked down.
+//! Calls of the control for packets sent and ACKs, and the reduction of its window.
 
 use sojourn_tcp::cc::{AckSample, CaState, Measured, SenderView, Sent, Step};
 use sojourn_tcp::recovery::prr::{Progress, PrrBound};
@@ -8,7 +8,8 @@ use super::Catalogued;
 use crate::control::{Control, View};
 
 impl Catalogued {
-    /// Shows a control that follows steps what the ACK said, before losses are answered.
+    /// Passes the measurements of an ACK to a control that follows steps, before the response to
+    /// losses.
     pub(super) fn show_measured(&mut self, view: &View) {
         if !self.control.follows_steps() {
             return;

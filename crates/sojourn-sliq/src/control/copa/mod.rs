@@ -2,19 +2,19 @@
 //!
 //! Model: Arun and Balakrishnan, "Copa: Practical delay-based congestion control for the Internet"
 //! (NSDI 2018) as in `iron/sliq/src/sliq_cc_copa3.cc`. delta is 0.5; windows count packets of 980
-//! bytes of payload. RTTs are corrected for the queue on the way back: by how much longer the ACK
-//! was on its way than the fastest one of the last 7 minimum RTTs (at least 0.2 s). The minimum RTT
-//! is that of the last 28 minimum RTTs (at least 0.8 s), and of what the peer reports every 4 s or
+//! bytes of payload. RTTs are corrected for the queue on the return path: by how much longer the
+//! ACK took than the fastest one of the last 7 minimum RTTs (at least 0.2 s). The minimum RTT is
+//! that of the last 28 minimum RTTs (at least 0.8 s), and of what the peer reports every 4 s or
 //! when it changes; the standing RTT that of the last half smoothed RTT. Loss and timeouts are
 //! ignored. Above a handshake RTT of 50 ms pairs of packets find the rate to start with, below it
 //! the window doubles with every RTT until the rate is above its target. One packet goes out every
 //! standing RTT per window.
 //!
-//! The catalogue's `copa` ([`sojourn_tcp::cc`]) has this steering as its variant `sliq`, for TCP. It is apart
-//! because its input is: TCP's receiver gives no times that would correct an RTT for the way back, its
-//! ends exchange no minimum RTTs and no pairs of packets, its window counts segments that may stand
-//! for others (delayed ACKs), and damper and velocity follow sequence numbers that a retransmission
-//! has again, where here each control numbers its own packets.
+//! The catalogue's `copa` ([`sojourn_tcp::cc`]) has this control law as its variant `sliq`, for
+//! TCP. It is separate because its inputs differ: TCP's receiver reports no times that would
+//! correct an RTT for the return path, its ends exchange no minimum RTTs and no pairs of packets,
+//! its window counts segments that may stand for others (delayed ACKs), and damper and velocity
+//! follow sequence numbers that a retransmission repeats; here each control numbers its packets.
 
 use std::collections::VecDeque;
 
@@ -38,7 +38,7 @@ const FAST_START_RTT: f64 = 0.05;
 
 const INITIAL: f64 = 3.0;
 const LEAST: f64 = 2.0;
-/// Below this the window grows whether it is used or not.
+/// Below this window in packets it grows whether it is used or not.
 const SMALL: f64 = 16.0;
 /// Share of the window that may be unused while it grows.
 const UNUSED: f64 = 0.5;

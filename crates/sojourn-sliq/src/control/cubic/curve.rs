@@ -4,7 +4,7 @@ use super::MSS;
 use sojourn_base::units::{Span, Time};
 use sojourn_tcp::cc::cubic_curve::{CUBE_FACTOR, rise};
 
-/// Growth is looked at again after this, even if the window is the same.
+/// Growth is recomputed after this, even if the window is the same.
 const SAME_WINDOW: Span = Span::from_micros(31_250);
 /// The curve is evaluated at most this often.
 const INTERVAL: Span = Span::from_millis(4);

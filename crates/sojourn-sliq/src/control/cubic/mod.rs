@@ -1,11 +1,12 @@
-//! SLIQ's Cubic: Linux 4.6.3's, in bytes, with HyStart, proportional rate reduction and pacing.
+//! SLIQ's Cubic: that of Linux 4.6.3, in bytes, with HyStart, proportional rate reduction and
+//! pacing.
 //!
 //! Model: `iron/sliq/src/sliq_cc_cubic.cc`. Windows are in bytes of payload, in steps of a maximum
-//! segment of 1,472 bytes, whatever a packet carries; the initial window is three. A packet may go
-//! while less than the window is outstanding, so that the last one reaches over it. Slow start adds
+//! segment of 1,472 bytes, whatever a packet carries; the initial window is three. A packet may be
+//! sent while less than the window is outstanding, so that the last one exceeds it. Slow start adds
 //! at most one segment per ACK. Pacing at 2.0 times the window per smoothed RTT below half the
 //! threshold, else 1.2 times; the clock restarts after 10 ms without a packet. A lost packet beyond
-//! those of the reduction under way is not taken for lost before it ends.
+//! those of the reduction under way is not marked lost before it ends.
 
 use std::collections::VecDeque;
 
@@ -23,7 +24,7 @@ const INITIAL: i64 = 3 * MSS;
 const HYSTART_LOW: i64 = 16 * MSS;
 const INFINITE: i64 = 0x7fff_ffff;
 const BETA: f64 = 0.7;
-/// RTTs this soon after a reduction say nothing.
+/// Time after a reduction during which RTTs are ignored.
 const BLIND: Span = Span::from_secs(1);
 /// An epoch is shifted by an idle time longer than this.
 const IDLE: Span = Span::from_millis(4);

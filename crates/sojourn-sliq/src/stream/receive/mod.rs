@@ -1,4 +1,4 @@
-//! The receiving side of a stream: what arrived, what is delivered, what is acknowledged.
+//! The receiving side of a stream: arrivals, deliveries and acknowledgments.
 
 use std::collections::VecDeque;
 
@@ -22,11 +22,11 @@ const TARGET_OFFSETS: usize = 10;
 pub struct Delivered<P> {
     /// The message.
     pub payload: P,
-    /// Whether it came in time, as far as the rounds of its group tell.
+    /// Whether it arrived in time, by the rounds of its group.
     pub in_time: bool,
 }
 
-/// What a data packet brought.
+/// Results of a data packet's arrival.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Arrival {
     /// Whether to acknowledge at once.
@@ -35,7 +35,7 @@ pub(crate) struct Arrival {
     pub duplicate: bool,
 }
 
-/// Counts of packets, for error control that is to be efficient.
+/// Counts of packets, which give the efficiency of error control.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Data packets received, coded ones and duplicates included.
@@ -54,7 +54,7 @@ pub(crate) struct Receiver<P> {
     stream: u8,
     config: StreamConfig,
     blocks: Blocks,
-    /// In order of delivery: from packet `min` on, what waits for one before it.
+    /// For delivery in order: from packet `min` on, messages that wait for one before them.
     waiting: VecDeque<Option<Delivered<P>>>,
     min: u64,
     ready: VecDeque<Delivered<P>>,
@@ -192,7 +192,7 @@ impl<P: Payload> Receiver<P> {
         self.waiting[offset] = Some(delivered);
     }
 
-    /// Hands over what nothing is missing before.
+    /// Delivers the messages before which none is missing.
     fn release(&mut self) {
         while self.min < self.blocks.next() {
             self.min += 1;

@@ -1,5 +1,5 @@
-//! How much more than expected ACKs deliver at once: the room that BBR adds to its window so as to
-//! keep sending through the silences between aggregated ACKs.
+//! ACK aggregation: the excess of delivered over expected segments, which BBR adds to its window to
+//! keep sending between aggregated ACKs.
 
 use super::bandwidth::Bandwidth;
 use crate::units::{Span, Time};
@@ -8,7 +8,7 @@ use crate::units::{Span, Time};
 pub const WINDOW_ROUNDS: u32 = 5;
 /// An epoch ends when this many segments were counted in it.
 const EPOCH_LIMIT: u64 = 1 << 20;
-/// The room is at most what passes in this time.
+/// The excess is capped at the segments that pass in this time.
 const CAP: Span = Span::from_millis(100);
 
 /// The largest excess of acknowledged segments over the last one or two windows of rounds.
@@ -38,7 +38,7 @@ impl Aggregation {
         }
     }
 
-    /// `acked` segments were delivered where `bandwidth` predicts a steady stream.
+    /// `acked` segments were delivered; `bandwidth` gives the expected number.
     #[inline]
     pub fn on_ack(&mut self, now: Time, acked: u32, bandwidth: Bandwidth, cwnd: u32) {
         let mut expected = bandwidth.segments_in(now.since(self.epoch_start));

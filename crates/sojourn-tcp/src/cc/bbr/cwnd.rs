@@ -60,8 +60,9 @@ impl Bbr {
         cwnd.max(MIN_CWND)
     }
 
-    /// Takes losses off the window; starts packet conservation on entering recovery and restores
-    /// the window on leaving it. Returns whether packets are conserved: then the window is set.
+    /// Subtracts losses from the window; starts packet conservation on entering recovery and
+    /// restores the window on leaving it. Returns whether packets are conserved: then the window is
+    /// set.
     fn recover_or_restore(&mut self, ack: &AckSample) -> bool {
         let (previous, state) = (self.prev_state, ack.state);
         self.prev_state = state;

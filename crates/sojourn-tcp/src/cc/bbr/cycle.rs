@@ -1,4 +1,4 @@
-//! The state machine but for PROBE_RTT: full-pipe detection, draining, gain cycling.
+//! The state machine except PROBE_RTT: full-pipe detection, draining, gain cycling.
 
 use rand::RngExt;
 
@@ -13,7 +13,7 @@ pub(super) const CYCLE: [u32; 8] = [UNIT * 5 / 4, UNIT * 3 / 4, UNIT, UNIT, UNIT
 const DRAIN_GAIN: u32 = UNIT * 1000 / 2885;
 /// Window gain of the steady state: room for delayed and stretched ACKs.
 const CWND_GAIN: u32 = 2 * UNIT;
-/// Growth that counts as growth ...
+/// Growth of the bandwidth that shows that the pipe is not full ...
 const FULL_GAIN: u32 = UNIT * 5 / 4;
 /// ... and the rounds without it after which the pipe is full.
 const FULL_ROUNDS: u32 = 3;
@@ -33,12 +33,12 @@ impl FullPipe {
         self.reached
     }
 
-    /// Forgets the plateau (not that the pipe has been full), as after a timeout.
+    /// Resets the plateau (not that the pipe has been full), as after a timeout.
     pub(super) fn forget_bandwidth(&mut self) {
         self.bandwidth = Bandwidth::ZERO;
     }
 
-    /// Starts to count again, as after a reduction made for nothing.
+    /// Restarts the count of rounds, as after a spurious reduction.
     pub(super) fn restart(&mut self) {
         self.bandwidth = Bandwidth::ZERO;
         self.rounds = 0;
@@ -85,7 +85,8 @@ impl Bbr {
         }
         let in_flight = self.in_network(now, ack.prior_in_flight);
         if self.pacing_gain > UNIT {
-            // Push until the gain has arrived, unless a small buffer already overflows.
+            // Probe until the data in flight reaches the gain, unless a small buffer already
+            // overflows.
             full_length
                 && (ack.lost > 0
                     || in_flight >= self.inflight(self.max_bandwidth(), self.pacing_gain))
@@ -124,7 +125,7 @@ impl Bbr {
         };
     }
 
-    /// What is in the network, of what is in flight.
+    /// Segments in the network, of those in flight.
     fn in_network(&self, now: Time, in_flight: u32) -> u32 {
         match self.version {
             Version::Linux6 => {

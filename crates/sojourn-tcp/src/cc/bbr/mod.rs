@@ -6,8 +6,8 @@
 //! minimum RTT over 10 s. STARTUP paces at 2.89 times the bandwidth until three rounds bring less
 //! than 25 % more; DRAIN empties the queue; PROBE_BW cycles the gains 5/4, 3/4, 1 (six times), a
 //! minimum RTT each; PROBE_RTT holds four segments for 200 ms whenever the minimum RTT is 10 s old.
-//! Recovery conserves packets for a round and then returns to the old window; two like intervals
-//! with 20 % loss reveal a policer, whose rate is then kept for 48 rounds.
+//! Recovery conserves packets for a round and then returns to the old window; two intervals of
+//! similar throughput with 20 % loss indicate a policer, whose rate is then used for 48 rounds.
 //!
 //! Versions:
 //!
@@ -16,14 +16,15 @@
 //! | `linux-6` (default) | 1 % below the estimate | adds the excess of aggregated ACKs (over 5-10 rounds, at most 100 ms' worth), and judges what is in flight at the next departure |
 //! | `linux-4.9` | at the estimate | neither; on Wi-Fi without offload its bursts are of one segment; a delayed ACK, or one of equal RTT, may renew the minimum RTT, and an undo changes nothing |
 //!
-//! `linux-4.9` paces as the sender lets it: that kernel's TCP has no pacing of its own, so without
-//! the `fq` host queue it is only window-limited.
+//! In `linux-4.9` TCP has no pacing of its own, so without the `fq` host queue only the window
+//! limits the sender.
 //!
 //! Times are compared as in the kernel: phases and epochs in microseconds, the age of the minimum RTT
 //! and the length of a policer's interval in ticks of 1 ms (HZ = 1000), in `linux-4.9` of 4 ms.
 //!
-//! Deviations from Linux: a round of the delivery clock sees losses marked up to its ACK; every departure is a segment's (a TSO burst is paced
-//! as a whole there); a start after idle counts as application-limited.
+//! Deviations from Linux: a round of the delivery clock includes losses marked up to its ACK; every
+//! departure is a segment's (a TSO burst is paced as a whole there); a start after idle counts as
+//! application-limited.
 //!
 //! Observes: `mode` (`startup`, `drain`, `probe_bw`, `probe_rtt`), `cycle_index` (in `probe_bw`),
 //! `bandwidth` and the policed `lt_bw` (Mbit/s), `min_rtt` (s), `pacing_gain`, `cwnd_gain`,
@@ -67,9 +68,9 @@ use probe_rtt::ProbeRtt;
 /// 2/ln 2: doubles the rate every round, as slow start does.
 const HIGH_GAIN: u32 = UNIT * 2885 / 1000 + 1;
 
-/// Segments below which the window does not go.
+/// Smallest window in segments.
 const MIN_CWND: u32 = 4;
-/// Windows that the send buffer holds (`bbr_sndbuf_expand`): more is kept while SACKs come.
+/// Size of the send buffer in windows (`bbr_sndbuf_expand`), which leaves room for SACKed data.
 pub const SEND_WINDOWS: u32 = 3;
 /// Linux's initial window, whatever the connection's.
 const INITIAL_CWND: u32 = 10;
@@ -78,10 +79,10 @@ const MIN_TSO_RATE: u64 = 1_200_000;
 /// RTT assumed before the first sample.
 const NOMINAL_RTT: Span = Span::from_millis(1);
 
-/// Which kernel's BBR.
+/// Kernel version to follow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Version {
-    /// Today's.
+    /// The present one.
     Linux6,
     /// As first deployed, without pacing margin and aggregation estimate.
     Linux49,
@@ -97,7 +98,8 @@ impl From<Stack> for Version {
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Params {
-    /// Whose BBR: that of `linux-4.9`, or today's, which 5.1 has too. Default: the flow's `stack`.
+    /// Kernel version to follow: `linux-4.9`, or the present one, which 5.1 has too. Default: the
+    /// flow's `stack`.
     pub version: Stack,
 }
 
@@ -142,7 +144,7 @@ impl Registered for Bbr {
 
     fn new(params: Params, init: &ControlInit) -> Self {
         let version: Version = params.version.into();
-        // Later kernels cut bursts themselves for devices that cannot.
+        // Later kernels segment bursts themselves for devices that cannot.
         let single = version == Version::Linux49 && !init.offload;
         let largest = if single { 1 } else { u32::MAX };
         let mut bbr = Bbr {
@@ -250,7 +252,7 @@ impl CongestionControl for Bbr {
                 self.on_timeout(cwnd);
             }
             Event::TxStart { .. } => self.restart_after_idle(now),
-            // Only before the connection stands: several SYNs were lost.
+            // Only before the connection is established: several SYNs were lost.
             Event::Restart { cwnd, .. } => self.cwnd = cwnd,
             Event::ReductionEnd { .. } | Event::Recovered => {}
         }

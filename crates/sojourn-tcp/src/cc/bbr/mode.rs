@@ -1,15 +1,15 @@
-//! The modes that all versions of BBR share.
+//! Modes that all versions of BBR share.
 
-/// What BBR does at the moment.
+/// Mode of the state machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
-    /// Looks for the bandwidth, doubling the rate every round.
+    /// Searches for the bandwidth, doubling the rate every round.
     Startup,
-    /// Empties the queue that this left.
+    /// Drains the queue that STARTUP left.
     Drain,
-    /// Sends at the bandwidth and probes for more now and then.
+    /// Sends at the estimated bandwidth and probes for more periodically.
     ProbeBw,
-    /// Holds back to see the minimum RTT.
+    /// Reduces the data in flight to measure the minimum RTT.
     ProbeRtt,
 }
 

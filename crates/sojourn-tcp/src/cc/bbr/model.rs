@@ -1,4 +1,4 @@
-//! What ACKs tell of the path: the bandwidth, the rounds, and whether somebody polices it.
+//! Path model from ACKs: bandwidth, rounds, and detection of a policer.
 
 use super::aggregation::WINDOW_ROUNDS;
 use super::bandwidth::Bandwidth;

@@ -1,4 +1,4 @@
-//! Pacing rate, burst size, and how much of what is in flight has really left.
+//! Pacing rate, burst size, and the part of the data in flight that has left the host.
 //!
 //! Linux gives each packet an earliest departure time; part of what counts as in flight may still
 //! wait for it in the host. BBR's state machine looks at what will be in the network at the next

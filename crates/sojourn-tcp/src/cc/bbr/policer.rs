@@ -1,6 +1,6 @@
 //! Detection of a token-bucket policer ("long-term" bandwidth of Linux's `tcp_bbr.c`): two
-//! consecutive lossy intervals of like throughput reveal the policed rate, which then replaces
-//! the bandwidth estimate for a while.
+//! consecutive lossy intervals of similar throughput yield the policed rate, which then replaces
+//! the bandwidth estimate for 48 rounds.
 
 use super::bandwidth::{Bandwidth, UNIT};
 use crate::units::{Span, Time};
@@ -16,7 +16,7 @@ const LIKE_RATE: u64 = 4_000;
 /// Rounds for which the policed rate is used.
 const USE_ROUNDS: u32 = 48;
 
-/// What the detector is told on an ACK or timeout.
+/// Input of the detector on an ACK or timeout.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Observation {
     /// When segments were last delivered.
@@ -48,19 +48,19 @@ pub(super) struct Policer {
 }
 
 impl Policer {
-    /// The policed bandwidth, while it is believed.
+    /// The policed bandwidth, while it is in use.
     #[inline]
     pub(super) fn bandwidth(&self) -> Option<Bandwidth> {
         self.policed.then_some(self.bandwidth)
     }
 
-    /// Forgets everything.
+    /// Resets all state.
     pub(super) fn reset(&mut self) {
         *self = Policer::default();
     }
 
-    /// Takes an observation in. Returns true when a policed rate has been used for long enough
-    /// and was dropped: gain cycling starts anew.
+    /// Processes an observation. Returns true when a policed rate has been used for long enough and
+    /// was dropped: gain cycling restarts.
     #[inline]
     pub(super) fn observe(&mut self, seen: &Observation, mss: u32) -> bool {
         if self.policed {

@@ -15,8 +15,8 @@ pub struct ProbeRtt {
     pub done_at: Option<Time>,
     /// Whether a round has passed since.
     pub round_done: bool,
-    /// Segments sent while `delivered` was in this range, in the last such phase, were sent with the
-    /// minimal window: their rate samples do not speak for the path.
+    /// Segments sent while `delivered` was in this range, in the last such phase, were sent with
+    /// the minimal window: their rate samples do not represent the path.
     limited: Option<(u64, u64)>,
 }
 
@@ -33,7 +33,8 @@ impl ProbeRtt {
         self.limited = Some((ack.delivered, ack.delivered));
     }
 
-    /// What is sent until all that is in flight now is delivered is held back by the minimal window.
+    /// Marks as limited by the minimal window what is sent until all data now in flight is
+    /// delivered.
     pub fn mark_limited(&mut self, ack: &AckSample) {
         if let Some((_, to)) = &mut self.limited {
             *to = ack.delivered + u64::from(ack.in_flight);
@@ -46,7 +47,7 @@ impl Bbr {
         let expired = self.ticks(now) > self.min_rtt_stamp + MIN_RTT_WINDOW;
         if let Some(rtt) = ack.rtt {
             let rtt = Span::from_micros(rtt.as_micros());
-            // The age of an equal one counts on since the condition is strict.
+            // An equal one does not reset the age, since the condition is strict.
             let renew = match self.version {
                 Version::Linux6 => rtt < self.min_rtt || (expired && !ack.ack_delayed),
                 Version::Linux49 => rtt <= self.min_rtt || expired,

@@ -1,4 +1,4 @@
-//! What it lets be observed of its state.
+//! Observable state of BBR version 1.
 
 use super::bandwidth::{Bandwidth, UNIT};
 use super::{Bbr, Mode};

@@ -1,4 +1,4 @@
-//! The window: toward the gain's share of the product, within the bounds.
+//! The window: towards the gain times the bandwidth-delay product, within the bounds.
 
 use super::super::bbr::bandwidth::{Bandwidth, UNIT};
 use super::phase::Phase;
@@ -14,7 +14,7 @@ impl Bbr3 {
         }
     }
 
-    /// The product times `gain`, with room for bursts.
+    /// The bandwidth-delay product times `gain`, with room for bursts.
     pub(super) fn inflight(&self, bandwidth: Bandwidth, gain: u32) -> u32 {
         self.quantized(self.bdp(bandwidth, gain))
     }
@@ -25,7 +25,7 @@ impl Bbr3 {
         if up { cwnd.saturating_add(2) } else { cwnd }
     }
 
-    /// What is in the network, of what is in flight.
+    /// Segments in the network, of those in flight.
     pub(super) fn in_network(&self, now: Time, in_flight: u32) -> u32 {
         self.pacer.in_network(now, in_flight, self.bandwidth(), self.pacing_gain > UNIT)
     }

@@ -12,7 +12,7 @@ use crate::units::{Span, Time};
 
 const UP_GAIN: u32 = UNIT * 5 / 4;
 const DOWN_GAIN: u32 = UNIT * 91 / 100;
-/// A probe is due after as many rounds as Reno would need, at most so many ...
+/// A probe is due after as many rounds as Reno would need, at most this many ...
 const MAX_ROUNDS: u32 = 63;
 /// ... or after this time and up to a second more.
 const BASE_WAIT: Span = Span::from_secs(2);
@@ -100,7 +100,7 @@ impl Bbr3 {
         if at_bound {
             self.stopped_risky_probe = true;
         } else if ack.cwnd_limited && self.cwnd >= self.inflight_hi {
-            // The bound limits growth: a plateau would prove nothing.
+            // The bound limits growth: a plateau would not show a full pipe.
             self.full.restart(sample.bandwidth);
             return;
         }

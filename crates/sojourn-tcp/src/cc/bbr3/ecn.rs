@@ -1,4 +1,4 @@
-//! The share of marked segments, for paths whose marks mean a shallow threshold.
+//! The share of marked segments, for paths that mark at a shallow threshold.
 
 use super::super::bbr::bandwidth::UNIT;
 use super::{AckSample, Bbr3};
@@ -7,9 +7,9 @@ use crate::units::Span;
 /// Marks count only on paths this short.
 const MAX_RTT: Span = Span::from_millis(5);
 const ALPHA_GAIN: u32 = UNIT / 16;
-/// A full share of marks cuts by this.
+/// Share by which the window is cut when every segment is marked.
 const FACTOR: u32 = UNIT / 3;
-/// A larger share of marks is too much.
+/// Share of marks above which congestion is excessive.
 pub(super) const THRESHOLD: u32 = UNIT / 2;
 /// Rounds with too many marks that end STARTUP.
 const STARTUP_ROUNDS: u32 = 2;
@@ -26,7 +26,7 @@ pub(super) struct EcnShare {
 }
 
 impl EcnShare {
-    /// A new connection's.
+    /// State of a new connection.
     pub(super) fn new(allowed: bool) -> Self {
         let (delivered, marked) = (0, 0);
         EcnShare { allowed, eligible: false, alpha: UNIT, delivered, marked, startup_rounds: 0 }

@@ -1,11 +1,11 @@
-//! What recovery, a timeout and idleness do.
+//! Effects of recovery, timeout and idle periods.
 
 use super::super::bbr::bandwidth::{Bandwidth, UNIT};
 use super::{Bbr3, CaState, Mode, UNBOUNDED};
 use crate::units::Time;
 
 impl Bbr3 {
-    /// Loss recovery begins: keep what undoing it needs.
+    /// Loss recovery begins: saves what undo needs.
     pub(super) fn enter_recovery(&mut self) {
         self.save_cwnd();
         self.undo_lower = self.lower;

@@ -1,15 +1,15 @@
-//! What happened to a flight: whether it met too much loss or too many marks.
+//! Losses and marks of a flight: whether they exceed the thresholds.
 
 use super::super::bbr::bandwidth::UNIT;
 use super::ecn::THRESHOLD as ECN_THRESHOLD;
 
-/// Loss above this share is too much (2 %).
+/// Share of loss above which the flight was too large (2 %).
 const LOSS_THRESHOLD: u32 = UNIT * 2 / 100;
 
-/// What happened to the flight of a segment up to now.
+/// Outcome of the flight of a segment so far.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Evidence {
-    /// Segments in flight at its sending, it included.
+    /// Segments in flight when it was sent, including itself.
     pub tx_in_flight: u32,
     /// Segments lost since.
     pub lost: u32,

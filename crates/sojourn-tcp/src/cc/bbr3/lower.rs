@@ -1,10 +1,10 @@
-//! Lower bounds: how much to send at least and at most for now, since loss or marks were seen
-//! outside probing.
+//! Lower bounds: short-term limits of bandwidth and data in flight after loss or marks outside
+//! probing.
 
 use super::super::bbr::bandwidth::{Bandwidth, UNIT};
 use super::{AckSample, Bbr3, Sample, UNBOUNDED};
 
-/// A lossy round keeps this share of the bounds.
+/// Share of the bounds kept after a round with loss.
 pub(super) const LOSS_KEEP: u32 = UNIT - UNIT * 30 / 100;
 
 /// Short-term bounds on the bandwidth and on what is in flight.
@@ -27,7 +27,7 @@ impl LowerBounds {
     }
 }
 
-/// What was delivered in the latest round, in rounds that losses may start anew.
+/// Deliveries of the latest round; losses may restart these rounds.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Latest {
     pub bandwidth: Bandwidth,
@@ -39,7 +39,7 @@ pub(super) struct Latest {
 }
 
 impl Latest {
-    /// Once per round, starts the maxima anew.
+    /// Restarts the maxima once per round.
     pub(super) fn advance(&mut self, sample: &Sample) {
         if self.round_start {
             self.bandwidth = sample.bandwidth;
@@ -109,7 +109,7 @@ impl Bbr3 {
         }
     }
 
-    /// After probing, congestion signals start anew.
+    /// Resets congestion signals after probing.
     pub(super) fn reset_congestion_signals(&mut self) {
         self.loss_in_round = false;
         self.ecn_in_round = false;

@@ -8,7 +8,7 @@ use crate::units::{Span, Time};
 const MIN_RTT_WINDOW: Span = Span::from_secs(10);
 const PROBE_RTT_WINDOW: Span = Span::from_secs(5);
 const PROBE_TIME: Span = Span::from_millis(200);
-/// Flight in PROBE_RTT, as a share of the product.
+/// Data in flight in PROBE_RTT, as a share of the bandwidth-delay product.
 const PROBE_GAIN: u32 = UNIT / 2;
 
 impl Bbr3 {
@@ -68,7 +68,8 @@ impl Bbr3 {
         self.lower = LowerBounds::NONE;
         if self.full.reached {
             self.mode = Mode::ProbeBw;
-            // The flight is below the product now: wait for the next probe, cruising.
+            // The data in flight is below the bandwidth-delay product now: cruise until the next
+            // probe.
             self.start_down(now);
             self.start_cruise();
         } else {

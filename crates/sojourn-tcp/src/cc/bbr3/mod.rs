@@ -1,23 +1,22 @@
-//! BBR version 3: BBR that also bounds what is in flight by what loss and ECN marks have shown to
-//! be too much.
+//! BBR version 3: BBR with bounds on the data in flight that it derives from loss and ECN marks.
 //!
-//! Model: `net/ipv4/tcp_bbr.c` of google/bbr, branch v3, at 001a430b, in its fixed point. Beside
-//! the model of bandwidth and minimum RTT there are an upper bound on what is in flight
-//! (`inflight_hi`, long-term) and lower ones on bandwidth and flight (`bw_lo`, `inflight_lo`,
-//! since the last probe). A round with loss outside probing multiplies the lower bounds by 0.7; a
-//! probe that loses more than 2 % sets `inflight_hi` to where that began. PROBE_BW goes DOWN (0.91)
-//! until 15 % of headroom below `inflight_hi` is free, CRUISEs there, REFILLs the pipe after 2-3 s
-//! (or as many rounds as the flow has segments in flight, at most 63) and probes UP (1.25).
-//! STARTUP paces at 2.77 and also ends when six loss events in a round show more than 2 % loss.
-//! PROBE_RTT halves the flight for 200 ms when 5 s brought no lower RTT.
+//! Model: `net/ipv4/tcp_bbr.c` of google/bbr, branch v3, at 001a430b, in its fixed point. In
+//! addition to the model of bandwidth and minimum RTT there are an upper bound on what is in flight
+//! (`inflight_hi`, long-term) and lower ones on bandwidth and flight (`bw_lo`, `inflight_lo`, since
+//! the last probe). A round with loss outside probing multiplies the lower bounds by 0.7; a probe
+//! that loses more than 2 % sets `inflight_hi` to where that began. PROBE_BW goes DOWN (0.91) until
+//! 15 % of headroom below `inflight_hi` is free, CRUISEs there, REFILLs the pipe after 2-3 s (or as
+//! many rounds as the flow has segments in flight, at most 63) and probes UP (1.25). STARTUP paces
+//! at 2.77 and also ends when six loss events in a round show more than 2 % loss. PROBE_RTT halves
+//! the flight for 200 ms when 5 s brought no lower RTT.
 //!
 //! ECN marks count only with `ecn_low` (there a property of the route), feedback of every mark
 //! (`ecn = "dctcp"` or `"accurate"`) and a minimum RTT of at most 5 ms.
 //!
-//! Deviations: a loss repaired by a tail-loss probe is seen only once it is marked lost; no fast
-//! path for application-limited flows (it saves work only); no load balancing by rehashing (PLB);
-//! times are compared in nanoseconds; the round that a loss starts is counted from the last ACK; a
-//! start after idle counts as application-limited.
+//! Deviations: a loss repaired by a tail-loss probe is processed only once it is marked lost; no
+//! fast path for application-limited flows (it saves work only); no load balancing by rehashing
+//! (PLB); times are compared in nanoseconds; the round that a loss starts is counted from the last
+//! ACK; a start after idle counts as application-limited.
 //!
 //! Observes: `mode` (`startup`, `drain`, `probe_bw`, `probe_rtt`), `phase` (in `probe_bw`: `up`,
 //! `down`, `cruise`, `refill`), `bandwidth`, `max_bw` and `bw_lo` (Mbit/s), `inflight_hi` and
@@ -79,7 +78,7 @@ const UNBOUNDED: u32 = u32::MAX;
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Params {
-    /// ECN marks on this path mean a shallow threshold: respond to their share.
+    /// Whether ECN marks on this path come from a shallow threshold: respond to their share.
     pub ecn_low: bool,
 }
 
@@ -249,7 +248,7 @@ impl CongestionControl for Bbr3 {
                 self.cwnd = self.cwnd.max(self.prior_cwnd);
             }
             Event::TxStart { .. } => self.restart_after_idle(now),
-            // Only before the connection stands: several SYNs were lost.
+            // Only before the connection is established: several SYNs were lost.
             Event::Restart { cwnd, .. } => self.cwnd = cwnd,
             Event::Recovered | Event::ReductionEnd { .. } => {}
         }

@@ -1,4 +1,4 @@
-//! What ACKs tell of the path: the bandwidth, the rounds, and the aggregation of ACKs.
+//! Path model from ACKs: bandwidth, rounds, and aggregation of ACKs.
 
 use super::super::bbr::aggregation::WINDOW_ROUNDS;
 use super::super::bbr::bandwidth::Bandwidth;
@@ -6,7 +6,7 @@ use super::evidence::Evidence;
 use super::{AckSample, Bbr3};
 use crate::units::Time;
 
-/// What one ACK says about the rate.
+/// Rate information of one ACK.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sample {
     /// Whether there is a valid rate sample.

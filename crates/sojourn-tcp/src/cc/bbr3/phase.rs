@@ -1,4 +1,4 @@
-//! Where in PROBE_BW the control is, and what the ACKs that come now answer.
+//! Phase of PROBE_BW, and the phase of probing that present ACKs belong to.
 
 /// Phases of PROBE_BW.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,7 +25,7 @@ impl Phase {
     }
 }
 
-/// What ACKs tell of the last probe.
+/// Relation of present ACKs to the last probe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum AckPhase {
     Init,

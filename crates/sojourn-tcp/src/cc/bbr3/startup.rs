@@ -1,4 +1,5 @@
-//! STARTUP and DRAIN: the plateau of bandwidth, too much loss, the drained queue.
+//! STARTUP and DRAIN: detection of the bandwidth plateau, of excessive loss, and of the drained
+//! queue.
 
 use super::super::bbr::bandwidth::{Bandwidth, UNIT};
 use super::{AckSample, Bbr3, CaState, Mode, Sample};
@@ -6,7 +7,7 @@ use crate::units::Time;
 
 const GROWTH: u32 = UNIT * 5 / 4;
 const ROUNDS: u32 = 3;
-/// Loss events in a round that, with a loss rate too high, end STARTUP.
+/// Loss events in a round that end STARTUP if the loss rate is excessive as well.
 const LOSS_EVENTS: u32 = 6;
 
 /// Looks for a plateau: three rounds without 25 % more bandwidth.
@@ -29,7 +30,7 @@ impl FullBandwidth {
         self.now = false;
     }
 
-    /// Takes a sample in.
+    /// Processes a sample.
     pub(super) fn update(&mut self, sample: &Sample, round_start: bool) {
         if self.now || sample.app_limited {
             return;

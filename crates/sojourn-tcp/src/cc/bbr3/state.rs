@@ -1,4 +1,4 @@
-//! What it lets be observed of its state.
+//! Observable state of BBR version 3.
 
 use super::super::bbr::bandwidth::{Bandwidth, UNIT};
 use super::{Bbr3, Mode, UNBOUNDED};

@@ -1,4 +1,4 @@
-//! The upper bound on what is in flight: where probing met too much loss or too many marks.
+//! The upper bound on the data in flight: the level at which probing met excessive loss or marks.
 
 use super::super::bbr::bandwidth::UNIT;
 use super::evidence::Evidence;
@@ -52,7 +52,7 @@ impl Bbr3 {
         }
     }
 
-    /// Probing lost or marked too much: lower the bound, once per probe, and stop.
+    /// Probing met excessive loss or marks: lowers the bound, once per probe, and ends the probe.
     fn inflight_too_high(&mut self, now: Time, evidence: &Evidence) {
         self.last_probe_too_high = true;
         self.probe_samples = false;
@@ -65,7 +65,7 @@ impl Bbr3 {
         }
     }
 
-    /// What we want in flight: the bandwidth-delay product, unless congestion cut the window.
+    /// Target of the data in flight: the bandwidth-delay product, unless congestion cut the window.
     pub(super) fn target_inflight(&self) -> u32 {
         self.inflight(self.bandwidth(), UNIT).min(self.cwnd)
     }
@@ -79,7 +79,7 @@ impl Bbr3 {
         self.inflight_hi.saturating_sub((headroom as u32).max(1)).max(MIN_CWND)
     }
 
-    /// Adapts the bound to what probing brought. Returns true if that decided the next phase.
+    /// Adapts the bound to the result of probing. Returns true if that determined the next phase.
     pub(super) fn adapt_upper_bound(
         &mut self,
         now: Time,
@@ -102,7 +102,7 @@ impl Bbr3 {
         false
     }
 
-    /// A round later, ACKs tell of the probe, and another one later no more.
+    /// One round after the start of a probe its ACKs arrive; one round after its end no more.
     fn end_of_probe_round(&mut self, sample: &Sample) -> bool {
         match self.ack_phase {
             AckPhase::ProbeStarting => self.ack_phase = AckPhase::ProbeFeedback,

@@ -7,12 +7,13 @@ use crate::units::{Span, Time};
 
 /// Smoothed RTTs over which the largest RTT is remembered ...
 const MAX_RTT_ROUNDS: u64 = 4;
-/// ... and without a nearly empty queue after which others are taken to fill the buffer.
+/// ... and number without a nearly empty queue after which other flows are assumed to fill the
+/// buffer.
 const FULL_ROUNDS: u64 = 5;
 /// The queue is nearly empty below this share of its largest delay.
 const NEARLY_EMPTY: f64 = 0.1;
 
-/// The detector and the delta of the mode.
+/// The detector, and the delta of the present mode.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Competitive {
     default_delta: f64,
@@ -26,7 +27,7 @@ pub(super) struct Competitive {
 }
 
 impl Competitive {
-    /// A new connection's.
+    /// State of a new connection.
     pub(super) fn new(default_delta: f64, now: Time) -> Self {
         Competitive {
             default_delta,
@@ -49,7 +50,7 @@ impl Competitive {
         self.lossy = true;
     }
 
-    /// Takes an ACK in; returns the delta to use.
+    /// Processes an ACK; returns the delta to use.
     pub(super) fn on_ack(
         &mut self,
         now: Time,

@@ -1,7 +1,7 @@
-//! SLIQ's damper against oscillation: when a long queue has drained, go back to the window of the
-//! packet that found it drained, and hold still for two windows.
+//! SLIQ's damper against oscillation: when a long queue has drained, return to the window at which
+//! the packet was sent that found it drained, and hold it for two windows.
 
-/// Packets in the queue that are too many.
+/// Number of packets above which the queue counts as long.
 const TOO_MANY: f64 = 40.0;
 /// Segments whose windows at sending are remembered: the largest window.
 const REMEMBERED: usize = 32_768;

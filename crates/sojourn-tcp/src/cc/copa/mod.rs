@@ -14,7 +14,7 @@
 //! | initial window | the stack's | 3 segments |
 //! | pacing | twice the window per standing RTT | once |
 //! | velocity at most | `delta W` (genericCC) | `delta W` |
-//! | change of direction | seen once per round trip | resets `v` at once |
+//! | change of direction | evaluated once per round trip | resets `v` at once |
 //! | against buffer fillers | competitive mode: `1/delta` grows by 1 per round trip and halves on loss, while the queue was not nearly empty for 5 round trips | none |
 //! | long queues | - | damper: after more than 40 packets queued, the window of the time is taken and held when fewer than `1/delta` are |
 //! | RTTs | as measured | less the time that an ACK took longer than the fastest one of the last 7 minimum RTTs (at least 0.2 s) |
@@ -22,10 +22,11 @@
 //! | loss | only in competitive mode; a timeout restarts slow start | ignored |
 //!
 //! Deviations: windowed minima are those of [`super::filter`]. From SLIQ: segments take the place
-//! of its nominal 1000-byte packets; the way back of an ACK is known from TCP's timestamps only, and
-//! not corrected for under other transports. What a TCP receiver does not tell is left out: there is
-//! no packet-pair start for paths above 50 ms (SLIQ's receiver says how far apart the two of a pair
-//! arrived), and the two ends do not exchange their minimum RTTs. A SLIQ flow's `copa` has both.
+//! of its nominal 1000-byte packets; the return delay of an ACK is known from TCP's timestamps
+//! only, and not corrected for under other transports. What a TCP receiver does not report is left
+//! out: there is no packet-pair start for paths above 50 ms (SLIQ's receiver says how far apart the
+//! two of a pair arrived), and the two ends do not exchange their minimum RTTs. A SLIQ flow's
+//! `copa` has both.
 //!
 //! Observes: `delta`, `velocity`, `direction` (`up`, `down`, `neither`), with mode switching `mode`
 //! (`default`, `competitive`); `queueing_delay`, `standing_rtt` and `min_rtt` (s).
@@ -55,7 +56,7 @@ use damper::Damper;
 pub use velocity::Velocity;
 use way_back::WayBack;
 
-/// What a corrected RTT is at least.
+/// Smallest corrected RTT.
 const LEAST_RTT: Span = Span::from_micros(20);
 const SLIQ_INITIAL_WINDOW: f64 = 3.0;
 const MIN_WINDOW: f64 = 2.0;
@@ -63,7 +64,7 @@ const MAX_WINDOW: f64 = 32_768.0;
 /// SLIQ's window below which it always grows.
 const SLIQ_SMALL_WINDOW: f64 = 16.0;
 
-/// Whose Copa.
+/// Published version to follow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Version {
@@ -78,7 +79,7 @@ pub enum Version {
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Params {
-    /// Whose Copa: `nsdi18` or `sliq`.
+    /// Version to follow: `nsdi18` or `sliq`.
     pub version: Version,
     /// The reciprocal of the packets to keep in the queue.
     pub delta: f64,
@@ -107,7 +108,7 @@ pub struct Copa {
     version: Version,
     delta: f64,
     mss: u32,
-    /// Segments.
+    /// Window in segments.
     window: f64,
     slow_start: bool,
     velocity: Velocity,
@@ -144,7 +145,7 @@ impl Registered for Copa {
 }
 
 impl Copa {
-    /// Whether the window is used enough for it to grow.
+    /// Whether enough of the window is used for it to grow.
     fn used(&self, ack: &AckSample) -> bool {
         match self.version {
             Version::Nsdi18 => ack.cwnd_limited,

@@ -1,4 +1,4 @@
-//! What RTTs tell: the standing and the minimum RTT, the queueing delay between them.
+//! Standing RTT, minimum RTT, and the queueing delay between them.
 
 use std::cmp::Reverse;
 

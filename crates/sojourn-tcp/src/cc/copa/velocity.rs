@@ -1,5 +1,5 @@
-//! Copa's velocity: speeds up while the window keeps moving the same way. It counts neither packets
-//! nor segments: whoever does says when a window of data is over.
+//! Copa's velocity: it doubles while the window keeps moving in the same direction. It counts
+//! neither packets nor segments: its caller determines when a window of data is over.
 
 /// Round trips in the same direction before the velocity doubles.
 const PATIENCE: u32 = 3;
@@ -11,7 +11,7 @@ enum Direction {
     Neither,
 }
 
-/// The velocity and what it is judged by, once per window of data.
+/// The velocity, and the state by which it is updated once per window of data.
 #[derive(Clone, Copy, Debug)]
 pub struct Velocity {
     value: u32,
@@ -42,7 +42,7 @@ impl Velocity {
         self.value
     }
 
-    /// The way in which the window has been moving.
+    /// Direction in which the window has been moving.
     pub fn direction(&self) -> &'static str {
         match self.direction {
             Direction::Up => "up",
@@ -51,7 +51,7 @@ impl Velocity {
         }
     }
 
-    /// One that starts from this window.
+    /// A velocity that starts from this window.
     pub fn starting(window: f64) -> Self {
         Velocity { start_window: window, ..Velocity::default() }
     }
@@ -61,7 +61,7 @@ impl Velocity {
         self.end
     }
 
-    /// Starts anew from this window, with a window of data that ends with `end`.
+    /// Restarts from this window, with a window of data that ends with `end`.
     pub fn reset(&mut self, end: u64, window: f64, increasing: bool) {
         *self = Velocity {
             start_window: window,
@@ -71,7 +71,7 @@ impl Velocity {
         };
     }
 
-    /// Takes an ACK in, with which the window of data may be `over`; the one that begins ends with
+    /// Processes an ACK, with which the window of data may be `over`; the next one ends with
     /// `next`. Returns the velocity, at least 1 and at most `most`. With `at_once` a change of the
     /// target's side resets it within the window of data.
     pub fn update(

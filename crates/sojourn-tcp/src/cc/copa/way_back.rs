@@ -1,15 +1,15 @@
-//! How long ACKs waited in queues on their way back, which is no queue of the flow's own.
+//! Queueing delay of ACKs on the return path, where the flow's own data does not queue.
 
 use std::cmp::Reverse;
 
 use crate::cc::filter::MaxFilter;
 use crate::units::{Span, Time};
 
-/// The fastest way back is looked for over so many minimum RTTs, at least this long.
+/// The smallest return delay is taken over this many minimum RTTs, at least the time below.
 const MIN_RTTS: u64 = 7;
 const LEAST_WINDOW: Span = Span::from_millis(200);
 
-/// The time that ACKs take, by the timestamps of the other end: only differences mean anything.
+/// Return delays of ACKs by the timestamps of the other end: only differences are meaningful.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct WayBack {
     least: MaxFilter<Reverse<Span>>,
@@ -18,7 +18,7 @@ pub(super) struct WayBack {
 }
 
 impl WayBack {
-    /// Nothing has come back.
+    /// State before the first ACK.
     pub(super) fn new(now: Time) -> Self {
         WayBack { least: MaxFilter::new(now.as_nanos(), Reverse(Span::MAX)), late: Span::ZERO }
     }
@@ -30,7 +30,7 @@ impl WayBack {
         self.late = way - least;
     }
 
-    /// What is to be taken off the RTT of the latest ACK.
+    /// Time to subtract from the RTT of the latest ACK.
     pub(super) fn late(&self) -> Span {
         self.late
     }

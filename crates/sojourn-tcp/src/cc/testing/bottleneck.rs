@@ -1,7 +1,7 @@
 //! A bottleneck and simple senders: one FIFO with a rate, a limit, marking by sojourn time and
 //! independent loss; flows of their own round-trip times, always with data to send; an ACK per
-//! packet. Lost packets count as lost when three later ones have arrived, and are not sent again:
-//! that is all the same to a control.
+//! packet. Lost packets count as lost when three later ones have arrived, and are not sent again,
+//! which makes no difference to a control.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};

@@ -1,4 +1,4 @@
-//! What a sender counts and measures: segments delivered, marked and lost, round-trip times and
+//! Counts and measurements of a sender: segments delivered, marked and lost, round-trip times and
 //! delivery rates.
 
 use crate::cc::{AckSample, Lost, RateSample, SenderView};
@@ -101,7 +101,7 @@ impl Meter {
         (rtt, rate)
     }
 
-    /// What it knows of a sender's state.
+    /// The part of a sender's state that the meter has.
     pub(crate) fn view(&self, una: u32, next: u32) -> SenderView {
         SenderView {
             una,

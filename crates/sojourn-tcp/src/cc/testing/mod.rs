@@ -1,6 +1,6 @@
 //! Senders for tests of controls, without protocol: [`Path`] takes one control through rounds,
-//! losses and marks of a test's choosing, [`Bottleneck`] shows what several flows make of a queue
-//! in time. Both measure with [`Meter`].
+//! losses and marks that a test chooses, [`Bottleneck`] runs several flows over a queue. Both
+//! measure with [`Meter`].
 
 mod bottleneck;
 mod flow;
@@ -25,7 +25,7 @@ pub(super) const PACKET: u32 = 1500;
 /// Payload of a full segment in bytes.
 pub(super) const MSS: u32 = 1448;
 
-/// What a control is told at the start.
+/// Parameters of the connection of a control under test.
 pub(super) fn init() -> ControlInit {
     ControlInit {
         initial_window: 10,
@@ -42,7 +42,7 @@ pub(super) fn init() -> ControlInit {
     }
 }
 
-/// A control with its default parameters but for `change`.
+/// A control with its default parameters except for `change`.
 pub(super) fn control<C: Registered>(
     change: impl FnOnce(&mut C::Params),
 ) -> Box<dyn CongestionControl> {
@@ -51,7 +51,7 @@ pub(super) fn control<C: Registered>(
     Box::new(C::new(params, &init()))
 }
 
-/// Shows a control that follows steps what an ACK said.
+/// Passes the measurements of an ACK to a control that follows steps.
 pub(super) fn show(
     control: &mut dyn CongestionControl,
     now: Time,
@@ -65,7 +65,7 @@ pub(super) fn show(
     }
 }
 
-/// The number that a control lets be observed under this name; NaN if none.
+/// The number that a control reports under this name; NaN if none.
 pub(super) fn number(control: &dyn CongestionControl, name: &str) -> f64 {
     let mut found = f64::NAN;
     control.observe(&mut |key, value| {
@@ -76,7 +76,7 @@ pub(super) fn number(control: &dyn CongestionControl, name: &str) -> f64 {
     found
 }
 
-/// The word that a control lets be observed under this name; empty if none.
+/// The word that a control reports under this name; empty if none.
 pub(super) fn word(control: &dyn CongestionControl, name: &str) -> String {
     let mut found = String::new();
     control.observe(&mut |key, value| {

@@ -1,4 +1,4 @@
-//! What every control lets be observed, on a path with losses, marks and a short queue.
+//! Observable state of every control, on a path with losses, marks and a short queue.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use crate::spec::Cca;
 /// Controls without state other than the window and the threshold, which are recorded anyway.
 const STATELESS: [&str; 4] = ["reno", "scalable", "fixed-window", "fixed-rate"];
 
-/// The names that a control lets be observed in a run; checks each reading.
+/// The names that a control reports in a run; checks each value.
 fn names(control: &str) -> BTreeSet<String> {
     let make = builtin().find::<Cca>(control).unwrap().make;
     let built = make(&serde_json::Map::new(), &init(), builtin()).unwrap();

@@ -1,7 +1,7 @@
 //! One control on a path of one bottleneck. Every segment is acknowledged one round trip after it
 //! left the bottleneck; a lost one is noticed when its acknowledgment would have come, and counts
-//! as retransmitted at once. A test says how many rounds to go and what to lose or mark, and sees
-//! into the control.
+//! as retransmitted at once. A test chooses the number of rounds and the segments to lose or mark,
+//! and has access to the control.
 
 use std::collections::VecDeque;
 
@@ -38,7 +38,7 @@ pub(crate) struct Path<C> {
     pub reduce_on_ece: bool,
     /// Segments waiting for or in transmission at the last sending.
     pub queued: u32,
-    /// What the last ACK told the control.
+    /// Sample of the last ACK.
     pub last: AckSample,
     lose: u32,
     lost_in_flight: u32,

@@ -1,4 +1,4 @@
-//! What stacks choose between.
+//! Alternatives between which stack profiles choose.
 
 /// How losses are inferred from SACKs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,28 +15,28 @@ pub enum LossDetection {
     ReorderingTolerant,
 }
 
-/// The window after a retransmission timeout.
+/// Window after a retransmission timeout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TimeoutWindow {
     /// One segment (Linux before 5.3, the RFCs).
     One,
-    /// What is still in flight, plus one (Linux since 5.3: with RACK, recent segments are not
-    /// given up).
+    /// Segments still in flight plus one (Linux since 5.3: with RACK, recent segments are not
+    /// marked lost).
     InFlightPlusOne,
 }
 
-/// When a tail loss probe goes (RFC 8985 §7).
+/// Time of a tail loss probe (RFC 8985 §7).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TailProbe {
     /// After two RTTs and two ticks, with one segment out and `rto_min`; also while a mark reduces
     /// the window (Linux since 4.16).
     Recent,
     /// After two RTTs, at least 10 ms, with one segment out at least 1.5 RTTs and `rto_min`; not if
-    /// the window lets go what the application has (Linux 3.10 to 4.11).
+    /// the window permits sending the application's data (Linux 3.10 to 4.11).
     Early,
 }
 
-/// When a sender waits for more to send in one large segment.
+/// Condition under which a sender waits for more data for one large segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Deferral {
     /// If it sent something in this timer tick and the oldest segment outstanding is older than

@@ -8,9 +8,9 @@
 //! | `ns3` | ns-3.41 `TcpSocketBase` with PRR | `src/internet/model/tcp-*.cc` |
 //! | `rfc` | RFC 5681, 6298, 6582, 6675, 3042 | the RFCs |
 //!
-//! ns-3.41 finds a lost retransmission by the timeout alone, as RFC 6675 and `LossDetection::Sack` do:
-//! `TcpTxBuffer` marks what it retransmits (`m_retrans`), `NextSeg` passes over it, and only
-//! `SetSentListLost`, called by a timeout, takes the mark away. A recovery's second and later partial
+//! ns-3.41 finds a lost retransmission by the timeout alone, as RFC 6675 and `LossDetection::Sack`
+//! do: `TcpTxBuffer` marks what it retransmits (`m_retrans`), `NextSeg` passes over it, and only
+//! `SetSentListLost`, called by a timeout, clears the mark. A recovery's second and later partial
 //! ACKs do not restart the timer (`NewAck`), which ends those that last longer than a second.
 
 use super::card_memory;
@@ -73,12 +73,13 @@ pub struct Profile {
     /// Whether segments leave in bursts: Linux cuts them for segmentation in software where the
     /// device cannot (always since 4.17).
     pub offload: bool,
-    /// When little is not sent at once, with offload.
+    /// With offload, when small amounts of data wait for more.
     pub deferral: Option<Deferral>,
     /// Whether bursts are longer on very short paths (`tcp_tso_rtt_log`; Linux since 5.18).
     pub long_bursts_nearby: bool,
-    /// What a sender may have in its host's queues, as a share of the pacing rate's second (2^-n), and
-    /// bytes at most (`sk_pacing_shift`, `tcp_limit_output_bytes`); mac80211 asks for 8 ms since 4.17.
+    /// Limit of a sender's data in its host's queues: time at the pacing rate (2^-n s), and largest
+    /// number of bytes (`sk_pacing_shift`, `tcp_limit_output_bytes`); mac80211 asks for 8 ms since
+    /// 4.17.
     pub small_queue: Option<(u32, u64)>,
     /// Growth of the window needs it to be the limit.
     pub cwnd_validation: bool,
@@ -98,24 +99,28 @@ pub struct Profile {
     pub delayed_ack: Span,
     /// Sender: every burst ends with PSH, whatever the application writes (Linux since 5.4).
     pub pushes_bursts: bool,
-    /// Receiver: SACKs after the third duplicate are spaced (Linux since 4.18), by a timer that may be so
-    /// late (`tcp_comp_sack_slack_ns`; none before 5.8): it is, since nothing else wakes it.
+    /// Receiver: SACKs after the third duplicate are spaced (Linux since 4.18), by a timer with
+    /// this slack (`tcp_comp_sack_slack_ns`; none before 5.8), which is always used up, since no
+    /// other event wakes the timer earlier.
     pub sack_compression: Option<Span>,
-    /// Receiver: what is held back goes before a segment that needs more than two blocks (Linux since 5.8).
+    /// Receiver: a delayed SACK is sent before a segment that needs more than two blocks (Linux
+    /// since 5.8).
     pub flushes_sacks: bool,
     /// Receiver: whether the window is autotuned; while it grows, ACKs are not delayed.
     pub tunes_window: bool,
-    /// Receiver: whether its rounds begin with the handshake, its RTTs have the resolution of timestamps,
-    /// and held data and buffers count when the window is tuned; sender: whether its buffer is memory that
-    /// grows with the window. Read in Linux 6.12, not in earlier ones.
+    /// Receiver: whether its rounds begin with the handshake, its RTTs have the resolution of
+    /// timestamps, and held data and buffers count when the window is tuned; sender: whether its
+    /// buffer is counted in memory and grows with the window. Taken from the sources of Linux 6.12,
+    /// not of earlier ones.
     pub tunes_exactly: bool,
     /// Receiver: the stack's receive buffer, or the limit of an autotuned one (`tcp_rmem[2]`), bytes.
     pub receive_buffer_max: u64,
-    /// Receiver: share of the buffer that is announced: of a segment's payload in the memory it takes,
-    /// which the device decides, in 256ths (`scaling_ratio`; half before Linux 6.6).
+    /// Receiver: share of the buffer that is advertised: a segment's payload over the memory that
+    /// it occupies, which depends on the device, in 256ths (`scaling_ratio`; half before Linux
+    /// 6.6).
     pub window_share: f64,
-    /// Receiver: segments that tuning adds to twice what was read (`tcp_rcv_space_adjust`, Linux before
-    /// 6.16); `None` adds what waits above a hole.
+    /// Receiver: segments that tuning adds to twice what was read (`tcp_rcv_space_adjust`, Linux
+    /// before 6.16); `None` adds the data held above a hole.
     pub window_slack: Option<u32>,
 }
 
@@ -192,7 +197,7 @@ const LINUX_4_9: Profile = Profile {
     ..LINUX_5_1
 };
 
-/// What the RFCs say, and no more: a profile that is made elsewhere says in what it differs.
+/// The behaviour of the RFCs alone; other profiles are defined by their differences from it.
 pub const RFC: Profile = Profile {
     loss_detection: LossDetection::Sack,
     prr: PrrBound::SlowStart,
@@ -251,7 +256,7 @@ impl Profile {
         })
     }
 
-    /// How its retransmission timeout follows from RTT samples.
+    /// Rules by which its retransmission timeout follows from RTT samples.
     pub fn rto_rules(&self) -> RtoRules {
         RtoRules {
             style: self.rto_style,

@@ -1,4 +1,4 @@
-//! What a segment that arrives does: to what is held, to the echo, and to when it is acknowledged.
+//! Processing of an arriving segment: reassembly, ECN echo, and the time of its acknowledgment.
 
 use super::Receiver;
 use super::due::Due;
@@ -16,7 +16,7 @@ const COMPRESSED_MAX: u32 = 44;
 const COMPRESSION_MAX: Span = Span::from_millis(1);
 /// Segments that GRO merges at most (64 kB).
 const GRO_SEGMENTS: u32 = 45;
-/// A silence this long beyond the RTT brings quick ACKs again (the receiver's own RTO).
+/// An idle time this long beyond the RTT starts quick ACKs again (the receiver's own RTO).
 const LONG_SILENCE: Span = Span::from_millis(200);
 
 impl Receiver {
@@ -48,9 +48,9 @@ impl Receiver {
         self.heed(response, flushed);
     }
 
-    /// Memory of the receive buffer that is taken when a segment arrives that takes so much, if it is
-    /// new. Linux charges one in order, or one that joins another's buffer, before it looks how the
-    /// window may grow; others after that.
+    /// Memory in use in the receive buffer when a new segment that occupies `own` arrives. Linux
+    /// charges a segment in order, or one that joins another's buffer, before it computes the
+    /// growth of the window; others after that.
     fn memory_taken(&self, seq: u32, own: u64) -> Option<u64> {
         let (own, buffers) = match self.queue.place(seq) {
             Place::Next => (own, 1),
@@ -62,7 +62,7 @@ impl Receiver {
         Some(self.queue.waiting_memory() + own + buffers * self.memory.head)
     }
 
-    /// What the mark asks for: by the echo's rules, or by those of a control at this end.
+    /// Response to the mark: by the echo's rules, or by those of a control at this end.
     fn heard(&mut self, now: Time, ecn: Ecn, flags: Flags) -> Response {
         let Some(control) = &mut self.control else { return self.echo.on_data(ecn, flags) };
         let (ce, next) = (ecn == Ecn::Ce, self.queue.next());
@@ -72,7 +72,7 @@ impl Receiver {
         })
     }
 
-    /// Follows what the congestion mark asks for.
+    /// Applies the response to a congestion mark.
     fn heed(&mut self, response: Response, flushed: bool) {
         let quick = response.quick.max(u32::from(flushed && response.quick_if_flushed));
         self.quick = self.quick.max(quick);

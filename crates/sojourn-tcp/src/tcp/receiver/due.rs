@@ -1,8 +1,8 @@
-//! When the next acknowledgment goes out.
+//! Time of the next acknowledgment.
 
 use crate::units::Time;
 
-/// When the next ACK goes out.
+/// Time at which the next ACK is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Due {
     No,

@@ -2,11 +2,11 @@
 //!
 //! RFC 5681 §4.2 and Linux `tcp_input.c` (`__tcp_ack_snd_check`): one ACK for every `ack_every`
 //! segments or after 40 ms; at once in the quick-ACK phase when data first arrives or after a long
-//! silence, when a hole is filled, for duplicates, when the application has read the end of what was
-//! written (PSH), and when congestion marks ask for it; the first
-//! three ACKs above a hole at once, the following spaced by the lesser of 1 ms and 5 % of the RTT
-//! (SACK compression, Linux since 4.18), or before another would need more blocks. With `gro`, the segments of a moment are acknowledged as one;
-//! a burst that stays one packet on its way is so, too.
+//! silence, when a hole is filled, for duplicates, when the application has read the end of what
+//! was written (PSH), and when congestion marks require it; the first three ACKs above a hole at
+//! once, the following spaced by the lesser of 1 ms and 5 % of the RTT (SACK compression, Linux
+//! since 4.18), or before another would need more blocks. With `gro`, segments that arrive back to
+//! back are acknowledged as one; so is a burst that stays one packet on its path.
 //!
 //! The SYN-ACK is repeated when the SYN is, and after a timeout that doubles.
 //!
@@ -30,7 +30,8 @@ mod reader;
 use due::Due;
 use reader::Unread;
 
-/// The longest wait for an answer to a SYN-ACK, in first ones (`tcp_synack_retries` of 5).
+/// The longest wait for an answer to a SYN-ACK, in multiples of the first wait
+/// (`tcp_synack_retries` of 5).
 const SYN_ACK_LONGEST: u64 = 16;
 
 /// A TCP receiver.
@@ -41,9 +42,9 @@ pub struct Receiver {
     queue: Reassembly,
     echo: Echo,
     due: Due,
-    /// When the SYN-ACK goes again unless something comes, and after what timeout.
+    /// When the SYN-ACK is sent again unless something arrives, and its timeout.
     syn_ack_again: Option<(Time, Span)>,
-    /// An ACK with the echo's former state, to go out before anything else.
+    /// An ACK with the echo's former state, to be sent before anything else.
     flushed: Option<Packet>,
     /// Duplicate segment to report in the next ACK.
     duplicate: Option<SackBlock>,
@@ -59,13 +60,13 @@ pub struct Receiver {
     sacks_at_hole: u32,
     hole: u32,
     tune: Autotune,
-    /// What waits for the application, if that does not read at once.
+    /// Data that waits for the application, if that does not read at once.
     unread: Option<Unread>,
     last_arrival: Option<Time>,
     received: ReceiverCounters,
     acks: AckCounters,
     sent: u32,
-    /// Memory of segments, and how many have come.
+    /// Memory of segments, and the number that have arrived.
     memory: CardMemory,
     frames: u32,
 }
@@ -106,7 +107,7 @@ impl Receiver {
         Receiver { control, ..self }
     }
 
-    /// An ACK of everything received so far; ends what made it due.
+    /// An ACK of everything received so far; clears the reasons for which it was due.
     fn acknowledgment(&mut self, now: Time, flags: Flags) -> Packet {
         self.quick = self.quick.saturating_sub(1);
         self.unacked = 0;
@@ -120,7 +121,7 @@ impl Receiver {
         self.special_acknowledgment(now, flags)
     }
 
-    /// The same, which leaves what is due (Linux since 4.18: "special ACK sent by DCTCP").
+    /// The same, but what is due stays due (Linux since 4.18: "special ACK sent by DCTCP").
     fn special_acknowledgment(&mut self, now: Time, flags: Flags) -> Packet {
         let duplicate = self.duplicate.take();
         let mut ack = TcpAck {
@@ -145,7 +146,7 @@ impl Receiver {
         self.packet(SYN_SIZE, ack)
     }
 
-    /// What every ACK of now says.
+    /// Fields of any ACK sent now.
     fn ack(&mut self, now: Time) -> TcpAck {
         TcpAck { window: self.window(), sent_at: now, echo: self.timestamp, ..TcpAck::default() }
     }

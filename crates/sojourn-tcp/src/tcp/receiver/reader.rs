@@ -1,6 +1,6 @@
-//! An application that reads at its own pace. What it leaves lies in the receive buffer, and the
-//! window closes: it is what the buffer offers less what waits there, and never takes back what was
-//! announced before (Linux `__tcp_select_window`, `tcp_select_window`, `tcp_cleanup_rbuf`).
+//! An application that reads at its own pace. Unread data stays in the receive buffer and closes
+//! the window: the window is the buffer's less the unread data, and never revokes what was
+//! advertised before (Linux `__tcp_select_window`, `tcp_select_window`, `tcp_cleanup_rbuf`).
 
 use super::Receiver;
 use super::due::Due;
@@ -8,14 +8,14 @@ use crate::tcp::OPEN_WINDOW;
 use crate::tcp::reassembly::MOST_FRAGMENTS;
 use crate::units::Time;
 
-/// Data that waits to be read, and the window announced for more.
+/// Data that waits to be read, and the window advertised beyond it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Unread {
     /// Bytes that arrived in order and were not read.
     pub bytes: u64,
     /// Whether the end of a write (PSH) is among what has not been acknowledged.
     pub pushed: bool,
-    /// Bytes from the first to the end of the window that was announced last.
+    /// Bytes from the first to the end of the window advertised last.
     edge: u64,
 }
 
@@ -50,7 +50,7 @@ impl Receiver {
         bytes
     }
 
-    /// Whether the sender should hear at once that there is room: twice what it knows of.
+    /// Whether a window update is due at once: the window is twice the advertised one.
     fn opens_window(&self) -> bool {
         let Some(unread) = self.unread else { return false };
         let announced = unread.edge.saturating_sub(self.received.in_order_bytes);
@@ -58,13 +58,13 @@ impl Receiver {
         self.tune.window() != OPEN_WINDOW && window > 0 && window >= 2 * announced
     }
 
-    /// What the buffer has room for; nothing rather than less than a segment.
+    /// Room in the buffer in bytes; zero if it is less than a segment.
     fn room(&self, unread: Unread) -> u64 {
         let room = u64::from(self.tune.window()).saturating_sub(unread.bytes);
         if room < u64::from(self.init.mss) { 0 } else { room }
     }
 
-    /// The window to announce with data unread.
+    /// The window to advertise while data is unread.
     pub(super) fn window_left(&mut self, unread: Unread) -> u32 {
         if self.tune.window() == OPEN_WINDOW {
             return OPEN_WINDOW;

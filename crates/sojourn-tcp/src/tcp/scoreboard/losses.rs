@@ -1,4 +1,4 @@
-//! Segments judged lost, and their retransmissions.
+//! Segments marked lost, and their retransmissions.
 
 use std::cmp::Reverse;
 
@@ -6,7 +6,7 @@ use super::{Marks, Scoreboard};
 use crate::recovery::rate::Snapshot;
 
 impl Scoreboard {
-    /// Judges a segment lost, or its retransmission if that was in flight. Returns whether a
+    /// Marks a segment lost, or its retransmission if that was in flight. Returns whether a
     /// retransmission was lost.
     pub(crate) fn mark_lost(&mut self, seq: u32) -> bool {
         let marks = self.segment(seq).marks;
@@ -42,7 +42,7 @@ impl Scoreboard {
         marks.has(Marks::LOST) && !marks.has(Marks::RETRANSMITTED) && !marks.has(Marks::SACKED)
     }
 
-    /// Records a retransmission of `seq` (lost, or a probe of an open one).
+    /// Records a retransmission of `seq` (lost, or a probe of one that is not).
     pub(crate) fn mark_retransmitted(&mut self, seq: u32, snapshot: Snapshot, limited: bool) {
         let marks = self.segment(seq).marks;
         if Self::is_linked(marks) {
@@ -60,7 +60,8 @@ impl Scoreboard {
         self.append(seq);
     }
 
-    /// A duplicate SACK shows that the retransmission of a SACKed or open segment has arrived.
+    /// A duplicate SACK shows that the retransmission of a segment that is SACKed or not lost has
+    /// arrived.
     pub(crate) fn clear_retransmission(&mut self, seq: u32) {
         if self.segment(seq).marks.has(Marks::SACKED)
             && self.segment(seq).marks.has(Marks::RETRANSMITTED)
@@ -70,7 +71,7 @@ impl Scoreboard {
         }
     }
 
-    /// Forgets every judgement of loss (an undo found them wrong). Costs a pass over the window.
+    /// Clears all loss marks (an undo found them spurious). Costs a pass over the window.
     pub(crate) fn clear_losses(&mut self) {
         for seq in self.una..self.next {
             let marks = self.segment(seq).marks;

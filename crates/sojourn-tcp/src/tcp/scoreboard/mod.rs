@@ -1,10 +1,10 @@
-//! The sender's scoreboard: what is known of every outstanding segment.
+//! The sender's scoreboard: the state of every outstanding segment.
 //!
 //! Segments live in a ring indexed by their number. Beside it run a list in order of transmission
-//! (for RACK: it holds only segments whose fate is open) and a heap of lost segments waiting to be
-//! retransmitted, lowest first. A SACKed segment remembers how far the run of SACKed segments
-//! reaches, so that a block reported again is skipped in a step: the cost per segment does not
-//! depend on the window.
+//! (for RACK: it holds only segments neither SACKed nor waiting as lost) and a heap of lost
+//! segments waiting to be retransmitted, lowest first. A SACKed segment stores the end of its run
+//! of SACKed segments, so that a block reported again is skipped in one step: the cost per segment
+//! does not depend on the window.
 //!
 //! Follows Linux's counters: `packets_out`, `sacked_out`, `lost_out`, `retrans_out`, and
 //! in flight = `packets_out - sacked_out - lost_out + retrans_out`.
@@ -45,7 +45,8 @@ pub(super) struct Scoreboard {
 impl Scoreboard {
     /// An empty scoreboard whose first segment will be `first`.
     pub(super) fn new(first: u32) -> Self {
-        // A ring is used all round, whatever the window: one no larger than need be stays in cache.
+        // All of a ring is used, whatever the window: a ring no larger than necessary stays in
+        // cache.
         let capacity = 16;
         Scoreboard {
             ring: vec![Segment::default(); capacity as usize],
@@ -86,7 +87,7 @@ impl Scoreboard {
         self.sacked_out
     }
 
-    /// Outstanding segments judged lost.
+    /// Outstanding segments marked lost.
     #[inline]
     pub(super) fn lost_out(&self) -> u32 {
         self.lost_out
@@ -188,8 +189,8 @@ impl Scoreboard {
     }
 
     /// Marks a segment SACKed; `end` closes the SACK block it was reported in. Returns the segment
-    /// as it was before. As Linux does, a retransmission believed to be in flight keeps counting
-    /// as such unless the segment was also judged lost.
+    /// as it was before. As in Linux, a retransmission assumed in flight keeps counting as such
+    /// unless the segment was also marked lost.
     pub(super) fn mark_sacked(&mut self, seq: u32, end: u32) -> Segment {
         let before = *self.segment(seq);
         if Self::is_linked(before.marks) {
@@ -228,13 +229,13 @@ impl Scoreboard {
         self.segment_mut(seq).marks.set(Marks::RATE_SAMPLED);
     }
 
-    /// Whether the first segment, which the receiver waits for, is one that it had SACKed.
+    /// Whether the first segment, which the receiver still expects, is one that it had SACKed.
     #[inline]
     pub(super) fn head_is_sacked(&self) -> bool {
         self.una < self.next && self.segment(self.una).marks.has(Marks::SACKED)
     }
 
-    /// Forgets what was SACKed. Costs a pass over the window.
+    /// Clears all SACK marks. Costs a pass over the window.
     pub(super) fn forget_sacks(&mut self) {
         for seq in self.una..self.next {
             if self.segment(seq).marks.has(Marks::SACKED) {

@@ -1,11 +1,12 @@
-//! The list of open segments in the order of their last transmission.
+//! The list of segments neither SACKed nor waiting as lost, in the order of their last
+//! transmission.
 
 use super::{Marks, NONE, Scoreboard, Segment};
 use crate::recovery::rack::Outstanding;
 use crate::units::Time;
 
 impl Scoreboard {
-    /// Puts a segment at the young end of the transmission order.
+    /// Appends a segment to the transmission order.
     #[inline]
     pub(super) fn append(&mut self, seq: u32) {
         let newest = self.newest;
@@ -20,7 +21,7 @@ impl Scoreboard {
         self.newest = seq;
     }
 
-    /// Takes a segment out of the transmission order: its fate is known.
+    /// Removes a segment from the transmission order: it is SACKed, acknowledged or lost.
     #[inline]
     pub(super) fn unlink(&mut self, seq: u32) {
         let &Segment { earlier, later, .. } = self.segment(seq);

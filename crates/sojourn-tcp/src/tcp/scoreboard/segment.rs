@@ -1,16 +1,16 @@
-//! A segment and what is known of it.
+//! A segment and its state.
 
 use crate::recovery::rate::{Delivered, Snapshot};
 use crate::units::Time;
 
-/// What is known of a segment, as bits.
+/// State of a segment, as bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Marks(u8);
 
 impl Marks {
     /// SACKed by the receiver.
     pub(crate) const SACKED: Marks = Marks(1);
-    /// Judged lost.
+    /// Marked lost.
     pub(crate) const LOST: Marks = Marks(1 << 1);
     /// A retransmission of it is in flight.
     pub(crate) const RETRANSMITTED: Marks = Marks(1 << 2);
@@ -43,7 +43,7 @@ impl Marks {
     }
 }
 
-/// One outstanding segment: just a cache line.
+/// One outstanding segment: exactly one cache line.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(align(64))]
 pub(crate) struct Segment {
@@ -53,10 +53,10 @@ pub(crate) struct Segment {
     pub written_at: Time,
     /// Bytes of payload.
     pub payload: u16,
-    /// What is known of it.
+    /// Its state.
     pub marks: Marks,
-    /// Neighbours in the order of transmission. `earlier` of the first one means nothing, so that
-    /// taking it out touches no other segment.
+    /// Neighbours in the order of transmission. `earlier` of the first one is meaningless, so that
+    /// removing it touches no other segment.
     pub(super) earlier: u32,
     pub(super) later: u32,
     /// If SACKed: all segments from this one up to here are SACKed.
@@ -64,7 +64,7 @@ pub(crate) struct Segment {
 }
 
 impl Segment {
-    /// What a rate sample needs of it, if its delivery has not been counted in one.
+    /// Input of a rate sample, if its delivery has not been counted in one.
     #[inline]
     pub(crate) fn rate_candidate(&self, seq: u32) -> Option<Delivered> {
         (!self.marks.has(Marks::RATE_SAMPLED)).then(|| Delivered {

@@ -19,7 +19,8 @@ fn sack(board: &mut Scoreboard, start: u32, end: u32) {
     board.close_block(start, end);
 }
 
-/// A receiver takes back what it SACKed: all of it is open again, in order, and may be lost.
+/// A receiver reneges on its SACKs: those segments are outstanding again, in order, and may be
+/// lost.
 #[test]
 fn what_was_sacked_can_be_forgotten() {
     let mut board = board(10);

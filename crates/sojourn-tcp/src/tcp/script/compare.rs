@@ -1,26 +1,28 @@
-//! Whether what was sent is what a script says, or what another end sent.
+//! Comparison of the packets sent with a script, or with those of another end.
 
 use super::{Event, Played, Script, Step};
 use crate::units::{Span, Time};
 
-/// A kernel's timers go in ticks, of 4 ms at 250 Hz, and are some of them late.
+/// Tolerance for a kernel's timers, which run in ticks of 4 ms at 250 Hz and are sometimes late by
+/// some.
 const TOLERANCE: Span = Span::from_millis(12);
-/// Its timer wheel lets long ones be late by this share (`LVL_CLK_SHIFT` of `kernel/time/timer.c`).
+/// The timer wheel lets long timers be late by one over this (`LVL_CLK_SHIFT` of
+/// `kernel/time/timer.c`).
 const WHEEL: u64 = 8;
 
-/// The first place where an end does not do what it should.
+/// The first difference between an end and what is expected of it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Difference {
-    /// When.
+    /// Time of the difference.
     pub at: Time,
-    /// What was expected then.
+    /// What was expected at that time.
     pub expected: String,
-    /// What came.
+    /// What was sent instead.
     pub found: String,
 }
 
 impl Script {
-    /// Where the core first does something else than the script says.
+    /// The first difference between the core and the script.
     pub fn check(&self, played: &Played) -> Option<Difference> {
         let is_window = |event: &&Event| event.what.starts_with("cwnd");
         let mut windows = played.events.iter().filter(is_window);
@@ -48,8 +50,8 @@ impl Script {
         None
     }
 
-    /// Where what the core sends first differs from what a kernel does: another packet, or the same one
-    /// at another time than ticks and timer wheel explain.
+    /// The first difference between the packets of the core and of a kernel: another packet, or the
+    /// same one at a time that ticks and timer wheel do not explain.
     pub fn compare(&self, ours: &[Event], theirs: &[Event]) -> Option<Difference> {
         let from = |events: &[Event]| -> Vec<Event> {
             events.iter().filter(|event| event.at >= self.from).cloned().collect()

@@ -1,22 +1,24 @@
-//! Packet scripts: what arrives at one end of a TCP connection, and what it must send, line by line, in
-//! the manner of packetdrill. The core's endpoints play them here, a kernel's in `sojourn-live`.
+//! Packet scripts: the packets that arrive at one end of a TCP connection and those that it must
+//! send, line by line, in the manner of packetdrill. The core's endpoints play them here, a
+//! kernel's in `sojourn-live`.
 //!
-//! Directives first, then lines of a time in milliseconds and what happens or must have happened:
+//! A script has directives first, then lines: a time in milliseconds, and an event or an
+//! expectation:
 //!
 //! | directive | meaning |
 //! | --- | --- |
 //! | `end sender`, `end receiver` | the end that is tested (sender); the script plays the other |
 //! | `stack`, `control`, `ecn` | of that end (`linux-6`, `reno`, `off`) |
 //! | `write BYTES` | written at once (nothing) |
-//! | `open` | the script has the handshake's packets; else it takes from 0 to 100 ms |
-//! | `from MS` | what goes before that prepares the script: it is not compared |
+//! | `open` | the script contains the handshake's packets; else the handshake takes from 0 to 100 ms |
+//! | `from MS` | comparison begins at this time; earlier lines prepare the script |
 //! | `known REASON` | why a kernel's end differs |
 //!
 //! | line | of | meaning |
 //! | --- | --- | --- |
 //! | `syn-ack`, `ack NEXT [sack A-B ...] [dsack A-B] [ece] [original] [window BYTES]` | sender | arrives; `original` echoes the timestamp of the first segments |
-//! | `write BYTES`, `close` | sender | the application does so |
-//! | `cwnd N` | sender | the window must be that |
+//! | `write BYTES`, `close` | sender | the application writes, closes the connection |
+//! | `cwnd N` | sender | the window must be N |
 //! | `syn`, `data A-B [ce] [cwr] [psh] [of BYTES]` | receiver | arrives; B included, all at once |
 //! | `sent ...` | both | all that was sent since the last such line: segments' numbers, ranges of them, `syn`, `ack`, `probe`, `fin`; a receiver's ACKs, separated by commas: `syn-ack`, `NEXT [dsack A-B] [sack A-B ...] [ece]`. `-` for nothing |
 //!
@@ -36,31 +38,31 @@ pub use play::{Played, play, span};
 
 /// Payload of a segment.
 pub const MSS: u32 = 1448;
-/// Window of an ACK that names none.
+/// Window of an ACK without a `window`.
 pub const WINDOW: u32 = 10_000_000;
 
 /// A script.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Script {
-    /// Its first comment: what it is about.
+    /// Its first comment, which describes it.
     pub about: String,
     /// Whether the receiving end is tested.
     pub receiver: bool,
-    /// Name of the stack whose end it is.
+    /// Name of the tested end's stack.
     pub stack: String,
     /// Name of the control.
     pub control: String,
     /// ECN feedback.
     pub ecn: EcnMode,
-    /// Whether the script has the handshake's packets.
+    /// Whether the script contains the handshake's packets.
     pub open: bool,
-    /// From when on ends are compared.
+    /// Time from which ends are compared.
     pub from: Time,
-    /// Whether it sends large segments, if not as the stack does.
+    /// Whether the end sends large segments; `None`: as the stack does.
     offload: Option<bool>,
-    /// Why a kernel differs.
+    /// Reason for which a kernel differs.
     pub known: Option<String>,
-    /// What happens, and what must have happened.
+    /// Events and expectations.
     pub lines: Vec<Line>,
 }
 
@@ -73,7 +75,7 @@ pub struct Line {
     pub step: Step,
 }
 
-/// What happens, or must have.
+/// An event or an expectation.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Step {
     /// The answer to the SYN arrives.
@@ -88,9 +90,9 @@ pub enum Step {
     Syn,
     /// Segments arrive.
     Data(Data),
-    /// These must have been sent since the last such line.
+    /// These packets must have been sent since the last such line.
     Sent(Vec<String>),
-    /// The congestion window must be that.
+    /// The congestion window must have this value.
     Cwnd(u32),
 }
 
@@ -128,12 +130,12 @@ pub struct Data {
     pub psh: bool,
 }
 
-/// Something that an end sent, or was asked for, and when.
+/// Something that an end sent, or a value that was asked for, and when.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Event {
     /// When.
     pub at: Time,
-    /// What: as in a line `sent`, or `cwnd N`.
+    /// Its text, as in a line `sent`, or `cwnd N`.
     pub what: String,
 }
 
@@ -141,7 +143,7 @@ impl Script {
     /// Reads a script.
     ///
     /// # Errors
-    /// The line that cannot be read, and why.
+    /// A line is malformed: the message names it and the reason.
     pub fn parse(text: &str) -> Result<Script, String> {
         let mut script = Script {
             about: String::new(),
@@ -273,7 +275,7 @@ fn listed<'a>(words: impl Iterator<Item = &'a str>) -> Vec<String> {
         .collect()
 }
 
-/// With ranges of segments as single ones.
+/// The words with ranges of segments expanded into single segments.
 fn expanded(words: &[&str]) -> Result<Vec<String>, String> {
     let mut all = Vec::new();
     for word in listed(words.iter().copied()) {

@@ -1,4 +1,4 @@
-//! A script, played by the core's endpoints.
+//! Execution of a script with the core's endpoints.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -16,24 +16,24 @@ use crate::spec::{BufferSize, Cca};
 use crate::tcp::{HEADER, Profile, Receiver, Sender, TcpInit};
 use crate::units::{Span, Time};
 
-/// The handshake of a script that has none: from 0 to then.
+/// End of the handshake of a script that contains none; it begins at 0.
 const OPENED: Time = Time::from_nanos(100_000_000);
 
-/// What an end did in a script.
+/// Record of an end in a script.
 #[derive(Debug)]
 pub struct Played {
-    /// What it sent, and its window where it was asked for.
+    /// Packets sent, and the window where the script asks for it.
     pub events: Vec<Event>,
-    /// How many events there were at each line that says what must have been sent.
+    /// Number of events at each line `sent`.
     pub looks: Vec<usize>,
-    /// What it counted.
+    /// Its counters.
     pub counters: FlowCounters,
 }
 
-/// What the core's end does in the script, with a control of the catalogue.
+/// Runs the script with the core's end and a control of the catalogue.
 ///
 /// # Errors
-/// If there is no such stack or control.
+/// There is no such stack or control.
 pub fn play(script: &Script, catalogue: &Catalogue) -> Result<Played, String> {
     let init = init(script)?;
     let mut player = Player::new(script, init, catalogue)?;
@@ -103,7 +103,7 @@ impl Player {
         })
     }
 
-    /// Opens the connection, as far as the script leaves that to us.
+    /// Opens the connection, unless the script contains the handshake.
     fn begin(&mut self, script: &Script) {
         self.end.open(Time::ZERO);
         self.pump(Time::ZERO);
@@ -187,7 +187,7 @@ impl Player {
     }
 
     fn data(&mut self, now: Time, data: &Data) {
-        // What is sent at once tells of the same packet of the other end.
+        // Packets sent at the same time answer the same packet of the other end.
         let about = self.segment(now);
         for seq in data.first..=data.last {
             let flags = Flags::ACK

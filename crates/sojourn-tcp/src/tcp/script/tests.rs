@@ -27,7 +27,7 @@ fn play(stack: &str, control: &str, bytes: u64, table: &str) -> Counted {
     played(&format!("stack {stack}\ncontrol {control}\nwrite {bytes}"), false, table)
 }
 
-/// Each script of `experiments/packets` says what the core does.
+/// The core does what each script of `experiments/packets` expects.
 #[test]
 fn scripts_are_kept() {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments/packets");
@@ -95,7 +95,7 @@ fn slow_start_sends_two_per_acknowledged_segment() {
     );
 }
 
-/// Segment 1 of 10 is lost: three SACKs make RACK judge it lost at once; the window falls to half
+/// Segment 1 of 10 is lost: after three SACKs RACK marks it lost at once; the window falls to half
 /// in proportion to what is delivered.
 #[test]
 fn fast_recovery_reduces_in_proportion() {

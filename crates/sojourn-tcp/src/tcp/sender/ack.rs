@@ -1,4 +1,4 @@
-//! What an arriving ACK says (Linux `tcp_ack`).
+//! Processing of acknowledgments by the sending side (Linux `tcp_ack`).
 
 use super::Sender;
 use crate::cc::{AckSample, CaState, EcnMode, RateSample, Step};
@@ -7,7 +7,7 @@ use crate::recovery::rate::Sampler;
 use crate::tcp::OPEN_WINDOW;
 use crate::units::{Span, Time};
 
-/// What one ACK brought.
+/// Results of one ACK.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Ack {
     /// The cumulative acknowledgment advanced.
@@ -18,7 +18,7 @@ pub(super) struct Ack {
     pub cum_acked: u32,
     /// Congestion echo.
     pub ece: bool,
-    /// A D-SACK came.
+    /// It carries a D-SACK.
     pub dsack: bool,
     /// The D-SACK was for the tail loss probe.
     pub dsack_of_probe: bool,
@@ -108,7 +108,7 @@ impl Sender {
         self.steer(now, &ack, &sample);
     }
 
-    /// What the control is told of an ACK.
+    /// The sample of an ACK for the control.
     #[inline]
     fn sample(
         &self,
@@ -143,7 +143,7 @@ impl Sender {
         }
     }
 
-    /// An ACK while nothing is outstanding: only a D-SACK still means something.
+    /// An ACK while nothing is outstanding: only a D-SACK is still relevant.
     #[cold]
     fn on_late_ack(&mut self, now: Time, packet: &TcpAck, mut ack: Ack) {
         self.judge_closed_window(now);
@@ -213,7 +213,7 @@ impl Sender {
         }
     }
 
-    /// Takes over the receiver's window; returns whether it is another one.
+    /// Adopts the receiver's window; returns whether it has changed.
     pub(super) fn update_peer_window(&mut self, packet: &TcpAck) -> bool {
         let before = self.peer_window;
         if packet.next >= self.board.una() {
@@ -225,8 +225,8 @@ impl Sender {
         self.peer_window != before
     }
 
-    /// RTT samples (Linux `tcp_ack_update_rtt`): the smoothed RTT sees the oldest segment sent
-    /// once, delayed ACK included; controls and the minimum see the newest. Without such a segment
+    /// RTT samples (Linux `tcp_ack_update_rtt`): the smoothed RTT uses the oldest segment sent
+    /// once, delayed ACK included; controls and the minimum use the newest. Without such a segment
     /// the timestamp echo serves, at its resolution.
     fn take_rtt(&mut self, now: Time, ack: &Ack) -> Option<Span> {
         let acked = ack.acked_sent.filter(|_| !ack.retransmission_acked);
@@ -242,7 +242,7 @@ impl Sender {
         self.counters.rtt.rtt_count += 1;
         self.rtts.add(smoothed);
         self.rtt.sample_min(now, newest.unwrap_or(smoothed));
-        // Kernels whose timestamps count ticks do not tell controls what they say.
+        // Kernels whose timestamps count ticks do not pass their RTTs to controls.
         newest.or_else(|| (self.profile.timestamp <= Span::from_millis(1)).then_some(smoothed))
     }
 

@@ -1,10 +1,10 @@
-//! Segments that leave as one large one, and when sending waits for more of them (Linux
+//! Large segments (TSO, GSO), and when sending waits for more data for one (Linux
 //! `tcp_tso_autosize`, `tcp_tso_should_defer`, `tcp_cwnd_test`).
 //!
-//! A stack that hands its device large segments (TSO, GSO) wants about a millisecond's worth in
-//! each, at least two. What the window allows may be less: then it waits for the next ACK, unless
-//! that is a third of the window, nothing was sent lately, the next ACK is far away, or losses are
-//! being repaired. So a sender that is not paced sends bursts: 7 segments at 80 Mbit/s, 4 at 50
+//! A stack that hands its device large segments (TSO, GSO) aims at about a millisecond's worth in
+//! each, at least two segments. If the window allows less, it waits for the next ACK, unless that
+//! is a third of the window, nothing was sent lately, the next ACK is far away, or losses are being
+//! repaired. A sender that is not paced therefore sends bursts: 7 segments at 80 Mbit/s, 4 at 50
 //! Mbit/s, what one ACK allows below 10 Mbit/s.
 //!
 //! Deviation: the stream is not cut into 64 kB buffers, at the ends of which bursts are shorter.
@@ -20,12 +20,12 @@ const WINDOW_SHARE: u64 = 3;
 /// Sending waits only if something was sent this recently, or the next ACK comes this soon.
 const SOON: Span = Span::from_millis(1);
 
-/// What may be sent now as far as windows are concerned.
+/// Data that the windows permit to send now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Batch {
-    /// So many new segments as one.
+    /// This number of new segments as one.
     Send(u32),
-    /// Nothing until the next ACK; whether the congestion window is why there is so little.
+    /// Nothing until the next ACK; whether the congestion window is the reason.
     Wait { cwnd_limited: bool },
 }
 
@@ -58,7 +58,7 @@ impl Sender {
         Batch::Send(largest.min(most))
     }
 
-    /// Whether there is no reason to send at once what little the window allows.
+    /// Whether the little that the window allows may wait for more.
     fn may_wait(&self, now: Time) -> bool {
         let Some(rule) = self.profile.deferral else { return false };
         if matches!(self.recovery.state, CaState::Recovery | CaState::Loss)

@@ -1,4 +1,4 @@
-//! What a sender counts and reports.
+//! Counters of a sender.
 
 use super::{Phase, Sender};
 use crate::cc::CaState;
@@ -8,12 +8,12 @@ use crate::counters::{
 };
 use crate::units::{Span, Time};
 
-/// What is counted while it happens; gauges are filled in when they are asked for.
+/// Counters that are kept up to date; gauges are filled in when they are read.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Counters {
     pub sent: SenderCounters,
     pub arrivals: ArrivalCounters,
-    /// Whether data was sent since the last acknowledgment came.
+    /// Whether data was sent since the last acknowledgment arrived.
     pub sent_since_ack: bool,
     pub window: WindowCounters,
     pub rtt: RttCounters,
@@ -47,7 +47,7 @@ impl Sender {
         self.integrated_at = now;
     }
 
-    /// An acknowledgment has come.
+    /// An acknowledgment has arrived.
     #[inline]
     pub(super) fn count_ack(&mut self) {
         let counters = &mut self.counters;
@@ -56,7 +56,7 @@ impl Sender {
         counters.arrivals.ack_blocks += u64::from(begins);
     }
 
-    /// A data packet goes out; to be called before `last_sent_at` is moved on.
+    /// A data packet is sent; to be called before `last_sent_at` is updated.
     #[inline]
     pub(super) fn count_data(&mut self, now: Time) {
         let counters = &mut self.counters;

@@ -1,4 +1,4 @@
-//! What an ACK delivers: SACKed segments and those below the cumulative acknowledgment (Linux
+//! Deliveries of an ACK: SACKed segments and those below the cumulative acknowledgment (Linux
 //! `tcp_sacktag_write_queue`, `tcp_clean_rtx_queue`).
 
 use super::Sender;
@@ -8,7 +8,7 @@ use crate::recovery::rate::Sampler;
 use crate::tcp::scoreboard::{Marks, Segment};
 use crate::units::Time;
 
-/// First and last of the times seen.
+/// Extends the range of times to include `at`.
 fn extend(range: &mut Option<(Time, Time)>, at: Time) {
     *range = Some((range.map_or(at, |(first, _)| first), at));
 }
@@ -101,8 +101,8 @@ impl Sender {
         self.rack.on_delivered(now, sent, retransmitted, self.rtt.min_rtt());
     }
 
-    /// Takes the segments below `next` off the scoreboard (Linux `tcp_clean_rtx_queue`). What is below
-    /// `prior_highest`, the end of what was SACKed before this ACK, was reordered.
+    /// Removes the segments below `next` from the scoreboard (Linux `tcp_clean_rtx_queue`). Those
+    /// below `prior_highest`, the end of the segments SACKed before this ACK, were reordered.
     pub(super) fn process_cumulative(
         &mut self,
         now: Time,

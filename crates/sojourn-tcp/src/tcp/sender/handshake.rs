@@ -1,4 +1,4 @@
-//! The beginning of a connection.
+//! Connection establishment.
 
 use super::waits::Probe;
 use super::{Phase, Sender};
@@ -8,7 +8,7 @@ use crate::tcp::{HEADER, TcpInit};
 use crate::units::{Span, Time};
 
 impl Sender {
-    /// What a control is told about this connection.
+    /// Parameters of this connection for its control.
     pub fn control_init(
         init: &TcpInit,
         base_rtt: Span,
@@ -22,7 +22,8 @@ impl Sender {
             packet_size: init.mss + HEADER,
             now: init.now,
             paced: init.paced,
-            // Wired devices gather memory: there, no offload means that links see segments.
+            // Wired devices do scatter-gather: there, no offload means only that links carry single
+            // segments.
             offload: init.offload || !init.small_queue,
             base_rtt,
             random,
@@ -39,7 +40,7 @@ impl Sender {
         self.established_at = Some(now);
         self.timer = None;
         self.update_peer_window(ack);
-        // The echo tells which SYN is answered.
+        // The echo identifies the SYN that is answered.
         let rtt = now.since(ack.echo);
         self.rtt.sample(rtt, 0, 1);
         self.rtt.sample_min(now, rtt);
@@ -57,7 +58,7 @@ impl Sender {
         self.burst.begin();
     }
 
-    /// Several SYNs that were needed make the window one segment (RFC 5681 §3.1; Linux
+    /// If several SYNs were needed, the window becomes one segment (RFC 5681 §3.1; Linux
     /// `tcp_init_transfer`, `tcp_try_undo_spurious_syn`).
     fn heed_lost_syns(&mut self, now: Time, ack: &TcpAck) {
         let needed = self.timestamp(ack.echo) > self.timestamp(self.opened_at);

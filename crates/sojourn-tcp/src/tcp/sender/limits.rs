@@ -1,13 +1,14 @@
-//! What keeps the sender from sending more, and for how long (Linux `tcp_chrono_start`: the busy
-//! time of `TCP_INFO` with its `rwnd_limited` and `sndbuf_limited`, here taken apart further).
+//! Limits of sending, and the time spent in each (Linux `tcp_chrono_start`: the busy time of
+//! `TCP_INFO` with its `rwnd_limited` and `sndbuf_limited`, here subdivided further).
 //!
-//! Judged whenever sending ends; it holds until it is judged anew. The congestion window comes
-//! first: a full one is the limit whatever else is (`tcp_is_cwnd_limited`).
+//! The limit is determined whenever sending ends, and holds until it is determined again. The
+//! congestion window takes precedence: a full one is the limit whatever the others are
+//! (`tcp_is_cwnd_limited`).
 
 use super::{Phase, Sender};
 use crate::units::Time;
 
-/// What sending waits for.
+/// The limit that sending waits for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Limit {
     /// An acknowledgment that opens the congestion window.
@@ -23,7 +24,7 @@ pub(super) enum Limit {
     Application,
 }
 
-/// What limits the sender, and since when this has not been counted.
+/// The present limit, and the time up to which it has been counted.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Limited {
     by: Limit,
@@ -31,7 +32,7 @@ pub(super) struct Limited {
 }
 
 impl Sender {
-    /// Notes the limit now that no more can be sent; `cwnd_limited`: it is the congestion window.
+    /// Records the limit now that no more can be sent; `cwnd_limited`: it is the congestion window.
     #[inline]
     pub(super) fn note_limit(&mut self, now: Time, cwnd_limited: bool) -> Limit {
         let limit = self.judge_limit(cwnd_limited);
@@ -59,7 +60,7 @@ impl Sender {
         }
     }
 
-    /// Whether all data is sent and all that was lost is sent again.
+    /// Whether all data is sent and all lost data retransmitted.
     fn has_nothing_to_send(&self) -> bool {
         self.app.available(self.init.mss) == 0 && self.board.lost_out() <= self.board.retrans_out()
     }

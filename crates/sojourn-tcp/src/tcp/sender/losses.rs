@@ -1,4 +1,4 @@
-//! Which segments are lost (Linux `tcp_identify_packet_loss`, `tcp_update_scoreboard`,
+//! Detection of lost segments (Linux `tcp_identify_packet_loss`, `tcp_update_scoreboard`,
 //! `tcp_timeout_mark_lost`).
 
 use super::Sender;
@@ -11,7 +11,7 @@ use crate::tcp::scoreboard::{Marks, Scoreboard, Segment};
 use crate::units::{Span, Time};
 
 impl Sender {
-    /// Reordering was seen (Linux `tcp_check_sack_reordering`): the degree grows to its extent.
+    /// Reordering was observed (Linux `tcp_check_sack_reordering`): the degree grows to its extent.
     pub(super) fn on_reordering(&mut self, low: u32) {
         /// `tcp_max_reordering`.
         const MAX: u32 = 300;
@@ -23,8 +23,8 @@ impl Sender {
         self.recovery.reordering_seen = true;
     }
 
-    /// Looks for losses by the profile's method (Linux `tcp_identify_packet_loss` and
-    /// `tcp_update_scoreboard`). Returns how long to wait before looking again.
+    /// Detects losses by the profile's method (Linux `tcp_identify_packet_loss` and
+    /// `tcp_update_scoreboard`). Returns the time until the next detection.
     pub(super) fn detect_losses(&mut self, now: Time) -> Option<Span> {
         let recovering = matches!(self.recovery.state, CaState::Recovery | CaState::Loss);
         let situation = Situation {
@@ -62,8 +62,8 @@ impl Sender {
         wait
     }
 
-    /// Marks what is outstanding lost; with RACK, all but what was sent within the last RTT. A receiver
-    /// whose next segment was SACKed has lost it since, and perhaps all others (Linux
+    /// Marks all outstanding segments lost; with RACK, all but those sent within the last RTT. A
+    /// receiver whose next segment was SACKed has lost it since, and perhaps all others (Linux
     /// `tcp_timeout_mark_lost`).
     pub(super) fn mark_all_lost(&mut self, now: Time) {
         let by_time = self.profile.loss_detection == LossDetection::Rack;
@@ -87,7 +87,7 @@ impl Sender {
     }
 }
 
-/// Marks segments lost, counts them and tells the control.
+/// Marks segments lost, counts them and reports them to the control.
 struct Losses<'a> {
     now: Time,
     delivery: &'a mut Delivery,

@@ -1,4 +1,5 @@
-//! What a connection takes from earlier ones to the same host, and leaves to later ones.
+//! Use of the host's metrics cache: what a connection takes from earlier ones to the same host, and
+//! stores for later ones.
 
 use super::Sender;
 use crate::cc::Event;
@@ -7,7 +8,7 @@ use crate::tcp::metrics::Ended;
 use crate::units::Time;
 
 impl Sender {
-    /// The same sender, whose host remembers earlier connections, if it does.
+    /// The same sender with its host's metrics cache, if it has one.
     #[must_use]
     pub fn remembering(self, memory: Option<&HostMemory>) -> Self {
         let path =
@@ -15,8 +16,8 @@ impl Sender {
         Sender { path, ..self }
     }
 
-    /// The connection is open: begins with what is remembered (Linux `tcp_init_metrics`). A window
-    /// that lost SYNs have reduced stays so.
+    /// The connection is open: initialises it from the cache (Linux `tcp_init_metrics`). A window
+    /// reduced by lost SYNs stays reduced.
     pub(super) fn recall(&mut self, now: Time) {
         let Some(path) = &self.path else { return };
         let known = path.recall(now);

@@ -2,17 +2,17 @@
 //!
 //! | concern | file |
 //! | --- | --- |
-//! | what an ACK says, what it delivers | `ack`, `delivered` |
-//! | which segments are lost | `losses` |
+//! | processing of ACKs and of the segments they deliver | `ack`, `delivered` |
+//! | detection of lost segments | `losses` |
 //! | the congestion state machine, timeouts, undo | `recovery`, `timeout`, `undo` |
-//! | what is sent, large segments, packets | `output`, `batch`, `packets` |
-//! | whether the window is used | `usage` |
-//! | what keeps it from sending more | `limits`, `small_queue` |
-//! | when the application gets room to write | `space` |
+//! | choice of the next segment, large segments, packets | `output`, `batch`, `packets` |
+//! | validation of the window | `usage` |
+//! | limits of sending | `limits`, `small_queue` |
+//! | room for the application to write | `space` |
 //! | timers | `timers` |
-//! | what is counted | `counters` |
-//! | what it takes from earlier connections, and leaves to later ones | `memory` |
-//! | what a control that follows every step is shown | `steps` |
+//! | counters | `counters` |
+//! | metrics of earlier connections | `memory` |
+//! | state for a control that follows every step | `steps` |
 //!
 //! The names of states, marks and counters are Linux's.
 
@@ -74,11 +74,11 @@ enum Phase {
 /// A TCP sender.
 pub struct Sender {
     init: TcpInit,
-    /// What its host remembers, if anything.
+    /// The cached metrics of its path, if any.
     path: Option<Path>,
     profile: &'static Profile,
     cc: Box<dyn CongestionControl>,
-    /// Whether the control wants to be shown every step.
+    /// Whether the control follows every step.
     steps: bool,
     decision: Decision,
     /// The window in force: the control's, or proportional rate reduction's during a reduction.
@@ -104,12 +104,12 @@ pub struct Sender {
     timer: Option<Timer>,
     burst: Burst,
     probe: Probe,
-    /// What keeps it from sending more.
+    /// The present limit of sending.
     limited: Limited,
     /// Bytes of payload outstanding, and how many the receiver allows.
     outstanding_bytes: u64,
     peer_window: u64,
-    /// Bytes of packets that have not left the host, where it tells.
+    /// Bytes of packets that have not left the host, where the host reports departures.
     below: u64,
     /// The next new segment must carry CWR.
     cwr_due: bool,
@@ -180,7 +180,7 @@ impl Sender {
         self.app.room()
     }
 
-    /// Takes over the control's decision after it was told something.
+    /// Adopts the control's decision after a call to it.
     #[inline]
     fn consult(&mut self) {
         self.decision = self.cc.decision();

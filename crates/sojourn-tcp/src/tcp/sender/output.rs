@@ -1,4 +1,5 @@
-//! What is sent (Linux `tcp_xmit_retransmit_queue`, `tcp_write_xmit`).
+//! Output: choice and sending of the next segment (Linux `tcp_xmit_retransmit_queue`,
+//! `tcp_write_xmit`).
 
 use super::batch::Batch;
 use super::limits::Limit;
@@ -12,15 +13,15 @@ use crate::units::Time;
 /// A stretch of sending between two events.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Burst {
-    /// Something happened since the last stretch was closed.
+    /// An event occurred since the last stretch was closed.
     open: bool,
     /// New segments sent in this stretch.
     pub sent: u32,
     /// New segments left of the large one that is being sent.
     batch: u32,
-    /// Whether the segment that goes belongs to the large one of the segment before.
+    /// Whether the segment being sent belongs to the large one of the segment before.
     joined: bool,
-    /// What is sent is being written, buffer by buffer, each of which goes at once.
+    /// The application is writing buffer by buffer, each of which is sent at once.
     pub written: bool,
     /// The congestion window allows some segments, which wait for more.
     waiting: bool,
@@ -33,23 +34,23 @@ impl Burst {
         self.open = true;
     }
 
-    /// Whether the segment that goes is the last of a large one; `more`: there is new data.
+    /// Whether the segment being sent is the last of a large one; `more`: there is new data.
     pub(super) fn ends_several(&self, more: bool) -> bool {
         self.joined && !(self.batch > 0 && more)
     }
 }
 
-/// The next segment that goes. Decided before its packet is made, which is then made in place: a
+/// The next segment to send. Decided before its packet is made, which is then made in place: a
 /// packet that passes through several `Option`s is copied at each of them.
 enum Next {
     New,
-    /// That one once more.
+    /// A retransmission of this segment.
     Again(u32),
     Nothing,
 }
 
 impl Sender {
-    /// The next packet to go, if any.
+    /// The next packet to send, if any.
     pub(super) fn next_packet(&mut self, now: Time) -> Option<Packet> {
         match self.phase {
             Phase::Established => {}
@@ -74,7 +75,7 @@ impl Sender {
         None
     }
 
-    /// What may go now.
+    /// The segment that may be sent now.
     #[inline]
     fn next_segment(&mut self, now: Time) -> Next {
         if self.is_held_back() {
@@ -87,7 +88,7 @@ impl Sender {
         Next::Nothing
     }
 
-    /// Kept apart from what is asked for every segment.
+    /// Kept out of the path of every segment.
     #[cold]
     fn send_probe(&mut self, now: Time) -> Option<Packet> {
         match std::mem::take(&mut self.probe) {
@@ -112,9 +113,9 @@ impl Sender {
         if limit == Limit::Receiver {
             self.watch_closed_window(now);
         }
-        // Linux `tcp_rate_check_app_limited`, asked when the application writes, makes no difference
-        // between an application and a send buffer that hold data back. Where the buffer grows, it is
-        // asked when the application is woken (`gets_more`).
+        // Linux `tcp_rate_check_app_limited`, called when the application writes, does not
+        // distinguish between an application and a send buffer that hold data back. Where the
+        // buffer grows, it is asked when the application is woken (`gets_more`).
         let lacks_data = match limit {
             Limit::Application => true,
             Limit::SendBuffer => !self.app.grows(),
@@ -126,13 +127,13 @@ impl Sender {
         self.burst = Burst { blocked_until: self.burst.blocked_until, ..Burst::default() };
     }
 
-    /// Whether a new segment could be sent as far as the data and the receiver are concerned.
+    /// Whether data and the receiver's window permit a new segment.
     pub(super) fn has_new_data(&self) -> bool {
         let payload = self.app.available(self.init.mss);
         payload > 0 && self.outstanding_bytes + u64::from(payload) <= self.peer_window
     }
 
-    /// What the congestion window lets go next.
+    /// The next segment that the congestion window permits.
     #[inline]
     fn choose(&mut self, now: Time) -> Next {
         let lost = self.board.lost_out() > 0;
@@ -152,7 +153,7 @@ impl Sender {
         Next::Nothing
     }
 
-    /// Whether a new segment goes, as part of a large one.
+    /// Whether a new segment is sent as part of a large one.
     fn takes_from_batch(&mut self, now: Time) -> bool {
         self.burst.joined = self.burst.batch > 0;
         if self.burst.batch == 0 {
@@ -204,7 +205,7 @@ impl Sender {
         packet
     }
 
-    /// Says which large segment a new one belongs to.
+    /// Marks a new segment with the large one that it belongs to.
     fn mark_burst(&self, packet: &mut Packet) {
         let more = self.burst.batch > 0 && self.has_new_data();
         if let Header::Segment(segment) = &mut packet.header {
@@ -237,7 +238,7 @@ impl Sender {
         self.data_packet(now, seq, u32::from(payload), written_at, true)
     }
 
-    /// Counters, pacing and the control's view of a segment that goes out.
+    /// Updates counters, pacing and the control for a segment being sent.
     #[inline]
     fn account(&mut self, now: Time, seq: u32, in_flight: u32, payload: u32, again: bool) {
         if self.in_reduction() {
@@ -254,7 +255,7 @@ impl Sender {
         self.cc.on_sent(now, &Sent { seq, in_flight, retransmission: again });
     }
 
-    /// After a timeout the first segment goes out whatever the window says.
+    /// After a timeout the first segment is sent whatever the window is.
     fn send_head(&mut self, now: Time) -> Option<Packet> {
         if self.board.packets_out() == 0 {
             return None;

@@ -1,4 +1,4 @@
-//! The packets that are sent, header by header.
+//! Construction of packets.
 
 use super::{Phase, Sender};
 use crate::cc::EcnMode;
@@ -30,7 +30,7 @@ impl Sender {
         seq + 1 == self.board.next() && self.app.available(1) == 0
     }
 
-    /// Whether it is the last of several that leave as one (Linux `__tcp_transmit_skb`).
+    /// Whether it is the last segment of a large one (Linux `__tcp_transmit_skb`).
     fn ends_burst(&self, again: bool) -> bool {
         self.init.profile.pushes_bursts && !again && self.burst.ends_several(self.has_new_data())
     }
@@ -60,13 +60,13 @@ impl Sender {
         self.packet(HEADER, TcpSegment { flags: Flags::ACK, ..self.segment(now) })
     }
 
-    /// Without data: the receiver answers at once.
+    /// A window probe without data, which the receiver answers at once.
     pub(super) fn window_probe(&mut self, now: Time) -> Packet {
         let flags = Flags::ACK.with(Flags::PROBE, true);
         self.packet(HEADER, TcpSegment { flags, seq: self.board.una(), ..self.segment(now) })
     }
 
-    /// What every segment of now says.
+    /// Fields of any segment sent now.
     fn segment(&self, now: Time) -> TcpSegment {
         TcpSegment { sent_at: now, echo: self.peer_sent_at, ..TcpSegment::default() }
     }

@@ -15,7 +15,7 @@ pub(super) struct Recovery {
     pub high_seq: u32,
     /// First unacknowledged segment when the reduction that may be undone began.
     pub undo_marker: Option<u32>,
-    /// Retransmissions not yet reported needless; `None` before the first.
+    /// Retransmissions not yet reported as unnecessary; `None` before the first.
     pub undo_retransmissions: Option<u32>,
     /// When the first retransmission of the episode was sent.
     pub retransmitted_at: Option<Time>,
@@ -29,11 +29,11 @@ pub(super) struct Recovery {
     pub timeouts: u32,
     /// A partial ACK came in this recovery.
     pub partial: bool,
-    /// The receiver has taken back what it had SACKed; until this loss is recovered.
+    /// The receiver has reneged on SACKs; set until this loss is recovered.
     pub reneged: bool,
-    /// Reordering was seen on this connection.
+    /// Reordering was observed on this connection.
     pub reordering_seen: bool,
-    /// A retransmission was lost since this was last asked.
+    /// A retransmission was lost since this was last read.
     pub retransmission_lost: bool,
     /// End of the tail loss probe in flight.
     pub probe_end: Option<u32>,
@@ -42,7 +42,7 @@ pub(super) struct Recovery {
 }
 
 impl Recovery {
-    /// D-SACKs reported so many retransmissions needless.
+    /// D-SACKs reported this number of retransmissions as unnecessary.
     pub(super) fn retransmission_was_needless(&mut self, segments: u32) {
         if let Some(left) = &mut self.undo_retransmissions {
             *left = left.saturating_sub(segments);
@@ -57,7 +57,7 @@ impl Recovery {
 }
 
 impl Sender {
-    /// The threshold that an undo or a restart would keep (`tcp_current_ssthresh`).
+    /// The threshold that an undo or a restart keeps (`tcp_current_ssthresh`).
     pub(super) fn current_ssthresh(&self) -> u32 {
         if self.in_reduction() {
             self.decision.ssthresh
@@ -143,7 +143,7 @@ impl Sender {
         }
     }
 
-    /// Enters recovery if a loss is evident, else settles in the quiet state that fits.
+    /// Enters recovery if a loss is evident, else the state Open, Disorder or CWR that applies.
     fn judge(&mut self, now: Time, ack: &Ack) {
         if self.board.lost_out() > 0 {
             self.enter_recovery(now, ack.ece);
@@ -216,7 +216,8 @@ impl Sender {
         self.counters.recovery.recoveries += 1;
     }
 
-    /// Chooses a new threshold and starts walking towards it (Linux `tcp_init_cwnd_reduction`).
+    /// Chooses a new threshold and starts reducing the window towards it (Linux
+    /// `tcp_init_cwnd_reduction`).
     pub(super) fn begin_reduction(&mut self, now: Time, event: Event) {
         self.recovery.high_seq = self.board.next();
         self.recovery.probe_end = None;

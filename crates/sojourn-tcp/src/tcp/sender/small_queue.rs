@@ -1,19 +1,20 @@
-//! Small queues: a sender keeps little below itself in its own host (Linux TSQ, `tcp_small_queue_check`).
+//! Small queues: a sender limits its data in the queues of its own host (Linux TSQ,
+//! `tcp_small_queue_check`).
 //!
-//! What is sent and has not left the host is at most two large segments, or what the pacing rate sends
-//! in a millisecond (Linux 4.9) or eight (on Wi-Fi since 4.17), or `tcp_limit_output_bytes`. The rest waits
-//! in the socket, where it can still be sent later or not at all. On Wi-Fi this decides how much can
-//! be aggregated.
+//! Data sent that has not left the host is at most two large segments, or what the pacing rate
+//! sends in a millisecond (Linux 4.9) or eight (on Wi-Fi since 4.17), or `tcp_limit_output_bytes`.
+//! The rest waits in the socket, where it can still be sent later or not at all. On Wi-Fi this
+//! limits aggregation.
 //!
-//! Deviation: Linux counts the memory of what it sent, which is more than its bytes (a segment that is
-//! no part of a large one takes 2304 or 4352 bytes, by how much room for headers the kernel's
-//! configuration leaves).
+//! Deviation: Linux counts the memory of sent data, which is more than its bytes (a segment that is
+//! not part of a large one takes 2304 or 4352 bytes, depending on the kernel's configured room for
+//! headers).
 
 use super::Sender;
 use crate::units::Time;
 
 impl Sender {
-    /// Whether too much of what was sent is still in the host.
+    /// Whether too much sent data is still in the host.
     #[inline]
     pub(super) fn is_held_back(&self) -> bool {
         self.init.small_queue && self.exceeds_small_queue()
@@ -26,7 +27,7 @@ impl Sender {
         self.below > segments.max(paced.min(most))
     }
 
-    /// So many bytes have left the host.
+    /// `bytes` have left the host.
     pub(super) fn on_left(&mut self, _now: Time, bytes: u32) {
         self.below = self.below.saturating_sub(u64::from(bytes));
         self.burst.begin();

@@ -1,15 +1,16 @@
-//! When the application gets room to write (Linux `tcp_check_space`, `tcp_sendmsg_locked`), of a send
-//! buffer that grows.
+//! Room for the application to write in a send buffer that grows (Linux `tcp_check_space`,
+//! `tcp_sendmsg_locked`).
 //!
-//! It is woken after what could be sent was sent. If it then fills the only buffer that waits, that goes at
-//! once (`tcp_push_one`), without waiting for more as a large segment does.
+//! The application is woken after all that could be sent was sent. If it then fills the only
+//! waiting buffer, that is sent at once (`tcp_push_one`), without waiting for more as a large
+//! segment does.
 
 use super::Sender;
 use crate::units::Time;
 
 impl Sender {
-    /// Before more is taken from the send buffer: what went made room for more (Linux
-    /// `tcp_event_new_data_sent`), or comes from an application that is writing.
+    /// Called before data is taken from the send buffer: wakes the application if sent data made
+    /// room (Linux `tcp_event_new_data_sent`), or lets one that is writing continue.
     pub(super) fn make_room(&mut self, now: Time) {
         if self.burst.written {
             self.burst.written = self.app.write_head(now);
@@ -18,7 +19,7 @@ impl Sender {
         }
     }
 
-    /// Nothing can be sent: whether the application now writes what can.
+    /// Called when nothing can be sent: whether the application now writes data that can be.
     pub(super) fn gets_more(&mut self, now: Time) -> bool {
         if std::mem::take(&mut self.burst.written) {
             self.app.write_rest(now);

@@ -1,4 +1,4 @@
-//! What a control that follows every step of the sender is shown.
+//! State that the sender exposes to a control that follows every step.
 
 use super::Sender;
 use super::ack::Ack;
@@ -6,7 +6,7 @@ use crate::cc::{CaState, Measured, SenderView, Step};
 use crate::units::{Span, Time};
 
 impl Sender {
-    /// Shows the sender's state to a control that follows it.
+    /// Exposes the sender's state to a control that follows it.
     #[inline]
     pub(super) fn show(&mut self, now: Time, step: &Step) {
         if self.steps {
@@ -15,7 +15,7 @@ impl Sender {
         }
     }
 
-    /// An ACK has been measured; what it means for the state has not been judged.
+    /// An ACK has been measured; the recovery state has not yet been updated.
     #[inline]
     pub(super) fn show_measured(
         &mut self,

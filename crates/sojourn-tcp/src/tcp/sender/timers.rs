@@ -84,7 +84,7 @@ impl Sender {
         }
     }
 
-    /// The receiver takes back what it SACKed: a timeout soon (Linux `tcp_check_sack_reneging`).
+    /// The receiver reneged on SACKs: sets an early timeout (Linux `tcp_check_sack_reneging`).
     pub(super) fn hurry_timeout(&mut self, now: Time) {
         let wait = (self.rtt.srtt() / 2).max(Span::from_millis(10));
         self.set_timer(TimerKind::Retransmission, now + wait);
@@ -162,7 +162,7 @@ impl Sender {
         }
     }
 
-    /// The receiver allows nothing more: asks again later (Linux `tcp_probe_timer`).
+    /// The receiver's window is closed: sets the persist timer (Linux `tcp_probe_timer`).
     pub(super) fn watch_closed_window(&mut self, now: Time) {
         if self.board.packets_out() == 0 && self.timer.is_none() {
             self.set_timer(TimerKind::Persist, now + self.rtt.rto());
@@ -175,7 +175,8 @@ impl Sender {
         self.set_timer(TimerKind::Persist, now + self.rtt.rto());
     }
 
-    /// An ACK came: the window has opened, or is asked for again from now on (Linux `tcp_ack_probe`).
+    /// An ACK arrived: the window has opened, or the persist timer restarts (Linux
+    /// `tcp_ack_probe`).
     pub(super) fn judge_closed_window(&mut self, now: Time) {
         if !self.timer.is_some_and(|timer| timer.kind == TimerKind::Persist) {
             return;
@@ -208,7 +209,7 @@ impl Sender {
         }
     }
 
-    /// Decides about a tail loss probe that `next` may answer (Linux `tcp_process_tlp_ack`): a
+    /// Processes a tail loss probe that `next` may acknowledge (Linux `tcp_process_tlp_ack`): a
     /// probe that repaired a loss costs one reduction.
     pub(super) fn settle_probe(&mut self, now: Time, next: u32, ack: &Ack) {
         let Some(end) = self.recovery.probe_end.filter(|&end| next >= end) else { return };

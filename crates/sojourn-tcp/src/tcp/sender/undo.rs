@@ -8,14 +8,14 @@ use crate::units::Time;
 impl Sender {
     pub(super) fn init_undo(&mut self) {
         self.recovery.undo_marker = Some(self.board.una());
-        // Retransmissions in flight now could still be reported needless; so could the probe.
+        // Retransmissions in flight now could still be reported as unnecessary; so could the probe.
         let probe =
             u32::from(self.recovery.probe_end.is_some() && self.recovery.probe_retransmitted);
         let out = self.board.retrans_out() + probe;
         self.recovery.undo_retransmissions = (out > 0).then_some(out);
     }
 
-    /// Whether every retransmission since the marker was needless, or the data acknowledged was
+    /// Whether every retransmission since the marker was unnecessary, or the data acknowledged was
     /// sent before the first of them (Linux `tcp_may_undo`).
     pub(super) fn may_undo(&self) -> bool {
         self.profile.undo
@@ -30,7 +30,7 @@ impl Sender {
         self.recovery.retransmitted_at.is_some_and(|first| echo < self.timestamp(first))
     }
 
-    /// A time as timestamps have it, in ticks of theirs.
+    /// A time at the resolution of timestamps, in their ticks.
     pub(super) fn timestamp(&self, time: Time) -> u64 {
         time.as_nanos() / self.profile.timestamp.as_nanos()
     }

@@ -1,4 +1,4 @@
-//! Whether the window is used: one that is not does not grow, and shrinks (RFC 2861; Linux
+//! Congestion window validation: an unused window does not grow, and shrinks (RFC 2861; Linux
 //! `tcp_cwnd_validate`, `tcp_cwnd_restart`).
 
 use super::Sender;
@@ -25,7 +25,7 @@ impl Usage {
 }
 
 impl Sender {
-    /// Notes whether the window was what limited sending (Linux `tcp_cwnd_validate`).
+    /// Records whether the window was what limited sending (Linux `tcp_cwnd_validate`).
     pub(super) fn validate_window(&mut self, now: Time, limited: bool) {
         let out = self.board.packets_out();
         let usage = &mut self.usage;
@@ -59,7 +59,7 @@ impl Sender {
             || (self.in_slow_start() && self.cwnd < 2 * self.usage.max_packets_out)
     }
 
-    /// The application left the window unused for a timeout: halve the excess (RFC 2861).
+    /// The application left the window unused for a timeout: halves the excess (RFC 2861).
     fn shrink_unused_window(&mut self, now: Time) {
         if self.recovery.state == CaState::Open {
             let used = self.usage.used.max(self.profile.initial_window);
@@ -75,7 +75,7 @@ impl Sender {
         self.usage.used_at = now;
     }
 
-    /// Slow start after idle (Linux `tcp_cwnd_restart`): one halving for every timeout of silence.
+    /// Slow start after idle (Linux `tcp_cwnd_restart`): one halving for every idle timeout.
     pub(super) fn restart_after_idle(&mut self, now: Time) {
         let rto = self.rtt.rto();
         let mut idle = now.since(self.last_sent_at);

@@ -1,8 +1,8 @@
-//! What the sender waits for, and what it sends when that does not come.
+//! Timer of the sender, and the probes that it sends when the timer fires.
 
 use crate::units::Time;
 
-/// What the timer is for.
+/// Purpose of the timer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TimerKind {
     Retransmission,
@@ -19,7 +19,7 @@ pub(super) struct Timer {
     pub at: Time,
 }
 
-/// What must be sent whatever the window says.
+/// Packet that must be sent whatever the window is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Probe {
     #[default]
@@ -30,6 +30,6 @@ pub(super) enum Probe {
     Head,
     /// New data, else the last segment: a tail loss probe.
     Tail,
-    /// Nothing but a question for the window.
+    /// A window probe without data.
     Window,
 }

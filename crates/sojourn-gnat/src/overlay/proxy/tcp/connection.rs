@@ -15,16 +15,16 @@ const MTU: u32 = 1_332;
 const HOST_BUFFER: u64 = 1_000_000;
 pub(super) const BETWEEN: u64 = 3_000_000;
 
-/// TCP between proxies: `iron/tcp_proxy/src/socket.cc` and `send_buffer.cc` of raytheonbbn/IRON. What is
-/// retransmitted again waits for two RTTs here, there for one; a flow with nothing new to send does not
-/// repeat at once what is missing and has left its node.
+/// TCP between proxies: `iron/tcp_proxy/src/socket.cc` and `send_buffer.cc` of raytheonbbn/IRON. A
+/// second retransmission waits for two RTTs here, for one there; a flow with nothing new to send
+/// does not repeat at once missing data that has left its node.
 static PROXY: Profile = Profile {
     loss_detection: LossDetection::ReorderingTolerant,
     rto_initial: Span::from_secs(6),
     ..RFC
 };
 
-/// Those of a flow with its host here, and with the other proxy.
+/// The connections of a flow with its host here, and with the other proxy.
 pub(super) fn connections(flow: &OverlayFlow, mss: u32) -> (TcpInit, TcpInit) {
     let profile = Profile::named("linux-6").unwrap_or_else(|| unreachable!());
     let host = init(flow, mss, profile);

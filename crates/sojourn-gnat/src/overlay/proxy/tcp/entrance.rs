@@ -1,4 +1,4 @@
-//! Where a flow comes in: data goes on from its host's connection as its admission allows.
+//! Entrance of a TCP flow: data is forwarded from its host's connection at the admitted rate.
 
 use super::connection::{BETWEEN, sender};
 use crate::overlay::admission::Admission;
@@ -10,17 +10,17 @@ use sojourn_tcp::tcp::{HEADER, Receiver, Sender, TcpInit};
 const SHORTEST_LOOK: Span = Span::from_micros(100);
 const LONGEST_LOOK: Span = Span::from_millis(20);
 
-/// A flow where it comes in.
+/// A flow at the node where it enters the overlay.
 pub(super) struct Entrance {
     /// Its host's connection.
     pub host: Receiver,
     /// The connection to the other proxy.
     pub between: Sender,
-    /// How fast it is admitted.
+    /// Its admission control.
     pub admission: Admission,
     credit: f64,
     counted: Time,
-    /// Bits handed on.
+    /// Bits forwarded.
     pub admitted: f64,
 }
 
@@ -37,7 +37,7 @@ impl Entrance {
         }
     }
 
-    /// Hands data on as far as its rate has paid for it; when to look again.
+    /// Forwards as much data as its rate permits; returns the time of the next call.
     pub(super) fn admit(&mut self, now: Time, mss: u32, depth: f64) -> Option<Time> {
         let rate = self.admission.rate(depth);
         let full = 8.0 * f64::from(mss + HEADER);

@@ -1,11 +1,11 @@
-//! The proxy of TCP flows: ends their connections where they come in and where they go out.
+//! The proxy of TCP flows: terminates their connections where they enter and leave the overlay.
 //!
-//! A flow is three connections, all of them the core's TCP: from the sending host to the proxy here,
-//! from that to the proxy where the flow goes out, and from there to the receiving host. The middle
-//! one has no congestion control: path controllers and admission take its place. Data is handed to it
-//! at the rate of the flow's utility; until then it stays in the first one's receive buffer and closes
-//! its window. A connection request is answered when the next connection stands, so that one that
-//! stands leads to the other host.
+//! A flow is three connections, all of them the core's TCP: from the sending host to the proxy
+//! here, from that to the proxy where the flow leaves, and from there to the receiving host. The
+//! middle one has no congestion control: path controllers and admission take its place. Data is
+//! forwarded to it at the admitted rate; until then it stays in the first one's receive buffer and
+//! closes its window. A connection request is answered when the next connection is established, so
+//! that an established connection always reaches the other host.
 
 mod connection;
 mod entrance;
@@ -24,7 +24,7 @@ use sojourn_base::packet::{Flags, Header, Packet};
 use sojourn_base::units::{Span, Time};
 use sojourn_tcp::tcp::{Receiver, Relay};
 
-/// What a proxy sends.
+/// Packets of a proxy.
 #[derive(Clone, Debug)]
 pub(crate) enum Output {
     /// To its host.
@@ -45,7 +45,7 @@ struct Flow {
     peer: u16,
     end: End,
     mss: u32,
-    /// A request for a connection that waits until the next one stands.
+    /// A request for a connection that waits until the next one is established.
     request: Option<Packet>,
     look_at: Time,
 }
@@ -90,14 +90,14 @@ impl TcpProxy {
         self.flows[flow].peer
     }
 
-    /// A flow's priority becomes another, where it comes in.
+    /// Sets a flow's priority, where it enters.
     pub(crate) fn set_priority(&mut self, flow: usize, priority: f64) {
         if let End::In(entrance) = &mut self.flows[flow].end {
             entrance.admission.set_priority(priority);
         }
     }
 
-    /// Bits of a flow that were handed on, where it comes in.
+    /// Bits of a flow that were forwarded, where it enters.
     pub(crate) fn admitted(&self, flow: usize) -> f64 {
         match &self.flows[flow].end {
             End::In(entrance) => entrance.admitted,
@@ -198,7 +198,7 @@ impl TcpProxy {
 }
 
 impl Flow {
-    /// The connection that leads on.
+    /// The next connection.
     fn next(&mut self) -> &mut dyn Endpoint {
         match &mut self.end {
             End::In(entrance) => &mut entrance.between,
