@@ -1,5 +1,6 @@
 //! A sender whose packets form groups.
 
+use super::groups::Groups;
 use super::packets::{Coded, Resend};
 use super::send::Sender;
 use crate::clock::Moment;
@@ -9,6 +10,26 @@ use crate::wire::{Fec, MAX_GROUP};
 use sojourn_base::units::Time;
 
 impl<P: Payload> Sender<P> {
+    /// How error control works now, on an adaptive stream.
+    pub(crate) fn mode(&self) -> Option<&'static str> {
+        self.groups.as_deref().map(Groups::mode)
+    }
+
+    /// Groups begun in each mode: pure ARQ, coded ARQ, pure FEC.
+    pub(crate) fn groups_begun(&self) -> [u64; 3] {
+        self.groups.as_ref().map_or([0; 3], |groups| groups.begun)
+    }
+
+    /// When a group that waits for more source packets is ended without them.
+    pub(crate) fn group_end(&self) -> Option<Time> {
+        self.groups.as_ref().and_then(|groups| groups.force_at)
+    }
+
+    /// The time of [`Sender::group_end`] has come.
+    pub(crate) fn end_group(&mut self, now: Time, shared: &Shared) {
+        self.force_group_end(now, shared.moment(now));
+    }
+
     /// The place of the next source packet, on an adaptive stream.
     pub(super) fn join_group(&mut self) -> Option<(u64, Fec)> {
         let groups = self.groups.as_mut()?;

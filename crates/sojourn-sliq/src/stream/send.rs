@@ -112,16 +112,6 @@ impl<P: Payload> Sender<P> {
         self.fin_sent && self.all_acked()
     }
 
-    /// How error control works now, on an adaptive stream.
-    pub(crate) fn mode(&self) -> Option<&'static str> {
-        self.groups.as_deref().map(Groups::mode)
-    }
-
-    /// Groups begun in each mode: pure ARQ, coded ARQ, pure FEC.
-    pub(crate) fn groups_begun(&self) -> [u64; 3] {
-        self.groups.as_ref().map_or([0; 3], |groups| groups.begun)
-    }
-
     /// The next packet's number.
     pub(crate) fn next(&self) -> u64 {
         self.base + self.sent.len() as u64
@@ -173,16 +163,6 @@ impl<P: Payload> Sender<P> {
     /// Whether something waits to be sent again, or coded packets do.
     pub(crate) fn has_resend(&self) -> bool {
         !self.resend.is_empty() || self.groups.as_ref().is_some_and(|g| !g.fresh.is_empty())
-    }
-
-    /// When a group that waits for more source packets is ended without them.
-    pub(crate) fn group_end(&self) -> Option<Time> {
-        self.groups.as_ref().and_then(|groups| groups.force_at)
-    }
-
-    /// The time of [`Sender::group_end`] has come.
-    pub(crate) fn end_group(&mut self, now: Time, shared: &Shared) {
-        self.force_group_end(now, shared.moment(now));
     }
 
     /// The next new packet.
