@@ -1,5 +1,6 @@
-//! Plays the packet scripts of a directory with the core's endpoints and with this kernel, and says
-//! where they differ. `make packet-scripts` writes that into `docs/packet-scripts.md`.
+//! Plays the packet scripts of a directory with the core's endpoints and with this kernel, and
+//! writes a table of the differences. `make packet-scripts` writes it into
+//! `docs/packet-scripts.md`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,7 +10,7 @@ use sojourn_catalogue::builtin;
 use sojourn_live::Error;
 use sojourn_tcp::tcp::script::{self, Difference, Event, Script};
 
-/// Between these lines of the page stands the table.
+/// The table is between these lines of the page.
 const BEGIN: &str = "<!-- table -->\n";
 const END: &str = "<!-- end -->";
 
@@ -33,7 +34,7 @@ fn main() -> ExitCode {
 }
 
 /// The table, and whether every script holds in the core and differs from the kernel only where it
-/// says so.
+/// declares so.
 fn table(directory: &Path) -> Result<(String, bool), String> {
     let mut files: Vec<PathBuf> = fs::read_dir(directory)
         .map_err(|error| format!("{}: {error}", directory.display()))?

@@ -1,4 +1,4 @@
-//! Something live in a thread of its own, which ends with whoever waits for it.
+//! A live run in a thread of its own, which ends when its owner no longer waits for it.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -9,11 +9,11 @@ use sojourn_base::units::Time;
 use crate::clock::Clock;
 use crate::error::Error;
 
-/// How far a run is, since when.
+/// Progress of a run, and its clock.
 #[derive(Clone, Debug, Default)]
 pub struct Progress {
     clock: Arc<OnceLock<Clock>>,
-    /// In ns, if that is not what the clock says.
+    /// Time reached in ns, if it is not the clock's.
     reached: Arc<AtomicU64>,
 }
 
@@ -23,7 +23,7 @@ impl Progress {
         let _ = self.clock.set(clock); // a run begins once
     }
 
-    /// A run that is not in real time has come so far.
+    /// A run that is not in real time has reached `time`.
     pub fn reached(&self, time: Time) {
         self.reached.store(time.as_nanos(), Ordering::Relaxed);
     }
@@ -34,7 +34,7 @@ impl Progress {
     }
 }
 
-/// A run in the background that gives a `T`.
+/// A run in the background whose result is a `T`.
 pub struct Live<T> {
     thread: Option<JoinHandle<Result<T, Error>>>,
     stop: Arc<AtomicBool>,
@@ -43,7 +43,7 @@ pub struct Live<T> {
 }
 
 impl<T: Send + 'static> Live<T> {
-    /// Begins `run`, which is to last until `end`, or until it is told to stop.
+    /// Starts `run`, which ends at `end`, or when told to stop.
     pub fn new<F>(end: Time, run: F) -> Self
     where
         F: FnOnce(Arc<AtomicBool>, &Progress) -> Result<T, Error> + Send + 'static,
@@ -59,7 +59,7 @@ impl<T: Send + 'static> Live<T> {
         (self.progress.time().as_secs_f64() / self.end.as_secs_f64()).min(1.0)
     }
 
-    /// Whether there is a result to be had at once.
+    /// Whether the result is available without waiting.
     pub fn is_finished(&self) -> bool {
         self.thread.as_ref().is_none_or(JoinHandle::is_finished)
     }
@@ -67,7 +67,7 @@ impl<T: Send + 'static> Live<T> {
     /// Waits for the result.
     ///
     /// # Errors
-    /// If a permission or a device is missing, the kernel lacks a control, or something failed.
+    /// If a permission or a device is missing, the kernel lacks a control, or the run failed.
     pub fn finish(mut self) -> Result<T, Error> {
         let ended = || Error::System("live run: its thread failed".to_owned());
         let thread = self.thread.take().ok_or_else(ended)?;
@@ -76,7 +76,7 @@ impl<T: Send + 'static> Live<T> {
 }
 
 impl<T> Drop for Live<T> {
-    /// A run that nobody waits for ends.
+    /// A run without owner ends.
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
         if let Some(thread) = self.thread.take() {

@@ -1,7 +1,7 @@
 //! Congestion controls that are BPF programs (struct_ops), registered with the kernel for a run.
 //!
-//! A registration is seen by the whole machine. It is a link whose descriptor the run holds, so that
-//! it ends with the process, however that ends.
+//! A registration is visible to the whole machine. It is a link whose descriptor the run holds, so
+//! that it ends with the process, in whatever way that ends.
 
 use sojourn_base::error::FieldError;
 use sojourn_sim::scenario::Scenario;
@@ -9,7 +9,7 @@ use sojourn_sim::spec::Controls;
 
 use crate::controls::{is_bpf, kernel_controls};
 
-/// The controls of a run that are registered as long as it lives.
+/// The registered controls of a run; they are registered until this is dropped.
 #[derive(Default)]
 pub(crate) struct Registered {
     // Fields are dropped in this order.
@@ -70,10 +70,10 @@ mod loader {
 
     /// `BPF_F_LINK`: the map is registered through a link.
     const LINKED: u32 = 1 << 13;
-    /// Lines of what libbpf says that are told.
+    /// Lines of libbpf's messages that errors quote.
     const TOLD: usize = 12;
 
-    /// What libbpf has said since it was last asked to do something.
+    /// Messages of libbpf since its last call.
     static SAID: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
     fn listen() {
@@ -129,7 +129,7 @@ mod loader {
 mod loader {
     use sojourn_base::error::FieldError;
 
-    /// There are none.
+    /// An uninhabited type: there are no links.
     pub(super) enum Link {}
 
     pub(super) fn register(_: &str, _: &str) -> Result<Link, FieldError> {

@@ -1,4 +1,4 @@
-//! What a live run cannot do is refused before it, with what there is instead.
+//! Checks before a live run: scenarios that it cannot run are refused, with the alternatives.
 
 use sojourn_base::error::FieldError;
 use sojourn_sim::scenario::Scenario;
@@ -7,10 +7,9 @@ use sojourn_sim::spec::{BufferSize, Cca, Controls, EcnMode, FlowSpec, Spec};
 use crate::controls::{is_bpf, tcp_ecn};
 use crate::flows::MOST_FLOWS;
 
-/// Checks that this kernel's endpoints can do what the scenario's flows ask for.
+/// Checks that this kernel's endpoints support the scenario's flows.
 ///
-/// # Errors
-/// Names the field, and what there is.
+/// # Errors Names the field, and the supported values.
 pub(crate) fn check(scenario: &Scenario) -> Result<(), FieldError> {
     if !scenario.record.is_empty() {
         let message = "a live run records its samples only: leave it out, or --backend sim";
@@ -28,7 +27,7 @@ pub(crate) fn check(scenario: &Scenario) -> Result<(), FieldError> {
     Ok(())
 }
 
-/// How far send buffers grow is a setting of the senders' host, which all flows share.
+/// The maximum of send buffers is a setting of the senders' host, which all flows share.
 fn check_send_buffers(flows: &[FlowSpec]) -> Result<(), FieldError> {
     let first = |size| flows.iter().position(|flow| flow.send_buffer == size);
     match (first(BufferSize::Stack), first(BufferSize::Auto)) {
@@ -64,8 +63,8 @@ fn check_flow(flow: &FlowSpec, scenario: &Scenario) -> Result<(), FieldError> {
     control.map_or(Ok(()), |cca| check_control(cca, scenario))
 }
 
-/// A control of the kernel has the kernel's parameters. Which stack's version is to be simulated, as
-/// `stack` says of the rest of a host, is left aside.
+/// A control of the kernel has the kernel's parameters. The version of a control to simulate, which
+/// `stack` implies, is ignored.
 fn check_control(cca: &Spec<Cca>, scenario: &Scenario) -> Result<(), FieldError> {
     if is_bpf(cca) {
         return Ok(());

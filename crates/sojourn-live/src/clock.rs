@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use sojourn_base::units::Time;
 
-/// Time since a run began, as the network counts it.
+/// Time since a run began, in the network's units.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock(Instant);
 

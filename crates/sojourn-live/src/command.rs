@@ -1,4 +1,4 @@
-//! Any program's traffic through the scenario's network.
+//! Traffic of any command through the scenario's network.
 
 use std::process::{Child, Command, ExitStatus};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -26,22 +26,22 @@ use crate::punctual::Awake;
 use crate::quality::{Processors, Quality};
 use crate::sys::{as_shell, confine};
 
-/// Between two looks whether the command has ended.
+/// Interval between checks whether the command has ended.
 const PATIENCE: Duration = Duration::from_millis(5);
-/// Ctrl-C reaches the command as well as us: so long it may take to end of itself.
+/// Ctrl-C reaches the command as well as this process: time that the command has to end by itself.
 const GRACE: Duration = Duration::from_secs(1);
 
-/// Before which side the scenario's forward way, with its bottleneck, lies.
+/// The side whose data crosses the scenario's forward path, with its bottleneck.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bottleneck {
-    /// Data of the side that connects crosses it.
+    /// Data of the connecting side crosses it.
     Upload,
-    /// What is sent back to that side crosses it.
+    /// Data sent back to that side crosses it.
     Download,
 }
 
 impl Bottleneck {
-    /// Something of the way there and of the way back, by the side that sends on it.
+    /// A pair of values of the forward and the reverse path, ordered by the side that sends on it.
     fn by_side<T>(self, [there, back]: [T; 2]) -> [T; 2] {
         match self {
             Bottleneck::Upload => [there, back],
@@ -50,31 +50,31 @@ impl Bottleneck {
     }
 }
 
-/// What a command's run gives.
+/// Result of a command's run.
 pub struct Commanded {
-    /// As of any run; one flow per connection and side that sent data.
+    /// Outcome as of any run; one flow per connection and side that sent data.
     pub outcome: Outcome,
-    /// What the flows are called and where they went.
+    /// Names and paths of the flows.
     pub flows: Vec<Named>,
-    /// Bytes that the command's programs sent each other past the scenario's network.
+    /// Bytes that the command's programs exchanged outside the scenario's network.
     pub loopback_bytes: u64,
-    /// How far it can be trusted.
+    /// Quality of the measurement.
     pub quality: Quality,
-    /// The command's exit status, as a shell gives it.
+    /// The command's exit status, as a shell returns it.
     pub status: i32,
 }
 
 /// A flow of a command.
 pub struct Named {
-    /// Transport, the port that it comes from and that which it goes to.
+    /// Transport, source port and destination port.
     pub label: String,
-    /// The recorded links on its way, as indices.
+    /// The recorded links on its path, as indices.
     pub path: Vec<u32>,
 }
 
 impl Live<Commanded> {
-    /// Runs a command in a namespace whose traffic to `SOJOURN_RECEIVER` goes through the network of
-    /// a scenario and comes back to the same namespace.
+    /// Runs a command in a namespace whose traffic to `SOJOURN_RECEIVER` passes the network of a
+    /// scenario and returns to the same namespace.
     pub fn command(scenario: &Scenario, line: Vec<String>, bottleneck: Bottleneck) -> Self {
         let scenario = scenario.clone();
         let end = Time::ZERO + scenario.duration;
@@ -117,7 +117,7 @@ fn run(
     Ok(Commanded { outcome, flows, loopback_bytes, quality, status: as_shell(status) })
 }
 
-/// Drives the network until the command has ended; how it ended.
+/// Drives the network until the command has ended; returns its exit status.
 fn accompany(
     child: Child,
     driver: &mut Loop<External>,
@@ -135,14 +135,14 @@ fn accompany(
     status.map_err(failed("waiting for the command"))
 }
 
-/// The recorded links, which are the first ones, on the first flow's way there and back.
+/// The recorded links, which are the first ones, on the first flow's path there and back.
 fn paths(scenario: &Scenario, recorded: usize) -> [Vec<u32>; 2] {
     let route = &scenario.plan().routes[0];
     [&route.forward, &route.backward]
         .map(|links| links.iter().copied().filter(|link| (*link as usize) < recorded).collect())
 }
 
-/// Enters a namespace with both devices, whose connections have the first flow's control and ECN.
+/// Enters a namespace with both devices, whose connections use the first flow's control and ECN.
 fn prepare(scenario: &Scenario, mtu: u32) -> Result<[std::os::fd::OwnedFd; 2], Error> {
     namespace::enter()?;
     namespace::loopback().map_err(failed("setting up lo"))?;
@@ -158,8 +158,8 @@ fn prepare(scenario: &Scenario, mtu: u32) -> Result<[std::os::fd::OwnedFd; 2], E
     Ok([senders, namespace::device(&second, SERVERS, mtu)?])
 }
 
-/// Makes a control the namespace's default. The kernel refuses some that it has, unless the whole
-/// machine allows them to everybody; programs choose those themselves.
+/// Makes a control the namespace's default. The kernel refuses some of its controls, unless the
+/// whole machine allows them to all users; programs choose those themselves.
 fn prefer(control: &str) -> Result<(), Error> {
     match namespace::set("ipv4/tcp_congestion_control", control) {
         Err(_) if !kernel_controls().iter().any(|known| known == control) => {
@@ -181,7 +181,7 @@ fn start(line: &[String]) -> Result<Child, Error> {
     command.spawn().map_err(|error| refused(format!("{program}: cannot be run: {error}")))
 }
 
-/// Waits for the command; if the run is to stop, it ends soon.
+/// Waits for the command; if the run is told to stop, the command is ended soon.
 fn wait(mut child: Child, stop: &AtomicBool) -> std::io::Result<ExitStatus> {
     let mut grace = GRACE;
     loop {

@@ -1,4 +1,4 @@
-//! The controls and the ECN modes that this kernel has, and what it calls them.
+//! The controls and the ECN modes of this kernel, and the kernel's names for them.
 
 use std::fs;
 
@@ -8,7 +8,7 @@ use sojourn_sim::spec::{Cca, EcnMode, Spec};
 /// The kind of a control that is a BPF program.
 const KIND: &str = "bpf";
 
-/// What the kernel calls a flow's control.
+/// The kernel's name of a flow's control.
 pub(crate) fn kernel_name(cca: &Spec<Cca>) -> &str {
     let named = cca.params.get("name").and_then(|name| name.as_str());
     named.filter(|_| is_bpf(cca)).unwrap_or(&cca.kind)
@@ -25,14 +25,14 @@ pub(crate) fn kernel_controls() -> Vec<String> {
     there.unwrap_or_default().split_whitespace().map(str::to_owned).collect()
 }
 
-/// The kernel lacks a flow's control.
+/// Error: the kernel lacks a flow's control.
 pub(crate) fn no_control(entry: usize, name: &str) -> FieldError {
     let there = kernel_controls().join(", ");
     let message = format!("this kernel has no '{name}'; it has: {there}");
     FieldError::new(format!("flows.{entry}.cca"), message)
 }
 
-/// The value of `tcp_ecn` with which a connection is opened that uses this mode.
+/// The value of `tcp_ecn` for a connection that uses this mode.
 pub(crate) fn tcp_ecn(mode: EcnMode) -> Option<&'static str> {
     match mode {
         EcnMode::Off => Some("0"),

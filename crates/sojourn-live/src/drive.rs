@@ -1,8 +1,8 @@
-//! The real-time loop: packets that come out of TUN devices go through a [`Network`] and, when that
-//! says so, into the other device.
+//! The real-time loop: packets read from TUN devices pass a [`Network`] and are written to the
+//! other device at the time that the network computes.
 //!
-//! What happens to a packet is computed in the network's time, from the moment it was read; only
-//! its release waits for the clock. So errors of the release do not add up.
+//! The network's time determines all delays, from the moment at which a packet was read; only the
+//! release waits for the clock. So release errors do not add up.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -24,36 +24,38 @@ use crate::quality::Timing;
 use crate::store::Store;
 use crate::sys::run_first;
 
-/// Ahead of the applications' threads.
+/// Above the priority of the applications' threads.
 const PRIORITY: i32 = 50;
-/// Packets read from a device before what is due is released.
+/// Packets read from a device before due packets are released.
 const BATCH: usize = 16;
-/// A thread that never rests is stopped by the kernel's limit for real-time ones, for long.
+/// Longest work without sleep: the kernel's limit for real-time threads would stop a thread that
+/// never sleeps, for long.
 const MOST_WORK: Span = Span::from_millis(1);
 const REST: Duration = Duration::from_micros(60);
-/// The clock is watched for so long before a release, since a sleep may end late.
+/// Time for which the loop polls the clock before a release, since a sleep may end late.
 const SPIN: Span = Span::from_micros(20);
 const LONGEST_SLEEP: Duration = Duration::from_millis(50);
 const LARGEST_PACKET: usize = 65_536;
 
-/// What is done with the packets of a loop. `Packet::socket` is the loop's: it names their bytes.
+/// Handler of the packets of a loop. `Packet::socket` belongs to the loop: it identifies their
+/// bytes.
 pub trait Tap {
-    /// A packet was read from a device, `side` 0 or 1: how it goes through the network, or `None`
-    /// if it is none of the network's.
+    /// A packet was read from the device of `side`, 0 or 1: returns the packet as it enters the
+    /// network, or `None` if it does not belong to the network.
     fn enters(&mut self, now: Time, side: usize, bytes: &[u8]) -> Option<Packet>;
 
-    /// A packet has left the network: the side to whose device it goes. The network's marks have
-    /// still to be written into the bytes.
+    /// A packet has left the network: returns the side to whose device it goes. The network's marks
+    /// have not been written into the bytes yet.
     fn leaves(&mut self, now: Time, packet: &Packet, bytes: &mut [u8]) -> usize;
 
-    /// The time of a timer of the network has come.
+    /// A timer of the network is due.
     ///
     /// # Errors
     /// If an invariant is broken; ends the run.
     fn on_timer(&mut self, net: &mut Network, timer: u32) -> Step;
 }
 
-/// Two devices and what passes between them.
+/// Two devices and the packets between them.
 pub struct Loop<T> {
     clock: Clock,
     devices: [OwnedFd; 2],
@@ -95,12 +97,12 @@ impl<T: Tap> Loop<T> {
         Ok(())
     }
 
-    /// Closes the devices: what was done with the packets, and how well the time was kept.
+    /// Closes the devices; returns the handler and the statistics of timing.
     pub fn finish(self) -> (T, Timing) {
         (self.tap, self.timing)
     }
 
-    /// Offers the network what has come to a device; how many packets.
+    /// Offers the network the packets that have arrived at a device; returns their number.
     fn read(&mut self, side: usize, net: &mut Network, bytes: &mut [u8]) -> Result<usize, Error> {
         for count in 0..BATCH {
             let length = match read(&self.devices[side], bytes) {
@@ -118,7 +120,7 @@ impl<T: Tap> Loop<T> {
         Ok(BATCH)
     }
 
-    /// Sleeps until there is something to do; whether it was long enough to be a rest.
+    /// Sleeps until work is due; returns whether the sleep was long enough to count as rest.
     fn wait(&mut self, net: &mut Network, end: Time) -> Result<bool, Error> {
         let next = net.next_wakeup().unwrap_or(end).min(end);
         let time = self.clock.until(next);

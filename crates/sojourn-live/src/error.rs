@@ -1,19 +1,19 @@
-//! Why a live run did not happen.
+//! Errors of live runs.
 
 use std::fmt;
 use std::io;
 
 use sojourn_base::error::{Fault, FieldError};
 
-/// Why a live run did not happen.
+/// Error of a live run.
 #[derive(Debug)]
 pub enum Error {
-    /// The scenario asks for what a live run or this kernel cannot do, or the machine or the
-    /// permission is missing.
+    /// The scenario asks for something that a live run or this kernel does not support, or the
+    /// machine or the permission is missing.
     Refused(FieldError),
     /// An invariant of the network was broken.
     Fault(Fault),
-    /// A system call failed that should not.
+    /// A system call failed unexpectedly.
     System(String),
 }
 

@@ -1,4 +1,4 @@
-//! The flows of a scenario on a live network: whose packets are whose, and what is recorded.
+//! The flows of a scenario on a live network: assignment of packets to flows, and recording.
 
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
@@ -15,19 +15,19 @@ use crate::sys;
 use crate::tcp_info::{self, Followed};
 use crate::wire::{Headers, parse, set_ecn};
 
-/// The receiver of flow 0 listens on it, that of flow 1 on the next one, and so on.
+/// Port of the receiver of flow 0; that of flow 1 is the next one, and so on.
 pub const FIRST_PORT: u16 = 10_000;
-/// One port each.
+/// Maximum number of flows, which have one port each.
 pub const MOST_FLOWS: usize = (u16::MAX - FIRST_PORT) as usize;
 
-/// Smallest size of packets that IPv4 allows for.
+/// Smallest MTU that IPv4 allows.
 const SMALLEST_MTU: u32 = 576;
 
 const SAMPLE: u32 = 0;
 const ASK_KERNEL: u32 = 1;
 const WARMUP_END: u32 = 2;
 
-/// What neither packets nor the kernel show.
+/// Columns that neither packets nor the kernel show.
 pub const UNKNOWN: &[&str] = &[
     "one_way_delay_sum",
     "one_way_delay_count",
@@ -40,7 +40,7 @@ pub const UNKNOWN: &[&str] = &[
     "limited_by_pacing",
 ];
 
-/// What a flow's application has done, as its thread tells it.
+/// State of a flow's application, as its thread reports it.
 #[derive(Debug)]
 pub struct Told {
     /// Payload that the socket has accepted.
@@ -58,19 +58,19 @@ impl Default for Told {
 /// A flow's connection.
 #[derive(Clone, Debug, Default)]
 pub enum Connection {
-    /// None: it sends datagrams.
+    /// No connection: it sends datagrams.
     #[default]
     Datagrams,
-    /// That of a socket, which can be asked.
+    /// The connection of a socket of this kernel.
     Socket(Arc<OwnedFd>),
-    /// One of another kernel, which reports.
+    /// A connection of another kernel, which reports.
     Reported,
 }
 
-/// A flow's end that can be asked: what its application tells, and its connection.
+/// The sending end of a flow that can be queried: its application's state, and its connection.
 #[derive(Clone, Debug, Default)]
 pub struct Sender {
-    /// What its application has done.
+    /// State of its application.
     pub told: Arc<Told>,
     /// Its connection.
     pub connection: Connection,
@@ -107,7 +107,7 @@ impl LiveFlow {
     }
 }
 
-/// What the largest packets of the flows need.
+/// MTU for the largest packets of the flows.
 pub fn mtu(flows: &[FlowFacts]) -> u32 {
     flows.iter().map(|flow| flow.full_packet).fold(SMALLEST_MTU, u32::max)
 }
@@ -141,15 +141,15 @@ impl Flows {
         Flows { flows, facts, recorder, recorded_links, sample_interval }
     }
 
-    /// Sets the timers that a run begins with.
+    /// Sets the timers with which a run begins.
     pub fn start(&self, net: &mut Network, warmup: Span) {
         net.set_timer(Time::ZERO + tcp_info::INTERVAL, ASK_KERNEL);
         net.set_timer(Time::ZERO + self.sample_interval, SAMPLE);
         net.set_timer(Time::ZERO + warmup, WARMUP_END);
     }
 
-    /// The other kernel reports of a flow: payload that the socket has accepted, that of a flow that
-    /// has ended (else the largest number), and `TCP_INFO`, if it has any.
+    /// Report of the other kernel on a flow: payload that the socket has accepted, total payload of
+    /// a flow that has ended (else the largest number), and `TCP_INFO`, if it has any.
     pub fn report(&mut self, now: Time, flow: u32, written: u64, total: u64, info: &[u8]) {
         let Some(flow) = self.flows.get_mut(flow as usize) else { return };
         flow.sender.told.written.store(written, Ordering::Relaxed);
@@ -173,7 +173,7 @@ impl Flows {
         net.check()
     }
 
-    /// What has been recorded when the run ends.
+    /// The recorded tables when the run ends.
     ///
     /// # Errors
     /// If the network lost packets without a reason.
@@ -194,7 +194,7 @@ impl Flows {
     }
 }
 
-/// The flow of a packet that entered at `side`: the receiver's port tells it.
+/// The flow of a packet that entered at `side`, by the receiver's port.
 fn flow_of(side: usize, headers: &Headers) -> Option<usize> {
     headers.ports[1 - side].checked_sub(FIRST_PORT).map(usize::from)
 }

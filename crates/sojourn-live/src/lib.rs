@@ -1,4 +1,5 @@
-//! Real kernel endpoints over the core's emulated network.
+//! Backends of real kernel endpoints over the core's emulated network: this machine's kernel in
+//! real time, or a kernel in virtual time ([`uml`]).
 //!
 //! ```text
 //! senders' namespace              this process                        receivers' namespace
@@ -6,8 +7,13 @@
 //!                 (acknowledgments the other way)
 //! ```
 //!
-//! [`Live`] puts a scenario on it, or the traffic of any command; [`drive`] (the loop) and [`namespace`] serve other drivers as
-//! well. Only the module `sys` has `unsafe` code.
+//! [`Live`] runs a scenario on it, or the traffic of any command; [`drive`] (the loop) and
+//! [`namespace`] serve other drivers as well. Only the module `sys` has `unsafe` code.
+//!
+//! Times are integer nanoseconds since the run began, rates integer bit/s, sizes bytes of IP
+//! packets. The crate needs Linux; real-time runs need user namespaces and TUN devices. It has no
+//! queue disciplines, controls or traffic models of its own: the network is that of `sojourn-net`,
+//! applications are those of `sojourn-sim`.
 //!
 //! ```no_run
 //! use std::sync::Arc;

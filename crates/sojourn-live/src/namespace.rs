@@ -1,7 +1,7 @@
 //! A private network namespace with TUN devices, entered by a thread of its own.
 //!
-//! Nothing names the namespace: the thread in it and the descriptors made there keep it alive, so
-//! that nothing is left of it however the process ends. The host's network is not touched.
+//! The namespace has no name: the thread in it and the descriptors made there keep it alive, so
+//! that it ends with the process in every case. The host's network is not touched.
 
 use std::fs;
 use std::io;
@@ -18,15 +18,15 @@ use crate::sys::{Setting, configure};
 
 /// The device's name in a namespace that has one.
 pub const DEVICE: &str = "sojourn";
-/// Of local traffic, which never leaves the kernel.
+/// Device of local traffic, which never leaves the kernel.
 const LOOPBACK: &str = "lo";
-/// Columns of `/proc/net/dev` behind the name.
+/// Columns of `/proc/net/dev` after the name.
 const RECEIVED_BYTES: usize = 0;
 const RECEIVE_DROPS: usize = 3;
 const TRANSMIT_DROPS: usize = 11;
-/// Packets that wait for the loop: what comes beyond is lost, which makes a run invalid.
+/// Packets that wait for the loop: more are lost, which makes a run invalid.
 const QUEUE_LENGTH: u32 = 10_000;
-/// Of both addresses.
+/// Network mask of both addresses.
 pub const NETMASK: [u8; 4] = [255, 255, 255, 0];
 /// Address of all senders.
 pub const SENDERS: [u8; 4] = [10, 77, 0, 1];
@@ -35,8 +35,7 @@ pub const RECEIVERS: [u8; 4] = [10, 77, 0, 2];
 
 /// Moves the calling thread into a new namespace without devices.
 ///
-/// # Errors
-/// If that is not allowed: what is missing.
+/// # Errors If that is not allowed; names the missing permission.
 pub fn enter() -> Result<(), Error> {
     unshare(CloneFlags::CLONE_NEWNET).map_err(|error| {
         missing(
@@ -48,10 +47,9 @@ pub fn enter() -> Result<(), Error> {
     settings().map_err(|e| missing("the namespace's settings", e, "mount /proc writable"))
 }
 
-/// Makes a TUN device in the calling thread's namespace, which is gone when it is closed.
+/// Makes a TUN device in the calling thread's namespace. The device ends when it is closed.
 ///
-/// # Errors
-/// If there are no TUN devices: what is missing.
+/// # Errors If there are no TUN devices; names what is missing.
 pub fn device(name: &str, address: [u8; 4], mtu: u32) -> Result<OwnedFd, Error> {
     let flags = OFlag::O_RDWR | OFlag::O_NONBLOCK | OFlag::O_CLOEXEC;
     let remedy = "load the module tun and make /dev/net/tun accessible";
@@ -70,8 +68,8 @@ fn set_up(tun: &OwnedFd, name: &str, address: [u8; 4], mtu: u32) -> io::Result<(
     {
         configure(&control, name, setting)?;
     }
-    // A user namespace is not allowed to: a run that needs more than the usual 500 loses packets,
-    // and is told to be invalid.
+    // A user namespace is not allowed to set it: a run that needs more than the default of 500
+    // loses packets, and is reported as invalid.
     let _ = configure(&control, name, Setting::QueueLength(QUEUE_LENGTH));
     Ok(())
 }
@@ -84,7 +82,7 @@ pub fn control() -> io::Result<OwnedFd> {
     Ok(socket(AddressFamily::Inet, SockType::Datagram, SockFlag::SOCK_CLOEXEC, None)?)
 }
 
-/// Lets the programs of the calling thread's namespace reach each other as on any machine.
+/// Enables the loopback device of the calling thread's namespace.
 ///
 /// # Errors
 /// Those of the kernel.
@@ -92,8 +90,8 @@ pub fn loopback() -> io::Result<()> {
     configure(&control()?, LOOPBACK, Setting::Up)
 }
 
-/// Connections start without memory of earlier ones, unless [`remember`] is called, and buffers are no
-/// limit, but for [`limit_send_buffers`].
+/// Settings of a run: connections do not use metrics of earlier ones, unless [`remember`] is
+/// called, and buffers are not limited, except by [`limit_send_buffers`].
 ///
 /// # Errors
 /// If they cannot be written.
@@ -108,7 +106,7 @@ pub fn settings() -> io::Result<()> {
     }
 }
 
-/// From now on send buffers grow no further than Linux usually lets them, if that is what flows ask for.
+/// Limits send buffers to Linux's default maximum from now on, if flows ask for it.
 ///
 /// # Errors
 /// If it cannot be written.
@@ -119,7 +117,7 @@ pub fn limit_send_buffers(flows: &[FlowSpec]) -> io::Result<()> {
     Ok(())
 }
 
-/// What the calling thread's namespace remembers of connections from now on.
+/// Sets what the calling thread's namespace remembers of connections from now on.
 ///
 /// # Errors
 /// If it cannot be written.
@@ -133,7 +131,7 @@ pub fn remember(asked: TcpMetrics) -> io::Result<()> {
     Ok(())
 }
 
-/// Sets what is below `/proc/sys/net` for the namespace of the calling thread.
+/// Sets an entry below `/proc/sys/net` for the namespace of the calling thread.
 ///
 /// # Errors
 /// If it cannot be written.
@@ -141,18 +139,18 @@ pub fn set(name: &str, value: &str) -> io::Result<()> {
     fs::write(format!("/proc/sys/net/{name}"), value)
 }
 
-/// Packets that the TUN devices of the calling thread's namespace have lost.
+/// Number of packets that the TUN devices of the calling thread's namespace have lost.
 ///
 /// # Errors
-/// If the kernel does not tell.
+/// If the kernel does not report it.
 pub fn device_drops() -> io::Result<u64> {
     counted(DEVICE, &[RECEIVE_DROPS, TRANSMIT_DROPS])
 }
 
-/// Bytes that have gone over the loopback of the calling thread's namespace.
+/// Bytes that have passed the loopback device of the calling thread's namespace.
 ///
 /// # Errors
-/// If the kernel does not tell.
+/// If the kernel does not report it.
 pub fn loopback_bytes() -> io::Result<u64> {
     counted(LOOPBACK, &[RECEIVED_BYTES])
 }
@@ -163,7 +161,7 @@ fn counted(device: &str, columns: &[usize]) -> io::Result<u64> {
     sum.ok_or_else(|| io::Error::other(format!("no counters of devices: {text}")))
 }
 
-/// The sum of some columns of `/proc/net/dev`, over the devices whose names begin so.
+/// The sum of some columns of `/proc/net/dev`, over the devices whose names have this prefix.
 fn sum_in(table: &str, device: &str, columns: &[usize]) -> Option<u64> {
     let devices = table.lines().filter_map(|line| line.trim().strip_prefix(device));
     let sums: Vec<u64> = devices.flat_map(|line| sum_of(line, columns)).collect();

@@ -1,4 +1,4 @@
-//! How far a run can be trusted.
+//! Quality of a run: whether its measurements are valid.
 
 use std::fs;
 
@@ -6,32 +6,33 @@ use serde::Serialize;
 use sojourn_base::units::{Span, Time};
 use sojourn_net::record::histogram::Histogram;
 
-/// Later releases than this, of one packet in a hundred, are no longer the network's delay.
+/// If more than one packet in a hundred is released later than this, delays are no longer those of
+/// the network.
 const WORST_P99: Span = Span::from_millis(1);
 
-/// How the loop kept the time.
+/// Timing of the loop.
 #[derive(Debug, Default)]
 pub struct Timing {
-    /// From when packets should have been released until they were.
+    /// Times from when packets should have been released until they were.
     pub release_errors: Histogram,
-    /// Whether the loop ran ahead of ordinary threads.
+    /// Whether the loop had priority over ordinary threads.
     pub prioritised: bool,
-    /// Packets whose bytes had been written over.
+    /// Packets whose bytes had been overwritten.
     pub forgotten: u64,
-    /// Packets that a device did not take.
+    /// Packets that a device refused.
     pub refused: u64,
     longest_gap: Span,
     awake_since: Time,
 }
 
 impl Timing {
-    /// A pass of the loop has ended.
+    /// An iteration of the loop has ended.
     pub fn pass(&mut self, now: Time) {
         self.longest_gap = self.longest_gap.max(now.since(self.awake_since));
         self.awake_since = now;
     }
 
-    /// The loop has slept, as it wanted.
+    /// The loop has slept.
     pub fn woken(&mut self, now: Time) {
         self.awake_since = now;
     }
@@ -48,31 +49,31 @@ pub struct ReleaseError {
     pub p999: Option<f64>,
 }
 
-/// The verdict on a run.
+/// Quality of a run.
 #[derive(Clone, Debug, Serialize)]
 pub struct Quality {
-    /// Whether it can be trusted.
+    /// Whether the run is valid.
     pub valid: bool,
-    /// Why not, and what to do.
+    /// Reasons why it is not, with remedies.
     pub reasons: Vec<String>,
-    /// How late packets were released.
+    /// Distribution of the lateness of packets' releases.
     pub release_error_ms: ReleaseError,
-    /// The longest time in which the loop was busy or kept from running.
+    /// The longest time in which the loop was busy or not scheduled.
     pub longest_gap_ms: f64,
     /// Packets lost in the devices.
     pub tun_drops: u64,
     /// Share of all processors' time that was idle.
     pub cpu_idle: Option<f64>,
-    /// Share of all processors' time that the machine below took.
+    /// Share of all processors' time that the hypervisor took.
     pub cpu_steal: Option<f64>,
     /// Release of the kernel.
     pub kernel: String,
-    /// Whether the loop ran ahead of ordinary threads.
+    /// Whether the loop had priority over ordinary threads.
     pub prioritised: bool,
 }
 
 impl Quality {
-    /// Judges a run by its timing, by the losses of its devices and by what the processors did.
+    /// Judges a run by its timing, the losses of its devices and the processors' times.
     pub fn judge(timing: &Timing, device_drops: u64, before: &Processors) -> Self {
         let percentile = |share| timing.release_errors.percentile(share);
         let tun_drops = device_drops + timing.refused;
@@ -122,12 +123,12 @@ fn kernel() -> String {
     fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default().trim().to_owned()
 }
 
-/// What the processors have done since the machine started, as the kernel counts it.
+/// Processors' times since the machine started, as the kernel counts them.
 #[derive(Clone, Debug, Default)]
 pub struct Processors(Vec<u64>);
 
 impl Processors {
-    /// Until now.
+    /// Times until now.
     pub fn now() -> Self {
         Processors::of(&fs::read_to_string("/proc/stat").unwrap_or_default())
     }

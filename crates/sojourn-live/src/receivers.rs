@@ -1,4 +1,4 @@
-//! The receivers' thread: accepts what comes and reads it away.
+//! The receivers' thread: accepts connections, and reads and discards data.
 
 use std::io::ErrorKind;
 use std::net::TcpListener;
@@ -10,28 +10,28 @@ use nix::sys::socket::{MsgFlags, recv};
 
 use crate::error::{Error, failed};
 
-/// How many milliseconds it may take to see that the run has ended.
+/// Longest time in milliseconds until it notices the end of the run.
 const PATIENCE: u16 = 20;
-/// Bytes taken at once.
+/// Bytes read at once.
 const MOUTHFUL: usize = 1 << 20;
 
-/// Sockets that wait for flows, and those of flows that have come.
+/// Sockets that wait for flows, and those of accepted flows.
 #[derive(Debug, Default)]
 pub(crate) struct Receivers {
     waiting: Vec<TcpListener>,
     reading: Vec<OwnedFd>,
-    /// Nothing is written into it: the kernel throws away what is read from a stream.
+    /// Never written: the kernel discards what is read from a stream.
     bytes: Vec<u8>,
 }
 
 impl Receivers {
-    /// Of listening sockets, and of those that get datagrams.
+    /// Receivers of listening sockets, and of sockets for datagrams.
     pub(crate) fn new(listening: Vec<OwnedFd>, datagrams: Vec<OwnedFd>) -> Self {
         let waiting = listening.into_iter().map(TcpListener::from).collect();
         Receivers { waiting, reading: datagrams, bytes: vec![0; MOUTHFUL] }
     }
 
-    /// Takes what comes until `stop` is set.
+    /// Accepts and reads until `stop` is set.
     ///
     /// # Errors
     /// If the kernel fails to accept or to wait.
@@ -43,13 +43,13 @@ impl Receivers {
         Ok(())
     }
 
-    /// The sockets to be waited for.
+    /// The sockets to wait for.
     pub(crate) fn sockets(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
         let waiting = self.waiting.iter().map(AsFd::as_fd);
         waiting.chain(self.reading.iter().map(AsFd::as_fd))
     }
 
-    /// Takes what has come.
+    /// Accepts and reads what has arrived.
     ///
     /// # Errors
     /// If the kernel fails to accept.
@@ -84,7 +84,7 @@ impl Receivers {
     }
 }
 
-/// Reads what there is; whether more may come.
+/// Reads the available data; returns whether more may come.
 fn drain(socket: &OwnedFd, bytes: &mut [u8]) -> bool {
     match recv(socket.as_raw_fd(), bytes, MsgFlags::MSG_TRUNC) {
         Ok(0) => false,

@@ -26,14 +26,13 @@ use crate::senders::{self, Writer};
 use crate::sockets;
 use crate::sys::run_first;
 
-/// Of the applications' threads, behind the loop's.
+/// Priority of the applications' threads, below the loop's.
 const PRIORITY: i32 = 20;
 
 impl Live<(Outcome, Quality)> {
-    /// Begins a run of a scenario on this machine's kernel.
+    /// Starts a run of a scenario on this machine's kernel.
     ///
-    /// # Errors
-    /// If the scenario asks for what a live run cannot do.
+    /// # Errors If a live run does not support the scenario.
     pub fn start(scenario: &Scenario) -> Result<Self, Error> {
         check(scenario)?;
         let end = Time::ZERO + scenario.duration;
@@ -49,7 +48,7 @@ struct Run {
 
 /// A side that is ready: its device, and the senders if they are on it.
 type Ready = Result<(OwnedFd, Vec<Sender>), Error>;
-/// A side's thread gives the packets that its device has lost.
+/// Thread of a side; returns the number of packets that its device has lost.
 type Side = JoinHandle<Result<u64, Error>>;
 
 impl Run {
@@ -82,7 +81,7 @@ impl Run {
         let mut driver = Loop::new(clock, [device, receiving_device], tap);
         let driven = driver.run(&mut net, end, &self.stop);
         stop.store(true, Ordering::Relaxed);
-        // Their counters go with the devices.
+        // The devices' counters end with them.
         let drops = join(senders)? + join(receivers)?;
         driven?;
         let (tap, timing) = driver.finish();
@@ -91,7 +90,7 @@ impl Run {
     }
 }
 
-/// Starts a side's thread, which says when it is ready and waits for the run's clock.
+/// Starts a side's thread, which reports when it is ready and waits for the run's clock.
 fn start<F>(side: F) -> (Side, Receiver<Ready>, Channel<Clock>)
 where
     F: FnOnce(&Channel<Ready>, &Receiver<Clock>) -> Result<u64, Error> + Send + 'static,

@@ -1,4 +1,4 @@
-//! The senders' thread: does what the applications of the scenario do, on real sockets.
+//! The senders' thread: takes the actions of the scenario's applications, on real sockets.
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
@@ -23,7 +23,7 @@ use crate::flows::Told;
 use crate::namespace;
 use crate::{sockets, sys};
 
-/// Longest wait: how long it may take to see that the run has ended.
+/// Longest wait: time until it notices the end of the run.
 const PATIENCE: Duration = Duration::from_millis(20);
 /// Bytes written at once.
 const MOUTHFUL: usize = 1 << 17;
@@ -37,13 +37,13 @@ pub(crate) struct Writer<'a> {
     application: Application,
     stop: Time,
     next: Time,
-    /// Written by the application, not yet accepted by the socket.
+    /// Bytes written by the application, not yet accepted by the socket.
     unwritten: u64,
     written: u64,
     closing: bool,
-    /// Whether the socket takes more, as far as is known. One that does not is left alone until it
-    /// says so, as any program would: data offered before would be added to the last buffer of the
-    /// kernel's queue beyond the limit of the send buffer.
+    /// Whether the socket accepts more, as far as is known. After it has refused data, it is not
+    /// tried again until it reports room, as any program would do: data offered before would be
+    /// added to the last buffer of the kernel's queue beyond the limit of the send buffer.
     writable: bool,
     state: State,
 }
@@ -56,7 +56,7 @@ enum State {
 }
 
 impl<'a> Writer<'a> {
-    /// Of a flow that has done nothing yet.
+    /// The writer of a flow that has taken no action yet.
     pub(crate) fn new(
         flow: Flow<'a>,
         facts: &FlowFacts,
@@ -80,30 +80,30 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Whether it waits for its socket to take more.
+    /// Whether it waits for its socket to accept more.
     fn is_blocked(&self) -> bool {
         self.state == State::Open && (self.unwritten > 0 || self.closing)
     }
 
-    /// Whether it waited for its socket to take more, which now does.
+    /// Whether it waited for its socket to accept more, which it now does.
     pub(crate) fn is_writable(&self) -> bool {
         self.writable && self.is_blocked()
     }
 
-    /// When it is to be called at the latest.
+    /// Latest time at which it must be called.
     pub(crate) fn wakeup(&self) -> Time {
         if self.state == State::Done { Time::NEVER } else { self.next.min(self.stop) }
     }
 
-    /// Its socket, and what it has told.
+    /// Its socket, and its application's state.
     pub(crate) fn ends(&self) -> (&Arc<OwnedFd>, &Told) {
         (&self.socket, &self.told)
     }
 
-    /// Does what is due.
+    /// Takes the actions that are due.
     ///
     /// # Errors
-    /// If the kernel refuses what it should not.
+    /// If the kernel refuses something unexpectedly.
     pub(crate) fn work(&mut self, now: Time) -> Result<(), Error> {
         if self.state == State::Done {
             return Ok(());
@@ -113,7 +113,7 @@ impl<'a> Writer<'a> {
         }
         let waits = self.is_blocked() && !self.writable;
         while self.next <= now {
-            // At the time it was due: else every late wake-up would delay all that follows.
+            // At the time it was due: otherwise every late wake-up would delay all later actions.
             match self.application.poll(self.next) {
                 Ok(action) => self.act(action)?,
                 Err(next) => self.next = next.unwrap_or(Time::NEVER),
@@ -147,7 +147,7 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    /// Writes as much as the socket takes.
+    /// Writes as much as the socket accepts.
     fn write(&mut self) -> Result<(), Error> {
         let most = if sockets::is_tcp(&self.flow) { MOUTHFUL } else { self.flow.spec.mss as usize };
         while self.state == State::Open && self.unwritten > 0 {
@@ -179,17 +179,17 @@ impl<'a> Writer<'a> {
         self.told.written.store(self.written, Ordering::Relaxed);
     }
 
-    /// It stops offering data: what the socket has not sent is discarded.
+    /// Stops offering data: data that the socket has not sent is discarded.
     fn abort(&mut self) -> Result<(), Error> {
         self.state = State::Done;
         sys::disconnect(&self.socket).map_err(failed("stopping a flow"))
     }
 }
 
-/// Does what the applications do until `stop` is set.
+/// Takes the applications' actions until `stop` is set.
 ///
 /// # Errors
-/// If the kernel refuses what it should not.
+/// If the kernel refuses something unexpectedly.
 pub(crate) fn run(
     clock: Clock,
     mut writers: Vec<Writer<'_>>,
@@ -209,10 +209,10 @@ pub(crate) fn run(
     Ok(())
 }
 
-/// Waits until a socket takes more of what its writer has for it, `most` at the longest.
+/// Waits until a socket accepts more of its writer's data, at most for `most`.
 ///
 /// # Errors
-/// Those of the kernel.
+/// Errors of the kernel.
 pub(crate) fn wait(writers: &mut [Writer<'_>], most: Duration) -> io::Result<()> {
     let mut blocked: Vec<_> = writers.iter_mut().filter(|writer| writer.is_blocked()).collect();
     let sockets: Vec<Arc<OwnedFd>> = blocked.iter().map(|writer| writer.socket.clone()).collect();

@@ -1,4 +1,4 @@
-//! Sockets of a run, made in the namespace of the thread that makes them.
+//! Sockets of a run, created in the namespace of the calling thread.
 
 use std::ffi::OsString;
 use std::io;
@@ -20,18 +20,18 @@ use crate::namespace::RECEIVERS;
 const TIMESTAMPS: u32 = 12;
 const FLAGS: SockFlag = SockFlag::SOCK_NONBLOCK.union(SockFlag::SOCK_CLOEXEC);
 
-/// Whether a flow is a TCP connection; else it sends datagrams.
+/// Whether a flow is a TCP connection; otherwise it sends datagrams.
 pub(crate) fn is_tcp(flow: &Flow<'_>) -> bool {
     flow.spec.transport.kind == "tcp"
 }
 
-/// Where the receiver of a flow is.
+/// Address of the receiver of a flow.
 fn receiver(flow: &Flow<'_>) -> SockaddrIn {
     let [a, b, c, d] = RECEIVERS;
     SockaddrIn::new(a, b, c, d, FIRST_PORT + flow.id as u16)
 }
 
-/// A socket of a flow's kind, with its control.
+/// A socket of a flow's transport, with its control.
 ///
 /// # Errors
 /// If the kernel lacks the control.
@@ -50,8 +50,8 @@ pub(crate) fn open(flow: &Flow<'_>) -> Result<OwnedFd, Error> {
     Ok(socket)
 }
 
-/// Gives the buffers the sizes that the flow has, if it has any: the kernel doubles what it is told,
-/// to have room for its own bookkeeping.
+/// Sets the sizes of buffers that the flow gives, if any: the kernel doubles the given value, to
+/// have room for its own bookkeeping.
 fn limit_buffers(socket: &OwnedFd, flow: &Flow<'_>) -> io::Result<()> {
     if let BufferSize::Bytes(bytes) = flow.spec.send_buffer {
         setsockopt(socket, SndBufForce, &(bytes as usize / 2))?;
@@ -77,7 +77,7 @@ pub(crate) fn wait_for(flow: &Flow<'_>) -> Result<OwnedFd, Error> {
     Ok(socket)
 }
 
-/// Begins to connect a socket to the receiver of its flow.
+/// Starts to connect a socket to the receiver of its flow.
 ///
 /// # Errors
 /// If the kernel refuses.

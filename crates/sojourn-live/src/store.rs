@@ -1,22 +1,22 @@
-//! The bytes of packets on their way through the network.
+//! Bytes of the packets in the network.
 //!
-//! The network does not tell what it drops, and copies what it duplicates. So bytes are kept in a
-//! ring and written over when its turn comes round; a packet that waited longer than that is lost,
-//! which is counted and makes a run invalid.
+//! The network does not report drops, and copies packets that it duplicates. So bytes are stored in
+//! a ring and overwritten when the ring wraps; a packet that waited longer is lost, which is
+//! counted and makes a run invalid.
 
-/// Packets kept: at 12,500 packets per second, ten seconds of them.
+/// Capacity in packets: at 12,500 packets per second, ten seconds.
 const KEPT: usize = 1 << 17;
 
 /// A ring of packets.
 #[derive(Debug, Default)]
 pub(crate) struct Store {
     slots: Vec<Vec<u8>>,
-    /// How many have been kept.
+    /// Number of packets stored so far.
     next: u32,
 }
 
 impl Store {
-    /// Keeps a packet; its handle.
+    /// Stores a packet; returns its handle.
     pub(crate) fn keep(&mut self, bytes: &[u8]) -> u32 {
         let handle = self.next;
         self.next = self.next.wrapping_add(1);
@@ -30,7 +30,7 @@ impl Store {
         handle
     }
 
-    /// The bytes of a packet, unless they have been written over.
+    /// The bytes of a packet, unless they have been overwritten.
     pub(crate) fn get(&mut self, handle: u32) -> Option<&mut Vec<u8>> {
         let age = self.next.wrapping_sub(handle) as usize;
         if age > KEPT { None } else { self.slots.get_mut(handle as usize % KEPT) }

@@ -1,4 +1,4 @@
-//! What the kernel says of its connections, sampled: the part of the counters that packets do not
+//! Samples of the kernel's state of its connections: the part of the counters that packets do not
 //! show. Integrals over time and recoveries have the resolution of the sampling.
 
 use nix::libc::tcp_info;
@@ -7,27 +7,28 @@ use sojourn_net::record::WindowCounters;
 
 use crate::observed::Counters;
 
-/// How often the kernel is asked.
+/// Interval of sampling.
 pub(crate) const INTERVAL: Span = Span::from_millis(10);
 
 const ESTABLISHED: u8 = 1;
 const CLOSE: u8 = 7;
-/// From this congestion state on a connection recovers from loss: `TCP_CA_Recovery`, `TCP_CA_Loss`.
+/// First congestion state in which a connection recovers from loss: `TCP_CA_Recovery`,
+/// `TCP_CA_Loss`.
 const RECOVERY: u8 = 3;
 /// `pacing_rate` of a connection that is not paced.
 const UNPACED: u64 = u64::MAX;
 
-/// Follows one connection.
+/// Samples of one connection.
 #[derive(Debug, Default)]
 pub(crate) struct Followed {
     last: Option<Time>,
     recovering: bool,
-    /// How long it has had something to send.
+    /// Time in which it has had data to send.
     busy: Span,
 }
 
 impl Followed {
-    /// Brings `counters` up to what the kernel says at `now`.
+    /// Brings `counters` up to the kernel's state at `now`.
     pub(crate) fn sample(&mut self, now: Time, info: &tcp_info, counters: &mut Counters) {
         if !(ESTABLISHED..CLOSE).contains(&info.tcpi_state) || counters.established_at.is_none() {
             return;
@@ -38,7 +39,7 @@ impl Followed {
         self.integrals(info, before, now.since(since), counters);
     }
 
-    /// Between two samples the mean of both is taken; the first stands for the time before it.
+    /// Between two samples the mean of both is taken; the first holds for the time before it.
     fn integrals(
         &mut self,
         info: &tcp_info,

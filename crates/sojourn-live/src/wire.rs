@@ -1,4 +1,4 @@
-//! IPv4, TCP and UDP headers as they are on the wire: what the network and the metrics need.
+//! Parsing and changing of IPv4, TCP and UDP headers, as far as the network and the metrics need.
 
 use sojourn_base::packet::{Ecn, Flags};
 
@@ -32,17 +32,17 @@ impl Segment {
     const ECE: u8 = 0x40;
     const CWR: u8 = 0x80;
 
-    /// Opens a connection.
+    /// Whether it opens a connection.
     pub fn is_syn(&self) -> bool {
         self.flags & Self::SYN != 0
     }
 
-    /// Carries an acknowledgment.
+    /// Whether it carries an acknowledgment.
     pub fn has_ack(&self) -> bool {
         self.flags & Self::ACK != 0
     }
 
-    /// Its flags as those of an acknowledgment, if it is nothing else but for SACK blocks.
+    /// Its flags as those of an acknowledgment, if it carries nothing else except SACK blocks.
     pub fn as_ack(&self) -> Option<Flags> {
         let more = self.flags & (Self::FIN | Self::SYN | Self::RST) != 0;
         let has = |bit| self.flags & bit != 0;
@@ -50,7 +50,7 @@ impl Segment {
         (self.has_ack() && !more).then_some(flags)
     }
 
-    /// Echoes congestion, and is not part of a handshake.
+    /// Whether it echoes congestion and is not part of a handshake.
     pub fn echoes_ce(&self) -> bool {
         self.flags & Self::ECE != 0 && !self.is_syn()
     }
@@ -74,7 +74,7 @@ pub struct Headers {
 const TCP: u8 = 6;
 const UDP: u8 = 17;
 
-/// The headers of an IPv4 packet of TCP or UDP; `None` of any other.
+/// The headers of an IPv4 packet of TCP or UDP; `None` for others.
 pub fn parse(bytes: &[u8]) -> Option<Headers> {
     let first = *bytes.first()?;
     let ip = usize::from(first & 15) * 4;
@@ -133,8 +133,8 @@ fn ecn(traffic_class: u8) -> Ecn {
     }
 }
 
-/// Writes the ECN field that the network has left a packet with; the header's checksum follows
-/// (RFC 1624).
+/// Writes the ECN field with which a packet leaves the network; updates the header's checksum (RFC
+/// 1624).
 pub fn set_ecn(bytes: &mut [u8], to: Ecn) {
     let bits = match to {
         Ecn::NotEct => 0,
@@ -151,14 +151,14 @@ pub fn set_ecn(bytes: &mut [u8], to: Ecn) {
     amend(&mut bytes[10..12], &before, &after);
 }
 
-/// Gives an IPv4 packet another identification; the header's checksum follows (RFC 1624).
+/// Sets the identification of an IPv4 packet; updates the header's checksum (RFC 1624).
 pub fn set_identification(bytes: &mut [u8], to: u16) {
     let before = [bytes[4], bytes[5]];
     bytes[4..6].copy_from_slice(&to.to_be_bytes());
     amend(&mut bytes[10..12], &before, &to.to_be_bytes());
 }
 
-/// Gives an IPv4 packet other addresses; checksums follow.
+/// Sets the addresses of an IPv4 packet; updates the checksums.
 pub fn readdress(bytes: &mut [u8], source: [u8; 4], destination: [u8; 4]) {
     let mut after = [0; 8];
     after[..4].copy_from_slice(&source);
@@ -173,14 +173,14 @@ pub fn readdress(bytes: &mut [u8], source: [u8; 4], destination: [u8; 4]) {
         UDP => ip + 6,
         _ => return,
     };
-    // A UDP checksum of zero stands for none.
+    // A UDP checksum of zero means none.
     let checksum = bytes.get_mut(place..place + 2).filter(|checksum| **checksum != [0, 0]);
     if let Some(checksum) = checksum {
         amend(checksum, &before, &after);
     }
 }
 
-/// Adapts a checksum to what has changed (RFC 1624).
+/// Updates a checksum after a change (RFC 1624).
 fn amend(checksum: &mut [u8], before: &[u8], after: &[u8]) {
     let words = |bytes: &[u8]| -> Vec<u16> {
         bytes.chunks_exact(2).map(|word| u16::from_be_bytes([word[0], word[1]])).collect()
@@ -194,7 +194,7 @@ fn amend(checksum: &mut [u8], before: &[u8], after: &[u8]) {
     checksum.copy_from_slice(&(!(sum as u16)).to_be_bytes());
 }
 
-/// Of bytes in which it is still zero (RFC 1071); 0 of those in which it is right.
+/// Checksum of bytes in which it is still zero (RFC 1071); 0 for bytes in which it is correct.
 pub fn checksum(bytes: &[u8]) -> u16 {
     let words = bytes
         .chunks(2)

@@ -1,5 +1,5 @@
-//! Short runs on this machine's kernel. Where a machine does not allow them they are skipped, and
-//! say why.
+//! Short runs on this machine's kernel. Where a machine does not allow them, they are skipped with
+//! the reason.
 #![cfg(target_os = "linux")]
 
 mod needs;
@@ -10,7 +10,7 @@ use sojourn_live::{Error, Live, Quality};
 use sojourn_net::record::Outcome;
 use sojourn_sim::scenario::Scenario;
 
-/// Runs a scenario, or says why this machine does not.
+/// Runs a scenario, or reports why this machine does not.
 fn run(text: &str) -> Option<(Outcome, Quality)> {
     let scenario = Scenario::from_toml(text, builtin()).unwrap();
     match Live::start(&scenario).and_then(Live::finish) {

@@ -1,4 +1,4 @@
-//! What the core's network does to packets, it does to real ones: each queue discipline, impairment,
+//! The core's network has the same effects on real packets: each queue discipline, impairment,
 //! schedule and traffic model for two seconds, several at a time. Skipped, with the reason, where a
 //! machine does not allow live runs.
 #![cfg(target_os = "linux")]
@@ -18,13 +18,13 @@ use sojourn_sim::scenario::Scenario;
 const ANY: Range<f64> = 0.0..f64::INFINITY;
 const SOME: Range<f64> = 1.0..f64::INFINITY;
 
-/// Keys of the bottleneck and of the flow, and in which range the sum of a column lies.
+/// Keys of the bottleneck and of the flow, and the range of the sum of a column.
 struct Case {
     bottleneck: &'static str,
     flow: &'static str,
     column: &'static str,
     sum: Range<f64>,
-    /// Mbit/s that arrive.
+    /// Delivered Mbit/s.
     delivered: Range<f64>,
 }
 
@@ -38,7 +38,7 @@ const fn case(
     Case { bottleneck, flow, column, sum, delivered }
 }
 
-/// What a run gives, or why this machine allows none.
+/// The outcome of a run, or the reason why this machine allows none.
 fn run(case: &Case) -> Result<Outcome, FieldError> {
     let rate = if case.bottleneck.contains("rate_schedule") || case.bottleneck.contains("trace") {
         ""
@@ -64,7 +64,7 @@ fn total(outcome: &Outcome, column: &str) -> f64 {
     flows.or_else(|| outcome.link_samples.reals(column)).unwrap().iter().sum()
 }
 
-/// Four at a time, since each also wants the processors.
+/// Four at a time, since each also needs processors.
 fn all(cases: &[Case]) {
     for some in cases.chunks(4) {
         thread::scope(|threads| {

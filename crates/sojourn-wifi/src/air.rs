@@ -1,8 +1,9 @@
-//! The medium itself: who transmits when, collisions, exchanges of frames.
+//! The medium: which station transmits when, collisions, exchanges of frames.
 //!
-//! All stations hear each other, so that the network allocation vector keeps no one silent who would
-//! not be so anyway; it is why nobody counts during an exchange. Time passes from one exchange to the next:
-//! at the end of one, everyone's next slot is known as long as nobody gets something new to send.
+//! All stations hear each other, so the network allocation vector silences only stations that are
+//! silent anyway: none counts slots during an exchange. Time passes from one exchange to the next:
+//! at the end of one, the next slot of every station is known until one of them gets new data to
+//! send.
 
 use std::collections::VecDeque;
 
@@ -16,31 +17,31 @@ use sojourn_net::edge::{Departure, Medium};
 use sojourn_net::record::LinkCounters;
 use sojourn_net::record::live::Watch;
 
-/// Rules that hold for all.
+/// Rules of all stations.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rules {
     /// Whether stations contend as in Bianchi's model: no retry limit, no EIFS.
     pub idealised: bool,
     /// Whether a slot in which someone else transmits is counted as well.
     pub counts_busy: bool,
-    /// Attempts of a frame.
+    /// Maximum attempts of a frame.
     pub attempts: u8,
-    /// PSDUs of more bytes are protected by RTS and CTS.
+    /// PSDUs larger than this number of bytes are protected by RTS and CTS.
     pub rts_threshold: u32,
-    /// The longest data frame.
+    /// Maximum duration of a data frame.
     pub longest: Span,
 }
 
-/// What the medium does.
+/// State of the medium.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Phase {
-    /// Nobody transmits; the next one will at this time, or never.
+    /// No station transmits; the next one will at this time, or never.
     Idle(Time),
     /// Data is on the air until then.
     Data(Time),
-    /// The answer, or what collides, until then.
+    /// An answer, or a collision, is on the air until then.
     Answer(Time),
-    /// Who keeps the medium waits until then (SIFS) before it sends on.
+    /// The station that holds the medium waits until then (SIFS) before its next frame.
     Kept(Time),
 }
 
@@ -55,16 +56,16 @@ pub struct Air {
     /// For each flow, its access category.
     categories: Vec<u8>,
     pub(super) phase: Phase,
-    /// What is on the air; more than one collide.
+    /// Transmissions on the air; more than one collide.
     pub(super) sending: Vec<Transmission>,
-    /// Of a single one: which MPDUs have arrived.
+    /// For a single transmission: the MPDUs that have arrived.
     pub(super) arrived: u64,
-    /// How many were given up.
+    /// Number of MPDUs dropped after their last attempt.
     pub(super) dropped: u32,
-    /// Who keeps the medium, and until when.
+    /// The contender that holds the medium, and until when.
     pub(super) kept: Option<(usize, Time)>,
     arrivals: VecDeque<(Time, usize, Packet)>,
-    /// The names of each channel's stations, and who watches which of them sends.
+    /// Names of each channel's stations, and the recorder of which of them sends.
     names: Vec<[String; 2]>,
     watch: Option<Watch>,
     /// Packets and bytes in `arrivals`, by channel.
@@ -72,7 +73,7 @@ pub struct Air {
 }
 
 impl Air {
-    /// A silent medium.
+    /// An idle medium.
     pub(super) fn new(
         phy: Phy,
         rules: Rules,
@@ -101,12 +102,12 @@ impl Air {
         }
     }
 
-    /// The same, watched by `watch`, in which the stations of each channel have these names.
+    /// The same, recorded by `watch`; `names` are the stations of each channel.
     pub(super) fn watched(self, names: Vec<[String; 2]>, watch: Option<Watch>) -> Self {
         Air { names, watch, ..self }
     }
 
-    /// Lets who watches see which stations send.
+    /// Records which stations send.
     pub(super) fn show(&mut self, now: Time) {
         let Some(watch) = &mut self.watch else { return };
         let channel =
@@ -126,12 +127,12 @@ impl Air {
         });
     }
 
-    /// Lets happen what is due by `now`.
+    /// Processes all that is due by `now`.
     fn advance(&mut self, now: Time) {
         let mut last_timers = None;
         loop {
             let due = self.next_event();
-            // A timer that asks for the same instant again is left to the next call.
+            // A timer that requests the same instant again waits for the next call.
             if due > now || last_timers == Some(due) {
                 return;
             }
@@ -155,7 +156,7 @@ impl Air {
         timers.fold(next, Time::min)
     }
 
-    /// Queues that held everything back may have something now.
+    /// Runs the timers of queues: one that held everything back may release packets.
     fn run_timers(&mut self, now: Time) {
         for contender in &mut self.contenders {
             contender.run_timers(now, &mut self.lanes);
@@ -166,7 +167,7 @@ impl Air {
         self.look_ahead();
     }
 
-    /// The receiver passes on what has come in order.
+    /// The receiver forwards the packets that are in order.
     fn on_data_end(&mut self, now: Time) {
         let sent = self.sending[0];
         self.dropped = self.mark(now, &sent, self.arrived);
@@ -174,7 +175,7 @@ impl Air {
         self.phase = Phase::Answer(now + answer);
     }
 
-    /// The receiver of a frame passes on what is complete.
+    /// The receiver of a frame forwards the packets that are complete.
     pub(super) fn release(&mut self, now: Time, contender: usize, peer: usize) {
         let peer = &mut self.contenders[contender].peers[peer];
         while let Some(packet) = peer.window.release() {
@@ -200,7 +201,7 @@ impl Medium for Air {
                 Phase::Idle(next) => {
                     self.phase = Phase::Idle(next.min(contender.start(self.phy.slot())));
                 }
-                // Who finds the medium busy must not go first afterwards (10.3.4.2).
+                // A station that finds the medium busy must not go first afterwards (10.3.4.2).
                 _ if contender.backoff == 0 => contender.draw(),
                 _ => {}
             }

@@ -1,4 +1,4 @@
-//! From keys and links to stations that contend.
+//! Construction of contending stations from a scenario's keys and links.
 
 use std::collections::VecDeque;
 
@@ -21,7 +21,7 @@ use sojourn_net::edge::medium::Registered;
 use sojourn_net::edge::medium::lanes::{Lanes, Queue};
 use sojourn_net::spec::{AccessCategory, Spec};
 
-/// Packets name their channel in a byte.
+/// Packets name their channel by a byte.
 const MOST_CHANNELS: usize = 255;
 
 impl Registered for Air {
@@ -98,7 +98,7 @@ impl Builder<'_> {
         if self.params.standard.aggregates() { category } else { AccessCategory::BestEffort }
     }
 
-    /// The categories that flows use, lowest first; always the usual one.
+    /// The categories that flows use, lowest first; best effort is always among them.
     fn categories(&self) -> Vec<AccessCategory> {
         let mut used: Vec<_> = self.init.categories.iter().map(|of| self.category(*of)).collect();
         used.push(AccessCategory::BestEffort);

@@ -1,4 +1,4 @@
-//! The catalogue of this crate's members and of what it stands on, for tests.
+//! Catalogue of this crate's members and of those of the core, for tests.
 
 use std::sync::{Arc, LazyLock};
 

@@ -1,4 +1,5 @@
-//! Access categories and how each contends (EDCA, 802.11-2016 10.22.2; defaults of Table 9-137).
+//! Access categories and their contention parameters (EDCA, 802.11-2016 10.22.2; defaults of Table
+//! 9-137).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -7,7 +8,7 @@ use sojourn_base::error::FieldError;
 use sojourn_base::units::Span;
 use sojourn_net::spec::AccessCategory;
 
-/// How one access category contends.
+/// Contention parameters of an access category.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Contention {
@@ -17,15 +18,15 @@ pub struct Contention {
     pub cw_min: u32,
     /// The largest contention window.
     pub cw_max: u32,
-    /// Time for which a station may keep the medium once it has it; 0 is one exchange.
+    /// Time for which a station may hold the medium; 0 is one exchange.
     pub txop: Span,
 }
 
-/// That of DCF: DIFS is a SIFS and two slots.
+/// Parameters of DCF: DIFS is a SIFS and two slots.
 pub(crate) const DCF: Contention =
     Contention { aifsn: 2, cw_min: 15, cw_max: 1023, txop: Span::ZERO };
 
-/// The default of a category.
+/// The default parameters of a category.
 pub(crate) fn default_of(category: AccessCategory) -> Contention {
     let (aifsn, cw_min, cw_max, txop) = match category {
         AccessCategory::Background => (7, 15, 1023, 0),
@@ -37,7 +38,7 @@ pub(crate) fn default_of(category: AccessCategory) -> Contention {
 }
 
 impl Contention {
-    /// Checks that windows are such as the standard can announce.
+    /// Checks that the standard can announce these windows.
     ///
     /// # Errors
     /// Names the key.

@@ -1,14 +1,14 @@
-//! An access category of a station: it contends for the medium and decides what to send (EDCAF,
-//! 802.11-2016 10.22.2; with a single one, DCF, 10.3).
+//! An access category of a station: contends for the medium and builds frames (EDCAF, 802.11-2016
+//! 10.22.2; with a single category, DCF, 10.3).
 //!
-//! How queues feed it, by `queueing`:
-//! - `driver`: one queue discipline for all receivers (a network device's qdisc), below it the driver's own
-//!   FIFO for each receiver, of which `driver_queue` packets are shared; receivers take turns frame by
-//!   frame. Linux drivers until ath9k's conversion (4.10), and firmware.
-//! - `mac80211`: a queue discipline for each receiver, from which frames are built directly, and turns by
-//!   airtime (Hoiland-Jorgensen et al., "Ending the Anomaly", USENIX ATC 2017; ath9k since 4.11, all of
-//!   mac80211 since 5.1): deficit round robin with a quantum of 300 us times the receiver's weight, and
-//!   receivers that were silent first.
+//! Its queues, by `queueing`:
+//! - `driver`: one queue discipline for all receivers (a network device's qdisc), below it the
+//! driver's FIFO for each receiver, of which `driver_queue` packets are shared; receivers take
+//! turns frame by frame. Linux drivers until ath9k's conversion (4.10), and firmware.
+//! - `mac80211`: a queue discipline for each receiver, from which frames are built directly, and
+//! turns by airtime (Hoiland-Jorgensen et al., "Ending the Anomaly", USENIX ATC 2017; ath9k since
+//! 4.11, all of mac80211 since 5.1): deficit round robin with a quantum of 300 us times the
+//! receiver's weight, and receivers that were silent first.
 
 use std::collections::VecDeque;
 
@@ -23,29 +23,29 @@ use sojourn_net::edge::medium::lanes::{Lanes, Queue};
 /// Airtime that a receiver gets with each turn.
 const QUANTUM: Span = Span::from_micros(300);
 
-/// What a contender has decided to send.
+/// A frame that a contender sends.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Transmission {
-    /// Who sends.
+    /// Index of the sending contender.
     pub contender: usize,
-    /// To which of its receivers.
+    /// Index of the receiver among its peers.
     pub peer: usize,
-    /// In which mode.
+    /// Index of the mode.
     pub mode: usize,
-    /// What.
+    /// The frame.
     pub frame: Frame,
-    /// Time on the air of the data.
+    /// Duration of the data on the air.
     pub duration: Span,
     /// Whether RTS and CTS come first.
     pub protected: bool,
-    /// How long after others of the same collision it starts.
+    /// Delay of its start after the first of the same collision.
     pub late: Span,
 }
 
-/// How turns are taken.
+/// How receivers take turns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Turns {
-    /// Frame by frame; the driver takes so many packets ahead.
+    /// Frame by frame; the driver holds packets of its own.
     Frames {
         /// Packets in the driver.
         driver_queue: usize,
@@ -60,9 +60,9 @@ pub(crate) enum Turns {
 pub(crate) struct Contender {
     /// Number of the station.
     pub station: usize,
-    /// How it contends.
+    /// Its contention parameters.
     pub rules: Contention,
-    /// What limits its frames.
+    /// Limits of its frames.
     pub limits: Limits,
     /// How its receivers take turns.
     pub turns: Turns,
@@ -70,29 +70,29 @@ pub(crate) struct Contender {
     pub peers: Vec<Peer>,
     /// Their queues.
     pub queues: Vec<Queue>,
-    /// Slots left to count.
+    /// Remaining backoff slots.
     pub backoff: u32,
     /// Present contention window.
     pub window: u32,
-    /// Failures in a row.
+    /// Consecutive failures.
     pub failures: u32,
-    /// From when idle slots count.
+    /// Time from which idle slots count.
     pub counts_from: Time,
-    /// When a queue that has something wants its timer to run.
+    /// Earliest timer of a queue with packets.
     pub timer: Time,
-    /// Since when it has had something to send; [`Time::NEVER`] if it has nothing.
+    /// Time since which it has data to send; [`Time::NEVER`] if it has none.
     pub ready_at: Time,
     /// Draws backoffs and errors.
     pub random: Stream,
     /// Share of airtime of each peer, 1 by default.
     pub weights: Vec<f64>,
-    /// Peers that were silent, and those that were not, in the order of their turns.
+    /// Peers that were silent, and other peers, in the order of their turns.
     pub fresh: VecDeque<usize>,
     pub rotation: VecDeque<usize>,
 }
 
 impl Contender {
-    /// When it would transmit if the medium stayed idle; [`Time::NEVER`] with nothing to send.
+    /// Time at which it transmits if the medium stays idle; [`Time::NEVER`] with nothing to send.
     pub(crate) fn start(&self, slot: Span) -> Time {
         if self.ready_at == Time::NEVER {
             return Time::NEVER;
@@ -101,8 +101,8 @@ impl Contender {
         self.counts_from + slot * late.max(self.backoff.into())
     }
 
-    /// Someone else transmits at `now`: counts the slots that were idle, and in EDCA (or idealised)
-    /// contention the present one.
+    /// Another station transmits at `now`: counts the slots that were idle, and in EDCA (or
+    /// idealised) contention the present one.
     pub(crate) fn interrupt(&mut self, now: Time, slot: Span, counts_busy: bool) {
         if now < self.counts_from {
             return;
@@ -124,7 +124,7 @@ impl Contender {
         self.failures += 1;
     }
 
-    /// A transmission succeeded, or was given up.
+    /// A transmission succeeded, or its frame was dropped.
     pub(crate) fn reset(&mut self) {
         self.window = self.rules.cw_min;
         self.failures = 0;
@@ -139,7 +139,7 @@ impl Contender {
         self.look_at_timers();
     }
 
-    /// The driver takes packets out of the queue while it has room.
+    /// The driver takes packets from the queue while it has room.
     pub(crate) fn stage(&mut self, now: Time, lanes: &mut Lanes) {
         let Turns::Frames { driver_queue } = self.turns else { return };
         let staged: usize = self.peers.iter().map(|peer| peer.staged.len()).sum();
@@ -153,14 +153,14 @@ impl Contender {
         }
     }
 
-    /// Whether there is something to send to a receiver.
+    /// Whether there is data to send to a receiver.
     fn has_work(&self, peer: usize) -> bool {
         let Peer { window, staged, queue, .. } = &self.peers[peer];
         let direct = !matches!(self.turns, Turns::Frames { .. });
         window.has_retries() || !staged.is_empty() || (direct && !self.queues[*queue].is_empty())
     }
 
-    /// Whether there is something to send at all.
+    /// Whether there is data to send.
     pub(crate) fn is_ready(&self) -> bool {
         (0..self.peers.len()).any(|peer| self.has_work(peer))
     }
@@ -172,7 +172,7 @@ impl Contender {
         }
     }
 
-    /// Whose turn it is.
+    /// The next receiver to serve.
     fn next_peer(&mut self) -> Option<usize> {
         loop {
             let (peer, fresh) = match (self.fresh.front(), self.rotation.front()) {
@@ -189,7 +189,7 @@ impl Contender {
             if self.has_work(peer) {
                 return Some(peer);
             }
-            // Those that were silent keep a place, lest they come first with every packet.
+            // Those that were silent keep a place, so that they are not first with every packet.
             if fresh && !self.rotation.is_empty() {
                 self.pass_turn(true);
                 continue;
@@ -208,7 +208,7 @@ impl Contender {
     }
 
     /// Builds the frame to send at `now`, by `plan`: the mode and whether this is a sample give the
-    /// bytes that the airtime allows. `None` if the queues, asked for packets, had none to give.
+    /// bytes that the airtime allows. `None` if the queues returned no packets.
     pub(crate) fn build(
         &mut self,
         now: Time,
@@ -237,14 +237,14 @@ impl Contender {
         None
     }
 
-    /// A receiver whose queue gives nothing has no turn until it is listed again.
+    /// A receiver whose queue returns no packets has no turn until it is listed again.
     fn delist(&mut self, peer: usize) {
         self.fresh.retain(|listed| *listed != peer);
         self.rotation.retain(|listed| *listed != peer);
         self.peers[peer].listed = false;
     }
 
-    /// Runs the queues' timers, after which receivers may have something again.
+    /// Runs the queues' timers, after which receivers may have data again.
     pub(crate) fn run_timers(&mut self, now: Time, lanes: &mut Lanes) {
         if !self.queues.iter().any(|queue| queue.next_timer().is_some_and(|at| at <= now)) {
             return;
@@ -259,13 +259,13 @@ impl Contender {
         self.look_at_timers();
     }
 
-    /// Looks up when a queue that has something wants its timer to run.
+    /// Updates the earliest timer of the queues with packets.
     fn look_at_timers(&mut self) {
         let holding = self.queues.iter().filter(|queue| !queue.is_empty());
         self.timer = holding.filter_map(Queue::next_timer).min().unwrap_or(Time::NEVER);
     }
 
-    /// A frame of `span` on the air has gone to `peer`.
+    /// Charges `peer` for a frame of duration `span`.
     pub(crate) fn charge(&mut self, peer: usize, span: Span) {
         self.peers[peer].deficit -= span.as_nanos() as i64;
         if self.turns != Turns::Airtime {
@@ -277,7 +277,7 @@ impl Contender {
     }
 }
 
-/// Where packets for one receiver come from.
+/// Source of packets for one receiver.
 struct Supply<'a> {
     now: Time,
     staged: &'a mut VecDeque<Packet>,

@@ -1,4 +1,4 @@
-//! Who may send: counting down to a frame, and what everyone waits for after one.
+//! Contention: counting down to a frame, and the waiting times after one.
 
 use std::cmp::Reverse;
 
@@ -8,7 +8,7 @@ use super::phy::OFDM_PREAMBLE;
 use sojourn_base::units::{Span, Time};
 
 impl Air {
-    /// Finds out who transmits next, if the medium is idle.
+    /// Determines which station transmits next, if the medium is idle.
     pub(super) fn look_ahead(&mut self) {
         if let Phase::Idle(_) = self.phase {
             let slot = self.phy.slot();
@@ -17,7 +17,7 @@ impl Air {
         }
     }
 
-    /// Someone's counter has run out.
+    /// A backoff counter has reached zero.
     pub(super) fn begin(&mut self, now: Time) {
         let winners = self.winners(now);
         let beaten = self.choose_senders(now, &winners);
@@ -41,8 +41,8 @@ impl Air {
         self.transmit(now);
     }
 
-    /// Who starts at `now`, and who starts before that can be heard: slots are not aligned after a
-    /// collision. By station, the highest category first.
+    /// Contenders that start at `now`, or before they could hear a start at `now`: slots are not
+    /// aligned after a collision. By station, the highest category first.
     fn winners(&self, now: Time) -> Vec<usize> {
         let (slot, heard_at) = (self.phy.slot(), now + self.phy.sensing());
         let starts = |index: &usize| self.contenders[*index].start(slot) < heard_at;
@@ -51,7 +51,7 @@ impl Air {
         winners
     }
 
-    /// Builds the frames of those who send. Within a station the highest category does, the others
+    /// Builds the frames of the senders. Within a station the highest category sends; the others
     /// have collided (10.22.2.4) and are returned.
     fn choose_senders(&mut self, now: Time, winners: &[usize]) -> Vec<usize> {
         self.sending.clear();
@@ -86,7 +86,7 @@ impl Air {
         Some(Transmission { contender: index, peer, mode, frame, duration, protected, late })
     }
 
-    /// An exchange is over: everyone counts again.
+    /// An exchange is over: all contenders count again.
     pub(super) fn finish(&mut self, now: Time) {
         let collided = self.sending.len() > 1;
         let sending = std::mem::take(&mut self.sending);
@@ -114,9 +114,9 @@ impl Air {
         }
     }
 
-    /// What comes before the usual space, for who has sent and for who has heard it. Without an
-    /// answer the former wait for it in vain (10.22.2.4), and the latter allow for one that they
-    /// could not understand (EIFS, 10.3.2.3.7).
+    /// Additional waiting times before the usual space, of senders and of other stations. Without
+    /// an answer the former time out (10.22.2.4), and the latter allow for an answer that they
+    /// could not decode (EIFS, 10.3.2.3.7).
     fn penalties(&self, answered: bool) -> [Span; 2] {
         if answered || self.rules.idealised {
             return [Span::ZERO; 2];
@@ -125,7 +125,7 @@ impl Air {
         [sifs + self.phy.slot() + OFDM_PREAMBLE, sifs + self.phy.slowest_ack()]
     }
 
-    /// The next exchange of the station that keeps the medium, if it ends in time.
+    /// The next exchange of the station that holds the medium, if it ends in time.
     pub(super) fn send_on(&mut self, now: Time) {
         let sent = self.sending[0];
         let Some((index, until)) = self.kept else { return self.go_idle() };
@@ -139,7 +139,7 @@ impl Air {
         self.transmit(now);
     }
 
-    /// Nobody keeps the medium: who counts down first will be next.
+    /// No station holds the medium: the next is the first whose counter reaches zero.
     fn go_idle(&mut self) {
         self.kept = None;
         self.phase = Phase::Idle(Time::NEVER);

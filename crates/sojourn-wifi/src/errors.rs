@@ -1,13 +1,14 @@
 //! Errors of data frames by the signal-to-noise ratio.
 //!
-//! Model: G. Pei and T. Henderson, "Validation of OFDM error rate model in ns-3" (2010), also ns-3's
-//! `NistErrorRateModel`. The bit error rate of the modulation in white noise gives, by the union bound over the
-//! code's first distances (punctured code of constraint length 7), the probability that decoding
-//! goes wrong at a bit; bits fail independently. The ratio is that of each subcarrier and stream.
+//! Model: G. Pei and T. Henderson, "Validation of OFDM error rate model in ns-3" (2010), also
+//! ns-3's `NistErrorRateModel`. The bit error rate of the modulation in white noise gives, by the
+//! union bound over the code's first distances (punctured code of constraint length 7), the
+//! probability of a decoding error at a bit; bits fail independently. The ratio is that of each
+//! subcarrier and stream.
 
 use super::phy::{MODULATIONS, Mode, OFDM_MODULATIONS, Phy};
 
-/// First distance of the code, its step, and how many errors each path of that distance brings.
+/// First distance of the code, its step, and the number of errors on each path of that distance.
 struct Code {
     bits: f64,
     first: i32,
@@ -40,7 +41,7 @@ const FIVE_SIXTHS: Code = Code {
     weights: &[92.0, 528.0, 8694.0, 79_453.0, 792_114.0, 7_375_573.0, 67_884_974.0],
 };
 
-/// Natural logarithm of the probability that a bit is right.
+/// Natural logarithm of the probability that a bit is decoded correctly.
 pub(crate) fn log_bit_success(phy: &Phy, mode: &Mode, snr_db: f64) -> f64 {
     let table: &[(u32, u32, u32)] =
         if phy.standard.aggregates() { &MODULATIONS } else { &OFDM_MODULATIONS };
@@ -56,7 +57,7 @@ pub(crate) fn log_bit_success(phy: &Phy, mode: &Mode, snr_db: f64) -> f64 {
     if wrong >= 1.0 { f64::NEG_INFINITY } else { libm::log1p(-wrong) }
 }
 
-/// Of BPSK, QPSK, 16-, 64- and 256-QAM with Gray mapping.
+/// Bit error rate of BPSK, QPSK, 16-, 64- and 256-QAM with Gray mapping.
 fn bit_error_rate(bits: u32, snr: f64) -> f64 {
     let (factor, divisor) = match bits {
         1 => (0.5, 1.0),
@@ -109,7 +110,7 @@ mod tests {
         }
     }
 
-    /// Each mode needs more than the one before, and goes from hopeless to perfect within 4 dB.
+    /// Each mode needs more than the one before, and goes from near 0 to near 1 within 4 dB.
     #[test]
     fn faster_modes_need_more_signal() {
         let phy = Phy::new(Standard::Ac, 80, 1, true);

@@ -1,4 +1,4 @@
-//! One exchange of frames: how long it takes, what arrives, what follows from it.
+//! One exchange of frames: its duration, the MPDUs that arrive, and the consequences.
 
 use rand::RngExt;
 
@@ -12,7 +12,7 @@ const RTS: u32 = 20;
 const BLOCK_ACK: u32 = 32;
 
 impl Air {
-    /// What comes before the data: RTS, CTS and what separates them.
+    /// Duration before the data: RTS, CTS and the spaces between them.
     pub(super) fn protection(&self, transmission: &Transmission) -> Span {
         if !transmission.protected {
             return Span::ZERO;
@@ -21,19 +21,19 @@ impl Air {
         answer(RTS) + answer(ACK) + self.phy.sifs() * 2
     }
 
-    /// The time between the data's end and that of its answer.
+    /// Time between the end of the data and the end of its answer.
     pub(super) fn answer(&self, transmission: &Transmission) -> Span {
         let single = self.contenders[transmission.contender].limits.frames == 1;
         let bytes = if single { ACK } else { BLOCK_ACK };
         self.phy.sifs() + self.phy.answer(transmission.mode, bytes)
     }
 
-    /// Time for which the medium is held.
+    /// Time for which the medium is occupied.
     pub(super) fn occupancy(&self, transmission: &Transmission) -> Span {
         self.protection(transmission) + transmission.duration + self.answer(transmission)
     }
 
-    /// Puts what is to be sent on the air.
+    /// Starts the transmissions.
     pub(super) fn transmit(&mut self, now: Time) {
         self.arrived = 0;
         self.show(now);
@@ -77,7 +77,7 @@ impl Air {
         arrived
     }
 
-    /// Takes note of what has become of a frame.
+    /// Processes the result of a frame.
     pub(super) fn settle(&mut self, now: Time, sent: &Transmission, arrived: u64, collided: bool) {
         let dropped = if collided { self.mark(now, sent, 0) } else { self.dropped };
         let held = match arrived {
@@ -105,8 +105,8 @@ impl Air {
         contender.draw();
     }
 
-    /// Notes which MPDUs of a frame have arrived and gives up those that failed too often; returns
-    /// how many. What is complete then is passed on.
+    /// Notes which MPDUs of a frame have arrived and drops those that failed too often; returns the
+    /// number of dropped ones. Packets that are complete then are forwarded.
     pub(super) fn mark(&mut self, now: Time, sent: &Transmission, arrived: u64) -> u32 {
         let attempts = if self.rules.idealised { u8::MAX } else { self.rules.attempts };
         let peer = &mut self.contenders[sent.contender].peers[sent.peer];

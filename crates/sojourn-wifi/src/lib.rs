@@ -1,4 +1,10 @@
-//! Wi-Fi: 802.11 as a shared medium.
+//! Wi-Fi: IEEE 802.11 as a shared medium, and the catalogue's entry for it.
+//!
+//! Times are integer nanoseconds, rates integer bit/s (of a mode: bit/s as a real number), sizes
+//! bytes; airtime counts preambles and MAC framing. The header of `src/medium.rs` has the model and
+//! its deviations. The network, its event loop and queue disciplines are in `sojourn-net`; another
+//! medium goes there, to `src/edge/medium/NAME.rs` and a line in `members!` of
+//! `src/edge/medium/mod.rs`.
 //!
 //! A bottleneck whose two directions share the air:
 //!
@@ -24,7 +30,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-// A test may compute what it expects in any way.
+// A test may compute expected values in any way.
 #![cfg_attr(test, allow(clippy::disallowed_methods))]
 
 use sojourn_base::registry::{Catalogue, members};
@@ -54,7 +60,7 @@ members! {
     "wifi" medium::Wifi,
 }
 
-/// The catalogue with what it brings.
+/// The catalogue with this wing's members.
 pub fn add(catalogue: Catalogue) -> Catalogue {
     catalogue.with(members())
 }

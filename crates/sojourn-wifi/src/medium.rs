@@ -2,39 +2,39 @@
 //!
 //! Model: IEEE Std 802.11-2016, clauses 10 (MAC), 17 (a), 18 (g), 19 (n) and 21 (ac). A link on the
 //! medium goes from one station to another; the names of its ends are those of the stations (`left`
-//! and `right` in a dumbbell), and a link back is on the same air. All stations hear each other, so
-//! frames collide that start in the same slot, or within 4 us of each other where slots are not
-//! aligned, and no others do.
+//! and `right` in a dumbbell), and a link back is on the same medium. All stations hear each other,
+//! so frames collide if they start in the same slot, or within 4 us of each other where slots are
+//! not aligned, and not otherwise.
 //!
 //! Stations contend by DCF (`a`, `g`) or by EDCA with four access categories, which a flow's
-//! `access_category` chooses (`n`, `ac`): backoff with binary windows, also after a success; AIFS; EIFS
-//! after a collision or a frame of which nothing arrives; attempts limited for each MPDU. With `n` and `ac`, MPDUs to one receiver go
-//! together as A-MPDU, under a compressed block acknowledgment: at most `frames` of them, `bytes` and
-//! `airtime`; those in the voice category go alone, as Linux sends them. Several packets make one MPDU up
-//! to `amsdu` bytes. PSDUs above `rts_threshold` are preceded by RTS and CTS. Answers go at 6, 12 or
-//! 24 Mbit/s.
+//! `access_category` chooses (`n`, `ac`): backoff with binary windows, also after a success; AIFS;
+//! EIFS after a collision or a frame of which no part is received; attempts limited for each MPDU.
+//! With `n` and `ac`, MPDUs to one receiver are sent together as an A-MPDU, under a compressed
+//! block acknowledgment: at most `frames` of them, `bytes` and `airtime`; those in the voice
+//! category are sent alone, as by Linux. Several packets make one MPDU of up to `amsdu` bytes.
+//! PSDUs above `rts_threshold` are preceded by RTS and CTS. Answers are sent at 6, 12 or 24 Mbit/s.
 //!
 //! Data is lost by the signal-to-noise ratio of the two stations, the lesser of theirs (`snr`, or a
-//! `snr_schedule` for a station that moves), by the model of Pei and Henderson (2010), which ns-3 calls
-//! NIST; without a ratio, only collisions lose any. The rate is fixed by `mcs` (for `a` and `g` the
-//! number of the rate, 7 is 54 Mbit/s), or Minstrel-HT's.
+//! `snr_schedule` for a station that moves), by the model of Pei and Henderson (2010), which ns-3
+//! calls NIST; without a ratio, only collisions cause loss. The rate is fixed by `mcs` (for `a` and
+//! `g` the number of the rate, 7 is 54 Mbit/s), or chosen by Minstrel-HT.
 //!
-//! Each station has queues by `queueing`. With `driver`, a discipline feeds the driver's FIFO, whose
-//! `driver_queue` packets are what frames are made of; all links of the station share both and take
+//! Each station has queues by `queueing`. With `driver`, a discipline feeds the driver's FIFO, from
+//! whose `driver_queue` packets frames are built; all links of the station share both and take
 //! turns frame by frame: Linux drivers before ath9k's conversion (4.10), and firmware. With
-//! `mac80211`, each link has a discipline, and turns go by airtime unless `airtime_fairness` is false:
-//! ath9k since Linux 4.11, all of mac80211 since 5.1. The discipline is the link's `queue`; by default
-//! a FIFO of 1000 packets (`pfifo_fast` on a network device), with `mac80211` its FQ-CoDel (target
-//! 20 ms, 8192 packets). TCP senders on a station keep little below them (small queues), see
-//! `docs/wifi.md`.
+//! `mac80211`, each link has a discipline, and turns are by airtime unless `airtime_fairness` is
+//! false: ath9k since Linux 4.11, all of mac80211 since 5.1. The discipline is the link's `queue`;
+//! by default a FIFO of 1000 packets (`pfifo_fast` on a network device), with `mac80211` its
+//! FQ-CoDel (target 20 ms, 8192 packets). TCP senders on a station keep little data below them
+//! (small queues), see `docs/wifi.md`.
 //!
 //! `contention = "bianchi"` is a test mode for the model of G. Bianchi (JSAC 2000): no limit of
 //! attempts, no EIFS, and a busy slot counts like an idle one.
 //!
-//! Deviations: no hidden stations, capture, beacons, power saving or association; answers are not lost
-//! to noise; packets come out of a frame when its data ends; control frames between the block-ACK
-//! agreement's ends (ADDBA, BAR) take no time; immediate access is aligned to slots; a packet that the
-//! host's queue drops is lost to TCP, where Linux would tell it.
+//! Deviations: no hidden stations, capture, beacons, power saving or association; answers are not
+//! lost to noise; packets leave a frame when its data ends; control frames between the block-ACK
+//! agreement's ends (ADDBA, BAR) take no time; immediate access is aligned to slots; a packet that
+//! the host's queue drops is lost to TCP, where Linux would notify it.
 
 use std::collections::BTreeMap;
 
@@ -54,7 +54,7 @@ use sojourn_net::spec::limits::require;
 pub use super::air::Air as Wifi;
 
 named! {
-    /// How stations contend.
+    /// Rules of contention.
     #[derive(Default)]
     Access, "contention" {
         /// As the standard says.
@@ -66,10 +66,10 @@ named! {
 }
 
 named! {
-    /// Which mode data is sent in.
+    /// How the mode of data is chosen.
     #[derive(Default)]
     RateControlKind, "rate control" {
-        /// Always that of `mcs`.
+        /// Always the mode of `mcs`.
         #[default]
         Fixed = "fixed",
         /// Minstrel-HT.
@@ -78,10 +78,10 @@ named! {
 }
 
 named! {
-    /// What feeds a station's transmitter.
+    /// Queues of a station's transmitter.
     #[derive(Default)]
     Queueing, "queueing" {
-        /// A discipline for all, and the driver's FIFO.
+        /// A discipline for all receivers, and the driver's FIFO.
         #[default]
         Driver = "driver",
         /// A discipline for each receiver, as mac80211's queues.
@@ -103,7 +103,7 @@ pub struct Params {
     pub streams: Option<u8>,
     /// Whether symbols have the short guard interval (`n`, `ac`).
     pub short_guard: bool,
-    /// How the rate of data is found.
+    /// How the mode of data is chosen.
     pub rate_control: RateControlKind,
     /// The mode of data: an MCS of `n` or `ac`, or the number of a rate of `a` or `g`. Default: the
     /// fastest.
@@ -112,37 +112,37 @@ pub struct Params {
     /// Signal-to-noise ratio at all stations that give none. Default: no noise.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub snr: Option<Decibels>,
-    /// MPDUs in an A-MPDU at most; 1 sends each alone.
+    /// Maximum number of MPDUs in an A-MPDU; 1 sends each alone.
     pub frames: u64,
-    /// Bytes of an A-MPDU at most. Default: 65,535 for `n`, 1,048,575 for `ac`.
+    /// Maximum size of an A-MPDU. Default: 65,535 for `n`, 1,048,575 for `ac`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bytes: Option<Bytes>,
-    /// Time on the air of a data frame at most.
+    /// Maximum duration of a data frame on the air.
     pub airtime: Span,
-    /// Bytes of an A-MSDU at most; 0 B sends no such.
+    /// Maximum size of an A-MSDU; 0 B sends none.
     pub amsdu: Bytes,
-    /// Attempts of each MPDU.
+    /// Maximum attempts of each MPDU.
     pub attempts: u8,
     /// PSDUs above this are preceded by RTS and CTS. Default: none are.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rts_threshold: Option<Bytes>,
-    /// How stations contend.
+    /// Rules of contention.
     pub contention: Access,
-    /// How access categories contend that shall not do so as usual, by their names.
+    /// Contention parameters of access categories that differ from the defaults, by their names.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub categories: BTreeMap<String, Contention>,
-    /// What feeds the transmitters of stations that do not say.
+    /// Queues of the transmitters of stations that give none.
     pub queueing: Queueing,
-    /// Packets that a driver takes ahead.
+    /// Packets that a driver holds.
     pub driver_queue: Packets,
     /// Whether receivers take turns by airtime where each has a queue.
     pub airtime_fairness: bool,
-    /// Stations that differ, by their names.
+    /// Parameters of stations that differ, by their names.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub stations: BTreeMap<String, Station>,
 }
 
-/// In what a station differs from the others.
+/// Parameters in which a station differs from the others.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Station {
@@ -152,16 +152,16 @@ pub struct Station {
     /// A ratio that changes, as when it moves.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub snr_schedule: Option<ScheduleSpec<Decibels>>,
-    /// Its mode, if that is slower than the other end's.
+    /// Its mode, if slower than the other end's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mcs: Option<u8>,
     /// Its spatial streams.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub streams: Option<u8>,
-    /// What feeds its transmitter.
+    /// Queues of its transmitter.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queueing: Option<Queueing>,
-    /// Packets that its driver takes ahead.
+    /// Packets that its driver holds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub driver_queue: Option<Packets>,
     /// Its share of other stations' airtime, 1 by default.

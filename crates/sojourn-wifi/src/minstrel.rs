@@ -2,12 +2,12 @@
 //!
 //! Model: F. Fietkau's Minstrel-HT as the Linux wireless documentation describes Minstrel, with the
 //! constants of `net/mac80211/rc80211_minstrel_ht.c` until 5.4 (later kernels smooth and sample
-//! otherwise): for each mode the share of MPDUs that arrive is smoothed every 50 ms (old weight 3/4);
-//! the expected throughput of each mode follows from this, of which more than 90 % does not count, and
-//! from the airtime of a packet of 1200 bytes in an average frame. Frames go by the mode of the highest
-//! throughput, after two failures by the second, after four by the most reliable one: the fastest of
-//! those that deliver 75 %. One frame in ten is a sample by another mode, which must
-//! promise more than the present one, or now and then be a slower one.
+//! differently): for each mode the share of MPDUs that arrive is smoothed every 50 ms (old weight
+//! 3/4); the expected throughput of each mode follows from this share, capped at 90 %, and from the
+//! airtime of a packet of 1200 bytes in an average frame. Frames are sent in the mode of the
+//! highest throughput, after two failures in the second, after four in the most reliable one: the
+//! fastest of those that deliver 75 %. One frame in ten is a sample in another mode, which must
+//! promise more than the present one, or occasionally be a slower one.
 //!
 //! Deviations: one table for all modes rather than groups; a sample is a frame of its own with one MPDU, as in
 //! Linux, but which mode is sampled next is drawn at random, and one in twenty may be slower, where
@@ -23,13 +23,13 @@ use sojourn_base::units::{Span, Time};
 const INTERVAL: Span = Span::from_millis(50);
 /// Weight of the past.
 const SMOOTHING: f64 = 0.75;
-/// One frame in so many is a sample.
+/// One frame in this number is a sample.
 const SAMPLE_EVERY: u32 = 10;
-/// One sample in so many may be of a slower mode.
+/// One sample in this number may be of a slower mode.
 const SLOW_EVERY: u32 = 20;
 /// Modes that deliver less are not used for throughput.
 const HOPELESS: f64 = 0.1;
-/// Beyond this, more reliability does not count.
+/// Shares of success above this count as this.
 const SATURATED: f64 = 0.9;
 /// Modes that deliver more are reliable.
 const RELIABLE: f64 = 0.75;
@@ -42,11 +42,11 @@ const OVERHEAD: Span = Span::from_micros(150);
 struct Tally {
     sent: u32,
     arrived: u32,
-    /// Smoothed; none before the first attempt.
+    /// Smoothed share; `None` before the first attempt.
     success: Option<f64>,
 }
 
-/// What is known of each mode towards one receiver.
+/// Statistics of each mode towards one receiver.
 #[derive(Debug)]
 pub(crate) struct Minstrel {
     tallies: Vec<Tally>,
@@ -56,7 +56,7 @@ pub(crate) struct Minstrel {
     second: usize,
     reliable: usize,
     update_at: Time,
-    /// Frames so far that were no retries.
+    /// Number of frames so far that were no retries.
     fresh: u32,
     /// Frames and MPDUs since the last update.
     frames: u32,
@@ -64,7 +64,7 @@ pub(crate) struct Minstrel {
     random: Stream,
 }
 
-/// A frame's mode, and whether it is a sample: those are not aggregated.
+/// A frame's mode, and whether it is a sample: samples are not aggregated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Choice {
     /// Index of the mode.
@@ -74,7 +74,7 @@ pub(crate) struct Choice {
 }
 
 impl Minstrel {
-    /// Knows nothing; begins with the slowest mode. Uses the first `modes` of `phy`.
+    /// Starts without statistics and with the slowest mode. Uses the first `modes` of `phy`.
     pub(crate) fn new(phy: &Phy, modes: usize, random: Stream) -> Self {
         let airtime = |mode: usize| f64::from(PACKET) * 8.0 / phy.rate(mode);
         Minstrel {
@@ -91,7 +91,7 @@ impl Minstrel {
         }
     }
 
-    /// The mode of the next frame, after so many failures in a row.
+    /// The mode of the next frame, after a number of consecutive failures.
     pub(crate) fn choose(&mut self, failures: u32) -> Choice {
         let plain = |mode| Choice { mode, sample: false };
         if failures > 0 {
@@ -113,7 +113,7 @@ impl Minstrel {
         plain(self.best)
     }
 
-    /// So many MPDUs of a frame were sent in this mode, and so many arrived.
+    /// Result of a frame in this mode: `sent` MPDUs, of which `arrived` arrived.
     pub(crate) fn learn(&mut self, now: Time, mode: usize, sent: u32, arrived: u32) {
         self.tallies[mode].sent += sent;
         self.tallies[mode].arrived += arrived;
@@ -159,10 +159,11 @@ mod tests {
     use super::*;
     use sojourn_base::rng::StreamKey;
 
-    /// Bytes with a packet of 1500.
+    /// Size in bytes with a packet of 1500.
     const MPDU: u32 = 1544;
 
-    /// Sends frames of 16 MPDUs for two seconds; the mode used at the end, and the best there is.
+    /// Sends frames of 16 MPDUs for two seconds; returns the mode used at the end, and the best
+    /// one.
     fn settles(snr: f64) -> (usize, usize) {
         let phy = Phy::new(Standard::N, 40, 2, true);
         let mut random = StreamKey::root(3).stream();

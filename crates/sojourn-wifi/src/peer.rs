@@ -1,4 +1,4 @@
-//! One receiver of a station's frames, and how they are sent to it.
+//! One receiver of a station's frames, with its queue, window and mode.
 
 use std::collections::VecDeque;
 
@@ -11,32 +11,32 @@ use sojourn_base::quantity::Decibels;
 use sojourn_base::units::Time;
 use sojourn_net::edge::link::schedule::Schedule;
 
-/// Which mode frames go by.
+/// How the mode of frames is chosen.
 #[derive(Debug)]
 pub(crate) enum RateControl {
     /// Always this one.
     Fixed(usize),
-    /// By what arrives.
+    /// By the share of MPDUs that arrive.
     Minstrel(Box<Minstrel>),
 }
 
-/// The signal-to-noise ratio between two stations: the lesser of theirs. Without any, nothing is
-/// lost but by collisions.
+/// The signal-to-noise ratio between two stations: the lesser of theirs. Without any, only
+/// collisions cause loss.
 #[derive(Debug, Default)]
 pub(crate) struct Signal {
     ratios: Vec<Schedule<Decibels>>,
-    /// When it was last looked up, and what follows from it for each mode.
+    /// Until when the last result holds, and its value for each mode.
     until: Time,
     log_success: Vec<f64>,
 }
 
 impl Signal {
-    /// The lesser of these.
+    /// The lesser of these ratios.
     pub(crate) fn new(ratios: Vec<Schedule<Decibels>>) -> Self {
         Signal { ratios, until: Time::ZERO, log_success: Vec::new() }
     }
 
-    /// Natural logarithm of a bit's success in `mode` at `now`; `None` where nothing is lost.
+    /// Natural logarithm of a bit's success in `mode` at `now`; `None` without noise.
     pub(crate) fn log_success(&mut self, now: Time, phy: &Phy, mode: usize) -> Option<f64> {
         if self.ratios.is_empty() {
             return None;
@@ -53,24 +53,24 @@ impl Signal {
     }
 }
 
-/// A receiver, seen from one access category of a station.
+/// A receiver of one access category of a station.
 #[derive(Debug)]
 pub(crate) struct Peer {
     /// The channel that leads to it.
     pub channel: usize,
-    /// Which of the category's queues has its packets.
+    /// Index of the category's queue that has its packets.
     pub queue: usize,
     /// Packets that the driver has taken from the queue.
     pub staged: VecDeque<Packet>,
-    /// Frames on their way.
+    /// Frames in transit and unacknowledged MPDUs.
     pub window: Window,
-    /// Which mode is used.
+    /// Choice of the mode.
     pub rate: RateControl,
-    /// What is lost in noise.
+    /// Loss by noise.
     pub signal: Signal,
-    /// Airtime that it may still use before its turn is over, in nanoseconds.
+    /// Airtime that it may use before its turn ends, in nanoseconds.
     pub deficit: i64,
-    /// Whether it is among those that take turns.
+    /// Whether it is in the rotation.
     pub listed: bool,
 }
 
@@ -83,14 +83,14 @@ impl Peer {
         }
     }
 
-    /// What has become of a frame.
+    /// Result of a frame.
     pub(crate) fn learn(&mut self, now: Time, mode: usize, sent: u32, arrived: u32) {
         if let RateControl::Minstrel(minstrel) = &mut self.rate {
             minstrel.learn(now, mode, sent, arrived);
         }
     }
 
-    /// What it holds beyond the queue.
+    /// Packets that it holds beyond the queue.
     pub(crate) fn held(&self) -> Backlog {
         let mut held = self.window.held();
         self.staged.iter().for_each(|packet| held.add(packet));

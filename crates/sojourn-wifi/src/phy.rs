@@ -1,4 +1,4 @@
-//! Physical layers: how long frames are on the air.
+//! Physical layers: durations of frames.
 //!
 //! Clauses of IEEE Std 802.11-2016: OFDM (17, `a`), ERP-OFDM (18, `g`), HT (19, `n`), VHT (21, `ac`).
 //! Durations follow the TXTIME equations of 17.4.3, 19.4.3 and 21.4.3; in the 2.4 GHz band every
@@ -23,7 +23,7 @@ named! {
     }
 }
 
-/// A way to send data.
+/// A modulation and coding scheme with its number of streams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Mode {
     /// Index within the streams: of the eight OFDM rates, or the MCS of one stream.
@@ -43,7 +43,7 @@ pub(crate) struct Mode {
 /// Durations of one standard.
 #[derive(Clone, Debug)]
 pub(crate) struct Phy {
-    /// Which one.
+    /// The standard.
     pub standard: Standard,
     /// The modes, those of one stream first, by rate.
     pub modes: Vec<Mode>,
@@ -95,7 +95,7 @@ pub(crate) fn subcarriers(width: u32) -> Option<u32> {
 }
 
 impl Phy {
-    /// All modes of a standard, in a channel of `width` MHz, with up to so many `streams`.
+    /// All modes of a standard, in a channel of `width` MHz, with up to `streams` streams.
     pub(crate) fn new(standard: Standard, width: u32, streams: u8, short_guard: bool) -> Self {
         let modes = match standard {
             Standard::A | Standard::G => ofdm_modes(),
@@ -170,13 +170,13 @@ impl Phy {
         Span::from_micros(4)
     }
 
-    /// The rate of a mode in bit/s, guard interval and all.
+    /// The rate of a mode in bit/s, with the guard interval.
     pub(crate) fn rate(&self, mode: usize) -> f64 {
         let symbol = if self.short_guard { SHORT_SYMBOL } else { SYMBOL };
         f64::from(self.modes[mode].bits_per_symbol) / symbol.as_secs_f64()
     }
 
-    /// The mode with this MCS and so many streams at most.
+    /// The mode with this MCS and at most `streams` streams.
     pub(crate) fn find(&self, mcs: u8, streams: u8) -> Option<usize> {
         let found = |mode: &Mode| mode.mcs == mcs && mode.streams <= streams;
         self.modes.iter().rposition(found)

@@ -1,4 +1,4 @@
-//! The medium against models of it, and laws that hold whatever is simulated.
+//! Tests of the medium against models, and laws that hold for every scenario.
 
 use crate::catalogue::builtin;
 use proptest::prelude::*;
@@ -34,7 +34,7 @@ fn saturating(from: &str, to: &str, mss: u32) -> Value {
             "traffic": { "kind": "cbr", "rate": "60 Mbit/s", "size": format!("{mss} B") } })
 }
 
-/// Together three times what the medium carries.
+/// Flows that together offer three times what the medium carries.
 fn uplinks(stations: usize, mss: u32) -> Vec<Value> {
     let mut flows: Vec<_> =
         (0..stations).map(|n| saturating(&format!("s{n}"), "ap", mss)).collect();
@@ -151,7 +151,7 @@ fn voice_waits_less_than_background() {
     assert!(delay(0) < delay(1) / 3.0, "{} and {}", delay(0), delay(1));
 }
 
-/// What a key is refused for names it.
+/// The refusal of a key names the key.
 #[test]
 fn bad_parameters_are_refused_by_name() {
     let refusal = |keys: &str| {
@@ -199,8 +199,8 @@ fn links_and_media_must_fit() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// Packets are conserved (the simulator checks at every sample), what is lost is repaired, and
-    /// the air is held no longer than time passes.
+    /// Packets are conserved (the simulator checks at every sample), losses are repaired, and
+    /// airtime does not exceed elapsed time.
     #[test]
     fn any_medium_conserves_packets_and_time(
         standard in prop::sample::select(vec!["a", "g", "n", "ac"]),

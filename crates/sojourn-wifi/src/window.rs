@@ -1,9 +1,9 @@
-//! Frames on their way to one receiver: aggregation, block acknowledgment, order.
+//! Frames in transit to one receiver: aggregation, block acknowledgment, order.
 //!
-//! An MPDU carries one packet, or several as an A-MSDU. Up to 64 MPDUs from the first that is not
-//! settled form the window; what failed in it is sent again in the next A-MPDU. The receiver holds
-//! what comes behind a hole and passes packets on in order; an MPDU that is given up closes its hole
-//! (as a block ACK request does).
+//! An MPDU carries one packet, or several as an A-MSDU. Up to 64 MPDUs from the first
+//! unacknowledged one form the window; failed ones are sent again in the next A-MPDU. The receiver
+//! holds packets behind a gap and forwards in order; an MPDU that is dropped closes its gap (as a
+//! block ACK request does).
 
 use std::collections::VecDeque;
 
@@ -24,7 +24,7 @@ const SUBFRAME: u32 = 14 + LLC;
 /// Delimiter before each MPDU of an A-MPDU; MPDUs are padded to whole words.
 const DELIMITER: u32 = 4;
 
-/// What limits a frame.
+/// Limits of a frame.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
     /// Whether frames have QoS headers.
@@ -38,13 +38,13 @@ pub(crate) struct Limits {
 }
 
 impl Limits {
-    /// An MPDU of its own, in bytes.
+    /// Size in bytes of a packet's MPDU.
     pub(crate) fn mpdu(self, packet: &Packet) -> u32 {
         let header = if self.qos { QOS_HEADER } else { HEADER };
         header + LLC + packet.size
     }
 
-    /// What an MPDU takes in an A-MPDU.
+    /// Size in bytes of an MPDU within an A-MPDU.
     pub(crate) fn framed(self, mpdu: u32) -> u32 {
         if self.frames == 1 { mpdu } else { (mpdu + DELIMITER).next_multiple_of(4) }
     }
@@ -67,32 +67,33 @@ pub(crate) struct Window {
     unsettled: usize,
 }
 
-/// A frame under construction or on the air: which MPDUs of the window, and how large.
+/// A frame under construction or on the air: its MPDUs in the window, and its size.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Frame {
     /// One bit for each MPDU.
     pub members: u64,
-    /// MPDUs.
+    /// Number of MPDUs.
     pub count: u32,
     /// Bytes of the PSDU.
     pub bytes: u32,
-    /// MPDUs that are sent once more.
+    /// Number of MPDUs that are retransmitted.
     pub again: u32,
 }
 
 impl Window {
-    /// Whether something waits to be sent again.
+    /// Whether MPDUs wait for retransmission.
     pub(crate) fn has_retries(&self) -> bool {
         self.unsettled > 0
     }
 
-    /// What it holds: not acknowledged, or waiting at the receiver for what is missing.
+    /// Packets not acknowledged, or waiting at the receiver for missing ones.
     pub(crate) fn held(&self) -> Backlog {
         self.held
     }
 
-    /// Builds the next frame: first what has failed, then packets that `next` gives while there is
-    /// room; `back` takes the one that did not fit. `most` are the bytes that the airtime allows.
+    /// Builds the next frame: first failed MPDUs, then packets that `next` returns while there is
+    /// room; `back` takes the one that did not fit. `most` is the number of bytes that the airtime
+    /// allows.
     pub(crate) fn build<Q>(
         &mut self,
         limits: Limits,
@@ -168,8 +169,8 @@ impl Window {
         }
     }
 
-    /// Counts the attempt of the members of a frame that have not arrived; those that had `most`
-    /// are given up. Returns how many were.
+    /// Counts the attempt of the members of a frame that have not arrived; those with `most`
+    /// attempts are dropped. Returns the number of dropped ones.
     pub(crate) fn failed(&mut self, now: Time, frame: Frame, most: u8, lanes: &mut Lanes) -> u32 {
         let mut dropped = 0;
         for index in 0..self.mpdus.len().min(LARGEST) {
@@ -185,7 +186,7 @@ impl Window {
         dropped
     }
 
-    /// Takes out what has failed too often.
+    /// Removes MPDUs that have failed too often.
     #[cold]
     fn give_up(&mut self, now: Time, most: u8, lanes: &mut Lanes) {
         let (mut mpdus, mut packets) = (VecDeque::new(), VecDeque::new());
@@ -208,7 +209,7 @@ impl Window {
         (self.mpdus, self.packets) = (mpdus, packets);
     }
 
-    /// The next packet that the receiver passes on: all before it are settled.
+    /// The next packet that the receiver forwards: all before it are settled.
     pub(crate) fn release(&mut self) -> Option<Packet> {
         let first = self.mpdus.front_mut()?;
         if !first.arrived {
@@ -224,7 +225,7 @@ impl Window {
     }
 }
 
-/// An MPDU's bytes with one more packet, as an A-MSDU.
+/// Size of an MPDU with one more packet, as an A-MSDU.
 fn widened(mpdu: Mpdu, limits: Limits, packet: &Packet) -> u32 {
     let header = if limits.qos { QOS_HEADER } else { HEADER };
     let before = match mpdu.packets {

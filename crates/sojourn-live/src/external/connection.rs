@@ -1,4 +1,4 @@
-//! A connection of programs that know nothing of the scenario, as its packets show it.
+//! A connection of external programs, as observed from its packets.
 
 use sojourn_base::units::Time;
 use sojourn_net::record::FlowCounters;
@@ -32,14 +32,14 @@ impl Key {
     }
 }
 
-/// A connection: side 0 began it.
+/// A connection; side 0 opened it.
 pub(super) struct Connection {
     pub key: Key,
     pub first_seen: Time,
     pub last_seen: Time,
     /// Packets that entered the network at either side.
     pub entered: [u32; 2],
-    /// The data that either side sends.
+    /// Observed data of each side.
     pub seen: [Observed; 2],
 }
 
@@ -60,7 +60,7 @@ impl Connection {
     }
 }
 
-/// What the packets do not show is left out.
+/// Removes counters that packets do not show.
 fn without_kernel(all: FlowCounters) -> FlowCounters {
     FlowCounters { rate: None, limits: None, ..all }
 }

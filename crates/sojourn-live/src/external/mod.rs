@@ -1,9 +1,9 @@
-//! The packets of programs that know nothing of the scenario: the data that a side of a connection
-//! sends are a flow, on the way of the scenario's first one or on its way back.
+//! Packets of external programs: the data that a side of a connection sends are a flow, on the path
+//! of the scenario's first flow or on its reverse path.
 //!
-//! All programs are in one namespace with two devices. Its own address on either is local, and
+//! All programs are in one namespace with two devices. The address of either device is local, and
 //! traffic between local addresses would never leave the kernel; so the other end of each device is
-//! an address that nobody has, and packets change their addresses on the way.
+//! an address that no host has, and packets are readdressed on the way.
 
 mod connection;
 
@@ -24,16 +24,16 @@ use connection::{Connection, Key};
 
 /// Address of the second device.
 pub(crate) const SERVERS: [u8; 4] = [10, 77, 1, 1];
-/// Whom programs that are reached by the second device see.
+/// Source address that programs reached by the second device observe.
 const CLIENTS: [u8; 4] = [10, 77, 1, 2];
-/// The flow of packets that are neither TCP nor UDP: they pass and are not recorded.
+/// Flow number of packets that are neither TCP nor UDP: they pass and are not recorded.
 const OTHER: u32 = u32::MAX;
 
 const SAMPLE: u32 = 0;
 const WARMUP_END: u32 = 1;
 const INTEGRATE: u32 = 2;
 
-/// What the packets of a program do not show.
+/// Columns that the packets of a program do not show.
 const UNKNOWN: &[&str] = &[
     "written_bytes",
     "spurious_retransmissions",
@@ -45,7 +45,7 @@ const UNKNOWN: &[&str] = &[
     "ssthresh",
 ];
 
-/// All connections so far, and what has been sampled of them.
+/// All connections so far, and their samples.
 pub(crate) struct External {
     ways: [Address; 2],
     facts: FlowFacts,
@@ -56,11 +56,11 @@ pub(crate) struct External {
     samples: Vec<(Time, Vec<[FlowCounters; 2]>, Vec<LinkCounters>)>,
 }
 
-/// Of a flow the side that sent, and a name.
+/// The sending side of a flow, and a name.
 pub(crate) type Named = (usize, String);
 
 impl External {
-    /// No connections yet; what enters at a side goes that side's way of `ways`.
+    /// No connections yet; packets that enter at a side take that side's route in `ways`.
     pub(crate) fn new(
         ways: [Address; 2],
         facts: FlowFacts,
@@ -71,7 +71,7 @@ impl External {
         External { ways, facts, recorded_links, sample_interval, known, connections, samples }
     }
 
-    /// Sets the timers that a run begins with.
+    /// Sets the timers with which a run begins.
     pub(crate) fn start(&self, net: &mut Network, warmup: Span) {
         net.set_timer(Time::ZERO + self.sample_interval, SAMPLE);
         net.set_timer(Time::ZERO + warmup, WARMUP_END);
@@ -95,7 +95,7 @@ impl External {
         net.check()
     }
 
-    /// Both sides' data of all connections.
+    /// Observed data of both sides of all connections.
     fn seen(&mut self) -> impl Iterator<Item = &mut Observed> {
         self.connections.iter_mut().flat_map(|connection| &mut connection.seen)
     }
@@ -109,7 +109,7 @@ impl External {
         numbered.flat_map(of).collect()
     }
 
-    /// What has been recorded; of each flow the side that sent, and a name. Kinds of nodes name these
+    /// The recorded tables; of each flow the sending side, and a name. Kinds of nodes name these
     /// `counters`.
     ///
     /// # Errors
@@ -148,7 +148,8 @@ impl External {
     }
 }
 
-/// Where a packet goes, in the network's headers: bytes 16 to 20 of an IPv4 packet.
+/// Whether a packet that enters at `side` is addressed into the network: bytes 16 to 20 of an IPv4
+/// packet.
 fn is_for(bytes: &[u8], side: usize) -> bool {
     let wanted = if side == 0 { RECEIVERS } else { CLIENTS };
     bytes.first().is_some_and(|first| first >> 4 == 4) && bytes.get(16..20) == Some(&wanted)

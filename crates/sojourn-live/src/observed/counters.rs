@@ -1,4 +1,4 @@
-//! What is counted of a flow, by its packets or by the kernel.
+//! Counters of a flow, from its packets or from the kernel.
 
 use sojourn_base::units::Time;
 use sojourn_net::record::{
@@ -6,7 +6,7 @@ use sojourn_net::record::{
     RecoveryCounters, RttCounters, SenderCounters, WindowCounters,
 };
 
-/// The parts that the core's counters have, all there.
+/// All parts of the core's counters.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Counters {
     pub received: ReceiverCounters,
@@ -23,7 +23,7 @@ pub(crate) struct Counters {
 }
 
 impl Counters {
-    /// As the core's: only TCP has the parts that say what came back.
+    /// Converted to the core's counters: only TCP has the parts about feedback.
     pub(crate) fn report(&self, tcp: bool) -> FlowCounters {
         FlowCounters {
             arrivals: None,

@@ -1,7 +1,7 @@
-//! What the packets of a flow show as they pass: the part of the counters that needs no kernel.
+//! Counters of a flow from its packets as they pass: the part that needs no kernel.
 //!
-//! The sender's side is seen as its packets enter the network and as acknowledgments leave it, the
-//! receiver's side the other way round, so times are those of the emulated network.
+//! The sender's side is observed as its packets enter the network and as acknowledgments leave it,
+//! the receiver's side in the opposite way, so times are those of the emulated network.
 
 mod counters;
 mod receiving;
@@ -16,23 +16,23 @@ pub(crate) use counters::Counters;
 use receiving::Receiving;
 use sending::Sending;
 
-/// A 32-bit sequence number as one that does not wrap, the nearest to `near`.
+/// A 32-bit sequence number as one that does not wrap: the nearest to `near`.
 fn unwrap(number: u32, near: u64) -> u64 {
     near.wrapping_add_signed(i64::from(number.wrapping_sub(near as u32) as i32))
 }
 
-/// A flow as its packets show it.
+/// A flow as observed from its packets.
 #[derive(Debug, Default)]
 pub(crate) struct Observed {
-    /// What is counted of it.
+    /// Its counters.
     pub counters: Counters,
     sending: Sending,
     receiving: Receiving,
 }
 
 impl Observed {
-    /// A packet enters the network at the sender (side 0) or at the receiver: what the network may
-    /// know of it.
+    /// A packet enters the network at the sender (side 0) or at the receiver: returns the header
+    /// that the network may read.
     pub(crate) fn enters(&mut self, now: Time, side: usize, headers: &Headers) -> Header {
         match side {
             0 => {
@@ -76,7 +76,8 @@ impl Observed {
         }
     }
 
-    /// A pure acknowledgment, which links can thin, or what they need not understand.
+    /// The header for the network: that of a pure acknowledgment, which links can thin, or an
+    /// opaque one.
     fn header(&self, headers: &Headers) -> Header {
         let Transport::Tcp(segment) = headers.transport else {
             return Header::opaque(headers.payload);
@@ -92,12 +93,12 @@ impl Observed {
         }
     }
 
-    /// Time has passed in which nobody asked the sender's kernel.
+    /// Advances the integrals by `time`, for a sender whose kernel is not queried.
     pub(crate) fn integrate(&mut self, time: Span) {
         self.sending.integrate(time, &mut self.counters);
     }
 
-    /// Payload acknowledged, and when last some was.
+    /// Payload acknowledged, and the time of the last such acknowledgment.
     pub(crate) fn acked(&self) -> (u64, Time) {
         self.sending.acked()
     }

@@ -11,11 +11,11 @@ use crate::wire::{Headers, Segment, Transport};
 /// Gain of the smoothed time between arrivals.
 const GAIN: f64 = 1.0 / 8.0;
 
-/// Sequence numbers count from the SYN's, which is 0; data starts at 1.
+/// Sequence numbers are relative to the SYN's, which is 0; data starts at 1.
 #[derive(Debug, Default)]
 pub(super) struct Receiving {
     initial: Option<u32>,
-    /// All before it has arrived.
+    /// Next sequence number expected.
     next: u64,
     /// Runs beyond `next`: begin and end.
     beyond: BTreeMap<u64, u64>,
@@ -59,7 +59,7 @@ impl Receiving {
         }
     }
 
-    /// How many bytes of a segment are new, and how many have become in order.
+    /// Number of new bytes of a segment, and number of bytes that are now in order.
     fn on_segment(&mut self, segment: &Segment, payload: u64) -> (u64, u64) {
         let Some(initial) = self.initial else { return (0, 0) };
         let begin = unwrap(segment.seq.wrapping_sub(initial), self.next).max(self.next);
@@ -75,7 +75,7 @@ impl Receiving {
         (new, self.next - before)
     }
 
-    /// Joins `begin..end` with the runs it touches; how many bytes are new.
+    /// Merges `begin..end` with the runs it touches; returns the number of new bytes.
     fn add(&mut self, mut begin: u64, mut end: u64) -> u64 {
         let mut new = end - begin;
         let touching = self.beyond.range(..=end).rev().take_while(|(_, there)| **there >= begin);

@@ -16,11 +16,11 @@ const GAIN: f64 = 1.0 / 8.0;
 struct Outstanding {
     end: u64,
     sent_at: Time,
-    /// It was sent more than once, so that its ACK tells no RTT.
+    /// Whether it was sent more than once, so that its ACK gives no RTT.
     again: bool,
 }
 
-/// Sequence numbers count from the SYN's, which is 0; data starts at 1.
+/// Sequence numbers are relative to the SYN's, which is 0; data starts at 1.
 #[derive(Debug, Default)]
 pub(super) struct Sending {
     initial: Option<u32>,
@@ -28,7 +28,7 @@ pub(super) struct Sending {
     acked: u64,
     acked_at: Time,
     outstanding: VecDeque<Outstanding>,
-    /// As RFC 6298 smooths it.
+    /// RTT smoothed as in RFC 6298.
     smoothed_rtt: Option<Span>,
     least_rtt: Option<Span>,
     pub rtts: Histogram,
@@ -93,8 +93,8 @@ impl Sending {
         }
     }
 
-    /// Brings `counters` up to `time` later by what is outstanding and by the RTTs seen: for senders
-    /// whose kernel is not asked.
+    /// Advances `counters` by `time` from the outstanding segments and the observed RTTs: for
+    /// senders whose kernel is not queried.
     pub(super) fn integrate(&self, time: Span, counters: &mut Counters) {
         let seconds = time.as_secs_f64();
         counters.window.in_flight = self.outstanding.len() as u32;
@@ -106,7 +106,7 @@ impl Sending {
         }
     }
 
-    /// A sequence number as seen from the SYN's.
+    /// A sequence number relative to the SYN's.
     pub(super) fn offset(&self, number: u32) -> u32 {
         number.wrapping_sub(self.initial.unwrap_or_default())
     }

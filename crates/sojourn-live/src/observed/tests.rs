@@ -6,7 +6,7 @@ use crate::wire::{Headers, Segment, Transport};
 
 const SYN: u8 = 0x02;
 const ACK: u8 = 0x10;
-/// Wraps within the first segments.
+/// Initial sequence number that wraps within the first segments.
 const INITIAL: u32 = u32::MAX - 1500;
 
 fn packet(flags: u8, seq: u64, ack: u64, payload: u16) -> Headers {

@@ -1,7 +1,7 @@
 //! Packet scripts, played by this machine's kernel.
 //!
 //! One end of a connection is a socket in a network namespace of its own, the other is the script:
-//! it reads what the kernel sends from a TUN device, and writes the other end's packets to it.
+//! it reads the kernel's packets from a TUN device, and writes the other end's packets to it.
 
 mod peer;
 mod segment;
@@ -32,12 +32,12 @@ use peer::Peer;
 
 const PORT: u16 = 10_000;
 const MTU: u32 = 1500;
-/// The handshake of a script that has none: from 0 to then.
+/// End of the handshake, from 0 on, of a script without one.
 const OPENED: Time = Time::from_nanos(100_000_000);
-/// As `sojourn_live` runs its loop: ahead of all ordinary threads.
+/// Above all ordinary threads, as in the loop of `sojourn_live`.
 const PRIORITY: i32 = 1;
 
-/// What the kernel's end does in the script.
+/// Plays the script; returns the events of the kernel's end.
 ///
 /// # Errors
 /// If there are no namespaces or TUN devices here, or the kernel lacks the control.
@@ -51,7 +51,7 @@ struct Kernel {
     clock: Clock,
     tun: OwnedFd,
     socket: OwnedFd,
-    /// What listens, if the socket is one that is accepted.
+    /// The listening socket, if the connection is accepted.
     listening: bool,
     peer: Peer,
     events: Vec<Event>,
@@ -59,7 +59,7 @@ struct Kernel {
 }
 
 impl Kernel {
-    /// In a namespace of the calling thread's own.
+    /// A kernel's end in a namespace of the calling thread.
     fn new(script: &Script) -> Result<Self, Error> {
         namespace::enter()?;
         sys::run_first(PRIORITY);
@@ -102,12 +102,12 @@ impl Kernel {
         Ok(())
     }
 
-    /// The handshake that the script leaves to us.
+    /// The handshake, if the script does not contain one.
     fn open(&mut self, script: &Script) -> io::Result<()> {
         if script.receiver {
             self.step(&Step::Syn)?;
         }
-        // Before the end of the handshake nothing can be written.
+        // Nothing can be written before the end of the handshake.
         self.wait_until(OPENED - Span::from_millis(5))?;
         if script.receiver {
             let bytes = self.peer.handshake_ack(self.clock.now());
@@ -155,7 +155,7 @@ impl Kernel {
         self.attend()
     }
 
-    /// Does what the application would, and takes what the kernel has sent.
+    /// Acts as the application, and reads the kernel's packets.
     fn attend(&mut self) -> io::Result<()> {
         self.read()?;
         self.write()?;
@@ -173,7 +173,7 @@ impl Kernel {
         }
     }
 
-    /// Reads what has come at once, from a connection that is there.
+    /// Reads the available data, from an established connection.
     fn read(&mut self) -> io::Result<()> {
         if self.listening {
             let flags = SockFlag::SOCK_NONBLOCK | SockFlag::SOCK_CLOEXEC;
@@ -219,7 +219,7 @@ impl Kernel {
     }
 }
 
-/// A socket that the script's connection begins or ends at.
+/// A socket at which the script's connection begins or ends.
 fn opened(script: &Script) -> io::Result<OwnedFd> {
     let flags = SockFlag::SOCK_NONBLOCK | SockFlag::SOCK_CLOEXEC;
     let socket = socket(AddressFamily::Inet, SockType::Stream, flags, None)?;

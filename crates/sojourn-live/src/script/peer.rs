@@ -1,4 +1,4 @@
-//! The other end of a script's connection: its packets, and what it makes of the kernel's.
+//! The other end of a script's connection: makes its packets, and reads the kernel's.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -15,7 +15,7 @@ use crate::namespace::{RECEIVERS, SENDERS};
 /// Our first sequence number, and our clock's first timestamp.
 const OURS: u32 = 1_000;
 const EPOCH: u32 = 500_000;
-/// Of our windows, as our SYN says.
+/// Scale of our windows, as our SYN announces it.
 const SCALE: u32 = 8;
 /// Our port where we open the connection.
 const CLIENT: u16 = 40_000;
@@ -27,7 +27,7 @@ pub(super) struct Peer {
     ports: [u16; 2],
     /// The kernel's first sequence number.
     theirs: u32,
-    /// Where the data's segments begin, counted from the first byte: the kernel's, or ours.
+    /// Starts of the data's segments, counted from the first byte: the kernel's, or ours.
     edges: Vec<u32>,
     /// The timestamp of the kernel's segments, and of its latest packet.
     stamps: BTreeMap<u32, u32>,
@@ -144,7 +144,7 @@ impl Peer {
         self.packet(now, segment, ecn)
     }
 
-    /// Where a segment begins; those that have not been seen are taken to be full.
+    /// Start of a segment; segments that have not been observed count as full.
     fn start(&self, seq: u32) -> u32 {
         let (known, place) = (self.edges.len() as u32, seq - 1);
         match self.edges.get(place as usize) {
@@ -153,14 +153,14 @@ impl Peer {
         }
     }
 
-    /// The segment that begins there.
+    /// Number of the segment that begins at `offset`.
     fn number(&self, offset: u32) -> u32 {
         let place = self.edges.partition_point(|&edge| edge < offset) as u32;
         let last = self.edges[self.edges.len() - 1];
         if offset > last { place + (offset - last).div_ceil(MSS) } else { place + 1 }
     }
 
-    /// Takes a packet of the kernel's; what it is, as scripts write it.
+    /// Reads a packet of the kernel; returns it as scripts write it.
     pub(super) fn hear(&mut self, packet: &[u8]) -> Vec<String> {
         let Some(segment) = Segment::read(packet) else { return Vec::new() };
         self.latest = segment.times.0;

@@ -15,7 +15,7 @@ pub(super) const CWR: u8 = 0x80;
 const IP: usize = 20;
 const TCP: usize = 20;
 
-/// A segment with what of its header the scripts care for.
+/// A segment with the header fields that scripts use.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Segment {
     pub ports: [u16; 2],
@@ -30,7 +30,7 @@ pub(super) struct Segment {
 }
 
 impl Segment {
-    /// An IPv4 packet of it.
+    /// The segment as an IPv4 packet.
     pub(super) fn packet(&self, from: [u8; 4], to: [u8; 4], ecn: Ecn) -> Vec<u8> {
         let mut tcp = Vec::with_capacity(TCP + 40 + self.payload);
         tcp.extend(self.ports[0].to_be_bytes());
@@ -63,7 +63,7 @@ impl Segment {
 
     fn put_options(&self, tcp: &mut Vec<u8>) {
         let opens = self.flags & SYN != 0;
-        // Of a SYN: largest segment 1460, SACK.
+        // Options of a SYN: largest segment 1460, SACK.
         tcp.extend(if opens { &[2, 4, 0x05, 0xb4, 4, 2][..] } else { &[1, 1] });
         tcp.extend([8, 10]);
         tcp.extend(self.times.0.to_be_bytes());

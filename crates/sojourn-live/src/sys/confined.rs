@@ -1,8 +1,8 @@
-//! A command whose processes end with it and with us, however that happens.
+//! A command whose processes end with it and with this process, in every case.
 //!
-//! Two processes stay behind between us and the command, each the parent of the next: a *keeper*,
-//! which gives us the exit status, and the first process of a PID namespace, where orphans come to
-//! and whose end is the end of all others in it.
+//! Two processes are between this one and the command, each the parent of the next: a *keeper*,
+//! which returns the exit status, and the first process of a PID namespace, which adopts orphans
+//! and whose end ends all others in it.
 
 use std::io::{Error, Result};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
@@ -16,7 +16,7 @@ use nix::sys::prctl::set_pdeathsig;
 use nix::sys::signal::{SigHandler, Signal, signal};
 use nix::unistd::{ForkResult, Pid, fork, getppid};
 
-/// Beyond all files.
+/// Larger than every file descriptor.
 const NO_FILE: libc::c_uint = libc::c_uint::MAX;
 
 /// Runs a command in a PID namespace that ends with it, and with the thread that starts it.
@@ -26,7 +26,7 @@ pub(crate) fn confine(command: &mut Command) {
     unsafe { command.pre_exec(move || prepare(us)) };
 }
 
-/// An exit status as a shell gives it.
+/// An exit status as a shell returns it.
 pub(crate) fn as_shell(status: ExitStatus) -> i32 {
     const SIGNALLED: i32 = 128;
     status.code().unwrap_or_else(|| SIGNALLED + status.signal().unwrap_or_default())
@@ -46,7 +46,7 @@ fn prepare(us: Pid) -> Result<()> {
     stay_behind()
 }
 
-/// Shows the processes of the namespace in `/proc`, to it only.
+/// Mounts a `/proc` with the processes of the namespace, visible in it only.
 fn own_proc() -> nix::Result<()> {
     let (none, private) = (None::<&str>, MsFlags::MS_REC | MsFlags::MS_PRIVATE);
     mount(none, "/", none, private, none)?;
@@ -54,7 +54,7 @@ fn own_proc() -> nix::Result<()> {
     mount(Some("proc"), "/proc", Some("proc"), flags, none)
 }
 
-/// Forks: it returns in the child only, with whose exit status the parent ends.
+/// Forks: returns in the child only; the parent ends with the child's exit status.
 fn stay_behind() -> Result<()> {
     // SAFETY: parent and child make system calls only, and allocate no memory.
     match unsafe { fork() }? {
@@ -63,8 +63,8 @@ fn stay_behind() -> Result<()> {
     }
 }
 
-/// Waits for a child, and for orphans that become children, without being in the way: Ctrl-C is for
-/// the command, and whoever waits for the end of a file of ours need not wait for this one.
+/// Waits for a child, and for orphans that become children, without side effects: Ctrl-C is for the
+/// command, and the files of this process are closed.
 fn keep(child: Pid) -> ! {
     const FIRST: libc::c_uint = 3; // behind the standard ones
     let _ = close_from(FIRST); // possible, or we were not here
@@ -78,7 +78,7 @@ fn keep(child: Pid) -> ! {
         let ended = unsafe { libc::waitpid(-1, &raw mut status, 0) };
         let interrupted = || Error::last_os_error().raw_os_error() == Some(libc::EINTR);
         if ended == child.as_raw() || ended < 0 && !interrupted() {
-            // SAFETY: nothing has to be done before the end.
+            // SAFETY: no cleanup is needed before the end.
             unsafe { libc::_exit(as_shell(ExitStatus::from_raw(status))) }
         }
     }
@@ -87,7 +87,7 @@ fn keep(child: Pid) -> ! {
 /// Closes all files from a number on, which needs Linux 5.9.
 fn close_from(first: libc::c_uint) -> nix::Result<()> {
     const FLAGS: libc::c_uint = 0;
-    // SAFETY: whoever calls this uses none of them.
+    // SAFETY: callers use none of these files.
     let done = unsafe { libc::syscall(libc::SYS_close_range, first, NO_FILE, FLAGS) };
     Errno::result(done).map(drop)
 }

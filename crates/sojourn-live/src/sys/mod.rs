@@ -31,31 +31,31 @@ const SIOCETHTOOL: libc::Ioctl = 0x8946;
 /// `struct ethtool_value`: `ETHTOOL_SGRO`, off.
 static WITHOUT_GRO: [u32; 2] = [0x2c, 0];
 
-/// What is set of a network device; a request each.
+/// Setting of a network device; each is one request.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Setting {
     /// IPv4 address.
     Address([u8; 4]),
     /// IPv4 network mask.
     Netmask([u8; 4]),
-    /// Bytes of its largest packet.
+    /// Size in bytes of its largest packet.
     Mtu(u32),
-    /// Packets that wait for it to be read.
+    /// Number of packets that wait for it to be read.
     QueueLength(u32),
-    /// That it is up.
+    /// Enables it.
     Up,
-    /// That it is up and nobody asks for the hardware addresses behind it.
+    /// Enables it without address resolution (ARP).
     UpWithoutArp,
-    /// That packets which arrive together stay apart (ethtool(8), generic receive offload).
+    /// Disables merging of packets that arrive together (ethtool(8), generic receive offload).
     WithoutGro,
-    /// That this descriptor is a TUN device of that name, without a header before the packets.
+    /// Makes this descriptor a TUN device of that name, without a header before the packets.
     AttachTun,
 }
 
 /// Applies a setting to the device called `name` through `fd`.
 ///
 /// # Errors
-/// Those of the kernel.
+/// Errors of the kernel.
 pub(crate) fn configure(fd: &OwnedFd, name: &str, setting: Setting) -> Result<()> {
     let request = request(name, setting);
     let fd = fd.as_raw_fd();
@@ -110,10 +110,10 @@ fn internet(address: [u8; 4]) -> libc::sockaddr {
     libc::sockaddr { sa_family: libc::AF_INET as libc::sa_family_t, sa_data: data }
 }
 
-/// What the kernel says of a TCP connection; fields that this kernel lacks are zero.
+/// The kernel's `TCP_INFO` of a connection; fields that this kernel lacks are zero.
 ///
 /// # Errors
-/// Those of the kernel.
+/// Errors of the kernel.
 pub(crate) fn tcp_info(socket: &OwnedFd) -> Result<libc::tcp_info> {
     // SAFETY: a `tcp_info` of zeros is valid, and the kernel writes at most `length` bytes of it.
     unsafe {
@@ -128,10 +128,10 @@ pub(crate) fn tcp_info(socket: &OwnedFd) -> Result<libc::tcp_info> {
     }
 }
 
-/// Resets a connection: what has been written and not sent is discarded.
+/// Resets a connection: data that has been written and not sent is discarded.
 ///
 /// # Errors
-/// Those of the kernel.
+/// Errors of the kernel.
 pub(crate) fn disconnect(socket: &OwnedFd) -> Result<()> {
     let nowhere =
         libc::sockaddr { sa_family: libc::AF_UNSPEC as libc::sa_family_t, sa_data: [0; 14] };
@@ -143,16 +143,17 @@ pub(crate) fn disconnect(socket: &OwnedFd) -> Result<()> {
     }
 }
 
-/// Runs the calling thread ahead of all ordinary ones, if that is allowed; whether it is.
+/// Gives the calling thread priority over ordinary threads, if that is allowed; returns whether it
+/// is.
 pub(crate) fn run_first(priority: i32) -> bool {
     let parameters = libc::sched_param { sched_priority: priority };
     // SAFETY: the parameters are valid; 0 is the calling thread.
     unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO, &parameters) == 0 }
 }
 
-/// Makes a command a kernel's process: it ends with the thread that starts it, leaves no image of its
-/// memory behind, and has its memory at the same addresses each time, where that is allowed. It has
-/// these files under the numbers from `first` on.
+/// Makes a command a kernel's process: it ends with the thread that starts it, leaves no core dump,
+/// and has its memory at the same addresses each time, where that is allowed. It has these files
+/// under the numbers from `first` on.
 pub(crate) fn become_guest(command: &mut Command, files: Vec<RawFd>, first: RawFd) {
     let prepare = move || {
         for (&file, number) in files.iter().zip(first..) {
@@ -171,10 +172,10 @@ pub(crate) fn become_guest(command: &mut Command, files: Vec<RawFd>, first: RawF
     unsafe { command.pre_exec(prepare) };
 }
 
-/// As [`tcp_info`]: the bytes that the kernel gives.
+/// Like [`tcp_info`]: the bytes that the kernel returns.
 ///
 /// # Errors
-/// Those of the kernel.
+/// Errors of the kernel.
 pub(crate) fn tcp_info_bytes(socket: &OwnedFd, bytes: &mut Vec<u8>) -> Result<()> {
     bytes.resize(size_of::<libc::tcp_info>(), 0);
     let mut length = bytes.len() as libc::socklen_t;
@@ -187,7 +188,7 @@ pub(crate) fn tcp_info_bytes(socket: &OwnedFd, bytes: &mut Vec<u8>) -> Result<()
     if done == 0 { Ok(()) } else { Err(Error::last_os_error()) }
 }
 
-/// A `TCP_INFO` from its bytes; what they lack is zero.
+/// A `TCP_INFO` from its bytes; missing ones are zero.
 pub(crate) fn tcp_info_of(bytes: &[u8]) -> libc::tcp_info {
     // SAFETY: any bytes are a valid `tcp_info`, and no more are copied than it has.
     unsafe {
@@ -198,22 +199,22 @@ pub(crate) fn tcp_info_of(bytes: &[u8]) -> libc::tcp_info {
     }
 }
 
-/// Waits until a TCP socket has got a great deal, or its end, and throws it away as it comes; how
-/// many bytes it was.
+/// Waits until a TCP socket has received a large amount, or its end, and discards data as it
+/// arrives; returns the number of bytes.
 ///
 /// # Errors
-/// Those of the kernel.
+/// Errors of the kernel.
 pub(crate) fn discard(socket: &impl AsRawFd) -> Result<usize> {
     const MOST: usize = 1 << 30;
     let flags = libc::MSG_WAITALL | libc::MSG_TRUNC;
-    // SAFETY: what is truncated to nothing is not written anywhere (tcp(7)).
+    // SAFETY: data that is truncated to nothing is not written anywhere (tcp(7)).
     match unsafe { libc::recv(socket.as_raw_fd(), std::ptr::null_mut(), MOST, flags) } {
         -1 => Err(Error::last_os_error()),
         bytes => Ok(bytes as usize),
     }
 }
 
-/// Takes over a descriptor that a system call has just made.
+/// Takes ownership of a descriptor that a system call has just returned.
 pub(crate) fn owned(fd: std::os::fd::RawFd) -> OwnedFd {
     // SAFETY: nothing else owns what `accept4` returned.
     unsafe { std::os::fd::FromRawFd::from_raw_fd(fd) }

@@ -1,6 +1,6 @@
-//! The agent: the first process inside a kernel in virtual time. It is the senders and receivers of
-//! a live run in one thread, with this kernel's clock; the scenario comes to it through a card, and
-//! what the connections look like goes back the same way.
+//! The agent: the first process inside a kernel in virtual time. It runs the senders and receivers
+//! of a live run in one thread, with this kernel's clock; it reads the scenario through a network
+//! card, and reports the state of connections the same way.
 
 use std::io;
 use std::net::{Ipv4Addr, UdpSocket};
@@ -33,11 +33,12 @@ use crate::{sockets, sys};
 /// The cards, in the order in which the kernel finds them.
 const CARDS: [&str; HOSTS] = ["eth0", "eth1"];
 const USUAL_MTU: u32 = 1500;
-/// When the run begins, in the kernel's time. It starts at zero and boots in none, but a segment that is
-/// sent at zero has no time of sending as far as TCP is concerned, and the handshake then no RTT.
+/// Start of the run in the kernel's time. That time starts at zero, and booting takes none of it;
+/// but a segment that is sent at zero has no sending time for TCP, and the handshake then no RTT.
 const BEGINNING: Duration = Duration::from_secs(1);
 
-/// Is the first process of a kernel; what its scenario names is in `catalogue`. It does not return unless something has failed, which it tells.
+/// Runs as the first process of a kernel; `catalogue` has the members that its scenario names.
+/// Returns only after a failure, which it reports.
 pub fn run(catalogue: &Arc<Catalogue>) {
     let failed = match prepare() {
         Ok((control, namespaces)) => {
@@ -58,7 +59,7 @@ struct Namespaces {
     receivers: Namespace,
 }
 
-/// Makes the hosts; the calling thread is the senders'.
+/// Makes the hosts; the calling thread is in the senders' namespace.
 fn prepare() -> Result<(UdpSocket, Namespaces), Error> {
     let failed = |error: io::Error| doing("making hosts inside the kernel", error);
     let none: Option<&str> = None;
@@ -78,7 +79,7 @@ fn prepare() -> Result<(UdpSocket, Namespaces), Error> {
     Ok((control, Namespaces { senders, receivers }))
 }
 
-/// The scenario, piece by piece.
+/// Reads the scenario, piece by piece.
 fn scenario(control: &UdpSocket, catalogue: &Arc<Catalogue>) -> Result<Scenario, Error> {
     let failed = |error| doing("asking for the scenario", error);
     let mut text = Vec::new();
@@ -95,13 +96,13 @@ fn scenario(control: &UdpSocket, catalogue: &Arc<Catalogue>) -> Result<Scenario,
     Scenario::from_json(&read, catalogue).map_err(Error::from)
 }
 
-/// How long this kernel has run.
+/// Time since this kernel was started.
 fn uptime() -> Result<Duration, Error> {
     let now = clock_gettime(ClockId::CLOCK_MONOTONIC);
     now.map(Duration::from).map_err(|error| doing("reading the kernel's clock", error.into()))
 }
 
-/// Does what the scenario's applications do.
+/// Takes the actions of the scenario's applications.
 fn act(
     control: &UdpSocket,
     namespaces: &Namespaces,
@@ -145,7 +146,7 @@ struct Agent<'a> {
     control: &'a UdpSocket,
     clock: Clock,
     writers: Vec<Writer<'a>>,
-    /// Which flows are connections.
+    /// Flows that are TCP connections.
     tcp: Vec<bool>,
 }
 
@@ -163,14 +164,14 @@ impl Agent<'_> {
                     writer.work(now)?;
                 }
             }
-            // No time has passed: inside a kernel in virtual time computing takes none.
+            // No time has passed: inside a kernel in virtual time computation takes none.
             let wakeup = self.writers.iter().map(Writer::wakeup).fold(report, Time::min);
             let most = Duration::from_nanos(wakeup.since(now).as_nanos());
             wait(&mut self.writers, most).map_err(|e| doing("waiting inside the kernel", e))?;
         }
     }
 
-    /// Tells what the connections look like.
+    /// Reports the state of connections.
     fn report(&self) -> Result<(), Error> {
         use std::sync::atomic::Ordering::Relaxed;
         let (mut datagram, mut info) = (Vec::new(), Vec::new());

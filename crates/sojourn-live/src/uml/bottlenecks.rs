@@ -1,4 +1,4 @@
-//! Links whose queue is in a router inside the kernel: their packets go there, and come back.
+//! Links whose queue is in a router inside the kernel: their packets are sent there and come back.
 
 use sojourn_base::packet::Packet;
 use sojourn_net::net::Network;
@@ -14,7 +14,7 @@ const CE: u8 = 3;
 /// The two ports of a router.
 const PORTS: usize = 2;
 
-/// Those of a run.
+/// The bottlenecks of a run.
 pub(super) struct Bottlenecks(Vec<Bottleneck>);
 
 struct Bottleneck {
@@ -23,7 +23,7 @@ struct Bottleneck {
 }
 
 impl Bottlenecks {
-    /// The gates of these links of a network.
+    /// The bottlenecks for the gates of these links of a network.
     pub(super) fn new(gates: Vec<Gate>, links: &[&PlannedLink], net: &Network) -> Self {
         let edges = links.iter().filter_map(|link| net.edge(&link.id));
         Bottlenecks(
@@ -31,13 +31,14 @@ impl Bottlenecks {
         )
     }
 
-    /// How many cards their routers have.
+    /// Number of their routers' cards.
     pub(super) fn cards(&self) -> usize {
         PORTS * self.0.len()
     }
 
-    /// The next packet for a router: the card that gets it, and its bytes, unless they are forgotten.
-    /// On its way it is known by its identification, which a router leaves alone.
+    /// The next packet for a router: the card that receives it, and its bytes, unless they are
+    /// overwritten. Inside it is recognised by its IP identification, which a router does not
+    /// change.
     pub(super) fn next(&self, store: &mut Store) -> Option<(usize, Option<Vec<u8>>)> {
         for (number, Bottleneck { gate, .. }) in self.0.iter().enumerate() {
             if let Some((identification, packet)) = gate.entering() {
@@ -48,7 +49,7 @@ impl Bottlenecks {
         None
     }
 
-    /// A packet has come out of a card of a router's.
+    /// A packet has come out of a router's card.
     pub(super) fn leave(&self, net: &mut Network, card: usize, packet: &[u8]) {
         let Some(Bottleneck { gate, edge }) = self.0.get((card - HOSTS) / PORTS) else { return };
         if let [_, class, _, _, high, low, ..] = packet {
@@ -60,7 +61,7 @@ impl Bottlenecks {
     }
 }
 
-/// As they enter a router.
+/// The bytes of a packet as they enter a router.
 fn bytes(store: &mut Store, packet: &Packet, identification: u16) -> Option<Vec<u8>> {
     let mut bytes = store.get(packet.socket)?.clone();
     set_ecn(&mut bytes, packet.ecn);

@@ -1,9 +1,9 @@
-//! The calendar of a kernel in virtual time: it says when the kernel runs, and what time it is then.
+//! The calendar of a kernel in virtual time: controls when the kernel runs, and what its time is.
 //!
 //! Messages of 16 bytes over a socket (Linux, `include/uapi/linux/um_timetravel.h`, which specifies
-//! them). A kernel from 6.11 on reads the time and writes its requests in a page that both share,
-//! so that two messages are left of each turn: RUN, and WAIT when the kernel has nothing more to do
-//! until the network has. It ends its turn at the instant at which it sends something.
+//! them). A kernel from 6.11 on reads the time and writes its requests in a shared page, so that
+//! two messages remain per turn: RUN, and WAIT when the kernel has nothing more to do until the
+//! network has. It ends its turn at the instant at which it sends something.
 
 use std::io::{Read, Write};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
@@ -27,10 +27,10 @@ const RUN: u32 = 6;
 const GET_TIME_OF_DAY: u32 = 8;
 const BROADCAST: u32 = 9;
 
-/// What the clock on the wall shows when a kernel starts, in ns since 1970: any time will do.
+/// Time of day when a kernel starts, in ns since 1970; the value is arbitrary.
 const TIME_OF_DAY: u64 = 1_700_000_000_000_000_000;
 
-/// Of the shared page: a header, then 128 bytes for each who takes part.
+/// Layout of the shared page: a header, then 128 bytes for each party.
 mod page {
     pub(super) const SIZE: usize = 8192;
     pub(super) const VERSION: (u32, usize) = (2, 0);
@@ -39,19 +39,19 @@ mod page {
     pub(super) const TIME: usize = 16;
     pub(super) const RUNNING: usize = 24;
     pub(super) const PARTIES: usize = 26;
-    /// The calendar is the first, the kernel the second.
+    /// Index of the kernel; the calendar is 0.
     pub(super) const KERNEL: u16 = 1;
     const FIRST: usize = 4096;
     const EACH: usize = 128;
-    /// That the party uses the page.
+    /// Offset of the flag that the party uses the page.
     pub(super) const fn capabilities(party: usize) -> usize {
         FIRST + party * EACH
     }
-    /// That the party asks to run.
+    /// Offset of the flag that the party requests to run.
     pub(super) const fn flags(party: usize) -> usize {
         FIRST + party * EACH + 4
     }
-    /// When it wants to.
+    /// Offset of the time that it requests.
     pub(super) const fn request(party: usize) -> usize {
         FIRST + party * EACH + 8
     }
@@ -62,17 +62,17 @@ pub(super) struct Calendar {
     socket: UnixStream,
     page: MmapRegion,
     memory: OwnedFd,
-    /// The kernel uses the page.
+    /// Whether the kernel uses the page.
     shared: bool,
     now: u64,
     request: Option<u64>,
     waiting: bool,
-    /// The kernel has yet to confirm that it runs.
+    /// Whether the kernel has yet to confirm that it runs.
     unconfirmed: bool,
 }
 
 impl Calendar {
-    /// Of the kernel at the other end of a socket.
+    /// The calendar of the kernel at the other end of a socket.
     ///
     /// # Errors
     /// If there is no memory to share.
@@ -111,7 +111,7 @@ impl Calendar {
         self.waiting
     }
 
-    /// When the kernel that waits wants to run next.
+    /// When the waiting kernel requests to run next.
     pub(super) fn request(&self) -> Option<u64> {
         if !self.shared {
             return self.request;
@@ -120,7 +120,7 @@ impl Calendar {
         asks.then(|| self.load(page::request(usize::from(page::KERNEL))))
     }
 
-    /// Moves the time on, while the kernel waits.
+    /// Advances the time, while the kernel waits.
     pub(super) fn set_time(&mut self, time: u64) {
         debug_assert!(self.waiting && time >= self.now, "{time} after {}", self.now);
         self.now = time;
@@ -133,9 +133,9 @@ impl Calendar {
         self.shared
     }
 
-    /// Lets the kernel run now, and see what its cards have for it: a bit for each of their rings.
-    /// The message has room for them, because an answer is known by being one. If it shares the page
-    /// it may run on alone until `free_until`, or until it sends something.
+    /// Lets the kernel run now and process its cards' input: a bit for each of their rings. The
+    /// message has room for them, because an answer is recognised by its type. If the kernel shares
+    /// the page it may run on alone until `free_until`, or until it sends something.
     ///
     /// # Errors
     /// If it is gone.
@@ -152,7 +152,7 @@ impl Calendar {
         Ok(())
     }
 
-    /// Waits for a message of the kernel and answers it; whether one came in time.
+    /// Waits for a message of the kernel and answers it; returns whether one came in time.
     ///
     /// # Errors
     /// If the kernel is gone.
@@ -200,7 +200,7 @@ impl Calendar {
         self.write(ACK, number, answer)
     }
 
-    /// Answers the first message: here is the page. The second descriptor would be for a log.
+    /// Answers the first message with the shared page. The second descriptor would be for a log.
     fn greet(&mut self, number: u32) -> Result<(), Error> {
         let message = bytes(ACK, number, page::KERNEL.into());
         let log = std::fs::File::open("/dev/null").map_err(|e| doing("opening /dev/null", e))?;

@@ -1,9 +1,9 @@
 //! A network card of a kernel: a vhost-user device in this process (virtio 1.2, section 5.1; QEMU,
 //! `docs/interop/vhost-user.rst`).
 //!
-//! The kernel need not say that it has sent something: the card is looked at whenever the kernel
-//! waits. So of the crates for such devices those serve that have neither thread nor event loop: the
-//! guest's memory and its queues. What is left of the protocol is a dozen requests.
+//! The kernel need not notify of sent frames: the card is polled whenever the kernel waits. So the
+//! crates used are those without thread or event loop: the guest's memory and its queues. The rest
+//! of the protocol is a dozen requests.
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -32,7 +32,7 @@ const VERSION: u32 = 1;
 const IS_REPLY: u32 = 1 << 2;
 const NEEDS_REPLY: u32 = 1 << 3;
 
-/// Checksums are left out on both ways; a MAC address; buffers that several packets may share; the
+/// No checksums in either direction; a MAC address; buffers that several packets may share; the
 /// protocol's own features; virtio 1.
 const FEATURES: u64 = 1 << 0 | 1 << 1 | 1 << 5 | 1 << 15 | 1 << 30 | 1 << 32;
 /// Replies to all requests, requests of ours, configuration, notifications on the socket.
@@ -42,12 +42,12 @@ const LARGEST: usize = 4096;
 /// Offset of the memory regions in a message, and bytes of each.
 const REGIONS: (usize, usize) = (8, 32);
 
-/// A card: what it has sent is taken from it, and what arrives is given to it.
+/// A card: its sent frames are taken from it, and arriving frames are given to it.
 pub(super) struct Card {
     socket: UnixStream,
     mac: [u8; 6],
-    /// Where the kernel would hear of the rings, which its calendar tells it: open, or it takes the
-    /// card for broken.
+    /// Descriptor for notifications of the rings, which the calendar replaces: it stays open, or
+    /// the kernel considers the card broken.
     _channel: Option<File>,
     /// The rings, once there is memory.
     pub rings: Rings,
@@ -62,7 +62,7 @@ impl Card {
     /// Answers a request of the kernel.
     ///
     /// # Errors
-    /// If the kernel is gone, or asks for what there is not.
+    /// If the kernel is gone, or requests something unsupported.
     pub(super) fn listen(&mut self) -> Result<(), Error> {
         let failed = |error| doing("listening to a card's driver", error);
         let mut header = [0; HEADER];
@@ -125,12 +125,12 @@ impl AsFd for Card {
     }
 }
 
-/// Of the card with this number: a local one.
+/// MAC address of the card with this number: a local one.
 pub(super) fn mac(number: u8) -> [u8; 6] {
     [2, 0, 0, 0, 0, number]
 }
 
-/// The kernel's memory, of which a file descriptor came with the request.
+/// The kernel's memory, whose file descriptor came with the request.
 fn memory(body: &[u8], file: Option<File>) -> Result<GuestMemoryMmap, Error> {
     let file = file.ok_or_else(|| broken("the kernel's memory came without a descriptor"))?;
     if word(body, 0) != 1 {

@@ -1,16 +1,16 @@
-//! What a kernel has said.
+//! The console of a kernel.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 
-/// Of the kernel's console, how much is told of a failure.
+/// Number of the console's lines that errors quote.
 const LAST_WORDS: usize = 12;
 
-/// What a kernel has said.
+/// The console of a kernel.
 pub(super) struct Console(pub(super) File);
 
 impl Console {
-    /// Its last lines, without those that name places of its memory.
+    /// Its last lines, without those that contain memory addresses.
     pub(super) fn last_words(mut self) -> String {
         let mut text = Vec::new();
         let read = self.0.seek(SeekFrom::Start(0));

@@ -1,27 +1,27 @@
-//! What the agent inside a kernel and the calendar's process say to each other, a datagram each.
+//! Messages between the agent inside a kernel and the calendar's process, a datagram each.
 
 use sojourn_base::units::{Span, Time};
 
 /// Bytes of the scenario in one answer.
 pub const PIECE: usize = 1024;
-/// Bytes of all reports in one datagram, about.
+/// Approximate size in bytes of all reports in one datagram.
 pub const ROOM: usize = 1200;
 
-/// The agent says something.
+/// A message of the agent.
 #[derive(Debug, PartialEq)]
 pub enum Said<'a> {
-    /// Give me this piece of the scenario.
+    /// Request of this piece of the scenario.
     Piece(u32),
-    /// The run begins: so much of it has passed.
+    /// The run has begun: this much of it has passed.
     Begun(Span),
-    /// What connections look like.
+    /// States of connections.
     Reports(&'a [u8]),
-    /// I cannot go on.
+    /// The agent has failed.
     Failed(&'a str),
 }
 
 impl<'a> Said<'a> {
-    /// As it is sent.
+    /// The message as bytes.
     pub fn to_bytes(&self) -> Vec<u8> {
         let with = |kind: u8, content: &[u8]| [&[kind], content].concat();
         match self {
@@ -32,7 +32,7 @@ impl<'a> Said<'a> {
         }
     }
 
-    /// As it came.
+    /// The message from bytes.
     pub fn parse(bytes: &'a [u8]) -> Option<Self> {
         let (kind, content) = bytes.split_first()?;
         Some(match kind {
@@ -45,23 +45,23 @@ impl<'a> Said<'a> {
     }
 }
 
-/// What the agent says of a flow.
+/// Report of the agent on a flow.
 #[derive(Debug, PartialEq)]
 pub struct Report<'a> {
     /// Its number.
     pub flow: u32,
     /// Payload that the socket has accepted.
     pub written: u64,
-    /// Payload of a flow that has ended, else the largest number.
+    /// Total payload of a flow that has ended, else the largest number.
     pub total: u64,
-    /// `TCP_INFO`; nothing for a flow without it.
+    /// `TCP_INFO`; empty for a flow without it.
     pub info: &'a [u8],
 }
 
 impl<'a> Report<'a> {
     const FIXED: usize = 22;
 
-    /// Adds it to a datagram.
+    /// Adds the report to a datagram.
     pub fn add_to(&self, datagram: &mut Vec<u8>) {
         datagram.extend_from_slice(&self.flow.to_ne_bytes());
         datagram.extend_from_slice(&self.written.to_ne_bytes());
@@ -70,7 +70,7 @@ impl<'a> Report<'a> {
         datagram.extend_from_slice(self.info);
     }
 
-    /// Takes the first one of a datagram.
+    /// Takes the first report of a datagram.
     pub fn take_from(datagram: &mut &'a [u8]) -> Option<Self> {
         let fixed = datagram.get(..Self::FIXED)?;
         let long = |at: usize| Some(u64::from_ne_bytes(fixed[at..at + 8].try_into().ok()?));
@@ -83,7 +83,7 @@ impl<'a> Report<'a> {
     }
 }
 
-/// When the agent reports: a little before the moments at which a run is sampled.
+/// Time of the next report after `now`: shortly before the instants at which a run is sampled.
 pub fn report_after(now: Time) -> Time {
     const LEAD: Span = Span::from_micros(20);
     let interval = crate::tcp_info::INTERVAL.as_nanos();

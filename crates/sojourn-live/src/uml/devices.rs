@@ -1,4 +1,4 @@
-//! The cards inside a kernel: each gets into its host's namespace, and an address.
+//! Network cards inside a kernel: moved into their hosts' namespaces, with addresses.
 
 use std::fs::File;
 use std::io;
@@ -18,7 +18,7 @@ use crate::sys::{Setting, configure};
 pub(super) struct Namespace(File);
 
 impl Namespace {
-    /// The one in which the calling thread is.
+    /// The namespace of the calling thread.
     ///
     /// # Errors
     /// Those of the kernel.
@@ -26,7 +26,7 @@ impl Namespace {
         File::open("/proc/thread-self/ns/net").map(Namespace)
     }
 
-    /// A new one, in which the calling thread is from now on.
+    /// A new namespace, which the calling thread enters.
     ///
     /// # Errors
     /// Those of the kernel.
@@ -51,8 +51,8 @@ impl AsFd for Namespace {
     }
 }
 
-/// Gives a card of the calling thread's namespace an address, and sets it to work. Nobody is asked
-/// for hardware addresses, which would take a round trip: there is only one card behind it.
+/// Gives a card of the calling thread's namespace an address, and enables it. Without address
+/// resolution, which would take a round trip: there is only one card behind it.
 ///
 /// # Errors
 /// Those of the kernel.

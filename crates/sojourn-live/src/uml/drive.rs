@@ -1,6 +1,6 @@
-//! The loop in virtual time: what a kernel's cards send goes through a [`Network`] and, when that
-//! says so, into the other card. The kernel and the network take turns: time is that of whichever
-//! has something to do first.
+//! The loop in virtual time: frames sent by a kernel's cards pass a [`Network`] and are delivered
+//! to the other card at the time that the network computes. The kernel and the network take turns:
+//! the time is that of the earlier next event.
 
 use std::sync::atomic::AtomicBool;
 
@@ -32,14 +32,15 @@ pub(super) struct Virtual {
     scenario: Vec<u8>,
     /// The kernel's time at which the run began.
     zero: Option<u64>,
-    /// Rings that have something for the kernel, a bit each.
+    /// Rings with input for the kernel, a bit each.
     due: u32,
     frame: Vec<u8>,
     failure: Option<Error>,
 }
 
 impl Virtual {
-    /// Of flows and a machine that has just been started; `scenario` is for the agent.
+    /// A loop of these flows and of a machine that has just been started; `scenario` is for the
+    /// agent.
     pub(super) fn new(
         machine: Machine,
         flows: Flows,
@@ -62,9 +63,8 @@ impl Virtual {
 
     /// Drives both until `end` of the network's time.
     ///
-    /// # Errors
-    /// If the kernel ends or breaks the protocol, or an invariant of the network is broken: with the
-    /// kernel's last words.
+    /// # Errors If the kernel ends or violates the protocol, or an invariant of the network is
+    /// broken: with the last lines of the kernel's console.
     pub(super) fn run(
         &mut self,
         net: &mut Network,
@@ -127,19 +127,19 @@ impl Virtual {
         }
     }
 
-    /// Brings the network to the kernel's time.
+    /// Advances the network to the kernel's time.
     fn advance(&mut self, net: &mut Network, now: u64) -> Result<(), Error> {
         let Some(zero) = self.zero else { return Ok(()) };
         Ok(net.advance(Time::from_nanos(now - zero), self)?)
     }
 
-    /// The kernel runs, and sees what its cards have for it.
+    /// The kernel runs, and processes its cards' input.
     fn hand_over(&mut self, net: &mut Network, time: u64) -> Result<(), Error> {
         let free_until = self.next(net).unwrap_or(0);
         self.machine.run(time, std::mem::take(&mut self.due), free_until)
     }
 
-    /// When something happens outside the kernel next, in its time.
+    /// Time of the next event outside the kernel, in the kernel's time.
     fn next(&self, net: &mut Network) -> Option<u64> {
         let next = self.zero.zip(net.next_wakeup()).map(|(zero, t)| zero + t.as_nanos());
         next.into_iter().chain(self.sending.next()).min()
@@ -166,7 +166,7 @@ impl Virtual {
         Ok(())
     }
 
-    /// A card has sent what was in a buffer.
+    /// A card has sent the content of a buffer.
     fn give_back(&mut self, card: usize, head: u16) -> Result<(), Error> {
         if self.machine.cards[card].rings.give_back(head)? {
             self.due |= rings::bit(card, rings::SENDING);
@@ -174,7 +174,7 @@ impl Virtual {
         Ok(())
     }
 
-    /// A packet leaves a card; whether that keeps its buffer until it has been sent.
+    /// A packet leaves a card; returns whether the card keeps its buffer until it has been sent.
     fn sent(
         &mut self,
         net: &mut Network,
@@ -197,7 +197,7 @@ impl Virtual {
         Ok(self.sending.begin((card, head), (packet.flow, packet.size), net.now(), zero))
     }
 
-    /// Packets that reach a queue of the kernel's are given to the card of its router.
+    /// Gives packets that reach a queue of the kernel to the card of its router.
     fn feed_routers(&mut self) -> Result<(), Error> {
         while let Some((card, packet)) = self.bottlenecks.next(&mut self.store) {
             self.deliver(card, &packet.ok_or_else(forgotten)?)?;
@@ -205,7 +205,7 @@ impl Virtual {
         Ok(())
     }
 
-    /// The agent says something.
+    /// Handles a message of the agent.
     fn heard(
         &mut self,
         net: &mut Network,
@@ -252,7 +252,7 @@ impl Virtual {
         Ok(())
     }
 
-    /// What was done with the packets.
+    /// The flows, with their counters.
     pub(super) fn finish(self) -> Flows {
         self.flows
     }

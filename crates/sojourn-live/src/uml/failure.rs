@@ -1,11 +1,11 @@
-//! Why a run on a kernel in virtual time failed.
+//! Errors of runs on a kernel in virtual time.
 
 use std::io;
 
 use super::console::Console;
 use crate::error::Error;
 
-/// What should not have happened has.
+/// A broken invariant or protocol.
 pub(super) fn broken(what: &str) -> Error {
     Error::System(format!("kernel run: {what}"))
 }
@@ -15,7 +15,7 @@ pub(super) fn doing(what: &str, error: io::Error) -> Error {
     broken(&format!("{what}: {error}"))
 }
 
-/// A failure, where it happened, and what the kernel said before.
+/// An error with its place and the last lines of the kernel's console.
 pub(super) fn with_last_words(error: Error, place: &str, console: Console) -> Error {
     match error {
         Error::System(message) => {

@@ -1,4 +1,4 @@
-//! Ethernet frames of a card, and the datagrams by which the agent inside a kernel speaks with us.
+//! Ethernet frames of a card, and the datagrams between the agent inside a kernel and this process.
 
 use sojourn_base::packet::headers;
 
@@ -10,9 +10,9 @@ pub(super) const ETHERNET: usize = headers::ETHERNET as usize;
 const IPV4: [u8; 2] = [8, 0];
 const HEADERS: usize = (headers::IP + headers::UDP) as usize;
 const UDP: u8 = 17;
-/// Where the agent sends what is for us.
+/// Address to which the agent sends its messages.
 pub(super) const CONTROL: [u8; 4] = [10, 77, 0, 254];
-/// Of both ends.
+/// UDP port of both ends.
 pub(super) const CONTROL_PORT: u16 = 9;
 
 /// The IPv4 packet in a frame.
@@ -34,12 +34,12 @@ pub(super) fn frame_to(card: u8, packet: &[u8], frame: &mut Vec<u8>) {
     frame.extend_from_slice(packet);
 }
 
-/// What the agent says in a packet, if that is for us.
+/// The agent's message in a packet, if the packet is addressed to this process.
 pub(super) fn said(packet: &[u8]) -> Option<&[u8]> {
     (packet.get(16..20)? == CONTROL).then(|| packet.get(HEADERS..)).flatten()
 }
 
-/// A packet that answers the agent in `question`.
+/// A packet that answers the agent's message in `question`.
 pub(super) fn answer(question: &[u8], content: &[u8]) -> Vec<u8> {
     let mut packet = vec![0; HEADERS];
     packet[0] = 0x45;

@@ -1,4 +1,4 @@
-//! The process of a kernel, and the sockets by which it reaches us.
+//! The process of a kernel, and the sockets by which it reaches this process.
 
 use std::fs::{self, File};
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
@@ -15,40 +15,41 @@ use super::failure::doing;
 use crate::error::Error;
 use crate::sys::become_guest;
 
-/// What the C library inside must not use of a processor.
+/// Processor features that the C library inside must not use.
 const BEYOND_SSE: [&str; 6] =
     ["AVX", "AVX2", "AVX512F", "AVX512VL", "AVX512BW", "AVX_Fast_Unaligned_Load"];
 
-/// What is to be started.
+/// The program to start.
 #[derive(Clone, Debug)]
 pub struct Image {
     /// The kernel, a program.
     pub kernel: PathBuf,
-    /// What it runs as its first process: a program and its arguments.
+    /// Its first process: a program and its arguments.
     pub init: Vec<String>,
 }
 
-/// How it is to be.
+/// Configuration of a kernel.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Wanted {
-    /// Network cards.
+    /// Number of network cards.
     pub cards: usize,
-    /// Whether it hears when a frame has been sent; else that counts as done when it leaves the
-    /// kernel, as into a TUN device, and buffers are taken back whenever there are new ones.
+    /// Whether the kernel is notified when a frame has been sent; otherwise a frame counts as sent
+    /// when it leaves the kernel, as into a TUN device, and buffers are taken back whenever there
+    /// are new ones.
     pub late: bool,
-    /// Of its random numbers.
+    /// Seed of its random numbers.
     pub seed: u64,
 }
 
-/// A listening socket that has no name any more: it is reached by the number of a descriptor.
+/// A listening socket without a name: it is reached by the number of a descriptor.
 pub(super) struct Door {
-    /// Who listens.
+    /// The listener.
     pub listener: UnixListener,
     name: OwnedFd,
 }
 
 impl Door {
-    /// A new one. Its name is taken away at once, so that nothing is left of it.
+    /// A new one. Its name is removed at once, so that no file remains.
     ///
     /// # Errors
     /// If there is no room for temporary files.
@@ -66,11 +67,11 @@ impl Door {
     }
 }
 
-/// Numbers of the doors' files inside, from which on: the same in each run, because a kernel draws its
+/// First number of the doors' descriptors inside: the same in each run, because a kernel seeds its
 /// random numbers from its command line, too.
 const FIRST_DOOR: RawFd = 900;
 
-/// Where a kernel connects to, for its calendar (0) and its cards.
+/// Address of a door in the kernel's options, for its calendar (0) and its cards.
 fn door(number: usize) -> String {
     format!("/proc/self/fd/{}", FIRST_DOOR as usize + number)
 }
@@ -81,7 +82,7 @@ fn unique() -> u64 {
     NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
-/// A kernel that runs; it ends with this.
+/// A running kernel; it ends when this is dropped.
 pub(super) struct Guest {
     child: Child,
     console: File,
@@ -117,7 +118,7 @@ impl Guest {
         self.child.try_wait().is_ok_and(|status| status.is_some())
     }
 
-    /// Its console, which outlives it.
+    /// Its console, which outlives the process.
     ///
     /// # Errors
     /// If there are no more descriptors.
@@ -136,7 +137,7 @@ impl Drop for Guest {
 fn arguments(image: &Image, cards: usize, late: bool) -> Vec<String> {
     let mut arguments: Vec<String> = [
         "mem=512M",
-        // Where it can leave nothing: it notes its number in a directory otherwise.
+        // The kernel writes its process number to a directory; here it cannot leave a file.
         "uml_dir=/proc/",
         "stderr=1",
         if late { "virtio_net.napi_tx=1" } else { "virtio_net.napi_tx=0" },

@@ -1,4 +1,4 @@
-//! A kernel that runs, with its calendar and its cards: how it starts, and whose turn it is.
+//! A running kernel with its calendar and its cards: its start, and its turns.
 
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
@@ -15,17 +15,17 @@ use super::failure::{broken, doing, with_last_words};
 use super::guest::{Door, Guest, Image, Wanted};
 use crate::error::Error;
 
-/// Between two looks whether the kernel still lives, in ms.
+/// Interval of checks whether the kernel still lives, in ms.
 const PATIENCE: u16 = 200;
 
 /// A kernel, its calendar and its cards.
 pub(super) struct Machine {
-    /// Who runs next.
+    /// Decides when the kernel runs.
     pub calendar: Calendar,
     /// In the order in which the kernel finds them.
     pub cards: Vec<Card>,
     guest: Guest,
-    /// The kernel has set up its cards and speaks to its calendar only.
+    /// Whether the kernel has set up its cards and communicates only with its calendar.
     booted: bool,
 }
 
@@ -43,7 +43,7 @@ impl Machine {
         started.map_err(|error| with_last_words(error, "while it started", words))
     }
 
-    /// What the kernel says, which outlives it.
+    /// The kernel's console, which outlives the process.
     ///
     /// # Errors
     /// If there are no more descriptors.
@@ -69,7 +69,7 @@ impl Machine {
         Ok(machine)
     }
 
-    /// Keeps the kernel going until it opens a door.
+    /// Keeps the kernel running until it connects to a door.
     fn until_connected(&mut self, door: &Door, stop: &AtomicBool) -> Result<UnixStream, Error> {
         loop {
             self.check(stop)?;
@@ -84,7 +84,7 @@ impl Machine {
         }
     }
 
-    /// Whether there is a reason not to go on.
+    /// Checks whether the run must end.
     fn check(&mut self, stop: &AtomicBool) -> Result<(), Error> {
         if stop.load(Ordering::Relaxed) {
             return Err(broken("it was told to end"));
@@ -92,14 +92,14 @@ impl Machine {
         if self.guest.has_ended() { Err(broken("the kernel has ended")) } else { Ok(()) }
     }
 
-    /// Lets the kernel run when it wants to.
+    /// Lets the kernel run when it requests so.
     fn run_on(&mut self) -> Result<(), Error> {
         let time = self.calendar.request().ok_or_else(|| broken("the kernel waits for nothing"))?;
         self.run(time, 0, 0)
     }
 
-    /// The agent has begun: from now on the kernel only speaks to its calendar, and stops when it has
-    /// sent something.
+    /// The agent has begun: from now on the kernel communicates only with its calendar, and stops
+    /// when it has sent something.
     ///
     /// # Errors
     /// If a ring is broken.
@@ -109,7 +109,7 @@ impl Machine {
         self.cards.iter_mut().filter(|_| shared).try_for_each(|card| card.rings.announce())
     }
 
-    /// Answers what the kernel asks, on whichever socket; waits for it for a moment.
+    /// Answers the kernel's requests, on any socket; waits for them for a moment.
     fn attend(&mut self, door: Option<&Door>) -> Result<(), Error> {
         let wanted = |fd| PollFd::new(fd, PollFlags::POLLIN);
         let mut sockets = vec![wanted(self.calendar.as_fd())];
@@ -143,8 +143,8 @@ impl Machine {
         Ok(())
     }
 
-    /// Lets the kernel run at `time` and see what its cards have for it: a bit for each ring; alone
-    /// until `free_until` if it can.
+    /// Lets the kernel run at `time` and process its cards' input: a bit for each ring; alone until
+    /// `free_until` if it can.
     ///
     /// # Errors
     /// If it is gone.

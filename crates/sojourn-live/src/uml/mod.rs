@@ -6,7 +6,8 @@
 //!             Calendar: who runs next, the kernel or the network, and what time it is
 //! ```
 //!
-//! [`agent`] runs inside the kernel, with [`receive`] and [`routers`]; all else outside.
+//! [`agent`] runs inside the kernel, with [`receive`] and [`routers`]; everything else in this
+//! process.
 
 pub mod agent;
 mod bottlenecks;
@@ -29,5 +30,5 @@ mod sending;
 
 pub use guest::Image;
 
-/// Cards of hosts: the senders' and the receivers'. Those of routers follow, two each.
+/// Number of hosts' cards: the senders' and the receivers'. Those of routers follow, two each.
 const HOSTS: usize = 2;

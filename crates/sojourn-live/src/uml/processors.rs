@@ -1,5 +1,5 @@
-//! The processor of a run: a kernel and its calendar take turns, so one is enough for both, and to
-//! wake a process that rests on another one takes longer than most turns.
+//! Processor affinity of a run: a kernel and its calendar take turns, so one processor is enough
+//! for both, and waking a process on another one takes longer than most turns.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -7,15 +7,15 @@ use std::sync::{Mutex, PoisonError};
 use nix::sched::{CpuSet, sched_getaffinity, sched_getcpu, sched_setaffinity};
 use nix::unistd::Pid;
 
-/// How many runs of this process are on a processor.
+/// Number of runs of this process on each processor.
 static TAKEN: Mutex<BTreeMap<usize, usize>> = Mutex::new(BTreeMap::new());
 
-/// A processor that is counted as taken as long as this lives.
+/// A processor that is counted as taken until this is dropped.
 pub(super) struct Processor(usize);
 
 impl Processor {
-    /// Binds the calling thread, and what it starts from now on, to the allowed processor that has the
-    /// fewest runs, or that it is on already; nothing where that is not allowed.
+    /// Binds the calling thread, and threads and processes that it starts, to the allowed processor
+    /// that has the fewest runs, or that it is on already; nothing where that is not allowed.
     pub(super) fn take() -> Option<Self> {
         let me = Pid::from_raw(0);
         let allowed = sched_getaffinity(me).ok()?;

@@ -1,8 +1,8 @@
-//! The receivers inside a kernel in virtual time: a thread each, which stays in one system call.
+//! The receivers inside a kernel in virtual time: a thread each, which blocks in one system call.
 //!
-//! A system call costs User-Mode Linux two switches between processes. So a receiver does not return
-//! for every packet: waiting for a great deal it takes what comes when it comes, as one does that is
-//! always there.
+//! A system call costs User-Mode Linux two switches between processes. So a receiver does not
+//! return for every packet: it waits for a large amount, and takes data as it arrives, like a
+//! receiver that always reads.
 
 use std::io;
 use std::net::TcpListener;
@@ -11,10 +11,11 @@ use std::thread::Builder;
 
 use crate::sys::discard;
 
-/// Of a thread that calls nothing.
+/// Stack size of a thread that calls no functions.
 const STACK: usize = 64 * 1024;
 
-/// Takes what comes to a listening socket, in the network namespace in which that was made.
+/// Reads from the connections of a listening socket, in the network namespace in which that was
+/// created.
 ///
 /// # Errors
 /// If there are no more threads.

@@ -11,18 +11,18 @@ use crate::error::Error;
 
 /// `struct virtio_net_hdr_v1`, before every frame.
 const HEADER: usize = 12;
-/// Its flag: the checksum is right, as far as anybody cares.
+/// Its flag: the checksum need not be verified.
 const CHECKED: u8 = 2;
-/// Where it counts the buffers that a frame takes.
+/// Offset of the number of buffers that a frame takes.
 const BUFFERS: usize = 10;
-/// A ring's flag: the kernel takes its buffers back without hearing of them.
+/// A ring's flag: the kernel takes its buffers back without notification.
 const NO_INTERRUPT: u16 = 1;
 /// The ring of frames to the kernel.
 pub(super) const RECEIVING: usize = 0;
 /// The ring of frames from it.
 pub(super) const SENDING: usize = 1;
 
-/// What stands for a card's ring when the kernel is told which ones have something for it.
+/// The bit of a card's ring in the set of rings with input for the kernel.
 pub(super) fn bit(card: usize, ring: usize) -> u32 {
     1 << (2 * card + ring)
 }
@@ -30,7 +30,7 @@ pub(super) fn bit(card: usize, ring: usize) -> u32 {
 /// The rings of a card.
 #[derive(Default)]
 pub(super) struct Rings {
-    /// The kernel's.
+    /// The kernel's memory.
     pub memory: Option<GuestMemoryMmap>,
     queues: [Option<Queue>; 2],
     /// Frames for which the kernel has no buffers yet.
@@ -38,10 +38,9 @@ pub(super) struct Rings {
 }
 
 impl Rings {
-    /// Of the ring with this number.
+    /// Sets the size of the ring with this number.
     ///
-    /// # Errors
-    /// If the kernel names what there is not.
+    /// # Errors If the kernel names a ring that does not exist.
     pub(super) fn set_size(&mut self, ring: u32, size: u32) -> Result<(), Error> {
         let slot = self.queues.get_mut(ring as usize).ok_or_else(|| wrong(ring))?;
         let mut queue = Queue::new(size as u16).map_err(failed)?;
@@ -50,11 +49,10 @@ impl Rings {
         Ok(())
     }
 
-    /// Descriptors, used and available ring, in the order in which the kernel names them. The ring
-    /// is ready then; the kernel need not tell when it has added to it.
+    /// Sets the addresses of descriptors, used and available ring, in the order in which the kernel
+    /// gives them. The ring is then ready; the kernel need not notify when it has added to it.
     ///
-    /// # Errors
-    /// If the kernel names what there is not.
+    /// # Errors If the kernel names a ring that does not exist.
     pub(super) fn set_addresses(&mut self, ring: u32, addresses: [u64; 3]) -> Result<(), Error> {
         let slot = self.queues.get_mut(ring as usize).and_then(Option::as_mut);
         let queue = slot.ok_or_else(|| wrong(ring))?;
@@ -80,8 +78,8 @@ impl Rings {
         }
     }
 
-    /// Takes the next frame that the kernel has sent into `frame`, and the buffer that it is in, which
-    /// is to be given back.
+    /// Takes the next frame that the kernel has sent into `frame`; returns its buffer, which must
+    /// be given back.
     ///
     /// # Errors
     /// If a ring is broken.
@@ -98,7 +96,8 @@ impl Rings {
         Ok(Some(head))
     }
 
-    /// Gives the kernel a buffer back whose frame has been sent; whether it wants to hear of it.
+    /// Gives the kernel a buffer back whose frame has been sent; returns whether it asks to be
+    /// notified.
     ///
     /// # Errors
     /// If a ring is broken.
@@ -107,7 +106,7 @@ impl Rings {
             return Ok(false);
         };
         queue.add_used(memory, head, 0).map_err(failed)?;
-        // The crate looks at this only where events have numbers (virtio 1.2, section 2.7.7).
+        // The crate reads this only where events have numbers (virtio 1.2, section 2.7.7).
         let flags: u16 = memory.read_obj(GuestAddress(queue.avail_ring())).map_err(failed)?;
         Ok(flags & NO_INTERRUPT == 0)
     }
@@ -123,7 +122,7 @@ impl Rings {
         Ok(())
     }
 
-    /// Gives the kernel what has been held, as far as there are buffers; whether that was anything.
+    /// Gives the kernel held frames, as far as there are buffers; returns whether any was given.
     ///
     /// # Errors
     /// If a ring is broken.
@@ -139,7 +138,7 @@ impl Rings {
         Ok(given)
     }
 
-    /// Writes a frame into as many buffers as it takes, if there are so many.
+    /// Writes a frame into as many buffers as it needs, if there are enough.
     fn place(&mut self, frame: &[u8]) -> Result<bool, Error> {
         let (Some(memory), Some(queue)) = (&self.memory, &mut self.queues[RECEIVING]) else {
             return Ok(false);

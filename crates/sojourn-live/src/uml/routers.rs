@@ -1,5 +1,5 @@
-//! Routers inside a kernel: a network namespace each, which forwards from one card to the other, with
-//! a queue discipline of the kernel's on that one.
+//! Routers inside a kernel: a network namespace each, which forwards from one card to the other,
+//! with a queue discipline of the kernel on the latter.
 
 use std::path::Path;
 use std::process::Command;
@@ -17,19 +17,18 @@ use crate::error::Error;
 use crate::namespace;
 use crate::sys::{Setting, configure};
 
-/// Where the programs of iproute2 may be.
+/// Directories of the programs of iproute2.
 const PLACES: [&str; 4] = ["/usr/sbin", "/sbin", "/usr/bin", "/bin"];
 /// Bytes of an Ethernet header, which the kernel counts.
 const ETHERNET: i64 = headers::ETHERNET as i64;
-/// So much more than one packet has room in the token bucket: what it computes in whole ticks.
+/// Room of the token bucket beyond one packet, for rounding to whole ticks.
 const SLACK: i64 = 32;
-/// Of the queue that the token bucket would have, were there not another in its place.
+/// Limit of the token bucket's own queue, which another one replaces.
 const UNUSED: &str = "100000";
 
 /// The links of a scenario whose queue is a kernel's.
 ///
-/// # Errors
-/// If a link is of a kind that cannot have one, or the machine lacks what sets them up.
+/// # Errors If a link cannot have such a queue, or the machine lacks the programs that set it up.
 pub(super) fn links(scenario: &Scenario) -> Result<Vec<&PlannedLink>, FieldError> {
     let has_one = |link: &&PlannedLink| link.spec.queue.as_ref().is_some_and(|q| q.kind == KIND);
     let links: Vec<_> = scenario.plan().links.iter().filter(has_one).collect();
@@ -56,7 +55,7 @@ fn program(name: &str) -> Option<String> {
 }
 
 /// Makes the routers from the cards that follow the hosts', which are in the namespace `root`; the
-/// calling thread is there, and comes back. They are there as long as their namespaces are held.
+/// calling thread is there, and returns there. They exist as long as their namespaces are held.
 ///
 /// # Errors
 /// If the kernel or tc(8) refuses something.
@@ -86,7 +85,8 @@ fn make_one(
     namespace::set("ipv4/ip_forward", "1").map_err(failed)?;
     for (port, card) in (1..).zip(cards) {
         set_up(card, [10, 78, number, 16 * port], mtu).map_err(failed)?;
-        // It would make one of packets that arrive together, and the queue would see that one.
+        // Merging would make one packet of those that arrive together, and the queue would observe
+        // one.
         let control = namespace::control().map_err(failed)?;
         configure(&control, card, Setting::WithoutGro).map_err(failed)?;
     }
@@ -95,7 +95,7 @@ fn make_one(
     Ok(router)
 }
 
-/// What tc(8) is told to have a discipline on a card.
+/// Arguments of tc(8) for a discipline on a card.
 fn disciplines(card: &str, wanted: &Wanted) -> Vec<String> {
     let Wanted { params, rate, overhead, full_packet } = wanted;
     let (name, options) = (&params.name, &params.options);
@@ -105,7 +105,7 @@ fn disciplines(card: &str, wanted: &Wanted) -> Vec<String> {
         return vec![format!("qdisc add dev {card} root {name} {usual} {options}")];
     }
     let bucket = i64::from(*full_packet) + overhead + SLACK;
-    // What the link counts of a packet, in the place of what the kernel does.
+    // The link's overhead of a packet, in place of the kernel's.
     let size = match overhead - ETHERNET {
         0 => String::new(),
         more => format!("stab overhead {more}"),

@@ -25,11 +25,10 @@ use crate::flows::{Connection, Flows, Sender};
 use crate::sockets::is_tcp;
 
 impl Live<Outcome> {
-    /// Begins a run of a scenario on a kernel in virtual time; `text` is the scenario as it was
+    /// Starts a run of a scenario on a kernel in virtual time; `text` is the scenario as it was
     /// read.
     ///
-    /// # Errors
-    /// If the scenario asks for what such a run cannot do.
+    /// # Errors If such a run does not support the scenario.
     pub fn on_kernel(scenario: &Scenario, text: String, image: Image) -> Result<Self, Error> {
         check(scenario)?;
         check_controls(scenario)?;
@@ -40,7 +39,7 @@ impl Live<Outcome> {
     }
 }
 
-/// Controls that the kernels have which `sojourn kernel build` makes.
+/// Controls of the kernels that `sojourn kernel build` makes.
 const CONTROLS: [&str; 17] = [
     "bbr",
     "bic",
@@ -61,7 +60,7 @@ const CONTROLS: [&str; 17] = [
     "yeah",
 ];
 
-/// Whether the kernel has the flows' controls: none from outside, which it could not load.
+/// Checks that the kernel has the flows' controls: no external ones, which it could not load.
 fn check_controls(scenario: &Scenario) -> Result<(), FieldError> {
     for (entry, flow) in scenario.flows.iter().enumerate() {
         let control = flow.cca.as_ref().and_then(Controls::only);

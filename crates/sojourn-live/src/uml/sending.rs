@@ -1,5 +1,6 @@
-//! When a host's card has sent a frame: the kernel gets the buffer back then, and not before, so
-//! that its small queues and byte limits see what waits for a slow link.
+//! Completion of sent frames: the kernel gets a buffer back when the host's link has sent its
+//! frame, and not before, so that its small queues and byte limits count packets that wait for a
+//! slow link.
 
 use std::collections::BTreeMap;
 
@@ -14,22 +15,22 @@ struct Sender {
     rate: Rate,
     overhead: u32,
     carry: u64,
-    /// When it will have sent all that it has got.
+    /// When it will have sent all its packets.
     idle: Time,
 }
 
-/// Frames that are being sent, and by what.
+/// Frames being sent, and their links.
 pub(super) struct Sending {
     senders: Vec<Sender>,
-    /// For each side and flow the link that its packets take first, if that takes time to send them.
+    /// For each side and flow, the first link of its packets, if it takes time to send them.
     first: [Vec<Option<usize>>; HOSTS],
-    /// Buffers by the time, in the kernel's ns, at which they are given back; the card that has them.
+    /// Buffers by the time, in the kernel's ns, at which they are given back; with their cards.
     pending: BTreeMap<(u64, u64), (usize, u16)>,
     count: u64,
 }
 
 impl Sending {
-    /// Of the hosts of a scenario.
+    /// State of the hosts of a scenario.
     pub(super) fn new(scenario: &Scenario) -> Self {
         let plan = scenario.plan();
         let (mut senders, mut numbers) = (Vec::new(), BTreeMap::new());
@@ -51,8 +52,9 @@ impl Sending {
         !self.senders.is_empty()
     }
 
-    /// Whether a packet of this flow takes time to leave the host at this side, whose card has it in
-    /// this buffer; the clock of the network was at zero when the kernel's was at `zero`.
+    /// Starts to send a packet of this flow from the host at this side, whose card has it in this
+    /// buffer; returns whether that takes time. The network's clock was at zero when the kernel's
+    /// was at `zero`.
     pub(super) fn begin(
         &mut self,
         (side, head): (usize, u16),
@@ -71,7 +73,7 @@ impl Sending {
         true
     }
 
-    /// When the next frame has been sent, in the kernel's ns.
+    /// When the next frame will have been sent, in the kernel's ns.
     pub(super) fn next(&self) -> Option<u64> {
         self.pending.first_key_value().map(|((time, _), _)| *time)
     }
@@ -83,7 +85,7 @@ impl Sending {
     }
 }
 
-/// What sends the packets of a host's link, if that has one rate and no one else's turn to wait for.
+/// State of a host's link, if that has one rate and is not shared.
 fn sender(link: &PlannedLink) -> Option<Sender> {
     let spec = &link.spec;
     let varies = spec.trace.is_some() || spec.rate_schedule.is_some() || spec.shaper.is_some();

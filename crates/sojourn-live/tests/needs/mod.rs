@@ -1,16 +1,16 @@
-//! Tests that need what a machine may lack are skipped there, aloud.
+//! Tests that need something a machine may lack are skipped there, with a message.
 
 use std::io::{Write, stderr};
 use std::{env, thread};
 
 use sojourn_base::error::FieldError;
 
-/// The running test is skipped, because there is no capability of this name (`tests/capabilities.py`
-/// of the package has them all), and `error` says why. Written past the harness, which shows nothing
-/// of a test that passes, in a line that `.ci/run` repeats at its end.
+/// Skips the running test, because there is no capability of this name (`tests/capabilities.py` of
+/// the package lists all), for the reason `error`. Written past the harness, which shows nothing of
+/// a test that passes, in a line that `.ci/run` repeats at its end.
 ///
 /// # Panics
-/// Where `SOJOURN_REQUIRE` names the capability: it has been probed, and is there.
+/// Where `SOJOURN_REQUIRE` names the capability: it has been probed, and exists.
 pub(crate) fn needs(capability: &str, error: &FieldError) {
     let required = env::var("SOJOURN_REQUIRE").unwrap_or_default();
     let there = required.split(' ').any(|name| name == capability);

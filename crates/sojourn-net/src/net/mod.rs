@@ -4,7 +4,7 @@
 //!
 //! ```text
 //! inject -> first edge of its route -> Link: queue, transmitter, losses, delay
-//!        -> node at the far end: Router and Host follow the route; another Node decides itself
+//!        -> node at the far end: Router and Host follow the route; an active Node acts itself
 //!        -> next edge ... -> end of the route -> Hosts::on_packet, who look at its socket
 //! ```
 //!

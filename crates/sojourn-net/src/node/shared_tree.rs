@@ -1,5 +1,4 @@
-//! Multicast router of one shared tree: packets go to a rendezvous point and from there to all
-//! members.
+//! Multicast router of one shared tree: all packets pass a rendezvous point on the way to members.
 //!
 //! Model: PIM sparse mode (RFC 7761) without the switch to the shortest path: a source's router
 //! sends packets to the rendezvous point by the shortest path, in hops, and from there they are

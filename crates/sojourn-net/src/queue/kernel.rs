@@ -1,5 +1,4 @@
-//! A queue discipline of a Linux kernel: the kernel's own code, in runs on a kernel in virtual
-//! time.
+//! A queue discipline of a Linux kernel: the kernel's own code, for runs in virtual time.
 //!
 //! Model: the kernel's `net/sched`, of the version that runs. `name` is the discipline's name for
 //! tc(8) and `options` are its options. It needs `--backend kernel`, and tc on the machine.

@@ -24,7 +24,6 @@
 //! Observes: `new_flows` and `old_flows` (active flows in each list), `fast_path` (packets). No
 //! flow is throttled here, because pacing is the sender's.
 
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -3,8 +3,8 @@
 use rand::RngExt;
 
 use super::bandwidth::{Bandwidth, UNIT};
-use super::{AckSample, Bbr, HIGH_GAIN, Mode, Version};
 use super::model::micros;
+use super::{AckSample, Bbr, HIGH_GAIN, Mode, Version};
 use crate::units::Time;
 
 /// Phases of the gain cycle.

@@ -16,7 +16,8 @@ pub(super) struct LowerBounds {
 
 impl LowerBounds {
     /// No bounds.
-    pub(super) const NONE: LowerBounds = LowerBounds { bandwidth: Bandwidth::MAX, inflight: UNBOUNDED };
+    pub(super) const NONE: LowerBounds =
+        LowerBounds { bandwidth: Bandwidth::MAX, inflight: UNBOUNDED };
 
     /// The looser of both bounds.
     pub(super) fn max(self, other: Self) -> Self {

@@ -178,8 +178,7 @@ impl Copa {
         let at_once = self.version == Version::Sliq;
         let most = (self.delta * self.window) as u32;
         let (over, next) = (u64::from(ack.una) > self.velocity.end(), ack.next.into());
-        let velocity =
-            self.velocity.update(over, next, self.window, increase, at_once, most);
+        let velocity = self.velocity.update(over, next, self.window, increase, at_once, most);
         let step = f64::from(velocity) * f64::from(ack.acked) / (self.delta * self.window);
         if !increase {
             self.window -= step;

@@ -125,9 +125,8 @@ mod tests {
     #[test]
     fn doubles_after_three_windows_in_the_same_direction() {
         let mut velocity = Velocity::default();
-        let values: Vec<u32> = (1..10)
-            .map(|i| velocity.update(true, 10 * i, i as f64, true, false, 1_000))
-            .collect();
+        let values: Vec<u32> =
+            (1..10).map(|i| velocity.update(true, 10 * i, i as f64, true, false, 1_000)).collect();
         assert_eq!(values, [1, 1, 1, 1, 2, 4, 8, 16, 32]);
         assert_eq!(velocity.update(false, 110, 1.0, true, false, 1_000), 32, "not over");
         assert_eq!(velocity.update(true, 110, 1.0, true, false, 1_000), 1, "the other direction");
