@@ -16,17 +16,20 @@ mod wings;
 #[path = "no_wings.rs"]
 mod wings;
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, LazyLock};
 
 use pyo3::prelude::*;
 use serde_json::Value;
+use sojourn_base::packet::headers;
 use sojourn_base::registry::Catalogue;
 use sojourn_net::queue;
 use sojourn_sim::catalogue::to_json;
 use sojourn_sim::scenario::{Scenario, json_schema};
 use sojourn_sim::spec;
 use sojourn_tcp::cc;
+use sojourn_tcp::tcp::sack_option_size;
 
 use error::scenario_error;
 pub use program::{Add, command_line};
@@ -73,6 +76,7 @@ pub fn fill(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(catalogue, module)?)?;
     module.add_function(wrap_pyfunction!(engine_build, module)?)?;
     module.add_function(wrap_pyfunction!(engine_parts, module)?)?;
+    module.add_function(wrap_pyfunction!(header_sizes, module)?)?;
     module.add_function(wrap_pyfunction!(conformance::conformance_suites, module)?)?;
     module.add_function(wrap_pyfunction!(conformance::conform, module)?)?;
     module.add_function(wrap_pyfunction!(kernel::kernel_agent, module)?)?;
@@ -132,6 +136,20 @@ fn catalogue(outside: bool) -> String {
 #[pyfunction]
 fn engine_build() -> &'static str {
     program::build()
+}
+
+/// Bytes of headers: of the core's (TCP's with timestamps, and three blocks of SACK beside), and of the
+/// wings'.
+#[pyfunction]
+fn header_sizes() -> BTreeMap<&'static str, u32> {
+    let of_core = [
+        ("ip", headers::IP),
+        ("udp", headers::UDP),
+        ("tcp", headers::TCP),
+        ("tcp_sack", sack_option_size(3)),
+        ("ethernet", headers::ETHERNET),
+    ];
+    of_core.into_iter().chain(wings::HEADERS.iter().copied()).collect()
 }
 
 /// What simulates: crates with the hashes of their sources, and `Cargo.lock` with the versions of what

@@ -6,6 +6,9 @@ use sojourn_base::registry::Catalogue;
 /// Nothing but the core.
 pub(crate) const SIMULATING: &[(&str, &str)] = &[];
 
+/// Those of the core are all.
+pub(crate) const HEADERS: &[(&str, u32)] = &[];
+
 /// The members of the core.
 pub(crate) fn members() -> Catalogue {
     sojourn_sim::catalogue::core()

@@ -1,17 +1,12 @@
 //! What the wings bring: their members, their sources, and functions of their own.
 
-use std::collections::BTreeMap;
-
 use pyo3::prelude::*;
-use sojourn_base::packet::headers;
 use sojourn_base::registry::Catalogue;
 use sojourn_base::units::Span;
 use sojourn_gnat::overlay::message::{NUMBER, NUMBER_AND_SET, TIMED};
 use sojourn_gnat::slotted::{Model, run};
 use sojourn_sliq::wire::{ACK_LEN, DATA_LEN, OBSERVED_LEN};
 use sojourn_sliq::{Decider, Expected, Path};
-
-use sojourn_tcp::tcp::sack_option_size;
 
 use crate::error::scenario_error;
 
@@ -24,13 +19,23 @@ pub(crate) fn members() -> Catalogue {
     sojourn_catalogue::own()
 }
 
+/// Bytes of headers: SLIQ's (an ACK's without observed packets), and those of packets between GNAT's
+/// nodes beside them.
+pub(crate) const HEADERS: &[(&str, u32)] = &[
+    ("sliq_data", DATA_LEN as u32),
+    ("sliq_ack", ACK_LEN as u32),
+    ("sliq_ack_time", OBSERVED_LEN as u32),
+    ("gnat_data", NUMBER),
+    ("gnat_timed", TIMED),
+    ("gnat_multicast", NUMBER_AND_SET),
+];
+
 /// Adds their functions to a module.
 ///
 /// # Errors
 /// If Python has no memory for them.
 pub(crate) fn fill(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(error_control, module)?)?;
-    module.add_function(wrap_pyfunction!(header_sizes, module)?)?;
     module.add_function(wrap_pyfunction!(run_slotted, module)?)
 }
 
@@ -50,25 +55,6 @@ fn error_control(
     let Expected { mode, rounds, sources, efficiency } =
         Decider::new(share, Span::from_secs_f64(deadline)).expect(&path);
     (mode, rounds, sources, efficiency)
-}
-
-/// Bytes of headers: of the core's, of SLIQ's (an ACK's without observed packets), and of what a packet
-/// between GNAT's nodes has beside them; TCP's with timestamps, three blocks of SACK apart.
-#[pyfunction]
-fn header_sizes() -> BTreeMap<&'static str, u32> {
-    BTreeMap::from([
-        ("ip", headers::IP),
-        ("udp", headers::UDP),
-        ("tcp", headers::TCP),
-        ("tcp_sack", sack_option_size(3)),
-        ("ethernet", headers::ETHERNET),
-        ("sliq_data", DATA_LEN as u32),
-        ("sliq_ack", ACK_LEN as u32),
-        ("sliq_ack_time", OBSERVED_LEN as u32),
-        ("gnat_data", NUMBER),
-        ("gnat_timed", TIMED),
-        ("gnat_multicast", NUMBER_AND_SET),
-    ])
 }
 
 /// Simulates a model of multicast in slots of time (JSON); what comes out, in JSON. The GIL is released meanwhile.

@@ -3,12 +3,12 @@
 //!
 //! Its queues, by `queueing`:
 //! - `driver`: one queue discipline for all receivers (a network device's qdisc), below it the
-//! driver's FIFO for each receiver, of which `driver_queue` packets are shared; receivers take
-//! turns frame by frame. Linux drivers until ath9k's conversion (4.10), and firmware.
+//!   driver's FIFO for each receiver, of which `driver_queue` packets are shared; receivers take
+//!   turns frame by frame. Linux drivers until ath9k's conversion (4.10), and firmware.
 //! - `mac80211`: a queue discipline for each receiver, from which frames are built directly, and
-//! turns by airtime (Hoiland-Jorgensen et al., "Ending the Anomaly", USENIX ATC 2017; ath9k since
-//! 4.11, all of mac80211 since 5.1): deficit round robin with a quantum of 300 us times the
-//! receiver's weight, and receivers that were silent first.
+//!   turns by airtime (Hoiland-Jorgensen et al., "Ending the Anomaly", USENIX ATC 2017; ath9k since
+//!   4.11, all of mac80211 since 5.1): deficit round robin with a quantum of 300 us times the
+//!   receiver's weight, and receivers that were silent first.
 
 use std::collections::VecDeque;
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from sojourn import _internal
 
-_SIZES = _internal.header_sizes()
+#: A program without the wings has none of theirs, and runs nothing of this evaluation.
+_SIZES = Counter(_internal.header_sizes())
 #: Ethernet's, of a frame.
 ETHERNET = _SIZES["ethernet"]
 #: IP and UDP; IP and TCP with timestamps.
