@@ -1,4 +1,4 @@
-//! What a builder of networks refuses.
+//! Errors of the builder of networks.
 
 use sojourn_net::net::{Arrivals, Builder};
 use sojourn_net::node::Behaviour;
