@@ -22,7 +22,8 @@ pub fn load(table: &Map<String, Value>) -> Result<&'static RawControl, FieldErro
     let path = table.get("path").and_then(Value::as_str);
     let path = path.ok_or_else(|| FieldError::new("path", "is missing; expected a library"))?;
     let refused = |message: String| FieldError::new("path", format!("{path}: {message}"));
-    // SAFETY: whoever names a library wants its code run; a worker process contains the damage.
+    // SAFETY: a scenario that names a library asks to run its code; a worker process contains the
+    // damage.
     let library = unsafe { Library::new(Path::new(path)) };
     let library = Box::leak(Box::new(library.map_err(|e| refused(format!("not loaded: {e}")))?));
     // SAFETY: the header declares this function under this name.

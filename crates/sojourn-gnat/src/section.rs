@@ -224,7 +224,7 @@ mod tests {
         assert_eq!(config.streams[0].destinations(Time::ZERO), 0b110);
     }
 
-    /// What a flow and another one have of these services.
+    /// Services that a flow and another one get.
     fn given(services: Value, flow: Value) -> Result<Vec<Option<f64>>, String> {
         let own: ScenarioKeys = serde_json::from_value(json!({ "services": services })).unwrap();
         let mut flows = [FlowSpec::default(), FlowSpec::default()];

@@ -20,10 +20,10 @@ use sojourn_sim::spec::{Cca, Stack};
 const SHIFT_S: u64 = 6;
 const SECONDS: u64 = 4;
 
-/// What happened to one packet: time in ns, link, flow, index, size, event and reason.
+/// Event of one packet: time in ns, link, flow, index, size, event and reason.
 type Row = (i64, String, i64, i64, i64, String, String);
 
-/// What happens to the packets of `flows` that start after so many seconds, counted from then.
+/// Events of the packets of `flows` that start after `start` seconds, with times counted from then.
 fn packets(flows: &Value, loss: &str, start: u64) -> Vec<Row> {
     let mut flows = flows.clone();
     for flow in flows.as_array_mut().unwrap() {

@@ -23,7 +23,7 @@ pub(super) const MU: f64 = 0.2;
 pub(super) struct Way {
     /// The neighbour.
     pub to: usize,
-    /// What hops say.
+    /// Bias by hops.
     pub bias: Bias,
     /// Packets that the link holds.
     pub held: usize,
@@ -236,7 +236,7 @@ impl Node {
                 continue;
             }
             for (group, queue) in self.queues.iter().enumerate() {
-                // What a neighbour tells leaves out nodes that it reaches by this one alone.
+                // A neighbour's report excludes nodes that it reaches only through this one.
                 let reached = way.bias.reached;
                 let here = sum(queue.depths(), reached);
                 let there = sum(&told[way.to].depths[group], reached);

@@ -14,7 +14,7 @@ use crate::udp::report::{End, Report};
 use crate::udp::sink::Sink;
 use crate::udp::source::{Next, Source};
 
-/// The stream that is used. A peer may open others; what comes on them is thrown away.
+/// The stream that is used. A peer may open others; data that arrives on them is discarded.
 const STREAM: u8 = 1;
 const STREAMS: std::ops::RangeInclusive<u8> = 1..=32;
 /// Messages that wait in the stream, so that a turn of the loop has enough to send.

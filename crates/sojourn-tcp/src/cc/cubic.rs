@@ -347,7 +347,7 @@ mod tests {
         assert!((ratio - 1.05).abs() < 0.005, "{ratio}");
     }
 
-    /// A timeout forgets the maximum in Linux, but not in ns-3.
+    /// A timeout resets the maximum in Linux, but not in ns-3.
     #[test]
     fn timeout_resets_the_curve() {
         let growth = |version| {

@@ -156,8 +156,8 @@ impl Node for Detour {
     }
 }
 
-/// A node with two links to the next one, and a third to another: what comes of a route over the
-/// first of them, when the node prefers the second.
+/// A node with two links to the next one, and a third to another: result of a route over the first
+/// of them, when the node prefers the second.
 fn detour(second_to: usize) -> Result<Vec<(Time, Packet)>, String> {
     let mut net = Builder::new();
     let source = net.plain_node("source");

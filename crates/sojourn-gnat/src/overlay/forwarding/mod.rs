@@ -170,7 +170,7 @@ impl Forwarding {
         filled
     }
 
-    /// What waits in queues.
+    /// Packets waiting in queues.
     pub(super) fn backlog(&self) -> Backlog {
         let packets: usize = self.bins.iter().map(Bin::count).sum();
         let bytes: u64 = self.bins.iter().map(Bin::packet_bytes).sum();

@@ -62,7 +62,7 @@ fn control(now: Time, name: &str) -> (String, Box<dyn Control>) {
 }
 
 impl Path {
-    /// One that begins to connect.
+    /// A path controller that begins to connect.
     pub(super) fn new(now: Time, reach: Reach) -> Self {
         let Reach { port, boxes, tuple, controls, client, .. } = reach;
         let role = if client { Role::Client } else { Role::Server };

@@ -18,7 +18,7 @@ pub struct Parcel {
     pub packet: Arc<Packet>,
     /// Its size in bytes.
     pub size: u32,
-    /// Where it goes: the overlay node's place in the list of members.
+    /// Destination: the overlay node's place in the list of members.
     pub to: u16,
     /// Deadline, which makes it latency-sensitive.
     pub due: Option<Time>,
@@ -51,7 +51,7 @@ impl Class {
     /// Latency-sensitive traffic goes first.
     pub const IN_ORDER: [Class; 2] = [Class::Timed, Class::Normal];
 
-    /// That of a packet.
+    /// The class of a packet.
     pub fn of(parcel: &Parcel) -> Self {
         if parcel.due.is_some() { Class::Timed } else { Class::Normal }
     }

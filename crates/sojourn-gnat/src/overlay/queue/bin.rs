@@ -15,7 +15,8 @@ use sojourn_base::units::Time;
 /// Packets and zombies of one class.
 #[derive(Debug, Default)]
 struct Part {
-    /// With when they came. Those that had least time to go then are first.
+    /// Packets with their arrival times, in increasing order of the time to the deadline that they
+    /// had then.
     packets: VecDeque<(Time, Parcel)>,
     bytes: u64,
     zombies: u64,
@@ -43,7 +44,7 @@ pub(crate) struct Bin {
 }
 
 impl Bin {
-    /// An empty one that shows its depth in this way.
+    /// An empty queue that advertises its depth in this way.
     pub(crate) fn new(how: Shown) -> Self {
         Bin {
             parts: Default::default(),
@@ -68,7 +69,7 @@ impl Bin {
         self.parts[class as usize].packets.iter().map(|(_, parcel)| parcel)
     }
 
-    /// How many packets there are.
+    /// Number of packets.
     pub(crate) fn count(&self) -> usize {
         self.parts.iter().map(|part| part.packets.len()).sum()
     }

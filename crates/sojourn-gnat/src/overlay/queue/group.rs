@@ -9,7 +9,7 @@ use crate::overlay::members::bits as members;
 use crate::overlay::message::Copies;
 use sojourn_base::units::Time;
 
-/// What is queued for one destination.
+/// Queue state of one destination.
 #[derive(Clone, Debug, Default)]
 struct Lane {
     bytes: u64,
@@ -32,7 +32,7 @@ pub(crate) struct GroupQueue {
 }
 
 impl GroupQueue {
-    /// An empty one for so many members, of which so many packets are searched.
+    /// An empty queue for `members` members, in which `search` packets are searched.
     pub(crate) fn new(members: usize, how: Shown, search: usize) -> Self {
         GroupQueue {
             packets: Packets::new(search),
@@ -132,7 +132,7 @@ impl GroupQueue {
         }
     }
 
-    /// The depths on show, those of a set as they are now.
+    /// The advertised depths, with those of a set updated now.
     pub(crate) fn show(&mut self, now: Time, set: u64) -> &[f64] {
         let count = self.lanes.len();
         for member in members(set).take_while(|member| *member < count) {
@@ -143,7 +143,7 @@ impl GroupQueue {
         &self.shown
     }
 
-    /// What was shown last.
+    /// The depths advertised last.
     pub(crate) fn last_shown(&self) -> &[f64] {
         &self.shown
     }

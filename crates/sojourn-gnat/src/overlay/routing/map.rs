@@ -38,7 +38,7 @@ pub(crate) struct Map {
 }
 
 impl Map {
-    /// Of a network of so many members; `me` is where it is kept.
+    /// The map of a network of `members` members, kept at `me`.
     pub(crate) fn new(me: usize, members: usize) -> Self {
         let states = vec![None; members];
         let (hops, delays, avoiding) = Default::default();

@@ -35,9 +35,9 @@ pub(crate) enum Output {
 
 /// The end of a flow at this node.
 enum End {
-    /// Where it comes in.
+    /// The node where it enters.
     In(Box<Entrance>),
-    /// Where it goes out.
+    /// The node where it leaves.
     Out(Box<Relay>),
 }
 
