@@ -5,11 +5,12 @@
 //! A frame is the IP packet and 14 bytes of Ethernet. The buffer holds the frame that is being sent
 //! as well.
 //!
-//! All flows pass the links `bottleneck` and `bottleneck_reverse`; those with `direction =
-//! "reverse"` in the opposite order. A `two_way` outage holds for both directions, another one for
-//! the forward one; `reverse_outages` hold for the reverse direction alone. Deviation: the buffer
-//! is converted into the bytes of IP packets that may wait behind the one being sent, computed with
-//! full packets of the largest flow; short packets fill it a little differently.
+//! All flows pass the links `bottleneck` and `bottleneck_reverse`; those with
+//! `direction = "reverse"` in the opposite order. A `two_way` outage holds for both directions,
+//! another one for the forward one; `reverse_outages` hold for the reverse direction alone.
+//! Deviation: the buffer is converted into the bytes of IP packets that may wait behind the one
+//! being sent, computed with full packets of the largest flow; short packets fill it a little
+//! differently.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

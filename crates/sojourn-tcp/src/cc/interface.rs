@@ -194,8 +194,8 @@ pub enum Step {
     State(CaState),
 }
 
-/// A control's decision. Fields that it leaves to the sender come from the default: `Decision {
-/// cwnd, ssthresh, ..Decision::default() }`.
+/// A control's decision. Fields that it leaves to the sender come from the default:
+/// `Decision { cwnd, ssthresh, ..Decision::default() }`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Decision {
     /// Congestion window in segments, at least 1.
