@@ -50,10 +50,10 @@ pub struct LinkEm {
     /// A loss that changes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub loss_schedule: Option<ScheduleSpec<Percent>>,
-    /// Times at which the forward direction carries nothing, or both.
+    /// Times at which the forward direction, or both, carry nothing.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub outages: Vec<OutageSpec>,
-    /// Times at which the way back carries nothing.
+    /// Times at which the reverse direction carries nothing.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub reverse_outages: Vec<OutageSpec>,
 }

@@ -25,7 +25,7 @@ fn setup(cca: &[&str], stream: Option<StreamConfig>, bytes: u64) -> Setup {
     }
 }
 
-/// Both ends, and what is on the way to each: arrival, datagram.
+/// Both ends, and the datagrams in transit to each: arrival, datagram.
 struct Path {
     ends: [Session; 2],
     way: [VecDeque<(Time, Vec<u8>)>; 2],

@@ -18,7 +18,7 @@ const FLOOR: f64 = -1.0;
 /// Weight of packets beside virtual queues of a dual gradient.
 pub(super) const MU: f64 = 0.2;
 
-/// The way to a neighbour.
+/// The link to a neighbour.
 #[derive(Debug)]
 pub(super) struct Way {
     /// The neighbour.
@@ -146,7 +146,7 @@ impl Node {
         packet
     }
 
-    /// Takes a packet in, of another node or of a source.
+    /// Queues a packet from another node or from a source.
     pub(super) fn push(&mut self, now: Time, packet: Packet) {
         let (group, to) = (packet.stream, packet.to);
         self.queues[group].push(packet);

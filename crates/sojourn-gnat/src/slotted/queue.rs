@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use super::coding::{Coded, Coder};
 use super::{Set, nodes};
 
-/// A packet on its way.
+/// A packet.
 #[derive(Clone, Debug)]
 pub(super) struct Packet {
     /// Its stream, which is its group.
@@ -56,7 +56,7 @@ impl Queue {
         }
     }
 
-    /// Takes a packet in.
+    /// Adds a packet.
     pub(super) fn push(&mut self, packet: Packet) {
         nodes(packet.to).for_each(|node| self.depths[node] += 1.0);
         match (&mut self.coder, packet.coded) {
@@ -107,7 +107,7 @@ impl Queue {
         best.map(|(_, pick)| pick)
     }
 
-    /// Takes a packet out for nodes; for its others it stays.
+    /// Removes a packet for some nodes; for its others it stays.
     pub(super) fn take(
         &mut self,
         stream: usize,

@@ -237,7 +237,7 @@ impl<P: Payload> Connection<P> {
         result
     }
 
-    /// Notes when a group is ended first; only connections with groups have any.
+    /// Records when the earliest group is to be ended; only connections with groups have any.
     fn note_groups(&mut self) {
         let ends = self.streams.iter().filter_map(|stream| stream.sender.group_end());
         self.overview.group_end = ends.min().unwrap_or(Time::NEVER);

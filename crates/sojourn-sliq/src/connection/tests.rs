@@ -10,7 +10,7 @@ use sojourn_base::units::Span;
 struct Pair {
     ends: [Connection<Virtual>; 2],
     now: Time,
-    /// On the way to each end: arrival, datagram.
+    /// In transit to each end: arrival, datagram.
     way: [VecDeque<(Time, Datagram<Virtual>)>; 2],
     delay: Span,
     loss: [f64; 2],

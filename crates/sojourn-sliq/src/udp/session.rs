@@ -147,7 +147,7 @@ impl Session {
         self.end.filter(|_| !lingers)
     }
 
-    /// Does what is due: timeouts, what arrived, what is to be sent.
+    /// Does the work that is due: timeouts, received data, data to send.
     ///
     /// # Errors
     /// If a file cannot be read or written.
@@ -198,7 +198,7 @@ impl Session {
         Ok(())
     }
 
-    /// Hands messages to the stream.
+    /// Writes messages to the stream.
     fn feed(&mut self, now: Time) -> io::Result<()> {
         let queue = if self.adaptive { ADAPTIVE_QUEUE } else { QUEUE };
         while self.open && !self.held && !self.over && self.connection.queued(STREAM) < queue {

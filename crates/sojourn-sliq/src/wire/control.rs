@@ -115,7 +115,7 @@ pub struct Measurement {
 pub enum TrainKind {
     /// It measures.
     Probe,
-    /// It brings a measurement back.
+    /// It returns a measurement.
     Answer,
 }
 

@@ -109,7 +109,7 @@ impl Forwarding {
         8.0 * self.groups.price(now, stream)
     }
 
-    /// Takes a packet into the queue of the member that it goes to.
+    /// Appends a packet to the queue of its destination.
     pub(super) fn push(&mut self, now: Time, parcel: Parcel) {
         self.bins.push(now, parcel);
     }

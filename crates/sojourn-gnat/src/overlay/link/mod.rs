@@ -222,7 +222,7 @@ impl Neighbour {
         }
         self.calls.asked_at = now;
         let next = self.path.connection.next_timeout(now).unwrap_or(Time::NEVER);
-        // A timeout that is due and sends nothing must not come up again at this instant.
+        // A timeout that is due and sends nothing must not recur at this instant.
         self.calls.due = next.max(now + Span::from_nanos(1));
     }
 

@@ -90,7 +90,7 @@ impl Neighbours {
         self.all.push(neighbour);
     }
 
-    /// Does something to one.
+    /// Applies a function to one neighbour.
     pub(crate) fn change(&mut self, index: usize, how: impl FnOnce(&mut Neighbour)) {
         let neighbour = &mut self.all[index];
         how(neighbour);
@@ -108,7 +108,7 @@ impl Neighbours {
         self.all[index].read(stream)
     }
 
-    /// Does something to each.
+    /// Applies a function to each neighbour.
     pub(crate) fn change_all(&mut self, mut how: impl FnMut(usize, &mut Neighbour)) {
         (0..self.all.len()).for_each(|index| self.change(index, |neighbour| how(index, neighbour)));
     }

@@ -53,7 +53,7 @@ impl TransmitQueue {
         self.filled |= 1 << lane as usize;
     }
 
-    /// Hands to each stream that has sent all the next that it is to send.
+    /// Passes the next message to each stream that has sent all earlier ones.
     pub(super) fn feed(&mut self, connection: &mut Connection<Cargo>) {
         for index in bits(self.filled.into()) {
             let (lane, waiting) = (Lane::ALL[index], &mut self.waiting[index]);

@@ -72,7 +72,7 @@ pub(crate) struct Receipts {
 }
 
 impl Receipts {
-    /// Adds a flow from a member, with its priority and time to go; its number here.
+    /// Adds a flow from a member, with its priority and deadline; returns its number here.
     pub(crate) fn add(&mut self, flow: u32, from: u16, priority: f64, deadline: Span) -> usize {
         self.flows.push(Receipt {
             flow,

@@ -63,7 +63,7 @@ impl UdpProxy {
         self.flows.len() - 1
     }
 
-    /// Takes a packet of a flow.
+    /// Queues a packet of a flow.
     pub(crate) fn push(&mut self, now: Time, flow: usize, packet: Packet) {
         let state = &mut self.flows[flow];
         let bits = 8.0 * f64::from(packet.size);

@@ -55,7 +55,7 @@ impl Bin {
         }
     }
 
-    /// Takes a packet in.
+    /// Appends a packet.
     pub(crate) fn push(&mut self, now: Time, parcel: Parcel) {
         let part = &mut self.parts[Class::of(&parcel) as usize];
         part.bytes += u64::from(parcel.size);
@@ -80,7 +80,7 @@ impl Bin {
         part.packets.is_empty() && part.zombies == 0
     }
 
-    /// Takes the packet at this place out; with `reduce`, a zombie may take its place.
+    /// Removes the packet at this place; with `reduce`, a zombie may take its place.
     pub(crate) fn take(
         &mut self,
         now: Time,
@@ -100,7 +100,7 @@ impl Bin {
         Some(parcel)
     }
 
-    /// Takes up to `most` bytes of zombies out; how many there were.
+    /// Removes up to `most` bytes of zombies; returns the number removed.
     pub(crate) fn take_zombie(&mut self, now: Time, class: Class, most: u64) -> u64 {
         let part = &mut self.parts[class as usize];
         let bytes = part.zombies.min(most);

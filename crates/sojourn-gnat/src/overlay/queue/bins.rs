@@ -34,7 +34,7 @@ impl Bins {
         Bins { all, waiting: [0; 2], shown: vec![[0.0; 2]; members] }
     }
 
-    /// Does something to one.
+    /// Applies a function to one queue.
     pub(crate) fn change<R>(&mut self, to: usize, how: impl FnOnce(&mut Bin) -> R) -> R {
         let bin = &mut self.all[to];
         let result = how(bin);
@@ -46,7 +46,7 @@ impl Bins {
         result
     }
 
-    /// Takes a packet in.
+    /// Appends a packet to its queue.
     pub(crate) fn push(&mut self, now: Time, parcel: Parcel) {
         self.change(parcel.to.into(), |bin| bin.push(now, parcel));
     }

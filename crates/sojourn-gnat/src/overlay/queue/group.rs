@@ -44,7 +44,7 @@ impl GroupQueue {
         }
     }
 
-    /// Takes a packet in.
+    /// Appends a packet.
     pub(crate) fn push(&mut self, now: Time, mut parcel: Copies) {
         parcel.since = now;
         for member in members(parcel.to) {
@@ -73,7 +73,7 @@ impl GroupQueue {
         self.haunted & !self.waiting
     }
 
-    /// Takes the packet of this number out for some of its destinations; for the others it stays.
+    /// Removes the packet of this number for some of its destinations; for the others it stays.
     /// With `reduce`, zombies may take its place. Also whether it stays.
     pub(crate) fn take(
         &mut self,
@@ -97,7 +97,8 @@ impl GroupQueue {
         Some((taken, stays))
     }
 
-    /// Takes up to `most` bytes of zombies out for each destination of a set; the most there were.
+    /// Removes up to `most` bytes of zombies for each destination of a set; returns the largest
+    /// number removed.
     pub(crate) fn take_zombies(&mut self, now: Time, set: u64, most: u64) -> u64 {
         let mut largest = 0;
         for member in members(set) {

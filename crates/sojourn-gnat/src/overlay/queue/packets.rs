@@ -53,7 +53,7 @@ impl Packets {
         Packets { all, first: 0, count: 0, alike: vec![], search, inside: 0, edge: 0 }
     }
 
-    /// Takes a packet in.
+    /// Appends a packet.
     pub(crate) fn push(&mut self, parcel: Copies) {
         let number = self.first + self.all.len() as u64;
         self.join(parcel.to, number);
@@ -90,7 +90,7 @@ impl Packets {
         self.get(number).map_or(0, |parcel| parcel.to)
     }
 
-    /// Takes a packet out for some of its destinations; for the others it stays. Also whether it
+    /// Removes a packet for some of its destinations; for the others it stays. Also whether it
     /// stays.
     pub(crate) fn take(&mut self, number: u64, set: u64) -> Option<(Copies, bool)> {
         let place = number.checked_sub(self.first)? as usize;

@@ -21,7 +21,7 @@ const FORGOTTEN_AFTER: u64 = 5;
 /// There is no path.
 pub(super) const UNREACHABLE: u32 = u32::MAX;
 
-/// Delays from each member, where a way leads from it.
+/// Delays from each member from which there is a path.
 type FromEach = Vec<Option<Delay>>;
 
 /// Map of all links.

@@ -122,7 +122,7 @@ pub struct Data {
     pub last: u32,
     /// Payload of each.
     pub bytes: u32,
-    /// Marked on the way.
+    /// CE-marked by the path.
     pub ce: bool,
     /// The sender has answered an echo.
     pub cwr: bool,
