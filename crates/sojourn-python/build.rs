@@ -1,4 +1,5 @@
-//! Finds the Python that programs are, and the locked versions of what the engine computes with.
+//! Finds the Python that programs embed, and the locked versions of the third-party crates that the
+//! core computes with.
 
 fn main() {
     sojourn_stamp::emit_locked();

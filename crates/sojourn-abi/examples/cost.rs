@@ -1,5 +1,5 @@
-//! Runs one flow at 1 Gbit/s for 2 s, of the control in a shared library or of a built-in one, for
-//! counting instructions per packet:
+//! Runs one flow at 1 Gbit/s for 2 s, with the control in a shared library or a built-in one, to
+//! count instructions per packet:
 //!
 //! ```sh
 //! make -C examples/own-control-c

@@ -1,4 +1,4 @@
-//! The structures of `sojourn_cca.h`, field by field; that file says what they mean.
+//! The structures of `sojourn_cca.h`, field by field; that file documents them.
 #![allow(missing_docs)]
 
 use std::ffi::{c_char, c_void};

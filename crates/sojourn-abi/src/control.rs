@@ -25,18 +25,18 @@ pub struct LibraryControl {
     functions: &'static RawControl,
     this: *mut c_void,
     flow: u32,
-    /// Of the latest callback.
+    /// Time of the latest callback.
     now: Time,
     timer: Option<Time>,
 }
 
-// SAFETY: the interface asks for controls without globals; each is used by one thread at a time.
+// SAFETY: the interface requires controls without globals; each is used by one thread at a time.
 unsafe impl Send for LibraryControl {}
 
 /// Builds the control of a table, whose parameters have been checked.
 ///
 /// # Errors
-/// If the library cannot be loaded or refuses.
+/// The library cannot be loaded, or refuses the parameters.
 pub fn make(
     table: &Map<String, Value>,
     init: &ControlInit,
@@ -69,7 +69,7 @@ impl LibraryControl {
         raw
     }
 
-    /// Calls a function that the library may have, and asks when it wants to be called next.
+    /// Calls an optional function of the library, then updates the time of the next timer.
     #[inline]
     fn tell<F: Copy>(
         &mut self,
@@ -220,7 +220,7 @@ impl CongestionControl for LibraryControl {
     }
 }
 
-/// What a library's `observe` calls.
+/// Callback of a library's `observe`.
 pub(crate) unsafe extern "C" fn tell(out: *mut c_void, name: *const c_char, value: f64) {
     // SAFETY: `out` is the observer's place that `observe` was given; names end in a zero.
     let (out, name) = unsafe { (&mut *out.cast::<&mut Observer<'_>>(), CStr::from_ptr(name)) };

@@ -1,5 +1,6 @@
-//! Congestion controls from shared libraries, through a versioned C ABI (`sojourn_cca.h`), and a note
-//! of what a control from outside is doing, for whoever finds its process dead.
+//! Congestion controls and queue disciplines from shared libraries, through versioned C ABIs
+//! (`sojourn_cca.h`, `sojourn_queue.h`), and a record of the running callback of an external
+//! control, which other processes can read after a crash.
 //!
 //! ```no_run
 //! use std::sync::Arc;
@@ -33,7 +34,7 @@ use sojourn_base::registry::{Entry, Listing};
 use sojourn_tcp::cc::CcaFacts;
 use sojourn_tcp::spec::Cca;
 
-/// The entry `library`. It loads the library into this very process.
+/// The entry `library`. It loads the library into this process.
 pub fn entry() -> Entry<Cca> {
     Entry {
         listing: Listing {

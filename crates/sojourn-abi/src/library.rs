@@ -1,4 +1,4 @@
-//! Loading a shared library: its description, checked, and its parameters.
+//! Loading of a shared library: validation of its description, and its parameters.
 
 use std::ffi::{CStr, c_char};
 use std::path::Path;
@@ -17,12 +17,13 @@ const KEYS: [&str; 4] = ["path", "digest", "abi", NEEDS_ECN];
 /// The description of the control in a library, which stays loaded for the life of the process.
 ///
 /// # Errors
-/// If there is no such library, or it was built for another version of the interface.
+/// There is no such library, or it was built for another version of the interface.
 pub fn load(table: &Map<String, Value>) -> Result<&'static RawControl, FieldError> {
     let path = table.get("path").and_then(Value::as_str);
     let path = path.ok_or_else(|| FieldError::new("path", "is missing; expected a library"))?;
     let refused = |message: String| FieldError::new("path", format!("{path}: {message}"));
-    // SAFETY: whoever names a library wants its code run; a worker process contains the damage.
+    // SAFETY: a scenario that names a library asks to run its code; a worker process contains the
+    // damage.
     let library = unsafe { Library::new(Path::new(path)) };
     let library = Box::leak(Box::new(library.map_err(|e| refused(format!("not loaded: {e}")))?));
     // SAFETY: the header declares this function under this name.
@@ -35,7 +36,7 @@ pub fn load(table: &Map<String, Value>) -> Result<&'static RawControl, FieldErro
     Ok(control)
 }
 
-/// Only the first two fields of a description of another version mean anything.
+/// Of a description of another version only the first two fields are meaningful.
 fn check(control: &RawControl) -> Result<(), String> {
     if control.abi != ABI {
         return Err(format!(
@@ -68,7 +69,7 @@ fn check(control: &RawControl) -> Result<(), String> {
 /// The table with every parameter filled in.
 ///
 /// # Errors
-/// As [`load`]; if a parameter is unknown, no number or out of range.
+/// As [`load`]; also if a parameter is unknown, not a number or out of range.
 pub fn canonical(table: &Map<String, Value>) -> Result<Value, FieldError> {
     let control = load(table)?;
     let mut made = Map::new();
@@ -78,7 +79,7 @@ pub fn canonical(table: &Map<String, Value>) -> Result<Value, FieldError> {
         }
     }
     made.insert("abi".to_owned(), ABI.into());
-    // As the header numbers them: no feedback is what goes without saying.
+    // Numbered as in the header; no feedback is the default and is left out.
     if let Some(needed) = EcnMode::NAMES.get(control.ecn as usize).filter(|_| control.ecn > 0) {
         made.insert(NEEDS_ECN.to_owned(), (*needed).into());
     }

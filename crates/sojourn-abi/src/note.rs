@@ -1,5 +1,5 @@
-//! A note of which callback of a control from outside is running, in a file that other processes
-//! read: it outlives this process, however that ends.
+//! A record of the running callback of an external control, in a file that other processes read: it
+//! survives this process, however that ends.
 //!
 //! The file holds, as the machine's integers, a count of callbacks (u64), the simulated time in
 //! nanoseconds (u64), the flow (u32, [`DISCIPLINE`] for a queue discipline) and the callback (u32, 0
@@ -14,11 +14,11 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 use memmap2::MmapMut;
 use sojourn_base::units::Time;
 
-/// What a control from outside is called for.
+/// Callback of an external control or queue discipline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Callback {
-    /// Making it.
+    /// Its construction.
     New = 1,
     /// The names below are those of its methods.
     OnAck,
@@ -44,7 +44,7 @@ pub enum Callback {
     Observe,
     /// As its name.
     OnStep,
-    /// Of a queue discipline: making it; the names below are those of its functions.
+    /// Construction of a queue discipline; the names below are those of its functions.
     Create,
     /// As its name.
     Enqueue,
@@ -54,7 +54,7 @@ pub enum Callback {
     Timer,
 }
 
-/// What stands in the place of the flow for a queue discipline.
+/// Value of the flow's field for a queue discipline.
 pub const DISCIPLINE: u32 = u32::MAX;
 
 /// The names of the callbacks in their order; the first stands for none.
@@ -96,14 +96,14 @@ struct Note {
 
 static NOTE: OnceLock<&'static Note> = OnceLock::new();
 
-/// Keeps the note in this file from now on, for the life of the process.
+/// Keeps the record in this file from now on, for the life of the process.
 ///
 /// # Errors
-/// If the file cannot be mapped.
+/// The file cannot be mapped.
 pub fn keep_in(path: &Path) -> io::Result<()> {
     let file = OpenOptions::new().read(true).write(true).open(path)?;
     file.set_len(size_of::<Note>() as u64)?;
-    // SAFETY: nobody shortens the file, whose other readers only look at single integers.
+    // SAFETY: no process truncates the file, whose other readers only read single integers.
     let map = Box::leak(Box::new(unsafe { MmapMut::map_mut(&file)? }));
     // SAFETY: a mapping begins at a page, is long enough, is never unmapped, and any bytes are
     // integers.
@@ -122,7 +122,7 @@ pub fn enter(flow: u32, callback: Callback, now: Time) {
     }
 }
 
-/// It is over.
+/// The callback has returned.
 #[inline]
 pub fn leave() {
     if let Some(note) = NOTE.get() {

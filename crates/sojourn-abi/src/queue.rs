@@ -1,9 +1,9 @@
 //! A queue discipline of the Linux kernel, unchanged.
 //!
 //! Model: the source itself; `source` is its file, `version` the version of the kernel's interface
-//! (6.1 or 6.12), `hz` its ticks per second, and `observe` names fields of its private state that are
-//! recorded. Further keys are the attributes that configure it, in the kernel's own units, called as
-//! in its policy without what all of them begin with: `target`, `limit`.
+//! (6.1 or 6.12), `hz` its ticks per second, and `observe` names fields of its private state that
+//! are recorded. Further keys are the attributes that configure it, in the kernel's own units,
+//! named as in its netlink policy without their common prefix: `target`, `limit`.
 
 use std::cell::RefCell;
 use std::ffi::{CStr, CString, c_char, c_void};
@@ -28,7 +28,8 @@ const UDP: u32 = 17;
 /// Ports that no two flows of a run share and that tell two flows apart.
 const PORTS: u32 = 0x1000_0000;
 
-/// A discipline whose functions are a library's. It holds packets by number, which are kept here.
+/// A discipline whose functions are a library's. It holds packets by number; the packets are kept
+/// here.
 pub struct KernelQueue {
     functions: &'static RawQueue,
     this: *mut c_void,
@@ -43,7 +44,7 @@ unsafe impl Send for KernelQueue {}
 /// Builds the discipline of a library, `path`, whose other keys are its attributes.
 ///
 /// # Errors
-/// If the library cannot be loaded, or refuses an attribute.
+/// The library cannot be loaded, or refuses an attribute.
 pub fn make(table: &Map<String, Value>, init: &QueueInit) -> Result<KernelQueue, FieldError> {
     let functions = load(table)?;
     let names: Vec<_> = table.keys().filter(|key| *key != "path").collect();
@@ -108,7 +109,7 @@ fn value(given: &Value) -> (f64, Vec<u8>) {
     }
 }
 
-/// What the library tells while one of its functions runs.
+/// Calls of the library while one of its functions runs.
 struct Told<'a, 'b> {
     now: Time,
     packets: &'a mut [Packet],
@@ -178,7 +179,7 @@ impl KernelQueue {
         made
     }
 
-    /// What a drop means: a discipline that holds as much as it may has no choice.
+    /// Reason of a drop: overflow if the discipline is full, else its own decision.
     fn reason(&self) -> DropReason {
         // SAFETY: `this` is what the library created.
         let full = unsafe { (self.functions.full)(self.this) };

@@ -13,8 +13,8 @@ fn main() {
     divan::main();
 }
 
-/// Takes out the earliest event and schedules another, with so many pending. Delays between are
-/// those of a simulation: most short, some long.
+/// Removes the earliest event and schedules another, with `pending` events pending. Delays between
+/// are those of a simulation: most short, some long.
 #[divan::bench(args = [16, 100, 1000, 10_000])]
 fn event_pop_and_push(bencher: Bencher<'_, '_>, pending: u32) {
     let mut queue = EventQueue::default();

@@ -17,7 +17,7 @@ use sojourn_sim::sim::Simulation;
 const WORKLOADS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../experiments/speed");
 const REPETITIONS: usize = 5;
 
-/// Workloads to compare by time per packet, and at most what the first may cost of the second.
+/// Workloads to compare by time per packet, and the largest ratio of the first to the second.
 const RATIOS: &[(&str, &str, f64)] = &[
     ("loss", "b", 1.5),
     ("bbr", "b", 1.5),
@@ -27,7 +27,7 @@ const RATIOS: &[(&str, &str, f64)] = &[
     ("rtt-200", "one-flow-1g", 1.3),
 ];
 
-/// What one run cost.
+/// Cost of one run.
 #[derive(Clone, Copy)]
 struct Cost {
     packets: f64,
@@ -36,7 +36,7 @@ struct Cost {
     simulated: f64,
     /// Processor time, building the network and gathering the columns included.
     nanoseconds: f64,
-    /// Largest resident memory in kB; zero where the system does not tell.
+    /// Largest resident memory in kB; zero where the system does not report it.
     memory: f64,
 }
 
@@ -122,7 +122,7 @@ fn run(file: &Path) -> Result<Cost, Box<dyn Error>> {
     Ok(Cost { packets, events, simulated, nanoseconds, memory })
 }
 
-/// Nanoseconds on the processor so far; `None` where the system does not tell (Linux does).
+/// Nanoseconds on the processor so far; `None` where the system does not report it (Linux does).
 fn processor_time() -> Option<f64> {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     text.split_whitespace().next()?.parse().ok()

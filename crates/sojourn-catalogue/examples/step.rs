@@ -1,4 +1,5 @@
-//! Runs a scenario 100 ms at a time and looks inside: the queue, the window, the control's state.
+//! Runs a scenario 100 ms at a time and prints its state: the queue, the window, the control's
+//! state.
 //!
 //! ```sh
 //! cargo run --release -p sojourn-catalogue --example step -- FILE.toml

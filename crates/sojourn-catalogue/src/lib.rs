@@ -1,5 +1,5 @@
-//! The catalogue of all: the core's members of every open kind and those of its wings. Whoever wants
-//! other wings, or none, puts a catalogue of their own together.
+//! The catalogue of all members: the core's of every open kind and those of its wings. A program
+//! with other wings, or none, builds its own catalogue.
 //!
 //! ```
 //! use sojourn_catalogue::builtin;

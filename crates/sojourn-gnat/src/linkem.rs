@@ -5,11 +5,12 @@
 //! A frame is the IP packet and 14 bytes of Ethernet. The buffer holds the frame that is being sent
 //! as well.
 //!
-//! All flows pass the links `bottleneck` and `bottleneck_reverse`; those with `direction =
-//! "reverse"` in the opposite order. A `two_way` outage holds for both directions, another one for
-//! the forward one; `reverse_outages` hold for the reverse direction alone. Deviation: the buffer
-//! is converted into the bytes of IP packets that may wait behind the one being sent, computed with
-//! full packets of the largest flow; short packets fill it a little differently.
+//! All flows pass the links `bottleneck` and `bottleneck_reverse`; those with
+//! `direction = "reverse"` in the opposite order. A `two_way` outage holds for both directions,
+//! another one for the forward one; `reverse_outages` hold for the reverse direction alone.
+//! Deviation: the buffer is converted into the bytes of IP packets that may wait behind the one
+//! being sent, computed with full packets of the largest flow; short packets fill it a little
+//! differently.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -49,10 +50,10 @@ pub struct LinkEm {
     /// A loss that changes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub loss_schedule: Option<ScheduleSpec<Percent>>,
-    /// Times at which the forward direction carries nothing, or both.
+    /// Times at which the forward direction, or both, carry nothing.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub outages: Vec<OutageSpec>,
-    /// Times at which the way back carries nothing.
+    /// Times at which the reverse direction carries nothing.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub reverse_outages: Vec<OutageSpec>,
 }

@@ -26,7 +26,7 @@ fn scenario(seconds: u32, node: &str, links: &[(&str, &str)], flows: &[String]) 
     text + &flows.concat()
 }
 
-/// Datagrams between two nodes at so many Mbit/s.
+/// Datagrams between two nodes at `rate` Mbit/s.
 fn datagrams(from: u32, to: u32, rate: f64, service: &str) -> String {
     format!(
         "[[flows]]\nfrom = \"{from}\"\nto = \"{to}\"\ntransport = \"udp\"\nmss = 1024\n\

@@ -22,7 +22,8 @@ const OVERLAY: &str = "overlay";
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ScenarioKeys {
-    /// What an overlay does for flows by their `port`; a port that several name has the first one's.
+    /// Services of an overlay for flows by their `port`; a port that several name has the first
+    /// one's.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub services: Vec<PortService>,
 }
@@ -31,7 +32,7 @@ pub struct ScenarioKeys {
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct FlowKeys {
-    /// What the overlay between its hosts is to do for it; without it, nothing.
+    /// Service of the overlay between its hosts; without one, the overlay does not carry the flow.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub service: Option<ServiceSpec>,
     /// Destination port, in place of `service`: the service of the scenario's `services` with that port.
@@ -124,7 +125,7 @@ fn ranges(services: &[PortService]) -> Result<Vec<(u16, u16)>, FieldError> {
     services.iter().enumerate().map(range).collect()
 }
 
-/// Refuses a service that only an overlay provides.
+/// Checks that there is no service that only an overlay provides.
 fn check_group(service: Option<&ServiceSpec>) -> Result<(), FieldError> {
     if service.is_some_and(|service| service.group.is_none()) {
         let message = "missing; a shared tree carries groups alone";
@@ -224,7 +225,7 @@ mod tests {
         assert_eq!(config.streams[0].destinations(Time::ZERO), 0b110);
     }
 
-    /// What a flow and another one have of these services.
+    /// Services that a flow and another one get.
     fn given(services: Value, flow: Value) -> Result<Vec<Option<f64>>, String> {
         let own: ScenarioKeys = serde_json::from_value(json!({ "services": services })).unwrap();
         let mut flows = [FlowSpec::default(), FlowSpec::default()];

@@ -9,7 +9,7 @@ use sojourn_base::registry::named;
 use sojourn_base::units::{Rate, Span};
 
 named! {
-    /// What a flow gains from its rate.
+    /// Utility of a flow's rate.
     #[derive(Default)]
     Utility, "utility" {
         /// Elastic: priority times the logarithm of the rate.
@@ -32,12 +32,12 @@ pub struct PriorityStep {
     pub value: f64,
 }
 
-/// What an overlay is to do for a flow. Between two overlay nodes, only flows with a service are the
-/// overlay's; it passes others on along their routes.
+/// Service of an overlay for a flow. Between two overlay nodes, the overlay carries only flows with
+/// a service; it forwards others along their routes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ServiceSpec {
-    /// What the flow gains from its rate: `log` (default), `strap` or `flog`.
+    /// Utility of the flow's rate: `log` (default), `strap` or `flog`.
     pub utility: Utility,
     /// Weight of its utility.
     pub priority: f64,
@@ -46,16 +46,16 @@ pub struct ServiceSpec {
     pub priority_schedule: Vec<PriorityStep>,
     /// Of `log` and `flog`: the utility is `priority ln(steepness rate + 1)`, rate in bit/s.
     pub steepness: f64,
-    /// Most that it is admitted at.
+    /// Largest rate at which it is admitted.
     pub ceiling: Rate,
     /// Of `flog`: below this rate it is turned off.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub floor: Option<Rate>,
-    /// Time to go of each packet from its admission: it is worthless later, and the flow is
-    /// latency-sensitive.
+    /// Time from the admission of a packet within which it must arrive; with a deadline, the flow
+    /// is latency-sensitive.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub deadline: Option<Span>,
-    /// Of `strap`: share of its packets that it can do without.
+    /// Of `strap`: share of its packets that may be lost.
     pub loss_tolerance: Percent,
     /// Multicast group: datagrams of the flows with the same group, `label` and `from` are one stream,
     /// admitted once and delivered to the `to` of each flow that is on at that time.

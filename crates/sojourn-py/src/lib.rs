@@ -1,7 +1,7 @@
 //! `sojourn._internal`, the extension module: `sojourn-python` with Sojourn's own members.
 //!
-//! A crate of its own, because only one that makes nothing but an extension module is optimised
-//! when it is linked.
+//! It is a separate crate, because link-time optimisation needs one that builds nothing but an
+//! extension module.
 
 use pyo3::prelude::*;
 

@@ -1,4 +1,4 @@
-//! The conformance suite, a check of a member at a time.
+//! The conformance suite, one check of a member at a time.
 
 use std::sync::Arc;
 
@@ -49,7 +49,7 @@ pub(crate) fn conform(py: Python<'_>, kind: &str, table: &str, check: &str) -> P
     let name = params.remove("kind").and_then(|name| name.as_str().map(str::to_owned));
     let subject =
         Subject { catalogue: Arc::clone(&CATALOGUE), name: name.unwrap_or_default(), params };
-    // Taking the GIL anew for every callback would cost more than the callback.
+    // Acquiring the GIL for every callback would cost more than the callback.
     let measured = match subject.name == "python" {
         true => (found.measure)(&subject),
         false => py.detach(|| (found.measure)(&subject)),

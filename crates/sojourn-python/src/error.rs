@@ -35,7 +35,7 @@ pub(crate) fn scenario_error(py: Python<'_>, error: &FieldError) -> PyErr {
     make().unwrap_or_else(|failure: PyErr| failure)
 }
 
-/// What Python code refused, or how it failed.
+/// The error of Python code that refused a value or failed.
 pub(crate) fn field_error(py: Python<'_>, error: &PyErr) -> FieldError {
     let value = error.value(py);
     let text = |name: &str| value.getattr(name).and_then(|text| text.extract::<String>());

@@ -1,4 +1,4 @@
-//! Running a scenario on a kernel in virtual time.
+//! Runs of a scenario on a kernel in virtual time.
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -6,8 +6,8 @@ use pyo3::types::PyDict;
 #[cfg(not(target_os = "linux"))]
 use crate::error::scenario_error;
 
-/// Runs a scenario (JSON) on the kernel that is the program `kernel`, whose first process is `init`,
-/// a program and its arguments, which is to call `kernel_agent`: as `run`.
+/// Runs a scenario (JSON) on the kernel `kernel` (a program), whose first process is `init`, a
+/// program and its arguments, which must call `kernel_agent`. Returns the same as `run`.
 #[cfg(target_os = "linux")]
 #[pyfunction]
 #[pyo3(signature = (scenario, kernel, init, progress=None))]
@@ -32,7 +32,7 @@ pub(crate) fn run_kernel<'py>(
     Ok(columns)
 }
 
-/// Is the first process inside a kernel in virtual time; returns only when something has failed.
+/// Runs as the first process inside a kernel in virtual time; returns only after a failure.
 #[cfg(target_os = "linux")]
 #[pyfunction]
 pub(crate) fn kernel_agent(py: Python<'_>) {

@@ -1,5 +1,6 @@
-//! The core for Python: text in, columns out, the GIL released in between; and the command line of
-//! programs that bring members of their own ([`command_line`]).
+//! Python bindings of the core: scenarios are passed as text, results are returned as columns, and
+//! the GIL is released in between; also the command line of programs that add their own members
+//! ([`command_line`]).
 
 mod conformance;
 mod control;
@@ -34,7 +35,8 @@ use sojourn_tcp::tcp::sack_option_size;
 use error::scenario_error;
 pub use program::{Add, command_line};
 
-/// What scenarios are read with: Sojourn's own members, and those that bring their code along.
+/// The catalogue that scenarios are read with: Sojourn's own members, and the kinds of external
+/// code.
 static CATALOGUE: LazyLock<Arc<Catalogue>> = LazyLock::new(|| Arc::new(members()));
 
 fn members() -> Catalogue {
@@ -49,10 +51,10 @@ fn members() -> Catalogue {
     program::members().with(outside).with(queues).with(of_kernels.0).with(of_kernels.1)
 }
 
-/// Makes a module `sojourn._internal`.
+/// Fills the module `sojourn._internal`.
 ///
 /// # Errors
-/// If Python has no memory for it.
+/// Python is out of memory.
 pub fn fill(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();
     module.add("ScenarioError", error::class(py)?)?;
@@ -94,7 +96,8 @@ fn toml_to_json(py: Python<'_>, text: &str) -> PyResult<String> {
     spec::toml_to_json(text).map(|value| value.to_string()).map_err(|e| scenario_error(py, &e))
 }
 
-/// The canonical form of a scenario, both in JSON, and what it leaves out that is seldom meant.
+/// The canonical form of a scenario, both in JSON, and warnings about omissions that are seldom
+/// intended.
 #[pyfunction]
 fn validate(py: Python<'_>, scenario: &str) -> PyResult<(String, Vec<String>)> {
     let scenario = parse(py, scenario)?;
@@ -102,7 +105,7 @@ fn validate(py: Python<'_>, scenario: &str) -> PyResult<(String, Vec<String>)> {
     Ok((scenario.to_json().to_string(), warnings))
 }
 
-/// A quantity as people write it: its number in the base unit, and that unit.
+/// Parses a quantity with a unit: its number in the base unit, and that unit.
 #[pyfunction]
 fn quantity(text: &str) -> Option<(f64, &'static str)> {
     sojourn_base::quantity::read(text)
@@ -122,7 +125,7 @@ fn schema() -> String {
     json_schema(&CATALOGUE).to_string()
 }
 
-/// Every member of every open kind, in JSON; also the kinds of those that bring their code along.
+/// Every member of every open kind, in JSON; with `outside`, the kinds of external code as well.
 #[pyfunction]
 #[pyo3(signature = (outside = false))]
 fn catalogue(outside: bool) -> String {
@@ -132,7 +135,7 @@ fn catalogue(outside: bool) -> String {
     }
 }
 
-/// Names what simulates by a hash: of Sojourn's parts, or of a program with its own members.
+/// The build as a hash: of Sojourn's parts, or of a program with its own members.
 #[pyfunction]
 fn engine_build() -> &'static str {
     program::build()
@@ -152,8 +155,8 @@ fn header_sizes() -> BTreeMap<&'static str, u32> {
     of_core.into_iter().chain(wings::HEADERS.iter().copied()).collect()
 }
 
-/// What simulates: crates with the hashes of their sources, and `Cargo.lock` with the versions of what
-/// these draw and compute with.
+/// The parts of the build: crates with the hashes of their sources, and `Cargo.lock` with the
+/// versions of the third-party crates that these draw and compute with.
 #[pyfunction]
 fn engine_parts() -> Vec<(&'static str, &'static str)> {
     program::parts()
@@ -169,13 +172,13 @@ fn describe_library(py: Python<'_>, table: &str) -> PyResult<String> {
     described.map(|table| table.to_string()).map_err(|error| scenario_error(py, &error))
 }
 
-/// Keeps a note of the running callback of a control from outside in this file (`note.rs`).
+/// Keeps a record of the running callback of an external control in this file (`note.rs`).
 #[pyfunction]
 fn keep_note_in(path: PathBuf) -> PyResult<()> {
     Ok(sojourn_abi::note::keep_in(&path)?)
 }
 
-/// Ends this process when its parent is another than `parent`, whatever else it is doing.
+/// Ends this process, whatever it is doing, when its parent is no longer `parent`.
 #[pyfunction]
 fn end_with(parent: u32) {
     std::thread::spawn(move || {

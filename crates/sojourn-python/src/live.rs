@@ -1,5 +1,5 @@
-//! Running a scenario on this machine's kernel. The caller's thread waits, so that Python may
-//! interrupt and hear of the progress.
+//! Runs of a scenario on this machine's kernel. The caller's thread waits, so that Python can
+//! interrupt and receive the progress.
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -7,7 +7,8 @@ use pyo3::types::PyDict;
 #[cfg(not(target_os = "linux"))]
 use crate::error::scenario_error;
 
-/// Runs a scenario (JSON) live: as `run`, with `quality`, the verdict on the run, in JSON.
+/// Runs a scenario (JSON) live. Returns the same as `run`, and `quality`, the verdict on the run,
+/// in JSON.
 #[cfg(target_os = "linux")]
 #[pyfunction]
 #[pyo3(signature = (scenario, progress=None))]
@@ -19,9 +20,10 @@ pub(crate) fn run_live<'py>(
     linux::run(py, scenario, progress)
 }
 
-/// Runs a command whose traffic goes through the network of a scenario (JSON): as `run_live`, with
-/// the command's exit `status`, the names of its flows as `labels`, and `loopback_bytes`, what went
-/// past the network. With `download`, what comes back goes forward in the network.
+/// Runs a command whose traffic passes the network of a scenario (JSON). Returns the same as
+/// `run_live`, and the command's exit `status`, the names of its flows as `labels`, and
+/// `loopback_bytes`, the bytes that bypassed the network. With `download`, the traffic to the
+/// command takes the forward direction of the network.
 #[cfg(target_os = "linux")]
 #[pyfunction]
 pub(crate) fn run_command<'py>(
@@ -79,7 +81,7 @@ pub(crate) mod linux {
     use crate::parse;
     use crate::run::to_python;
 
-    /// Between two looks at the progress.
+    /// Interval between checks of the progress.
     const PATIENCE: Duration = Duration::from_millis(100);
 
     pub(crate) fn run<'py>(
@@ -114,7 +116,7 @@ pub(crate) mod linux {
         Ok(columns)
     }
 
-    /// Waits for a run, so that Python may interrupt and hear of the progress.
+    /// Waits for a run; meanwhile Python can interrupt, and receives the progress.
     pub(crate) fn wait<T: Send + 'static>(
         py: Python<'_>,
         live: Live<T>,
@@ -144,7 +146,7 @@ pub(crate) mod linux {
         Ok(columns)
     }
 
-    /// Why there is no result, as Python hears it.
+    /// The Python exception for a run without a result.
     pub(crate) fn to_exception(py: Python<'_>, error: &Error) -> PyErr {
         match error {
             Error::Refused(error) => scenario_error(py, error),

@@ -1,4 +1,4 @@
-//! The core alone: what `wings` has where the feature of that name is left out.
+//! The core alone: the contents of `wings` without the feature of that name.
 
 use pyo3::prelude::*;
 use sojourn_base::registry::Catalogue;
@@ -17,7 +17,7 @@ pub(crate) fn members() -> Catalogue {
 /// Adds no functions.
 ///
 /// # Errors
-/// Never.
+/// None.
 pub(crate) fn fill(_module: &Bound<'_, PyModule>) -> PyResult<()> {
     Ok(())
 }

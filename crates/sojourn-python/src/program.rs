@@ -1,8 +1,8 @@
-//! Programs that bring members of their own: each is the `sojourn` command line with these as well.
+//! Programs with their own members: each is the `sojourn` command line with these in addition.
 //!
-//! The program is the Python that it was built for, in which the module `sojourn._internal` is its
-//! own; the package `sojourn` is what is installed there. Worker processes are the program again,
-//! which takes `-P -c CODE` as Python does.
+//! The program embeds the Python that it was built for, and provides the module `sojourn._internal`
+//! itself; the package `sojourn` is the one installed there. Worker processes run the same program,
+//! which accepts `-P -c CODE` as Python does.
 #![allow(unsafe_code)] // Python is begun through its C interface
 
 use std::ffi::{CString, OsString, c_char, c_int};
@@ -23,13 +23,13 @@ use crate::wings;
 /// Adds members to a catalogue.
 pub type Add = fn(&mut Catalogue);
 
-/// The crates that simulate, each with the hash of its sources: a new one is a line here, a wing one
-/// of `wings`.
+/// The crates that simulate, each with the hash of its sources: a new crate is a line here, a new
+/// wing a line of `wings`.
 const SIMULATING: &[(&str, &str)] =
     &[sojourn_base::SOURCES, sojourn_net::SOURCES, sojourn_sim::SOURCES, sojourn_tcp::SOURCES];
 
-/// Has Python find the program's own module before one that is installed: early versions of 3.11 do
-/// not look for what belongs to a package among the modules that are built in.
+/// Makes Python find the program's own module before an installed one: early versions of 3.11 do
+/// not search the built-in modules for submodules of a package.
 const OWN_FIRST: &str = "\
 import sys
 from importlib.machinery import BuiltinImporter
@@ -49,11 +49,11 @@ fn program_module(module: &Bound<'_, PyModule>) -> PyResult<()> {
     crate::fill(module)
 }
 
-/// The command line of Sojourn, with the members that `add` adds, on this process's arguments. To be
-/// called from `main`, once.
+/// Runs the command line of Sojourn, with the members that `add` adds, on this process's arguments.
+/// To be called once, from `main`.
 pub fn command_line(add: Add) -> ExitCode {
     ADD.get_or_init(|| add);
-    // SAFETY: Python has not begun, and the name lives for ever.
+    // SAFETY: Python is not yet initialised, and the name is static.
     unsafe {
         ffi::PyImport_AppendInittab(
             c"sojourn._internal".as_ptr(),
@@ -77,7 +77,7 @@ pub fn command_line(add: Add) -> ExitCode {
     ExitCode::from(u8::try_from(status).unwrap_or(1))
 }
 
-/// This program's file, if it is one with members of its own.
+/// This program's file, if it has its own members.
 pub(crate) fn path() -> Option<PathBuf> {
     ADD.get().and_then(|_| std::env::current_exe().ok())
 }
@@ -91,14 +91,14 @@ pub(crate) fn members() -> Catalogue {
     members
 }
 
-/// What simulates, by name: the crates by the hashes of their sources, and what they draw and compute
-/// with by the versions that are locked.
+/// The parts of the build by name: the crates with the hashes of their sources, and the third-party
+/// crates that they draw and compute with by their locked versions.
 pub(crate) fn parts() -> Vec<(&'static str, &'static str)> {
     let locked = ("Cargo.lock", env!("SOJOURN_LOCKED"));
     SIMULATING.iter().chain(wings::SIMULATING).copied().chain([locked]).collect()
 }
 
-/// Names what simulates: Sojourn by its parts, a program by its own file, because its members may
+/// The build: of Sojourn from its parts, of a program from its own file, because its members may
 /// have any number of sources.
 pub(crate) fn build() -> &'static str {
     static BUILD: OnceLock<String> = OnceLock::new();

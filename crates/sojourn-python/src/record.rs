@@ -1,4 +1,4 @@
-//! Batches of what is recorded, on their way to Python.
+//! Transfer of recorded batches to Python.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use sojourn_net::record::live::{Batch, Sink};
 
-/// The first exception that came of handing over a batch; nothing is handed over after it.
+/// The first exception from passing a batch; no batch is passed after it.
 #[derive(Clone, Default)]
 pub(crate) struct Failure(Arc<Mutex<Option<PyErr>>>);
 
@@ -19,8 +19,8 @@ impl Failure {
     }
 }
 
-/// What calls `record` with the table's name, its columns as arrays, and a list of words, in which
-/// numbers in columns of words count; the first stands for none.
+/// A sink that calls `record` with the table's name, its columns as arrays, and a list of words,
+/// which numbers in columns of words index; the first stands for none.
 pub(crate) fn sink(record: Py<PyAny>) -> (Sink, Failure) {
     let failure = Failure::default();
     let told = failure.clone();

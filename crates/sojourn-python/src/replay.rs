@@ -16,9 +16,9 @@ static CATALOGUE: LazyLock<Arc<Catalogue>> = LazyLock::new(|| {
     Arc::new(crate::members().with(vec![control_entry()]).with(vec![queue_entry()]))
 });
 
-/// Runs a scenario (JSON) some of whose components are of kind `replay`: how often the two were
-/// compared and how often they differed, and of the first difference the number of the comparison,
-/// the time in seconds and what each did.
+/// Runs a scenario (JSON) with components of kind `replay`. Returns the number of comparisons, the
+/// number of differences, and of the first difference the number of the comparison, the time in
+/// seconds and what each did.
 #[pyfunction]
 pub(crate) fn replay(py: Python<'_>, scenario: &str) -> PyResult<(u64, u64, Option<First>)> {
     let refused = |error| scenario_error(py, &error);

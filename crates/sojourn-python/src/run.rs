@@ -1,4 +1,4 @@
-//! Running a scenario: in slices, between which Python may interrupt and hear of the progress.
+//! Runs of a scenario in slices, between which Python can interrupt and receives the progress.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
@@ -16,14 +16,14 @@ use crate::error::{failure, fault, scenario_error};
 use crate::parse;
 use crate::record::{self, Failure};
 
-/// Aim for the wall time of a slice, in seconds.
+/// Target of the wall time of a slice, in seconds.
 const SLICE: f64 = 0.1;
 
-/// Runs a scenario (JSON): its columns by table and name, `totals` as numbers, and `network`, what
-/// was built, in JSON. `progress`, if given, is called several times per second of work with the
-/// simulated share of the run; `record`, if given, with batches of what the scenario asks to be
-/// recorded (see `record.rs`). Up to so many `threads` are used where the network falls apart into
-/// regions that are worth them.
+/// Runs a scenario (JSON). Returns its columns by table and name, `totals` as numbers, and
+/// `network`, the network as built, in JSON. `progress`, if given, is called several times per
+/// second of work with the simulated share of the run; `record`, if given, with batches of what the
+/// scenario asks to be recorded (see `record.rs`). Up to `threads` threads are used where the
+/// network partitions into enough regions with enough work.
 #[pyfunction]
 #[pyo3(signature = (scenario, progress=None, record=None, threads=1))]
 pub(crate) fn run<'py>(
@@ -46,7 +46,7 @@ pub(crate) fn run<'py>(
     let mut network = scenario.plan().to_json();
     network["nodes"] = simulation.nodes().into();
     let end = simulation.end();
-    // Taking the GIL anew for every callback would cost more than the callback.
+    // Acquiring the GIL for every callback would cost more than the callback.
     let attached = calls_python(&scenario);
     simulation.use_threads(if attached { 1 } else { threads });
     let mut slice = Span::from_millis(1);

@@ -1,4 +1,4 @@
-//! What the wings bring: their members, their sources, and functions of their own.
+//! Parts of the wings: their members, the hashes of their sources, and their Python functions.
 
 use pyo3::prelude::*;
 use sojourn_base::registry::Catalogue;
@@ -10,7 +10,7 @@ use sojourn_sliq::{Decider, Expected, Path};
 
 use crate::error::scenario_error;
 
-/// Each with the hash of its sources.
+/// The wings' crates, each with the hash of its sources.
 pub(crate) const SIMULATING: &[(&str, &str)] =
     &[sojourn_gnat::SOURCES, sojourn_sliq::SOURCES, sojourn_wifi::SOURCES];
 
@@ -33,15 +33,15 @@ pub(crate) const HEADERS: &[(&str, u32)] = &[
 /// Adds their functions to a module.
 ///
 /// # Errors
-/// If Python has no memory for them.
+/// Python is out of memory.
 pub(crate) fn fill(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(error_control, module)?)?;
     module.add_function(wrap_pyfunction!(run_slotted, module)?)
 }
 
-/// How SLIQ's adaptive error control sends on a path with this error rate, round trip, delay (both in
-/// seconds) and rate (bit/s), so that a share arrives within a deadline (seconds): mode, rounds, source
-/// packets of a group, usable messages of the packets received.
+/// The choice of SLIQ's adaptive error control on a path with this error rate, round trip, delay
+/// (both in seconds) and rate (bit/s), so that a share arrives within a deadline (seconds). Returns
+/// mode, rounds, source packets of a group, and usable messages per packet received.
 #[pyfunction]
 fn error_control(
     share: f64,
@@ -57,7 +57,8 @@ fn error_control(
     (mode, rounds, sources, efficiency)
 }
 
-/// Simulates a model of multicast in slots of time (JSON); what comes out, in JSON. The GIL is released meanwhile.
+/// Simulates a model of multicast in time slots (JSON) and returns its results in JSON. The GIL is
+/// released meanwhile.
 #[pyfunction]
 fn run_slotted(py: Python<'_>, model: &str) -> PyResult<String> {
     let model = Model::from_json(model).map_err(|error| scenario_error(py, &error))?;

@@ -20,8 +20,8 @@ pub(crate) struct ErrorRate {
 }
 
 impl ErrorRate {
-    /// The peer had received so many data packets when a packet arrived that was number `sent` of
-    /// all that were sent; `None` if that is not known any more.
+    /// Processes the peer's count of received data packets at the arrival of a packet that was
+    /// number `sent` of all sent; `None` if that number is no longer known.
     pub(crate) fn on_count(&mut self, now: Time, count: &ReceivedCount, sent: Option<u32>) {
         if self.start.is_some() && distance(count.received, self.last) <= 0 {
             return;

@@ -92,7 +92,7 @@ impl Rtt {
         self.delays.max
     }
 
-    /// How long an interval is; zero before the first sample.
+    /// Length of an interval; zero before the first sample.
     pub(crate) fn interval(&self) -> Span {
         Span::from_secs_f64(INTERVAL_RTTS * self.slow)
     }

@@ -22,7 +22,7 @@ pub(crate) struct Virtual {
 }
 
 impl Virtual {
-    /// A message of so many bytes.
+    /// A message of `bytes` bytes.
     pub(crate) fn new(bytes: u16, written_at: Time) -> Self {
         Virtual { bytes, written_at, sources: None }
     }

@@ -1,5 +1,5 @@
 //! The program as a user starts it: files over a path that loses a fifth, a peer that is killed,
-//! garbage from a stranger.
+//! garbage from a third party.
 
 use std::io::{BufRead, BufReader};
 use std::net::UdpSocket;

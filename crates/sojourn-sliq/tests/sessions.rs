@@ -1,5 +1,6 @@
-//! Two sessions joined by a path that loses, repeats and reorders datagrams, and on which strangers
-//! speak: what arrives is what was sent, nothing crashes, and no memory grows.
+//! Two sessions joined by a path that loses, duplicates and reorders datagrams, and into which
+//! third parties inject datagrams: received data equals sent data, nothing crashes, and memory is
+//! bounded.
 
 use std::collections::VecDeque;
 
@@ -24,7 +25,7 @@ fn setup(cca: &[&str], stream: Option<StreamConfig>, bytes: u64) -> Setup {
     }
 }
 
-/// Both ends, and what is on the way to each: arrival, datagram.
+/// Both ends, and the datagrams in transit to each: arrival, datagram.
 struct Path {
     ends: [Session; 2],
     way: [VecDeque<(Time, Vec<u8>)>; 2],
@@ -97,7 +98,7 @@ impl Path {
     }
 }
 
-/// A small generator, so that a case is what its seed says.
+/// A small generator, so that a case is determined by its seed.
 fn draws(seed: u64) -> impl FnMut() -> f64 {
     let mut state = seed | 1;
     move || {

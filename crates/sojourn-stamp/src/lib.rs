@@ -1,9 +1,10 @@
-//! For build scripts: names what simulates, so that a result can name the engine that produced it.
+//! Hashes for build scripts: they identify the sources that simulate, so that a result can name the
+//! build that produced it.
 //!
-//! A crate that simulates has the hash of its own sources ([`emit`]), so that a program has those of
-//! the crates that are in it. What they draw and compute with is other people's and has the versions
-//! that the workspace has locked ([`emit_locked`]). `python/sojourn/checkout.py` says the same of a
-//! checkout without a build.
+//! A crate that simulates contains the hash of its own sources ([`emit`]), so that a program
+//! contains those of all its crates. The third-party crates that they draw and compute with are
+//! identified by the versions that the workspace has locked ([`emit_locked`]).
+//! `python/sojourn/checkout.py` computes the same for a checkout without a build.
 
 use std::collections::BTreeSet;
 use std::env;
@@ -13,26 +14,27 @@ use std::path::{Path, PathBuf};
 use blake2::digest::consts::U8;
 use blake2::{Blake2b, Digest};
 
-/// Other people's crates whose version decides the numbers of a run. What reads and writes scenarios
-/// is none of them: a key has the canonical form itself.
+/// Third-party crates whose version affects the numbers of a run. Crates that read and write
+/// scenarios are not among them: a run's key contains the canonical form itself.
 const DRAWN: [&str; 5] = ["libm", "rand", "rand_core", "rand_xoshiro", "reed-solomon-erasure"];
-/// The crate that every program has, from which a lock leads to the others.
+/// The crate that every program contains, from which the dependencies in a lock lead to the others.
 const ROOT: &str = "sojourn-python";
 
-/// Gives the crate that is built `env!("SOJOURN_SOURCES")`, the hash of its sources.
+/// Sets `env!("SOJOURN_SOURCES")`, the hash of its sources, for the crate that is built.
 pub fn emit() {
     println!("cargo::rustc-env=SOJOURN_SOURCES={}", sources(&directory("CARGO_MANIFEST_DIR")));
     println!("cargo::rerun-if-changed=Cargo.toml");
     println!("cargo::rerun-if-changed=src");
 }
 
-/// Gives the crate that is built `env!("SOJOURN_LOCKED")`: the versions of what simulating crates
-/// draw and compute with, in the lock of the workspace that is built; empty if no lock is found.
+/// Sets `env!("SOJOURN_LOCKED")` for the crate that is built: the versions of the third-party
+/// crates that simulating crates draw and compute with, in the lock of the workspace that is built;
+/// empty if no lock is found.
 ///
-/// Cargo does not say which workspace that is. It is looked for above the target directory, which a
-/// program outside the checkout has in its own workspace, and then above this crate, which is right
-/// where the checkout itself is built into another place. A program that has its target directory in
-/// another place has the checkout's versions: its build is named by its file, not by these.
+/// Cargo does not report that workspace. It is searched for above the target directory, which is in
+/// its own workspace for a program outside the checkout, and then above this crate, which is right
+/// where the checkout itself is built into another directory. A program with its target directory
+/// elsewhere gets the checkout's versions: its build is named by its file, not by these.
 pub fn emit_locked() {
     let lock = lock(&directory("OUT_DIR"), &directory("CARGO_MANIFEST_DIR"));
     if let Some((path, _)) = &lock {
@@ -45,7 +47,7 @@ pub fn emit_locked() {
 /// A hash of the manifest and all Rust sources of the crate in this directory, with their names.
 ///
 /// # Panics
-/// If one of them cannot be read.
+/// One of them cannot be read.
 pub fn sources(directory: &Path) -> String {
     let mut files = vec![directory.join("Cargo.toml")];
     collect(&directory.join("src"), &mut files);
@@ -62,7 +64,7 @@ pub fn sources(directory: &Path) -> String {
     digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// A directory that Cargo tells build scripts.
+/// A directory that Cargo passes to build scripts.
 fn directory(variable: &str) -> PathBuf {
     env::var_os(variable).unwrap_or_else(|| panic!("{variable}: only Cargo sets it")).into()
 }
@@ -95,9 +97,10 @@ fn lock(target: &Path, package: &Path) -> Option<(PathBuf, String)> {
     })
 }
 
-/// `NAME VERSION CHECKSUM` of what simulating crates draw and compute with, in the lock's order, which
-/// is by name; none if the lock is of something else. Only our crates and these are followed: one lock
-/// may have several versions of a crate, such as the one that the tests' random cases are drawn with.
+/// `NAME VERSION CHECKSUM` of the third-party crates that simulating crates draw and compute with,
+/// in the lock's order, which is by name; `None` if the lock belongs to another project. Only our
+/// crates and these are followed: one lock may have several versions of a crate, such as the one
+/// that the tests' random cases are drawn with.
 fn locked(lock: &str) -> Option<String> {
     let sections = lock.split("[[").filter_map(|section| section.strip_prefix("package]]"));
     let packages: Vec<_> = sections.map(Package::read).collect();
@@ -118,7 +121,7 @@ fn locked(lock: &str) -> Option<String> {
     Some(drawn.map(Package::told).collect::<Vec<_>>().join(", "))
 }
 
-/// Whether a dependency is one of our crates or one whose version decides the numbers of a run.
+/// Whether a dependency is one of our crates or one whose version affects the numbers of a run.
 fn decides(dependency: &str) -> bool {
     let name = dependency.split(' ').next().unwrap_or_default();
     name.starts_with("sojourn-") || DRAWN.contains(&name)
@@ -128,7 +131,7 @@ fn decides(dependency: &str) -> bool {
 struct Package<'a> {
     name: &'a str,
     version: &'a str,
-    /// Its checksum, or the commit that it is from; empty for what lies in a directory.
+    /// Its checksum, or the commit that it is from; empty for a crate in a directory.
     content: &'a str,
     /// Names; with the version where the lock has several.
     dependencies: Vec<&'a str>,
@@ -159,7 +162,7 @@ impl<'a> Package<'a> {
     }
 }
 
-/// What is left of a line without its start and its end, if these are as given.
+/// The part of a line between `start` and `end`, if it begins and ends with these.
 fn between<'a>(line: &'a str, start: &str, end: &str) -> Option<&'a str> {
     line.strip_prefix(start)?.strip_suffix(end)
 }
@@ -246,7 +249,7 @@ dependencies = [
             Places { all, package }
         }
 
-        /// The lock that counts for what is built into `target`.
+        /// The lock in use for a build into `target`.
         fn lock(&self, target: &str) -> PathBuf {
             lock(&self.all.join(target), &self.package).unwrap().0
         }

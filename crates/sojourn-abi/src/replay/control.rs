@@ -1,4 +1,5 @@
-//! Two congestion controls on the same series of ACKs and losses; `ours` steers the sender.
+//! Replay of two congestion controls on the same series of ACKs and losses; `ours` controls the
+//! sender.
 
 use serde_json::{Map, Value};
 use sojourn_base::error::FieldError;
@@ -65,7 +66,7 @@ impl CongestionControl for Pair {
     }
 
     fn on_congestion(&mut self, now: Time, event: &Event) {
-        // What a reduction ends at is each one's own threshold.
+        // A reduction ends at each control's own threshold.
         let mut own = *event;
         if let Event::ReductionEnd { cwnd } = &mut own
             && *cwnd == self.ours.decision().ssthresh

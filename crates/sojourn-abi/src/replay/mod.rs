@@ -1,5 +1,5 @@
-//! Two of a kind on the same series of calls: the first one's decisions are carried out, the other's
-//! only compared with them.
+//! Replay of two members of a kind on the same series of calls: the first one's decisions are
+//! carried out, the other's only compared with them.
 
 mod control;
 mod queue;
@@ -15,12 +15,12 @@ use sojourn_net::spec::Queue;
 use sojourn_tcp::cc::CcaFacts;
 use sojourn_tcp::spec::Cca;
 
-/// What a replay has found.
+/// Result of a replay.
 #[derive(Clone, Debug, Default)]
 pub struct Report {
     /// Calls after which the two were compared.
     pub steps: u64,
-    /// Of those, after how many they differed.
+    /// Calls of these after which the two differed.
     pub differences: u64,
     /// The first of them: its number, the time, and what each decided.
     pub first: Option<(u64, Time, String)>,
@@ -30,12 +30,12 @@ thread_local! {
     static REPORT: RefCell<Report> = RefCell::default();
 }
 
-/// What the replays of this thread have found since this was last asked.
+/// Result of this thread's replays since the last call.
 pub fn take_report() -> Report {
     REPORT.take()
 }
 
-/// Notes a comparison; `difference` says what is different, if anything is.
+/// Records a comparison; `difference` describes the difference, if there is one.
 fn compared(now: Time, difference: Option<impl FnOnce() -> String>) {
     REPORT.with_borrow_mut(|report| {
         report.steps += 1;

@@ -1,4 +1,5 @@
-//! Two queue disciplines on the same arrivals and departures; what `ours` gives out goes on.
+//! Replay of two queue disciplines on the same arrivals and departures; the link sends the packets
+//! of `ours`.
 
 use serde_json::{Map, Value};
 use sojourn_base::error::FieldError;
@@ -16,7 +17,7 @@ use super::{compared, member};
 struct Pair {
     ours: Box<dyn QueueDiscipline>,
     theirs: Box<dyn QueueDiscipline>,
-    /// Of what theirs drops and marks.
+    /// Drops and marks of theirs.
     counters: QueueCounters,
 }
 
@@ -34,7 +35,7 @@ pub(super) fn make(
     Ok(Discipline::Other(Box::new(Pair { ours, theirs, counters: QueueCounters::default() })))
 }
 
-/// What a discipline did in one call.
+/// Effects of one call of a discipline.
 #[derive(Debug, Default, PartialEq)]
 struct Done {
     left: Option<(u32, u32, Ecn)>,
@@ -42,7 +43,7 @@ struct Done {
     marked: Vec<(u32, u32)>,
 }
 
-/// Notes what is dropped and marked, and passes it on.
+/// Records drops and marks, and passes them on.
 struct Tee<'a> {
     done: Done,
     next: Option<&'a mut dyn QueueObserver>,
@@ -64,7 +65,7 @@ impl QueueObserver for Tee<'_> {
     }
 }
 
-/// Calls one of the two and says what it did.
+/// Calls one of the two and returns the effects.
 fn watched<'a, T>(
     counters: &'a mut QueueCounters,
     next: Option<&'a mut dyn QueueObserver>,
@@ -72,7 +73,7 @@ fn watched<'a, T>(
 ) -> (T, Done) {
     let mut tee = Tee { done: Done::default(), next };
     let made = call(&mut QueueContext { counters, observer: Some(&mut tee) });
-    // The order in which packets are dropped in one call is nobody's concern.
+    // The order in which packets are dropped in one call is irrelevant.
     tee.done.dropped.sort_unstable();
     tee.done.marked.sort_unstable();
     (made, tee.done)

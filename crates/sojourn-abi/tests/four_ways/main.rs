@@ -1,5 +1,5 @@
-//! The examples in C and C++, and the same law in Rust, make the same runs (`tests/test_library.py`
-//! adds Python); what is wrong with a library is told.
+//! The examples in C and C++, and the same law in Rust, give the same runs (`tests/test_library.py`
+//! adds Python); defects of a library are reported.
 
 #[path = "../../../../examples/own-control/src/aimd.rs"]
 mod aimd;

@@ -1,4 +1,4 @@
-//! Socket buffers: `auto` is never the limit, and what is one says so.
+//! Socket buffers: `auto` never limits, and a buffer that does is reported as the limit.
 
 use sojourn_catalogue::builtin;
 use sojourn_net::record::{Outcome, Table};
@@ -51,8 +51,8 @@ fn differences(one: Outcome, other: Outcome) -> Vec<String> {
     names
 }
 
-/// Only what the application writes ahead tells the runs apart: how much that is, and how long it
-/// then waits in the buffer.
+/// The runs differ only in what the application writes ahead: its amount, and its wait in the
+/// buffer.
 #[test]
 fn auto_is_as_good_as_a_gigabyte_with_every_control() {
     let by_writing = ["flow_samples.written_bytes", "flow_samples.one_way_delay_sum"];
@@ -95,8 +95,8 @@ fn what_limits_a_run_says_so() {
     }
 }
 
-/// A stack's own send buffer grows with the window and holds nothing back, until its 4 MB are full. What
-/// fills up the last buffer is not held against that, so that it may be more.
+/// A stack's own send buffer grows with the window and holds nothing back, until its 4 MB are full.
+/// The data that fills up the last buffer is not counted against that, so that it may be more.
 #[test]
 fn a_send_buffer_that_grows_is_the_limit_at_its_largest() {
     let flow = "cca = \"cubic\"\nsend_buffer = \"stack\"";

@@ -1,4 +1,4 @@
-//! What the catalogue says of every member.
+//! The catalogue's listing of every member.
 
 use serde_json::Value;
 use sojourn_catalogue::builtin;
@@ -43,7 +43,7 @@ fn every_control_and_discipline_names_its_source() {
     let catalogue = to_json(builtin());
     let members = ["ccas", "queues"].iter().flat_map(|k| catalogue[k].as_array().unwrap());
     let without = members.filter(|member| member["source"].is_null());
-    // Instruments follow nobody.
+    // Measuring instruments follow no source.
     assert!(without.map(|member| &member["name"]).eq(["fixed-window", "fixed-rate"].iter()));
 }
 

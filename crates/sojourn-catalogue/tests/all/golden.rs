@@ -1,12 +1,12 @@
-//! Runs whose every result is written down: whoever makes the simulator faster must not change
-//! a bit of them.
+//! Golden runs, whose results are recorded in full: an optimisation of the simulator must not
+//! change a bit of them.
 //!
 //! `golden.txt` has a line for each column, with a hash for each scenario; a column that is not in
 //! it yet is not compared, and the count of events, a cost and not a result, is left out.
-//! `golden-summaries.txt` says the same runs in a person's words, so that a failure tells what
+//! `golden-summaries.txt` summarises the same runs in readable form, so that a failure shows what
 //! changed and by how much. A golden file could bless a physically impossible result, so every run
 //! is also held to the conservation of packets (in every sample, by the simulator itself) and to
-//! what its bottleneck can carry. Where physics are changed on purpose:
+//! what its bottleneck can carry. Where results are changed on purpose:
 //!
 //! ```sh
 //! BLESS=1 cargo test -p sojourn-catalogue --test all golden
@@ -94,7 +94,7 @@ fn scenarios() -> Vec<(String, String)> {
 fn hash(values: &Values) -> u64 {
     let words: Vec<u64> = match values {
         Values::Integers(values) => values.iter().map(|value| *value as u64).collect(),
-        // Not-a-number has many forms and one meaning.
+        // All encodings of not-a-number are hashed alike.
         Values::Reals(values) => {
             values.iter().map(|v| if v.is_nan() { u64::MAX } else { v.to_bits() }).collect()
         }

@@ -13,7 +13,7 @@ use sojourn_net::record::Outcome;
 use sojourn_net::record::Table;
 use sojourn_sim::{Scenario, Simulation};
 
-/// Half a second of it, which keeps random scenarios affordable.
+/// The scenario shortened to half a second, which keeps random scenarios affordable.
 pub(crate) fn shortened(mut value: serde_json::Value) -> Option<Scenario> {
     value["duration"] = json!("500 ms");
     let scenario = Scenario::from_json(&value, builtin()).ok()?;
@@ -30,8 +30,8 @@ fn sum(table: &Table, column: &str) -> f64 {
     table.reals(column).unwrap().iter().sum()
 }
 
-/// Runs to the end, or as far as so many events go: tiny segments at high rates are many. Returns
-/// how far.
+/// Runs to the end, or up to a limit of events, since tiny segments at high rates cause many.
+/// Returns the time reached.
 fn affordably(scenario: &Scenario) -> Result<(Span, Outcome), Fault> {
     const MOST_EVENTS: u64 = 200_000;
     let mut simulation = Simulation::new(scenario).unwrap();

@@ -1,9 +1,9 @@
-//! No module of a crate uses one that uses it, by whatever way round, at any level of its folders;
-//! and a file is read at one sitting.
+//! No module of a crate uses one that uses it, directly or indirectly, at any level of its folders;
+//! and files have a maximum length.
 //!
-//! Modules that stand beside each other in a folder are compared: what is inside one counts as that
-//! one's. A module may name what the head of its own folder (`mod.rs`) defines, since the head of a
-//! folder says what those in it share; what a head only gives on counts where it is defined.
+//! Modules beside each other in a folder are compared: submodules count as part of theirs. A module
+//! may use what the head of its own folder (`mod.rs`) defines, since the head defines what the
+//! folder's modules share; a re-export counts where the item is defined.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -19,7 +19,7 @@ const MOST_LINES: usize = 300;
 /// A module's path in its crate, such as `["tcp", "sender"]`.
 type Module = Vec<String>;
 
-/// What a module names, and what it gives names to.
+/// Names that a module uses, and names that it defines.
 #[derive(Default)]
 struct Names {
     /// Paths as they are written, with what they are called here.
@@ -75,7 +75,7 @@ fn flat(tree: &UseTree, before: &[String], out: &mut Vec<(String, Module)>) {
     }
 }
 
-/// Walks a file and tells what each of its modules names.
+/// Walks a file and collects the names that each of its modules uses.
 struct Walk<'a> {
     at: Module,
     modules: &'a mut BTreeMap<Module, Names>,
@@ -167,7 +167,7 @@ fn absolute(modules: &BTreeMap<Module, Names>, at: &Module, path: &[String]) -> 
     Some([&from, &path[ups..]].concat())
 }
 
-/// The module in which what has this path is defined, by way of those that give it on.
+/// The module in which the item of this path is defined, following re-exports.
 fn home(modules: &BTreeMap<Module, Names>, mut path: Module) -> Module {
     for _ in 0..8 {
         let length =
@@ -203,7 +203,8 @@ fn uses(modules: &BTreeMap<Module, Names>) -> Uses {
     uses
 }
 
-/// What is left of a folder when what uses nothing that is left, and what nothing left uses, went.
+/// The modules of a folder that remain after repeated removal of those that use no remaining one or
+/// that no remaining one uses.
 fn circles(mut uses: BTreeMap<String, BTreeMap<String, String>>) -> Vec<String> {
     loop {
         let left: BTreeSet<String> = uses.keys().cloned().collect();

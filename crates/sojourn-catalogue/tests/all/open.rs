@@ -1,5 +1,5 @@
-//! What a program can bring to the simulator without changing it: nodes, media, transports and
-//! controls of its own, held to the same laws as Sojourn's.
+//! External members that a program can add to the simulator without changing it: nodes, media,
+//! transports and controls, tested by the same laws as Sojourn's.
 
 use serde_json::json;
 use sojourn_base::packet::{Address, Header, Packet, Route};

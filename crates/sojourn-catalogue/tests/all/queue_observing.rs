@@ -1,4 +1,4 @@
-//! What every queue discipline lets be observed is what its header lists.
+//! The observable state of every queue discipline is what its header lists.
 
 use std::collections::BTreeSet;
 
@@ -38,7 +38,7 @@ fn overload(queue: &mut dyn QueueDiscipline, mut look: impl FnMut(&dyn QueueDisc
     }
 }
 
-/// The names that a discipline lets be observed; checks each reading.
+/// The names that a discipline reports; checks each value.
 fn names(discipline: &str) -> BTreeSet<String> {
     let mut init = QueueInit::new(Some(RATE), StreamKey::root(3));
     (init.base_rtt, init.ecn) = (Span::from_millis(40), true);

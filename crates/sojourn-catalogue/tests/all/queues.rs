@@ -60,7 +60,7 @@ fn codel_keeps_the_delay_of_one_cubic_flow_near_its_target() {
             let outcome = run(60, "10 Mbit/s", &format!("{{ kind = \"{queue}\" }}"), &flows);
             let (delay, rate) = (median_delay(&outcome), goodput(&outcome, 0, 10.0));
             assert!(delay < 10.0 && rate > 8.8, "{queue}, ECN {ecn}: {delay} ms, {rate} Mbit/s");
-            // The tips of the sawtooth exceed the target of 5 ms, by little.
+            // The peaks of the sawtooth exceed the target of 5 ms by little.
             let tips = outcome.links.reals("sojourn_p95").expect("a tail")[0] * 1e3;
             assert!((5.0..10.0).contains(&tips), "{queue}, ECN {ecn}: {tips} ms");
         }
@@ -127,7 +127,7 @@ fn cake_gives_the_payload_s_share_of_the_rate() {
     }
 }
 
-/// A flow's rate and what it met, after `FROM` seconds.
+/// A flow's rate, RTT, window and marks, after `FROM` seconds.
 struct Share {
     goodput: f64,
     rtt: f64,

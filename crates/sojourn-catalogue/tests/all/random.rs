@@ -16,7 +16,7 @@ fn names<K: Kind>() -> impl Strategy<Value = Value> {
     )
 }
 
-/// Values that some key takes, and values that none takes.
+/// Values that some key accepts, and values that none accepts.
 #[expect(clippy::too_many_lines, reason = "a list, read line by line")]
 fn any_value() -> impl Strategy<Value = Value> {
     let text = prop::sample::select(vec![
@@ -300,7 +300,7 @@ fn keys() -> Vec<String> {
     found.into_iter().collect()
 }
 
-/// A scenario with some keys set to whatever.
+/// A scenario with some keys set to arbitrary values.
 pub(crate) fn mutated() -> impl Strategy<Value = Value> {
     let change = (any::<prop::sample::Index>(), prop::sample::select(keys()), any_value());
     (scenario(), prop::collection::vec(change, 0..4)).prop_map(|(mut scenario, changes)| {

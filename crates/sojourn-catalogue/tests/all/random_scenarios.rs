@@ -1,4 +1,4 @@
-//! No valid scenario makes the simulator panic, stand still, or break a physical law.
+//! No valid scenario makes the simulator panic, stall, or violate a physical law.
 
 use proptest::prelude::*;
 use proptest::sample::select;

@@ -1,4 +1,4 @@
-//! What is recorded as it happens, against the counters and against the same run unrecorded.
+//! Recorded events, compared with the counters and with the same run unrecorded.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -16,7 +16,7 @@ use sojourn_net::record::live::{Batch, PacketRows, StateRows};
 use sojourn_sim::spec::Recorded;
 use sojourn_sim::{Scenario, Simulation};
 
-/// What a sink was given.
+/// Batches that a sink received.
 #[derive(Default)]
 struct Record {
     state: Vec<StateRows>,
@@ -218,7 +218,7 @@ fn every_event_is_recorded_for_its_reason() {
     assert!(missing.is_empty(), "{missing:?} of {seen:?}");
 }
 
-/// What waits in the queue is what the counters add up.
+/// The packets in the queue are those that the counters add up to.
 #[test]
 fn sojourn_times_are_those_of_the_queue() {
     let text = r#"
@@ -264,7 +264,7 @@ fn only_what_is_asked_for_is_recorded() {
     assert_eq!(tables(r#"["packets"]"#), (vec![], true));
 }
 
-/// Nodes of an overlay, whose network falls apart into regions.
+/// Nodes of an overlay, whose network partitions into regions.
 const OVERLAY: &str = r#"
 duration = "200 ms"
 record = ["cc", "queue", "packets"]

@@ -68,7 +68,7 @@ fn same_scenario_same_columns_with_every_control() {
 
 #[test]
 fn an_added_flow_changes_nobody_elses_losses() {
-    // A window that nothing else limits: the flows share a lossy link without a queue to share.
+    // A window that nothing else limits: the flows share a lossy link but no queue.
     let keys = "rate = \"1 Gbit/s\"\nloss = \"1 %\"";
     let one = "[[flows]]\ncca = \"reno\"\nrtt = \"50 ms\"\n";
     let alone = run(&dumbbell(20, keys, one));

@@ -1,4 +1,4 @@
-//! The tables of keys in `docs/scenario.md` say what the schema says.
+//! The tables of keys in `docs/scenario.md` agree with the schema.
 //!
 //! With `BLESS=1` in the environment they are rewritten.
 

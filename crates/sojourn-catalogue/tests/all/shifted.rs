@@ -20,10 +20,10 @@ use sojourn_sim::spec::{Cca, Stack};
 const SHIFT_S: u64 = 6;
 const SECONDS: u64 = 4;
 
-/// What happened to one packet: time in ns, link, flow, index, size, event and reason.
+/// Event of one packet: time in ns, link, flow, index, size, event and reason.
 type Row = (i64, String, i64, i64, i64, String, String);
 
-/// What happens to the packets of `flows` that start after so many seconds, counted from then.
+/// Events of the packets of `flows` that start after `start` seconds, with times counted from then.
 fn packets(flows: &Value, loss: &str, start: u64) -> Vec<Row> {
     let mut flows = flows.clone();
     for flow in flows.as_array_mut().unwrap() {
@@ -60,12 +60,12 @@ fn packets(flows: &Value, loss: &str, start: u64) -> Vec<Row> {
     rows
 }
 
-/// The first packet that fares differently when all start later, if any does.
+/// The first packet whose events differ when all flows start later, if any.
 fn first_difference(flows: &Value, loss: &str) -> Option<String> {
     let [early, late] = [0, SHIFT_S].map(|start| packets(flows, loss, start));
     assert!(!early.is_empty());
     let end = SECONDS as i64 * 1_000_000_000;
-    // At the very end one run may still have told what the other had no time for.
+    // At the very end one run may have reported events that the other had no time for.
     let rows = early.len().max(late.len());
     (0..rows).find_map(|i| {
         let (a, b) = (early.get(i), late.get(i));
@@ -78,7 +78,7 @@ fn every_control_of_every_stack_does_the_same_when_it_starts_later() {
     let mut parted = BTreeMap::new();
     for cca in builtin().names::<Cca>() {
         for stack in Stack::NAMES {
-            // What is bounded by pacing alone needs somebody who paces.
+            // A control that only pacing bounds needs a host queue that paces.
             let queue = if cca == "fixed-rate" { "fq" } else { "none" };
             let flows =
                 json!([{ "cca": cca, "rtt": "60 ms", "stack": stack, "host_queue": queue }]);
@@ -152,7 +152,7 @@ proptest! {
         for flow in readable["flows"].as_array_mut().unwrap() {
             flow["start"] = json!("0 s");
         }
-        // Not all keys go together.
+        // Not all keys can be combined.
         prop_assume!(Scenario::from_json(&readable, builtin()).is_ok());
         let difference = first_difference(&json!(flows), loss);
         prop_assert!(difference.is_none(), "{}", difference.unwrap_or_default());

@@ -1,4 +1,4 @@
-//! What is built names the sources as they are.
+//! A build contains the hashes of the sources as they are.
 
 use std::path::Path;
 

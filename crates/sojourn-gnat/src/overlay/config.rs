@@ -19,7 +19,7 @@ pub enum FlowTransport {
     },
     /// Datagrams of a stream to several receivers, of which this flow is the first.
     Stream {
-        /// Which stream.
+        /// Number of the stream.
         index: u16,
     },
 }
@@ -57,7 +57,7 @@ impl Deref for OverlayConfig {
 }
 
 impl OverlayConfig {
-    /// The overlay of these nodes, with these flows.
+    /// The configuration of these nodes, with these flows.
     pub fn new(known: Groups, flows: Vec<OverlayFlow>) -> Self {
         OverlayConfig { known, flows }
     }

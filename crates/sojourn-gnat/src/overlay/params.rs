@@ -42,17 +42,16 @@ pub struct Params {
     pub k: f64,
     /// Congestion controls of the path controllers, in order of preference: `cubic`, `copa`.
     pub controls: Vec<String>,
-    /// Which depth of its queues a node uses and tells: `instantaneous`, `ewma`, `heavy-ball`.
+    /// Depth of its queues that a node uses and reports: `instantaneous`, `ewma`, `heavy-ball`.
     pub depth: Shown,
     /// Whether zombies shorten standing queues.
     pub zombies: bool,
     /// Whether zombies help flows that starve.
     pub anti_starvation: bool,
-    /// What becomes of packets that cannot arrive in time: `zombie` or `drop`.
+    /// Treatment of packets that cannot arrive in time: `zombie` or `drop`.
     pub expired: Expired,
-    /// By which ways latency-sensitive packets can arrive in time: any that does not come back to this
-    /// node (`source-based`), or those through no node that the packet has come through
-    /// (`conditioned`).
+    /// Paths by which latency-sensitive packets may be forwarded: any that does not return to this
+    /// node (`source-based`), or those through no node that the packet has passed (`conditioned`).
     pub multipath: Ways,
     /// Whether supervisory control turns inelastic flows off that cannot be served.
     pub supervised: bool,

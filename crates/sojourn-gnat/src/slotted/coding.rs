@@ -21,7 +21,7 @@ const KEPT: usize = 64;
 pub(super) struct Coded {
     /// Its generation.
     pub generation: usize,
-    /// A coefficient for each packet; empty for a demand that brings nothing new.
+    /// A coefficient for each packet; empty for a demand without new information.
     pub coefficients: Vec<u8>,
 }
 
@@ -85,7 +85,7 @@ impl Coder {
         Coder { nodes, length, generations: BTreeMap::new() }
     }
 
-    /// Takes a packet in that is for some nodes.
+    /// Adds a packet for some nodes.
     pub(super) fn push(&mut self, coded: Coded, to: Set) {
         if !self.generations.contains_key(&coded.generation) {
             let newest = self.generations.last_key_value().map_or(0, |(newest, _)| *newest);

@@ -14,7 +14,7 @@ const SETTLED: u64 = 12_000;
 /// A gradient has to be larger than this for virtual packets to move.
 const HYSTERESIS: f64 = 2.0;
 
-/// What is learnt over an interval.
+/// State of learning over an interval.
 #[derive(Debug)]
 pub(super) struct Learning {
     step: f64,

@@ -18,12 +18,12 @@ const FLOOR: f64 = -1.0;
 /// Weight of packets beside virtual queues of a dual gradient.
 pub(super) const MU: f64 = 0.2;
 
-/// The way to a neighbour.
+/// The link to a neighbour.
 #[derive(Debug)]
 pub(super) struct Way {
     /// The neighbour.
     pub to: usize,
-    /// What hops say.
+    /// Bias by hops.
     pub bias: Bias,
     /// Packets that the link holds.
     pub held: usize,
@@ -146,7 +146,7 @@ impl Node {
         packet
     }
 
-    /// Takes a packet in, of another node or of a source.
+    /// Queues a packet from another node or from a source.
     pub(super) fn push(&mut self, now: Time, packet: Packet) {
         let (group, to) = (packet.stream, packet.to);
         self.queues[group].push(packet);
@@ -236,7 +236,7 @@ impl Node {
                 continue;
             }
             for (group, queue) in self.queues.iter().enumerate() {
-                // What a neighbour tells leaves out nodes that it reaches by this one alone.
+                // A neighbour's report excludes nodes that it reaches only through this one.
                 let reached = way.bias.reached;
                 let here = sum(queue.depths(), reached);
                 let there = sum(&told[way.to].depths[group], reached);

@@ -49,6 +49,6 @@ pub struct Outcome {
     pub queued: Vec<Vec<Vec<f64>>>,
     /// Mean bytes that a node tells a neighbour of its queues at a time.
     pub signal_bytes: f64,
-    /// Packets of a stream for a node that are somewhere on their way at the end.
+    /// Packets of a stream for a node that are in transit at the end.
     pub under_way: Vec<(usize, usize, u64)>,
 }

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use super::coding::{Coded, Coder};
 use super::{Set, nodes};
 
-/// A packet on its way.
+/// A packet.
 #[derive(Clone, Debug)]
 pub(super) struct Packet {
     /// Its stream, which is its group.
@@ -14,9 +14,9 @@ pub(super) struct Packet {
     pub to: Set,
     /// The slot in which it was admitted; of a coded one nothing.
     pub born: u64,
-    /// Whether it only stands for depth.
+    /// Whether it is a zombie, which only adds depth.
     pub zombie: bool,
-    /// What it is made of, with network coding.
+    /// Its coefficients, with network coding.
     pub coded: Option<Coded>,
 }
 
@@ -37,7 +37,7 @@ pub(super) struct Pick {
 }
 
 impl Queue {
-    /// An empty one, coded in generations of so many packets if they are not 0.
+    /// An empty queue, coded in generations of `generation` packets if that is not 0.
     pub(super) fn new(nodes: usize, generation: usize) -> Self {
         let coder = (generation > 0).then(|| Coder::new(nodes, generation));
         Queue { packets: VecDeque::new(), coder, depths: vec![0.0; nodes] }
@@ -48,7 +48,7 @@ impl Queue {
         &self.depths
     }
 
-    /// How many packets there are; coded, how many are to be sent at least.
+    /// Number of packets; with coding, the least number to be sent.
     pub(super) fn count(&self) -> f64 {
         match &self.coder {
             Some(_) => self.depths.iter().copied().fold(0.0, f64::max),
@@ -56,7 +56,7 @@ impl Queue {
         }
     }
 
-    /// Takes a packet in.
+    /// Adds a packet.
     pub(super) fn push(&mut self, packet: Packet) {
         nodes(packet.to).for_each(|node| self.depths[node] += 1.0);
         match (&mut self.coder, packet.coded) {
@@ -65,8 +65,8 @@ impl Queue {
         }
     }
 
-    /// What goes best with gradients, of which only positive ones count: that with the largest sum
-    /// over its destinations.
+    /// The packet that best matches the gradients, of which only positive ones count: that with the
+    /// largest sum over its destinations.
     pub(super) fn best(&self, gradients: &[f64]) -> Option<Pick> {
         let wanted = |to: Set| nodes(to).filter(|node| gradients[*node] > 0.0);
         if let Some(coder) = &self.coder {
@@ -107,7 +107,7 @@ impl Queue {
         best.map(|(_, pick)| pick)
     }
 
-    /// Takes a packet out for nodes; for its others it stays.
+    /// Removes a packet for some nodes; for its others it stays.
     pub(super) fn take(
         &mut self,
         stream: usize,

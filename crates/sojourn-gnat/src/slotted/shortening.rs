@@ -32,7 +32,7 @@ pub(super) struct Prompt {
 }
 
 impl Shortening {
-    /// So many packets wait now.
+    /// Records that `packets` packets wait now.
     pub(super) fn on_depth(&mut self, now: Time, packets: u64) {
         match self {
             Shortening::Careful(reduction) => reduction.on_depth(now, BYTES * packets),
@@ -80,7 +80,7 @@ impl Prompt {
 mod tests {
     use super::*;
 
-    /// Zombies added to a queue from which so many packets wait after each of ten departures.
+    /// Zombies added to a queue in which `waiting` packets remain after each of ten departures.
     fn added(waiting: impl Fn(u64) -> u64) -> usize {
         let mut prompt = Prompt::default();
         let after =

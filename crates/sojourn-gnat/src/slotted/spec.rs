@@ -8,7 +8,7 @@ use sojourn_base::reading;
 use sojourn_base::registry::named;
 
 named! {
-    /// What is in the queues besides packets.
+    /// Content of the queues besides packets.
     #[derive(Default)]
     Queues, "queues" {
         /// Nothing: basic backpressure.
@@ -26,7 +26,7 @@ named! {
 }
 
 named! {
-    /// What neighbours know of each other's queues.
+    /// Information that neighbours have of each other's queues.
     #[derive(Default)]
     Signals, "signals" {
         /// The depth of each destination in each group.
@@ -63,7 +63,7 @@ pub struct StreamSpec {
     /// Weight of its utility.
     #[serde(default = "one")]
     pub priority: f64,
-    /// Most that it is admitted at, Mbit/s.
+    /// Largest rate at which it is admitted, Mbit/s.
     #[serde(default = "most")]
     pub ceiling: f64,
 }
@@ -80,19 +80,19 @@ fn most() -> f64 {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Model {
-    /// How many nodes; at most 32.
+    /// Number of nodes; at most 32.
     pub nodes: usize,
     /// Links between them.
     pub links: Vec<LinkSpec>,
-    /// What is sent.
+    /// Sources and their receivers.
     pub streams: Vec<StreamSpec>,
     /// Length in seconds.
     pub seconds: f64,
     /// Weighs utility against queues, in packets squared per second.
     pub k: f64,
-    /// What is in the queues besides packets.
+    /// Content of the queues besides packets.
     pub queues: Queues,
-    /// What neighbours know.
+    /// Information of neighbours.
     pub signals: Signals,
     /// Packets of a generation that are coded together; 0 without network coding.
     pub generation: usize,

@@ -53,7 +53,7 @@ fn packets_are_neither_lost_nor_doubled() {
             let demands = if model.generation > 0 { received.useless } else { 0 };
             let admitted = outcome.admitted_packets[received.stream] + demands;
             let found = received.packets + under_way.2;
-            // Demands under way are known to nobody yet.
+            // Demands in transit have not been processed yet.
             assert!(found <= admitted && found + demands >= admitted, "{model:?}");
             assert!(received.packets > 250);
         }

@@ -1,4 +1,4 @@
-//! What a control written in Python returns, checked.
+//! Validation of the return values of a control written in Python.
 
 use pyo3::prelude::*;
 use pyo3::types::PyString;
@@ -8,7 +8,7 @@ use sojourn_tcp::cc::{self, INFINITE_SSTHRESH, external};
 
 use super::values::Decision;
 
-/// A decision that a sender can follow, or what is wrong with it.
+/// A decision that a sender can carry out, or the error in it.
 pub(super) fn decision(answer: &Bound<'_, PyAny>) -> Result<cc::Decision, String> {
     let Ok(given) = answer.cast::<Decision>() else {
         return Err(format!("returned {}; expected a Decision", shown(answer)));
@@ -18,7 +18,7 @@ pub(super) fn decision(answer: &Bound<'_, PyAny>) -> Result<cc::Decision, String
         if value.is_nan() {
             return Err(format!("{field} is NaN"));
         }
-        // Beyond the integer's range it saturates, and is refused below.
+        // Values beyond the integer's range saturate, and are refused below.
         Ok(value as u32)
     };
     let ssthresh = whole("ssthresh", given.ssthresh)?.min(INFINITE_SSTHRESH);

@@ -1,4 +1,4 @@
-//! The values of the core as those of Python.
+//! Conversion of the core's values to those of Python.
 
 use sojourn_base::units::Span;
 use sojourn_tcp::cc::{self, AckSample, CaState, ControlInit};
@@ -67,7 +67,7 @@ impl From<&AckSample> for Ack {
 }
 
 impl Event {
-    /// The event, if Python has a word for it.
+    /// The event, if Python has a name for it.
     pub fn of(event: &cc::Event) -> Option<Self> {
         let of = |kind| Event::new(Word(kind), None, None, None, None, None);
         Some(match *event {
@@ -85,7 +85,7 @@ impl Event {
             cc::Event::Restart { cwnd, ssthresh } => {
                 Event { cwnd: Some(cwnd), ssthresh: Some(ssthresh), ..of("restart") }
             }
-            // Of a later core.
+            // An event of a later core.
             _ => return None,
         })
     }

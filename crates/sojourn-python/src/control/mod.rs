@@ -1,7 +1,7 @@
 //! A congestion control that is a class in a Python file, used as it is.
 //!
 //! Model: the class itself; `path` is its file and `class` its name. Further keys are the fields of
-//! the class's dataclass `Params`. `sojourn.cca` has the classes that it works with.
+//! the class's dataclass `Params`. `sojourn.cca` defines the classes of its arguments and results.
 
 mod border;
 pub(crate) mod bpf;
@@ -83,7 +83,7 @@ pub(crate) fn linux_queue_entry() -> Entry<Queue> {
     }
 }
 
-/// The parameters of a control from outside with every default filled in, by the package.
+/// The parameters of an external control with every default filled in, by the package.
 pub(crate) fn canonical(kind: &str, params: &Map<String, Value>) -> Result<Value, FieldError> {
     Python::attach(|py| {
         let text = Value::from_iter(params.clone()).to_string();
@@ -102,7 +102,7 @@ struct PythonControl {
     class: String,
     /// Its bound methods by callback; `None` for those that it leaves to the base class.
     methods: [Option<Py<PyAny>>; note::NAMES.len()],
-    /// Of the latest callback.
+    /// Time of the latest callback.
     now: Cell<Time>,
     timer: Cell<Option<Time>>,
 }
@@ -122,7 +122,7 @@ impl PythonControl {
         Ok(PythonControl { flow: init.flow, class, methods, now, timer })
     }
 
-    /// Calls a method, if the class has it; whatever is wrong with that ends the run.
+    /// Calls a method, if the class has it; any error in it ends the run.
     fn call<'py, A: PyCallArgs<'py>, T>(
         &self,
         py: Python<'py>,
@@ -145,7 +145,7 @@ impl PythonControl {
         end_run(component, format!("{}.{}: {told}", self.class, callback.name()))
     }
 
-    /// Tells it something at `now`, and asks when it wants to be called next.
+    /// Calls a callback at `now`, then updates the time of the next timer.
     fn tell<A: for<'py> PyCallArgs<'py>>(&self, callback: Callback, now: Time, arguments: A) {
         if self.methods[callback as usize].is_none() {
             return;
@@ -159,7 +159,7 @@ impl PythonControl {
     }
 }
 
-/// The methods of a control that are its own.
+/// The methods that a control defines itself.
 fn methods(control: &Bound<'_, PyAny>) -> PyResult<[Option<Py<PyAny>>; note::NAMES.len()]> {
     let base = control.py().import("sojourn.cca")?.getattr("Control")?;
     let mut methods = [const { None }; note::NAMES.len()];
@@ -172,7 +172,7 @@ fn methods(control: &Bound<'_, PyAny>) -> PyResult<[Option<Py<PyAny>>; note::NAM
     Ok(methods)
 }
 
-/// The exception's own words, and the line of the control that it came from.
+/// The exception's message, and the line of the control that raised it.
 fn raised(py: Python<'_>, error: &PyErr) -> String {
     let told = || -> PyResult<String> {
         // With its traceback.

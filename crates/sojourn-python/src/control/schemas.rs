@@ -1,5 +1,5 @@
-//! JSON schemas of the tables of what is brought along: the keys that its kind has; those that name
-//! its own parameters may be any.
+//! JSON schemas of the tables of external code: the keys of its kind; those of its own parameters
+//! are not restricted.
 
 use serde_json::{Map, Value, json};
 

@@ -1,5 +1,5 @@
-//! What a control written in Python is told, and what it decides, as Python objects. Times and
-//! spans are in seconds, rates in bits per second.
+//! Arguments and decisions of a control written in Python, as Python objects. Times and spans are
+//! in seconds, rates in bits per second.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -46,7 +46,7 @@ impl FromPyObject<'_, '_> for Word {
     }
 }
 
-/// A class of which Python reads the fields, and which tests make by naming some of them.
+/// Declares a class whose fields Python reads, and which tests construct with some of them.
 macro_rules! told {
     ($(#[$meta:meta])* $type:ident {
         $($(#[$doc:meta])* $field:ident: $kind:ty = $default:expr),* $(,)?
@@ -75,7 +75,7 @@ macro_rules! told {
 }
 
 told! {
-    /// What a control is told about the connection it serves.
+    /// Parameters of the connection that a control is created for.
     Init {
         /// Initial window in segments.
         initial_window: u32 = 10,
@@ -87,7 +87,7 @@ told! {
         now: f64 = 0.0,
         /// Whether the sender paces all controls (host queue `fq`).
         paced: bool = false,
-        /// For the control's random draws: `random.Random(init.seed)`.
+        /// Seed of the control's random draws: `random.Random(init.seed)`.
         seed: u64 = 1,
     }
 }
@@ -163,8 +163,8 @@ told! {
 }
 
 told! {
-    /// What happened to the connection other than a plain ACK. Fields that a kind of event does not
-    /// have are `None`.
+    /// An event of the connection other than a plain ACK. Fields that a kind of event does not have
+    /// are `None`.
     Event {
         /// Its kind: `loss`, `ecn`, `rto`, `reduction_end`, `recovered`, `tx_start` or `restart`.
         kind: Word = Word("loss"),

@@ -26,12 +26,12 @@ pub struct Path {
 /// Error control of a group.
 #[derive(Clone, Debug)]
 pub enum Decision {
-    /// By retransmission, in so many rounds.
+    /// Retransmission in `rounds` rounds.
     Arq {
         /// Rounds in time.
         rounds: u8,
     },
-    /// With the code.
+    /// The erasure code.
     Coded {
         /// Rounds in time.
         rounds: u8,
@@ -93,7 +93,7 @@ impl Decider {
         decision
     }
 
-    /// The plan of a group of so many source packets at the latest packet error rate.
+    /// The plan of a group of `sources` source packets at packet error rate `per`.
     pub fn plan(&self, per: f64, rounds: u8, sources: u8) -> &'static Plan {
         tables::plan(per, self.epsilon, rounds, sources)
     }

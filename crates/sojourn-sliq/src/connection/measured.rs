@@ -11,7 +11,7 @@ use sojourn_base::units::Span;
 pub struct RttSum {
     /// Sum.
     pub sum: Span,
-    /// How many.
+    /// Number of samples.
     pub count: u64,
     /// The latest.
     pub latest: Span,

@@ -39,19 +39,19 @@ use overview::Overview;
 use sojourn_base::units::{Span, Time};
 use timers::Timers;
 
-/// Which end of a connection.
+/// Role of an end of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// The one that asks for it.
+    /// The end that requests the connection.
     Client,
-    /// The one that grants it.
+    /// The end that accepts the connection.
     Server,
 }
 
 /// Parameters of a connection.
 #[derive(Debug)]
 pub struct Config {
-    /// Which end.
+    /// Role of this end.
     pub role: Role,
     /// Names the client, the same at both ends; a server takes over what the client says.
     pub client: u32,
@@ -122,7 +122,7 @@ pub struct Connection<P> {
     /// peer.
     trains: bool,
     syncs: bool,
-    /// What holds data back.
+    /// Cache of whether controls permit data.
     blocked: Blocked,
     delays: OneWayDelay,
     received: ReceivedCount,
@@ -237,7 +237,7 @@ impl<P: Payload> Connection<P> {
         result
     }
 
-    /// Notes when a group is ended first; only connections with groups have any.
+    /// Records when the earliest group is to be ended; only connections with groups have any.
     fn note_groups(&mut self) {
         let ends = self.streams.iter().filter_map(|stream| stream.sender.group_end());
         self.overview.group_end = ends.min().unwrap_or(Time::NEVER);

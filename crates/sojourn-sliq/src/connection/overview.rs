@@ -13,14 +13,14 @@ pub(super) struct Overview {
     ids: [u8; MAX_STREAM as usize],
     places: [u8; MAX_STREAM as usize + 1],
     count: u8,
-    /// Those of each priority.
+    /// Streams of each priority.
     pub bands: [u32; LOWEST_PRIORITY as usize + 1],
-    /// Those that both ends know.
+    /// Streams that both ends know.
     pub open: u32,
-    /// With new data that there is room for, and with something to send again.
+    /// Streams with new data that there is room for, and with packets to retransmit.
     pub new: u32,
     pub again: u32,
-    /// With something outstanding.
+    /// Streams with outstanding packets.
     pub unacked: u32,
     /// Whose ACKs wait: because something is missing, to come once more, for more data.
     gaps: u32,
@@ -63,7 +63,7 @@ pub(super) fn places(mut bits: u32) -> impl Iterator<Item = usize> {
 }
 
 impl Overview {
-    /// Of streams in new places.
+    /// The overview of streams in new places.
     pub(super) fn of<P: Payload>(streams: &[Stream<P>]) -> Self {
         let mut overview = Overview { count: streams.len() as u8, ..Overview::default() };
         for (at, stream) in streams.iter().enumerate() {
@@ -81,23 +81,23 @@ impl Overview {
         overview
     }
 
-    /// Where a stream is.
+    /// Place of a stream.
     pub(super) fn position(&self, id: u8) -> Option<usize> {
         let place = *self.places.get(usize::from(id))?;
         (place < self.count).then_some(place.into())
     }
 
-    /// Which stream is there.
+    /// Number of the stream at a place.
     pub(super) fn id(&self, at: usize) -> u8 {
         self.ids[at]
     }
 
-    /// Those that one end does not know yet.
+    /// Streams that one end does not know yet.
     pub(super) fn closed(&self) -> u32 {
         !self.open & ((1_u64 << self.count) - 1) as u32
     }
 
-    /// Those whose ACKs wait.
+    /// Streams whose ACKs wait.
     pub(super) fn waiting(&self) -> u32 {
         self.gaps | self.extra | self.delayed
     }

@@ -56,7 +56,7 @@ impl<P: Payload> Connection<P> {
         }
     }
 
-    /// Notes the difference of the two clocks, and the one-way delay where it is needed.
+    /// Records the difference of the two clocks, and the one-way delay where it is needed.
     fn on_stamps(&mut self, now: Time, stamp: u32, delta: Option<u32>) {
         let ours = self.shared.clock.stamp(now);
         self.shared.delta = ours.wrapping_sub(stamp).max(1);

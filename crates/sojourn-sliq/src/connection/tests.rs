@@ -10,7 +10,7 @@ use sojourn_base::units::Span;
 struct Pair {
     ends: [Connection<Virtual>; 2],
     now: Time,
-    /// On the way to each end: arrival, datagram.
+    /// In transit to each end: arrival, datagram.
     way: [VecDeque<(Time, Datagram<Virtual>)>; 2],
     delay: Span,
     loss: [f64; 2],
@@ -168,7 +168,7 @@ fn the_higher_priority_goes_first_and_equals_take_turns() {
     pair.write(2, 200..220);
     pair.run(5_000);
     let first_low = pair.order.iter().position(|id| *id != 2).unwrap();
-    // What the window let go when only the first stream had been written to.
+    // Packets that the window permitted when only the first stream had been written to.
     let after = &pair.order[first_low..];
     let last_high = after.iter().rposition(|id| *id == 2).unwrap_or(0);
     let between = after[..last_high].iter().filter(|id| **id != 2).count();

@@ -12,7 +12,7 @@ enum State {
     Wait,
 }
 
-/// When a long queue has drained, the window goes back to what it was when the packet that shows it
+/// When a long queue has drained, the window returns to its value when the packet that shows this
 /// was sent, is held for a window of packets, and not damped for another one.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Damper {
@@ -34,7 +34,7 @@ impl Damper {
         false
     }
 
-    /// A packet goes out.
+    /// A packet is sent.
     pub(super) fn on_sent(&mut self, window: f64) {
         if !matches!(self.state, State::Hold | State::Wait) {
             return;

@@ -35,7 +35,7 @@ impl HyStart {
         self.found = false;
     }
 
-    /// Takes an RTT in; whether slow start is to end.
+    /// Processes an RTT; returns whether slow start is to end.
     pub(super) fn on_rtt(&mut self, rtt: Span, min_rtt: Span) -> bool {
         if self.found {
             return false;
@@ -51,7 +51,7 @@ impl HyStart {
         self.found
     }
 
-    /// Takes an ACK in; whether slow start is to end.
+    /// Processes an ACK; returns whether slow start is to end.
     pub(super) fn on_ack(&mut self, now: Time, min_rtt: Span) -> bool {
         if self.found || now.since(self.last_ack) > ACK_DELTA {
             return false;

@@ -21,7 +21,7 @@ use super::wire::{Train, TrainKind};
 use sojourn_base::observe::Observer;
 use sojourn_base::units::{Span, Time};
 
-/// How early a packet may go: the tolerance of SLIQ's timers.
+/// Time by which a packet may be sent early: the tolerance of SLIQ's timers.
 pub(crate) const TOLERANCE: Span = Span::from_millis(1);
 /// Packets that a control may have outstanding.
 pub(crate) const MAX_WINDOW: u64 = 32_768;
@@ -169,7 +169,7 @@ pub trait Control: Send + std::fmt::Debug {
 /// A packet of a train, as its control makes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Probe {
-    /// Which way.
+    /// Direction of the packet.
     pub kind: TrainKind,
     /// Number of the packet.
     pub seq: u8,
@@ -184,7 +184,7 @@ pub(crate) fn held(next: Time, now: Time) -> bool {
     next > now + TOLERANCE
 }
 
-/// When paced packets go: the clock restarts after a while without any.
+/// Departure times of paced packets: the clock restarts after a while without any.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct PacingClock {
     next: Option<Time>,
@@ -193,13 +193,13 @@ pub(crate) struct PacingClock {
 impl PacingClock {
     const QUIET: Span = Span::from_millis(10);
 
-    /// A packet goes out `now`, and the next one `gap` seconds later.
+    /// A packet is sent `now`, and the next one `gap` seconds later.
     pub(crate) fn sent(&mut self, now: Time, gap: f64) {
         let from = self.next.filter(|next| now <= *next + Self::QUIET).unwrap_or(now);
         self.next = Some(from + Span::from_secs_f64(gap));
     }
 
-    /// When the next one may go.
+    /// When the next packet may be sent.
     pub(crate) fn next(&self) -> Time {
         self.next.unwrap_or(Time::ZERO)
     }

@@ -33,7 +33,7 @@ impl Default for Tracker {
 }
 
 impl Tracker {
-    /// Takes an observation in; `least` becomes the least delay of the last `window` seconds.
+    /// Processes an observation; `least` becomes the least delay of the last `window` seconds.
     pub(super) fn update(&mut self, delay: f64, now: Time, window: f64, least: &mut f64) {
         if delay < self.recent.delay {
             self.recent = Observation { delay, at: now };

@@ -36,7 +36,7 @@ pub(crate) struct EndInit {
     pub stream: Option<StreamConfig>,
     /// Whether it sends an endless amount of data as soon as it can.
     pub greedy: bool,
-    /// ECN codepoint of its packets; nothing comes back.
+    /// ECN codepoint of its packets; there is no ECN feedback.
     pub ecn: Ecn,
     /// Messages that take longer than this are late.
     pub deadline: Option<Span>,
@@ -69,7 +69,7 @@ impl End {
         End { init, connection, datagram, spare, now, unsent, closed: false, sent, received }
     }
 
-    /// Hands messages to the stream as long as it takes them.
+    /// Writes messages to the stream as long as it accepts them.
     fn feed(&mut self, now: Time) {
         if self.unsent.is_empty() && !self.closed {
             return;

@@ -208,7 +208,7 @@ impl<P: Payload> Sender<P> {
         self.report_oldest(shared);
     }
 
-    /// How many data packets had been sent when this one was; `None` if that is not known any more.
+    /// Number of data packets sent up to this one; `None` if that is no longer known.
     pub(crate) fn count_of(&self, seq: u32, retransmissions: u8) -> Option<u32> {
         let sent = self.record(expand(seq, self.next())?)?;
         match sent.resent.checked_sub(retransmissions)? {

@@ -129,7 +129,7 @@ impl<P> Groups<P> {
         Some(decider.plan(group.per, group.rounds, group.sources))
     }
 
-    /// How long the source packets of a new group may take.
+    /// Time that the source packets of a new group may take.
     pub(super) fn patience(&self, packets: u8) -> Span {
         let packets = f64::from(packets.max(2));
         let limit = self.gap.map_or(f64::INFINITY, |gap| 1.2 * gap * packets);

@@ -108,7 +108,7 @@ impl StreamConfig {
         header
     }
 
-    /// What a peer's header asks for; `None` if that is not allowed.
+    /// The configuration that a peer's header requests; `None` if that is not allowed.
     pub fn from_header(header: &CreateStream) -> Option<Self> {
         let retransmissions = header.retransmissions;
         let reliability = match header.mode {

@@ -18,7 +18,7 @@ pub(super) struct Past {
     pub bytes: u32,
     /// The window that the control noted.
     pub window: f32,
-    /// How often it was sent again.
+    /// Number of its retransmissions.
     pub resent: u8,
     /// Data packets of the connection sent up to its last sending, and the one before.
     pub counts: [u32; 2],
@@ -60,7 +60,7 @@ impl Pasts {
         get(&self.all, back)
     }
 
-    /// The same one's place in a group, if it had one.
+    /// The same packet's place in a group, if it had one.
     pub(super) fn member(&self, back: u64) -> Option<Member> {
         get(&self.members, back).flatten()
     }

@@ -165,7 +165,7 @@ impl<P: Payload> Sender<P> {
         }
     }
 
-    /// How many source and coded packets the next round sends again, and how many new coded ones;
+    /// Numbers of source and coded packets that the next round retransmits, and of new coded ones;
     /// `None` if there is no round left.
     fn plan_round(&mut self, id: u64) -> Option<([u8; 2], u8)> {
         let groups = self.groups.as_mut()?;

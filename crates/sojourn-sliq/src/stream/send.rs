@@ -49,7 +49,7 @@ pub(crate) struct Sender<P> {
 }
 
 impl<P: Payload> Sender<P> {
-    /// Of stream `id`, whose first packet is number `first`.
+    /// The sending side of stream `id`, whose first packet is number `first`.
     pub(crate) fn new(id: u8, slot: usize, config: StreamConfig, first: u64, lanes: usize) -> Self {
         let adaptive = match config.reliability {
             Reliability::Adaptive { probability, target, .. } => {

@@ -21,7 +21,7 @@ impl Clock {
     }
 }
 
-/// How long to wait from `now` until `at`.
+/// Time to wait from `now` until `at`.
 pub(super) fn until(at: Time, now: Time) -> Duration {
     Duration::from_nanos(at.since(now).as_nanos())
 }

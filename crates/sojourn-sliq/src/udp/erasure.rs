@@ -21,7 +21,7 @@ type Codecs = HashMap<(usize, usize), Arc<ReedSolomon>>;
 
 static CODECS: LazyLock<Mutex<Codecs>> = LazyLock::new(Mutex::default);
 
-/// The code with so many source and coded packets; made once.
+/// The code with these numbers of source and coded packets; made once.
 fn codec(sources: usize, coded: usize) -> Option<Arc<ReedSolomon>> {
     let mut codecs = CODECS.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
     if let Some(codec) = codecs.get(&(sources, coded)) {

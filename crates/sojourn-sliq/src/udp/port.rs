@@ -18,13 +18,13 @@ const WAKER: Token = Token(1);
 const BUFFER: usize = 4 << 20;
 const RECEIVED: usize = 1 << 16;
 
-/// A socket with what comes in and what goes out.
+/// A socket with its receive buffers and its outbox.
 pub(super) struct Port {
     socket: Rc<Socket>,
     poll: Poll,
     events: Events,
     buffers: Vec<Vec<u8>>,
-    /// What goes out.
+    /// Outbox of datagrams to send.
     pub out: Outbox,
 }
 

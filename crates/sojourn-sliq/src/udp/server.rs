@@ -90,7 +90,7 @@ impl Server<'_> {
         }
     }
 
-    /// Takes a datagram of someone who is not served yet.
+    /// Processes a datagram of a client that is not served yet.
     fn greet(&mut self, now: Time, from: SocketAddr, bytes: &[u8]) {
         if let Some((_, session)) = self.waiting.iter_mut().find(|(peer, _)| *peer == from) {
             session.on_bytes(now, bytes);

@@ -14,7 +14,7 @@ use crate::udp::report::{End, Report};
 use crate::udp::sink::Sink;
 use crate::udp::source::{Next, Source};
 
-/// The stream that is used. A peer may open others; what comes on them is thrown away.
+/// The stream that is used. A peer may open others; data that arrives on them is discarded.
 const STREAM: u8 = 1;
 const STREAMS: std::ops::RangeInclusive<u8> = 1..=32;
 /// Messages that wait in the stream, so that a turn of the loop has enough to send.
@@ -147,7 +147,7 @@ impl Session {
         self.end.filter(|_| !lingers)
     }
 
-    /// Does what is due: timeouts, what arrived, what is to be sent.
+    /// Does the work that is due: timeouts, received data, data to send.
     ///
     /// # Errors
     /// If a file cannot be read or written.
@@ -198,7 +198,7 @@ impl Session {
         Ok(())
     }
 
-    /// Hands messages to the stream.
+    /// Writes messages to the stream.
     fn feed(&mut self, now: Time) -> io::Result<()> {
         let queue = if self.adaptive { ADAPTIVE_QUEUE } else { QUEUE };
         while self.open && !self.held && !self.over && self.connection.queued(STREAM) < queue {

@@ -44,7 +44,7 @@ impl Sink {
         Ok(Sink { out: Some(BufWriter::with_capacity(1 << 20, out)), ..Sink::counting(digest) })
     }
 
-    /// Takes a message.
+    /// Processes a message.
     ///
     /// # Errors
     /// If it cannot be written.

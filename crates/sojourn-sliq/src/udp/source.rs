@@ -25,7 +25,7 @@ const PATTERN: usize = 1 << 16;
 pub enum Source {
     /// Nothing.
     Nothing,
-    /// Random bytes, numbered: so many, or for so long from the first one on.
+    /// Random bytes, numbered: a given amount, or for a given time from the first one on.
     Made {
         /// Bytes that remain.
         left: u64,
@@ -40,7 +40,7 @@ pub enum Source {
     },
     /// A file.
     File(File),
-    /// What another thread reads.
+    /// Data that another thread reads.
     Pipe {
         /// Where it comes from.
         chunks: Receiver<Vec<u8>>,
@@ -63,7 +63,7 @@ pub enum Next {
 }
 
 impl Source {
-    /// Random bytes: so many, or without end for so long.
+    /// Random bytes: a given amount, or an unlimited one for a given time.
     pub fn made(bytes: Option<u64>, lasts: Option<Span>) -> Self {
         let mut pattern = vec![0; PATTERN];
         rand::rng().fill(&mut pattern[..]);

@@ -23,8 +23,8 @@ pub(super) fn drive(
 ) -> io::Result<End> {
     loop {
         let now = clock.now();
-        // An ACK goes for every few datagrams, and not for all that a system call brings: it names
-        // the latest two dozen packets, and may get lost.
+        // An ACK is sent for every few datagrams, and not for all that a system call returns: it
+        // names the latest two dozen packets, and may get lost.
         let some = port.receive(|out, from, bytes| {
             if from != peer {
                 return Ok(());

@@ -110,12 +110,12 @@ pub struct Measurement {
     pub max_delay: u32,
 }
 
-/// Which way a packet of a train goes.
+/// Direction of a packet of a train.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TrainKind {
     /// It measures.
     Probe,
-    /// It brings a measurement back.
+    /// It returns a measurement.
     Answer,
 }
 
@@ -124,7 +124,7 @@ pub enum TrainKind {
 pub struct Train {
     /// The control.
     pub control: u8,
-    /// Which way.
+    /// Direction of the packet.
     pub kind: TrainKind,
     /// Number of the packet.
     pub seq: u8,
@@ -132,7 +132,7 @@ pub struct Train {
     pub gap: u32,
     /// When it was sent.
     pub stamp: u32,
-    /// The latest difference of clocks that its sender saw.
+    /// The latest difference of clocks that its sender measured.
     pub delta: u32,
     /// Bytes that make it as long as a data packet.
     pub padding: u16,

@@ -9,9 +9,9 @@
 //!   `max_increment` segments per round trip, as in the paper.
 //! - `linux-6` counts segments (since 5.7) and applies the ratio as well, which doubles growth.
 //!
-//! While the window is constant, the segments per increment are recomputed every 31 ms; with the 4
-//! ms ticks of `linux-4.9`, every 28 ms. The kernels of 2006 began with a slow-start threshold of
-//! 100 segments; later ones and this model begin without one.
+//! While the window is constant, the segments per increment are recomputed every 31 ms; with the
+//! ticks of 4 ms of `linux-4.9`, every 28 ms. The kernels of 2006 began with a slow-start threshold
+//! of 100 segments; later ones and this model begin without one.
 //!
 //! Observes: `w_max` (segments), `segments_per_increment` (acknowledged segments, or ACKs, per
 //! segment of growth), `ack_ratio` (segments per ACK).

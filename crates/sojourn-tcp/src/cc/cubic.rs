@@ -1,7 +1,7 @@
 //! Cubic: the window grows along a cubic function of the time since the last reduction.
 //!
-//! Model: Linux 6.x `net/ipv4/tcp_cubic.c` with its integer arithmetic (RFC 9438 describes it). C
-//! 0.4, beta 717/1024, fast convergence, Reno-friendly region, at most 1.5-fold growth per round
+//! Model: Linux 6.x `net/ipv4/tcp_cubic.c` with its integer arithmetic (RFC 9438 describes it).
+//! C 0.4, beta 717/1024, fast convergence, Reno-friendly region, at most 1.5-fold growth per round
 //! trip, at least 5 % before the first loss, the epoch shifted by idle times, all state reset on a
 //! retransmission timeout; slow start ends by HyStart. With `beta_ecn` above `beta` it is Cubic
 //! with Alternative Backoff with ECN (RFC 8511, which reports that 0.85 works well).
@@ -347,7 +347,7 @@ mod tests {
         assert!((ratio - 1.05).abs() < 0.005, "{ratio}");
     }
 
-    /// A timeout forgets the maximum in Linux, but not in ns-3.
+    /// A timeout resets the maximum in Linux, but not in ns-3.
     #[test]
     fn timeout_resets_the_curve() {
         let growth = |version| {

@@ -36,7 +36,7 @@ use crate::units::Time;
 const ONE: u32 = 1024;
 const ONE_SHIFT: u32 = 10;
 
-/// How the marked share is measured.
+/// Measure of the marked share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Version {
     /// By delivered segments.

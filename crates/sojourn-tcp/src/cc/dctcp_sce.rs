@@ -3,11 +3,14 @@
 //!
 //! Model: `tcp_dctcp_sce.c` of `chromi/sce` at 9fae76b9 (Morton, Heist, Grimes; 2019). A window
 //! full of SCE echoes halves the window, as a window full of CE marks does in DCTCP, but there is
-//! no moving average. The window is in equilibrium where the share of marked segments is `m = 2/(2
-//! + W)`. A CE mark cuts by a quarter, or by an eighth when SCE was echoed within the last window
-//!   of ACKs, at the end of the sender's reduction; a loss halves. SCE never ends slow start.
+//! no moving average. The window is in equilibrium where the share of marked segments is
+//! `m = 2/(2 + W)`. A CE mark cuts by a quarter, or by an eighth when SCE was echoed within the
+//! last window of ACKs, at the end of the sender's reduction; a loss halves. SCE never ends slow
+//! start.
 //!
-//! As in the source, a segment counts as 2.7 (see [`sce_window`](super::sce_window)). Deviations: none known.
+//! As in the source, a segment counts as 2.7 (see [`sce_window`](super::sce_window)).
+//!
+//! Deviations: none known.
 //!
 //! Observes: `ack_counter` (bytes), the signed counter that moves the window; `sqrt_cwnd`, the root
 //! of the window that follows it; `loss_cwnd` (segments), the window before the last reduction, or

@@ -23,7 +23,8 @@ impl<V: Copy + Ord> MaxFilter<V> {
         self.best[0].1
     }
 
-    /// Takes `value` in at `time` and forgets what is older than `window`; returns the maximum.
+    /// Adds the sample `value` at `time` and drops samples older than `window`; returns the
+    /// maximum.
     #[inline]
     pub fn update(&mut self, window: u64, time: u64, value: V) -> V {
         let sample = (time, value);

@@ -1,4 +1,4 @@
-//! What the registry knows of congestion controls: what they are built from, and how.
+//! Registry of congestion controls as a kind of member: their static properties and constructor.
 
 use super::{CcaFacts, Make};
 use crate::registry::Kind;

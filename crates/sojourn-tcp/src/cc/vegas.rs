@@ -11,7 +11,7 @@
 //!
 //! Deviations from the paper, all of them Linux's: slow start doubles every round trip, not every
 //! other; the estimate divides by base, not by RTT; loss recovery is the sender's. As in Linux, the
-//! window changes whether or not it limits sending, and an idle period forgets the base RTT. Because
+//! window changes whether or not it limits sending, and an idle period resets the base RTT. Because
 //! the round's minimum RTT is that of its first ACKs, slow start reaches about three times the
 //! bandwidth-delay product if the buffer holds that much.
 //!

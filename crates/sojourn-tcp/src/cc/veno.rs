@@ -9,7 +9,7 @@
 //!
 //! As in Linux and unlike the paper: N is computed at every ACK from that ACK's own RTT (an ACK
 //! without a sample counts as congested), in halves of a segment; the count of samples is never
-//! reset; growth is Reno's outside the Open state; an idle period forgets the base RTT.
+//! reset; growth is Reno's outside the Open state; an idle period resets the base RTT.
 //!
 //! Observes: `n`, the backlog (segments); `base_rtt`, the lowest, and `round_min_rtt`, the lowest
 //! since the last growth (s).

@@ -4,7 +4,7 @@
 //! proportion to the data delivered, so that the window arrives at `ssthresh` within one round
 //! without a pause and without a burst.
 
-/// How proportional rate reduction lets the window grow back below `ssthresh`.
+/// Growth of the window below `ssthresh` under proportional rate reduction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PrrBound {
     /// One segment more than delivered on each ACK that advances without new loss

@@ -15,7 +15,7 @@ pub enum RtoStyle {
     Rfc6298,
 }
 
-/// How the retransmission timeout follows from RTT samples.
+/// Rules by which the retransmission timeout follows from RTT samples.
 #[derive(Clone, Copy, Debug)]
 pub struct RtoRules {
     /// Variance term.

@@ -183,7 +183,7 @@ mod tests {
         Autotune::new(Profile::named(profile).unwrap(), 1448, buffer)
     }
 
-    /// A round trip of 1 ms, of so many segments, each of which is read.
+    /// A round trip of 1 ms that ends at `ms` ms, with `ms` segments, each of which is read.
     fn round(tune: &mut Autotune, ms: u64) {
         for _ in 0..ms {
             tune.on_segment(1448, 0);

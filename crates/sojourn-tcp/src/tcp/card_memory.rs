@@ -15,11 +15,11 @@ const HEAD: u64 = 1280;
 /// Share of its memory that a segment's payload is, in 256ths (`tcp_measure_rcv_mss`).
 pub(super) const SHARE: f64 = (MSS * 256 / (SEGMENT + HEAD)) as f64 / 256.0;
 
-/// How much memory segments of a connection take.
+/// Memory that segments of a connection occupy.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CardMemory {
     segment: u64,
-    /// One in `period` segments takes more: this.
+    /// One in `period` segments occupies more memory.
     period: u32,
     rest: u64,
     /// Memory of a buffer's head, however many segments are in it.

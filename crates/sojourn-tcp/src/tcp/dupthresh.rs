@@ -33,8 +33,8 @@ impl Frontier {
         }
     }
 
-    /// Detects losses by FACK: calls `on_lost` for each segment below `highest SACKed -
-    /// reordering`.
+    /// Detects losses by FACK: calls `on_lost` for each segment below
+    /// `highest SACKed - reordering`.
     pub(super) fn fack(
         &mut self,
         board: &mut Scoreboard,

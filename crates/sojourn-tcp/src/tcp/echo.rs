@@ -28,7 +28,7 @@ pub(super) struct Response {
     pub quick_if_flushed: bool,
     /// This segment must be acknowledged at once.
     pub at_once: bool,
-    /// The next so many ACKs must not be delayed.
+    /// Number of following ACKs that must not be delayed.
     pub quick: u32,
 }
 
@@ -184,7 +184,7 @@ mod tests {
         assert!(reduced.at_once && !reduced.flush);
     }
 
-    /// With DCTCP's answers, what a control decides is what `dctcp` does.
+    /// A control with DCTCP's responses behaves as the mode `dctcp`.
     #[test]
     fn a_control_may_decide_as_dctcp_does() {
         let (mut asked, mut dctcp) = (Echo::new(EcnMode::Classic), Echo::new(EcnMode::Dctcp));

@@ -260,7 +260,7 @@ fn a_relay_goes_no_faster_than_what_follows() {
     let relayed = received(&mut *rig.ends[1], rig.now);
     let rate = arrived as f64 * 8.0 / 20.0;
     assert!((0.9e6..0.97e6).contains(&rate), "payload of 1 Mbit/s: {rate}");
-    // What is between the two: a window's worth, the send buffer, what lies in the slow pipe.
+    // Bytes between the two: a window's worth, the send buffer, the data in the slow pipe.
     assert!(relayed - arrived <= 185_156 + 100_000 + MSS, "{relayed} {arrived}");
     let first = sent(&mut *rig.ends[0], rig.now);
     let limits = first.limits.unwrap();

@@ -1,4 +1,4 @@
-//! What a builder of networks refuses.
+//! Errors of the builder of networks.
 
 use sojourn_net::net::{Arrivals, Builder};
 use sojourn_net::node::Behaviour;
@@ -16,7 +16,7 @@ fn what_is_not_there_is_refused() {
     let route = net.route(&[0]).unwrap_err();
     assert_eq!(route.to_string(), "route: there is no edge 0");
     assert!(net.set_behaviour(1, Behaviour::Plain).is_err());
-    // What was refused has left nothing behind.
+    // A refused element leaves no state behind.
     assert_eq!(net.link("first", [Some(here), None], wire(1)).unwrap(), 0);
 }
 

@@ -1,4 +1,4 @@
-//! Kinds of nodes from outside, in scenarios.
+//! External kinds of nodes in scenarios.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ struct Late {
 #[derive(Default, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 struct LateParams {
-    /// For how long.
+    /// The delay.
     delay: Span,
 }
 
@@ -60,7 +60,7 @@ impl Node for Late {
     }
 }
 
-/// Does to every packet what a function says, which is wrong.
+/// Applies an invalid function to every packet.
 struct Wrong(fn(Packet, &mut NodeContext<'_>));
 
 impl Node for Wrong {
@@ -80,7 +80,7 @@ impl node::Registered for Leaky {
     }
 }
 
-/// Sends packets to sockets that there are not.
+/// Sends packets to sockets that do not exist.
 struct Misled;
 
 impl node::Registered for Misled {

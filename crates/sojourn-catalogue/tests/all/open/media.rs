@@ -93,7 +93,8 @@ fn a_medium_that_loses_packets_is_named() {
     let (mut net, [there, _]) = stations(Air { off_by: 1, ..Air::default() });
     net.inject(&packet(there, 0));
     net.advance(ms(5), &mut Arrivals::default()).unwrap();
-    // What went in on one channel came out on the other, by the medium's own counters of neither.
+    // Packets that entered on one channel left on the other, although the medium's own counters
+    // show them on neither.
     net.check().unwrap();
     let (mut net, [_, back]) = stations(Air { off_by: 1, ..Air::default() });
     net.inject(&packet(back, 0));

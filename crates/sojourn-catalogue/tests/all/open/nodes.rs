@@ -1,4 +1,4 @@
-//! Nodes that decide themselves: one copies, one holds, some break the laws.
+//! Active nodes: one copies, one holds, some violate the laws.
 
 use sojourn_base::packet::{Backlog, Packet, Route};
 use sojourn_base::units::{Span, Time};
@@ -112,7 +112,7 @@ fn the_same_packets_meet_the_same_again() {
     assert_eq!(run(), run());
 }
 
-/// Does with each packet what a function says.
+/// Applies a function to each packet.
 struct Does(fn(Packet, &mut NodeContext<'_>));
 
 impl Node for Does {
@@ -121,7 +121,7 @@ impl Node for Does {
     }
 }
 
-/// What is said of a node that does this with a packet.
+/// The error reported for a node that does this with a packet.
 fn complaint(does: fn(Packet, &mut NodeContext<'_>)) -> Option<String> {
     let (mut net, route) = through(Does(does));
     net.inject(&packet(route, 0));
@@ -156,8 +156,8 @@ impl Node for Detour {
     }
 }
 
-/// A node with two links to the next one, and a third to another: what comes of a route over the
-/// first of them, when the node prefers the second.
+/// A node with two links to the next one, and a third to another: result of a route over the first
+/// of them, when the node prefers the second.
 fn detour(second_to: usize) -> Result<Vec<(Time, Packet)>, String> {
     let mut net = Builder::new();
     let source = net.plain_node("source");

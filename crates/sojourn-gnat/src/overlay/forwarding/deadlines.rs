@@ -24,7 +24,8 @@ enum Fate {
 }
 
 impl Forwarding {
-    /// Gives up what cannot arrive in time any more, and sends what must go at once; whether any went.
+    /// Gives up packets that can no longer arrive in time, and sends those that must be sent at
+    /// once; returns whether any was sent.
     #[inline(never)]
     pub(super) fn look_at_deadlines(&mut self, now: Time) -> bool {
         let mut any = false;

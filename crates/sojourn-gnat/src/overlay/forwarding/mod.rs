@@ -109,7 +109,7 @@ impl Forwarding {
         8.0 * self.groups.price(now, stream)
     }
 
-    /// Takes a packet into the queue of the member that it goes to.
+    /// Appends a packet to the queue of its destination.
     pub(super) fn push(&mut self, now: Time, parcel: Parcel) {
         self.bins.push(now, parcel);
     }
@@ -170,7 +170,7 @@ impl Forwarding {
         filled
     }
 
-    /// What waits in queues.
+    /// Packets waiting in queues.
     pub(super) fn backlog(&self) -> Backlog {
         let packets: usize = self.bins.iter().map(Bin::count).sum();
         let bytes: u64 = self.bins.iter().map(Bin::packet_bytes).sum();

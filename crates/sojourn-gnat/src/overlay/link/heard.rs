@@ -14,7 +14,7 @@ pub(super) struct Heard {
 }
 
 impl Heard {
-    /// Nothing yet; there are so many members.
+    /// State before the first message, for `members` members.
     pub(super) fn new(members: usize) -> Self {
         Heard { number: None, members: vec![[0.0; 2]; members], groups: Arc::default() }
     }

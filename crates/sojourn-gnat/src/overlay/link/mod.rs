@@ -59,7 +59,7 @@ pub(crate) struct Neighbour {
 }
 
 impl Neighbour {
-    /// A neighbour that has not been heard; there are so many members.
+    /// A neighbour before its first packet, in an overlay of `members` members.
     pub(super) fn new(now: Time, member: usize, members: usize, reach: Reach) -> Self {
         Neighbour {
             member,
@@ -84,7 +84,7 @@ impl Neighbour {
         self.works = self.open && self.path.connection.outage().is_none();
     }
 
-    /// How many bytes of packets it takes now; 0 unless its transmit queue is nearly empty.
+    /// Number of bytes of packets that it accepts now; 0 unless its transmit queue is nearly empty.
     pub(super) fn room(&self) -> u64 {
         if self.works { self.transmit.room() } else { 0 }
     }
@@ -183,7 +183,7 @@ impl Neighbour {
         if self.open { self.telling.due() } else { Time::NEVER }
     }
 
-    /// When there is something to do, unless it is awake.
+    /// When work is due, unless it is awake.
     pub(super) fn next(&self) -> Time {
         if self.open { self.telling.due().min(self.calls.due) } else { self.calls.due }
     }
@@ -222,7 +222,7 @@ impl Neighbour {
         }
         self.calls.asked_at = now;
         let next = self.path.connection.next_timeout(now).unwrap_or(Time::NEVER);
-        // A timeout that is due and sends nothing must not come up again at this instant.
+        // A timeout that is due and sends nothing must not recur at this instant.
         self.calls.due = next.max(now + Span::from_nanos(1));
     }
 

@@ -14,17 +14,17 @@ use sojourn_base::units::Time;
 #[derive(Debug, Default)]
 pub(crate) struct Neighbours {
     all: Vec<Neighbour>,
-    /// Those that work, and those that take packets now, as bits.
+    /// Neighbours that work, and those that accept packets now, as bits.
     working: u64,
     open: u64,
-    /// Those with which there is something to do now, whenever they are due.
+    /// Neighbours with work to do now, whatever their due times.
     awake: u64,
-    /// When there is something to do with each, and when it is to be told of queues.
+    /// Due time of each neighbour, and of the next message about queues to it.
     due: Times,
     tell: Times,
 }
 
-/// Times, and the least of them, which is looked for when it is asked for.
+/// Times, and the least of them, which is computed on demand.
 #[derive(Debug)]
 struct Times {
     all: Vec<Time>,
@@ -90,7 +90,7 @@ impl Neighbours {
         self.all.push(neighbour);
     }
 
-    /// Does something to one.
+    /// Applies a function to one neighbour.
     pub(crate) fn change(&mut self, index: usize, how: impl FnOnce(&mut Neighbour)) {
         let neighbour = &mut self.all[index];
         how(neighbour);
@@ -108,22 +108,22 @@ impl Neighbours {
         self.all[index].read(stream)
     }
 
-    /// Does something to each.
+    /// Applies a function to each neighbour.
     pub(crate) fn change_all(&mut self, mut how: impl FnMut(usize, &mut Neighbour)) {
         (0..self.all.len()).for_each(|index| self.change(index, |neighbour| how(index, neighbour)));
     }
 
-    /// Those that work, as bits.
+    /// Neighbours that work, as bits.
     pub(crate) fn working(&self) -> u64 {
         self.working
     }
 
-    /// Those that take packets now.
+    /// Neighbours that accept packets now.
     pub(crate) fn open(&self) -> impl Iterator<Item = (usize, &Neighbour)> {
         bits(self.open).map(|index| (index, &self.all[index]))
     }
 
-    /// Those with which there is something to do now, as bits.
+    /// Neighbours with work due now, as bits.
     pub(crate) fn due(&self, now: Time) -> u64 {
         if !self.due.any(now) {
             return self.awake;
@@ -132,12 +132,12 @@ impl Neighbours {
         due.fold(self.awake, |bits, (index, at)| bits | u64::from(*at <= now) << index)
     }
 
-    /// When there is something to do with any.
+    /// Earliest due time of any neighbour.
     pub(crate) fn next(&self) -> Option<Time> {
         (!self.all.is_empty()).then(|| self.due.least())
     }
 
-    /// Whether any is to be told of queues now.
+    /// Whether a message about queues is due to any.
     pub(crate) fn tells(&self, now: Time) -> bool {
         self.tell.any(now)
     }

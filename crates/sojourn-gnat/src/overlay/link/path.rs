@@ -47,7 +47,7 @@ fn tells(datagram: &Datagram<Cargo>) -> bool {
     matches!(message.data, Some((_, Cargo::Depths(_) | Cargo::LinkState(_))))
 }
 
-/// The stream that a datagram brings a message of; of others it brings none.
+/// The stream of the message that a datagram carries, if it carries one.
 fn stream_of(datagram: &Datagram<Cargo>) -> Option<u8> {
     let Datagram::Message(message) = datagram else { return None };
     message.data.as_ref().map(|(data, _)| data.stream)
@@ -62,7 +62,7 @@ fn control(now: Time, name: &str) -> (String, Box<dyn Control>) {
 }
 
 impl Path {
-    /// One that begins to connect.
+    /// A path controller that begins to connect.
     pub(super) fn new(now: Time, reach: Reach) -> Self {
         let Reach { port, boxes, tuple, controls, client, .. } = reach;
         let role = if client { Role::Client } else { Role::Server };
@@ -85,8 +85,8 @@ impl Path {
         }
     }
 
-    /// Takes the datagram that has this handle, if it has not been lost; the stream that it brings
-    /// something on, if any.
+    /// Processes the datagram with this handle, if it has not been lost; returns the stream of its
+    /// message, if it carries one.
     pub(super) fn take(&mut self, now: Time, handle: u32) -> Option<Option<u8>> {
         if !self.boxes[1].get(handle, &mut self.datagram, &mut self.spare) {
             return None;

@@ -25,7 +25,7 @@ pub(super) enum Lane {
     Packets = 3,
 }
 
-/// How many lanes there are.
+/// Number of lanes.
 pub(super) const LANES: usize = 4;
 
 impl Lane {
@@ -35,7 +35,7 @@ impl Lane {
     /// The one that is opened last: with it all are open.
     pub(super) const LAST: Lane = Lane::Packets;
 
-    /// That of packets of a class.
+    /// The lane of packets of a class.
     pub(super) fn of(class: Class) -> Self {
         match class {
             Class::Timed => Lane::Timed,

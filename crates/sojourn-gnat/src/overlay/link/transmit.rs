@@ -8,7 +8,7 @@ use crate::overlay::message::Cargo;
 use sojourn_base::units::Time;
 use sojourn_sliq::{Connection, Payload};
 
-/// Below so many bytes the transmit queue is filled up to the other number.
+/// Bytes below which the transmit queue is refilled, and bytes to which.
 const REFILL_BELOW: u64 = 2_000;
 const FILL_TO: u64 = 6_000;
 
@@ -24,7 +24,7 @@ pub(super) struct TransmitQueue {
 }
 
 impl TransmitQueue {
-    /// How many bytes of packets it takes now; 0 unless it is nearly empty.
+    /// Number of bytes of packets that it accepts now; 0 unless it is nearly empty.
     pub(super) fn room(&self) -> u64 {
         if self.bytes >= REFILL_BELOW { 0 } else { FILL_TO - self.bytes }
     }
@@ -53,7 +53,7 @@ impl TransmitQueue {
         self.filled |= 1 << lane as usize;
     }
 
-    /// Hands to each stream that has sent all the next that it is to send.
+    /// Passes the next message to each stream that has sent all earlier ones.
     pub(super) fn feed(&mut self, connection: &mut Connection<Cargo>) {
         for index in bits(self.filled.into()) {
             let (lane, waiting) = (Lane::ALL[index], &mut self.waiting[index]);

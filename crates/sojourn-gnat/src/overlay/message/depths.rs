@@ -22,7 +22,7 @@ pub struct Depths {
 }
 
 impl Depths {
-    /// Those of queues for members, and for groups and members.
+    /// The depths of queues for members, and for groups and members.
     pub fn new(number: u32, bytes: Vec<[f64; 2]>, groups: Arc<Vec<Vec<f64>>>) -> Self {
         let told = bytes.iter().filter(|bytes| bytes[0] > 0.0).count();
         let size = HEADERS + DESTINATION * told as u32 + group_bytes(&groups);

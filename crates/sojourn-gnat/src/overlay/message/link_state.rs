@@ -49,7 +49,7 @@ impl Delay {
 pub struct LinkState {
     /// The node.
     pub origin: u16,
-    /// Which of its advertisements.
+    /// Number of the advertisement.
     pub number: u32,
     /// Neighbours, and the delay to each.
     pub links: Vec<(u16, Delay)>,

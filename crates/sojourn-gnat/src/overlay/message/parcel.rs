@@ -11,14 +11,14 @@ pub const NUMBER: u32 = 4;
 pub const TIMED: u32 = NUMBER + 8 + 12;
 
 /// A packet of a flow in transit through the overlay. It is small, because it waits in many places:
-/// in queues, until it is acknowledged, in datagrams under way; the packet itself lies in one.
+/// in queues, until it is acknowledged, in datagrams in transit; the packet itself is stored once.
 #[derive(Clone, Debug)]
 pub struct Parcel {
     /// The packet, as the flow's host sent it.
     pub packet: Arc<Packet>,
     /// Its size in bytes.
     pub size: u32,
-    /// Where it goes: the overlay node's place in the list of members.
+    /// Destination: the overlay node's place in the list of members.
     pub to: u16,
     /// Deadline, which makes it latency-sensitive.
     pub due: Option<Time>,
@@ -27,7 +27,7 @@ pub struct Parcel {
 }
 
 impl Parcel {
-    /// A packet to a member that has not come through any.
+    /// A packet to a member that has not passed any.
     pub fn new(packet: Packet, to: u16, due: Option<Time>) -> Self {
         Parcel { size: packet.size, packet: Arc::new(packet), to, due, seen: 0 }
     }
@@ -51,7 +51,7 @@ impl Class {
     /// Latency-sensitive traffic goes first.
     pub const IN_ORDER: [Class; 2] = [Class::Timed, Class::Normal];
 
-    /// That of a packet.
+    /// The class of a packet.
     pub fn of(parcel: &Parcel) -> Self {
         if parcel.due.is_some() { Class::Timed } else { Class::Normal }
     }

@@ -3,12 +3,12 @@
 /// Role of a node for a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Place {
-    /// Nothing: it begins and ends elsewhere, or is not the overlay's.
+    /// None: it begins and ends elsewhere, or the overlay does not carry it.
     None,
-    /// Its datagrams come in here, to this flow of the proxy.
+    /// Its datagrams enter here, at this flow of the proxy.
     UdpIn(usize),
-    /// Its datagrams go out here; which of the flows is it that are reported of, if any.
+    /// Its datagrams leave here; its index among the flows that reports cover, if any.
     UdpOut(Option<usize>),
-    /// Its connection is ended here, at this flow of the proxy.
+    /// Its connection is terminated here, at this flow of the proxy.
     Tcp(usize),
 }

@@ -30,13 +30,13 @@ struct Flows {
 }
 
 impl Flows {
-    /// A flow whose datagrams come in here, to the queue `to`.
+    /// A flow whose datagrams enter here, to the queue `to`.
     fn datagrams_in(&mut self, flow: &OverlayFlow, to: u16) -> Place {
         let chance = self.random.child("flow").uniform_at(flow.flow.into());
         Place::UdpIn(self.udp.add(to, &flow.service, self.k, chance))
     }
 
-    /// A flow whose datagrams go out here. Inelastic ones with a deadline are reported of.
+    /// A flow whose datagrams leave here. Reports cover inelastic ones with a deadline.
     fn datagrams_out(&mut self, flow: &OverlayFlow) -> Place {
         let ServiceSpec { utility, deadline, priority, .. } = flow.service;
         let reported = deadline.filter(|_| utility == Utility::Strap);

@@ -5,7 +5,7 @@ use crate::overlay::queue::RELIEF_INTERVAL;
 use sojourn_base::units::Time;
 
 impl Overlay {
-    /// Does what is due now.
+    /// Sends the messages that are due now.
     pub(super) fn signal(&mut self, now: Time) {
         if self.advertising.is_due(now, self.forwarding.reached().working()) {
             self.advertise(now);

@@ -5,7 +5,7 @@ use crate::overlay::admission::{Seen, Standing};
 use sojourn_base::units::Time;
 
 impl Overlay {
-    /// Does what supervisory control has to do now.
+    /// Does the work of supervisory control that is due now.
     pub(super) fn supervise(&mut self, now: Time) {
         if self.supervision.notes(now) {
             self.note(now);

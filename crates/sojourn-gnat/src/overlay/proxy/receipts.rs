@@ -2,8 +2,8 @@
 //!
 //! They cover the flows that are triaged by it: inelastic ones with a deadline. A packet is missing
 //! if it arrives late, or has not arrived one deadline after a packet that was sent later. Model:
-//! IRON's `ReleaseRecord` of `udp_proxy.cc`, `rrm.cc`, where a service's time for putting packets
-//! in order stands for the latter.
+//! IRON's `ReleaseRecord` of `udp_proxy.cc`, `rrm.cc`, where a service's reordering time takes the
+//! place of the latter.
 
 use std::collections::VecDeque;
 
@@ -11,7 +11,7 @@ use sojourn_base::units::{Span, Time};
 
 /// Bytes of a report: IP and UDP headers, port, bytes and packets sent and received, share missing.
 pub(crate) const SIZE: u32 = 28 + 2 + 2 * (8 + 4) + 4;
-/// How often reports are sent.
+/// Interval of reports.
 const INTERVAL: Span = Span::from_millis(100);
 /// Weight of a packet, divided by the priority.
 const GAIN: f64 = 0.2;
@@ -64,7 +64,7 @@ pub(crate) struct Report {
     pub percent: u16,
 }
 
-/// What a node reports of the flows that end there.
+/// Reports of a node on the flows that end there.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Receipts {
     flows: Vec<Receipt>,
@@ -72,7 +72,7 @@ pub(crate) struct Receipts {
 }
 
 impl Receipts {
-    /// Adds a flow from a member, with its priority and time to go; its number here.
+    /// Adds a flow from a member, with its priority and deadline; returns its number here.
     pub(crate) fn add(&mut self, flow: u32, from: u16, priority: f64, deadline: Span) -> usize {
         self.flows.push(Receipt {
             flow,

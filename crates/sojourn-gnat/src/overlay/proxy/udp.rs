@@ -15,7 +15,7 @@ use sojourn_base::units::{Span, Time};
 
 /// Packets of a flow that wait for admission.
 const MOST_WAITING: usize = 500;
-/// How long a rate holds at least and at most before it is looked at again.
+/// Shortest and longest time for which a rate holds before it is evaluated again.
 const SHORTEST_LOOK: Span = Span::from_micros(100);
 const LONGEST_LOOK: Span = Span::from_millis(20);
 
@@ -33,7 +33,7 @@ struct Flow {
     /// Bits admitted, and when a packet came last.
     admitted: f64,
     came_at: Time,
-    /// When it is looked at again, if it waits.
+    /// When its rate is evaluated again, if it waits.
     look_at: Option<Time>,
 }
 
@@ -63,7 +63,7 @@ impl UdpProxy {
         self.flows.len() - 1
     }
 
-    /// Takes a packet of a flow.
+    /// Queues a packet of a flow.
     pub(crate) fn push(&mut self, now: Time, flow: usize, packet: Packet) {
         let state = &mut self.flows[flow];
         let bits = 8.0 * f64::from(packet.size);

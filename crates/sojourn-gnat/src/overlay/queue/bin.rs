@@ -15,7 +15,8 @@ use sojourn_base::units::Time;
 /// Packets and zombies of one class.
 #[derive(Debug, Default)]
 struct Part {
-    /// With when they came. Those that had least time to go then are first.
+    /// Packets with their arrival times, in increasing order of the time to the deadline that they
+    /// had then.
     packets: VecDeque<(Time, Parcel)>,
     bytes: u64,
     zombies: u64,
@@ -43,7 +44,7 @@ pub(crate) struct Bin {
 }
 
 impl Bin {
-    /// An empty one that shows its depth in this way.
+    /// An empty queue that advertises its depth in this way.
     pub(crate) fn new(how: Shown) -> Self {
         Bin {
             parts: Default::default(),
@@ -54,7 +55,7 @@ impl Bin {
         }
     }
 
-    /// Takes a packet in.
+    /// Appends a packet.
     pub(crate) fn push(&mut self, now: Time, parcel: Parcel) {
         let part = &mut self.parts[Class::of(&parcel) as usize];
         part.bytes += u64::from(parcel.size);
@@ -68,7 +69,7 @@ impl Bin {
         self.parts[class as usize].packets.iter().map(|(_, parcel)| parcel)
     }
 
-    /// How many packets there are.
+    /// Number of packets.
     pub(crate) fn count(&self) -> usize {
         self.parts.iter().map(|part| part.packets.len()).sum()
     }
@@ -79,7 +80,7 @@ impl Bin {
         part.packets.is_empty() && part.zombies == 0
     }
 
-    /// Takes the packet at this place out; with `reduce`, a zombie may take its place.
+    /// Removes the packet at this place; with `reduce`, a zombie may take its place.
     pub(crate) fn take(
         &mut self,
         now: Time,
@@ -99,7 +100,7 @@ impl Bin {
         Some(parcel)
     }
 
-    /// Takes up to `most` bytes of zombies out; how many there were.
+    /// Removes up to `most` bytes of zombies; returns the number removed.
     pub(crate) fn take_zombie(&mut self, now: Time, class: Class, most: u64) -> u64 {
         let part = &mut self.parts[class as usize];
         let bytes = part.zombies.min(most);

@@ -13,9 +13,9 @@ use sojourn_base::units::Time;
 #[derive(Debug)]
 pub(crate) struct Bins {
     all: Vec<Bin>,
-    /// Those with something of each class, as bits.
+    /// Queues that are not empty, by class, as bits.
     waiting: [u64; 2],
-    /// The depths that were shown last.
+    /// The depths advertised last.
     shown: Vec<[f64; 2]>,
 }
 
@@ -28,13 +28,13 @@ impl Deref for Bins {
 }
 
 impl Bins {
-    /// Empty ones for so many members that show their depths in this way.
+    /// Empty queues for `members` members that advertise their depths in this way.
     pub(crate) fn new(members: usize, how: Shown) -> Self {
         let all = (0..members).map(|_| Bin::new(how)).collect();
         Bins { all, waiting: [0; 2], shown: vec![[0.0; 2]; members] }
     }
 
-    /// Does something to one.
+    /// Applies a function to one queue.
     pub(crate) fn change<R>(&mut self, to: usize, how: impl FnOnce(&mut Bin) -> R) -> R {
         let bin = &mut self.all[to];
         let result = how(bin);
@@ -46,22 +46,22 @@ impl Bins {
         result
     }
 
-    /// Takes a packet in.
+    /// Appends a packet to its queue.
     pub(crate) fn push(&mut self, now: Time, parcel: Parcel) {
         self.change(parcel.to.into(), |bin| bin.push(now, parcel));
     }
 
-    /// The depths on show of all as they are now.
+    /// The depths of all queues to advertise now.
     pub(crate) fn show(&mut self, now: Time) -> Vec<[f64; 2]> {
         (0..self.all.len()).map(|to| self.change(to, |bin| bin.shown(now))).collect()
     }
 
-    /// Those with something of a class, as bits.
+    /// Queues with packets or zombies of a class, as bits.
     pub(crate) fn waiting(&self, class: Class) -> u64 {
         self.waiting[class as usize]
     }
 
-    /// The depths that one showed last.
+    /// The depths that one queue advertised last.
     pub(crate) fn last_shown(&self, to: usize) -> [f64; 2] {
         self.shown[to]
     }

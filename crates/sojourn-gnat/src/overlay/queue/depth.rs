@@ -4,7 +4,7 @@ use sojourn_base::registry::named;
 use sojourn_base::units::{Span, Time};
 
 named! {
-    /// Which depth of its queues a node uses and tells its neighbours.
+    /// Depth of its queues that a node uses and reports to its neighbours.
     #[derive(Default)]
     Shown, "depth" {
         /// As it is.

@@ -9,7 +9,7 @@ use crate::overlay::members::bits as members;
 use crate::overlay::message::Copies;
 use sojourn_base::units::Time;
 
-/// What is queued for one destination.
+/// Queue state of one destination.
 #[derive(Clone, Debug, Default)]
 struct Lane {
     bytes: u64,
@@ -32,7 +32,7 @@ pub(crate) struct GroupQueue {
 }
 
 impl GroupQueue {
-    /// An empty one for so many members, of which so many packets are searched.
+    /// An empty queue for `members` members, in which `search` packets are searched.
     pub(crate) fn new(members: usize, how: Shown, search: usize) -> Self {
         GroupQueue {
             packets: Packets::new(search),
@@ -44,7 +44,7 @@ impl GroupQueue {
         }
     }
 
-    /// Takes a packet in.
+    /// Appends a packet.
     pub(crate) fn push(&mut self, now: Time, mut parcel: Copies) {
         parcel.since = now;
         for member in members(parcel.to) {
@@ -73,7 +73,7 @@ impl GroupQueue {
         self.haunted & !self.waiting
     }
 
-    /// Takes the packet of this number out for some of its destinations; for the others it stays.
+    /// Removes the packet of this number for some of its destinations; for the others it stays.
     /// With `reduce`, zombies may take its place. Also whether it stays.
     pub(crate) fn take(
         &mut self,
@@ -97,7 +97,8 @@ impl GroupQueue {
         Some((taken, stays))
     }
 
-    /// Takes up to `most` bytes of zombies out for each destination of a set; the most there were.
+    /// Removes up to `most` bytes of zombies for each destination of a set; returns the largest
+    /// number removed.
     pub(crate) fn take_zombies(&mut self, now: Time, set: u64, most: u64) -> u64 {
         let mut largest = 0;
         for member in members(set) {
@@ -132,7 +133,7 @@ impl GroupQueue {
         }
     }
 
-    /// The depths on show, those of a set as they are now.
+    /// The advertised depths, with those of a set updated now.
     pub(crate) fn show(&mut self, now: Time, set: u64) -> &[f64] {
         let count = self.lanes.len();
         for member in members(set).take_while(|member| *member < count) {
@@ -143,7 +144,7 @@ impl GroupQueue {
         &self.shown
     }
 
-    /// What was shown last.
+    /// The depths advertised last.
     pub(crate) fn last_shown(&self) -> &[f64] {
         &self.shown
     }

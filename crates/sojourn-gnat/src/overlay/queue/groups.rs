@@ -30,7 +30,8 @@ impl DerefMut for Groups {
 }
 
 impl Groups {
-    /// Of an overlay; queues show their depths in this way, and so many of their packets are searched.
+    /// The queues of an overlay's groups, which advertise their depths in this way, and in which
+    /// `search` packets are searched.
     pub(crate) fn new(known: &multicast::Groups, how: Shown, search: usize) -> Self {
         let members = known.members.len();
         let queues = known.groups.iter().map(|_| GroupQueue::new(members, how, search)).collect();

@@ -21,9 +21,9 @@ pub(crate) struct Packets {
     all: VecDeque<Option<Copies>>,
     first: u64,
     count: usize,
-    /// Those for the same destinations, in no order.
+    /// Sets of packets for the same destinations, unordered.
     alike: Vec<Alike>,
-    /// How many are searched, how many there are of these, and the number of the last.
+    /// Limit of packets to search, their present number, and the number of the last.
     search: usize,
     inside: usize,
     edge: u64,
@@ -47,13 +47,13 @@ struct Found {
 }
 
 impl Packets {
-    /// None yet; so many are searched.
+    /// An empty queue in which `search` packets are searched.
     pub(crate) fn new(search: usize) -> Self {
         let all = VecDeque::new();
         Packets { all, first: 0, count: 0, alike: vec![], search, inside: 0, edge: 0 }
     }
 
-    /// Takes a packet in.
+    /// Appends a packet.
     pub(crate) fn push(&mut self, parcel: Copies) {
         let number = self.first + self.all.len() as u64;
         self.join(parcel.to, number);
@@ -65,7 +65,7 @@ impl Packets {
         }
     }
 
-    /// How many there are.
+    /// Number of packets.
     pub(crate) fn len(&self) -> usize {
         self.count
     }
@@ -90,7 +90,7 @@ impl Packets {
         self.get(number).map_or(0, |parcel| parcel.to)
     }
 
-    /// Takes a packet out for some of its destinations; for the others it stays. Also whether it
+    /// Removes a packet for some of its destinations; for the others it stays. Also whether it
     /// stays.
     pub(crate) fn take(&mut self, number: u64, set: u64) -> Option<(Copies, bool)> {
         let place = number.checked_sub(self.first)? as usize;
@@ -109,7 +109,7 @@ impl Packets {
         Some((Copies { to: before & set, ..taken }, rest != 0))
     }
 
-    /// One is gone.
+    /// Accounts for a packet that has left, and drops empty places at the front.
     fn forget_gone(&mut self) {
         self.count -= 1;
         while self.all.front().is_some_and(Option::is_none) {
@@ -145,7 +145,7 @@ impl Packets {
         self.alike.swap_remove(place);
     }
 
-    /// One that was searched is gone: another comes to be.
+    /// A packet within the searched part has left: the next one joins that part.
     fn draw_in(&mut self, gone: u64) {
         if gone > self.edge {
             return;

@@ -7,14 +7,15 @@ use sojourn_base::units::{Span, Time};
 
 /// Interval at which queues are checked.
 pub(crate) const INTERVAL: Span = Span::from_millis(5);
-/// A packet may wait for so many of this size at the link's rate, and no longer than that.
+/// Number and size of packets whose time at the link's rate a packet may wait, and the longest
+/// wait.
 const PACKETS: f64 = 50.0;
 const PACKET_BITS: f64 = 12_000.0;
 const LONGEST: Span = Span::from_millis(50);
 /// Bytes of zombies per squared millisecond of waiting.
 const BYTES_PER_MS2: f64 = 2.0;
 
-/// Of one queue.
+/// State of one queue.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Starvation {
     served_at: Time,

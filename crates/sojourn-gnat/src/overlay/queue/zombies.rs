@@ -21,7 +21,7 @@ const FIRST_WINDOW: Span = Span::from_secs(1);
 const STEP: Span = Span::from_millis(200);
 const LEAST: Span = Span::from_millis(200);
 const MOST: Span = Span::from_secs(5);
-/// How often it widens and narrows at most.
+/// Shortest intervals between widenings, and between narrowings.
 const WIDEN_EVERY: Span = Span::from_millis(50);
 const NARROW_EVERY: Span = Span::from_millis(300);
 /// It narrows when nothing was added for so long.

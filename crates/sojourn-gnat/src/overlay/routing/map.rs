@@ -21,7 +21,7 @@ const FORGOTTEN_AFTER: u64 = 5;
 /// There is no path.
 pub(super) const UNREACHABLE: u32 = u32::MAX;
 
-/// Delays from each member, where a way leads from it.
+/// Delays from each member from which there is a path.
 type FromEach = Vec<Option<Delay>>;
 
 /// Map of all links.
@@ -38,7 +38,7 @@ pub(crate) struct Map {
 }
 
 impl Map {
-    /// Of a network of so many members; `me` is where it is kept.
+    /// The map of a network of `members` members, kept at `me`.
     pub(crate) fn new(me: usize, members: usize) -> Self {
         let states = vec![None; members];
         let (hops, delays, avoiding) = Default::default();

@@ -20,7 +20,8 @@ const OLD: f64 = 0.8;
 /// Time of the first examination of flows, and interval.
 const STARTUP: Span = Span::from_secs(10);
 const TRIAGE_EVERY: Span = Span::from_secs(2);
-/// A queue still grows so many notes after it was deeper than ever since a flow was turned on.
+/// Number of records for which a queue counts as growing after its largest depth since a flow was
+/// turned on.
 const GROWS_FOR: u8 = 8;
 
 /// A flow that begins here.
@@ -65,7 +66,7 @@ struct Probe {
 /// A flow to be turned on or off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Order {
-    /// Which of the flows that are watched.
+    /// Index of the flow among those watched.
     pub flow: usize,
     /// Whether it is to be on.
     pub on: bool,
@@ -83,7 +84,7 @@ pub(super) struct Supervision {
 }
 
 impl Supervision {
-    /// Of a node in a network of so many members.
+    /// State of a node in a network of `members` members.
     pub(super) fn new(k: f64, members: usize) -> Self {
         Supervision {
             k,
@@ -164,7 +165,7 @@ impl Supervision {
         self.flows[flow].note(now, seen);
     }
 
-    /// The queue of a destination is so many bytes deep.
+    /// Records that the queue of a destination is `bytes` deep.
     pub(super) fn on_depth(&mut self, to: usize, bytes: f64) {
         let queue = &mut self.queues[to];
         queue.sum += bytes;

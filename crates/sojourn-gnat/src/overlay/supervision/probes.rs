@@ -11,11 +11,11 @@ use sojourn_base::units::{Span, Time};
 
 /// Number of deadlines after which a flow that tries is stable.
 const STABLE_AFTER: u64 = 40;
-/// A flow that fails may give way after so long.
+/// Time after which another flow may replace one that fails.
 const PATIENCE: Span = Span::from_secs(10);
 /// How much better than others a flow has to be to try instead of one that fails.
 const BETTER: f64 = 1.1;
-/// Better than any other: more time to go and a lower rate.
+/// Better than any other: a longer deadline and a lower rate.
 const BEST: f64 = 3.0;
 
 impl Supervision {

@@ -273,7 +273,7 @@ impl<'a> Simulation<'a> {
     }
 }
 
-/// What the `number`th packet of a stream is made of: itself.
+/// Coefficients of the `number`th packet of a stream, which consists of itself alone.
 fn coded(generation: usize, number: usize) -> Option<Coded> {
     let place = number.checked_rem(generation)?;
     let mut coefficients = vec![0; generation];

@@ -53,7 +53,7 @@ fn receiver(node: &usize) -> Receiver {
 }
 
 impl<'a> Simulation<'a> {
-    /// Of a model that was checked.
+    /// A simulation of a checked model.
     pub(super) fn new(model: &'a Model) -> Self {
         let neighbours = neighbours(model);
         let ways = |from: usize| {
@@ -93,7 +93,7 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// What comes out, with nothing in it.
+    /// Empty results.
     pub(super) fn empty(&self) -> Outcome {
         let streams = self.model.streams.iter().enumerate();
         let received = streams.flat_map(|(stream, spec)| {

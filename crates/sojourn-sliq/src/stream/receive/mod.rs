@@ -69,7 +69,7 @@ pub(crate) struct Receiver<P> {
 }
 
 impl<P: Payload> Receiver<P> {
-    /// Of a stream whose first packet is number `first`.
+    /// The receiving side of a stream whose first packet is number `first`.
     pub(crate) fn new(stream: u8, config: StreamConfig, first: u64) -> Self {
         Receiver {
             stream,

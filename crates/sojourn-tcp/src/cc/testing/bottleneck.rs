@@ -81,7 +81,8 @@ impl Bottleneck {
         self
     }
 
-    /// Runs until `seconds`, telling `seen` after every ACK: time, flow's number, flow, sample.
+    /// Runs until `seconds`, calling `seen` after every ACK with the time, the flow's number, flow
+    /// and sample.
     pub(crate) fn run(
         &mut self,
         seconds: f64,

@@ -59,7 +59,7 @@ pub(super) fn show(
     view: &SenderView,
 ) {
     if control.follows_steps() {
-        // ACKs take no time on their way back.
+        // The return delay of ACKs is zero.
         let view = SenderView { peer_sent_at: now, ..*view };
         control.on_step(now, &Step::Measured(said), &view);
     }

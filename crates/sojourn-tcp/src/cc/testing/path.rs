@@ -9,7 +9,7 @@ use super::{Meter, Snapshot, init, show};
 use crate::cc::{AckSample, CaState, ControlInit, Event, Measured, Registered, SenderView, Sent};
 use crate::units::{Span, Time};
 
-/// A segment on its way.
+/// A segment in flight.
 #[derive(Clone, Copy, Debug)]
 struct InFlight {
     sent: Snapshot,

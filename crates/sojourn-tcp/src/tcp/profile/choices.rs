@@ -1,6 +1,6 @@
 //! Alternatives between which stack profiles choose.
 
-/// How losses are inferred from SACKs.
+/// Rule by which losses are inferred from SACKs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LossDetection {
     /// By time of transmission (RFC 8985), as Linux since 4.18 by default.

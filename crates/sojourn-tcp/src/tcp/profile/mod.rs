@@ -26,7 +26,7 @@ pub(crate) use choices::{Deferral, TailProbe, TimeoutWindow};
 /// One stack's constants and choices.
 #[derive(Clone, Copy, Debug)]
 pub struct Profile {
-    /// How losses are inferred.
+    /// Loss-detection rule.
     pub loss_detection: LossDetection,
     /// Duplicate-ACK threshold, and the initial degree of reordering.
     pub dupthresh: u32,

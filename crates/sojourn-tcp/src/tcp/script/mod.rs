@@ -66,12 +66,12 @@ pub struct Script {
     pub lines: Vec<Line>,
 }
 
-/// One line.
+/// One line of a script.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Line {
-    /// When.
+    /// The time.
     pub at: Time,
-    /// What.
+    /// The event or expectation.
     pub step: Step,
 }
 
@@ -82,7 +82,7 @@ pub enum Step {
     SynAck,
     /// An acknowledgment arrives.
     Ack(Ack),
-    /// The application writes so many bytes.
+    /// The application writes this number of bytes.
     Write(u64),
     /// It closes the connection.
     Close,
@@ -122,7 +122,7 @@ pub struct Data {
     pub last: u32,
     /// Payload of each.
     pub bytes: u32,
-    /// Marked on the way.
+    /// CE-marked by the path.
     pub ce: bool,
     /// The sender has answered an echo.
     pub cwr: bool,
@@ -133,7 +133,7 @@ pub struct Data {
 /// Something that an end sent, or a value that was asked for, and when.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Event {
-    /// When.
+    /// The time.
     pub at: Time,
     /// Its text, as in a line `sent`, or `cwnd N`.
     pub what: String,

@@ -124,7 +124,7 @@ impl Player {
 
     fn line(&mut self, line: &Line) {
         self.run_until(line.at);
-        // What is written at the beginning has been written then.
+        // Data written at the beginning has already been written.
         if line.at > Time::ZERO || self.now == Time::ZERO {
             self.step(line.at, &line.step);
         }

@@ -6,7 +6,7 @@ use sojourn_base::endpoint::Endpoint;
 use sojourn_base::units::{Span, Time};
 use sojourn_tcp::tcp::{HEADER, Receiver, Sender, TcpInit};
 
-/// How long a rate holds at least and at most before it is looked at again.
+/// Shortest and longest time for which a rate holds before it is evaluated again.
 const SHORTEST_LOOK: Span = Span::from_micros(100);
 const LONGEST_LOOK: Span = Span::from_millis(20);
 
@@ -25,7 +25,7 @@ pub(super) struct Entrance {
 }
 
 impl Entrance {
-    /// One with these connections.
+    /// An entrance with these connections.
     pub(super) fn new(host: TcpInit, between: TcpInit, admission: Admission) -> Self {
         Entrance {
             host: Receiver::new(host).with_reader(),

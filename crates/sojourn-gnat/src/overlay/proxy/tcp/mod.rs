@@ -35,9 +35,9 @@ pub(crate) enum Output {
 
 /// The end of a flow at this node.
 enum End {
-    /// Where it comes in.
+    /// The node where it enters.
     In(Box<Entrance>),
-    /// Where it goes out.
+    /// The node where it leaves.
     Out(Box<Relay>),
 }
 
@@ -70,7 +70,7 @@ fn stands(end: &mut dyn Endpoint, now: Time) -> bool {
 }
 
 impl TcpProxy {
-    /// Adds a flow that comes in or goes out here; its number here.
+    /// Adds a flow that enters or leaves here; returns its number here.
     pub(crate) fn add(&mut self, flow: &OverlayFlow, mss: u32, comes_in: bool, k: f64) -> usize {
         let (host, between) = connections(flow, mss);
         let mss = between.mss;
