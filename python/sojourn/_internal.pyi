@@ -54,7 +54,7 @@ CALLBACKS: list[str]
 
 @final
 class Init:
-    """What a control is told about the connection it serves."""
+    """Parameters of the connection that a control is created for."""
 
     #: Initial window in segments.
     initial_window: int
@@ -189,7 +189,7 @@ class Ack:
 
 @final
 class Event:
-    """What happened to the connection other than a plain ACK.
+    """An event of the connection other than a plain ACK.
 
     Fields that a kind of event does not have are ``None``.
     """
