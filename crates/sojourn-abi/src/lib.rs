@@ -1,6 +1,7 @@
 //! Congestion controls and queue disciplines from shared libraries, through versioned C ABIs
-//! (`sojourn_cca.h`, `sojourn_queue.h`), and a record of the running callback of an external
-//! control, which other processes can read after a crash.
+//! (`sojourn_cca.h`, `sojourn_queue.h`; times in nanoseconds, rates in bit/s, windows in segments).
+//! It records which callback of a loaded control is running, so that another process can name it
+//! after a crash; it does not isolate the library, which runs in this process.
 //!
 //! ```no_run
 //! use std::sync::Arc;

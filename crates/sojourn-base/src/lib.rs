@@ -4,8 +4,8 @@
 //! Times are integer nanoseconds ([`units::Time`], [`units::Span`]), rates integer bit/s
 //! ([`units::Rate`]), sizes bytes of IP packets; links add their framing.
 //!
-//! Quantities are read with their units and kept as integers; random draws are named, so that one more
-//! does not move the others.
+//! Quantities are read with their units and kept as integers; each random draw has a name, so that
+//! adding one does not change the values of others.
 //!
 //! ```
 //! use sojourn_base::rng::StreamKey;

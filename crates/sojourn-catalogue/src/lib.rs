@@ -1,5 +1,6 @@
-//! The catalogue of all members: the core's of every open kind and those of its wings. A program
-//! with other wings, or none, builds its own catalogue.
+//! The catalogue of all built-in members (controls, queue disciplines, topologies, ...): those of the
+//! core and of the wings SLIQ, GNAT and Wi-Fi. It simulates nothing. A program with other wings, or
+//! none, builds its own catalogue.
 //!
 //! ```
 //! use sojourn_catalogue::builtin;

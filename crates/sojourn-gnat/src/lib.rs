@@ -1,10 +1,10 @@
 //! GNAT: an overlay that forwards by backpressure, its link emulator, and the report's own models
 //! of multicast in time slots. Times are integer nanoseconds, rates bit/s, sizes bytes of IP
 //! packets; depths of queues are bytes, or bits where they are a price. A new admission control is
-//! a file in `overlay/admission/`, a variant of `Admission` there, and a name of `Utility` in
-//! `service.rs`.
+//! a file in `src/overlay/admission/`, a variant of `Admission` with its branches there, and a name
+//! of `Utility` in `src/service.rs`. It has no sockets and no clock.
 //!
-//! Datagrams between two overlay nodes, of which the overlay admits what the link carries:
+//! Two overlay nodes exchange datagrams; the overlay admits what the link can carry:
 //!
 //! ```
 //! use std::sync::Arc;

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::overlay::{FlowTransport, Mailboxes, OverlayConfig, OverlayFlow};
-use super::service::{PortService, ServiceSpec, Utility};
+use super::service::{PortService, ServiceSpec};
 use sojourn_base::error::FieldError;
 use sojourn_base::registry::Entry;
 use sojourn_base::units::Time;
@@ -157,7 +157,7 @@ fn sent(
 
 fn transport_of(flow: &FlowSpec, service: &ServiceSpec) -> Result<FlowTransport, FieldError> {
     match flow.transport.kind.as_str() {
-        "tcp" if service.utility != Utility::Log => {
+        "tcp" if !service.utility.takes_tcp() => {
             let given = service.utility.name();
             let message = format!("{given} given with transport tcp; allowed: log");
             Err(FieldError::new("service.utility", message))

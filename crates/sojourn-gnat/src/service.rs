@@ -22,6 +22,32 @@ named! {
     }
 }
 
+impl Utility {
+    /// Whether a flow is worth nothing below its rate, so that supervisory control may turn it off.
+    pub(crate) fn is_inelastic(self) -> bool {
+        match self {
+            Utility::Strap => true,
+            Utility::Log | Utility::Flog => false,
+        }
+    }
+
+    /// Whether supervisory control watches its flows; those with a floor turn themselves off.
+    pub(crate) fn is_supervised(self) -> bool {
+        match self {
+            Utility::Log | Utility::Strap => true,
+            Utility::Flog => false,
+        }
+    }
+
+    /// Whether the proxies of TCP can admit by it.
+    pub(crate) fn takes_tcp(self) -> bool {
+        match self {
+            Utility::Log => true,
+            Utility::Strap | Utility::Flog => false,
+        }
+    }
+}
+
 /// A priority and the time from which it holds.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

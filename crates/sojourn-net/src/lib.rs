@@ -13,9 +13,11 @@
 //! | shared medium | `src/edge/medium/NAME.rs` | `src/edge/medium/mod.rs` |
 //! | kind of node | `src/node/NAME.rs` | `src/node/mod.rs` |
 //!
-//! `sojourn new queue NAME` writes both. A queue discipline implements [`queue::QueueDiscipline`];
+//! `sojourn new queue NAME` writes the file and the line (`medium`, `node` likewise). A queue discipline implements [`queue::QueueDiscipline`]
+//! and [`queue::Registered`];
 //! a control law that disciplines share goes to `src/queue/law/`. What a link does to packets
-//! (loss, delay, schedules) is in `src/edge/link/`.
+//! (loss, delay, schedules) is in `src/edge/link/`. A new member changes the pages and the golden
+//! digests: `make docs`, then `python tests/goldens.py`.
 //!
 //! A queue discipline by itself: twice as many packets come as leave, and CoDel drops.
 //!

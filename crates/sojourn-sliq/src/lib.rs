@@ -3,7 +3,7 @@
 //! sockets. Times are integer nanoseconds (on the wire microseconds), rates bit/s, windows bytes of
 //! payload; sequence numbers count a stream's packets.
 //!
-//! A flow of a scenario whose transport it is:
+//! A scenario with one flow over SLIQ:
 //!
 //! ```
 //! use std::sync::Arc;

@@ -1,9 +1,9 @@
-//! Hashes for build scripts: they identify the sources that simulate, so that a result can name the
-//! build that produced it.
+//! Build scripts use this crate to hash the sources that affect results, so that a result can name the
+//! build that produced it. It is no part of a running program.
 //!
 //! A crate that simulates contains the hash of its own sources ([`emit`]), so that a program
-//! contains those of all its crates. The third-party crates that they draw and compute with are
-//! identified by the versions that the workspace has locked ([`emit_locked`]).
+//! contains those of all its crates. Third-party crates for random draws and arithmetic are identified by
+//! their versions in `Cargo.lock` ([`emit_locked`]).
 //! `python/sojourn/checkout.py` computes the same for a checkout without a build.
 
 use std::collections::BTreeSet;

@@ -1,10 +1,9 @@
 //! Wi-Fi: IEEE 802.11 as a shared medium, and the catalogue's entry for it.
 //!
-//! Times are integer nanoseconds, rates integer bit/s (of a mode: bit/s as a real number), sizes
+//! Times are integer nanoseconds, rates integer bit/s (a mode's a real number of bit/s), sizes
 //! bytes; airtime counts preambles and MAC framing. The header of `src/medium.rs` has the model and
 //! its deviations. The network, its event loop and queue disciplines are in `sojourn-net`; another
-//! medium goes there, to `src/edge/medium/NAME.rs` and a line in `members!` of
-//! `src/edge/medium/mod.rs`.
+//! medium goes there.
 //!
 //! A bottleneck whose two directions share the air:
 //!

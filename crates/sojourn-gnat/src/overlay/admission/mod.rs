@@ -116,7 +116,7 @@ impl Admission {
     pub(super) fn strap(&mut self) -> Option<&mut Strap> {
         match self {
             Admission::Strap(strap) => Some(strap),
-            _ => None,
+            Admission::Log(_) | Admission::Flog(_) => None,
         }
     }
 }

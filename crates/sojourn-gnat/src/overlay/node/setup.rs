@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::{Overlay, Place, Priorities};
+use crate::ServiceSpec;
 use crate::overlay::config::{FlowTransport, OverlayConfig, OverlayFlow};
 use crate::overlay::forwarding::Forwarding;
 use crate::overlay::link::{Mailboxes, Neighbour, Reach};
@@ -11,7 +12,6 @@ use crate::overlay::proxy::{Receipts, TcpProxy, UdpProxy};
 use crate::overlay::queue::RELIEF_INTERVAL;
 use crate::overlay::routing::Advertising;
 use crate::overlay::supervision::Supervision;
-use crate::{ServiceSpec, Utility};
 use sojourn_base::packet::FiveTuple;
 use sojourn_base::rng::StreamKey;
 use sojourn_base::units::Time;
@@ -39,7 +39,7 @@ impl Flows {
     /// A flow whose datagrams leave here. Reports cover inelastic ones with a deadline.
     fn datagrams_out(&mut self, flow: &OverlayFlow) -> Place {
         let ServiceSpec { utility, deadline, priority, .. } = flow.service;
-        let reported = deadline.filter(|_| utility == Utility::Strap);
+        let reported = deadline.filter(|_| utility.is_inelastic());
         let add = |deadline| self.receipts.add(flow.flow, flow.ends[0], priority, deadline);
         Place::UdpOut(reported.map(add))
     }

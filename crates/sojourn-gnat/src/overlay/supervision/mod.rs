@@ -11,7 +11,7 @@ mod fit;
 mod probes;
 
 use super::admission::{Seen, Standing};
-use crate::{ServiceSpec, Utility};
+use crate::ServiceSpec;
 use sojourn_base::units::{Span, Time};
 
 /// Interval of records, and weight of the previous ones.
@@ -99,14 +99,14 @@ impl Supervision {
     /// A flow with this service begins here; whether it is watched, as the next. Those with a floor
     /// turn themselves off for good.
     pub(super) fn watch(&mut self, to: usize, service: &ServiceSpec) -> bool {
-        if service.utility == Utility::Flog {
+        if !service.utility.is_supervised() {
             return false;
         }
         self.flows.push(Watched {
             to,
             priority: service.priority,
             deadline: service.deadline.unwrap_or(Span::ZERO),
-            inelastic: service.utility == Utility::Strap,
+            inelastic: service.utility.is_inelastic(),
             active: false,
             admitted: 0.0,
             rate: 0.0,

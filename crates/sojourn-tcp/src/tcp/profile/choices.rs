@@ -15,6 +15,17 @@ pub enum LossDetection {
     ReorderingTolerant,
 }
 
+impl LossDetection {
+    /// Whether a retransmission timeout spares segments that were sent recently; else it marks all
+    /// outstanding ones lost.
+    pub(crate) fn spares_recent(self) -> bool {
+        match self {
+            LossDetection::Rack => true,
+            LossDetection::Fack | LossDetection::Sack | LossDetection::ReorderingTolerant => false,
+        }
+    }
+}
+
 /// Window after a retransmission timeout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TimeoutWindow {

@@ -34,7 +34,9 @@ impl Sender {
         };
         let window = match self.profile.loss_detection {
             LossDetection::ReorderingTolerant => self.rtt.srtt() + self.rtt.rttvar(),
-            _ => self.rack.window(situation),
+            LossDetection::Rack | LossDetection::Fack | LossDetection::Sack => {
+                self.rack.window(situation)
+            }
         };
         let before = self.board.retrans_out();
         let mut losses = Losses { now, delivery: &mut self.delivery, cc: &mut *self.cc };
@@ -66,7 +68,7 @@ impl Sender {
     /// receiver whose next segment was SACKed has lost it since, and perhaps all others (Linux
     /// `tcp_timeout_mark_lost`).
     pub(super) fn mark_all_lost(&mut self, now: Time) {
-        let by_time = self.profile.loss_detection == LossDetection::Rack;
+        let by_time = self.profile.loss_detection.spares_recent();
         let una = self.board.una();
         let reneged = self.board.head_is_sacked();
         if reneged {
