@@ -1,4 +1,5 @@
 use super::*;
+use crate::Utility;
 
 const MBIT: f64 = 1e6;
 
