@@ -213,6 +213,7 @@ def test_who_stops_asking_ends_what_workers_do(client: Any, tmp_path: Path) -> N
     from sojourn.executors.cluster import Cluster
 
     cloudpickle.register_pickle_by_value(sys.modules[__name__])
+    client.wait_for_workers(2)  # a test before this one may have ended one
     told = Cluster(client)([0, 1], Endless(tmp_path), 9, patience=0.05)
     while not (tmp_path / "begun-1").exists():
         next(told)

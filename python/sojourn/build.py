@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from sojourn import _internal
+from sojourn import _internal, syntax
 from sojourn.metrics import metrics
 
 _DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
@@ -62,7 +62,7 @@ def _used_by(modules: Iterable[str]) -> list[str]:
 
 
 def _imports(module: str) -> list[str]:
-    nodes = ast.walk(ast.parse(_text(module)))
+    nodes = ast.walk(syntax.tree(_text(module)))
     names = [node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)]
     return [name for name in names if name.startswith("sojourn.")]
 
@@ -73,7 +73,7 @@ def _code(module: str) -> str:
 
 def without_docstrings(source: str) -> str:
     """The syntax tree of Python source as text, without docstrings; it has no comments."""
-    tree = ast.parse(source)
+    tree = syntax.tree(source)
     for node in ast.walk(tree):
         if isinstance(node, _DOCUMENTED) and ast.get_docstring(node, clean=False) is not None:
             node.body = node.body[1:]

@@ -13,6 +13,7 @@ from contextlib import suppress
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
+from sojourn import syntax
 from sojourn.errors import refused
 
 #: By the digests that scenarios know them by; a worker process has those of its run.
@@ -88,7 +89,8 @@ def _sources(thing: Any, seen: set[int]) -> Iterator[str]:
 
 def _source(thing: Any) -> str:
     try:
-        return inspect.getsource(thing)
+        with syntax.ONE_AT_A_TIME:
+            return inspect.getsource(thing)
     except (OSError, TypeError):
         if isinstance(thing, type):
             return _in_a_cell(thing)
@@ -100,7 +102,7 @@ def _in_a_cell(control: type) -> str:
     for method in filter(inspect.isfunction, vars(control).values()):
         with suppress(OSError, SyntaxError):
             text, first = "".join(inspect.findsource(method)[0]), method.__code__.co_firstlineno
-            classes = (n for n in ast.walk(ast.parse(text)) if isinstance(n, ast.ClassDef))
+            classes = (n for n in ast.walk(syntax.tree(text)) if isinstance(n, ast.ClassDef))
             for node in (n for n in classes if n.name == control.__name__):
                 if node.lineno <= first <= (node.end_lineno or 0):
                     return ast.get_source_segment(text, node) or ""

@@ -7,6 +7,8 @@ import hashlib
 from collections.abc import Iterator
 from pathlib import Path
 
+from sojourn import syntax
+
 
 def digest(path: Path) -> str:
     """Of the file and, if it is Python, of the files beside it that it imports.
@@ -42,7 +44,7 @@ def _beside(path: Path) -> list[Path]:
 
 def _imported(file: Path, directory: Path) -> Iterator[Path]:
     try:
-        nodes = list(ast.walk(ast.parse(file.read_bytes())))
+        nodes = list(ast.walk(syntax.tree(file.read_bytes())))
     except (SyntaxError, ValueError):  # whoever loads it says so
         return
     names = [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
