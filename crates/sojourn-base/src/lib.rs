@@ -8,8 +8,7 @@
 //! adding one does not change the values of others.
 //!
 //! ```
-//! use sojourn_base::rng::StreamKey;
-//! use sojourn_base::units::{Rate, Span};
+//! use sojourn_base::{Rate, Span, StreamKey};
 //!
 //! let rate: Rate = "10 Mbit/s".parse()?;
 //! assert_eq!(rate.span_of(1250), Span::from_millis(1));
@@ -35,6 +34,13 @@ pub mod registry;
 pub mod rng;
 pub mod spec;
 pub mod units;
+
+pub use endpoint::Endpoint;
+pub use error::FieldError;
+pub use packet::Packet;
+pub use registry::Catalogue;
+pub use rng::StreamKey;
+pub use units::{Rate, Span, Time};
 
 /// This crate and the hash of its sources: a part of the build that results name.
 pub const SOURCES: (&str, &str) = (env!("CARGO_PKG_NAME"), env!("SOJOURN_SOURCES"));

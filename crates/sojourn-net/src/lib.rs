@@ -22,11 +22,10 @@
 //! A queue discipline by itself: twice as many packets come as leave, and CoDel drops.
 //!
 //! ```
-//! use sojourn_base::packet::Packet;
-//! use sojourn_base::rng::StreamKey;
-//! use sojourn_base::units::{Rate, Span, Time};
+//! use sojourn_base::{Packet, Rate, Span, StreamKey, Time};
+//! use sojourn_net::queue::Registered;
 //! use sojourn_net::queue::codel::{Codel, Params};
-//! use sojourn_net::queue::{QueueContext, QueueCounters, QueueDiscipline, QueueInit, Registered};
+//! use sojourn_net::{QueueContext, QueueCounters, QueueDiscipline, QueueInit};
 //!
 //! let init = QueueInit::new(Some(Rate::from_bps(12_000_000)), StreamKey::root(1));
 //! let mut queue = Codel::new(Params::default(), &init);
@@ -60,7 +59,9 @@ pub use sojourn_base::{
     counters, endpoint, error, given, observe, packet, quantity, registry, rng, units,
 };
 
+pub use edge::Link;
 pub use net::Network;
+pub use queue::{QueueContext, QueueCounters, QueueDiscipline, QueueInit};
 pub use record::Outcome;
 
 /// This crate and the hash of its sources: a part of the build that results name.

@@ -11,11 +11,9 @@
 //! use std::collections::VecDeque;
 //!
 //! use sojourn_base::counters::FlowCounters;
-//! use sojourn_base::endpoint::Endpoint;
-//! use sojourn_base::rng::StreamKey;
-//! use sojourn_base::units::{Rate, Span, Time};
+//! use sojourn_base::{Endpoint, Rate, Span, StreamKey, Time};
 //! use sojourn_tcp::cc::{Registered, reno};
-//! use sojourn_tcp::tcp::{Profile, Receiver, Sender, TcpInit};
+//! use sojourn_tcp::{Profile, Receiver, Sender, TcpInit};
 //!
 //! let (rate, delay) = (Rate::from_bps(10_000_000), Span::from_millis(10));
 //! let init = TcpInit::new(Profile::named("linux-6").unwrap());
@@ -66,6 +64,9 @@ pub mod tcp;
 
 #[cfg(test)]
 mod catalogue;
+
+pub use cc::{AckSample, CongestionControl, ControlInit, Decision, Event};
+pub use tcp::{Profile, Receiver, Sender, TcpInit};
 
 pub use sojourn_base::{
     counters, endpoint, error, given, observe, packet, quantity, registry, rng, units,
