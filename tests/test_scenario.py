@@ -177,7 +177,7 @@ def test_a_round_trip_time_that_is_not_given_is_warned_of() -> None:
 
 
 def test_a_buffer_in_bdp_needs_a_round_trip_time() -> None:
-    with pytest.raises(ScenarioError, match=r"flows.0.rtt: is missing; .* is 1 bdp of it"):
+    with pytest.raises(ScenarioError, match=r"flows.0.rtt: is missing; .* 1 bdp, depends on it"):
         load(NO_RTT.replace(', queue = "codel"', ""))
 
 

@@ -53,7 +53,7 @@ def test_what_is_no_trace_is_refused_by_name(tmp_path: Path) -> None:
     field = r"topology\.bottleneck\.trace"
     with pytest.raises(ScenarioError, match=rf"{field}\.file: .*entry 2: 'x' is not a time"):
         load(_write(tmp_path, "1\nx\n"))
-    with pytest.raises(ScenarioError, match=rf"{field}\.opportunities: go back from 3 to 2 ms"):
+    with pytest.raises(ScenarioError, match=rf"{field}\.opportunities: 2 ms given after 3 ms"):
         load(_write(tmp_path, "3\n2\n"))
     path = _write(tmp_path, "1\n")
     (tmp_path / "cellular.down").unlink()

@@ -27,7 +27,7 @@ impl FieldError {
             .map(|name| format!(" did you mean '{name}'?"))
             .unwrap_or_default();
         let names =
-            if names.is_empty() { "none, as none is given".into() } else { names.join(", ") };
+            if names.is_empty() { "none, as none is defined".into() } else { names.join(", ") };
         let message = format!("unknown {kind} '{written}';{nearest} allowed: {names}");
         FieldError::new(field, message)
     }

@@ -104,7 +104,7 @@ impl LinkEm {
         let frame = size + FRAMING;
         let frames = self.buffer.0 / frame;
         if frames == 0 {
-            let message = format!("{} holds no frame of {frame} B", self.buffer);
+            let message = format!("{} given; allowed: at least {frame} B, one frame", self.buffer);
             return Err(FieldError::new("topology.buffer", message));
         }
         Ok((frames - 1) * size)

@@ -71,7 +71,7 @@ impl Section for Services {
             let Some(port) = keys.port.take() else { continue };
             let field = format!("flows.{index}.port");
             if keys.service.is_some() {
-                let message = "given beside a service, in the place of which it is";
+                let message = "given as well as service; give one of them";
                 return Err(FieldError::new(field, message));
             }
             let of_port = |(first, last): &(u16, u16)| (*first..=*last).contains(&port);
@@ -128,7 +128,7 @@ fn ranges(services: &[PortService]) -> Result<Vec<(u16, u16)>, FieldError> {
 /// Checks that there is no service that only an overlay provides.
 fn check_group(service: Option<&ServiceSpec>) -> Result<(), FieldError> {
     if service.is_some_and(|service| service.group.is_none()) {
-        let message = "missing; a shared tree carries groups alone";
+        let message = "is missing; a flow through a shared tree needs a group";
         return Err(FieldError::new("service.group", message));
     }
     Ok(())
@@ -165,8 +165,7 @@ fn transport_of(flow: &FlowSpec, service: &ServiceSpec) -> Result<FlowTransport,
         "udp" => Ok(FlowTransport::Udp),
         "tcp" => Ok(FlowTransport::Tcp { mss: flow.mss }),
         other => {
-            let message =
-                format!("given with transport {other}; overlays have proxies of udp, tcp");
+            let message = format!("given with transport {other}; allowed: transport udp or tcp");
             Err(FieldError::new("service", message))
         }
     }

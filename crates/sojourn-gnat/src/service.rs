@@ -140,19 +140,21 @@ impl ServiceSpec {
         positive("steepness", self.steepness)?;
         let steps = &self.priority_schedule;
         steps.iter().try_for_each(|step| positive("priority_schedule", step.value))?;
-        if steps.windows(2).any(|pair| pair[1].at <= pair[0].at) {
-            return Err(FieldError::new("priority_schedule", "times do not increase"));
+        if let Some(pair) = steps.windows(2).find(|pair| pair[1].at <= pair[0].at) {
+            let message =
+                format!("{} given after {}; allowed: increasing times", pair[1].at, pair[0].at);
+            return Err(FieldError::new("priority_schedule", message));
         }
         if self.floor.is_some() && self.utility != Utility::Flog {
             return Err(FieldError::new(
                 "floor",
-                "given without utility flog, which alone has one",
+                "given without utility flog; only that utility has a floor",
             ));
         }
         if self.group.is_some() && self.deadline.is_some() {
             return Err(FieldError::new(
                 "deadline",
-                "given with a group; allowed for one receiver",
+                "given with a group; only flows without a group have a deadline",
             ));
         }
         if self.deadline == Some(Span::ZERO) {

@@ -12,7 +12,7 @@ use crate::flows::MOST_FLOWS;
 /// # Errors Names the field, and the supported values.
 pub(crate) fn check(scenario: &Scenario) -> Result<(), FieldError> {
     if !scenario.record.is_empty() {
-        let message = "a live run records its samples only: leave it out, or --backend sim";
+        let message = "a live run records its samples only: leave it out, or use --backend sim";
         return Err(FieldError::new("record", message));
     }
     let count = scenario.flows_expanded().len();
@@ -33,8 +33,8 @@ fn check_send_buffers(flows: &[FlowSpec]) -> Result<(), FieldError> {
     match (first(BufferSize::Stack), first(BufferSize::Auto)) {
         (Some(stack), Some(auto)) => {
             let message = format!(
-                "stack given, and auto in flows.{auto}; a live run has one of them for all flows, or \
-                 sizes"
+                "stack given, and auto in flows.{auto}; in a live run, give all flows the same of \
+                 the two, or sizes"
             );
             Err(FieldError::new(format!("flows.{stack}.send_buffer"), message))
         }
@@ -55,8 +55,8 @@ fn check_flow(flow: &FlowSpec, scenario: &Scenario) -> Result<(), FieldError> {
     if flow.ecn == Some(EcnMode::Dctcp)
         && !flow.cca.as_ref().and_then(Controls::only).is_some_and(counts)
     {
-        let message = "dctcp given; the kernel echoes each mark with the control dctcp only: \
-                       classic, or cca = \"dctcp\"";
+        let message = "dctcp given; the kernel echoes each mark with the control dctcp only; \
+                       allowed: classic, or cca = \"dctcp\"";
         return wrong("ecn", message.to_owned());
     }
     let control = flow.cca.as_ref().and_then(Controls::only);

@@ -94,7 +94,8 @@ fn run(
     let Surroundings { mut net, addresses, flows, recorded_links, .. } = surroundings;
     let devices = prepare(scenario, mtu(&flows))?;
     let first = addresses.first().zip(flows.first());
-    let (route, facts) = first.ok_or_else(|| FieldError::new("flows", "a run needs one"))?;
+    let (route, facts) =
+        first.ok_or_else(|| FieldError::new("flows", "is empty; give one flow"))?;
     let ways = bottleneck.by_side(*route);
     let tap = External::new(ways, *facts, recorded_links, scenario.sample_interval);
     tap.start(&mut net, scenario.warmup);
@@ -172,7 +173,7 @@ fn prefer(control: &str) -> Result<(), Error> {
 fn start(line: &[String]) -> Result<Child, Error> {
     let refused = |what: String| Error::Refused(FieldError::new("COMMAND", what));
     let [program, arguments @ ..] = line else {
-        return Err(refused("give what is to be run".to_owned()));
+        return Err(refused("is missing; give a program, with its arguments".to_owned()));
     };
     let receiver = RECEIVERS.map(|byte| byte.to_string()).join(".");
     let mut command = Command::new(program);

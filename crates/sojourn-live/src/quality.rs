@@ -107,12 +107,13 @@ fn reasons(p99: Option<Span>, tun_drops: u64, timing: &Timing) -> Vec<String> {
     }
     if tun_drops > 0 {
         reasons.push(format!(
-            "the devices lost {tun_drops} packets; allowed: 0; lower the rate, or what is in flight"
+            "the devices lost {tun_drops} packets; allowed: 0; lower the rate or the window"
         ));
     }
     if timing.forgotten > 0 {
         reasons.push(format!(
-            "{} packets waited behind 131,072 others and were lost; lower the rate, or the queue",
+            "{} packets were lost, as more than 131,072 waited; lower the rate, or the queue's \
+             limit",
             timing.forgotten
         ));
     }

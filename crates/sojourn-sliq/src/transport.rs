@@ -194,7 +194,7 @@ fn stream(spec: &StreamSpec) -> Result<StreamConfig, FieldError> {
                 (Some(deadline), None) => Target::Deadline(deadline),
                 (None, Some(rounds)) => Target::Rounds(rounds),
                 _ => {
-                    let message = "adaptive needs either a deadline or a number of rounds";
+                    let message = "reliability adaptive needs exactly one of deadline and rounds";
                     return Err(FieldError::new("stream", message));
                 }
             };
@@ -205,7 +205,7 @@ fn stream(spec: &StreamSpec) -> Result<StreamConfig, FieldError> {
     let ordered = spec.ordered.unwrap_or(reliability == Reliability::Reliable);
     let config = StreamConfig { priority: spec.priority, reliability, ordered };
     let refuse = |(field, allowed)| {
-        FieldError::new(format!("stream.{field}"), format!("not allowed; allowed: {allowed}"))
+        FieldError::new(format!("stream.{field}"), format!("out of range; allowed: {allowed}"))
     };
     config.check().map_err(refuse)?;
     Ok(config)

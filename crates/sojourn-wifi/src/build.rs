@@ -196,8 +196,8 @@ impl Builder<'_> {
             {
                 let (id, first) = (of(*other).id, of(given[0]).id);
                 let message = format!(
-                    "that of link '{id}' is not that of '{first}', with which it shares the \
-                     station's; give one of them, or queueing = \"mac80211\""
+                    "that of link '{id}' differs from that of '{first}', and both are the \
+                     station's one queue; give one of them, or queueing = \"mac80211\""
                 );
                 return Err(FieldError::new("queue", message));
             }

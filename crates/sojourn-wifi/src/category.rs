@@ -46,7 +46,7 @@ impl Contention {
         let window = |cw: u32| cw < 32_768 && (cw + 1).is_power_of_two();
         for (key, cw) in [("cw_min", self.cw_min), ("cw_max", self.cw_max)] {
             if !window(cw) {
-                let message = format!("{cw} given; allowed: a power of two less one, up to 32767");
+                let message = format!("{cw} given; allowed: a power of two minus one, up to 32767");
                 return Err(FieldError::new(key, message));
             }
         }
@@ -59,7 +59,8 @@ impl Contention {
             return Err(FieldError::new("aifsn", message));
         }
         if self.txop > Span::from_millis(100) {
-            return Err(FieldError::new("txop", "is above 100 ms"));
+            let message = format!("{} given; allowed: at most 100 ms", self.txop);
+            return Err(FieldError::new("txop", message));
         }
         Ok(())
     }

@@ -191,7 +191,7 @@ fn links_and_media_must_fit() {
     let unknown = read(air(), json!({ "medium": "ether" })).unwrap_err();
     assert!(unknown.contains("link 'bottleneck': unknown shared medium 'ether'"), "{unknown}");
     let unused = read(air(), json!({ "rate": "1 Mbit/s" })).unwrap_err();
-    assert!(unused.starts_with("media.0.id: no link says medium = 'air'"), "{unused}");
+    assert!(unused.starts_with("media.0.id: no link has medium = \"air\""), "{unused}");
     let both = read(air(), json!({ "medium": "air", "rate": "1 Mbit/s" })).unwrap_err();
     assert!(both.starts_with("topology.bottleneck.rate: given as well as medium"), "{both}");
 }

@@ -42,7 +42,8 @@ fn parse_in(text: &str, units: Units, expected: &str) -> Result<u64, String> {
         return Err(format!("must not be negative; {}", wrong()));
     }
     if value > LARGEST {
-        return Err(format!("absurdly large; {}", wrong()));
+        let (name, factor) = units[0];
+        return Err(format!("too large; at most {} {name}; {}", LARGEST / factor, wrong()));
     }
     Ok(value as u64)
 }
@@ -120,7 +121,7 @@ impl FromStr for Limit {
         match unit {
             "packets" | "packet" => text.parse().map(|Packets(n)| Limit::Packets(n)),
             "bdp" | "BDP" if number <= 1e6 => Ok(Limit::Bdp(number)),
-            "bdp" | "BDP" => Err(format!("absurdly large; {}", wrong())),
+            "bdp" | "BDP" => Err(format!("too large; at most 1000000 bdp; {}", wrong())),
             _ if BYTE_UNITS.iter().any(|(name, _)| *name == unit) => {
                 text.parse().map(|Bytes(n)| Limit::Bytes(n))
             }

@@ -152,13 +152,16 @@ impl Model {
             );
         }
         if self.generation > 0 && (self.queues, self.signals) != Default::default() {
-            let message = "given with queues or signals other than backpressure and each";
-            return refuse("generation".into(), message.into());
+            let message = format!(
+                "{} given; allowed: 0, except with queues backpressure and signals each",
+                self.generation
+            );
+            return refuse("generation".into(), message);
         }
         if self.signals == Signals::Totals && self.queues != Queues::Backpressure {
             return refuse(
                 "signals".into(),
-                "totals given; allowed with queues backpressure".into(),
+                "totals given; allowed with queues backpressure only".into(),
             );
         }
         let numbers = [
@@ -180,8 +183,12 @@ impl Model {
             let ends = link.from != link.to && link.from.max(link.to) < self.nodes;
             let rates = link.changes.iter().map(|(_, rate)| *rate).chain([link.rate]);
             if !ends || rates.into_iter().any(|rate| !(rate > 0.0 && rate <= 1e4)) {
-                let message = "joins no two nodes, or has a rate out of range (above 0, up to 1e4)";
-                return refuse(format!("links.{index}"), message.into());
+                let message = format!(
+                    "from and to must be two different nodes from 0 to {}, and every rate above 0, up \
+                     to 1e4",
+                    self.nodes - 1
+                );
+                return refuse(format!("links.{index}"), message);
             }
         }
         self.check_streams()
@@ -192,7 +199,11 @@ impl Model {
             let known = stream.to.iter().chain([&stream.from]).all(|node| *node < self.nodes);
             let positive = stream.priority > 0.0 && stream.ceiling > 0.0;
             if !known || stream.to.is_empty() || stream.to.contains(&stream.from) || !positive {
-                let message = "has an unknown node, no receiver, itself as one, or nothing to gain";
+                let message = format!(
+                    "from must be a node from 0 to {}, to one or more others, and priority and \
+                     ceiling above 0",
+                    self.nodes - 1
+                );
                 return Err(FieldError::new(format!("streams.{index}"), message));
             }
         }

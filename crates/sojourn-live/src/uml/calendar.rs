@@ -195,7 +195,7 @@ impl Calendar {
             UPDATE => self.now = self.now.max(time),
             GET_TIME_OF_DAY => answer = TIME_OF_DAY,
             BROADCAST => {}
-            other => return Err(broken(&format!("the kernel sent {other} to its calendar"))),
+            other => return Err(broken(&format!("unknown time request {other}"))),
         }
         self.write(ACK, number, answer)
     }

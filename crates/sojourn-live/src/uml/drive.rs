@@ -109,7 +109,7 @@ impl Virtual {
                 if self.zero.is_some() {
                     return Ok(net.advance(end, self)?);
                 }
-                return Err(broken("the kernel waits for nothing"));
+                return Err(broken("the kernel is idle without a timer"));
             };
             if next.is_some_and(|next| next <= soonest) {
                 self.advance(net, soonest)?;
@@ -239,7 +239,7 @@ impl Virtual {
                 Ok(())
             }
             Some(Said::Failed(why)) => Err(broken(&format!("inside the kernel: {why}"))),
-            None => Err(broken("the agent inside the kernel is not understood")),
+            None => Err(broken("the agent inside the kernel sent a report that cannot be read")),
         }
     }
 
@@ -285,5 +285,5 @@ impl Hosts for Virtual {
 }
 
 fn forgotten() -> Error {
-    broken("a packet waited behind 131,072 others")
+    broken("a packet was lost, as more than 131,072 waited; lower the rate, or the queue's limit")
 }

@@ -20,7 +20,7 @@ pub(super) fn with_last_words(error: Error, place: &str, console: Console) -> Er
     match error {
         Error::System(message) => {
             let words = console.last_words();
-            Error::System(format!("{message}, {place}; the kernel's last words:\n{words}"))
+            Error::System(format!("{message}, {place}; the kernel's last output:\n{words}"))
         }
         other => other,
     }

@@ -87,14 +87,15 @@ impl Machine {
     /// Checks whether the run must end.
     fn check(&mut self, stop: &AtomicBool) -> Result<(), Error> {
         if stop.load(Ordering::Relaxed) {
-            return Err(broken("it was told to end"));
+            return Err(broken("stopped on request"));
         }
         if self.guest.has_ended() { Err(broken("the kernel has ended")) } else { Ok(()) }
     }
 
     /// Lets the kernel run when it requests so.
     fn run_on(&mut self) -> Result<(), Error> {
-        let time = self.calendar.request().ok_or_else(|| broken("the kernel waits for nothing"))?;
+        let time =
+            self.calendar.request().ok_or_else(|| broken("the kernel is idle without a timer"))?;
         self.run(time, 0, 0)
     }
 

@@ -36,14 +36,14 @@ pub(super) fn links(scenario: &Scenario) -> Result<Vec<&PlannedLink>, FieldError
         let spec = &link.spec;
         let varies = spec.trace.is_some() || spec.rate_schedule.is_some() || spec.shaper.is_some();
         if link.on.is_some() || varies {
-            let message = "kernel given; on a shared medium, and where the rate varies, a run on a \
-                           kernel has the simulator's disciplines only";
+            let message = "kernel given; allowed: one of the simulator's queue disciplines, since \
+                           the link is on a shared medium or its rate varies";
             return Err(FieldError::new(format!("topology.{}.queue", link.id), message));
         }
     }
     if !links.is_empty() && program("tc").is_none() {
         let message =
-            "kernel given, which tc(8) sets up, and that is not here: apt install iproute2";
+            "kernel given; it needs the program tc(8), which is missing: apt install iproute2";
         return Err(FieldError::new("queue", message));
     }
     Ok(links)

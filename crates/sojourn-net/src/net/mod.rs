@@ -228,7 +228,7 @@ impl Network {
         Box::new(Fault {
             time: self.now,
             component,
-            message: format!("broken invariant: it {holds}"),
+            message: format!("violates the invariant that it {holds}"),
         })
     }
 }

@@ -76,7 +76,7 @@ impl Network {
             },
         };
         if !self.nodes[node].ports.iter().any(|port| port.edge == edge) {
-            let way = self.edge_facts.get(edge).map_or("an edge there is not", |facts| &facts.id);
+            let way = self.edge_facts.get(edge).map_or("an unknown edge", |facts| &facts.id);
             return Err(self.node_fault(node, &format!("sends out of its ports only, not {way}")));
         }
         self.nodes[node].counters.sent += 1;
@@ -98,7 +98,8 @@ impl Network {
         };
         if self.deciders[port.edge] == PLAIN && !out.joins(&self.edge_facts[next]) {
             let (out, next) = (&out.id, &self.edge_facts[next].id);
-            let holds = format!("sends out of {out} what can go on there, not over {next}");
+            let holds =
+                format!("sends over {out} only what can continue there, not packets for {next}");
             return Err(self.node_fault(node, &holds));
         }
         Ok(packet)

@@ -51,12 +51,15 @@ impl registry::Params for Params {
     fn validate(&self) -> Result<(), FieldError> {
         let is_name = |name: &str| name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
         if self.name.is_empty() || !is_name(&self.name) {
-            let message = format!("'{}' given; a name of tc's such as fq_codel", self.name);
+            let message = format!(
+                "'{}' given; allowed: a name that tc(8) knows, such as fq_codel",
+                self.name
+            );
             return Err(FieldError::new("name", message));
         }
         if self.name == "netem" {
-            let message = "netem given, which delays and reorders; the link's own keys (delay, \
-                           loss, jitter, reorder) do that";
+            let message = "netem given; use the link's own keys instead: delay, loss, jitter, \
+                           reorder";
             return Err(FieldError::new("name", message));
         }
         Ok(())
@@ -331,6 +334,6 @@ mod tests {
             registry::Params::validate(&params).unwrap_err().to_string()
         };
         assert!(refused("netem").contains("the link's own keys"));
-        assert!(refused("codel; reboot").contains("a name of tc's"));
+        assert!(refused("codel; reboot").contains("a name that tc(8) knows"));
     }
 }

@@ -107,7 +107,10 @@ impl Default for Params {
 pub fn validate_gains(alpha: u32, beta: u32, update: Option<Span>) -> Result<(), FieldError> {
     for (field, gain) in [("alpha", alpha), ("beta", beta)] {
         if gain > 32 {
-            return Err(FieldError::new(field, format!("is {gain}; allowed: 0 to 32 sixteenths")));
+            return Err(FieldError::new(
+                field,
+                format!("is {gain}; allowed: 0 to 32 sixteenths of 1/s"),
+            ));
         }
     }
     update.map_or(Ok(()), validate_update)
@@ -127,7 +130,10 @@ pub fn validate_update(update: Span) -> Result<(), FieldError> {
 impl crate::registry::Params for Params {
     fn validate(&self) -> Result<(), FieldError> {
         if self.version == Version::Linux4 && self.rate_estimator == Some(false) {
-            return Err(FieldError::new("rate_estimator", "linux-4 always estimates the rate"));
+            return Err(FieldError::new(
+                "rate_estimator",
+                "false given; allowed: true with version linux-4",
+            ));
         }
         validate_gains(self.alpha, self.beta, self.update)
     }

@@ -55,7 +55,9 @@ pub(super) fn observed<'a>(value: &'a Bound<'_, PyAny>) -> Result<Option<Observe
         return text.to_str().map(|text| Some(text.into())).map_err(|error| error.to_string());
     }
     let number = value.extract::<f64>();
-    number.map(|number| Some(number.into())).map_err(|_| format!("observed {}", shown(value)))
+    let wrong =
+        |_| format!("returned {} in its dict; expected numbers, texts or None", shown(value));
+    number.map(|number| Some(number.into())).map_err(wrong)
 }
 
 fn shown(object: &Bound<'_, PyAny>) -> String {

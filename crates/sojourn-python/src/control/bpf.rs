@@ -13,7 +13,7 @@ use super::{canonical, schemas};
 /// The entry `bpf`.
 pub(crate) fn entry() -> Entry<Cca> {
     let make: Make = |_, _, _| {
-        let message = "a BPF program runs in the kernel and not in the simulator: --backend live";
+        let message = "a BPF program runs in the kernel only: use --backend live";
         Err(FieldError::new("", message))
     };
     Entry {

@@ -231,7 +231,7 @@ impl CongestionControl for PythonControl {
         Python::attach(|py| {
             self.call(py, Callback::Observe, (), |answer| {
                 let values = answer.cast::<PyDict>();
-                let values = values.map_err(|_| "returned no dict of names and values")?;
+                let values = values.map_err(|_| "did not return a dict of names and values")?;
                 for (name, value) in values {
                     if let Some(value) = border::observed(&value)? {
                         out(&name.to_string(), value);

@@ -115,7 +115,7 @@ pub static CHECKS: &[Check] = &[
     },
     Check {
         name: "same again",
-        legend: "1 if the same packets meet the same fate a second time",
+        legend: "1 if the same packets have the same outcome a second time",
         measure: |medium| {
             let once = || {
                 let mut air = Air::new(medium);

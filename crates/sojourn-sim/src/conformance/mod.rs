@@ -130,7 +130,7 @@ pub fn failures(checks: &[Check], subjects: &[Subject]) -> Vec<String> {
     let told = |check: &Check, subject: &Subject, measured: Measured| {
         let found = match measured {
             Ok(value) if check.holds(value) => return None,
-            Ok(value) => format!("{value:.3}"),
+            Ok(value) => format!("measured {value:.3}"),
             Err(fault) => fault.to_string(),
         };
         Some(format!("{}: {} ({found})", subject.name, check.legend))

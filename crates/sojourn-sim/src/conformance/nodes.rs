@@ -60,7 +60,7 @@ pub static CHECKS: &[Check] = &[
     },
     Check {
         name: "same again",
-        legend: "1 if the same packets meet the same fate a second time",
+        legend: "1 if the same packets have the same outcome a second time",
         measure: |node| {
             let once = || {
                 let mut passage = Passage::new(node);

@@ -13,8 +13,8 @@ use crate::units::Time;
 pub static CHECKS: &[Check] = &[
     Check {
         name: "balance",
-        legend: "steps of 20000 at random after which what came in has not gone out, was not dropped \
-                 and does not wait; 0",
+        legend: "of 20000 random steps, those after which a packet that came in is neither sent, \
+                 dropped nor waiting; 0",
         measure: |q| breaches(q, |b| b.balance),
         required: (0.0, 0.0),
     },
@@ -38,13 +38,13 @@ pub static CHECKS: &[Check] = &[
     },
     Check {
         name: "codepoints",
-        legend: "packets that left with an ECN codepoint that theirs may not become; 0",
+        legend: "packets whose ECN codepoint was changed to one that is not allowed; 0",
         measure: |q| breaches(q, |b| b.marks),
         required: (0.0, 0.0),
     },
     Check {
         name: "same again",
-        legend: "1 if the same packets meet the same fate a second time",
+        legend: "1 if the same packets have the same outcome a second time",
         measure: |q| {
             let once = || at_random(q).map(|bench| bench.fate());
             Ok(f64::from(u8::from(once()? == once()?)))
@@ -53,8 +53,8 @@ pub static CHECKS: &[Check] = &[
     },
     Check {
         name: "overload",
-        legend: "share dropped of a load that is ten times the rate, after one a tenth above it; \
-                 at least 0.62",
+        legend: "share dropped of a load of 10 times the link's rate, after one of 1.1 times; at \
+                 least 0.62",
         measure: |q| {
             let bench = overloaded(q)?;
             let drops: u64 = bench.counters.drops.iter().sum();

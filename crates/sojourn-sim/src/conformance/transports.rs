@@ -33,8 +33,8 @@ pub static CHECKS: &[Check] = &[
     },
     Check {
         name: "loss",
-        legend: "share that arrives with 20 % loss, of all if it repairs losses (then 1), else of \
-                 80 %; 0.8 to 1.2",
+        legend: "with 20 % loss, 1 if it repairs losses and all arrives, or else the share that \
+                 arrives divided by 0.8; 0.8 to 1.2",
         measure: |t| {
             let share = delivered(&run(t, json!({ "loss": "20 %" }))?);
             Ok(match (t.entry::<Transport>().facts.repairs, share == 1.0) {
@@ -70,7 +70,7 @@ pub static CHECKS: &[Check] = &[
     },
     Check {
         name: "foreign headers",
-        legend: "packets that it answers to packets of other transports; 0",
+        legend: "packets that it sends in answer to those of other transports; 0",
         measure: |t| Ok(f64::from(answers_to_foreign_headers(t))),
         required: (0.0, 0.0),
     },

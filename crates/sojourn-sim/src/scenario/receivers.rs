@@ -26,7 +26,7 @@ pub(super) fn expand(flows: &mut Vec<FlowSpec>) -> Result<(), FieldError> {
 fn check(flow: &FlowSpec) -> Result<(), FieldError> {
     let refuse = |field: &str, message: &str| Err(FieldError::new(field, message));
     if flow.to.is_some() {
-        return refuse("to", "given beside receivers, which take its place");
+        return refuse("to", "given as well as receivers; give one of them");
     }
     if flow.count > 1 {
         return refuse("count", "given with receivers: a stream is one flow; give each its label");

@@ -279,7 +279,7 @@ fn each_bad_field_is_named_with_what_was_given_and_what_is_allowed() {
         (
             rate.into(),
             json!("1e9 Gbit/s"),
-            "topology.bottleneck.rate: '1e9 Gbit/s': absurdly large; expected",
+            "topology.bottleneck.rate: '1e9 Gbit/s': too large; at most 9000000 Gbit/s; expected",
         ),
         (
             "/name".into(),
@@ -326,12 +326,12 @@ fn each_bad_field_is_named_with_what_was_given_and_what_is_allowed() {
         (
             "/topology/reverse".into(),
             json!({ "reverse_loss": "1 %" }),
-            "topology.reverse.reverse_loss: is the loss of the bottleneck; set bottleneck.loss",
+            "topology.reverse.reverse_loss: not allowed, as it is the loss of the bottleneck; set bottleneck.loss instead",
         ),
         (
             "/flows/0".into(),
             json!({ "cca": "dctcp", "ecn": "off" }),
-            "flows.0.ecn: off given; allowed: classic, accurate, dctcp, dctcp-sce, sce, l4s (needs of dctcp)",
+            "flows.0.ecn: off given; allowed: classic, accurate, dctcp, dctcp-sce, sce, l4s (required by dctcp)",
         ),
         (
             "/flows/0".into(),
@@ -346,7 +346,7 @@ fn each_bad_field_is_named_with_what_was_given_and_what_is_allowed() {
         (
             "/flows/0".into(),
             json!({ "cca": "prague", "ecn": "classic" }),
-            "flows.0.ecn: classic given; allowed: accurate, dctcp, dctcp-sce, l4s (needs of prague)",
+            "flows.0.ecn: classic given; allowed: accurate, dctcp, dctcp-sce, l4s (required by prague)",
         ),
     ];
     let wrong: Vec<String> = table

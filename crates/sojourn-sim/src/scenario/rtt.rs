@@ -19,8 +19,8 @@ pub(super) fn check(flow: &FlowSpec, routes: &Routes, plan: &Plan) -> Result<(),
     for link in links.map(|link| &plan.links[*link as usize]) {
         if let Some(limit) = link.spec.queue_sizes().map(|(_, l)| l).find(is_product) {
             let message = format!(
-                "is missing; the queue of link '{}' is {limit} of it: give a round-trip time, \
-                 such as \"20 ms\", or the limit in packets",
+                "is missing; the queue limit of link '{}', {limit}, depends on it: give a \
+                 round-trip time, such as \"20 ms\", or the limit in packets or bytes",
                 link.id
             );
             return Err(FieldError::new("rtt", message));
@@ -47,7 +47,7 @@ pub(super) fn warnings(scenario: &Scenario) -> Vec<FieldError> {
     let mut entries: Vec<usize> = silent.map(|(flow, _)| flow.entry).collect();
     entries.dedup();
     let seldom =
-        "is not given, so it is 0 ms, which is seldom meant; write rtt = \"0 ms\" if it is";
+        "is not given, so it is 0 ms, which is rarely intended; give a time, or rtt = \"0 ms\"";
     let warning = |entry| FieldError::new(format!("flows.{entry}.rtt"), seldom);
     entries.into_iter().map(warning).collect()
 }
@@ -72,12 +72,13 @@ mod tests {
 
     #[test]
     fn a_buffer_in_products_needs_a_round_trip_time() {
-        let refusal = "flows.0.rtt: is missing; the queue of link 'bottleneck' is 1 bdp of it";
+        let refusal =
+            "flows.0.rtt: is missing; the queue limit of link 'bottleneck', 1 bdp, depends on it";
         let default = read(json!({ "rate": "1 Mbit/s" }), json!({ "cca": "reno" }));
         assert!(default.unwrap_err().starts_with(refusal));
         let queue = json!({ "kind": "fifo", "limit": "2 bdp" });
         let given = read(json!({ "rate": "1 Mbit/s", "queue": queue }), json!({ "cca": "reno" }));
-        assert!(given.unwrap_err().contains("is 2 bdp of it"));
+        assert!(given.unwrap_err().contains(", 2 bdp, depends on it"));
         let zero = json!({ "cca": "reno", "rtt": "0 ms" });
         assert!(read(json!({ "rate": "1 Mbit/s" }), zero).is_ok());
         let delayed = json!({ "rate": "1 Mbit/s", "delay": "1 ms" });
@@ -91,7 +92,7 @@ mod tests {
         assert_eq!(
             silent,
             [
-                "flows.0.rtt: is not given, so it is 0 ms, which is seldom meant; write rtt = \"0 ms\" if it is"
+                "flows.0.rtt: is not given, so it is 0 ms, which is rarely intended; give a time, or rtt = \"0 ms\""
             ]
         );
         assert!(warnings(link(), json!({ "cca": "reno", "rtt": "0 ms" })).is_empty());

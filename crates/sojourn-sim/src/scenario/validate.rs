@@ -76,7 +76,7 @@ fn check_flow(flow: &FlowSpec, duration: Span, catalogue: &Catalogue) -> Check {
         allowed,
     )?;
     let bursts = flow.offload != Some(false) || !flow.whole_bursts;
-    require(bursts, "whole_bursts", true, "with offload, without which there are no bursts")?;
+    require(bursts, "whole_bursts", true, "false, since offload = false makes no bursts")?;
     check_buffer("send_buffer", flow.send_buffer, flow.mss)?;
     check_buffer("receive_buffer", flow.receive_buffer, flow.mss)?;
     match catalogue.find::<Transport>(&flow.transport.kind)?.facts.controlled {
@@ -135,7 +135,7 @@ fn check_feedback(cca: &Spec<Cca>, ecn: EcnMode, catalogue: &Catalogue) -> Check
         }
     };
     let names: Vec<&str> = allowed.iter().map(|mode| mode.name()).collect();
-    let allowed_text = format!("{} (needs of {})", names.join(", "), cca.kind);
+    let allowed_text = format!("{} (required by {})", names.join(", "), cca.kind);
     require(allowed.contains(&ecn), "ecn", ecn.name(), &allowed_text)
 }
 

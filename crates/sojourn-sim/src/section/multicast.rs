@@ -97,12 +97,13 @@ pub fn members<'a>(plan: &'a Plan, kinds: &[&str]) -> Result<Vec<Member<'a>>, Fi
     });
     let ours: Vec<_> = ours.collect();
     if ours.windows(2).any(|pair| pair[0].kind.kind != pair[1].kind.kind) {
-        let message = format!("nodes of both kinds, {}; allowed: one of them", kinds.join(" and "));
+        let message =
+            format!("nodes of the kinds {} given; allowed: one kind", kinds.join(" and "));
         return Err(FieldError::new("topology.nodes", message));
     }
     if ours.len() > MOST_MEMBERS {
         let kind = &ours[0].kind.kind;
-        let message = format!("{} {kind} nodes; allowed: {MOST_MEMBERS}", ours.len());
+        let message = format!("{} {kind} nodes given; allowed: at most {MOST_MEMBERS}", ours.len());
         return Err(FieldError::new("topology.nodes", message));
     }
     Ok(ours)

@@ -54,7 +54,8 @@ impl Params for Dumbbell {
             return Err(FieldError::new("reverse.loss", message));
         }
         if self.reverse.reverse_loss.fraction() > 0.0 {
-            let message = "is the loss of the bottleneck; set bottleneck.loss";
+            let message =
+                "not allowed, as it is the loss of the bottleneck; set bottleneck.loss instead";
             return Err(FieldError::new("reverse.reverse_loss", message));
         }
         Ok(())

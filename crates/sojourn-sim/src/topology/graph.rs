@@ -69,7 +69,8 @@ impl GraphLink {
         let mut spec: LinkSpec = reading::read(&Value::Object(self.link.clone()))?;
         spec.resolve(catalogue)?;
         if !self.duplex && spec.reverse_loss.fraction() > 0.0 {
-            return Err(FieldError::new("reverse_loss", "given for a link that is not duplex"));
+            let message = "given for a link that is not duplex; leave it out, or set duplex = true";
+            return Err(FieldError::new("reverse_loss", message));
         }
         Ok(spec)
     }

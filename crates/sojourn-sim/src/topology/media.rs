@@ -45,7 +45,8 @@ impl Plan {
         }
         match planned.iter().find(|medium| medium.links.is_empty()) {
             Some(unused) => {
-                let message = format!("no link says medium = '{}'", unused.spec.id);
+                let message =
+                    format!("no link has medium = \"{}\"; add it to a link", unused.spec.id);
                 Err(FieldError::new(format!("{}.id", unused.field), message))
             }
             None => Ok(planned),

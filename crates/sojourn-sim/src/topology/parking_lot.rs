@@ -49,7 +49,8 @@ impl Params for ParkingLot {
             return Err(FieldError::new("hops", "is empty; a parking lot has at least one link"));
         }
         if self.reverse.reverse_loss > Percent::default() {
-            let message = "is the loss of the hops; set loss of each";
+            let message =
+                "not allowed, as it is the loss of the hops; set the loss of each hop instead";
             return Err(FieldError::new("reverse.reverse_loss", message));
         }
         for (index, hop) in self.hops.iter().enumerate() {

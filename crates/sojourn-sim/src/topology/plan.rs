@@ -138,7 +138,7 @@ impl Plan {
         }
         let (Some(medium), Some(back)) = (&there.medium, back) else { return Ok(()) };
         if back.nominal_rate().is_some() {
-            let message = "given, but the medium of the other direction carries this one as well";
+            let message = "given, but both directions are on the same medium; leave it out";
             return Err(FieldError::new("rate", message));
         }
         if matches!(back.medium, None | Some(LinkMedium::Own(_))) {

@@ -26,7 +26,7 @@ pub enum Error {
         error: FieldError,
     },
     /// A property of the stream is not allowed.
-    #[error("--{option}: not allowed; allowed: {allowed}")]
+    #[error("--{option}: out of range; allowed: {allowed}")]
     Option {
         /// Which.
         option: &'static str,
@@ -58,7 +58,7 @@ pub enum Error {
         error: io::Error,
     },
     /// A name has no address.
-    #[error("{0}: has no address")]
+    #[error("{0}: no address found for this name")]
     NoAddress(String),
     /// The socket.
     #[error(transparent)]

@@ -39,10 +39,10 @@ pub struct Common {
     /// Reports a digest of the received and of the sent data.
     #[arg(long)]
     pub digest: bool,
-    /// Bytes of a message.
+    /// Size of a message in bytes.
     #[arg(long, default_value_t = 1_000, value_parser = clap::value_parser!(u16).range(1..=1_430))]
     pub payload: u16,
-    /// Drops this share of the datagrams that are sent, at random.
+    /// Drops this share of the sent datagrams at random, such as 0.01.
     #[arg(long, default_value_t = 0.0, value_parser = share)]
     pub drop: f64,
     /// Gives up a peer that is silent for this long.
@@ -81,7 +81,7 @@ pub struct ClientOptions {
 /// Options of the server.
 #[derive(Args, Debug)]
 pub struct ServerOptions {
-    /// Where to wait, as ADDRESS:PORT.
+    /// Where to listen, as ADDRESS:PORT.
     pub address: String,
     /// Ends after the first client.
     #[arg(long)]
@@ -94,13 +94,13 @@ pub struct ServerOptions {
 /// Reliability of the stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Mode {
-    /// They are retransmitted until they arrive.
+    /// Packets are retransmitted until they arrive.
     Reliable,
-    /// They are retransmitted a few times.
+    /// Packets are retransmitted up to --retransmissions times.
     SemiReliable,
-    /// Nothing.
+    /// Packets are not retransmitted.
     BestEffort,
-    /// They are retransmitted, or coded against, so that enough arrives in time.
+    /// Packets are retransmitted, or sent with coded ones, so that enough arrives in time.
     Adaptive,
 }
 

@@ -31,7 +31,7 @@ pub fn server(options: &ServerOptions) -> Result<bool, Error> {
     let mut found = options.address.to_socket_addrs().map_err(&told)?;
     let address = found.next().ok_or_else(|| Error::NoAddress(options.address.clone()))?;
     let mut port = Port::new(address, options.common.drop).map_err(&told)?;
-    eprintln!("sojourn-sliq: waits at {}", port.address().map_err(told)?);
+    eprintln!("sojourn-sliq: listening on {}", port.address().map_err(told)?);
     loop {
         let end =
             Server { options, clock: Clock::start(), waiting: Vec::new() }.serve(&mut port)?;

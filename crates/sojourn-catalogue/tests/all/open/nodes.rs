@@ -132,7 +132,7 @@ fn complaint(does: fn(Packet, &mut NodeContext<'_>)) -> Option<String> {
 #[test]
 fn nodes_that_break_laws_are_named() {
     let loses = complaint(|_, _| {}).unwrap();
-    assert!(loses.contains("node middle: broken invariant: it neither loses nor"), "{loses}");
+    assert!(loses.contains("node middle: violates the invariant that it neither"), "{loses}");
     let makes = complaint(|packet, cx| (0..2).for_each(|_| cx.forward(packet))).unwrap();
     assert!(makes.contains("node middle"), "{makes}");
     let back = complaint(|packet, cx| cx.forward(Packet { hop: 0, ..packet })).unwrap();

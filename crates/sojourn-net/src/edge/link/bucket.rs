@@ -34,7 +34,7 @@ impl BucketSpec {
     /// Names the key, relative to the bucket.
     pub fn validate(&self) -> Result<(), FieldError> {
         if self.burst.0 == 0 {
-            let message = "0 B given; allowed: above 0 B, as nothing would ever pass";
+            let message = "0 B given, with which no packet passes; allowed: above 0 B";
             return Err(FieldError::new("burst", message));
         }
         Ok(())

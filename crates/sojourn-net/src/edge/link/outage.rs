@@ -53,7 +53,8 @@ impl OutageSpec {
                 Err(FieldError::new("every", message))
             }
             Some(every) if every <= self.duration => {
-                let message = format!("{every} is not longer than the duration {}", self.duration);
+                let message =
+                    format!("{every} given; allowed: above the duration, {}", self.duration);
                 Err(FieldError::new("every", message))
             }
             _ => Ok(()),

@@ -129,7 +129,7 @@ impl<T: Level> ScheduleSpec<T> {
     /// Names the key, relative to the schedule.
     pub fn validate(&self) -> Result<(), FieldError> {
         let at_least = |field: &str, span: Span, least: Span| {
-            let message = format!("{span} is too short; at least {least}");
+            let message = format!("{span} given; allowed: at least {least}");
             if span < least { Err(FieldError::new(field, message)) } else { Ok(()) }
         };
         match self {
@@ -147,7 +147,7 @@ impl<T: Level> ScheduleSpec<T> {
             ScheduleSpec::Square { period, .. } => at_least("period", *period, SHORTEST * 2),
             ScheduleSpec::Walk { start, interval, least, most, .. } => {
                 if !(least <= start && start <= most) {
-                    return Err(FieldError::new("start", "is not between least and most"));
+                    return Err(FieldError::new("start", "must be between least and most"));
                 }
                 at_least("interval", *interval, SHORTEST)
             }

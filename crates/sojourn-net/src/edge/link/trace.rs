@@ -45,10 +45,11 @@ impl TraceSpec {
             return wrong(format!("{} given; allowed: at most {MOST}", times.len()));
         }
         if times.last().is_none_or(|last| *last == 0) {
-            return wrong("must end above 0 ms".to_owned());
+            return wrong("is empty or ends at 0 ms; the last time must be above 0 ms".to_owned());
         }
         if let Some(index) = times.windows(2).position(|pair| pair[1] < pair[0]) {
-            return wrong(format!("go back from {} to {} ms", times[index], times[index + 1]));
+            let (before, after) = (times[index], times[index + 1]);
+            return wrong(format!("{after} ms given after {before} ms; times must not decrease"));
         }
         match self.opportunity {
             Some(Bytes(bytes)) if bytes == 0 || bytes > 1_000_000_000 => Err(FieldError::new(

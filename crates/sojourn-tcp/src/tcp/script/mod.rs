@@ -215,14 +215,17 @@ impl Script {
             "data" => Step::Data(Data::read(&words)?),
             "sent" if self.receiver => Step::Sent(listed(rest.split(','))),
             "sent" => Step::Sent(expanded(&words)?),
-            _ => return Err(format!("no '{verb}': see the table of lines")),
+            _ => {
+                let allowed = "syn-ack, syn, ack, data, write, close, cwnd, sent";
+                return Err(format!("unknown step '{verb}'; allowed: {allowed}"));
+            }
         })
     }
 }
 
 impl Ack {
     fn read(words: &[&str]) -> Result<Ack, String> {
-        let (next, rest) = words.split_first().ok_or("what is acknowledged?")?;
+        let (next, rest) = words.split_first().ok_or("ack needs the number of the next segment")?;
         let mut ack = Ack { next: read(next)?, ..Ack::default() };
         let mut rest = rest.iter();
         while let Some(word) = rest.next() {
@@ -231,7 +234,9 @@ impl Ack {
                 "dsack" => ack.dsack = true,
                 "ece" => ack.ece = true,
                 "original" => ack.original = true,
-                "window" => ack.window = Some(read(rest.next().ok_or("a window of what?")?)?),
+                "window" => {
+                    ack.window = Some(read(rest.next().ok_or("window needs a number of bytes")?)?);
+                }
                 block => ack.blocks.push(range(block)?),
             }
         }
@@ -241,7 +246,7 @@ impl Ack {
 
 impl Data {
     fn read(words: &[&str]) -> Result<Data, String> {
-        let (segments, rest) = words.split_first().ok_or("which segments?")?;
+        let (segments, rest) = words.split_first().ok_or("data needs segments, such as 1-3")?;
         let (first, last) = range(segments)?;
         let mut data = Data { first, last, bytes: MSS, ce: false, cwr: false, psh: false };
         let mut rest = rest.iter();
@@ -250,8 +255,8 @@ impl Data {
                 "ce" => data.ce = true,
                 "cwr" => data.cwr = true,
                 "psh" => data.psh = true,
-                "of" => data.bytes = read(rest.next().ok_or("of how many bytes?")?)?,
-                other => return Err(format!("no '{other}'")),
+                "of" => data.bytes = read(rest.next().ok_or("of needs a number of bytes")?)?,
+                other => return Err(format!("unknown word '{other}'; allowed: ce, cwr, psh, of")),
             }
         }
         Ok(data)

@@ -47,7 +47,8 @@ pub fn play(script: &Script, catalogue: &Catalogue) -> Result<Played, String> {
 }
 
 fn init(script: &Script) -> Result<TcpInit, String> {
-    let profile = Profile::named(&script.stack).ok_or(format!("no stack {}", script.stack))?;
+    let profile =
+        Profile::named(&script.stack).ok_or(format!("unknown stack '{}'", script.stack))?;
     Ok(TcpInit {
         forward: Address::default(),
         backward: Address { direction: Direction::Backward, ..Address::default() },

@@ -46,10 +46,10 @@ fn scripts_are_kept() {
 #[test]
 fn what_cannot_be_read_is_refused_by_its_line() {
     for (text, why) in [
-        ("100 sing", "line 1: '100 sing': no 'sing'"),
+        ("100 sing", "line 1: '100 sing': unknown step 'sing'"),
         ("\n100 ack x", "line 2: '100 ack x': 'x' is not a number"),
         ("soon sent 1", "'soon' is not a number"),
-        ("end receiver\n1 data 1 loud", "no 'loud'"),
+        ("end receiver\n1 data 1 loud", "unknown word 'loud'"),
     ] {
         let error = Script::parse(text).unwrap_err();
         assert!(error.contains(why), "{error}");
