@@ -179,6 +179,11 @@ impl Model {
                 );
             }
         }
+        self.check_links()?;
+        self.check_streams()
+    }
+
+    fn check_links(&self) -> Result<(), FieldError> {
         for (index, link) in self.links.iter().enumerate() {
             let ends = link.from != link.to && link.from.max(link.to) < self.nodes;
             let rates = link.changes.iter().map(|(_, rate)| *rate).chain([link.rate]);
@@ -188,10 +193,10 @@ impl Model {
                      to 1e4",
                     self.nodes - 1
                 );
-                return refuse(format!("links.{index}"), message);
+                return Err(FieldError::new(format!("links.{index}"), message));
             }
         }
-        self.check_streams()
+        Ok(())
     }
 
     fn check_streams(&self) -> Result<(), FieldError> {

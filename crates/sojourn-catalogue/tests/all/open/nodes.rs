@@ -181,5 +181,5 @@ fn a_node_may_choose_another_edge_where_the_route_can_go_on() {
     let times: Vec<_> = detour(0).unwrap().iter().map(|(time, _)| *time).collect();
     assert_eq!(times, [ms(3), ms(4)]);
     let lost = detour(1).unwrap_err();
-    assert!(lost.contains("node chooser") && lost.contains("out of fast"), "{lost}");
+    assert!(lost.contains("node chooser") && lost.contains("sends over fast only"), "{lost}");
 }
