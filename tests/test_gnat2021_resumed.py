@@ -106,6 +106,8 @@ def test_samples_are_read_when_asked_for_and_do_not_gather(
     monkeypatch.setattr(results, "MOST_READ", 0)
     assert [found[case].scenario["seed"] for case in cases] == [1, 2, 3]
     assert len(found._read) == 1
+    columns = found[cases[0]].tables["flow_samples"].values()
+    assert all(column.flags.owndata for column in columns), "a view keeps a file of runs in memory"
     monkeypatch.setattr(results, "MOST_READ", 1e9)
     assert found[cases[0]] is found[cases[0]] is not found[cases[1]]
-    assert len(found._read) == 3
+    assert len(found._read) == 2

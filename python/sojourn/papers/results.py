@@ -12,7 +12,7 @@ from sojourn.papers.paper import AnyCase, Sampled
 from sojourn.store.samples import Samples
 
 #: Bytes of samples that have been read and stay in memory, for who asks next.
-MOST_READ = 256e6
+MOST_READ = 128e6
 
 
 class Stored(Mapping[AnyCase, Any]):

@@ -44,7 +44,8 @@ def unpacked(row: pl.DataFrame) -> RunData:
     for column in row.columns:
         table, dot, name = column.partition(".")
         if dot and row[column][0] is not None:
-            tables[table][name] = row[column][0].to_numpy()
+            # A view would keep all runs of the file in memory.
+            tables[table][name] = row[column][0].to_numpy().copy()
     scenario = json.loads(row["scenario"][0])
     return RunData(scenario, tables, json.loads(row["network"][0]), alone(scenario))
 
