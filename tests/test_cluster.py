@@ -268,6 +268,17 @@ def test_reproduce_and_evaluate_take_a_cluster(
     assert (tmp_path / "r/example/flows.parquet").exists()
 
 
+def test_samples_and_bounds_come_from_a_cluster_as_from_here(
+    client: Any, sojourn: Command, tmp_path: Path
+) -> None:
+    asked = ("reproduce", "gnat2021", "--section", "4.9")
+    for out, where in (("r", ("--cluster", client.scheduler.address)), ("here", ())):
+        done = sojourn(*asked, "--out", out, *where)
+        assert done.returncode == 0, done.stderr
+    there, here = (tmp_path / out / "comparison.csv" for out in ("r", "here"))
+    assert there.read_bytes() == here.read_bytes()
+
+
 def test_who_waits_for_workers_is_told(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

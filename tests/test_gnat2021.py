@@ -10,13 +10,14 @@ import numpy as np
 import pytest
 
 from conftest import Command
+from sojourn.engine import simulate
 from sojourn.papers.gnat2021 import GNAT2021
 from sojourn.papers.gnat2021.sliq import delays, predicted
 from sojourn.papers.gnat2021.sliq.changing import full_again
-from sojourn.papers.gnat2021.sliq.phases import run
 from sojourn.papers.gnat2021.sliq.scenarios import document
 from sojourn.papers.gnat2021.sliq.series import Series
 from sojourn.papers.paper import Request
+from sojourn.scenario import validated
 
 #: It counts the paths that are compared.
 pytestmark = pytest.mark.needs("graphillion")
@@ -136,7 +137,7 @@ def test_retransmission_alone_sends_nothing_twice_that_arrived() -> None:
     scenario = document("adaptive", Request(), loss="10 %")
     scenario["duration"] = "20 s"
     scenario["flows"][0]["stream"]["deadline"] = "170 ms"
-    samples = run(scenario).flow.samples
+    samples = simulate(validated(scenario).canonical)[0].flow.samples
     assert samples["usable_messages"].sum() > 0.99 * samples["received_packets"].sum() > 10_000
 
 
@@ -160,7 +161,8 @@ def test_a_longer_deadline_promises_more() -> None:
 
 
 def test_delays_gather_by_rounds_within_the_deadline() -> None:
-    bins, shares = delays.histogram(170, Request())
+    scenario = validated(delays.close(Request(), 170)).canonical
+    bins, shares = delays.histogram(simulate(scenario)[0])
     assert shares.sum() == pytest.approx(100)
     # The first sending, and after a round trip and the queue the second one.
     assert shares[bins < 30].sum() > 50 > shares[(bins >= 36) & (bins < 54)].sum() > 15

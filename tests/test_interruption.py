@@ -20,7 +20,6 @@ import pytest
 from conftest import ROOT, TWO_FLOWS, Offspring
 from sojourn.executors import threads as executor
 from sojourn.interruption import deferred, entire, heard
-from sojourn.papers.gnat2021 import begun
 
 #: Of its four runs two are done at once, and two last longer than any test.
 SWEEP = (
@@ -194,25 +193,3 @@ def test_who_stops_asking_ends_what_is_under_way() -> None:
     assert ended.wait(60)
     given_up.set()
     executor.go_on()  # this thread is nobody's
-
-
-def test_an_interruption_ends_what_a_paper_has_begun(monkeypatch: pytest.MonkeyPatch) -> None:
-    ended, given_up = threading.Event(), threading.Event()
-
-    def work() -> None:
-        os.kill(os.getpid(), signal.SIGINT)
-        try:
-            while not given_up.wait(0.001):
-                executor.go_on()
-        except KeyboardInterrupt:
-            ended.set()
-
-    monkeypatch.setattr(begun, "_left", threading.Event())
-    begun._pool.cache_clear()
-    try:
-        with pytest.raises(KeyboardInterrupt), deferred():
-            begun.Begun(work).result()
-        assert ended.wait(60)
-    finally:
-        given_up.set()
-        begun._pool.cache_clear()

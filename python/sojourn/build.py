@@ -31,6 +31,13 @@ def definitions(requested: Iterable[str] = ()) -> str:
     return "+".join([_digest(tuple(metric.compute for metric in metrics())), *requested])
 
 
+def code(function: Callable[..., Any]) -> str:
+    """Changes whenever what a function comes to could: with its code and what it uses of this
+    package, but not with comments and docstrings.
+    """
+    return _digest((function,))
+
+
 def identity() -> str:
     """Names the engine's build and the metrics' definitions: where they are the same, so are
     results.

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from sojourn.papers.paper import Case, Cell, Outcome, Paper
+from sojourn.papers.paper import Cell, Paper, Results
 from sojourn.papers.sheet import Sheet
 from sojourn.store.files import write_atomically
 
@@ -21,12 +21,12 @@ VALUES = ("published", "measured", "difference", "mean", "min", "q1", "q3", "max
 Row = dict[str, Any]
 
 
-def compare(cell: Cell, outcomes: Mapping[Case, Outcome]) -> Row:
+def compare(cell: Cell, results: Results) -> Row:
     """One row of the comparison; undefined measurements are left out."""
     measured = (
-        cell.measure(*(outcomes[case] for case in cases))
+        cell.measure(*(results[case] for case in cases))
         for cases in cell.replications
-        if all(case in outcomes for case in cases)
+        if all(case in results for case in cases)
     )
     values = np.array([v for v in measured if v is not None], dtype=float)
     row: Row = {**cell.keys, "published": cell.published, **_spread(values)}

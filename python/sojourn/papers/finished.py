@@ -1,11 +1,11 @@
-"""The finished runs of a reproduction on disk, so that none is run twice."""
+"""The finished cases of a reproduction on disk, so that none is done twice."""
 
 from __future__ import annotations
 
 import json
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -17,60 +17,82 @@ from sojourn.engine import simulate
 from sojourn.errors import RunError
 from sojourn.executors.processes import Limits, limits
 from sojourn.interruption import deferred
+from sojourn.metrics import RunData
 from sojourn.outside.luggage import Luggage
-from sojourn.papers.paper import Case, Outcome
+from sojourn.papers.keys import key_of
+from sojourn.papers.paper import AnyCase, Case, Computed, Outcome, Sampled
+from sojourn.papers.results import Stored
 from sojourn.store.batches import Batches, Warn, tell
 from sojourn.store.renew import outcome, renew
 from sojourn.store.samples import Samples, packed
 from sojourn.sweeps.run import FLUSH
-from sojourn.sweeps.work import run_key
 
 _COLUMNS = ("key", "engine", "metrics", "point", "scope", "id", "outcome")
 
 
 @dataclass(frozen=True)
 class Run:
-    """A run that is to be stored."""
+    """What a case came to, to be stored: a row of its metrics or of what was computed, its samples,
+    or both.
+    """
 
-    case: Case
-    outcome: Outcome
-    row: pl.DataFrame
-    samples: pl.DataFrame
-    timing: Mapping[str, float]
+    case: AnyCase
+    outcome: Any = None
+    row: pl.DataFrame | None = None
+    samples: pl.DataFrame | None = None
+    timing: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Simulate:
-    """Runs cases."""
+    """Runs and computes cases."""
 
     luggage: Luggage
     limits: Limits
 
     @classmethod
-    def of(cls, cases: Sequence[Case]) -> Simulate:
+    def of(cls, cases: Sequence[AnyCase]) -> Simulate:
         """Of these cases, whose controls from outside travel with it."""
-        return cls(Luggage.packed([case.canonical for case in cases]), limits)
+        ran = [case.canonical for case in cases if isinstance(case, Case)]
+        return cls(Luggage.packed(ran), limits)
 
-    def __call__(self, case: Case) -> list[Run]:
-        """Runs one."""
+    def __call__(self, case: AnyCase) -> list[Run]:
+        """Does one."""
         limits.take(self.limits)
-        key = run_key(case.canonical)
+        return [_computed(case) if isinstance(case, Computed) else self._simulated(case)]
+
+    def _simulated(self, case: Case) -> Run:
+        key = key_of(case)
         data, timing = simulate(self.luggage.unpacked().move(case.canonical))
         data = replace(data, scenario=case.canonical)
+        if isinstance(case, Sampled):
+            return Run(case, samples=packed(key, _kept(data, case.keeps)), timing=timing)
         told = outcome(data)
-        return [Run(case, told, _row(key, told), packed(key, data), timing)]
+        return Run(case, told, _row(key, told), packed(key, data), timing)
 
-    def lost(self, case: Case, why: str) -> list[Run]:
+    def lost(self, case: AnyCase, why: str) -> list[Run]:
         """A failure, as any run of a reproduction that fails."""
-        raise RunError(f"a run of {case.canonical['name']} {why}")
+        raise RunError(f"a run of {case.name} {why}")
 
     def join(self, done: Sequence[list[Run]]) -> list[Run]:
         """All of them."""
         return list(chain.from_iterable(done))
 
 
+def _computed(case: Computed) -> Run:
+    told = case.result()
+    return Run(case, told, _row(key_of(case), told, "run"))
+
+
+def _kept(data: RunData, names: Sequence[str]) -> RunData:
+    """A run with these columns of the flows' samples alone, or all."""
+    flows = data.tables["flow_samples"]
+    chosen = {name: flows[name] for name in ("time", "flow", *names)} if names else flows
+    return replace(data, tables={**data.tables, "flow_samples": chosen})
+
+
 class Finished:
-    """The runs in a directory. A run of another engine counts as not run: its key differs; the
+    """What is done in a directory. A run of another engine counts as not run: its key differs; the
     metrics of the others are as they are defined now.
     """
 
@@ -83,16 +105,16 @@ class Finished:
         self._waiting: list[pl.DataFrame] = []
         self._flushed = time.monotonic()
 
-    def of(self, cases: Sequence[Case]) -> dict[Case, Outcome]:
-        """The outcomes of those cases that have been run."""
-        by_key = dict(self._batches.read(["key", "outcome"]).rows())
-        keys = ((case, run_key(case.canonical)) for case in cases)
-        return {case: json.loads(by_key[key]) for case, key in keys if key in by_key}
+    def of(self, cases: Iterable[AnyCase]) -> Stored:
+        """What those cases have come to that are done."""
+        return _stored(cases, self._batches, self._samples)
 
     def add(self, run: Run) -> None:
         """Takes a run in; it is safe after the next flush."""
-        self._waiting.append(run.row)
-        self._samples.add(run.samples)
+        if run.row is not None:
+            self._waiting.append(run.row)
+        if run.samples is not None:
+            self._samples.add(run.samples)
 
     def flush_if_due(self) -> None:
         """Stores what waits, every few seconds."""
@@ -109,10 +131,30 @@ class Finished:
         self._flushed = time.monotonic()
 
 
-def _row(key: str, told: Outcome) -> pl.DataFrame:
-    row = (key, engine(), definitions(), "", "outcome", "", json.dumps(told))
+def stored(directory: Path, cases: Iterable[AnyCase], warn: Warn = tell) -> Stored:
+    """What those cases have come to that are done, for whoever only reads."""
+    return _stored(cases, Batches(directory, warn), Samples(directory, warn))
+
+
+def _stored(cases: Iterable[AnyCase], batches: Batches, samples: Samples) -> Stored:
+    told = dict(batches.read(["key", "outcome"]).rows())
+    cases = list(cases)
+    sampled = samples.keys() if any(isinstance(case, Sampled) for case in cases) else set()
+    found = Stored(samples)
+    for case in cases:
+        key = key_of(case)
+        if isinstance(case, Sampled) and key in sampled:
+            found.add(case, None)
+        elif key in told and not isinstance(case, Sampled):
+            found.add(case, json.loads(told[key]))
+    return found
+
+
+def _row(key: str, told: Any, scope: str = "outcome") -> pl.DataFrame:
+    """A row of the store; those of scope ``run`` have no metrics that could be defined anew."""
+    row = (key, engine(), definitions(), "", scope, "", json.dumps(told))
     return pl.DataFrame([row], schema=dict.fromkeys(_COLUMNS, pl.String), orient="row")
 
 
-def _remade(old: pl.DataFrame, told: dict[str, Any], _: str) -> pl.DataFrame:
+def _remade(old: pl.DataFrame, told: Outcome, _: str) -> pl.DataFrame:
     return _row(old["key"][0], told)

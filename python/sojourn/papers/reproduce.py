@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,8 +18,9 @@ from sojourn.measured import Measured
 from sojourn.names import unknown
 from sojourn.papers import PAPERS, compare, sheet, statements
 from sojourn.papers.directory import KIND, content
-from sojourn.papers.finished import Finished, Run, Simulate
-from sojourn.papers.paper import Case, Cell, Outcome, Paper, Request, below
+from sojourn.papers.finished import Finished, Run, Simulate, stored
+from sojourn.papers.paper import AnyCase, Case, Cell, Computed, Paper, Request, Results, below
+from sojourn.papers.results import Stored
 from sojourn.papers.sheet import Sheet
 from sojourn.papers.statements import Row
 from sojourn.scenario import Scenario
@@ -76,15 +78,14 @@ def reproduce(
     cells = [cell for cell in chosen.cells(request) if _wanted(cell, request)]
     if not cells:
         raise ScenarioError(_nothing(chosen, request))
-    cases = list(dict.fromkeys(case for c in cells for group in c.replications for case in group))
-    outcomes = _run(cases, out, jobs, progress, execute)
-    rows = [compare.compare(cell, outcomes) for cell in cells]
+    results = _run(_cases(chosen, cells, request), out, jobs, progress, execute)
+    rows = [compare.compare(cell, results) for cell in cells]
     compare.write(out / COMPARISON, chosen.keys, rows)
     manifest.write(out, KIND, content(chosen, request))
     clear_derived(out)
     sheets = shown(chosen, rows)
     sheet.write(sheets, out / TABLES)
-    _draw(chosen, rows, request, out, warn)
+    _draw(chosen, rows, request, results, out, warn)
     return Reproduction(chosen, rows, chosen.choices_of(request), sheets)
 
 
@@ -97,12 +98,37 @@ def shown(chosen: Paper, rows: Sequence[Row]) -> list[Sheet]:
     return [*filled, statements.sheet(statements.judge(chosen.statements, rows))]
 
 
-def _draw(chosen: Paper, rows: Sequence[Row], request: Request, out: Path, warn: Warn) -> None:
+def _cases(chosen: Paper, cells: Sequence[Cell], request: Request) -> list[AnyCase]:
+    """What cells and figures need, each once."""
+    of_cells = (case for cell in cells for group in cell.replications for case in group)
+    of_figures = chosen.drawn([cell.keys for cell in cells], request) if chosen.drawn else ()
+    return list(dict.fromkeys(chain(of_cells, of_figures)))
+
+
+def charts(
+    chosen: Paper, rows: Sequence[Row], request: Request, directory: Path
+) -> Mapping[str, Chart]:
+    """The figures of a directory; none where runs that they need are not stored."""
+    needed = list(chosen.drawn(rows, request)) if chosen.drawn else []
+    results = stored(directory, needed)
+    if not chosen.charts or len(results) < len({*needed}):
+        return {}
+    return chosen.charts(rows, request, results)
+
+
+def _draw(
+    chosen: Paper,
+    rows: Sequence[Row],
+    request: Request,
+    results: Results,
+    out: Path,
+    warn: Warn,
+) -> None:
     if chosen.charts:
         from sojourn.figures import save_each
 
         try:
-            charts = chosen.charts(rows, request)
+            charts = chosen.charts(rows, request, results)
         except Exception as error:
             warn(f"figures of {chosen.name} could not be drawn: {type(error).__name__}: {error}")
             return
@@ -161,36 +187,43 @@ def _wanted(cell: Cell, request: Request) -> bool:
 
 
 def _run(
-    cases: Sequence[Case], out: Path, jobs: int, progress: Progress, execute: Executor
-) -> Mapping[Case, Outcome]:
+    cases: Sequence[AnyCase], out: Path, jobs: int, progress: Progress, execute: Executor
+) -> Stored:
+    """What cases come to; what is not stored yet is done, first what is to be done alone."""
     with exclusive(out, lambda: None):
         if (out / manifest.FILE).exists():
             manifest.read(out)
         store = Finished(out)
-        outcomes = store.of(cases)
-        missing = [case for case in cases if case not in outcomes]
-        progress(len(outcomes), len(cases))
+        results = store.of(cases)
+        missing = [case for case in cases if case not in results]
+        alone = [case for case in missing if isinstance(case, Computed) and case.alone]
+        others = [case for case in missing if case not in alone]
+        example = next((case for case in cases if type(case) is Case), None)
+        progress(len(results), len(cases))
         try:
-            told = execute(missing, Simulate.of(missing), jobs)
-            with closing(told):
-                for done in told:
-                    for run in done or ():
-                        if run.case == cases[0]:
-                            _save_example(run, out / EXAMPLE)
-                        store.add(run)
-                        outcomes[run.case] = run.outcome
-                    progress(len(outcomes), len(cases))
-                    store.flush_if_due()
+            for some, workers in ((alone, 1), (others, jobs)):
+                told = execute(some, Simulate.of(some), workers)
+                with closing(told):
+                    for done in told:
+                        for run in done or ():
+                            if run.case == example:
+                                _save_example(run, out / EXAMPLE)
+                            store.add(run)
+                            results.add(run.case, run.outcome)
+                        progress(len(results), len(cases))
+                        store.flush_if_due()
         except KeyboardInterrupt:
             store.flush()
             progress(len(store.of(cases)), len(cases))
             raise
         finally:
             store.flush()
-    return outcomes
+    return results
 
 
 def _save_example(run: Run, directory: Path) -> None:
+    assert isinstance(run.case, Case)
+    assert run.samples is not None
     scenario = Scenario(run.case.canonical, run.case.canonical)
     run_directory.save(Measured(scenario, unpacked(run.samples), run.timing), directory)
 

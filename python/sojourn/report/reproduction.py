@@ -22,7 +22,7 @@ from sojourn.metrics import Metric, metrics
 from sojourn.papers import PAPERS, statements
 from sojourn.papers.compare import VALUES, heading
 from sojourn.papers.paper import Paper, Request
-from sojourn.papers.reproduce import COMPARISON, EXAMPLE, FIGURES, PICTURES, shown
+from sojourn.papers.reproduce import COMPARISON, EXAMPLE, FIGURES, PICTURES, charts, shown
 from sojourn.report import run, spread
 from sojourn.report.page import Page, Picture, Section, kept, picture
 from sojourn.store import manifest, run_directory
@@ -98,8 +98,8 @@ def _pictures(
         told = json.loads((directory / PICTURES).read_text(encoding="utf-8"))
         pictures = [kept(name, each, directory / FIGURES) for name, each in told.items()]
     else:
-        charts = paper.charts(rows, request) if paper.charts else {}
-        pictures = [picture(name, chart) for name, chart in charts.items()]
+        made = charts(paper, rows, request, directory)
+        pictures = [picture(name, chart) for name, chart in made.items()]
     # Tables of a paper's own are of differences too, of which a ratio says nothing.
     if not paper.sheets and (nearness := _nearness(rows)):
         pictures.append(picture("nearness", nearness))

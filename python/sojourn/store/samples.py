@@ -20,8 +20,8 @@ from sojourn.store.batches import Batches, Warn
 from sojourn.store.location import local
 
 DIRECTORY = "samples"
-#: The core's tables that metrics are computed from.
-TABLES = ("flow_samples", "flows", "link_samples", "links")
+#: The core's tables that metrics and figures are computed from; the last one is of active nodes.
+TABLES = ("flow_samples", "flows", "link_samples", "links", "node_samples")
 #: Bytes of samples that wait in memory for being stored.
 MOST_WAITING = 64e6
 
@@ -32,6 +32,7 @@ def packed(key: str, data: RunData) -> pl.DataFrame:
     tables = [
         pl.DataFrame({f"{table}.{name}": values for name, values in data.tables[table].items()})
         for table in TABLES
+        if table in data.tables
     ]
     lists = [table.select(pl.all().implode()) for table in tables if table.width]
     return pl.concat([pl.DataFrame(told), *lists], how="horizontal")
@@ -43,7 +44,8 @@ def unpacked(row: pl.DataFrame) -> RunData:
     for column in row.columns:
         table, dot, name = column.partition(".")
         if dot and row[column][0] is not None:
-            tables[table][name] = row[column][0].to_numpy()
+            # A view would keep all runs of the file in memory.
+            tables[table][name] = row[column][0].to_numpy().copy()
     scenario = json.loads(row["scenario"][0])
     return RunData(scenario, tables, json.loads(row["network"][0]), alone(scenario))
 
@@ -74,6 +76,7 @@ class Samples:
         """Stores what waits."""
         if self._waiting:
             self.batches.append(pl.concat(self._waiting, how="diagonal_relaxed"))
+            self.__dict__.pop("_places", None)
         self._waiting, self._bytes = [], 0
 
     def keys(self) -> set[str]:
@@ -87,6 +90,11 @@ class Samples:
                 key = row["key"][0]
                 if key in keys and self._places[key] == path:
                     yield key, unpacked(row)
+
+    def one(self, key: str) -> RunData:
+        """A stored run."""
+        rows = pl.read_parquet(local(self._places[key]))
+        return unpacked(rows.filter(pl.col("key") == key).head(1))
 
     @cached_property
     def _places(self) -> dict[str, Path]:

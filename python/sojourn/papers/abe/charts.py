@@ -25,13 +25,13 @@ from sojourn.papers.abe.values import (
     Row,
     pairs,
 )
-from sojourn.papers.paper import Request
+from sojourn.papers.paper import Request, Results
 
 Named = Iterator[tuple[str, Chart]]
 _CUT = f"A dash: one of the two did not converge within {PATIENCE:g} s."
 
 
-def charts(rows: Sequence[Row], _request: Request) -> Mapping[str, Chart]:
+def charts(rows: Sequence[Row], _request: Request, _results: Results) -> Mapping[str, Chart]:
     """The figures of those experiments that were run."""
     made: dict[str, Chart] = {}
     for make in (_trace, _backoff, _convergence, _trade_off, _short_flows):

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from sojourn.papers.gnat2021 import capacity, multicast, overlay, sliq, slots
-from sojourn.papers.paper import Cell, Paper, Request
+from sojourn.papers.paper import AnyCase, Cell, Paper, Request, Results
 from sojourn.papers.sheet import Sheet
 from sojourn.papers.statements import Row
 
@@ -40,12 +40,18 @@ def _sheets(rows: Sequence[Row]) -> Iterator[Sheet]:
     yield from overlay.sheets(rows)
 
 
-def _charts(rows: Sequence[Row], request: Request) -> Mapping[str, Any]:
+def _drawn(keys: Sequence[Mapping[str, Any]], request: Request) -> Iterator[AnyCase]:
+    yield from slots.drawn(keys)
+    for part in (sliq, multicast, overlay):
+        yield from part.drawn(keys, request)
+
+
+def _charts(rows: Sequence[Row], request: Request, results: Results) -> Mapping[str, Any]:
     mine = _capacity(rows)
     made: dict[str, Any] = {**(capacity.charts(mine) if mine else {})}
-    made |= slots.charts(rows)
+    made |= slots.charts(rows, results)
     for part in (sliq, multicast, overlay):
-        made |= part.charts(rows, request)
+        made |= part.charts(rows, request, results)
     return made
 
 
@@ -72,4 +78,5 @@ GNAT2021 = Paper(
     ),
     sheets=_sheets,
     charts=_charts,
+    drawn=_drawn,
 )

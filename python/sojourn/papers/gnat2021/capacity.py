@@ -8,16 +8,18 @@ path counts and times are.
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from functools import cache, partial
+from operator import itemgetter
 from typing import Any
 
 from sojourn import data
 from sojourn.errors import ScenarioError
-from sojourn.papers.paper import Cell, Request
+from sojourn.papers.gnat2021.grids import row as solved
+from sojourn.papers.paper import Cell, Computed, Request
 from sojourn.papers.sheet import Sheet
 from sojourn.papers.statements import GOALS, Finding, Row, Statement, all_complete
+from sojourn.scenario import read
 
 TABLE = "latency_constrained_multicast_8x8"
 SECTION = "2.3"
@@ -27,7 +29,7 @@ CHOICES = (
     "passed",
     "2.3: 5 x 5 grid of the figure: experiments/capacity/grid-5x5.toml",
 )
-_FOLDER = "experiments/capacity"
+_FOLDER, _TABULATED = "experiments/capacity", "grid-8x8"
 #: Deadlines of the figure.
 _CURVE = range(0, 86)
 #: What the report says of a 9 x 9 grid.
@@ -39,43 +41,20 @@ def cells(request: Request) -> Iterator[Cell]:
     """Every value of the table."""
     if request.overrides:
         raise ScenarioError("--set: section 2.3 runs no scenario; sojourn capacity takes any graph")
+    graph = {"name": _TABULATED, **read(data.path(f"{_FOLDER}/{_TABULATED}.toml"))}
     for published in _published():
-        measure = _measured(published["deadline"])
+        case = Computed.of(solved, alone=True, graph=graph, deadline=published["deadline"])
         for column, value in published.items():
             if column != "deadline":
                 keys = {"section": SECTION, "table": TABLE, "column": column}
                 keys["row"] = f"deadline={published['deadline']}"
-                yield Cell(keys, float(value), [()], partial(measure, column))
+                yield Cell(keys, float(value), [(case,)], itemgetter(column))
 
 
 def _published() -> list[dict[str, str]]:
     path = data.path(f"reference/gnat2021/{TABLE}.csv")
     lines = path.read_text(encoding="utf-8").splitlines()
     return list(csv.DictReader(line for line in lines if not line.startswith("#")))
-
-
-def _measured(deadline: str) -> Callable[[str], float | None]:
-    """Gives the values of a row by the table's columns; it is solved once, when asked."""
-
-    @cache
-    def row() -> Mapping[str, float | None]:
-        from sojourn.capacity.read import problem as read
-        from sojourn.capacity.solve import Options, solve
-
-        problem = read(data.path(f"{_FOLDER}/grid-8x8.toml"))
-        solution = solve(problem, Fraction(deadline), Options())
-        a, b = (solution.diagrams.paths.get(pair) for pair in problem.pairs())
-        return {
-            "paths_to_a": a.count if a else None,
-            "cpu_a": a.seconds if a else None,
-            "paths_to_b": b.count if b else None,
-            "cpu_b": b.seconds if b else None,
-            "lp_cpu": solution.program_seconds,
-            "total_cpu": solution.seconds,
-            "rate": solution.rate,
-        }
-
-    return lambda column: row()[column]
 
 
 def sheets(rows: Sequence[Row]) -> Iterator[Sheet]:
@@ -105,10 +84,10 @@ def charts(rows: Sequence[Row]) -> Mapping[str, Any]:
     """The rate over the deadline on the 5 x 5 grid, as the report draws it."""
     del rows
     from sojourn.capacity.deadlines import chart, over
-    from sojourn.capacity.read import problem as read
+    from sojourn.capacity.read import problem as problem_of
     from sojourn.capacity.solve import Options
 
-    problem = read(data.path(f"{_FOLDER}/grid-5x5.toml"))
+    problem = problem_of(data.path(f"{_FOLDER}/grid-5x5.toml"))
     deadlines = [Fraction(deadline) for deadline in _CURVE]
     return {"rate-over-deadline-5x5": chart(over(problem, deadlines, Options(count=False)))}
 

@@ -18,7 +18,7 @@ from sojourn.papers.lin2020.queue_size import QUEUE_SIZE
 from sojourn.papers.lin2020.reverse import REVERSE
 from sojourn.papers.lin2020.settling import SETTLE
 from sojourn.papers.lin2020.wifi import WIFI
-from sojourn.papers.paper import Cell, Paper, Request
+from sojourn.papers.paper import Cell, Paper, Request, Results
 from sojourn.papers.sheet import Sheet
 from sojourn.papers.statements import Row
 
@@ -48,7 +48,7 @@ def _sheets(rows: Sequence[Row]) -> Iterator[Sheet]:
     yield Sheet("forms", "Judged form of each table", ("table", "form", "reason"), told, words=3)
 
 
-def _charts(rows: Sequence[Row], _request: Request) -> Mapping[str, Chart]:
+def _charts(rows: Sequence[Row], _request: Request, _results: Results) -> Mapping[str, Chart]:
     return {name: chart for section in SECTIONS for name, chart in section.charts(rows).items()}
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sojourn.papers.paper import Request
+from sojourn.papers.paper import Request, Results
 from sojourn.papers.sce2019 import summary, tables
 from sojourn.papers.sce2019.tables import CONTROLS, MODES, ONE_FLOW, PAIRS, TABLES, Table
 from sojourn.papers.sheet import Sheet
@@ -55,7 +55,7 @@ def _cell(table: Table, flows: Sequence[Row]) -> str:
     return f"{joined('published')} \u00a6 {here}"
 
 
-def charts(rows: Sequence[Row], _request: Request) -> Mapping[str, Any]:
+def charts(rows: Sequence[Row], _request: Request, _results: Results) -> Mapping[str, Any]:
     """A map of the relative difference of each metric and mode, in per cent."""
     from sojourn.figures.chart import Chart, Panel
 

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from functools import cache, partial
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any
 
 import numpy as np
 
-from sojourn.papers.gnat2021.begun import Measure, after
+from sojourn.metrics import RunData
 from sojourn.papers.gnat2021.multicast.bounds import Best, best_of, streams
 from sojourn.papers.gnat2021.multicast.experiments import EXPERIMENTS, Experiment, Run, document
-from sojourn.papers.gnat2021.overlay import runs
 from sojourn.papers.gnat2021.overlay.experiments import Phase
+from sojourn.papers.gnat2021.overlay.runs import sampled
 from sojourn.papers.gnat2021.rows import row_name
-from sojourn.papers.paper import Cell, Request
+from sojourn.papers.paper import AnyCase, Cell, Computed, Request, Sampled
 from sojourn.scenario import Document
 
 TABLE = "multicast_goodput"
@@ -37,11 +38,10 @@ def cells(request: Request) -> Iterator[Cell]:
     """Every cell of the sections that are asked for."""
     if request.tables and TABLE not in request.tables:
         return
-    begin = cache(partial(_begin_all, request))
     for experiment in EXPERIMENTS:
         if request.touches(experiment.section):
             for run in experiment.runs:
-                yield from _of_run(experiment, run, request, begin)
+                yield from _of_run(experiment, run, request)
 
 
 def flows(scenario: Document) -> Mapping[str, list[int]]:
@@ -52,81 +52,79 @@ def flows(scenario: Document) -> Mapping[str, list[int]]:
     return found
 
 
-def _of_run(
-    experiment: Experiment, run: Run, request: Request, begin: Callable[[], None]
-) -> Iterator[Cell]:
+def _of_run(experiment: Experiment, run: Run, request: Request) -> Iterator[Cell]:
     scenario = document(run, request)
+    case = sampled(scenario)
     named = flows(scenario)
     if run.together:
         named = {"all": [number for numbers in named.values() for number in numbers]}
     for phase in run.phases:
+        best = Computed.of(best_of, canonical=scenario, at=phase.begin)
         for flow, numbers in named.items():
             keys = {"section": experiment.section, "table": TABLE}
             keys["row"] = row_name(run.name, phase.name, f"flow={flow}")
-            measures: dict[str, Measure] = {
-                GOODPUT: partial(_goodput, scenario, numbers, phase, np.mean)
-            }
-            if run.bounded:
-                best = partial(_best, run, tuple(request.overrides), phase.begin)
-                measures[BOUND] = partial(_bound, best)
-                measures[OPTIMUM] = partial(_optimum, best, scenario, numbers)
-            measures[DELAY] = partial(_delay, scenario, numbers, phase)
-            measures[DELIVERED] = partial(_delivered, scenario, numbers)
-            if not run.together:
-                measures[NOISE] = partial(_noise, scenario, numbers, phase)
-            if run.together:
-                measures[LEAST] = partial(_goodput, scenario, numbers, phase, np.min)
-                measures[MOST] = partial(_goodput, scenario, numbers, phase, np.max)
             known = None if "small" in flow else _OBSERVED.get((experiment.section, run.name))
-            for column, measure in measures.items():
+            for column, (of, measure) in _measures(run, case, best, numbers, phase).items():
                 wanted = known if column == GOODPUT else None
-                made = partial(after, begin, measure)
-                yield Cell({**keys, "column": column}, wanted, [()], made)
+                yield Cell({**keys, "column": column}, wanted, [(of,)], measure)
 
 
-def _begin_all(request: Request) -> None:
-    for experiment in EXPERIMENTS:
-        if request.touches(experiment.section):
-            for run in experiment.runs:
-                runs.begin(document(run, request))
+def _measures(
+    run: Run, case: Sampled, best: Computed, numbers: list[int], phase: Phase
+) -> Mapping[str, tuple[AnyCase, Callable[..., float | None]]]:
+    """By column, the case that it is made of, and how."""
+    made: dict[str, tuple[AnyCase, Callable[..., float | None]]] = {
+        GOODPUT: (case, partial(_goodput, numbers, phase, np.mean))
+    }
+    if run.bounded:
+        made[BOUND] = (best, _bound)
+        made[OPTIMUM] = (best, partial(_optimum, case.canonical, numbers))
+    made[DELAY] = (case, partial(_delay, numbers, phase))
+    made[DELIVERED] = (case, partial(_delivered, numbers))
+    if not run.together:
+        made[NOISE] = (case, partial(_noise, numbers, phase))
+    if run.together:
+        made[LEAST] = (case, partial(_goodput, numbers, phase, np.min))
+        made[MOST] = (case, partial(_goodput, numbers, phase, np.max))
+    return made
 
 
-def rates(scenario: Document, phase: Phase) -> np.ndarray:
+def rates(phase: Phase, data: RunData) -> np.ndarray:
     """Payload that each flow gets through in an interval, Mbit/s."""
-    samples = runs.begin(scenario).result().flow.samples
+    samples = data.flow.samples
     inside = (samples.begins >= phase.begin - 1e-9) & (samples.ends <= phase.end + 1e-9)
     time = float((samples.ends - samples.begins)[inside].sum())
     return np.asarray(8e-6 * samples["in_order_bytes"][inside].sum(axis=0) / time)
 
 
 def _goodput(
-    scenario: Document, numbers: list[int], phase: Phase, of: Callable[[np.ndarray], float]
+    numbers: list[int], phase: Phase, of: Callable[[np.ndarray], float], data: RunData
 ) -> float:
-    return float(of(rates(scenario, phase)[numbers]))
+    return float(of(rates(phase, data)[numbers]))
 
 
-def _noise(scenario: Document, numbers: list[int], phase: Phase) -> float | None:
+def _noise(numbers: list[int], phase: Phase, data: RunData) -> float | None:
     seconds = np.arange(phase.begin, phase.end)
-    found = [rates(scenario, Phase("", at, at + 1))[numbers].mean() for at in seconds]
+    found = [rates(Phase("", at, at + 1), data)[numbers].mean() for at in seconds]
     mean = float(np.mean(found))
     return 100 * float(np.std(found)) / mean if mean else None
 
 
-def _delay(scenario: Document, numbers: list[int], phase: Phase) -> float | None:
-    samples = runs.begin(scenario).result().flow.samples
+def _delay(numbers: list[int], phase: Phase, data: RunData) -> float | None:
+    samples = data.flow.samples
     inside = (samples.begins >= phase.begin - 1e-9) & (samples.ends <= phase.end + 1e-9)
     columns = ("one_way_delay_sum", "one_way_delay_count")
     total, count = (samples[name][inside][:, numbers].sum() for name in columns)
     return float(1e3 * total / count) if count else None
 
 
-def _delivered(scenario: Document, numbers: list[int]) -> float | None:
+def _delivered(numbers: list[int], data: RunData) -> float | None:
     """Packets that came to these receivers, of those that came to the one of their stream that got
     most, in the whole run.
     """
-    packets = runs.begin(scenario).result().flow.samples["delivered_packets"].sum(axis=0)
+    packets = data.flow.samples["delivered_packets"].sum(axis=0)
     streams: dict[tuple[str, str], list[int]] = {}
-    for number, flow in enumerate(scenario["flows"]):
+    for number, flow in enumerate(data.scenario["flows"]):
         streams.setdefault((flow["label"], flow["from"]), []).append(number)
     most = np.zeros(len(packets))
     for members in streams.values():
@@ -135,17 +133,13 @@ def _delivered(scenario: Document, numbers: list[int]) -> float | None:
     return 100 * float(packets[numbers].sum()) / total if total else None
 
 
-@cache
-def _best(run: Run, overrides: tuple[str, ...], at: float) -> Best:
-    return best_of(document(run, Request(overrides=overrides)), at)
+def _bound(found: Sequence[Any]) -> float:
+    return Best(*found).common
 
 
-def _bound(best: Callable[[], Best]) -> float:
-    return best().common
-
-
-def _optimum(best: Callable[[], Best], scenario: Document, numbers: list[int]) -> float | None:
+def _optimum(scenario: Document, numbers: list[int], found: Sequence[Any]) -> float | None:
     """The mean of flows."""
-    each = dict(zip(streams(scenario), best().each, strict=True))
+    best = Best(*found)
+    each = dict(zip(streams(scenario), best.each, strict=True))
     labels = [scenario["flows"][number]["label"] for number in numbers]
-    return float(np.mean([each[label] for label in labels])) if best().common else None
+    return float(np.mean([each[label] for label in labels])) if best.common else None

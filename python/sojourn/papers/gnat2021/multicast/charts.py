@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
+from typing import Any
 
 from sojourn.figures.chart import BLACK, Band, Chart, Line, Panel, color_of, dash_of
 from sojourn.figures.network import history, picture
+from sojourn.metrics import RunData
 from sojourn.metrics.columns import Values
 from sojourn.papers.gnat2021.multicast.cells import TABLE
 from sojourn.papers.gnat2021.multicast.experiments import EXPERIMENTS, Experiment, Run, document
-from sojourn.papers.gnat2021.overlay import runs
-from sojourn.papers.paper import Request
+from sojourn.papers.gnat2021.overlay.runs import sampled
+from sojourn.papers.paper import Request, Results, Sampled
 from sojourn.papers.statements import Row
 from sojourn.quantity import number
 from sojourn.scenario import Document
@@ -24,23 +26,31 @@ _SMALL = 1e5
 _SCALES = (("Mbit/s", 1e6, False), ("kbit/s", 1e3, True))
 
 
-def charts(rows: Sequence[Row], request: Request) -> Mapping[str, Chart]:
+def drawn(keys: Sequence[Mapping[str, Any]], request: Request) -> Iterator[Sampled]:
+    """The runs of the figures."""
+    sections = {key["section"] for key in keys if key["table"] == TABLE}
+    for experiment in EXPERIMENTS:
+        for run in experiment.runs if experiment.section in sections else ():
+            yield sampled(document(run, request))
+
+
+def charts(rows: Sequence[Row], request: Request, results: Results) -> Mapping[str, Chart]:
     """Figures of each experiment that was run."""
     sections = {row["section"] for row in rows if row["table"] == TABLE}
     made: dict[str, Chart] = {}
     for experiment in EXPERIMENTS:
         if experiment.section in sections:
-            made |= _of(experiment, request)
+            made |= _of(experiment, request, results)
     return made
 
 
-def _of(experiment: Experiment, request: Request) -> Mapping[str, Chart]:
+def _of(experiment: Experiment, request: Request, results: Results) -> Mapping[str, Chart]:
     """The network is that of the first run over an overlay."""
     run, section = next(run for run in experiment.runs if run.bounded), experiment.section
-    data = runs.begin(document(run, request)).result()
+    data = results[sampled(document(run, request))]
     named = f"{experiment.title} ({section}{f', {run.name}' if run.name else ''})"
     return {
-        f"multicast-{section}": _chart(experiment, request),
+        f"multicast-{section}": _chart(experiment, request, results),
         f"multicast-network-{section}": picture(data, f"{named}: the network"),
         f"multicast-network-over-time-{section}": history(
             data, f"{named}: loads and queues over time"
@@ -48,8 +58,9 @@ def _of(experiment: Experiment, request: Request) -> Mapping[str, Chart]:
     }
 
 
-def _chart(experiment: Experiment, request: Request) -> Chart:
-    panels = [panel for run in experiment.runs for panel in _panels(run, document(run, request))]
+def _chart(experiment: Experiment, request: Request, results: Results) -> Chart:
+    found = [(run, document(run, request)) for run in experiment.runs]
+    panels = [panel for run, of in found for panel in _panels(run, of, results[sampled(of)])]
     title = f"{experiment.title} ({experiment.section})"
     caption = "Payload delivered every 500 ms, by stream."
     if any(run.together for run in experiment.runs):
@@ -57,12 +68,12 @@ def _chart(experiment: Experiment, request: Request) -> Chart:
     return Chart(title, caption, panels, stacked=True)
 
 
-def _panels(run: Run, scenario: Document) -> Iterator[Panel]:
+def _panels(run: Run, scenario: Document, data: RunData) -> Iterator[Panel]:
     receivers = list(dict.fromkeys(flow["to"] for flow in scenario["flows"]))
     shown = receivers[: 1 if run.together else _SHOWN]
     # A stream has one colour at all receivers, which share a legend.
     streams = list(dict.fromkeys(label for at in shown for _, label in _to(scenario, at)))
-    samples = runs.begin(scenario).result().flow.samples
+    samples = data.flow.samples
     rates = 8 * samples["in_order_bytes"] / (samples.ends - samples.begins)[:, None]
     for receiver, (unit, scale, small) in product(shown, _SCALES):
         lines = [

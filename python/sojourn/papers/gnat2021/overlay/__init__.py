@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from sojourn.papers.gnat2021.overlay import cells as goodput
 from sojourn.papers.gnat2021.overlay import sheets as tables
 from sojourn.papers.gnat2021.overlay import signalling, statements, times, triage
-from sojourn.papers.gnat2021.overlay.charts import charts
+from sojourn.papers.gnat2021.overlay.charts import charts, drawn
 from sojourn.papers.gnat2021.overlay.choices import CHOICES
 from sojourn.papers.paper import Cell, Request
 from sojourn.papers.sheet import Sheet
@@ -33,4 +33,4 @@ def sheets(rows: Sequence[Row]) -> Iterator[Sheet]:
         yield from part.sheets(rows)
 
 
-__all__ = ["CHOICES", "STATEMENTS", "TABLES", "cells", "charts", "sheets"]
+__all__ = ["CHOICES", "STATEMENTS", "TABLES", "cells", "charts", "drawn", "sheets"]

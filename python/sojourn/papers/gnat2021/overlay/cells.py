@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from functools import cache, partial
+from operator import itemgetter
 
-from sojourn.papers.gnat2021.begun import Measure, after
 from sojourn.papers.gnat2021.overlay import runs
 from sojourn.papers.gnat2021.overlay.experiments import EXPERIMENTS, Experiment, Phase, Run
 from sojourn.papers.gnat2021.overlay.oracle import shares
 from sojourn.papers.gnat2021.overlay.sets import best_shares
 from sojourn.papers.gnat2021.reference import published
 from sojourn.papers.gnat2021.rows import row_name
-from sojourn.papers.paper import Cell, Request
+from sojourn.papers.paper import AnyCase, Cell, Computed, Request, Sampled
 from sojourn.scenario import Document
 
 TABLE = "overlay_goodput"
@@ -24,70 +24,64 @@ LOSS, REORDERED = "loss_percent", "reordered_percent"
 #: The same flows without the overlay.
 PLAIN, PLAIN_DELAY = "shortest_path_mbit", "shortest_path_delay_ms"
 PLAIN_LOSS = "shortest_path_loss_percent"
+_ORDER = (GOODPUT, ORACLE, PLAIN, DELAY, PLAIN_DELAY, LOSS, PLAIN_LOSS, REORDERED, SERVED)
+
+
+#: The cases that a cell needs, and what it makes of them.
+_Measured = tuple[tuple[AnyCase, ...], Callable[..., float | None]]
 
 
 def cells(request: Request) -> Iterator[Cell]:
     """Goodput, and of datagrams delay, loss and order."""
     if request.tables and TABLE not in request.tables:
         return
-    begin = cache(partial(begin_all, request))
     for experiment in EXPERIMENTS:
         if request.touches(experiment.section):
             for run in experiment.runs:
-                yield from _of_run(experiment, run, request, begin)
+                yield from _of_run(experiment, run, request)
 
 
-def _of_run(
-    experiment: Experiment, run: Run, request: Request, begin: Callable[[], None]
-) -> Iterator[Cell]:
+def _of_run(experiment: Experiment, run: Run, request: Request) -> Iterator[Cell]:
     scenario = runs.document(experiment, run, request)
+    with_, bare = runs.sampled(scenario), runs.sampled(runs.plain(scenario))
+    held = (experiment.elastic or experiment.enumerated) and not run.file
+    of_sets = best_shares if experiment.enumerated else shares
     for phase in run.phases:
-        of_sets = best_shares if experiment.enumerated else shares
-        best = cache(partial(of_sets, scenario, phase.begin))
+        best = Computed.of(of_sets, canonical=scenario, at=phase.begin)
         for label in _labels(scenario, phase):
             name = row_name(run.name, phase.name, f"flows={label}")
             keys = {"section": experiment.section, "table": TABLE, "row": name}
             known = _expected().get((experiment.section, run.name, phase.name, label))
-            held = (experiment.elastic or experiment.enumerated) and not run.file
-            columns = _measures(held, scenario, label, phase, best)
+            columns = _measures(scenario, label, phase, with_, bare)
+            if held and _is_managed(scenario, label):
+                columns[ORACLE] = ((best,), itemgetter(label))
             if experiment.enumerated:
-                columns[SERVED] = partial(runs.served, scenario, label, phase)
-            for column, measure in columns.items():
-                wanted = known if column == GOODPUT else None
-                made = partial(after, begin, measure)
-                yield Cell({**keys, "column": column}, wanted, [()], made)
+                columns[SERVED] = ((with_,), partial(runs.served, label, phase))
+            for column in _ORDER:
+                if column in columns:
+                    wanted = known if column == GOODPUT else None
+                    cases, measure = columns[column]
+                    yield Cell({**keys, "column": column}, wanted, [cases], measure)
 
 
 def _measures(
-    held: bool,
-    scenario: Document,
-    label: str,
-    phase: Phase,
-    best: Callable[[], Mapping[str, float]],
-) -> dict[str, Measure]:
-    """How each column of a row is measured; whether it is held to the optimum."""
-    bare = runs.plain(scenario)
-    made: dict[str, Measure] = {GOODPUT: partial(runs.goodput, scenario, label, phase)}
-    if held and _is_managed(scenario, label):
-        made[ORACLE] = lambda: best()[label]
-    made[PLAIN] = partial(runs.goodput, bare, label, phase)
+    scenario: Document, label: str, phase: Phase, with_: Sampled, bare: Sampled
+) -> dict[str, _Measured]:
+    """How the columns of a row are measured, with the overlay and without."""
+    made: dict[str, _Measured] = {}
+
+    def of(case: Sampled, column: str, measure: Callable[..., float | None]) -> None:
+        made[column] = ((case,), partial(measure, label, phase))
+
+    of(with_, GOODPUT, runs.goodput)
+    of(bare, PLAIN, runs.goodput)
     if is_udp(scenario, label):
-        made[DELAY] = partial(runs.delay, scenario, label, phase)
-        made[PLAIN_DELAY] = partial(runs.delay, bare, label, phase)
-        made[LOSS] = partial(runs.loss, scenario, label, phase)
-        made[PLAIN_LOSS] = partial(runs.loss, bare, label, phase)
-        made[REORDERED] = partial(runs.reordering, scenario, label, phase)
+        of(with_, DELAY, runs.delay)
+        of(bare, PLAIN_DELAY, runs.delay)
+        of(with_, LOSS, runs.loss)
+        of(bare, PLAIN_LOSS, runs.loss)
+        of(with_, REORDERED, runs.reordering)
     return made
-
-
-def begin_all(request: Request) -> None:
-    """Begins every run that is asked for."""
-    for experiment in EXPERIMENTS:
-        if request.touches(experiment.section):
-            for run in experiment.runs:
-                scenario = runs.document(experiment, run, request)
-                runs.begin(scenario)
-                runs.begin(runs.plain(scenario))
 
 
 def _labels(scenario: Document, phase: Phase) -> list[str]:

@@ -12,15 +12,16 @@ from sojourn.papers.gnat2021.overlay import runs
 from sojourn.papers.gnat2021.overlay.cells import is_udp
 from sojourn.papers.gnat2021.overlay.experiments import Experiment
 from sojourn.papers.gnat2021.overlay.panels import Part, parts
-from sojourn.papers.paper import Request
+from sojourn.papers.paper import Request, Results
 
 #: Points of a distribution.
 _POINTS = np.linspace(0.0, 1.0, 201)
 
 
-def chart(experiment: Experiment, request: Request) -> Chart | None:
+def chart(experiment: Experiment, request: Request, results: Results) -> Chart | None:
     """None if all flows are TCP's."""
-    panels = [panel for part in parts(experiment, request) if (panel := _panel(part))]
+    found = (_panel(part, results) for part in parts(experiment, request))
+    panels = [panel for panel in found if panel]
     if not panels:
         return None
     title = f"{experiment.file} ({experiment.section}): latency"
@@ -31,14 +32,14 @@ def chart(experiment: Experiment, request: Request) -> Chart | None:
     return Chart(title, caption, panels, stacked=True)
 
 
-def _panel(part: Part) -> Panel | None:
+def _panel(part: Part, results: Results) -> Panel | None:
     lines: list[Line] = []
-    bare = runs.plain(part.scenario)
+    with_, bare = (runs.sampled(each) for each in (part.scenario, runs.plain(part.scenario)))
     for index, label in part.groups:
         if is_udp(part.scenario, label):
             color = color_of(index)
-            lines += _line(label, runs.delays(part.scenario, label, part.node), color, "solid")
-            lines += _line("", runs.delays(bare, label, part.node), color, "dashed")
+            lines += _line(label, runs.delays(results[with_], label, part.node), color, "solid")
+            lines += _line("", runs.delays(results[bare], label, part.node), color, "dashed")
     if not lines:
         return None
     return Panel("Delay (ms)", "Share", lines, title=part.title, log_x=True)

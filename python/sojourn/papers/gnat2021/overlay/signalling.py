@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from functools import cache, partial
+from collections.abc import Iterator, Sequence
+from functools import partial
 
-from sojourn.papers.gnat2021.begun import after
+from sojourn.metrics import RunData
 from sojourn.papers.gnat2021.overlay import runs
-from sojourn.papers.gnat2021.overlay.cells import begin_all
 from sojourn.papers.gnat2021.overlay.experiments import EXPERIMENTS, Phase
 from sojourn.papers.gnat2021.rows import by_row, row_name
 from sojourn.papers.paper import Cell, Request
@@ -25,22 +24,21 @@ def cells(request: Request) -> Iterator[Cell]:
     """Both columns of each interval of each run."""
     if request.tables and TABLE not in request.tables:
         return
-    begin = cache(partial(begin_all, request))
     for experiment in EXPERIMENTS:
         if not request.touches(experiment.section):
             continue
         for run in experiment.runs:
-            told = cache(partial(runs.signalling, runs.document(experiment, run, request)))
+            case = runs.sampled(runs.document(experiment, run, request))
             for phase in run.phases:
                 row = row_name(run.name, phase.name, "nodes=all")
                 keys = {"section": experiment.section, "table": TABLE, "row": row}
                 for place, column in enumerate((RATE, SHARE)):
-                    measure = partial(after, begin, partial(_part, told, phase, place))
-                    yield Cell({**keys, "column": column}, None, [()], measure)
+                    measure = partial(_part, place, phase)
+                    yield Cell({**keys, "column": column}, None, [(case,)], measure)
 
 
-def _part(told: Callable[[Phase], tuple[float, float]], phase: Phase, place: int) -> float:
-    return told(phase)[place]
+def _part(place: int, phase: Phase, data: RunData) -> float:
+    return runs.signalling(phase, data)[place]
 
 
 def sheets(rows: Sequence[Row]) -> Iterator[Sheet]:

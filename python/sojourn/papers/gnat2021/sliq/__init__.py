@@ -8,7 +8,7 @@ from sojourn.papers.gnat2021.sliq import (
     statements_outages,
 )
 from sojourn.papers.gnat2021.sliq.cells import TABLES, cells
-from sojourn.papers.gnat2021.sliq.charts import charts
+from sojourn.papers.gnat2021.sliq.charts import charts, drawn
 from sojourn.papers.gnat2021.sliq.choices import CHOICES
 from sojourn.papers.gnat2021.sliq.sheets import sheets
 
@@ -20,4 +20,4 @@ STATEMENTS = (
     *statements.STATEMENTS,
 )
 
-__all__ = ["CHOICES", "STATEMENTS", "TABLES", "cells", "charts", "sheets"]
+__all__ = ["CHOICES", "STATEMENTS", "TABLES", "cells", "charts", "drawn", "sheets"]

@@ -8,7 +8,7 @@ from functools import partial
 from sojourn.papers.gnat2021.sliq import predicted
 from sojourn.papers.gnat2021.sliq.phases import RAW_HEADER
 from sojourn.papers.gnat2021.sliq.scenarios import case, document, key, metric
-from sojourn.papers.paper import Case, Cell, Outcome, Request
+from sojourn.papers.paper import Case, Cell, Computed, Outcome, Request
 
 GOODPUT, EFFICIENCY = "aec_goodput", "aec_efficiency"
 MEASURED, PREDICTED = "measured_percent", "predicted_percent"
@@ -48,8 +48,8 @@ def efficiency(request: Request) -> Iterator[Cell]:
     for rate, deadline, cases in _grid(request):
         row = f"per={rate:g},deadline_ms={deadline}"
         yield Cell(key("3.3.3", EFFICIENCY, row, MEASURED), None, cases, _USABLE)
-        promise = partial(predicted.efficiency, rate, deadline)
-        yield Cell(key("3.3.3", EFFICIENCY, row, PREDICTED), None, [()], promise)
+        promise = Computed.of(predicted.efficiency, per=rate, deadline_ms=deadline)
+        yield Cell(key("3.3.3", EFFICIENCY, row, PREDICTED), None, [(promise,)], float)
 
 
 def _grid(request: Request) -> Iterator[tuple[float, int, list[tuple[Case, ...]]]]:

@@ -17,6 +17,7 @@ from sojourn.papers.gnat2021.sliq.scenarios import (
     document,
     key,
     metric,
+    sampled,
     seeds,
     with_control,
 )
@@ -82,8 +83,7 @@ def _delivered(section: str, changes: str, request: Request) -> Iterator[Cell]:
         for column in SLIQ:
             scenario = with_control(document(f"{changes}-changes", request), column)
             keys = key(section, DELIVERED, f"changes={changes}", column)
-            measure = partial(phases.packets, scenario)
-            yield Cell(keys, _value(row, column), [()], measure)
+            yield Cell(keys, _value(row, column), [(sampled(scenario),)], phases.packets)
 
 
 def _shares(request: Request) -> Iterator[Cell]:
@@ -122,13 +122,14 @@ _ERROR_CONTROL: Mapping[str, Callable[[Outcome], float | None]] = {
 
 
 def _path(request: Request) -> Iterator[Cell]:
+    runs = [phases.over_seeds(request)]
     for index, row in enumerate(published(PATH)):
         keys = key("3.3.5", PATH, f"from_s={row['from_s']}", "actual_raw_goodput_mbit")
-        measure = partial(phases.raw_goodput, request, index)
-        yield Cell(keys, _value(row, "actual_raw_goodput_mbit"), [()], measure)
+        measure = partial(phases.raw_goodput, index)
+        yield Cell(keys, _value(row, "actual_raw_goodput_mbit"), runs, measure)
         for column, counter in (("pure_arq_percent", "arq"), ("pure_fec_percent", "fec")):
             keys = key("3.3.5", PATH, f"from_s={row['from_s']}", column)
-            yield Cell(keys, None, [()], partial(phases.groups, request, index, counter))
+            yield Cell(keys, None, runs, partial(phases.groups, index, counter))
 
 
 _TABLES: tuple[tuple[str, str, Callable[[Request], Iterator[Cell]]], ...] = (

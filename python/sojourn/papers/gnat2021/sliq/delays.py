@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from sojourn.metrics import RunData
 from sojourn.metrics.columns import Values
-from sojourn.papers.gnat2021.sliq.phases import run
 from sojourn.papers.gnat2021.sliq.scenarios import document
 from sojourn.papers.paper import Request
 from sojourn.scenario import Document
@@ -24,12 +24,17 @@ def by_deadline(request: Request, deadline: int) -> Document:
     return scenario
 
 
-def histogram(deadline: int, request: Request) -> tuple[Values, Values]:
+def close(request: Request, deadline: int) -> Document:
+    """The same, with samples of the messages of a millisecond each."""
+    return {**by_deadline(request, deadline), "sample_interval": "1 ms"}
+
+
+def histogram(data: RunData) -> tuple[Values, Values]:
     """Delays in whole milliseconds, and the share of the messages (%) that take up to 1 ms longer.
 
     Messages that are delivered in the same millisecond count with their mean.
     """
-    samples = run({**by_deadline(request, deadline), "sample_interval": "1 ms"}).flow.samples
+    samples = data.flow.samples
     steady = (samples.begins >= _EDGE) & (samples.ends <= samples.ends[-1] - _EDGE)
     count = samples["one_way_delay_count"][:, 0]
     some = steady & (count > 0)

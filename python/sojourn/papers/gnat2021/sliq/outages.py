@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 
+from sojourn.metrics import RunData
 from sojourn.papers.gnat2021.sliq import series
-from sojourn.papers.gnat2021.sliq.phases import run
-from sojourn.papers.gnat2021.sliq.scenarios import document, key
+from sojourn.papers.gnat2021.sliq.scenarios import document, key, sampled
 from sojourn.papers.gnat2021.sliq.series import CLIENT, SERVER
 from sojourn.papers.paper import Cell, Request
-from sojourn.scenario import Document
 
 OUTAGES = "sliq_outages"
 #: Experiment and length of the outage in seconds, by section.
@@ -30,7 +29,7 @@ BACK = 0.9
 def cells(section: str, request: Request) -> Iterator[Cell]:
     """What each side sends, and how long it takes the other one for gone."""
     experiment, length = LENGTHS[section]
-    scenario = document(experiment, request)
+    case = sampled(document(experiment, request))
     measures: Mapping[str, Callable[..., float | None]] = {
         "before_mbit": _before,
         "left_percent": partial(_left, length),
@@ -40,24 +39,24 @@ def cells(section: str, request: Request) -> Iterator[Cell]:
     for side, number in SIDES.items():
         for column, measure in measures.items():
             keys = key(section, OUTAGES, side, column)
-            yield Cell(keys, None, [()], partial(measure, scenario, number))
+            yield Cell(keys, None, [(case,)], partial(measure, number))
 
 
-def _before(scenario: Document, side: int) -> float:
-    return series.sent(run(scenario), side).mean(BEFORE, BEGINS)
+def _before(side: int, data: RunData) -> float:
+    return series.sent(data, side).mean(BEFORE, BEGINS)
 
 
-def _left(length: float, scenario: Document, side: int) -> float:
+def _left(length: float, side: int, data: RunData) -> float:
     """What is sent in the second half of the outage, of the rate before."""
-    rate = series.sent(run(scenario), side).mean(BEGINS + length / 2, BEGINS + length)
-    return 100 * rate / _before(scenario, side)
+    rate = series.sent(data, side).mean(BEGINS + length / 2, BEGINS + length)
+    return 100 * rate / _before(side, data)
 
 
-def _back(length: float, scenario: Document, side: int) -> float | None:
-    rates = series.sent(run(scenario), side)
-    return rates.until(BACK * _before(scenario, side), BEGINS + length)
+def _back(length: float, side: int, data: RunData) -> float | None:
+    rates = series.sent(data, side)
+    return rates.until(BACK * _before(side, data), BEGINS + length)
 
 
-def _mode(scenario: Document, side: int) -> float:
+def _mode(side: int, data: RunData) -> float:
     column = "outage_time" if side == CLIENT else "peer_outage_time"
-    return float(run(scenario).flow.samples[column].sum())
+    return float(data.flow.samples[column].sum())

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
-from functools import cache
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sojourn.engine import simulate
 from sojourn.metrics import RunData
 from sojourn.metrics.columns import EPSILON, Samples
-from sojourn.papers.gnat2021.sliq.scenarios import document, seeds
+from sojourn.papers.gnat2021.sliq.scenarios import document, sampled, seeds
 from sojourn.papers.gnat2021.sliq.steps import SETTLES
-from sojourn.papers.paper import Request
-from sojourn.scenario import Document, validated
+from sojourn.papers.paper import Request, Sampled
+from sojourn.scenario import Document
 
 #: Bytes of headers that the report's raw goodput counts with each message.
 RAW_HEADER = 64
@@ -23,19 +20,9 @@ RAW_HEADER = 64
 PATH = ((0, "0 %"), (24, "10 %"), (48, "20 %"), (72, "10 %"), (96, "0 %"), (120, "0 %"))
 
 
-@cache
-def _run(text: str) -> RunData:
-    return simulate(json.loads(text))[0]
-
-
-def run(scenario: Document) -> RunData:
-    """The run of a scenario, made once."""
-    return _run(json.dumps(validated(scenario).canonical, sort_keys=True))
-
-
-def packets(scenario: Document) -> float:
+def packets(data: RunData) -> float:
     """Data packets delivered."""
-    return float(run(scenario).flow.samples["delivered_packets"].sum())
+    return float(data.flow.samples["delivered_packets"].sum())
 
 
 def path_changes(request: Request, seed: int = 1) -> Document:
@@ -45,9 +32,13 @@ def path_changes(request: Request, seed: int = 1) -> Document:
     return {**scenario, "warmup": "0 s", "seed": seed}
 
 
-def _over_seeds(request: Request, of: Callable[[Samples], float]) -> float:
-    samples = (run(path_changes(request, s)).flow.samples for s in seeds(request, random=True))
-    return float(np.median([of(each) for each in samples]))
+def over_seeds(request: Request) -> tuple[Sampled, ...]:
+    """The runs of section 3.3.5."""
+    return tuple(sampled(path_changes(request, seed)) for seed in seeds(request, random=True))
+
+
+def _middle(runs: Sequence[RunData], of: Callable[[Samples], float]) -> float:
+    return float(np.median([of(data.flow.samples) for data in runs]))
 
 
 def _inside(samples: Samples, phase: int) -> NDArray[np.bool_]:
@@ -56,7 +47,7 @@ def _inside(samples: Samples, phase: int) -> NDArray[np.bool_]:
     return (samples.begins >= begin - EPSILON) & (samples.ends <= PATH[phase + 1][0] + EPSILON)
 
 
-def groups(request: Request, phase: int, mode: str) -> float:
+def groups(phase: int, mode: str, *runs: RunData) -> float:
     """Groups that were begun in a mode in a phase, %; median over the seeds."""
 
     def share(samples: Samples) -> float:
@@ -64,10 +55,10 @@ def groups(request: Request, phase: int, mode: str) -> float:
         begun = {m: samples[f"{m}_groups"][inside, 0].sum() for m in ("arq", "coded", "fec")}
         return float(100 * begun[mode] / sum(begun.values()))
 
-    return _over_seeds(request, share)
+    return _middle(runs, share)
 
 
-def raw_goodput(request: Request, phase: int) -> float:
+def raw_goodput(phase: int, *runs: RunData) -> float:
     """Messages delivered in a phase with their headers, Mbit/s; median over the seeds."""
 
     def rate(samples: Samples) -> float:
@@ -78,4 +69,4 @@ def raw_goodput(request: Request, phase: int) -> float:
         messages = samples["delivered_packets"][inside, 0].sum()
         return float(8e-6 * (bytes_ + RAW_HEADER * messages) / time)
 
-    return _over_seeds(request, rate)
+    return _middle(runs, rate)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from sojourn import data
-from sojourn.papers.paper import Case, Outcome, Request
+from sojourn.papers.paper import Case, Outcome, Request, Sampled
 from sojourn.scenario import Document, apply_override, read, set_path, validated
 
 #: Columns of the tables that compare controls, and what their flows are.
@@ -53,6 +53,11 @@ def with_control(scenario: Document, control: str) -> Document:
 def case(scenario: Document, seed: int = 1) -> Case:
     """The run of a scenario."""
     return Case.of(validated({**scenario, "seed": seed}).canonical)
+
+
+def sampled(scenario: Document) -> Sampled:
+    """The run of a scenario, of which the samples are read."""
+    return Sampled.of(validated(scenario).canonical)
 
 
 def seeds(request: Request, random: bool) -> range:

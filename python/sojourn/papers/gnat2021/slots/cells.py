@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from functools import cache, partial
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from sojourn import slotted
 from sojourn.errors import ScenarioError
-from sojourn.papers.gnat2021.begun import Begun, after
-from sojourn.papers.gnat2021.multicast.bounds import Best, Stream, best
+from sojourn.papers.gnat2021.multicast.bounds import Best
 from sojourn.papers.gnat2021.overlay.experiments import Phase
-from sojourn.papers.gnat2021.overlay.polytope import Arc
-from sojourn.papers.gnat2021.slots.models import RUNS, Run, rate_at
-from sojourn.papers.paper import Cell, Request
+from sojourn.papers.gnat2021.slots.bounds import best_of
+from sojourn.papers.gnat2021.slots.models import RUNS, Run
+from sojourn.papers.paper import Cell, Computed, Request
 
 TABLE = "slotted_multicast"
 GOODPUT, DELAY = "goodput_mbit", "delay_ms"
@@ -29,45 +28,56 @@ NOISE = "noise_percent"
 USELESS, COEFFICIENTS = "useless_percent", "coefficients_percent"
 
 
+def simulated(run: Run) -> Computed:
+    """The case of a run: it comes to the model's outcome."""
+    return Computed.of(slotted.run, model=run.model)
+
+
 def cells(request: Request) -> Iterator[Cell]:
     """Every cell of the sections that are asked for."""
     if request.tables and TABLE not in request.tables:
         return
-    begin_all = cache(partial(_begin_all, request))
     for run in RUNS:
         if not request.touches(run.section):
             continue
         if request.overrides:
             raise ScenarioError(f"--set: section {run.section} runs no scenario")
+        case = simulated(run)
         for phase in run.phases:
+            best = Computed.of(best_of, model=run.model, at=phase.begin)
             for index, received in enumerate(_receivers(run)):
                 name = f"run={run.name} phase={phase.name} flow={received}"
-                columns = {GOODPUT: _goodput, BOUND: _bound, OPTIMUM: _optimum, DELAY: _delay}
-                yield from _cells(begin_all, run, name, columns, phase, index)
+                yield _cell(run, name, GOODPUT, (case,), partial(_goodput, phase, index))
+                yield _cell(run, name, BOUND, (best,), partial(_bound, run))
+                yield _cell(run, name, OPTIMUM, (case, best), partial(_optimum, index))
+                yield _cell(run, name, DELAY, (case,), partial(_delay, phase, index))
             name = f"run={run.name} phase={phase.name}"
-            of_run = {LATEST: _latest, QUEUED: _queued, SIGNAL: _signal}
-            if run.section == "2.4":
-                of_run |= {SETTLED: _settled, NOISE: _noise}
-            if run.model.get("generation"):
-                of_run |= {USELESS: _useless, COEFFICIENTS: _coefficients}
-            yield from _cells(begin_all, run, name, of_run, phase, 0)
+            for column, measure in _of_run(run, phase).items():
+                yield _cell(run, name, column, (case,), measure)
 
 
-Measure = Callable[[Run, Phase, int], float | None]
+#: What a model's run comes to.
+_Outcome = Mapping[str, Any]
+_Measure = Callable[..., float | None]
 
 
-def _cells(
-    begin_all: Callable[[], None],
-    run: Run,
-    name: str,
-    columns: Mapping[str, Measure],
-    phase: Phase,
-    index: int,
-) -> Iterator[Cell]:
-    for column, measure in columns.items():
-        keys = {"section": run.section, "table": TABLE, "row": name, "column": column}
-        made = partial(after, begin_all, partial(measure, run, phase, index))
-        yield Cell(keys, None, [()], made)
+def _cell(run: Run, row: str, column: str, cases: tuple[Computed, ...], measure: _Measure) -> Cell:
+    keys = {"section": run.section, "table": TABLE, "row": row, "column": column}
+    return Cell(keys, None, [cases], measure)
+
+
+def _of_run(run: Run, phase: Phase) -> Mapping[str, _Measure]:
+    """The columns of all streams together."""
+    measures: dict[str, _Measure] = {
+        LATEST: partial(_latest, phase),
+        QUEUED: partial(_queued, run, phase),
+        SIGNAL: _signal,
+    }
+    if run.section == "2.4":
+        measures |= {SETTLED: partial(_settled, phase), NOISE: partial(_noise, phase)}
+    if run.model.get("generation"):
+        measures |= {USELESS: _useless, COEFFICIENTS: partial(_coefficients, run)}
+    return measures
 
 
 def _receivers(run: Run) -> list[str]:
@@ -75,123 +85,79 @@ def _receivers(run: Run) -> list[str]:
     return [f"{number} to {node}" for number, stream in streams for node in stream["to"]]
 
 
-def _begin_all(request: Request) -> None:
-    for run in RUNS:
-        if request.touches(run.section):
-            begin(run)
-
-
-@cache
-def begin(run: Run) -> Begun[dict[str, Any]]:
-    """The outcome of a run, begun if it was not yet."""
-    return Begun(lambda: slotted.run(run.model))
-
-
-def outcome(run: Run) -> dict[str, Any]:
-    """The outcome of a run."""
-    return begin(run).result()
-
-
-def _inside(run: Run, phase: Phase) -> np.ndarray:
-    times = np.asarray(outcome(run)["times"])
+def _inside(phase: Phase, outcome: _Outcome) -> np.ndarray:
+    times = np.asarray(outcome["times"])
     return (times > phase.begin + 1e-9) & (times <= phase.end + 1e-9)
 
 
-def _goodput(run: Run, phase: Phase, index: int) -> float:
-    rates = np.asarray(outcome(run)["received"][index]["rates"])
-    return float(rates[_inside(run, phase)].mean())
+def _goodput(phase: Phase, index: int, outcome: _Outcome) -> float:
+    rates = np.asarray(outcome["received"][index]["rates"])
+    return float(rates[_inside(phase, outcome)].mean())
 
 
-def _delays(run: Run, phase: Phase, index: int) -> np.ndarray:
-    delays = np.asarray(outcome(run)["received"][index]["delays"], dtype=float)
-    delays = delays[_inside(run, phase)]
+def _delays(phase: Phase, index: int, outcome: _Outcome) -> np.ndarray:
+    delays = np.asarray(outcome["received"][index]["delays"], dtype=float)
+    delays = delays[_inside(phase, outcome)]
     return delays[~np.isnan(delays)]
 
 
-def _delay(run: Run, phase: Phase, index: int) -> float | None:
-    delays = _delays(run, phase, index)
+def _delay(phase: Phase, index: int, outcome: _Outcome) -> float | None:
+    delays = _delays(phase, index, outcome)
     return float(delays.mean()) if len(delays) else None
 
 
-def _latest(run: Run, phase: Phase, index: int) -> float | None:
-    del index
-    count = len(outcome(run)["received"])
-    largest = [delays.max() for i in range(count) if len(delays := _delays(run, phase, i))]
+def _latest(phase: Phase, outcome: _Outcome) -> float | None:
+    count = len(outcome["received"])
+    largest = [delays.max() for i in range(count) if len(delays := _delays(phase, i, outcome))]
     return float(max(largest)) if largest else None
 
 
-def _queued(run: Run, phase: Phase, index: int) -> float:
-    del index
-    queued = np.asarray(outcome(run)["queued"])[:, :, _inside(run, phase)].mean(axis=2)
+def _queued(run: Run, phase: Phase, outcome: _Outcome) -> float:
+    queued = np.asarray(outcome["queued"])[:, :, _inside(phase, outcome)].mean(axis=2)
     sources = {stream["from"] for stream in run.model["streams"]}
     inside = [node for node in range(run.model["nodes"]) if node not in sources]
     return float(queued[inside].max())
 
 
-def _signal(run: Run, phase: Phase, index: int) -> float:
-    del phase, index
-    return float(outcome(run)["signal_bytes"])
+def _signal(outcome: _Outcome) -> float:
+    return float(outcome["signal_bytes"])
 
 
-def _smooth(run: Run) -> np.ndarray:
+def _smooth(outcome: _Outcome) -> np.ndarray:
     """Rates over a second, by receiver and second."""
-    rates = np.asarray([received["rates"] for received in outcome(run)["received"]])
+    rates = np.asarray([received["rates"] for received in outcome["received"]])
     return rates[:, : rates.shape[1] // 10 * 10].reshape(len(rates), -1, 10).mean(axis=2)
 
 
-def _settled(run: Run, phase: Phase, index: int) -> float:
+def _settled(phase: Phase, outcome: _Outcome) -> float:
     """The second after which no receiver's rate leaves 25 % around its later mean."""
-    del index
-    rates = _smooth(run)
+    rates = _smooth(outcome)
     late = rates[:, int(phase.begin) :].mean(axis=1, keepdims=True)
     away = np.flatnonzero((np.abs(rates / late - 1) > 0.25).any(axis=0))
     return float(away[-1] + 1) if len(away) else 0.0
 
 
-def _noise(run: Run, phase: Phase, index: int) -> float:
+def _noise(phase: Phase, outcome: _Outcome) -> float:
     """Standard deviation of the rates over seconds, per cent of the mean; the mean of receivers."""
-    del index
-    rates = _smooth(run)[:, int(phase.begin) : int(phase.end)]
+    rates = _smooth(outcome)[:, int(phase.begin) : int(phase.end)]
     return float(100 * (rates.std(axis=1) / rates.mean(axis=1)).mean())
 
 
-def _useless(run: Run, phase: Phase, index: int) -> float:
-    del phase, index
-    received = outcome(run)["received"]
+def _useless(outcome: _Outcome) -> float:
+    received = outcome["received"]
     useless, packets = (sum(row[key] for row in received) for key in ("useless", "packets"))
     return float(100 * useless / packets)
 
 
-def _coefficients(run: Run, phase: Phase, index: int) -> float:
-    del phase, index
+def _coefficients(run: Run, outcome: _Outcome) -> float:
+    del outcome
     bits = 8 * run.model["generation"]
     return float(100 * bits / (bits + run.model.get("packet_bits", 10_000.0)))
 
 
-def _bound(run: Run, phase: Phase, index: int) -> float:
-    del index
-    return min(_best(run, phase).common, run.model["streams"][0].get("ceiling", np.inf))
+def _bound(run: Run, found: Sequence[Any]) -> float:
+    return min(Best(*found).common, run.model["streams"][0].get("ceiling", np.inf))
 
 
-def _optimum(run: Run, phase: Phase, index: int) -> float:
-    return _best(run, phase).each[outcome(run)["received"][index]["stream"]]
-
-
-@cache
-def _best(run: Run, phase: Phase) -> Best:
-    """What the streams can have in an interval, Mbit/s."""
-    links = []
-    for link in run.model["links"]:
-        rate = rate_at(link, phase.begin)
-        one, other = str(link["from"]), str(link["to"])
-        links += [Arc((one, other), rate, 0.0), Arc((other, one), rate, 0.0)]
-    sent = [
-        Stream(
-            str(stream["from"]),
-            tuple(map(str, stream["to"])),
-            stream.get("priority", 1.0),
-            stream.get("ceiling", np.inf),
-        )
-        for stream in run.model["streams"]
-    ]
-    return best(links, sent)
+def _optimum(index: int, outcome: _Outcome, found: Sequence[Any]) -> float:
+    return Best(*found).each[outcome["received"][index]["stream"]]

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
 from sojourn.figures.chart import Chart, Graph, Line, Panel, color_of, dash_of
 from sojourn.figures.places import placed
-from sojourn.papers.gnat2021.slots.cells import TABLE, outcome
+from sojourn.papers.gnat2021.slots.cells import TABLE, simulated
 from sojourn.papers.gnat2021.slots.models import CHANGING, RUNS, Run, rate_at
+from sojourn.papers.paper import Computed, Results
 from sojourn.papers.statements import Row
 
 _TITLES = {
@@ -19,46 +21,62 @@ _TITLES = {
 }
 
 
-def charts(rows: Sequence[Row]) -> Mapping[str, Chart]:
+def drawn(keys: Sequence[Mapping[str, Any]]) -> Iterator[Computed]:
+    """The runs of the figures."""
+    for section in _sections(keys):
+        yield from map(simulated, _shown(section))
+
+
+def _sections(keys: Sequence[Mapping[str, Any]]) -> list[str]:
+    return sorted({key["section"] for key in keys if key["table"] == TABLE})
+
+
+def _shown(section: str) -> list[Run]:
+    runs = [run for run in RUNS if run.section == section]
+    return [run for run in runs if section != "2.2" or run.name.startswith("short ")]
+
+
+def charts(rows: Sequence[Row], results: Results) -> Mapping[str, Chart]:
     """Figures of the sections that were run."""
-    sections = {row["section"] for row in rows if row["table"] == TABLE}
     made = {}
-    for section in sorted(sections):
-        runs = [run for run in RUNS if run.section == section]
-        if section == "2.2":
-            runs = [run for run in runs if run.name.startswith("short ")]
-        panels = [_rates(run) for run in runs]
+    for section in _sections(rows):
+        runs = [(run, results[simulated(run)]) for run in _shown(section)]
+        panels = [_rates(*each) for each in runs]
         caption = "Packets delivered, means of a second."
         made[f"slots-{section}"] = Chart(_TITLES[section], caption, panels, stacked=True)
         if section == "2.1":
             for name in CHANGING:
-                made |= _of_network(name, [run for run in runs if run.name.startswith(name)])
+                made |= _of_network(name, [each for each in runs if each[0].name.startswith(name)])
         if section == "2.2":
-            delays = [_delays(run) for run in runs]
+            delays = [_delays(*each) for each in runs]
             caption = "Means of 100 ms."
             title = "Delays at a changing bottleneck (2.2)"
             made["slots-2.2-delays"] = Chart(title, caption, delays, stacked=True)
     return made
 
 
-def _of_network(name: str, runs: Sequence[Run]) -> Mapping[str, Chart]:
+#: What a model's run comes to.
+_Outcome = Mapping[str, Any]
+
+
+def _of_network(name: str, runs: Sequence[tuple[Run, _Outcome]]) -> Mapping[str, Chart]:
     """What links carry over time, coded and routed, and where they are."""
-    loads = [_loads(run) for run in runs]
+    loads = [_loads(*each) for each in runs]
     caption = "Packets over each link, means of a second."
     over_time = Chart(f"Loads of links, {name} (2.1)", caption, loads, stacked=True)
-    graph = Panel("", "", [], from_zero=False, graph=_graph(runs[0]))
+    graph = Panel("", "", [], from_zero=False, graph=_graph(*runs[0]))
     caption = (
         "Links by the share of their rate that is used; nodes larger the more packets wait there. "
         "Means on paper, any time on the page."
     )
-    network = Chart(f"The network, {runs[0].name} (2.1)", caption, [graph])
+    network = Chart(f"The network, {runs[0][0].name} (2.1)", caption, [graph])
     place = name.replace(" ", "-")
     return {f"slots-2.1-loads-{place}": over_time, f"slots-2.1-network-{place}": network}
 
 
-def _graph(run: Run) -> Graph:
+def _graph(run: Run, found: _Outcome) -> Graph:
     """Both directions of each link, means of a second."""
-    found, links = outcome(run), run.model["links"]
+    links = run.model["links"]
     names = [str(node) for node in range(run.model["nodes"])]
     at = placed(tuple((str(link["from"]), str(link["to"])) for link in links))
     arcs = [(load["from"], load["to"]) for load in found["loads"]]
@@ -85,10 +103,14 @@ def _smooth(values: Sequence[float]) -> np.ndarray:
 
 
 def _panel(
-    run: Run, what: str, series: Mapping[str, Sequence[float]], least: float = -1.0
+    run: Run,
+    found: _Outcome,
+    what: str,
+    series: Mapping[str, Sequence[float]],
+    least: float = -1.0,
 ) -> Panel:
     """Lines of the same look alike in all panels; those that stay below ``least`` are left out."""
-    seconds = np.asarray(outcome(run)["times"])[9::10]
+    seconds = np.asarray(found["times"])[9::10]
     lines = [
         Line(label, seconds, _smooth(values), color_of(index), dash=dash_of(index))
         for index, (label, values) in enumerate(series.items())
@@ -97,20 +119,19 @@ def _panel(
     return Panel("Time (s)", what, lines, title=run.name)
 
 
-def _rates(run: Run) -> Panel:
-    received = outcome(run)["received"]
+def _rates(run: Run, found: _Outcome) -> Panel:
+    received = found["received"]
     series = {f"{row['stream']} to {row['node']}": row["rates"] for row in received}
-    return _panel(run, "Rate (Mbit/s)", series)
+    return _panel(run, found, "Rate (Mbit/s)", series)
 
 
-def _loads(run: Run) -> Panel:
-    loads = outcome(run)["loads"]
+def _loads(run: Run, found: _Outcome) -> Panel:
+    loads = found["loads"]
     series = {f"{row['from']} to {row['to']}": row["rates"] for row in loads}
-    return _panel(run, "Load (Mbit/s)", series, least=0.1)
+    return _panel(run, found, "Load (Mbit/s)", series, least=0.1)
 
 
-def _delays(run: Run) -> Panel:
-    found = outcome(run)
+def _delays(run: Run, found: _Outcome) -> Panel:
     lines = []
     for index, row in enumerate(found["received"]):
         delays = np.asarray(row["delays"], dtype=float)
