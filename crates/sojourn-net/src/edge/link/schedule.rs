@@ -391,7 +391,7 @@ mod tests {
             spec.validate().unwrap_err().to_string()
         };
         let steps = r#"steps = [{ at = "2 s", value = "1 ms" }, { at = "1 s", value = "2 ms" }]"#;
-        assert!(why(&format!("kind = \"steps\"\n{steps}")).starts_with("steps.1.at: 1 s is too"));
+        assert!(why(&format!("kind = \"steps\"\n{steps}")).starts_with("steps.1.at: 1 s given"));
         assert!(why("kind = \"steps\"\nsteps = []").contains("is empty"));
     }
 }
