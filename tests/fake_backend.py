@@ -80,8 +80,9 @@ def key(repetition: int = 0) -> dict[str, Any]:
     return {"backend": "fake", "build": os.environ.get("FAKE_BUILD", "1")}
 
 
+if __name__ in ("__main__", "__mp_main__"):  # the latter in the workers of a cluster
+    backends.NAMES["fake"] = "fake_backend"
 if __name__ == "__main__":
     from sojourn.cli import main
 
-    backends.NAMES["fake"] = "fake_backend"
     main()

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import signal
+import subprocess
+import time
 from pathlib import Path
 from typing import Any
 
@@ -10,10 +13,11 @@ import pytest
 
 import fake_backend
 import sojourn
-from fake_commands import RUNS, SWEEP, command, made
-from sojourn import ScenarioError, backends
+from fake_commands import RUNS, SWEEP, command, line, made
+from sojourn import ScenarioError, SojournError, backends
 from sojourn.backends import live, sim
 from sojourn.store.samples import Samples
+from sojourn.sweeps.work import Identified, Run
 
 
 @pytest.fixture
@@ -47,6 +51,47 @@ def test_live_runs_go_on_one_at_a_time(
     assert notes.read_text() == "begins\nends\n" * RUNS
     assert cluster.returncode == 2
     assert "--cluster local:2: fake runs are this machine's own" in cluster.stderr
+
+
+@pytest.mark.concurrent
+def test_a_cluster_makes_the_runs_of_the_same_backend_only(
+    file: Path, notes: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    on = ("sweep", file, "--backend", "fake", "--cluster", "local:2")
+    done = command(file, *on)
+    assert done.returncode == 0, done.stderr
+    assert f"{RUNS} run now, 0 stored before" in done.stderr
+    assert made(notes) == RUNS
+    wanted = Run(backend="fake", origin=fake_backend.key())
+    monkeypatch.setitem(backends.NAMES, "fake", "fake_backend")
+    monkeypatch.setenv("FAKE_BUILD", "2")
+    with pytest.raises(SojournError, match=r"a worker has another fake: .*'2'.* is wanted"):
+        wanted(Identified("key", ({}, 0), "{}", None))
+
+
+@pytest.mark.alone
+@pytest.mark.concurrent
+@pytest.mark.needs("live")
+def test_a_live_sweep(file: Path) -> None:
+    """On a busy machine a run may be invalid, which is told."""
+    done = command(file, "sweep", file, "--backend", "live", "--jobs", 2)
+    assert "--jobs 2: live runs go on one at a time" in done.stderr
+    assert f"{RUNS} run now, 0 stored before" in done.stderr
+    assert done.returncode == int("the run is invalid" in done.stderr), done.stderr
+    again = command(file, "sweep", file, "--backend", "live")
+    assert f"0 run now, {RUNS} stored before" in again.stderr
+
+
+@pytest.mark.concurrent
+@pytest.mark.needs("live")
+def test_an_interrupted_live_sweep_ends_at_once(file: Path) -> None:
+    arguments = ("sweep", file, "--backend", "live", "--set", 'duration="300 s"')
+    process = subprocess.Popen(line(*arguments), cwd=file.parent, stderr=subprocess.PIPE, text=True)
+    time.sleep(4)
+    process.send_signal(signal.SIGINT)
+    _, told = process.communicate(timeout=60)
+    assert process.returncode == 130, told
+    assert f"0 of {RUNS} runs are stored" in told
 
 
 def test_an_invalid_live_run_has_failed(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
