@@ -105,6 +105,27 @@ def test_simulator_and_kernel_are_compared(
 
 
 @pytest.mark.concurrent
+@pytest.mark.needs("virtual-kernel")
+def test_a_sweep_on_a_kernel_is_stored_and_resumed(
+    kernel: On, file: Path, sojourn: Command, tmp_path: Path
+) -> None:
+    grid = '[sweep]\nreplications = 2\n[sweep.grid]\n"flows.0.cca" = ["reno", "nv"]\n'
+    file.write_text(SCENARIO + grid, encoding="utf-8")
+    arguments = ("sweep", file, "--backend", "kernel", "--jobs", 2)
+    first = sojourn(*arguments)
+    assert first.returncode == 0, first.stderr
+    assert "4 run now, 0 stored before, 0 failed" in first.stderr
+    again = sojourn(*arguments)
+    assert "0 run now, 4 stored before, 0 failed" in again.stderr
+    assert again.stdout == first.stdout
+    content = json.loads((tmp_path / "results" / "kernel-kernel" / "manifest.json").read_text())
+    assert (content["backend"], content["origin"]) == (kernel.name, kernel.key())
+    lacking = sojourn(*arguments, "--set", 'sweep.grid={ "flows.0.cca" = ["reno", "copa"] }')
+    assert lacking.returncode == 2
+    assert "'copa' given; a kernel in virtual time has" in lacking.stderr
+
+
+@pytest.mark.concurrent
 @pytest.mark.needs("virtual-kernel", "tc")
 def test_a_queue_of_the_kernel_is_like_ours(kernel: On, file: Path) -> None:
     scenario = sojourn.load(file).document

@@ -16,6 +16,7 @@ import polars as pl
 import pytest
 
 from conftest import TWO_FLOWS, Command
+from sojourn.backends import sim
 from sojourn.scenario import load
 from sojourn.store import renew
 from sojourn.store.batches import Batches
@@ -101,7 +102,7 @@ def test_number_of_workers_does_not_matter(undisturbed: pl.DataFrame, tmp_path: 
 def test_what_is_stored_is_not_run_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first = run.sweep(plan(load(SWEEP)), tmp_path, 2, progress=quiet, warn=unexpected)
     assert (first.run, first.stored_before) == (RUNS, 0)
-    monkeypatch.setattr(work, "simulate", None)  # running anything would fail
+    monkeypatch.setattr(sim, "measure", None)  # running anything would fail
     again = run.sweep(plan(load(SWEEP)), tmp_path, 2, progress=quiet, warn=unexpected)
     assert (again.run, again.stored_before, again.failed) == (0, RUNS, 0)
 
@@ -135,14 +136,14 @@ def test_other_builds_are_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 def test_a_failing_run_is_recorded_and_the_rest_goes_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole = work.simulate
+    whole = sim.measure
 
     def fragile(canonical: dict[str, Any]) -> Any:
         if canonical["seed"] == 2:
             raise RuntimeError("broken invariant")
         return whole(canonical)
 
-    monkeypatch.setattr(work, "simulate", fragile)
+    monkeypatch.setattr(sim, "measure", fragile)
     summary = run.sweep(plan(load(SWEEP)), tmp_path, 2, progress=quiet, warn=unexpected)
     assert (summary.run, summary.failed) == (RUNS, RUNS // 4)
     failures = table.failures(tmp_path)

@@ -15,6 +15,7 @@ from polars.testing import assert_frame_equal
 
 from conftest import TWO_FLOWS, Command
 from sojourn import ScenarioError
+from sojourn.backends import sim
 from sojourn.build import definitions, engine
 from sojourn.cli.units import duration, size
 from sojourn.scenario import load
@@ -208,7 +209,7 @@ def test_a_long_run_is_cut_off_and_extrapolated(
         for second in range(1, 11):
             watch(second / 10)
 
-    monkeypatch.setattr(estimate, "simulate", ten_seconds)
+    monkeypatch.setattr(sim, "measure", ten_seconds)
     monkeypatch.setattr(estimate.time, "perf_counter", lambda: next(clock))
     cut = estimate.estimate(long, tmp_path, 2)
     assert cut.cut == cut.timed == 5

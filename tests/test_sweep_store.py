@@ -16,6 +16,7 @@ import pytest
 
 from conftest import ROOT, TWO_FLOWS
 from sojourn import build
+from sojourn.backends import sim
 from sojourn.metrics import registry
 from sojourn.papers import finished
 from sojourn.papers.finished import Finished, Simulate
@@ -119,7 +120,7 @@ def test_changed_metrics_are_computed_from_samples(
     sweep(tmp_path)
     before = stored(tmp_path)
     redefine(monkeypatch)
-    monkeypatch.setattr(work, "simulate", None)  # running anything would fail
+    monkeypatch.setattr(sim, "measure", None)  # running anything would fail
     summary, told = sweep(tmp_path)
     assert (summary.run, summary.stored_before, summary.failed) == (0, RUNS, 0)
     assert told == ["metrics have changed: computing those of 6 runs anew from their samples"]
@@ -151,7 +152,7 @@ def test_dying_while_metrics_are_computed_anew_loses_nothing(
         with pytest.raises(KeyboardInterrupt):
             sweep(tmp_path)
     assert set(stored(tmp_path)["metrics"]) == {"new", old}
-    monkeypatch.setattr(work, "simulate", None)
+    monkeypatch.setattr(sim, "measure", None)
     assert sweep(tmp_path)[0].run == 0
     assert stored(tmp_path).drop("metrics", METRIC).equals(before.drop("metrics", METRIC))
 

@@ -10,7 +10,8 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sojourn.errors import SojournError
+from sojourn import backends
+from sojourn.errors import ScenarioError, SojournError
 from sojourn.executors.addresses import of_client
 from sojourn.notebook import describe_sweep
 from sojourn.result import Result
@@ -53,27 +54,28 @@ def sweep(
     force: bool = False,
     retry_failed: bool = False,
     progress: Callable[[int, int], None] = lambda done, total: None,
+    backend: str = "sim",
 ) -> Sweep:
     """Runs the grid of a scenario's sweep table, what is not stored yet, as ``sojourn sweep`` does.
 
     ``directory`` is where results go, below ``results/`` by default; one that holds something else
     is refused unless ``force``. ``jobs`` runs go on at a time, one per core by default. With
     ``client``, a ``distributed.Client``, they go on on its cluster, on all workers by default.
-    ``progress`` is told how many of how many runs are done.
+    ``progress`` is told how many of how many runs are done. ``backend`` is sim, live or kernel.
 
     Raises:
         ScenarioError: names the field, what was given and what is allowed.
 
     """
     loaded = scenario if isinstance(scenario, Scenario) else load(scenario, overrides)
-    planned = plan(loaded)
+    planned = plan(loaded, backend)
     out = located(str(directory)) if directory is not None else None
     tenant = place.tenant(loaded, planned)
     with claimed(tenant, out, warnings.warn, force=force, terms=PYTHON) as chosen:
         run.sweep(
             planned,
             chosen,
-            jobs or (os.cpu_count() or 1 if client is None else sys.maxsize),
+            _at_once(backend, jobs, client),
             progress=progress,
             warn=warnings.warn,
             retry_failed=retry_failed,
@@ -82,6 +84,22 @@ def sweep(
     made = Sweep(chosen)
     table.save(made.summary, chosen)
     return made
+
+
+def _at_once(name: str, jobs: int | None, client: Any) -> int:
+    """How many runs go on at a time.
+
+    Raises:
+        ScenarioError: if a cluster is asked for what only this machine can do.
+
+    """
+    if backends.backend(name).side_by_side:
+        return jobs or (os.cpu_count() or 1 if client is None else sys.maxsize)
+    if client is not None:
+        raise ScenarioError(f"client: {name} runs are this machine's own; leave it out")
+    if (jobs or 1) > 1:
+        warnings.warn(f"jobs={jobs}: {name} runs go on one at a time", stacklevel=3)
+    return 1
 
 
 def open_directory(directory: str | Path) -> Result | Sweep:

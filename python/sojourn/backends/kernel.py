@@ -9,6 +9,7 @@ import json
 import sys
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import cache
 from importlib import resources
 from pathlib import Path
@@ -19,6 +20,7 @@ from sojourn.backends import sim
 from sojourn.backends.outside import refuse
 from sojourn.engine import Progress
 from sojourn.errors import RunError, ScenarioError
+from sojourn.executors.threads import go_on
 from sojourn.kernel.build import recipe
 from sojourn.kernel.cache import Kernel, kernel
 from sojourn.measured import Measured
@@ -44,6 +46,14 @@ class On:
                 f"build it anew: sojourn kernel build SOURCE --hz {self._kernel.hz}"
             )
 
+    #: It takes no time but virtual time.
+    side_by_side = True
+
+    @property
+    def name(self) -> str:
+        """With its version and ticks."""
+        return f"kernel:{self._kernel.name}"
+
     @property
     def program(self) -> Path:
         """The kernel."""
@@ -53,8 +63,26 @@ class On:
         """The scenario with its seed, and those that follow."""
         return sim.runs_of(scenario, count)
 
+    def check(self, canonical: Document) -> None:
+        """Begins a run and leaves it: what the kernel lacks is refused at once.
+
+        Raises:
+            ScenarioError: naming the field, and what the kernel has.
+
+        """
+        refuse(canonical)
+        asked = (self.name, _asked(canonical))
+        if asked not in _ACCEPTED:
+            with suppress(_LeftError, RunError):  # of a kernel that fails, its runs will tell
+                _run(canonical, self._kernel, _leave)
+            _ACCEPTED.add(asked)
+
     def run(
-        self, scenario: Scenario, progress: Progress | None = None, repetition: int = 0
+        self,
+        scenario: Scenario,
+        progress: Progress | None = None,
+        repetition: int = 0,
+        spool: Path | None = None,
     ) -> Measured:
         """Runs a scenario; every repetition gives the same.
 
@@ -63,13 +91,49 @@ class On:
             ScenarioError: if it asks for what the kernel does not have.
 
         """
-        refuse(scenario)
-        data, timing = _run(scenario.canonical, self._kernel, progress)
+        data, timing = self.measure(scenario.canonical, progress)
         return Measured(scenario, data, timing, origin=self.key())
+
+    def measure(
+        self, canonical: Document, progress: Progress | None = None
+    ) -> tuple[RunData, dict[str, float]]:
+        """Runs a canonical scenario; raises as :meth:`run`."""
+        refuse(canonical)
+        return _run(canonical, self._kernel, progress)
+
+    def alone(self, canonical: Document) -> Alone:
+        """Runs some flows by themselves over the same network."""
+        return _alone(canonical, self._kernel)
 
     def key(self, repetition: int = 0) -> dict[str, Any]:
         """What tells a run from those on other kernels; repetitions are alike."""
-        return {"backend": "kernel", "kernel": self._kernel.version, "hz": self._kernel.hz}
+        made = self._kernel
+        return {
+            "backend": "kernel",
+            "kernel": made.version,
+            "hz": made.hz,
+            "build": made.recipe,
+        }
+
+
+class _LeftError(Exception):
+    """A run has begun: nothing of it is refused."""
+
+
+def _leave(_share: float) -> None:
+    raise _LeftError
+
+
+#: The names of kernels, with what they have been asked for and have.
+_ACCEPTED: set[tuple[str, str]] = set()
+#: What a kernel's sockets are asked for of a flow.
+_OF_SOCKETS = ("cca", "ecn", "transport", "send_buffer", "receive_buffer")
+
+
+def _asked(canonical: Document) -> str:
+    """What a kernel may lack of a scenario; grids of rates and delays ask for it once."""
+    flows = [{name: flow.get(name) for name in _OF_SOCKETS} for flow in canonical["flows"]]
+    return json.dumps([flows, canonical.get("record")], sort_keys=True)
 
 
 def _run(
@@ -78,7 +142,7 @@ def _run(
     began = time.perf_counter()
     try:
         outcome = _internal.run_kernel(
-            json.dumps(canonical), str(chosen.program), _init(), progress
+            json.dumps(canonical), str(chosen.program), _init(), progress or go_on
         )
     except RuntimeError as error:
         raise RunError(str(error)) from None

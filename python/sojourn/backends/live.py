@@ -10,15 +10,22 @@ import platform
 import time
 from collections.abc import Sequence
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 from sojourn import _internal
 from sojourn.backends.outside import refuse
 from sojourn.engine import Progress
+from sojourn.errors import RunError
+from sojourn.executors.threads import go_on
 from sojourn.measured import Measured
 from sojourn.metrics import RunData
 from sojourn.metrics.samples import Alone
 from sojourn.scenario import Document, Scenario, expanded_flows, validated
+
+name = "live"
+#: Each would take processors from the others, and none could be trusted.
+side_by_side = False
 
 
 def runs_of(scenario: Scenario, count: int) -> list[Scenario]:
@@ -26,17 +33,49 @@ def runs_of(scenario: Scenario, count: int) -> list[Scenario]:
     return [scenario] * count
 
 
-def run(scenario: Scenario, progress: Progress | None = None, repetition: int = 0) -> Measured:
+def check(canonical: Document) -> None:
+    """What the machine's kernel has is found out by a run; what it never has is refused here.
+
+    Raises:
+        ScenarioError: if a control is for the simulator only.
+
+    """
+    refuse(canonical)
+
+
+def run(
+    scenario: Scenario,
+    progress: Progress | None = None,
+    repetition: int = 0,
+    spool: Path | None = None,
+) -> Measured:
     """Runs a scenario on the kernel; the result's ``origin`` says how far it can be trusted.
 
     Raises:
         ScenarioError: if it asks for what the kernel or the machine does not have.
 
     """
-    refuse(scenario)
+    refuse(scenario.canonical)
     data, timing, quality = _run(scenario.canonical, progress)
     origin = {**key(repetition), "quality": quality}
     return Measured(scenario, data, timing, origin=origin)
+
+
+def measure(
+    canonical: Document, progress: Progress | None = None
+) -> tuple[RunData, dict[str, float]]:
+    """Runs a canonical scenario on the kernel.
+
+    Raises:
+        RunError: if its numbers cannot be trusted, with the reasons.
+        ScenarioError: if it asks for what the kernel or the machine does not have.
+
+    """
+    refuse(canonical)
+    data, timing, quality = _run(canonical, progress)
+    if not quality["valid"]:
+        raise RunError(f"the run is invalid: {'; '.join(quality['reasons'])}")
+    return data, timing
 
 
 def key(repetition: int = 0) -> dict[str, Any]:
@@ -49,16 +88,16 @@ def _run(
     canonical: Document, progress: Progress | None
 ) -> tuple[RunData, dict[str, float], dict[str, Any]]:
     began = time.perf_counter()
-    outcome = _internal.run_live(json.dumps(canonical), progress)
+    outcome = _internal.run_live(json.dumps(canonical), progress or go_on)
     wall = time.perf_counter() - began
     totals, network = outcome.pop("totals"), json.loads(outcome.pop("network"))
     quality = json.loads(outcome.pop("quality"))
     timing = {name: float(value) for name, value in totals.items()} | {"wall_seconds": wall}
-    data = RunData(canonical, outcome, network, _alone(canonical))
+    data = RunData(canonical, outcome, network, alone(canonical))
     return data, timing, quality
 
 
-def _alone(canonical: Document) -> Alone:
+def alone(canonical: Document) -> Alone:
     """Runs some flows by themselves over the same network."""
 
     @cache

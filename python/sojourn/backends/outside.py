@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from sojourn.errors import ScenarioError
-from sojourn.scenario import Scenario
+from sojourn.errors import refused
+from sojourn.scenario import Document
 
 #: Kinds of controls that the simulator loads, and no kernel.
 SIMULATED = ("python", "library", "linux")
 
 
-def refuse(scenario: Scenario) -> None:
+def refuse(canonical: Document) -> None:
     """Checks that no flow has a control that only the simulator can load.
 
     Raises:
         ScenarioError: naming the flow.
 
     """
-    for number, flow in enumerate(scenario.canonical["flows"]):
+    for number, flow in enumerate(canonical["flows"]):
         control = flow.get("cca")
         if isinstance(control, dict) and control["kind"] in SIMULATED:
-            raise ScenarioError(
-                f"flows.{number}.cca: a control of kind '{control['kind']}' given, which the "
-                "simulator runs, not a kernel: --backend sim, or a control that the kernel has"
+            raise refused(
+                f"flows.{number}.cca",
+                f"a control of kind '{control['kind']}' given, which the simulator runs, not a "
+                "kernel: --backend sim, or a control that the kernel has",
             )

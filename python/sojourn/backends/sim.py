@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from sojourn import engine
-from sojourn.engine import Progress
+from sojourn.engine import Progress, alone
 from sojourn.measured import Measured
-from sojourn.scenario import Scenario, validated
+from sojourn.metrics import RunData
+from sojourn.scenario import Document, Scenario, validated
+
+__all__ = ["alone", "check", "key", "measure", "name", "run", "runs_of", "side_by_side"]
+
+name = "sim"
+side_by_side = True
 
 
 def runs_of(scenario: Scenario, count: int) -> list[Scenario]:
@@ -14,9 +22,25 @@ def runs_of(scenario: Scenario, count: int) -> list[Scenario]:
     return [validated({**scenario.document, "seed": seed}) for seed in seeds]
 
 
-def run(scenario: Scenario, progress: Progress | None = None, repetition: int = 0) -> Measured:
-    """Simulates a scenario; every repetition gives the same."""
-    return engine.measure(scenario, progress)
+def check(canonical: Document) -> None:
+    """A scenario that is valid can be simulated, as far as that can be told before."""
+
+
+def run(
+    scenario: Scenario,
+    progress: Progress | None = None,
+    repetition: int = 0,
+    spool: Path | None = None,
+) -> Measured:
+    """Simulates a scenario by all cores; every repetition gives the same."""
+    return engine.measure(scenario, progress, spool)
+
+
+def measure(
+    canonical: Document, progress: Progress | None = None
+) -> tuple[RunData, dict[str, float]]:
+    """Simulates a canonical scenario by one core."""
+    return engine.simulate(canonical, progress)
 
 
 def key(repetition: int = 0) -> None:

@@ -1,4 +1,4 @@
-"""``sojourn run --backend``: other backends than the simulator, several runs, several backends."""
+"""``--backend``: other backends than the simulator, several runs, several backends."""
 
 from __future__ import annotations
 
@@ -9,14 +9,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sojourn.cli import tables
+from sojourn.cli.options import Workers
 from sojourn.cli.output import printed, warn
 from sojourn.cli.progress import share
 from sojourn.cli.show_run import PRINTERS
 from sojourn.errors import ScenarioError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterator
 
+    from sojourn.backends import Backend
     from sojourn.measured import Measured
     from sojourn.scenario import Scenario
 
@@ -31,6 +33,15 @@ backend_option = click.option(
     callback=lambda _context, _option, value: chosen(value),
     help="The simulator (sim), this machine's kernel in real time (live), a kernel in virtual time "
     "(kernel, kernel:6.12), or several and how they differ; both is sim,live.",
+)
+one_backend_option = click.option(
+    "--backend",
+    metavar="BACKEND",
+    default="sim",
+    show_default=True,
+    callback=lambda _context, _option, value: one(value),
+    help="The simulator (sim), this machine's kernel in real time (live), or a kernel in virtual "
+    "time (kernel, kernel:6.12).",
 )
 repetitions_option = click.option(
     "--repetitions",
@@ -54,17 +65,53 @@ def chosen(given: str) -> tuple[str, ...]:
         ScenarioError: if there is no such backend, or one is given twice.
 
     """
-    from sojourn.backends import NAMES
+    from sojourn.backends import NAMES, is_known
 
     names = tuple(name.strip() for name in given.replace("both", "sim,live").split(","))
     for name in names:
-        kind, _, version = name.partition(":")
-        if kind not in NAMES or (version and kind != "kernel"):
+        if not is_known(name):
             has = ", ".join(NAMES)
             raise ScenarioError(f"--backend: {name!r} given; allowed: {has}, kernel:VERSION, both")
     if len(set(names)) < len(names):
         raise ScenarioError(f"--backend: {given} names a backend twice")
     return names
+
+
+def one(given: str) -> str:
+    """The only backend of a command that makes many runs.
+
+    Raises:
+        ScenarioError: if there is no such backend, or several are given.
+
+    """
+    names = chosen(given)
+    if len(names) > 1:
+        raise ScenarioError(
+            f"--backend: {given} given; allowed is one here: run the command once for each, and "
+            "compare their directories with sojourn compare"
+        )
+    return names[0]
+
+
+def workers_of(name: str, workers: Workers) -> Workers:
+    """Who is to make a backend's runs: of the machine itself one at a time, which is said.
+
+    Raises:
+        ScenarioError: if a cluster is asked for what only this machine can do.
+
+    """
+    from sojourn.backends import backend
+
+    if backend(name).side_by_side:
+        return workers
+    if workers.cluster:
+        raise ScenarioError(
+            f"--cluster {workers.cluster}: {name} runs are this machine's own; leave it out, or "
+            "--backend sim or kernel"
+        )
+    if (workers.given or 1) > 1:
+        warn(f"--jobs {workers.given}: {name} runs go on one at a time")
+    return Workers(None, 1)
 
 
 def counts(backends: tuple[str, ...], repetitions: int | None, seeds: int | None) -> dict[str, int]:
@@ -89,7 +136,7 @@ def counts(backends: tuple[str, ...], repetitions: int | None, seeds: int | None
 def several(
     scenario: Scenario,
     numbers: dict[str, int],
-    metrics: Iterable[str],
+    metrics: Collection[str],
     place: tuple[Path | None, bool],
     output: str,
 ) -> None:
@@ -104,7 +151,7 @@ def several(
     out, force = place
     with claimed(tenant, out, warn, force=force) as directory:
         results = {
-            name: _runs(scenario, name, count, directory, frozenset(metrics) or None)
+            name: list(_runs(scenario, name, count, directory, metrics))
             for name, count in numbers.items()
         }
         rows = table(results) if len(results) > 1 else []
@@ -115,19 +162,26 @@ def several(
 
 
 def _runs(
-    scenario: Scenario, name: str, count: int, directory: Path, metrics: frozenset[str] | None
-) -> list[Measured]:
+    scenario: Scenario, name: str, count: int, directory: Path, metrics: Collection[str]
+) -> Iterator[Measured]:
     from sojourn.backends import backend
     from sojourn.store import backends_directory
 
-    results = []
-    for number, one in enumerate(backend(name).runs_of(scenario, count)):
-        with share() as progress:
-            result = backend(name).run(one, progress, number).request(metrics)
+    on = backend(name)
+    for number, single in enumerate(on.runs_of(scenario, count)):
+        result = measured(single, on, directory, metrics, number)
         backends_directory.save_run(result, directory, name, number)
         tell_quality(result, f"{name}-{number}: ")
-        results.append(result)
-    return results
+        yield result
+
+
+def measured(
+    scenario: Scenario, on: Backend, directory: Path, metrics: Collection[str], repetition: int = 0
+) -> Measured:
+    """A run, with the metrics that are asked for; what it records meanwhile is in the directory."""
+    with share() as progress:
+        result = on.run(scenario, progress, repetition, directory)
+    return result.request(frozenset(metrics) or None)
 
 
 def tell_quality(result: Measured, whose: str = "") -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from sojourn.cli import tables
+from sojourn.cli.backends import one_backend_option, workers_of
 from sojourn.cli.options import (
     Workers,
     force_option,
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 )
 @click.option("--quick", is_flag=True, help="One path, and the ends of each grid.")
 @click.option("--experiment", "experiments", multiple=True, metavar="NAME", help="Only these.")
+@one_backend_option
 @workers_options
 @out_option
 @force_option
@@ -40,6 +42,7 @@ def command(
     against: str,
     quick: bool,
     experiments: tuple[str, ...],
+    backend: str,
     workers: Workers,
     out: Path | None,
     force: bool,
@@ -56,7 +59,8 @@ def command(
     from sojourn.store.place import claimed
 
     others = [name.strip() for name in against.split(",") if name.strip()]
-    request = Request(list(dict.fromkeys(ccas)), others, quick, experiments)
+    request = Request(list(dict.fromkeys(ccas)), others, quick, experiments, backend)
+    workers = workers_of(backend, workers)
     tenant = place.tenant(request)
     with (
         claimed(tenant, out, warn, force=force) as directory,

@@ -12,6 +12,7 @@ import click
 from sojourn.cli.backends import (
     backend_option,
     counts,
+    measured,
     repetitions_option,
     seeds_option,
     several,
@@ -28,13 +29,10 @@ from sojourn.cli.options import (
     set_option,
 )
 from sojourn.cli.output import printed, say, warn
-from sojourn.cli.progress import share
 from sojourn.cli.show_run import PRINTERS
 from sojourn.cli.source import scenario_of
 
 if TYPE_CHECKING:
-    from sojourn.backends import Backend
-    from sojourn.measured import Measured
     from sojourn.scenario import Scenario
 
 
@@ -98,8 +96,7 @@ def _once(scenario: Scenario, names: Collection[str], asked: _Asked) -> None:
     chosen = backend(asked.backend[0])
     tenant = run_directory.tenant(scenario, chosen.key())
     with claimed(tenant, asked.out, warn, force=asked.force) as directory:
-        result = _result(scenario, chosen, directory)
-        result.request(names or None)
+        result = measured(scenario, chosen, directory, names)
         tell_quality(result)
         try:
             run_directory.save(result, directory)
@@ -112,16 +109,6 @@ def _once(scenario: Scenario, names: Collection[str], asked: _Asked) -> None:
 
             save_all(result, directory / "figures", warn)
         click.echo(f"results: {directory}", err=True)
-
-
-def _result(scenario: Scenario, chosen: Backend, directory: Path) -> Measured:
-    """The run; what the simulator records of it meanwhile is in the directory."""
-    from sojourn.engine import measure
-
-    with share() as progress:
-        if chosen.key() is None:
-            return measure(scenario, progress, directory)
-        return chosen.run(scenario, progress)
 
 
 def speed(timing: dict[str, float]) -> str:

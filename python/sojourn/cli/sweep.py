@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from sojourn.cli import show_sweep
+from sojourn.cli.backends import one_backend_option, workers_of
 from sojourn.cli.options import (
     Workers,
     force_option,
@@ -37,6 +38,7 @@ class _Asked:
     file: Path
     overrides: tuple[str, ...]
     seed: int | None
+    backend: str
     workers: Workers
     out: Path | None
     force: bool
@@ -53,6 +55,7 @@ class _Asked:
 @click.command("sweep")
 @click.argument("file", type=click.Path(path_type=Path))
 @set_option
+@one_backend_option
 @workers_options
 @out_option
 @force_option
@@ -93,8 +96,9 @@ def command(**options: Any) -> None:
     from sojourn.sweeps.expand import plan
 
     asked = _Asked(**options)
+    asked = replace(asked, workers=workers_of(asked.backend, asked.workers))
     scenario = scenario_of(asked.file, asked.overrides, asked.seed)
-    planned = plan(scenario).part(asked.shard)
+    planned = plan(scenario, asked.backend).part(asked.shard)
     names = show_sweep.checked_names(asked.metrics, planned.requested)
     table.check_paths((*asked.rows, *asked.columns), list(planned.grid))
     tenant = directory_of.tenant(scenario, planned)

@@ -42,11 +42,15 @@ def execute(
                 done, pending = wait(pending, patience, FIRST_COMPLETED)
             if not done:
                 yield None
-            for future in done:
+            for future in sorted(done, key=_has_failed):  # what is completed is not lost
                 yield future.result()
     finally:
         left.set()
         pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _has_failed(future: Future[Done]) -> bool:
+    return future.exception() is not None
 
 
 def heed(left: threading.Event) -> None:

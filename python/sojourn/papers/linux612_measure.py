@@ -6,16 +6,18 @@ Runs that the table has are left out, so that it can be stopped and continued.
 from __future__ import annotations
 
 import argparse
+import itertools
 import sys
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
 
 from sojourn import data
 from sojourn.backends.kernel import On
-from sojourn.errors import ScenarioError, SojournError
+from sojourn.errors import ScenarioError
 from sojourn.kernel.cache import kernels
+from sojourn.measured import Measured
 from sojourn.papers.linux612_table import FOLDER, HZ, TABLE, append, read, rows
 from sojourn.papers.linux618_cells import CellRun, cell_runs
+from sojourn.papers.linux618_work import command, do
 from sojourn.scenario import validated
 
 
@@ -61,19 +63,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if given.dry_run:
         return 0
     backend = On(given.kernel or _usual())
-    with ThreadPoolExecutor(given.jobs) as pool:
-        running = {pool.submit(backend.run, validated(run.canonical)): run for run in left}
-        for number, done in enumerate(as_completed(running), start=1):
-            run, result = running.pop(done), done.result()
-            append(data.checkout() / TABLE, rows(run, result))
-            wall = result.timing["wall_seconds"]
-            named = f"{run.experiment} {run.changes}"
-            print(f"{number}/{len(left)} {named}: {wall:.1f} s", file=sys.stderr, flush=True)
+    numbers = itertools.count(1)
+
+    def measure(run: CellRun) -> tuple[CellRun, Measured]:
+        return run, backend.run(validated(run.canonical))
+
+    def take(done: tuple[CellRun, Measured]) -> None:
+        run, result = done
+        append(data.checkout() / TABLE, rows(run, result))
+        wall = result.timing["wall_seconds"]
+        told = f"{next(numbers)}/{len(left)} {run.experiment} {run.changes}: {wall:.1f} s"
+        print(told, file=sys.stderr, flush=True)
+
+    do(left, measure, take, given.jobs)
     return 0
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except (SojournError, ScenarioError) as error:
-        sys.exit(f"sojourn: {error}")
+    command(main)

@@ -8,16 +8,15 @@ from __future__ import annotations
 
 import argparse
 import sys
-import threading
 from collections.abc import Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from sojourn import data
 from sojourn.backends import live
-from sojourn.errors import SojournError
+from sojourn.measured import Measured
 from sojourn.papers.linux618_cells import CellRun, cell_runs
 from sojourn.papers.linux618_table import append, present, rows, widen
+from sojourn.papers.linux618_work import command, do
 from sojourn.scenario import validated
 
 TABLE = "reference/linux618/grid.csv"
@@ -31,21 +30,21 @@ class Measurement:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._writing = threading.Lock()
 
     def pending(self, wanted: Iterable[CellRun]) -> list[CellRun]:
         """The runs that the table does not have."""
         there = present(self.path)
         return [run for run in wanted if run.key not in there]
 
-    def measure(self, run: CellRun) -> None:
-        """Makes one run; writes it if it is valid."""
-        result = live.run(validated(run.canonical), repetition=run.repetition)
+    def measure(self, wanted: Iterable[CellRun], jobs: int = 1) -> None:
+        """Makes runs; writes those that are valid."""
+        do(wanted, _run, self._take, jobs)
+
+    def _take(self, done: tuple[CellRun, Measured]) -> None:
+        run, result = done
         quality = result.origin["quality"]
         if quality["valid"]:
-            new = rows(run, result)
-            with self._writing:
-                append(self.path, new)
+            append(self.path, rows(run, result))
         verdict = "valid" if quality["valid"] else f"INVALID: {'; '.join(quality['reasons'])}"
         print(f"{run.experiment} {run.changes} #{run.repetition + 1}: {verdict}", file=sys.stderr)
 
@@ -56,14 +55,13 @@ class Measurement:
             if not left:
                 break
             print(f"round {attempt + 1}: {len(left)} runs", file=sys.stderr)
-            together = [run for run in left if run.rate < _ALONE_FROM]
-            with ThreadPoolExecutor(jobs) as pool:
-                for _ in pool.map(self.measure, together):
-                    pass
-            for run in left:
-                if run.rate >= _ALONE_FROM:
-                    self.measure(run)
+            self.measure((run for run in left if run.rate < _ALONE_FROM), jobs)
+            self.measure(run for run in left if run.rate >= _ALONE_FROM)
         return self.pending(wanted)
+
+
+def _run(run: CellRun) -> tuple[CellRun, Measured]:
+    return run, live.run(validated(run.canonical), repetition=run.repetition)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -87,7 +85,4 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except SojournError as error:
-        sys.exit(f"sojourn: {error}")
+    command(main)

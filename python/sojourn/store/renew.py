@@ -9,9 +9,11 @@ from typing import Any
 import polars as pl
 
 from sojourn.build import definitions, engine
+from sojourn.engine import alone as simulated_alone
 from sojourn.measured import Measured
 from sojourn.metrics import RunData, metrics
-from sojourn.scenario import Scenario
+from sojourn.metrics.samples import Alone
+from sojourn.scenario import Document, Scenario
 from sojourn.store.batches import Batches, Warn
 from sojourn.store.samples import Samples
 
@@ -35,9 +37,15 @@ def _stale(current: str) -> pl.Expr:
 
 
 def renew(
-    batches: Batches, directory: Path, remake: Remake, warn: Warn, requested: Collection[str] = ()
+    batches: Batches,
+    directory: Path,
+    remake: Remake,
+    warn: Warn,
+    requested: Collection[str] = (),
+    alone: Callable[[Document], Alone] = simulated_alone,
 ) -> None:
-    """Brings the metrics of the runs of this engine up to date, the ``requested`` ones among them.
+    """Brings the metrics of the runs of this engine up to date, the ``requested`` ones among them,
+    for which ``alone`` makes further runs.
     Those without samples stay as they are until they have been run again. Only the holder of the
     lock may.
     """
@@ -61,7 +69,7 @@ def renew(
         kept = rows.filter(~(stale & pl.col("key").is_in(list(superseded))))
         made = [
             remake(runs[key], outcome(data, requested), current)
-            for key, data in samples.of(present)
+            for key, data in samples.of(present, alone)
         ]
         return pl.concat([kept, *made], how="diagonal_relaxed")
 

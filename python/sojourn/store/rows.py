@@ -34,6 +34,7 @@ COMMON: Types = {
     "label": pl.String,
     "metrics": pl.String,
     "failed_at": pl.Float64,
+    "backend": pl.String,
 }
 #: Units of the numbers beside a grid's texts, as their columns end.
 _ENDINGS = {
@@ -104,7 +105,7 @@ def remade(old: pl.DataFrame, outcome: Mapping[str, Any], definitions: str) -> p
     texts = coordinate_paths(old.schema)
     made: list[Row] = []
     for row in old.unique("point", maintain_order=True).to_dicts():
-        common = {name: row[name] for name in COMMON} | {"metrics": definitions}
+        common = {name: row.get(name) for name in COMMON} | {"metrics": definitions}
         coordinates = {path: row[path] for path in texts if row[path] is not None}
         made += rows_of(common, coordinates, outcome)
     return frame(made)

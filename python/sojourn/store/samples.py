@@ -7,15 +7,17 @@ as a list. Files are not merged: they are written, and rarely read.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from sojourn.engine import alone
+from sojourn.engine import alone as simulated_alone
 from sojourn.metrics import RunData
+from sojourn.metrics.samples import Alone
+from sojourn.scenario import Document
 from sojourn.store.batches import Batches, Warn
 from sojourn.store.location import local
 
@@ -38,8 +40,8 @@ def packed(key: str, data: RunData) -> pl.DataFrame:
     return pl.concat([pl.DataFrame(told), *lists], how="horizontal")
 
 
-def unpacked(row: pl.DataFrame) -> RunData:
-    """The run of such a row."""
+def unpacked(row: pl.DataFrame, alone: Callable[[Document], Alone] = simulated_alone) -> RunData:
+    """The run of such a row; its flows are run ``alone`` where a metric asks for that."""
     tables: dict[str, dict[str, Any]] = {table: {} for table in TABLES}
     for column in row.columns:
         table, dot, name = column.partition(".")
@@ -83,13 +85,15 @@ class Samples:
         """The runs that are stored."""
         return set(self._places)
 
-    def of(self, keys: set[str]) -> Iterator[tuple[str, RunData]]:
-        """These runs, each once; one file at a time is in memory."""
+    def of(
+        self, keys: set[str], alone: Callable[[Document], Alone] = simulated_alone
+    ) -> Iterator[tuple[str, RunData]]:
+        """These runs, each once, as :func:`unpacked`; one file at a time is in memory."""
         for path in sorted({self._places[key] for key in keys}):
             for row in pl.read_parquet(local(path)).iter_slices(1):
                 key = row["key"][0]
                 if key in keys and self._places[key] == path:
-                    yield key, unpacked(row)
+                    yield key, unpacked(row, alone)
 
     def one(self, key: str) -> RunData:
         """A stored run."""

@@ -12,6 +12,7 @@ from sojourn.scenario import Scenario
 from sojourn.store.difference import difference
 from sojourn.store.manifest import Manifest
 from sojourn.store.place import Tenant
+from sojourn.store.run_directory import told
 from sojourn.sweeps.expand import Plan
 
 KIND = "sweep"
@@ -29,24 +30,34 @@ def content(plan: Plan) -> Manifest:
         "start_jitter": plan.start_jitter,
         "shard": list(plan.shard),
         "sources": dict(plan.sources),
+        **({"backend": plan.backend, "origin": dict(plan.origin)} if plan.origin else {}),
     }
 
 
 def tenant(scenario: Scenario, plan: Plan) -> Tenant:
     """All but the grid and the replications is the same in one directory: these may grow. A part
-    of a sweep has a directory of its own unless told otherwise.
+    of a sweep, and one on another backend than the simulator, has a directory of its own unless
+    told otherwise.
     """
     here = _base(json.loads(json.dumps(content(plan))))
 
     def differs(found: Manifest) -> str:
+        if not is_on(found, plan):
+            return f"{told(found.get('origin', {}))}, not {told(plan.origin or {})}"
         edited = edits(found, plan.sources)
         if edited:
             return f"{', '.join(edited)} has been edited since"
         return difference(_base(found), here)
 
     part, parts = plan.shard
-    name = f"{scenario.name}-{part}-of-{parts}" if parts > 1 else scenario.name
+    name = scenario.name if plan.origin is None else f"{scenario.name}-{plan.origin['backend']}"
+    name = f"{name}-{part}-of-{parts}" if parts > 1 else name
     return Tenant(KIND, name, f"{name}-sweep", content(plan), differs)
+
+
+def is_on(found: Manifest, plan: Plan) -> bool:
+    """Whether the sweep of a manifest was run on the backend of a plan."""
+    return dict(found.get("origin") or {}) == dict(plan.origin or {})
 
 
 def edits(found: Manifest, sources: Mapping[str, str]) -> list[str]:

@@ -17,8 +17,8 @@ from statistics import fmean
 
 import polars as pl
 
+from sojourn.backends import Backend, backend
 from sojourn.build import definitions, engine
-from sojourn.engine import simulate
 from sojourn.errors import RunError
 from sojourn.metrics import RunData
 from sojourn.quantity import number
@@ -72,7 +72,8 @@ def estimate(plan: Plan, directory: Path, jobs: int, *, samples: bool = True) ->
     missing = _missing(plan, directory)
     places = sorted({missing[i * len(missing) // TIMED] for i in range(TIMED)} if missing else ())
     points = (_point(plan, place) for place in places)
-    trials = [_trial(point, plan.requested) for point in points if not point.error]
+    on = backend(plan.backend)
+    trials = [_trial(point, plan.requested, on) for point in points if not point.error]
     each = fmean(trial.seconds for trial in trials) if trials else 0.0
     return Estimate(
         runs=len(missing),
@@ -100,7 +101,7 @@ def _missing(plan: Plan, directory: Path) -> Sequence[int]:
         begun |= Samples(directory, tell).keys()
     missing = []
     for place, point in enumerate(plan):
-        key = run_key(point.canonical)
+        key = run_key(point.canonical, plan.origin)
         if key not in begun:
             begun.add(key)
             missing.append(place)
@@ -119,7 +120,7 @@ def _point(plan: Plan, place: int) -> Point:
     return plan.point(*next(islice(plan.places(), place, None)))
 
 
-def _trial(point: Point, requested: Sequence[str]) -> _Trial:
+def _trial(point: Point, requested: Sequence[str], on: Backend) -> _Trial:
     began, share = time.perf_counter(), 0.0
 
     def watch(done: float) -> None:
@@ -129,7 +130,7 @@ def _trial(point: Point, requested: Sequence[str]) -> _Trial:
             raise _CutOffError
 
     try:
-        data = simulate(point.canonical, watch)[0]
+        data = on.measure(point.canonical, watch)[0]
         outcome(data, requested)
     except _CutOffError:
         return _Trial(point, (time.perf_counter() - began) / share, None, cut=True)

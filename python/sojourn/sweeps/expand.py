@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sojourn import _internal
+from sojourn.backends import Backend, backend
 from sojourn.errors import ScenarioError
 from sojourn.metrics import metrics
 from sojourn.names import unknown
@@ -63,6 +64,10 @@ class Plan:
     requested: tuple[str, ...] = ()
     #: Files of code from outside, with digests of what they are.
     sources: Mapping[str, str] = field(default_factory=dict)
+    #: What runs it, by the name that stands for this very one.
+    backend: str = "sim"
+    #: What tells its runs from those of other backends; nothing of the simulator's.
+    origin: Mapping[str, Any] | None = None
 
     def part(self, shard: tuple[int, int]) -> Plan:
         """Every Nth run from the Ith.
@@ -127,14 +132,21 @@ class Plan:
         return validated(document).canonical
 
 
-def plan(scenario: Scenario) -> Plan:
-    """Reads and checks the sweep table; values of the grid are tried on their own."""
+def plan(scenario: Scenario, on: str = "sim") -> Plan:
+    """Reads and checks the sweep table for the backend called ``on``; values of the grid are tried
+    on their own.
+
+    Raises:
+        ScenarioError: if the table is wrong, there is no such backend, or that refuses a value.
+
+    """
     table = scenario.sweep if scenario.sweep is not None else {}
     if not isinstance(table, dict):
         raise ScenarioError(f"sweep: {table!r} given; expected a table")
     for key in table:
         if key not in _KEYS:
             raise ScenarioError(f"sweep.{key}: {unknown('key', key, _KEYS)}")
+    chosen = backend(on)
     requested = _requested(table.get("metrics", []))
     replications, until = parse(table.get("replications", 1), requested)
     made = Plan(
@@ -144,29 +156,41 @@ def plan(scenario: Scenario) -> Plan:
         _jitter(table.get("start_jitter")),
         until=until,
         requested=requested,
+        backend=chosen.name,
+        origin=chosen.key(),
     )
     if len(made) > MOST_RUNS:
         raise ScenarioError(f"sweep: {len(made):,} runs; allowed: at most {MOST_RUNS:,}")
-    tried = _try_values(made)
+    tried = _try_values(made, chosen)
     return replace(made, sources={f: d for one in tried for f, d in files(one)})
 
 
-def _try_values(made: Plan) -> Iterator[Document]:
+def _try_values(made: Plan, on: Backend) -> Iterator[Document]:
     """Refuses wrong values of the grid before the first run; combinations may still fail. Gives
     the canonical form with each value.
     """
     first = {path: values[0] for path, values in made.grid.items()}
     try:
-        yield made.canonical(first)
+        canonical = made.canonical(first)
     except ScenarioError as error:
         raise _refusal(_culprit(made, first, error), 0, made.grid, error) from None
+    try:
+        on.check(canonical)
+    except ScenarioError as error:
+        paths = (path for path in first if _is_within(error.field, path))
+        if path := next(paths, None):
+            raise _refusal(path, 0, made.grid, error) from None
+        raise
+    yield canonical
     most = max(MOST_TRIED // max(len(made.grid), 1), 1)
     for path, values in made.grid.items():
         for index in _spread(len(values), most):
             try:
-                yield made.canonical({**first, path: values[index]})
+                canonical = made.canonical({**first, path: values[index]})
+                on.check(canonical)
             except ScenarioError as error:
                 raise _refusal(path, index, made.grid, error) from None
+            yield canonical
 
 
 def _spread(count: int, most: int) -> list[int]:

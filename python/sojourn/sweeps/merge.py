@@ -28,6 +28,8 @@ _REMEDY = {
     "start_jitter": "it is of another sweep; keep them apart",
     "engine": "run its sweep again with this build of Sojourn first",
     "metrics": "run its sweep again with this build of Sojourn first: metrics are computed anew",
+    "backend": "it was run on another backend; keep them apart",
+    "origin": "it was run on another kernel; keep them apart",
     "sources": "a control from outside was edited in between; run its sweep again",
 }
 _SAME = tuple(_REMEDY)

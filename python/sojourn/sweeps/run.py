@@ -11,8 +11,10 @@ from pathlib import Path
 
 import polars as pl
 
+from sojourn.backends import backend
 from sojourn.build import definitions
 from sojourn.executors import Executor, threads
+from sojourn.executors.processes import limits
 from sojourn.interruption import deferred
 from sojourn.metrics import metrics
 from sojourn.store import manifest, rows
@@ -68,18 +70,12 @@ def sweep(
     Wherever ``execute`` has the work done, everything is stored from here.
     """
     with exclusive(directory, lambda: warn(f"{directory}: another sweep is at work: waiting")):
-        here = content(plan)
-        if (directory / manifest.FILE).exists():
-            before = manifest.read(directory).get("sources", {})
-            here["sources"] = before | here["sources"]  # of values that the grid has lost
-        batches = Batches(directory, warn)
-        batches.tidy()
-        renew(batches, directory, rows.remade, warn, plan.requested)
-        manifest.write(directory, KIND, here)
+        batches = _prepared(plan, directory, warn)
         samples = Samples(directory, warn)
         samples.tidy()
         identify = Identify.of(plan)
-        run = Run(plan.requested, identify.luggage, keep_samples)
+        about = plan.backend, plan.origin
+        run = Run(plan.requested, identify.luggage, keep_samples, limits, *about)
         workers = _Workers(execute, jobs, identify, run)
         state = (workers, batches, samples, progress, retry_failed)
         summary = _Sweep(plan.places, len(plan), *state).run()
@@ -91,6 +87,22 @@ def sweep(
         if summary.run:
             clear_derived(directory)
         return summary
+
+
+def _prepared(plan: Plan, directory: Path, warn: Warn) -> Batches:
+    """What is stored, in order and with metrics as they are defined now, under the manifest of the
+    plan.
+    """
+    here = content(plan)
+    if (directory / manifest.FILE).exists():
+        before = manifest.read(directory).get("sources", {})
+        here["sources"] = before | here["sources"]  # of values that the grid has lost
+    batches = Batches(directory, warn)
+    batches.tidy()
+    alone = backend(plan.backend).alone
+    renew(batches, directory, rows.remade, warn, plan.requested, alone)
+    manifest.write(directory, KIND, here)
+    return batches
 
 
 @dataclass(frozen=True)
@@ -221,9 +233,7 @@ class _Sweep:
             pl.col("metrics") == definitions(self._requested)
         )
         own = [*rows.COMMON, *dict.fromkeys(m.name for m in metrics())]
-        stored = self._batches.ask(
-            lambda rows: rows.filter(wanted).unique(["key", "scope", "id"]).select(own).collect()
-        )
+        stored = self._batches.ask(lambda rows: _rows_of(rows, wanted, own))
         assert stored is not None
         copies = [
             row
@@ -240,3 +250,10 @@ class _Sweep:
     def _tell(self) -> None:
         done = self.summary.stored_before + self.summary.equal + self.summary.run
         self._progress(done, self.summary.total)
+
+
+def _rows_of(rows: pl.LazyFrame, wanted: pl.Expr, columns: Iterable[str]) -> pl.DataFrame:
+    """Each wanted row once, with those of the columns that files of before have too."""
+    there = set(rows.collect_schema().names())
+    once = rows.filter(wanted).unique(["key", "scope", "id"])
+    return once.select([name for name in columns if name in there]).collect()

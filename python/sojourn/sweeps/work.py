@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
+from typing import Any
 
 import polars as pl
 
+from sojourn.backends import Backend, backend
 from sojourn.build import definitions, engine
-from sojourn.engine import simulate
-from sojourn.errors import RunError, ScenarioError
+from sojourn.errors import RunError, ScenarioError, SojournError
 from sojourn.executors.processes import Limits, limits
 from sojourn.outside.locate import placeless
 from sojourn.outside.luggage import Luggage
@@ -23,12 +24,14 @@ from sojourn.store.samples import packed
 from sojourn.sweeps.expand import Place, Plan, Point
 
 
-def run_key(canonical: Document) -> str:
+def run_key(canonical: Document, origin: Mapping[str, Any] | None = None) -> str:
     """Identifies a run: its scenario but for the name, what it records and where its files lie,
-    seed included, and what simulates it.
+    seed included, and what simulates it; of another backend than the simulator also its ``origin``
+    (``Backend.key``).
     """
     told = {name: value for name, value in canonical.items() if name not in ("name", "record")}
     text = json.dumps(placeless(told), sort_keys=True) + engine()
+    text += json.dumps(dict(origin), sort_keys=True) if origin else ""
     return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
 
 
@@ -65,13 +68,15 @@ class Identify:
         there = self.luggage.unpacked()
         plan = replace(self.plan, document=there.move(self.plan.document))
         point = plan.point(there.move(place[0]), place[1])
-        key, scenario = run_key(point.canonical), json.dumps(there.back(point.canonical))
+        key = run_key(point.canonical, plan.origin)
+        scenario = json.dumps(there.back(point.canonical))
         return [Identified(key, place, scenario, point.error)]
 
     def lost(self, place: Place, why: str) -> list[Identified]:
         """A point that is refused."""
         canonical = {"refused": place[0]}
-        return [Identified(run_key(canonical), place, json.dumps(canonical), why)]
+        key = run_key(canonical, self.plan.origin)
+        return [Identified(key, place, json.dumps(canonical), why)]
 
     def join(self, done: Sequence[list[Identified]]) -> list[Identified]:
         """All of them."""
@@ -105,16 +110,20 @@ class Run:
     luggage: Luggage = field(default_factory=Luggage)
     keep_samples: bool = True
     limits: Limits = field(default_factory=lambda: limits)
+    #: What runs them, and what tells its runs from others (:class:`Plan`).
+    backend: str = "sim"
+    origin: Mapping[str, Any] | None = None
 
     def __call__(self, found: Identified) -> Finished:
         """Runs it."""
         limits.take(self.limits)
+        on = self._on()
         point, common = found.point, self._common(found)
         if point.error:
             return self._failure(common, found.place, point.error)
         there = self.luggage.unpacked()
         try:
-            data, timing = simulate(there.move(point.canonical))
+            data, timing = on.measure(there.move(point.canonical))
             told = outcome(data, self.requested)
         except (KeyboardInterrupt, SystemExit):
             raise
@@ -144,6 +153,22 @@ class Run:
             failed=tuple(chain.from_iterable(one.failed for one in done)),
         )
 
+    def _on(self) -> Backend:
+        """The backend, on whichever machine this is.
+
+        Raises:
+            ScenarioError: if the machine does not have it.
+            SojournError: if it has another one of that name.
+
+        """
+        on = backend(self.backend)
+        if on.key() != self.origin:
+            raise SojournError(
+                f"a worker has another {self.backend}: {on.key()}, where {self.origin} is wanted: "
+                "build the same there"
+            )
+        return on
+
     def _common(self, found: Identified) -> rows.Row:
         return {
             "key": found.key,
@@ -153,6 +178,7 @@ class Run:
             "replication": found.place[1],
             "seed": json.loads(found.scenario).get("seed"),
             "error": None,
+            "backend": self.backend,
         }
 
     def _failure(

@@ -23,7 +23,7 @@ from sojourn.store.batches import Batches, Warn
 from sojourn.store.place import clear
 from sojourn.store.rows import coordinate_paths
 from sojourn.sweeps import run, table
-from sojourn.sweeps.directory import edits
+from sojourn.sweeps.directory import edits, is_on
 from sojourn.sweeps.expand import Plan, plan
 from sojourn.sweeps.known import count
 
@@ -38,6 +38,8 @@ class Request:
     against: Sequence[str]
     quick: bool = False
     experiments: Sequence[str] = ()
+    #: What runs it.
+    backend: str = "sim"
 
     @property
     def every(self) -> list[str]:
@@ -93,13 +95,16 @@ def evaluate(
 ) -> list[Place]:
     """Runs what is not stored; every point with its values."""
     controls = {text: _control(text) for text in request.every}
-    work = [(one, _planned(one, controls[one.control])) for one in _sweeps(request, directory)]
+    work = [
+        (one, _planned(one, controls[one.control], request.backend))
+        for one in _sweeps(request, directory)
+    ]
     total, done = sum(len(wanted) for _, wanted in work), 0
     places: dict[tuple[str, str], Place] = {}
     try:
         for one, wanted in work:
             before = done
-            _clear_edited(one, wanted, warn)
+            _clear_others(one, wanted, warn)
 
             def told(now: int, _: int, before: int = before) -> None:
                 progress(before + now, total)
@@ -144,15 +149,30 @@ def _sweeps(request: Request, directory: Path) -> list[_Sweep]:
     ]
 
 
-def _planned(one: _Sweep, control: Any) -> Plan:
-    return plan(with_control(one.scenario, control))
+def _planned(one: _Sweep, control: Any, backend: str) -> Plan:
+    """What a control runs in a case.
+
+    Raises:
+        ScenarioError: if the backend does not have what it takes.
+
+    """
+    try:
+        return plan(with_control(one.scenario, control), backend)
+    except ScenarioError as error:
+        where = f"CCA {one.control}: experiment {one.experiment.name}, {one.path}"
+        raise ScenarioError(f"{where}: {error}") from None
 
 
-def _clear_edited(one: _Sweep, wanted: Plan, warn: Warn) -> None:
-    """Removes what a control's file has given before it was edited."""
+def _clear_others(one: _Sweep, wanted: Plan, warn: Warn) -> None:
+    """Removes what another backend has given, whose directory is replaced, or a control's file
+    before it was edited.
+    """
     if not (one.directory / manifest.FILE).exists():
         return
-    if edits(manifest.read(one.directory), wanted.sources):
+    found = manifest.read(one.directory)
+    if not is_on(found, wanted):
+        clear(one.directory)
+    elif edits(found, wanted.sources):
         warn(f"{one.control} has been edited: {one.experiment.name}, {one.path} is run again")
         clear(one.directory)
 

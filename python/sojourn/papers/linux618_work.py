@@ -1,0 +1,41 @@
+"""How the tables of kernels are measured: several runs at a time, each stored as it ends."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import closing
+from typing import TypeVar
+
+from sojourn.errors import ScenarioError, SojournError
+from sojourn.executors.threads import execute
+from sojourn.interruption import deferred
+
+Item = TypeVar("Item")
+Done = TypeVar("Done")
+
+
+def do(
+    items: Iterable[Item],
+    work: Callable[[Item], Done],
+    take: Callable[[Done], object],
+    jobs: int,
+) -> None:
+    """Does the work of every item, ``jobs`` at a time. ``take`` is given what each came to, as they
+    complete; an interruption does not come in the middle of it, and ends what is under way.
+    """
+    with deferred(), closing(execute(items, work, jobs)) as completed:
+        for done in completed:
+            if done is not None:
+                take(done)
+
+
+def command(main: Callable[[Sequence[str] | None], int]) -> None:
+    """Runs a program, which ends the process: what is wrong is one line."""
+    try:
+        sys.exit(main(None))
+    except (SojournError, ScenarioError) as error:
+        sys.exit(f"sojourn: {error}")
+    except KeyboardInterrupt:
+        print("sojourn: interrupted: the same command goes on from there", file=sys.stderr)
+        sys.exit(130)

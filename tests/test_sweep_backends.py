@@ -1,0 +1,232 @@
+"""Sweeps on other backends than the simulator, as a user types them: what is stored or refused."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import sojourn
+from conftest import Command
+from fake_commands import RUNS, SWEEP, command, line, made
+from sojourn import backends
+from sojourn.kernel import cache
+from sojourn.kernel.build import recipe
+from sojourn.scenario import load
+from sojourn.sweeps.expand import plan
+from sojourn.sweeps.work import run_key
+from test_kernel import FIXED
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "grid.toml"
+    path.write_text(SWEEP)
+    return path
+
+
+@pytest.fixture
+def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """What the fake backend has been asked for."""
+    monkeypatch.setenv("FAKE_RUNS", str(tmp_path / "notes"))
+    return tmp_path / "notes"
+
+
+@pytest.fixture
+def fake(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The backend, in this process."""
+    monkeypatch.setitem(backends.NAMES, "fake", "fake_backend")
+
+
+# What is stored
+
+
+def test_a_sweep_on_another_backend_is_stored_and_not_run_again(file: Path, notes: Path) -> None:
+    first = command(file, "sweep", file, "--backend", "fake")
+    assert first.returncode == 0, first.stderr
+    assert f"{RUNS} run now, 0 stored before" in first.stderr
+    assert "results/two-flows-fake" in first.stderr
+    assert made(notes) == RUNS
+    again = command(file, "sweep", file, "--backend", "fake")
+    assert f"0 run now, {RUNS} stored before" in again.stderr
+    assert again.stdout == first.stdout
+    assert made(notes) == RUNS
+    stored = sojourn.open(file.parent / "results" / "two-flows-fake")
+    assert set(stored.runs["backend"]) == {"fake"}
+    content = json.loads((stored.directory / "manifest.json").read_text())
+    assert content["origin"] == {"backend": "fake", "build": "1"}
+
+
+@pytest.mark.concurrent
+def test_a_killed_sweep_goes_on_where_it_was(
+    file: Path, notes: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FAKE_SECONDS", "1.5")
+    arguments = ("sweep", file, "--backend", "fake", "--jobs", 1)
+    process = subprocess.Popen(line(*arguments), cwd=file.parent, stderr=subprocess.PIPE)
+    directory = file.parent / "results" / "two-flows-fake"
+    until = time.monotonic() + 60
+    while not list(directory.glob("runs/*.parquet")) and time.monotonic() < until:
+        time.sleep(0.05)
+    process.kill()
+    process.communicate()
+    monkeypatch.setenv("FAKE_SECONDS", "0")
+    stored = sojourn.open(directory).runs["key"].n_unique()
+    assert 0 < stored < RUNS
+    before = made(notes)
+    done = command(file, *arguments)
+    assert f"{RUNS - stored} run now, {stored} stored before" in done.stderr
+    assert made(notes) - before == RUNS - stored
+
+
+@pytest.mark.concurrent
+def test_an_interrupted_sweep_ends_what_is_under_way(
+    file: Path, notes: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FAKE_SECONDS", "600")
+    process = subprocess.Popen(
+        line("sweep", file, "--backend", "fake"), cwd=file.parent, stderr=subprocess.PIPE, text=True
+    )
+    until = time.monotonic() + 60
+    while not notes.exists() and time.monotonic() < until:
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    _, told = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert f"0 of {RUNS} runs are stored" in told
+    assert made(notes) == 0
+
+
+def test_backends_do_not_share_a_directory(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    out = ("--out", "out")
+    assert command(file, "sweep", file, *out).returncode == 0
+    refused = command(file, "sweep", file, *out, "--backend", "fake")
+    assert refused.returncode == 2
+    message = "--out out: holds another sweep: of the simulator, not of fake (build 1)"
+    assert message in refused.stderr
+    replaced = command(file, "sweep", file, *out, "--backend", "fake", "--force")
+    assert f"{RUNS} run now" in replaced.stderr
+    assert set(sojourn.open(file.parent / "out").runs["backend"]) == {"fake"}
+    monkeypatch.setenv("FAKE_BUILD", "2")
+    other = command(file, "sweep", file, *out, "--backend", "fake")
+    assert "of fake (build 1), not of fake (build 2)" in other.stderr
+    assert "of fake (build 1), not of the simulator" in command(file, "sweep", file, *out).stderr
+
+
+def test_the_simulators_runs_keep_their_keys(fake: None) -> None:
+    planned = plan(load(SWEEP))
+    assert (planned.backend, planned.origin) == ("sim", None)
+    canonical = next(iter(planned)).canonical
+    other = plan(load(SWEEP), "fake")
+    assert run_key(canonical, planned.origin) == run_key(canonical)
+    assert run_key(canonical, other.origin) != run_key(canonical)
+
+
+def test_stored_sweeps_of_two_backends_are_compared_and_shown(file: Path) -> None:
+    for name in ("sim", "fake"):
+        assert command(file, "sweep", file, "--backend", name, "--out", name).returncode == 0
+    compared = command(file, "compare", "sim", "fake", "--format", "csv", "--out", "compared")
+    assert compared.returncode == 0, compared.stderr
+    verdicts = pl.read_csv(compared.stdout.encode())["verdict"]
+    assert not {"better", "worse", "different"} & set(verdicts)
+    assert command(file, "report", "fake").returncode == 0
+    assert (file.parent / "fake" / "report.html").exists()
+    drawn = ("--x", "topology.bottleneck.rate", "--y", "utilization_l1", "--out", "a.svg")
+    assert command(file, "plot", "fake", *drawn).returncode == 0
+
+
+def test_parts_of_a_sweep_are_merged_unless_of_different_backends(file: Path) -> None:
+    for part, name in (("1/2", "fake"), ("2/2", "fake"), ("2/2", "sim")):
+        out = f"{name}-{part[0]}"
+        done = command(file, "sweep", file, "--backend", name, "--shard", part, "--out", out)
+        assert done.returncode == 0, done.stderr
+    merged = command(file, "merge", "fake-1", "fake-2", "--out", "whole")
+    assert merged.returncode == 0, merged.stderr
+    resumed = command(file, "sweep", file, "--backend", "fake", "--out", "whole")
+    assert f"0 run now, {RUNS} stored before" in resumed.stderr
+    mixed = command(file, "merge", "fake-1", "sim-2", "--out", "mixed")
+    assert mixed.returncode == 2
+    assert "run on another backend; keep them apart" in mixed.stderr
+
+
+# What is refused
+
+
+@pytest.mark.parametrize("name", ["simulator", "sim:6.12", "kernel:"])
+@pytest.mark.parametrize("arguments", [("sweep", "grid.toml"), ("evaluate", "reno", "--quick")])
+def test_a_wrong_name_is_refused_with_the_list(
+    file: Path, sojourn: Command, name: str, arguments: tuple[str, ...]
+) -> None:
+    done = sojourn(*arguments, "--backend", name)
+    assert done.returncode == 2
+    assert f"--backend: '{name}' given; allowed: sim, live, kernel, kernel:VERSION" in done.stderr
+
+
+def test_several_backends_are_for_single_runs(file: Path, sojourn: Command) -> None:
+    done = sojourn("sweep", file, "--backend", "both")
+    assert done.returncode == 2
+    assert "--backend: both given; allowed is one here" in done.stderr
+
+
+@pytest.mark.parametrize("arguments", [("sweep", "grid.toml"), ("evaluate", "reno", "--quick")])
+def test_without_a_kernel_it_is_said_how_to_build_one(
+    file: Path, sojourn: Command, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...]
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(file.parent / "nothing"))
+    done = sojourn(*arguments, "--backend", "kernel")
+    assert done.returncode == 2
+    assert "no kernel is built; to build one: sojourn kernel build" in done.stderr
+    assert not (file.parent / "results").exists()
+
+
+def test_what_a_backend_lacks_is_refused_before_the_first_run(file: Path, notes: Path) -> None:
+    unknown = command(file, "sweep", file, "--backend", "fake", "--set", "flows.0.cca=copa")
+    assert unknown.returncode == 2
+    assert "flows.0.cca: 'copa' given; the fake has: reno, cubic, bbr" in unknown.stderr
+    file.write_text(SWEEP + '"flows.*.cca" = ["reno", "copa"]\n')
+    among = command(file, "sweep", file, "--backend", "fake")
+    assert among.returncode == 2
+    assert "sweep.grid.\"flows.*.cca\"[1] = 'copa': 'copa' given" in among.stderr
+    evaluated = command(file, "evaluate", "copa", "--backend", "fake", "--quick")
+    assert evaluated.returncode == 2
+    assert "CCA copa: experiment single-flow" in evaluated.stderr
+    assert made(notes) == 0
+
+
+@pytest.fixture
+def kernels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A kernel that panics as it starts."""
+    place = tmp_path / "sojourn/kernels/9.9.9-hz250"
+    place.mkdir(parents=True)
+    facts = {"version": "9.9.9", "hz": 250, "recipe": recipe(250)}
+    (place / cache.FACTS).write_text(json.dumps(facts))
+    program = place / cache.PROGRAM
+    program.write_text("#!/bin/sh\necho Kernel panic - not syncing: it is broken\nexit 1\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+
+
+@pytest.mark.concurrent
+@pytest.mark.needs("linux")
+def test_a_kernel_lacks_a_control_and_its_failures_are_stored(
+    file: Path, kernels: None, sojourn: Command
+) -> None:
+    on = ("sweep", file, "--backend", "kernel:9.9")
+    lacking = sojourn(*on, "--set", "flows.0.cca=copa")
+    assert lacking.returncode == 2
+    assert "'copa' given; a kernel in virtual time has: bbr, bic" in lacking.stderr
+    external = 'flows.0.cca={ kind = "python", path = "fixed.py", class = "Fixed" }'
+    (file.parent / "fixed.py").write_text(FIXED)
+    assert "--backend sim" in sojourn(*on, "--set", external).stderr
+    failing = sojourn(*on)
+    assert failing.returncode == 1
+    assert f"{RUNS} runs failed" in failing.stderr
+    assert "Kernel panic - not syncing: it is broken" in failing.stderr
+    content = json.loads((file.parent / "results/two-flows-kernel/manifest.json").read_text())
+    assert content["backend"] == "kernel:9.9.9-hz250"
+    assert content["origin"]["build"] == recipe(250)
