@@ -106,6 +106,7 @@ check: setup  ## Formatters, linters and types
 	RUSTDOCFLAGS='-D warnings' cargo doc --quiet --no-deps $(foreach crate,$(LIBRARIES),-p sojourn-$(crate))
 	$(BIN)/ruff format --check python tests benches
 	$(BIN)/ruff check python tests benches
+	$(BIN)/lint-imports --no-cache --no-logo
 	$(BIN)/mypy
 	$(BIN)/python -m mypy.stubtest sojourn._internal
 
@@ -146,7 +147,7 @@ bench: setup  ## Measure the simulator's speed
 	cargo bench --quiet -p sojourn-catalogue --bench workloads
 	cargo bench --quiet -p sojourn-catalogue --bench parts
 	$(BIN)/python benches/speed.py
-	$(BIN)/python benches/outside.py
+	$(BIN)/python benches/external.py
 
 sliq-speed:  ## Measure SLIQ over loopback, as 3.1.2 and 3.2.1 of the GNAT report (SECONDS=10, RUNS=3)
 	cargo build --release --quiet -p sojourn-sliq

@@ -69,7 +69,7 @@ def test_nothing_is_written_if_a_registry_is_not_there(
     assert not (checkout / "crates/sojourn-tcp/src/cc/my_control.rs").exists()
 
 
-def test_outside_a_checkout_only_what_needs_no_compiler(tmp_path: Path) -> None:
+def test_external_a_checkout_only_what_needs_no_compiler(tmp_path: Path) -> None:
     def outside(kind: Kind) -> bool:
         return kind.outside is not None
 

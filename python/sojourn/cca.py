@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from sojourn._internal import Ack, Decision, Event, Init, Lost, RateSample, Sent
 from sojourn.conformance import conformance
-from sojourn.outside.control import INFINITE_SSTHRESH, Control
+from sojourn.external.control import INFINITE_SSTHRESH, Control
 
 __all__ = [
     "INFINITE_SSTHRESH",

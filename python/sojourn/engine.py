@@ -10,14 +10,14 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from sojourn import _internal
+from sojourn import _internal, class_sources, located
 from sojourn.errors import RunError, ScenarioError
 from sojourn.executors import processes
 from sojourn.executors.threads import go_on
+from sojourn.external import inside
 from sojourn.measured import Measured
 from sojourn.metrics import RunData
 from sojourn.metrics.samples import Alone
-from sojourn.outside import given, inside, locate
 from sojourn.quantity import number
 from sojourn.record import Add, Recording
 from sojourn.scenario import Document, Scenario, expanded_flows, validated
@@ -66,10 +66,10 @@ def _core(
     canonical: Document, progress: Progress | None, record: Add | None, threads: int
 ) -> dict[str, Any]:
     """The core's columns; in a process of its own if controls bring their code along."""
-    text, outside = json.dumps(canonical), list(locate.components(canonical))
+    text, outside = json.dumps(canonical), list(located.components(canonical))
     if not outside:
         return _internal.run(text, progress or go_on, record, threads)
-    classes = given.pickled(str(table["digest"]) for table in outside)
+    classes = class_sources.pickled(str(table["digest"]) for table in outside)
     try:
         return processes.call(inside.run, text, classes, progress=progress, record=record)
     except ScenarioError as error:  # of a scenario that was accepted: its control did not begin

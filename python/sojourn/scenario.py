@@ -14,8 +14,8 @@ from typing import Any
 from sojourn import _internal, traces
 from sojourn.errors import ScenarioError, ScenarioWarning
 from sojourn.experiments import located
+from sojourn.located import settle
 from sojourn.names import unknown
-from sojourn.outside.locate import settle
 
 #: A path to a TOML file, TOML text (with a line break), or the same as a mapping.
 Source = str | Path | Mapping[str, Any]

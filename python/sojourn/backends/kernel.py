@@ -17,7 +17,7 @@ from typing import Any
 
 from sojourn import _internal
 from sojourn.backends import sim
-from sojourn.backends.outside import refuse
+from sojourn.backends.external import refuse
 from sojourn.engine import Progress
 from sojourn.errors import RunError, ScenarioError
 from sojourn.executors.threads import go_on

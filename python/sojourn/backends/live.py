@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from sojourn import _internal
-from sojourn.backends.outside import refuse
+from sojourn.backends.external import refuse
 from sojourn.engine import Progress
 from sojourn.errors import RunError
 from sojourn.executors.threads import go_on

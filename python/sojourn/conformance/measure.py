@@ -7,12 +7,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from sojourn import _internal
+from sojourn import _internal, class_sources
 from sojourn.conformance.subjects import Subject
 from sojourn.conformance.suite import Check, exceptions, suite
 from sojourn.errors import RunError, SojournError
 from sojourn.executors import processes, threads
-from sojourn.outside import given, inside
+from sojourn.external import inside
 
 Verdict = Literal["holds", "fails", "exception", "error"]
 #: What a table of rows has, in its order.
@@ -54,7 +54,7 @@ def value(subject: Subject, check: Check) -> float:
             return _internal.conform(subject.kind, table, check.name)
         except RuntimeError as error:
             raise RunError(str(error), getattr(error, "failed_at", None)) from None
-    classes = given.pickled([str(subject.table.get("digest", ""))])
+    classes = class_sources.pickled([str(subject.table.get("digest", ""))])
     return float(processes.call(inside.conform, subject.kind, table, check.name, classes))
 
 

@@ -140,7 +140,7 @@ def _open(
     version: str,
 ) -> Row:
     from sojourn.executors import processes
-    from sojourn.outside import inside
+    from sojourn.external import inside
     from sojourn.scenario import validated
 
     def made(steps: int | None, first: str, note: str) -> Row:

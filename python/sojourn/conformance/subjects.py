@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from sojourn import located
 from sojourn.catalogue import CALLED, members
 from sojourn.conformance.suite import kinds
 from sojourn.errors import refused
+from sojourn.external.written import is_file, of_file
 from sojourn.names import control_name, either, nearest, unknown
-from sojourn.outside import locate
-from sojourn.outside.written import is_file, of_file
 from sojourn.scenario import load, parse_value
 
 
@@ -28,7 +28,7 @@ class Subject:
     @property
     def outside(self) -> bool:
         """Whether it brings its code along."""
-        return self.table["kind"] in locate.KINDS
+        return self.table["kind"] in located.KINDS
 
 
 def control(written: str | type | Mapping[str, Any]) -> Subject:

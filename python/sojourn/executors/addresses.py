@@ -116,7 +116,7 @@ def _start_forkserver() -> None:
     """Of local workers, which are not interrupted themselves: what interrupts a command in a
     terminal is sent to all that it has started, and it is for the command to end them.
     """
-    multiprocessing.set_forkserver_preload(["sojourn.executors.ready"])
+    multiprocessing.set_forkserver_preload(["sojourn.sweeps.ready"])
     resource_tracker.ensure_running()  # which unblocks the signal
     os.environ.update(_THREADS)  # as Dask does it: it is no good to fork what has threads
     before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])

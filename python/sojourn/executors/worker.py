@@ -17,7 +17,7 @@ import numpy as np  # noqa: F401  (these three are imported once, for all childr
 from sojourn import _internal
 from sojourn.errors import ScenarioError
 from sojourn.executors import processes
-from sojourn.outside import hooks, inside  # noqa: F401
+from sojourn.external import hooks, inside  # noqa: F401
 
 
 def main() -> None:

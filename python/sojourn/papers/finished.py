@@ -16,9 +16,9 @@ from sojourn.build import definitions, engine
 from sojourn.engine import simulate
 from sojourn.errors import RunError
 from sojourn.executors.processes import Limits, limits
+from sojourn.external.bundle import Bundle
 from sojourn.interruption import deferred
 from sojourn.metrics import RunData
-from sojourn.outside.luggage import Luggage
 from sojourn.papers.keys import key_of
 from sojourn.papers.paper import AnyCase, Case, Computed, Outcome, Sampled
 from sojourn.papers.results import Stored
@@ -47,14 +47,14 @@ class Run:
 class Simulate:
     """Runs and computes cases."""
 
-    luggage: Luggage
+    bundle: Bundle
     limits: Limits
 
     @classmethod
     def of(cls, cases: Sequence[AnyCase]) -> Simulate:
         """Of these cases, whose controls from outside travel with it."""
         ran = [case.canonical for case in cases if isinstance(case, Case)]
-        return cls(Luggage.packed(ran), limits)
+        return cls(Bundle.packed(ran), limits)
 
     def __call__(self, case: AnyCase) -> list[Run]:
         """Does one."""
@@ -63,7 +63,7 @@ class Simulate:
 
     def _simulated(self, case: Case) -> Run:
         key = key_of(case)
-        data, timing = simulate(self.luggage.unpacked().move(case.canonical))
+        data, timing = simulate(self.bundle.unpacked().move(case.canonical))
         data = replace(data, scenario=case.canonical)
         if isinstance(case, Sampled):
             return Run(case, samples=packed(key, _kept(data, case.keeps)), timing=timing)

@@ -75,7 +75,7 @@ def sweep(
         samples.tidy()
         identify = Identify.of(plan)
         about = plan.backend, plan.origin
-        run = Run(plan.requested, identify.luggage, keep_samples, limits, *about)
+        run = Run(plan.requested, identify.bundle, keep_samples, limits, *about)
         workers = _Workers(execute, jobs, identify, run)
         state = (workers, batches, samples, progress, retry_failed)
         summary = _Sweep(plan.places, len(plan), *state).run()

@@ -15,8 +15,8 @@ from sojourn.backends import Backend, backend
 from sojourn.build import definitions, engine
 from sojourn.errors import RunError, ScenarioError, SojournError
 from sojourn.executors.processes import Limits, limits
-from sojourn.outside.locate import placeless
-from sojourn.outside.luggage import Luggage
+from sojourn.external.bundle import Bundle
+from sojourn.located import placeless
 from sojourn.scenario import Document
 from sojourn.store import rows
 from sojourn.store.renew import outcome
@@ -55,17 +55,17 @@ class Identify:
     """Finds out which run a place of a plan is."""
 
     plan: Plan
-    luggage: Luggage
+    bundle: Bundle
 
     @classmethod
     def of(cls, plan: Plan) -> Identify:
         """Of a plan, whose grid stays here."""
-        luggage = Luggage.packed([plan.document, dict(plan.grid)])
-        return cls(replace(plan, grid={}), luggage)
+        bundle = Bundle.packed([plan.document, dict(plan.grid)])
+        return cls(replace(plan, grid={}), bundle)
 
     def __call__(self, place: Place) -> list[Identified]:
         """Makes the place's scenario canonical."""
-        there = self.luggage.unpacked()
+        there = self.bundle.unpacked()
         plan = replace(self.plan, document=there.move(self.plan.document))
         point = plan.point(there.move(place[0]), place[1])
         key = run_key(point.canonical, plan.origin)
@@ -107,7 +107,7 @@ class Run:
 
     #: Metrics that are computed though they need further runs.
     requested: tuple[str, ...] = ()
-    luggage: Luggage = field(default_factory=Luggage)
+    bundle: Bundle = field(default_factory=Bundle)
     keep_samples: bool = True
     limits: Limits = field(default_factory=lambda: limits)
     #: What runs them, and what tells its runs from others (:class:`Plan`).
@@ -121,7 +121,7 @@ class Run:
         point, common = found.point, self._common(found)
         if point.error:
             return self._failure(common, found.place, point.error)
-        there = self.luggage.unpacked()
+        there = self.bundle.unpacked()
         try:
             data, timing = on.measure(there.move(point.canonical))
             told = outcome(data, self.requested)

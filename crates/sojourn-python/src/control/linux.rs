@@ -17,7 +17,7 @@ pub(super) fn loadable(
 ) -> Result<Map<String, Value>, FieldError> {
     Python::attach(|py| {
         let text = Value::from_iter(params.clone()).to_string();
-        let hook = py.import("sojourn.outside.hooks")?.getattr("linux_library")?;
+        let hook = py.import("sojourn.external.hooks")?.getattr("linux_library")?;
         hook.call1((text, shim))?.extract::<String>()
     })
     .map_err(|error| Python::attach(|py| field_error(py, &error)))

@@ -87,7 +87,7 @@ pub(crate) fn linux_queue_entry() -> Entry<Queue> {
 pub(crate) fn canonical(kind: &str, params: &Map<String, Value>) -> Result<Value, FieldError> {
     Python::attach(|py| {
         let text = Value::from_iter(params.clone()).to_string();
-        let hook = py.import("sojourn.outside.hooks")?.getattr("canonical")?;
+        let hook = py.import("sojourn.external.hooks")?.getattr("canonical")?;
         hook.call1((kind, text))?.extract::<String>()
     })
     .map_err(|error| Python::attach(|py| field_error(py, &error)))
@@ -112,7 +112,7 @@ impl PythonControl {
         note::enter(init.flow, Callback::New, init.now);
         let made = Python::attach(|py| {
             let text = Value::from_iter(params.clone()).to_string();
-            let hook = py.import("sojourn.outside.hooks")?.getattr("make")?;
+            let hook = py.import("sojourn.external.hooks")?.getattr("make")?;
             methods(&hook.call1((text, values::Init::from(init)))?)
         });
         note::leave();
@@ -177,7 +177,7 @@ fn raised(py: Python<'_>, error: &PyErr) -> String {
     let told = || -> PyResult<String> {
         // With its traceback.
         let value = error.clone_ref(py).into_value(py);
-        py.import("sojourn.outside.raised")?.getattr("told")?.call1((value,))?.extract()
+        py.import("sojourn.external.raised")?.getattr("told")?.call1((value,))?.extract()
     };
     told().unwrap_or_else(|_| error.to_string())
 }

@@ -14,9 +14,9 @@ import polars as pl
 from sojourn.errors import ScenarioError
 from sojourn.evaluation.ccperf.suite import SUITE, TESTED, Experiment, Measure, with_control
 from sojourn.executors import Executor, threads
+from sojourn.external.written import is_file, of_file
 from sojourn.metrics.columns import Values
 from sojourn.names import unknown
-from sojourn.outside.written import is_file, of_file
 from sojourn.scenario import Scenario, parse_value
 from sojourn.store import manifest
 from sojourn.store.batches import Batches, Warn

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from sojourn import _internal
-from sojourn.outside import given
+from sojourn import _internal, class_sources
 
 
 def run(scenario: str, classes: dict[str, bytes], **heard: Any) -> dict[str, Any]:
     """Runs a scenario in JSON, some of whose controls are these classes."""
-    given.take(classes)
+    class_sources.take(classes)
     return _internal.run(scenario, **heard)
 
 
 def conform(kind: str, table: str, check: str, classes: dict[str, bytes]) -> float:
     """Measures a check of a control, a table in JSON."""
-    given.take(classes)
+    class_sources.take(classes)
     return _internal.conform(kind, table, check)
 
 

@@ -8,8 +8,8 @@ from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from sojourn.errors import refused
+from sojourn.external import raised
 from sojourn.names import unknown
-from sojourn.outside import raised
 
 _PLAIN = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}
 

@@ -8,10 +8,10 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from sojourn import _internal
+from sojourn import _internal, class_sources
 from sojourn.errors import refused
+from sojourn.external import bpf, python_class, sources
 from sojourn.linux import tables
-from sojourn.outside import bpf, given, python_class, sources
 
 make = python_class.make
 linux_library = tables.loadable
@@ -40,7 +40,7 @@ def canonical(kind: str, text: str) -> str:
         return json.dumps(tables.checked(tables.completed(table, "queue")))
     if "path" in table or kind != "python":
         table["digest"] = _digest(table)
-    elif table.get("digest") not in given.CLASSES:
+    elif table.get("digest") not in class_sources.CLASSES:
         raise refused("path", "is missing; expected the file of the class")
     if kind == "python":
         _check_text(table, "class", "the name of a class in the file")
@@ -49,7 +49,7 @@ def canonical(kind: str, text: str) -> str:
 
 def described(kind: str, text: str, classes: dict[str, bytes]) -> str:
     """The same, in a worker process."""
-    given.take(classes)
+    class_sources.take(classes)
     return json.dumps(_DESCRIBE[kind](json.loads(text)))
 
 
@@ -57,7 +57,7 @@ def described(kind: str, text: str, classes: dict[str, bytes]) -> str:
 def _described(kind: str, text: str) -> str:
     from sojourn.executors import processes
 
-    classes = given.pickled([json.loads(text)["digest"]])
+    classes = class_sources.pickled([json.loads(text)["digest"]])
     return str(processes.call(described, kind, text, classes))
 
 

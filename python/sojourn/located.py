@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, MutableMapping, MutableSequence
 from pathlib import Path
 from typing import Any
 
-from sojourn.outside import given
+from sojourn import class_sources
 
 #: Kinds whose tables name a file, and the key that does.
 _FILES = {"python": "path", "library": "path", "bpf": "object", "linux": "source"}
@@ -27,13 +27,13 @@ def settle(node: Any, base: Path) -> None:
         if isinstance(node.get(key), str):
             node[key] = _absolute(base, node[key])
         if node.get("kind") == "python" and isinstance(node.get("class"), type):
-            node.update(given.table(node["class"]))
+            node.update(class_sources.table(node["class"]))
         items = list(node.items())
     elif isinstance(node, MutableSequence):
         items = list(enumerate(node))
     for key, child in items:
         if isinstance(child, type):
-            node[key] = given.table(child)
+            node[key] = class_sources.table(child)
         elif str(key).endswith(_GRID) and isinstance(child, list):  # of a sweep's grid
             node[key] = [_absolute(base, p) if isinstance(p, str) else p for p in child]
         else:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from sojourn.errors import refused
-from sojourn.outside import sources
+from sojourn.external import sources
 
 #: By a file's ending: the kind of its control.
 FILES = {".py": "python", ".so": "library"}
@@ -36,7 +36,7 @@ def of_file(text: str) -> dict[str, Any]:
 
 def _only(path: str) -> str:
     from sojourn.executors import processes
-    from sojourn.outside import python_class
+    from sojourn.external import python_class
 
     names = processes.call(python_class.controls, path, sources.digest(Path(path)))
     if len(names) != 1:

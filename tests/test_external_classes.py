@@ -16,8 +16,8 @@ import pytest
 
 import sojourn as package
 from own_controls import refusal
+from sojourn import class_sources
 from sojourn.cca import Ack, Control, Decision, Event, Init
-from sojourn.outside import given
 from sojourn.scenario import load
 from sojourn.sweeps.work import run_key
 
@@ -135,7 +135,7 @@ def test_threads_pickle_a_class_of_a_module_with_its_code(
     here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.syspath_prepend(str(here))
-    digest = given.table(importlib.import_module("aimd").Aimd)["digest"]
+    digest = class_sources.table(importlib.import_module("aimd").Aimd)["digest"]
     dumps, second_pickles = cloudpickle.dumps, threading.Event()
 
     def pausing(control: type) -> bytes:
@@ -150,7 +150,7 @@ def test_threads_pickle_a_class_of_a_module_with_its_code(
     monkeypatch.setattr(cloudpickle, "dumps", pausing)
     made: list[bytes] = []
     first, second = (
-        threading.Thread(target=lambda: made.extend(given.pickled([digest]).values()))
+        threading.Thread(target=lambda: made.extend(class_sources.pickled([digest]).values()))
         for _ in range(2)
     )
     first.start()

@@ -1,6 +1,6 @@
 """How many ACKs per second of one core a control written in Python handles.
 
-Run: ``.venv/bin/python benches/outside.py``
+Run: ``.venv/bin/python benches/external.py``
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 from sojourn.executors import processes
-from sojourn.outside import inside
+from sojourn.external import inside
 from sojourn.scenario import load
 
 AIMD = Path(__file__).parents[1] / "examples" / "own-control-python" / "aimd.py"

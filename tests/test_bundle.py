@@ -7,21 +7,21 @@ from pathlib import Path
 
 import pytest
 
-from sojourn.outside import sources
-from sojourn.outside.luggage import Luggage
+from sojourn.external import sources
+from sojourn.external.bundle import Bundle
 
 
 def test_threads_that_lay_out_at_once_find_files_whole(
     here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = here / "aimd.py"
-    luggage = Luggage.packed({"flows.0.cca.path": [str(file)]})
+    bundle = Bundle.packed({"flows.0.cca.path": [str(file)]})
     entered, laid_out, opened, read = (threading.Event() for _ in range(4))
     places: list[Path] = []
     write = Path.write_bytes
 
     def unpack() -> None:
-        places.append(Path(luggage.unpacked().here[str(file)]))
+        places.append(Path(bundle.unpacked().here[str(file)]))
 
     def pausing(path: Path, content: bytes) -> int:
         if threading.current_thread() is not slow:
@@ -46,15 +46,15 @@ def test_threads_that_lay_out_at_once_find_files_whole(
     assert [found, *map(sources.digest, places)] == [sources.digest(file)] * 3
 
 
-def test_luggage_needs_nothing_where_it_arrives(tmp_path: Path) -> None:
+def test_bundle_needs_nothing_where_it_arrives(tmp_path: Path) -> None:
     text = "from beside import WINDOW\n"
     (tmp_path / "fixed.py").write_text(text)
     (tmp_path / "beside.py").write_text("WINDOW = 5.0\n")
     grid = {"flows.0.cca.path": [str(tmp_path / "fixed.py")]}
-    luggage = Luggage.packed(grid)
+    bundle = Bundle.packed(grid)
     for file in tmp_path.glob("*.py"):
         file.unlink()
-    places = luggage.unpacked()
+    places = bundle.unpacked()
     [moved] = places.move(grid)["flows.0.cca.path"]
     assert (Path(moved).read_text(), Path(moved).with_name("beside.py").read_text()) == (
         text,

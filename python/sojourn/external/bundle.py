@@ -13,10 +13,10 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
-from sojourn import scratch
+from sojourn import class_sources, located, scratch
 from sojourn.errors import refused
+from sojourn.external import sources
 from sojourn.linux.source import Source
-from sojourn.outside import given, locate, sources
 
 #: The tops of kernel trees are told by this file.
 _TREE = "include/net/tcp.h"
@@ -39,7 +39,7 @@ class Places:
 
 
 @dataclass(frozen=True)
-class Luggage:
+class Bundle:
     """Files and classes that scenarios name."""
 
     #: By a file's path, the paths and contents of all files that belong to it.
@@ -48,20 +48,22 @@ class Luggage:
     classes: Mapping[str, bytes] = field(default_factory=dict)
 
     @classmethod
-    def packed(cls, node: Any) -> Luggage:
+    def packed(cls, node: Any) -> Bundle:
         """Of all that is named below ``node``: documents, canonical scenarios, grids.
 
         Raises:
             ScenarioError: if a file cannot be read.
 
         """
-        named = dict(locate.named(node))
+        named = dict(located.named(node))
         files = {path: _contents(kind, Path(path)) for path, kind in named.items()}
-        return cls(files, given.pickled(set(locate.digests(node))))
+        return cls(files, class_sources.pickled(set(located.digests(node))))
 
     def unpacked(self) -> Places:
         """Lays everything out, in each process at its first call."""
-        given.take({d: code for d, code in self.classes.items() if d not in given.CLASSES})
+        class_sources.take(
+            {d: code for d, code in self.classes.items() if d not in class_sources.CLASSES}
+        )
         return Places({path: _laid_out(path, tuple(of.items())) for path, of in self.files.items()})
 
 

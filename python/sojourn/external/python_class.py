@@ -11,11 +11,12 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from sojourn import class_sources
 from sojourn._internal import Init
 from sojourn.errors import ScenarioError, refused
+from sojourn.external import params, raised, sources
+from sojourn.external.control import Control
 from sojourn.names import unknown
-from sojourn.outside import given, params, raised, sources
-from sojourn.outside.control import Control
 
 _REQUIRED = ("on_ack", "on_congestion", "decision")
 #: Keys of a control's table that are not its parameters.
@@ -75,7 +76,7 @@ def _class(table: Mapping[str, Any]) -> type:
     if "path" in table:
         control = _named(table["class"], _module(table["path"], table["digest"]))
     else:
-        control = given.CLASSES[table["digest"]]
+        control = class_sources.CLASSES[table["digest"]]
     for callback in _REQUIRED:
         own = getattr(control, callback, None)
         if own is None or own is getattr(Control, callback):
