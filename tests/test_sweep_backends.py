@@ -18,6 +18,7 @@ from sojourn import backends
 from sojourn.kernel import cache
 from sojourn.kernel.build import recipe
 from sojourn.scenario import load
+from sojourn.store.batches import Batches
 from sojourn.sweeps.expand import plan
 from sojourn.sweeps.work import run_key
 from test_kernel import FIXED
@@ -125,6 +126,22 @@ def test_the_simulators_runs_keep_their_keys(fake: None) -> None:
     other = plan(load(SWEEP), "fake")
     assert run_key(canonical, planned.origin) == run_key(canonical)
     assert run_key(canonical, other.origin) != run_key(canonical)
+
+
+def test_what_was_stored_before_backends_were_named_stays_valid(
+    file: Path, sojourn: Command
+) -> None:
+    assert sojourn("sweep", file, "--out", "out").returncode == 0
+    Batches(file.parent / "out").rewrite(lambda rows: rows.drop("backend"))
+    # Two spellings of the same rates: each is a point, and the same run.
+    file.write_text(SWEEP.replace('"4 Mbit/s"]', '"4 Mbit/s", "4000 kbit/s"]'))
+    again = sojourn("sweep", file, "--out", "out")
+    assert again.returncode == 0, again.stderr
+    assert f"0 run now, {RUNS + 2} stored before" in again.stderr
+    file.write_text(file.read_text().replace("[sweep]", '[sweep]\nmetrics = ["harm_delay_l4"]'))
+    renewed = sojourn("sweep", file, "--out", "out")
+    assert "anew from their samples" in renewed.stderr
+    assert f"0 run now, {RUNS + 2} stored before" in renewed.stderr
 
 
 def test_stored_sweeps_of_two_backends_are_compared_and_shown(file: Path) -> None:
