@@ -71,11 +71,12 @@ def sweep(
     planned = plan(loaded, backend)
     out = located(str(directory)) if directory is not None else None
     tenant = place.tenant(loaded, planned)
+    at_once = _at_once(backend, jobs, client)  # refuses before anything is cleared
     with claimed(tenant, out, warnings.warn, force=force, terms=PYTHON) as chosen:
         run.sweep(
             planned,
             chosen,
-            _at_once(backend, jobs, client),
+            at_once,
             progress=progress,
             warn=warnings.warn,
             retry_failed=retry_failed,

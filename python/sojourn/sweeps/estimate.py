@@ -126,7 +126,7 @@ def _trial(point: Point, requested: Sequence[str], on: Backend) -> _Trial:
     def watch(done: float) -> None:
         nonlocal share
         share = done
-        if time.perf_counter() - began > PATIENCE and done < 1:
+        if time.perf_counter() - began > PATIENCE and 0 < done < 1:
             raise _CutOffError
 
     try:
