@@ -112,7 +112,7 @@ class On:
             "backend": "kernel",
             "kernel": made.version,
             "hz": made.hz,
-            "build": made.recipe,
+            "build": made.digest,
         }
 
 

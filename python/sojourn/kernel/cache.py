@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from sojourn.errors import ScenarioError
@@ -29,6 +31,11 @@ class Kernel:
     def program(self) -> Path:
         """What is run."""
         return self.place / PROGRAM
+
+    @cached_property
+    def digest(self) -> str:
+        """Tells the program from one that is built of other sources of the same version."""
+        return hashlib.blake2b(self.program.read_bytes(), digest_size=8).hexdigest()
 
     @property
     def name(self) -> str:
