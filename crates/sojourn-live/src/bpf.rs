@@ -64,7 +64,7 @@ mod loader {
     use std::path::Path;
     use std::sync::Mutex;
 
-    pub use libbpf_rs::Link;
+    pub(super) use libbpf_rs::Link;
     use libbpf_rs::{ErrorKind, MapCore, MapType, Object, ObjectBuilder, PrintLevel, set_print};
     use sojourn_base::error::FieldError;
 
@@ -91,7 +91,7 @@ mod loader {
     }
 
     /// Loads an object and registers the control `name`: the only one, or that of this variable.
-    pub fn register(path: &str, name: &str) -> Result<Link, FieldError> {
+    pub(super) fn register(path: &str, name: &str) -> Result<Link, FieldError> {
         listen();
         let wrong = |field: &str, message: String| FieldError::new(field, message);
         let opened = ObjectBuilder::default().open_file(Path::new(path));
