@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
+from sojourn.campaign.cases import Results
 from sojourn.figures.chart import Chart, Heat, Line, Panel, color_of, dash_of
 from sojourn.papers.abe import trade_off
 from sojourn.papers.abe.cells import PATIENCE
@@ -25,7 +26,7 @@ from sojourn.papers.abe.values import (
     Row,
     pairs,
 )
-from sojourn.papers.paper import Request, Results
+from sojourn.papers.paper import Request
 
 Named = Iterator[tuple[str, Chart]]
 _CUT = f"A dash: one of the two did not converge within {PATIENCE:g} s."

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from sojourn.campaign.cases import Results
 from sojourn.papers.lin2020 import ceiling, order, show
 from sojourn.papers.lin2020.cost import COST
 from sojourn.papers.lin2020.pairs import PAIRS
@@ -18,7 +19,7 @@ from sojourn.papers.lin2020.queue_size import QUEUE_SIZE
 from sojourn.papers.lin2020.reverse import REVERSE
 from sojourn.papers.lin2020.settling import SETTLE
 from sojourn.papers.lin2020.wifi import WIFI
-from sojourn.papers.paper import Cell, Paper, Request, Results
+from sojourn.papers.paper import Cell, Paper, Request
 from sojourn.papers.sheet import Sheet
 from sojourn.papers.statements import Row
 

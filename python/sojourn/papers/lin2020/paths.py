@@ -8,12 +8,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
+from sojourn.campaign.cases import Outcome
 from sojourn.papers.lin2020 import controls
 from sojourn.papers.lin2020.observations import OF_PATHS
 from sojourn.papers.lin2020.printed import value
 from sojourn.papers.lin2020.runs import Measure, Runs, of_flow, replications, scenario
 from sojourn.papers.lin2020.section import PATH, Judged, Section
-from sojourn.papers.paper import Cell, Outcome, Request
+from sojourn.papers.paper import Cell, Request
 from sojourn.papers.statements import Row
 
 if TYPE_CHECKING:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from sojourn import data
+from sojourn.campaign.cases import Case, Outcome
 from sojourn.papers.lin2020 import controls
-from sojourn.papers.paper import Case, Outcome, Request
+from sojourn.papers.paper import Request
 from sojourn.quantity import number
 from sojourn.scenario import Document, apply_override, read, validated
 from sojourn.sweeps.expand import plan
