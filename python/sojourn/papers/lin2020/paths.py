@@ -111,9 +111,9 @@ def _runs(table: str, path: str, row: str, request: Request) -> Runs:
 
 
 def _charts(rows: Sequence[Row]) -> Mapping[str, Chart]:
-    from sojourn.papers.lin2020 import charts, traces
+    from sojourn.papers.lin2020 import charts
 
-    return {**charts.performance(rows), **traces.traces(rows)}
+    return charts.performance(rows)
 
 
 REAL_PATHS = Section(
