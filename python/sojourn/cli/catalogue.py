@@ -12,6 +12,7 @@ import click
 
 from sojourn.cli import tables
 from sojourn.cli.names import Name
+from sojourn.cli.output import warn
 from sojourn.errors import ScenarioError
 from sojourn.names import either
 
@@ -73,7 +74,7 @@ def _schema(kind: str | None) -> str:
 def page(kind: str) -> str:
     """The documentation of one kind."""
     from sojourn.catalogue import members, title
-    from sojourn.pages.text import describe
+    from tools.pages.text import describe
 
     parts = [f"# {title(kind)}"]
     if kind in CORE_KINDS:
@@ -130,9 +131,16 @@ def _metrics() -> Iterator[Entry]:
 
 def _papers() -> Iterator[Entry]:
     from sojourn import data
-    from sojourn.papers import PAPERS
+    from sojourn.errors import SojournError
+    from sojourn.installed import reproductions
+    from sojourn.reproduction import found
 
-    for paper in PAPERS.values():
+    for name in reproductions():
+        try:
+            paper = found.paper(name)
+        except SojournError as error:
+            warn(str(error))
+            continue
         source = data.path(f"reference/{paper.name}/SOURCE.md")
         yield {
             "name": paper.name,

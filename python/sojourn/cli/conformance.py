@@ -87,7 +87,7 @@ def _replay(
 ) -> int:
     """Exit status 1 if something parts that is not explained, or does not run."""
     from sojourn.conformance.replay import COLUMNS, rows
-    from sojourn.pages.replay import written
+    from tools.pages.replay import written
 
     with progress("replays") as report:
         found = rows(against, version, names, jobs, report)

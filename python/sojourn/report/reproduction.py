@@ -19,12 +19,13 @@ from sojourn.figures.thin import evenly
 from sojourn.measured import Measured
 from sojourn.metric_tables import family_title
 from sojourn.metrics import Metric, metrics
-from sojourn.papers import PAPERS, statements
-from sojourn.papers.compare import VALUES, heading
-from sojourn.papers.paper import Paper, Request
-from sojourn.papers.reproduce import COMPARISON, EXAMPLE, FIGURES, PICTURES, charts, shown
 from sojourn.report import run, spread
 from sojourn.report.page import Page, Picture, Section, kept, picture
+from sojourn.reproduction import statements
+from sojourn.reproduction.compare import VALUES, heading
+from sojourn.reproduction.found import paper as find
+from sojourn.reproduction.paper import Paper, Request
+from sojourn.reproduction.reproduce import COMPARISON, EXAMPLE, FIGURES, PICTURES, charts, shown
 from sojourn.store import manifest, run_directory
 from sojourn.table import Table
 
@@ -42,7 +43,7 @@ _COLUMNS = ("published", "measured (median)", "difference", "spread")
 def page(directory: Path) -> Page:
     """The page of a reproduction's directory."""
     content = manifest.read(directory)
-    paper = PAPERS[content["paper"]]
+    paper = find(content["paper"])
     rows = list(_rows(directory / COMPARISON))
     pictures = _pictures(paper, rows, Request(**content.get("request", {})), directory)
     sections = [_overview(paper, rows, pictures), *_comparison(paper, rows)]
