@@ -7,6 +7,7 @@ import signal
 import subprocess
 import time
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -15,11 +16,12 @@ import sojourn
 from conftest import Command
 from fake_commands import RUNS, SWEEP, command, line, made
 from sojourn import backends
+from sojourn.backends import live, sim
 from sojourn.backends.kernel import On
-from sojourn.errors import ScenarioError
+from sojourn.errors import RunError, ScenarioError
 from sojourn.kernel import cache
 from sojourn.kernel.build import recipe
-from sojourn.scenario import load
+from sojourn.scenario import Document, load
 from sojourn.store.batches import Batches
 from sojourn.sweeps.expand import plan
 from sojourn.sweeps.work import run_key
@@ -116,6 +118,17 @@ def test_what_the_machine_lacks_is_no_failure_of_a_run(
     monkeypatch.delenv("FAKE_MOST")
     assert f"{RUNS - 1} run now, 1 stored before" in command(file, *arguments).stderr
     assert made(notes) == RUNS
+
+
+def test_flows_alone_in_a_live_run_that_is_invalid_give_no_number(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def run(canonical: Document, _progress: object) -> tuple[Any, ...]:
+        return *sim.measure(canonical), {"valid": False, "reasons": ["the processor was busy"]}
+
+    monkeypatch.setattr(live, "_run", run)
+    with pytest.raises(RunError, match="invalid: the processor was busy"):
+        live.alone(load(SWEEP).canonical)((0,))
 
 
 def test_backends_do_not_share_a_directory(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -75,16 +75,22 @@ def measure(
 
     """
     refuse(canonical)
-    data, timing, quality = _run(canonical, progress)
-    if not quality["valid"]:
-        raise RunError(f"the run is invalid: {'; '.join(quality['reasons'])}")
-    return data, timing
+    return _trusted(canonical, progress)
 
 
 def key(repetition: int = 0) -> dict[str, Any]:
     """What tells a run from others of the same scenario."""
     host, kernel = platform.node(), platform.release()
     return {"backend": "live", "host": host, "kernel": kernel, "repetition": repetition}
+
+
+def _trusted(
+    canonical: Document, progress: Progress | None = None
+) -> tuple[RunData, dict[str, float]]:
+    data, timing, quality = _run(canonical, progress)
+    if not quality["valid"]:
+        raise RunError(f"the run is invalid: {'; '.join(quality['reasons'])}")
+    return data, timing
 
 
 def _run(
@@ -102,12 +108,12 @@ def _run(
 
 
 def alone(canonical: Document) -> Alone:
-    """Runs some flows by themselves over the same network."""
+    """Runs some flows by themselves over the same network; raises as :func:`measure`."""
 
     @cache
     def run(flows: tuple[int, ...]) -> tuple[RunData, Sequence[int]]:
         every = expanded_flows(canonical)
         apart = validated({**canonical, "flows": [every[place] for place in flows]})
-        return _run(apart.canonical, None)[0], range(len(flows))
+        return _trusted(apart.canonical)[0], range(len(flows))
 
     return run
