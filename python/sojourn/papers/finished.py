@@ -15,6 +15,7 @@ import polars as pl
 from sojourn.build import definitions, engine
 from sojourn.engine import simulate
 from sojourn.errors import RunError
+from sojourn.executors import processes
 from sojourn.executors.processes import Limits, limits
 from sojourn.external.bundle import Bundle
 from sojourn.interruption import deferred
@@ -80,7 +81,8 @@ class Simulate:
 
 
 def _computed(case: Computed) -> Run:
-    told = case.result()
+    """In a process of its own: compiled code that takes long is not interrupted otherwise."""
+    told = processes.call(Computed.result, case)
     return Run(case, told, _row(key_of(case), told, "run"))
 
 
