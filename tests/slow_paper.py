@@ -1,5 +1,5 @@
-"""A paper for tests: of two computed cases, which are done alone, the second one does not end before
-the test. As a program this is the command line with it.
+"""A paper for tests: of two computed cases, which are done alone, the second one outlasts the test.
+As a program this is the command line with it.
 """
 
 from __future__ import annotations
@@ -7,8 +7,9 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 
+from sojourn.campaign.cases import Computed
 from sojourn.papers import PAPERS
-from sojourn.papers.paper import Cell, Computed, Paper, Request
+from sojourn.papers.paper import Cell, Paper, Request
 
 
 def computed(seconds: float) -> float:

@@ -18,13 +18,13 @@ from fake_commands import RUNS, SWEEP, command, line, made
 from sojourn import backends
 from sojourn.backends import live, sim
 from sojourn.backends.kernel import On
+from sojourn.campaign.keys import run_key
 from sojourn.errors import RunError, ScenarioError
 from sojourn.kernel import cache
 from sojourn.kernel.build import recipe
 from sojourn.scenario import Document, load
 from sojourn.store.batches import Batches
 from sojourn.sweeps.expand import plan
-from sojourn.sweeps.work import run_key
 from test_kernel import FIXED
 
 
