@@ -62,6 +62,7 @@ class Backend(Protocol):
         Raises:
             RunError: if it fails, or cannot be trusted.
             ScenarioError: as :meth:`run`.
+            LackError: if the machine cannot make its runs.
 
         """
 

@@ -17,6 +17,7 @@ from sojourn.campaign.cases import AnyCase, Case, Computed, Outcome, Sampled
 from sojourn.campaign.keys import key_of
 from sojourn.campaign.results import Stored
 from sojourn.errors import RunError
+from sojourn.executors import processes
 from sojourn.executors.processes import Limits, limits
 from sojourn.external.bundle import Bundle
 from sojourn.interruption import deferred
@@ -79,7 +80,8 @@ class Simulate:
 
 
 def _computed(case: Computed) -> Run:
-    told = case.result()
+    """In a process of its own: compiled code that takes long is not interrupted otherwise."""
+    told = processes.call(Computed.result, case)
     return Run(case, told, _row(key_of(case), told, "run"))
 
 

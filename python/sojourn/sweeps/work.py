@@ -13,7 +13,7 @@ import polars as pl
 from sojourn.backends import Backend, backend
 from sojourn.build import definitions, engine
 from sojourn.campaign.keys import run_key
-from sojourn.errors import RunError, ScenarioError, SojournError
+from sojourn.errors import LackError, RunError, ScenarioError, SojournError
 from sojourn.executors.processes import Limits, limits
 from sojourn.external.bundle import Bundle
 from sojourn.store import rows
@@ -90,7 +90,7 @@ class Finished:
 
 @dataclass(frozen=True)
 class Run:
-    """Runs points; whatever goes wrong is part of the result."""
+    """Runs points; whatever goes wrong is part of the result, but for what the machine lacks."""
 
     #: Metrics that are computed though they need further runs.
     requested: tuple[str, ...] = ()
@@ -102,7 +102,12 @@ class Run:
     origin: Mapping[str, Any] | None = None
 
     def __call__(self, found: Identified) -> Finished:
-        """Runs it."""
+        """Runs it.
+
+        Raises:
+            LackError: if the machine cannot make such runs.
+
+        """
         limits.take(self.limits)
         on = self._on()
         point, common = found.point, self._common(found)
@@ -112,7 +117,7 @@ class Run:
         try:
             data, timing = on.measure(there.move(point.canonical))
             told = outcome(data, self.requested)
-        except (KeyboardInterrupt, SystemExit):
+        except (KeyboardInterrupt, SystemExit, LackError):
             raise
         except BaseException as error:  # a panic of the core is no Exception
             expected = isinstance(error, (RunError, ScenarioError))
