@@ -10,11 +10,11 @@ import tempfile
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from statistics import median
-from typing import Any
 
 from sojourn import data
 from sojourn.pages import fidelity_text as text
 from sojourn.papers import PAPERS
+from sojourn.papers.compare import Row
 from sojourn.papers.linux612_goals import CHAOTIC
 from sojourn.papers.linux618_goals import Verdict, cells_met, verdicts
 from sojourn.papers.linux618_kernel import METRICS
@@ -22,7 +22,6 @@ from sojourn.papers.linux618_sheets import changes as _changes
 from sojourn.papers.paper import Request
 from sojourn.papers.reproduce import reproduce
 
-Row = dict[str, Any]
 _VIRTUAL_METRICS = ("goodput", "mean_srtt", "retrans")
 _DISPUTED = ("shallow", "ack-loss-half", "bbr-short", "long", "beside-bbr", "slow-start")
 _REPEATS = set(CHAOTIC.values())

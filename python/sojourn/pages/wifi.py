@@ -12,9 +12,10 @@ from sojourn import data
 from sojourn.pages import wifi_figures, wifi_home
 from sojourn.pages import wifi_models as models
 from sojourn.pages import wifi_ns3 as ns3
-from sojourn.pages.wifi_scenario import PAYLOAD, Document, datagrams, scenario
+from sojourn.pages.wifi_scenario import PAYLOAD, datagrams, scenario
 from sojourn.pages.wifi_text import TEXT
 from sojourn.result import run
+from sojourn.scenario import Document
 
 _PACKET = PAYLOAD + 28
 _SEGMENT = 1448

@@ -9,7 +9,6 @@ from dataclasses import replace
 from functools import partial
 from itertools import groupby
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -20,7 +19,7 @@ from sojourn.measured import Measured
 from sojourn.metric_tables import family_title
 from sojourn.metrics import Metric, metrics
 from sojourn.papers import PAPERS, statements
-from sojourn.papers.compare import VALUES, heading
+from sojourn.papers.compare import VALUES, Row, heading
 from sojourn.papers.paper import Paper, Request
 from sojourn.papers.reproduce import COMPARISON, EXAMPLE, FIGURES, PICTURES, charts, shown
 from sojourn.report import run, spread
@@ -28,7 +27,6 @@ from sojourn.report.page import Page, Picture, Section, kept, picture
 from sojourn.store import manifest, run_directory
 from sojourn.table import Table
 
-Row = dict[str, Any]
 _SPREAD = (
     "Spread: least to greatest (line), quartiles (box), median (stroke) over the replications and "
     "the published value (diamond), each row on a scale of its own."
@@ -168,7 +166,7 @@ def _tables(title: str, paper: Paper, rows: Sequence[Row]) -> Iterator[Table]:
         yield Table(name, [*header, *_COLUMNS], lines, words=len(header))
 
 
-def _line(paper: Paper, row: Row, metric: Metric | None) -> list[Any]:
+def _line(paper: Paper, row: Row, metric: Metric | None) -> list[object]:
     told = [metric.unit, metric.summary] if metric else []
     values = (row["published"], row["measured"], row["difference"], spread.picture(row))
     return [*(row[k] for k in paper.labels), *told, *values]
