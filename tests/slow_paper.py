@@ -6,10 +6,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from importlib.metadata import EntryPoint
 
 from sojourn.campaign.cases import Computed
-from sojourn.papers import PAPERS
-from sojourn.papers.paper import Cell, Paper, Request
+from sojourn.installed import GROUP, reproductions
+from sojourn.reproduction.paper import Cell, Paper, Request
 
 
 def computed(seconds: float) -> float:
@@ -24,9 +25,12 @@ def _cells(_request: Request) -> Iterator[Cell]:
         yield Cell({"seconds": str(seconds)}, None, [(case,)], float)
 
 
+SLOW = Paper("slow", "slow", ("seconds",), ("seconds",), (), (), _cells, ())
+
+
 def main() -> None:
     """Runs the command line."""
     from sojourn.cli import main
 
-    PAPERS["slow"] = Paper("slow", "slow", ("seconds",), ("seconds",), (), (), _cells, ())
+    reproductions()["slow"] = EntryPoint("slow", f"{__name__}:SLOW", GROUP)
     main()

@@ -10,19 +10,18 @@ import tempfile
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from statistics import median
-from typing import Any
 
 from sojourn import data
 from sojourn.oracles.linux612.goals import CHAOTIC
 from sojourn.oracles.linux618.goals import Verdict, cells_met, verdicts
 from sojourn.oracles.linux618.kernel import METRICS
 from sojourn.oracles.linux618.sheets import changes as _changes
+from sojourn.reproduction.compare import Row
 from sojourn.reproduction.found import paper
 from sojourn.reproduction.paper import Request
 from sojourn.reproduction.reproduce import reproduce
 from tools.pages import fidelity_text as text
 
-Row = dict[str, Any]
 _VIRTUAL_METRICS = ("goodput", "mean_srtt", "retrans")
 _DISPUTED = ("shallow", "ack-loss-half", "bbr-short", "long", "beside-bbr", "slow-start")
 _REPEATS = set(CHAOTIC.values())

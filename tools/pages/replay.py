@@ -10,7 +10,6 @@ import csv
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
 
 from sojourn import data
 from sojourn.conformance import situations
@@ -112,8 +111,9 @@ def _read(path: Path) -> list[Row]:
         return [_row(line) for line in csv.DictReader(file)]
 
 
-def _row(line: dict[str, Any]) -> Row:
-    return Row(**(line | {"steps": int(line["steps"]) if line["steps"] else None}))
+def _row(line: dict[str, str]) -> Row:
+    steps = line.pop("steps")
+    return Row(steps=int(steps) if steps else None, **line)
 
 
 if __name__ == "__main__":

@@ -10,10 +10,11 @@ from dataclasses import dataclass
 
 from sojourn import data
 from sojourn.result import run
+from sojourn.scenario import Document
 from tools.pages import wifi_figures, wifi_home
 from tools.pages import wifi_models as models
 from tools.pages import wifi_ns3 as ns3
-from tools.pages.wifi_scenario import PAYLOAD, Document, datagrams, scenario
+from tools.pages.wifi_scenario import PAYLOAD, datagrams, scenario
 from tools.pages.wifi_text import TEXT
 
 _PACKET = PAYLOAD + 28

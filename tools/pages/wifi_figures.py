@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from sojourn.figures.air import air
 from sojourn.figures.chart import Chart, Line, Panel, color_of
 from sojourn.figures.paper import render
 from sojourn.measured import Measured
 from sojourn.result import run
+from sojourn.scenario import Document
 
 _DPI = 90
 #: How the access point's receivers take turns, by ``queueing``.
@@ -19,7 +19,7 @@ _TURNS = {"driver": "by frames", "mac80211": "by airtime"}
 _STATIONS = ("fast", "fast too", "slow")
 
 
-def scenario(queueing: str, duration: str) -> dict[str, Any]:
+def scenario(queueing: str, duration: str) -> Document:
     """More datagrams for each of three stations over 802.11n than fit, the third at MCS 0."""
     slow = {"slow": {"mcs": 0, "streams": 1}}
     medium = {"id": "air", "kind": "wifi", "standard": "n", "queueing": queueing, "stations": slow}

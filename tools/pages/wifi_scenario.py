@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+
+from sojourn.json_types import Fields
+from sojourn.scenario import Document
 
 #: Bytes of a datagram's payload.
 PAYLOAD = 1472
-Document = dict[str, Any]
 
 
-def scenario(
-    medium: Mapping[str, Any], flows: Sequence[Document], stations: int, seconds: float
-) -> Document:
+def scenario(medium: Fields, flows: Sequence[Document], stations: int, seconds: float) -> Document:
     """Stations ``s0``, ``s1``, ... and ``ap`` on a medium with these keys."""
     links = [{"id": f"l{n}", "from": f"s{n}", "to": "ap", "medium": "air"} for n in range(stations)]
     return {

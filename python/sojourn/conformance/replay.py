@@ -12,12 +12,15 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import astuple, dataclass, fields
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sojourn.conformance import counterparts, situations
 from sojourn.conformance.explained import UNEXPLAINED, explained
 from sojourn.errors import ScenarioError, SojournError
 from sojourn.executors import threads
+
+if TYPE_CHECKING:
+    from sojourn.scenario import Document
 
 #: How far apart two runs may be: goodput and smoothed RTT, as shares.
 MARGINS = {"mean_throughput_l7": 0.01, "mean_srtt_l4": 0.02}
@@ -50,7 +53,7 @@ class Row:
             return "same" if self.steps or "counterpart" not in self.note else "runs"
         return "parts" if self.note.startswith(UNEXPLAINED) else "explained"
 
-    def cells(self) -> tuple[Any, ...]:
+    def cells(self) -> tuple[str | int | None, ...]:
         """Its fields in their order."""
         return astuple(self)
 
@@ -134,8 +137,8 @@ def _open(
     kind: str,
     name: str,
     situation: str,
-    own: dict[str, Any],
-    other: dict[str, Any],
+    own: Document,
+    other: Document,
     place: tuple[str | int, ...],
     version: str,
 ) -> Row:
@@ -150,7 +153,7 @@ def _open(
         ours, theirs = (validated(document).canonical for document in (own, other))
         both = copy.deepcopy(ours)
         pair = {"kind": "replay", "ours": _at(ours, place), "theirs": _at(theirs, place)}
-        _at(both, place[:-1])[place[-1]] = pair
+        _at(both, place[:-1])[str(place[-1])] = pair
         steps, differences, first = processes.call(inside.replay, json.dumps(both))
     except (SojournError, ScenarioError) as error:
         return made(None, "", f"{FAILED}: {error}")
@@ -161,18 +164,19 @@ def _open(
     return made(steps, where, explained(kind, name))
 
 
-def _at(document: Any, place: tuple[str | int, ...]) -> Any:
+def _at(document: Document, place: tuple[str | int, ...]) -> Document:
+    found: Any = document  # tables and lists in turn
     for key in place:
-        document = document[key]
-    return {"kind": document} if isinstance(document, str) else document
+        found = found[key]
+    return {"kind": found} if isinstance(found, str) else found
 
 
 def _closed(
     kind: str,
     name: str,
     situation: str,
-    own: dict[str, Any],
-    other: dict[str, Any],
+    own: Document,
+    other: Document,
     version: str,
 ) -> Row:
     try:
@@ -188,7 +192,7 @@ def _closed(
     return Row(kind, name, situation, None, "; ".join(apart), note, version, "closed")
 
 
-def _alone(kind: str, name: str, situation: str, scenario: dict[str, Any], version: str) -> Row:
+def _alone(kind: str, name: str, situation: str, scenario: Document, version: str) -> Row:
     try:
         found = _metrics(scenario)
     except (SojournError, ScenarioError) as error:
@@ -198,7 +202,7 @@ def _alone(kind: str, name: str, situation: str, scenario: dict[str, Any], versi
     return Row(kind, name, situation, None, "", note, version, "closed")
 
 
-def _metrics(document: dict[str, Any]) -> dict[tuple[str, str], float]:
+def _metrics(document: Document) -> dict[tuple[str, str], float]:
     from sojourn.engine import measure
     from sojourn.scenario import load
 
