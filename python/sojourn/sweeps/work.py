@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
-from typing import Any
 
 import polars as pl
 
@@ -17,6 +16,7 @@ from sojourn.errors import RunError, ScenarioError, SojournError
 from sojourn.executors.processes import Limits, limits
 from sojourn.external.bundle import Bundle
 from sojourn.located import placeless
+from sojourn.measured import Origin
 from sojourn.scenario import Document
 from sojourn.store import rows
 from sojourn.store.renew import outcome
@@ -24,7 +24,7 @@ from sojourn.store.samples import packed
 from sojourn.sweeps.expand import Place, Plan, Point
 
 
-def run_key(canonical: Document, origin: Mapping[str, Any] | None = None) -> str:
+def run_key(canonical: Document, origin: Origin | None = None) -> str:
     """Identifies a run: its scenario but for the name, what it records and where its files lie,
     seed included, and what simulates it; of another backend than the simulator also its ``origin``
     (``Backend.key``).
@@ -112,7 +112,7 @@ class Run:
     limits: Limits = field(default_factory=lambda: limits)
     #: What runs them, and what tells its runs from others (:class:`Plan`).
     backend: str = "sim"
-    origin: Mapping[str, Any] | None = None
+    origin: Origin | None = None
 
     def __call__(self, found: Identified) -> Finished:
         """Runs it."""
@@ -185,7 +185,7 @@ class Run:
         self, common: rows.Row, place: Place, message: str, failed_at: float | None = None
     ) -> Finished:
         told = rows.failure(common, place[0], message, failed_at)
-        return Finished(told, failed=(common["key"],))
+        return Finished(told, failed=(str(common["key"]),))
 
 
 def _together(tables: Sequence[pl.DataFrame]) -> pl.DataFrame | None:
