@@ -14,8 +14,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from sojourn.campaign.cases import Case
 from sojourn.papers import PAPERS
-from sojourn.papers.paper import Case, Cell, Paper, Request
+from sojourn.papers.paper import Cell, Paper, Request
 from sojourn.scenario import load
 from sojourn.store import manifest, run_directory
 from sojourn.store.batches import Batches

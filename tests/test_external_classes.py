@@ -17,9 +17,9 @@ import pytest
 import sojourn as package
 from own_controls import refusal
 from sojourn import class_sources
+from sojourn.campaign.keys import run_key
 from sojourn.cca import Ack, Control, Decision, Event, Init
 from sojourn.scenario import load
-from sojourn.sweeps.work import run_key
 
 GAIN = 2
 

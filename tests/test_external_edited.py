@@ -13,10 +13,10 @@ import sojourn as package
 from conftest import TWO_FLOWS, Command
 from own_controls import MINE
 from sojourn import ScenarioError
+from sojourn.campaign.keys import run_key
 from sojourn.evaluation.ccperf.run import Request, evaluate, stored
 from sojourn.evaluation.ccperf.suite import Experiment
 from sojourn.scenario import Scenario, load
-from sojourn.sweeps.work import run_key
 
 
 def test_an_edited_file_is_another_run(here: Path) -> None:

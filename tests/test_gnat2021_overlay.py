@@ -11,8 +11,8 @@ import pytest
 
 from conftest import Command
 from sojourn import data
+from sojourn.campaign.finished import Finished, Simulate
 from sojourn.engine import simulate
-from sojourn.papers.finished import Finished, Simulate
 from sojourn.papers.gnat2021.overlay import runs
 from sojourn.papers.gnat2021.overlay.experiments import EXPERIMENTS
 from sojourn.papers.gnat2021.overlay.oracle import classes, shares

@@ -11,12 +11,12 @@ import polars as pl
 import pytest
 
 from conftest import TWO_FLOWS, Command
-from sojourn.papers import keys, results
-from sojourn.papers.finished import Finished, Simulate
+from sojourn.campaign import keys, results
+from sojourn.campaign.cases import AnyCase, Case, Computed, Sampled
+from sojourn.campaign.finished import Finished, Simulate
+from sojourn.campaign.keys import run_key
 from sojourn.papers.gnat2021.multicast import bounds
-from sojourn.papers.paper import AnyCase, Case, Computed, Sampled
 from sojourn.scenario import load
-from sojourn.sweeps.work import run_key
 
 #: Runs with and without the overlay, a linear program, and a run of SLIQ.
 ASKED = ("reproduce", "gnat2021", "--section", "4.9", "--section", "3.2.9", "--jobs", "1")
@@ -24,15 +24,20 @@ ASKED = ("reproduce", "gnat2021", "--section", "4.9", "--section", "3.2.9", "--j
 KILLED = """
 import os, signal
 from sojourn.cli import main
-from sojourn.papers import finished, reproduce
+from sojourn.campaign import finished, run
 
 class Killed(finished.Finished):
-    def flush_if_due(self):
-        if self._samples._waiting:
-            self.flush()
+    @property
+    def full(self):
+        return bool(self._samples._waiting)
+
+    def flush(self):
+        first = self.full
+        super().flush()
+        if first:
             os.kill(os.getpid(), signal.SIGKILL)
 
-reproduce.Finished = Killed
+run.Finished = Killed
 main()
 """
 
@@ -78,7 +83,11 @@ def test_what_a_case_is_stored_under() -> None:
     assert keys.key_of(Case.of(canonical)) == keys.key_of(Sampled.of(canonical)) == key
     some, more = (("sent_packets",), ("sent_packets", "in_order_bytes"))
     computed = [Computed.of(bounds.best, links=[], sent=sent) for sent in ([], [1])]
-    cases: list[AnyCase] = [*computed, Sampled.of(canonical, some), Sampled.of(canonical, more)]
+    cases: list[AnyCase] = [
+        *computed,
+        Sampled.of(canonical, keeps=some),
+        Sampled.of(canonical, keeps=more),
+    ]
     assert len({key, *map(keys.key_of, cases)}) == 5
 
 

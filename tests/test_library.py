@@ -10,8 +10,8 @@ import pytest
 
 import sojourn as package
 from conftest import ROOT, TWO_FLOWS, Command
+from sojourn.campaign.keys import run_key
 from sojourn.scenario import load
-from sojourn.sweeps.work import run_key
 
 FLAGS = ("-O2", "-shared", "-fPIC", f"-I{ROOT}/python/sojourn/include")
 #: Marks, random loss, and an outage with timeouts.

@@ -11,13 +11,13 @@ import pytest
 import sojourn
 from conftest import TWO_FLOWS, Command
 from sojourn import _internal
+from sojourn.campaign.keys import run_key
 from sojourn.engine import simulate
 from sojourn.errors import ScenarioError
 from sojourn.figures import chart, figures_of
 from sojourn.record import KINDS, SCHEMAS
 from sojourn.scenario import load
 from sojourn.store import run_directory
-from sojourn.sweeps.work import run_key
 
 CODEL = TWO_FLOWS.replace('{ kind = "fifo", limit = "20 packets" }', '"codel"')
 

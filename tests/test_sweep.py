@@ -17,6 +17,7 @@ import pytest
 
 from conftest import TWO_FLOWS, Command
 from sojourn.backends import sim
+from sojourn.campaign import keys
 from sojourn.scenario import load
 from sojourn.store import renew
 from sojourn.store.batches import Batches
@@ -119,7 +120,7 @@ def test_a_larger_grid_runs_what_is_new(tmp_path: Path) -> None:
 
 
 def test_other_builds_are_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (own_directory, work, known, renew):
+    for module in (own_directory, work, keys, known, renew):
         monkeypatch.setattr(module, "engine", lambda: "older")
     run.sweep(plan(load(SWEEP)), tmp_path, 2, progress=quiet, warn=unexpected)
     monkeypatch.undo()

@@ -15,12 +15,12 @@ import sojourn
 from conftest import Command
 from fake_commands import RUNS, SWEEP, command, line, made
 from sojourn import backends
+from sojourn.campaign.keys import run_key
 from sojourn.kernel import cache
 from sojourn.kernel.build import recipe
 from sojourn.scenario import load
 from sojourn.store.batches import Batches
 from sojourn.sweeps.expand import plan
-from sojourn.sweeps.work import run_key
 from test_kernel import FIXED
 
 

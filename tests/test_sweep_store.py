@@ -17,10 +17,10 @@ import pytest
 from conftest import ROOT, TWO_FLOWS
 from sojourn import build
 from sojourn.backends import sim
+from sojourn.campaign import finished
+from sojourn.campaign.cases import Case
+from sojourn.campaign.finished import Finished, Simulate
 from sojourn.metrics import registry
-from sojourn.papers import finished
-from sojourn.papers.finished import Finished, Simulate
-from sojourn.papers.paper import Case
 from sojourn.scenario import load
 from sojourn.store import manifest, renew
 from sojourn.store.batches import Batches

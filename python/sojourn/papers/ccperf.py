@@ -15,9 +15,10 @@ from functools import partial
 from typing import Any
 
 from sojourn import data
+from sojourn.campaign.cases import Case, Outcome
 from sojourn.errors import ScenarioError
 from sojourn.papers.ccperf_goals import STATEMENTS
-from sojourn.papers.paper import Case, Cell, Outcome, Paper, Request
+from sojourn.papers.paper import Cell, Paper, Request
 from sojourn.scenario import Document, apply_override, parse_value, read, validated
 from sojourn.sweeps.expand import plan
 

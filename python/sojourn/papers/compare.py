@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from sojourn.papers.paper import Cell, Paper, Results
+from sojourn.campaign.cases import Results
+from sojourn.papers.paper import Cell, Paper
 from sojourn.papers.sheet import Sheet
 from sojourn.store.files import write_atomically
 

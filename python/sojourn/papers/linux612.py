@@ -10,10 +10,11 @@ from collections.abc import Iterator
 from copy import deepcopy
 from functools import partial
 
+from sojourn.campaign.cases import Case, Outcome
 from sojourn.papers.linux612_goals import STATEMENTS
 from sojourn.papers.linux612_table import COMPARED, FOLDER, KEYS, METRICS, comparable
 from sojourn.papers.linux618_cells import cell_runs
-from sojourn.papers.paper import Case, Cell, Outcome, Paper, Request
+from sojourn.papers.paper import Cell, Paper, Request
 from sojourn.scenario import apply_override, validated
 
 

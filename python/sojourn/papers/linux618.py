@@ -11,11 +11,12 @@ from copy import deepcopy
 from functools import partial
 from typing import Any
 
+from sojourn.campaign.cases import Case, Outcome
 from sojourn.papers import linux618_sheets
 from sojourn.papers.linux618_cells import cell_runs
 from sojourn.papers.linux618_goals import STATEMENTS
 from sojourn.papers.linux618_kernel import KEYS, LIVE_METRICS, METRICS, SETUP, kernel, live
-from sojourn.papers.paper import Case, Cell, Outcome, Paper, Request
+from sojourn.papers.paper import Cell, Paper, Request
 from sojourn.scenario import Document, apply_override, validated
 from sojourn.sweeps.expand import plan
 

@@ -1,29 +1,29 @@
 """Kernels in real and in virtual time: the lossless single flows of Linux 6.18's grid, run again.
 
 ``make compare-live`` writes a row per value, and counts what is within the goals that simulator
-and kernel in virtual time have with each other. Until all runs are made, what they gave is beside
-the table, so that an interrupted comparison is continued.
+and kernel in virtual time have with each other. Runs are stored in a directory beside the table, so
+that an interrupted comparison is continued.
 """
 
 from __future__ import annotations
 
 import argparse
 import csv
-import json
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from sojourn.backends.kernel import On
+from sojourn.campaign.cases import Case, Outcome
+from sojourn.campaign.run import run
 from sojourn.errors import ScenarioError
+from sojourn.interruption import deferred
 from sojourn.papers.linux612_goals import meets_goal
 from sojourn.papers.linux618 import scenario
 from sojourn.papers.linux618_kernel import KEYS, METRICS, SETUP, Spread, kernel
-from sojourn.papers.linux618_work import command, do
+from sojourn.papers.linux618_work import command
 from sojourn.scenario import Scenario, validated
-from sojourn.sweeps.work import run_key
 
 COMPARED = ("goodput", "mean_srtt", "retrans")
 COLUMNS = (*SETUP, "metric", "live", "virtual", "difference", "within")
@@ -47,34 +47,10 @@ def single(setup: Row) -> Scenario:
     return validated(document)
 
 
-def compare(on: On, setup: Row, live: dict[str, Spread]) -> list[Row]:
+def compare(setup: Row, live: dict[str, Spread], outcome: Outcome) -> list[Row]:
     """The rows of a setup."""
-    wanted = [METRICS[name] for name in COMPARED]
-    flow = on.run(single(setup)).request(wanted).flows.row(0, named=True)
+    flow = outcome["flows"][0]["metrics"]
     return [_row(setup, name, live[name].mean, flow[METRICS[name]]) for name in COMPARED]
-
-
-class Kept:
-    """The rows of the runs of a comparison that is under way, a line of JSON each."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        #: By what tells a run from others.
-        self.rows: dict[str, list[Row]] = {}
-        for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else ():
-            with suppress(ValueError):  # it is empty, or whoever wrote it was killed
-                key, rows = json.loads(line)
-                self.rows[key] = rows
-
-    def add(self, key: str, rows: list[Row]) -> None:
-        """Takes the rows of a run, and writes them."""
-        self.rows[key] = rows
-        with self._path.open("a", encoding="utf-8") as file:
-            file.write(f"\n{json.dumps([key, rows])}")  # apart from what was cut off
-
-    def remove(self) -> None:
-        """When they are in the table."""
-        self._path.unlink(missing_ok=True)
 
 
 def _row(setup: Row, metric: str, live: float, virtual: float) -> Row:
@@ -90,22 +66,17 @@ def _row(setup: Row, metric: str, live: float, virtual: float) -> Row:
     }
 
 
-def compared(on: On, wanted: Sequence[_Cell], part: Path, jobs: int) -> list[Row]:
-    """The rows of all cells in their order; those of the runs that ``part`` has are not made anew,
-    and it is gone when all are.
-    """
-    kept = Kept(part)
-    keys = [run_key(single(setup).canonical, on.key()) for setup, _ in wanted]
-    cells = dict(zip(keys, wanted, strict=True))
+def compared(on: On, wanted: Sequence[_Cell], directory: Path, jobs: int) -> list[Row]:
+    """The rows of all cells in their order; runs that the directory has are not made anew."""
+    cases = [Case.of(single(setup).canonical, on.name) for setup, _ in wanted]
+    with deferred():
+        results = run(cases, directory, jobs, _tell)
+    told = zip(cases, wanted, strict=True)
+    return [row for case, cell in told for row in compare(*cell, results[case])]
 
-    def take(done: tuple[str, list[Row]]) -> None:
-        kept.add(*done)
-        print(f"{len(kept.rows.keys() & cells)}/{len(wanted)}", file=sys.stderr, flush=True)
 
-    left = [key for key in keys if key not in kept.rows]
-    do(left, lambda key: (key, compare(on, *cells[key])), take, jobs)
-    kept.remove()
-    return [row for key in keys for row in kept.rows[key]]
+def _tell(done: int, total: int) -> None:
+    print(f"{done}/{total}", file=sys.stderr, flush=True)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -127,8 +98,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     wanted = [cell for cell in cells(given.duration) if given.cca in (None, cell[0]["flows"])]
     if not wanted:
         raise ScenarioError(f"--cca: no cells of '{given.cca}'; there are: reno, cubic, bbr")
-    given.out.parent.mkdir(parents=True, exist_ok=True)
-    rows = compared(on, wanted, given.out.with_name(f"{given.out.name}.part"), given.jobs)
+    runs = given.out.with_suffix("")
+    runs.mkdir(parents=True, exist_ok=True)
+    rows = compared(on, wanted, runs, given.jobs)
     with given.out.open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
         writer.writeheader()

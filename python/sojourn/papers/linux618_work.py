@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import closing
-from typing import TypeVar
+from typing import Generic, TypeVar
 
+from sojourn.campaign.loop import keep
 from sojourn.errors import ScenarioError, SojournError
 from sojourn.executors.threads import execute
 from sojourn.interruption import deferred
@@ -21,13 +21,27 @@ def do(
     take: Callable[[Done], object],
     jobs: int,
 ) -> None:
-    """Does the work of every item, ``jobs`` at a time. ``take`` is given what each came to, as they
+    """Does the work of every item, ``jobs`` at a time. ``take`` stores what each came to, as they
     complete; an interruption does not come in the middle of it, and ends what is under way.
     """
-    with deferred(), closing(execute(items, work, jobs)) as completed:
-        for done in completed:
-            if done is not None:
-                take(done)
+    with deferred():
+        keep(execute(items, work, jobs), _Each(take))
+
+
+class _Each(Generic[Done]):
+    """Keeps at once what each item came to, in a table of its own: nothing waits."""
+
+    full = False
+
+    def __init__(self, store: Callable[[Done], object]) -> None:
+        self._store = store
+
+    def take(self, done: Done) -> None:
+        self._store(done)
+
+    def flush(self) -> None: ...
+
+    def tell(self) -> None: ...
 
 
 def command(main: Callable[[Sequence[str] | None], int]) -> None:

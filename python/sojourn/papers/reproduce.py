@@ -5,28 +5,27 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sojourn.campaign.cases import AnyCase, Case, Results
+from sojourn.campaign.finished import Run, stored
+from sojourn.campaign.run import run
 from sojourn.errors import ScenarioError
 from sojourn.executors import Executor, threads
 from sojourn.measured import Measured
 from sojourn.names import unknown
 from sojourn.papers import PAPERS, compare, sheet, statements
 from sojourn.papers.directory import KIND, content
-from sojourn.papers.finished import Finished, Run, Simulate, stored
-from sojourn.papers.paper import AnyCase, Case, Cell, Computed, Paper, Request, Results, below
-from sojourn.papers.results import Stored
+from sojourn.papers.paper import Cell, Paper, Request, below
 from sojourn.papers.sheet import Sheet
 from sojourn.papers.statements import Row
 from sojourn.scenario import Scenario
 from sojourn.store import manifest, run_directory
 from sojourn.store.files import write_atomically
-from sojourn.store.lock import exclusive
 from sojourn.store.place import clear_derived
 from sojourn.store.samples import unpacked
 
@@ -78,7 +77,14 @@ def reproduce(
     cells = [cell for cell in chosen.cells(request) if _wanted(cell, request)]
     if not cells:
         raise ScenarioError(_nothing(chosen, request))
-    results = _run(_cases(chosen, cells, request), out, jobs, progress, execute)
+    cases = _cases(chosen, cells, request)
+    example = next((case for case in cases if type(case) is Case), None)
+
+    def heard(done: Run) -> None:
+        if done.case == example:
+            _save_example(done, out / EXAMPLE)
+
+    results = run(cases, out, jobs, progress, execute, heard)
     rows = [compare.compare(cell, results) for cell in cells]
     compare.write(out / COMPARISON, chosen.keys, rows)
     manifest.write(out, KIND, content(chosen, request))
@@ -184,41 +190,6 @@ def _nothing(chosen: Paper, request: Request) -> str:
 def _wanted(cell: Cell, request: Request) -> bool:
     alike = all(cell.keys.get(key) in values for key, values in request.where.items())
     return alike and request.covers(cell.keys.get("section", ""))
-
-
-def _run(
-    cases: Sequence[AnyCase], out: Path, jobs: int, progress: Progress, execute: Executor
-) -> Stored:
-    """What cases come to; what is not stored yet is done, first what is to be done alone."""
-    with exclusive(out, lambda: None):
-        if (out / manifest.FILE).exists():
-            manifest.read(out)
-        store = Finished(out)
-        results = store.of(cases)
-        missing = [case for case in cases if case not in results]
-        alone = [case for case in missing if isinstance(case, Computed) and case.alone]
-        others = [case for case in missing if case not in alone]
-        example = next((case for case in cases if type(case) is Case), None)
-        progress(len(results), len(cases))
-        try:
-            for some, workers in ((alone, 1), (others, jobs)):
-                told = execute(some, Simulate.of(some), workers)
-                with closing(told):
-                    for done in told:
-                        for run in done or ():
-                            if run.case == example:
-                                _save_example(run, out / EXAMPLE)
-                            store.add(run)
-                            results.add(run.case, run.outcome)
-                        progress(len(results), len(cases))
-                        store.flush_if_due()
-        except KeyboardInterrupt:
-            store.flush()
-            progress(len(store.of(cases)), len(cases))
-            raise
-        finally:
-            store.flush()
-    return results
 
 
 def _save_example(run: Run, directory: Path) -> None:

@@ -14,7 +14,8 @@ from functools import partial
 from math import sqrt
 from typing import Any
 
-from sojourn.papers.paper import Case, Cell, Outcome, Paper, Request
+from sojourn.campaign.cases import Case, Outcome
+from sojourn.papers.paper import Cell, Paper, Request
 from sojourn.papers.statements import GOALS, Finding, Row, Statement, all_complete
 from sojourn.scenario import Document, apply_override, validated
 from sojourn.sweeps.expand import plan

@@ -19,6 +19,7 @@ import polars as pl
 
 from sojourn.backends import Backend, backend
 from sojourn.build import definitions, engine
+from sojourn.campaign.keys import run_key
 from sojourn.errors import RunError
 from sojourn.metrics import RunData
 from sojourn.quantity import number
@@ -29,7 +30,6 @@ from sojourn.store.renew import outcome
 from sojourn.store.samples import Samples, packed
 from sojourn.sweeps.expand import Plan, Point
 from sojourn.sweeps.known import known
-from sojourn.sweeps.work import run_key
 
 #: So many runs are timed, each for so long, s.
 TIMED = 5

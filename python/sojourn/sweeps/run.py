@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -13,6 +12,7 @@ import polars as pl
 
 from sojourn.backends import backend
 from sojourn.build import definitions
+from sojourn.campaign.loop import keep
 from sojourn.executors import Executor, threads
 from sojourn.executors.processes import limits
 from sojourn.interruption import deferred
@@ -29,9 +29,7 @@ from sojourn.sweeps.expand import Place, Plan
 from sojourn.sweeps.replications import needed
 from sojourn.sweeps.work import Finished, Identified, Identify, Run
 
-#: Finished runs are stored at least so often, s.
-FLUSH = 2.0
-#: And at most so many rows wait for it.
+#: At most so many rows wait to be stored.
 MOST_WAITING = 500
 #: So many workers find out which runs points are while all work on runs: that takes a millisecond.
 IDENTIFIERS = 8
@@ -158,30 +156,15 @@ class _Sweep:
         self.summary.total += count
 
     def run(self) -> Summary:
-        self._tell()
+        self.tell()
         try:
-            self._work()
+            keep(self._workers.finished(self._missing()), self)
         except KeyboardInterrupt:
             self._progress(self._led + self._stored(), self.summary.total)
             raise
         self._store_aliases()
-        self._tell()
+        self.tell()
         return self.summary
-
-    def _work(self) -> None:
-        flushed = time.monotonic()
-        try:
-            told = self._workers.finished(self._missing())
-            with closing(told):
-                for finished in told:
-                    if finished is not None:
-                        self._take(finished)
-                    if self._is_full() or time.monotonic() - flushed >= FLUSH:
-                        self._flush()
-                        flushed = time.monotonic()
-                        self._tell()
-        finally:
-            self._flush()
 
     def _stored(self) -> int:
         """How many of the runs are stored, with those that no worker has looked for yet."""
@@ -204,7 +187,8 @@ class _Sweep:
             if known.place(key, text) not in self._known.points:
                 self._aliases.setdefault(key, []).append(found.place)
 
-    def _take(self, finished: Finished) -> None:
+    def take(self, finished: Finished) -> None:
+        """Takes in what runs came to."""
         self.summary.run += finished.runs
         self.summary.failed += len(finished.failed)
         self._failed.update(finished.failed)
@@ -212,10 +196,12 @@ class _Sweep:
             self._samples.add(finished.samples)
         self._waiting.append(replace(finished, samples=None))
 
-    def _is_full(self) -> bool:
+    @property
+    def full(self) -> bool:
+        """Whether as much waits as may wait."""
         return self._samples.full or sum(map(len, self._waiting)) >= MOST_WAITING
 
-    def _flush(self) -> None:
+    def flush(self) -> None:
         """Stores what waits, once: samples first, so that no stored run lacks them."""
         with deferred():
             waiting, self._waiting = self._waiting, []
@@ -247,7 +233,8 @@ class _Sweep:
         ]
         self._batches.append(rows.frame(copies))
 
-    def _tell(self) -> None:
+    def tell(self) -> None:
+        """Says how many runs are stored."""
         done = self.summary.stored_before + self.summary.equal + self.summary.run
         self._progress(done, self.summary.total)
 

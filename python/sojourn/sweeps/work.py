@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -12,27 +11,15 @@ import polars as pl
 
 from sojourn.backends import Backend, backend
 from sojourn.build import definitions, engine
+from sojourn.campaign.keys import run_key
 from sojourn.errors import RunError, ScenarioError, SojournError
 from sojourn.executors.processes import Limits, limits
 from sojourn.external.bundle import Bundle
-from sojourn.located import placeless
 from sojourn.measured import Origin
-from sojourn.scenario import Document
 from sojourn.store import rows
 from sojourn.store.renew import outcome
 from sojourn.store.samples import packed
 from sojourn.sweeps.expand import Place, Plan, Point
-
-
-def run_key(canonical: Document, origin: Origin | None = None) -> str:
-    """Identifies a run: its scenario but for the name, what it records and where its files lie,
-    seed included, and what simulates it; of another backend than the simulator also its ``origin``
-    (``Backend.key``).
-    """
-    told = {name: value for name, value in canonical.items() if name not in ("name", "record")}
-    text = json.dumps(placeless(told), sort_keys=True) + engine()
-    text += json.dumps(dict(origin), sort_keys=True) if origin else ""
-    return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
 
 
 @dataclass(frozen=True)

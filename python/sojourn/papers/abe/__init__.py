@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from sojourn.papers.abe.cells import EXPERIMENTS, cells
 from sojourn.papers.abe.charts import charts
+from sojourn.papers.abe.runs import drawn
 from sojourn.papers.abe.sheets import sheets
 from sojourn.papers.abe.statements import STATEMENTS
 from sojourn.papers.abe.values import KEYS
@@ -32,4 +33,5 @@ ABE = Paper(
     statements=STATEMENTS,
     sheets=sheets,
     charts=charts,
+    drawn=drawn,
 )

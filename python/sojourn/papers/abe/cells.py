@@ -7,9 +7,10 @@ from functools import partial
 from typing import Any
 
 from sojourn import data
+from sojourn.campaign.cases import Case, Outcome
 from sojourn.errors import ScenarioError
 from sojourn.papers.abe.values import BACKOFF, CONVERGENCE, KEYS, SHORT_FLOWS, TRACE
-from sojourn.papers.paper import Case, Cell, Outcome, Request
+from sojourn.papers.paper import Cell, Request
 from sojourn.quantity import number
 from sojourn.scenario import Document, apply_override, read, validated
 from sojourn.sweeps.expand import Point, plan

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
+from sojourn.campaign.cases import Results
 from sojourn.figures.chart import Chart, Heat, Line, Panel, color_of, dash_of
 from sojourn.papers.abe import trade_off
 from sojourn.papers.abe.cells import PATIENCE
@@ -25,26 +26,26 @@ from sojourn.papers.abe.values import (
     Row,
     pairs,
 )
-from sojourn.papers.paper import Request, Results
+from sojourn.papers.paper import Request
 
 Named = Iterator[tuple[str, Chart]]
 _CUT = f"A dash: one of the two did not converge within {PATIENCE:g} s."
 
 
-def charts(rows: Sequence[Row], _request: Request, _results: Results) -> Mapping[str, Chart]:
+def charts(rows: Sequence[Row], request: Request, results: Results) -> Mapping[str, Chart]:
     """The figures of those experiments that were run."""
     made: dict[str, Chart] = {}
-    for make in (_trace, _backoff, _convergence, _trade_off, _short_flows):
+    experiments = {row["experiment"] for row in rows}
+    if TRACE in experiments:
+        made["trace"] = windows(request, results)
+    if BACKOFF in experiments:
+        made["queueing-delay"] = queueing_delay(request, results)
+    for make in (_backoff, _convergence, _trade_off, _short_flows):
         try:
             made |= make(rows)
         except KeyError:
             continue
     return made
-
-
-def _trace(rows: Sequence[Row]) -> Named:
-    if any(row["experiment"] == TRACE for row in rows):
-        yield "trace", windows()
 
 
 def _backoff(rows: Sequence[Row]) -> Named:
@@ -56,7 +57,6 @@ def _backoff(rows: Sequence[Row]) -> Named:
         found = pairs(rows, BACKOFF, "p50_rtt_l4", cca=cca)
         panels = [_over_beta(found, a, "Change of the median RTT (ms)", "rise") for a in AQMS]
         yield f"rtt-{cca}", Chart(f"Median RTT of {NAMES[cca]}", caption, panels)
-    yield "queueing-delay", queueing_delay()
 
 
 def _over_beta(found: Sequence[Pair], aqm: str, label: str, value: str) -> Panel:

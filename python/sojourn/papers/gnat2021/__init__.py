@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from sojourn.campaign.cases import AnyCase, Results
 from sojourn.papers.gnat2021 import capacity, multicast, overlay, sliq, slots
-from sojourn.papers.paper import AnyCase, Cell, Paper, Request, Results
+from sojourn.papers.paper import Cell, Paper, Request
 from sojourn.papers.sheet import Sheet
 from sojourn.papers.statements import Row
 

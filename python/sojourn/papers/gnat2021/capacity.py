@@ -14,9 +14,10 @@ from operator import itemgetter
 from typing import Any
 
 from sojourn import data
+from sojourn.campaign.cases import Computed
 from sojourn.errors import ScenarioError
 from sojourn.papers.gnat2021.grids import row as solved
-from sojourn.papers.paper import Cell, Computed, Request
+from sojourn.papers.paper import Cell, Request
 from sojourn.papers.sheet import Sheet
 from sojourn.papers.statements import GOALS, Finding, Row, Statement, all_complete
 from sojourn.scenario import read

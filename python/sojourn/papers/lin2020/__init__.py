@@ -8,9 +8,10 @@ measured on a modelled one; ``tables/forms.csv`` names the one that is judged.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from sojourn.papers.lin2020 import ceiling, order, show
+from sojourn.campaign.cases import AnyCase, Results
+from sojourn.papers.lin2020 import ceiling, order, show, traces, wifi_traces
 from sojourn.papers.lin2020.cost import COST
 from sojourn.papers.lin2020.pairs import PAIRS
 from sojourn.papers.lin2020.paths import REAL_PATHS
@@ -18,7 +19,7 @@ from sojourn.papers.lin2020.queue_size import QUEUE_SIZE
 from sojourn.papers.lin2020.reverse import REVERSE
 from sojourn.papers.lin2020.settling import SETTLE
 from sojourn.papers.lin2020.wifi import WIFI
-from sojourn.papers.paper import Cell, Paper, Request, Results
+from sojourn.papers.paper import Cell, Paper, Request
 from sojourn.papers.sheet import Sheet
 from sojourn.papers.statements import Row
 
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from sojourn.figures.chart import Chart
 
 SECTIONS = (REAL_PATHS, PAIRS, WIFI, COST, SETTLE, REVERSE, QUEUE_SIZE)
+#: Figures of running samples.
+_SAMPLED = (traces, wifi_traces)
 #: The judged form of every table.
 FORMS = {table: judged for section in SECTIONS for table, judged in section.tables.items()}
 
@@ -48,8 +51,16 @@ def _sheets(rows: Sequence[Row]) -> Iterator[Sheet]:
     yield Sheet("forms", "Judged form of each table", ("table", "form", "reason"), told, words=3)
 
 
-def _charts(rows: Sequence[Row], _request: Request, _results: Results) -> Mapping[str, Chart]:
-    return {name: chart for section in SECTIONS for name, chart in section.charts(rows).items()}
+def _charts(rows: Sequence[Row], request: Request, results: Results) -> Mapping[str, Chart]:
+    made = {name: chart for section in SECTIONS for name, chart in section.charts(rows).items()}
+    for module in _SAMPLED:
+        made |= module.charts(rows, request, results)
+    return made
+
+
+def _drawn(rows: Sequence[Mapping[str, Any]], request: Request) -> Iterator[AnyCase]:
+    for module in _SAMPLED:
+        yield from module.drawn(rows, request)
 
 
 LIN2020 = Paper(
@@ -70,5 +81,6 @@ LIN2020 = Paper(
     statements=tuple(statement for section in SECTIONS for statement in section.statements),
     sheets=_sheets,
     charts=_charts,
+    drawn=_drawn,
     shortened=True,
 )

@@ -7,11 +7,12 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+from sojourn.campaign.cases import Outcome
 from sojourn.papers.lin2020 import controls
 from sojourn.papers.lin2020.comparative import LOSSES, OF_COST, RTTS, place
 from sojourn.papers.lin2020.runs import Measure, Runs, of_flow, of_link, replications, scenario
 from sojourn.papers.lin2020.section import PRINTED, Judged, Section
-from sojourn.papers.paper import Cell, Outcome, Request
+from sojourn.papers.paper import Cell, Request
 from sojourn.papers.statements import Row
 
 if TYPE_CHECKING:

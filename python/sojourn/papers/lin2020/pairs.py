@@ -6,13 +6,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
+from sojourn.campaign.cases import Outcome
 from sojourn.papers.lin2020 import controls, order
 from sojourn.papers.lin2020.controls import UNPACED
 from sojourn.papers.lin2020.observations import OF_PAIRS
 from sojourn.papers.lin2020.printed import printed
 from sojourn.papers.lin2020.runs import Measure, of_flow, replications, scenario
 from sojourn.papers.lin2020.section import INFERRED, PRINTED, Judged, Section
-from sojourn.papers.paper import Cell, Outcome, Request
+from sojourn.papers.paper import Cell, Request
 
 SUM, JAIN = "Sum", "Jain's Index"
 #: Seconds.

@@ -8,12 +8,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
+from sojourn.campaign.cases import Outcome
 from sojourn.papers.lin2020 import controls
 from sojourn.papers.lin2020.observations import OF_PATHS
 from sojourn.papers.lin2020.printed import value
 from sojourn.papers.lin2020.runs import Measure, Runs, of_flow, replications, scenario
 from sojourn.papers.lin2020.section import PATH, Judged, Section
-from sojourn.papers.paper import Cell, Outcome, Request
+from sojourn.papers.paper import Cell, Request
 from sojourn.papers.statements import Row
 
 if TYPE_CHECKING:
@@ -110,9 +111,9 @@ def _runs(table: str, path: str, row: str, request: Request) -> Runs:
 
 
 def _charts(rows: Sequence[Row]) -> Mapping[str, Chart]:
-    from sojourn.papers.lin2020 import charts, traces
+    from sojourn.papers.lin2020 import charts
 
-    return {**charts.performance(rows), **traces.traces(rows)}
+    return charts.performance(rows)
 
 
 REAL_PATHS = Section(

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from sojourn import data
+from sojourn.campaign.cases import Case, Outcome, Sampled
 from sojourn.papers.lin2020 import controls
-from sojourn.papers.paper import Case, Outcome, Request
+from sojourn.papers.paper import Request
 from sojourn.quantity import number
 from sojourn.scenario import Document, apply_override, read, validated
 from sojourn.sweeps.expand import plan
@@ -41,6 +42,12 @@ def replications(document: Document, request: Request, printed: float | None = N
     for override in request.overrides:
         apply_override(document, override)
     return [(Case.of(point.canonical),) for point in plan(validated(document))]
+
+
+def sampled(document: Document, request: Request, keeps: tuple[str, ...]) -> Sampled:
+    """The first replication, of which these columns of the flows' samples are kept."""
+    [case] = replications(document, request)[0]
+    return Sampled.of(case.canonical, keeps=keeps)
 
 
 def of_flow(metric: str, outcome: Outcome, flow: int = 0) -> float | None:

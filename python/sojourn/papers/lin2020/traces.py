@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
-from sojourn.engine import simulate
+from sojourn.campaign.cases import AnyCase, Results, Sampled
 from sojourn.figures.chart import Chart, Line, Panel, color_of
+from sojourn.metrics import RunData
 from sojourn.metrics.convergence import WINDOW
-from sojourn.papers.lin2020.runs import scenario
+from sojourn.papers.lin2020.runs import sampled, scenario
+from sojourn.papers.paper import Request
 from sojourn.papers.statements import Row
-from sojourn.scenario import validated
 
 _KB = 1.448
 #: The figures' paths and controls.
@@ -22,21 +24,35 @@ _SHOWN = {
     "figures-7-9-lan": ("path-lan", ("CUBIC", "BBR", "YeAH")),
     "figures-7-9-wan-2": ("path-wan-2", ("CUBIC", "BBR", "YeAH")),
 }
+#: Each path with each of its controls, once.
+_PLACES = dict.fromkeys((path, row) for path, controls in _SHOWN.values() for row in controls)
+_KEPT = ("cwnd", "srtt")
 
 
-def traces(rows: Sequence[Row]) -> Mapping[str, Chart]:
+def drawn(rows: Sequence[Mapping[str, Any]], request: Request) -> Iterator[AnyCase]:
+    """The cases of the figures, where table 11 is shown."""
+    if any(row["table"] == "11" for row in rows):
+        yield from (_case(*place, request) for place in _PLACES)
+
+
+def _case(path: str, control: str, request: Request) -> Sampled:
+    return sampled(scenario(path, control), request, _KEPT)
+
+
+def charts(rows: Sequence[Row], request: Request, results: Results) -> Mapping[str, Chart]:
     """Windows and round trips over time, where table 11 was run."""
     if not any(row["table"] == "11" for row in rows):
         return {}
-    return {name: _chart(name, *shown) for name, shown in _SHOWN.items()}
+    return {
+        name: _chart(name, path, [(row, results[_case(path, row, request)]) for row in controls])
+        for name, (path, controls) in _SHOWN.items()
+    }
 
 
-def _chart(name: str, path: str, controls: Sequence[str]) -> Chart:
+def _chart(name: str, path: str, runs: Sequence[tuple[str, RunData]]) -> Chart:
     windows, delays = [], []
-    for index, row in enumerate(controls):
-        document = scenario(path, row)
-        del document["sweep"]
-        samples = simulate(validated(document).canonical)[0].flow.samples
+    for index, (row, run) in enumerate(runs):
+        samples = run.flow.samples
         times, cwnd = samples.ends, _KB * samples["cwnd"][:, 0]
         if name.startswith("figures-7"):
             whole = round(WINDOW / float(times[0]))

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sojourn.campaign.cases import Outcome
 from sojourn.papers.lin2020 import controls
 from sojourn.papers.lin2020.pairs import JAIN, SUM, jain, throughput, total
 from sojourn.papers.lin2020.printed import printed
@@ -27,7 +28,7 @@ from sojourn.papers.lin2020.wifi_tables import (
     TRANSFERS,
     at_quantile,
 )
-from sojourn.papers.paper import Cell, Outcome, Request
+from sojourn.papers.paper import Cell, Request
 from sojourn.papers.statements import Row
 from sojourn.scenario import Document
 

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from sojourn import data
+from sojourn.campaign.cases import Case, Outcome
 from sojourn.errors import ScenarioError
-from sojourn.papers.paper import Case, Cell, Outcome, Request
+from sojourn.papers.paper import Cell, Request
 from sojourn.papers.sce2019 import tables
 from sojourn.papers.sce2019.tables import TABLES, Table, published
 from sojourn.scenario import Document, apply_override, read, validated

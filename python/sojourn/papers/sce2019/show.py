@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sojourn.papers.paper import Request, Results
+from sojourn.campaign.cases import Results
+from sojourn.papers.paper import Request
 from sojourn.papers.sce2019 import summary, tables
 from sojourn.papers.sce2019.tables import CONTROLS, MODES, ONE_FLOW, PAIRS, TABLES, Table
 from sojourn.papers.sheet import Sheet

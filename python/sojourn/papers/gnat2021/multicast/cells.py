@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from sojourn.campaign.cases import AnyCase, Computed, Sampled
 from sojourn.metrics import RunData
 from sojourn.papers.gnat2021.multicast.bounds import Best, best_of, streams
 from sojourn.papers.gnat2021.multicast.experiments import EXPERIMENTS, Experiment, Run, document
 from sojourn.papers.gnat2021.overlay.experiments import Phase
 from sojourn.papers.gnat2021.overlay.runs import sampled
 from sojourn.papers.gnat2021.rows import row_name
-from sojourn.papers.paper import AnyCase, Cell, Computed, Request, Sampled
+from sojourn.papers.paper import Cell, Request
 from sojourn.scenario import Document
 
 TABLE = "multicast_goodput"

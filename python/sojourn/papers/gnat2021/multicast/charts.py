@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from typing import Any
 
+from sojourn.campaign.cases import Results, Sampled
 from sojourn.figures.chart import BLACK, Band, Chart, Line, Panel, color_of, dash_of
 from sojourn.figures.network import history, picture
 from sojourn.metrics import RunData
@@ -13,7 +14,7 @@ from sojourn.metrics.columns import Values
 from sojourn.papers.gnat2021.multicast.cells import TABLE
 from sojourn.papers.gnat2021.multicast.experiments import EXPERIMENTS, Experiment, Run, document
 from sojourn.papers.gnat2021.overlay.runs import sampled
-from sojourn.papers.paper import Request, Results, Sampled
+from sojourn.papers.paper import Request
 from sojourn.papers.statements import Row
 from sojourn.quantity import number
 from sojourn.scenario import Document

@@ -6,13 +6,14 @@ from collections.abc import Callable, Iterator
 from functools import cache, partial
 from operator import itemgetter
 
+from sojourn.campaign.cases import AnyCase, Computed, Sampled
 from sojourn.papers.gnat2021.overlay import runs
 from sojourn.papers.gnat2021.overlay.experiments import EXPERIMENTS, Experiment, Phase, Run
 from sojourn.papers.gnat2021.overlay.oracle import shares
 from sojourn.papers.gnat2021.overlay.sets import best_shares
 from sojourn.papers.gnat2021.reference import published
 from sojourn.papers.gnat2021.rows import row_name
-from sojourn.papers.paper import AnyCase, Cell, Computed, Request, Sampled
+from sojourn.papers.paper import Cell, Request
 from sojourn.scenario import Document
 
 TABLE = "overlay_goodput"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from sojourn.campaign.cases import Results, Sampled
 from sojourn.figures.chart import Chart, Line, Panel, color_of, dash_of
 from sojourn.figures.network import history, picture
 from sojourn.metrics import RunData
@@ -12,7 +13,7 @@ from sojourn.papers.gnat2021.overlay import latency, runs
 from sojourn.papers.gnat2021.overlay.cells import is_udp
 from sojourn.papers.gnat2021.overlay.experiments import EXPERIMENTS, Experiment
 from sojourn.papers.gnat2021.overlay.panels import Part, parts
-from sojourn.papers.paper import Request, Results, Sampled
+from sojourn.papers.paper import Request
 from sojourn.papers.statements import Row
 
 

@@ -6,13 +6,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from sojourn.campaign.cases import Results
 from sojourn.figures.chart import Chart, Line, Panel, color_of
 from sojourn.metrics.columns import Values
 from sojourn.papers.gnat2021.overlay import runs
 from sojourn.papers.gnat2021.overlay.cells import is_udp
 from sojourn.papers.gnat2021.overlay.experiments import Experiment
 from sojourn.papers.gnat2021.overlay.panels import Part, parts
-from sojourn.papers.paper import Request, Results
+from sojourn.papers.paper import Request
 
 #: Points of a distribution.
 _POINTS = np.linspace(0.0, 1.0, 201)

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from sojourn import data
+from sojourn.campaign.cases import Sampled
 from sojourn.metrics import RunData
 from sojourn.papers.gnat2021.overlay.experiments import Experiment, Phase, Run
-from sojourn.papers.paper import Request, Sampled
+from sojourn.papers.paper import Request
 from sojourn.quantity import number
 from sojourn.scenario import Document, apply_override, read, set_path, validated
 
@@ -54,7 +55,7 @@ _KEPT = (
 
 def sampled(scenario: Document) -> Sampled:
     """The run of a scenario, with what cells and figures are made of."""
-    return Sampled.of(scenario, _KEPT)
+    return Sampled.of(scenario, keeps=_KEPT)
 
 
 def _flows(scenario: Mapping[str, Any], label: str, node: str = "") -> list[int]:

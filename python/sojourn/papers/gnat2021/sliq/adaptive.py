@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 
+from sojourn.campaign.cases import Case, Computed, Outcome
 from sojourn.papers.gnat2021.sliq import predicted
 from sojourn.papers.gnat2021.sliq.phases import RAW_HEADER
 from sojourn.papers.gnat2021.sliq.scenarios import case, document, key, metric
-from sojourn.papers.paper import Case, Cell, Computed, Outcome, Request
+from sojourn.papers.paper import Cell, Request
 
 GOODPUT, EFFICIENCY = "aec_goodput", "aec_efficiency"
 MEASURED, PREDICTED = "measured_percent", "predicted_percent"

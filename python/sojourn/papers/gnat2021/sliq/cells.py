@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
+from sojourn.campaign.cases import Outcome
 from sojourn.papers.gnat2021.reference import published
 from sojourn.papers.gnat2021.sliq import adaptive, changing, outages, phases
 from sojourn.papers.gnat2021.sliq.delays import by_deadline
@@ -21,7 +22,7 @@ from sojourn.papers.gnat2021.sliq.scenarios import (
     seeds,
     with_control,
 )
-from sojourn.papers.paper import Cell, Outcome, Request
+from sojourn.papers.paper import Cell, Request
 
 LOSS, SPEED, DELAY = "sliq_packet_loss", "sliq_link_speed", "sliq_link_delay"
 DELIVERED, BUFFERING = "sliq_packets_delivered", "sliq_dual_buffering"

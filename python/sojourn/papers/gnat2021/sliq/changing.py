@@ -7,12 +7,13 @@ from functools import partial
 
 import numpy as np
 
+from sojourn.campaign.cases import Sampled
 from sojourn.metrics import RunData
 from sojourn.papers.gnat2021.sliq import series
 from sojourn.papers.gnat2021.sliq.scenarios import SLIQ, document, key, sampled, with_control
 from sojourn.papers.gnat2021.sliq.series import Series
 from sojourn.papers.gnat2021.sliq.steps import SETTLES, Phase, phases
-from sojourn.papers.paper import Cell, Request, Sampled
+from sojourn.papers.paper import Cell, Request
 
 SHARING, SPEED, DELAY = "sliq_sharing", "sliq_speed_changes", "sliq_delay_changes"
 CAPACITY, DUAL = "sliq_capacity", "sliq_dual_changes"

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from sojourn.campaign.cases import Results, Sampled
 from sojourn.figures.chart import BLACK, Chart, Line, Panel, color_of
 from sojourn.metrics import RunData
 from sojourn.papers.gnat2021.sliq import adaptive, delays, outages, series
@@ -14,7 +15,7 @@ from sojourn.papers.gnat2021.sliq.phases import path_changes
 from sojourn.papers.gnat2021.sliq.scenarios import SLIQ, document, sampled, with_control
 from sojourn.papers.gnat2021.sliq.series import CLIENT, SERVER, Series
 from sojourn.papers.gnat2021.sliq.steps import phases
-from sojourn.papers.paper import Request, Results, Sampled
+from sojourn.papers.paper import Request
 from sojourn.papers.statements import Row
 from sojourn.scenario import Document
 

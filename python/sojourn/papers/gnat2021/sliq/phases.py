@@ -7,11 +7,12 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from sojourn.campaign.cases import Sampled
 from sojourn.metrics import RunData
 from sojourn.metrics.columns import EPSILON, Samples
 from sojourn.papers.gnat2021.sliq.scenarios import document, sampled, seeds
 from sojourn.papers.gnat2021.sliq.steps import SETTLES
-from sojourn.papers.paper import Request, Sampled
+from sojourn.papers.paper import Request
 from sojourn.scenario import Document
 
 #: Bytes of headers that the report's raw goodput counts with each message.

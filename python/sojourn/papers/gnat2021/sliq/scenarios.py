@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from sojourn import data
-from sojourn.papers.paper import Case, Outcome, Request, Sampled
+from sojourn.campaign.cases import Case, Outcome, Sampled
+from sojourn.papers.paper import Request
 from sojourn.scenario import Document, apply_override, read, set_path, validated
 
 #: Columns of the tables that compare controls, and what their flows are.

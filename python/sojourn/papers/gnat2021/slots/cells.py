@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 
 from sojourn import slotted
+from sojourn.campaign.cases import Computed
 from sojourn.errors import ScenarioError
 from sojourn.papers.gnat2021.multicast.bounds import Best
 from sojourn.papers.gnat2021.overlay.experiments import Phase
 from sojourn.papers.gnat2021.slots.bounds import best_of
 from sojourn.papers.gnat2021.slots.models import RUNS, Run
-from sojourn.papers.paper import Cell, Computed, Request
+from sojourn.papers.paper import Cell, Request
 
 TABLE = "slotted_multicast"
 GOODPUT, DELAY = "goodput_mbit", "delay_ms"

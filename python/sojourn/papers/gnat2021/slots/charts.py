@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from sojourn.campaign.cases import Computed, Results
 from sojourn.figures.chart import Chart, Graph, Line, Panel, color_of, dash_of
 from sojourn.figures.places import placed
 from sojourn.papers.gnat2021.slots.cells import TABLE, simulated
 from sojourn.papers.gnat2021.slots.models import CHANGING, RUNS, Run, rate_at
-from sojourn.papers.paper import Computed, Results
 from sojourn.papers.statements import Row
 
 _TITLES = {

@@ -1,9 +1,8 @@
-"""The finished cases of a reproduction on disk, so that none is done twice."""
+"""The finished cases of a campaign on disk, so that none is done twice."""
 
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
@@ -12,20 +11,19 @@ from typing import Any
 
 import polars as pl
 
+from sojourn.backends import backend
 from sojourn.build import definitions, engine
-from sojourn.engine import simulate
+from sojourn.campaign.cases import AnyCase, Case, Computed, Outcome, Sampled
+from sojourn.campaign.keys import key_of
+from sojourn.campaign.results import Stored
 from sojourn.errors import RunError
 from sojourn.executors.processes import Limits, limits
 from sojourn.external.bundle import Bundle
 from sojourn.interruption import deferred
 from sojourn.metrics import RunData
-from sojourn.papers.keys import key_of
-from sojourn.papers.paper import AnyCase, Case, Computed, Outcome, Sampled
-from sojourn.papers.results import Stored
 from sojourn.store.batches import Batches, Warn, tell
 from sojourn.store.renew import outcome, renew
 from sojourn.store.samples import Samples, packed
-from sojourn.sweeps.run import FLUSH
 
 _COLUMNS = ("key", "engine", "metrics", "point", "scope", "id", "outcome")
 
@@ -63,7 +61,8 @@ class Simulate:
 
     def _simulated(self, case: Case) -> Run:
         key = key_of(case)
-        data, timing = simulate(self.bundle.unpacked().move(case.canonical))
+        moved = self.bundle.unpacked().move(case.canonical)
+        data, timing = backend(case.backend).measure(moved)
         data = replace(data, scenario=case.canonical)
         if isinstance(case, Sampled):
             return Run(case, samples=packed(key, _kept(data, case.keeps)), timing=timing)
@@ -71,7 +70,7 @@ class Simulate:
         return Run(case, told, _row(key, told), packed(key, data), timing)
 
     def lost(self, case: AnyCase, why: str) -> list[Run]:
-        """A failure, as any run of a reproduction that fails."""
+        """A failure, as any case that fails."""
         raise RunError(f"a run of {case.name} {why}")
 
     def join(self, done: Sequence[list[Run]]) -> list[Run]:
@@ -103,7 +102,6 @@ class Finished:
         self._samples = Samples(directory, warn)
         self._samples.tidy()
         self._waiting: list[pl.DataFrame] = []
-        self._flushed = time.monotonic()
 
     def of(self, cases: Iterable[AnyCase]) -> Stored:
         """What those cases have come to that are done."""
@@ -116,10 +114,10 @@ class Finished:
         if run.samples is not None:
             self._samples.add(run.samples)
 
-    def flush_if_due(self) -> None:
-        """Stores what waits, every few seconds."""
-        if self._samples.full or time.monotonic() - self._flushed >= FLUSH:
-            self.flush()
+    @property
+    def full(self) -> bool:
+        """Whether as many samples wait as may wait."""
+        return self._samples.full
 
     def flush(self) -> None:
         """Stores what waits, once."""
@@ -128,7 +126,6 @@ class Finished:
             self._samples.flush()
             if waiting:
                 self._batches.append(pl.concat(waiting))
-        self._flushed = time.monotonic()
 
 
 def stored(directory: Path, cases: Iterable[AnyCase], warn: Warn = tell) -> Stored:

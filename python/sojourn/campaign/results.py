@@ -6,9 +6,9 @@ from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from sojourn.campaign.cases import AnyCase, Sampled
+from sojourn.campaign.keys import key_of
 from sojourn.metrics import RunData
-from sojourn.papers.keys import key_of
-from sojourn.papers.paper import AnyCase, Sampled
 from sojourn.store.samples import Samples
 
 #: Bytes of samples that have been read and stay in memory, for who asks next.

@@ -1,0 +1,84 @@
+"""What a campaign does once, stores, and measures."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Self
+
+from sojourn.scenario import Document
+
+#: One run's metrics, as ``sojourn run --format json`` prints them.
+Outcome = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Case:
+    """One run, of which the metrics are asked for: it comes to an :data:`Outcome`. Two cases with
+    the same canonical scenario are the same run.
+    """
+
+    text: str
+    #: The name of what runs it.
+    backend: str = "sim"
+
+    @classmethod
+    def of(cls, canonical: Document, backend: str = "sim") -> Self:
+        """The case of a canonical scenario."""
+        return cls(json.dumps(canonical, sort_keys=True), backend)
+
+    @cached_property
+    def canonical(self) -> Document:
+        """The canonical scenario."""
+        return dict(json.loads(self.text))
+
+    @property
+    def name(self) -> str:
+        """What messages call it."""
+        return str(self.canonical["name"])
+
+
+@dataclass(frozen=True)
+class Sampled(Case):
+    """One run, of which the samples are asked for: it comes to a ``RunData``."""
+
+    #: The columns of the flows' samples that are kept; all if none is named.
+    keeps: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, canonical: Document, backend: str = "sim", *, keeps: tuple[str, ...] = ()) -> Self:
+        """The case of a canonical scenario."""
+        return cls(json.dumps(canonical, sort_keys=True), backend, keeps)
+
+
+@dataclass(frozen=True)
+class Computed:
+    """What a function of a module comes to, as JSON has it: a model in slots, a linear program."""
+
+    by: Callable[..., Any]
+    #: What it is called with, by the names of its parameters.
+    text: str
+    #: Whether it is done beside nothing else: it measures time.
+    alone: bool = False
+
+    @classmethod
+    def of(cls, by: Callable[..., Any], *, alone: bool = False, **given: Any) -> Self:
+        """The case of a function and what it is given."""
+        return cls(by, json.dumps(given, sort_keys=True), alone)
+
+    @property
+    def name(self) -> str:
+        """What messages call it."""
+        return f"{self.by.__module__}.{self.by.__qualname__}"
+
+    def result(self) -> Any:
+        """What it comes to: the same whether it was stored meanwhile or not."""
+        return json.loads(json.dumps(self.by(**json.loads(self.text))))
+
+
+#: What is done once, stored, and measured.
+AnyCase = Case | Computed
+#: What cases came to; samples are read as they are asked for.
+Results = Mapping[AnyCase, Any]
