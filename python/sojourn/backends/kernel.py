@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from functools import cache
 from importlib import resources
 from pathlib import Path
-from typing import Any
 
 from sojourn import _internal
 from sojourn.backends import lacking, sim
@@ -22,7 +21,7 @@ from sojourn.errors import RunError, ScenarioError
 from sojourn.executors.threads import go_on
 from sojourn.kernel.build import recipe
 from sojourn.kernel.cache import Kernel, kernel
-from sojourn.measured import Measured
+from sojourn.measured import Measured, Origin
 from sojourn.metrics import RunData
 from sojourn.metrics.samples import Alone
 from sojourn.scenario import Document, Scenario, expanded_flows, validated
@@ -101,7 +100,7 @@ class On:
         """Runs some flows by themselves over the same network."""
         return _alone(canonical, self._kernel)
 
-    def key(self, repetition: int = 0) -> dict[str, Any]:
+    def key(self, repetition: int = 0) -> Origin:
         """What tells a run from those on other kernels; repetitions are alike."""
         made = self._kernel
         return {

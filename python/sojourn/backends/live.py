@@ -11,7 +11,6 @@ import time
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from sojourn import _internal
 from sojourn.backends import lacking
@@ -19,7 +18,7 @@ from sojourn.backends.external import refuse
 from sojourn.engine import Progress
 from sojourn.errors import RunError
 from sojourn.executors.threads import go_on
-from sojourn.measured import Measured
+from sojourn.measured import Measured, Origin, Quality
 from sojourn.metrics import RunData
 from sojourn.metrics.samples import Alone
 from sojourn.scenario import Document, Scenario, expanded_flows, validated
@@ -60,7 +59,7 @@ def run(
     """
     refuse(scenario.canonical)
     data, timing, quality = _run(scenario.canonical, progress)
-    origin = {**key(repetition), "quality": quality}
+    origin: Origin = {**key(repetition), "quality": quality}
     return Measured(scenario, data, timing, origin=origin)
 
 
@@ -78,7 +77,7 @@ def measure(
     return _trusted(canonical, progress)
 
 
-def key(repetition: int = 0) -> dict[str, Any]:
+def key(repetition: int = 0) -> Origin:
     """What tells a run from others of the same scenario."""
     host, kernel = platform.node(), platform.release()
     return {"backend": "live", "host": host, "kernel": kernel, "repetition": repetition}
@@ -95,7 +94,7 @@ def _trusted(
 
 def _run(
     canonical: Document, progress: Progress | None
-) -> tuple[RunData, dict[str, float], dict[str, Any]]:
+) -> tuple[RunData, dict[str, float], Quality]:
     began = time.perf_counter()
     with lacking.told():
         outcome = _internal.run_live(json.dumps(canonical), progress or go_on)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 import click
 
@@ -14,6 +14,7 @@ from sojourn.cli import tables
 from sojourn.cli.names import Name
 from sojourn.cli.output import warn
 from sojourn.errors import ScenarioError
+from sojourn.json_types import Fields
 from sojourn.names import either
 
 if TYPE_CHECKING:
@@ -23,7 +24,8 @@ if TYPE_CHECKING:
 
 CORE_KINDS = ("ccas", "queues", "traffic", "topologies", "transports", "nodes", "media")
 KINDS = (*CORE_KINDS, "metrics", "experiments", "papers")
-Entry = Mapping[str, Any]
+#: What there is of any kind: its keys depend on that.
+Entry = Fields
 
 
 @click.command("list", epilog=f"KIND: {either(KINDS)}.")

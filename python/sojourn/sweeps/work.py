@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
-from typing import Any
 
 import polars as pl
 
@@ -16,6 +15,7 @@ from sojourn.campaign.keys import run_key
 from sojourn.errors import LackError, RunError, ScenarioError, SojournError
 from sojourn.executors.processes import Limits, limits
 from sojourn.external.bundle import Bundle
+from sojourn.measured import Origin
 from sojourn.store import rows
 from sojourn.store.renew import outcome
 from sojourn.store.samples import packed
@@ -99,7 +99,7 @@ class Run:
     limits: Limits = field(default_factory=lambda: limits)
     #: What runs them, and what tells its runs from others (:class:`Plan`).
     backend: str = "sim"
-    origin: Mapping[str, Any] | None = None
+    origin: Origin | None = None
 
     def __call__(self, found: Identified) -> Finished:
         """Runs it.
@@ -177,7 +177,7 @@ class Run:
         self, common: rows.Row, place: Place, message: str, failed_at: float | None = None
     ) -> Finished:
         told = rows.failure(common, place[0], message, failed_at)
-        return Finished(told, failed=(common["key"],))
+        return Finished(told, failed=(str(common["key"]),))
 
 
 def _together(tables: Sequence[pl.DataFrame]) -> pl.DataFrame | None:

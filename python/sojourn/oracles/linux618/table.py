@@ -89,7 +89,7 @@ def _origin(result: Measured) -> Row:
     quality = result.origin["quality"]
     late = quality["release_error_ms"]["p99"]
     return {
-        "err_p99_us": _rounded(1e3 * late, 0),
+        "err_p99_us": _rounded(None if late is None else 1e3 * late, 0),
         "quality": "valid" if quality["valid"] else "invalid",
         "longest_gap_ms": _rounded(quality["longest_gap_ms"], 2),
         "cpu_steal": _rounded(quality["cpu_steal"], 4),
