@@ -131,6 +131,8 @@ def test_exactly_the_files_change_that_the_guide_names(kind: str) -> None:
     changed = {path for path, text in after.items() if before.get(path) != text}
     if kind == "scenario":
         assert changed == {"my-scenario.toml"}
+    elif kind == "reproduction":
+        assert {path.partition("/")[0] for path in changed} == {"my-reproduction"}
     else:
         assert {path.replace("my-", "my_") for path in changed} == promised(kind)
 
