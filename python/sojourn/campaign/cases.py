@@ -73,9 +73,23 @@ class Computed:
         """What messages call it."""
         return f"{self.by.__module__}.{self.by.__qualname__}"
 
-    def result(self) -> Any:
-        """What it comes to: the same whether it was stored meanwhile or not."""
-        return json.loads(json.dumps(self.by(**json.loads(self.text))))
+    @property
+    def given(self) -> Document:
+        """What it is called with."""
+        return dict(json.loads(self.text))
+
+    def result(self, given: Document) -> Any:
+        """What it comes to, called with what it is given as that is found on this machine: the same
+        whether it was stored meanwhile or not.
+        """
+        return json.loads(json.dumps(self.by(**given)))
+
+
+@dataclass(frozen=True)
+class Attempted(Computed):
+    """One that may fail, which is a result as well: it comes to ``{"value": ...}``, or if the
+    function raises a ``RunError`` to ``{"error": why}``. One that was lost is not stored.
+    """
 
 
 #: What is done once, stored, and measured.
