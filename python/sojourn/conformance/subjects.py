@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sojourn import located
 from sojourn.catalogue import CALLED, members
 from sojourn.conformance.suite import kinds
 from sojourn.errors import refused
@@ -24,11 +23,6 @@ class Subject:
     name: str
     #: As a scenario has it; paths are absolute.
     table: Mapping[str, Any]
-
-    @property
-    def outside(self) -> bool:
-        """Whether it brings its code along."""
-        return self.table["kind"] in located.KINDS
 
 
 def control(written: str | type | Mapping[str, Any]) -> Subject:

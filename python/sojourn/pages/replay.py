@@ -7,14 +7,17 @@ sources of both versions: ``python -m sojourn.pages.replay CSV...``.
 from __future__ import annotations
 
 import csv
+import io
 import sys
 from collections.abc import Iterable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from sojourn import data
 from sojourn.conformance import situations
 from sojourn.conformance.replay import COLUMNS, MARGINS, Row
+from sojourn.store.files import write_together
 
 _INTRODUCTION = f"""\
 # Replay beside Linux's sources
@@ -36,12 +39,14 @@ explained; `runs`: there is no counterpart to compare with. What does not run is
 
 def written(rows: Sequence[Row], out: Path) -> None:
     """Writes ``replay.csv`` and ``replay.md`` into a directory."""
-    out.mkdir(parents=True, exist_ok=True)
-    with (out / "replay.csv").open("w", newline="") as file:
-        table = csv.writer(file)
-        table.writerow(COLUMNS)
-        table.writerows(row.cells() for row in rows)
-    (out / "replay.md").write_text(page(rows), encoding="utf-8")
+    table = io.StringIO(newline="")
+    csv.writer(table).writerows([COLUMNS, *(row.cells() for row in rows)])
+    texts = {"replay.csv": table.getvalue(), "replay.md": page(rows)}
+    write_together(out, {name: partial(_write, text) for name, text in texts.items()})
+
+
+def _write(text: str, path: Path) -> None:
+    path.write_text(text, encoding="utf-8", newline="")
 
 
 def page(rows: Sequence[Row]) -> str:
