@@ -195,7 +195,7 @@ def test_what_was_scaffolded_runs(arguments: tuple[str, ...], tmp_path: Path) ->
 
 @pytest.mark.parametrize("kind", ["cca", "queue", "topology"])
 def test_what_was_scaffolded_has_a_page(kind: str) -> None:
-    run(sys.executable, "-m", "sojourn.pages", f"my-{kind}")
+    run(sys.executable, "-m", "tools.pages", f"my-{kind}")
     pages = {"cca": "ccas/my-cca.md", "queue": "queues/my-queue.md", "topology": "topologies.md"}
     text = (COPY / "docs" / pages[kind]).read_text(encoding="utf-8")
     figure = re.search(rf"!\[my-{kind} at work\]\((.*?)\)", text)

@@ -11,13 +11,13 @@ import pytest
 
 from conftest import Command
 from sojourn.engine import simulate
-from sojourn.papers.gnat2021 import GNAT2021
-from sojourn.papers.gnat2021.sliq import delays, predicted
-from sojourn.papers.gnat2021.sliq.changing import full_again
-from sojourn.papers.gnat2021.sliq.scenarios import document
-from sojourn.papers.gnat2021.sliq.series import Series
-from sojourn.papers.paper import Request
+from sojourn.reproduction.paper import Request
 from sojourn.scenario import validated
+from sojourn_reproductions.gnat2021 import GNAT2021
+from sojourn_reproductions.gnat2021.sliq import delays, predicted
+from sojourn_reproductions.gnat2021.sliq.changing import full_again
+from sojourn_reproductions.gnat2021.sliq.scenarios import document
+from sojourn_reproductions.gnat2021.sliq.series import Series
 
 #: It counts the paths that are compared.
 pytestmark = pytest.mark.needs("graphillion")

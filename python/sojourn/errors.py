@@ -1,10 +1,18 @@
-"""The two errors, bad input (exit status 2 of the command line) and failure (1), and a warning."""
+"""The errors, bad input (exit status 2 of the command line) and failure (1), and a warning."""
 
 from __future__ import annotations
 
 from sojourn._internal import ScenarioError
 
-__all__ = ["LostError", "RunError", "ScenarioError", "ScenarioWarning", "SojournError", "refused"]
+__all__ = [
+    "LackError",
+    "LostError",
+    "RunError",
+    "ScenarioError",
+    "ScenarioWarning",
+    "SojournError",
+    "refused",
+]
 
 
 class SojournError(Exception):
@@ -22,6 +30,12 @@ class RunError(SojournError):
 class LostError(RunError):
     """A run that was lost with the process that it was in, which may have been the machine's doing:
     another attempt may go well.
+    """
+
+
+class LackError(ScenarioError):
+    """What a machine lacks for every run of a kind: such a run has not failed, and is to be made
+    when the machine has it.
     """
 
 

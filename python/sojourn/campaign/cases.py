@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Self
 
+from sojourn import class_sources
 from sojourn.scenario import Document
 
 #: One run's metrics, as ``sojourn run --format json`` prints them.
@@ -78,10 +79,11 @@ class Computed:
         """What it is called with."""
         return dict(json.loads(self.text))
 
-    def result(self, given: Document) -> Any:
-        """What it comes to, called with what it is given as that is found on this machine: the same
-        whether it was stored meanwhile or not.
+    def result(self, given: Document, classes: Mapping[str, bytes]) -> Any:
+        """What it comes to, called with what it is given as that is found on this machine, and with
+        these classes of a notebook: the same whether it was stored meanwhile or not.
         """
+        class_sources.take(classes)
         return json.loads(json.dumps(self.by(**given)))
 
 

@@ -17,6 +17,7 @@ from sojourn.campaign.cases import AnyCase, Attempted, Case, Computed, Outcome, 
 from sojourn.campaign.keys import key_of
 from sojourn.campaign.results import Stored
 from sojourn.errors import LostError, RunError
+from sojourn.executors import processes
 from sojourn.executors.processes import Limits, limits
 from sojourn.external.bundle import Bundle
 from sojourn.interruption import deferred
@@ -70,12 +71,13 @@ class Simulate:
         return Run(case, told, _row(key, told), packed(key, data), timing)
 
     def _computed(self, case: Computed) -> Run:
+        """In a process of its own: compiled code that takes long is not interrupted otherwise."""
         there = self.bundle.unpacked()
-        given = there.move(case.given)
+        asked = Computed.result, case, there.move(case.given), self.bundle.classes
         if not isinstance(case, Attempted):
-            return _to_keep(case, case.result(given))
+            return _to_keep(case, processes.call(*asked))
         try:
-            return _to_keep(case, {"value": case.result(given)})
+            return _to_keep(case, {"value": processes.call(*asked)})
         except RunError as error:
             told = {"error": there.told(str(error))}
             return Run(case, told) if isinstance(error, LostError) else _to_keep(case, told)

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
-from typing import Any
 
 from sojourn.backends import backend
 from sojourn.build import code, engine
 from sojourn.campaign.cases import AnyCase, Computed, Sampled
 from sojourn.located import placeless
+from sojourn.measured import Origin
 from sojourn.scenario import Document
 
 
-def run_key(canonical: Document, origin: Mapping[str, Any] | None = None) -> str:
+def run_key(canonical: Document, origin: Origin | None = None) -> str:
     """Identifies a run: its scenario but for the name, what it records and where its files lie,
     seed included, and what simulates it; of another backend than the simulator also its ``origin``
     (``Backend.key``).

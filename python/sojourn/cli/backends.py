@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from sojourn.backends import Backend
     from sojourn.measured import Measured
     from sojourn.scenario import Scenario
+    from sojourn.store.rows import Row
 
 #: What runs differ by, and the option that counts them.
 _COUNTED_BY = {"sim": "--seeds", "kernel": "--seeds", "live": "--repetitions"}
@@ -191,7 +192,7 @@ def tell_quality(result: Measured, whose: str = "") -> None:
 
 
 def _show(
-    scenario: Scenario, results: dict[str, list[Measured]], rows: list[dict[str, Any]], output: str
+    scenario: Scenario, results: dict[str, list[Measured]], rows: list[Row], output: str
 ) -> None:
     from sojourn.backends.disagreement import columns
 

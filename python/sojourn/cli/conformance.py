@@ -115,7 +115,7 @@ def _replay(
     """Exit status 1 if something parts that is not explained, or does not run."""
     from sojourn.conformance.directory import REPLAY
     from sojourn.conformance.replay import COLUMNS, planned, rows
-    from sojourn.pages.replay import written
+    from sojourn.conformance.replay_page import written
 
     replays = planned(against, version, names)
     with _at_work(REPLAY, "replays", *where) as work:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
@@ -39,7 +38,7 @@ def page(directory: Path) -> Page:
     return Page(name, _sentence(directory, content["grid"]), sections, warnings)
 
 
-def _sentence(directory: Path, grid: Mapping[str, Sequence[Any]]) -> str:
+def _sentence(directory: Path, grid: Mapping[str, Sequence[object]]) -> str:
     runs = table.ask(directory, lambda rows: rows.select(pl.col("key").n_unique()).collect().item())
     paths = [f"{path} ({len(values)} values)" for path, values in grid.items()]
     over = " and ".join(filter(None, [", ".join(paths[:-1]), *paths[-1:]])) or "replications"

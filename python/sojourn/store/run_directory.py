@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
 from sojourn import _internal
 from sojourn.errors import SojournError
-from sojourn.measured import Measured
+from sojourn.measured import Measured, Origin
 from sojourn.metrics import RunData
+from sojourn.metrics.columns import Column
 from sojourn.record import SCHEMAS, Record
-from sojourn.scenario import Scenario
+from sojourn.scenario import Document, Scenario
 from sojourn.store import manifest
 from sojourn.store.difference import difference
 from sojourn.store.files import Write, write_together
@@ -27,33 +26,35 @@ TABLES = ("flow_samples", "flows", "link_samples", "links")
 NODES = "node_samples"
 
 
-def tenant(scenario: Scenario, origin: Mapping[str, Any] | None = None) -> Tenant:
+def tenant(scenario: Scenario, origin: Origin | None = None) -> Tenant:
     """What a directory of this scenario's run is told by; ``origin`` tells one that is not
     simulated.
     """
-    origin = _who(origin or {})
+    who = _who(origin or {})
     identity = _plain({"scenario": scenario.canonical, "document": scenario.document})
-    identity |= {"origin": origin} if origin else {}
+    identity |= {"origin": who} if who else {}
 
     def differs(found: manifest.Manifest) -> str:
         theirs = _who(found.get("origin", {}))
-        if theirs != origin:
-            return f"{told(theirs)}, not {told(origin)}"
+        if theirs != who:
+            return f"{told(theirs)}, not {told(who)}"
         # A later version may fill in the defaults of the same document otherwise.
         if _unrecorded(found["document"]) == _unrecorded(identity["document"]):
             return ""
         return difference(_unrecorded(found["scenario"]), _unrecorded(identity["scenario"]))
 
-    name = f"{scenario.name}-{origin['backend']}" if origin else scenario.name
+    name = f"{scenario.name}-{who['backend']}" if who else scenario.name
     return Tenant(KIND, name, name, identity, differs)
 
 
-def _who(origin: Mapping[str, Any]) -> dict[str, Any]:
+def _who(origin: Origin) -> Origin:
     """What tells who ran it, without how well it went."""
-    return {name: value for name, value in origin.items() if name != "quality"}
+    who: Origin = {**origin}
+    who.pop("quality", None)
+    return who
 
 
-def told(origin: Mapping[str, Any]) -> str:
+def told(origin: Origin) -> str:
     """Who ran it, in words."""
     if not origin:
         return "of the simulator"
@@ -88,12 +89,12 @@ def save(result: Measured, directory: Path) -> None:
     clear_derived(directory)
 
 
-def _unrecorded(scenario: dict[str, Any]) -> dict[str, Any]:
+def _unrecorded(scenario: Document) -> Document:
     """Without what is recorded, which makes no other run of it."""
     return {name: value for name, value in scenario.items() if name != "record"}
 
 
-def _plain(value: dict[str, Any]) -> dict[str, Any]:
+def _plain(value: Document) -> Document:
     """As JSON gives it back."""
     return dict(json.loads(json.dumps(value)))
 
@@ -114,7 +115,7 @@ def load(directory: Path) -> Measured:
     return Measured(scenario, data, content["timing"], record, content.get("origin"))
 
 
-def _columns(path: Path) -> dict[str, Any]:
+def _columns(path: Path) -> dict[str, Column]:
     try:
         frame = pl.read_parquet(path)
     except (OSError, pl.exceptions.PolarsError) as error:

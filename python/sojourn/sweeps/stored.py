@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
 from sojourn.errors import SojournError
 from sojourn.store import manifest
 from sojourn.store.batches import Batches
+from sojourn.store.rows import Grid
 from sojourn.sweeps import directory as place
 from sojourn.sweeps import table
 
@@ -24,7 +24,7 @@ class StoredSweep:
             raise SojournError(f"{directory}: holds a {content['kind']}, not a sweep")
         self.directory = directory
         #: The values of each field path.
-        self.grid: Mapping[str, Sequence[Any]] = content["grid"]
+        self.grid: Grid = content["grid"]
         self.replications: int = content["replications"]
         self._made = content["engine"], content["metrics"]
 
