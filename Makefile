@@ -24,7 +24,7 @@ PYTHONS := python reproductions tools tests benches
 MODULE = $(subst -,_,$(NAME))
 
 .PHONY: help setup dev demo test build-tests test-core test-package test-long test-cca test-queue test-guides test-core-alone test-wheel check dist lock docs compare-ns3 packet-scripts page \
-    bench sliq-speed fuzz format conformance live-reference kernel-reference compare-live deny crates
+    bench sliq-speed fuzz format conformance live-reference kernel-reference compare-live deny crates renew
 
 help:  ## What there is to make
 	@sed -n 's/^\([a-z0-9%-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
@@ -139,6 +139,9 @@ docs: setup conformance  ## Write everything in docs/ that comes from the source
 	$(BIN)/python -m tools.pages
 	$(BIN)/python -m tools.pages.fidelity
 	$(BIN)/python -m tools.pages.wifi
+
+renew: setup  ## Measure again what pages tell, write them, list what moved (NAME=abe: one part); resumable
+	$(BIN)/python -m tools.renew $(NAME)
 
 page: dev  ## Write the catalogue's page of one member, with its figure: make page NAME=cubic
 	BLESS=1 cargo test --quiet -p sojourn-catalogue --test all -- scenario_docs

@@ -18,9 +18,6 @@ from sojourn.figures.chart import Chart, Heat, Panel
 from sojourn.report import report, spread
 from sojourn.report.page import Page, Picture, Section, kept, lightened, picture, write
 from sojourn.report.reproduction import page
-from sojourn.reproduction.found import paper as find
-from sojourn.reproduction.found import papers
-from sojourn.reproduction.paper import Paper
 from sojourn.store import run_directory
 from sojourn.table import Table
 from test_sweep import SWEEP
@@ -217,18 +214,6 @@ def test_what_was_not_run_has_no_table(sojourn: Command, tmp_path: Path) -> None
     assert "Statements: all" in page
     bodies = re.findall("<tbody>(.*?)</tbody>", page, flags=re.DOTALL)
     assert all("<tr>" in body for body in bodies)
-
-
-@pytest.mark.parametrize("paper", papers(), ids=lambda paper: paper.name)
-def test_each_choice_of_a_set_up_is_whole(paper: Paper) -> None:
-    for choice in paper.choices:
-        assert not choice.endswith((",", ";", " and")), choice
-        assert choice.count("(") == choice.count(")"), choice
-
-
-def test_a_choice_of_the_draft_that_takes_two_lines_is_one() -> None:
-    [cake] = [choice for choice in find("sce2019").choices if "Cake's rtt" in choice]
-    assert "Cake's rtt 100 ms" in cake
 
 
 @pytest.mark.parametrize("paper", ["sce2019", "lin2020"])

@@ -7,6 +7,9 @@ compared is what they state; see ``reference/abe/SOURCE.md``. The scenarios are 
 
 from __future__ import annotations
 
+from pathlib import Path
+
+from sojourn.reproduction.card import read as read_card
 from sojourn.reproduction.paper import Paper
 from sojourn_reproductions.abe.cells import EXPERIMENTS, cells
 from sojourn_reproductions.abe.charts import charts
@@ -21,14 +24,7 @@ ABE = Paper(
     keys=KEYS,
     labels=("metric",),
     tables=tuple(EXPERIMENTS),
-    choices=(
-        'stack = "linux-4.9", version = "linux-4.9" of Cubic: the nearest to the authors\' kernels',
-        'PIE of version = "linux-4" (target 20 ms); CoDel with its defaults (5 ms, 100 ms)',
-        "standard backoff: beta_ecn = beta = 0.5 (NewReno), 0.7 (Cubic)",
-        "one flow: 300 s, the first 30 s left out; short flows alone on the link",
-        "3 seeds, each flow's start moved by up to 1 s; measured = their median",
-        "convergence: counted past 100 packets of either flow, given up after 60 s",
-    ),
+    card=read_card(Path(__file__).with_name("card.toml")),
     cells=cells,
     statements=STATEMENTS,
     sheets=sheets,

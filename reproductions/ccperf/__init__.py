@@ -12,11 +12,13 @@ import csv
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from sojourn import data
 from sojourn.campaign.cases import Case, Outcome
 from sojourn.errors import ScenarioError
+from sojourn.reproduction.card import read as read_card
 from sojourn.reproduction.paper import Cell, Paper, Request
 from sojourn.scenario import Document, apply_override, parse_value, read, validated
 from sojourn.sweeps.expand import plan
@@ -68,14 +70,7 @@ CCPERF = Paper(
     keys=("scope", "metric", "row", "column"),
     labels=("metric",),
     tables=("82",),
-    choices=(
-        'stack = "ns3", version = "ns3" of both controls: as ns-3 of 3.41-3.42 has them, with PRR',
-        "ack_every = 1: the receiver acknowledges every segment",
-        'device_queue = "2 packets": they wait in the device below the queue of 40',
-        'access_rate = "1 Gbit/s", send_buffer = "4 MB", overhead = "2 B"',
-        "completion time: the page's flows are greedy, so it is the time that they were active",
-        "20 seeds, each flow's start moved by up to 100 ms; measured = their median",
-    ),
+    card=read_card(Path(__file__).with_name("card.toml")),
     cells=_cells,
     statements=STATEMENTS,
 )

@@ -6,9 +6,11 @@ Sections 2.1 to 2.4, 3.1 to 3.3 and chapter 4; a module or package per part.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from sojourn.campaign.cases import AnyCase, Results
+from sojourn.reproduction.card import read as read_card
 from sojourn.reproduction.paper import Cell, Paper, Request
 from sojourn.reproduction.sheet import Sheet
 from sojourn.reproduction.statements import Row
@@ -62,13 +64,7 @@ GNAT2021 = Paper(
     keys=("section", "table", "row", "column"),
     labels=("row", "column"),
     tables=(capacity.TABLE, slots.TABLE, *sliq.TABLES, multicast.TABLE, *overlay.TABLES),
-    choices=(
-        *capacity.CHOICES,
-        *slots.CHOICES,
-        *sliq.CHOICES,
-        *multicast.CHOICES,
-        *overlay.CHOICES,
-    ),
+    card=read_card(Path(__file__).with_name("card.toml")),
     cells=_cells,
     statements=(
         *capacity.STATEMENTS,

@@ -24,12 +24,6 @@ from sojourn_reproductions.gnat2021.grids import row as solved
 
 TABLE = "latency_constrained_multicast_8x8"
 SECTION = "2.3"
-CHOICES = (
-    "2.3: 8 x 8 grid: experiments/capacity/grid-8x8.toml, drawn for its numbers of paths",
-    "2.3: cpu_a, cpu_b: building the diagram of the paths; lp_cpu: column generation; in seconds "
-    "passed",
-    "2.3: 5 x 5 grid of the figure: experiments/capacity/grid-5x5.toml",
-)
 _FOLDER, _TABULATED = "experiments/capacity", "grid-8x8"
 #: Deadlines of the figure.
 _CURVE = range(0, 86)

@@ -8,9 +8,11 @@ measured on a modelled one; ``tables/forms.csv`` names the one that is judged.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sojourn.campaign.cases import AnyCase, Results
+from sojourn.reproduction.card import read as read_card
 from sojourn.reproduction.paper import Cell, Paper, Request
 from sojourn.reproduction.sheet import Sheet
 from sojourn.reproduction.statements import Row
@@ -69,14 +71,7 @@ LIN2020 = Paper(
     keys=("form", "table", "row", "column"),
     labels=("row",),
     tables=tuple(FORMS),
-    choices=(
-        'stack = "linux-4.9", which also chooses that kernel\'s version of every control',
-        'BBR: without fq, unpaced, as 4.9 is by default; "BBR (fq)": paced by the fq host queue; '
-        'in the pairs (5-10, A.20-A.28) "BBR" is paced, "BBR (no fq)" unpaced',
-        "RTT: the sender's smoothed RTT, as iperf3 reads it; Retr.: segments per second",
-        "measured = the median of the seeds; --quick: one seed of at most a minute",
-        *(choice for section in SECTIONS for choice in section.choices),
-    ),
+    card=read_card(Path(__file__).with_name("card.toml")),
     cells=_cells,
     statements=tuple(statement for section in SECTIONS for statement in section.statements),
     sheets=_sheets,

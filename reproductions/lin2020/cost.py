@@ -97,7 +97,4 @@ COST = Section(
     cells=_cells,
     statements=OF_COST,
     charts=_charts,
-    choices=(
-        "figures 15-17: transfers of 100 MB (printed, and with --full: 1 GB), loss both ways",
-    ),
 )

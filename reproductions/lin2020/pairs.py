@@ -119,8 +119,4 @@ PAIRS = Section(
     tables=_JUDGED,
     cells=_cells,
     statements=(*OF_PAIRS, *order.goals(_JUDGED, ("Flow-1", SUM))),
-    choices=(
-        "tables 5-10, A.20-A.28: both flows start within a second, in WAN-1 as inferred Flow-1 "
-        "first; 60 s in LAN, 600 s in WAN-1, 60 s or (inferred) 200 s in WAN-2; --full: 600 s",
-    ),
 )

@@ -121,10 +121,4 @@ REAL_PATHS = Section(
     cells=_cells,
     statements=OF_PATHS,
     charts=_charts,
-    choices=(
-        "real paths: LAN 97.5 Mbit/s, 2 ms, 146 packets; WAN-1 a policer of 1.12 Mbit/s and 48 kB, "
-        "36 ms; WAN-2 100 Mbit/s, 289 ms, bursts of 50 losses every 33,000 packets",
-        "real paths: trials of 120 s, 300 s and 200 s (printed 600 s, table 3 24 h); transfers of "
-        "200 MB (printed 1 GB, 50 times; WAN-1 56 MB); --full runs the printed ones",
-    ),
 )

@@ -47,5 +47,4 @@ QUEUE_SIZE = Section(
     cells=_cells,
     statements=OF_QUEUES,
     charts=_charts,
-    choices=("figures 21-23: 30 s each; nothing is printed of their length",),
 )

@@ -42,10 +42,4 @@ REVERSE = Section(
     tables=_TABLES,
     cells=_cells,
     statements=(*OF_REVERSE, *order.goals(_TABLES, _COLUMNS)),
-    choices=(
-        "table 19, printed: FIFO of 1000 packets each way, 6 MB of receive buffer; inferred: 938 "
-        "packets beside netem's 62 in delay, a send buffer of 1537 segments, UDP 2 s after TCP",
-        "table 19: the UDP flow sends 100 Mbit/s of packets of 1448 B of payload; no segmentation "
-        "offload",
-    ),
 )

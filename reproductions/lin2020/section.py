@@ -49,7 +49,5 @@ class Section:
     cells: Callable[[str, Request], Iterable[Cell]]
     #: What its authors observe, and statements of ours.
     statements: Sequence[Statement] = ()
-    #: How its set-up was read.
-    choices: Sequence[str] = ()
     sheets: Callable[[Sequence[Row]], Iterable[Sheet]] = _no_sheets
     charts: Callable[[Sequence[Row]], Mapping[str, Chart]] = _no_charts

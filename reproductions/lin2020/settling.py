@@ -56,5 +56,4 @@ SETTLE = Section(
     cells=_cells,
     statements=OF_SETTLING,
     charts=_charts,
-    choices=("figure 19: 200 s (printed, and with --full: 600 s), a mean over 30 s of samples",),
 )

@@ -186,9 +186,4 @@ WIFI = Section(
     cells=_cells,
     statements=STATEMENTS,
     charts=_charts,
-    choices=(
-        "tables 12-18: uplink; one set-up per band, by Cubic's goodput and RTT alone; "
-        "30 s, table 18 and figure 19: 120 s; windows in KB, judged by ratios between controls",
-        "figure 12: 360 MB, five times (printed, and with --full: 3.6 GB, 20 times)",
-    ),
 )

@@ -13,7 +13,7 @@ write:
 | --- | --- | --- |
 | `sojourn reproduce linux618` | Linux 6.18, measured live | `lossless` to `all-inside` |
 | `sojourn reproduce linux612` | Linux 6.12 in virtual time | `near`, `close`, `inside` |
-| `sojourn reproduce sce2019` | [its page](../reproductions/sce2019/README.md) | `throughput-*`, ... |
+| `sojourn reproduce sce2019` | [its page](../reproductions/sce2019/README.md) | its statements |
 | `sojourn reproduce theory` | laws of TCP | below |
 
 Step by step: [replay](replay.md) of the kernel's sources, [packet scripts](packet-scripts.md),

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from sojourn.campaign.cases import AnyCase, Results
+from sojourn.reproduction.card import Card
 from sojourn.reproduction.sheet import Sheet
 from sojourn.reproduction.statements import Row, Statement
 
@@ -76,8 +76,8 @@ class Paper:
     labels: Sequence[str]
     #: Identifiers of its tables.
     tables: Sequence[str]
-    #: How its set-up was read: printed with the comparison.
-    choices: Sequence[str]
+    #: What its parameters and criteria rest on; those of what was asked for are printed.
+    card: Card
     #: The cells of the requested tables, in the order of print.
     cells: Callable[[Request], Iterable[Cell]]
     #: What its authors observed in words, or what the comparison aims at.
@@ -92,14 +92,20 @@ class Paper:
     shortened: bool = False
 
     def choices_of(self, request: Request) -> list[str]:
-        """Those of what was asked for: some begin with the sections that they are of."""
-        return [choice for choice in self.choices if _concerns(choice, request)]
+        """The parameters of what was asked for."""
+        asked = (p for p in self.card.parameters if _concerns(p.sections, request))
+        return [str(parameter) for parameter in asked]
+
+    @property
+    def judged(self) -> list[Statement]:
+        """The statements that are predictions."""
+        return [s for s in self.statements if not self.card.is_calibrated(s.id)]
+
+    @property
+    def calibrated(self) -> list[Statement]:
+        """The others, whose results had a part in the choice of parameters."""
+        return [s for s in self.statements if self.card.is_calibrated(s.id)]
 
 
-#: As in ``4.2, 4.4: ``.
-_SECTIONS = re.compile(r"(\d+(?:\.\d+)*(?:, \d+(?:\.\d+)*)*): ")
-
-
-def _concerns(choice: str, request: Request) -> bool:
-    of = _SECTIONS.match(choice)
-    return not of or any(request.touches(each) for each in of[1].split(", "))
+def _concerns(sections: Sequence[str], request: Request) -> bool:
+    return not sections or any(request.touches(section) for section in sections)

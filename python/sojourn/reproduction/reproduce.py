@@ -94,7 +94,10 @@ def shown(chosen: Paper, rows: Sequence[Row]) -> list[Sheet]:
     """
     own = (chosen.sheets or partial(compare.lines, chosen))(rows)
     filled = [sheet for sheet in own if sheet.rows]
-    return [*filled, statements.sheet(statements.judge(chosen.statements, rows))]
+    told = [statements.sheet(statements.judge(chosen.judged, rows))]
+    if chosen.calibrated:
+        told.append(statements.calibrated(statements.judge(chosen.calibrated, rows)))
+    return [*filled, *told]
 
 
 def _cases(chosen: Paper, cells: Sequence[Cell], request: Request) -> list[AnyCase]:

@@ -12,6 +12,8 @@ from sojourn.reproduction.sheet import Sheet
 
 Row = Mapping[str, Any]
 NAME = "statements"
+#: The table of those that are not judged.
+CALIBRATED = "calibrated"
 #: Columns of ``tables/statements.csv``.
 HEADER = ("id", "section", "statement", "criterion", "finding", "numbers")
 #: The section of what the source does not state: our own goals.
@@ -36,7 +38,7 @@ class Finding:
 class Statement:
     """An observation of the source with the numeric criterion that stands for it.
 
-    A criterion is settled before the first run that it judges; a module says which of its were not.
+    A criterion is settled before the first run that it judges; the card says which were not.
     """
 
     id: str
@@ -85,6 +87,12 @@ def sheet(judged: Iterable[tuple[Statement, Finding]]) -> Sheet:
     """The statements as a table."""
     rows = [(s.id, s.section, s.text, s.criterion, f.word, f.numbers) for s, f in judged]
     return Sheet(NAME, "Statements", HEADER, rows, words=len(HEADER))
+
+
+def calibrated(met: Iterable[tuple[Statement, Finding]]) -> Sheet:
+    """Those whose results had a part in the choice of parameters: how well they were fitted."""
+    title = "Calibrated: how well what parameters were fitted to is met; not judged"
+    return replace(sheet(met), name=CALIBRATED, title=title)
 
 
 def judged_alone(statements: Sheet) -> Sheet:

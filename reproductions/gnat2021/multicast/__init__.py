@@ -2,8 +2,7 @@
 
 from sojourn_reproductions.gnat2021.multicast.cells import TABLE, cells
 from sojourn_reproductions.gnat2021.multicast.charts import charts, drawn
-from sojourn_reproductions.gnat2021.multicast.choices import CHOICES
 from sojourn_reproductions.gnat2021.multicast.sheets import sheets
 from sojourn_reproductions.gnat2021.multicast.statements import STATEMENTS
 
-__all__ = ["CHOICES", "STATEMENTS", "TABLE", "cells", "charts", "drawn", "sheets"]
+__all__ = ["STATEMENTS", "TABLE", "cells", "charts", "drawn", "sheets"]

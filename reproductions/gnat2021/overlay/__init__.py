@@ -9,7 +9,6 @@ from sojourn_reproductions.gnat2021.overlay import cells as goodput
 from sojourn_reproductions.gnat2021.overlay import sheets as tables
 from sojourn_reproductions.gnat2021.overlay import signalling, statements, times, triage
 from sojourn_reproductions.gnat2021.overlay.charts import charts, drawn
-from sojourn_reproductions.gnat2021.overlay.choices import CHOICES
 
 _PARTS = (times, goodput, signalling)
 TABLES = tuple(part.TABLE for part in _PARTS)
@@ -33,4 +32,4 @@ def sheets(rows: Sequence[Row]) -> Iterator[Sheet]:
         yield from part.sheets(rows)
 
 
-__all__ = ["CHOICES", "STATEMENTS", "TABLES", "cells", "charts", "drawn", "sheets"]
+__all__ = ["STATEMENTS", "TABLES", "cells", "charts", "drawn", "sheets"]

@@ -9,7 +9,6 @@ from sojourn_reproductions.gnat2021.sliq import (
 )
 from sojourn_reproductions.gnat2021.sliq.cells import TABLES, cells
 from sojourn_reproductions.gnat2021.sliq.charts import charts, drawn
-from sojourn_reproductions.gnat2021.sliq.choices import CHOICES
 from sojourn_reproductions.gnat2021.sliq.sheets import sheets
 
 STATEMENTS = (
@@ -20,4 +19,4 @@ STATEMENTS = (
     *statements.STATEMENTS,
 )
 
-__all__ = ["CHOICES", "STATEMENTS", "TABLES", "cells", "charts", "drawn", "sheets"]
+__all__ = ["STATEMENTS", "TABLES", "cells", "charts", "drawn", "sheets"]

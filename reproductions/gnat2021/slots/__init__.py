@@ -2,8 +2,7 @@
 
 from sojourn_reproductions.gnat2021.slots.cells import TABLE, cells
 from sojourn_reproductions.gnat2021.slots.charts import charts, drawn
-from sojourn_reproductions.gnat2021.slots.choices import CHOICES
 from sojourn_reproductions.gnat2021.slots.sheets import sheets
 from sojourn_reproductions.gnat2021.slots.statements import STATEMENTS
 
-__all__ = ["CHOICES", "STATEMENTS", "TABLE", "cells", "charts", "drawn", "sheets"]
+__all__ = ["STATEMENTS", "TABLE", "cells", "charts", "drawn", "sheets"]

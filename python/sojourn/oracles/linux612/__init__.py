@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from copy import deepcopy
 from functools import partial
+from pathlib import Path
 
 from sojourn.campaign.cases import Case, Outcome
 from sojourn.oracles.linux612.goals import STATEMENTS
 from sojourn.oracles.linux612.table import COMPARED, FOLDER, KEYS, METRICS, comparable
 from sojourn.oracles.linux618.cells import cell_runs
+from sojourn.reproduction.card import read as read_card
 from sojourn.reproduction.paper import Cell, Paper, Request
 from sojourn.scenario import apply_override, validated
 
@@ -43,12 +45,7 @@ LINUX612 = Paper(
     keys=(*KEYS, "metric"),
     labels=("metric",),
     tables=("grid",),
-    choices=(
-        "the same scenarios on both, which differ in nothing that is random",
-        "buffers that both tune as Linux does (stack); send buffers are no limit in long and "
-        "beside-bbr, whose windows Linux's 4 MB would limit (auto; the kernel's grow to 32 MB)",
-        'stack = "linux-6", whose timers tick 1000 times per second; the kernel\'s as in its table',
-    ),
+    card=read_card(Path(__file__).with_name("card.toml")),
     cells=_cells,
     statements=STATEMENTS,
 )

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from copy import deepcopy
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from sojourn.campaign.cases import Case, Outcome
@@ -16,6 +17,7 @@ from sojourn.oracles.linux618 import sheets
 from sojourn.oracles.linux618.cells import cell_runs
 from sojourn.oracles.linux618.goals import STATEMENTS
 from sojourn.oracles.linux618.kernel import KEYS, LIVE_METRICS, METRICS, SETUP, kernel, live
+from sojourn.reproduction.card import read as read_card
 from sojourn.reproduction.paper import Cell, Paper, Request
 from sojourn.scenario import Document, apply_override, validated
 from sojourn.sweeps.expand import plan
@@ -113,14 +115,7 @@ LINUX618 = Paper(
     keys=(*KEYS, "metric"),
     labels=("metric",),
     tables=TABLES,
-    choices=(
-        'stack = "linux-6", overhead = "0 B"',
-        "published: the kernel's mean over its repetitions",
-        "grid: 10 seeds (quick: 3); flows start 0.1 ms apart, moved by up to 1 ms",
-        "grid: random loss after the queue here, before it there; of data and SYN here, data there",
-        "live: the same files on both, experiments/linux618, as often as the kernel ran them",
-        "live, quick: the first run of the first cell of each",
-    ),
+    card=read_card(Path(__file__).with_name("card.toml")),
     cells=_cells,
     statements=STATEMENTS,
     sheets=sheets.sheets,

@@ -12,9 +12,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from math import sqrt
+from pathlib import Path
 from typing import Any
 
 from sojourn.campaign.cases import Case, Outcome
+from sojourn.reproduction.card import read as read_card
 from sojourn.reproduction.paper import Cell, Paper, Request
 from sojourn.reproduction.statements import GOALS, Finding, Row, Statement, all_complete
 from sojourn.scenario import Document, apply_override, validated
@@ -169,10 +171,7 @@ THEORY = Paper(
     keys=("law", "parameter", "unit"),
     labels=("parameter",),
     tables=("laws",),
-    choices=(
-        'stack = "linux-6", every segment acknowledged, no offload, overhead = "0 B"',
-        "published: the formula's value",
-    ),
+    card=read_card(Path(__file__).with_name("card.toml")),
     cells=_cells,
     statements=STATEMENTS,
 )
