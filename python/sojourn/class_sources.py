@@ -8,7 +8,7 @@ import hashlib
 import inspect
 import sys
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from types import CodeType, FunctionType, ModuleType
 
@@ -43,8 +43,10 @@ def pickled(digests: Iterable[str]) -> dict[str, bytes]:
     return {d: _by_value(cloudpickle, CLASSES[d]) for d in digests if d in CLASSES}
 
 
-def take(classes: dict[str, bytes]) -> None:
+def take(classes: Mapping[str, bytes]) -> None:
     """Makes classes from another process known in this one."""
+    if not classes:  # the import takes longer than many a piece of work
+        return
     import cloudpickle
 
     CLASSES.update({digest: cloudpickle.loads(code) for digest, code in classes.items()})

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from sojourn._internal import ScenarioError
 
-__all__ = ["LackError", "RunError", "ScenarioError", "ScenarioWarning", "SojournError", "refused"]
+__all__ = [
+    "LackError",
+    "LostError",
+    "RunError",
+    "ScenarioError",
+    "ScenarioWarning",
+    "SojournError",
+    "refused",
+]
 
 
 class SojournError(Exception):
@@ -17,6 +25,12 @@ class RunError(SojournError):
     def __init__(self, message: str, failed_at: float | None = None) -> None:
         super().__init__(message)
         self.failed_at = failed_at
+
+
+class LostError(RunError):
+    """A run that was lost with the process that it was in, which may have been the machine's doing:
+    another attempt may go well.
+    """
 
 
 class LackError(ScenarioError):

@@ -10,9 +10,12 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 
 from sojourn import data
+from sojourn.conformance.directory import SUITE, tenant
 from sojourn.conformance.measure import Row, rows
 from sojourn.conformance.subjects import chosen
 from sojourn.conformance.suite import kinds, suite
+from sojourn.store.batches import tell
+from sojourn.store.place import claimed
 
 _INTRODUCTION = """\
 # Conformance
@@ -93,8 +96,10 @@ def _names(found: Iterable[Row]) -> str:
 
 def main() -> None:
     """Writes the page."""
-    found = rows(chosen(()), os.cpu_count() or 1, lambda done, of: None)
-    data.path("docs/conformance.md").write_text(page(found), encoding="utf-8")
+    with claimed(tenant(SUITE), None, tell) as directory:
+        found = rows(chosen(()), directory, os.cpu_count() or 1, lambda done, of: None)
+    path = data.checkout() / "docs" / "conformance.md"
+    path.write_text(page(found), encoding="utf-8")
 
 
 if __name__ == "__main__":

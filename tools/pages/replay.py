@@ -1,109 +1,14 @@
-"""The page of the replays beside the kernel's sources.
-
-``sojourn conformance --against DIR`` writes it with its table; ``docs/replay.md`` is that of the
-sources of both versions: ``python -m tools.pages.replay CSV...``.
-"""
+"""Writes ``docs/replay.md`` of both versions' tables: ``python -m tools.pages.replay CSV...``."""
 
 from __future__ import annotations
 
 import csv
 import sys
-from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from sojourn import data
-from sojourn.conformance import situations
-from sojourn.conformance.replay import COLUMNS, MARGINS, Row
-
-_INTRODUCTION = f"""\
-# Replay beside Linux's sources
-
-Written by `sojourn conformance --against DIR` and `make replay`; do not edit.
-
-Sources of the Linux kernel, unchanged, run beside our own controls and disciplines (see
-[linux-sources.md](linux-sources.md)). In *open loop* both are called for the same series of ACKs
-and losses, or of arrivals and departures: windows and thresholds may differ by one segment, packets
-must leave, be dropped and be marked alike. In *closed loop* each runs by itself: goodput may differ
-by {MARGINS["mean_throughput_l7"]:.0%}, the smoothed RTT by {MARGINS["mean_srtt_l4"]:.0%}.
-Both clocks tick every millisecond, and both draw from the same random streams.
-"""
-_LEGEND = """\
-`same`: no difference at any step, or beyond the margins; `explained`: below; `parts`: not
-explained; `runs`: there is no counterpart to compare with. What does not run is named.
-"""
-
-
-def written(rows: Sequence[Row], out: Path) -> None:
-    """Writes ``replay.csv`` and ``replay.md`` into a directory."""
-    out.mkdir(parents=True, exist_ok=True)
-    with (out / "replay.csv").open("w", newline="") as file:
-        table = csv.writer(file)
-        table.writerow(COLUMNS)
-        table.writerows(row.cells() for row in rows)
-    (out / "replay.md").write_text(page(rows), encoding="utf-8")
-
-
-def page(rows: Sequence[Row]) -> str:
-    """The page in Markdown."""
-    parts = [_INTRODUCTION, _scenarios(), _LEGEND]
-    for kind, title in (("control", "Congestion controls"), ("queue", "Queue disciplines")):
-        chosen = [row for row in rows if row.kind == kind]
-        if chosen:
-            parts += [f"## {title}\n", _table(chosen)]
-    apart = [row for row in rows if row.first_difference or row.verdict == "does not run"]
-    if apart:
-        parts += ["## Where they part, and why\n", *map(_paragraph, _merged(apart))]
-    return "\n".join(parts)
-
-
-def _scenarios() -> str:
-    """What the names of scenarios mean."""
-    queues = {name: path for name, (_, path, _) in situations.TRAFFIC.items()}
-    lines = ["Bottlenecks of 20 Mbit/s and round trips of 40 ms, unless another is named:\n"]
-    groups = {
-        "controls": situations.CONTROLS,
-        "DCTCP": situations.MARKS,
-        "disciplines": queues,
-    }
-    for group, paths in groups.items():
-        told = "; ".join(f"*{name}*: {path.told}" for name, path in paths.items())
-        lines.append(f"- {group}: {told}.")
-    return "\n".join(lines) + "\n"
-
-
-def _table(rows: Sequence[Row]) -> str:
-    """Names by versions and loops; a cell has the worst verdict of the scenarios."""
-    columns = sorted({(row.version, row.loop) for row in rows}, key=lambda c: (float(c[0]), c[1]))
-    head = ["name", *(f"{version} {loop}" for version, loop in columns), "steps"]
-    lines = [head, ["---"] * len(head)]
-    for name in dict.fromkeys(row.name for row in rows):
-        own = [row for row in rows if row.name == name]
-        cells = [_worst(row for row in own if (row.version, row.loop) == c) for c in columns]
-        lines.append([f"`{name}`", *cells, f"{sum(row.steps or 0 for row in own):,}"])
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
-
-
-def _worst(rows: Iterable[Row]) -> str:
-    order = ["does not run", "parts", "explained", "same", "runs"]
-    return min((row.verdict for row in rows), key=order.index, default="")
-
-
-def _merged(rows: Sequence[Row]) -> list[tuple[str, list[Row]]]:
-    """Rows by name and reason."""
-    groups: dict[tuple[str, str], list[Row]] = {}
-    for row in rows:
-        groups.setdefault((row.name, row.note), []).append(row)
-    return [(note, group) for (_, note), group in groups.items()]
-
-
-def _paragraph(merged: tuple[str, list[Row]]) -> str:
-    note, rows = merged
-    lines = [f"**{rows[0].name}**: {note}.\n"]
-    lines += [
-        f"- {row.version}, {row.scenario}, {row.loop} loop: {row.first_difference or 'no run'}."
-        for row in rows
-    ]
-    return "\n".join(lines) + "\n"
+from sojourn.conformance.replay import Row
+from sojourn.conformance.replay_page import page
 
 
 def _read(path: Path) -> list[Row]:
@@ -118,4 +23,4 @@ def _row(line: dict[str, str]) -> Row:
 
 if __name__ == "__main__":
     found = [row for name in sys.argv[1:] for row in _read(Path(name))]
-    (data.path("docs") / "replay.md").write_text(page(found), encoding="utf-8")
+    (data.checkout() / "docs" / "replay.md").write_text(page(found), encoding="utf-8")

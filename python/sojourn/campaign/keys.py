@@ -27,7 +27,8 @@ def run_key(canonical: Document, origin: Origin | None = None) -> str:
 def key_of(case: AnyCase) -> str:
     """Identifies a case. A run of which all is kept has the key that it has in a sweep."""
     if isinstance(case, Computed):
-        return _digest(case.name, case.text, engine(), code(case.by))
+        text = json.dumps(placeless(case.given), sort_keys=True)
+        return _digest(case.name, text, engine(), code(case.by))
     key = run_key(case.canonical, backend(case.backend).key())
     keeps = case.keeps if isinstance(case, Sampled) else ()
     return _digest(key, *keeps) if keeps else key

@@ -63,14 +63,6 @@ format_option: Decorator = click.option(
     show_default=True,
     help="What is printed.",
 )
-jobs_option: Decorator = click.option(
-    "--jobs",
-    type=click.IntRange(min=1),
-    default=os.cpu_count() or 1,
-    show_default="all cores",
-    metavar="N",
-    help="Runs at a time.",
-)
 
 
 @dataclass(frozen=True)

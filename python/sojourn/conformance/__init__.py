@@ -26,14 +26,14 @@ def conformance(cca: str | type | Fields) -> pl.DataFrame:
     """
     import polars as pl
 
-    from sojourn.conformance.measure import value
+    from sojourn.conformance.checked import value
     from sojourn.conformance.subjects import control
     from sojourn.conformance.suite import suite
 
     chosen = control(cca)
     rows = []
     for check in suite("ccas"):
-        found = value(chosen, check)
+        found = value(chosen.kind, chosen.table, check.name)
         rows.append((check.name, found, check.least, check.most, check.holds(found)))
     names = ("check", "value", "least", "most", "holds")
     types = (pl.String, pl.Float64, pl.Float64, pl.Float64, pl.Boolean)

@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from sojourn import located
 from sojourn.catalogue import CALLED, members
 from sojourn.conformance.suite import kinds
 from sojourn.errors import refused
@@ -24,11 +23,6 @@ class Subject:
     name: str
     #: As a scenario has it; paths are absolute.
     table: Fields
-
-    @property
-    def outside(self) -> bool:
-        """Whether it brings its code along."""
-        return self.table["kind"] in located.KINDS
 
 
 def control(written: str | type | Fields) -> Subject:

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Generic, NoReturn
 
 from sojourn import _internal, scratch
-from sojourn.errors import RunError, refused
+from sojourn.errors import LostError, RunError, refused
 from sojourn.executors import Done, Item, threads
 from sojourn.interruption import heard
 
@@ -125,7 +125,8 @@ def call(
 
     Raises:
         ScenarioError: if the function does.
-        RunError: if it raises anything else, or its process ends or is ended.
+        LostError: if its process ends or is ended.
+        RunError: if it raises anything else.
 
     """
     if within:
@@ -203,19 +204,19 @@ class _Worker:
         with heard():
             return self._connection.poll(_LOOK)
 
-    def _death(self) -> RunError:
+    def _death(self) -> LostError:
         status = self._process.wait()
         name = signal.Signals(-status).name if status < 0 else f"exit status {status}"
         return self._failure(f"ended its process: {name}")
 
-    def _failure(self, message: str) -> RunError:
+    def _failure(self, message: str) -> LostError:
         """What the note says of a process that has been ended."""
         _, nanoseconds, flow, callback = _NOTE.unpack(self._note.read_bytes())
         if not callback:
-            return RunError(f"the simulation {message}")
+            return LostError(f"the simulation {message}")
         name, at = _internal.CALLBACKS[callback], nanoseconds / 1e9
         who = "queue discipline" if flow == _DISCIPLINE else f"control of flow {flow}"
-        return RunError(f"at {at:.9f} s, {who}: {name} {message}", at)
+        return LostError(f"at {at:.9f} s, {who}: {name} {message}", at)
 
     def end(self) -> None:
         """Ends it and whatever it is doing."""

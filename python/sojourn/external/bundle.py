@@ -39,6 +39,12 @@ class Places:
         there = {here: there for there, here in self.here.items()}
         return _renamed(node, there) if there else node
 
+    def told(self, text: str) -> str:
+        """A message that names files where they were, as those who gave them know them."""
+        for there, here in self.here.items():
+            text = text.replace(here.removesuffix(there), "")
+        return text
+
 
 @dataclass(frozen=True)
 class Bundle:
