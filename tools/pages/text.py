@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 
-from sojourn.catalogue import Kind, Member, Parameter, members, title
+from sojourn.catalogue import Kind, Member, members, title
+from sojourn.described import cell, describe
 from tools.pages.at_work import FIGURES, caption, figure_path
 
 _NOTE = "<!-- Written by `make docs` from the headers of the source files. -->"
@@ -24,8 +24,6 @@ _KINDS: dict[Kind, tuple[str, str]] = {
 }
 #: Kinds with a page per member; the members of the others are sections of one page.
 _LARGE: tuple[Kind, ...] = ("ccas", "queues")
-# A link of rustdoc leads nowhere outside it.
-_RUSTDOC_LINK = re.compile(r"\[(`[^`]+`)\](?:\([^)]*::[^)]*\))?(?!\()")
 
 
 def pages() -> dict[str, str]:
@@ -52,14 +50,6 @@ def _introduction(text: str, folder: str) -> str:
     return f"{text}\n\nEach is one file of {where}, whose header is its documentation here."
 
 
-def describe(member: Member, heading: str) -> Iterator[str]:
-    """A member's documentation and parameters under a heading of this level."""
-    yield f"{heading} {member.name}"
-    yield _RUSTDOC_LINK.sub(r"\1", member.documentation)
-    yield f"{heading}# Parameters"
-    yield _parameters(member.parameters)
-
-
 def _member(kind: Kind, member: Member, heading: str) -> Iterator[str]:
     yield from describe(member, heading)
     if kind in FIGURES:
@@ -71,27 +61,10 @@ def _member(kind: Kind, member: Member, heading: str) -> Iterator[str]:
 
 def _overview(kind: Kind, listed: Sequence[Member]) -> str:
     rows = [
-        f"| [{m.name}]({kind}/{m.name}.md) | {_cell(m.summary)} | {_cell(m.source or '')} |"
+        f"| [{m.name}]({kind}/{m.name}.md) | {cell(m.summary)} | {cell(m.source or '')} |"
         for m in listed
     ]
     return "\n".join(["| name | summary | source |", "| --- | --- | --- |", *rows])
-
-
-def _parameters(parameters: Sequence[Parameter]) -> str:
-    if not parameters:
-        return "None."
-    head = ["| key | type | default | meaning |", "| --- | --- | --- | --- |"]
-    return "\n".join(head + [_parameter(p) for p in parameters])
-
-
-def _parameter(parameter: Parameter) -> str:
-    default = f"`{parameter.written}`" if parameter.written else ""
-    cells = (f"`{parameter.name}`", parameter.type, default, parameter.description)
-    return f"| {' | '.join(map(_cell, cells))} |"
-
-
-def _cell(text: str) -> str:
-    return text.replace("|", "\\|")
 
 
 def _join(*parts: str) -> str:

@@ -76,7 +76,7 @@ def _schema(kind: str | None) -> str:
 def page(kind: str) -> str:
     """The documentation of one kind."""
     from sojourn.catalogue import members, title
-    from tools.pages.text import describe
+    from sojourn.described import describe
 
     parts = [f"# {title(kind)}"]
     if kind in CORE_KINDS:
