@@ -43,9 +43,9 @@ def renew(name: str, part: Part) -> list[str]:
     """Measures a part and writes its pages; what moved, a line each."""
     if part.get("reproduction"):
         return _reproduction(name)
-    before = {path: _text(path) for path in _pages(part)}
+    before = _texts(part)
     _spent(name, part["commands"])
-    after = {path: _text(path) for path in _pages(part)}
+    after = _texts(part)
     return [
         f"{path}: {line}"
         for path in sorted({*before, *after})
@@ -156,13 +156,10 @@ def _processor() -> float:
     return used.ru_utime + used.ru_stime
 
 
-def _pages(part: Part) -> list[Path]:
-    paths = [ROOT / name for name in part["pages"]]
-    return [file for path in paths for file in (path.glob("*.md") if path.is_dir() else [path])]
-
-
-def _text(path: Path) -> str:
-    return path.read_text(encoding="utf-8") if path.exists() else ""
+def _texts(part: Part) -> dict[Path, str]:
+    """What a part's commands write, as it is now."""
+    files = (file for pattern in part["files"] for file in ROOT.glob(pattern))
+    return {file.relative_to(ROOT): file.read_text(encoding="utf-8") for file in files}
 
 
 def _changed(before: str, after: str) -> list[str]:
