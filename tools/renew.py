@@ -43,9 +43,9 @@ def renew(name: str, part: Part) -> list[str]:
     """Measures a part and writes its pages; what moved, a line each."""
     if part.get("reproduction"):
         return _reproduction(name)
-    before = _texts(part)
+    before = {path: _text(path) for path in _pages(part)}
     _spent(name, part["commands"])
-    after = _texts(part)
+    after = {path: _text(path) for path in _pages(part)}
     return [
         f"{path}: {line}"
         for path in sorted({*before, *after})
@@ -156,10 +156,12 @@ def _processor() -> float:
     return used.ru_utime + used.ru_stime
 
 
-def _texts(part: Part) -> dict[Path, str]:
-    """What a part's commands write, as it is now."""
-    files = (file for pattern in part["files"] for file in ROOT.glob(pattern))
-    return {file.relative_to(ROOT): file.read_text(encoding="utf-8") for file in files}
+def _pages(part: Part) -> list[Path]:
+    return [file for pattern in part["pages"] for file in ROOT.glob(pattern)]
+
+
+def _text(path: Path) -> str:
+    return path.read_text(encoding="utf-8") if path.exists() else ""
 
 
 def _changed(before: str, after: str) -> list[str]:
