@@ -137,10 +137,8 @@ def _sets(section: str, rows: Sequence[Row]) -> Finding:
 
 
 def _stated(name: str, section: str, text: str, phase: str, run: str = "") -> Statement:
-    criterion = (
-        f"{row_name(run, phase, '')}: {100 * ON:g} % of the rate if on, "
-        f"at most {100 * OFF:g} % if off"
-    )
+    when = ", ".join(filter(None, (run, phase)))
+    criterion = f"{when}: {100 * ON:g} % of the rate if on, at most {100 * OFF:g} % if off"
     return Statement(name, section, text, criterion, partial(_states, section, run, phase))
 
 
@@ -157,8 +155,8 @@ def _thrash(run: str) -> list[Statement]:
     one_of_two = Statement(
         f"one-of-two-4.27-{run}",
         "4.27",
-        f"When the path becomes slow one of two flows is triaged, the other persists ({run})",
-        f"slow: {100 * ON:g} % of the rate if on, at most {100 * OFF:g} % if off",
+        "When the path becomes slow one of two flows is triaged, the other persists",
+        f"{run}, slow: {100 * ON:g} % of the rate if on, at most {100 * OFF:g} % if off",
         partial(_one_of_two, run),
     )
     states = [_stated(f"{name}-4.27-{run}", "4.27", text, phase, run) for name, phase, text in said]
