@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from sojourn.measured import Measured
+from sojourn.origin import Origin, told
 from sojourn.scenario import Scenario
 from sojourn.store import manifest, run_directory
 from sojourn.store.files import write_together
@@ -19,7 +20,7 @@ TABLE = "backends.csv"
 
 
 #: Of each backend what tells each of its runs from others (``Backend.key``).
-Origins = Mapping[str, Sequence[Mapping[str, Any] | None]]
+Origins = Mapping[str, Sequence[Origin | None]]
 
 
 def tenant(scenario: Scenario, origins: Origins) -> Tenant:
@@ -40,7 +41,7 @@ def tenant(scenario: Scenario, origins: Origins) -> Tenant:
         for place, origin in keys.items():
             theirs = found.get("origins", {}).get(place, {})
             if theirs != origin:
-                return f"{place} {run_directory.told(theirs)}, not {run_directory.told(origin)}"
+                return f"{place} {told(theirs)}, not {told(origin)}"
         return of_run.differs(found)
 
     name = f"{scenario.name}-{'-'.join(map(plain, counts))}"

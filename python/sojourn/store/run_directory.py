@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ from sojourn import _internal
 from sojourn.errors import SojournError
 from sojourn.measured import Measured
 from sojourn.metrics import RunData
+from sojourn.origin import Origin, told, who
 from sojourn.record import SCHEMAS, Record
 from sojourn.scenario import Scenario
 from sojourn.store import manifest
@@ -27,16 +27,16 @@ TABLES = ("flow_samples", "flows", "link_samples", "links")
 NODES = "node_samples"
 
 
-def tenant(scenario: Scenario, origin: Mapping[str, Any] | None = None) -> Tenant:
+def tenant(scenario: Scenario, origin: Origin | None = None) -> Tenant:
     """What a directory of this scenario's run is told by; ``origin`` tells one that is not
     simulated.
     """
-    origin = _who(origin or {})
+    origin = who(origin or {})
     identity = _plain({"scenario": scenario.canonical, "document": scenario.document})
     identity |= {"origin": origin} if origin else {}
 
     def differs(found: manifest.Manifest) -> str:
-        theirs = _who(found.get("origin", {}))
+        theirs = who(found.get("origin", {}))
         if theirs != origin:
             return f"{told(theirs)}, not {told(origin)}"
         # A later version may fill in the defaults of the same document otherwise.
@@ -46,19 +46,6 @@ def tenant(scenario: Scenario, origin: Mapping[str, Any] | None = None) -> Tenan
 
     name = f"{scenario.name}-{origin['backend']}" if origin else scenario.name
     return Tenant(KIND, name, name, identity, differs)
-
-
-def _who(origin: Mapping[str, Any]) -> dict[str, Any]:
-    """What tells who ran it, without how well it went."""
-    return {name: value for name, value in origin.items() if name != "quality"}
-
-
-def told(origin: Mapping[str, Any]) -> str:
-    """Who ran it, in words."""
-    if not origin:
-        return "of the simulator"
-    known = [f"{name} {value}" for name, value in origin.items() if name != "backend"]
-    return f"of {origin['backend']} ({', '.join(known)})"
 
 
 def save(result: Measured, directory: Path) -> None:

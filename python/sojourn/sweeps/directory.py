@@ -8,11 +8,11 @@ from dataclasses import asdict
 from typing import Any
 
 from sojourn.build import definitions, engine
+from sojourn.origin import told
 from sojourn.scenario import Scenario
 from sojourn.store.difference import difference
 from sojourn.store.manifest import Manifest
 from sojourn.store.place import Tenant
-from sojourn.store.run_directory import told
 from sojourn.sweeps.expand import Plan
 
 KIND = "sweep"
