@@ -9,6 +9,7 @@ from typing import Any
 import polars as pl
 
 from sojourn.errors import SojournError
+from sojourn.origin import Origin
 from sojourn.store import manifest
 from sojourn.store.batches import Batches
 from sojourn.sweeps import directory as place
@@ -26,6 +27,8 @@ class StoredSweep:
         #: The values of each field path.
         self.grid: Mapping[str, Sequence[Any]] = content["grid"]
         self.replications: int = content["replications"]
+        #: What tells its runs from those of other backends; empty of the simulator's.
+        self.origin: Origin = dict(content.get("origin") or {})
         self._made = content["engine"], content["metrics"]
 
     @property
