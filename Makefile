@@ -20,10 +20,11 @@ export PYTHONDONTWRITEBYTECODE :=
 TESTED := --workspace --exclude sojourn-py --exclude sojourn-python --exclude core-alone --exclude own-control
 # The crates that others may use.
 LIBRARIES := base net tcp sim wifi sliq gnat catalogue abi live stamp
+PYTHONS := python reproductions tools tests benches
 MODULE = $(subst -,_,$(NAME))
 
 .PHONY: help setup dev demo test build-tests test-core test-package test-long test-cca test-queue test-guides test-core-alone test-wheel check dist lock docs compare-ns3 packet-scripts page \
-    bench sliq-speed fuzz format conformance live-reference kernel-reference compare-live deny crates
+    bench sliq-speed fuzz format conformance live-reference kernel-reference compare-live deny crates renew
 
 help:  ## What there is to make
 	@sed -n 's/^\([a-z0-9%-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
@@ -104,8 +105,8 @@ check: setup  ## Formatters, linters and types
 	cargo clippy -p sojourn-python --no-default-features -- -D warnings
 	$(if $(LIBELF),cargo clippy -p sojourn-live --features bpf -- -D warnings)
 	RUSTDOCFLAGS='-D warnings' cargo doc --quiet --no-deps $(foreach crate,$(LIBRARIES),-p sojourn-$(crate))
-	$(BIN)/ruff format --check python tests benches
-	$(BIN)/ruff check python tests benches
+	$(BIN)/ruff format --check $(PYTHONS)
+	$(BIN)/ruff check $(PYTHONS)
 	$(BIN)/lint-imports --no-cache --no-logo
 	$(BIN)/mypy
 	$(BIN)/python -m mypy.stubtest sojourn._internal
@@ -122,8 +123,8 @@ crates:  ## Package each library crate as it would be published
 
 format: setup  ## Format everything
 	git ls-files '*.rs' | xargs rustfmt
-	$(BIN)/ruff format python tests benches
-	$(BIN)/ruff check --fix python tests benches
+	$(BIN)/ruff format $(PYTHONS)
+	$(BIN)/ruff check --fix $(PYTHONS)
 
 dist: setup  ## Build a wheel into dist/
 	rm -f dist/*.whl
@@ -135,13 +136,16 @@ lock: $(TOOLS)  ## Write requirements.lock anew from pyproject.toml (UPGRADE=1: 
 
 docs: setup conformance  ## Write everything in docs/ that comes from the sources and from runs
 	BLESS=1 cargo test --quiet -p sojourn-catalogue --test all scenario_docs
-	$(BIN)/python -m sojourn.pages
-	$(BIN)/python -m sojourn.pages.fidelity
-	$(BIN)/python -m sojourn.pages.wifi
+	$(BIN)/python -m tools.pages
+	$(BIN)/python -m tools.pages.fidelity
+	$(BIN)/python -m tools.pages.wifi
+
+renew: setup  ## Measure again what pages tell, write them, list what moved (NAME=abe: one part); resumable
+	$(BIN)/python -m tools.renew $(NAME)
 
 page: dev  ## Write the catalogue's page of one member, with its figure: make page NAME=cubic
 	BLESS=1 cargo test --quiet -p sojourn-catalogue --test all -- scenario_docs
-	$(BIN)/python -m sojourn.pages $(NAME)
+	$(BIN)/python -m tools.pages $(NAME)
 
 bench: setup  ## Measure the simulator's speed
 	cargo bench --quiet -p sojourn-catalogue --bench workloads
@@ -164,21 +168,21 @@ packet-scripts:  ## Play experiments/packets here and in this kernel, and write 
 	cargo run -q -p sojourn-live --example packet-scripts experiments/packets docs/packet-scripts.md
 
 conformance: setup  ## Put every member through the suite and write docs/conformance.md
-	$(BIN)/python -m sojourn.pages.conformance
+	$(BIN)/python -m tools.pages.conformance
 
 replay: setup  ## Replay Linux's sources beside ours and write docs/replay.md: make replay V6_1=DIR V6_12=DIR
 	-$(BIN)/sojourn conformance --against $(V6_1) --version 6.1 --out results/replay-6.1
 	-$(BIN)/sojourn conformance --against $(V6_12) --version 6.12 --out results/replay-6.12
-	$(BIN)/python -m sojourn.pages.replay results/replay-6.1/replay.csv results/replay-6.12/replay.csv
+	$(BIN)/python -m tools.pages.replay results/replay-6.1/replay.csv results/replay-6.12/replay.csv
 
 live-reference: setup  ## Extend the kernel's measured table on this machine (JOBS=2 runs at once); resumable
-	$(BIN)/python -m sojourn.papers.linux618_live $(if $(JOBS),--jobs $(JOBS))
+	$(BIN)/python -m tools.live_reference $(if $(JOBS),--jobs $(JOBS))
 
 kernel-reference: setup  ## Extend the table of the kernel in virtual time (needs one built; JOBS=2 runs at once); resumable
-	$(BIN)/python -m sojourn.papers.linux612_measure $(if $(JOBS),--jobs $(JOBS))
+	$(BIN)/python -m tools.kernel_reference $(if $(JOBS),--jobs $(JOBS))
 
 compare-live: setup  ## Kernels in real and in virtual time on the same lossless cells (needs one built; JOBS=2)
-	$(BIN)/python -m sojourn.papers.linux618_virtual $(if $(JOBS),--jobs $(JOBS))
+	$(BIN)/python -m tools.compare_live $(if $(JOBS),--jobs $(JOBS))
 
 new-%:  ## Scaffold a member of a kind: make new-cca NAME=my-control, make new-queue NAME=...
 	test -x $(BIN)/sojourn || $(MAKE) dev

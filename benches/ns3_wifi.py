@@ -13,7 +13,7 @@ from pathlib import Path
 
 from ns3 import HERE, ns3_flags, processor_time
 
-from sojourn.pages.wifi_ns3 import SECONDS, SETUPS, Published, measured, store
+from tools.pages.wifi_ns3 import SECONDS, SETUPS, Published, measured, store
 
 MODULES = ["core", "network", "internet", "applications", "mobility", "wifi"]
 

@@ -2,7 +2,8 @@
 
 As a program it is the command line with this backend beside the others. ``FAKE_RUNS`` is the file
 that has a line for each run; ``FAKE_BUILD`` names its build; with ``FAKE_SECONDS`` a run takes so
-long, and with ``FAKE_ALONE`` its runs go on one at a time.
+long, and with ``FAKE_ALONE`` its runs go on one at a time; after ``FAKE_MOST`` of them the machine
+lacks what it needs.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import Any
 from sojourn import backends
 from sojourn.backends import sim
 from sojourn.engine import Progress
-from sojourn.errors import refused
+from sojourn.errors import LackError, refused
 from sojourn.executors.threads import go_on
 from sojourn.measured import Measured
 from sojourn.metrics import RunData
@@ -44,6 +45,11 @@ def _note(what: str) -> None:
             notes.write(f"{what}\n")
 
 
+def _lack(most: int) -> None:
+    if Path(os.environ["FAKE_RUNS"]).read_text(encoding="utf-8").count("ends") >= most:
+        raise LackError("backend: the fake needs what is missing")
+
+
 def run(
     scenario: Scenario,
     progress: Progress | None = None,
@@ -60,6 +66,8 @@ def measure(
 ) -> tuple[RunData, dict[str, float]]:
     """Simulates; takes as long as it was told to."""
     _note("begins")
+    if "FAKE_MOST" in os.environ:
+        _lack(int(os.environ["FAKE_MOST"]))
     until = time.monotonic() + float(os.environ.get("FAKE_SECONDS", "0"))
     while time.monotonic() < until:
         go_on()

@@ -19,10 +19,11 @@ from typing import Any
 
 import numpy as np
 
-from sojourn import ScenarioError, _internal, scenario, slotted
-from sojourn.papers.gnat2021.multicast import webs
-from sojourn.papers.gnat2021.slots.models import RUNS
+from sojourn import ScenarioError, _internal, data, scenario, slotted
+from sojourn.experiments import experiments
 from sojourn.quantity import number
+from sojourn_reproductions.gnat2021.multicast import webs
+from sojourn_reproductions.gnat2021.slots.models import RUNS
 
 ROOT = Path(__file__).resolve().parents[1]
 RUNS_FILE = ROOT / "tests" / "goldens.txt"
@@ -47,11 +48,11 @@ def cases() -> Iterator[Case]:
 
 
 def files() -> Iterator[Case]:
-    """Every scenario of ``experiments/``, without its sweep."""
-    for path in sorted((ROOT / "experiments").glob("**/*.toml")):
-        document = scenario.read(path)
+    """Every scenario that comes with Sojourn, without its sweep."""
+    for name in (experiment["name"] for experiment in experiments()):
+        document = scenario.read(data.path(name))
         if "topology" in document:
-            yield str(path.relative_to(ROOT)), document
+            yield name, document
 
 
 def members() -> Iterator[Case]:
@@ -189,7 +190,7 @@ def texts() -> list[str]:
         f"catalogue: {_digest(_internal.catalogue(outside=True).encode())}",
     ]
     for base, path, value in REFUSED:
-        document = scenario.read(ROOT / "experiments" / base)
+        document = scenario.read(data.path(f"experiments/{base}"))
         document.pop("sweep", None)
         scenario.set_path(document, path, value)
         try:

@@ -131,6 +131,8 @@ def test_exactly_the_files_change_that_the_guide_names(kind: str) -> None:
     changed = {path for path, text in after.items() if before.get(path) != text}
     if kind == "scenario":
         assert changed == {"my-scenario.toml"}
+    elif kind == "reproduction":
+        assert {path.partition("/")[0] for path in changed} == {"my-reproduction"}
     else:
         assert {path.replace("my-", "my_") for path in changed} == promised(kind)
 
@@ -195,7 +197,7 @@ def test_what_was_scaffolded_runs(arguments: tuple[str, ...], tmp_path: Path) ->
 
 @pytest.mark.parametrize("kind", ["cca", "queue", "topology"])
 def test_what_was_scaffolded_has_a_page(kind: str) -> None:
-    run(sys.executable, "-m", "sojourn.pages", f"my-{kind}")
+    run(sys.executable, "-m", "tools.pages", f"my-{kind}")
     pages = {"cca": "ccas/my-cca.md", "queue": "queues/my-queue.md", "topology": "topologies.md"}
     text = (COPY / "docs" / pages[kind]).read_text(encoding="utf-8")
     figure = re.search(rf"!\[my-{kind} at work\]\((.*?)\)", text)

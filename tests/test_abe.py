@@ -11,11 +11,12 @@ from typing import Any
 import pytest
 
 from conftest import Command
-from sojourn.papers.abe import criteria
-from sojourn.papers.abe.cells import PATIENCE, cells
-from sojourn.papers.abe.sheets import sheets
-from sojourn.papers.abe.trade_off import Curve
-from sojourn.papers.abe.values import (
+from sojourn.reproduction.paper import Request
+from sojourn_reproductions.abe import criteria
+from sojourn_reproductions.abe.cells import PATIENCE, cells
+from sojourn_reproductions.abe.sheets import sheets
+from sojourn_reproductions.abe.trade_off import Curve
+from sojourn_reproductions.abe.values import (
     AQMS,
     BACKOFF,
     CONVERGENCE,
@@ -26,7 +27,6 @@ from sojourn.papers.abe.values import (
     TRACE,
     pairs,
 )
-from sojourn.papers.paper import Request
 
 RTTS = ("20", "80", "160", "240", "320")
 

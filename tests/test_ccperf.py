@@ -11,7 +11,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from conftest import ROOT, Command
+from conftest import Command
+from sojourn import data
 
 #: Range of each flow's throughput over ten start jitters of ns-3, Mbit/s.
 NS3_SPLIT = {"flow_1": (10.3, 14.4), "flow_2": (16.4, 20.5)}
@@ -35,7 +36,7 @@ def rows(directory: Path) -> dict[tuple[str, str], dict[str, Any]]:
 
 
 def test_every_printed_value_is_compared(rows: dict[tuple[str, str], dict[str, Any]]) -> None:
-    with (ROOT / "reference/ccperf/experiment_82.csv").open() as file:
+    with data.path("reference/ccperf/experiment_82.csv").open() as file:
         printed = list(csv.DictReader(line for line in file if not line.startswith("#")))
     for line in printed:
         for column in ("flow_1", "flow_2"):

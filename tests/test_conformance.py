@@ -10,12 +10,18 @@ import pytest
 
 from conftest import ROOT, Command
 from sojourn import ScenarioError, _internal
+from sojourn.campaign import loop
+from sojourn.campaign.cases import Attempted
+from sojourn.campaign.finished import Simulate
+from sojourn.campaign.keys import key_of
 from sojourn.cca import Control, Decision, conformance
 from sojourn.cli.conformance import KINDS
-from sojourn.conformance import suite
+from sojourn.conformance import measure, suite
+from sojourn.conformance.checked import value
 from sojourn.conformance.measure import COLUMNS, rows
 from sojourn.conformance.subjects import chosen
 from sojourn.errors import RunError
+from sojourn.executors import Executor, threads
 
 AIMD = ROOT / "examples" / "own-control-python" / "aimd.py"
 
@@ -106,8 +112,107 @@ def test_one_that_fails_is_an_error_of_its_checks() -> None:
     with pytest.raises(RunError, match="ZeroDivisionError") as raised:
         conformance(Broken)
     assert raised.value.failed_at is not None
-    subject = chosen(["reno"])[0]
-    assert [row.verdict for row in rows([subject], 2, lambda done, of: None)] == ["holds"] * 13
+
+
+def _quiet(done: int, of: int) -> None:
+    """Whom nobody listens to."""
+
+
+def _at_work(done: list[str]) -> Executor:
+    """Threads that say which checks they do."""
+
+    def execute(items, work, jobs, patience=1.0):
+        items = list(items)
+        done.extend(item.given["check"] for item in items)
+        yield from threads.execute(items, work, jobs, patience)
+
+    return execute
+
+
+def test_an_interrupted_suite_goes_on_where_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(loop, "FLUSH", 0.0)
+    subjects = chosen(["reno"])
+
+    def interrupt(done: int, of: int) -> None:
+        if done >= 5:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        rows(subjects, tmp_path, 1, interrupt)
+    done: list[str] = []
+    found = rows(subjects, tmp_path, 1, _quiet, _at_work(done))
+    assert [row.verdict for row in found] == ["holds"] * 13
+    assert len(done) == 13 - 5
+    assert rows(subjects, tmp_path, 1, _quiet, _at_work(done)) == found
+    assert len(done) == 13 - 5, "nothing is done twice"
+
+
+CRASHES = """
+import os
+
+from sojourn.campaign import loop
+from sojourn.campaign.cases import Attempted
+from sojourn.campaign.finished import Simulate
+from sojourn.campaign.keys import key_of
+from sojourn.cca import Control, Decision
+
+
+class Raises(Control):
+    def __init__(self, params, init):
+        pass
+
+    def on_ack(self, now, ack):
+        pass
+
+    def on_congestion(self, now, event):
+        raise ValueError
+
+    def decision(self):
+        return Decision(10, 10)
+
+
+class Dies(Raises):
+    def on_congestion(self, now, event):
+        os._exit(3)
+"""
+
+
+def test_an_error_is_stored_but_not_that_of_a_process_that_died(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "crashes.py"
+    file.write_text(CRASHES)
+    monkeypatch.setattr(measure, "suite", lambda kind: suite.suite(kind)[:1])
+    subjects = chosen([f"{file}:Raises", f"{file}:Dies"])
+    first = rows(subjects, tmp_path / "out", 2, _quiet)
+    assert [row.verdict for row in first] == ["error", "error"]
+    assert f"ValueError:  ({file}, line " in first[0].note, "not where a copy of it ran"
+    done: list[str] = []
+    assert rows(subjects[:1], tmp_path / "out", 2, _quiet, _at_work(done)) == first[:1]
+    assert done == []
+    assert rows(subjects, tmp_path / "out", 2, _quiet, _at_work(done)) == first
+    assert done == [first[1].check.name]
+
+
+def test_a_control_from_outside_is_known_by_its_code_wherever_it_lies(tmp_path: Path) -> None:
+    check = suite.suite("ccas")[0].name
+    keys = []
+    for place, text in (("a", CRASHES), ("b", CRASHES), ("c", f"{CRASHES}# changed")):
+        (tmp_path / place).mkdir()
+        (tmp_path / place / "mine.py").write_text(text)
+        [subject] = chosen([f"{tmp_path / place / 'mine.py'}:Raises"])
+        given = {"kind": subject.kind, "table": subject.table, "check": check}
+        keys.append(key_of(Attempted.of(value, **given)))
+    assert keys[0] == keys[1] != keys[2]
+
+
+def test_a_case_whose_worker_is_lost_has_an_error_that_is_not_stored() -> None:
+    case = Attempted.of(value, kind="ccas", table={"kind": "reno"}, check="loss")
+    [lost] = Simulate.of([case]).lost(case, "ended its worker 4 times")
+    assert lost.outcome == {"error": "the run ended its worker 4 times"}
+    assert lost.row is None
 
 
 def test_a_file_with_several_controls_wants_a_class(tmp_path: Path, sojourn: Command) -> None:

@@ -15,8 +15,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from sojourn.campaign.cases import Case
-from sojourn.papers import PAPERS
-from sojourn.papers.paper import Cell, Paper, Request
+from sojourn.installed import reproductions
+from sojourn.reproduction.paper import Cell, Paper, Request
 from sojourn.scenario import load
 from sojourn.store import manifest, run_directory
 from sojourn.store.batches import Batches
@@ -142,13 +142,20 @@ PLAIN = [Step(kind, None, None, None) for kind in FINDERS]
 OTHER = [Step(kind, "cubic", 2, "1") for kind in FINDERS]
 
 
+class Found:
+    """In the place of an entry point."""
+
+    def load(self) -> Paper:
+        return PAPER
+
+
 @pytest.mark.long
 @settings(max_examples=20, deadline=None)
 @example([(step, None, False) for step in (*PLAIN, *OTHER, *PLAIN)])
 @example([(step, "elsewhere", False) for step in (*PLAIN, *OTHER)])
 @given(st.lists(PLACES, min_size=3, max_size=7))
 def test_random_commands_lose_and_mix_nothing(steps: list[tuple[Step, str | None, bool]]) -> None:
-    with empty_directory(), mock.patch.dict(PAPERS, {"paper": PAPER}):
+    with empty_directory(), mock.patch.dict(reproductions(), {"paper": Found()}):
         model = Model()
         for step, out, force in steps:
             model.take(step, out, force)

@@ -9,8 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from conftest import Command
-from sojourn import data
+from conftest import ROOT, Command
 from sojourn.evaluation.ccperf.competition import COLUMNS as COMPETITION
 from sojourn.evaluation.ccperf.competition import standings
 from sojourn.evaluation.ccperf.run import Place, Request
@@ -245,6 +244,6 @@ def test_what_cannot_be_evaluated_is_refused(
 
 
 def test_the_guide_names_what_there_is() -> None:
-    text = data.path("docs/evaluate.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs/evaluate.md").read_text(encoding="utf-8")
     for name in (*COLUMNS[:9], *COMPETITION):
         assert name in text

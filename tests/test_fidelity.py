@@ -7,20 +7,20 @@ from typing import Any
 
 import pytest
 
-from sojourn.pages.fidelity import page
-from sojourn.papers import PAPERS
-from sojourn.papers.linux612_table import COMPARED, KEYS, comparable
-from sojourn.papers.linux618_goals import RELATIVE, cells_met, verdicts
-from sojourn.papers.linux618_kernel import KEYS as KEYS_618
-from sojourn.papers.paper import Request
-from sojourn.papers.reproduce import reproduce
+from sojourn.oracles.linux612.table import COMPARED, KEYS, comparable
+from sojourn.oracles.linux618.goals import RELATIVE, cells_met, verdicts
+from sojourn.oracles.linux618.kernel import KEYS as KEYS_618
+from sojourn.reproduction.found import paper
+from sojourn.reproduction.paper import Request
+from sojourn.reproduction.reproduce import reproduce
+from tools.pages.fidelity import page
 
 Row = dict[str, Any]
 
 
 def _reproduce(name: str, out: Path, *tables: str, **where: str) -> list[Row]:
     asked = Request(tables, {key: (value,) for key, value in where.items()})
-    made = reproduce(PAPERS[name], asked, out, 2, lambda done, total: None)
+    made = reproduce(paper(name), asked, out, 2, lambda done, total: None)
     return [dict(row) for row in made.rows]
 
 

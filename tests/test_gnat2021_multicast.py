@@ -10,13 +10,13 @@ import pytest
 from sojourn import slotted
 from sojourn.engine import simulate
 from sojourn.errors import ScenarioError
-from sojourn.papers.gnat2021.multicast.bounds import Best, Stream, best, best_of, streams
-from sojourn.papers.gnat2021.multicast.experiments import EXPERIMENTS, document
-from sojourn.papers.gnat2021.overlay.oracle import arcs
-from sojourn.papers.gnat2021.overlay.polytope import Arc
-from sojourn.papers.gnat2021.slots.models import RUNS
-from sojourn.papers.paper import Request
+from sojourn.reproduction.paper import Request
 from sojourn.scenario import validated
+from sojourn_reproductions.gnat2021.multicast.bounds import Best, Stream, best, best_of, streams
+from sojourn_reproductions.gnat2021.multicast.experiments import EXPERIMENTS, document
+from sojourn_reproductions.gnat2021.overlay.oracle import arcs
+from sojourn_reproductions.gnat2021.overlay.polytope import Arc
+from sojourn_reproductions.gnat2021.slots.models import RUNS
 
 
 def _arcs(*ends: str, rate: float = 2.0) -> list[Arc]:

@@ -13,15 +13,15 @@ from conftest import Command
 from sojourn import data
 from sojourn.campaign.finished import Finished, Simulate
 from sojourn.engine import simulate
-from sojourn.papers.gnat2021.overlay import runs
-from sojourn.papers.gnat2021.overlay.experiments import EXPERIMENTS
-from sojourn.papers.gnat2021.overlay.oracle import classes, shares
-from sojourn.papers.gnat2021.overlay.panels import parts
-from sojourn.papers.gnat2021.overlay.polytope import Arc, Class, best
-from sojourn.papers.gnat2021.overlay.sets import best_set, best_shares
-from sojourn.papers.gnat2021.overlay.triage import most_that_fit
-from sojourn.papers.paper import Request
+from sojourn.reproduction.paper import Request
 from sojourn.scenario import read, validated
+from sojourn_reproductions.gnat2021.overlay import runs
+from sojourn_reproductions.gnat2021.overlay.experiments import EXPERIMENTS
+from sojourn_reproductions.gnat2021.overlay.oracle import classes, shares
+from sojourn_reproductions.gnat2021.overlay.panels import parts
+from sojourn_reproductions.gnat2021.overlay.polytope import Arc, Class, best
+from sojourn_reproductions.gnat2021.overlay.sets import best_set, best_shares
+from sojourn_reproductions.gnat2021.overlay.triage import most_that_fit
 
 
 def _arcs(*ends: str, delay: float = 0.01) -> list[Arc]:

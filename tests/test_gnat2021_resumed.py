@@ -15,8 +15,8 @@ from sojourn.campaign import keys, results
 from sojourn.campaign.cases import AnyCase, Case, Computed, Sampled
 from sojourn.campaign.finished import Finished, Simulate
 from sojourn.campaign.keys import run_key
-from sojourn.papers.gnat2021.multicast import bounds
 from sojourn.scenario import load
+from sojourn_reproductions.gnat2021.multicast import bounds
 
 #: Runs with and without the overlay, a linear program, and a run of SLIQ.
 ASKED = ("reproduce", "gnat2021", "--section", "4.9", "--section", "3.2.9", "--jobs", "1")

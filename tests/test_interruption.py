@@ -59,6 +59,7 @@ def here(tmp_path: Path) -> Path:
         pytest.param(
             ("reproduce", "ccperf", "--set", 'duration="400 s"', *LOCAL), id="reproduce-cluster"
         ),
+        pytest.param(("reproduce", "slow", "--jobs", "2"), id="computed"),
         pytest.param(("evaluate", "cubic", "--quick", "--jobs", "1"), id="evaluate-threads"),
         pytest.param(("evaluate", "cubic", "--quick", *LOCAL), id="evaluate-cluster"),
     ],
@@ -67,9 +68,9 @@ def test_an_interrupted_command_says_what_is_stored(
     here: Path, offspring: Offspring, command: Sequence[str]
 ) -> None:
     process = subprocess.Popen(
-        [sys.executable, "-m", "sojourn", *command, "--out", "out"],
+        [sys.executable, "-c", "import slow_paper; slow_paper.main()", *command, "--out", "out"],
         cwd=here,
-        env=os.environ | {"TMPDIR": str(here)},
+        env=os.environ | {"TMPDIR": str(here), "PYTHONPATH": os.pathsep.join(sys.path)},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,

@@ -13,14 +13,14 @@ from sojourn import data
 from sojourn.backends import live, sim
 from sojourn.measured import Measured
 from sojourn.metrics import RunData
-from sojourn.papers import linux612_measure, linux618_live, linux618_virtual
-from sojourn.papers.linux612_table import COLUMNS, TABLE
-from sojourn.papers.linux618_cells import CellRun
-from sojourn.papers.linux618_table import COLUMNS as COLUMNS_618
-from sojourn.papers.linux618_table import present
-from sojourn.papers.linux618_work import command, do
+from sojourn.oracles.linux612.table import COLUMNS, TABLE
+from sojourn.oracles.linux618.cells import CellRun
+from sojourn.oracles.linux618.table import COLUMNS as COLUMNS_618
+from sojourn.oracles.linux618.table import present
 from sojourn.scenario import Document, Scenario
 from test_live_reference import short
+from tools import compare_live, kernel_reference, live_reference
+from tools.kernel_tables import command, do
 
 Row = dict[str, str]
 GOOD = {"valid": True, "release_error_ms": {"p99": 0.01}, "longest_gap_ms": 0.1, "cpu_steal": 0.0}
@@ -55,8 +55,8 @@ class Kernel:
 @pytest.fixture
 def kernel(monkeypatch: pytest.MonkeyPatch) -> type[Kernel]:
     monkeypatch.setattr(Kernel, "made", [])
-    monkeypatch.setattr(linux612_measure, "On", Kernel)
-    monkeypatch.setattr(linux618_virtual, "On", Kernel)
+    monkeypatch.setattr(kernel_reference, "On", Kernel)
+    monkeypatch.setattr(compare_live, "On", Kernel)
     monkeypatch.setattr("sojourn.backends.kernel.On", Kernel)
     return Kernel
 
@@ -97,17 +97,17 @@ def test_the_table_of_6_12_is_continued_where_it_was_left(
     tmp_path: Path, kernel: type[Kernel], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / TABLE).parent.mkdir(parents=True)
-    runs = linux612_measure.cell_runs(linux612_measure.FOLDER)
+    runs = kernel_reference.cell_runs(kernel_reference.FOLDER)
     wanted = [run for run in runs if run.experiment == "transfers"][:3]
     monkeypatch.setattr(data, "checkout", lambda: tmp_path)
-    monkeypatch.setattr(linux612_measure, "cell_runs", lambda _folder: wanted)
+    monkeypatch.setattr(kernel_reference, "cell_runs", lambda _folder: wanted)
     monkeypatch.setattr(kernel, "most", 2)
     arguments = ["--kernel", "6.12.9", "--jobs", "1"]
     with pytest.raises(KeyboardInterrupt):
-        linux612_measure.main(arguments)
+        kernel_reference.main(arguments)
     assert len(table(tmp_path / TABLE)) == 2
     monkeypatch.setattr(kernel, "most", 1000)
-    assert linux612_measure.main(arguments) == 0
+    assert kernel_reference.main(arguments) == 0
     rows = table(tmp_path / TABLE)
     assert tuple(rows[0]) == COLUMNS
     assert [row["changes"] for row in rows] == [run.changes for run in wanted]
@@ -127,7 +127,7 @@ def test_an_invalid_live_run_is_made_again(tmp_path: Path, monkeypatch: pytest.M
         return Measured(scenario, *sim.measure(scenario.canonical), origin=origin)
 
     monkeypatch.setattr(live, "run", run)
-    measurement = linux618_live.Measurement(path)
+    measurement = live_reference.Measurement(path)
     wanted: list[CellRun] = [short(), short(1)]
     assert measurement.all(wanted, 1) == []
     assert present(path) == {run.key for run in wanted}
@@ -141,12 +141,12 @@ def test_the_comparison_in_virtual_time_goes_on_where_it_was(
     arguments = ["--cca", "reno", "--duration", "1", "--out", str(out)]
     monkeypatch.setattr(kernel, "most", 4)
     with pytest.raises(KeyboardInterrupt):
-        linux618_virtual.main(arguments)
+        compare_live.main(arguments)
     assert not out.exists()
     monkeypatch.setattr(kernel, "most", 1000)
-    assert linux618_virtual.main([*arguments, "--jobs", "2"]) == 0
+    assert compare_live.main([*arguments, "--jobs", "2"]) == 0
     rows = table(out)
-    assert len(kernel.made) == len(rows) / len(linux618_virtual.COMPARED)
-    assert tuple(rows[0]) == linux618_virtual.COLUMNS
-    wanted = [setup for setup, _ in linux618_virtual.cells("1") if setup["flows"] == "reno"]
+    assert len(kernel.made) == len(rows) / len(compare_live.COMPARED)
+    assert tuple(rows[0]) == compare_live.COLUMNS
+    wanted = [setup for setup, _ in compare_live.cells("1") if setup["flows"] == "reno"]
     assert [row["rate_mbit"] for row in rows[::3]] == [setup["rate_mbit"] for setup in wanted]

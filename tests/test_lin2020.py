@@ -10,9 +10,9 @@ import pytest
 
 from conftest import Command
 from sojourn.errors import ScenarioError
-from sojourn.papers.lin2020 import FORMS, LIN2020
-from sojourn.papers.paper import Request
-from sojourn.papers.reproduce import Reproduction, check, reproduce
+from sojourn.reproduction.paper import Request
+from sojourn.reproduction.reproduce import Reproduction, check, reproduce
+from sojourn_reproductions.lin2020 import FORMS, LIN2020
 
 #: The paper's wired tables, those kept for checking included.
 WIRED = ("3", *map(str, range(5, 12)), *(f"A{n}" for n in range(20, 29)), "19")
@@ -108,11 +108,11 @@ def test_overrides_leave_nothing_published(sojourn: Command) -> None:
 
 
 def test_printed_lengths_are_for_what_is_shortened_and_not_quick() -> None:
-    from sojourn.papers import PAPERS
+    from sojourn.reproduction.found import paper as find
 
     check(LIN2020, Request(full=True))
     for paper, request in (
-        (PAPERS["ccperf"], Request(full=True)),
+        (find("ccperf"), Request(full=True)),
         (LIN2020, Request(quick=True, full=True)),
     ):
         with pytest.raises(ScenarioError, match="--full"):

@@ -207,3 +207,9 @@ def test_the_kernel_s_dctcp_and_codel_do_what_ours_do(
     assert compared.height == 7
     assert compared["steps"].min() > 1000
     assert table["first_difference"].null_count() == table.height, "none parts"
+    stored = {path: path.read_bytes() for path in out.glob("r*/*.parquet")}
+    (out / "replay.csv").rename(tmp_path / "before.csv")
+    again = sojourn("conformance", "dctcp", "codel", "--against", debian, "--out", out)
+    assert again.returncode == 0, again.stderr
+    assert (out / "replay.csv").read_bytes() == (tmp_path / "before.csv").read_bytes()
+    assert {path: path.read_bytes() for path in out.glob("r*/*.parquet")} == stored != {}

@@ -110,14 +110,18 @@ def test_runs_of_a_backend_that_does_not_run_are_refused(file: Path) -> None:
 
 
 @pytest.mark.needs("fewer-rights")
-def test_without_permission_it_is_said_what_is_missing(file: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["run", "sweep"])
+def test_without_permission_it_is_said_what_is_missing(
+    file: Path, tmp_path: Path, name: str
+) -> None:
     without = ["setpriv", "--bounding-set=-sys_admin", "--"]
-    line = [*without, sys.executable, "-m", "sojourn", "run", str(file), "--backend", "live"]
+    line = [*without, sys.executable, "-m", "sojourn", name, str(file), "--backend", "live"]
     line += ["--out", str(tmp_path / "out")]
     done = subprocess.run(line, capture_output=True, text=True, check=False)
     assert done.returncode == 2, done.stderr
     assert "a live run needs a network namespace" in done.stderr
     assert "unshare --user" in done.stderr
+    assert not list(tmp_path.glob("out/[!.]*"))
 
 
 @pytest.mark.needs("live")

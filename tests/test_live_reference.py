@@ -10,15 +10,15 @@ from pathlib import Path
 import pytest
 
 from sojourn import data
-from sojourn.papers.linux618 import LINUX618
-from sojourn.papers.linux618_cells import CellRun, cell_runs
-from sojourn.papers.linux618_goals import Verdict
-from sojourn.papers.linux618_kernel import Spread, kernel, live
-from sojourn.papers.linux618_live import TABLE, Measurement
-from sojourn.papers.linux618_table import APPENDED, COLUMNS, FIRST, present, widen
-from sojourn.papers.paper import Request
-from sojourn.papers.reproduce import reproduce
+from sojourn.oracles.linux618 import LINUX618
+from sojourn.oracles.linux618.cells import CellRun, cell_runs
+from sojourn.oracles.linux618.goals import Verdict
+from sojourn.oracles.linux618.kernel import Spread, kernel, live
+from sojourn.oracles.linux618.table import APPENDED, COLUMNS, FIRST, present, widen
+from sojourn.reproduction.paper import Request
+from sojourn.reproduction.reproduce import reproduce
 from sojourn.scenario import validated
+from tools.live_reference import TABLE, Measurement
 
 SHORT = """
 name = "short"

@@ -9,12 +9,13 @@ import numpy as np
 import pytest
 
 import sojourn
+from sojourn import data
 from sojourn.figures import chart, figures_of, page
 from sojourn.figures.paper import render
 from sojourn.scenario import read
 from sojourn.store import run_directory
 
-EXPERIMENT = Path(__file__).parents[1] / "experiments/gnat2021/3-node-system.toml"
+EXPERIMENT = data.path("experiments/gnat2021/3-node-system.toml")
 
 
 @pytest.fixture(scope="module")

@@ -31,7 +31,7 @@ def test_files_and_lines_carry_the_name(checkout: Path, kind: str) -> None:
     for path in made.written:
         text = path.read_text()
         assert not any(token in text for token in ("NAME", "MODULE", "KIND"))
-        assert path.stem in ("my-own", "my_own")
+        assert {"my-own", "my_own"} & {path.stem, *path.parts}
     for path in made.changed:
         before, after = (root / path.relative_to(checkout) for root in (ROOT, checkout))
         added = set(after.read_text().splitlines()) - set(before.read_text().splitlines())
@@ -73,7 +73,11 @@ def test_external_a_checkout_only_what_needs_no_compiler(tmp_path: Path) -> None
     def outside(kind: Kind) -> bool:
         return kind.outside is not None
 
-    assert {name for name, kind in KINDS.items() if outside(kind)} == {"scenario", "metric"}
+    assert {name for name, kind in KINDS.items() if outside(kind)} == {
+        "scenario",
+        "metric",
+        "reproduction",
+    }
     made = new("metric", "my-metric", None, None, tmp_path)
     assert [path.name for path in made.written] == ["my_metric.py"]
     with pytest.raises(ScenarioError, match="needs a checkout"):

@@ -23,7 +23,7 @@ def test_the_version_names_the_build(sojourn: Command) -> None:
     assert "-".join(found.groups()) == _internal.engine_build()
 
 
-@pytest.mark.parametrize("name", ["experiments", "reference", "docs"])
+@pytest.mark.parametrize("name", ["experiments", "reference"])
 def test_a_checkout_uses_its_own_directories(name: str) -> None:
     assert data.path(name) == ROOT / name
     assert data.path(name).is_dir()
@@ -64,7 +64,7 @@ def test_sources_of_papers_can_be_opened(sojourn: Command, tmp_path: Path) -> No
     assert len(sources) > 3
     assert all((tmp_path / source).is_file() for source in sources)
     assert (
-        ",reference/ccperf/SOURCE.md"
+        ",reproductions/ccperf/reference/SOURCE.md"
         in sojourn("list", "papers", "--format", "csv", cwd=ROOT).stdout
     )
 

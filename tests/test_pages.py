@@ -9,8 +9,8 @@ import pytest
 
 from conftest import ROOT
 from sojourn.catalogue import KINDS, members
-from sojourn.pages.at_work import FIGURES, figure_path, result
-from sojourn.pages.text import pages
+from tools.pages.at_work import FIGURES, figure_path, result
+from tools.pages.text import pages
 
 DOCS = ROOT / "docs"
 LINK = re.compile(r"\]\((?!https?:)([^)#]+)")

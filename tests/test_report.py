@@ -15,8 +15,6 @@ from browser import Fit, browse, fit
 from conftest import Command
 from sojourn import run
 from sojourn.figures.chart import Chart, Heat, Panel
-from sojourn.papers import PAPERS
-from sojourn.papers.paper import Paper
 from sojourn.report import report, spread
 from sojourn.report.page import Page, Picture, Section, kept, lightened, picture, write
 from sojourn.report.reproduction import page
@@ -216,18 +214,6 @@ def test_what_was_not_run_has_no_table(sojourn: Command, tmp_path: Path) -> None
     assert "Statements: all" in page
     bodies = re.findall("<tbody>(.*?)</tbody>", page, flags=re.DOTALL)
     assert all("<tr>" in body for body in bodies)
-
-
-@pytest.mark.parametrize("paper", PAPERS.values(), ids=list(PAPERS))
-def test_each_choice_of_a_set_up_is_whole(paper: Paper) -> None:
-    for choice in paper.choices:
-        assert not choice.endswith((",", ";", " and")), choice
-        assert choice.count("(") == choice.count(")"), choice
-
-
-def test_a_choice_of_the_draft_that_takes_two_lines_is_one() -> None:
-    [cake] = [choice for choice in PAPERS["sce2019"].choices if "Cake's rtt" in choice]
-    assert "Cake's rtt 100 ms" in cake
 
 
 @pytest.mark.parametrize("paper", ["sce2019", "lin2020"])

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from conftest import Command
-from sojourn.papers.paper import Request
-from sojourn.papers.sce2019 import SCE2019, summary, tables
-from sojourn.papers.sce2019.tables import MODES, PAIRS, TABLES, published
+from sojourn.reproduction.paper import Request
+from sojourn_reproductions.sce2019 import SCE2019, summary, tables
+from sojourn_reproductions.sce2019.tables import MODES, PAIRS, TABLES, published
 
 
 def test_tables_are_numbered_as_in_the_draft() -> None:

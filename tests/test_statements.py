@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from conftest import Command
-from sojourn.papers import PAPERS
-from sojourn.papers.rank import rank_correlation
-from sojourn.papers.statements import (
+from sojourn.installed import reproductions
+from sojourn.reproduction.found import paper
+from sojourn.reproduction.rank import rank_correlation
+from sojourn.reproduction.statements import (
     HEADER,
     Finding,
     Statement,
@@ -23,9 +24,9 @@ from sojourn.papers.statements import (
 FINDINGS = {"confirmed", "not confirmed", "not run"}
 
 
-@pytest.mark.parametrize("name", PAPERS)
+@pytest.mark.parametrize("name", reproductions())
 def test_every_paper_has_statements_and_they_bear_that_nothing_was_run(name: str) -> None:
-    statements = PAPERS[name].statements
+    statements = paper(name).statements
     made = sheet(judge(statements, []))
     assert tuple(made.header) == ("id", "section", "statement", "criterion", "finding", "numbers")
     assert made.name == "statements"
@@ -36,15 +37,15 @@ def test_every_paper_has_statements_and_they_bear_that_nothing_was_run(name: str
     assert all(all(row.values()) for row in rows)
 
 
-@pytest.mark.parametrize("name", PAPERS)
+@pytest.mark.parametrize("name", reproductions())
 def test_unmeasured_rows_are_not_run(name: str) -> None:
     """Rows of a paper whose runs have no value, and no published one beside it."""
-    from sojourn.papers.compare import VALUES
-    from sojourn.papers.paper import Request
+    from sojourn.reproduction.compare import VALUES
+    from sojourn.reproduction.paper import Request
 
-    cells = list(PAPERS[name].cells(Request(quick=True)))
+    cells = list(paper(name).cells(Request(quick=True)))
     rows = [{**cell.keys, **dict.fromkeys(VALUES)} for cell in cells]
-    findings = {finding.word for _, finding in judge(PAPERS[name].statements, rows)}
+    findings = {finding.word for _, finding in judge(paper(name).statements, rows)}
     assert findings == {"not run"}
 
 

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import time
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -15,10 +16,13 @@ import sojourn
 from conftest import Command
 from fake_commands import RUNS, SWEEP, command, line, made
 from sojourn import backends
+from sojourn.backends import live, sim
+from sojourn.backends.kernel import On
 from sojourn.campaign.keys import run_key
+from sojourn.errors import RunError, ScenarioError
 from sojourn.kernel import cache
 from sojourn.kernel.build import recipe
-from sojourn.scenario import load
+from sojourn.scenario import Document, load
 from sojourn.store.batches import Batches
 from sojourn.sweeps.expand import plan
 from test_kernel import FIXED
@@ -101,6 +105,30 @@ def test_an_interrupted_sweep_ends_what_is_under_way(
     assert process.returncode == 130
     assert f"0 of {RUNS} runs are stored" in told
     assert made(notes) == 0
+
+
+def test_what_the_machine_lacks_is_no_failure_of_a_run(
+    file: Path, notes: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FAKE_MOST", "1")
+    arguments = ("sweep", file, "--backend", "fake", "--jobs", 1)
+    ended = command(file, *arguments)
+    assert ended.returncode == 2
+    assert ended.stderr.endswith("sojourn: backend: the fake needs what is missing\n")
+    monkeypatch.delenv("FAKE_MOST")
+    assert f"{RUNS - 1} run now, 1 stored before" in command(file, *arguments).stderr
+    assert made(notes) == RUNS
+
+
+def test_flows_alone_in_a_live_run_that_is_invalid_give_no_number(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def run(canonical: Document, _progress: object) -> tuple[Any, ...]:
+        return *sim.measure(canonical), {"valid": False, "reasons": ["the processor was busy"]}
+
+    monkeypatch.setattr(live, "_run", run)
+    with pytest.raises(RunError, match="invalid: the processor was busy"):
+        live.alone(load(SWEEP).canonical)((0,))
 
 
 def test_backends_do_not_share_a_directory(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -226,6 +254,27 @@ def kernels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     program.write_text("#!/bin/sh\necho Kernel panic - not syncing: it is broken\nexit 1\n")
     program.chmod(0o755)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+
+
+@pytest.mark.concurrent
+@pytest.mark.needs("linux")
+def test_a_kernel_is_asked_for_all_that_it_may_refuse(kernels: None) -> None:
+    on = On("9.9")
+
+    def check(**changes: object) -> None:
+        overrides = [f"{path.replace('__', '.')}={value}" for path, value in changes.items()]
+        on.check(load(SWEEP, overrides).canonical)
+
+    check()
+    queue = '{ kind = "kernel", name = "codel" }'
+    check(topology__bottleneck__queue=queue)
+    schedule = '{ kind = "square", high = "4 Mbit/s", low = "2 Mbit/s", period = "1 s" }'
+    with pytest.raises(ScenarioError, match="its rate varies"):
+        check(topology__bottleneck__queue=queue, topology__bottleneck__rate_schedule=schedule)
+    with pytest.raises(ScenarioError, match="flows given; a live run allows up to"):
+        check(flows__0__count=60_000)
+    with pytest.raises(ScenarioError, match=r"cca\.beta: a live run has the kernel's own"):
+        check(flows__0__cca__beta=0.6)
 
 
 @pytest.mark.concurrent

@@ -130,7 +130,9 @@ def test_list_names_what_can_be_used(installed: Command, home: Path) -> None:
     assert len(sources) > 3
     assert all((home / source).is_file() for source in sources)
     names = [experiment["name"] for experiment in listed["experiments"]]
-    assert names == sorted(_tracked("experiments/*.toml"))
+    inside = re.compile(r"reproductions/(\w+)/experiments/")
+    tracked = (*_tracked("experiments/*.toml"), *_tracked("reproductions/*/experiments/*.toml"))
+    assert names == sorted(inside.sub(r"experiments/\1/", name) for name in tracked)
     installed("run", "experiments/catalogue/dumbbell.toml", "--no-figures")
 
 

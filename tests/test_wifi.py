@@ -8,8 +8,8 @@ import pytest
 
 import sojourn
 from sojourn import data, figures
-from sojourn.pages import wifi_figures, wifi_ns3
-from sojourn.pages.wifi import Oracle, oracles
+from tools.pages import wifi_figures, wifi_ns3
+from tools.pages.wifi import Oracle, oracles
 
 
 @pytest.mark.parametrize("oracle", oracles(counts=(2, 10), seconds=3.0), ids=lambda o: o.name)

@@ -7,14 +7,17 @@ import hashlib
 import inspect
 import marshal
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
+from importlib.machinery import ModuleSpec, PathFinder
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from sojourn import _internal, syntax
 from sojourn.metrics import metrics
 
+_PACKAGE = "sojourn"
 _DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
 
@@ -33,7 +36,7 @@ def definitions(requested: Iterable[str] = ()) -> str:
 
 def code(function: Callable[..., Any]) -> str:
     """Changes whenever what a function comes to could: with its code and what it uses of this
-    package, but not with comments and docstrings.
+    package and of its own, but not with comments and docstrings.
     """
     return _digest((function,))
 
@@ -57,21 +60,43 @@ def _digest(functions: tuple[Callable[..., Any], ...]) -> str:
 
 
 def _used_by(modules: Iterable[str]) -> list[str]:
-    """These modules and all of this package that they import, by name."""
-    found: set[str] = set()
+    """These modules and all that they import of this package, but for its face, and of the
+    packages that they are in; by name.
+    """
     waiting = list(modules)
+    packages = {_PACKAGE, *(_top(name) for name in waiting)}
+    found: set[str] = set()
     while waiting:
         name = waiting.pop()
-        if name not in found and _source(name):
+        if name not in found and name != _PACKAGE and _source(name):
             found.add(name)
-            waiting += _imports(name)
+            waiting += (used for used in _imports(name) if _top(used) in packages)
     return sorted(found)
 
 
-def _imports(module: str) -> list[str]:
-    nodes = ast.walk(syntax.tree(_text(module)))
-    names = [node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)]
-    return [name for name in names if name.startswith("sojourn.")]
+def _top(module: str) -> str:
+    return module.partition(".")[0]
+
+
+def _imports(module: str) -> Iterator[str]:
+    """What a module imports, at its top or in its functions, and names that may be modules, too."""
+    for node in ast.walk(syntax.tree(_text(module))):
+        if isinstance(node, ast.Import):
+            whole = (alias.name.split(".") for alias in node.names)
+            yield from (".".join(path[:end]) for path in whole for end in range(1, len(path) + 1))
+        elif isinstance(node, ast.ImportFrom):
+            base = _base(module, node)
+            yield base
+            yield from (f"{base}.{alias.name}" for alias in node.names)
+
+
+def _base(module: str, node: ast.ImportFrom) -> str:
+    """The module that names are imported from."""
+    if not node.level:
+        return node.module or ""
+    path, file = module.split("."), _source(module)
+    kept = len(path) - node.level + (file is not None and file.stem == "__init__")
+    return ".".join([*path[:kept], *filter(None, [node.module])])
 
 
 def _code(module: str) -> str:
@@ -94,9 +119,25 @@ def _text(module: str) -> str:
 
 @cache
 def _source(module: str) -> Path | None:
-    """The module's file, if it is loaded and has one."""
+    """The module's file, if it has one. It need not be loaded, and is not by this: else results
+    would be told apart by what a process has done before.
+    """
     name = getattr(sys.modules.get(module), "__file__", None)
+    if name is None and (spec := _spec(module)):
+        name = spec.origin
     return Path(name) if name and name.endswith(".py") else None
+
+
+def _spec(module: str) -> ModuleSpec | None:
+    """Where a module is; ``find_spec`` alone would import the packages that it is in."""
+    if module in sys.modules:
+        return getattr(sys.modules[module], "__spec__", None)
+    package, _, _ = module.rpartition(".")
+    if not package:
+        return find_spec(module)
+    above = _spec(package)
+    places = above.submodule_search_locations if above else None
+    return PathFinder.find_spec(module, places) if places else None
 
 
 def _bytecode(function: Callable[..., Any]) -> bytes:

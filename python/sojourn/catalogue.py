@@ -6,9 +6,10 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Literal, get_args
+from typing import Literal, TypedDict, get_args
 
 from sojourn import _internal
+from sojourn.json_types import Json
 
 Kind = Literal["ccas", "queues", "traffic", "topologies", "transports", "nodes", "media"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -36,7 +37,7 @@ class Parameter:
     name: str
     #: The kind of quantity ("time", "rate"), of value ("number"), or the names to choose from.
     type: str
-    default: Any
+    default: Json
     description: str
 
     @property
@@ -59,7 +60,7 @@ class Member:
     documentation: str
     parameters: Sequence[Parameter]
     #: What it says of itself besides, such as whether a queue marks.
-    declares: Mapping[str, Any]
+    declares: Mapping[str, object]
 
 
 @cache
@@ -71,7 +72,29 @@ def members(kind: Kind, *, outside: bool = False) -> Sequence[Member]:
     return tuple(_member(entry) for entry in listed)
 
 
-def _member(entry: dict[str, Any]) -> Member:
-    parameters = [Parameter(**parameter) for parameter in entry.pop("parameters")]
-    known = {key: entry.pop(key) for key in ("name", "summary", "source", "documentation")}
-    return Member(**known, parameters=parameters, declares=entry)
+class _Key(TypedDict):
+    name: str
+    type: str
+    default: Json
+    description: str
+
+
+class _Entry(TypedDict):
+    """What all members have; what one declares is beside."""
+
+    name: str
+    summary: str
+    source: str | None
+    documentation: str
+    parameters: list[_Key]
+
+
+def _member(entry: _Entry) -> Member:
+    return Member(
+        entry["name"],
+        entry["summary"],
+        entry["source"],
+        entry["documentation"],
+        [Parameter(**key) for key in entry["parameters"]],
+        {key: value for key, value in entry.items() if key not in _Entry.__annotations__},
+    )

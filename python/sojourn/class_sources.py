@@ -8,10 +8,9 @@ import hashlib
 import inspect
 import sys
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from types import CodeType, FunctionType, ModuleType
-from typing import Any
 
 from sojourn import syntax
 from sojourn.errors import refused
@@ -24,7 +23,7 @@ _registering = threading.Lock()
 _PLAIN = (bool, int, float, str, bytes, type(None))
 
 
-def table(control: type) -> dict[str, Any]:
+def table(control: type) -> dict[str, str]:
     """How a scenario names the class.
 
     Raises:
@@ -44,14 +43,16 @@ def pickled(digests: Iterable[str]) -> dict[str, bytes]:
     return {d: _by_value(cloudpickle, CLASSES[d]) for d in digests if d in CLASSES}
 
 
-def take(classes: dict[str, bytes]) -> None:
+def take(classes: Mapping[str, bytes]) -> None:
     """Makes classes from another process known in this one."""
+    if not classes:  # the import takes longer than many a piece of work
+        return
     import cloudpickle
 
     CLASSES.update({digest: cloudpickle.loads(code) for digest, code in classes.items()})
 
 
-def _by_value(cloudpickle: Any, control: type) -> bytes:
+def _by_value(cloudpickle: ModuleType, control: type) -> bytes:
     module = sys.modules.get(control.__module__)
     if module is None or control.__module__ == "__main__":
         return bytes(cloudpickle.dumps(control))
@@ -63,7 +64,7 @@ def _by_value(cloudpickle: Any, control: type) -> bytes:
             cloudpickle.unregister_pickle_by_value(module)
 
 
-def _sources(thing: Any, seen: set[int]) -> Iterator[str]:
+def _sources(thing: type | FunctionType, seen: set[int]) -> Iterator[str]:
     """The source of a class or function, and what it uses of its module."""
     if id(thing) in seen or (thing.__module__ or "").partition(".")[0] in ("sojourn", "builtins"):
         return
@@ -87,7 +88,7 @@ def _sources(thing: Any, seen: set[int]) -> Iterator[str]:
                 yield from _sources(value, seen)
 
 
-def _source(thing: Any) -> str:
+def _source(thing: type | FunctionType) -> str:
     try:
         with syntax.ONE_AT_A_TIME:
             return inspect.getsource(thing)
@@ -109,7 +110,7 @@ def _in_a_cell(control: type) -> str:
     raise OSError
 
 
-def _functions(thing: Any) -> Iterator[Any]:
+def _functions(thing: type | FunctionType) -> Iterator[FunctionType]:
     members = vars(thing).values() if isinstance(thing, type) else [thing]
     for member in members:
         if inspect.isfunction(member):
@@ -118,7 +119,7 @@ def _functions(thing: Any) -> Iterator[Any]:
             yield from _functions(member)
 
 
-def _used(function: Any) -> Iterator[tuple[str, Any]]:
+def _used(function: FunctionType) -> Iterator[tuple[str, object]]:
     """The names and values of its module that a function reads."""
     for name in _names(function.__code__):
         value = function.__globals__.get(name, builtins)

@@ -56,7 +56,7 @@ def simulate(
     began = time.perf_counter()
     outcome = _core(canonical, progress, record, threads)
     wall = time.perf_counter() - began
-    totals: Mapping[str, Any] = outcome.pop("totals")
+    totals: Mapping[str, float] = outcome.pop("totals")
     network = json.loads(outcome.pop("network"))
     timing = {name: float(value) for name, value in totals.items()} | {"wall_seconds": wall}
     return RunData(canonical, outcome, network, alone(canonical)), timing
@@ -65,7 +65,9 @@ def simulate(
 def _core(
     canonical: Document, progress: Progress | None, record: Add | None, threads: int
 ) -> dict[str, Any]:
-    """The core's columns; in a process of its own if controls bring their code along."""
+    """The core's columns by table, its totals and the network, as it gives them; in a process of
+    its own if controls bring their code along.
+    """
     text, outside = json.dumps(canonical), list(located.components(canonical))
     if not outside:
         return _internal.run(text, progress or go_on, record, threads)

@@ -1,10 +1,18 @@
-"""The two errors, bad input (exit status 2 of the command line) and failure (1), and a warning."""
+"""The errors, bad input (exit status 2 of the command line) and failure (1), and a warning."""
 
 from __future__ import annotations
 
 from sojourn._internal import ScenarioError
 
-__all__ = ["RunError", "ScenarioError", "ScenarioWarning", "SojournError", "refused"]
+__all__ = [
+    "LackError",
+    "LostError",
+    "RunError",
+    "ScenarioError",
+    "ScenarioWarning",
+    "SojournError",
+    "refused",
+]
 
 
 class SojournError(Exception):
@@ -17,6 +25,18 @@ class RunError(SojournError):
     def __init__(self, message: str, failed_at: float | None = None) -> None:
         super().__init__(message)
         self.failed_at = failed_at
+
+
+class LostError(RunError):
+    """A run that was lost with the process that it was in, which may have been the machine's doing:
+    another attempt may go well.
+    """
+
+
+class LackError(ScenarioError):
+    """What a machine lacks for every run of a kind: such a run has not failed, and is to be made
+    when the machine has it.
+    """
 
 
 class ScenarioWarning(UserWarning):

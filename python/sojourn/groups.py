@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -98,7 +97,7 @@ def _kinds(result: Measured) -> Iterator[tuple[_Kind, NDArray[np.intp]]]:
     first = 0
     for flow in result.scenario.canonical["flows"]:
         count = flow.get("count", 1)
-        control: Mapping[str, Any] = flow.get("cca") or {"kind": flow["transport"]}
+        control = flow.get("cca") or {"kind": flow["transport"]}
         kind = _Kind(
             flow.get("label") or "",
             control_name(flow),
@@ -131,5 +130,5 @@ def _told(key: Key, keys: Sequence[Key]) -> str:
     return ", ".join(f"{name} {_text(value)}" for name, value in told.items())
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     return number(value) if isinstance(value, float) else str(value)

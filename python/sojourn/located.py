@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, MutableMapping, MutableSequence
 from pathlib import Path
-from typing import Any
 
 from sojourn import class_sources
 
@@ -17,47 +16,51 @@ _GRID_KINDS = {"path": "python", "object": "bpf", "source": "linux"}
 KINDS = ("python", "library", "linux")
 
 
-def settle(node: Any, base: Path) -> None:
+def settle(node: object, base: Path) -> None:
     """Makes every file's path below ``node`` absolute, seen from ``base``, and puts tables in the
     place of classes, in place.
     """
-    items: list[tuple[Any, Any]] = []
     if isinstance(node, MutableMapping):
         key = _FILES.get(str(node.get("kind")), "")
         if isinstance(node.get(key), str):
             node[key] = _absolute(base, node[key])
         if node.get("kind") == "python" and isinstance(node.get("class"), type):
             node.update(class_sources.table(node["class"]))
-        items = list(node.items())
+        for name, child in node.items():
+            if str(name).endswith(_GRID) and isinstance(child, list):  # of a sweep's grid
+                node[name] = [_absolute(base, p) if isinstance(p, str) else p for p in child]
+            else:
+                node[name] = _settled(child, base)
     elif isinstance(node, MutableSequence):
-        items = list(enumerate(node))
-    for key, child in items:
-        if isinstance(child, type):
-            node[key] = class_sources.table(child)
-        elif str(key).endswith(_GRID) and isinstance(child, list):  # of a sweep's grid
-            node[key] = [_absolute(base, p) if isinstance(p, str) else p for p in child]
-        else:
-            settle(child, base)
+        node[:] = [_settled(child, base) for child in node]
+
+
+def _settled(child: object, base: Path) -> object:
+    """What takes the place of a child, which may be itself."""
+    if isinstance(child, type):
+        return class_sources.table(child)
+    settle(child, base)
+    return child
 
 
 def _absolute(base: Path, path: str) -> str:
     return str((base / path).resolve())
 
 
-def placeless(node: Any) -> Any:
+def placeless(node: object) -> object:
     """A canonical form in which files whose content a digest tells are known by their names,
     wherever they lie.
     """
     if isinstance(node, Mapping):
         found = {key: placeless(child) for key, child in node.items()}
         key = _FILES.get(str(found.get("kind")), "path")
-        if "digest" in found and isinstance(found.get(key), str):
-            found[key] = Path(found[key]).name
+        if "digest" in found and isinstance(path := found.get(key), str):
+            found[key] = Path(path).name
         return found
     return [placeless(child) for child in node] if isinstance(node, list) else node
 
 
-def components(node: Any) -> Iterator[Mapping[str, Any]]:
+def components(node: object) -> Iterator[Mapping[str, object]]:
     """The tables of a canonical scenario's controls and disciplines from outside."""
     if isinstance(node, Mapping):
         if node.get("kind") in KINDS and "digest" in node:
@@ -67,7 +70,7 @@ def components(node: Any) -> Iterator[Mapping[str, Any]]:
         yield from components(child)
 
 
-def files(canonical: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def files(canonical: Mapping[str, object]) -> Iterator[tuple[str, str]]:
     """The files of those tables, and what tells one version of each from another."""
     for table in components(canonical):
         path = table.get(_FILES[str(table["kind"])])
@@ -75,7 +78,7 @@ def files(canonical: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             yield path, str(table["digest"])
 
 
-def named(node: Any) -> Iterator[tuple[str, str]]:
+def named(node: object) -> Iterator[tuple[str, str]]:
     """Path and kind of the files that tables below ``node`` name, and lists of a sweep's grid."""
     if isinstance(node, Mapping):
         key = _FILES.get(str(node.get("kind")), "")
@@ -90,7 +93,7 @@ def named(node: Any) -> Iterator[tuple[str, str]]:
         yield from named(child)
 
 
-def digests(node: Any) -> Iterator[str]:
+def digests(node: object) -> Iterator[str]:
     """The digests in tables below ``node``."""
     if isinstance(node, Mapping):
         if isinstance(node.get("digest"), str):

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import isfinite
-from typing import Any, Self
+from typing import NotRequired, Self, TypedDict
 
 import numpy as np
 import polars as pl
 
 from sojourn.errors import SojournError
+from sojourn.json_types import Fields
 from sojourn.metrics import Metric, RunData, Scope, Values, metrics, values
 from sojourn.names import control_name
 from sojourn.record import Record
-from sojourn.scenario import Scenario, expanded_flows
+from sojourn.scenario import Document, Scenario, expanded_flows
 
 #: The scopes by the names of their data frames.
 SCOPES: dict[str, Scope] = {"flows": "flow", "links": "link", "net": "net", "groups": "group"}
@@ -27,6 +28,77 @@ _IDENTITY: dict[Scope, dict[str, type[pl.DataType]]] = {
     "group": {"id": pl.String},
 }
 _COUNTS = ("count", "bytes")
+
+
+class ReleaseError(TypedDict):
+    """Percentiles of how late packets were released, ms; ``None`` where none was."""
+
+    p50: float | None
+    p99: float | None
+    p999: float | None
+
+
+class Quality(TypedDict):
+    """How far a run in real time can be trusted."""
+
+    valid: bool
+    #: Why not, with remedies.
+    reasons: Sequence[str]
+    release_error_ms: ReleaseError
+    #: The longest time in which the emulation was busy or not scheduled.
+    longest_gap_ms: float
+    #: Packets lost in the devices.
+    tun_drops: int
+    #: Shares of all processors' time.
+    cpu_idle: float | None
+    cpu_steal: float | None
+    kernel: str
+    prioritised: bool
+    #: Of a command: what its programs sent each other past the network.
+    loopback_bytes: NotRequired[int]
+
+
+class Origin(TypedDict, total=False):
+    """What tells a run that was not simulated from others of the same scenario."""
+
+    backend: str
+    host: str
+    #: Its version.
+    kernel: str
+    repetition: int
+    hz: int
+    #: The digest of the kernel's program.
+    build: str
+    quality: Quality
+
+
+class Identity(TypedDict, total=False):
+    """Who a flow, link or group is; nothing of the network."""
+
+    id: int | str
+    cca: str
+    label: str | None
+
+
+class Member(Identity):
+    """Its metrics by name; ``None`` where undefined."""
+
+    metrics: dict[str, float | None]
+
+
+class _Run(TypedDict, total=False):
+    backend: str
+    quality: Quality
+
+
+class Outcome(_Run):
+    """A run as ``sojourn run --format json`` prints it."""
+
+    scenario: Document
+    flows: list[Member]
+    links: list[Member]
+    net: Member
+    groups: list[Member]
 
 
 @dataclass(frozen=True)
@@ -46,12 +118,11 @@ class Measured:
         data: RunData,
         timing: Mapping[str, float],
         record: Record | None = None,
-        origin: Mapping[str, Any] | None = None,
+        origin: Origin | None = None,
     ) -> None:
         self.scenario = scenario
-        #: Of a run that was not simulated: ``backend``, ``host``, ``kernel``, ``repetition`` and
-        #: ``quality``, how far it can be trusted.
-        self.origin = dict(origin or {})
+        #: Of a run that was not simulated.
+        self.origin: Origin = {**origin} if origin else {}
         self.data = data
         #: What was recorded as it happened, if anything.
         self.record = record or Record({})
@@ -131,21 +202,24 @@ class Measured:
         """
         return self.record.scan("packets").collect()
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Outcome:
         """The object that ``sojourn run --format json`` prints."""
         net = self._entries("net")
-        told = ("backend", "quality")
-        origin: dict[str, Any] = {name: self.origin[name] for name in told if name in self.origin}
+        run: _Run = {}
+        if "backend" in self.origin:
+            run["backend"] = self.origin["backend"]
+        if "quality" in self.origin:
+            run["quality"] = self.origin["quality"]
         return {
             "scenario": self.scenario.canonical,
-            **origin,
+            **run,
             "flows": self._entries("flow"),
             "links": self._entries("link"),
             "net": {"metrics": net[0]["metrics"]},
             "groups": self._entries("group"),
         }
 
-    def _entries(self, scope: Scope) -> list[dict[str, Any]]:
+    def _entries(self, scope: Scope) -> list[Member]:
         """The members of a scope with their metrics; no data frames, of which those of a short run
         would take longer than its simulation.
         """
@@ -170,7 +244,7 @@ class Measured:
             m for m in metrics(scope) if (not m.on_request if names is None else m.name in names)
         ]
 
-    def _identities(self, scope: Scope) -> list[dict[str, Any]]:
+    def _identities(self, scope: Scope) -> list[Identity]:
         if scope == "flow":
             return flow_identities(self.scenario.canonical)
         if scope == "link":
@@ -204,7 +278,7 @@ def _plain(metric: Metric, vector: Values) -> list[float | int | None]:
     return [kind(value) if isfinite(value) else None for value in vector.tolist()]
 
 
-def flow_identities(canonical: Mapping[str, Any]) -> list[dict[str, Any]]:
+def flow_identities(canonical: Fields) -> list[Identity]:
     """Id, control and label of each flow, in the order of their ids."""
     return [
         {

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from typing import Any
 
 import polars as pl
 
@@ -89,7 +88,7 @@ def _of_group(values: pl.Series, group: Group) -> str:
     return spread(values.cast(pl.Float64).to_numpy()[group.flows])
 
 
-def _best(metric: Metric, cells: Sequence[Any]) -> list[int]:
+def _best(metric: Metric, cells: Sequence[object]) -> list[int]:
     """Columns of the best value, if there is anything to choose from."""
     known = [cell for cell in cells if isinstance(cell, float | int)]
     if metric.better is None or len(set(known)) < 2:

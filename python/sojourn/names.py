@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import PurePath
-from typing import Any
+
+from sojourn.json_types import Fields
 
 #: So many names are suggested at most.
 _MOST = 3
@@ -31,7 +32,7 @@ def either(words: Iterable[str]) -> str:
     return f"{', '.join(others)} or {last}" if others else last
 
 
-def control_name(flow: Mapping[str, Any]) -> str:
+def control_name(flow: Fields) -> str:
     """What tables and figures call a flow's control: its kind, of one from outside its name, its
     class or its file; the transport of a flow without control; several at once joined by ``+``.
     """

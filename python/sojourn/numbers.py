@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 #: A value has at most so many significant digits, however narrow its interval is.
 _MOST_DIGITS = 7
 
 
-def number(value: Any) -> str:
+def number(value: object) -> str:
     """Four significant digits; a dash for what is undefined."""
     if value is None:
         return "-"

@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Callable, Iterable
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Unpack
 
 from sojourn import backends
 from sojourn.errors import ScenarioError, SojournError
@@ -25,13 +25,16 @@ from sojourn.sweeps.expand import plan
 from sojourn.sweeps.stored import StoredSweep
 
 if TYPE_CHECKING:
+    from distributed import Client
     from matplotlib.figure import Figure
+
+    from sojourn.report.plot import Options
 
 
 class Sweep(StoredSweep):
     """A stored sweep."""
 
-    def plot(self, y: str, **options: Any) -> Figure:
+    def plot(self, y: str, **options: Unpack[Options]) -> Figure:
         """A figure of a metric over the grid: see :func:`sojourn.plot`."""
         from sojourn.report.plot import plot
 
@@ -50,7 +53,7 @@ def sweep(
     directory: str | Path | None = None,
     overrides: Iterable[str] = (),
     jobs: int | None = None,
-    client: Any = None,
+    client: Client | None = None,
     force: bool = False,
     retry_failed: bool = False,
     progress: Callable[[int, int], None] = lambda done, total: None,
@@ -92,7 +95,7 @@ def _summarised(directory: Path) -> Sweep:
     return made
 
 
-def _at_once(name: str, jobs: int | None, client: Any) -> int:
+def _at_once(name: str, jobs: int | None, client: Client | None) -> int:
     """How many runs go on at a time.
 
     Raises:

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from sojourn.measured import Origin
 
-#: What tells a run from those of other backends; empty of the simulator's.
-Origin = Mapping[str, Any]
 #: What the simulator's runs were made on.
 SIMULATED = "in the simulator"
 #: What is called otherwise than the backend is.
 _CALLED = {"kernel": "a kernel in virtual time", "live": "a live kernel"}
-#: What says how a run went, and which of several it was: nothing of who made it.
-_OF_ONE_RUN = ("quality", "repetition")
 
 
-def who(origin: Origin) -> dict[str, Any]:
+def who(origin: Origin) -> Origin:
     """What tells who made a run, without how well it went."""
-    return {name: value for name, value in origin.items() if name != "quality"}
+    made: Origin = {**origin}
+    made.pop("quality", None)
+    return made
 
 
 def told(origin: Origin) -> str:
@@ -31,9 +28,10 @@ def ran_on(origin: Origin) -> str:
     """What runs were made on, in a sentence."""
     if not origin:
         return SIMULATED
-    name = str(origin["backend"])
-    of = {key: value for key, value in origin.items() if key not in _OF_ONE_RUN}
-    return f"on {_CALLED.get(name, name)} ({_details(of)})"
+    made = who(origin)
+    made.pop("repetition", None)  # which of several runs it was
+    name = origin["backend"]
+    return f"on {_CALLED.get(name, name)} ({_details(made)})"
 
 
 def elsewhere(origin: Origin) -> str:
@@ -43,11 +41,11 @@ def elsewhere(origin: Origin) -> str:
 
 def distrust(origin: Origin) -> list[str]:
     """Why the numbers of a run cannot be trusted, if they cannot."""
-    reasons = origin.get("quality", {}).get("reasons", ())
+    reasons = origin["quality"]["reasons"] if "quality" in origin else ()
     return [f"the run is invalid: {reason}" for reason in reasons]
 
 
 def _details(origin: Origin) -> str:
     """All but what the backend is called."""
-    named = {("HZ" if name == "hz" else name): origin[name] for name in origin}
+    named = {("HZ" if name == "hz" else name): value for name, value in origin.items()}
     return ", ".join(f"{name} {value}" for name, value in named.items() if name != "backend")

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from math import isfinite
-from typing import Any
 
 import numpy as np
 
 from sojourn.groups import Group, extremes, groups, quantiles
+from sojourn.json_types import Fields
 from sojourn.measured import Measured, flow_identities
 from sojourn.metrics import Scope, compute, metrics
 from sojourn.metrics.columns import Values
@@ -143,8 +143,8 @@ def _group_table(result: Measured) -> Table:
     return Table(title, ["group", "flows", *_heads(_OF_GROUPS)], rows)
 
 
-def _group_row(result: Measured, group: Group) -> list[Any]:
-    row: list[Any] = [group.name, len(group.flows)]
+def _group_row(result: Measured, group: Group) -> list[str | int]:
+    row: list[str | int] = [group.name, len(group.flows)]
     for name in _OF_GROUPS:
         values = _values(result, "flow", name)[group.flows]
         counts = _unit(name) == "count"
@@ -152,13 +152,13 @@ def _group_row(result: Measured, group: Group) -> list[Any]:
     return row
 
 
-def _rows(result: Measured) -> list[list[Any]]:
+def _rows(result: Measured) -> list[list[object]]:
     columns = [_cells(result, name) for name in _OF_FLOWS]
     return [list(row) for row in zip(flow_names(result), *columns, strict=True)]
 
 
-def _cells(result: Measured, name: str) -> list[Any]:
-    values = _values(result, "flow", name).tolist()
+def _cells(result: Measured, name: str) -> Sequence[float | None]:
+    values: list[float] = _values(result, "flow", name).tolist()
     if _unit(name) == "count":
         return [int(value) if isfinite(value) else None for value in values]
     return values
@@ -197,7 +197,7 @@ def _flows(result: Measured) -> str:
     return f"{told} (base RTT {low if low == high else f'{low} to {high}'} ms)"
 
 
-def _network(topology: Mapping[str, Any]) -> str:
+def _network(topology: Fields) -> str:
     """Over what the flows run."""
     if topology["kind"] == "dumbbell":
         return f"a bottleneck of {_link(topology['bottleneck'])}"
@@ -208,7 +208,7 @@ def _network(topology: Mapping[str, Any]) -> str:
     return f"a network of kind {topology['kind']}"
 
 
-def _link(link: Mapping[str, Any]) -> str:
+def _link(link: Fields) -> str:
     medium = link.get("medium")
     shared = (
         f"the medium {medium['kind'] if isinstance(medium, dict) else medium}" if medium else ""

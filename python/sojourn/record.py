@@ -6,11 +6,11 @@ import tempfile
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
 from sojourn.errors import ScenarioError
+from sojourn.metrics.columns import Column
 
 #: What can be recorded, and in which table it is.
 KINDS = {"cc": "state", "queue": "state", "packets": "packets"}
@@ -30,7 +30,7 @@ SCHEMAS: dict[str, dict[str, pl.DataType]] = {
 _ROWS = 500_000
 
 #: Takes a table's name, columns, and the words that numbers in its columns of words stand for.
-Add = Callable[[str, dict[str, Any], list[str | None]], object]
+Add = Callable[[str, dict[str, Column], list[str | None]], object]
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class Recording:
         }
         self._written = 0
 
-    def add(self, table: str, columns: dict[str, Any], words: list[str | None]) -> None:
+    def add(self, table: str, columns: dict[str, Column], words: list[str | None]) -> None:
         """Takes a batch."""
         meant = pl.Series(words, dtype=_WORD)
         series = [

@@ -6,6 +6,7 @@ import re
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from pathlib import Path
 
 from sojourn.errors import ScenarioError
@@ -63,6 +64,21 @@ def _section(heading: str, following: str) -> Line:
 
 _SUITE = "put it through the suite: cargo test -p sojourn-catalogue --test all conforms, "
 _PAGE = "then its page: make page NAME={name}"
+_PACKAGE = "NAME/src/MODULE"
+#: A package of its own, as anybody publishes one.
+_REPRODUCTION = {
+    "NAME/pyproject.toml": "reproduction/pyproject.toml.in",
+    "NAME/README.md": "reproduction/readme.md.in",
+    "NAME/tests/test_MODULE.py": "reproduction/test.py.in",
+    f"{_PACKAGE}/__init__.py": "reproduction/init.py.in",
+    f"{_PACKAGE}/card.toml": "reproduction/card.toml.in",
+    f"{_PACKAGE}/experiments/buffers.toml": "reproduction/experiment.toml.in",
+    f"{_PACKAGE}/reference/table_1.csv": "reproduction/table.csv.in",
+    f"{_PACKAGE}/reference/SOURCE.md": "reproduction/source.md.in",
+}
+_INSTALL = "pip install -e {name}, then sojourn reproduce {name}, and its tests: pytest {name}"
+#: Kinds that go to the working directory, in a checkout too.
+_HERE = ("scenario", "reproduction")
 KINDS: Mapping[str, Kind] = {
     "scenario": Kind(
         {"NAME.toml": "scenario.toml"},
@@ -71,6 +87,14 @@ KINDS: Mapping[str, Kind] = {
         language="toml",
         outside={"NAME.toml": "scenario.toml"},
         after_outside="sojourn run {name}.toml",
+    ),
+    "reproduction": Kind(
+        _REPRODUCTION,
+        (),
+        _INSTALL,
+        language="python",
+        outside=_REPRODUCTION,
+        after_outside=_INSTALL,
     ),
     "cca": Kind(
         {f"{_CCAS}/MODULE.rs": "cca.rs"},
@@ -208,7 +232,7 @@ def new(kind: str, name: str, language: str | None, root: Path | None, here: Pat
                 f"{kind}: needs a checkout of Sojourn, because it is compiled in{instead}"
             )
         files, lines, after = known.outside, (), known.after_outside
-    base = here if kind == "scenario" or root is None else root
+    base = here if kind in _HERE or root is None else root
     return _write(base, name, files, lines, after)
 
 
@@ -236,7 +260,8 @@ def _write(
 def _template(template: str, name: str, root: Path | None) -> str:
     path = _TEMPLATES / template.replace("CHECKOUT", str(root))
     text = _filled(path.read_text(encoding="utf-8"), name)
-    return text.replace("CHECKOUT", str(root)).replace('"PYTHON"', f'"{sys.executable}"')
+    text = text.replace("CHECKOUT", str(root)).replace('"PYTHON"', f'"{sys.executable}"')
+    return text.replace("date = TODAY", f"date = {date.today()}")
 
 
 def _filled(text: str, name: str) -> str:

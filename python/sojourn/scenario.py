@@ -14,11 +14,13 @@ from typing import Any
 from sojourn import _internal, traces
 from sojourn.errors import ScenarioError, ScenarioWarning
 from sojourn.experiments import located
+from sojourn.json_types import Fields, Json
 from sojourn.located import settle
 from sojourn.names import unknown
 
 #: A path to a TOML file, TOML text (with a line break), or the same as a mapping.
-Source = str | Path | Mapping[str, Any]
+Source = str | Path | Fields
+#: A scenario, or a table of it, that can be changed: see :data:`sojourn.json_types.Fields`.
 Document = dict[str, Any]
 # Fields that may be written as a bare name or as a table with `kind`.
 _NAMED = {"cca", "queue", "traffic", "topology"}
@@ -100,14 +102,14 @@ def validated(document: Document) -> Scenario:
     return Scenario(document, json.loads(canonical), sweep)
 
 
-def expanded_flows(canonical: Mapping[str, Any]) -> list[Document]:
+def expanded_flows(canonical: Fields) -> list[Document]:
     """One entry per flow of the run: ``count`` is expanded."""
     return [
         {**flow, "count": 1} for flow in canonical["flows"] for _ in range(flow.get("count", 1))
     ]
 
 
-def apply_override(document: MutableMapping[str, Any], override: str) -> None:
+def apply_override(document: Document, override: str) -> None:
     """Applies one ``path=value`` to a document."""
     path, equals, text = override.partition("=")
     if not equals or not path.strip():
@@ -118,7 +120,7 @@ def apply_override(document: MutableMapping[str, Any], override: str) -> None:
     set_path(document, path.strip(), parse_value(path.strip(), text.strip()))
 
 
-def parse_value(path: str, text: str) -> Any:
+def parse_value(path: str, text: str) -> Json:
     """A TOML value; words that no TOML value starts like are taken as a string, because a shell
     strips quotation marks.
     """
@@ -130,7 +132,7 @@ def parse_value(path: str, text: str) -> Any:
         raise ScenarioError(f"{path}: {text!r} is not a TOML value") from None
 
 
-def set_path(document: MutableMapping[str, Any], path: str, value: Any) -> None:
+def set_path(document: Document, path: str, value: object) -> None:
     """Sets the field at ``path`` (such as ``flows.0.cca``); the fields above it must exist or be
     tables with defaults. ``*`` in the place of an index stands for all of a list's entries.
     """
@@ -139,7 +141,7 @@ def set_path(document: MutableMapping[str, Any], path: str, value: Any) -> None:
         _set_all(document, parts, value)
         return
     last = parts[-1]
-    node: Any = document
+    node: object = document
     walked: list[str] = []
     for part, following in itertools.pairwise(parts):
         node = _child(node, part, following, walked)
@@ -152,10 +154,10 @@ def set_path(document: MutableMapping[str, Any], path: str, value: Any) -> None:
         raise ScenarioError(f"{path}: {'.'.join(walked)} is {node!r}, which has no fields")
 
 
-def _set_all(document: MutableMapping[str, Any], parts: list[str], value: Any) -> None:
+def _set_all(document: Document, parts: list[str], value: object) -> None:
     """Sets the field in every entry of the list before the first ``*``."""
     star = parts.index("*")
-    items: Any = document
+    items: object = document
     walked: list[str] = []
     for part, following in itertools.pairwise(parts[: star + 1]):
         items = _child(items, part, following, walked)
@@ -167,26 +169,24 @@ def _set_all(document: MutableMapping[str, Any], parts: list[str], value: Any) -
         set_path(document, path, copy.deepcopy(value))
 
 
-def _child(node: Any, part: str, following: str, walked: list[str]) -> Any:
+def _child(node: object, part: str, following: str, walked: list[str]) -> object:
     """The table or list at ``part`` of ``node``; a bare name becomes a table with ``kind``."""
     if isinstance(node, MutableSequence):
-        node_key: Any = _index(node, part, walked)
-    elif isinstance(node, MutableMapping):
-        node_key = part
-        if part not in node:
-            if following.isdigit():
-                lists = [key for key, value in node.items() if isinstance(value, list)]
-                where = ".".join([*walked, part])
-                raise ScenarioError(f"{where}: {unknown('list', part, lists)}")
-            node[part] = {}
-    else:
+        return node[_index(node, part, walked)]
+    if not isinstance(node, MutableMapping):
         raise ScenarioError(f"{'.'.join([*walked, part])}: {'.'.join(walked)} has no fields")
-    if isinstance(node[node_key], str) and part in _NAMED:
-        node[node_key] = {"kind": node[node_key]}
-    return node[node_key]
+    if part not in node:
+        if following.isdigit():
+            lists = [key for key, value in node.items() if isinstance(value, list)]
+            where = ".".join([*walked, part])
+            raise ScenarioError(f"{where}: {unknown('list', part, lists)}")
+        node[part] = {}
+    if isinstance(node[part], str) and part in _NAMED:
+        node[part] = {"kind": node[part]}
+    return node[part]
 
 
-def _index(items: MutableSequence[Any], part: str, walked: list[str]) -> int:
+def _index(items: MutableSequence[object], part: str, walked: list[str]) -> int:
     where = ".".join([*walked, part])
     if not part.isdigit() or int(part) >= len(items):
         last = len(items) - 1

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 from sojourn import _internal
+from sojourn.json_types import Json
 
-_RULE = {
+_RULE: Json = {
     "type": "object",
     "description": "As many as make the confidence interval of a metric's mean so narrow.",
     "properties": {
@@ -19,9 +19,9 @@ _RULE = {
     "required": ["until", "of"],
     "additionalProperties": False,
 }
-_FILE = {"type": "string", "description": "A file of such times, one per line."}
+_FILE: Json = {"type": "string", "description": "A file of such times, one per line."}
 #: The core knows neither it nor the files of traces, which the package reads.
-_SWEEP = {
+_SWEEP: Json = {
     "type": "object",
     "description": "A grid of runs: sojourn sweep.",
     "properties": {
@@ -45,22 +45,26 @@ _SWEEP = {
 }
 
 
-def schema() -> dict[str, Any]:
+def schema() -> dict[str, Json]:
     """JSON Schema (2020-12) of whole files: the core's, with all members of its catalogue and what
     brings its code along, the sweep and files of traces.
     """
-    made: dict[str, Any] = json.loads(_internal.schema())
+    made = json.loads(_internal.schema())
     made["properties"]["sweep"] = _SWEEP
     _allow_files(made)
     return made
 
 
-def _allow_files(node: Any) -> None:
+def _allow_files(node: Json) -> None:
     """Lets a trace be in a file, wherever there may be one."""
-    for child in node.values() if isinstance(node, dict) else node:
-        if isinstance(child, dict | list):
+    if isinstance(node, list):
+        for child in node:
             _allow_files(child)
-    if isinstance(node, dict) and "opportunities" in node.get("properties", {}):
-        del node["required"]
-        node["properties"]["file"] = _FILE
-        node["anyOf"] = [{"required": [key]} for key in ("opportunities", "file")]
+    if isinstance(node, dict):
+        for child in node.values():
+            _allow_files(child)
+        keys = node.get("properties")
+        if isinstance(keys, dict) and "opportunities" in keys:
+            del node["required"]
+            keys["file"] = _FILE
+            node["anyOf"] = [{"required": [key]} for key in ("opportunities", "file")]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 
 @dataclass(frozen=True)
@@ -13,7 +12,7 @@ class Table:
 
     title: str
     header: Sequence[str]
-    rows: Sequence[Sequence[Any]]
+    rows: Sequence[Sequence[object]]
     best: frozenset[tuple[int, int]] = frozenset()
     #: How many columns at the left are text.
     words: int = 1

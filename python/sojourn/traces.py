@@ -10,19 +10,18 @@ from __future__ import annotations
 
 from collections.abc import MutableMapping, MutableSequence
 from pathlib import Path
-from typing import Any
 
 from sojourn.errors import ScenarioError
 
 
-def inline(node: Any, base: Path, where: str = "") -> None:
+def inline(node: object, base: Path, where: str = "") -> None:
     """Replaces every ``trace.file`` below ``node`` by the numbers in the file, in place.
 
     Raises:
         ScenarioError: naming the field, if a file cannot be read or holds something else.
 
     """
-    children: list[tuple[Any, Any]] = []
+    children: list[tuple[object, object]] = []
     if isinstance(node, MutableMapping):
         children = list(node.items())
     elif isinstance(node, MutableSequence):
@@ -35,7 +34,7 @@ def inline(node: Any, base: Path, where: str = "") -> None:
             inline(child, base, field)
 
 
-def _read(base: Path, name: Any, field: str) -> list[int]:
+def _read(base: Path, name: object, field: str) -> list[int]:
     if not isinstance(name, str):
         raise ScenarioError(f"{field}: {name!r} given; expected the name of a file")
     path = base / name

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Protocol, cast
+from typing import Protocol, cast
 
 from sojourn.engine import Progress
 from sojourn.errors import ScenarioError
-from sojourn.measured import Measured
+from sojourn.measured import Measured, Origin
 from sojourn.metrics import RunData
 from sojourn.metrics.samples import Alone
 from sojourn.scenario import Document, Scenario
@@ -62,13 +62,14 @@ class Backend(Protocol):
         Raises:
             RunError: if it fails, or cannot be trusted.
             ScenarioError: as :meth:`run`.
+            LackError: if the machine cannot make its runs.
 
         """
 
     def alone(self, canonical: Document) -> Alone:
         """Runs some flows by themselves over the same network."""
 
-    def key(self, repetition: int = 0) -> dict[str, Any] | None:
+    def key(self, repetition: int = 0) -> Origin | None:
         """What tells a run of its from those of others; nothing of the simulator's."""
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from sojourn import _internal
 from sojourn.backends.live import key
-from sojourn.measured import Measured
+from sojourn.measured import Measured, Quality
 from sojourn.metrics import RunData
 from sojourn.metrics.columns import rate_of
 from sojourn.numbers import number
@@ -53,7 +53,8 @@ def run(scenario: Scenario, command: Sequence[str], *, download: bool = False) -
     status, labels = int(outcome.pop("status")), outcome.pop("labels")
     loopback = int(outcome.pop("loopback_bytes"))
     totals, network = outcome.pop("totals"), json.loads(outcome.pop("network"))
-    quality = {**json.loads(outcome.pop("quality")), "loopback_bytes": loopback}
+    quality: Quality = json.loads(outcome.pop("quality"))
+    quality["loopback_bytes"] = loopback
     seconds = float(totals["simulated_seconds"])
     rate = min(map(rate_of, network["links"]), default=np.inf)
     result = None

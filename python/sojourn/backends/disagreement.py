@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 import polars as pl
 
 from sojourn.measured import Measured
+from sojourn.metrics import Values
 from sojourn.statistics.difference import intervals
 from sojourn.statistics.intervals import mean_interval
 from sojourn.statistics.values import defined
+from sojourn.store.rows import Row
 
 _KEYS = ("scope", "id", "metric")
 _DIFFERENCE = ("difference", "low", "high")
 _SCOPES = ("flow", "link", "net", "group")
-Row = dict[str, Any]
 
 
 def columns(backends: Sequence[str]) -> tuple[str, ...]:
@@ -56,7 +56,7 @@ def table(results: Mapping[str, Sequence[Measured]]) -> list[Row]:
     return rows
 
 
-def _mean(values: Any) -> float | None:
+def _mean(values: Values) -> float | None:
     return float(values.mean()) if len(values) else None
 
 
@@ -70,7 +70,7 @@ def _difference(
     return means[1] - means[0], *_interval(a, b)
 
 
-def _interval(a: Any, b: Any) -> tuple[float | None, float | None]:
+def _interval(a: Values, b: Values) -> tuple[float | None, float | None]:
     """Of b minus a; a side with one run counts as known."""
     if len(a) > 1 and len(b) > 1:
         low, high = intervals(b[None, :], a[None, :], paired=False)

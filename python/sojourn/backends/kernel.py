@@ -9,21 +9,19 @@ import json
 import sys
 import time
 from collections.abc import Sequence
-from contextlib import suppress
 from functools import cache
 from importlib import resources
 from pathlib import Path
-from typing import Any
 
 from sojourn import _internal
-from sojourn.backends import sim
+from sojourn.backends import lacking, sim
 from sojourn.backends.external import refuse
 from sojourn.engine import Progress
 from sojourn.errors import RunError, ScenarioError
 from sojourn.executors.threads import go_on
 from sojourn.kernel.build import recipe
 from sojourn.kernel.cache import Kernel, kernel
-from sojourn.measured import Measured
+from sojourn.measured import Measured, Origin
 from sojourn.metrics import RunData
 from sojourn.metrics.samples import Alone
 from sojourn.scenario import Document, Scenario, expanded_flows, validated
@@ -68,14 +66,11 @@ class On:
 
         Raises:
             ScenarioError: naming the field, and what the kernel has.
+            LackError: if the machine lacks what sets its routers up.
 
         """
         refuse(canonical)
-        asked = (self.name, _asked(canonical))
-        if asked not in _ACCEPTED:
-            with suppress(_LeftError, RunError):  # of a kernel that fails, its runs will tell
-                _run(canonical, self._kernel, _leave)
-            _ACCEPTED.add(asked)
+        lacking.ask(self.name, canonical, self.measure)
 
     def run(
         self,
@@ -105,7 +100,7 @@ class On:
         """Runs some flows by themselves over the same network."""
         return _alone(canonical, self._kernel)
 
-    def key(self, repetition: int = 0) -> dict[str, Any]:
+    def key(self, repetition: int = 0) -> Origin:
         """What tells a run from those on other kernels; repetitions are alike."""
         made = self._kernel
         return {
@@ -116,34 +111,15 @@ class On:
         }
 
 
-class _LeftError(Exception):
-    """A run has begun: nothing of it is refused."""
-
-
-def _leave(_share: float) -> None:
-    raise _LeftError
-
-
-#: The names of kernels, with what they have been asked for and have.
-_ACCEPTED: set[tuple[str, str]] = set()
-#: What a kernel's sockets are asked for of a flow.
-_OF_SOCKETS = ("cca", "ecn", "transport", "send_buffer", "receive_buffer")
-
-
-def _asked(canonical: Document) -> str:
-    """What a kernel may lack of a scenario; grids of rates and delays ask for it once."""
-    flows = [{name: flow.get(name) for name in _OF_SOCKETS} for flow in canonical["flows"]]
-    return json.dumps([flows, canonical.get("record")], sort_keys=True)
-
-
 def _run(
     canonical: Document, chosen: Kernel, progress: Progress | None
 ) -> tuple[RunData, dict[str, float]]:
     began = time.perf_counter()
     try:
-        outcome = _internal.run_kernel(
-            json.dumps(canonical), str(chosen.program), _init(), progress or go_on
-        )
+        with lacking.told():
+            outcome = _internal.run_kernel(
+                json.dumps(canonical), str(chosen.program), _init(), progress or go_on
+            )
     except RuntimeError as error:
         raise RunError(str(error)) from None
     wall = time.perf_counter() - began

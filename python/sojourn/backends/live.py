@@ -11,14 +11,14 @@ import time
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from sojourn import _internal
+from sojourn.backends import lacking
 from sojourn.backends.external import refuse
 from sojourn.engine import Progress
 from sojourn.errors import RunError
 from sojourn.executors.threads import go_on
-from sojourn.measured import Measured
+from sojourn.measured import Measured, Origin, Quality
 from sojourn.metrics import RunData
 from sojourn.metrics.samples import Alone
 from sojourn.scenario import Document, Scenario, expanded_flows, validated
@@ -34,13 +34,15 @@ def runs_of(scenario: Scenario, count: int) -> list[Scenario]:
 
 
 def check(canonical: Document) -> None:
-    """What the machine's kernel has is found out by a run; what it never has is refused here.
+    """Begins a run and leaves it: what the kernel or the machine lacks is refused at once.
 
     Raises:
-        ScenarioError: if a control is for the simulator only.
+        ScenarioError: naming the field, and what the kernel has.
+        LackError: naming what the machine lacks.
 
     """
     refuse(canonical)
+    lacking.ask(name, canonical, _run)
 
 
 def run(
@@ -57,7 +59,7 @@ def run(
     """
     refuse(scenario.canonical)
     data, timing, quality = _run(scenario.canonical, progress)
-    origin = {**key(repetition), "quality": quality}
+    origin: Origin = {**key(repetition), "quality": quality}
     return Measured(scenario, data, timing, origin=origin)
 
 
@@ -72,23 +74,30 @@ def measure(
 
     """
     refuse(canonical)
+    return _trusted(canonical, progress)
+
+
+def key(repetition: int = 0) -> Origin:
+    """What tells a run from others of the same scenario."""
+    host, kernel = platform.node(), platform.release()
+    return {"backend": "live", "host": host, "kernel": kernel, "repetition": repetition}
+
+
+def _trusted(
+    canonical: Document, progress: Progress | None = None
+) -> tuple[RunData, dict[str, float]]:
     data, timing, quality = _run(canonical, progress)
     if not quality["valid"]:
         raise RunError(f"the run is invalid: {'; '.join(quality['reasons'])}")
     return data, timing
 
 
-def key(repetition: int = 0) -> dict[str, Any]:
-    """What tells a run from others of the same scenario."""
-    host, kernel = platform.node(), platform.release()
-    return {"backend": "live", "host": host, "kernel": kernel, "repetition": repetition}
-
-
 def _run(
     canonical: Document, progress: Progress | None
-) -> tuple[RunData, dict[str, float], dict[str, Any]]:
+) -> tuple[RunData, dict[str, float], Quality]:
     began = time.perf_counter()
-    outcome = _internal.run_live(json.dumps(canonical), progress or go_on)
+    with lacking.told():
+        outcome = _internal.run_live(json.dumps(canonical), progress or go_on)
     wall = time.perf_counter() - began
     totals, network = outcome.pop("totals"), json.loads(outcome.pop("network"))
     quality = json.loads(outcome.pop("quality"))
@@ -98,12 +107,12 @@ def _run(
 
 
 def alone(canonical: Document) -> Alone:
-    """Runs some flows by themselves over the same network."""
+    """Runs some flows by themselves over the same network; raises as :func:`measure`."""
 
     @cache
     def run(flows: tuple[int, ...]) -> tuple[RunData, Sequence[int]]:
         every = expanded_flows(canonical)
         apart = validated({**canonical, "flows": [every[place] for place in flows]})
-        return _run(apart.canonical, None)[0], range(len(flows))
+        return _trusted(apart.canonical)[0], range(len(flows))
 
     return run

@@ -19,7 +19,7 @@ from sojourn.store import backends_directory, run_directory
 from sojourn.store.place import Say, Tenant, claimed
 
 if TYPE_CHECKING:
-    from sojourn.backends.disagreement import Row
+    from sojourn.store.rows import Row
 
 #: Around each run: gives what is to be told the share of it that is done, if anything.
 Watch = Callable[[], AbstractContextManager[Progress | None]]

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Self
 
+from sojourn import class_sources
 from sojourn.scenario import Document
 
 #: One run's metrics, as ``sojourn run --format json`` prints them.
@@ -73,9 +74,24 @@ class Computed:
         """What messages call it."""
         return f"{self.by.__module__}.{self.by.__qualname__}"
 
-    def result(self) -> Any:
-        """What it comes to: the same whether it was stored meanwhile or not."""
-        return json.loads(json.dumps(self.by(**json.loads(self.text))))
+    @property
+    def given(self) -> Document:
+        """What it is called with."""
+        return dict(json.loads(self.text))
+
+    def result(self, given: Document, classes: Mapping[str, bytes]) -> Any:
+        """What it comes to, called with what it is given as that is found on this machine, and with
+        these classes of a notebook: the same whether it was stored meanwhile or not.
+        """
+        class_sources.take(classes)
+        return json.loads(json.dumps(self.by(**given)))
+
+
+@dataclass(frozen=True)
+class Attempted(Computed):
+    """One that may fail, which is a result as well: it comes to ``{"value": ...}``, or if the
+    function raises a ``RunError`` to ``{"error": why}``. One that was lost is not stored.
+    """
 
 
 #: What is done once, stored, and measured.

@@ -13,10 +13,11 @@ import polars as pl
 
 from sojourn.backends import backend
 from sojourn.build import definitions, engine
-from sojourn.campaign.cases import AnyCase, Case, Computed, Outcome, Sampled
+from sojourn.campaign.cases import AnyCase, Attempted, Case, Computed, Outcome, Sampled
 from sojourn.campaign.keys import key_of
 from sojourn.campaign.results import Stored
-from sojourn.errors import RunError
+from sojourn.errors import LostError, RunError
+from sojourn.executors import processes
 from sojourn.executors.processes import Limits, limits
 from sojourn.external.bundle import Bundle
 from sojourn.interruption import deferred
@@ -31,7 +32,7 @@ _COLUMNS = ("key", "engine", "metrics", "point", "scope", "id", "outcome")
 @dataclass(frozen=True)
 class Run:
     """What a case came to, to be stored: a row of its metrics or of what was computed, its samples,
-    or both.
+    or both; nothing of one that was lost.
     """
 
     case: AnyCase
@@ -51,13 +52,13 @@ class Simulate:
     @classmethod
     def of(cls, cases: Sequence[AnyCase]) -> Simulate:
         """Of these cases, whose controls from outside travel with it."""
-        ran = [case.canonical for case in cases if isinstance(case, Case)]
-        return cls(Bundle.packed(ran), limits)
+        named = [case.canonical if isinstance(case, Case) else case.given for case in cases]
+        return cls(Bundle.packed(named), limits)
 
     def __call__(self, case: AnyCase) -> list[Run]:
         """Does one."""
         limits.take(self.limits)
-        return [_computed(case) if isinstance(case, Computed) else self._simulated(case)]
+        return [self._computed(case) if isinstance(case, Computed) else self._simulated(case)]
 
     def _simulated(self, case: Case) -> Run:
         key = key_of(case)
@@ -69,8 +70,22 @@ class Simulate:
         told = outcome(data)
         return Run(case, told, _row(key, told), packed(key, data), timing)
 
+    def _computed(self, case: Computed) -> Run:
+        """In a process of its own: compiled code that takes long is not interrupted otherwise."""
+        there = self.bundle.unpacked()
+        asked = Computed.result, case, there.move(case.given), self.bundle.classes
+        if not isinstance(case, Attempted):
+            return _to_keep(case, processes.call(*asked))
+        try:
+            return _to_keep(case, {"value": processes.call(*asked)})
+        except RunError as error:
+            told = {"error": there.told(str(error))}
+            return Run(case, told) if isinstance(error, LostError) else _to_keep(case, told)
+
     def lost(self, case: AnyCase, why: str) -> list[Run]:
         """A failure, as any case that fails."""
+        if isinstance(case, Attempted):
+            return [Run(case, {"error": f"the run {why}"})]
         raise RunError(f"a run of {case.name} {why}")
 
     def join(self, done: Sequence[list[Run]]) -> list[Run]:
@@ -78,8 +93,7 @@ class Simulate:
         return list(chain.from_iterable(done))
 
 
-def _computed(case: Computed) -> Run:
-    told = case.result()
+def _to_keep(case: Computed, told: Any) -> Run:
     return Run(case, told, _row(key_of(case), told, "run"))
 
 

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
-from typing import Any
 
 from sojourn.backends import backend
 from sojourn.build import code, engine
 from sojourn.campaign.cases import AnyCase, Computed, Sampled
 from sojourn.located import placeless
+from sojourn.measured import Origin
 from sojourn.scenario import Document
 
 
-def run_key(canonical: Document, origin: Mapping[str, Any] | None = None) -> str:
+def run_key(canonical: Document, origin: Origin | None = None) -> str:
     """Identifies a run: its scenario but for the name, what it records and where its files lie,
     seed included, and what simulates it; of another backend than the simulator also its ``origin``
     (``Backend.key``).
@@ -28,7 +27,8 @@ def run_key(canonical: Document, origin: Mapping[str, Any] | None = None) -> str
 def key_of(case: AnyCase) -> str:
     """Identifies a case. A run of which all is kept has the key that it has in a sweep."""
     if isinstance(case, Computed):
-        return _digest(case.name, case.text, engine(), code(case.by))
+        text = json.dumps(placeless(case.given), sort_keys=True)
+        return _digest(case.name, text, engine(), code(case.by))
     key = run_key(case.canonical, backend(case.backend).key())
     keeps = case.keeps if isinstance(case, Sampled) else ()
     return _digest(key, *keeps) if keeps else key

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from typing import Any
 
 from sojourn.capacity.network import Problem
 from sojourn.capacity.parse import moment
@@ -53,10 +52,10 @@ def over(
     return found
 
 
-def row(solution: Solution) -> dict[str, Any]:
+def row(solution: Solution) -> dict[str, float | None]:
     """A row of the table."""
     paths = solution.diagrams.paths
-    cells: dict[str, Any] = {"deadline": plain(float(solution.deadline or 0))}
+    cells: dict[str, float | None] = {"deadline": plain(float(solution.deadline or 0))}
     for pair, name in solution.problem.pair_names().items():
         cells[f"paths_to_{name}"] = path_count(solution)[name]
         cells[f"seconds_to_{name}"] = paths[pair].seconds if pair in paths else None

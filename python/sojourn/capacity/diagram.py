@@ -14,7 +14,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from subprocess import DEVNULL, PIPE, Popen, TimeoutExpired
-from typing import Any
 
 from sojourn.capacity import frontier
 from sojourn.capacity.network import Network
@@ -67,9 +66,9 @@ def count_paths(
     lines, overtime = _build(request, limits.seconds)
     done = Diagrams()
     for pair, job, line in zip(pairs, jobs, lines, strict=False):
-        listed = line["listed"]
-        if listed is not None:
-            listed = [_oriented(network, pair[0], [job["arcs"][e] for e in p]) for p in listed]
+        listed = None
+        if (found := line["listed"]) is not None:
+            listed = [_oriented(network, pair[0], [job["arcs"][e] for e in p]) for p in found]
         done.paths[pair] = Paths(line["count"], line["seconds"], listed)
     if len(lines) < len(jobs):
         limit = f"{limits.seconds:g} s" if overtime else f"{limits.memory / 1e6:.0f} MB"
@@ -77,7 +76,7 @@ def count_paths(
     return done
 
 
-def _build(request: str, seconds: float) -> tuple[list[Any], bool]:
+def _build(request: str, seconds: float) -> tuple[list[frontier.Found], bool]:
     """What the process printed before it was done or had to stop, and whether it was late."""
     # One thread: the library's threads would mostly wait for each other.
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
@@ -95,7 +94,7 @@ def _build(request: str, seconds: float) -> tuple[list[Any], bool]:
     return [json.loads(line) for line in text.split("\n")[:-1]], overtime
 
 
-def job_of(network: Network, pair: Pair, deadline: float) -> dict[str, Any]:
+def job_of(network: Network, pair: Pair, deadline: float) -> frontier.Job:
     """What the process needs: edges on paths within the deadline, links beside others split."""
     source, target = pair
     ahead = network.latencies(source)
@@ -118,8 +117,14 @@ def job_of(network: Network, pair: Pair, deadline: float) -> dict[str, Any]:
         edges.append((tail, head, latency))
         arcs.append(index)
     bound = min(deadline, sum(edge[2] for edge in edges))
-    ends = {"source": source, "target": target, "directed": not network.duplex}
-    return {**ends, "edges": edges, "arcs": arcs, "deadline": int(bound)}
+    return {
+        "source": source,
+        "target": target,
+        "directed": not network.duplex,
+        "edges": edges,
+        "arcs": arcs,
+        "deadline": int(bound),
+    }
 
 
 def _oriented(network: Network, source: int, links: Iterable[int]) -> tuple[int, ...]:

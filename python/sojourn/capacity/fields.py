@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from math import isfinite
-from typing import Any
 
 from sojourn import quantity
 from sojourn.capacity.network import Name
@@ -13,7 +12,7 @@ from sojourn.errors import ScenarioError
 from sojourn.names import unknown
 
 
-def name(value: Any, where: str) -> Name:
+def name(value: object, where: str) -> Name:
     """A node's name."""
     if isinstance(value, bool) or not isinstance(value, str | int) or value == "":
         given = "missing" if value is None else f"{value!r} given"
@@ -21,10 +20,10 @@ def name(value: Any, where: str) -> Name:
     return value
 
 
-def number(value: Any, where: str, unit: str) -> Fraction:
+def number(value: object, where: str, unit: str) -> Fraction:
     """A number that is not negative, in the unit that results use."""
     expected = f'a quantity such as "10 {unit}"' if unit else "a number without a unit"
-    number: Any = value
+    number = value
     if unit and isinstance(value, str):
         number, found = quantity.split(value)
         number = number if found == unit else None
@@ -44,7 +43,7 @@ def number(value: Any, where: str, unit: str) -> Fraction:
     return Fraction(f"{number:.12g}")
 
 
-def flag(table: Mapping[str, Any], key: str, where: str, default: bool) -> bool:
+def flag(table: Mapping[str, object], key: str, where: str, default: bool) -> bool:
     """True or false."""
     value = table.get(key, default)
     if not isinstance(value, bool):
@@ -52,14 +51,14 @@ def flag(table: Mapping[str, Any], key: str, where: str, default: bool) -> bool:
     return value
 
 
-def tables(value: Any, name: str, keys: str) -> list[Mapping[str, Any]]:
+def tables(value: object, name: str, keys: str) -> list[Mapping[str, object]]:
     """A list of tables, not empty."""
     if not isinstance(value, list) or not value or not all(isinstance(t, Mapping) for t in value):
         raise ScenarioError(f"{name}: none given; write [[{name}]] with {keys}")
     return value
 
 
-def known(table: Mapping[str, Any], keys: Iterable[str], where: str) -> None:
+def known(table: Mapping[str, object], keys: Iterable[str], where: str) -> None:
     """Refuses keys that there are not."""
     for key in table:
         if key not in keys:

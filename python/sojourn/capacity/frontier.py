@@ -9,10 +9,31 @@ import json
 import resource
 import sys
 import time
-from collections.abc import Mapping
-from typing import Any
+from typing import TypedDict
 
 Edge = tuple[int, int]
+
+
+class Job(TypedDict):
+    """The graph of a pair of nodes."""
+
+    source: int
+    target: int
+    directed: bool
+    #: Tail, head, latency.
+    edges: list[tuple[int, int, int]]
+    #: The arc of each edge.
+    arcs: list[int]
+    deadline: int
+
+
+class Found(TypedDict):
+    """The paths of a pair of nodes."""
+
+    count: int
+    seconds: float
+    #: Indices of the edges of each; ``None`` where there are too many.
+    listed: list[list[int]] | None
 
 
 def main() -> None:
@@ -24,7 +45,7 @@ def main() -> None:
         print(json.dumps(paths(job, request["listed"])), flush=True)
 
 
-def paths(job: Mapping[str, Any], most: int) -> dict[str, Any]:
+def paths(job: Job, most: int) -> Found:
     """How many paths there are, and which (by indices of edges) if they are at most ``most``."""
     from graphillion import DiGraphSet, GraphSet
 

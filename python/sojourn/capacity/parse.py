@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import inf, lcm
-from typing import Any
 
 from sojourn.capacity import fields
 from sojourn.capacity.network import Arc, Name, Network, Problem, Session, Units
@@ -20,7 +19,7 @@ _SESSION = ("source", "to", "weight")
 _UNITS = Units("Mbit/s", "ms")
 
 
-def parse(document: Mapping[str, Any]) -> Problem:
+def parse(document: Mapping[str, object]) -> Problem:
     """The problem that a document states."""
     fields.known(document, _KEYS, "the file")
     links = fields.tables(document.get("links"), "links", "from, to, capacity and latency")
@@ -32,7 +31,7 @@ def parse(document: Mapping[str, Any]) -> Problem:
     return Problem(str(document.get("name", "capacity")), network, sessions, time, units)
 
 
-def moment(value: Any, units: Units) -> Fraction:
+def moment(value: object, units: Units) -> Fraction:
     """A deadline."""
     return fields.number(value, "deadline", units.time)
 
@@ -47,7 +46,7 @@ class _Link:
     directed: bool
 
 
-def _network(links: Sequence[Mapping[str, Any]], units: Units, *, directed: bool) -> Network:
+def _network(links: Sequence[Mapping[str, object]], units: Units, *, directed: bool) -> Network:
     read = [_link(link, f"links.{i}", units, directed) for i, link in enumerate(links)]
     names = {str(name): name for link in read for name in link.ends}
     places = {name: index for index, name in enumerate(names)}
@@ -60,7 +59,7 @@ def _network(links: Sequence[Mapping[str, Any]], units: Units, *, directed: bool
     return Network(list(names.values()), arcs, not any(link.directed for link in read), steps)
 
 
-def _link(table: Mapping[str, Any], where: str, units: Units, directed: bool) -> _Link:
+def _link(table: Mapping[str, object], where: str, units: Units, directed: bool) -> _Link:
     fields.known(table, _LINK, where)
     near, far = (fields.name(table.get(key), f"{where}.{key}") for key in ("from", "to"))
     if str(near) == str(far):
@@ -71,7 +70,7 @@ def _link(table: Mapping[str, Any], where: str, units: Units, directed: bool) ->
     return _Link((near, far), _capacity(table, f"{where}.capacity", units), latency, one_way)
 
 
-def _capacity(link: Mapping[str, Any], where: str, units: Units) -> float:
+def _capacity(link: Mapping[str, object], where: str, units: Units) -> float:
     # Only links of scenarios can be without limit.
     if "capacity" in link and link["capacity"] is None:
         return inf
@@ -80,7 +79,7 @@ def _capacity(link: Mapping[str, Any], where: str, units: Units) -> float:
     return float(fields.number(link["capacity"], where, units.rate))
 
 
-def _sessions(document: Mapping[str, Any], network: Network) -> list[Session]:
+def _sessions(document: Mapping[str, object], network: Network) -> list[Session]:
     if "sessions" not in document:
         return [_session(document, network, "")]
     for key in ("source", "to"):
@@ -92,7 +91,7 @@ def _sessions(document: Mapping[str, Any], network: Network) -> list[Session]:
     return [_session(table, network, f"sessions.{i}.") for i, table in enumerate(tables)]
 
 
-def _session(table: Mapping[str, Any], network: Network, prefix: str) -> Session:
+def _session(table: Mapping[str, object], network: Network, prefix: str) -> Session:
     for key in ("source", "to"):
         if key not in table:
             option = f", or give --{key} NODE" if not prefix else ""
@@ -115,7 +114,7 @@ def _session(table: Mapping[str, Any], network: Network, prefix: str) -> Session
     return Session(source, nodes, weight)
 
 
-def _node(name: Any, where: str, network: Network) -> int:
+def _node(name: object, where: str, network: Network) -> int:
     names = [str(known) for known in network.names]
     if str(name) in names:
         return names.index(str(name))

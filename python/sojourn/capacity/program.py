@@ -9,10 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import inf, log
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from scipy.sparse import coo_array
 
 Floats = NDArray[np.float64]
 #: A row or column that the entry belongs to, and its coefficient.
@@ -168,7 +171,7 @@ class _Rows:
         self._values += entries.values()
         self._limits.append(limit)
 
-    def of(self, columns: int) -> tuple[Any, list[float]]:
+    def of(self, columns: int) -> tuple[coo_array, list[float]]:
         """The matrix, and what the rows are limited to."""
         from scipy.sparse import coo_array
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from sojourn.capacity.network import Problem
 from sojourn.capacity.parse import parse
@@ -26,7 +25,7 @@ def problem(
     return parse(document)
 
 
-def bare(text: str) -> Any:
+def bare(text: str) -> float | str:
     """The number that a text is, or the text."""
     try:
         return float(text)

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from csv import DictWriter
 from math import isfinite
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 from sojourn.capacity import deadlines, picture
-from sojourn.capacity.network import Problem
+from sojourn.capacity.network import Name, Problem
 from sojourn.capacity.show import document, plain
 from sojourn.capacity.solve import Solution
 from sojourn.figures import paper
@@ -20,11 +20,13 @@ from sojourn.store.place import Tenant, clear_derived
 
 KIND = "capacity"
 FIGURES = "figures"
+#: A direction of a link, as the manifest names it.
+_Link = TypedDict("_Link", {"from": Name, "to": Name, "capacity": float | None, "latency": float})
 
 
 def tenant(problem: Problem) -> Tenant:
     """A directory holds what one network can carry, whatever the sessions and deadlines."""
-    identity = {"links": list(_links(problem))}
+    identity = {"links": _links(problem)}
 
     def differs(found: manifest.Manifest) -> str:
         return difference(found["links"], identity["links"])
@@ -32,7 +34,7 @@ def tenant(problem: Problem) -> Tenant:
     return Tenant(KIND, problem.name, problem.name, identity, differs)
 
 
-def _links(problem: Problem) -> list[dict[str, Any]]:
+def _links(problem: Problem) -> list[_Link]:
     names, steps = problem.network.names, problem.network.steps
     return [
         {

@@ -4,13 +4,44 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from math import inf
-from typing import Any
+from typing import NotRequired, TypedDict
 
 from sojourn.capacity.network import Name, Network
 from sojourn.capacity.solve import NOTHING, Solution
 
 
-def document(solution: Solution) -> dict[str, Any]:
+class PathRow(TypedDict):
+    """A path that carries traffic."""
+
+    session: int
+    to: Name
+    rate: float
+    latency: float
+    nodes: list[Name]
+    #: With routing alone.
+    tree: NotRequired[int]
+
+
+LinkRow = TypedDict("LinkRow", {"from": Name, "to": Name, "load": float, "capacity": float | None})
+
+
+class Document(TypedDict):
+    """A solution."""
+
+    name: str
+    deadline: float | None
+    routing: bool
+    rate: float
+    bound: float
+    gap: float
+    seconds: float
+    path_count: dict[str, int | None]
+    paths: list[PathRow]
+    links: list[LinkRow]
+    note: str | None
+
+
+def document(solution: Solution) -> Document:
     """Everything about a solution."""
     deadline = solution.deadline
     return {
@@ -35,12 +66,12 @@ def path_count(solution: Solution) -> dict[str, int | None]:
     return {name: counted[pair].count if pair in counted else None for pair, name in names}
 
 
-def paths(solution: Solution) -> Iterator[dict[str, Any]]:
+def paths(solution: Solution) -> Iterator[PathRow]:
     """The paths that carry traffic; with routing alone those of one tree share its number."""
     network = solution.problem.network
     for number, used in enumerate(solution.used):
         for node, path in zip(used.commodity.terminals, used.tree.paths, strict=True):
-            row = {
+            row: PathRow = {
                 "session": used.commodity.session,
                 "to": network.names[node],
                 "rate": used.rate,
@@ -56,14 +87,14 @@ def nodes(network: Network, path: Sequence[int]) -> list[Name]:
     return [network.names[n] for n in (first, *(network.arcs[arc].head for arc in path))]
 
 
-def links(solution: Solution) -> Iterator[dict[str, Any]]:
+def links(solution: Solution) -> Iterator[LinkRow]:
     """The load of each direction of a link that has one."""
     network = solution.problem.network
     for arc, load in zip(network.arcs, solution.loads.tolist(), strict=True):
         if load > NOTHING * solution.rate:
             capacity = plain(arc.capacity) if arc.capacity < inf else None
-            ends = {"from": network.names[arc.tail], "to": network.names[arc.head]}
-            yield {**ends, "load": load, "capacity": capacity}
+            tail, head = network.names[arc.tail], network.names[arc.head]
+            yield {"from": tail, "to": head, "load": load, "capacity": capacity}
 
 
 def plain(value: float) -> float | int:

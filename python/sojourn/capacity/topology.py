@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
+from typing import NotRequired, Required, TypedDict
 
 from sojourn.errors import ScenarioError
 
@@ -11,7 +11,41 @@ from sojourn.errors import ScenarioError
 _CHANGING = ("rate_schedule", "trace", "delay_schedule")
 
 
-def links_of(topology: Mapping[str, Any]) -> list[dict[str, Any]]:
+class _Link(TypedDict):
+    """What is read of a link."""
+
+    rate: NotRequired[str]
+    delay: str
+
+
+_Ends = TypedDict("_Ends", {"from": str, "to": str})
+
+
+class _Edge(_Link, _Ends):
+    """What is read of a link of a graph."""
+
+    duplex: bool
+
+
+class _Topology(TypedDict, total=False):
+    """A canonical topology of one of the kinds that are read."""
+
+    kind: Required[str]
+    links: list[_Edge]
+    hops: list[_Link]
+    bottleneck: _Link
+    reverse: _Link
+
+
+class Link(_Ends):
+    """A link as a file of a graph has it."""
+
+    latency: str
+    directed: bool
+    capacity: str | None
+
+
+def links_of(topology: _Topology) -> list[Link]:
     """The links of a canonical topology. Without a rate, a link is no limit."""
     kinds = {"graph": _graph, "parking_lot": _parking_lot, "dumbbell": _dumbbell}
     kind = topology["kind"]
@@ -20,30 +54,33 @@ def links_of(topology: Mapping[str, Any]) -> list[dict[str, Any]]:
     return list(kinds[kind](topology))
 
 
-def _graph(topology: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def _graph(topology: _Topology) -> Iterator[Link]:
     for index, link in enumerate(topology["links"]):
         ends = (link["from"], link["to"])
         yield _link(f"links.{index}", link, ends, directed=not link["duplex"])
 
 
-def _parking_lot(topology: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def _parking_lot(topology: _Topology) -> Iterator[Link]:
     for index, hop in enumerate(topology["hops"]):
         near, far = f"n{index}", f"n{index + 1}"
         yield _link(f"hops.{index}", hop, (near, far), directed=True)
         yield _link("reverse", topology["reverse"], (far, near), directed=True)
 
 
-def _dumbbell(topology: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def _dumbbell(topology: _Topology) -> Iterator[Link]:
     ends = ("senders", "receivers")
     yield _link("bottleneck", topology["bottleneck"], ends, directed=True)
     yield _link("reverse", topology["reverse"], ends[::-1], directed=True)
 
 
-def _link(
-    field: str, link: Mapping[str, Any], ends: tuple[str, str], *, directed: bool
-) -> dict[str, Any]:
+def _link(field: str, link: _Link, ends: tuple[str, str], *, directed: bool) -> Link:
     for key in _CHANGING:
         if key in link:
             raise ScenarioError(f"topology.{field}.{key}: capacity needs constant rates and delays")
-    known = {"from": ends[0], "to": ends[1], "latency": link["delay"], "directed": directed}
-    return {**known, "capacity": link.get("rate")}
+    return {
+        "from": ends[0],
+        "to": ends[1],
+        "latency": link["delay"],
+        "directed": directed,
+        "capacity": link.get("rate"),
+    }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -18,6 +18,7 @@ from sojourn.quantity import split
 
 if TYPE_CHECKING:
     from sojourn.capacity.network import Problem
+    from sojourn.capacity.show import Document
     from sojourn.capacity.solve import Options, Solution
 
 _PATH_COLUMNS = ("session", "to", "rate", "latency", "nodes", "tree")
@@ -127,7 +128,7 @@ def _print(solutions: Sequence[Solution], output: str, *, one: bool) -> None:
         _print_solution(solutions[0].problem, content)
 
 
-def _print_table(problem: Problem, rows: Sequence[Mapping[str, Any]], output: str) -> None:
+def _print_table(problem: Problem, rows: Sequence[Mapping[str, object]], output: str) -> None:
     if output == "csv":
         tables.write_csv(tuple(rows[0]), rows)
     else:
@@ -135,9 +136,11 @@ def _print_table(problem: Problem, rows: Sequence[Mapping[str, Any]], output: st
         tables.show(problem.name, header, [tuple(row.values()) for row in rows], words=0)
 
 
-def _print_solution(problem: Problem, content: Mapping[str, Any]) -> None:
-    summary = [(key, content[key]) for key in ("rate", "bound", "gap")]
-    summary += [(f"paths to {name}", count) for name, count in content["path_count"].items()]
+def _print_solution(problem: Problem, content: Document) -> None:
+    summary: list[tuple[str, float | None]] = [
+        *(("rate", content["rate"]), ("bound", content["bound"]), ("gap", content["gap"])),
+        *((f"paths to {name}", count) for name, count in content["path_count"].items()),
+    ]
     summary.append(("seconds", content["seconds"]))
     tables.show(problem.name, ("", problem.units.rate or "value"), summary)
     paths = [

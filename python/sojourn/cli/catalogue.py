@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 import click
 
 from sojourn.cli import tables
 from sojourn.cli.names import Name
+from sojourn.cli.output import warn
 from sojourn.errors import ScenarioError
+from sojourn.json_types import Fields
 from sojourn.names import either
 
 if TYPE_CHECKING:
@@ -22,7 +24,8 @@ if TYPE_CHECKING:
 
 CORE_KINDS = ("ccas", "queues", "traffic", "topologies", "transports", "nodes", "media")
 KINDS = (*CORE_KINDS, "metrics", "experiments", "papers")
-Entry = Mapping[str, Any]
+#: What there is of any kind: its keys depend on that.
+Entry = Fields
 
 
 @click.command("list", epilog=f"KIND: {either(KINDS)}.")
@@ -73,7 +76,7 @@ def _schema(kind: str | None) -> str:
 def page(kind: str) -> str:
     """The documentation of one kind."""
     from sojourn.catalogue import members, title
-    from sojourn.pages.text import describe
+    from sojourn.described import describe
 
     parts = [f"# {title(kind)}"]
     if kind in CORE_KINDS:
@@ -130,9 +133,16 @@ def _metrics() -> Iterator[Entry]:
 
 def _papers() -> Iterator[Entry]:
     from sojourn import data
-    from sojourn.papers import PAPERS
+    from sojourn.errors import SojournError
+    from sojourn.installed import reproductions
+    from sojourn.reproduction import found
 
-    for paper in PAPERS.values():
+    for name in reproductions():
+        try:
+            paper = found.paper(name)
+        except SojournError as error:
+            warn(str(error))
+            continue
         source = data.path(f"reference/{paper.name}/SOURCE.md")
         yield {
             "name": paper.name,

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,12 +12,21 @@ import click
 
 from sojourn.cli import tables
 from sojourn.cli.names import Name
-from sojourn.cli.options import format_option, jobs_option, limit_options
-from sojourn.cli.output import printed
+from sojourn.cli.options import (
+    Workers,
+    force_option,
+    format_option,
+    limit_options,
+    out_option,
+    workers_options,
+)
+from sojourn.cli.output import printed, warn
 from sojourn.cli.progress import progress
 
 if TYPE_CHECKING:
+    from sojourn.campaign.run import Progress
     from sojourn.conformance.measure import Row
+    from sojourn.executors import Executor
 
 #: The kinds that have a suite.
 KINDS = ("ccas", "queues", "transports", "nodes", "media")
@@ -38,15 +48,9 @@ KINDS = ("ccas", "queues", "transports", "nodes", "media")
     show_default=True,
     help="Version of the kernel's interface, with --against.",
 )
-@click.option(
-    "--out",
-    metavar="DIR",
-    type=click.Path(path_type=Path),
-    default="results/replay",
-    show_default=True,
-    help="Where --against writes replay.csv and replay.md.",
-)
-@jobs_option
+@workers_options
+@out_option
+@force_option
 @limit_options
 @format_option
 def command(
@@ -54,8 +58,9 @@ def command(
     kind: str | None,
     against: Path | None,
     version: str,
-    out: Path,
-    jobs: int,
+    workers: Workers,
+    out: Path | None,
+    force: bool,
     output: str,
 ) -> int:
     """Put congestion controls, queue disciplines and others through the conformance suite: all, or
@@ -67,30 +72,55 @@ def command(
     is no known exception.
 
     With --against, every source of a kernel's tree that has a counterpart here runs beside it
-    (names choose among them): in open loop, on the same events, and in closed loop, by itself.
+    (names choose among them): in open loop, on the same events, and in closed loop, by itself;
+    replay.csv and replay.md are written to the directory of --out.
     """
     if against is not None:
-        return _replay(against, version, names, out, jobs, output)
+        return _replay(against, version, names, (workers, out, force), output)
+    from sojourn.conformance.directory import SUITE
     from sojourn.conformance.measure import rows
     from sojourn.conformance.subjects import chosen
 
     subjects = chosen(names, kind)
-    with progress("checks") as report:
-        found = rows(subjects, jobs, report)
+    with _at_work(SUITE, "checks", workers, out, force) as work:
+        found = rows(subjects, *work)
     with printed():
         _show(found, output)
     return int(any(row.verdict in ("fails", "error") for row in found))
 
 
+@contextmanager
+def _at_work(
+    kind: str, unit: str, workers: Workers, out: Path | None, force: bool
+) -> Iterator[tuple[Path, int, Progress, Executor]]:
+    """Where a campaign stores, how many cases it does at a time, whom it tells, and who does it."""
+    from sojourn.conformance.directory import tenant
+    from sojourn.store.place import claimed
+
+    with (
+        claimed(tenant(kind), out, warn, force=force) as directory,
+        workers.connected() as execute,
+        progress(unit, directory) as report,
+    ):
+        yield directory, workers.jobs, report, execute
+
+
 def _replay(
-    against: Path, version: str, names: tuple[str, ...], out: Path, jobs: int, output: str
+    against: Path,
+    version: str,
+    names: tuple[str, ...],
+    where: tuple[Workers, Path | None, bool],
+    output: str,
 ) -> int:
     """Exit status 1 if something parts that is not explained, or does not run."""
-    from sojourn.conformance.replay import COLUMNS, rows
-    from sojourn.pages.replay import written
+    from sojourn.conformance.directory import REPLAY
+    from sojourn.conformance.replay import COLUMNS, planned, rows
+    from sojourn.conformance.replay_page import written
 
-    with progress("replays") as report:
-        found = rows(against, version, names, jobs, report)
+    replays = planned(against, version, names)
+    with _at_work(REPLAY, "replays", *where) as work:
+        found = rows(replays, *work)
+    out = work[0]
     written(found, out)
     with printed():
         cells = [dict(zip(COLUMNS, row.cells(), strict=True)) for row in found]

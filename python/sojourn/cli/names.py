@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -22,7 +22,7 @@ class Name(click.Choice[str]):
         super().__init__(names)
         self._what = what
 
-    def get_invalid_choice_message(self, value: Any, ctx: Context | None) -> str:
+    def get_invalid_choice_message(self, value: object, ctx: Context | None) -> str:
         """What is said of a name that is none of them."""
         return unknown(self._what, str(value), list(map(str, self.choices)))
 

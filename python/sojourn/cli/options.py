@@ -8,7 +8,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import wraps
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import click
 
@@ -17,7 +17,16 @@ from sojourn.cli.units import Location, Size
 if TYPE_CHECKING:
     from sojourn.executors import Executor
 
-Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+_Given = TypeVar("_Given", bound=Callable[..., object])
+_Done = TypeVar("_Done")
+
+
+class Decorator(Protocol):
+    """Gives a command an option."""
+
+    def __call__(self, command: _Given, /) -> _Given:
+        """The command with it."""
+
 
 set_option: Decorator = click.option(
     "--set",
@@ -54,14 +63,6 @@ format_option: Decorator = click.option(
     show_default=True,
     help="What is printed.",
 )
-jobs_option: Decorator = click.option(
-    "--jobs",
-    type=click.IntRange(min=1),
-    default=os.cpu_count() or 1,
-    show_default="all cores",
-    metavar="N",
-    help="Runs at a time.",
-)
 
 
 @dataclass(frozen=True)
@@ -84,7 +85,7 @@ class Workers:
         return connected(self.cluster, self.given)
 
 
-def workers_options(command: Callable[..., Any]) -> Callable[..., Any]:
+def workers_options(command: Callable[..., _Done]) -> Callable[..., _Done]:
     """Gives a command ``workers``."""
 
     @click.option(
@@ -100,7 +101,9 @@ def workers_options(command: Callable[..., Any]) -> Callable[..., Any]:
         help="Run on a Dask cluster: tcp://HOST:PORT, local:N or slurm (sojourn[cluster]).",
     )
     @wraps(command)
-    def with_workers(*args: Any, jobs: int | None, cluster: str | None, **kwargs: Any) -> Any:
+    def with_workers(
+        *args: object, jobs: int | None, cluster: str | None, **kwargs: object
+    ) -> _Done:
         return command(*args, workers=Workers(cluster, jobs), **kwargs)
 
     return with_workers
@@ -114,7 +117,7 @@ def _limit(name: str, value: float | None) -> None:
         setattr(limits, name, value)
 
 
-def limit_options(command: Callable[..., Any]) -> Callable[..., Any]:
+def limit_options(command: _Given) -> _Given:
     """Limits of what a control that brings its own code may take."""
     seconds = click.option(
         "--control-timeout",

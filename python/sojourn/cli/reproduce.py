@@ -23,8 +23,8 @@ from sojourn.cli.output import printed, say, warn
 from sojourn.cli.progress import progress
 
 if TYPE_CHECKING:
-    from sojourn.papers.reproduce import Reproduction
-    from sojourn.papers.sheet import Sheet
+    from sojourn.reproduction.reproduce import Reproduction
+    from sojourn.reproduction.sheet import Sheet
 
 
 @click.command("reproduce")
@@ -62,10 +62,10 @@ def command(
     """Run a published evaluation; print published and measured side by side. What there is for
     PAPER, sojourn list papers tells.
     """
-    from sojourn.papers.directory import tenant
-    from sojourn.papers.paper import Request
-    from sojourn.papers.reproduce import check, parse_where, reproduce
-    from sojourn.papers.reproduce import paper as find
+    from sojourn.reproduction.directory import tenant
+    from sojourn.reproduction.found import paper as find
+    from sojourn.reproduction.paper import Request
+    from sojourn.reproduction.reproduce import check, parse_where, reproduce
     from sojourn.store.place import claimed
 
     chosen = find(paper)
@@ -88,7 +88,7 @@ def _json(reproduction: Reproduction) -> None:
 
 
 def _csv(reproduction: Reproduction) -> None:
-    from sojourn.papers.compare import VALUES
+    from sojourn.reproduction.compare import VALUES
 
     tables.write_csv((*reproduction.paper.keys, *VALUES), reproduction.rows)
 
@@ -104,7 +104,7 @@ def _table(reproduction: Reproduction) -> None:
 
 
 def _shown(sheet: Sheet) -> Sheet:
-    from sojourn.papers import statements
+    from sojourn.reproduction import statements
 
     return statements.judged_alone(sheet) if sheet.name == statements.NAME else sheet
 

@@ -62,7 +62,7 @@ class _Asked:
 @force_option
 @limit_options
 @format_option
-def command(**options: Any) -> None:
+def command(**options: Any) -> None:  # the fields of _Asked
     """Run one scenario, of FILE or with - of standard input: metrics on the screen, results and
     figures in DIR.
     """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -12,7 +12,7 @@ from sojourn.cli import tables
 
 if TYPE_CHECKING:
     from sojourn.backends.runs import Made
-    from sojourn.measured import Measured
+    from sojourn.measured import Measured, Member
     from sojourn.table import Table
 
 
@@ -20,16 +20,17 @@ def _json(result: Measured, _: bool) -> None:
     click.echo(json.dumps(result.to_json()))
 
 
-def _rows(result: Measured) -> list[dict[str, Any]]:
+def _rows(result: Measured) -> list[dict[str, object]]:
     """Every value with what it is of, for CSV."""
     document = result.to_json()
-    rows = []
-    for scope, entries in (
+    rows: list[dict[str, object]] = []
+    scopes: tuple[tuple[str, list[Member]], ...] = (
         ("flow", document["flows"]),
         ("link", document["links"]),
-        ("net", [{"id": "", **document["net"]}]),
+        ("net", [{"id": "", "metrics": document["net"]["metrics"]}]),
         ("group", document["groups"]),
-    ):
+    )
+    for scope, entries in scopes:
         for entry in entries:
             for name, value in entry["metrics"].items():
                 key = {"scope": scope, "id": entry["id"], "cca": entry.get("cca", "")}

@@ -89,7 +89,7 @@ class _Asked:
 @click.option(
     "--dry-run", is_flag=True, help="Say what it would take, from a few runs; store nothing."
 )
-def command(**options: Any) -> None:
+def command(**options: Any) -> None:  # the fields of _Asked
     """Run a grid of scenarios: all points and replications that are not stored yet."""
     from sojourn.sweeps import directory as directory_of
     from sojourn.sweeps import table

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sojourn.cli.output import say
 from sojourn.numbers import number
@@ -20,7 +20,9 @@ _ENDLESS = 100_000
 _PADDING = 2
 
 
-def show(title: str, header: Sequence[str], rows: Iterable[Sequence[Any]], words: int = 1) -> None:
+def show(
+    title: str, header: Sequence[str], rows: Iterable[Sequence[object]], words: int = 1
+) -> None:
     """Prints a table; the first ``words`` columns are text, the others numbers: those that the
     screen has no room for follow below.
     """
@@ -115,7 +117,7 @@ def _longest_word(column: Sequence[str]) -> int:
     return max((len(word) for cell in column for word in cell.split()), default=0)
 
 
-def write_csv(header: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> None:
+def write_csv(header: Sequence[str], rows: Iterable[Mapping[str, object]]) -> None:
     """Prints CSV; undefined values are empty."""
     writer = csv.DictWriter(sys.stdout, header, lineterminator="\n", extrasaction="ignore")
     writer.writeheader()

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 if TYPE_CHECKING:
+    from click import Context, Parameter
+
     _Pair = click.ParamType[tuple[int, int]]
     _Number = click.ParamType[int]
     _Place = click.ParamType[Path]
@@ -20,7 +22,9 @@ class Shard(_Pair):
 
     name = "I/N"
 
-    def convert(self, value: Any, param: Any, ctx: Any) -> tuple[int, int]:
+    def convert(
+        self, value: object, param: Parameter | None, ctx: Context | None
+    ) -> tuple[int, int]:
         """Reads it."""
         part, slash, parts = str(value).partition("/")
         if not (slash and part.isdecimal() and parts.isdecimal() and 1 <= int(part) <= int(parts)):
@@ -33,7 +37,7 @@ class Size(_Number):
 
     name = "SIZE"
 
-    def convert(self, value: Any, param: Any, ctx: Any) -> int:
+    def convert(self, value: object, param: Parameter | None, ctx: Context | None) -> int:
         """Reads it."""
         from sojourn.quantity import number
 
@@ -48,10 +52,10 @@ class Location(_Place):
 
     name = "DIR"
 
-    def convert(self, value: Any, param: Any, ctx: Any) -> Path:
+    def convert(self, value: object, param: Parameter | None, ctx: Context | None) -> Path:
         """Finds it; nothing is looked at."""
         if "://" not in str(value):
-            return Path(value)
+            return Path(str(value))
         from sojourn.store.location import located
 
         return located(str(value))

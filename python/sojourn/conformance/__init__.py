@@ -5,14 +5,15 @@ The checks are the core's; here is whom they are put to, and where that runs.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import polars as pl
 
+    from sojourn.json_types import Fields
 
-def conformance(cca: str | type | Mapping[str, Any]) -> pl.DataFrame:
+
+def conformance(cca: str | type | Fields) -> pl.DataFrame:
     """Puts a congestion control through the suite: a name, a class, or a scenario's table.
 
     One row per check: ``check``, ``value``, the ``least`` and the ``most`` that is required (null:
@@ -25,14 +26,14 @@ def conformance(cca: str | type | Mapping[str, Any]) -> pl.DataFrame:
     """
     import polars as pl
 
-    from sojourn.conformance.measure import value
+    from sojourn.conformance.checked import value
     from sojourn.conformance.subjects import control
     from sojourn.conformance.suite import suite
 
     chosen = control(cca)
     rows = []
     for check in suite("ccas"):
-        found = value(chosen, check)
+        found = value(chosen.kind, chosen.table, check.name)
         rows.append((check.name, found, check.least, check.most, check.holds(found)))
     names = ("check", "value", "least", "most", "holds")
     types = (pl.String, pl.Float64, pl.Float64, pl.Float64, pl.Boolean)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Mapping
-from typing import Any
+
+from sojourn.json_types import Jsonable
 
 #: The kernel's controls, by their sources' names without ``tcp_``; ``None``: we have none.
 CONTROLS: Mapping[str, str | None] = {
@@ -38,7 +39,7 @@ _VERSIONS: Mapping[str, str] = {"6.1": "linux-5.1", "6.12": "linux-6"}
 
 def disciplines(
     name: str, ecn: bool, rate: float, version: str
-) -> tuple[dict[str, Any], dict[str, Any]]:
+) -> tuple[Mapping[str, Jsonable], Mapping[str, Jsonable]]:
     """The tables of our discipline and of the kernel's, set alike.
 
     Args:
@@ -49,7 +50,12 @@ def disciplines(
 
     """
     if name == "red":
-        ours = {"limit": "400 kB", "min": "30 kB", "max": "90 kB", "ecn": ecn}
+        ours: Mapping[str, Jsonable] = {
+            "limit": "400 kB",
+            "min": "30 kB",
+            "max": "90 kB",
+            "ecn": ecn,
+        }
         return ours, _red(ecn, rate)
     own = {"version": _VERSIONS[version]}
     if name == "cake":
@@ -62,7 +68,7 @@ def disciplines(
     return {"ecn": ecn}, {"ecn": int(ecn)}
 
 
-def _red(ecn: bool, rate: float) -> dict[str, Any]:
+def _red(ecn: bool, rate: float) -> Mapping[str, Jsonable]:
     """What ``tc`` makes of RED's parameters (iproute2 ``tc_red.c``): weight, slope, and the table
     by which the average of an idle queue decays.
     """

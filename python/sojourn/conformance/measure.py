@@ -1,18 +1,20 @@
-"""Putting members through their suites, several at a time."""
+"""Putting members through their suites: a campaign, each check of each member a case."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from pathlib import Path
+from typing import Any, Literal
 
-from sojourn import _internal, class_sources
+from sojourn.campaign.cases import Attempted
+from sojourn.campaign.run import Progress, run
+from sojourn.conformance import directory
+from sojourn.conformance.checked import value
 from sojourn.conformance.subjects import Subject
 from sojourn.conformance.suite import Check, exceptions, suite
-from sojourn.errors import RunError, SojournError
-from sojourn.executors import processes, threads
-from sojourn.external import inside
+from sojourn.executors import Executor, threads
+from sojourn.store import manifest
 
 Verdict = Literal["holds", "fails", "exception", "error"]
 #: What a table of rows has, in its order.
@@ -40,43 +42,30 @@ class Row:
         return {column: all_[column] for column in COLUMNS}
 
 
-def value(subject: Subject, check: Check) -> float:
-    """The value of a check; in a process of its own for a control from outside.
-
-    Raises:
-        ScenarioError: if the member is refused.
-        RunError: if it ends a run.
-
-    """
-    table = json.dumps(subject.table)
-    if not subject.outside:
-        try:
-            return _internal.conform(subject.kind, table, check.name)
-        except RuntimeError as error:
-            raise RunError(str(error), getattr(error, "failed_at", None)) from None
-    classes = class_sources.pickled([str(subject.table.get("digest", ""))])
-    return float(processes.call(inside.conform, subject.kind, table, check.name, classes))
-
-
 def rows(
-    subjects: Sequence[Subject], jobs: int, progress: Callable[[int, int], object]
+    subjects: Sequence[Subject],
+    out: Path,
+    jobs: int,
+    progress: Progress,
+    execute: Executor = threads.execute,
 ) -> list[Row]:
-    """Every check of every member, in their order."""
-    items = [(s, check) for s in subjects for check in suite(s.kind)]
-    done: dict[int, Row] = {}
-    for found in threads.execute(enumerate(items), lambda item: (item[0], _row(*item[1])), jobs):
-        if found is not None:
-            done[found[0]] = found[1]
-            progress(len(done), len(items))
-    return [done[place] for place in range(len(items))]
+    """Every check of every member, in their order; what they came to is stored in ``out``."""
+    checks = [(s, check, _case(s, check)) for s in subjects for check in suite(s.kind)]
+    cases = list(dict.fromkeys(case for _, _, case in checks))
+    results = run(cases, out, jobs, progress, execute)
+    manifest.write(out, directory.SUITE, directory.content())
+    return [_row(subject, check, results[case]) for subject, check, case in checks]
 
 
-def _row(subject: Subject, check: Check) -> Row:
+def _case(subject: Subject, check: Check) -> Attempted:
+    return Attempted.of(value, kind=subject.kind, table=subject.table, check=check.name)
+
+
+def _row(subject: Subject, check: Check, told: Mapping[str, Any]) -> Row:
+    if "error" in told:
+        return Row(subject.kind, subject.name, check, None, "error", told["error"])
+    found = told["value"]
     known = exceptions().get((check.name, subject.name)) if len(subject.table) == 1 else None
-    try:
-        found = value(subject, check)
-    except SojournError as error:
-        return Row(subject.kind, subject.name, check, None, "error", str(error))
     verdict: Verdict = "holds" if check.holds(found) else "exception" if known else "fails"
     note = known if known and verdict == "exception" else ""
     return Row(subject.kind, subject.name, check, found, verdict, note)

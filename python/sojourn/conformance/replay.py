@@ -1,4 +1,4 @@
-"""Replays of the kernel's sources beside our own controls and disciplines.
+"""Replays of the kernel's sources beside our own controls and disciplines: a campaign.
 
 Open loop: both are called for the same series of events, and what they decide is compared after
 each. Closed loop: each runs by itself, and the runs' metrics are compared.
@@ -6,18 +6,20 @@ each. Closed loop: each runs by itself, and the runs' metrics are compared.
 
 from __future__ import annotations
 
-import copy
-import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, fields
-from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from sojourn.conformance import counterparts, situations
-from sojourn.conformance.explained import UNEXPLAINED, explained
+from sojourn.campaign.cases import Attempted
+from sojourn.campaign.run import Progress, run
+from sojourn.conformance import beside, counterparts, directory, situations
+from sojourn.conformance.explained import UNEXPLAINED, Difference, explained
 from sojourn.errors import ScenarioError, SojournError
-from sojourn.executors import threads
+from sojourn.executors import Executor, threads
+from sojourn.scenario import Document, validated
+from sojourn.store import manifest
 
 #: How far apart two runs may be: goodput and smoothed RTT, as shares.
 MARGINS = {"mean_throughput_l7": 0.01, "mean_srtt_l4": 0.02}
@@ -55,14 +57,32 @@ class Row:
         return astuple(self)
 
 
-Replay = Callable[[], Row]
-Progress = Callable[[int, int], object]
 COLUMNS = tuple(field.name for field in fields(Row))
 
 
-def rows(
-    directory: Path, version: str, names: Sequence[str], jobs: int, report: Progress | None = None
-) -> list[Row]:
+@dataclass(frozen=True)
+class Replay:
+    """One that is to be made."""
+
+    kind: str
+    name: str
+    scenario: str
+    version: str
+    loop: str
+    #: What it takes, or why it cannot be had.
+    case: Attempted | str
+
+    def row(self, steps: int | None, first: str, note: str) -> Row:
+        """What it came to."""
+        about = self.version, self.loop
+        return Row(self.kind, self.name, self.scenario, steps, first, note, *about)
+
+    def why(self, apart: Difference) -> str:
+        """Why the two part like that."""
+        return explained(self.kind, self.name, self.scenario, apart)
+
+
+def planned(sources: Path, version: str, names: Sequence[str]) -> list[Replay]:
     """All that can be replayed of a kernel's tree, or of a directory of such sources; of ``names``
     alone if there are some.
 
@@ -70,16 +90,29 @@ def rows(
         ScenarioError: if there is none.
 
     """
-    wanted = list(_replays(directory, version, names))
-    if not wanted:
+    scenes = _scenes(sources, version, names)
+    found = list(chain.from_iterable(scene.replays() for scene in scenes))
+    if not found:
         what = f"none of {', '.join(names)}" if names else "no source such as tcp_cubic.c"
-        raise ScenarioError(f"--against {directory}: holds {what}")
-    found = []
-    for row in threads.execute(wanted, lambda replay: replay(), jobs):
-        if row is not None:
-            found.append(row)
-            if report:
-                report(len(found), len(wanted))
+        raise ScenarioError(f"--against {sources}: holds {what}")
+    return found
+
+
+def rows(
+    replays: Sequence[Replay],
+    out: Path,
+    jobs: int,
+    progress: Progress,
+    execute: Executor = threads.execute,
+) -> list[Row]:
+    """What replays come to, in the order of the page; it is stored in ``out``."""
+    cases = [replay.case for replay in replays if isinstance(replay.case, Attempted)]
+    results = run(list(dict.fromkeys(cases)), out, jobs, progress, execute)
+    manifest.write(out, directory.REPLAY, directory.content())
+    found = [
+        _row(replay, {"error": case} if isinstance(case := replay.case, str) else results[case])
+        for replay in replays
+    ]
     order = {
         name: place
         for place, name in enumerate((*counterparts.CONTROLS, *counterparts.DISCIPLINES))
@@ -87,13 +120,48 @@ def rows(
     return sorted(found, key=lambda row: (row.kind, order[row.name], row.scenario, row.loop))
 
 
-def _replays(directory: Path, version: str, names: Sequence[str]) -> Iterator[Replay]:
+@dataclass(frozen=True)
+class _Scene:
+    """A scenario of the kernel's member, and the same of ours if there is one."""
+
+    kind: str
+    name: str
+    scenario: str
+    version: str
+    theirs: Document
+    ours: Document | None
+    #: Where the two differ.
+    place: tuple[str | int, ...]
+
+    def replays(self) -> Iterator[Replay]:
+        """In each loop that there is."""
+        about = self.kind, self.name, self.scenario, self.version
+        for loop, case in self._cases().items():
+            yield Replay(*about, loop, case)
+
+    def _cases(self) -> dict[str, Attempted | str]:
+        both = [self.ours, self.theirs] if self.ours else [self.theirs]
+        loops = ("open", "closed") if self.ours else ("closed",)
+        try:
+            scenarios = [validated(document).canonical for document in both]
+        except (SojournError, ScenarioError) as error:
+            return dict.fromkeys(loops, str(error))
+        cases: dict[str, Attempted | str] = {
+            "closed": Attempted.of(beside.closed, scenarios=scenarios, metrics=list(MARGINS))
+        }
+        if self.ours:
+            ours, theirs = scenarios
+            cases["open"] = Attempted.of(beside.opened, ours=ours, theirs=theirs, place=self.place)
+        return cases
+
+
+def _scenes(sources: Path, version: str, names: Sequence[str]) -> Iterator[_Scene]:
     for name, ours in counterparts.CONTROLS.items():
-        source = _source(directory, f"tcp_{name}.c")
+        source = _source(sources, f"tcp_{name}.c")
         if source and (not names or name in names):
             yield from _controls(name, ours, source, version)
     for name in counterparts.DISCIPLINES:
-        source = _source(directory, f"sch_{name}.c")
+        source = _source(sources, f"sch_{name}.c")
         if source and (not names or name in names):
             yield from _queues(name, source, version)
 
@@ -105,107 +173,55 @@ def _source(directory: Path, name: str) -> str | None:
     )
 
 
-def _controls(name: str, ours: str | None, source: str, version: str) -> Iterator[Replay]:
-    theirs = {"kind": "linux", "source": source, "version": version}
+def _controls(name: str, ours: str | None, source: str, version: str) -> Iterator[_Scene]:
+    kernel = {"kind": "linux", "source": source, "version": version}
     chosen = situations.MARKS if name == "dctcp" else situations.CONTROLS
     for situation, path in chosen.items():
-        scenario = situations.of_control(path, theirs)
-        if ours is None:
-            yield partial(_alone, "control", name, situation, scenario, version)
-            continue
-        own = situations.of_control(path, {"kind": ours})
-        place = ("flows", 0, "cca")
-        yield partial(_open, "control", name, situation, own, scenario, place, version)
-        yield partial(_closed, "control", name, situation, own, scenario, version)
+        theirs = situations.of_control(path, kernel)
+        own = situations.of_control(path, {"kind": ours}) if ours else None
+        yield _Scene("control", name, situation, version, theirs, own, ("flows", 0, "cca"))
 
 
-def _queues(name: str, source: str, version: str) -> Iterator[Replay]:
+def _queues(name: str, source: str, version: str) -> Iterator[_Scene]:
     for situation, (ecn, path, flows) in situations.TRAFFIC.items():
         ours, given = counterparts.disciplines(name, ecn, path.rate, version)
-        theirs = {"kind": "linux", "source": source, "version": version, **given}
+        kernel = {"kind": "linux", "source": source, "version": version, **given}
+        theirs = path.scenario({"queue": kernel}, flows)
         own = path.scenario({"queue": {"kind": name, **ours}}, flows)
-        other = path.scenario({"queue": theirs}, flows)
         place = ("topology", "bottleneck", "queue")
-        yield partial(_open, "queue", name, situation, own, other, place, version)
-        yield partial(_closed, "queue", name, situation, own, other, version)
+        yield _Scene("queue", name, situation, version, theirs, own, place)
 
 
-def _open(
-    kind: str,
-    name: str,
-    situation: str,
-    own: dict[str, Any],
-    other: dict[str, Any],
-    place: tuple[str | int, ...],
-    version: str,
+def _row(replay: Replay, told: Mapping[str, Any]) -> Row:
+    if "error" in told:
+        return replay.row(None, "", f"{FAILED}: {told['error']}")
+    found = told["value"]
+    if replay.loop == "open":
+        return _opened(replay, *found)
+    return _closed(replay, *found) if len(found) == 2 else _alone(replay, *found)
+
+
+def _opened(
+    replay: Replay, steps: int, differences: int, first: tuple[int, float, str] | None
 ) -> Row:
-    from sojourn.executors import processes
-    from sojourn.external import inside
-    from sojourn.scenario import validated
-
-    def made(steps: int | None, first: str, note: str) -> Row:
-        return Row(kind, name, situation, steps, first, note, version, "open")
-
-    try:
-        ours, theirs = (validated(document).canonical for document in (own, other))
-        both = copy.deepcopy(ours)
-        pair = {"kind": "replay", "ours": _at(ours, place), "theirs": _at(theirs, place)}
-        _at(both, place[:-1])[place[-1]] = pair
-        steps, differences, first = processes.call(inside.replay, json.dumps(both))
-    except (SojournError, ScenarioError) as error:
-        return made(None, "", f"{FAILED}: {error}")
     if first is None:
-        return made(steps, "", "")
+        return replay.row(steps, "", "")
     step, at, told = first
     where = f"step {step}, at {at:.6f} s, {told}; {differences} of {steps} steps differ"
-    return made(steps, where, explained(kind, name))
+    return replay.row(steps, where, replay.why(Difference.opened(told, differences / steps)))
 
 
-def _at(document: Any, place: tuple[str | int, ...]) -> Any:
-    for key in place:
-        document = document[key]
-    return {"kind": document} if isinstance(document, str) else document
-
-
-def _closed(
-    kind: str,
-    name: str,
-    situation: str,
-    own: dict[str, Any],
-    other: dict[str, Any],
-    version: str,
-) -> Row:
-    try:
-        ours, theirs = (_metrics(document) for document in (own, other))
-    except (SojournError, ScenarioError) as error:
-        return Row(kind, name, situation, None, "", f"{FAILED}: {error}", version, "closed")
-    apart = [
-        f"{metric} of {flow}: ours {mine:.6g}, theirs {their:.6g}"
-        for (flow, metric), mine in ours.items()
-        if abs(mine - (their := theirs[flow, metric])) > MARGINS[metric] * abs(their)
-    ]
-    note = explained(kind, name) if apart else ""
-    return Row(kind, name, situation, None, "; ".join(apart), note, version, "closed")
-
-
-def _alone(kind: str, name: str, situation: str, scenario: dict[str, Any], version: str) -> Row:
-    try:
-        found = _metrics(scenario)
-    except (SojournError, ScenarioError) as error:
-        return Row(kind, name, situation, None, "", f"{FAILED}: {error}", version, "closed")
-    goodput = sum(value for (_, metric), value in found.items() if "throughput" in metric)
-    note = f"no counterpart; runs, {goodput:.2f} Mbit/s"
-    return Row(kind, name, situation, None, "", note, version, "closed")
-
-
-def _metrics(document: dict[str, Any]) -> dict[tuple[str, str], float]:
-    from sojourn.engine import measure
-    from sojourn.scenario import load
-
-    table = measure(load(document)).flows
-    return {
-        (str(row["id"]), metric): float(row[metric])
-        for row in table.to_dicts()
-        for metric in MARGINS
-        if row[metric] is not None
+def _closed(replay: Replay, ours: Sequence[beside.Value], theirs: Sequence[beside.Value]) -> Row:
+    others = {(flow, metric): value for flow, metric, value in theirs}
+    apart = {
+        f"{metric} of {flow}: ours {mine:.6g}, theirs {their:.6g}": metric
+        for flow, metric, mine in ours
+        if abs(mine - (their := others[flow, metric])) > MARGINS[metric] * abs(their)
     }
+    difference = Difference("closed", "", frozenset(apart.values()))
+    return replay.row(None, "; ".join(apart), replay.why(difference) if apart else "")
+
+
+def _alone(replay: Replay, theirs: Sequence[beside.Value]) -> Row:
+    goodput = sum(value for _, metric, value in theirs if "throughput" in metric)
+    return replay.row(None, "", f"no counterpart; runs, {goodput:.2f} Mbit/s")

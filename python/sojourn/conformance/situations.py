@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
-_OUTAGE = {
+from sojourn.json_types import Fields, Jsonable
+from sojourn.scenario import Document
+
+_OUTAGE: Jsonable = {
     "kind": "steps",
     "steps": [{"at": "10 s", "value": "100 %"}, {"at": "12 s", "value": "0 %"}],
 }
@@ -19,14 +21,14 @@ class Path:
 
     told: str
     #: Keys of the bottleneck but for its rate and, of a discipline's, its queue.
-    link: Mapping[str, Any]
+    link: Fields
     rate: float = 20e6
     rtt: str = "40 ms"
     seconds: int = 30
     #: Keys of every flow.
-    flow: Mapping[str, Any] = field(default_factory=dict)
+    flow: Fields = field(default_factory=dict)
 
-    def scenario(self, queue: Mapping[str, Any], flows: list[dict[str, Any]]) -> dict[str, Any]:
+    def scenario(self, queue: Fields, flows: list[Document]) -> Document:
         """It with these flows, and with this instead of ``link``'s queue."""
         bottleneck = {"rate": f"{self.rate / 1e6:g} Mbit/s", **self.link, **queue}
         return {
@@ -36,7 +38,7 @@ class Path:
         }
 
 
-def _fifo(limit: str, **link: Any) -> dict[str, Any]:
+def _fifo(limit: str, **link: Jsonable) -> Document:
     return {"queue": {"kind": "fifo", "limit": limit}, **link}
 
 
@@ -84,7 +86,7 @@ _BLAST = {
     "stop": "10 s",
 }
 #: For a discipline: whether it marks, its path and the flows.
-TRAFFIC: Mapping[str, tuple[bool, Path, list[dict[str, Any]]]] = {
+TRAFFIC: Mapping[str, tuple[bool, Path, list[Document]]] = {
     "three flows": (False, Path("three Cubic, a second apart", {}, seconds=20), _THREE),
     "three flows, ECN": (
         True,
@@ -110,6 +112,6 @@ TRAFFIC: Mapping[str, tuple[bool, Path, list[dict[str, Any]]]] = {
 }
 
 
-def of_control(path: Path, cca: Any) -> dict[str, Any]:
+def of_control(path: Path, cca: str | Fields) -> Document:
     """One flow with this control."""
     return path.scenario({}, [{"cca": cca}])

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from sojourn import located
 from sojourn.catalogue import CALLED, members
 from sojourn.conformance.suite import kinds
 from sojourn.errors import refused
 from sojourn.external.written import is_file, of_file
+from sojourn.json_types import Fields
 from sojourn.names import control_name, either, nearest, unknown
 from sojourn.scenario import load, parse_value
 
@@ -23,15 +22,10 @@ class Subject:
     kind: str
     name: str
     #: As a scenario has it; paths are absolute.
-    table: Mapping[str, Any]
-
-    @property
-    def outside(self) -> bool:
-        """Whether it brings its code along."""
-        return self.table["kind"] in located.KINDS
+    table: Fields
 
 
-def control(written: str | type | Mapping[str, Any]) -> Subject:
+def control(written: str | type | Fields) -> Subject:
     """A congestion control: a name, a class of this program, or a table.
 
     Raises:
@@ -92,7 +86,7 @@ def _stranger(text: str, every: list[tuple[str, str]]) -> str:
     return unknown(either([CALLED[of][0] for of in kinds]), text, known, "sojourn list")
 
 
-def _table(text: str) -> dict[str, Any]:
+def _table(text: str) -> Fields:
     table = parse_value("NAME", text)
     if not isinstance(table, dict) or "kind" not in table:
         raise refused("NAME", f"{text} given; expected a table with a kind")

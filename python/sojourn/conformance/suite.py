@@ -7,7 +7,6 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
 
 from sojourn import _internal
 
@@ -31,21 +30,23 @@ class Check:
 
 
 @cache
-def _core() -> Mapping[str, Any]:
-    told: dict[str, Any] = json.loads(_internal.conformance_suites())
-    return told
+def _core() -> tuple[Mapping[str, list[Check]], Mapping[tuple[str, str], str]]:
+    """The checks by kind, and the exceptions."""
+    told = json.loads(_internal.conformance_suites())
+    reasons = {(e["check"], e["name"]): e["reason"] for e in told.pop("exceptions")}
+    return {kind: [Check(**check) for check in checks] for kind, checks in told.items()}, reasons
 
 
 def suite(kind: str) -> list[Check]:
     """The checks of a kind of the catalogue, such as ``ccas``."""
-    return [Check(**check) for check in _core()[kind]]
+    return list(_core()[0][kind])
 
 
 def kinds() -> list[str]:
     """The kinds that have a suite."""
-    return [kind for kind in _core() if kind != "exceptions"]
+    return list(_core()[0])
 
 
 def exceptions() -> dict[tuple[str, str], str]:
     """Why, by check and name: controls that are known not to meet a check."""
-    return {(e["check"], e["name"]): e["reason"] for e in _core()["exceptions"]}
+    return dict(_core()[1])

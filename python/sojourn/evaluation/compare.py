@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TypedDict, cast
 
 import polars as pl
 
@@ -15,6 +15,7 @@ from sojourn.evaluation.families import CALLED, FAMILIES, Family
 from sojourn.evaluation.margins import DEFAULT, Margins, relative
 from sojourn.evaluation.pairs import pairs_of
 from sojourn.evaluation.side import Side, Source, read
+from sojourn.json_types import Scalar
 from sojourn.numbers import with_uncertainty
 from sojourn.origin import SIMULATED
 from sojourn.statistics import Finding, Verdict
@@ -37,7 +38,28 @@ _SCHEMA: dict[str, type[pl.DataType]] = {
 #: and, where there are several, the point.
 _TOLD = ("verdict", "a", "b", "difference", "effect", "p", "more_runs")
 _HEADS = ("verdict", "A", "B", "difference", "effect", "p", "more runs")
-Row = dict[str, Any]
+
+
+class Row(TypedDict):
+    """A comparison: a row of the table."""
+
+    point: str
+    scope: str
+    id: str
+    metric: str
+    a: float | None
+    b: float | None
+    difference: float | None
+    low: float | None
+    high: float | None
+    effect: float | None
+    p: float | None
+    verdict: Verdict
+    more_runs: int | None
+    n_a: int
+    n_b: int
+    paired: bool
+    family: Family
 
 
 @dataclass(frozen=True)
@@ -68,7 +90,7 @@ class Comparison:
     def next_decided(self, one: Family) -> Row | None:
         """The row of a family that the fewest more runs would probably decide."""
         undecided = self.family(one).filter(pl.col("verdict") == "unsure").drop_nulls("more_runs")
-        return undecided.sort("more_runs").row(0, named=True) if len(undecided) else None
+        return next(rows_of(undecided.sort("more_runs")), None)
 
     @property
     def sentence(self) -> str:
@@ -134,6 +156,11 @@ def judged(a: Side, b: Side, margins: Margins, names: Iterable[str] | None = Non
     return Comparison(a.name, b.name, table, told, on if set(on) != {SIMULATED} else ())
 
 
+def rows_of(table: pl.DataFrame) -> Iterator[Row]:
+    """The comparisons of a table, or of a part of it."""
+    return cast("Iterator[Row]", table.iter_rows(named=True))
+
+
 def by_change(table: pl.DataFrame) -> pl.DataFrame:
     """Those that changed most first: the difference against the mean of both sides."""
     size = pl.col("difference").abs() / (pl.col("a").abs() + pl.col("b").abs())
@@ -144,18 +171,18 @@ def shown(rows: pl.DataFrame, title: str = "") -> Table:
     """Rows as a table for people."""
     member = pl.concat_str("scope", "id", separator=" ").str.strip_chars()
     left = ["metric", "of", *(["point"] if (rows["point"] != "").any() else [])]
-    told = rows.with_columns(member.alias("of")).iter_rows(named=True)
+    cells = rows.select(*left[:1], member.alias("of"), *left[2:], *_TOLD).to_dicts()
+    differences = map(difference, rows_of(rows))
     lines = [
-        [row[name] for name in left]
-        + [difference(row) if name == "difference" else row[name] for name in _TOLD]
-        for row in told
+        list({**row, "difference": told}.values())
+        for row, told in zip(cells, differences, strict=True)
     ]
     return Table(title, [*left, *_HEADS], lines, words=len(left) + 1)
 
 
 def difference(row: Row) -> str:
     """That of the means with half the width of its 95 % interval, which is even on both sides."""
-    half = None if row["low"] is None else (row["high"] - row["low"]) / 2
+    half = None if row["low"] is None or row["high"] is None else (row["high"] - row["low"]) / 2
     return with_uncertainty(row["difference"], half)
 
 
@@ -169,6 +196,6 @@ def _counted(note: str, notes: list[str]) -> str:
     return f"{note} ({count} points)" if count > 1 else note
 
 
-def _columns(found: Finding) -> Row:
+def _columns(found: Finding) -> dict[str, Scalar]:
     told = {name: getattr(found, name) for name in _SCHEMA if hasattr(found, name)}
     return told | {"more_runs": found.more}

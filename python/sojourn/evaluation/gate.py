@@ -9,7 +9,7 @@ import polars as pl
 from junitparser import Error, Failure, JUnitXml, TestCase, TestSuite
 
 from sojourn.errors import ScenarioError
-from sojourn.evaluation.compare import Comparison, Row, difference, judged, shown
+from sojourn.evaluation.compare import Comparison, Row, difference, judged, rows_of, shown
 from sojourn.evaluation.families import CALLED, FAMILIES, HOW
 from sojourn.evaluation.margins import Margins
 from sojourn.evaluation.side import Side, Source, read
@@ -90,7 +90,7 @@ def _xml(made: Gate) -> JUnitXml:
     whole = JUnitXml(f"{made.comparison.a} against {made.comparison.b}")
     for (point,), rows in made.comparison.table.group_by("point", maintain_order=True):
         suite = TestSuite(str(point) or made.comparison.a)
-        for row in rows.iter_rows(named=True):
+        for row in rows_of(rows):
             suite.add_testcase(_case(row, made.failing))
         whole.add_testsuite(suite)
     if made.broken:

@@ -6,7 +6,6 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from sojourn.errors import ScenarioError
 from sojourn.metrics import metrics
@@ -72,7 +71,7 @@ def read(path: Path) -> Margins:
     )
 
 
-def _margin(text: Any, unit: str | None, where: str) -> Margin:
+def _margin(text: object, unit: str | None, where: str) -> Margin:
     """A share, or a number with the metric's unit."""
     if isinstance(text, str) and text.rstrip().endswith("%") and unit != "%":
         return relative(text, where)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -14,12 +13,13 @@ from sojourn.statistics import Pair
 from sojourn.statistics.values import Values
 from sojourn.statistics.verdicts import Mask
 
-Row = dict[str, Any]
+#: Scope and id of a member.
+Member = dict[str, str]
 
 
 def pairs_of(
     a: pl.DataFrame, b: pl.DataFrame, margins: Margins, names: set[str] | None, notes: list[str]
-) -> Iterator[tuple[Row, Metric, Pair]]:
+) -> Iterator[tuple[Member, Metric, Pair]]:
     """The pairs of one point, each with the member and the metric that it is of; ``notes`` are
     added to.
     """

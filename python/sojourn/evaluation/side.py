@@ -82,7 +82,7 @@ def _of_directory(path: Path) -> Side:
 
 
 def _of_run(result: Measured, name: str) -> Side:
-    common = {"seed": result.scenario.seed, "point": "", "replication": 0}
+    common: rows.Row = {"seed": result.scenario.seed, "point": "", "replication": 0}
     made = rows.frame(rows.rows_of(common, {}, outcome(result.data)))
     values = _chosen(made.with_columns(pilot=pl.lit(None, pl.Boolean)))
     return Side(name, values, on=[ran_on(result.origin)])

@@ -13,11 +13,14 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from multiprocessing import forkserver, resource_tracker
-from typing import Any
+from typing import TYPE_CHECKING
 
 from sojourn.errors import ScenarioError, SojournError
 from sojourn.executors import Executor, threads
 from sojourn.interruption import entire
+
+if TYPE_CHECKING:
+    from distributed import Client
 
 EXPECTED = "the address of a Dask scheduler such as tcp://host:8786, or local:N, or slurm"
 _EXTRA = "needs the optional packages: pip install 'sojourn[cluster]'"
@@ -26,10 +29,10 @@ _PATIENCE = 10
 #: Jobs of a batch system, unless told how many.
 _MOST_JOBS = 100
 #: Of such a job, unless dask-jobqueue's configuration says otherwise.
-_JOB: dict[str, Any] = {"cores": 1, "processes": 1, "memory": "2 GB"}
+_JOB: dict[str, int | str] = {"cores": 1, "processes": 1, "memory": "2 GB"}
 #: A thread each is what a run takes.
 _THREADS = {"POLARS_MAX_THREADS": "1", "OMP_NUM_THREADS": "1"}
-_WORKER: dict[str, Any] = {
+_WORKER: dict[str, object] = {
     "distributed.nanny.pre-spawn-environ": _THREADS,
     # What Dask looks at all the time would cost a few percent.
     "distributed.worker.profile.enabled": False,
@@ -65,7 +68,7 @@ def connected(address: str | None, jobs: int | None) -> Iterator[Executor]:
         yield execute
 
 
-def of_client(client: Any) -> Executor:
+def of_client(client: Client | None) -> Executor:
     """The workers of a client that the caller has connected; threads if it is ``None``."""
     if client is None:
         return threads.execute

@@ -17,7 +17,7 @@ from collections.abc import Generator, Iterable, Iterator
 from contextlib import suppress
 from itertools import islice
 from queue import Empty, SimpleQueue
-from typing import Any, Generic
+from typing import Generic
 
 import cloudpickle
 from distributed import Client, Future
@@ -223,7 +223,7 @@ def _check_builds(client: Client) -> None:
             "without it, and open the results with it"
         )
     ours = identity()
-    answers: dict[str, Any] = client.run(identity, on_error="return")
+    answers: dict[str, str | BaseException] = client.run(identity, on_error="return")
     for worker, theirs in answers.items():
         if isinstance(theirs, ImportError):
             raise ScenarioError(f"--cluster: worker {worker} has no Sojourn: install {ours} there")

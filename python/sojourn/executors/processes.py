@@ -16,15 +16,15 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from multiprocessing import Pipe
 from pathlib import Path
-from typing import Any
+from typing import Generic, NoReturn
 
 from sojourn import _internal, scratch
-from sojourn.errors import RunError, refused
+from sojourn.errors import LostError, RunError, refused
 from sojourn.executors import Done, Item, threads
 from sojourn.interruption import heard
 
@@ -48,6 +48,61 @@ class Limits:
         self.seconds, self.memory = others.seconds, others.memory
 
 
+@dataclass(frozen=True)
+class Request(Generic[Done]):
+    """A piece of work on its way to a worker process."""
+
+    function: Callable[..., Done]
+    args: tuple[object, ...]
+    #: The further keywords of the function, which tell the other side what they are called with.
+    heard: tuple[str, ...]
+    #: Bytes on top of what the worker has when it begins.
+    memory: int
+
+
+@dataclass(frozen=True)
+class Heard:
+    """What a function that is heard was called with."""
+
+    name: str
+    args: tuple[object, ...]
+
+
+@dataclass(frozen=True)
+class Value(Generic[Done]):
+    """What a piece of work came to."""
+
+    value: Done
+
+    def result(self) -> Done:
+        """That."""
+        return self.value
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """The error of bad input that it raised."""
+
+    field: str
+    message: str
+
+    def result(self) -> NoReturn:
+        """Raises the same."""
+        raise refused(self.field, self.message)
+
+
+@dataclass(frozen=True)
+class Failure:
+    """Any other error that it raised."""
+
+    message: str
+    failed_at: float | None
+
+    def result(self) -> NoReturn:
+        """Raises it as the run's."""
+        raise RunError(self.message, self.failed_at)
+
+
 limits = Limits()
 #: In a worker process, which needs no other.
 within = False
@@ -62,13 +117,16 @@ def execute(
     return threads.execute(items, partial(call, work), jobs, patience)
 
 
-def call(function: Callable[..., Done], *args: Any, **heard: Callable[..., object] | None) -> Done:
+def call(
+    function: Callable[..., Done], *args: object, **heard: Callable[..., object] | None
+) -> Done:
     """``function(*args)`` in another process. What is ``heard`` there is called here: functions
     that ``function`` takes as further keywords.
 
     Raises:
         ScenarioError: if the function does.
-        RunError: if it raises anything else, or its process ends or is ended.
+        LostError: if its process ends or is ended.
+        RunError: if it raises anything else.
 
     """
     if within:
@@ -76,7 +134,7 @@ def call(function: Callable[..., Done], *args: Any, **heard: Callable[..., objec
     listeners = {name: listener for name, listener in heard.items() if listener is not None}
     worker = _worker()
     try:
-        answer = worker.ask((function, args, tuple(listeners), limits.memory), listeners)
+        answer = worker.ask(Request(function, args, tuple(listeners), limits.memory), listeners)
     except BaseException:
         worker.end()
         raise
@@ -115,18 +173,19 @@ class _Worker:
         theirs.close()
         atexit.register(self.end)
 
-    def ask(self, request: Any, listeners: dict[str, Callable[..., object]]) -> Callable[[], Any]:
+    def ask(
+        self, request: Request[Done], listeners: Mapping[str, Callable[..., object]]
+    ) -> Callable[[], Done]:
         """Has a request done; what gives its value, or raises what it raised."""
         self._note.write_bytes(bytes(_NOTE.size))
         try:
             self._connection.send(request)
             while True:
                 self._await()
-                what, *told = self._connection.recv()
-                if what != "heard":
-                    return partial(_ANSWERS[what], *told)
-                name, args = told
-                listeners[name](*args)
+                told: Heard | Value[Done] | Refusal | Failure = self._connection.recv()
+                if not isinstance(told, Heard):
+                    return told.result
+                listeners[told.name](*told.args)
         except (EOFError, ConnectionError):
             raise self._death() from None
 
@@ -145,19 +204,19 @@ class _Worker:
         with heard():
             return self._connection.poll(_LOOK)
 
-    def _death(self) -> RunError:
+    def _death(self) -> LostError:
         status = self._process.wait()
         name = signal.Signals(-status).name if status < 0 else f"exit status {status}"
         return self._failure(f"ended its process: {name}")
 
-    def _failure(self, message: str) -> RunError:
+    def _failure(self, message: str) -> LostError:
         """What the note says of a process that has been ended."""
         _, nanoseconds, flow, callback = _NOTE.unpack(self._note.read_bytes())
         if not callback:
-            return RunError(f"the simulation {message}")
+            return LostError(f"the simulation {message}")
         name, at = _internal.CALLBACKS[callback], nanoseconds / 1e9
         who = "queue discipline" if flow == _DISCIPLINE else f"control of flow {flow}"
-        return RunError(f"at {at:.9f} s, {who}: {name} {message}", at)
+        return LostError(f"at {at:.9f} s, {who}: {name} {message}", at)
 
     def end(self) -> None:
         """Ends it and whatever it is doing."""
@@ -167,18 +226,3 @@ class _Worker:
             self._process.wait()
         self._connection.close()
         self._note.unlink(missing_ok=True)
-
-
-def _value(value: Any) -> Any:
-    return value
-
-
-def _refusal(field: str, message: str) -> Any:
-    raise refused(field, message)
-
-
-def _error(message: str, failed_at: float | None) -> Any:
-    raise RunError(message, failed_at)
-
-
-_ANSWERS: dict[str, Callable[..., Any]] = {"value": _value, "refused": _refusal, "error": _error}

@@ -6,16 +6,16 @@ import pickle
 import threading
 import time
 from collections.abc import Sequence
-from typing import Any
 
 from distributed import Status, Worker, WorkerPlugin
 
 from sojourn import scratch
 from sojourn.build import identity
 from sojourn.errors import SojournError
-from sojourn.executors import threads
+from sojourn.executors import Work, threads
 
-_WORK: dict[str, Any] = {}
+#: By name, packed until it is first needed.
+_WORK: dict[str, bytes | Work[object, object]] = {}
 #: What is set when the work is taken away again.
 _LEFT: dict[str, threading.Event] = {}
 
@@ -44,7 +44,7 @@ class Delivery(WorkerPlugin):  # type: ignore[misc]
             left.set()
 
 
-def perform(name: str, items: Sequence[Any], build: str) -> tuple[Any, float]:
+def perform(name: str, items: Sequence[object], build: str) -> tuple[object, float]:
     """What delivered work comes to, and how many seconds each item took.
 
     Raises:
@@ -54,9 +54,9 @@ def perform(name: str, items: Sequence[Any], build: str) -> tuple[Any, float]:
     began = time.perf_counter()
     if identity() != build:
         raise SojournError(other_build(identity(), build))
-    if isinstance(_WORK[name], bytes):
-        _WORK[name] = pickle.loads(_WORK[name])
-    work = _WORK[name]
+    kept = _WORK[name]
+    work: Work[object, object] = pickle.loads(kept) if isinstance(kept, bytes) else kept
+    _WORK[name] = work
     threads.heed(_LEFT[name])
     try:
         done = work.join([work(item) for item in items])

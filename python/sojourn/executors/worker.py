@@ -6,17 +6,16 @@ import os
 import resource
 import signal
 import sys
-from collections.abc import Callable
 from functools import partial
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any
 
 import numpy as np  # noqa: F401  (these three are imported once, for all children)
 
 from sojourn import _internal
 from sojourn.errors import ScenarioError
 from sojourn.executors import processes
+from sojourn.executors.processes import Failure, Heard, Refusal, Request, Value
 from sojourn.external import hooks, inside  # noqa: F401
 
 
@@ -29,44 +28,39 @@ def main() -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     while True:
         try:
-            request = connection.recv()
+            request: Request[object] = connection.recv()
         except EOFError:
             return
         child = os.fork()
         if not child:
-            _work(connection, note, *request)
+            _work(connection, note, request)
         _, status = os.waitpid(child, 0)
         if status:
             _end_like(status)
 
 
-def _work(
-    connection: Connection,
-    note: Path,
-    function: Callable[..., Any],
-    args: tuple[Any, ...],
-    heard: tuple[str, ...],
-    memory: int,
-) -> None:
+def _work(connection: Connection, note: Path, request: Request[object]) -> None:
     """Does a request, in the child, which ends with it."""
     processes.within = True
     _internal.end_with(os.getppid())
     _internal.keep_note_in(note)
-    _limit_memory(memory)
+    _limit_memory(request.memory)
     try:
-        listeners = {name: partial(_tell, connection, name) for name in heard}
-        answer: tuple[Any, ...] = ("value", function(*args, **listeners))
+        listeners = {name: partial(_tell, connection, name) for name in request.heard}
+        answer: Value[object] | Refusal | Failure = Value(
+            request.function(*request.args, **listeners)
+        )
     except ScenarioError as error:
-        answer = ("refused", error.field, error.message or str(error))
+        answer = Refusal(error.field, error.message or str(error))
     except BaseException as error:
         told = str(error) if hasattr(error, "failed_at") else f"{type(error).__name__}: {error}"
-        answer = ("error", told, getattr(error, "failed_at", None))
+        answer = Failure(told, getattr(error, "failed_at", None))
     connection.send(answer)
     os._exit(0)
 
 
-def _tell(connection: Connection, name: str, *args: Any) -> None:
-    connection.send(("heard", name, args))
+def _tell(connection: Connection, name: str, *args: object) -> None:
+    connection.send(Heard(name, args))
 
 
 def _limit_memory(memory: int) -> None:

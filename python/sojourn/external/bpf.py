@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from sojourn.errors import refused
+from sojourn.json_types import Fields
 
 _KEYS = {"object": "the name of a compiled BPF object", "name": "the name of a control in it"}
 #: Bytes of a control's name in the kernel, with the zero at its end.
 _LONGEST = 15
 
 
-def canonical(table: Mapping[str, Any]) -> dict[str, Any]:
+def canonical(table: Fields) -> dict[str, object]:
     """The table of a control with the digest of its object.
 
     Raises:
@@ -35,7 +34,7 @@ def canonical(table: Mapping[str, Any]) -> dict[str, Any]:
     return {**table, "digest": _digest(table)}
 
 
-def _digest(table: Mapping[str, Any]) -> str:
+def _digest(table: Fields) -> str:
     path = table["object"]
     try:
         content = Path(path).read_bytes()

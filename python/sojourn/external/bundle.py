@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from sojourn import class_sources, located, scratch
 from sojourn.errors import refused
@@ -20,6 +20,8 @@ from sojourn.linux.source import Source
 
 #: The tops of kernel trees are told by this file.
 _TREE = "include/net/tcp.h"
+#: What names files: documents, canonical scenarios, values of a grid.
+_Node = TypeVar("_Node")
 
 
 @dataclass(frozen=True)
@@ -28,14 +30,20 @@ class Places:
 
     here: Mapping[str, str] = field(default_factory=dict)
 
-    def move(self, node: Any) -> Any:
+    def move(self, node: _Node) -> _Node:
         """What names the files here, from what names them where they were."""
         return _renamed(node, self.here) if self.here else node
 
-    def back(self, node: Any) -> Any:
+    def back(self, node: _Node) -> _Node:
         """The other way."""
         there = {here: there for there, here in self.here.items()}
         return _renamed(node, there) if there else node
+
+    def told(self, text: str) -> str:
+        """A message that names files where they were, as those who gave them know them."""
+        for there, here in self.here.items():
+            text = text.replace(here.removesuffix(there), "")
+        return text
 
 
 @dataclass(frozen=True)
@@ -48,7 +56,7 @@ class Bundle:
     classes: Mapping[str, bytes] = field(default_factory=dict)
 
     @classmethod
-    def packed(cls, node: Any) -> Bundle:
+    def packed(cls, node: object) -> Bundle:
         """Of all that is named below ``node``: documents, canonical scenarios, grids.
 
         Raises:
@@ -101,7 +109,7 @@ def _lay_out(files: tuple[tuple[str, bytes], ...], top: Path) -> None:
         place.write_bytes(content)
 
 
-def _renamed(node: Any, names: Mapping[str, str]) -> Any:
+def _renamed(node: object, names: Mapping[str, str]) -> Any:  # of the same form as the node
     if isinstance(node, Mapping):
         return {key: _renamed(child, names) for key, child in node.items()}
     if isinstance(node, list):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from sojourn._internal import Ack, Decision, Event, Init, Lost, Sent
 
@@ -32,7 +32,7 @@ class Control:
     __module__ = "sojourn.cca"
     ECN: ClassVar[str] = "off"
 
-    def __init__(self, params: Any, init: Init) -> None:
+    def __init__(self, params: object, init: Init) -> None:
         """For a new connection; ``params`` is a ``Params``, ``None`` if the class has none."""
 
     def on_ack(self, now: float, ack: Ack) -> None:

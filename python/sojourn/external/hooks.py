@@ -6,18 +6,18 @@ import json
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 from sojourn import _internal, class_sources
 from sojourn.errors import refused
 from sojourn.external import bpf, python_class, sources
+from sojourn.json_types import Fields
 from sojourn.linux import tables
 
 make = python_class.make
 linux_library = tables.loadable
 
 #: By kind: fills in the parameters of a table. They run the control's code.
-_DESCRIBE: Mapping[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
+_DESCRIBE: Mapping[str, Callable[[Fields], Mapping[str, object]]] = {
     "python": python_class.described,
     "library": lambda table: dict(json.loads(_internal.describe_library(json.dumps(table)))),
     "linux": tables.described,
@@ -61,7 +61,7 @@ def _described(kind: str, text: str) -> str:
     return str(processes.call(described, kind, text, classes))
 
 
-def _digest(table: Mapping[str, Any]) -> str:
+def _digest(table: Mapping[str, object]) -> str:
     path = _check_text(table, "path", "the name of a file")
     try:
         found = sources.digest(Path(path))
@@ -73,7 +73,7 @@ def _digest(table: Mapping[str, Any]) -> str:
     return found
 
 
-def _check_text(table: Mapping[str, Any], key: str, expected: str) -> str:
+def _check_text(table: Mapping[str, object], key: str, expected: str) -> str:
     if key not in table:
         raise refused(key, f"is missing; expected {expected}")
     if not isinstance(table[key], str):

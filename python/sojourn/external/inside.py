@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from sojourn import _internal, class_sources
 
+if TYPE_CHECKING:
+    from sojourn.record import Add
 
-def run(scenario: str, classes: dict[str, bytes], **heard: Any) -> dict[str, Any]:
-    """Runs a scenario in JSON, some of whose controls are these classes."""
+
+def run(
+    scenario: str,
+    classes: dict[str, bytes],
+    progress: Callable[[float], object] | None = None,
+    record: Add | None = None,
+) -> dict[str, Any]:
+    """Runs a scenario in JSON, some of whose controls are these classes: the core's outcome."""
     class_sources.take(classes)
-    return _internal.run(scenario, **heard)
+    return _internal.run(scenario, progress, record)
 
 
 def conform(kind: str, table: str, check: str, classes: dict[str, bytes]) -> float:

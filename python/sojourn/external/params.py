@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 from types import NoneType, UnionType
-from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Literal, Union, get_args, get_origin, get_type_hints
 
 from sojourn.errors import refused
 from sojourn.external import raised
@@ -14,7 +14,7 @@ from sojourn.names import unknown
 _PLAIN = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}
 
 
-def read(params: type | None, given: Mapping[str, Any]) -> Any:
+def read(params: type | None, given: Mapping[str, object]) -> object:
     """An instance of the class ``params`` from the keys of a scenario.
 
     Raises:
@@ -40,12 +40,12 @@ def read(params: type | None, given: Mapping[str, Any]) -> Any:
         raise refused("", f"{params.__name__} raised {raised.told(error)}") from None
 
 
-def plain(params: Any) -> dict[str, Any]:
+def plain(params: object) -> dict[str, object]:
     """The values of an instance."""
     return {} if params is None else {name: getattr(params, name) for name in _fields(type(params))}
 
 
-def _fields(params: type | None) -> dict[str, dataclasses.Field[Any]]:
+def _fields(params: type | None) -> dict[str, dataclasses.Field[object]]:
     if params is None:
         return {}
     if not dataclasses.is_dataclass(params):
@@ -53,19 +53,19 @@ def _fields(params: type | None) -> dict[str, dataclasses.Field[Any]]:
     return {field.name: field for field in dataclasses.fields(params) if field.init}
 
 
-def _hints(params: type) -> dict[str, Any]:
+def _hints(params: type) -> dict[str, object]:
     try:
         return get_type_hints(params)
     except Exception as error:
         raise refused("class", f"a type in its {params.__name__} is no type: {error}") from None
 
 
-def _has_no_default(field: dataclasses.Field[Any]) -> bool:
+def _has_no_default(field: dataclasses.Field[object]) -> bool:
     missing = dataclasses.MISSING
     return field.default is missing and field.default_factory is missing
 
 
-def _value(key: str, hint: Any, value: Any) -> Any:
+def _value(key: str, hint: object, value: object) -> object:
     if get_origin(hint) is Literal:
         if value not in get_args(hint):
             raise refused(key, unknown("choice", str(value), map(str, get_args(hint))))
@@ -80,7 +80,7 @@ def _value(key: str, hint: Any, value: Any) -> Any:
     raise refused(key, f"{value!r} given; expected {_expected(hint)}")
 
 
-def _expected(hint: Any) -> str:
+def _expected(hint: object) -> str:
     if get_origin(hint) is Literal:
         return " or ".join(map(repr, get_args(hint)))
     kinds = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)

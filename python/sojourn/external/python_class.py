@@ -5,17 +5,16 @@ from __future__ import annotations
 import json
 import platform
 import sys
-from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 from sojourn import class_sources
 from sojourn._internal import Init
 from sojourn.errors import ScenarioError, refused
 from sojourn.external import params, raised, sources
 from sojourn.external.control import Control
+from sojourn.json_types import Fields
 from sojourn.names import unknown
 
 _REQUIRED = ("on_ack", "on_congestion", "decision")
@@ -29,7 +28,7 @@ def interpreter() -> str:
     return f"{platform.python_implementation().lower()}-{platform.python_version()}"
 
 
-def described(table: Mapping[str, Any]) -> dict[str, Any]:
+def described(table: Fields) -> dict[str, object]:
     """The table with every parameter filled in.
 
     Raises:
@@ -56,7 +55,7 @@ def controls(path: str, digest: str) -> list[str]:
     return [control.__name__ for control in own if control.__module__ == module.__name__]
 
 
-def make(text: str, init: Init) -> Any:
+def make(text: str, init: Init) -> object:
     """A new control, of a table in JSON."""
     table = json.loads(text)
     control = _class(table)
@@ -67,12 +66,12 @@ def make(text: str, init: Init) -> Any:
         raise refused("", f"{control.__name__}.__init__ raised {raised.told(error)}") from None
 
 
-def _read_params(table: Mapping[str, Any], control: type) -> Any:
+def _read_params(table: Fields, control: type) -> object:
     own = {key: value for key, value in table.items() if key not in KEYS}
     return params.read(getattr(control, "Params", None), own)
 
 
-def _class(table: Mapping[str, Any]) -> type:
+def _class(table: Fields) -> type:
     if "path" in table:
         control = _named(table["class"], _module(table["path"], table["digest"]))
     else:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from sojourn.errors import refused
 from sojourn.external import sources
+from sojourn.json_types import Json
 
 #: By a file's ending: the kind of its control.
 FILES = {".py": "python", ".so": "library"}
@@ -17,7 +17,7 @@ def is_file(text: str) -> bool:
     return not text.lstrip().startswith("{") and Path(text.partition(":")[0]).suffix in FILES
 
 
-def of_file(text: str) -> dict[str, Any]:
+def of_file(text: str) -> dict[str, Json]:
     """The table of ``FILE.py``, ``FILE.py:CLASS`` or ``FILE.so``.
 
     Raises:

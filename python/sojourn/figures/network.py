@@ -60,7 +60,7 @@ def graph(run: RunData) -> Graph:
     """The network of a run that is worth drawing (:func:`joined`)."""
     links = run.network["links"]
     inner = joined(links)
-    ends = [links[i]["ends"] for i in inner]
+    ends = [tuple(map(str, links[i]["ends"])) for i in inner]
     names = list(dict.fromkeys(node for pair in ends for node in pair))
     at = placed(tuple((a, b) for a, b in ends))
     table = run.tables["link_samples"]

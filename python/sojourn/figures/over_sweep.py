@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import polars as pl
@@ -30,8 +29,6 @@ _MOST_BOXES = 24
 _MOST_HEATS = 2
 #: Horizontal axes that span a larger factor are logarithmic.
 _LOG_SPAN = 20
-
-Entry = Mapping[str, Any]
 
 
 def charts(
@@ -129,7 +126,7 @@ def boxes(
     return Chart(f"{metric} over replications", caption, [panel])
 
 
-def _means(rows: pl.DataFrame, axes: Sequence[str]) -> Sequence[Entry]:
+def _means(rows: pl.DataFrame, axes: Sequence[str]) -> list[dict[str, float | str]]:
     return rows.group_by(axes, maintain_order=True).agg(pl.col("mean").mean()).to_dicts()
 
 
@@ -143,5 +140,5 @@ def _units(parts: Sequence[tuple[float, str]]) -> set[str]:
     return {unit for _, unit in parts}
 
 
-def _name(key: Sequence[Any]) -> str:
+def _name(key: Sequence[object]) -> str:
     return " ".join(str(part) for part in itertools.chain(key) if part not in (None, ""))

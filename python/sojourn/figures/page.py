@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from textwrap import wrap
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from sojourn.figures import page_forest, page_graph, page_heat
 from sojourn.figures.chart import Band, Boxes, Chart, Heat, Line, Panel, Spans
+from sojourn.figures.plotly_types import Drawn, Part
+from sojourn.json_types import Jsonable
 
 _DASHES = {"solid": "solid", "dashed": "dash", "dotted": "dot", "dashdot": "dashdot"}
 #: So many panels stand beside each other.
@@ -25,20 +27,21 @@ _SYMBOLS = {
 _SYMBOLS["down"] = ("triangle-down", 12)
 
 
-def render(chart: Chart) -> dict[str, Any]:
+def render(chart: Chart) -> Drawn:
     """The chart as plotly's ``data`` and ``layout``."""
     if graph := chart.panels[0].graph:
         return page_graph.render(graph)
-    layout = _frame(chart)
-    data: list[dict[str, Any]] = []
+    titles: list[Jsonable] = []
+    layout = _frame(chart, titles)
+    data: list[Part] = []
     for number, panel in enumerate(chart.panels, start=1):
         suffix = "" if number == 1 else str(number)
         layout[f"xaxis{suffix}"] = _across(chart, panel, number)
         layout[f"yaxis{suffix}"] = _up(chart, panel, number)
         if panel.title:
-            layout["annotations"].append(_title(panel.title, suffix))
+            titles.append(_title(panel.title, suffix))
         if panel.heat:
-            layout[page_heat.axis(panel.heat, suffix)] = _colors(panel.heat, number, layout["grid"])
+            layout[page_heat.axis(panel.heat, suffix)] = _colors(chart, panel.heat, number)
         if panel.forest:
             layout |= page_forest.layout(panel.forest)
         data += _traces(panel, suffix)
@@ -46,13 +49,9 @@ def render(chart: Chart) -> dict[str, Any]:
     return {"data": data, "layout": layout}
 
 
-def _frame(chart: Chart) -> dict[str, Any]:
-    """The layout without its axes."""
-    count = len(chart.panels)
-    alone = chart.stacked or any(panel.heat for panel in chart.panels)
-    columns = 1 if alone else min(count, _MOST_BESIDE)
-    rows = -(-count // columns)
-    gap = 0.15 if chart.stacked else 0.35
+def _frame(chart: Chart, titles: Sequence[Jsonable]) -> Part:
+    """The layout without its axes; ``titles`` of panels are added to as these are drawn."""
+    rows, columns, gap = _grid(chart)
     return {
         "grid": {
             "rows": rows,
@@ -68,16 +67,24 @@ def _frame(chart: Chart) -> dict[str, Any]:
         "hovermode": "closest",
         "boxmode": "group",
         "barmode": "overlay",
-        "annotations": [],
+        "annotations": titles,
         "paper_bgcolor": "rgba(0,0,0,0)",
         "plot_bgcolor": "rgba(0,0,0,0)",
     }
 
 
-def _across(chart: Chart, panel: Panel, number: int) -> dict[str, Any]:
+def _grid(chart: Chart) -> tuple[int, int, float]:
+    """Rows and columns of panels, and the share of a row that is between it and the next."""
+    count = len(chart.panels)
+    alone = chart.stacked or any(panel.heat for panel in chart.panels)
+    columns = 1 if alone else min(count, _MOST_BESIDE)
+    return -(-count // columns), columns, 0.15 if chart.stacked else 0.35
+
+
+def _across(chart: Chart, panel: Panel, number: int) -> Part:
     """A panel's horizontal axis."""
     if chart.stacked and number < len(chart.panels):
-        axis: dict[str, Any] = {"matches": f"x{len(chart.panels)}"}
+        axis: Part = {"matches": f"x{len(chart.panels)}"}
     else:
         axis = {"title": {"text": _broken(panel.x_label, _ACROSS)}, "automargin": True}
     if panel.log_x:
@@ -90,10 +97,10 @@ def _across(chart: Chart, panel: Panel, number: int) -> dict[str, Any]:
     return axis | (page_forest.across(panel.forest) if panel.forest else {})
 
 
-def _up(chart: Chart, panel: Panel, number: int) -> dict[str, Any]:
+def _up(chart: Chart, panel: Panel, number: int) -> Part:
     """A panel's vertical axis."""
     heat = any(panel.heat for panel in chart.panels)
-    axis: dict[str, Any] = {
+    axis: Part = {
         # Beside the numbers or names, however long these are.
         "title": {"text": _broken(panel.y_label, _UP), "standoff": 8},
         "automargin": True,
@@ -112,10 +119,11 @@ def _up(chart: Chart, panel: Panel, number: int) -> dict[str, Any]:
     return axis | (page_forest.up(panel.forest) if panel.forest else {})
 
 
-def _colors(heat: Heat, number: int, grid: Mapping[str, Any]) -> dict[str, Any]:
+def _colors(chart: Chart, heat: Heat, number: int) -> Part:
     """The colours of the map in row ``number`` of the grid."""
-    step = 1 / (grid["rows"] - grid["ygap"])
-    length = step * (1 - grid["ygap"])
+    rows, _, gap = _grid(chart)
+    step = 1 / (rows - gap)
+    length = step * (1 - gap)
     return page_heat.colors(heat, 1 - (number - 1) * step - length / 2, length)
 
 
@@ -124,7 +132,7 @@ def _broken(text: str, most: int) -> str:
     return "<br>".join(wrap(text, most))
 
 
-def _name_once(data: Sequence[dict[str, Any]]) -> None:
+def _name_once(data: Sequence[Part]) -> None:
     """Leaves each name in the legend where it first has points."""
     named = set()
     for trace in data:
@@ -134,7 +142,7 @@ def _name_once(data: Sequence[dict[str, Any]]) -> None:
             named |= {name} if trace["showlegend"] else set()
 
 
-def _traces(panel: Panel, suffix: str) -> list[dict[str, Any]]:
+def _traces(panel: Panel, suffix: str) -> list[Part]:
     axes = {"xaxis": f"x{suffix}", "yaxis": f"y{suffix}"}
     traces = [_band(band) | axes for band in panel.bands]
     traces += [_trace(line) | axes for line in panel.lines]
@@ -149,7 +157,7 @@ def _traces(panel: Panel, suffix: str) -> list[dict[str, Any]]:
     return traces
 
 
-def _band(band: Band) -> dict[str, Any]:
+def _band(band: Band) -> Part:
     x, low, high = _plain(band.x), _plain(band.low), _plain(band.high)
     return {
         "x": x + x[::-1],
@@ -163,13 +171,13 @@ def _band(band: Band) -> dict[str, Any]:
     }
 
 
-def _title(text: str, suffix: str) -> dict[str, Any]:
+def _title(text: str, suffix: str) -> Part:
     """A panel's title, above its axes."""
-    place = {"xref": f"x{suffix} domain", "yref": f"y{suffix} domain", "x": 0.5, "y": 1.0}
+    place: Part = {"xref": f"x{suffix} domain", "yref": f"y{suffix} domain", "x": 0.5, "y": 1.0}
     return {"text": text, "showarrow": False, "yanchor": "bottom", **place}
 
 
-def _boxes(boxes: Boxes) -> dict[str, Any]:
+def _boxes(boxes: Boxes) -> Part:
     at = [
         name
         for name, values in zip(boxes.names, boxes.values, strict=True)
@@ -185,13 +193,13 @@ def _boxes(boxes: Boxes) -> dict[str, Any]:
     }
 
 
-def _upright(names: Sequence[str]) -> dict[str, Any]:
+def _upright(names: Sequence[str]) -> Part:
     """A vertical axis of names from the top, also of those at which nothing is."""
     order = {"categoryorder": "array", "categoryarray": list(reversed(names))}
     return {"type": "category", "range": [-0.5, len(names) - 0.5], **order}
 
 
-def _spans(spans: Spans) -> dict[str, Any]:
+def _spans(spans: Spans) -> Part:
     starts = np.asarray(spans.starts, dtype=float)
     return {
         "type": "bar",
@@ -204,8 +212,8 @@ def _spans(spans: Spans) -> dict[str, Any]:
     }
 
 
-def _trace(line: Line) -> dict[str, Any]:
-    trace: dict[str, Any] = {
+def _trace(line: Line) -> Part:
+    trace: Part = {
         "x": _plain(line.x),
         "y": _plain(line.y),
         "name": line.label,
@@ -226,11 +234,11 @@ def _trace(line: Line) -> dict[str, Any]:
             "marker": {"color": line.color, "size": size, "symbol": symbol},
         }
     shape = "hv" if line.style == "step" else "linear"
-    style = {"color": line.color, "dash": _DASHES[line.dash], "width": 1.5, "shape": shape}
+    style: Part = {"color": line.color, "dash": _DASHES[line.dash], "width": 1.5, "shape": shape}
     return trace | {"mode": "lines+markers" if line.style == "joined" else "lines", "line": style}
 
 
-def _plain(values: Any) -> list[float | None]:
+def _plain(values: ArrayLike) -> list[float | None]:
     """JSON has no NaN. Six digits are more than a screen shows."""
     numbers = np.asarray(values, dtype=float).tolist()
     return [float(f"{v:.6g}") if np.isfinite(v) else None for v in numbers]

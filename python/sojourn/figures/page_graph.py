@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from sojourn.figures.chart import BLACK, Graph
 from sojourn.figures.places import right
+from sojourn.figures.plotly_types import Drawn, Part
 from sojourn.metrics.columns import Values
 
 #: Where along an arc its arrow is, and how far beside it.
@@ -15,8 +14,8 @@ _ALONG, _ASIDE = 0.6, 0.06
 #: Sizes of arrows, of a node where nothing waits, and what is added where the most does (pixels).
 _ARROW, _NODE, _LARGEST = 18, 22, 40
 _GREY, _GLASS = "#999999", "rgba(127,127,127,0.35)"
-_NO_AXIS = {"visible": False}
-_LAYOUT = {
+_NO_AXIS: Part = {"visible": False}
+_LAYOUT: Part = {
     "height": 620,
     "margin": {"t": 20, "r": 20, "l": 20, "b": 20},
     "showlegend": False,
@@ -28,7 +27,7 @@ _LAYOUT = {
 }
 
 
-def render(graph: Graph) -> dict[str, Any]:
+def render(graph: Graph) -> Drawn:
     """Links in grey, an arrow a direction coloured by load, nodes as large as their queues."""
     places = np.asarray(graph.places, dtype=float)
     loads, waiting = (np.asarray(part, dtype=float) for part in (graph.loads, graph.waiting))
@@ -40,7 +39,7 @@ def render(graph: Graph) -> dict[str, Any]:
         _nodes(graph, places, waiting[busiest], sizes[busiest]),
     ]
     stretches = zip(np.asarray(graph.times), loads, waiting, sizes, strict=True)
-    slider = {
+    slider: Part = {
         "steps": [_step(*stretch) for stretch in stretches],
         "active": busiest,
         "currentvalue": {"prefix": "Until (s): "},
@@ -48,7 +47,7 @@ def render(graph: Graph) -> dict[str, Any]:
     return {"data": data, "layout": _LAYOUT | {"sliders": [slider]}}
 
 
-def _lines(graph: Graph, places: Values) -> dict[str, Any]:
+def _lines(graph: Graph, places: Values) -> Part:
     lines = [axis for pair in graph.arcs for axis in [*places[list(pair)], [np.nan, np.nan]]]
     return {
         **_points(np.array(lines)),
@@ -58,7 +57,7 @@ def _lines(graph: Graph, places: Values) -> dict[str, Any]:
     }
 
 
-def _arrows(graph: Graph, places: Values, load: Values) -> dict[str, Any]:
+def _arrows(graph: Graph, places: Values, load: Values) -> Part:
     tails, heads = (places[[pair[end] for pair in graph.arcs]] for end in (0, 1))
     asides = [right(tail, head) for tail, head in zip(tails, heads, strict=True)]
     at = tails + _ALONG * (heads - tails) + _ASIDE * np.array(asides)
@@ -82,7 +81,7 @@ def _arrows(graph: Graph, places: Values, load: Values) -> dict[str, Any]:
     }
 
 
-def _nodes(graph: Graph, places: Values, packets: Values, size: Values) -> dict[str, Any]:
+def _nodes(graph: Graph, places: Values, packets: Values, size: Values) -> Part:
     return {
         **_points(places),
         "mode": "markers+text",
@@ -93,9 +92,9 @@ def _nodes(graph: Graph, places: Values, packets: Values, size: Values) -> dict[
     }
 
 
-def _step(time: float, load: Values, packets: Values, size: Values) -> dict[str, Any]:
+def _step(time: float, load: Values, packets: Values, size: Values) -> Part:
     """What the slider changes of arrows and nodes."""
-    changes = {
+    changes: Part = {
         "marker.color": [_plain(load), _GLASS],
         "marker.size": [[_ARROW] * len(load), _plain(size)],
         "customdata": [_plain(load), _plain(packets)],

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import ceil, floor, log10
 from textwrap import wrap
-from typing import Any
 
 import numpy as np
 
 from sojourn.figures.chart import DIVERGING, Heat
+from sojourn.figures.plotly_types import Part
 from sojourn.metrics.columns import Values
 
 #: Letters of a label that fit beside the lowest bar of colours.
@@ -17,7 +17,7 @@ _LETTERS = 26
 _SCALES = {True: [[place / 2, color] for place, color in enumerate(DIVERGING)], False: "Cividis"}
 
 
-def trace(heat: Heat, suffix: str) -> dict[str, Any]:
+def trace(heat: Heat, suffix: str) -> Part:
     """The map itself."""
     values = np.asarray(heat.values, dtype=float)
     shown = {"customdata": _plain(values), "hovertemplate": "%{y}, %{x}: %{customdata}"}
@@ -36,13 +36,13 @@ def axis(heat: Heat, suffix: str) -> str:
     return "coloraxis" if heat.limits else f"coloraxis{suffix}"
 
 
-def colors(heat: Heat, middle: float, length: float) -> dict[str, Any]:
+def colors(heat: Heat, middle: float, length: float) -> Part:
     """The scale of colours, with its bar beside the map: where that is, and how long, as shares
     of the figure's height. One that several maps share is beside all of them.
     """
     # An empty line keeps the label off the bar's numbers.
     label = "<br>".join(["", *wrap(heat.label, _LETTERS)])
-    bar: dict[str, Any] = {"title": {"text": label, "side": "right"}}
+    bar: Part = {"title": {"text": label, "side": "right"}}
     if not heat.limits:
         bar |= {"y": middle, "len": length, "lenmode": "fraction"}
     low, high = _scaled(heat, np.array(heat.ends())).tolist()

@@ -16,7 +16,8 @@ from matplotlib.figure import Figure
 from sojourn.figures.chart import Chart
 from sojourn.figures.paper_panels import begin_at_zero, draw
 
-_STYLE: Any = {
+#: Some versions of matplotlib type the keys one by one, others do not.
+_STYLE: dict[Any, Any] = {
     "font.size": 9,
     "axes.spines.top": False,
     "axes.spines.right": False,
@@ -38,7 +39,7 @@ _DPI = 160
 #: What a notebook takes an inch for; where the screen has more, it has use for the pixels above.
 _SCREEN = 96
 #: Kinds of files, and what would differ in them from day to day.
-KINDS: dict[str, Any] = {
+KINDS: dict[str, dict[str, None]] = {
     "pdf": {"CreationDate": None},
     "png": {"Software": None},
     "svg": {"Date": None},
@@ -64,8 +65,9 @@ def render(chart: Chart) -> Figure:
     with mpl.rc_context(_STYLE | (_FITTED if chart.fitted else {})):
         figure = Picture(figsize=_size(chart), layout="constrained")
         alike = chart.fitted and not any(panel.heat for panel in chart.panels)
-        shared: Any = {"sharex": chart.stacked, "sharey": alike}
-        axes = figure.subplots(*_grid(chart), squeeze=False, **shared).ravel()
+        rows, columns = _grid(chart)
+        grid = figure.subplots(rows, columns, sharex=chart.stacked, sharey=alike, squeeze=False)
+        axes = grid.ravel()
         for ax in axes[len(chart.panels) :]:
             ax.remove()
         for ax, panel in zip(axes, chart.panels, strict=False):

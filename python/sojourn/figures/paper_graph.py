@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
@@ -37,7 +35,7 @@ def draw(figure: Figure, ax: Axes, graph: Graph) -> None:
     colors = ScalarMappable(Normalize(0, 1), "viridis_r")
     for (tail, head), load in zip(ways, loads, strict=True):
         color = _NO_RATE if np.isnan(load) else colors.to_rgba(load)
-        arrow: dict[str, Any] = {"arrowstyle": "-|>", "color": color, "linewidth": width}
+        arrow = {"arrowstyle": "-|>", "color": color, "linewidth": width}
         ax.annotate("", head, tail, arrowprops=arrow | {"mutation_scale": 9}, zorder=1)
     figure.colorbar(colors, ax=ax, label="Share used", shrink=0.7)
     if len(graph.arcs) <= _MOST_LABELS:

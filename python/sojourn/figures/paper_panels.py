@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import ceil
-from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap, LogNorm, Normalize
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator
+from numpy.typing import NDArray
 
 from sojourn.figures import paper_graph
 from sojourn.figures.chart import BLACK, DIVERGING, Boxes, Forest, Heat, Line, Panel, Spans
@@ -123,8 +123,9 @@ def _draw_heat(figure: Figure, ax: Axes, heat: Heat) -> None:
     ax.set_xticks(range(0, len(heat.columns), every), heat.columns[::every])
     ax.set_yticks(range(len(heat.rows)), heat.rows)
     ax.grid(visible=False)
-    ticks: Any = {"ticks": LogLocator(subs=(1, 2, 5)), "format": "%g"} if heat.log else {}
-    figure.colorbar(image, ax=ax, label=heat.label, **ticks).ax.minorticks_off()
+    ticks, form = (LogLocator(subs=(1, 2, 5)), "%g") if heat.log else (None, None)
+    bar = figure.colorbar(image, ax=ax, label=heat.label, ticks=ticks, format=form)
+    bar.ax.minorticks_off()
     figure.draw_without_rendering()  # Now it is known what room the colours leave.
     _fit_names(ax, heat.columns[::every])
     if values.size > _MOST_NUMBERS or _inches(ax) / len(heat.columns) < _NUMBER:
@@ -134,7 +135,7 @@ def _draw_heat(figure: Figure, ax: Axes, heat: Heat) -> None:
         ax.text(column, row, number(float(value)), ha="center", va="center", color=color)
 
 
-def _luminance(color: Any) -> float:
+def _luminance(color: NDArray[np.float64]) -> float:
     """How bright a colour seems, from 0 to 1."""
     return float(np.dot(color[:3], (0.299, 0.587, 0.114)))
 
@@ -154,9 +155,18 @@ def _draw_forest(ax: Axes, forest: Forest) -> None:
 def _arrow(ax: Axes, place: int, sign: int, told: str, color: str) -> None:
     """To the right outside, to the left inside: there the names are outside."""
     at, text = (1.005, f"\u25b6 {told}") if sign > 0 else (0.005, f"\u25c0 {told}")
-    behind: Any = {"facecolor": "white", "edgecolor": "none", "pad": 0.5}
-    where: Any = {"transform": ax.get_yaxis_transform(), "va": "center", "ha": "left"}
-    ax.text(at, place, text.rstrip(), fontsize=7, color=color, bbox=behind, zorder=4, **where)
+    ax.text(
+        at,
+        place,
+        text.rstrip(),
+        fontsize=7,
+        color=color,
+        bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.5},
+        zorder=4,
+        transform=ax.get_yaxis_transform(),
+        va="center",
+        ha="left",
+    )
 
 
 def _draw_spans(ax: Axes, spans: Spans) -> None:

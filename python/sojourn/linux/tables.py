@@ -8,27 +8,27 @@ import shutil
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from sojourn import _internal
 from sojourn.errors import refused
+from sojourn.json_types import Fields
 from sojourn.linux import compiler
 from sojourn.linux.source import Source
 from sojourn.names import unknown
 
 #: Keys of a table that are not parameters of the module.
 KEYS = ("kind", "source", "version", "hz", "observe", "digest", "abi")
-_DEFAULTS: Mapping[str, Any] = {"version": "6.1", "hz": 1000, "observe": []}
+_DEFAULTS: Mapping[str, object] = {"version": "6.1", "hz": 1000, "observe": []}
 
 
-def completed(table: Mapping[str, Any], shim: compiler.Shim) -> dict[str, Any]:
+def completed(table: Fields, shim: compiler.Shim) -> dict[str, object]:
     """The table with its defaults and the digest of what is compiled; compiles it.
 
     Raises:
         ScenarioError: naming the key, what was given and what is allowed.
 
     """
-    made = {**_DEFAULTS, **table}
+    made: Fields = {**_DEFAULTS, **table}
     _check(made)
     source = Source(Path(made["source"]))
     try:
@@ -42,10 +42,10 @@ def completed(table: Mapping[str, Any], shim: compiler.Shim) -> dict[str, Any]:
         message = f"{source.path} has changed since the scenario was read; read the scenario again"
         raise refused("source", message)
     _library(made, shim)
-    return made | {"digest": digest}
+    return {**made, "digest": digest}
 
 
-def described(table: Mapping[str, Any]) -> dict[str, Any]:
+def described(table: Fields) -> dict[str, object]:
     """The table with the module's parameters at their values; runs the module's code."""
     given = {key: value for key, value in table.items() if key not in KEYS}
     library = str(_library(table, "control"))
@@ -54,7 +54,7 @@ def described(table: Mapping[str, Any]) -> dict[str, Any]:
     return {key: table[key] for key in KEYS if key in table} | told
 
 
-def checked(table: Mapping[str, Any]) -> dict[str, Any]:
+def checked(table: Fields) -> dict[str, object]:
     """The table of a queue discipline, whose keys are attributes of its policy."""
     policy = Source(Path(table["source"])).policy
     names = list(policy[1]) if policy else []
@@ -68,7 +68,7 @@ def checked(table: Mapping[str, Any]) -> dict[str, Any]:
     return dict(table)
 
 
-def _is_attribute(value: Any) -> bool:
+def _is_attribute(value: object) -> bool:
     if isinstance(value, list):
         return all(isinstance(byte, int) and 0 <= byte <= 255 for byte in value)
     return isinstance(value, (bool, int, float))
@@ -90,17 +90,17 @@ def loadable(text: str, shim: compiler.Shim) -> str:
     return json.dumps({"path": str(own), **given})
 
 
-def _library(table: Mapping[str, Any], shim: compiler.Shim) -> Path:
+def _library(table: Fields, shim: compiler.Shim) -> Path:
     source = Source(Path(table["source"]))
     return compiler.library(source, shim, _options(table, shim))
 
 
-def _options(table: Mapping[str, Any], shim: compiler.Shim) -> tuple[str, ...]:
+def _options(table: Fields, shim: compiler.Shim) -> tuple[str, ...]:
     source, observed = Source(Path(table["source"])), table["observe"]
     return compiler.options(source, shim, table["version"], table["hz"], observed)
 
 
-def _check(table: Mapping[str, Any]) -> None:
+def _check(table: Fields) -> None:
     source, version, hz, observed = (table.get(key) for key in KEYS[1:5])
     if not isinstance(source, str):
         raise refused("source", "is missing; expected the file of a kernel module's source")

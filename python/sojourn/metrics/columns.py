@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import TypedDict
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from sojourn.quantity import number
 
 Values = NDArray[np.float64]
-Table = Mapping[str, Any]
+#: A column as the core hands it out: numbers, one for each row.
+Column = NDArray[np.number]
+Table = Mapping[str, Column]
 # Interval ends are whole nanoseconds written as seconds: compare with a tenth of one to spare.
 EPSILON = 1e-10
 
 
-def ratio(numerator: Any, denominator: Any) -> Values:
+def ratio(numerator: ArrayLike, denominator: ArrayLike) -> Values:
     """``numerator / denominator``, NaN where the denominator is zero."""
-    numerator, denominator = np.broadcast_arrays(
+    over, under = np.broadcast_arrays(
         np.asarray(numerator, dtype=float), np.asarray(denominator, dtype=float)
     )
-    out = np.full(numerator.shape, np.nan)
-    np.divide(numerator, denominator, out=out, where=denominator != 0)
+    out = np.full(over.shape, np.nan)
+    np.divide(over, under, out=out, where=under != 0)
     return out
 
 
@@ -37,9 +39,21 @@ def deviation(samples: Values) -> Values:
     return np.sqrt(mean((samples - mean(samples)) ** 2))
 
 
-def rate_of(link: Mapping[str, Any]) -> float:
+def rate_of(link: Link) -> float:
     """A link's rate in bit/s, infinite if it has none."""
     return number(link["rate"]) if link["rate"] else np.inf
+
+
+class Link(TypedDict):
+    """A link as it was built."""
+
+    id: str
+    #: A quantity, as is the overhead; ``None`` for a link that is no limit.
+    rate: str | None
+    #: Of each packet, beside its bytes.
+    overhead: str | None
+    #: Names of nodes; ``None`` for many hosts.
+    ends: Sequence[str | None]
 
 
 class Samples:

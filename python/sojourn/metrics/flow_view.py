@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sojourn.metrics.columns import EPSILON, Samples, Values, rate_of, ratio
+from sojourn.json_types import Fields
+from sojourn.metrics.columns import EPSILON, Link, Samples, Values, rate_of, ratio
 from sojourn.metrics.recorded import Recorded
 from sojourn.quantity import number
 from sojourn.scenario import expanded_flows
@@ -70,10 +70,10 @@ class FlowView:
         return [min(way, key=rates.__getitem__, default=None) for way in ways]
 
     @cached_property
-    def _slowest(self) -> list[Mapping[str, Any]]:
+    def _slowest(self) -> list[Link]:
         """These links; one without rate where there is none."""
         links = self._run.network["links"]
-        unlimited = {"rate": None, "overhead": None}
+        unlimited: Link = {"id": "", "rate": None, "overhead": None, "ends": ()}
         return [unlimited if i is None else links[i] for i in self.bottlenecks]
 
     @cached_property
@@ -112,7 +112,7 @@ class FlowView:
         return self.bdp * self.mss / self.wire_size
 
     @cached_property
-    def declared(self) -> Sequence[Mapping[str, Any]]:
+    def declared(self) -> Sequence[Fields]:
         """Each flow's part of the scenario."""
         return expanded_flows(self._run.scenario)
 

@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import NotRequired, TypedDict
 
-from sojourn.metrics.columns import Table
+from sojourn.json_types import Fields
+from sojourn.metrics.columns import Link, Table
 from sojourn.quantity import number
+
+
+class Network(TypedDict):
+    """What was built."""
+
+    links: Sequence[Link]
+    #: Each flow's links by index.
+    paths: Sequence[Sequence[int]]
+    #: Of nodes that decide themselves, their names.
+    nodes: NotRequired[Sequence[str]]
 
 
 @dataclass
@@ -16,11 +27,10 @@ class Recorded:
     """A scenario and the columns of its run."""
 
     #: The canonical scenario.
-    scenario: Mapping[str, Any]
+    scenario: Fields
     #: Columns as the core hands them out.
     tables: Mapping[str, Table]
-    #: What was built: ``links`` (id, rate, overhead) and ``paths``, each flow's links by index.
-    network: Mapping[str, Any]
+    network: Network
 
     @cached_property
     def warmup(self) -> float:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Literal, TypeVar, get_args
+
+from numpy.typing import ArrayLike
 
 from sojourn.metrics.samples import RunData
 from sojourn.names import unknown
 
 Scope = Literal["flow", "link", "net", "group"]
 Better = Literal["higher", "lower"] | None
-Compute = Callable[[RunData], Any]
+Compute = Callable[[RunData], ArrayLike]
+_Own = TypeVar("_Own", bound=Compute)
 
 LAYERS = {"l1": "link", "l2": "queue discipline", "l4": "transport", "l7": "application"}
 
@@ -58,7 +61,7 @@ def metric(
     empty: str = "null",
     better: Better = None,
     on_request: bool = False,
-) -> Callable[[Compute], Compute]:
+) -> Callable[[_Own], _Own]:
     """Registers a function as the metric ``name``; its docstring is the summary.
 
     The function is given a :class:`RunData` and returns one value per flow, link or group, or one
@@ -68,7 +71,7 @@ def metric(
     if scope not in get_args(Scope):
         raise ValueError(unknown("scope", scope, get_args(Scope)))
 
-    def register(compute: Compute) -> Compute:
+    def register(compute: _Own) -> _Own:
         known = _METRICS.get((scope, name))
         if known and known.compute.__module__.startswith("sojourn."):
             raise ValueError(f"metric {name} of {scope} is registered already")

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
 import numpy as np
 
+from sojourn.json_types import Fields
 from sojourn.metrics.columns import EPSILON, mean, ratio
 from sojourn.metrics.registry import metric
 from sojourn.metrics.samples import RunData
@@ -48,7 +48,7 @@ def mean_response_time(run: RunData) -> float:
     return float(np.mean(times)) if times else np.nan
 
 
-def _schedules(node: Any) -> Iterator[Mapping[str, Any]]:
+def _schedules(node: object) -> Iterator[Fields]:
     """The schedules of rates below a node of the scenario, with the rate before the first step."""
     if isinstance(node, list):
         for child in node:
@@ -60,7 +60,7 @@ def _schedules(node: Any) -> Iterator[Mapping[str, Any]]:
             yield from _schedules(child)
 
 
-def rate_changes(schedule: Mapping[str, Any], end: float) -> list[tuple[float, float]]:
+def rate_changes(schedule: Fields, end: float) -> list[tuple[float, float]]:
     """When the rate becomes what, until a time; nothing if changes are drawn or repeat."""
     if schedule["kind"] == "square":
         period, high, low = (number(schedule[key]) for key in ("period", "high", "low"))

@@ -11,14 +11,14 @@ Which intervals count:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from sojourn.errors import SojournError
+from sojourn.json_types import Fields
 from sojourn.metrics.columns import EPSILON, Samples, Values, rate_of
 from sojourn.metrics.flow_view import FlowView
 from sojourn.metrics.recorded import Recorded
@@ -62,7 +62,7 @@ class RunData(Recorded):
 class GroupView:
     """Which flows belong to which group."""
 
-    def __init__(self, flows: Sequence[Mapping[str, Any]]) -> None:
+    def __init__(self, flows: Sequence[Fields]) -> None:
         controls = [f"cca:{control_name(flow)}" for flow in flows]
         labels = [f"label:{flow['label']}" if flow.get("label") else "" for flow in flows]
         #: ``cca:NAME`` and ``label:NAME``; none in a run of a single flow.

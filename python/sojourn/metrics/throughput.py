@@ -92,7 +92,7 @@ def bottleneck_share(run: RunData) -> Values:
     """
     view = run.flow
     delivered, active = view.counted("delivered_bytes"), view.span > 0
-    through: dict[int | None, list[int]] = defaultdict(list)
+    through: dict[int, list[int]] = defaultdict(list)
     for flow, path in enumerate(run.network["paths"]):
         for link in path:
             through[link].append(flow)

@@ -12,8 +12,9 @@ from sojourn.evaluation.ccperf.scores import MARGIN, Score, notes, scores
 from sojourn.evaluation.families import HOW, family
 from sojourn.figures.pareto import pareto
 from sojourn.figures.plots import words
+from sojourn.measured import Origin
 from sojourn.metrics.columns import Values
-from sojourn.origin import Origin, elsewhere
+from sojourn.origin import elsewhere
 from sojourn.report import evaluation_tables as tables
 from sojourn.report.page import Page, Section, picture
 from sojourn.store import manifest

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -115,7 +114,7 @@ def _changes(found: Sequence[Score], verdict: Verdict) -> Table:
     return Table(title, header, rows, words=4)
 
 
-def _line(score: Score) -> list[Any]:
+def _line(score: Score) -> list[str]:
     other = score.finding.b
     difference = score.finding.difference or 0.0
     told = f"{'-' if difference < 0 else '+'}{100 * score.relative:.3g} %" if difference else "none"

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
@@ -15,6 +13,7 @@ from sojourn.metrics import metrics
 from sojourn.origin import elsewhere
 from sojourn.report.page import Page, Section, picture
 from sojourn.store import manifest
+from sojourn.store.manifest import Manifest
 from sojourn.sweeps import table
 from sojourn.table import Table
 
@@ -40,7 +39,7 @@ def page(directory: Path) -> Page:
     return Page(name, _sentence(directory, content), sections, warnings)
 
 
-def _sentence(directory: Path, content: Mapping[str, Any]) -> str:
+def _sentence(directory: Path, content: Manifest) -> str:
     runs = table.ask(directory, lambda rows: rows.select(pl.col("key").n_unique()).collect().item())
     paths = [f"{path} ({len(values)} values)" for path, values in content["grid"].items()]
     over = " and ".join(filter(None, [", ".join(paths[:-1]), *paths[-1:]])) or "replications"

@@ -8,11 +8,12 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 import jinja2
 
 from sojourn.figures.chart import Chart
+from sojourn.figures.plotly_types import Drawn
 from sojourn.numbers import number
 from sojourn.store.files import write_atomically
 from sojourn.table import Table
@@ -62,6 +63,14 @@ class Page:
     warnings: Sequence[str] = ()
 
 
+class Kept(TypedDict):
+    """What a file holds of a figure that was rendered before, beside its images."""
+
+    title: str
+    caption: str
+    interactive: Drawn
+
+
 def picture(name: str, chart: Chart) -> Picture:
     """Renders a chart in all three forms."""
     from sojourn.figures import page, paper
@@ -69,7 +78,7 @@ def picture(name: str, chart: Chart) -> Picture:
     return _picture(name, chart.title, chart.caption, page.render(chart), paper.images(chart))
 
 
-def kept(name: str, told: Mapping[str, Any], directory: Path) -> Picture:
+def kept(name: str, told: Kept, directory: Path) -> Picture:
     """One that was rendered before: what the page shows of it, and where its files are."""
     forms = {kind: directory / f"{name}.{kind}" for kind in ("png", "svg")}
     images = {kind: path.read_bytes() for kind, path in forms.items() if path.exists()}
@@ -77,7 +86,7 @@ def kept(name: str, told: Mapping[str, Any], directory: Path) -> Picture:
 
 
 def _picture(
-    name: str, title: str, caption: str, shown: Mapping[str, Any], images: Mapping[str, bytes]
+    name: str, title: str, caption: str, shown: Drawn, images: Mapping[str, bytes]
 ) -> Picture:
     interactive = json.dumps(shown, separators=(",", ":")).replace("</", "<\\/")
     forms = (base64.b64encode(images.get(kind, b"")).decode("ascii") for kind in ("png", "svg"))

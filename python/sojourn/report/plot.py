@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict, Unpack
 
 from sojourn.errors import ScenarioError
 from sojourn.figures import paper
 from sojourn.figures.chart import Chart
-from sojourn.figures.plots.request import Request, chart
+from sojourn.figures.plots.request import Kind, Request, chart
 from sojourn.report.page import Page, Section, picture, write
 from sojourn.store.files import write_atomically
 from sojourn.store.location import located
@@ -19,6 +19,23 @@ if TYPE_CHECKING:
     from sojourn.measured import Measured
     from sojourn.sweeps.stored import StoredSweep
 
+
+class Axes(TypedDict, total=False):
+    """What a figure is drawn over, as the options of ``sojourn plot``."""
+
+    x: str | None
+    hue: str | None
+    facet: str | None
+    kind: Kind
+
+
+class Options(Axes, total=False):
+    """What :func:`plot` is asked for besides."""
+
+    out: str | Path | None
+    where: dict[str, str] | None
+
+
 FORMATS = (*paper.KINDS, "html")
 
 
@@ -28,7 +45,7 @@ def plot(
     *,
     out: str | Path | None = None,
     where: dict[str, str] | None = None,
-    **axes: Any,
+    **axes: Unpack[Axes],
 ) -> Figure:
     """A figure of a run or a sweep, as ``sojourn plot`` makes it.
 

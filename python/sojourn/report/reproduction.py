@@ -9,7 +9,6 @@ from dataclasses import replace
 from functools import partial
 from itertools import groupby
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -19,16 +18,16 @@ from sojourn.figures.thin import evenly
 from sojourn.measured import Measured
 from sojourn.metric_tables import family_title
 from sojourn.metrics import Metric, metrics
-from sojourn.papers import PAPERS, statements
-from sojourn.papers.compare import VALUES, heading
-from sojourn.papers.paper import Paper, Request
-from sojourn.papers.reproduce import COMPARISON, EXAMPLE, FIGURES, PICTURES, charts, shown
 from sojourn.report import run, spread
 from sojourn.report.page import Page, Picture, Section, kept, picture
+from sojourn.reproduction import statements
+from sojourn.reproduction.compare import VALUES, Row, heading
+from sojourn.reproduction.found import paper as find
+from sojourn.reproduction.paper import Paper, Request
+from sojourn.reproduction.reproduce import COMPARISON, EXAMPLE, FIGURES, PICTURES, charts, shown
 from sojourn.store import manifest, run_directory
 from sojourn.table import Table
 
-Row = dict[str, Any]
 _SPREAD = (
     "Spread: least to greatest (line), quartiles (box), median (stroke) over the replications and "
     "the published value (diamond), each row on a scale of its own."
@@ -42,7 +41,7 @@ _COLUMNS = ("published", "measured (median)", "difference", "spread")
 def page(directory: Path) -> Page:
     """The page of a reproduction's directory."""
     content = manifest.read(directory)
-    paper = PAPERS[content["paper"]]
+    paper = find(content["paper"])
     rows = list(_rows(directory / COMPARISON))
     pictures = _pictures(paper, rows, Request(**content.get("request", {})), directory)
     sections = [_overview(paper, rows, pictures), *_comparison(paper, rows)]
@@ -168,7 +167,7 @@ def _tables(title: str, paper: Paper, rows: Sequence[Row]) -> Iterator[Table]:
         yield Table(name, [*header, *_COLUMNS], lines, words=len(header))
 
 
-def _line(paper: Paper, row: Row, metric: Metric | None) -> list[Any]:
+def _line(paper: Paper, row: Row, metric: Metric | None) -> list[object]:
     told = [metric.unit, metric.summary] if metric else []
     values = (row["published"], row["measured"], row["difference"], spread.picture(row))
     return [*(row[k] for k in paper.labels), *told, *values]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from markupsafe import Markup
 
@@ -11,11 +10,12 @@ _WIDTH, _HEIGHT, _MARGIN = 180.0, 18.0, 8.0
 _MEASURED = ("min", "q1", "measured", "q3", "max")
 
 
-def picture(row: Mapping[str, Any]) -> Markup:
+def picture(row: Mapping[str, float | None]) -> Markup:
     """Least to greatest as a line, the quartiles as a box, the median as a stroke, the published
     value as a diamond; each row has a scale of its own.
     """
-    values = {n: float(row[n]) for n in (*_MEASURED, "published") if row[n] is not None}
+    names = (*_MEASURED, "published")
+    values = {n: float(value) for n in names if (value := row[n]) is not None}
     if "measured" not in values:
         return Markup()
     low, high = min(values.values()), max(values.values())

@@ -7,7 +7,7 @@ within are fixed, so that the same values give the same answer.
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from sojourn.statistics.intervals import mean_interval, quantile_interval
@@ -34,7 +34,7 @@ _HOMES = {
 }
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     for home, names in _HOMES.items():
         if name in names:
             value = getattr(import_module(f"sojourn.statistics.{home}"), name)

@@ -6,14 +6,14 @@ import csv
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
 
-from sojourn.measured import Measured
-from sojourn.origin import Origin, told
+from sojourn.measured import Measured, Origin
+from sojourn.origin import told
 from sojourn.scenario import Scenario
 from sojourn.store import manifest, run_directory
 from sojourn.store.files import write_together
 from sojourn.store.place import Tenant
+from sojourn.store.rows import Row
 
 KIND = "backends"
 TABLE = "backends.csv"
@@ -28,7 +28,7 @@ def tenant(scenario: Scenario, origins: Origins) -> Tenant:
     of_run = run_directory.tenant(scenario)
     counts = {name: len(runs) for name, runs in origins.items()}
     keys = {
-        place_of(name, number): dict(origin)
+        place_of(name, number): origin
         for name, runs in origins.items()
         for number, origin in enumerate(runs)
         if origin
@@ -65,9 +65,7 @@ def save_run(result: Measured, directory: Path, backend: str, number: int) -> No
     run_directory.save(result, place)
 
 
-def finish(
-    who: Tenant, directory: Path, columns: Sequence[str], rows: Sequence[dict[str, Any]]
-) -> None:
+def finish(who: Tenant, directory: Path, columns: Sequence[str], rows: Sequence[Row]) -> None:
     """Writes the table, if there is one, and says that the directory is complete."""
     files = {manifest.FILE: manifest.writer(KIND, who.identity)}
     if rows:
@@ -75,7 +73,7 @@ def finish(
     write_together(directory, files)
 
 
-def _write_csv(columns: Sequence[str], rows: Sequence[dict[str, Any]], path: Path) -> None:
+def _write_csv(columns: Sequence[str], rows: Sequence[Row], path: Path) -> None:
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, columns)
         writer.writeheader()

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 #: More differences than this are not listed.
 _MOST = 3
 _LONGEST = 40
 
 
-def difference(there: Any, here: Any) -> str:
+def difference(there: object, here: object) -> str:
     """Which fields differ, with both values; empty if none does."""
     left, right = dict(_fields(there, "")), dict(_fields(here, ""))
     paths = [p for p in dict.fromkeys((*left, *right)) if left.get(p) != right.get(p)]
@@ -19,7 +18,7 @@ def difference(there: Any, here: Any) -> str:
     return "; ".join([*shown, *more])
 
 
-def _fields(node: Any, path: str) -> Iterator[tuple[str, Any]]:
+def _fields(node: object, path: str) -> Iterator[tuple[str, object]]:
     """Each value that is neither table nor list, with its path."""
     if isinstance(node, dict):
         entries = [(str(key), value) for key, value in node.items()]
@@ -32,6 +31,6 @@ def _fields(node: Any, path: str) -> Iterator[tuple[str, Any]]:
         yield from _fields(value, f"{path}.{key}" if path else key)
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     text = "not set" if value is None else str(value)
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."

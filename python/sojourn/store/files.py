@@ -8,7 +8,6 @@ import os
 import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
 
 from sojourn.store import location
 from sojourn.store.location import is_remote
@@ -16,7 +15,7 @@ from sojourn.store.location import is_remote
 #: Suffix of files being written; leftovers of a killed process are ignored and swept up.
 PARTIAL = ".partial"
 #: Writes a file at a path.
-Write = Callable[[Path], Any]
+Write = Callable[[Path], object]
 
 
 def write_atomically(path: Path, write: Write) -> None:
@@ -54,7 +53,7 @@ def _put_together(directory: Path, files: Mapping[str, Write]) -> None:
             location.write(directory / name, (Path(here) / name).read_bytes())
 
 
-def write_json(value: Any, path: Path) -> None:
+def write_json(value: object, path: Path) -> None:
     """Writes a JSON file."""
     text = json.dumps(value, indent=1, ensure_ascii=False) + "\n"
     path.write_text(text, encoding="utf-8")

@@ -9,10 +9,14 @@ from __future__ import annotations
 
 import hashlib
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, cast
 
 from sojourn import scratch
 from sojourn.errors import ScenarioError
+
+if TYPE_CHECKING:
+    from fsspec import AbstractFileSystem
+    from upath import UPath
 
 
 def located(text: str) -> Path:
@@ -71,6 +75,6 @@ def local(place: Path) -> Path:
     return scratch.kept(f"{digest}-{place.name}", lambda copy: copy.write_bytes(place.read_bytes()))
 
 
-def _object(place: Path) -> tuple[Any, str]:
-    remote = cast("Any", place)
+def _object(place: Path) -> tuple[AbstractFileSystem, str]:
+    remote = cast("UPath", place)
     return remote.fs, remote.path

@@ -17,6 +17,7 @@ from sojourn.store.files import write_atomically, write_json
 FILE = "manifest.json"
 #: Version of the layout of result directories.
 FORMAT = 2
+#: Its further keys depend on the kind of directory, whose owner knows what they hold.
 Manifest = dict[str, Any]
 
 

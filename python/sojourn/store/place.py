@@ -37,6 +37,7 @@ _OURS = (
     *("flow_samples.parquet", "flows.parquet", "link_samples.parquet", "links.parquet"),
     *("node_samples.parquet", "state.parquet", "packets.parquet"),
     *("metrics_*.parquet", "summary.csv", "comparison.csv", "deadlines.csv", "capacity.json"),
+    *("replay.csv", "replay.md"),
     *("runs/*.parquet", "samples/*.parquet", "quarantine/*.parquet"),
     *("backends.csv", "sim-*/*.parquet", "live-*/*.parquet", "kernel-*/*.parquet"),
     *("sim-*/*.json", "live-*/*.json", "kernel-*/*.json"),

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
 from sojourn.build import definitions, engine
 from sojourn.engine import alone as simulated_alone
-from sojourn.measured import Measured
+from sojourn.measured import Measured, Outcome
 from sojourn.metrics import RunData, metrics
 from sojourn.metrics.samples import Alone
 from sojourn.scenario import Document, Scenario
@@ -18,10 +17,10 @@ from sojourn.store.batches import Batches, Warn
 from sojourn.store.samples import Samples
 
 #: The new rows of a run from its old ones, its outcome, and what the definitions are told by.
-Remake = Callable[[pl.DataFrame, dict[str, Any], str], pl.DataFrame]
+Remake = Callable[[pl.DataFrame, Outcome, str], pl.DataFrame]
 
 
-def outcome(data: RunData, requested: Collection[str] = ()) -> dict[str, Any]:
+def outcome(data: RunData, requested: Collection[str] = ()) -> Outcome:
     """A run's metrics, as ``sojourn run --format json`` prints them, and of those that need
     further runs the requested ones.
     """

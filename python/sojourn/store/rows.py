@@ -9,14 +9,19 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from math import isnan
-from typing import Any
 
 import polars as pl
 
+from sojourn.json_types import Json, Scalar
+from sojourn.measured import Outcome
 from sojourn.metrics import metrics
 from sojourn.quantity import split
 
-Row = dict[str, Any]
+Row = dict[str, Scalar]
+#: A value for each field path of a sweep's grid.
+Coordinates = Mapping[str, Json]
+#: Several of each.
+Grid = Mapping[str, Sequence[Json]]
 Types = dict[str, type[pl.DataType]]
 #: Columns of every row, before the coordinates and the metrics.
 COMMON: Types = {
@@ -47,12 +52,12 @@ _ENDINGS = {
 }
 
 
-def point_text(coordinates: Mapping[str, Any], replication: int) -> str:
+def point_text(coordinates: Coordinates, replication: int) -> str:
     """A point of a sweep and the replication, as one text."""
     return json.dumps([coordinates, replication], sort_keys=True)
 
 
-def coordinate_text(value: Any) -> str:
+def coordinate_text(value: Json) -> str:
     """A grid value as its column holds it."""
     return value if isinstance(value, str) else json.dumps(value, sort_keys=True)
 
@@ -65,14 +70,14 @@ def numeric(path: str, text: str) -> tuple[str, float] | None:
     return None if isnan(value) else (f"{path}_{_ENDINGS[unit]}", float(f"{value:.12g}"))
 
 
-def coordinate_columns(coordinates: Mapping[str, Any]) -> Row:
+def coordinate_columns(coordinates: Coordinates) -> Row:
     """A point's columns: its values as text and, where they are numbers, as those too."""
     texts = {path: coordinate_text(value) for path, value in coordinates.items()}
     numbers = (numeric(path, text) for path, text in texts.items())
     return texts | dict(entry for entry in numbers if entry)
 
 
-def rows_of(common: Row, coordinates: Mapping[str, Any], outcome: Mapping[str, Any]) -> list[Row]:
+def rows_of(common: Row, coordinates: Coordinates, outcome: Outcome) -> list[Row]:
     """The rows of a run that succeeded; ``outcome`` as ``sojourn run --format json`` prints it."""
     base = common | coordinate_columns(coordinates)
     members = [("flow", flow) for flow in outcome["flows"]]
@@ -80,27 +85,27 @@ def rows_of(common: Row, coordinates: Mapping[str, Any], outcome: Mapping[str, A
     members += [("net", outcome["net"])]
     members += [("group", group) for group in outcome["groups"]]
     return [
-        base
-        | {
+        {
+            **base,
             "scope": scope,
             "id": str(member.get("id", "")),
             "cca": member.get("cca"),
             "label": member.get("label"),
+            **member["metrics"],
         }
-        | member["metrics"]
         for scope, member in members
     ]
 
 
 def failure(
-    common: Row, coordinates: Mapping[str, Any], error: str, failed_at: float | None = None
+    common: Row, coordinates: Coordinates, error: str, failed_at: float | None = None
 ) -> list[Row]:
     """The row of a run that failed, at this time of the simulation if it had begun."""
     told = {"scope": "run", "id": "", "error": error, "failed_at": failed_at}
     return [common | coordinate_columns(coordinates) | told]
 
 
-def remade(old: pl.DataFrame, outcome: Mapping[str, Any], definitions: str) -> pl.DataFrame:
+def remade(old: pl.DataFrame, outcome: Outcome, definitions: str) -> pl.DataFrame:
     """A stored run's rows with other metrics, at every point that it stands for."""
     texts = coordinate_paths(old.schema)
     made: list[Row] = []

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
 from sojourn import _internal
 from sojourn.errors import SojournError
-from sojourn.measured import Measured
+from sojourn.measured import Measured, Origin
 from sojourn.metrics import RunData
-from sojourn.origin import Origin, told, who
+from sojourn.metrics.columns import Column
+from sojourn.origin import told, who
 from sojourn.record import SCHEMAS, Record
-from sojourn.scenario import Scenario
+from sojourn.scenario import Document, Scenario
 from sojourn.store import manifest
 from sojourn.store.difference import difference
 from sojourn.store.files import Write, write_together
@@ -31,20 +31,20 @@ def tenant(scenario: Scenario, origin: Origin | None = None) -> Tenant:
     """What a directory of this scenario's run is told by; ``origin`` tells one that is not
     simulated.
     """
-    origin = who(origin or {})
+    here = who(origin or {})
     identity = _plain({"scenario": scenario.canonical, "document": scenario.document})
-    identity |= {"origin": origin} if origin else {}
+    identity |= {"origin": here} if here else {}
 
     def differs(found: manifest.Manifest) -> str:
         theirs = who(found.get("origin", {}))
-        if theirs != origin:
-            return f"{told(theirs)}, not {told(origin)}"
+        if theirs != here:
+            return f"{told(theirs)}, not {told(here)}"
         # A later version may fill in the defaults of the same document otherwise.
         if _unrecorded(found["document"]) == _unrecorded(identity["document"]):
             return ""
         return difference(_unrecorded(found["scenario"]), _unrecorded(identity["scenario"]))
 
-    name = f"{scenario.name}-{origin['backend']}" if origin else scenario.name
+    name = f"{scenario.name}-{here['backend']}" if here else scenario.name
     return Tenant(KIND, name, name, identity, differs)
 
 
@@ -75,12 +75,12 @@ def save(result: Measured, directory: Path) -> None:
     clear_derived(directory)
 
 
-def _unrecorded(scenario: dict[str, Any]) -> dict[str, Any]:
+def _unrecorded(scenario: Document) -> Document:
     """Without what is recorded, which makes no other run of it."""
     return {name: value for name, value in scenario.items() if name != "record"}
 
 
-def _plain(value: dict[str, Any]) -> dict[str, Any]:
+def _plain(value: Document) -> Document:
     """As JSON gives it back."""
     return dict(json.loads(json.dumps(value)))
 
@@ -101,7 +101,7 @@ def load(directory: Path) -> Measured:
     return Measured(scenario, data, content["timing"], record, content.get("origin"))
 
 
-def _columns(path: Path) -> dict[str, Any]:
+def _columns(path: Path) -> dict[str, Column]:
     try:
         frame = pl.read_parquet(path)
     except (OSError, pl.exceptions.PolarsError) as error:

@@ -10,12 +10,12 @@ import json
 from collections.abc import Callable, Iterator
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
 from sojourn.engine import alone as simulated_alone
 from sojourn.metrics import RunData
+from sojourn.metrics.columns import Column
 from sojourn.metrics.samples import Alone
 from sojourn.scenario import Document
 from sojourn.store.batches import Batches, Warn
@@ -42,7 +42,7 @@ def packed(key: str, data: RunData) -> pl.DataFrame:
 
 def unpacked(row: pl.DataFrame, alone: Callable[[Document], Alone] = simulated_alone) -> RunData:
     """The run of such a row; its flows are run ``alone`` where a metric asks for that."""
-    tables: dict[str, dict[str, Any]] = {table: {} for table in TABLES}
+    tables: dict[str, dict[str, Column]] = {table: {} for table in TABLES}
     for column in row.columns:
         table, dot, name = column.partition(".")
         if dot and row[column][0] is not None:

@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import asdict
-from typing import Any
 
 from sojourn.build import definitions, engine
 from sojourn.origin import told
-from sojourn.scenario import Scenario
+from sojourn.scenario import Document, Scenario
 from sojourn.store.difference import difference
 from sojourn.store.manifest import Manifest
 from sojourn.store.place import Tenant
@@ -66,5 +65,5 @@ def edits(found: Manifest, sources: Mapping[str, str]) -> list[str]:
     return [path for path, digest in sources.items() if theirs.get(path, digest) != digest]
 
 
-def _base(found: Manifest) -> dict[str, Any]:
+def _base(found: Manifest) -> Document:
     return {**found["document"], "sweep": {"start_jitter": found.get("start_jitter")}}

@@ -9,17 +9,18 @@ import math
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from sojourn import _internal
 from sojourn.backends import Backend, backend
 from sojourn.errors import ScenarioError
 from sojourn.located import files
+from sojourn.measured import Origin
 from sojourn.metrics import metrics
 from sojourn.names import unknown
 from sojourn.quantity import number
 from sojourn.scenario import Document, Scenario, set_path, validated
 from sojourn.statistics import Until
+from sojourn.store.rows import Coordinates, Grid
 from sojourn.sweeps.jitter import jittered, jittered_by_rtt
 from sojourn.sweeps.replications import parse, place
 
@@ -32,15 +33,14 @@ MOST_RUNS = 10_000_000
 #: path's; others turn out to be wrong when their runs fail.
 MOST_TRIED = 10_000
 #: A run as the grid names it: the value of each field path, and which replication.
-Place = tuple[Mapping[str, Any], int]
+Place = tuple[Coordinates, int]
 
 
 @dataclass(frozen=True)
 class Point:
     """One run of a sweep."""
 
-    #: Value of each field path of the grid.
-    coordinates: Mapping[str, Any]
+    coordinates: Coordinates
     replication: int
     canonical: Document
     #: Why the values do not go together, if they do not.
@@ -52,7 +52,7 @@ class Plan:
     """What a sweep table asks for, checked."""
 
     document: Document
-    grid: Mapping[str, list[Any]]
+    grid: Grid
     replications: int
     #: ``None`` for the default: a base RTT if there is more than one replication.
     start_jitter: str | None
@@ -67,7 +67,7 @@ class Plan:
     #: What runs it, by the name that stands for this very one.
     backend: str = "sim"
     #: What tells its runs from those of other backends; nothing of the simulator's.
-    origin: Mapping[str, Any] | None = None
+    origin: Origin | None = None
 
     def part(self, shard: tuple[int, int]) -> Plan:
         """Every Nth run from the Ith.
@@ -97,8 +97,12 @@ class Plan:
         replication of a point begins.
         """
         first, step = self.shard
-        runs = itertools.product(range(self.replications), *self.grid.values())
-        for replication, *values in itertools.islice(runs, first - 1, None, step):
+        runs = (
+            (replication, values)
+            for replication in range(self.replications)
+            for values in itertools.product(*self.grid.values())
+        )
+        for replication, values in itertools.islice(runs, first - 1, None, step):
             yield dict(zip(self.grid, values, strict=True)), replication
 
     def further(self, counts: Mapping[str, int]) -> Iterator[Place]:
@@ -109,7 +113,7 @@ class Plan:
                 if replication < counts.get(place(coordinates), 0):
                     yield coordinates, replication
 
-    def point(self, coordinates: Mapping[str, Any], replication: int) -> Point:
+    def point(self, coordinates: Coordinates, replication: int) -> Point:
         """One run, jittered; one that is refused has an error."""
         try:
             canonical = self.canonical(coordinates)
@@ -124,7 +128,7 @@ class Plan:
             return jittered_by_rtt(canonical) if self.replications > 1 else canonical
         return jittered(canonical, self.start_jitter) if number(self.start_jitter) else canonical
 
-    def canonical(self, coordinates: Mapping[str, Any]) -> Document:
+    def canonical(self, coordinates: Coordinates) -> Document:
         """The canonical scenario at one point of the grid."""
         document = copy.deepcopy(self.document)
         for path, value in coordinates.items():
@@ -199,7 +203,7 @@ def _spread(count: int, most: int) -> list[int]:
     return [round(place * (count - 1) / tried) for place in range(1, tried + 1)]
 
 
-def _culprit(made: Plan, first: Mapping[str, Any], error: ScenarioError) -> str:
+def _culprit(made: Plan, first: Coordinates, error: ScenarioError) -> str:
     """The path whose first value an error is about; empty if these do not go together."""
     for path in first:
         if _is_within(error.field, path):
@@ -217,9 +221,7 @@ def _is_within(field: str, path: str) -> bool:
     return bool(re.fullmatch(re.escape(path).replace(r"\*", r"\d+") + r"(\..*)?", field))
 
 
-def _refusal(
-    path: str, place: int, grid: Mapping[str, list[Any]], error: ScenarioError
-) -> ScenarioError:
+def _refusal(path: str, place: int, grid: Grid, error: ScenarioError) -> ScenarioError:
     if not path:
         return ScenarioError(f"sweep.grid: the first values do not go together: {error}")
     field = f'sweep.grid."{path}"[{place}]'
@@ -229,7 +231,7 @@ def _refusal(
     return refusal
 
 
-def _grid(grid: Any) -> dict[str, list[Any]]:
+def _grid(grid: object) -> Grid:
     if not isinstance(grid, dict):
         raise ScenarioError(f"sweep.grid: {grid!r} given; expected a table of field paths")
     for path, values in grid.items():
@@ -241,7 +243,7 @@ def _grid(grid: Any) -> dict[str, list[Any]]:
     return grid
 
 
-def _requested(given: Any) -> tuple[str, ...]:
+def _requested(given: object) -> tuple[str, ...]:
     """Names of metrics that are computed only if named."""
     known = sorted({m.name for m in metrics() if m.on_request})
     if not isinstance(given, list):
@@ -255,7 +257,7 @@ def _requested(given: Any) -> tuple[str, ...]:
     return tuple(sorted(set(given)))
 
 
-def _jitter(jitter: Any) -> str | None:
+def _jitter(jitter: object) -> str | None:
     """The jitter as a canonical quantity: the core reads it as it reads any flow's start."""
     if jitter is None:
         return None

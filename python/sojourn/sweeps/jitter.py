@@ -6,7 +6,6 @@ import hashlib
 import itertools
 import json
 from collections.abc import Iterable
-from typing import Any
 
 from sojourn import _internal
 from sojourn.quantity import number
@@ -47,6 +46,6 @@ def _moved(canonical: Document, largest: Iterable[float]) -> Document:
     return {**canonical, "flows": flows}
 
 
-def _later(flow: dict[str, Any], by: float) -> dict[str, Any]:
+def _later(flow: Document, by: float) -> Document:
     start = round((number(flow["start"]) + by) * 1e9)
     return {**flow, "start": f"{start} ns"}

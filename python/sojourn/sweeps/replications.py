@@ -8,7 +8,6 @@ import json
 from collections import defaultdict
 from collections.abc import Collection, Mapping
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
@@ -17,6 +16,7 @@ from sojourn.metrics import metrics
 from sojourn.names import unknown
 from sojourn.quantity import split
 from sojourn.statistics import Until
+from sojourn.store.rows import Coordinates
 from sojourn.sweeps import table
 
 _FIELD = "sweep.replications"
@@ -25,7 +25,7 @@ _LEAST, _MOST = 5, 100
 _EXAMPLE = '{ until = "5 %", of = "mean_throughput_l4", min = 5, max = 100 }'
 
 
-def parse(given: Any, requested: Collection[str] = ()) -> tuple[int, Until | None]:
+def parse(given: object, requested: Collection[str] = ()) -> tuple[int, Until | None]:
     """The replications of each point, at first if there is a rule for how many there have to be.
     ``requested`` are the metrics that are computed though they need further runs.
     """
@@ -41,7 +41,7 @@ def parse(given: Any, requested: Collection[str] = ()) -> tuple[int, Until | Non
     )
 
 
-def _whole(given: Any, field: str, least: int) -> int:
+def _whole(given: object, field: str, least: int) -> int:
     if not isinstance(given, int) or isinstance(given, bool) or given < least:
         table = f", or {_EXAMPLE}" if field == _FIELD else ""
         raise ScenarioError(
@@ -50,7 +50,7 @@ def _whole(given: Any, field: str, least: int) -> int:
     return given
 
 
-def _width(given: Any) -> float:
+def _width(given: object) -> float:
     text = given if isinstance(given, str) and given.rstrip().endswith("%") else ""
     width = split(text)[0] if text else 0.0
     if not 0 < width < 1:
@@ -61,7 +61,7 @@ def _width(given: Any) -> float:
     return width
 
 
-def _metric(given: Any, requested: Collection[str]) -> str:
+def _metric(given: object, requested: Collection[str]) -> str:
     if given is None:
         raise ScenarioError(f"{_FIELD}.of: missing; expected a metric, such as {_EXAMPLE}")
     known = {m.name: m.on_request for m in metrics()}
@@ -94,6 +94,6 @@ def needed(until: Until, directory: Path) -> Mapping[str, int]:
     return dict(counts)
 
 
-def place(coordinates: Mapping[str, Any]) -> str:
+def place(coordinates: Coordinates) -> str:
     """A point of the grid as a text."""
     return json.dumps(coordinates, sort_keys=True)

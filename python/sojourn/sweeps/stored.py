@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
 from sojourn.errors import SojournError
-from sojourn.origin import Origin
+from sojourn.measured import Origin
 from sojourn.store import manifest
 from sojourn.store.batches import Batches
+from sojourn.store.rows import Grid
 from sojourn.sweeps import directory as place
 from sojourn.sweeps import table
 
@@ -25,10 +25,10 @@ class StoredSweep:
             raise SojournError(f"{directory}: holds a {content['kind']}, not a sweep")
         self.directory = directory
         #: The values of each field path.
-        self.grid: Mapping[str, Sequence[Any]] = content["grid"]
+        self.grid: Grid = content["grid"]
         self.replications: int = content["replications"]
         #: What tells its runs from those of other backends; empty of the simulator's.
-        self.origin: Origin = dict(content.get("origin") or {})
+        self.origin: Origin = content.get("origin") or {}
         self._made = content["engine"], content["metrics"]
 
     @property

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import polars as pl
 
 from sojourn.errors import ScenarioError
+from sojourn.json_types import Json
 from sojourn.metrics import Scope, metrics
 from sojourn.names import unknown
 from sojourn.numbers import number, with_uncertainty
@@ -16,7 +17,14 @@ from sojourn.statistics.stopping import t_quantile
 from sojourn.store import manifest
 from sojourn.store.batches import Batches
 from sojourn.store.files import write_atomically
-from sojourn.store.rows import coordinate_paths, coordinate_text, failed, numeric, without_repaired
+from sojourn.store.rows import (
+    Grid,
+    coordinate_paths,
+    coordinate_text,
+    failed,
+    numeric,
+    without_repaired,
+)
 
 #: What is shown unless metrics are named: one or two of each scope.
 MAIN = (
@@ -63,7 +71,7 @@ def summary(directory: Path, names: Iterable[str] | None = None) -> pl.DataFrame
 
 def aggregate(
     rows: pl.LazyFrame,
-    grid: Mapping[str, Sequence[Any]],
+    grid: Grid,
     names: Iterable[str] | None = None,
     pilot: int | None = None,
 ) -> pl.DataFrame:
@@ -151,14 +159,16 @@ def _numbers(long: pl.DataFrame, point: Sequence[str]) -> list[pl.Expr]:
     return [column.alias(name) for name, column in sorted(columns.items())]
 
 
-def rank(column: str, values: Sequence[Any]) -> pl.Expr:
+def rank(column: str, values: Sequence[Json]) -> pl.Expr:
     """The places of a column's texts among ``values``; others come last."""
     places = {coordinate_text(value): place for place, value in enumerate(values)}
     return pl.col(column).replace_strict(places, default=len(places), return_dtype=pl.Int64)
 
 
 def cell(entry: Mapping[str, Any]) -> str:
-    """A mean with its confidence interval, or what is known instead."""
+    """Of a row of the aggregate, as Polars gives it: the mean with its confidence interval, or what
+    is known instead.
+    """
     if entry["ci95"] is not None:
         return with_uncertainty(entry["mean"], entry["ci95"])
     identical = entry["n"] > 1 and entry[_DISTINCT] == 1

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
-from typing import Any
 
 import polars as pl
 
 from sojourn.backends import Backend, backend
 from sojourn.build import definitions, engine
 from sojourn.campaign.keys import run_key
-from sojourn.errors import RunError, ScenarioError, SojournError
+from sojourn.errors import LackError, RunError, ScenarioError, SojournError
 from sojourn.executors.processes import Limits, limits
 from sojourn.external.bundle import Bundle
+from sojourn.measured import Origin
 from sojourn.store import rows
 from sojourn.store.renew import outcome
 from sojourn.store.samples import packed
@@ -90,7 +90,7 @@ class Finished:
 
 @dataclass(frozen=True)
 class Run:
-    """Runs points; whatever goes wrong is part of the result."""
+    """Runs points; whatever goes wrong is part of the result, but for what the machine lacks."""
 
     #: Metrics that are computed though they need further runs.
     requested: tuple[str, ...] = ()
@@ -99,10 +99,15 @@ class Run:
     limits: Limits = field(default_factory=lambda: limits)
     #: What runs them, and what tells its runs from others (:class:`Plan`).
     backend: str = "sim"
-    origin: Mapping[str, Any] | None = None
+    origin: Origin | None = None
 
     def __call__(self, found: Identified) -> Finished:
-        """Runs it."""
+        """Runs it.
+
+        Raises:
+            LackError: if the machine cannot make such runs.
+
+        """
         limits.take(self.limits)
         on = self._on()
         point, common = found.point, self._common(found)
@@ -112,7 +117,7 @@ class Run:
         try:
             data, timing = on.measure(there.move(point.canonical))
             told = outcome(data, self.requested)
-        except (KeyboardInterrupt, SystemExit):
+        except (KeyboardInterrupt, SystemExit, LackError):
             raise
         except BaseException as error:  # a panic of the core is no Exception
             expected = isinstance(error, (RunError, ScenarioError))
@@ -172,7 +177,7 @@ class Run:
         self, common: rows.Row, place: Place, message: str, failed_at: float | None = None
     ) -> Finished:
         told = rows.failure(common, place[0], message, failed_at)
-        return Finished(told, failed=(common["key"],))
+        return Finished(told, failed=(str(common["key"]),))
 
 
 def _together(tables: Sequence[pl.DataFrame]) -> pl.DataFrame | None:

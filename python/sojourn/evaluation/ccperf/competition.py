@@ -13,13 +13,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from sojourn.evaluation.ccperf.run import Place, Request
 from sojourn.evaluation.ccperf.scores import write_csv
 from sojourn.evaluation.ccperf.suite import Measure
+from sojourn.json_types import Scalar
 from sojourn.metrics.columns import Values
 from sojourn.statistics import Interval, mean_interval
 
@@ -69,7 +69,7 @@ class Standing:
         told = ["starved"] * self.own.too_little + ["dominant"] * self.others.too_little
         return " and ".join(told) or "neither"
 
-    def row(self) -> dict[str, Any]:
+    def row(self) -> dict[str, Scalar]:
         """As the table has it."""
         where = (self.experiment, self.point, self.cca)
         parts = (value for part in (self.own, self.others) for value in (part.mean, *part.ends))

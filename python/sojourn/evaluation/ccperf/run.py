@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -15,6 +14,7 @@ from sojourn.errors import ScenarioError
 from sojourn.evaluation.ccperf.suite import SUITE, TESTED, Experiment, Measure, with_control
 from sojourn.executors import Executor, threads
 from sojourn.external.written import is_file, of_file
+from sojourn.json_types import Json
 from sojourn.metrics.columns import Values
 from sojourn.names import unknown
 from sojourn.scenario import Scenario, parse_value
@@ -149,7 +149,7 @@ def _sweeps(request: Request, directory: Path) -> list[_Sweep]:
     ]
 
 
-def _planned(one: _Sweep, control: Any, backend: str) -> Plan:
+def _planned(one: _Sweep, control: Json, backend: str) -> Plan:
     """What a control runs in a case.
 
     Raises:
@@ -177,7 +177,7 @@ def _clear_others(one: _Sweep, wanted: Plan, warn: Warn) -> None:
         clear(one.directory)
 
 
-def _control(text: str) -> Any:
+def _control(text: str) -> Json:
     """A name, a table as TOML writes it, or a control's file; refused where the first experiment
     refuses it.
     """
@@ -213,7 +213,7 @@ def _gather(job: _Sweep, places: dict[tuple[str, str], Place], warn: Warn) -> No
             place.values.setdefault(measure, {})[job.control] = values
 
 
-def _point(job: _Sweep, coordinates: Mapping[str, Any]) -> str:
+def _point(job: _Sweep, coordinates: Mapping[str, object]) -> str:
     """The path, or the values of the grid."""
     told = [f"{table.short(axis, job.grid)} = {v}" for axis, v in coordinates.items()]
     return ", ".join([job.path] * job.experiment.has_parts + told) or "default"

@@ -6,12 +6,12 @@ import csv
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from sojourn.evaluation import families
 from sojourn.evaluation.ccperf.run import Place, Request
+from sojourn.json_types import Scalar
 from sojourn.metrics import Metric, metrics
 from sojourn.metrics.columns import Values
 from sojourn.statistics import Finding, Pair, mean_interval
@@ -51,7 +51,7 @@ class Score:
             return np.inf if self.finding.difference else 0.0
         return abs(self.finding.difference / self.finding.b)
 
-    def row(self) -> dict[str, Any]:
+    def row(self) -> dict[str, Scalar]:
         """As the table has it."""
         found = self.finding
         known = (self.experiment, self.point, self.metric.name, self.cca, self.value, self.low)
@@ -114,7 +114,7 @@ def save(found: Sequence[Score], directory: Path) -> None:
     write_csv(directory / FILE, COLUMNS, [score.row() for score in found])
 
 
-def write_csv(file: Path, columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> None:
+def write_csv(file: Path, columns: Sequence[str], rows: Sequence[Mapping[str, Scalar]]) -> None:
     """Writes rows; what is not known is empty."""
 
     def write(path: Path) -> None:

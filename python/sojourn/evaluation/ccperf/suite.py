@@ -5,11 +5,13 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TypeVar
 
 from sojourn import data
+from sojourn.json_types import Json
 from sojourn.scenario import Document, Scenario, read, validated
 
+Value = TypeVar("Value")
 #: The flows under test are those with this label.
 TESTED = "tested"
 _FOLDER = "experiments/ccperf"
@@ -96,7 +98,7 @@ def _read(name: str) -> Document:
     return read(data.path(f"{_FOLDER}/{name}.toml"))
 
 
-def _ends(values: Sequence[Any]) -> Sequence[Any]:
+def _ends(values: Sequence[Value]) -> Sequence[Value]:
     """The first and the last."""
     return values[:: max(1, len(values) - 1)]
 
@@ -118,7 +120,7 @@ def _over(document: Document, path: str) -> Document:
     return moved
 
 
-def with_control(scenario: Scenario, control: Any) -> Scenario:
+def with_control(scenario: Scenario, control: Json) -> Scenario:
     """The scenario with the flows under test using a control."""
     document = copy.deepcopy(scenario.document)
     for flow in document["flows"]:

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import isnan
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -27,6 +26,7 @@ from sojourn.figures.chart import (
 from sojourn.figures.plots import words
 from sojourn.figures.plots.cells import Cells, means
 from sojourn.figures.thin import evenly
+from sojourn.json_types import Scalar
 
 #: Horizontal axes that span a larger factor are logarithmic.
 _LOG_SPAN = 20
@@ -54,7 +54,7 @@ class Asked:
         """The chosen axes."""
         return [axis for axis in (self.x, self.hue, self.facet) if axis is not None]
 
-    def places(self, axis: str | None) -> list[Any]:
+    def places(self, axis: str | None) -> list[Scalar]:
         """The values of an axis in the order of the grid; one of none."""
         if axis is None:
             return [None]
@@ -71,14 +71,14 @@ def panels(asked: Asked, kind: str) -> list[Panel]:
     return [draw[kind](asked, facet) for facet in asked.places(asked.facet)]
 
 
-def _at(asked: Asked, rows: pl.DataFrame, hue: Any, facet: Any) -> pl.DataFrame:
+def _at(asked: Asked, rows: pl.DataFrame, hue: Scalar, facet: Scalar) -> pl.DataFrame:
     for axis, value in ((asked.hue, hue), (asked.facet, facet)):
         if axis is not None:
             rows = rows.filter(pl.col(axis).eq_missing(value))
     return rows
 
 
-def _title(asked: Asked, facet: Any) -> str:
+def _title(asked: Asked, facet: Scalar) -> str:
     """A name speaks for itself; a number needs its field."""
     if asked.facet is None:
         return ""
@@ -87,7 +87,7 @@ def _title(asked: Asked, facet: Any) -> str:
     return text if named else f"{words.of_path(asked.facet)}: {text}"
 
 
-def _label(asked: Asked, hue: Any) -> str:
+def _label(asked: Asked, hue: Scalar) -> str:
     if asked.hue is None:
         return ""
     text = words.of_value(str(hue))
@@ -99,7 +99,7 @@ class _Axis:
     """Where the values of an axis stand."""
 
     label: str
-    positions: dict[Any, float]
+    positions: dict[Scalar, float]
     ticks: list[tuple[float, str]]
     log: bool = False
     #: Whether what lies between two values means something.
@@ -122,7 +122,7 @@ def _axis(asked: Asked, axis: str) -> _Axis:
     return _Axis(label, positions, ticks, log=least > 0 and most > _LOG_SPAN * least)
 
 
-def _lines(asked: Asked, facet: Any) -> Panel:
+def _lines(asked: Asked, facet: Scalar) -> Panel:
     """Means with their intervals at the grid's values."""
     assert asked.x is not None
     axis = _axis(asked, asked.x)
@@ -147,7 +147,7 @@ def _lines(asked: Asked, facet: Any) -> Panel:
     )
 
 
-def _series(asked: Asked, facet: Any) -> Panel:
+def _series(asked: Asked, facet: Scalar) -> Panel:
     """Means over time, with their intervals as bands."""
     every = means(asked.found, asked.axes)
     lines, bands = [], []
@@ -165,7 +165,7 @@ def _series(asked: Asked, facet: Any) -> Panel:
     return Panel("Time (s)", asked.y_label, lines, bands=bands, title=_title(asked, facet))
 
 
-def _boxes(asked: Asked, facet: Any) -> Panel:
+def _boxes(asked: Asked, facet: Scalar) -> Panel:
     """The distribution at each place."""
     axis = asked.x or asked.hue
     hues = asked.places(asked.hue) if asked.x else [None]
@@ -183,7 +183,7 @@ def _boxes(asked: Asked, facet: Any) -> Panel:
     return Panel(label, asked.y_label, [], boxes=boxes, title=_title(asked, facet))
 
 
-def _ecdf(asked: Asked, facet: Any) -> Panel:
+def _ecdf(asked: Asked, facet: Scalar) -> Panel:
     """The empirical cumulative distribution."""
     lines = []
     for index, hue in enumerate(asked.places(asked.hue)):
@@ -197,7 +197,7 @@ def _ecdf(asked: Asked, facet: Any) -> Panel:
     return Panel(asked.y_label, "Share of values", lines, title=_title(asked, facet))
 
 
-def _heat(asked: Asked, facet: Any) -> Panel:
+def _heat(asked: Asked, facet: Scalar) -> Panel:
     """Means of two axes against each other: x across, hue up."""
     if asked.x is None or asked.hue is None:
         raise ScenarioError("--hue: a heat map needs --x (across) and --hue (up)")
@@ -215,12 +215,12 @@ def _heat(asked: Asked, facet: Any) -> Panel:
     return Panel(*labels, [], heat=heat, title=_title(asked, facet))
 
 
-def _sorted(asked: Asked, axis: str) -> list[Any]:
+def _sorted(asked: Asked, axis: str) -> list[Scalar]:
     positions = _axis(asked, axis).positions
     return sorted(positions, key=lambda value: positions[value])
 
 
-def _scatter(asked: Asked, facet: Any) -> Panel:
+def _scatter(asked: Asked, facet: Scalar) -> Panel:
     """A point for each run and member."""
     lines = []
     for index, hue in enumerate(asked.places(asked.hue)):

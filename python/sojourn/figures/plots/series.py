@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from sojourn.errors import ScenarioError
 from sojourn.figures.plots import words
@@ -19,7 +19,7 @@ from sojourn.store import run_directory
 from sojourn.store.batches import tell
 from sojourn.store.samples import Samples
 
-Matrix = Any
+Matrix = NDArray[np.float64]
 
 
 def _per_time(column: str) -> Callable[[RunData], Matrix]:

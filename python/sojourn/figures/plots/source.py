@@ -9,7 +9,7 @@ from pathlib import Path
 import polars as pl
 
 from sojourn.errors import SojournError
-from sojourn.origin import Origin
+from sojourn.measured import Origin
 from sojourn.store import manifest, run_directory
 from sojourn.store.rows import COMMON, coordinate_paths, frame, rows_of
 from sojourn.sweeps import directory as sweep_directory
@@ -33,7 +33,7 @@ class Source:
     #: Of a sweep with a rule, how many replications said how many there are.
     pilot: int | None = None
     #: What made its runs; empty of the simulator's.
-    origin: Origin = field(default_factory=dict)
+    origin: Origin = field(default_factory=Origin)
 
     def of_scope(self, scope: str) -> pl.DataFrame:
         """The rows of one scope; who they are of is in the columns of :data:`MEMBERS`."""
@@ -65,5 +65,5 @@ def read(directory: Path) -> Source:
     places = [table.rank(path, content["grid"][path]) for path in paths if path in content["grid"]]
     pilot = content["replications"] if content.get("until") else None
     ordered = stored.sort(*places, "replication", maintain_order=True)
-    origin = content.get("origin") or {}
+    origin: Origin = content.get("origin") or {}
     return Source(directory, ordered, paths, single=False, pilot=pilot, origin=origin)

@@ -3,8 +3,9 @@
 //! Each packet that is acknowledged is a sample: from its entry into the transmit queue until its
 //! arrival, by whichever transmission. The program includes the delay of the ACK, up to 40 ms where
 //! packets are few: a link without traffic then seems to take four times its 10 ms,
-//! latency-sensitive packets that it could serve are not sent, and no sample corrects the estimate,
-//! while such a flow in the report (4.18) was served. Mean and variance are smoothed slowly, those
+//! latency-sensitive packets that it could serve are not sent, and no sample corrects the estimate.
+//! It is left out here because with it the flow of section 4.18 that the report saw served got
+//! nothing. Mean and variance are smoothed slowly, those
 //! of latency-sensitive packets separately from those of all others except advertisements, which
 //! count while there are none of the former. They are reported when the mean has changed, and used
 //! once they are advertised: a node with newer values than its neighbours would send packets back

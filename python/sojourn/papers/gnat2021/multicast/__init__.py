@@ -1,9 +1,0 @@
-"""Sections 4.2 to 4.6: multicast over the overlay."""
-
-from sojourn.papers.gnat2021.multicast.cells import TABLE, cells
-from sojourn.papers.gnat2021.multicast.charts import charts, drawn
-from sojourn.papers.gnat2021.multicast.choices import CHOICES
-from sojourn.papers.gnat2021.multicast.sheets import sheets
-from sojourn.papers.gnat2021.multicast.statements import STATEMENTS
-
-__all__ = ["CHOICES", "STATEMENTS", "TABLE", "cells", "charts", "drawn", "sheets"]

@@ -1,9 +1,0 @@
-"""Sections 2.1, 2.2 and 2.4: the report's models of multicast over backpressure, in slots."""
-
-from sojourn.papers.gnat2021.slots.cells import TABLE, cells
-from sojourn.papers.gnat2021.slots.charts import charts, drawn
-from sojourn.papers.gnat2021.slots.choices import CHOICES
-from sojourn.papers.gnat2021.slots.sheets import sheets
-from sojourn.papers.gnat2021.slots.statements import STATEMENTS
-
-__all__ = ["CHOICES", "STATEMENTS", "TABLE", "cells", "charts", "drawn", "sheets"]

@@ -1,0 +1,1 @@
+"""What only developers of Sojourn run: pages, tables that kernels give, renewals."""

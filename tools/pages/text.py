@@ -1,0 +1,71 @@
+"""The text of the generated pages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from sojourn.catalogue import Kind, Member, members, title
+from sojourn.described import cell, describe
+from tools.pages.at_work import FIGURES, caption, figure_path
+
+_NOTE = "<!-- Written by `make docs` from the headers of the source files. -->"
+_CCAS = "Written as `cca` of a flow; [conformance](conformance.md) has them in the same runs."
+_NODES = "Written as `kind` of an entry of `nodes` of a [graph](scenario.md#graph)."
+_MEDIA = "Written as an entry of [`media`](scenario.md#shared-media), or as `medium` of a link."
+#: Introduction and folder of the source files of each kind.
+_KINDS: dict[Kind, tuple[str, str]] = {
+    "ccas": (_CCAS, "sojourn-tcp/src/cc"),
+    "queues": ("Written as `queue` of a [link](scenario.md#links).", "sojourn-net/src/queue"),
+    "traffic": ("Written as `traffic` of a flow.", "sojourn-sim/src/traffic"),
+    "topologies": ("Written as `kind` of the table `topology`.", "sojourn-sim/src/topology"),
+    "transports": ("Written as `transport` of a flow.", "sojourn-sim/src/transport"),
+    "nodes": (_NODES, "sojourn-net/src/node"),
+    "media": (_MEDIA, "sojourn-net/src/edge/medium"),
+}
+#: Kinds with a page per member; the members of the others are sections of one page.
+_LARGE: tuple[Kind, ...] = ("ccas", "queues")
+
+
+def pages() -> dict[str, str]:
+    """Every page by its path below the directory of the documentation."""
+    return dict(_pages())
+
+
+def _pages() -> Iterator[tuple[str, str]]:
+    for kind, (introduction, folder) in _KINDS.items():
+        listed = members(kind)
+        begin = [_NOTE, f"# {title(kind)}", _introduction(introduction, folder)]
+        if kind not in _LARGE:
+            sections = [part for member in listed for part in _member(kind, member, "##")]
+            yield f"{kind}.md", _join(*begin, *sections)
+            continue
+        yield f"{kind}.md", _join(*begin, _overview(kind, listed))
+        for member in listed:
+            back = f"One of the [{title(kind).lower()}](../{kind}.md)."
+            yield f"{kind}/{member.name}.md", _join(_NOTE, *_member(kind, member, "#"), back)
+
+
+def _introduction(text: str, folder: str) -> str:
+    where = f"`crates/{folder}/` or a wing"
+    return f"{text}\n\nEach is one file of {where}, whose header is its documentation here."
+
+
+def _member(kind: Kind, member: Member, heading: str) -> Iterator[str]:
+    yield from describe(member, heading)
+    if kind in FIGURES:
+        yield f"{heading}# At work"
+        path = figure_path(kind, member.name)
+        yield f"![{member.name} at work]({path.name if kind in _LARGE else path})"
+        yield caption(kind, member.name)
+
+
+def _overview(kind: Kind, listed: Sequence[Member]) -> str:
+    rows = [
+        f"| [{m.name}]({kind}/{m.name}.md) | {cell(m.summary)} | {cell(m.source or '')} |"
+        for m in listed
+    ]
+    return "\n".join(["| name | summary | source |", "| --- | --- | --- |", *rows])
+
+
+def _join(*parts: str) -> str:
+    return "\n\n".join(parts) + "\n"
