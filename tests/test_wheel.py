@@ -123,6 +123,12 @@ def test_reproduce_and_report(installed: Command, home: Path) -> None:
     installed("report", "results/ccperf")
 
 
+def test_evaluate(installed: Command, home: Path) -> None:
+    only = ("--against", "cubic", "--quick", "--experiment", "single-flow")
+    installed("evaluate", "reno", *only, "--out", "suite")
+    assert "Reno against Cubic" in (home / "suite/report.html").read_text()
+
+
 def test_list_names_what_can_be_used(installed: Command, home: Path) -> None:
     listed = json.loads(installed("list", "--format", "json").stdout)
     assert {"ccperf", "lin2020"} <= {paper["name"] for paper in listed["papers"]}
