@@ -123,6 +123,12 @@ def test_reproduce_and_report(installed: Command, home: Path) -> None:
     installed("report", "results/ccperf")
 
 
+def test_evaluate(installed: Command, home: Path) -> None:
+    only = ("--against", "cubic", "--quick", "--experiment", "single-flow")
+    installed("evaluate", "reno", *only, "--out", "suite")
+    assert "Reno against Cubic" in (home / "suite/report.html").read_text()
+
+
 def test_reproductions_are_whole(installed: Command, home: Path) -> None:
     installed("reproduce", "sce2019", "--quick", "--table", "12")
     with (home / "results/sce2019/comparison.csv").open() as file:

@@ -109,7 +109,7 @@ def _judged(name: str) -> dict[str, str]:
     """What the statements of a page came to, by id."""
     measured = page.Measured(paper(name), page.home(name))
     at = statements.HEADER.index("finding")
-    return {row[0]: row[at] for row in measured.sheets[statements.NAME].rows}
+    return {str(row[0]): str(row[at]) for row in measured.sheets[statements.NAME].rows}
 
 
 def _figures(made: Path, kept: Path) -> None:

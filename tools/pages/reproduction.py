@@ -158,7 +158,8 @@ def home(name: str) -> Path:
 
 def written() -> list[str]:
     """The reproductions that have such a page."""
-    return [name for name in installed.reproductions() if (home(name) / SOURCE).exists()]
+    names = installed.points(installed.REPRODUCTIONS)
+    return [name for name in names if (home(name) / SOURCE).exists()]
 
 
 if __name__ == "__main__":

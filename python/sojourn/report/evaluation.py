@@ -6,10 +6,11 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from sojourn.evaluation.ccperf.competition import ENOUGH, Part, Standing, standings
-from sojourn.evaluation.ccperf.run import Place, Request, stored
-from sojourn.evaluation.ccperf.scores import MARGIN, Score, notes, scores
 from sojourn.evaluation.families import HOW, family
+from sojourn.evaluation.suites.competition import ENOUGH, Part, Standing, standings
+from sojourn.evaluation.suites.found import DEFAULT, suite
+from sojourn.evaluation.suites.run import Place, Request, stored
+from sojourn.evaluation.suites.scores import MARGIN, Score, notes, scores
 from sojourn.figures.pareto import pareto
 from sojourn.figures.plots import words
 from sojourn.measured import Origin
@@ -22,7 +23,6 @@ from sojourn.store.batches import tell
 
 #: More controls than this are not named in a sentence, nor more metrics.
 _MOST_NAMED = 4
-_PARETO = ("single-flow", "replayed-trace")
 _ALONE = "Nothing here competes with other TCP."
 _FAIR = (
     "Beside other TCP a control starves where its flows surely get less than "
@@ -43,7 +43,7 @@ def of_directory(directory: Path) -> Page:
     """The page of an evaluation's directory."""
     content = manifest.read(directory)
     told = (content["controls"], content["against"], content["quick"], list(content["suite"]))
-    request = Request(*told)
+    request = Request(suite(DEFAULT), *told)
     places = stored(request, directory, tell)
     return page(request, places, scores(places, request), content.get("origin", {}))
 
@@ -81,7 +81,7 @@ def _throughput_and_delay(places: Sequence[Place]) -> list[Section]:
             for control in rates
         }
         for place in places
-        if place.experiment.name in _PARETO
+        if place.experiment.drawn
         for rates, delays in [_rates_and_delays(place)]
     }
     pictures = [picture("pareto", pareto(paths))] if paths else []
@@ -104,7 +104,7 @@ def _sentence(
     """What matters most first, and numbers of comparisons last."""
     count = Counter(score.finding.verdict for score in found)
     told = words.listed([f"{verdict} in {count[verdict]:,}" for verdict in tables.VERDICTS])
-    who = f"{_named(request.controls)} against {_named(request.against)} in CCPerf's experiments"
+    who = f"{_named(request.controls)} against {_named(request.against)} in {request.suite.title}"
     one = len(request.controls) == 1
     return " ".join(
         [
