@@ -1,48 +1,60 @@
-"""What no model of a symmetric path can exceed where two flows of one control compete."""
+"""What exchangeable flows would have of print's order where two flows of one control compete."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from statistics import mean
 
 from sojourn.reproduction.rank import rank_correlation
 from sojourn.reproduction.sheet import Sheet
 from sojourn.reproduction.statements import Row
 from sojourn_reproductions.lin2020.controls import is_second
+from sojourn_reproductions.lin2020.order import order
+from sojourn_reproductions.lin2020.section import Judged
 
-_FIRST, _SECOND = "Flow-1", "Flow-2"
+_FLOWS = ("Flow-1", "Flow-2")
 
 
-def sheet(rows: Sequence[Row]) -> Iterator[Sheet]:
-    """How far the printed orders of the two flows agree, and what follows; nothing if not run.
+def sheet(rows: Sequence[Row], forms: Mapping[str, Judged]) -> Iterator[Sheet]:
+    """How far the printed orders of the two flows agree, what follows for a model, and what was
+    measured in the judged form; nothing if not run.
 
-    Two flows of one control, started alike, are exchangeable: a model orders the controls by one
-    number for both. A pair of controls that print has one way round for the first flows and the
-    other way for the second is right for one of them only, so that over the two columns tau is at
-    most the share of pairs printed alike, (1 + tau between the columns) / 2, on average.
+    Two flows of one control, started alike, are exchangeable: over many starts a model orders the
+    controls by one number for both. Of a pair of controls that print has one way round for the
+    first flows and the other way for the second it is then as often right in one column as it is
+    wrong in the other, so that the mean of both columns' tau is in expectation at most the share
+    of pairs printed alike, (1 + tau between the columns) / 2. This is a reference and no bound: it
+    says nothing of one set of starts, and in a full link what one flow gains the other loses.
     """
     printed: dict[str, dict[str, dict[str, float]]] = {}
     for row in rows:
-        if row["column"] not in (_FIRST, _SECOND) or is_second(row["row"]):
-            continue
-        if row["published"] is not None:
+        if row["column"] in _FLOWS and not is_second(row["row"]) and row["published"] is not None:
             columns = printed.setdefault(row["table"], {})
             columns.setdefault(row["column"], {})[row["row"]] = row["published"]
-    lines = [line for table, columns in printed.items() for line in _line(table, columns)]
+    lines = []
+    for table, columns in printed.items():
+        # Too few controls, or one column only.
+        with suppress(KeyError):
+            lines.append(_line(rows, table, forms[table].form, *map(columns.__getitem__, _FLOWS)))
     if lines:
-        title = "Most that tau of both flows can be on average, if the two are exchangeable"
-        header = ("table", "controls", "tau of Flow-1 and Flow-2 in print", "ceiling")
-        yield Sheet("ceilings", title, header, lines, words=1)
+        title = (
+            "Mean tau of both flows: at most, in expectation, if they are exchangeable; measured"
+        )
+        header = ("table", "form", "controls", "tau of one to the other", "at most", "measured")
+        yield Sheet("exchangeable", title, header, lines, words=2)
 
 
 def _line(
-    table: str, columns: dict[str, dict[str, float]]
-) -> Iterator[tuple[str, int, float, float]]:
-    first, second = columns.get(_FIRST, {}), columns.get(_SECOND, {})
+    rows: Sequence[Row],
+    table: str,
+    form: str,
+    first: Mapping[str, float],
+    second: Mapping[str, float],
+) -> tuple[str, str, int, float, float, float]:
     names = [name for name in first if name in second]
-    try:
-        alike = rank_correlation(
-            tuple(first[name] for name in names), tuple(second[name] for name in names)
-        )
-    except KeyError:
-        return
-    yield table, alike.count, alike.tau, (1 + alike.tau) / 2
+    alike = rank_correlation(
+        tuple(first[name] for name in names), tuple(second[name] for name in names)
+    )
+    found = [order(rows, form, table, column).tau for column in _FLOWS]
+    return table, form, alike.count, alike.tau, (1 + alike.tau) / 2, mean(found)
