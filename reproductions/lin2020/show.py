@@ -42,7 +42,7 @@ def _grid(table: str, rows: Sequence[Row]) -> Sheet:
 
 def _named(table: str) -> str:
     if table.startswith("figure-"):
-        return table.replace("-", " ").capitalize()
+        return f"Figure {table.removeprefix('figure-').replace('-wifi', ', Wi-Fi')}"
     return f"Table {table.replace('A', 'A.')}"
 
 
