@@ -177,6 +177,7 @@ def page(name: str) -> str:
     template = environment.from_string((folder / SOURCE).read_text(encoding="utf-8"))
     return template.render(
         about=measured.about,
+        rows=measured.rows,
         table=measured.table,
         entry=measured.entry,
         statement=measured.statement,
