@@ -145,7 +145,7 @@ def test_starvation_comes_first_and_numbers_of_comparisons_last() -> None:
         "mine": np.full(16, 0.3) + np.linspace(0, 0.01, 16),
         "cubic": np.full(16, 3.8) + np.linspace(0, 0.01, 16),
     }
-    made = page(request, places, scores(places, request))
+    made = page(request, places, scores(places, request), {})
     told = made.sentence
     starves = (
         "Of 2 competitions with other TCP it starves in 1 (at worst it gets 8 % of a fair share"

@@ -1,8 +1,8 @@
 """The page of a reproduction: its text, with the numbers of its last whole run.
 
 ``python -m tools.pages.reproduction NAME...`` writes ``README.md`` in the folder of each from what
-lies there: ``page.md.j2`` has the text, ``measured/`` what was measured, ``card.toml`` what it
-rests on. ``make renew NAME=...`` measures.
+lies there: ``page.md.j2`` and what it includes have the text, ``measured/`` what was measured,
+``card.toml`` what it rests on. ``make renew NAME=...`` measures.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ class Measured:
             for line in self._lines(statements.NAME)
         )
 
-    def cell(self, column: str = "measured", **keys: str) -> Any:
+    def cell(self, column: str = "measured", /, **keys: str) -> Any:
         """A value of the one row of the comparison with these keys."""
         for key in (column, *keys):
             if key not in self.rows[0]:
@@ -171,7 +171,10 @@ def page(name: str) -> str:
     folder = home(name)
     measured = Measured(paper(name), folder)
     environment = jinja2.Environment(
-        undefined=jinja2.StrictUndefined, keep_trailing_newline=True, autoescape=False
+        loader=jinja2.FileSystemLoader(folder),
+        undefined=jinja2.StrictUndefined,
+        keep_trailing_newline=True,
+        autoescape=False,
     )
     environment.filters["n"] = number
     template = environment.from_string((folder / SOURCE).read_text(encoding="utf-8"))

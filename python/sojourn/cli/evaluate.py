@@ -22,6 +22,7 @@ from sojourn.cli.progress import progress
 
 if TYPE_CHECKING:
     from sojourn.evaluation.ccperf.run import Place, Request
+    from sojourn.measured import Origin
     from sojourn.report.page import Page
 
 
@@ -68,11 +69,12 @@ def command(
         progress("runs", directory) as report,
     ):
         places = evaluate(request, directory, workers.jobs, report, warn, execute)
-        manifest.write(directory, place.KIND, place.content(request))
-    _judge(request, places, directory)
+        content = place.content(request)
+        manifest.write(directory, place.KIND, content)
+    _judge(request, places, directory, content.get("origin", {}))
 
 
-def _judge(request: Request, places: Sequence[Place], directory: Path) -> None:
+def _judge(request: Request, places: Sequence[Place], directory: Path, origin: Origin) -> None:
     """Scores, standings and the page, of which the beginning is shown."""
     from sojourn.evaluation.ccperf import competition, scores
     from sojourn.report import FILE
@@ -82,7 +84,7 @@ def _judge(request: Request, places: Sequence[Place], directory: Path) -> None:
     found = scores.scores(places, request)
     scores.save(found, directory)
     competition.save(competition.standings(places, request), directory)
-    made = page(request, places, found)
+    made = page(request, places, found, origin)
     write(made, directory / FILE)
     for note in made.warnings:
         warn(note)

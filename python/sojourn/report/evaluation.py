@@ -12,7 +12,9 @@ from sojourn.evaluation.ccperf.scores import MARGIN, Score, notes, scores
 from sojourn.evaluation.families import HOW, family
 from sojourn.figures.pareto import pareto
 from sojourn.figures.plots import words
+from sojourn.measured import Origin
 from sojourn.metrics.columns import Values
+from sojourn.origin import elsewhere
 from sojourn.report import evaluation_tables as tables
 from sojourn.report.page import Page, Section, picture
 from sojourn.store import manifest
@@ -43,11 +45,11 @@ def of_directory(directory: Path) -> Page:
     told = (content["controls"], content["against"], content["quick"], list(content["suite"]))
     request = Request(*told)
     places = stored(request, directory, tell)
-    return page(request, places, scores(places, request))
+    return page(request, places, scores(places, request), content.get("origin", {}))
 
 
-def page(request: Request, places: Sequence[Place], found: Sequence[Score]) -> Page:
-    """The whole page."""
+def page(request: Request, places: Sequence[Place], found: Sequence[Score], origin: Origin) -> Page:
+    """The whole page; ``origin`` tells what the controls ran on."""
     beside = standings(places, request)
     several = len(request.controls) > 1
     sections = []
@@ -60,7 +62,8 @@ def page(request: Request, places: Sequence[Place], found: Sequence[Score]) -> P
     sections.append(Section("Numbers of comparisons", tables=[counts], folded=several))
     sections.append(Section("Every comparison", tables=list(tables.every(found)), folded=True))
     title = f"Evaluation of {_named(request.controls)}"
-    return Page(title, _sentence(request, beside, found), sections, notes(places, request))
+    sentence = _sentence(request, beside, found, origin)
+    return Page(title, sentence, sections, notes(places, request))
 
 
 def _of_control(
@@ -95,7 +98,9 @@ def _named(controls: Sequence[str]) -> str:
     return words.listed([words.of_value(control) for control in controls])
 
 
-def _sentence(request: Request, beside: Sequence[Standing], found: Sequence[Score]) -> str:
+def _sentence(
+    request: Request, beside: Sequence[Standing], found: Sequence[Score], origin: Origin
+) -> str:
     """What matters most first, and numbers of comparisons last."""
     count = Counter(score.finding.verdict for score in found)
     told = words.listed([f"{verdict} in {count[verdict]:,}" for verdict in tables.VERDICTS])
@@ -103,7 +108,7 @@ def _sentence(request: Request, beside: Sequence[Standing], found: Sequence[Scor
     one = len(request.controls) == 1
     return " ".join(
         [
-            f"{who}{' (quick)' if request.quick else ''}.",
+            f"{who}{' (quick)' if request.quick else ''}{elsewhere(origin)}.",
             _fate(beside) if one else _fates(request.controls, beside),
             *([_key_metrics(found)] if one else []),
             f"Of {len(found):,} comparisons in all: {told}.",
