@@ -71,7 +71,7 @@ def _reproduction(name: str) -> list[str]:
     (kept / page.ABOUT).write_text("\n".join(lines) + "\n", encoding="utf-8")
     _figures(out / "figures", folder / "figures")
     if (folder / page.SOURCE).exists():
-        (folder / page.PAGE).write_text(page.page(name), encoding="utf-8")
+        page.write(name)
     after = _judged(name)
     turned = [
         f"{told}: {then} before, {after.get(told)}"
