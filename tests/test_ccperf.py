@@ -7,15 +7,13 @@ import json
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import polars as pl
 import pytest
 
 from conftest import Command
 from sojourn import data
-
-#: Range of each flow's throughput over ten start jitters of ns-3, Mbit/s.
-NS3_SPLIT = {"flow_1": (10.3, 14.4), "flow_2": (16.4, 20.5)}
+from sojourn_reproductions.ccperf import split
+from sojourn_reproductions.ccperf.goals import STATEMENTS
 
 
 @pytest.fixture(scope="module")
@@ -48,36 +46,32 @@ def test_every_printed_value_is_compared(rows: dict[tuple[str, str], dict[str, A
                 assert row["replications"] == 20
 
 
-def test_sum_of_throughput(rows: dict[tuple[str, str], dict[str, Any]]) -> None:
-    mean = rows["mean_agg_throughput_l4", "flow_1"]["mean"]
-    assert mean == pytest.approx(30.79, rel=0.01)
+@pytest.mark.parametrize("goal", [statement.id for statement in STATEMENTS])
+def test_goals_are_met(
+    rows: dict[tuple[str, str], dict[str, Any]], directory: Path, goal: str
+) -> None:
+    told = pl.read_csv(directory / "results/ccperf/tables/statements.csv")
+    assert told.filter(pl.col("id") == goal)["finding"].item() == "confirmed"
 
 
-@pytest.mark.parametrize("column", ["flow_1", "flow_2"])
-def test_srtt(rows: dict[tuple[str, str], dict[str, Any]], column: str) -> None:
-    assert rows["mean_srtt_l4", column]["mean"] == pytest.approx(26.2, rel=0.05)
-
-
-def test_queueing_delay(rows: dict[tuple[str, str], dict[str, Any]]) -> None:
-    assert rows["mean_qdisc_delay_l2", "flow_1"]["mean"] == pytest.approx(10.0, rel=0.1)
-
-
-def test_drops(rows: dict[tuple[str, str], dict[str, Any]]) -> None:
-    assert 125 / 1.5 <= rows["total_qdisc_drops_l2", "flow_1"]["measured"] <= 125 * 1.5
-
-
-@pytest.mark.parametrize("column", ["flow_1", "flow_2"])
-def test_split(rows: dict[tuple[str, str], dict[str, Any]], directory: Path, column: str) -> None:
-    """Ten draws reach on average from the 1/11 to the 10/11 quantile: that is what the range over
-    ns-3's ten jitters compares with, whatever single seeds of ours do.
-    """
-    flow = int(column[-1]) - 1
-    runs = pl.read_parquet(directory / "results/ccperf/runs/*.parquet")["outcome"]
-    metrics = (json.loads(run)["flows"][flow]["metrics"] for run in runs)
-    low, high = np.quantile([m["mean_throughput_l4"] for m in metrics], [1 / 11, 10 / 11])
-    assert low <= rows["mean_throughput_l4", column]["published"] <= high
-    ns3_low, ns3_high = NS3_SPLIT[column]
-    assert 0.5 <= (high - low) / (ns3_high - ns3_low) <= 1.5
+@pytest.mark.parametrize(
+    ("low", "high", "confirmed"), [(11.0, 15.0, True), (14.0, 18.0, False), (13.0, 14.0, False)]
+)
+def test_the_split_is_judged_by_quantiles_of_the_seeds(
+    low: float, high: float, confirmed: bool
+) -> None:
+    ends = {"flow_1": (low, high), "flow_2": (15.0, 19.0)}
+    rows = [
+        {"metric": metric, "column": column, "published": None, "measured": end}
+        for column, both in ends.items()
+        for metric, end in zip(split.OF_SEEDS, both, strict=True)
+    ]
+    rows += [
+        {"metric": split.SPLIT, "column": column, "published": printed, "measured": printed}
+        for column, printed in (("flow_1", 13.83), ("flow_2", 16.96))
+    ]
+    assert split.check(rows).confirmed is confirmed
+    assert split.of_seeds(float, 1 / 11, *range(12)) == pytest.approx(1.0)
 
 
 def test_parameters(sojourn: Command, tmp_path: Path) -> None:

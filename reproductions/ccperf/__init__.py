@@ -23,6 +23,7 @@ from sojourn.reproduction.paper import Cell, Paper, Request
 from sojourn.scenario import Document, apply_override, parse_value, read, validated
 from sojourn.sweeps.expand import plan
 from sojourn_reproductions.ccperf.goals import STATEMENTS
+from sojourn_reproductions.ccperf.split import OF_SEEDS, SPLIT, of_seeds
 
 _QUICK_SEEDS = 5
 _PUBLISHED_FLOWS = 2
@@ -62,6 +63,8 @@ def _cells(request: Request) -> Iterator[Cell]:
                 published = printed[index] if setup.published else None
                 for name in filter(None, (metric, _READINGS.get(metric))):
                     yield _cell(scope, name, index, published, replications)
+            if scope == "flow":
+                yield from _split(index, replications)
 
 
 CCPERF = Paper(
@@ -83,9 +86,20 @@ def _cell(
     published: float | None,
     replications: Sequence[tuple[Case, ...]],
 ) -> Cell:
-    keys = {"scope": scope, "metric": metric, "row": metric, "column": f"flow_{index + 1}"}
-    measured = _MEASURED.get(metric, metric)
-    return Cell(keys, published, replications, partial(_MEASURES[scope], measured, index))
+    measure = partial(_MEASURES[scope], _MEASURED.get(metric, metric), index)
+    return Cell(_keys(scope, metric, index), published, replications, measure)
+
+
+def _split(index: int, replications: Sequence[tuple[Case, ...]]) -> Iterator[Cell]:
+    """The quantiles over the seeds of a flow's throughput."""
+    seeds = tuple(case for (case,) in replications)
+    for name, share in OF_SEEDS.items():
+        measure = partial(of_seeds, partial(_of_flow, SPLIT, index), share)
+        yield Cell(_keys("flow", name, index), None, [seeds], measure)
+
+
+def _keys(scope: str, metric: str, index: int) -> dict[str, str]:
+    return {"scope": scope, "metric": metric, "row": metric, "column": f"flow_{index + 1}"}
 
 
 def _of_flow(metric: str, index: int, outcome: Outcome) -> float | None:
