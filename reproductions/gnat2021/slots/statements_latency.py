@@ -75,11 +75,14 @@ def _stuck(rows: Sequence[Row]) -> Finding:
 
 def _worse(rows: Sequence[Row]) -> Finding:
     rates = _by_phase(rows, GOODPUT, _IDG, "1 Mbit/s")
-    late = [_by_phase(rows, LATEST, queues, "1 Mbit/s") for queues in (_IDG, "backpressure")]
+    late = [
+        [1e-3 * value for value in _by_phase(rows, LATEST, queues, "1 Mbit/s")]
+        for queues in (_IDG, "backpressure")
+    ]
     wanted = printed("2.2", _IDG, GOODPUT, "1 Mbit/s")
     holds = all(abs(rate / wanted - 1) <= ALIKE for rate in rates)
     worse = all(one > other for one, other in zip(*late, strict=True))
-    numbers = f"{span(rates)} Mbit/s; at last {span(late[0])} and {span(late[1])} ms"
+    numbers = f"{span(rates)} Mbit/s; at last {span(late[0])} and {span(late[1])} s"
     return Finding(holds and worse, numbers)
 
 
