@@ -1,8 +1,8 @@
 """The page of a reproduction: its text, with the numbers of its last whole run.
 
 ``python -m tools.pages.reproduction NAME...`` writes ``README.md`` in the folder of each from what
-lies there: ``page.md.j2`` has the text, ``measured/`` what was measured, ``card.toml`` what it
-rests on. ``make renew NAME=...`` measures.
+lies there: ``page.md.j2`` and what it includes have the text, ``measured/`` what was measured,
+``card.toml`` what it rests on. ``make renew NAME=...`` measures.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ class Measured:
             for row in self.sheets[statements.NAME].rows
         )
 
-    def cell(self, column: str = "measured", **keys: str) -> Any:
+    def cell(self, column: str = "measured", /, **keys: str) -> Any:
         """A value of the one row of the comparison with these keys."""
         [found] = [row for row in self.rows if all(row[k] == v for k, v in keys.items())]
         return found[column]
@@ -132,7 +132,10 @@ def page(name: str) -> str:
     folder = home(name)
     measured = Measured(paper(name), folder)
     environment = jinja2.Environment(
-        undefined=jinja2.StrictUndefined, keep_trailing_newline=True, autoescape=False
+        loader=jinja2.FileSystemLoader(folder),
+        undefined=jinja2.StrictUndefined,
+        keep_trailing_newline=True,
+        autoescape=False,
     )
     environment.filters["n"] = number
     template = environment.from_string((folder / SOURCE).read_text(encoding="utf-8"))
