@@ -25,7 +25,8 @@ from sojourn import data
 from sojourn.build import engine
 from sojourn.reproduction import statements
 from sojourn.reproduction.found import paper
-from sojourn.reproduction.reproduce import COMPARISON
+from sojourn.reproduction.paper import Request
+from sojourn.reproduction.reproduce import COMPARISON, needed
 from sojourn.store.files import write_atomically
 from tools.pages import reproduction as page
 
@@ -62,7 +63,10 @@ def _reproduction(name: str) -> list[str]:
     seconds = _spent(name, [f"{command} --out {out}"])
     kept.mkdir(exist_ok=True)
     shutil.copyfile(out / COMPARISON, kept / COMPARISON)
-    about = {"command": command, "date": date.today(), "build": engine(), "seconds": seconds}
+    whole = Request()
+    cases = len(needed(paper(name), list(paper(name).cells(whole)), whole))
+    about = {"command": command, "date": date.today(), "build": engine()}
+    about |= {"cases": cases, "seconds": seconds}
     lines = [f"{key} = {_toml(value)}" for key, value in about.items()]
     (kept / page.ABOUT).write_text("\n".join(lines) + "\n", encoding="utf-8")
     _figures(out / "figures", folder / "figures")

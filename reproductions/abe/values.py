@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
+
+from sojourn import data
 
 Row = Mapping[str, Any]
 Item = TypeVar("Item")
@@ -14,9 +17,18 @@ KEYS = ("experiment", "aqm", "cca", "beta_ecn", "rate_mbit", "rtt_ms", "size_kb"
 AQMS = ("codel", "pie")
 CCAS = ("reno", "cubic")
 NAMES = {"codel": "CoDel", "pie": "PIE", "reno": "NewReno", "cubic": "Cubic"}
+
+
+def _settings(backoff: str) -> dict[str, float]:
+    """The printed beta_ecn of each control."""
+    with data.path("reference/abe/settings.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    return {row["cca"]: float(row["beta_ecn"]) for row in rows if row["backoff"] == backoff}
+
+
 #: beta_ecn of standard backoff, and RFC 8511's.
-STANDARD = {"reno": 0.5, "cubic": 0.7}
-RECOMMENDED = {"reno": 0.8, "cubic": 0.85}
+STANDARD = _settings("standard")
+RECOMMENDED = _settings("recommended")
 
 
 @dataclass(frozen=True)

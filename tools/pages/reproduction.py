@@ -19,6 +19,8 @@ from typing import Any
 import jinja2
 
 from sojourn import installed
+from sojourn.errors import ScenarioError
+from sojourn.names import unknown
 from sojourn.numbers import number
 from sojourn.reproduction import sheet as sheets
 from sojourn.reproduction import statements
@@ -37,8 +39,12 @@ MEASURED, ABOUT = "measured", "about.toml"
 
 @dataclass(frozen=True)
 class Measured:
-    """What a reproduction measured, for its page. A name that there is not is an error, so that no
-    page tells of what was not run.
+    """What a reproduction measured, for its page.
+
+    Raises:
+        ScenarioError: names the table, statement, column or row that there is not, so that no page
+            tells of what was not run.
+
     """
 
     paper: Paper
@@ -65,34 +71,67 @@ class Measured:
 
     def table(self, name: str, *columns: str) -> str:
         """A table in Markdown, or these columns of it."""
-        found = self.sheets[name]
+        found = self._sheet(name)
         if columns:
-            places = [list(found.header).index(column) for column in columns]
+            places = [_place(found, column) for column in columns]
             rows = [[row[place] for place in places] for row in found.rows]
             words = sum(place < found.words for place in places)
             found = replace(found, header=columns, rows=rows, words=words)
         return sheets.markdown(found).partition("\n\n")[2].rstrip("\n")
 
+    def entry(self, table: str, column: str, **keys: str) -> Any:
+        """What a table has in a column, in the one row with these keys."""
+        found = self._sheet(table)
+        for key in (column, *keys):
+            _place(found, key)
+        return _one(found.name, self._lines(table), keys)[column]
+
     def statement(self, name: str) -> Mapping[str, Any]:
         """A statement's columns (``finding``, ``numbers``, ...), judged or calibrated."""
-        for told in (statements.NAME, statements.CALIBRATED):
-            for row in self.sheets[told].rows if told in self.sheets else ():
-                if row[0] == name:
-                    return dict(zip(statements.HEADER, row, strict=True))
-        raise KeyError(name)
+        told = [
+            line
+            for table in (statements.NAME, statements.CALIBRATED)
+            for line in (self._lines(table) if table in self.sheets else ())
+        ]
+        return _one(statements.NAME, told, {"id": name})
 
-    def count(self, finding: str, *, section: str = "") -> int:
-        """How many judged statements, of a section if one is named, have a finding."""
-        at = {column: place for place, column in enumerate(statements.HEADER)}
+    def count(self, finding: str = "", *, section: str = "") -> int:
+        """How many judged statements have a finding, or all; of a section, if one is named."""
         return sum(
-            row[at["finding"]] == finding and section in ("", row[at["section"]])
-            for row in self.sheets[statements.NAME].rows
+            finding in ("", line["finding"]) and section in ("", line["section"])
+            for line in self._lines(statements.NAME)
         )
 
     def cell(self, column: str = "measured", /, **keys: str) -> Any:
         """A value of the one row of the comparison with these keys."""
-        [found] = [row for row in self.rows if all(row[k] == v for k, v in keys.items())]
-        return found[column]
+        for key in (column, *keys):
+            if key not in self.rows[0]:
+                raise ScenarioError(f"{COMPARISON}: {unknown('column', key, self.rows[0])}")
+        return _one(COMPARISON, self.rows, keys)[column]
+
+    def _sheet(self, name: str) -> Sheet:
+        if name not in self.sheets:
+            raise ScenarioError(unknown("table", name, self.sheets))
+        return self.sheets[name]
+
+    def _lines(self, table: str) -> list[Row]:
+        found = self._sheet(table)
+        return [dict(zip(found.header, row, strict=True)) for row in found.rows]
+
+
+def _place(sheet: Sheet, column: str) -> int:
+    if column not in sheet.header:
+        raise ScenarioError(f"{sheet.name}: {unknown('column', column, sheet.header)}")
+    return list(sheet.header).index(column)
+
+
+def _one(table: str, rows: Sequence[Row], keys: Mapping[str, str]) -> Row:
+    """The only row with these keys."""
+    found = [row for row in rows if all(row[key] == value for key, value in keys.items())]
+    if len(found) != 1:
+        told = ", ".join(f"{key} = {value}" for key, value in keys.items())
+        raise ScenarioError(f"{table}: {len(found)} rows with {told}; expected one")
+    return found[0]
 
 
 def _typed(row: Mapping[str, str]) -> Row:
@@ -142,6 +181,7 @@ def page(name: str) -> str:
     return template.render(
         about=measured.about,
         table=measured.table,
+        entry=measured.entry,
         statement=measured.statement,
         count=measured.count,
         cell=measured.cell,

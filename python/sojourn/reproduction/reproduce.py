@@ -70,7 +70,7 @@ def reproduce(
     cells = [cell for cell in chosen.cells(request) if _wanted(cell, request)]
     if not cells:
         raise ScenarioError(_nothing(chosen, request))
-    cases = _cases(chosen, cells, request)
+    cases = needed(chosen, cells, request)
     example = next((case for case in cases if type(case) is Case), None)
 
     def heard(done: Run) -> None:
@@ -100,7 +100,7 @@ def shown(chosen: Paper, rows: Sequence[Row]) -> list[Sheet]:
     return [*filled, *told]
 
 
-def _cases(chosen: Paper, cells: Sequence[Cell], request: Request) -> list[AnyCase]:
+def needed(chosen: Paper, cells: Sequence[Cell], request: Request) -> list[AnyCase]:
     """What cells and figures need, each once."""
     of_cells = (case for cell in cells for group in cell.replications for case in group)
     of_figures = chosen.drawn([cell.keys for cell in cells], request) if chosen.drawn else ()
@@ -111,9 +111,9 @@ def charts(
     chosen: Paper, rows: Sequence[Row], request: Request, directory: Path
 ) -> Mapping[str, Chart]:
     """The figures of a directory; none where runs that they need are not stored."""
-    needed = list(chosen.drawn(rows, request)) if chosen.drawn else []
-    results = stored(directory, needed)
-    if not chosen.charts or len(results) < len({*needed}):
+    drawn = list(chosen.drawn(rows, request)) if chosen.drawn else []
+    results = stored(directory, drawn)
+    if not chosen.charts or len(results) < len({*drawn}):
         return {}
     return chosen.charts(rows, request, results)
 
