@@ -14,13 +14,7 @@ import subprocess
 from collections.abc import Sequence
 from statistics import fmean
 
-#: What the report measured over Gigabit Ethernet, Mbit/s: one way, and both ways (mean of the two).
-PUBLISHED = {
-    "cubic": (472, 305),
-    "copa": (458, 309),
-    "cubic,copa": (446, 301),
-    "copa,cubic": (441, 295),
-}
+from sojourn_reproductions.gnat2021.published import published
 
 
 def main() -> None:
@@ -33,13 +27,14 @@ def main() -> None:
     print(f"goodput over loopback, Mbit/s; {asked.runs} runs of {asked.seconds:g} s each")
     heads = f"{'controls':12} {'one way':>9} {'report':>7}"
     print(f"{heads} {'both ways':>13} {'mean':>6} {'report':>7}")
-    for controls, (one, both) in PUBLISHED.items():
+    for report in published("sliq_maximum"):
+        controls = report["controls"]
         runs = [_run(asked.program, controls, asked.seconds, False) for _ in range(asked.runs)]
         way = fmean(there for there, _ in runs)
         there, back = _run(asked.program, controls, asked.seconds, True)
         print(
-            f"{controls:12} {way:9.0f} {one:7} {f'{there:.0f}/{back:.0f}':>13} "
-            f"{(there + back) / 2:6.0f} {both:7}"
+            f"{controls:12} {way:9.0f} {report['one_way']:>7} {f'{there:.0f}/{back:.0f}':>13} "
+            f"{(there + back) / 2:6.0f} {report['two_way_mean']:>7}"
         )
 
 

@@ -268,7 +268,7 @@ def test_reproduce_and_evaluate_take_a_cluster(
     assert (tmp_path / "r/example/flows.parquet").exists()
 
 
-def test_samples_and_bounds_come_from_a_cluster_as_from_here(
+def test_samples_and_optima_come_from_a_cluster_as_from_here(
     client: Any, sojourn: Command, tmp_path: Path
 ) -> None:
     asked = ("reproduce", "gnat2021", "--section", "4.9")

@@ -1,4 +1,4 @@
-"""Multicast over overlays: nothing is lost or doubled, bounds, and the report's experiments run."""
+"""Multicast over overlays: nothing is lost or doubled, what is best, and experiments run."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sojourn.engine import simulate
 from sojourn.errors import ScenarioError
 from sojourn.reproduction.paper import Request
 from sojourn.scenario import validated
-from sojourn_reproductions.gnat2021.multicast.bounds import Best, Stream, best, best_of, streams
+from sojourn_reproductions.gnat2021.multicast.best import Best, Stream, best, best_of, streams
 from sojourn_reproductions.gnat2021.multicast.experiments import EXPERIMENTS, document
 from sojourn_reproductions.gnat2021.overlay.oracle import arcs
 from sojourn_reproductions.gnat2021.overlay.polytope import Arc
@@ -64,7 +64,7 @@ def test_equal_rates_are_not_the_utility_maximum_of_the_five_groups(at: int) -> 
     assert shares(best_of(scenario, at)) == pytest.approx(expected, rel=0.05)
 
 
-def test_the_bound_of_a_stream_is_that_of_the_capacity_command() -> None:
+def test_the_best_rate_of_one_stream_is_that_of_the_capacity_command() -> None:
     from fractions import Fraction
 
     from sojourn import data

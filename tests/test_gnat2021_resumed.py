@@ -16,7 +16,7 @@ from sojourn.campaign.cases import AnyCase, Case, Computed, Sampled
 from sojourn.campaign.finished import Finished, Simulate
 from sojourn.campaign.keys import run_key
 from sojourn.scenario import load
-from sojourn_reproductions.gnat2021.multicast import bounds
+from sojourn_reproductions.gnat2021.multicast import best
 
 #: Runs with and without the overlay, a linear program, and a run of SLIQ.
 ASKED = ("reproduce", "gnat2021", "--section", "4.9", "--section", "3.2.9", "--jobs", "1")
@@ -82,7 +82,7 @@ def test_what_a_case_is_stored_under() -> None:
     key = run_key(canonical)
     assert keys.key_of(Case.of(canonical)) == keys.key_of(Sampled.of(canonical)) == key
     some, more = (("sent_packets",), ("sent_packets", "in_order_bytes"))
-    computed = [Computed.of(bounds.best, links=[], sent=sent) for sent in ([], [1])]
+    computed = [Computed.of(best.best, links=[], sent=sent) for sent in ([], [1])]
     cases: list[AnyCase] = [
         *computed,
         Sampled.of(canonical, keeps=some),
@@ -94,7 +94,7 @@ def test_what_a_case_is_stored_under() -> None:
 def test_what_a_computed_case_is_stored_under_follows_its_code(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    case = Computed.of(bounds.best, links=[], sent=[])
+    case = Computed.of(best.best, links=[], sent=[])
     before = keys.key_of(case)
     monkeypatch.setattr(keys, "code", lambda _function: "changed")
     assert keys.key_of(case) != before

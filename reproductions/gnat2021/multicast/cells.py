@@ -12,7 +12,7 @@ from sojourn.campaign.cases import AnyCase, Computed, Sampled
 from sojourn.metrics import RunData
 from sojourn.reproduction.paper import Cell, Request
 from sojourn.scenario import Document
-from sojourn_reproductions.gnat2021.multicast.bounds import Best, best_of, streams
+from sojourn_reproductions.gnat2021.multicast.best import Best, best_of, streams
 from sojourn_reproductions.gnat2021.multicast.experiments import (
     EXPERIMENTS,
     Experiment,
@@ -21,23 +21,17 @@ from sojourn_reproductions.gnat2021.multicast.experiments import (
 )
 from sojourn_reproductions.gnat2021.overlay.experiments import Phase
 from sojourn_reproductions.gnat2021.overlay.runs import sampled
+from sojourn_reproductions.gnat2021.published import published
 from sojourn_reproductions.gnat2021.rows import row_name
 
 TABLE = "multicast_goodput"
 GOODPUT, DELAY, DELIVERED = "goodput_mbit", "delay_ms", "delivered_percent"
-#: The most that all streams can have at once; the stream's where the utilities' sum is largest.
-BOUND, OPTIMUM = "bound_mbit", "optimum_mbit"
+#: The largest rate that all streams can have alike, which one exceeds where others have less; the
+#: stream's where the sum of the utilities is largest.
+COMMON, OPTIMUM = "common_mbit", "optimum_mbit"
 LEAST, MOST = "least_mbit", "most_mbit"
 #: Standard deviation over seconds, per cent of the mean.
 NOISE = "noise_percent"
-#: What the report observes, Mbit/s of each flow, by section and run.
-_OBSERVED = {
-    ("4.2", ""): 42.0,
-    ("4.3", ""): 0.85,
-    ("4.5", "all"): 2.2,
-    ("4.5", "near"): 12.0,
-    **{("4.6", f"{variant} tree"): 0.144 for variant in ("web", "turned", "spread")},
-}
 
 
 def cells(request: Request) -> Iterator[Cell]:
@@ -48,6 +42,14 @@ def cells(request: Request) -> Iterator[Cell]:
         if request.touches(experiment.section):
             for run in experiment.runs:
                 yield from _of_run(experiment, run, request)
+
+
+def known(section: str, run: str, flow: str) -> float | None:
+    """What the report observes or expects of a flow, Mbit/s, by its name of the run."""
+    for row in published(TABLE):
+        if (row["section"], row["run"]) == (section, run) and row["flow"] in ("", flow):
+            return float(row[GOODPUT])
+    return None
 
 
 def flows(scenario: Document) -> Mapping[str, list[int]]:
@@ -69,9 +71,9 @@ def _of_run(experiment: Experiment, run: Run, request: Request) -> Iterator[Cell
         for flow, numbers in named.items():
             keys = {"section": experiment.section, "table": TABLE}
             keys["row"] = row_name(run.name, phase.name, f"flow={flow}")
-            known = None if "small" in flow else _OBSERVED.get((experiment.section, run.name))
+            reported = known(experiment.section, run.reported or run.name, flow)
             for column, (of, measure) in _measures(run, case, best, numbers, phase).items():
-                wanted = known if column == GOODPUT else None
+                wanted = reported if column == GOODPUT else None
                 yield Cell({**keys, "column": column}, wanted, [(of,)], measure)
 
 
@@ -82,8 +84,8 @@ def _measures(
     made: dict[str, tuple[AnyCase, Callable[..., float | None]]] = {
         GOODPUT: (case, partial(_goodput, numbers, phase, np.mean))
     }
-    if run.bounded:
-        made[BOUND] = (best, _bound)
+    if run.with_best:
+        made[COMMON] = (best, _common)
         made[OPTIMUM] = (best, partial(_optimum, case.canonical, numbers))
     made[DELAY] = (case, partial(_delay, numbers, phase))
     made[DELIVERED] = (case, partial(_delivered, numbers))
@@ -139,7 +141,7 @@ def _delivered(numbers: list[int], data: RunData) -> float | None:
     return 100 * float(packets[numbers].sum()) / total if total else None
 
 
-def _bound(found: Sequence[Any]) -> float:
+def _common(found: Sequence[Any]) -> float:
     return Best(*found).common
 
 

@@ -52,7 +52,7 @@ def charts(rows: Sequence[Row], request: Request, results: Results) -> Mapping[s
 
 def _of(experiment: Experiment, request: Request, results: Results) -> Mapping[str, Chart]:
     """The network is that of the first run over an overlay."""
-    run, section = next(run for run in experiment.runs if run.bounded), experiment.section
+    run, section = next(run for run in experiment.runs if run.with_best), experiment.section
     data = results[sampled(document(run, request))]
     named = f"{experiment.title} ({section}{f', {run.name}' if run.name else ''})"
     return {

@@ -1,4 +1,4 @@
-"""The table of sections 4.2 to 4.6: published, bound, utility maximum and measured."""
+"""The table of sections 4.2 to 4.6: published, common rate, utility maximum and measured."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from sojourn.reproduction.sheet import Sheet
 from sojourn.reproduction.statements import Row
 from sojourn_reproductions.gnat2021.multicast.cells import (
-    BOUND,
+    COMMON,
     DELAY,
     DELIVERED,
     GOODPUT,
@@ -21,14 +21,14 @@ _HEADER = (
     "section",
     "flow",
     "report (Mbit/s)",
-    "bound",
+    "common rate",
     "optimum",
     "here",
     "varies (%)",
     "delivered (%)",
     "delay (ms)",
 )
-_COLUMNS = (BOUND, OPTIMUM, GOODPUT, NOISE, DELIVERED, DELAY)
+_COLUMNS = (COMMON, OPTIMUM, GOODPUT, NOISE, DELIVERED, DELAY)
 
 
 def sheets(rows: Sequence[Row]) -> Iterator[Sheet]:

@@ -8,9 +8,8 @@ from typing import Any
 
 from sojourn.campaign.cases import Outcome
 from sojourn.reproduction.paper import Cell, Request
-from sojourn_reproductions.gnat2021.published import published
-from sojourn_reproductions.gnat2021.sliq import adaptive, changing, outages, phases
-from sojourn_reproductions.gnat2021.sliq.delays import by_deadline
+from sojourn_reproductions.gnat2021.published import published, published_if_at_hand, value
+from sojourn_reproductions.gnat2021.sliq import adaptive, changing, delays, outages, phases
 from sojourn_reproductions.gnat2021.sliq.scenarios import (
     CONTROLS,
     SLIQ,
@@ -26,7 +25,7 @@ from sojourn_reproductions.gnat2021.sliq.scenarios import (
 
 LOSS, SPEED, DELAY = "sliq_packet_loss", "sliq_link_speed", "sliq_link_delay"
 DELIVERED, BUFFERING = "sliq_packets_delivered", "sliq_dual_buffering"
-DEADLINES, PATH = "aec_delivery_delay", "aec_path_changes"
+DEADLINES, PATH = delays.TABLE, "aec_path_changes"
 _DELAYS = (1, 3, 10, 30, 100, 300)
 
 
@@ -40,10 +39,6 @@ def cells(request: Request) -> Iterator[Cell]:
 _GOODPUT = partial(metric, "first_to_last_goodput_l7", 1.0)
 
 
-def _value(row: Mapping[str, str], column: str) -> float | None:
-    return float(row[column]) if row.get(column) else None
-
-
 def _controls(
     request: Request, section: str, table: str, row: str, values: Mapping[str, str], **path: Any
 ) -> Iterator[Cell]:
@@ -53,7 +48,7 @@ def _controls(
         scenario = with_control(document("one-flow", request, **path), column)
         cases = [(case(scenario, seed),) for seed in seeds(request, random)]
         keys = key(section, table, row, column)
-        yield Cell(keys, _value(values, column), cases, _GOODPUT)
+        yield Cell(keys, value(values, column), cases, _GOODPUT)
 
 
 def _losses(request: Request) -> Iterator[Cell]:
@@ -70,7 +65,7 @@ def _speeds(request: Request) -> Iterator[Cell]:
 
 
 def _delays(request: Request) -> Iterator[Cell]:
-    known = {row["delay_ms"]: row for row in published(DELAY)}
+    known = {row["delay_ms"]: row for row in published_if_at_hand(DELAY)}
     for delay in _DELAYS:
         path = {"delay": f"{delay} ms", "buffer": buffer(10, delay)}
         row = known.get(str(delay), {})
@@ -84,7 +79,7 @@ def _delivered(section: str, changes: str, request: Request) -> Iterator[Cell]:
         for column in SLIQ:
             scenario = with_control(document(f"{changes}-changes", request), column)
             keys = key(section, DELIVERED, f"changes={changes}", column)
-            yield Cell(keys, _value(row, column), [(sampled(scenario),)], phases.packets)
+            yield Cell(keys, value(row, column), [(sampled(scenario),)], phases.packets)
 
 
 def _shares(request: Request) -> Iterator[Cell]:
@@ -98,7 +93,7 @@ def _shares(request: Request) -> Iterator[Cell]:
         scenario = document("buffering", request, buffer=f"{row['buffer_bytes']} B")
         for column, measure in measures.items():
             keys = key("3.2.6", BUFFERING, f"buffer_bytes={row['buffer_bytes']}", column)
-            yield Cell(keys, _value(row, column), [(case(scenario),)], measure)
+            yield Cell(keys, value(row, column), [(case(scenario),)], measure)
 
 
 def _rest(percent: float | None) -> float | None:
@@ -107,11 +102,11 @@ def _rest(percent: float | None) -> float | None:
 
 def _deadlines(request: Request) -> Iterator[Cell]:
     for row in published(DEADLINES):
-        scenario = by_deadline(request, int(row["deadline_ms"]))
+        scenario = delays.by_deadline(request, int(row["deadline_ms"]))
         cases = [(case(scenario, seed),) for seed in seeds(request, random=True)]
         for column, measure in _ERROR_CONTROL.items():
             keys = key("3.3.4", DEADLINES, f"deadline_ms={row['deadline_ms']}", column)
-            yield Cell(keys, _value(row, column), cases, measure)
+            yield Cell(keys, value(row, column), cases, measure)
 
 
 _ERROR_CONTROL: Mapping[str, Callable[[Outcome], float | None]] = {
@@ -127,7 +122,7 @@ def _path(request: Request) -> Iterator[Cell]:
     for index, row in enumerate(published(PATH)):
         keys = key("3.3.5", PATH, f"from_s={row['from_s']}", "actual_raw_goodput_mbit")
         measure = partial(phases.raw_goodput, index)
-        yield Cell(keys, _value(row, "actual_raw_goodput_mbit"), runs, measure)
+        yield Cell(keys, value(row, "actual_raw_goodput_mbit"), runs, measure)
         for column, counter in (("pure_arq_percent", "arq"), ("pure_fec_percent", "fec")):
             keys = key("3.3.5", PATH, f"from_s={row['from_s']}", column)
             yield Cell(keys, None, runs, partial(phases.groups, index, counter))

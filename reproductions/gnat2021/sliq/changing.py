@@ -10,19 +10,18 @@ import numpy as np
 from sojourn.campaign.cases import Sampled
 from sojourn.metrics import RunData
 from sojourn.reproduction.paper import Cell, Request
+from sojourn_reproductions.gnat2021.published import published, value
 from sojourn_reproductions.gnat2021.sliq import series
 from sojourn_reproductions.gnat2021.sliq.scenarios import SLIQ, document, key, sampled, with_control
 from sojourn_reproductions.gnat2021.sliq.series import Series
-from sojourn_reproductions.gnat2021.sliq.steps import SETTLES, Phase, phases
+from sojourn_reproductions.gnat2021.sliq.steps import SETTLES, Phase, grows, phases
 
 SHARING, SPEED, DELAY = "sliq_sharing", "sliq_speed_changes", "sliq_delay_changes"
 CAPACITY, DUAL = "sliq_capacity", "sliq_dual_changes"
 #: A link counts as full from this share of its rate on.
 FULL = 0.9
-#: The times at which the delay grows in 3.1.8, s.
-GROWS = (60, 70, 80, 90, 110)
-#: The report's prose: Cubic's least estimate at 1 Mbit/s (Mbit/s), Copa's wait after 300 ms (s).
-LEAST_ESTIMATE, COPA_WAITS = 5.4, 20.0
+#: The rows of 3.1.8 that tell of a growth of the delay begin so.
+AFTER = "least_percent_after_s="
 
 _Measure = Callable[[RunData], float | None]
 
@@ -44,6 +43,7 @@ def sharing(request: Request) -> Iterator[Cell]:
         scenario = with_control(document("sharing", request), control)
         case = sampled(scenario)
         at = partial(key, "3.1.3", SHARING)
+        until = unequal_until()
         for phase in phases(scenario):
             filled = partial(_filled, phase)
             apart = partial(_apart, phase.begin + SETTLES, phase.end)
@@ -52,12 +52,18 @@ def sharing(request: Request) -> Iterator[Cell]:
         whole: Mapping[str, _Measure] = {
             "full_after_s": partial(_full_after, phases(scenario)[0].rate, 1.0),
             "dropped_percent": _dropped,
-            "difference_before_33_s_percent": partial(_apart, 1.0, 33.0),
-            "difference_33_to_60_s_percent": partial(_apart, 33.0, 60.0),
+            f"difference_before_{until:g}_s_percent": partial(_apart, 1.0, until),
+            f"difference_{until:g}_to_60_s_percent": partial(_apart, until, 60.0),
             "difference_percent": partial(_apart, 1.0, 70.0),
         }
         for row, measure in whole.items():
             yield _cell(case, at(row, control), measure)
+
+
+def unequal_until() -> float:
+    """When Cubic's flows begin to share equally in the report, s (3.1.3)."""
+    [row] = published(SHARING)
+    return float(row["sliq_cubic"])
 
 
 def _apart(begin: float, end: float, data: RunData) -> float:
@@ -91,20 +97,19 @@ def speed(request: Request) -> Iterator[Cell]:
 
 def delay(request: Request) -> Iterator[Cell]:
     """What becomes of the rate as the delay changes (3.1.8)."""
+    known = {row["row"]: row for row in published(DELAY)}
     for control in SLIQ:
         scenario = with_control(document("delay-changes", request), control)
         case, rate = sampled(scenario), phases(scenario)[0].rate
         at = partial(key, "3.1.8", DELAY)
         rows: dict[str, _Measure] = {"full_after_s": partial(_full_after, rate, 1.0)}
-        for time in GROWS:
-            rows[f"least_percent_after_s={time}"] = partial(_dip, time)
+        for time in grows(scenario):
+            rows[f"{AFTER}{time:g}"] = partial(_dip, time)
         rows["mean_percent_20_to_110_s"] = partial(_mean, rate, 20.0, 110.0)
         rows["mean_percent_110_to_160_s"] = partial(_mean, rate, 110.0, 160.0)
+        rows["full_again_s_after_110_s"] = partial(_waits, rate, 110.0)
         for row, measure in rows.items():
-            yield _cell(case, at(row, control), measure)
-        known = COPA_WAITS if control == "sliq_copa" else None
-        waits = partial(_waits, rate, 110.0)
-        yield _cell(case, at("full_again_s_after_110_s", control), waits, known)
+            yield _cell(case, at(row, control), measure, value(known.get(row, {}), control))
 
 
 def _mean(rate: float, begin: float, end: float, data: RunData) -> float:
@@ -139,16 +144,16 @@ def full_again(rates: Series, level: float, time: float) -> float | None:
 
 def estimates(request: Request) -> Iterator[Cell]:
     """Estimates of the capacity (3.1.9)."""
+    known = {f"from_s={row['from_s']}": row for row in published(CAPACITY)}
     for control in SLIQ:
         scenario = with_control(document("capacity", request), control)
         case = sampled(scenario)
         for phase in phases(scenario):
-            at = partial(key, "3.1.9", CAPACITY, phase.name)
-            cubic = control == "sliq_cubic" and phase.rate == 1
+            told = known.get(phase.name, {})
             for name, measure in _ESTIMATES.items():
-                published = LEAST_ESTIMATE if cubic and name == "least" else None
-                keys = at(f"{control}_{name}")
-                yield _cell(case, keys, partial(measure, phase), published)
+                column = f"{control}_{name}"
+                keys = key("3.1.9", CAPACITY, phase.name, column)
+                yield _cell(case, keys, partial(measure, phase), value(told, column))
 
 
 def _middle(phase: Phase, data: RunData) -> float:
@@ -181,11 +186,16 @@ def dual(section: str, experiment: str, request: Request) -> Iterator[Cell]:
         yield _cell(case, at(phase.name, "cubic_share_percent"), partial(_share, phase))
         yield _cell(case, at(phase.name, "least_percent"), partial(_least_second, phase))
     half = phases(scenario)[0].rate / 2
+    known = {row["after_s"]: row for row in published(DUAL)}
     if section == "3.2.5":
         for time, span in ((20, 3.0), (40, 20.0), (60, 10.0), (80, 10.0)):
-            row = f"after_s={time}"
-            yield _cell(case, at(row, "least_sent_mbit"), partial(_least_sent, time, span))
-            yield _cell(case, at(row, "below_half_s"), partial(_below_half, half, time, span))
+            told = known.get(f"{time}", {})
+            measures: Mapping[str, _Measure] = {
+                "least_sent_mbit": partial(_least_sent, time, span),
+                "below_half_s": partial(_below_half, half, time, span),
+            }
+            for column, measure in measures.items():
+                yield _cell(case, at(f"after_s={time}", column), measure, value(told, column))
 
 
 def _share(phase: Phase, data: RunData) -> float:

@@ -143,7 +143,7 @@ def _path(runs: _Runs) -> Chart:
 
 def _delays(runs: _Runs) -> Chart:
     panels = []
-    for deadline, (_, data) in zip(delays.DEADLINES, runs, strict=True):
+    for deadline, (_, data) in zip(delays.deadlines(), runs, strict=True):
         bins, shares = delays.histogram(data)
         limit = Line("deadline", [deadline, deadline], [0, max(shares)], color_of(1), dash="dashed")
         messages = Line("messages", bins, shares, BLACK, style="step")
@@ -212,7 +212,7 @@ _OVER_TIME = (
     _OverTime(
         "3.3.4",
         "delivery-delays",
-        lambda request: [delays.close(request, deadline) for deadline in delays.DEADLINES],
+        lambda request: [delays.close(request, deadline) for deadline in delays.deadlines()],
         _delays,
     ),
     _OverTime("3.3.5", "path-changes", lambda request: [path_changes(request)], _path),

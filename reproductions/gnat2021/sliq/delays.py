@@ -8,12 +8,17 @@ from sojourn.metrics import RunData
 from sojourn.metrics.columns import Values
 from sojourn.reproduction.paper import Request
 from sojourn.scenario import Document
+from sojourn_reproductions.gnat2021.published import published
 from sojourn_reproductions.gnat2021.sliq.scenarios import document
 
-#: Milliseconds.
-DEADLINES = (50, 110, 170)
+TABLE = "aec_delivery_delay"
 #: What the report calls the first and last few seconds, s.
 _EDGE = 5.0
+
+
+def deadlines() -> list[int]:
+    """Those of the report, in milliseconds."""
+    return [int(row["deadline_ms"]) for row in published(TABLE)]
 
 
 def by_deadline(request: Request, deadline: int) -> Document:

@@ -19,15 +19,17 @@ def value(rows: Iterable[Row], table: str, row: str, column: str, section: str =
     raise KeyError(f"a measured {' '.join(filter(None, (section, table, row, column)))}")
 
 
-def values(rows: Iterable[Row], table: str, column: str, section: str = "") -> dict[str, float]:
-    """A column by row, of the rows that begin with ``from_s=``; a ``KeyError`` if there is none."""
+def values(
+    rows: Iterable[Row], table: str, column: str, section: str = "", *, begin: str = "from_s="
+) -> dict[str, float]:
+    """A column by row, of the rows whose names begin so; a ``KeyError`` if there is none."""
     found = {
-        row["row"].removeprefix("from_s="): row["measured"]
+        row["row"].removeprefix(begin): row["measured"]
         for row in rows
         if row["table"] == table
         and row["column"] == column
         and section in ("", row["section"])
-        and row["row"].startswith("from_s=")
+        and row["row"].startswith(begin)
         and row["measured"] is not None
     }
     if not found:

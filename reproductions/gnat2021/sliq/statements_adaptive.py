@@ -1,4 +1,8 @@
-"""What sections 3.3.2 to 3.3.5 say of adaptive error control."""
+"""What sections 3.3.2 to 3.3.5 say of adaptive error control.
+
+The criterion of ``efficiency-as-predicted`` was written beside its numbers, and the tables of 3.3.4
+and 3.3.5 were known when those of their modes were; the card has more.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +11,7 @@ from collections.abc import Mapping, Sequence
 
 from sojourn.reproduction.statements import Finding, Row, Statement
 from sojourn_reproductions.gnat2021.published import published
+from sojourn_reproductions.gnat2021.sliq import delays
 from sojourn_reproductions.gnat2021.sliq.adaptive import (
     DEADLINES,
     EFFICIENCY,
@@ -17,7 +22,7 @@ from sojourn_reproductions.gnat2021.sliq.adaptive import (
 )
 from sojourn_reproductions.gnat2021.sliq.measured import value
 
-_SINGLE, _PATH = "aec_delivery_delay", "aec_path_changes"
+_PATH = "aec_path_changes"
 #: Mbit/s.
 _LINK = 10.0
 #: In these neither is nothing lost nor do timeouts rule, as the report says of 50 %.
@@ -160,7 +165,7 @@ STATEMENTS = (
         "3.3.4",
         "50 ms are met by pure FEC, 110 ms by coded ARQ, 170 ms by pure ARQ",
         "most of the groups, median over the seeds",
-        lambda rows: _as_printed(rows, _SINGLE, "deadline_ms"),
+        lambda rows: _as_printed(rows, delays.TABLE, "deadline_ms"),
     ),
     Statement(
         "modes-while-loss-changes",

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 
+from sojourn.reproduction.paper import Request
 from sojourn.reproduction.statements import Finding, Row, Statement
-from sojourn_reproductions.gnat2021.sliq.changing import CAPACITY, DELAY, GROWS, SHARING, SPEED
+from sojourn_reproductions.gnat2021.sliq.changing import (
+    AFTER,
+    CAPACITY,
+    DELAY,
+    SHARING,
+    SPEED,
+    unequal_until,
+)
 from sojourn_reproductions.gnat2021.sliq.filled import FULL, filled
 from sojourn_reproductions.gnat2021.sliq.measured import listed, named, value, values
-from sojourn_reproductions.gnat2021.sliq.scenarios import SLIQ
+from sojourn_reproductions.gnat2021.sliq.scenarios import SLIQ, document
+from sojourn_reproductions.gnat2021.sliq.steps import phases
 
 _CUBIC, _COPA = SLIQ
 
@@ -27,9 +36,11 @@ def _fairer(rows: Sequence[Row]) -> Finding:
 
 
 def _fair_late(rows: Sequence[Row]) -> Finding:
-    before = value(rows, SHARING, "difference_before_33_s_percent", _CUBIC)
-    after = value(rows, SHARING, "difference_33_to_60_s_percent", _CUBIC)
-    return Finding(before > after, f"before 33 s {before:.1f}, from then to 60 s {after:.1f} %")
+    until = unequal_until()
+    before = value(rows, SHARING, f"difference_before_{until:g}_s_percent", _CUBIC)
+    after = value(rows, SHARING, f"difference_{until:g}_to_60_s_percent", _CUBIC)
+    told = f"before {until:g} s {before:.1f}, from then to 60 s {after:.1f} %"
+    return Finding(before > after, told)
 
 
 def _no_loss(rows: Sequence[Row]) -> Finding:
@@ -48,7 +59,7 @@ def _cubic_slow(rows: Sequence[Row]) -> Finding:
 
 
 def _copa_dips(rows: Sequence[Row]) -> Finding:
-    dips = [value(rows, DELAY, f"least_percent_after_s={time}", _COPA) for time in GROWS]
+    dips = [*values(rows, DELAY, _COPA, begin=AFTER).values()]
     return Finding(all(dip < 90 for dip in dips), f"least: {listed(dips)} % of before")
 
 
@@ -64,17 +75,18 @@ def _cubic_trouble(rows: Sequence[Row]) -> Finding:
 
 
 def _follows(control: str, rows: Sequence[Row]) -> Finding:
-    found = values(rows, CAPACITY, f"{control}_median")
+    found, rates = values(rows, CAPACITY, f"{control}_median"), _rates()
     off = [
-        (f"{_RATES[at]:g}", estimate)
+        (f"{rates[at]:g}", estimate)
         for at, estimate in found.items()
-        if not (control == _CUBIC and _RATES[at] == 1) and abs(estimate / _RATES[at] - 1) > 0.15
+        if not (control == _CUBIC and rates[at] == 1) and abs(estimate / rates[at] - 1) > 0.15
     ]
     return Finding(not off, named(off) if off else f"{listed(found.values())} Mbit/s")
 
 
-#: Mbit/s of 3.1.9's phases.
-_RATES = {"0": 100.0, "10": 50.0, "20": 10.0, "30": 1.0, "40": 10.0, "50": 50.0, "60": 100.0}
+def _rates() -> Mapping[str, float]:
+    """Of 3.1.9's phases, by when they begin, Mbit/s."""
+    return {f"{p.begin:g}": p.rate for p in phases(document("capacity", Request()))}
 
 
 def _misestimate(rows: Sequence[Row]) -> Finding:
@@ -83,11 +95,12 @@ def _misestimate(rows: Sequence[Row]) -> Finding:
 
 
 def _no_overshoot(rows: Sequence[Row]) -> Finding:
+    rates = _rates()
     over = [
-        (f"{control} at {_RATES[at]:g}", most / _RATES[at])
+        (f"{control} at {rates[at]:g}", most / rates[at])
         for control in SLIQ
         for at, most in values(rows, CAPACITY, f"{control}_most").items()
-        if not (control == _CUBIC and _RATES[at] == 1)
+        if not (control == _CUBIC and rates[at] == 1)
     ]
     worst = max(over, key=lambda pair: pair[1])
     return Finding(worst[1] <= 1.2, f"most: {worst[0]} Mbit/s, {worst[1]:.2f} times the rate")

@@ -49,6 +49,12 @@ def phases(scenario: Document) -> list[Phase]:
     ]
 
 
+def grows(scenario: Document) -> list[float]:
+    """When the delay becomes longer, s."""
+    pairs = itertools.pairwise(_steps(scenario["topology"], "delay"))
+    return [at for (_, before), (at, after) in pairs if number(after) > number(before)]
+
+
 def _steps(topology: Document, name: str) -> list[tuple[float, Any]]:
     schedule = topology.get(f"{name}_schedule", {"steps": []})
     first = topology.get(name, "0 %")

@@ -12,15 +12,16 @@ from sojourn import slotted
 from sojourn.campaign.cases import Computed
 from sojourn.errors import ScenarioError
 from sojourn.reproduction.paper import Cell, Request
-from sojourn_reproductions.gnat2021.multicast.bounds import Best
+from sojourn_reproductions.gnat2021.multicast.best import Best
 from sojourn_reproductions.gnat2021.overlay.experiments import Phase
-from sojourn_reproductions.gnat2021.slots.bounds import best_of
+from sojourn_reproductions.gnat2021.slots.best import best_of
 from sojourn_reproductions.gnat2021.slots.models import RUNS, Run
 
 TABLE = "slotted_multicast"
 GOODPUT, DELAY = "goodput_mbit", "delay_ms"
-#: The most that all streams can have at once; the stream's where the utilities' sum is largest.
-BOUND, OPTIMUM = "bound_mbit", "optimum_mbit"
+#: The largest rate that all streams can have alike, which one exceeds where others have less; the
+#: stream's where the sum of the utilities is largest.
+COMMON, OPTIMUM = "common_mbit", "optimum_mbit"
 #: Of a run: greatest mean delay of a sample; packets in the fullest queue of a stream at a node;
 #: bytes of a message about queues; when it has settled, and how it varies then.
 LATEST, QUEUED, SIGNAL, SETTLED = "late_ms", "queued", "signal_bytes", "settled_s"
@@ -49,7 +50,7 @@ def cells(request: Request) -> Iterator[Cell]:
             for index, received in enumerate(_receivers(run)):
                 name = f"run={run.name} phase={phase.name} flow={received}"
                 yield _cell(run, name, GOODPUT, (case,), partial(_goodput, phase, index))
-                yield _cell(run, name, BOUND, (best,), partial(_bound, run))
+                yield _cell(run, name, COMMON, (best,), partial(_common, run))
                 yield _cell(run, name, OPTIMUM, (case, best), partial(_optimum, index))
                 yield _cell(run, name, DELAY, (case,), partial(_delay, phase, index))
             name = f"run={run.name} phase={phase.name}"
@@ -156,7 +157,7 @@ def _coefficients(run: Run, outcome: _Outcome) -> float:
     return float(100 * bits / (bits + run.model.get("packet_bits", 10_000.0)))
 
 
-def _bound(run: Run, found: Sequence[Any]) -> float:
+def _common(run: Run, found: Sequence[Any]) -> float:
     return min(Best(*found).common, run.model["streams"][0].get("ceiling", np.inf))
 
 

@@ -1,4 +1,4 @@
-"""Tables of sections 2.1, 2.2 and 2.4: goodput beside its bound, and what a run costs."""
+"""Tables of sections 2.1, 2.2 and 2.4: goodput beside the common rate, and what a run costs."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from sojourn.reproduction.sheet import Sheet
 from sojourn.reproduction.statements import Row
 from sojourn_reproductions.gnat2021.slots.cells import (
-    BOUND,
     COEFFICIENTS,
+    COMMON,
     DELAY,
     GOODPUT,
     LATEST,
@@ -21,7 +21,7 @@ from sojourn_reproductions.gnat2021.slots.cells import (
     USELESS,
 )
 
-_FLOWS = {BOUND: "bound (Mbit/s)", OPTIMUM: "optimum", GOODPUT: "here", DELAY: "delay (ms)"}
+_FLOWS = {COMMON: "common rate (Mbit/s)", OPTIMUM: "optimum", GOODPUT: "here", DELAY: "delay (ms)"}
 _RUNS = {
     LATEST: "latest (ms)",
     QUEUED: "most queued",

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from math import inf
 from typing import Any
 
-from sojourn_reproductions.gnat2021.multicast.bounds import Best, Stream, best
+from sojourn_reproductions.gnat2021.multicast.best import Best, Stream, best
 from sojourn_reproductions.gnat2021.overlay.polytope import Arc
 from sojourn_reproductions.gnat2021.slots.models import rate_at
 

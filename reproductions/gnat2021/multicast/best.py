@@ -40,7 +40,7 @@ class Stream(NamedTuple):
 class Best(NamedTuple):
     """Payload that streams can have, in the links' unit."""
 
-    #: The most that all of them can have at once.
+    #: The largest rate that all of them can have alike.
     common: float
     #: Of each, where the sum of the utilities, logarithms by priority, is largest; nothing if one
     #: of them has no way.
@@ -122,7 +122,7 @@ class _Program:
         return shared
 
     def common(self) -> float:
-        """The most that every stream can have."""
+        """The largest rate that every stream can have."""
         (rate,) = self._solver.columns(1, cost=-1.0)
         equal = [
             self._solver.row(0.0, {column: 1.0, rate: -float(times)}, least=0.0)
