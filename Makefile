@@ -171,9 +171,7 @@ conformance: setup  ## Put every member through the suite and write docs/conform
 	$(BIN)/python -m tools.pages.conformance
 
 replay: setup  ## Replay Linux's sources beside ours and write docs/replay.md: make replay V6_1=DIR V6_12=DIR
-	-$(BIN)/sojourn conformance --against $(V6_1) --version 6.1 --out results/replay-6.1
-	-$(BIN)/sojourn conformance --against $(V6_12) --version 6.12 --out results/replay-6.12
-	$(BIN)/python -m tools.pages.replay results/replay-6.1/replay.csv results/replay-6.12/replay.csv
+	$(BIN)/python -m tools.pages.replay 6.1=$(V6_1) 6.12=$(V6_12)
 
 live-reference: setup  ## Extend the kernel's measured table on this machine (JOBS=2 runs at once); resumable
 	$(BIN)/python -m tools.live_reference $(if $(JOBS),--jobs $(JOBS))

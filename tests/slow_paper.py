@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from importlib.metadata import EntryPoint
 
 from sojourn.campaign.cases import Computed
-from sojourn.installed import GROUP, reproductions
+from sojourn.installed import REPRODUCTIONS, points
 from sojourn.reproduction.paper import Cell, Paper, Request
 
 
@@ -32,5 +32,5 @@ def main() -> None:
     """Runs the command line."""
     from sojourn.cli import main
 
-    reproductions()["slow"] = EntryPoint("slow", f"{__name__}:SLOW", GROUP)
+    points(REPRODUCTIONS)["slow"] = EntryPoint("slow", f"{__name__}:SLOW", REPRODUCTIONS)
     main()

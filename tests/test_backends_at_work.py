@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import subprocess
 import time
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +14,14 @@ import pytest
 
 import fake_backend
 import sojourn
+from conftest import TWO_FLOWS
 from fake_commands import RUNS, SWEEP, command, line, made
 from sojourn import ScenarioError, SojournError, backends
 from sojourn.backends import live, sim
+from sojourn.evaluation import directory as evaluation
+from sojourn.figures.plots.request import Request, chart
+from sojourn.origin import ran_on
+from sojourn.report import report
 from sojourn.store.samples import Samples
 from sojourn.sweeps.work import Identified, Run
 
@@ -155,8 +161,76 @@ def test_an_evaluation_on_another_backend(file: Path, notes: Path) -> None:
     refused = command(file, "evaluate", "reno", *suite)
     assert refused.returncode == 2
     assert "--out out: holds another evaluation: of fake (build 1), not of the" in refused.stderr
-    assert command(file, "report", "out").returncode == 0
+    for page in (file.parent / "out" / "report.html", report(file.parent / "out")):
+        assert "experiments (quick), on fake (build 1)." in page.read_text()
     replaced = command(file, "evaluate", "reno", *suite, "--force")
     assert replaced.returncode == 0, replaced.stderr
     sweep = next((file.parent / "out" / "sweeps" / "random-walk").glob("*/reno"))
     assert set(sojourn.open(sweep).runs["backend"]) == {"sim"}
+
+
+def test_a_run_from_python_goes_through_the_backend(notes: Path, fake: None) -> None:
+    result = sojourn.run(TWO_FLOWS, backend="fake", metrics=["mean_throughput_l4"])
+    assert made(notes) == 1
+    assert result.origin == {"backend": "fake", "build": "1"}
+    assert result.flows.columns == ["id", "cca", "label", "mean_throughput_l4"]
+    assert "on fake (build 1)" in repr(result)
+    for name in ("simulator", "sim,fake", "fake:1"):
+        with pytest.raises(ScenarioError, match=f"backend: '{name}' given; allowed: sim, live"):
+            sojourn.run(TWO_FLOWS, backend=name)
+    with pytest.raises(ScenarioError, match=r"metrics: unknown metric 'mean_throughput'; did you"):
+        sojourn.run(TWO_FLOWS, metrics=["mean_throughput"])
+    assert made(notes) == 1
+
+
+def test_an_invalid_run_is_warned_of_wherever_it_is_looked_at(
+    file: Path, fake: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    quality = {"valid": False, "reasons": ["the processor was busy"]}
+    monkeypatch.setattr(
+        fake_backend, "key", lambda _=0: {"backend": "fake", "build": "1", "quality": quality}
+    )
+    with pytest.warns(UserWarning, match="the run is invalid: the processor was busy"):
+        result = sojourn.run(TWO_FLOWS, backend="fake")
+    assert result.origin["quality"] == quality
+    result.save(file.parent / "out")
+    page = report(file.parent / "out").read_text()
+    assert "error: the run is invalid: the processor was busy" in page
+
+
+def test_several_runs_of_one_backend_need_no_other(file: Path, notes: Path) -> None:
+    done = command(file, "run", file, "--backend", "fake", "--seeds", 2, "--out", "out")
+    assert done.returncode == 0, done.stderr
+    assert made(notes) == 2
+    assert done.stdout.count("on fake (build 1)") == 2
+    assert sorted(path.name for path in (file.parent / "out").iterdir() if path.is_dir()) == [
+        "fake-0",
+        "fake-1",
+    ]
+
+
+def test_sweeps_comparisons_and_figures_say_what_they_were_run_on(
+    file: Path, notes: Path, fake: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(file.parent)
+    there, here = sojourn.sweep(file, backend="fake"), sojourn.sweep(file)
+    assert "2 replications, on fake (build 1)" in repr(there)
+    assert "on fake" not in repr(here)
+    told = report(there.directory).read_text()
+    assert "topology.bottleneck.rate (2 values), on fake (build 1)." in told
+    found = sojourn.compare(there, here)
+    a, b = there.directory.name, here.directory.name
+    assert found.sentence.startswith(f"{a}, on fake (build 1), against {b}, in the simulator: ")
+    evaluation.save(found, file.parent, pytest.fail)
+    told = report(file.parent).read_text()
+    assert found.sentence in unescape(told)
+    assert f"B is {b}, in the simulator." in told
+    drawn = chart(there.directory, Request("utilization_l1", x="topology.bottleneck.rate"))
+    assert drawn.note.endswith(" Run on fake (build 1).")
+
+
+def test_kernels_are_told_with_version_and_hz() -> None:
+    built = {"backend": "kernel", "kernel": "6.12.117", "hz": 1000, "build": "5f0c"}
+    assert ran_on(built) == "on a kernel in virtual time (kernel 6.12.117, HZ 1000, build 5f0c)"
+    live = {"backend": "live", "host": "lab", "kernel": "6.8.0", "repetition": 1, "quality": {}}
+    assert ran_on(live) == "on a live kernel (host lab, kernel 6.8.0)"

@@ -15,7 +15,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from sojourn.campaign.cases import Case
-from sojourn.installed import reproductions
+from sojourn.installed import REPRODUCTIONS, points
 from sojourn.reproduction.paper import Cell, Paper, Request
 from sojourn.scenario import load
 from sojourn.store import manifest, run_directory
@@ -155,7 +155,7 @@ class Found:
 @example([(step, "elsewhere", False) for step in (*PLAIN, *OTHER)])
 @given(st.lists(PLACES, min_size=3, max_size=7))
 def test_random_commands_lose_and_mix_nothing(steps: list[tuple[Step, str | None, bool]]) -> None:
-    with empty_directory(), mock.patch.dict(reproductions(), {"paper": Found()}):
+    with empty_directory(), mock.patch.dict(points(REPRODUCTIONS), {"paper": Found()}):
         model = Model()
         for step, out, force in steps:
             model.take(step, out, force)

@@ -10,15 +10,18 @@ import numpy as np
 import pytest
 
 from conftest import ROOT, Command
-from sojourn.evaluation.ccperf.competition import COLUMNS as COMPETITION
-from sojourn.evaluation.ccperf.competition import standings
-from sojourn.evaluation.ccperf.run import Place, Request
-from sojourn.evaluation.ccperf.scores import COLUMNS, notes, scores
-from sojourn.evaluation.ccperf.suite import SUITE, TESTED
+from sojourn.evaluation.suites.competition import COLUMNS as COMPETITION
+from sojourn.evaluation.suites.competition import standings
+from sojourn.evaluation.suites.experiment import TESTED
+from sojourn.evaluation.suites.run import Place, Request
+from sojourn.evaluation.suites.scores import COLUMNS, notes, scores
 from sojourn.figures.pareto import front
 from sojourn.metrics import metrics
 from sojourn.quantity import number
 from sojourn.report.evaluation import page
+from sojourn_reproductions.ccperf.suite import SUITE
+
+EXPERIMENTS = SUITE.experiments
 
 #: CCPerf's page of topologies: rate (Mbit/s), one-way delay (ms), loss, queue (packets).
 PATHS = {
@@ -34,20 +37,20 @@ PATHS = {
 
 
 def test_the_suite_has_eleven_experiments_over_the_named_paths() -> None:
-    assert len(SUITE) == 11
+    assert len(EXPERIMENTS) == 11
     known = {(m.scope, m.name) for m in metrics()}
-    for experiment in SUITE:
+    for experiment in EXPERIMENTS:
         assert set(experiment.measures) <= known
         assert any(
             f.get("label") == TESTED
             for f in next(experiment.cases(quick=True))[1].document["flows"]
         )
-    over = {path for e in SUITE for path, _ in e.cases(quick=False) if e.paths}
+    over = {path for e in EXPERIMENTS for path, _ in e.cases(quick=False) if e.paths}
     assert over == set(PATHS)
 
 
 def test_of_k_flows_half_rounded_up_are_cubic() -> None:
-    (friendliness,) = (e for e in SUITE if e.name == "friendliness")
+    (friendliness,) = (e for e in EXPERIMENTS if e.name == "friendliness")
     counts = [
         {flow["label"]: flow["count"] for flow in scenario.document["flows"]}
         for _, scenario in friendliness.cases(quick=False)
@@ -57,7 +60,7 @@ def test_of_k_flows_half_rounded_up_are_cubic() -> None:
 
 @pytest.mark.parametrize("name", ["step", "pulse-wave"])
 def test_rate_delay_and_loss_change_one_at_a_time(name: str) -> None:
-    (experiment,) = (e for e in SUITE if e.name == name)
+    (experiment,) = (e for e in EXPERIMENTS if e.name == name)
     for parameter, scenario in experiment.cases(quick=False):
         link = scenario.canonical["topology"]["bottleneck"]
         assert [key for key in link if key.endswith("_schedule")] == [f"{parameter}_schedule"]
@@ -65,7 +68,7 @@ def test_rate_delay_and_loss_change_one_at_a_time(name: str) -> None:
 
 @pytest.mark.parametrize("path", PATHS)
 def test_a_path_is_as_ccperf_lists_it(path: str) -> None:
-    cases = (case for e in SUITE if e.paths for case in e.cases(quick=False))
+    cases = (case for e in EXPERIMENTS if e.paths for case in e.cases(quick=False))
     scenario = next(scenario for name, scenario in cases if name == path)
     rate, delay, loss, packets = PATHS[path]
     link = scenario.canonical["topology"]["bottleneck"]
@@ -85,10 +88,10 @@ def test_a_path_is_as_ccperf_lists_it(path: str) -> None:
 def test_a_control_against_itself_and_a_worse_one() -> None:
     rng = np.random.default_rng(1)
     same = rng.normal(10, 0.05, 16)
-    place = Place(SUITE[0], "here")
+    place = Place(EXPERIMENTS[0], "here")
     place.values["flow", "mean_throughput_l4"] = {"a": same, "b": same, "c": same - 1}
     place.values["flow", "mean_est_qdelay_l4"] = {"a": same, "b": same, "c": same - 1}
-    found = scores([place], Request(["a"], ["b", "c"]))
+    found = scores([place], Request(SUITE, ["a"], ["b", "c"]))
     told = {(s.metric.name, s.against): s.finding.verdict for s in found}
     assert told == {
         ("mean_throughput_l4", "b"): "same",
@@ -100,7 +103,7 @@ def test_a_control_against_itself_and_a_worse_one() -> None:
 
 def competition(name: str, tested: float, share: float, harm: float) -> Place:
     """16 replications of a control that gets so much of all, and of what the others lose by it."""
-    (experiment,) = (e for e in SUITE if e.name == name)
+    (experiment,) = (e for e in EXPERIMENTS if e.name == name)
     place, noise = Place(experiment, f"{share} of all", tested), np.linspace(-0.01, 0.01, 16)
     for measure, value in (
         (("group", "throughput_share_l4"), share),
@@ -127,25 +130,27 @@ def test_who_starves_and_who_dominates(
     name: str, tested: float, share: float, harm: float, outcome: str
 ) -> None:
     place = competition(name, tested, share, harm)
-    (found,) = standings([place], Request(["mine"], ["cubic"]))
+    (found,) = standings([place], Request(SUITE, ["mine"], ["cubic"]))
     assert found.outcome == outcome
     assert found.own.mean == pytest.approx(share / tested)
     assert found.others.mean == pytest.approx((1 - harm) / (1 - tested))
 
 
 def test_beside_udp_that_does_not_give_way_there_is_no_fair_share() -> None:
-    assert standings([competition("udp", 0.5, 0.04, 0.04)], Request(["mine"], ["cubic"])) == []
+    assert (
+        standings([competition("udp", 0.5, 0.04, 0.04)], Request(SUITE, ["mine"], ["cubic"])) == []
+    )
 
 
 def test_starvation_comes_first_and_numbers_of_comparisons_last() -> None:
     """A control with 4 % of the link beside Cubic loses few packets; that makes it no better."""
-    request = Request(["mine"], ["cubic"])
+    request = Request(SUITE, ["mine"], ["cubic"])
     places = [competition("friendliness", 0.5, share, share) for share in (0.04, 0.48)]
     places[0].values["flow", "mean_throughput_l4"] = {
         "mine": np.full(16, 0.3) + np.linspace(0, 0.01, 16),
         "cubic": np.full(16, 3.8) + np.linspace(0, 0.01, 16),
     }
-    made = page(request, places, scores(places, request))
+    made = page(request, places, scores(places, request), {})
     told = made.sentence
     starves = (
         "Of 2 competitions with other TCP it starves in 1 (at worst it gets 8 % of a fair share"
@@ -169,12 +174,12 @@ def test_starvation_comes_first_and_numbers_of_comparisons_last() -> None:
 
 def test_too_few_replications_to_decide_anything_are_told() -> None:
     place = competition("friendliness", 0.5, 0.04, 0.04)
-    assert not notes([place], Request(["mine"], ["cubic"]))
+    assert not notes([place], Request(SUITE, ["mine"], ["cubic"]))
     few = {
         measure: {control: values[:4] for control, values in of.items()}
         for measure, of in place.values.items()
     }
-    told = notes([replace(place, values=few)], Request(["mine"], ["cubic"]))
+    told = notes([replace(place, values=few)], Request(SUITE, ["mine"], ["cubic"]))
     assert told[0].startswith("warning: key metrics: with 4 replications of each side no")
     assert told[0].endswith("among 2 comparisons it takes 7")
 

@@ -14,8 +14,8 @@ from conftest import TWO_FLOWS, Command
 from own_controls import MINE
 from sojourn import ScenarioError
 from sojourn.campaign.keys import run_key
-from sojourn.evaluation.ccperf.run import Request, evaluate, stored
-from sojourn.evaluation.ccperf.suite import Experiment
+from sojourn.evaluation.suites.experiment import Experiment, Suite
+from sojourn.evaluation.suites.run import Request, evaluate, stored
 from sojourn.scenario import Scenario, load
 
 
@@ -53,9 +53,9 @@ def test_one_is_evaluated_from_its_file_and_again_when_it_was_edited(
     here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rate = ("flow", "mean_throughput_l4")
-    monkeypatch.setattr("sojourn.evaluation.ccperf.run.SUITE", [Short("short", "Short", [rate])])
+    suite = Suite("mine", "experiments of mine", [Short(here, "short", "Short", [rate])])
     monkeypatch.chdir(here)
-    request, told = Request(["aimd.py"], ["reno"]), list[str]()
+    request, told = Request(suite, ["aimd.py"], ["reno"]), list[str]()
     values = []
     for window in ("", "\n\nAimd.decision = lambda self: Decision(2, 2)\n"):
         with (here / "aimd.py").open("a") as file:

@@ -14,8 +14,9 @@ from sojourn import data
 from sojourn.campaign.finished import Finished, Simulate
 from sojourn.engine import simulate
 from sojourn.reproduction.paper import Request
+from sojourn.reproduction.statements import judge
 from sojourn.scenario import read, validated
-from sojourn_reproductions.gnat2021.overlay import runs
+from sojourn_reproductions.gnat2021.overlay import STATEMENTS, cells, runs
 from sojourn_reproductions.gnat2021.overlay.experiments import EXPERIMENTS
 from sojourn_reproductions.gnat2021.overlay.oracle import classes, shares
 from sojourn_reproductions.gnat2021.overlay.panels import parts
@@ -118,6 +119,25 @@ def test_every_run_is_a_scenario_with_and_without_the_overlay(experiment) -> Non
         assert any("service" in flow for flow in scenario["flows"])
         assert not any("service" in flow for flow in runs.plain(scenario)["flows"])
         assert all(phase.end <= 500 and phase.begin < phase.end for phase in run.phases)
+
+
+def test_statements_find_their_rows_and_what_is_to_be_off_is_held_to_a_share_of_its_rate() -> None:
+    """Section 4.23 has flows of 125 kbit/s that are off after a change."""
+    rows = [
+        {
+            **cell.keys,
+            "published": cell.published,
+            "measured": 1.0 if cell.published is None else cell.published,
+        }
+        for cell in cells(Request())
+    ]
+    assert [s.id for s, found in judge(STATEMENTS, rows) if found.confirmed is None] == []
+    [off] = [s for s in STATEMENTS if s.id == "goodput-4.23"]
+    for kbit, held in ((0.0, True), (30.0, True), (35.0, False)):
+        for row in rows:
+            if row["section"] == "4.23" and row["published"] == 0:
+                row["measured"] = 1e-3 * kbit
+        assert off.check(rows).confirmed is held
 
 
 def test_a_section_stands_beside_the_optimum_and_the_shortest_path(

@@ -12,7 +12,7 @@ from conftest import Command
 from sojourn.errors import ScenarioError
 from sojourn.reproduction.paper import Request
 from sojourn.reproduction.reproduce import Reproduction, check, reproduce
-from sojourn_reproductions.lin2020 import FORMS, LIN2020
+from sojourn_reproductions.lin2020 import FORMS, LIN2020, exchangeable
 
 #: The paper's wired tables, those kept for checking included.
 WIRED = ("3", *map(str, range(5, 12)), *(f"A{n}" for n in range(20, 29)), "19")
@@ -95,9 +95,51 @@ def test_the_contract_s_files_have_their_columns(made: Reproduction, out: Path) 
         header = next(csv.reader(file))
     assert header[:6] == ["form", "table", "row", "column", "published", "measured"]
     with (out / "tables" / "forms.csv").open(encoding="utf-8") as file:
-        forms = {line["table"]: line["form"] for line in csv.DictReader(file)}
-    assert forms["A28"] == "inferred"
+        forms = {line["table"]: line for line in csv.DictReader(file)}
+    assert [*forms["A28"]] == ["table", "form", "reason", "since"]
+    assert forms["A28"]["form"] == "inferred"
     assert {*WIRED} <= {*forms}
+
+
+def test_what_the_text_tells_of_figures_is_published() -> None:
+    cells = LIN2020.cells(Request(tables=("figure-19",), quick=True))
+    told = {(c.keys["row"], c.keys["column"]): c.published for c in cells}
+    assert told["Westwood+", "RTT=200ms loss=0.01%"] == 109.8
+    assert told["Westwood+", "RTT=100ms loss=0.01%"] is None
+    assert told["BBR", "RTT=200ms loss=0.01%"] is None
+
+
+def test_errors_leave_out_what_parameters_were_fitted_to(made: Reproduction) -> None:
+    [errors] = [sheet for sheet in made.sheets if sheet.name == "errors"]
+    rows = {(table, form, column): count for table, form, _, column, count, _ in errors.rows}
+    # The loss of the inferred form was fitted to Cubic.
+    assert rows["10", "printed", "Sum"] == rows["10", "inferred", "Sum"] + 1
+
+
+def test_what_exchangeable_flows_have_in_expectation_is_no_bound() -> None:
+    """Print has one order in the first flows and the opposite one in the second."""
+    rows = [
+        {
+            "form": "printed",
+            "table": "8",
+            "row": row,
+            "column": column,
+            "published": at,
+            "measured": at,
+        }
+        for column, order in (("Flow-1", (1, 2, 3, 4)), ("Flow-2", (4, 3, 2, 1)))
+        for row, at in zip(("CUBIC", "Vegas", "YeAH", "BBR"), map(float, order), strict=True)
+    ]
+    [sheet] = exchangeable.sheet(rows, FORMS)
+    [line] = sheet.rows
+    assert dict(zip(sheet.header, line, strict=True)) == {
+        "table": "8",
+        "form": "printed",
+        "controls": 4,
+        "tau of one to the other": -1,
+        "at most": 0,
+        "measured": 1,
+    }
 
 
 def test_overrides_leave_nothing_published(sojourn: Command) -> None:

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import re
 import tomllib
+from importlib.metadata import EntryPoint
 from pathlib import Path
+from unittest import mock
 
 import pytest
 from packaging.requirements import Requirement
 
 from conftest import ROOT, Command
 from sojourn import ScenarioError, SojournError, data, load
+from sojourn.evaluation.suites import found
 from sojourn.experiments import experiments
+from sojourn.installed import SUITES, points
 
 
 def test_the_version_names_the_build(sojourn: Command) -> None:
@@ -67,6 +71,22 @@ def test_sources_of_papers_can_be_opened(sojourn: Command, tmp_path: Path) -> No
         ",reproductions/ccperf/reference/SOURCE.md"
         in sojourn("list", "papers", "--format", "csv", cwd=ROOT).stdout
     )
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [
+        ("sojourn_reproductions.ccperf.suite:SUITE", "is the suite ccperf; sojourn.suites wants"),
+        ("sojourn_reproductions.ccperf:CCPERF", "is Paper; sojourn.suites wants a Suite called x"),
+        ("sojourn_reproductions.nowhere:SUITE", "of sojourn_reproductions.nowhere cannot be load"),
+    ],
+)
+def test_what_a_package_brings_is_what_it_is_called(value: str, told: str) -> None:
+    with mock.patch.dict(points(SUITES), {"x": EntryPoint("x", value, SUITES)}):
+        with pytest.raises(SojournError, match=f"^x: {value} {told}"):
+            found.suite("x")
+        with pytest.raises(ScenarioError, match=r"^unknown suite 'y'; allowed: .*x"):
+            found.suite("y")
 
 
 def test_the_lock_has_every_requirement() -> None:

@@ -21,8 +21,9 @@ KEYS = ("place", "metric")
 
 @pytest.mark.parametrize("name", pages.written())
 def test_a_page_is_what_was_measured(name: str) -> None:
-    written = (pages.home(name) / pages.PAGE).read_text(encoding="utf-8")
-    assert written == pages.page(name), f"run: python -m tools.pages.reproduction {name}"
+    for path, text in pages.pages(name).items():
+        written = path.read_text(encoding="utf-8")
+        assert written == text, f"{path.name}: run python -m tools.pages.reproduction {name}"
 
 
 def row(place: str, measured: float | None, low: float = 0.0, high: float = 0.0, n: int = 3) -> Any:

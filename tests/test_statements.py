@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from conftest import Command
-from sojourn.installed import reproductions
+from sojourn.installed import REPRODUCTIONS, points
 from sojourn.reproduction.found import paper
 from sojourn.reproduction.rank import rank_correlation
 from sojourn.reproduction.statements import (
@@ -24,7 +24,7 @@ from sojourn.reproduction.statements import (
 FINDINGS = {"confirmed", "not confirmed", "not run"}
 
 
-@pytest.mark.parametrize("name", reproductions())
+@pytest.mark.parametrize("name", points(REPRODUCTIONS))
 def test_every_paper_has_statements_and_they_bear_that_nothing_was_run(name: str) -> None:
     statements = paper(name).statements
     made = sheet(judge(statements, []))
@@ -37,7 +37,7 @@ def test_every_paper_has_statements_and_they_bear_that_nothing_was_run(name: str
     assert all(all(row.values()) for row in rows)
 
 
-@pytest.mark.parametrize("name", reproductions())
+@pytest.mark.parametrize("name", points(REPRODUCTIONS))
 def test_unmeasured_rows_are_not_run(name: str) -> None:
     """Rows of a paper whose runs have no value, and no published one beside it."""
     from sojourn.reproduction.compare import VALUES

@@ -10,6 +10,7 @@ import sojourn
 from sojourn import data, figures
 from tools.pages import wifi_figures, wifi_ns3
 from tools.pages.wifi import Oracle, oracles
+from tools.pages.wifi_figures import results
 
 
 @pytest.mark.parametrize("oracle", oracles(counts=(2, 10), seconds=3.0), ids=lambda o: o.name)
@@ -18,11 +19,11 @@ def test_goodput_is_that_of_the_closed_form(oracle: Oracle) -> None:
 
 
 def test_airtime_fairness_repairs_the_rate_anomaly() -> None:
-    results = wifi_figures.results("5 s")
-    _, _, by_frames, by_airtime = (row.split("|")[1:-1] for row in wifi_figures.table(results))
-    assert float(by_frames[1]) == pytest.approx(float(by_frames[3]), rel=0.1), "all like the slow"
-    assert float(by_airtime[1]) > 4 * float(by_frames[1])
-    assert float(by_airtime[5].strip(" %")) < 40 < float(by_frames[5].strip(" %"))
+    rows = {(row["turns"], row["station"]): row for row in wifi_figures.rows(results("5 s"))}
+    fast, slow = (rows["by frames", station] for station in ("fast", "slow"))
+    assert fast["goodput"] == pytest.approx(slow["goodput"], rel=0.1), "all like the slow"
+    assert rows["by airtime", "fast"]["goodput"] > 4 * fast["goodput"]
+    assert rows["by airtime", "slow"]["airtime"] < 0.4 < slow["airtime"]
 
 
 @pytest.mark.parametrize("row", list(wifi_ns3.published()), ids=lambda row: row.name)

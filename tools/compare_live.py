@@ -53,16 +53,16 @@ def compare(setup: Row, live: dict[str, Spread], outcome: Outcome) -> list[Row]:
     return [_row(setup, name, live[name].mean, flow[METRICS[name]]) for name in COMPARED]
 
 
-def _row(setup: Row, metric: str, live: float, virtual: float) -> Row:
+def _row(setup: Row, metric: str, live: float, virtual: float | None) -> Row:
     compared = {"metric": metric, "published": live, "measured": virtual}
-    difference = (virtual - live) / live if live else None
+    difference = (virtual - live) / live if live and virtual is not None else None
     return {
         **setup,
         "metric": metric,
         "live": f"{live:.6g}",
-        "virtual": f"{virtual:.6g}",
+        "virtual": "" if virtual is None else f"{virtual:.6g}",
         "difference": "" if difference is None else f"{difference:+.2%}",
-        "within": "yes" if meets_goal(compared) else "no",
+        "within": "yes" if virtual is not None and meets_goal(compared) else "no",
     }
 
 

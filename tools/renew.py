@@ -71,7 +71,7 @@ def _reproduction(name: str) -> list[str]:
     (kept / page.ABOUT).write_text("\n".join(lines) + "\n", encoding="utf-8")
     _figures(out / "figures", folder / "figures")
     if (folder / page.SOURCE).exists():
-        (folder / page.PAGE).write_text(page.page(name), encoding="utf-8")
+        page.write(name)
     after = _judged(name)
     turned = [
         f"{told}: {then} before, {after.get(told)}"
@@ -113,7 +113,7 @@ def _judged(name: str) -> dict[str, str]:
     """What the statements of a page came to, by id."""
     measured = page.Measured(paper(name), page.home(name))
     at = statements.HEADER.index("finding")
-    return {row[0]: row[at] for row in measured.sheets[statements.NAME].rows}
+    return {str(row[0]): str(row[at]) for row in measured.sheets[statements.NAME].rows}
 
 
 def _figures(made: Path, kept: Path) -> None:
@@ -161,8 +161,7 @@ def _processor() -> float:
 
 
 def _pages(part: Part) -> list[Path]:
-    paths = [ROOT / name for name in part["pages"]]
-    return [file for path in paths for file in (path.glob("*.md") if path.is_dir() else [path])]
+    return [file for pattern in part["pages"] for file in ROOT.glob(pattern)]
 
 
 def _text(path: Path) -> str:

@@ -16,7 +16,7 @@ def experiments() -> list[dict[str, str]]:
 
 def _files() -> Iterator[tuple[str, Path]]:
     folders = [f.name for f in data.path(data.EXPERIMENTS).iterdir() if f.is_dir()]
-    for folder in (*folders, *installed.reproductions()):
+    for folder in (*folders, *installed.points(installed.REPRODUCTIONS)):
         name = f"{data.EXPERIMENTS}/{folder}"
         root = data.path(name)
         for file in root.glob("**/*.toml"):

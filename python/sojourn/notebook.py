@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from html import escape
 from typing import TYPE_CHECKING
 
+from sojourn.origin import elsewhere
+
 if TYPE_CHECKING:
     import polars as pl
 
@@ -33,6 +35,7 @@ def describe(result: Measured) -> str:
     return (
         f"{result.scenario.name!r}: {flows} flow{'s' if flows != 1 else ''} "
         f"({', '.join([*named, *rest])}), {canonical['duration']}, seed {canonical['seed']}"
+        f"{elsewhere(result.origin)}"
     )
 
 
@@ -58,5 +61,5 @@ def describe_sweep(sweep: StoredSweep) -> str:
     """A sweep in a line."""
     grid = ", ".join(f"{path} ({len(values)})" for path, values in sweep.grid.items())
     failed = f", {len(sweep.failures)} failed" if sweep.failures else ""
-    over = grid or "no grid"
-    return f"{str(sweep.directory)!r}: {over}, {sweep.replications} replications{failed}"
+    over, on = grid or "no grid", elsewhere(sweep.origin)
+    return f"{str(sweep.directory)!r}: {over}, {sweep.replications} replications{on}{failed}"

@@ -64,7 +64,7 @@ def sweep(
     ``directory`` is where results go, below ``results/`` by default; one that holds something else
     is refused unless ``force``. ``jobs`` runs go on at a time, one per core by default. With
     ``client``, a ``distributed.Client``, they go on on its cluster, on all workers by default.
-    ``progress`` is told how many of how many runs are done. ``backend`` is sim, live or kernel.
+    ``progress`` is told how many of how many runs are done. ``backend`` is as of ``run``.
 
     Raises:
         ScenarioError: names the field, what was given and what is allowed.
@@ -85,8 +85,13 @@ def sweep(
             retry_failed=retry_failed,
             execute=of_client(client),
         )
-    made = Sweep(chosen)
-    table.save(made.summary, chosen)
+    return _summarised(chosen)
+
+
+def _summarised(directory: Path) -> Sweep:
+    """With the table that ``sojourn sweep`` writes."""
+    made = Sweep(directory)
+    table.save(made.summary, directory)
     return made
 
 

@@ -16,6 +16,7 @@ from sojourn.metrics.columns import Values
 from sojourn.metrics.warnings import RunWarning, brief, warnings_of
 from sojourn.names import control_name
 from sojourn.numbers import number
+from sojourn.origin import ran_on
 from sojourn.quantity import number as amount
 from sojourn.table import Table
 
@@ -50,9 +51,12 @@ def sentence(result: Measured) -> str:
     """What was run, in words."""
     canonical, count = result.scenario.canonical, result.data.flow.count
     verb = "crosses" if count == 1 else "share" if count else "cross"
+    seed = f"seed {canonical['seed']}"
+    simulated = f"({canonical['stack']} endpoints, {seed})"
+    made = f"{ran_on(result.origin)}, {seed}" if result.origin else simulated
     return (
         f"{_flows(result)} {verb} {_network(canonical['topology'])} for {canonical['duration']} "
-        f"({canonical['stack']} endpoints, seed {canonical['seed']})."
+        f"{made}."
     )
 
 

@@ -7,9 +7,11 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sojourn import engine
+from sojourn.backends import backend as called
+from sojourn.backends import runs
 from sojourn.engine import Progress
 from sojourn.measured import Measured
+from sojourn.metrics import checked
 from sojourn.notebook import describe, html
 from sojourn.scenario import Scenario, Source, load
 
@@ -64,6 +66,7 @@ def run(
     metrics: Iterable[str] | None = None,
     progress: Progress | None = None,
     spool: Path | None = None,
+    backend: str = "sim",
 ) -> Result:
     """Runs one scenario: a path to a TOML file, TOML text, a mapping or a loaded scenario.
 
@@ -71,8 +74,12 @@ def run(
     named; ``harm_throughput_l4`` and ``harm_delay_l4`` are computed only if named. ``progress``
     is told the share that is done, several times per second. What the scenario's ``record`` asks
     for goes to a temporary directory, below ``spool`` if given, that lasts as long as the result.
+    ``backend`` is what it runs on: ``"sim"``, ``"live"``, ``"kernel"`` or ``"kernel:6.12"``. The
+    result's ``origin`` says which one, and of live runs how far they can be trusted: one that is
+    invalid is warned of.
 
     Raises:
+        RunError: if a kernel fails.
         ScenarioError: names the field, what was given and what is allowed.
 
     """
@@ -80,4 +87,5 @@ def run(
         scenario = load(scenario, overrides, seed)
     elif tuple(overrides) or seed is not None:
         raise TypeError("overrides and seed apply to a source, not to a loaded scenario")
-    return Result.of(engine.measure(scenario, progress, spool).request(metrics))
+    names = None if metrics is None else checked("metrics", metrics)
+    return Result.of(runs.made(scenario, called(backend), names, warnings.warn, progress, spool))

@@ -13,11 +13,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from sojourn import data
 from sojourn.campaign.cases import Case, Outcome
 from sojourn.errors import ScenarioError
+from sojourn.json_types import Json
 from sojourn.reproduction.card import read as read_card
 from sojourn.reproduction.paper import Cell, Paper, Request
 from sojourn.scenario import Document, apply_override, parse_value, read, validated
@@ -42,7 +42,7 @@ _MEASURED = {"flow_completion_time_l4": "active_time_l4"}
 @dataclass(frozen=True)
 class _Setup:
     #: The control under test; ``None`` for the page's, as the experiment's file has it.
-    cca: Any = None
+    cca: Json = None
     flows: int = _PUBLISHED_FLOWS
     overrides: tuple[str, ...] = ()
 
@@ -133,7 +133,7 @@ def _printed() -> Iterator[tuple[str, str, list[float | None]]]:
 
 def _setup(overrides: Sequence[str]) -> _Setup:
     """Takes the paper's own parameters out of the overrides."""
-    given: dict[str, Any] = {}
+    given: dict[str, Json] = {}
     rest = []
     for override in overrides:
         name, equals, text = (part.strip() for part in override.partition("="))
@@ -147,7 +147,7 @@ def _setup(overrides: Sequence[str]) -> _Setup:
     return _Setup(_tested(given.get("cca")), flows, tuple(rest))
 
 
-def _tested(cca: Any) -> Any:
+def _tested(cca: Json) -> Json:
     """The page's own control is ns-3's NewReno, and so is plain ``reno``."""
     return None if cca == "reno" else cca
 

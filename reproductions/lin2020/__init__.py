@@ -2,7 +2,7 @@
 
 One module per section of the paper, and one line of ``SECTIONS``. Every table comes in one form or
 more: with the parameters as printed, with inferred ones, after the baseline of a real path, or as
-measured on a modelled one; ``tables/forms.csv`` names the one that is judged.
+measured on a modelled one; ``tables/forms.csv`` names the one that is judged, and since when.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from sojourn.reproduction.card import read as read_card
 from sojourn.reproduction.paper import Cell, Paper, Request
 from sojourn.reproduction.sheet import Sheet
 from sojourn.reproduction.statements import Row
-from sojourn_reproductions.lin2020 import ceiling, order, show, traces, wifi_traces
+from sojourn_reproductions.lin2020 import exchangeable, order, show, traces, wifi_traces
 from sojourn_reproductions.lin2020.cost import COST
 from sojourn_reproductions.lin2020.pairs import PAIRS
 from sojourn_reproductions.lin2020.paths import REAL_PATHS
@@ -28,6 +28,7 @@ from sojourn_reproductions.lin2020.wifi import WIFI
 if TYPE_CHECKING:
     from sojourn.figures.chart import Chart
 
+_CARD = read_card(Path(__file__).with_name("card.toml"))
 SECTIONS = (REAL_PATHS, PAIRS, WIFI, COST, SETTLE, REVERSE, QUEUE_SIZE)
 #: Figures of running samples.
 _SAMPLED = (traces, wifi_traces)
@@ -45,12 +46,13 @@ def _cells(request: Request) -> Iterator[Cell]:
 def _sheets(rows: Sequence[Row]) -> Iterator[Sheet]:
     yield from show.grids(rows)
     yield from show.errors(rows, FORMS)
-    yield from order.sheet(rows, FORMS)
-    yield from ceiling.sheet(rows)
+    yield from order.sheet(rows, FORMS, _CARD)
+    yield from exchangeable.sheet(rows, FORMS)
     for section in SECTIONS:
         yield from section.sheets(rows)
-    told = [(table, judged.form, judged.reason) for table, judged in FORMS.items()]
-    yield Sheet("forms", "Judged form of each table", ("table", "form", "reason"), told, words=3)
+    told = [(table, judged.form, judged.reason, judged.since) for table, judged in FORMS.items()]
+    header = ("table", "form", "reason", "since")
+    yield Sheet("forms", "Judged form of each table", header, told, words=len(header))
 
 
 def _charts(rows: Sequence[Row], request: Request, results: Results) -> Mapping[str, Chart]:
@@ -71,7 +73,7 @@ LIN2020 = Paper(
     keys=("form", "table", "row", "column"),
     labels=("row",),
     tables=tuple(FORMS),
-    card=read_card(Path(__file__).with_name("card.toml")),
+    card=_CARD,
     cells=_cells,
     statements=tuple(statement for section in SECTIONS for statement in section.statements),
     sheets=_sheets,

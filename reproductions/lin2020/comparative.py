@@ -1,4 +1,4 @@
-"""What section 7 says in words, with criteria of ours, settled before the runs that they judge."""
+"""What section 7 says in words, with criteria of ours; the card says since when each has stood."""
 
 from __future__ import annotations
 

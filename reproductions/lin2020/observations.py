@@ -1,5 +1,5 @@
-"""The paper's observations of wired scenarios (1 to 7). Each criterion was settled before the runs
-that it judges.
+"""The paper's observations of wired scenarios (1 to 7). The card says since when each criterion has
+stood, and that observation 2 is calibrated.
 """
 
 from __future__ import annotations

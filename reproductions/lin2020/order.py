@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
+from sojourn.reproduction.card import Card
 from sojourn.reproduction.rank import CONFIDENCE, RankCorrelation, rank_correlation
 from sojourn.reproduction.sheet import Sheet
 from sojourn.reproduction.statements import GOALS, Finding, Row, Statement
@@ -26,7 +27,7 @@ def order(rows: Sequence[Row], form: str, table: str, column: str) -> RankCorrel
     return rank_correlation(tuple(p for p, _ in pairs), tuple(m for _, m in pairs))
 
 
-def sheet(rows: Sequence[Row], forms: Mapping[str, Judged]) -> Iterator[Sheet]:
+def sheet(rows: Sequence[Row], forms: Mapping[str, Judged], card: Card) -> Iterator[Sheet]:
     """The rank correlations of all columns as a table; nothing if too few rows were run."""
     places = dict.fromkeys((row["table"], row["form"], row["column"]) for row in rows)
     lines = []
@@ -35,7 +36,8 @@ def sheet(rows: Sequence[Row], forms: Mapping[str, Judged]) -> Iterator[Sheet]:
             found = order(rows, form, table, column)
         except KeyError:
             continue
-        judged = "judged" if forms[table].form == form else ""
+        calibrated = card.is_calibrated(_name(table, column))
+        judged = "" if forms[table].form != form else "calibrated" if calibrated else "judged"
         lines.append((table, form, judged, column, found.count, found.tau, found.low, found.high))
     if lines:
         title = f"Order of the controls: Kendall's tau with its {CONFIDENCE:.0%} bootstrap interval"
@@ -50,7 +52,7 @@ def goals(
     for table, judged in tables.items():
         for column in columns:
             yield Statement(
-                f"order-{table}-{_slug(column)}",
+                _name(table, column),
                 section,
                 f"Table {table}, {column}: the controls come in the paper's order",
                 f"Kendall's tau in the {judged.form} form is at least {GOAL}",
@@ -58,8 +60,8 @@ def goals(
             )
 
 
-def _slug(column: str) -> str:
-    return column.lower().replace(" ", "-").rstrip(".")
+def _name(table: str, column: str) -> str:
+    return f"order-{table}-{column.lower().replace(' ', '-').rstrip('.')}"
 
 
 def _at_least(form: str, table: str, column: str) -> Callable[[Sequence[Row]], Finding]:

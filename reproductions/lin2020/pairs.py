@@ -24,9 +24,9 @@ _LOSS = "0.010 is a share: with 0.010 % nothing would hold Cubic at 1 Mbit/s"
 _FIRST = "in print Flow-1 beats Cubic by far, as who comes first does; the queue counts bursts"
 _EITHER = "in print either flow is ahead, so that no order of starts is inferred"
 _REASONS = {
-    "lan": Judged(INFERRED, _WHOLE),
-    "wan-1": Judged(INFERRED, _FIRST),
-    "wan-2": Judged(INFERRED, _LOSS),
+    "lan": Judged(INFERRED, _WHOLE, "6c30b19b (2026-11-22), results known"),
+    "wan-1": Judged(INFERRED, _FIRST, "fc5bed91 (2026-11-22), results known"),
+    "wan-2": Judged(INFERRED, _LOSS, "4a87a7a1 (2026-11-22)"),
 }
 
 
@@ -110,7 +110,7 @@ def jain(outcome: Outcome) -> float | None:
 
 def _judged(table: Table) -> Judged:
     if table.path == "wan-1" and table.against is None:
-        return Judged(PRINTED, _EITHER)
+        return Judged(PRINTED, _EITHER, "4a87a7a1 (2026-11-22)")
     return _REASONS[table.path]
 
 

@@ -1,4 +1,4 @@
-"""The paper's tables as printed, for those that are at hand."""
+"""The paper's tables as printed, and what its text tells of figures, for those that are at hand."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ Values = Mapping[str, Mapping[str, float]]
 @cache
 def printed(table: str, label: str = "Protocols") -> Values:
     """Numbers by row and column, verbatim; empty if the table is not at hand."""
-    path = data.path(f"reference/lin2020/table_{table}.csv")
+    name = table.replace("-", "_") if table.startswith("figure-") else f"table_{table}"
+    path = data.path(f"reference/lin2020/{name}.csv")
     if not path.exists():
         return {}
     with path.open(encoding="utf-8") as file:

@@ -21,7 +21,7 @@ _METRICS = {
     "figure-22": "mean_srtt_l4",
     "figure-23": "retransmissions_per_second_l4",
 }
-_WHY = Judged(PRINTED, "rate, RTT and queue are printed")
+_WHY = Judged(PRINTED, "rate, RTT and queue are printed", "dfc36010 (2026-11-22)")
 _ROWS = tuple(reading for row in ALONE for reading in controls.readings(row))
 
 

@@ -36,7 +36,8 @@ def _cells(table: str, request: Request) -> Iterator[Cell]:
 
 
 _WHY = "buffers are not printed, and decide where slow start ends: a send buffer of Linux 4.9"
-_TABLES = {"19": Judged(INFERRED, _WHY)}
+_SINCE = "dfc36010 (2026-11-22), results known; card.toml has which columns were judged before"
+_TABLES = {"19": Judged(INFERRED, _WHY, _SINCE)}
 _COLUMNS = [f"{half} Goodput" for half in _HALVES]
 REVERSE = Section(
     tables=_TABLES,

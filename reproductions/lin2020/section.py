@@ -25,10 +25,12 @@ MEASURED = "measured"
 
 @dataclass(frozen=True)
 class Judged:
-    """The form of a table that is judged, named before it was run."""
+    """The form of a table that is judged; if it was changed, the card has what the former gave."""
 
     form: str
     reason: str
+    #: The commit that named it, its date, and whether results of another form were known by then.
+    since: str
 
 
 def _no_charts(_rows: Sequence[Row]) -> Mapping[str, Chart]:

@@ -10,6 +10,7 @@ from sojourn.reproduction.paper import Cell, Request
 from sojourn.reproduction.statements import Row
 from sojourn_reproductions.lin2020 import controls
 from sojourn_reproductions.lin2020.comparative import OF_SETTLING, SETTLING, place
+from sojourn_reproductions.lin2020.printed import value
 from sojourn_reproductions.lin2020.runs import of_flow, replications, scenario
 from sojourn_reproductions.lin2020.section import PRINTED, Judged, Section
 
@@ -17,19 +18,10 @@ if TYPE_CHECKING:
     from sojourn.figures.chart import Chart
 
 FIGURE = "figure-19"
-_WHY = Judged(PRINTED, "rate, RTT and loss are printed")
+_WHY = Judged(PRINTED, "rate, RTT and loss are printed", "dfc36010 (2026-11-22)")
 #: Seconds.
 _TRIAL = 600.0
 _ROWS = (*controls.readings("BBR"), "CUBIC", "Veno", "Westwood+")
-#: What the text tells: average t_c, s.
-_TOLD = {
-    ("CUBIC", place(30, "0.01")): 34.1,
-    ("CUBIC", place(200, "0.01")): 43.5,
-    ("CUBIC", place(100, "0.01")): 41.1,
-    ("CUBIC", place(100, "0.1")): 32.9,
-    ("Westwood+", place(30, "0.01")): 30.1,
-    ("Westwood+", place(200, "0.01")): 109.8,
-}
 
 
 def _cells(table: str, request: Request) -> Iterator[Cell]:
@@ -40,7 +32,7 @@ def _cells(table: str, request: Request) -> Iterator[Cell]:
             document["topology"]["bottleneck"] |= {"loss": f"{loss} %", "reverse_loss": f"{loss} %"}
             column = place(rtt, loss)
             keys = {"form": PRINTED, "table": table, "row": row, "column": column}
-            known = None if request.overrides else _TOLD.get((row, column))
+            known = None if request.overrides else value(table, row, column)
             runs = replications(document, request, _TRIAL)
             yield Cell(keys, known, runs, partial(of_flow, "convergence_time_l4"))
 

@@ -11,6 +11,7 @@ from sojourn.numbers import number
 from sojourn.reproduction.sheet import Sheet
 from sojourn.reproduction.statements import Row
 from sojourn_reproductions.lin2020.controls import is_second
+from sojourn_reproductions.lin2020.fitted import is_fitted
 from sojourn_reproductions.lin2020.section import Judged
 
 #: Errors of these are absolute, of all others relative.
@@ -41,16 +42,16 @@ def _grid(table: str, rows: Sequence[Row]) -> Sheet:
 
 def _named(table: str) -> str:
     if table.startswith("figure-"):
-        return table.replace("-", " ").capitalize()
+        return f"Figure {table.removeprefix('figure-').replace('-wifi', ', Wi-Fi')}"
     return f"Table {table.replace('A', 'A.')}"
 
 
 def errors(rows: Sequence[Row], forms: Mapping[str, Judged]) -> Iterator[Sheet]:
-    """Median errors of each column over the rows that are printed."""
+    """Median errors of each column over the printed rows that no parameter was fitted to."""
     found: dict[tuple[str, str, str], list[float]] = {}
     for row in rows:
         published, measured = row["published"], row["measured"]
-        if is_second(row["row"]) or published is None or measured is None:
+        if is_second(row["row"]) or None in (published, measured) or is_fitted(row):
             continue
         error = abs(measured - published)
         if row["column"] != _ABSOLUTE:
@@ -62,7 +63,9 @@ def errors(rows: Sequence[Row], forms: Mapping[str, Judged]) -> Iterator[Sheet]:
     ]
     if lines:
         header = ("table", "form", "", "column", "rows", "median error")
-        title = "Errors: relative (%), of Jain's index absolute"
+        title = (
+            "Errors: relative (%), of Jain's index absolute; without what parameters were fitted to"
+        )
         yield Sheet("errors", title, header, lines, words=4)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
@@ -80,7 +80,7 @@ def _is_quick(bandwidth: str, delay: str) -> bool:
     return bandwidth in QUICK_BANDWIDTHS and delay in QUICK_DELAYS
 
 
-def _measure(table: Table, flow: str, bandwidth: float) -> Any:
+def _measure(table: Table, flow: str, bandwidth: float) -> Callable[..., float | None]:
     if table.is_raw:
         return partial(_value, table.metric, int(flow) - 1)
     if table.metric == tables.JAIN:
@@ -91,17 +91,18 @@ def _measure(table: Table, flow: str, bandwidth: float) -> Any:
     return partial(_difference, _DIFFERENCES[table.metric], scale)
 
 
-def _value(metric: str, flow: int, outcome: Outcome) -> float:
-    value: float = outcome["flows"][flow]["metrics"][_METRICS[metric]]
-    return value
+def _value(metric: str, flow: int, outcome: Outcome) -> float | None:
+    return outcome["flows"][flow]["metrics"][_METRICS[metric]]
 
 
-def _difference(metric: str, scale: float, minuend: Outcome, subtrahend: Outcome) -> float:
-    return (_value(metric, 0, minuend) - _value(metric, 0, subtrahend)) / scale
+def _difference(metric: str, scale: float, *outcomes: Outcome) -> float | None:
+    """The first one's less the second one's."""
+    first, second = (_value(metric, 0, outcome) for outcome in outcomes)
+    return None if first is None or second is None else (first - second) / scale
 
 
 def _jain(outcome: Outcome) -> float:
-    rates = np.array([_value(tables.THROUGHPUT, flow, outcome) for flow in range(2)])
+    rates = np.array([_value(tables.THROUGHPUT, flow, outcome) for flow in range(2)], dtype=float)
     return float(rates.sum() ** 2 / (2 * (rates**2).sum()))
 
 

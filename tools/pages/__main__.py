@@ -5,9 +5,10 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from sojourn import data
 from sojourn.catalogue import KINDS, members
+from tools.pages import kept
 from tools.pages.at_work import FIGURES, draw
+from tools.pages.rendered import RENDERED
 from tools.pages.text import pages
 
 
@@ -26,12 +27,17 @@ def write(directory: Path, only: str | None = None) -> None:
 
 
 def main(names: list[str]) -> None:
-    """Writes everything, or what belongs to the member that the command line names."""
+    """Writes everything, or the pages of members and what belongs to the one that the command line
+    names.
+    """
     known = [member.name for kind in KINDS for member in members(kind)]
     only = names[0] if names else None
     if only not in (None, *known):
         sys.exit(f"NAME: {only!r} given; allowed: {', '.join(known)}")
-    write(data.checkout() / "docs", only)
+    write(kept.docs(), only)
+    if only is None:
+        for name, page in RENDERED.items():
+            kept.put(name, page())
 
 
 if __name__ == "__main__":

@@ -1,26 +1,28 @@
 """The page of the conformance suite.
 
-``python -m tools.pages.conformance`` runs it over the catalogue and writes
-``docs/conformance.md``.
+``python -m tools.pages.conformance`` runs it over the catalogue, and writes ``docs/conformance/``
+and ``docs/conformance.md``, which is rendered from what is there.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
+from typing import cast
 
-from sojourn import data
 from sojourn.conformance.directory import SUITE, tenant
-from sojourn.conformance.measure import Row, rows
+from sojourn.conformance.measure import Row, Verdict, rows
 from sojourn.conformance.subjects import chosen
 from sojourn.conformance.suite import kinds, suite
 from sojourn.store.batches import tell
 from sojourn.store.place import claimed
+from tools.pages import kept
 
 _INTRODUCTION = """\
 # Conformance
 
-Written by `make conformance`; do not edit.
+Every number is in [conformance/suite.csv](conformance/suite.csv), written as the page is by a
+command {stamp}.
 
 Every registered member, with its default parameters, goes through the same checks as any other of
 its kind: `sojourn conformance NAME`, and likewise with a control of your own,
@@ -58,9 +60,10 @@ Three stations, two of which talk with the third: four channels with packets of 
 }
 
 
-def page(found: Sequence[Row]) -> str:
-    """The page of these results."""
-    parts = [_INTRODUCTION]
+def page() -> str:
+    """The page of what is stored."""
+    found = [_row(told) for told in kept.rows("conformance", "suite")]
+    parts = [_INTRODUCTION.format(stamp=kept.stamp("conformance"))]
     for kind in kinds():
         of_kind = [row for row in found if row.kind == kind]
         checks = "\n".join(f"- **{check.name}**: {check.legend}." for check in suite(kind))
@@ -71,6 +74,13 @@ def page(found: Sequence[Row]) -> str:
             told.setdefault(row.note, []).append(row)
     exceptions = (f"- {_names(of)}: {reason}." for reason, of in told.items())
     return "\n".join([*parts, "## Exceptions\n", *exceptions, ""])
+
+
+def _row(told: kept.Row) -> Row:
+    [check] = [check for check in suite(told["kind"]) if check.name == told["check"]]
+    value = float(told["value"]) if told["value"] else None
+    verdict = cast(Verdict, told["verdict"])
+    return Row(told["kind"], told["name"], check, value, verdict, told["note"])
 
 
 def _table(found: Sequence[Row]) -> Iterator[str]:
@@ -95,11 +105,12 @@ def _names(found: Iterable[Row]) -> str:
 
 
 def main() -> None:
-    """Writes the page."""
+    """Runs the suite, and writes the table and the page."""
     with claimed(tenant(SUITE), None, tell) as directory:
         found = rows(chosen(()), directory, os.cpu_count() or 1, lambda done, of: None)
-    path = data.checkout() / "docs" / "conformance.md"
-    path.write_text(page(found), encoding="utf-8")
+    command = "python -m tools.pages.conformance"
+    kept.store("conformance", command, {"suite": [row.cells() for row in found]})
+    kept.put("conformance", page())
 
 
 if __name__ == "__main__":

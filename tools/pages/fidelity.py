@@ -16,10 +16,10 @@ from sojourn.oracles.linux612.goals import CHAOTIC
 from sojourn.oracles.linux618.goals import Verdict, cells_met, verdicts
 from sojourn.oracles.linux618.kernel import METRICS
 from sojourn.oracles.linux618.sheets import changes as _changes
-from sojourn.reproduction.compare import Row
 from sojourn.reproduction.found import paper
 from sojourn.reproduction.paper import Request
 from sojourn.reproduction.reproduce import reproduce
+from sojourn.reproduction.statements import Row
 from tools.pages import fidelity_text as text
 
 _VIRTUAL_METRICS = ("goodput", "mean_srtt", "retrans")

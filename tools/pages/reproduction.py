@@ -2,7 +2,9 @@
 
 ``python -m tools.pages.reproduction NAME...`` writes ``README.md`` in the folder of each from what
 lies there: ``page.md.j2`` has the text, ``measured/`` what was measured, ``card.toml`` what it
-rests on. ``make renew NAME=...`` measures.
+rests on. Of another template, such as ``tables.md.j2``, it makes a page beside it, ``TABLES.md``;
+those that they include are in a folder of their own.
+``make renew NAME=...`` measures.
 """
 
 from __future__ import annotations
@@ -32,7 +34,8 @@ from sojourn.reproduction.reproduce import COMPARISON, shown
 from sojourn.reproduction.sheet import Sheet
 from sojourn.reproduction.statements import Row
 
-SOURCE, PAGE = "page.md.j2", "README.md"
+#: A template, the ending of all, and the page that the first one makes.
+SOURCE, TEMPLATE, PAGE = "page.md.j2", ".md.j2", "README.md"
 #: The directory of what was measured, and the file that says by what and when.
 MEASURED, ABOUT = "measured", "about.toml"
 
@@ -79,19 +82,19 @@ class Measured:
             found = replace(found, header=columns, rows=rows, words=words)
         return sheets.markdown(found).partition("\n\n")[2].rstrip("\n")
 
-    def entry(self, table: str, column: str, **keys: object) -> Any:
+    def entry(self, table: str, column: str, /, **keys: object) -> Any:
         """What a table has in a column, in the one row with these keys."""
         found = self._sheet(table)
         for key in (column, *keys):
             _place(found, key)
-        return _one(found.name, self._lines(table), keys)[column]
+        return _one(found.name, self.lines(table), keys)[column]
 
     def statement(self, name: str) -> Mapping[str, Any]:
         """A statement's columns (``finding``, ``numbers``, ...), judged or calibrated."""
         told = [
             line
             for table in (statements.NAME, statements.CALIBRATED)
-            for line in (self._lines(table) if table in self.sheets else ())
+            for line in (self.lines(table) if table in self.sheets else ())
         ]
         return _one(statements.NAME, told, {"id": name})
 
@@ -99,10 +102,10 @@ class Measured:
         """How many judged statements have a finding, or all; of a section, if one is named."""
         return sum(
             finding in ("", line["finding"]) and section in ("", line["section"])
-            for line in self._lines(statements.NAME)
+            for line in self.lines(statements.NAME)
         )
 
-    def cell(self, column: str = "measured", **keys: str) -> Any:
+    def cell(self, column: str = "measured", /, **keys: str) -> Any:
         """A value of the one row of the comparison with these keys."""
         for key in (column, *keys):
             if key not in self.rows[0]:
@@ -114,7 +117,8 @@ class Measured:
             raise ScenarioError(unknown("table", name, self.sheets))
         return self.sheets[name]
 
-    def _lines(self, table: str) -> list[Row]:
+    def lines(self, table: str) -> list[Row]:
+        """The rows of a table, each by its columns."""
         found = self._sheet(table)
         return [dict(zip(found.header, row, strict=True)) for row in found.rows]
 
@@ -166,25 +170,43 @@ def _cell(text: str) -> str:
     return text.replace("|", "\\|")
 
 
-def page(name: str) -> str:
-    """The page of a reproduction, in Markdown."""
+def pages(name: str) -> dict[Path, str]:
+    """The pages of a reproduction, in Markdown, by their paths."""
     folder = home(name)
     measured = Measured(paper(name), folder)
     environment = jinja2.Environment(
-        undefined=jinja2.StrictUndefined, keep_trailing_newline=True, autoescape=False
+        loader=jinja2.FileSystemLoader(folder),
+        undefined=jinja2.StrictUndefined,
+        keep_trailing_newline=True,
+        autoescape=False,
     )
     environment.filters["n"] = number
-    template = environment.from_string((folder / SOURCE).read_text(encoding="utf-8"))
-    return template.render(
-        about=measured.about,
-        rows=measured.rows,
-        table=measured.table,
-        entry=measured.entry,
-        statement=measured.statement,
-        count=measured.count,
-        cell=measured.cell,
-        card=_card(measured.paper.card),
-    )
+    told = {
+        "about": measured.about,
+        "rows": measured.rows,
+        "sheets": measured.sheets,
+        "table": measured.table,
+        "lines": measured.lines,
+        "entry": measured.entry,
+        "statement": measured.statement,
+        "count": measured.count,
+        "cell": measured.cell,
+        "card": _card(measured.paper.card),
+    }
+    return {
+        folder / _named(source): environment.from_string(source.read_text("utf-8")).render(told)
+        for source in sorted(folder.glob(f"*{TEMPLATE}"))
+    }
+
+
+def _named(source: Path) -> str:
+    return PAGE if source.name == SOURCE else f"{source.name.removesuffix(TEMPLATE).upper()}.md"
+
+
+def write(name: str) -> None:
+    """Writes the pages of a reproduction."""
+    for path, text in pages(name).items():
+        path.write_text(text, encoding="utf-8")
 
 
 def home(name: str) -> Path:
@@ -195,10 +217,11 @@ def home(name: str) -> Path:
 
 
 def written() -> list[str]:
-    """The reproductions that have such a page."""
-    return [name for name in installed.reproductions() if (home(name) / SOURCE).exists()]
+    """The reproductions that have such pages."""
+    names = installed.points(installed.REPRODUCTIONS)
+    return [name for name in names if (home(name) / SOURCE).exists()]
 
 
 if __name__ == "__main__":
     for asked in sys.argv[1:] or written():
-        (home(asked) / PAGE).write_text(page(asked), encoding="utf-8")
+        write(asked)

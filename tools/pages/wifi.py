@@ -1,6 +1,7 @@
 """The page on Wi-Fi: the simulator beside closed forms, with its errors, and who holds the air.
 
-``python -m tools.pages.wifi`` runs what it tells of and writes ``docs/wifi.md`` and its figures.
+``python -m tools.pages.wifi`` runs what it tells of, and writes ``docs/wifi/`` (tables, figures)
+and ``docs/wifi.md``, which is rendered from the tables.
 """
 
 from __future__ import annotations
@@ -8,14 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from sojourn import data
 from sojourn.result import run
 from sojourn.scenario import Document
-from tools.pages import wifi_figures, wifi_home
+from tools.pages import kept, wifi_figures, wifi_home
 from tools.pages import wifi_models as models
 from tools.pages import wifi_ns3 as ns3
 from tools.pages.wifi_scenario import PAYLOAD, datagrams, scenario
-from tools.pages.wifi_text import TEXT
 
 _PACKET = PAYLOAD + 28
 _SEGMENT = 1448
@@ -85,44 +84,61 @@ def oracles(counts: Sequence[int] = (1, 2, 5, 10, 20, 50), seconds: float = 8.0)
     ]
 
 
-def _table() -> Iterator[str]:
+def closed_forms() -> Iterator[kept.Measured]:
+    """A row for each oracle."""
+    for oracle in oracles():
+        sides = {"expected": oracle.expected, "measured": oracle.measured()}
+        yield {"case": oracle.name, **sides, "within": oracle.within}
+
+
+def _table(rows: Sequence[kept.Row]) -> Iterator[str]:
     yield "| case | closed form (Mbit/s) | simulator | error | aim |"
     yield "| --- | ---: | ---: | ---: | ---: |"
-    for oracle in oracles():
-        measured = oracle.measured()
-        error = measured / oracle.expected - 1
+    for row in rows:
+        expected, measured, within = (float(row[k]) for k in ("expected", "measured", "within"))
+        error = measured / expected - 1
         said = f"{100 * error:+.1f} %"
-        said = said if abs(error) <= oracle.within else f"**{said}**"
-        aim = f"{100 * oracle.within:.0f} %"
-        yield f"| {oracle.name} | {oracle.expected:.2f} | {measured:.2f} | {said} | {aim} |"
+        said = said if abs(error) <= within else f"**{said}**"
+        aim = f"{100 * within:.0f} %"
+        yield f"| {row['case']} | {expected:.2f} | {measured:.2f} | {said} | {aim} |"
 
 
-def beside_ns3() -> Iterator[str]:
-    """Goodput that ns-3 gave (``make compare-ns3``), and ours."""
-    yield "| set-up | ns-3 (Mbit/s) | simulator | difference | processor time of ns-3 (s) |"
-    yield "| --- | ---: | ---: | ---: | ---: |"
-    for row in ns3.published():
-        measured = ns3.measured(row)
-        difference = f"{100 * (measured / row.goodput - 1):+.1f} %"
-        told = f"{row.goodput:.1f} | {measured:.1f} | {difference} | {row.processor_time:.0f}"
-        yield f"| {row.name} | {told} |"
+def page() -> str:
+    """The page of what is stored."""
+    forms, anomaly, home = (kept.rows("wifi", t) for t in ("closed-forms", "anomaly", "home"))
+
+    def more(stations: int) -> str:
+        """What the head start adds to the model's throughput, in percent."""
+        laws = ("Head start", "Tinnirello")
+        cases = (kept.one(forms, case=f"{law}, {stations} stations") for law in laws)
+        with_it, without = (float(case["expected"]) for case in cases)
+        return f"{100 * (with_it / without - 1):.1f}"
+
+    return kept.render(
+        "wifi",
+        closed_forms="\n".join(_table(forms)),
+        more=more,
+        anomaly="\n".join(wifi_figures.table(anomaly)),
+        airtime=lambda turns: f"{100 * wifi_figures.airtime(anomaly, turns):.0f}",
+        home=lambda room: "\n".join(wifi_home.table(home, room)),
+        download=lambda room, at: float(kept.one(home, room=room, at=at)[wifi_home.DOWNLOAD]),
+        seeds=len(wifi_home.SEEDS),
+        ns3="\n".join(ns3.table(kept.rows("wifi", "ns3"))),
+    )
 
 
 def main() -> None:
-    """Writes the page."""
-    docs = data.checkout() / "docs"
+    """Measures, and writes the tables, the figures and the page."""
     found = wifi_figures.results()
-    wifi_figures.draw(found, docs / "wifi")
+    wifi_figures.draw(found, kept.docs() / "wifi")
     tables = {
-        "closed_forms": _table(),
-        "anomaly": wifi_figures.table(found),
-        "ns3": beside_ns3(),
-        **{f"home_{room}": wifi_home.table(room) for room in wifi_home.ROOMS},
+        "closed-forms": list(closed_forms()),
+        "anomaly": list(wifi_figures.rows(found)),
+        "home": list(wifi_home.rows()),
+        "ns3": list(ns3.rows()),
     }
-    text = TEXT
-    for name, lines in tables.items():
-        text = text.replace(f"<!-- {name} -->", "\n".join(lines))
-    (docs / "wifi.md").write_text(text, encoding="utf-8")
+    kept.store("wifi", "python -m tools.pages.wifi", tables)
+    kept.put("wifi", page())
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,6 +12,7 @@ from sojourn.figures.paper import render
 from sojourn.measured import Measured
 from sojourn.result import run
 from sojourn.scenario import Document
+from tools.pages import kept
 
 _DPI = 90
 #: How the access point's receivers take turns, by ``queueing``.
@@ -42,16 +43,28 @@ def results(duration: str = "20 s") -> Mapping[str, Measured]:
     return {turns: run(scenario(of, duration), metrics=metrics) for of, turns in _TURNS.items()}
 
 
-def table(found: Mapping[str, Measured]) -> Iterator[str]:
-    """A line for each."""
+def rows(found: Mapping[str, Measured]) -> Iterator[kept.Measured]:
+    """A row for each station and way: goodput in Mbit/s, and the share of the air."""
+    for turns, result in found.items():
+        goodput = map(float, result.flows["mean_throughput_l4"])
+        for of in zip(_STATIONS, goodput, _airtimes(result), strict=True):
+            yield {"turns": turns, **dict(zip(("station", "goodput", "airtime"), of, strict=True))}
+
+
+def table(stored: Sequence[kept.Row]) -> Iterator[str]:
+    """A line for each way."""
     head = " | ".join(_STATIONS)
     yield f"| turns at the access point | {head} | sum | airtime of the slow one |"
     yield "| --- | ---: | ---: | ---: | ---: | ---: |"
-    for turns, result in found.items():
-        goodput = list(result.flows["mean_throughput_l4"])
+    for turns in _TURNS.values():
+        goodput = [float(row["goodput"]) for row in stored if row["turns"] == turns]
         cells = [f"{value:.1f}" for value in (*goodput, sum(goodput))]
-        share = f"{100 * _airtimes(result)[-1]:.0f} %"
-        yield f"| {turns} | {' | '.join([*cells, share])} |"
+        yield f"| {turns} | {' | '.join(cells)} | {100 * airtime(stored, turns):.0f} % |"
+
+
+def airtime(stored: Sequence[kept.Row], turns: str) -> float:
+    """The share of the air that the slow station has."""
+    return float(kept.one(stored, turns=turns, station=_STATIONS[-1])["airtime"])
 
 
 def _airtimes(result: Measured) -> list[float]:

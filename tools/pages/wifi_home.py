@@ -7,6 +7,7 @@ from statistics import fmean
 
 from sojourn import data
 from sojourn.result import run
+from tools.pages import kept
 
 _FILE = "experiments/catalogue/home.toml"
 #: What gives each place FQ-CoDel; the access point has it unless it is taken away.
@@ -17,13 +18,14 @@ _PLACES: Mapping[str, str] = {
 }
 _PLAIN = "media.0.stations.ap.queueing='driver'"
 #: Seeds; a cell is the mean over them.
-_SEEDS = range(1, 6)
+SEEDS = range(1, 6)
+DOWNLOAD = "download (Mbit/s)"
 #: Flows by label, the metric of theirs, and how it is told.
 _COLUMNS = (
     ("call in (ms)", "call, in", "mean_one_way_delay_l7", ".0f"),
     ("call out (ms)", "call, out", "mean_one_way_delay_l7", ".0f"),
     ("web page (s)", "web page", "flow_completion_time_l4", ".1f"),
-    ("download (Mbit/s)", "download", "mean_throughput_l4", ".1f"),
+    (DOWNLOAD, "download", "mean_throughput_l4", ".1f"),
     ("camera (Mbit/s)", "camera", "mean_throughput_l4", ".1f"),
 )
 
@@ -32,17 +34,23 @@ _COLUMNS = (
 ROOMS: Mapping[str, str] = {"far": "12 dB", "near": "30 dB"}
 
 
-def table(room: str) -> Iterator[str]:
+def rows() -> Iterator[kept.Measured]:
+    """A row for each room and choice of places."""
+    chosen = [(), *((place,) for place in _PLACES), ("line down", "line up"), tuple(_PLACES)]
+    for room in ROOMS:
+        for places in chosen:
+            cells = zip((name for name, *_ in _COLUMNS), _measured(places, room), strict=True)
+            yield {"room": room, "at": ", ".join(places) or "none", **dict(cells)}
+
+
+def table(stored: Sequence[kept.Row], room: str) -> Iterator[str]:
     """A line for each choice of places, with the laptop in one of ``ROOMS``."""
     yield f"| FQ-CoDel at | {' | '.join(name for name, *_ in _COLUMNS)} |"
     yield f"| --- |{' ---: |' * len(_COLUMNS)}"
-    chosen = [(), *((place,) for place in _PLACES), ("line down", "line up"), tuple(_PLACES)]
-    for places in chosen:
-        cells = (
-            format(value, how)
-            for value, (*_, how) in zip(_measured(places, room), _COLUMNS, strict=True)
-        )
-        yield f"| {', '.join(places) or 'none'} | {' | '.join(cells)} |"
+    for row in stored:
+        if row["room"] == room:
+            cells = (format(float(row[name]), how) for name, *_, how in _COLUMNS)
+            yield f"| {row['at']} | {' | '.join(cells)} |"
 
 
 def _measured(places: Sequence[str], room: str) -> list[float]:
@@ -52,7 +60,7 @@ def _measured(places: Sequence[str], room: str) -> list[float]:
     if "access point" not in places:
         overrides.append(_PLAIN)
     metrics = sorted({metric for _, _, metric, _ in _COLUMNS})
-    results = [run(data.path(_FILE), overrides=overrides, seed=s, metrics=metrics) for s in _SEEDS]
+    results = [run(data.path(_FILE), overrides=overrides, seed=s, metrics=metrics) for s in SEEDS]
     return [
         fmean(
             float(value)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from sojourn import data
 from sojourn.result import run
+from tools.pages import kept
 from tools.pages.wifi_scenario import datagrams, scenario
 
 #: Seconds of each run; the first is not counted in either.
@@ -63,3 +64,19 @@ def measured(row: Published) -> float:
     document = scenario(keys, flows, row.stations, SECONDS) | {"warmup": "1 s"}
     result = run(document, metrics=["mean_throughput_l4"])
     return float(result.flows["mean_throughput_l4"].sum())
+
+
+def rows() -> Iterator[kept.Measured]:
+    """Goodput here."""
+    for row in published():
+        yield {"set-up": row.name, "goodput": measured(row)}
+
+
+def table(stored: Sequence[kept.Row]) -> Iterator[str]:
+    """Both, set-up by set-up."""
+    yield "| set-up | ns-3 (Mbit/s) | simulator | difference |"
+    yield "| --- | ---: | ---: | ---: |"
+    for row in published():
+        goodput = float(kept.one(stored, **{"set-up": row.name})["goodput"])
+        difference = f"{100 * (goodput / row.goodput - 1):+.1f} %"
+        yield f"| {row.name} | {row.goodput:.1f} | {goodput:.1f} | {difference} |"

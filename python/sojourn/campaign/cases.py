@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Self
 
-from sojourn import class_sources
+from sojourn import class_sources, measured
+from sojourn.json_types import Json
 from sojourn.scenario import Document
 
 #: One run's metrics, as ``sojourn run --format json`` prints them.
-Outcome = Mapping[str, Any]
+Outcome = measured.Outcome
 
 
 @dataclass(frozen=True)
@@ -58,14 +59,14 @@ class Sampled(Case):
 class Computed:
     """What a function of a module comes to, as JSON has it: a model in slots, a linear program."""
 
-    by: Callable[..., Any]
+    by: Callable[..., object]
     #: What it is called with, by the names of its parameters.
     text: str
     #: Whether it is done beside nothing else: it measures time.
     alone: bool = False
 
     @classmethod
-    def of(cls, by: Callable[..., Any], *, alone: bool = False, **given: Any) -> Self:
+    def of(cls, by: Callable[..., object], *, alone: bool = False, **given: object) -> Self:
         """The case of a function and what it is given."""
         return cls(by, json.dumps(given, sort_keys=True), alone)
 
@@ -79,12 +80,13 @@ class Computed:
         """What it is called with."""
         return dict(json.loads(self.text))
 
-    def result(self, given: Document, classes: Mapping[str, bytes]) -> Any:
+    def result(self, given: Document, classes: Mapping[str, bytes]) -> Json:
         """What it comes to, called with what it is given as that is found on this machine, and with
         these classes of a notebook: the same whether it was stored meanwhile or not.
         """
         class_sources.take(classes)
-        return json.loads(json.dumps(self.by(**given)))
+        told: Json = json.loads(json.dumps(self.by(**given)))
+        return told
 
 
 @dataclass(frozen=True)
@@ -96,5 +98,8 @@ class Attempted(Computed):
 
 #: What is done once, stored, and measured.
 AnyCase = Case | Computed
-#: What cases came to; samples are read as they are asked for.
+#: What is stored of a case by its key: a run's metrics, or what a function came to.
+Told = Outcome | Json
+#: What cases came to; samples are read as they are asked for. Who asks has made the case, and knows
+#: its kind and what its function returns.
 Results = Mapping[AnyCase, Any]

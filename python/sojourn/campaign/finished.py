@@ -7,13 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
 from sojourn.backends import backend
 from sojourn.build import definitions, engine
-from sojourn.campaign.cases import AnyCase, Attempted, Case, Computed, Outcome, Sampled
+from sojourn.campaign.cases import AnyCase, Attempted, Case, Computed, Outcome, Sampled, Told
 from sojourn.campaign.keys import key_of
 from sojourn.campaign.results import Stored
 from sojourn.errors import LostError, RunError
@@ -21,6 +20,7 @@ from sojourn.executors import processes
 from sojourn.executors.processes import Limits, limits
 from sojourn.external.bundle import Bundle
 from sojourn.interruption import deferred
+from sojourn.json_types import Json
 from sojourn.metrics import RunData
 from sojourn.store.batches import Batches, Warn, tell
 from sojourn.store.renew import outcome, renew
@@ -36,7 +36,7 @@ class Run:
     """
 
     case: AnyCase
-    outcome: Any = None
+    outcome: Told = None
     row: pl.DataFrame | None = None
     samples: pl.DataFrame | None = None
     timing: Mapping[str, float] = field(default_factory=dict)
@@ -79,7 +79,7 @@ class Simulate:
         try:
             return _to_keep(case, {"value": processes.call(*asked)})
         except RunError as error:
-            told = {"error": there.told(str(error))}
+            told: Json = {"error": there.told(str(error))}
             return Run(case, told) if isinstance(error, LostError) else _to_keep(case, told)
 
     def lost(self, case: AnyCase, why: str) -> list[Run]:
@@ -93,7 +93,7 @@ class Simulate:
         return list(chain.from_iterable(done))
 
 
-def _to_keep(case: Computed, told: Any) -> Run:
+def _to_keep(case: Computed, told: Json) -> Run:
     return Run(case, told, _row(key_of(case), told, "run"))
 
 
@@ -161,7 +161,7 @@ def _stored(cases: Iterable[AnyCase], batches: Batches, samples: Samples) -> Sto
     return found
 
 
-def _row(key: str, told: Any, scope: str = "outcome") -> pl.DataFrame:
+def _row(key: str, told: Told, scope: str = "outcome") -> pl.DataFrame:
     """A row of the store; those of scope ``run`` have no metrics that could be defined anew."""
     row = (key, engine(), definitions(), "", scope, "", json.dumps(told))
     return pl.DataFrame([row], schema=dict.fromkeys(_COLUMNS, pl.String), orient="row")

@@ -6,7 +6,7 @@ from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from sojourn.campaign.cases import AnyCase, Sampled
+from sojourn.campaign.cases import AnyCase, Sampled, Told
 from sojourn.campaign.keys import key_of
 from sojourn.metrics import RunData
 from sojourn.store.samples import Samples
@@ -21,11 +21,11 @@ class Stored(Mapping[AnyCase, Any]):
     """
 
     def __init__(self, samples: Samples) -> None:
-        self._told: dict[AnyCase, Any] = {}
+        self._told: dict[AnyCase, Told] = {}
         self._samples = samples
         self._read: OrderedDict[AnyCase, RunData] = OrderedDict()
 
-    def add(self, case: AnyCase, told: Any) -> None:
+    def add(self, case: AnyCase, told: Told) -> None:
         """Takes in what a case came to; nothing is told of samples, which are stored."""
         self._told[case] = told
 

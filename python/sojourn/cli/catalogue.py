@@ -132,12 +132,11 @@ def _metrics() -> Iterator[Entry]:
 
 
 def _papers() -> Iterator[Entry]:
-    from sojourn import data
+    from sojourn import data, installed
     from sojourn.errors import SojournError
-    from sojourn.installed import reproductions
     from sojourn.reproduction import found
 
-    for name in reproductions():
+    for name in installed.points(installed.REPRODUCTIONS):
         try:
             paper = found.paper(name)
         except SojournError as error:

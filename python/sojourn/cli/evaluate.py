@@ -21,7 +21,8 @@ from sojourn.cli.output import printed, warn
 from sojourn.cli.progress import progress
 
 if TYPE_CHECKING:
-    from sojourn.evaluation.ccperf.run import Place, Request
+    from sojourn.evaluation.suites.run import Place, Request
+    from sojourn.measured import Origin
     from sojourn.report.page import Page
 
 
@@ -53,13 +54,15 @@ def command(
     A CCA is a name, a table such as '{ kind = "cubic", beta = 0.8 }', or a file that brings a
     control along: FILE.py, FILE.py:CLASS, FILE.so.
     """
-    from sojourn.evaluation.ccperf import directory as place
-    from sojourn.evaluation.ccperf.run import Request, evaluate
+    from sojourn.evaluation.suites import directory as place
+    from sojourn.evaluation.suites import found
+    from sojourn.evaluation.suites.run import Request, evaluate
     from sojourn.store import manifest
     from sojourn.store.place import claimed
 
     others = [name.strip() for name in against.split(",") if name.strip()]
-    request = Request(list(dict.fromkeys(ccas)), others, quick, experiments, backend)
+    controls = list(dict.fromkeys(ccas))
+    request = Request(found.suite(found.DEFAULT), controls, others, quick, experiments, backend)
     workers = workers_of(backend, workers)
     tenant = place.tenant(request)
     with (
@@ -68,13 +71,14 @@ def command(
         progress("runs", directory) as report,
     ):
         places = evaluate(request, directory, workers.jobs, report, warn, execute)
-        manifest.write(directory, place.KIND, place.content(request))
-    _judge(request, places, directory)
+        content = place.content(request)
+        manifest.write(directory, place.KIND, content)
+    _judge(request, places, directory, content.get("origin", {}))
 
 
-def _judge(request: Request, places: Sequence[Place], directory: Path) -> None:
+def _judge(request: Request, places: Sequence[Place], directory: Path, origin: Origin) -> None:
     """Scores, standings and the page, of which the beginning is shown."""
-    from sojourn.evaluation.ccperf import competition, scores
+    from sojourn.evaluation.suites import competition, scores
     from sojourn.report import FILE
     from sojourn.report.evaluation import page
     from sojourn.report.page import write
@@ -82,7 +86,7 @@ def _judge(request: Request, places: Sequence[Place], directory: Path) -> None:
     found = scores.scores(places, request)
     scores.save(found, directory)
     competition.save(competition.standings(places, request), directory)
-    made = page(request, places, found)
+    made = page(request, places, found, origin)
     write(made, directory / FILE)
     for note in made.warnings:
         warn(note)

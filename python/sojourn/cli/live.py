@@ -8,7 +8,6 @@ from pathlib import Path
 
 import click
 
-from sojourn.cli.backends import tell_quality
 from sojourn.cli.options import force_option, out_option, set_option
 from sojourn.cli.output import warn
 from sojourn.cli.show_run import summarise
@@ -41,6 +40,7 @@ def command(
     """
     from sojourn.backends.command import missed, run
     from sojourn.backends.live import key
+    from sojourn.origin import distrust
     from sojourn.store import run_directory
     from sojourn.store.place import claimed
 
@@ -51,7 +51,8 @@ def command(
     if done.result is None:
         warn("the command sent nothing to SOJOURN_RECEIVER: there is nothing to store")
         sys.exit(done.status)
-    tell_quality(done.result)
+    for reason in distrust(done.result.origin):
+        warn(reason)
     tenant = run_directory.tenant(done.result.scenario, key(0))
     with claimed(tenant, out, warn, force=force) as directory:
         run_directory.save(done.result, directory)

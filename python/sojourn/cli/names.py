@@ -31,14 +31,9 @@ def checked_metrics(option: str, given: Iterable[str]) -> list[str]:
     """The names of metrics, each entry one or several with commas; an error with the nearest one
     where there is no such metric.
     """
-    from sojourn.metrics import metrics
-    from sojourn.metrics import unknown as strangers
+    from sojourn.metrics import checked
 
-    wanted = _names(given)
-    for name in strangers(wanted):
-        known = [m.name for m in metrics()]
-        raise ScenarioError(f"{option}: {unknown('metric', name, known, 'sojourn list metrics')}")
-    return wanted
+    return checked(option, _names(given))
 
 
 def recorded(option: str, given: Iterable[str]) -> tuple[str, ...]:

@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from sojourn.cli.backends import (
-    backend_option,
-    counts,
-    measured,
-    repetitions_option,
-    seeds_option,
-    several,
-    tell_quality,
-)
+from sojourn.cli.backends import backend_option, counts, repetitions_option, seeds_option
 from sojourn.cli.names import checked_metrics, recorded
 from sojourn.cli.options import (
     force_option,
@@ -29,11 +20,12 @@ from sojourn.cli.options import (
     set_option,
 )
 from sojourn.cli.output import printed, say, warn
-from sojourn.cli.show_run import PRINTERS
+from sojourn.cli.progress import share
+from sojourn.cli.show_run import show_runs
 from sojourn.cli.source import scenario_of
 
 if TYPE_CHECKING:
-    from sojourn.scenario import Scenario
+    from sojourn.backends.runs import Made
 
 
 @dataclass(frozen=True)
@@ -74,6 +66,8 @@ def command(**options: Any) -> None:  # the fields of _Asked
     """Run one scenario, of FILE or with - of standard input: metrics on the screen, results and
     figures in DIR.
     """
+    from sojourn.backends.runs import Wanted, stored
+
     asked = _Asked(**options)
     overrides = asked.overrides + recorded("--record", asked.record)
     scenario = scenario_of(asked.file, overrides, asked.seed)
@@ -82,33 +76,20 @@ def command(**options: Any) -> None:  # the fields of _Asked
         whole = f"sojourn sweep {asked.file}"
         warn(f"{asked.file}: ignoring its [sweep] table; to run the whole grid: {whole}")
     numbers = counts(asked.backend, asked.repetitions, asked.seeds)
-    if sum(numbers.values()) > 1:
-        several(scenario, numbers, names, (asked.out, asked.force), asked.output)
-    else:
-        _once(scenario, names, asked)
+    wanted = Wanted(scenario, numbers, names or None, asked.out, asked.force)
+    directory, made = stored(wanted, share, warn, lambda made: _show(made, asked))
+    if made.is_one and asked.figures:
+        from sojourn.figures import save_all
+
+        save_all(made.every[0], directory / "figures", warn)
+    click.echo(f"results: {directory}", err=True)
 
 
-def _once(scenario: Scenario, names: Collection[str], asked: _Asked) -> None:
-    from sojourn.backends import backend
-    from sojourn.store import run_directory
-    from sojourn.store.place import claimed
-
-    chosen = backend(asked.backend[0])
-    tenant = run_directory.tenant(scenario, chosen.key())
-    with claimed(tenant, asked.out, warn, force=asked.force) as directory:
-        result = measured(scenario, chosen, directory, names)
-        tell_quality(result)
-        try:
-            run_directory.save(result, directory)
-        finally:  # a disk that is full loses only what it would have held
-            with printed():
-                PRINTERS[asked.output](result, asked.everything)
-            say(speed(result.timing), err=True)
-        if asked.figures:
-            from sojourn.figures import save_all
-
-            save_all(result, directory / "figures", warn)
-        click.echo(f"results: {directory}", err=True)
+def _show(made: Made, asked: _Asked) -> None:
+    with printed():
+        show_runs(made, asked.output, everything=asked.everything)
+    if made.is_one:
+        say(speed(made.every[0].timing), err=True)
 
 
 def speed(timing: dict[str, float]) -> str:

@@ -11,6 +11,7 @@ import click
 from sojourn.cli import tables
 
 if TYPE_CHECKING:
+    from sojourn.backends.runs import Made
     from sojourn.measured import Measured, Member
     from sojourn.table import Table
 
@@ -85,8 +86,26 @@ def _show(table: Table) -> None:
     tables.show(table.title, table.header, table.rows, table.words)
 
 
-PRINTERS: dict[str, Callable[[Measured, bool], None]] = {
+_PRINTERS: dict[str, Callable[[Measured, bool], None]] = {
     "table": _table,
     "json": _json,
     "csv": _csv,
 }
+
+
+def show_runs(made: Made, output: str, *, everything: bool) -> None:
+    """Prints a run, or several, or how backends differ."""
+    if made.is_one:
+        _PRINTERS[output](made.every[0], everything)
+    elif output == "json":
+        documents = [run.to_json() for run in made.every]
+        of_backends = {"scenario": made.scenario.canonical, "backends": made.rows}
+        click.echo(json.dumps({**(of_backends if made.rows else documents[0]), "runs": documents}))
+    elif not made.rows:
+        for run in made.every:
+            _PRINTERS[output](run, everything)
+    elif output == "csv":
+        tables.write_csv(made.columns, made.rows)
+    else:
+        cells = [[row[c] if row[c] is not None else "" for c in made.columns] for row in made.rows]
+        tables.show(made.scenario.name, made.columns, cells, words=3)

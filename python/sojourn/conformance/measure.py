@@ -34,11 +34,12 @@ class Row:
     #: Why it is an exception, or what went wrong.
     note: str = ""
 
-    def cells(self) -> dict[str, object]:
+    def cells(self) -> dict[str, str | float | None]:
         """By the names of ``COLUMNS``."""
         check = {"check": self.check.name, "least": self.check.least, "most": self.check.most}
         own = {"kind": self.kind, "name": self.name, "value": self.value}
-        all_ = {**own, **check, "verdict": self.verdict, "note": self.note}
+        all_: dict[str, str | float | None] = {**own, **check}
+        all_ |= {"verdict": self.verdict, "note": self.note}
         return {column: all_[column] for column in COLUMNS}
 
 

@@ -18,7 +18,7 @@ from sojourn.store.files import write_together
 _INTRODUCTION = f"""\
 # Replay beside Linux's sources
 
-Written by `sojourn conformance --against DIR` and `make replay`; do not edit.
+Written by `sojourn conformance --against DIR`; do not edit.
 
 Sources of the Linux kernel, unchanged, run beside our own controls and disciplines (see
 [linux-sources.md](linux-sources.md)). In *open loop* both are called for the same series of ACKs

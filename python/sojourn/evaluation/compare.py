@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypedDict, cast
 
@@ -17,6 +17,7 @@ from sojourn.evaluation.pairs import pairs_of
 from sojourn.evaluation.side import Side, Source, read
 from sojourn.json_types import Scalar
 from sojourn.numbers import with_uncertainty
+from sojourn.origin import SIMULATED
 from sojourn.statistics import Finding, Verdict
 from sojourn.table import Table
 
@@ -71,6 +72,8 @@ class Comparison:
     table: pl.DataFrame
     #: What a reader should know before the numbers.
     notes: list[str]
+    #: What the runs of each were made on; empty if all were simulated.
+    on: Sequence[str] = ()
 
     def of(self, *verdicts: str) -> pl.DataFrame:
         """The rows of these verdicts, those that changed most first."""
@@ -98,7 +101,9 @@ class Comparison:
             if counts:
                 said = ", ".join(f"{counts[v]} {v}" for v in VERDICTS)
                 told.append(f"{said} of {counts.total()} comparisons of {CALLED[one]}")
-        return f"{self.a} against {self.b}: {'; '.join(told) or 'nothing in common'}."
+        on_a, on_b = (f", {on}," for on in self.on) if self.on else ("", "")
+        against = f"{self.a}{on_a} against {self.b}{on_b}".removesuffix(",")
+        return f"{against}: {'; '.join(told) or 'nothing in common'}."
 
 
 def compare(
@@ -146,7 +151,9 @@ def judged(a: Side, b: Side, margins: Margins, names: Iterable[str] | None = Non
     table = pl.DataFrame(
         [row | _columns(one) for row, one in zip(rows, found, strict=True)], schema=_SCHEMA
     )
-    return Comparison(a.name, b.name, table, [_counted(n, notes) for n in dict.fromkeys(notes)])
+    told = [_counted(n, notes) for n in dict.fromkeys(notes)]
+    on = [" and ".join(side.on) for side in (a, b)]
+    return Comparison(a.name, b.name, table, told, on if set(on) != {SIMULATED} else ())
 
 
 def rows_of(table: pl.DataFrame) -> Iterator[Row]:

@@ -33,7 +33,7 @@ def save(made: Comparison, directory: Path, warn: Callable[[str], None]) -> None
     """Writes the table and the figure; :func:`sojourn.report.report` makes the page of them."""
     from sojourn.figures import save_each
 
-    content = {"a": made.a, "b": made.b, "notes": made.notes}
+    content = {"a": made.a, "b": made.b, "notes": made.notes, "on": list(made.on)}
     files: dict[str, Write] = {
         TABLE: made.table.write_csv,
         manifest.FILE: manifest.writer(KIND, content),
@@ -53,4 +53,5 @@ def load(directory: Path) -> Comparison:
     if "family" not in table.columns:
         table = table.with_columns(family=pl.lit("key"))
     told = table.with_columns(pl.col(_TEXTS).fill_null(""))
-    return Comparison(content["a"], content["b"], told, content["notes"])
+    on = content.get("on", ())  # nothing in what was stored before it was told
+    return Comparison(content["a"], content["b"], told, content["notes"], on)

@@ -12,6 +12,7 @@ from sojourn.errors import ScenarioError, SojournError
 from sojourn.figures.flows import MOST_FLOWS
 from sojourn.measured import Measured
 from sojourn.metrics import metrics
+from sojourn.origin import SIMULATED, ran_on
 from sojourn.store import manifest, rows, run_directory
 from sojourn.store.location import located
 from sojourn.store.renew import outcome
@@ -34,6 +35,8 @@ class Side:
     values: pl.DataFrame
     #: Of each run that failed, its point and error.
     failures: Sequence[tuple[str, str]] = ()
+    #: What its runs were made on, each once.
+    on: Sequence[str] = (SIMULATED,)
 
     @property
     def points(self) -> list[str]:
@@ -65,7 +68,8 @@ def _together(name: str, sides: Sequence[Side]) -> Side:
         for side in sides
     ]
     failed = [(f"{s.name} {point}".strip(), error) for s in sides for point, error in s.failures]
-    return Side(name, pl.concat(parts, how="diagonal_relaxed"), failed)
+    on = list(dict.fromkeys(told for side in sides for told in side.on))
+    return Side(name, pl.concat(parts, how="diagonal_relaxed"), failed, on)
 
 
 def _of_directory(path: Path) -> Side:
@@ -80,7 +84,8 @@ def _of_directory(path: Path) -> Side:
 def _of_run(result: Measured, name: str) -> Side:
     common: rows.Row = {"seed": result.scenario.seed, "point": "", "replication": 0}
     made = rows.frame(rows.rows_of(common, {}, outcome(result.data)))
-    return Side(name, _chosen(made.with_columns(pilot=pl.lit(None, pl.Boolean))))
+    values = _chosen(made.with_columns(pilot=pl.lit(None, pl.Boolean)))
+    return Side(name, values, on=[ran_on(result.origin)])
 
 
 def _of_sweep(path: Path) -> Side:
@@ -100,7 +105,7 @@ def _of_sweep(path: Path) -> Side:
         .sort(*places, "replication", maintain_order=True)
     )
     failed = told.filter(pl.col("scope") == "run").select("point", "error").rows()
-    return Side(path.name, _chosen(told), failed)
+    return Side(path.name, _chosen(told), failed, [ran_on(content.get("origin") or {})])
 
 
 def _chosen(told: pl.DataFrame) -> pl.DataFrame:

@@ -7,19 +7,21 @@ from importlib import import_module
 
 import numpy as np
 
+from sojourn.errors import ScenarioError
 from sojourn.metrics.columns import Values
 from sojourn.metrics.registry import Metric, Scope, metric, metrics
 from sojourn.metrics.samples import RunData
+from sojourn.names import unknown
 
 __all__ = [
     "Metric",
     "RunData",
     "Scope",
     "Values",
+    "checked",
     "compute",
     "metric",
     "metrics",
-    "unknown",
     "values",
 ]
 
@@ -69,7 +71,17 @@ def values(run: RunData, metric: Metric) -> Values:
         return np.atleast_1d(np.asarray(metric.compute(run), dtype=float))
 
 
-def unknown(names: Iterable[str]) -> list[str]:
-    """Those of ``names`` that are no metric of any scope."""
-    known = {m.name for m in metrics()}
-    return [name for name in names if name not in known]
+def checked(field: str, names: Iterable[str]) -> list[str]:
+    """The names of metrics of any scope.
+
+    Raises:
+        ScenarioError: names the ``field``, and the nearest metric where there is none of a name.
+
+    """
+    wanted, known = list(names), [m.name for m in metrics()]
+    for name in wanted:
+        if name not in known:
+            raise ScenarioError(
+                f"{field}: {unknown('metric', name, known, 'sojourn list metrics')}"
+            )
+    return wanted

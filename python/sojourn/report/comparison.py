@@ -37,7 +37,8 @@ def page(directory: Path) -> Page:
 
 def _pictured(made: Comparison) -> Section:
     chart = forest.chart(made.of(*CHANGED), made.a, made.b)
-    notes = [f"A is {made.a}, B is {made.b}. {_HOW}"]
+    on_a, on_b = (f", {on}" for on in made.on) if made.on else ("", "")
+    notes = [f"A is {made.a}{on_a}; B is {made.b}{on_b}. {_HOW}"]
     if not chart:
         return Section("What changed most", [*notes, "No difference is certain."])
     return Section("What changed most", notes, pictures=[picture("forest", chart)])

@@ -6,13 +6,16 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from sojourn.evaluation.ccperf.competition import ENOUGH, Part, Standing, standings
-from sojourn.evaluation.ccperf.run import Place, Request, stored
-from sojourn.evaluation.ccperf.scores import MARGIN, Score, notes, scores
 from sojourn.evaluation.families import HOW, family
+from sojourn.evaluation.suites.competition import ENOUGH, Part, Standing, standings
+from sojourn.evaluation.suites.found import DEFAULT, suite
+from sojourn.evaluation.suites.run import Place, Request, stored
+from sojourn.evaluation.suites.scores import MARGIN, Score, notes, scores
 from sojourn.figures.pareto import pareto
 from sojourn.figures.plots import words
+from sojourn.measured import Origin
 from sojourn.metrics.columns import Values
+from sojourn.origin import elsewhere
 from sojourn.report import evaluation_tables as tables
 from sojourn.report.page import Page, Section, picture
 from sojourn.store import manifest
@@ -20,7 +23,6 @@ from sojourn.store.batches import tell
 
 #: More controls than this are not named in a sentence, nor more metrics.
 _MOST_NAMED = 4
-_PARETO = ("single-flow", "replayed-trace")
 _ALONE = "Nothing here competes with other TCP."
 _FAIR = (
     "Beside other TCP a control starves where its flows surely get less than "
@@ -41,13 +43,13 @@ def of_directory(directory: Path) -> Page:
     """The page of an evaluation's directory."""
     content = manifest.read(directory)
     told = (content["controls"], content["against"], content["quick"], list(content["suite"]))
-    request = Request(*told)
+    request = Request(suite(DEFAULT), *told)
     places = stored(request, directory, tell)
-    return page(request, places, scores(places, request))
+    return page(request, places, scores(places, request), content.get("origin", {}))
 
 
-def page(request: Request, places: Sequence[Place], found: Sequence[Score]) -> Page:
-    """The whole page."""
+def page(request: Request, places: Sequence[Place], found: Sequence[Score], origin: Origin) -> Page:
+    """The whole page; ``origin`` tells what the controls ran on."""
     beside = standings(places, request)
     several = len(request.controls) > 1
     sections = []
@@ -60,7 +62,8 @@ def page(request: Request, places: Sequence[Place], found: Sequence[Score]) -> P
     sections.append(Section("Numbers of comparisons", tables=[counts], folded=several))
     sections.append(Section("Every comparison", tables=list(tables.every(found)), folded=True))
     title = f"Evaluation of {_named(request.controls)}"
-    return Page(title, _sentence(request, beside, found), sections, notes(places, request))
+    sentence = _sentence(request, beside, found, origin)
+    return Page(title, sentence, sections, notes(places, request))
 
 
 def _of_control(
@@ -78,7 +81,7 @@ def _throughput_and_delay(places: Sequence[Place]) -> list[Section]:
             for control in rates
         }
         for place in places
-        if place.experiment.name in _PARETO
+        if place.experiment.drawn
         for rates, delays in [_rates_and_delays(place)]
     }
     pictures = [picture("pareto", pareto(paths))] if paths else []
@@ -95,15 +98,17 @@ def _named(controls: Sequence[str]) -> str:
     return words.listed([words.of_value(control) for control in controls])
 
 
-def _sentence(request: Request, beside: Sequence[Standing], found: Sequence[Score]) -> str:
+def _sentence(
+    request: Request, beside: Sequence[Standing], found: Sequence[Score], origin: Origin
+) -> str:
     """What matters most first, and numbers of comparisons last."""
     count = Counter(score.finding.verdict for score in found)
     told = words.listed([f"{verdict} in {count[verdict]:,}" for verdict in tables.VERDICTS])
-    who = f"{_named(request.controls)} against {_named(request.against)} in CCPerf's experiments"
+    who = f"{_named(request.controls)} against {_named(request.against)} in {request.suite.title}"
     one = len(request.controls) == 1
     return " ".join(
         [
-            f"{who}{' (quick)' if request.quick else ''}.",
+            f"{who}{' (quick)' if request.quick else ''}{elsewhere(origin)}.",
             _fate(beside) if one else _fates(request.controls, beside),
             *([_key_metrics(found)] if one else []),
             f"Of {len(found):,} comparisons in all: {told}.",

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from sojourn.evaluation import families
-from sojourn.evaluation.ccperf.competition import Part, Standing
-from sojourn.evaluation.ccperf.scores import Score
+from sojourn.evaluation.suites.competition import Part, Standing
+from sojourn.evaluation.suites.scores import Score
 from sojourn.figures.plots import words
 from sojourn.metrics import Metric
 from sojourn.numbers import number, with_uncertainty

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import polars as pl
@@ -11,8 +10,10 @@ import polars as pl
 from sojourn.figures.chart import Chart
 from sojourn.figures.over_sweep import charts
 from sojourn.metrics import metrics
+from sojourn.origin import elsewhere
 from sojourn.report.page import Page, Section, picture
 from sojourn.store import manifest
+from sojourn.store.manifest import Manifest
 from sojourn.sweeps import table
 from sojourn.table import Table
 
@@ -35,14 +36,16 @@ def page(directory: Path) -> Page:
     warnings = [f"warning: {told}" for told in table.warnings(long)] if len(long) else []
     if failures:
         warnings.insert(0, f"error: {len(failures)} runs failed")
-    return Page(name, _sentence(directory, content["grid"]), sections, warnings)
+    return Page(name, _sentence(directory, content), sections, warnings)
 
 
-def _sentence(directory: Path, grid: Mapping[str, Sequence[object]]) -> str:
+def _sentence(directory: Path, content: Manifest) -> str:
     runs = table.ask(directory, lambda rows: rows.select(pl.col("key").n_unique()).collect().item())
-    paths = [f"{path} ({len(values)} values)" for path, values in grid.items()]
+    paths = [f"{path} ({len(values)} values)" for path, values in content["grid"].items()]
     over = " and ".join(filter(None, [", ".join(paths[:-1]), *paths[-1:]])) or "replications"
-    return f"{runs or 0:,} runs of one scenario over {over}."
+    return (
+        f"{runs or 0:,} runs of one scenario over {over}{elsewhere(content.get('origin') or {})}."
+    )
 
 
 def _metric(name: str, long: pl.DataFrame, directory: Path) -> Section:

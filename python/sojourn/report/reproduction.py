@@ -21,10 +21,11 @@ from sojourn.metrics import Metric, metrics
 from sojourn.report import run, spread
 from sojourn.report.page import Page, Picture, Section, kept, picture
 from sojourn.reproduction import statements
-from sojourn.reproduction.compare import VALUES, Row, heading
+from sojourn.reproduction.compare import VALUES, heading
 from sojourn.reproduction.found import paper as find
 from sojourn.reproduction.paper import Paper, Request
 from sojourn.reproduction.reproduce import COMPARISON, EXAMPLE, FIGURES, PICTURES, charts, shown
+from sojourn.reproduction.statements import Row
 from sojourn.store import manifest, run_directory
 from sojourn.table import Table
 

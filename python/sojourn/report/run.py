@@ -9,6 +9,7 @@ from sojourn import overview
 from sojourn.figures import chart, figures_of
 from sojourn.measured import Measured
 from sojourn.metric_tables import by_family
+from sojourn.origin import distrust
 from sojourn.report.page import Page, Picture, Section, picture
 from sojourn.store import run_directory
 
@@ -19,7 +20,8 @@ _LONGEST = 100_000
 def page(directory: Path) -> Page:
     """The page of a run's directory."""
     result = run_directory.load(directory)
-    warnings = overview.warnings_told(result, most=12)
+    warnings = [f"error: {reason}" for reason in distrust(result.origin)]
+    warnings += overview.warnings_told(result, most=12)
     return Page(result.scenario.name, overview.sentence(result), sections(result), warnings)
 
 

@@ -7,10 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields
 from datetime import date
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from sojourn.errors import ScenarioError
 from sojourn.names import unknown
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 #: Where a parameter's value is from: printed, read in the authors' sources, fitted to printed
 #: values, or chosen because the sources leave it out.
@@ -18,7 +21,7 @@ PARAMETER_ORIGINS = ("published", "sources", "calibrated", "chosen")
 #: Whether the results that a criterion judges had a part in the choice of parameters.
 CRITERION_ORIGINS = ("predicted", "calibrated")
 
-Entry = TypeVar("Entry")
+Entry = TypeVar("Entry", bound="DataclassInstance")
 
 
 @dataclass(frozen=True)
@@ -120,7 +123,7 @@ def _made(kind: type[Entry], where: str, entry: Mapping[str, Any]) -> Entry:
     return kind(**entry)
 
 
-def _known(where: str, entry: Mapping[str, Any], kind: Any) -> None:
+def _known(where: str, entry: Mapping[str, object], kind: type[DataclassInstance]) -> None:
     """Refuses keys that there are not, and asks for those that are missing."""
     known = {field.name: field.default is MISSING for field in fields(kind)}
     for key in entry:
@@ -136,7 +139,7 @@ def _one_of(where: str, given: str, allowed: Sequence[str]) -> None:
         raise ScenarioError(f"{where}: {given!r} given; allowed: {', '.join(allowed)}")
 
 
-def _date(where: str, given: Any) -> date:
+def _date(where: str, given: object) -> date:
     if type(given) is not date:
         raise ScenarioError(f"{where}: {given!r} given; expected a date such as 2026-11-25")
     return given

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from itertools import groupby
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from sojourn.campaign.cases import Results
+from sojourn.metrics.columns import Values
 from sojourn.reproduction.paper import Cell, Paper
 from sojourn.reproduction.sheet import Sheet
+from sojourn.reproduction.statements import Row
 from sojourn.store.files import write_atomically
 
 #: Columns after a table's keys; ``measured`` is the median over the replications.
 VALUES = ("published", "measured", "difference", "mean", "min", "q1", "q3", "max", "replications")
-Row = dict[str, Any]
 
 
 def compare(cell: Cell, results: Results) -> Row:
@@ -30,15 +30,15 @@ def compare(cell: Cell, results: Results) -> Row:
         if all(case in results for case in cases)
     )
     values = np.array([v for v in measured if v is not None], dtype=float)
-    row: Row = {**cell.keys, "published": cell.published, **_spread(values)}
-    if cell.published is not None and row["measured"] is not None:
-        row["difference"] = row["measured"] - cell.published
-    return row
+    spread = _spread(values)
+    if cell.published is not None and spread["measured"] is not None:
+        spread["difference"] = spread["measured"] - cell.published
+    return {**cell.keys, "published": cell.published, **spread}
 
 
-def _spread(values: np.ndarray[Any, np.dtype[np.float64]]) -> Row:
+def _spread(values: Values) -> dict[str, float | None]:
     names = ("min", "q1", "measured", "q3", "max")
-    row: Row = dict.fromkeys(VALUES[1:])
+    row: dict[str, float | None] = dict.fromkeys(VALUES[1:])
     if len(values):
         row |= dict(zip(names, np.quantile(values, (0, 0.25, 0.5, 0.75, 1)).tolist(), strict=True))
         row["mean"] = float(values.mean())
@@ -57,7 +57,7 @@ def write(path: Path, keys: Sequence[str], rows: Iterable[Row]) -> None:
     write_atomically(path, fill)
 
 
-def heading(paper: Paper, row: Mapping[str, Any]) -> str:
+def heading(paper: Paper, row: Row) -> str:
     """The key columns that do not name the row, a repeated value once."""
     told = [row[key] for key in paper.labels]
     values = [row[key] for key in paper.keys if row[key] not in told]
@@ -76,7 +76,7 @@ _SHOWN = {
 }
 
 
-def lines(paper: Paper, rows: Sequence[Mapping[str, Any]]) -> Iterator[Sheet]:
+def lines(paper: Paper, rows: Sequence[Row]) -> Iterator[Sheet]:
     """The comparison with a line per cell."""
     for title, group in groupby(rows, partial(heading, paper)):
         cells = [[*(row[k] for k in paper.labels), *(row[v] for v in _SHOWN)] for row in group]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sojourn.campaign.cases import AnyCase, Results
 from sojourn.reproduction.card import Card
@@ -87,7 +87,7 @@ class Paper:
     #: Figures by name: of the comparison, and of what the cases came to.
     charts: Callable[[Sequence[Row], Request, Results], Mapping[str, Chart]] | None = None
     #: The cases that figures need, by the keys of the cells that are shown.
-    drawn: Callable[[Sequence[Mapping[str, Any]], Request], Iterable[AnyCase]] | None = None
+    drawn: Callable[[Sequence[Row], Request], Iterable[AnyCase]] | None = None
     #: Whether it shortens what was printed, so that ``--full`` asks for more.
     shortened: bool = False
 

@@ -49,7 +49,7 @@ class Reproduction:
     """A published evaluation, reproduced."""
 
     paper: Paper
-    rows: Sequence[compare.Row]
+    rows: Sequence[Row]
     #: How the set-up of what was asked for was read.
     choices: Sequence[str]
     #: The tables that show them, and what the statements came to.

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
 
+from sojourn.json_types import Scalar
 from sojourn.numbers import number
 from sojourn.store.files import write_atomically
 
@@ -21,7 +21,7 @@ class Sheet:
     name: str
     title: str
     header: Sequence[str]
-    rows: Sequence[Sequence[Any]]
+    rows: Sequence[Sequence[Scalar]]
     words: int = 1
 
 

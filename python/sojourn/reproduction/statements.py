@@ -10,6 +10,8 @@ from typing import Any
 
 from sojourn.reproduction.sheet import Sheet
 
+#: A row of the comparison: its keys are text, ``compare.VALUES`` numbers or ``None``. A check knows
+#: which it asks for.
 Row = Mapping[str, Any]
 NAME = "statements"
 #: The table of those that are not judged.

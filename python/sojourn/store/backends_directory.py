@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from sojourn.measured import Measured, Origin
+from sojourn.origin import told
 from sojourn.scenario import Scenario
 from sojourn.store import manifest, run_directory
 from sojourn.store.files import write_together
@@ -40,7 +41,7 @@ def tenant(scenario: Scenario, origins: Origins) -> Tenant:
         for place, origin in keys.items():
             theirs = found.get("origins", {}).get(place, {})
             if theirs != origin:
-                return f"{place} {run_directory.told(theirs)}, not {run_directory.told(origin)}"
+                return f"{place} {told(theirs)}, not {told(origin)}"
         return of_run.differs(found)
 
     name = f"{scenario.name}-{'-'.join(map(plain, counts))}"

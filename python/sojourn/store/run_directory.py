@@ -12,6 +12,7 @@ from sojourn.errors import SojournError
 from sojourn.measured import Measured, Origin
 from sojourn.metrics import RunData
 from sojourn.metrics.columns import Column
+from sojourn.origin import told, who
 from sojourn.record import SCHEMAS, Record
 from sojourn.scenario import Document, Scenario
 from sojourn.store import manifest
@@ -30,36 +31,21 @@ def tenant(scenario: Scenario, origin: Origin | None = None) -> Tenant:
     """What a directory of this scenario's run is told by; ``origin`` tells one that is not
     simulated.
     """
-    who = _who(origin or {})
+    here = who(origin or {})
     identity = _plain({"scenario": scenario.canonical, "document": scenario.document})
-    identity |= {"origin": who} if who else {}
+    identity |= {"origin": here} if here else {}
 
     def differs(found: manifest.Manifest) -> str:
-        theirs = _who(found.get("origin", {}))
-        if theirs != who:
-            return f"{told(theirs)}, not {told(who)}"
+        theirs = who(found.get("origin", {}))
+        if theirs != here:
+            return f"{told(theirs)}, not {told(here)}"
         # A later version may fill in the defaults of the same document otherwise.
         if _unrecorded(found["document"]) == _unrecorded(identity["document"]):
             return ""
         return difference(_unrecorded(found["scenario"]), _unrecorded(identity["scenario"]))
 
-    name = f"{scenario.name}-{who['backend']}" if who else scenario.name
+    name = f"{scenario.name}-{here['backend']}" if here else scenario.name
     return Tenant(KIND, name, name, identity, differs)
-
-
-def _who(origin: Origin) -> Origin:
-    """What tells who ran it, without how well it went."""
-    who: Origin = {**origin}
-    who.pop("quality", None)
-    return who
-
-
-def told(origin: Origin) -> str:
-    """Who ran it, in words."""
-    if not origin:
-        return "of the simulator"
-    known = [f"{name} {value}" for name, value in origin.items() if name != "backend"]
-    return f"of {origin['backend']} ({', '.join(known)})"
 
 
 def save(result: Measured, directory: Path) -> None:

@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from dataclasses import asdict
 
 from sojourn.build import definitions, engine
+from sojourn.origin import told
 from sojourn.scenario import Document, Scenario
 from sojourn.store.difference import difference
 from sojourn.store.manifest import Manifest
 from sojourn.store.place import Tenant
-from sojourn.store.run_directory import told
 from sojourn.sweeps.expand import Plan
 
 KIND = "sweep"

@@ -8,6 +8,7 @@ from pathlib import Path
 import polars as pl
 
 from sojourn.errors import SojournError
+from sojourn.measured import Origin
 from sojourn.store import manifest
 from sojourn.store.batches import Batches
 from sojourn.store.rows import Grid
@@ -26,6 +27,8 @@ class StoredSweep:
         #: The values of each field path.
         self.grid: Grid = content["grid"]
         self.replications: int = content["replications"]
+        #: What tells its runs from those of other backends; empty of the simulator's.
+        self.origin: Origin = content.get("origin") or {}
         self._made = content["engine"], content["metrics"]
 
     @property

@@ -1,17 +1,22 @@
 """What chapter 4 expects, and what the comparison aims at.
 
-Each experiment has its own bounds and intervals (``experiments``); they were settled before it ran.
+Tolerances and intervals were settled before most of the experiments ran; the optimum, the form of
+the ratios and that of 4.24 were not. The card says since when each is as it is.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from typing import NamedTuple
 
 from sojourn.reproduction.statements import GOALS, Finding, Row, Statement
 from sojourn_reproductions.gnat2021.overlay import statements_latency
 from sojourn_reproductions.gnat2021.overlay.cells import GOODPUT, ORACLE, PLAIN, TABLE
 from sojourn_reproductions.gnat2021.overlay.experiments import EXPERIMENTS
+from sojourn_reproductions.gnat2021.overlay.groups import groups
+from sojourn_reproductions.gnat2021.overlay.triage import OFF
+from sojourn_reproductions.gnat2021.published import published
 from sojourn_reproductions.gnat2021.rows import measured
 
 #: Sections without goodputs that the report expects.
@@ -40,72 +45,80 @@ def _expected(section: str, rows: Sequence[Row]) -> Finding:
     pairs = [pair for pair in pairs if pair[0] is not None]
     if not pairs:
         raise KeyError(section)
-    near = [_away(got, wanted) <= _ALIKE for got, wanted, _ in pairs]
-    worst = max(pairs, key=lambda pair: _away(pair[0], pair[1]))
-    numbers = f"{sum(near)} of {len(near)}; worst {worst[0]:.3g} for {worst[1]:.3g} ({worst[2]})"
+    away = [_away(section, *pair) for pair in pairs]
+    near = [each <= 1 for each in away]
+    got, wanted, row = pairs[away.index(max(away))]
+    numbers = f"{sum(near)} of {len(near)}; worst {got:.3g} for {wanted:.3g} ({row})"
     return Finding(all(near), numbers)
 
 
-def _away(got: float, wanted: float) -> float:
-    """The relative difference; of a flow that should be off, Mbit/s."""
-    return abs(got / wanted - 1) if wanted else got
+def _away(section: str, got: float, wanted: float, row: str) -> float:
+    """The difference, in what is allowed; a flow that is to be off may try now and then."""
+    if wanted:
+        return abs(got / wanted - 1) / _ALIKE
+    return got / (OFF * groups(section)[row.partition("flows=")[2]].rate)
 
 
 def _ratio(
-    section: str, high: str, low: str, wanted: float, part: str, rows: Sequence[Row]
+    section: str, pair: tuple[str, str], wanted: float, when: str, rows: Sequence[Row]
 ) -> Finding:
     together: dict[str, dict[str, float]] = {}
-    for name, value in measured(rows, TABLE, section, GOODPUT, part).items():
-        when, _, flows = name.partition("flows=")
-        together.setdefault(when, {})[flows] = value
+    for name, value in measured(rows, TABLE, section, GOODPUT, when).items():
+        at, _, flows = name.partition("flows=")
+        together.setdefault(at, {})[flows] = value
     ratios = [
         upper / lower
         for flows in together.values()
         for one, upper in flows.items()
         for other, lower in flows.items()
-        if one.startswith(high) and other.startswith(low)
+        if _is_of(one, pair[0]) and _is_of(other, pair[1])
     ]
     if not ratios:
-        raise KeyError(f"{section} {high}, {low}")
+        raise KeyError(f"{section} {', '.join(pair)}")
     near = all(abs(ratio / wanted - 1) <= _ALIKE for ratio in ratios)
     return Finding(near, f"{min(ratios):.2f} to {max(ratios):.2f}")
+
+
+def _is_of(flows: str, group: str) -> bool:
+    """Whether a label is that of a group, or of the group's flows between two nodes."""
+    return f"{flows} ".startswith(f"{group} ")
 
 
 def _gain(part: str, least: float, rows: Sequence[Row]) -> Finding:
     part = f"phase={part} flows=test"
     got, bare = (max(measured(rows, TABLE, "4.1", c, part).values()) for c in (GOODPUT, PLAIN))
-    return Finding(got >= least * bare, f"{got:.2f} and {bare:.3f} Mbit/s: {got / bare:.0f} times")
+    return Finding(got >= least * bare, f"{got:.2f} and {bare:.3f} Mbit/s: {got / bare:.3g} times")
 
 
-def _ratios() -> list[Statement]:
-    made = []
-    for section, high, low, wanted, part in (
-        ("4.7", "high TCP", "low", 5.0, ""),
-        ("4.8", "high", "low", 5.0, "run=with "),
-        ("4.9", "high", "low", 5.0, ""),
-        ("4.10", "high", "low", 5.0, ""),
-        ("4.11", "high", "low", 5.0, ""),
-        ("4.13", "high", "low", 5.0, ""),
-        ("3.4", "high", "low", 5.0, "run=6 flows"),
-        ("4.23", "TCP 10", "TCP 1 ", 10.0, "phase=before"),
-        ("4.24", "TCP 10", "TCP 5", 2.0, ""),
-        ("4.17", "normal", "timed", 5.0, "phase=outage"),
-        ("4.19", "normal", "timed", 1.0, "run=run 1"),
-        ("4.19", "normal", "timed", 5.0, "run=run 2"),
-        ("4.20", "second 1-2", "second 1-3", 10.0, "phase=second"),
-        ("4.20", "second 1-2", "second 1-3", 5.0, "phase=second"),
-        ("4.21", "high", "low", 2.0, "run=run 1"),
-        ("4.21", "high", "low", 1.0, "run=run 3"),
-    ):
-        where = " ".join(filter(None, (part.replace("=", " "),)))
-        text = f"{high} to {low} flows share {wanted:g}:1" + (
-            f" ({where.strip()})" if where else ""
-        )
-        name = f"ratio-{section}-{wanted:g}" + (f"-{part[-1:]}" if "run=run" in part else "")
+class _Ratio(NamedTuple):
+    """A row of the published ones: flows of one group to those of another, in an interval."""
+
+    section: str
+    run: str
+    phase: str
+    one: str
+    other: str
+    ratio: str
+
+
+#: Not printed: 3.4's follows from the priorities that were chosen, 4.20's is that of the optimum.
+_OURS = (
+    _Ratio("3.4", "6 flows", "", "high", "low", "5"),
+    _Ratio("4.20", "", "second", "second 1-2", "second 1-3", "5"),
+)
+
+
+def _ratios() -> Iterator[Statement]:
+    printed = (_Ratio(**row) for row in published("overlay_ratios"))
+    for section, run, phase, one, other, ratio in (*printed, *_OURS):
+        wanted = float(ratio)
+        where = ", ".join(filter(None, (run, phase)))
+        text = f"{one} to {other} flows share {wanted:g}:1" + (f" ({where})" if where else "")
+        name = f"ratio-{section}-{wanted:g}" + (f"-{run[-1]}" if run.startswith("run ") else "")
         criterion = f"each of the one over each of the other, at a time, within {100 * _ALIKE:g} %"
-        check = partial(_ratio, section, high, low, wanted, part)
-        made.append(Statement(name, section, text, criterion, check))
-    return made
+        when = " ".join(filter(None, (run and f"run={run}", phase and f"phase={phase}")))
+        check = partial(_ratio, section, (one, other), wanted, when)
+        yield Statement(name, section, text, criterion, check)
 
 
 def _each(
@@ -128,7 +141,8 @@ STATEMENTS = (
     *_each(
         "goodput",
         "flows get the goodput that the report expects",
-        f"each group in each interval within {100 * _ALIKE:g} %",
+        f"each group in each interval within {100 * _ALIKE:g} %; of one that is to be off at most "
+        f"{100 * OFF:g} % of its rate",
         _expected,
         goal=False,
     ),
@@ -142,13 +156,14 @@ STATEMENTS = (
     *_ratios(),
     *(
         Statement(
-            f"gain-4.1-{phase}",
-            "4.1",
-            f"The overlay carries {least} times what the single best path does ({phase})",
-            f"goodput at least {least} times that without",
-            partial(_gain, phase, least),
+            f"gain-4.1-{row['phase']}",
+            row["section"],
+            f"The overlay carries {row['times']} times what the single best path does "
+            f"({row['phase']})",
+            f"goodput at least {row['times']} times that without",
+            partial(_gain, row["phase"], float(row["times"])),
         )
-        for phase, least in (("first", 2), ("competing", 50), ("loss", 50))
+        for row in published("overlay_gains")
     ),
     *statements_latency.STATEMENTS,
 )

@@ -1,28 +1,47 @@
 """What the sections on triage say (4.24 and 4.26 to 4.30).
 
-A flow that fits gets 90 % of its rate, one that is off, or tries now and then, a quarter of it.
+A flow that fits gets 90 % of its rate, one that is off, or tries now and then, a quarter of it. The
+card says since when, and that what the best set is in 4.25 is no prediction.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from itertools import groupby
 
 from sojourn.reproduction.statements import GOALS, Finding, Row, Statement
 from sojourn_reproductions.gnat2021.headers import BETWEEN, BETWEEN_TIMED, UDP
 from sojourn_reproductions.gnat2021.overlay.cells import GOODPUT, ORACLE, SERVED, TABLE
-from sojourn_reproductions.gnat2021.rows import measured
+from sojourn_reproductions.gnat2021.overlay.groups import groups
+from sojourn_reproductions.gnat2021.published import published
+from sojourn_reproductions.gnat2021.rows import measured, row_name
 
 ON, OFF = 0.9, 0.25
+#: Per cent of its rate from which a flow that can be off is on, by utility: floored flows are on
+#: with less than all of it.
+_LEAST = {"strap": 100 * ON, "flog": 100 * OFF}
 #: Payload of a datagram of 1,024 bytes in what it takes on a link between nodes.
 _PAYLOAD = 1_024 / (1_024 + UDP + BETWEEN)
 
 
-def _goodput(rows: Sequence[Row], section: str, phase: str, flows: str) -> float:
-    """Of each flow of a group, ``phase`` perhaps after a run; a ``KeyError`` if not measured."""
-    name = phase if phase.startswith("run=") else f"phase={phase}"
-    name += f" flows={flows}"
+def _printed() -> Mapping[tuple[str, str], Sequence[tuple[str, float, str]]]:
+    """The flows that the report has on and off, by section and interval, each with its rate in
+    Mbit/s and its state.
+    """
+    found: dict[tuple[str, str], list[tuple[str, float, str]]] = {}
+    for row in published("overlay_states"):
+        said = (row["flows"], float(row["rate_mbit"]), row["state"])
+        found.setdefault((row["section"], row["phase"]), []).append(said)
+    return found
+
+
+_SAID = _printed()
+
+
+def _goodput(rows: Sequence[Row], section: str, run: str, phase: str, flows: str) -> float:
+    """Of each flow of a group, Mbit/s; a ``KeyError`` if it was not measured."""
+    name = row_name(run, phase, f"flows={flows}")
     for row in rows:
         key = (row["section"], row["table"], row["row"], row["column"])
         if key == (section, TABLE, name, GOODPUT) and row["measured"] is not None:
@@ -30,33 +49,33 @@ def _goodput(rows: Sequence[Row], section: str, phase: str, flows: str) -> float
     raise KeyError(f"{section} {name}")
 
 
-def _states(
-    section: str,
-    phase: str,
-    on: Sequence[tuple[str, float]],
-    off: Sequence[tuple[str, float]],
-    rows: Sequence[Row],
-) -> Finding:
-    """Whether flows are on and off; each with its rate in Mbit/s."""
-    shares = [
-        (flows, _goodput(rows, section, phase, flows) / rate, flows in dict(on))
-        for flows, rate in (*on, *off)
-    ]
-    good = all(share >= ON if is_on else share <= OFF for _, share, is_on in shares)
-    return Finding(good, ", ".join(f"{flows} {100 * share:.0f} %" for flows, share, _ in shares))
+def _shares(
+    section: str, run: str, phase: str, rows: Sequence[Row]
+) -> Iterator[tuple[str, float, str]]:
+    """Of each flow that the report has on or off: its share of its rate, and how it has it."""
+    for flows, rate, state in _SAID[section, phase]:
+        yield flows, _goodput(rows, section, run, phase, flows) / rate, state
+
+
+def _states(section: str, run: str, phase: str, rows: Sequence[Row]) -> Finding:
+    """Whether flows are on and off as the report has them."""
+    told, good = [], True
+    for flows, share, state in _shares(section, run, phase, rows):
+        good &= share >= ON if state == "on" else share <= OFF
+        told.append(f"{flows} {100 * share:.0f} %")
+    return Finding(good, ", ".join(told))
 
 
 def _one_of_two(run: str, rows: Sequence[Row]) -> Finding:
-    phase = f"run={run} phase=slow"
-    low, high = sorted(_goodput(rows, "4.27", phase, f"flow {n}") / 3 for n in (1, 2))
+    low, high = sorted(share for _, share, _ in _shares("4.27", run, "slow", rows))
     return Finding(high >= ON and low <= OFF, f"{100 * low:.0f} and {100 * high:.0f} %")
 
 
-def most_that_fit(rate: float, priority: float, each: float, elastic: float = 1.0) -> int:
+def most_that_fit(rate: float, priority: float, each: float, elastic: float) -> int:
     """Inelastic flows of a rate that a link carries beside elastic ones.
 
-    What these get makes a queue, which the inelastic ones are worth: ``K elastic / rest <= K
-    priority / each``. All rates are payload, in Mbit/s.
+    What these, of a priority in all, get makes a queue, which the inelastic ones are worth: ``K
+    elastic / rest <= K priority / each``. All rates are payload, in Mbit/s.
     """
     fit = 0
     while rate - (fit + 1) * each >= each * elastic / priority:
@@ -64,24 +83,38 @@ def most_that_fit(rate: float, priority: float, each: float, elastic: float = 1.
     return fit
 
 
-def _count(phase: str, rate: float, said: int, rows: Sequence[Row]) -> Finding:
-    groups = {"inelastic 3": 20, "inelastic 4": 2}
-    got = sum(n * _goodput(rows, "4.28", phase, flows) for flows, n in groups.items())
-    best = most_that_fit(0.99 * rate * _PAYLOAD, 3, 1.0)
+def _count(rate: float, said: int, rows: Sequence[Row]) -> Finding:
+    known = groups("4.28")
+    inelastic = {name: group for name, group in known.items() if group.utility == "strap"}
+    got = sum(
+        group.count * _goodput(rows, "4.28", "", f"{rate:g} Mbit/s", name) / group.rate
+        for name, group in inelastic.items()
+    )
+    least = min(inelastic.values(), key=lambda group: group.priority)
+    elastic = known["elastic 1-3"].priority
+    best = most_that_fit(0.99 * rate * _PAYLOAD, least.priority, least.rate, elastic)
     numbers = f"{got:.1f} flows' worth; {said} are expected, {best} would fit"
     return Finding(min(said, best) - 1 <= got <= max(said, best) + 0.5, numbers)
 
 
 def _shared(rows: Sequence[Row]) -> Finding:
-    sums = [30 * _goodput(rows, "4.29", "steady", f"inelastic {ends}") for ends in ("1-4", "2-5")]
-    room = 0.2 * most_that_fit(0.99 * 10 * _PAYLOAD, 3, 0.2, elastic=2)
+    known, ends = groups("4.29"), ("1-4", "2-5")
+    each = known["inelastic 1-4"]
+    names = [f"inelastic {pair}" for pair in ends]
+    sums = [known[name].count * _goodput(rows, "4.29", "", "steady", name) for name in names]
+    elastic = sum(known[f"elastic {pair}"].priority for pair in ends)
+    fit = most_that_fit(0.99 * 10 * _PAYLOAD, each.priority, each.rate, elastic)
+    room = each.rate * fit
     numbers = f"{sums[0]:.2f} and {sums[1]:.2f} Mbit/s of {room:.1f} that would fit"
     return Finding(sum(sums) >= 0.7 * room and min(sums) >= sum(sums) / 4, numbers)
 
 
 def _square(run: str, rows: Sequence[Row]) -> Finding:
-    phase = f"run={run} phase=steady"
-    near, far = (16 * _goodput(rows, "4.30", phase, f"{rate} kbit/s") for rate in (400, 500))
+    known = groups("4.30")
+    near, far = (
+        known[name].count * _goodput(rows, "4.30", run, "steady", name)
+        for name in ("400 kbit/s", "500 kbit/s")
+    )
     room = 0.99 * 10 * 1_024 / (1_024 + UDP + BETWEEN_TIMED)
     numbers = f"{near:.2f} and {far:.2f} Mbit/s of {room:.1f}"
     return Finding(near + far >= 0.6 * room and min(near, far) >= 1.5, numbers)
@@ -89,71 +122,44 @@ def _square(run: str, rows: Sequence[Row]) -> Finding:
 
 def _sets(section: str, rows: Sequence[Row]) -> Finding:
     """Whether the flows that are on are those of the best set, in each interval."""
-    # Floored flows are on with less than all of their rate.
-    least = 100 * (ON if section == "4.22" else OFF)
     best, got = (measured(rows, TABLE, section, column) for column in (ORACLE, SERVED))
+    known = groups(section)
     told, good = [], True
     for when, names in groupby(best, key=lambda name: name.partition(" flows=")[0]):
-        flows = [name for name in names if "elastic" not in name.partition("flows=")[2].split()]
-        sets = [
-            {name.partition("flows=")[2] for name in flows if values[name] >= limit}
-            for values, limit in ((got, least), (best, 1e-3))
-        ]
-        good &= sets[0] == sets[1]
-        on, wanted = (", ".join(sorted(labels)) or "none" for labels in sets)
-        told.append(f"{when.removeprefix('phase=')}: {on}; best {wanted}")
+        labels = {name: name.partition("flows=")[2] for name in names}
+        limits = {name: _LEAST.get(known[label].utility) for name, label in labels.items()}
+        on = {labels[name] for name, least in limits.items() if least and got[name] >= least}
+        wanted = {labels[name] for name, least in limits.items() if least and best[name] >= 1e-3}
+        good &= on == wanted
+        here, there = (", ".join(sorted(each)) or "none" for each in (on, wanted))
+        told.append(f"{when.removeprefix('phase=')}: {here}; best {there}")
     return Finding(good, ". ".join(told))
 
 
-def _stated(
-    name: str,
-    section: str,
-    text: str,
-    phase: str,
-    on: Sequence[tuple[str, float]],
-    off: Sequence[tuple[str, float]] = (),
-) -> Statement:
-    criterion = f"{phase}: {100 * ON:g} % of the rate if on, at most {100 * OFF:g} % if off"
-    check = partial(_states, section, phase, on, off)
-    return Statement(name, section, text, criterion, check)
+def _stated(name: str, section: str, text: str, phase: str, run: str = "") -> Statement:
+    when = ", ".join(filter(None, (run, phase)))
+    criterion = f"{when}: {100 * ON:g} % of the rate if on, at most {100 * OFF:g} % if off"
+    return Statement(name, section, text, criterion, partial(_states, section, run, phase))
 
 
 _RUNS = ("Cubic and Copa", "Copa")
 
-#: A group of flows, and the rate of each in Mbit/s.
-_Flow = tuple[str, float]
-
 
 def _thrash(run: str) -> list[Statement]:
     """Of 4.27; what it says of the last interval cannot be, as more is to stay on than fits."""
-    said: tuple[tuple[str, str, str, list[_Flow], list[_Flow]], ...] = (
-        ("fit", "all fit", "All flows fit at first", [("flow 1", 3.0), ("flow 2", 3.0)], []),
-        (
-            "admitted",
-            "more flows",
-            "Flows 4, 5 and 6 fit, flow 3 does not",
-            [("flow 4", 0.2), ("flow 5", 0.6), ("flow 6", 2.0)],
-            [("flow 3", 2.5)],
-        ),
-        (
-            "faster",
-            "faster",
-            "Flow 3 fits when the path is faster, and flow 7; flow 8 does not",
-            [("flow 3", 2.5), ("flow 7", 0.4)],
-            [("flow 8", 3.0)],
-        ),
+    said = (
+        ("fit", "all fit", "All flows fit at first"),
+        ("admitted", "more flows", "Flows 4, 5 and 6 fit, flow 3 does not"),
+        ("faster", "faster", "Flow 3 fits when the path is faster, and flow 7; flow 8 does not"),
     )
     one_of_two = Statement(
         f"one-of-two-4.27-{run}",
         "4.27",
-        f"When the path becomes slow one of two flows is triaged, the other persists ({run})",
-        f"slow: {100 * ON:g} % of the rate if on, at most {100 * OFF:g} % if off",
+        "When the path becomes slow one of two flows is triaged, the other persists",
+        f"{run}, slow: {100 * ON:g} % of the rate if on, at most {100 * OFF:g} % if off",
         partial(_one_of_two, run),
     )
-    states = [
-        _stated(f"{name}-4.27-{run}", "4.27", text, f"run={run} phase={phase}", on, off)
-        for name, phase, text, on, off in said
-    ]
+    states = [_stated(f"{name}-4.27-{run}", "4.27", text, phase, run) for name, phase, text in said]
     return [states[0], one_of_two, *states[1:]]
 
 
@@ -167,13 +173,8 @@ def _distributed(run: str) -> list[Statement]:
         partial(_square, run),
     )
     text = "The flow that can take the slow way stays on"
-    phase = f"run={run} phase=steady"
-    return [shared, _stated(f"slow-way-4.30-{run}", "4.30", text, phase, [("2 Mbit/s", 2.0)])]
+    return [shared, _stated(f"slow-way-4.30-{run}", "4.30", text, "steady", run)]
 
-
-_PAIRS = ("1-3", "2-4", "3-1", "4-2")
-_HIGH, _LOW = ([(f"inelastic {p} {ends}", r) for ends in _PAIRS] for p, r in ((10, 0.1), (1, 0.05)))
-_BOTH = [("inelastic 10", 3.5), ("inelastic 20", 3.5)]
 
 STATEMENTS = (
     *(
@@ -186,40 +187,32 @@ STATEMENTS = (
         )
         for section in ("4.22", "4.25")
     ),
-    _stated("all-on-4.24", "4.24", "All inelastic flows fit at first", "before", [*_HIGH, *_LOW]),
+    _stated("all-on-4.24", "4.24", "All inelastic flows fit at first", "before"),
     _stated(
         "low-off-4.24",
         "4.24",
         "Impaired, the low-priority inelastic flows are triaged and the others stay",
         "impaired",
-        _HIGH,
-        _LOW,
     ),
     *(
-        _stated(f"{name}-4.26-{run}", "4.26", text, f"run={run} phase={phase}", on, off)
+        _stated(f"{name}-4.26-{run}", "4.26", text, phase, run)
         for run in ("configuration", "text")
-        for name, phase, text, on, off in (
-            ("both", "before", "Both inelastic flows are on at first", _BOTH, []),
-            (
-                "triage",
-                "slow",
-                "With a slower path that of lower priority is triaged",
-                _BOTH[1:],
-                _BOTH[:1],
-            ),
-            ("again", "after", "It is on again when the path is restored", _BOTH, []),
+        for name, phase, text in (
+            ("both", "before", "Both inelastic flows are on at first"),
+            ("triage", "slow", "With a slower path that of lower priority is triaged"),
+            ("again", "after", "It is on again when the path is restored"),
         )
     ),
     *(each for run in _RUNS for each in _thrash(run)),
     *(
         Statement(
-            f"inelastic-4.28-{rate}",
+            f"inelastic-4.28-{row['rate_mbit']}",
             "4.28",
-            f"At {rate} Mbit/s {said} inelastic flows are on",
+            f"At {row['rate_mbit']} Mbit/s {row['flows']} inelastic flows are on",
             "between one fewer than expected, or than fit, and half a flow more",
-            partial(_count, f"{rate} Mbit/s", rate, said),
+            partial(_count, float(row["rate_mbit"]), int(row["flows"])),
         )
-        for rate, said in ((6, 4), (15, 12))
+        for row in published("overlay_counts")
     ),
     Statement(
         "shared-4.29",

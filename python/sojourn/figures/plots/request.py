@@ -17,6 +17,7 @@ from sojourn.figures.plots.cells import Cells, axes_of, cells, check, kept, name
 from sojourn.figures.plots.kinds import Asked, panels
 from sojourn.figures.plots.source import MEMBERS, Source, read
 from sojourn.names import unknown
+from sojourn.origin import ran_on
 
 Kind = Literal["line", "box", "ecdf", "heat", "scatter", "series"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -66,7 +67,7 @@ def chart(directory: Path, request: Request) -> Chart:
     asked = Asked(
         at, None if request.kind == "ecdf" else x, found.label, request.hue, request.facet
     )
-    return _chart(request, asked, _note(at, rows, request.kind))
+    return _chart(request, asked, _note(at, rows, request.kind), source)
 
 
 def _values(source: Source, request: Request) -> values.Values:
@@ -96,14 +97,16 @@ def _scatter(source: Source, request: Request, rows: pl.DataFrame, label: str) -
     both = rows.join(other, on=keys, how="inner", nulls_equal=True)
     at = Cells(both, [])
     asked = Asked(at, None, label, request.hue, request.facet, across.label)
-    return _chart(request, asked, "A point for each run, and flow or link.")
+    return _chart(request, asked, "A point for each run, and flow or link.", source)
 
 
-def _chart(request: Request, asked: Asked, note: str) -> Chart:
+def _chart(request: Request, asked: Asked, note: str, source: Source) -> Chart:
     drawn = panels(asked, request.kind)
     title = asked.y_label.partition(" (")[0]
     if request.kind != "ecdf" and asked.x:
         title += f" over {words.small(words.of_path(asked.x))}"
+    if source.origin:
+        note = f"{note} Run {ran_on(source.origin)}.".lstrip()
     return Chart(title, note, drawn, note=note, fitted=True)
 
 

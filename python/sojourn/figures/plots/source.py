@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import polars as pl
 
 from sojourn.errors import SojournError
+from sojourn.measured import Origin
 from sojourn.store import manifest, run_directory
 from sojourn.store.rows import COMMON, coordinate_paths, frame, rows_of
 from sojourn.sweeps import directory as sweep_directory
@@ -31,6 +32,8 @@ class Source:
     single: bool
     #: Of a sweep with a rule, how many replications said how many there are.
     pilot: int | None = None
+    #: What made its runs; empty of the simulator's.
+    origin: Origin = field(default_factory=Origin)
 
     def of_scope(self, scope: str) -> pl.DataFrame:
         """The rows of one scope; who they are of is in the columns of :data:`MEMBERS`."""
@@ -49,16 +52,18 @@ def read(directory: Path) -> Source:
     content = manifest.read(directory)
     kind = content["kind"]
     if kind == run_directory.KIND:
-        outcome = run_directory.load(directory).to_json()
+        run = run_directory.load(directory)
         common = dict.fromkeys(COMMON) | {"key": "", "replication": 0}
-        return Source(directory, frame(rows_of(common, {}, outcome)), [], single=True)
+        rows = frame(rows_of(common, {}, run.to_json()))
+        return Source(directory, rows, [], single=True, origin=run.origin)
     if kind != sweep_directory.KIND:
         raise SojournError(f"{directory}: holds a {kind}; figures are made of runs and of sweeps")
-    rows = table.ask(directory, lambda rows: rows.filter(pl.col("scope") != "run").collect())
-    if rows is None or not len(rows):
+    stored = table.ask(directory, lambda rows: rows.filter(pl.col("scope") != "run").collect())
+    if stored is None or not len(stored):
         raise SojournError(f"{directory}: no run of it has succeeded")
-    paths = coordinate_paths(rows.schema)
+    paths = coordinate_paths(stored.schema)
     places = [table.rank(path, content["grid"][path]) for path in paths if path in content["grid"]]
     pilot = content["replications"] if content.get("until") else None
-    ordered = rows.sort(*places, "replication", maintain_order=True)
-    return Source(directory, ordered, paths, single=False, pilot=pilot)
+    ordered = stored.sort(*places, "replication", maintain_order=True)
+    origin: Origin = content.get("origin") or {}
+    return Source(directory, ordered, paths, single=False, pilot=pilot, origin=origin)

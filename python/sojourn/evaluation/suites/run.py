@@ -1,4 +1,4 @@
-"""Runs the suite with each control, and gathers what is judged."""
+"""Runs a suite with each control, and gathers what is judged."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from sojourn.errors import ScenarioError
-from sojourn.evaluation.ccperf.suite import SUITE, TESTED, Experiment, Measure, with_control
+from sojourn.evaluation.suites.experiment import TESTED, Experiment, Measure, Suite, with_control
 from sojourn.executors import Executor, threads
 from sojourn.external.written import is_file, of_file
 from sojourn.json_types import Json
@@ -34,6 +34,7 @@ Progress = Callable[[int, int], None]
 class Request:
     """What is evaluated: controls as a person writes them."""
 
+    suite: Suite
     controls: Sequence[str]
     against: Sequence[str]
     quick: bool = False
@@ -48,11 +49,12 @@ class Request:
 
     def chosen(self) -> list[Experiment]:
         """The experiments that are asked for: all by default."""
-        names = [experiment.name for experiment in SUITE]
+        every = self.suite.experiments
+        names = [experiment.name for experiment in every]
         for name in self.experiments:
             if name not in names:
                 raise ScenarioError(f"--experiment: {unknown('experiment', name, names)}")
-        return [e for e in SUITE if not self.experiments or e.name in self.experiments]
+        return [e for e in every if not self.experiments or e.name in self.experiments]
 
 
 @dataclass
@@ -94,7 +96,7 @@ def evaluate(
     execute: Executor = threads.execute,
 ) -> list[Place]:
     """Runs what is not stored; every point with its values."""
-    controls = {text: _control(text) for text in request.every}
+    controls = {text: _control(text, request.suite) for text in request.every}
     work = [
         (one, _planned(one, controls[one.control], request.backend))
         for one in _sweeps(request, directory)
@@ -177,12 +179,12 @@ def _clear_others(one: _Sweep, wanted: Plan, warn: Warn) -> None:
         clear(one.directory)
 
 
-def _control(text: str) -> Json:
+def _control(text: str, suite: Suite) -> Json:
     """A name, a table as TOML writes it, or a control's file; refused where the first experiment
     refuses it.
     """
     control = of_file(text) if is_file(text) else parse_value("CCA", text)
-    _, scenario = next(iter(SUITE[0].cases(quick=True)))
+    _, scenario = next(suite.experiments[0].cases(quick=True))
     try:
         with_control(scenario, control)
     except ScenarioError as error:

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from sojourn.evaluation import families
-from sojourn.evaluation.ccperf.run import Place, Request
+from sojourn.evaluation.suites.run import Place, Request
 from sojourn.json_types import Scalar
 from sojourn.metrics import Metric, metrics
 from sojourn.metrics.columns import Values

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from sojourn.backends import backend
 from sojourn.build import definitions, engine
-from sojourn.evaluation.ccperf.run import Request
+from sojourn.evaluation.suites.run import Request
+from sojourn.origin import told
 from sojourn.store.manifest import Manifest
 from sojourn.store.place import Tenant
-from sojourn.store.run_directory import told
 
 KIND = "evaluation"
 

@@ -16,9 +16,9 @@ from pathlib import Path
 
 import numpy as np
 
-from sojourn.evaluation.ccperf.run import Place, Request
-from sojourn.evaluation.ccperf.scores import write_csv
-from sojourn.evaluation.ccperf.suite import Measure
+from sojourn.evaluation.suites.experiment import Measure
+from sojourn.evaluation.suites.run import Place, Request
+from sojourn.evaluation.suites.scores import write_csv
 from sojourn.json_types import Scalar
 from sojourn.metrics.columns import Values
 from sojourn.statistics import Interval, mean_interval

@@ -1,1 +1,0 @@
-"""A congestion control put through a suite of experiments, and judged against others."""

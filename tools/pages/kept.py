@@ -1,0 +1,94 @@
+"""What a page of ``docs/`` rests on, in the folder of its name: tables of what was measured for it,
+``about.toml``, which says by what command, when and of which build, and for some its text,
+``page.md.j2``. The page is rendered from these, without a run.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import jinja2
+
+from sojourn import data
+from sojourn.build import engine
+
+TEXT, ABOUT = "page.md.j2", "about.toml"
+#: A row of such a table as it is measured, and as it is read.
+Measured = Mapping[str, str | float | None]
+Row = Mapping[str, str]
+
+
+def docs() -> Path:
+    """The directory of the documentation."""
+    return data.checkout() / "docs"
+
+
+def store(name: str, command: str, tables: Mapping[str, Sequence[Measured]]) -> None:
+    """Writes the tables of a page, ``NAME.csv`` each, and by what they were measured."""
+    folder = docs() / name
+    folder.mkdir(exist_ok=True)
+    for table, rows in tables.items():
+        write(folder / f"{table}.csv", rows)
+    about = {"command": command, "date": str(date.today()), "build": engine()}
+    lines = [f"{key} = {json.dumps(value)}\n" for key, value in about.items()]
+    (folder / ABOUT).write_text("".join(lines), encoding="utf-8")
+
+
+def write(path: Path, rows: Sequence[Measured]) -> None:
+    """Writes rows, numbers with nine digits, which no page shows."""
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(rows[0])
+        writer.writerows([_cell(value) for value in row.values()] for row in rows)
+
+
+def _cell(value: str | float | None) -> str | int | None:
+    return f"{value:.9g}" if isinstance(value, float) else value
+
+
+def rows(name: str, table: str) -> list[Row]:
+    """A table of a page, as it is stored."""
+    return read(docs() / name / f"{table}.csv")
+
+
+def read(path: Path) -> list[Row]:
+    """The rows of a file."""
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def one(rows: Iterable[Row], **keys: str) -> Row:
+    """The only row with these keys.
+
+    Raises:
+        ValueError: if there is none, or another.
+
+    """
+    [found] = [row for row in rows if all(row[key] == value for key, value in keys.items())]
+    return found
+
+
+def stamp(name: str) -> str:
+    """The command that measured a page's tables, and the day."""
+    about = tomllib.loads((docs() / name / ABOUT).read_text(encoding="utf-8"))
+    return f"(`{about['command']}`, {about['date']})"
+
+
+def render(name: str, **values: Any) -> str:
+    """The text of a page with these values; a name that it lacks is an error."""
+    environment = jinja2.Environment(
+        undefined=jinja2.StrictUndefined, keep_trailing_newline=True, autoescape=False
+    )
+    template = environment.from_string((docs() / name / TEXT).read_text(encoding="utf-8"))
+    return template.render(stamp=stamp(name), **values)
+
+
+def put(name: str, text: str) -> None:
+    """Writes a page."""
+    (docs() / f"{name}.md").write_text(text, encoding="utf-8")

@@ -1,0 +1,14 @@
+"""Pages that are rendered from what is stored, by their names in ``docs/``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from tools.pages import conformance, ns3, replay, wifi
+
+RENDERED: Mapping[str, Callable[[], str]] = {
+    "conformance": conformance.page,
+    "ns3": ns3.page,
+    "replay": replay.page,
+    "wifi": wifi.page,
+}
