@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 import pytest
 
 from conftest import ROOT
-from tools.pages import kept, reproduction
+from tools.pages import kept
 from tools.pages.rendered import RENDERED
 from tools.pages.text import pages
 
@@ -62,12 +62,6 @@ TYPED = sorted(
 @pytest.mark.parametrize("name", RENDERED)
 def test_a_page_is_what_its_stored_tables_make_it(name: str) -> None:
     assert (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8") == RENDERED[name]()
-
-
-@pytest.mark.parametrize("name", reproduction.written())
-def test_the_page_of_a_reproduction_is_what_was_measured(name: str) -> None:
-    page = reproduction.home(name) / reproduction.PAGE
-    assert page.read_text(encoding="utf-8") == reproduction.page(name)
 
 
 @pytest.mark.parametrize("name", TYPED)

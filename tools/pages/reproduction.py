@@ -82,7 +82,7 @@ class Measured:
             found = replace(found, header=columns, rows=rows, words=words)
         return _untitled(found)
 
-    def entry(self, table: str, column: str, /, **keys: str) -> Any:
+    def entry(self, table: str, column: str, /, **keys: object) -> Any:
         """What a table has in a column, in the one row with these keys."""
         found = self._sheet(table)
         for key in (column, *keys):
@@ -129,7 +129,7 @@ def _place(sheet: Sheet, column: str) -> int:
     return list(sheet.header).index(column)
 
 
-def _one(table: str, rows: Sequence[Row], keys: Mapping[str, str]) -> Row:
+def _one(table: str, rows: Sequence[Row], keys: Mapping[str, object]) -> Row:
     """The only row with these keys."""
     found = [row for row in rows if all(row[key] == value for key, value in keys.items())]
     if len(found) != 1:
