@@ -90,14 +90,21 @@ def _table(name: str, part: Part) -> list[str]:
     path = kept.docs() / place / f"{kept.TABLE}.csv"
     before, old = _text(path), kept.read(path) if path.exists() else []
     _spent(name, [command])
-    rows = kept.read(ROOT / part["table"])
+    rows: Sequence[kept.Measured] = kept.read(ROOT / part["table"])
     if "metrics" in part:
-        rows = [row for row in rows if row["metric"] in part["metrics"]]
+        rows = [_swept(row) for row in rows if row["metric"] in part["metrics"]]
     kept.store(place, command.partition(" --out ")[0], {kept.TABLE: rows})
     if "metrics" not in part:
         return _changed(before, _text(path)) if before else []
     columns = list(rows[0])
-    return [*moved(_cells(old), _cells(rows), columns[: columns.index("mean")])]
+    return [*moved(_cells(old), _cells(kept.read(path)), columns[: columns.index("mean")])]
+
+
+def _swept(row: kept.Measured) -> kept.Measured:
+    """Of a row of a summary, what tells it from others, its mean and its range."""
+    keys = list(row)[: list(row).index("mean")]
+    values = {name: float(row[name] or "nan") for name in ("mean", "min", "max")}
+    return {**{key: row[key] for key in keys}, **values, "n": row["n"]}
 
 
 def _cells(rows: Sequence[Mapping[str, str]]) -> list[Mapping[str, str]]:
