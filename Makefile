@@ -137,7 +137,6 @@ lock: $(TOOLS)  ## Write requirements.lock anew from pyproject.toml (UPGRADE=1: 
 docs: setup conformance  ## Write everything in docs/ that comes from the sources and from runs
 	BLESS=1 cargo test --quiet -p sojourn-catalogue --test all scenario_docs
 	$(BIN)/python -m tools.pages
-	$(BIN)/python -m tools.pages.fidelity
 	$(BIN)/python -m tools.pages.wifi
 
 renew: setup  ## Measure again what pages tell, write them, list what moved (NAME=abe: one part); resumable

@@ -7,13 +7,11 @@ from typing import Any
 
 import pytest
 
-from sojourn.oracles.linux612.table import COMPARED, KEYS, comparable
 from sojourn.oracles.linux618.goals import RELATIVE, cells_met, verdicts
 from sojourn.oracles.linux618.kernel import KEYS as KEYS_618
 from sojourn.reproduction.found import paper
 from sojourn.reproduction.paper import Request
 from sojourn.reproduction.reproduce import reproduce
-from tools.pages.fidelity import page
 
 Row = dict[str, Any]
 
@@ -37,7 +35,12 @@ def theory_rows(tmp_path_factory: pytest.TempPathFactory) -> list[Row]:
 def test_lossless_flows_match_the_kernel_but_for_bbrs_delay_over_15_ms(
     kernel_rows: list[Row],
 ) -> None:
-    """24 of 27 cells meet all of their goals, and of the others each misses one."""
+    """24 of 27 cells meet all of their goals, and of the others each misses one.
+
+    The goal, nine of ten, would be 25: `lossless` is not confirmed. This test was of the goal until
+    02f6ad4, when the simulator began to receive as Linux 6.12 does, and 24 came; what is left
+    is BBR's queue, which in virtual time is the simulator's (the next test).
+    """
     lossless = [verdict for verdict in verdicts(kernel_rows) if not verdict.chaotic]
     assert len({verdict.key for verdict in lossless}) == 27
     named = [KEYS_618.index(name) for name in ("cca", "rate_mbit", "rtt_ms")]
@@ -67,24 +70,3 @@ def test_laws_hold(theory_rows: list[Row]) -> None:
     for row in theory_rows:
         bound = bounds.get(row["law"], 0.001)
         assert row["measured"] == pytest.approx(row["published"], rel=bound), row
-
-
-def test_the_page_renders_the_rows_that_it_is_given(
-    kernel_rows: list[Row], theory_rows: list[Row]
-) -> None:
-    """Rendering alone: for the table in virtual time it is given the kernel's own values as those
-    measured, so that all of them are confirmed. How near the simulator is, its statements say
-    (``sojourn reproduce linux612``).
-    """
-    virtual = [
-        {**{key: row[key] for key in KEYS}, "metric": name, "published": value, "measured": value}
-        for row in comparable()
-        for name in COMPARED
-        if row[name]
-        for value in [float(row[name])]
-    ]
-    text = page(kernel_rows, virtual, theory_rows)
-    assert "| beside-bbr |  | bbr | 12.15 | 12.15 (10.7-13.3) |" in text
-    assert "The simulator does as the kernel: confirmed, 285 of 285." in text
-    assert "| bbr | 80 | 15 | 200 |" in text
-    assert "| square-root law | p = 0.0001 |" in text

@@ -6,7 +6,6 @@ The parts are in ``tools/renew.toml``. What moved by more than its noise is prin
 
 from __future__ import annotations
 
-import csv
 import difflib
 import json
 import os
@@ -28,7 +27,9 @@ from sojourn.reproduction.found import paper
 from sojourn.reproduction.paper import Request
 from sojourn.reproduction.reproduce import COMPARISON, needed
 from sojourn.store.files import write_atomically
+from tools.pages import kept
 from tools.pages import reproduction as page
+from tools.pages.rendered import RENDERED
 
 ROOT = data.checkout()
 PARTS = Path(__file__).with_suffix(".toml")
@@ -44,6 +45,8 @@ def renew(name: str, part: Part) -> list[str]:
     """Measures a part and writes its pages; what moved, a line each."""
     if part.get("reproduction"):
         return _reproduction(name)
+    if "table" in part:
+        return _table(name, part)
     before = {path: _text(path) for path in _pages(part)}
     _spent(name, part["commands"])
     after = {path: _text(path) for path in _pages(part)}
@@ -56,19 +59,19 @@ def renew(name: str, part: Part) -> list[str]:
 
 def _reproduction(name: str) -> list[str]:
     folder, out = page.home(name), OUT / name
-    kept = folder / page.MEASURED
-    before = _judged(name) if kept.exists() else {}
-    old = _rows(kept / COMPARISON) if kept.exists() else []
+    stored = folder / page.MEASURED
+    before = _judged(name) if stored.exists() else {}
+    old = kept.read(stored / COMPARISON) if stored.exists() else []
     command = f"sojourn reproduce {name}"
     seconds = _spent(name, [f"{command} --out {out}"])
-    kept.mkdir(exist_ok=True)
-    shutil.copyfile(out / COMPARISON, kept / COMPARISON)
+    stored.mkdir(exist_ok=True)
+    shutil.copyfile(out / COMPARISON, stored / COMPARISON)
     whole = Request()
     cases = len(needed(paper(name), list(paper(name).cells(whole)), whole))
     about = {"command": command, "date": date.today(), "build": engine()}
     about |= {"cases": cases, "seconds": seconds}
     lines = [f"{key} = {_toml(value)}" for key, value in about.items()]
-    (kept / page.ABOUT).write_text("\n".join(lines) + "\n", encoding="utf-8")
+    (stored / page.ABOUT).write_text("\n".join(lines) + "\n", encoding="utf-8")
     _figures(out / "figures", folder / "figures")
     if (folder / page.SOURCE).exists():
         page.write(name)
@@ -78,7 +81,35 @@ def _reproduction(name: str) -> list[str]:
         for told, then in before.items()
         if then != after.get(told)
     ]
-    return [*turned, *moved(old, _rows(kept / COMPARISON), paper(name).keys)]
+    return [*turned, *moved(old, kept.read(stored / COMPARISON), paper(name).keys)]
+
+
+def _table(name: str, part: Part) -> list[str]:
+    """Keeps the table that a command writes; of a sweep's summary, the metrics that pages show."""
+    place, command = f"{part['page']}/{name}", part["command"]
+    path = kept.docs() / place / f"{kept.TABLE}.csv"
+    before, old = _text(path), kept.read(path) if path.exists() else []
+    _spent(name, [command])
+    rows: Sequence[kept.Measured] = kept.read(ROOT / part["table"])
+    if "metrics" in part:
+        rows = [_swept(row) for row in rows if row["metric"] in part["metrics"]]
+    kept.store(place, command.partition(" --out ")[0], {kept.TABLE: rows})
+    if "metrics" not in part:
+        return _changed(before, _text(path)) if before else []
+    columns = list(rows[0])
+    return [*moved(_cells(old), _cells(kept.read(path)), columns[: columns.index("mean")])]
+
+
+def _swept(row: kept.Measured) -> kept.Measured:
+    """Of a row of a summary, what tells it from others, its mean and its range."""
+    keys = list(row)[: list(row).index("mean")]
+    values = {name: float(row[name] or "nan") for name in ("mean", "min", "max")}
+    return {**{key: row[key] for key in keys}, **values, "n": row["n"]}
+
+
+def _cells(rows: Sequence[Mapping[str, str]]) -> list[Mapping[str, str]]:
+    """Rows of a sweep's summary as those of a comparison."""
+    return [{**row, "measured": row["mean"], "replications": row["n"]} for row in rows]
 
 
 def moved(
@@ -120,11 +151,6 @@ def _figures(made: Path, kept: Path) -> None:
     """Those that the page shows, as they are now."""
     for picture in kept.glob("*.png"):
         shutil.copyfile(made / picture.name, picture)
-
-
-def _rows(path: Path) -> list[dict[str, str]]:
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
 
 
 def _toml(value: object) -> str:
@@ -182,7 +208,7 @@ def main(names: Sequence[str]) -> int:
             sys.exit(f"renew: no part {name!r}; there are: {', '.join(parts)}")
     os.chdir(ROOT)
     OUT.mkdir(parents=True, exist_ok=True)
-    told, failed = [], []
+    told, failed, pages = [], [], set()
     for name in names or parts:
         print(f"renew: {name}", flush=True)
         try:
@@ -190,7 +216,11 @@ def main(names: Sequence[str]) -> int:
         except subprocess.CalledProcessError as error:
             failed.append(f"{name}: {error}")
             continue
+        if "page" in parts[name]:
+            pages.add(parts[name]["page"])
         told += [f"## {name}\n", *(f"- {line}" for line in lines or ["nothing"]), ""]
+    for page_name in sorted(pages):
+        kept.put(page_name, RENDERED[page_name]())
     text = "\n".join(["# What moved by more than its noise\n", *told])
     write_atomically(OUT / "moved.md", lambda path: path.write_text(text, encoding="utf-8"))
     print(text)

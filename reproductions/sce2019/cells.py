@@ -32,11 +32,11 @@ _CCA: dict[str, Any] = {
     "reno-sce": {"kind": "reno-sce", "threshold": "follow"},
     "dctcp-sce": {"kind": "dctcp-sce", "threshold": "follow"},
 }
-#: Latency of hosts and links besides netem's, ms; inferred, see docs/sce2019.md.
+#: Latency of hosts and links besides netem's, ms; inferred, see the card.
 _TESTBED = 1
 #: Receivers of DCTCP run DCTCP, as flent sets the control at both ends.
 _ECN = {"dctcp": "dctcp-sce"}
-#: Threshold of slow start that the hosts remembered, segments; see docs/sce2019.md.
+#: Threshold of slow start that the hosts remembered, segments; see the card.
 _REMEMBERED_SSTHRESH = 7
 _FILES = {1: "experiments/sce2019/one-flow.toml", 2: "experiments/sce2019/two-flow.toml"}
 _METRICS = {

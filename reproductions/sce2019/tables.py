@@ -112,8 +112,6 @@ TABLES: Mapping[str, Table] = {
     )
 }
 
-#: The draft's text on 100 Mbit/s and 160 ms.
-_FILLED = {f"{TEXT}-dctcp": "225", f"{TEXT}-dctcp-sce": "80"}
 Place = tuple[str, str, str, str]
 
 
@@ -129,9 +127,9 @@ def run_lengths() -> Mapping[tuple[str, str], str]:
 @cache
 def published() -> Mapping[Place, str]:
     """The printed values by table, flow, bandwidth and delay."""
-    values = {(table, "", "100", "160"): value for table, value in _FILLED.items()}
+    values = {}
     folder = data.path("reference/sce2019")
-    for name in ("raw_results.csv", "body_tables.csv"):
+    for name in ("text.csv", "raw_results.csv", "body_tables.csv"):
         with (folder / name).open(encoding="utf-8", newline="") as file:
             for row in csv.DictReader(file):
                 place = (row["table"], row.get("flow", ""), row["bandwidth_mbit"], row["delay_ms"])

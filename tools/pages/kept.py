@@ -13,12 +13,13 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-import jinja2
-
 from sojourn import data
 from sojourn.build import engine
+from tools.pages.reproduction import environment
 
 TEXT, ABOUT = "page.md.j2", "about.toml"
+#: The only table of a folder within a page's, for what has a command of its own.
+TABLE = "table"
 #: A row of such a table as it is measured, and as it is read.
 Measured = Mapping[str, str | float | None]
 Row = Mapping[str, str]
@@ -82,11 +83,8 @@ def stamp(name: str) -> str:
 
 def render(name: str, **values: Any) -> str:
     """The text of a page with these values; a name that it lacks is an error."""
-    environment = jinja2.Environment(
-        undefined=jinja2.StrictUndefined, keep_trailing_newline=True, autoescape=False
-    )
-    template = environment.from_string((docs() / name / TEXT).read_text(encoding="utf-8"))
-    return template.render(stamp=stamp(name), **values)
+    template = environment(docs() / name).get_template(TEXT)
+    return template.render(**values)
 
 
 def put(name: str, text: str) -> None:

@@ -82,7 +82,9 @@ def page() -> str:
         )
         return f"{100 * max(shares):.1f}"
 
-    return kept.render("ns3", table="\n".join(_table(sides)), value=value, apart=apart)
+    return kept.render(
+        "ns3", stamp=kept.stamp("ns3"), table="\n".join(_table(sides)), value=value, apart=apart
+    )
 
 
 def _table(sides: Mapping[str, Sequence[kept.Row]]) -> Iterator[str]:

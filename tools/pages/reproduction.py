@@ -80,9 +80,9 @@ class Measured:
             rows = [[row[place] for place in places] for row in found.rows]
             words = sum(place < found.words for place in places)
             found = replace(found, header=columns, rows=rows, words=words)
-        return sheets.markdown(found).partition("\n\n")[2].rstrip("\n")
+        return _untitled(found)
 
-    def entry(self, table: str, column: str, /, **keys: str) -> Any:
+    def entry(self, table: str, column: str, /, **keys: object) -> Any:
         """What a table has in a column, in the one row with these keys."""
         found = self._sheet(table)
         for key in (column, *keys):
@@ -129,13 +129,23 @@ def _place(sheet: Sheet, column: str) -> int:
     return list(sheet.header).index(column)
 
 
-def _one(table: str, rows: Sequence[Row], keys: Mapping[str, str]) -> Row:
+def _one(table: str, rows: Sequence[Row], keys: Mapping[str, object]) -> Row:
     """The only row with these keys."""
     found = [row for row in rows if all(row[key] == value for key, value in keys.items())]
     if len(found) != 1:
         told = ", ".join(f"{key} = {value}" for key, value in keys.items())
         raise ScenarioError(f"{table}: {len(found)} rows with {told}; expected one")
     return found[0]
+
+
+def _untitled(sheet: Sheet) -> str:
+    """A table in Markdown without its title."""
+    return sheets.markdown(sheet).partition("\n\n")[2].rstrip("\n")
+
+
+def markdown(header: Sequence[str], rows: Sequence[Sequence[Any]], words: int) -> str:
+    """A table of a page's own in Markdown; the first ``words`` columns are text."""
+    return _untitled(Sheet("", "", header, rows, words))
 
 
 def _typed(row: Mapping[str, str]) -> Row:
@@ -146,41 +156,46 @@ def _typed(row: Mapping[str, str]) -> Row:
     }
 
 
-def _card(card: Card) -> str:
+def card(found: Card) -> str:
     """A card as it stands on a page."""
-    lines = ["| parameter | value | origin | why |", "| --- | --- | --- | --- |"]
-    for p in card.parameters:
+    told = ["| parameter | value | origin | why |", "| --- | --- | --- | --- |"]
+    for p in found.parameters:
         name = f"{p.name} ({', '.join(p.sections)})" if p.sections else p.name
-        lines.append(f"| {' | '.join(map(_cell, (name, p.value, p.origin, p.why)))} |")
-    lines += ["", "| statements | origin | why |", "| --- | --- | --- |"]
-    for c in card.criteria:
-        lines.append(f"| {' | '.join(map(_cell, (', '.join(c.statements), c.origin, c.why)))} |")
-    for change in card.changes:
+        told.append(f"| {' | '.join(map(_cell, (name, p.value, p.origin, p.why)))} |")
+    told += ["", "| statements | origin | why |", "| --- | --- | --- |"]
+    for c in found.criteria:
+        told.append(f"| {' | '.join(map(_cell, (', '.join(c.statements), c.origin, c.why)))} |")
+    for change in found.changes:
         commit = f" ({change.commit})" if change.commit else ""
-        lines += [
+        told += [
             "",
             f"- **{change.date}{commit}, {change.of}** ({', '.join(change.statements)}). Before: "
             f"{change.former}. Since: {change.now}. Why: {change.why}. Outcome before: "
             f"{change.outcome_former}. Outcome since: {change.outcome_now}.",
         ]
-    return "\n".join(lines)
+    return "\n".join(told)
 
 
 def _cell(text: str) -> str:
     return text.replace("|", "\\|")
 
 
-def pages(name: str) -> dict[Path, str]:
-    """The pages of a reproduction, in Markdown, by their paths."""
-    folder = home(name)
-    measured = Measured(paper(name), folder)
-    environment = jinja2.Environment(
+def environment(folder: Path) -> jinja2.Environment:
+    """What templates in a folder have; a name that there is not is an error."""
+    made = jinja2.Environment(
         loader=jinja2.FileSystemLoader(folder),
         undefined=jinja2.StrictUndefined,
         keep_trailing_newline=True,
         autoescape=False,
     )
-    environment.filters["n"] = number
+    made.filters["n"] = number
+    return made
+
+
+def pages(name: str) -> dict[Path, str]:
+    """The pages of a reproduction, in Markdown, by their paths."""
+    folder = home(name)
+    measured = Measured(paper(name), folder)
     told = {
         "about": measured.about,
         "rows": measured.rows,
@@ -191,10 +206,10 @@ def pages(name: str) -> dict[Path, str]:
         "statement": measured.statement,
         "count": measured.count,
         "cell": measured.cell,
-        "card": _card(measured.paper.card),
+        "card": card(measured.paper.card),
     }
     return {
-        folder / _named(source): environment.from_string(source.read_text("utf-8")).render(told)
+        folder / _named(source): environment(folder).get_template(source.name).render(told)
         for source in sorted(folder.glob(f"*{TEMPLATE}"))
     }
 

@@ -116,6 +116,7 @@ def page() -> str:
 
     return kept.render(
         "wifi",
+        stamp=kept.stamp("wifi"),
         closed_forms="\n".join(_table(forms)),
         more=more,
         anomaly="\n".join(wifi_figures.table(anomaly)),

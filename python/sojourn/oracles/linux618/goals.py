@@ -1,4 +1,9 @@
-"""How near the kernel the simulator is to come; settled before the first comparison."""
+"""How near the kernel the simulator is to come.
+
+Tolerances, and the share of the lossless cells, were settled before the first comparison; the
+share of the chaotic ones and the second goal were not, as the card says. The simulator was mended
+on these same cells, in the open: blind is only the half of the table that is kept aside.
+"""
 
 from __future__ import annotations
 
@@ -52,6 +57,16 @@ class Verdict:
         )
         return self.chaotic and within
 
+    @property
+    def close(self) -> bool:
+        """Whether the second goal is met."""
+        return self.inside or self.near(CLOSE_RELATIVE, CLOSE_FACTOR)
+
+    @property
+    def far(self) -> bool:
+        """Whether it is beyond what the second goal allows to any; retransmissions never are."""
+        return self.metric != "retrans" and not self.near(FAR_RELATIVE, CLOSE_FACTOR)
+
     def near(self, relative: float, factor: float) -> bool:
         """Whether it is that near; windows and times of completion are shown without a goal."""
         if self.metric in ("mean_cwnd", "completion_s"):
@@ -76,10 +91,14 @@ def verdicts(rows: Iterable[Row]) -> list[Verdict]:
 
 def cells_met(judged: Sequence[Verdict], chaotic: bool) -> tuple[int, int]:
     """How many cells of the kind meet all their goals, and how many there are."""
+    return cells_all((v for v in judged if v.chaotic == chaotic), lambda v: v.met)
+
+
+def cells_all(judged: Iterable[Verdict], holds: Callable[[Verdict], bool]) -> tuple[int, int]:
+    """Of how many cells something holds for every verdict, and how many there are."""
     cells: dict[tuple[str, ...], bool] = {}
     for verdict in judged:
-        if verdict.chaotic == chaotic:
-            cells[verdict.key] = cells.get(verdict.key, True) and verdict.met
+        cells[verdict.key] = cells.get(verdict.key, True) and holds(verdict)
     return sum(cells.values()), len(cells)
 
 
@@ -111,19 +130,11 @@ def _whole_table(rows: Sequence[Row], chaotic: bool) -> list[Verdict]:
     return [verdict for verdict in judged if verdict.chaotic == chaotic]
 
 
-def _cells(judged: Sequence[Verdict], met: Callable[[Verdict], bool]) -> tuple[int, int]:
-    cells: dict[tuple[str, ...], bool] = {}
-    for verdict in judged:
-        cells[verdict.key] = cells.get(verdict.key, True) and met(verdict)
-    return sum(cells.values()), len(cells)
-
-
 def _close(rows: Sequence[Row]) -> Finding:
     """Of single flows without chance."""
     judged = _whole_table(rows, chaotic=False)
-    met, cells = _cells(judged, lambda v: v.near(CLOSE_RELATIVE, CLOSE_FACTOR))
-    continuous = [v for v in judged if v.metric != "retrans"]
-    kept, _ = _cells(continuous, lambda v: v.near(FAR_RELATIVE, CLOSE_FACTOR))
+    met, cells = cells_all(judged, lambda v: v.close)
+    kept, _ = cells_all(judged, lambda v: not v.far)
     far = cells - kept
     return Finding(
         met >= CLOSE_SHARE * cells and far == 0, f"{met} of {cells}, {far} off by more than 10%"
@@ -132,10 +143,7 @@ def _close(rows: Sequence[Row]) -> Finding:
 
 def _inside(rows: Sequence[Row]) -> Finding:
     """Of flows with chance."""
-    met, cells = _cells(
-        _whole_table(rows, chaotic=True),
-        lambda v: v.inside or v.near(CLOSE_RELATIVE, CLOSE_FACTOR),
-    )
+    met, cells = cells_all(_whole_table(rows, chaotic=True), lambda v: v.close)
     return Finding(met == cells, f"{met} of {cells}")
 
 

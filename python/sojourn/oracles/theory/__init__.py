@@ -140,7 +140,7 @@ def _holds(tolerance: float, *laws: str) -> Callable[[Sequence[Row]], Finding]:
     return check
 
 
-#: How near the simulator is to come; settled before the first run.
+#: How near the simulator is to come; the card says what of it was settled before the first run.
 STATEMENTS = (
     Statement(
         "square-root",
