@@ -159,7 +159,7 @@ def _toml(value: object) -> str:
 
 def _spent(name: str, commands: Sequence[str]) -> int:
     """Runs commands; the seconds of processor time that they took, with those of former calls that
-    were interrupted.
+    were interrupted; of one that ended with this engine, its own: the runs are not made again.
 
     Raises:
         subprocess.CalledProcessError: if one fails.
@@ -167,16 +167,19 @@ def _spent(name: str, commands: Sequence[str]) -> int:
     """
     note = OUT / f"{name}.json"
     former = json.loads(note.read_text(encoding="utf-8")) if note.exists() else {}
-    spent = former.get("seconds", 0.0) if former.get("build") == engine() else 0.0
+    if former.get("build") != engine():
+        former = {}
+    spent, ended = former.get("seconds", 0.0), former.get("ended", False)
     path = f"{_BIN}{os.pathsep}{os.environ['PATH']}"
-    began = _processor()
+    began, whole = _processor(), False
     try:
         for command in commands:
             words = shlex.split(command)
             subprocess.run(words, cwd=ROOT, env=os.environ | {"PATH": path}, check=True)
+        whole = True
     finally:
-        spent += _processor() - began
-        told = json.dumps({"build": engine(), "seconds": spent})
+        spent += 0.0 if ended else _processor() - began
+        told = json.dumps({"build": engine(), "seconds": spent, "ended": ended or whole})
         write_atomically(note, lambda path: path.write_text(told, encoding="utf-8"))
     return round(spent)
 
