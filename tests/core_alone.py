@@ -16,10 +16,10 @@ import polars as pl
 import pytest
 
 from conftest import ROOT
-from sojourn import _internal
+from sojourn import _internal, data
 
 PROGRAM = ROOT / "target" / "debug" / "core-alone"
-EXPERIMENT = ROOT / "experiments" / "ccperf" / "cubic-friendliness.toml"
+EXPERIMENT = data.path("experiments/ccperf/cubic-friendliness.toml")
 WINGS = {"sojourn-gnat", "sojourn-sliq", "sojourn-wifi"}
 THEIRS = {"overlay", "linkem", "sliq", "wifi"}
 

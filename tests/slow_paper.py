@@ -6,10 +6,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from datetime import date
 from importlib.metadata import EntryPoint
 
 from sojourn.campaign.cases import Computed
 from sojourn.installed import REPRODUCTIONS, points
+from sojourn.reproduction.card import Card
 from sojourn.reproduction.paper import Cell, Paper, Request
 
 
@@ -25,7 +27,7 @@ def _cells(_request: Request) -> Iterator[Cell]:
         yield Cell({"seconds": str(seconds)}, None, [(case,)], float)
 
 
-SLOW = Paper("slow", "slow", ("seconds",), ("seconds",), (), (), _cells, ())
+SLOW = Paper("slow", "slow", ("seconds",), ("seconds",), (), Card(date(2026, 11, 25)), _cells, ())
 
 
 def main() -> None:

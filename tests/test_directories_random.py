@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import date
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -16,6 +17,7 @@ from hypothesis import strategies as st
 
 from sojourn.campaign.cases import Case
 from sojourn.installed import REPRODUCTIONS, points
+from sojourn.reproduction.card import Card
 from sojourn.reproduction.paper import Cell, Paper, Request
 from sojourn.scenario import load
 from sojourn.store import manifest, run_directory
@@ -33,7 +35,8 @@ def _cells(request: Request) -> Iterator[Cell]:
         yield Cell({"row": row}, 1.0, [(case,)], measure)
 
 
-PAPER = Paper("paper", "A paper", ("row",), ("row",), ("1", "2"), (), _cells, ())
+CARD = Card(date(2026, 11, 25))
+PAPER = Paper("paper", "A paper", ("row",), ("row",), ("1", "2"), CARD, _cells, ())
 
 
 @dataclass(frozen=True)

@@ -167,9 +167,11 @@ def test_new_scaffolds_what_is_not_compiled_in(installed: Command, home: Path) -
 
 def test_it_holds_what_is_tracked_and_the_licences(wheel: Path) -> None:
     held = set(zipfile.ZipFile(wheel).namelist())
-    wanted = {f"sojourn/data/{p}" for p in _tracked("experiments", "reference", "docs")}
+    wanted = {f"sojourn/data/{p}" for p in _tracked("experiments", "reference")}
+    wanted |= {f"sojourn_{p}" for p in _tracked("reproductions")}
     assert len(wanted) > 100
-    assert {name for name in held if re.match("sojourn/data/.+/", name)} == wanted
+    assert {name for name in held if re.match("sojourn/data/.+/|sojourn_", name)} == wanted
+    assert not any(name.startswith("tools/") for name in held)
     assert {name.rsplit("/", 1)[-1] for name in held if "licenses/" in name} == {
         "LICENSE-MIT",
         "LICENSE-APACHE",

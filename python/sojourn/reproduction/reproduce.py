@@ -95,8 +95,9 @@ def shown(chosen: Paper, rows: Sequence[Row]) -> list[Sheet]:
     own = (chosen.sheets or partial(compare.lines, chosen))(rows)
     filled = [sheet for sheet in own if sheet.rows]
     told = [statements.sheet(statements.judge(chosen.judged, rows))]
-    if chosen.calibrated:
-        told.append(statements.calibrated(statements.judge(chosen.calibrated, rows)))
+    met = [found for found in statements.judge(chosen.calibrated, rows) if found[1].was_run]
+    if met:
+        told.append(statements.calibrated(met))
     return [*filled, *told]
 
 

@@ -31,6 +31,11 @@ class Finding:
     numbers: str
 
     @property
+    def was_run(self) -> bool:
+        """Whether all cells that it needs were run."""
+        return self.confirmed is not None
+
+    @property
     def word(self) -> str:
         """As it is printed."""
         return {True: "confirmed", False: "not confirmed", None: "not run"}[self.confirmed]

@@ -15,6 +15,8 @@ from sojourn.store.place import Tenant
 from sojourn.sweeps.expand import Plan
 
 KIND = "sweep"
+#: What a scenario has that names none: a sweep of it is the one that names this.
+DEFAULT_SEED = 1
 
 
 def content(plan: Plan) -> Manifest:
@@ -66,4 +68,5 @@ def edits(found: Manifest, sources: Mapping[str, str]) -> list[str]:
 
 
 def _base(found: Manifest) -> Document:
-    return {**found["document"], "sweep": {"start_jitter": found.get("start_jitter")}}
+    sweep = {"start_jitter": found.get("start_jitter")}
+    return {"seed": DEFAULT_SEED, **found["document"], "sweep": sweep}
