@@ -48,7 +48,9 @@ def test_all_targets_are_made_and_timed_whatever_fails(tmp_path: Path, fails: st
     assert seconds == ["build", *targets, "in all"]
     *_, skipped, last = told.splitlines()
     assert skipped == "no test was skipped"
-    assert (status, last) == ((1, "failed: check test-wheel") if fails == "check" else (0, "all passed"))
+    assert (status, last) == (
+        (1, "failed: check test-wheel") if fails == "check" else (0, "all passed")
+    )
 
 
 def test_what_was_skipped_is_named_once_at_the_end(tmp_path: Path) -> None:
