@@ -16,7 +16,6 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -68,10 +67,7 @@ def _reproduction(name: str) -> list[str]:
     shutil.copyfile(out / COMPARISON, stored / COMPARISON)
     whole = Request()
     cases = len(needed(paper(name), list(paper(name).cells(whole)), whole))
-    about = {"command": command, "date": date.today(), "build": engine()}
-    about |= {"cases": cases, "seconds": seconds}
-    lines = [f"{key} = {_toml(value)}" for key, value in about.items()]
-    (stored / page.ABOUT).write_text("\n".join(lines) + "\n", encoding="utf-8")
+    kept.tell(stored, command, cases=cases, seconds=seconds)
     _figures(out / "figures", folder / "figures")
     if (folder / page.SOURCE).exists():
         page.write(name)
@@ -151,10 +147,6 @@ def _figures(made: Path, kept: Path) -> None:
     """Those that the page shows, as they are now."""
     for picture in kept.glob("*.png"):
         shutil.copyfile(made / picture.name, picture)
-
-
-def _toml(value: object) -> str:
-    return json.dumps(value) if isinstance(value, str) else str(value)
 
 
 def _spent(name: str, commands: Sequence[str]) -> int:

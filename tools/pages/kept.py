@@ -15,9 +15,9 @@ from typing import Any
 
 from sojourn import data
 from sojourn.build import engine
-from tools.pages.reproduction import environment
+from tools.pages.reproduction import ABOUT, environment
 
-TEXT, ABOUT = "page.md.j2", "about.toml"
+TEXT = "page.md.j2"
 #: The only table of a folder within a page's, for what has a command of its own.
 TABLE = "table"
 #: A row of such a table as it is measured, and as it is read.
@@ -36,8 +36,13 @@ def store(name: str, command: str, tables: Mapping[str, Sequence[Measured]]) -> 
     folder.mkdir(exist_ok=True)
     for table, rows in tables.items():
         write(folder / f"{table}.csv", rows)
-    about = {"command": command, "date": str(date.today()), "build": engine()}
-    lines = [f"{key} = {json.dumps(value)}\n" for key, value in about.items()]
+    tell(folder, command)
+
+
+def tell(folder: Path, command: str, **more: int) -> None:
+    """Says by what command, when and of which build the tables of a folder were measured."""
+    about = {"command": json.dumps(command), "date": date.today(), "build": json.dumps(engine())}
+    lines = [f"{key} = {value}\n" for key, value in {**about, **more}.items()]
     (folder / ABOUT).write_text("".join(lines), encoding="utf-8")
 
 
