@@ -9,6 +9,7 @@ from sojourn import _internal, class_sources
 
 if TYPE_CHECKING:
     from sojourn.record import Add
+    from sojourn.spool import Take
 
 
 def run(
@@ -16,10 +17,11 @@ def run(
     classes: dict[str, bytes],
     progress: Callable[[float], object] | None = None,
     record: Add | None = None,
+    tables: Take | None = None,
 ) -> dict[str, Any]:
     """Runs a scenario in JSON, some of whose controls are these classes: the core's outcome."""
     class_sources.take(classes)
-    return _internal.run(scenario, progress, record)
+    return _internal.run(scenario, progress, record, tables=tables)
 
 
 def conform(kind: str, table: str, check: str, classes: dict[str, bytes]) -> float:
