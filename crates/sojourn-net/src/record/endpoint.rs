@@ -66,6 +66,14 @@ impl Endpoint for RecordedEndpoint {
         self.inner.stop(now);
     }
 
+    fn acked(&self) -> u64 {
+        self.inner.acked()
+    }
+
+    fn arrived(&self) -> u64 {
+        self.inner.arrived()
+    }
+
     fn observe(&self, out: &mut Observer<'_>) {
         self.inner.observe(out);
     }

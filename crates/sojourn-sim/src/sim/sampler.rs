@@ -95,7 +95,11 @@ impl Sampler {
         recorder.sample_flows(now, flows.map(|flow| parts.counters(homes, now, flow)));
         recorder.sample_links(now, (0..self.recorded_links).map(|link| parts.link(homes, link)));
         recorder.sample_nodes(now, parts.nodes());
-        parts.0.iter_mut().try_for_each(|(net, _)| net.check())
+        for (net, hosts) in &mut parts.0 {
+            net.check()?;
+            hosts.driven(|driver, hosts| driver.sample(hosts, net, now))?;
+        }
+        Ok(())
     }
 
     /// The counters of a link, brought up to the present time.

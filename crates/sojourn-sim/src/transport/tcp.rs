@@ -77,6 +77,6 @@ fn tcp_init(init: &TransportInit<'_>) -> Result<TcpInit, FieldError> {
     tcp.nagle = flow.nagle.unwrap_or(profile.nagle);
     tcp.gro = flow.gro.0;
     tcp.small_queue = init.small_queue;
-    tcp.now = Time::ZERO + flow.start;
+    tcp.now = init.now;
     Ok(tcp)
 }

@@ -257,6 +257,12 @@ impl SendBuffer {
         self.accepted
     }
 
+    /// Bytes acknowledged.
+    #[inline]
+    pub(super) fn acked(&self) -> u64 {
+        self.acked
+    }
+
     /// Whether all that will ever be offered has been acknowledged.
     pub(super) fn is_complete(&self) -> bool {
         self.closed && self.acked >= self.offered

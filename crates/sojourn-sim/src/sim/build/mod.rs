@@ -98,6 +98,7 @@ pub(super) fn parts(
             copied,
             random,
             memory: memory.as_ref(),
+            now: at(flow.spec.start),
         };
         let made = ends(&init, scenario.catalogue());
         let [sender, receiver] = made.map_err(|error| within(flow, error))?;

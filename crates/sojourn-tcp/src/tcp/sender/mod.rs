@@ -283,6 +283,10 @@ impl Endpoint for Sender {
         self.close(now);
     }
 
+    fn acked(&self) -> u64 {
+        self.app.acked()
+    }
+
     fn rtt_histogram(&self) -> Option<&Histogram> {
         Some(&self.rtts)
     }
