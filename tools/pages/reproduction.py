@@ -9,7 +9,6 @@ those that they include are in a folder of their own.
 
 from __future__ import annotations
 
-import csv
 import sys
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -20,7 +19,7 @@ from typing import Any
 
 import jinja2
 
-from sojourn import installed
+from sojourn import csv_table, installed
 from sojourn.errors import ScenarioError
 from sojourn.names import unknown
 from sojourn.numbers import number
@@ -57,7 +56,7 @@ class Measured:
     def rows(self) -> Sequence[Row]:
         """The comparison."""
         with (self.folder / MEASURED / COMPARISON).open(encoding="utf-8", newline="") as file:
-            return [_typed(row) for row in csv.DictReader(file)]
+            return [_typed(row) for row in csv_table.read(file)]
 
     @cached_property
     def about(self) -> Mapping[str, Any]:
