@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import MutableMapping, MutableSequence
 from pathlib import Path
 
+from sojourn import literal
 from sojourn.errors import ScenarioError
 
 
@@ -36,7 +37,7 @@ def inline(node: object, base: Path, where: str = "") -> None:
 
 def _read(base: Path, name: object, field: str) -> list[int]:
     if not isinstance(name, str):
-        raise ScenarioError(f"{field}: {name!r} given; expected the name of a file")
+        raise ScenarioError(f"{field}: {literal.given(name)} given; expected the name of a file")
     path = base / name
     try:
         lines = path.read_text(encoding="ascii").split()
@@ -45,6 +46,6 @@ def _read(base: Path, name: object, field: str) -> list[int]:
         raise ScenarioError(f"{field}: {path}: cannot be read: {reason}") from None
     for number, line in enumerate(lines, start=1):
         if not line.isdigit():
-            message = f"{field}: {path}, entry {number}: {line!r} is not a time in milliseconds"
-            raise ScenarioError(message)
+            told = f"{literal.given(line)} is not a time in milliseconds"
+            raise ScenarioError(f"{field}: {path}, entry {number}: {told}")
     return [int(line) for line in lines]

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from sojourn import literal
 from sojourn.errors import ScenarioError
 from sojourn.metrics import metrics
 from sojourn.names import unknown
@@ -45,7 +46,7 @@ def relative(text: str, where: str) -> Margin:
     number, percent, rest = text.partition("%")
     size = _number(number) if percent and not rest.strip() else None
     if size is None:
-        raise ScenarioError(f"{where}: {text!r} given; expected a share such as '2 %'")
+        raise ScenarioError(f"{where}: {literal.given(text)} given; expected a share such as '2 %'")
     return Margin(size / 100, relative=True)
 
 
@@ -80,7 +81,9 @@ def _margin(text: object, unit: str | None, where: str) -> Margin:
     wanted = "" if unit in ("1", "count") else unit
     if unit is None or isinstance(text, bool) or size is None or written.strip() != wanted:
         quantity = f" or a quantity such as '0.5 {wanted}'".rstrip(" '") + "'" if unit else ""
-        raise ScenarioError(f"{where}: {text!r} given; expected a share such as '2 %'{quantity}")
+        raise ScenarioError(
+            f"{where}: {literal.given(text)} given; expected a share such as '2 %'{quantity}"
+        )
     return Margin(size, relative=False)
 
 

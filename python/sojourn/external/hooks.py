@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from pathlib import Path
 
-from sojourn import _internal, class_sources
+from sojourn import _internal, class_sources, literal
 from sojourn.errors import refused
 from sojourn.external import bpf, python_class, sources
 from sojourn.json_types import Fields
@@ -77,5 +77,5 @@ def _check_text(table: Mapping[str, object], key: str, expected: str) -> str:
     if key not in table:
         raise refused(key, f"is missing; expected {expected}")
     if not isinstance(table[key], str):
-        raise refused(key, f"{table[key]!r} given; expected {expected}")
+        raise refused(key, f"{literal.given(table[key])} given; expected {expected}")
     return str(table[key])

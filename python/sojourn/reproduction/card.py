@@ -9,6 +9,7 @@ from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from sojourn import literal
 from sojourn.errors import ScenarioError
 from sojourn.names import unknown
 
@@ -136,10 +137,12 @@ def _known(where: str, entry: Mapping[str, object], kind: type[DataclassInstance
 
 def _one_of(where: str, given: str, allowed: Sequence[str]) -> None:
     if given not in allowed:
-        raise ScenarioError(f"{where}: {given!r} given; allowed: {', '.join(allowed)}")
+        raise ScenarioError(f"{where}: {literal.given(given)} given; allowed: {', '.join(allowed)}")
 
 
 def _date(where: str, given: object) -> date:
     if type(given) is not date:
-        raise ScenarioError(f"{where}: {given!r} given; expected a date such as 2026-11-25")
+        raise ScenarioError(
+            f"{where}: {literal.given(given)} given; expected a date such as 2026-11-25"
+        )
     return given

@@ -373,6 +373,24 @@ fn missing_fields_are_named() {
 }
 
 #[test]
+fn labels_and_ids_are_short_and_of_one_line() {
+    let (long, shown) = ("x".repeat(1_000_000), "x".repeat(199));
+    let told = format!("\"{shown}... (1000002 characters) given; allowed: at most 200 characters");
+    let link = json!({ "id": long, "from": "a", "to": "b", "rate": "1 Mbit/s" });
+    let graph = json!({ "kind": "graph", "links": [link] });
+    for (pointer, value, field) in [
+        ("/flows/0/label", json!(long), "flows.0.label"),
+        ("/topology", graph, "topology.links.0.id"),
+    ] {
+        let message = refusal(pointer, value);
+        assert!(message.starts_with(&format!("{field}: {told}")), "{message}");
+    }
+    assert!(refusal("/name", json!(long)).chars().count() < 400);
+    let message = refusal("/flows/0/label", json!("a\u{1b}[31m"));
+    assert!(message.starts_with("flows.0.label: \"a\\u{1b}[31m\" given; allowed: "), "{message}");
+}
+
+#[test]
 fn malformed_toml_is_located() {
     let message = |text: &str| toml_to_json(text).unwrap_err().to_string();
     assert_eq!(

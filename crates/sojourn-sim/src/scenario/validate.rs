@@ -8,7 +8,9 @@ use crate::error::FieldError;
 use crate::quantity::{Bytes, Limit};
 use crate::registry::Catalogue;
 use crate::section;
-use crate::spec::limits::{LONGEST_DELAY, MOST_BYTES, MOST_PACKETS, SMALL_PACKET, refuse, require};
+use crate::spec::limits::{
+    LONGEST_DELAY, MOST_BYTES, MOST_PACKETS, SMALL_PACKET, refuse, require, require_label,
+};
 use crate::spec::{BufferSize, Cca, EcnMode, FlowSpec, HostQueue, Spec, Traffic, Transport};
 use crate::tcp::Profile;
 use crate::topology::{Plan, Routes};
@@ -57,7 +59,22 @@ fn check_times(scenario: &ScenarioSpec) -> Check {
     require(warmup < duration, "warmup", warmup, &format!("less than the duration, {duration}"))
 }
 
+/// Texts that tables, figures and messages show.
+fn check_labels(flow: &FlowSpec) -> Check {
+    let labels = [
+        ("label", &flow.label),
+        ("from", &flow.from),
+        ("to", &flow.to),
+        ("service.group", &flow.group),
+    ];
+    labels.iter().try_for_each(|(field, text)| match text {
+        Some(text) => require_label(field, text),
+        None => Ok(()),
+    })
+}
+
 fn check_flow(flow: &FlowSpec, duration: Span, catalogue: &Catalogue) -> Check {
+    check_labels(flow)?;
     let (start, stop) = (flow.start, flow.stop.unwrap_or(duration));
     require(start < duration, "start", start, &format!("before the end of the run, {duration}"))?;
     require(start < stop, "stop", stop, &format!("after start, {start}"))?;

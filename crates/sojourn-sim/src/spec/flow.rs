@@ -14,7 +14,7 @@ use crate::units::{Rate, Span};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct FlowSpec {
-    /// Name for tables and figures.
+    /// Name for tables and figures, at most 200 characters.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
     /// Transport protocol, such as `tcp`, or `udp` for datagrams without feedback.
