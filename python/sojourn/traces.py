@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import MutableMapping, MutableSequence
 from pathlib import Path
 
+from sojourn import regular_file
 from sojourn.errors import ScenarioError
 
 
@@ -39,7 +40,7 @@ def _read(base: Path, name: object, field: str) -> list[int]:
         raise ScenarioError(f"{field}: {name!r} given; expected the name of a file")
     path = base / name
     try:
-        lines = path.read_text(encoding="ascii").split()
+        lines = regular_file.text(path, "ascii").split()
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "is not a text of numbers"
         raise ScenarioError(f"{field}: {path}: cannot be read: {reason}") from None

@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from types import ModuleType
 
-from sojourn import class_sources
+from sojourn import class_sources, regular_file
 from sojourn._internal import Init
 from sojourn.errors import ScenarioError, refused
 from sojourn.external import params, raised, sources
@@ -101,7 +101,7 @@ def _module(path: str, digest: str) -> ModuleType:
     sys.path.insert(0, str(Path(path).parent))
     sys.modules[module.__name__] = module  # dataclasses look themselves up
     try:
-        exec(compile(Path(path).read_bytes(), path, "exec"), module.__dict__)
+        exec(compile(regular_file.content(Path(path)), path, "exec"), module.__dict__)
     except ScenarioError:
         raise
     except Exception as error:
