@@ -14,6 +14,9 @@ from pathlib import Path
 from sojourn import regular_file
 from sojourn.errors import ScenarioError
 
+#: Of a number that the simulator takes.
+_DIGITS = 10
+
 
 def inline(node: object, base: Path, where: str = "") -> None:
     """Replaces every ``trace.file`` below ``node`` by the numbers in the file, in place.
@@ -45,7 +48,8 @@ def _read(base: Path, name: object, field: str) -> list[int]:
         reason = getattr(error, "strerror", None) or "is not a text of numbers"
         raise ScenarioError(f"{field}: {path}: cannot be read: {reason}") from None
     for number, line in enumerate(lines, start=1):
-        if not line.isdigit():
-            message = f"{field}: {path}, entry {number}: {line!r} is not a time in milliseconds"
+        if not line.isdigit() or len(line) > _DIGITS:
+            told = line if len(line) <= 2 * _DIGITS else f"{line[: 2 * _DIGITS]}..."
+            message = f"{field}: {path}, entry {number}: {told!r} is not a time in milliseconds"
             raise ScenarioError(message)
     return [int(line) for line in lines]
