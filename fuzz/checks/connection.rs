@@ -160,5 +160,6 @@ fn end(role: Role, initial_seq: u32, now: Time) -> Connection<Message> {
         ("cubic".to_owned(), Box::new(Cubic::new(now))),
         ("copa".to_owned(), Box::new(Copa::default())),
     ];
-    Connection::new(Config { role, client: 7, initial_seq, controls, reject_outliers: false })
+    let (client, window, reject_outliers) = (7, WINDOW, false);
+    Connection::new(Config { role, client, initial_seq, controls, reject_outliers, window })
 }

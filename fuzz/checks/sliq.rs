@@ -1,5 +1,5 @@
-//! A server of SLIQ with a client of its own, or alone, to which a stranger sends datagrams. Whatever
-//! arrives, nothing panics and no end has more to send at once than a window.
+//! A server of SLIQ with a client of its own, or one whose client the input is, and what strangers
+//! send. Whatever arrives, nothing panics and no end has more to send at once than a window.
 //!
 //! Of the input, the first byte says whether there is a client; then come datagrams, each after its
 //! length in two bytes, the less significant first.
@@ -7,8 +7,9 @@
 use sojourn_base::units::{Span, Time};
 use sojourn_sliq::StreamConfig;
 use sojourn_sliq::udp::{Session, Setup, Sink, Source};
-use sojourn_sliq::wire::{MAX_DATAGRAM, WINDOW};
+use sojourn_sliq::wire::{Handshake, HandshakeKind, MAX_DATAGRAM, WINDOW};
 
+const CONTROLS: [&str; 2] = ["cubic", "copa"];
 const DATAGRAMS: usize = 64;
 /// Rounds in which client and server shake hands before a stranger comes.
 const HANDSHAKE: usize = 4;
@@ -42,7 +43,10 @@ fn pair(mut ends: [Session; 2], mut now: Time, mut rest: &[u8]) {
 }
 
 fn alone(mut server: Session, mut now: Time, mut rest: &[u8]) {
-    server.serve(Source::Nothing, Sink::counting(false));
+    let controls = CONTROLS.map(str::to_owned).to_vec();
+    let kind = HandshakeKind::ClientConfirm;
+    let confirm = Handshake { kind, controls, stamp: 2, echo: 1, client: 7, cookie: None };
+    server.accept(now, &confirm);
     for _ in 0..DATAGRAMS {
         let Some(strange) = next(&mut rest) else { return };
         server.on_bytes(now, strange);
@@ -54,7 +58,7 @@ fn alone(mut server: Session, mut now: Time, mut rest: &[u8]) {
 fn session(stream: Option<StreamConfig>, now: Time) -> Session {
     let source = if stream.is_some() { Source::made(Some(10_000), None) } else { Source::Nothing };
     let setup = Setup {
-        cca: vec!["cubic".to_owned(), "copa".to_owned()],
+        cca: CONTROLS.map(str::to_owned).to_vec(),
         stream,
         payload: 200,
         source,
@@ -73,7 +77,7 @@ fn sent(end: &mut Session, now: Time) -> Vec<Vec<u8>> {
     while end.poll(now, &mut bytes).expect("there are no files") {
         assert!(bytes.len() <= MAX_DATAGRAM, "{} bytes", bytes.len());
         all.push(std::mem::take(&mut bytes));
-        assert!((all.len() as u64) < WINDOW);
+        assert!(all.len() < WINDOW as usize);
     }
     all
 }
