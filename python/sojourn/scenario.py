@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sojourn import _internal, literal, traces
+from sojourn import _internal, literal, regular_file, traces
 from sojourn.errors import ScenarioError, ScenarioWarning, refused
 from sojourn.experiments import located
 from sojourn.json_types import Fields, Json
@@ -59,7 +59,7 @@ def read(source: Source) -> Document:
     if isinstance(source, Path) or "\n" not in text:
         path = located(Path(source))
         try:
-            text = path.read_text(encoding="utf-8")
+            text = regular_file.text(path)
         except (OSError, UnicodeDecodeError) as error:
             reason = getattr(error, "strerror", None) or "is not text in UTF-8"
             name = literal.beginning(str(path), _LONGEST_TEXT)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from sojourn import literal
+from sojourn import literal, regular_file
 from sojourn.errors import ScenarioError
 from sojourn.metrics import metrics
 from sojourn.names import unknown
@@ -53,7 +53,7 @@ def relative(text: str, where: str) -> Margin:
 def read(path: Path) -> Margins:
     """A TOML file of a margin for each of some metrics, and ``default`` for all others."""
     try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
+        table = tomllib.loads(regular_file.text(path))
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "is not text in UTF-8"
         raise ScenarioError(f"--margins {path}: cannot be read: {reason}") from None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
-from sojourn import literal
+from sojourn import literal, regular_file
 from sojourn.errors import refused
 from sojourn.json_types import Fields
 
@@ -38,7 +38,7 @@ def canonical(table: Fields) -> dict[str, object]:
 def _digest(table: Fields) -> str:
     path = table["object"]
     try:
-        content = Path(path).read_bytes()
+        content = regular_file.content(Path(path))
     except OSError as error:
         raise refused("object", f"{path}: cannot be read: {error.strerror}") from None
     found = hashlib.blake2b(content, digest_size=16).hexdigest()

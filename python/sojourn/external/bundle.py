@@ -13,7 +13,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from sojourn import class_sources, located, scratch
+from sojourn import class_sources, located, regular_file, scratch
 from sojourn.errors import refused
 from sojourn.external import sources
 from sojourn.linux.source import Source
@@ -75,9 +75,10 @@ class Bundle:
 
 def _contents(kind: str, path: Path) -> dict[str, bytes]:
     try:
-        return {str(file): file.read_bytes() for file in _belonging(kind, path)}
+        return {str(file): regular_file.content(file) for file in _belonging(kind, path)}
     except OSError as error:
-        raise refused(str(path), f"cannot be read: {error.strerror}") from None
+        name = error.filename or str(path)
+        raise refused(name, f"cannot be read: {error.strerror}") from None
 
 
 def _belonging(kind: str, path: Path) -> Iterator[Path]:

@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from types import ModuleType
 
-from sojourn import class_sources
+from sojourn import class_sources, regular_file
 from sojourn._internal import Init
 from sojourn.errors import ScenarioError, refused
 from sojourn.executors import processes
@@ -103,7 +103,7 @@ def _module(path: str, digest: str) -> ModuleType:
     sys.path.insert(0, str(Path(path).parent))
     sys.modules[module.__name__] = module  # dataclasses look themselves up
     try:
-        exec(compile(Path(path).read_bytes(), path, "exec"), module.__dict__)
+        exec(compile(regular_file.content(Path(path)), path, "exec"), module.__dict__)
     except ScenarioError:
         raise
     except BaseException as error:  # it may exit

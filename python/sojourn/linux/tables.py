@@ -34,7 +34,9 @@ def completed(table: Fields, shim: compiler.Shim) -> dict[str, object]:
     try:
         files = source.files
     except OSError as error:
-        raise refused("source", f"{source.path}: cannot be read: {error.strerror}") from None
+        raise refused(
+            "source", f"{error.filename or source.path}: cannot be read: {error.strerror}"
+        ) from None
     if made["observe"] and source.state is None:
         raise refused("observe", f"{files[0]} has no private state that could be recognised")
     digest = compiler.digest(source, _options(made, shim))

@@ -177,8 +177,9 @@ impl FromStr for Sce {
             _ => match threshold(text) {
                 Some(n @ 1..=1024) => Ok(Sce::Threshold(n)),
                 _ => Err(format!(
-                    "'{text}': allowed: \"off\", \"sce\", \"sce-single\", \"sce-thresh N\" with N \
-                     in 1 to 1024"
+                    "'{}': allowed: \"off\", \"sce\", \"sce-single\", \"sce-thresh N\" with N in 1 \
+                     to 1024",
+                    quoted(text)
                 )),
             },
         }
