@@ -69,9 +69,7 @@ class Bundle:
 
     def unpacked(self) -> Places:
         """Lays everything out, in each process at its first call."""
-        class_sources.take(
-            {d: code for d, code in self.classes.items() if d not in class_sources.CLASSES}
-        )
+        class_sources.pass_on(self.classes)
         return Places({path: _laid_out(path, tuple(of.items())) for path, of in self.files.items()})
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from sojourn.errors import refused
+from sojourn.errors import LostError, refused
 from sojourn.external import sources
 from sojourn.json_types import Json
 
@@ -38,7 +38,10 @@ def _only(path: str) -> str:
     from sojourn.executors import processes
     from sojourn.external import python_class
 
-    names = processes.call(python_class.controls, path, sources.digest(Path(path)))
+    try:
+        names = processes.call(python_class.controls, path, sources.digest(Path(path)))
+    except LostError as error:
+        raise refused("NAME", str(error)) from None
     if len(names) != 1:
         told = ", ".join(names) or "classes that derive from sojourn.cca.Control"
         raise refused("NAME", f"{path} has {len(names)} controls: name one, {path}:CLASS ({told})")
