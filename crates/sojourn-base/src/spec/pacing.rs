@@ -35,7 +35,7 @@ impl FromStr for Pacing {
         if text.trim().eq_ignore_ascii_case("on") {
             return Ok(Pacing::On);
         }
-        let rate = text.parse().map_err(|why: String| format!("{why}, \"on\" or \"off\""))?;
+        let rate: Rate = text.parse().map_err(|why: String| format!("{why}, \"on\" or \"off\""))?;
         Ok(Pacing::AtMost(rate))
     }
 }
