@@ -20,12 +20,14 @@ mod gro;
 pub mod limits;
 mod names;
 pub mod own;
+mod pacing;
 mod toml;
 
 pub use self::toml::toml_to_json;
 pub use buffer::BufferSize;
 pub use gro::Gro;
 pub use names::{AccessCategory, EcnMode, FlowDirection, HostQueue, Recorded, Stack, TcpMetrics};
+pub use pacing::Pacing;
 
 /// A member's name and its parameters. After [`Spec::resolve`], the name is the canonical one and
 /// every parameter has a value.
