@@ -43,7 +43,7 @@ pub(crate) fn run<'py>(
         }
     };
     let mut simulation = simulation.map_err(refused)?;
-    let mut network = scenario.plan().to_json();
+    let mut network = scenario.network();
     network["nodes"] = simulation.nodes().into();
     let end = simulation.end();
     // Acquiring the GIL for every callback would cost more than the callback.

@@ -7,6 +7,16 @@ use serde_json::{Map, Value, json};
 use crate::error::FieldError;
 use crate::registry::same_name;
 
+/// Takes a key out of its table and reads it.
+pub(super) fn taken<T>(
+    table: &mut Map<String, Value>,
+    key: &str,
+    read: impl FnOnce(&Value) -> Result<T, FieldError>,
+) -> Result<Option<T>, FieldError> {
+    let value = table.shift_remove(key);
+    value.map(|value| read(&value)).transpose().map_err(|error| error.within(key))
+}
+
 /// Splits a value into one of `names`, which messages call a `title`, and the rest of its table.
 pub(super) fn split(
     value: &Value,

@@ -1,11 +1,11 @@
 //! The random draws of an entry, by name.
 //!
 //! Below `root/arrivals/LABEL`: `when` in sequence for the times of arrivals; for the n-th transfer
-//! `mix`, `size`, `request` and `server`; for the n-th connection `flow`. The transfers of a user of a
-//! closed loop are counted below `user/U`, those of a session that arrives by itself below
+//! `mix`, `size`, `request` and `server`; for the n-th connection `flow`. The transfers of a user
+//! of a closed loop are counted below `user/U`, those of a session that arrives by itself below
 //! `session/N`, so that the order in which transfers of different ones end changes no draw.
 
-use super::{ArrivalsSpec, Due, variant};
+use super::{ArrivalsSpec, Due, Sizes, variant};
 use crate::rng::StreamKey;
 use crate::units::Span;
 
@@ -57,13 +57,14 @@ impl Draws {
     /// The n-th transfer. What its arrival gives already is not drawn.
     pub fn transfer(self, entry: &ArrivalsSpec, n: u64, due: &Due) -> Transfer {
         let keys = &entry.keys;
-        let drawn = |of: &Option<super::Sizes>, name| {
+        let drawn = |of: &Option<Sizes>, name: &str| {
             of.as_ref().map(|sizes| sizes.draw(self.0.child(name), n))
         };
         let chosen = || variant::choose(entry, self.0.child("mix").uniform_at(n));
-        let server_time = keys.server_time.as_ref().map(|times| {
-            times.draw(&mut self.0.child("server").index(n).stream())
-        });
+        let server_time = keys
+            .server_time
+            .as_ref()
+            .map(|times| times.draw(&mut self.0.child("server").index(n).stream()));
         Transfer {
             variant: due.variant.unwrap_or_else(chosen),
             size: due.size.or_else(|| drawn(&keys.size, "size")).unwrap_or(1),
@@ -78,8 +79,8 @@ impl Draws {
         think.map_or(Span::ZERO, |times| times.draw(&mut self.0.child("think").index(n).stream()))
     }
 
-    /// Number of transfers of the n-th session of a user, or of the only one of a session's draws; 1
-    /// without sessions.
+    /// Number of transfers of the n-th session of a user, or of the only one of a session's draws;
+    /// 1 without sessions.
     pub fn transfers(self, entry: &ArrivalsSpec, n: u64) -> u64 {
         let session = entry.keys.session.as_ref();
         session.map_or(1, |session| {

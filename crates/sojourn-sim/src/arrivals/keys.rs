@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{ProcessSpec, Sizes, Times};
+use super::{Listed, ProcessSpec, SessionSpec, Sizes, Times};
 use crate::quantity::PerSecond;
 use crate::registry::named;
 use crate::spec::FlowSpec;
@@ -71,17 +71,13 @@ pub struct ArrivalKeys {
 
 named! {
     /// What connections the transfers of an entry use.
+    #[derive(Default)]
     Connections, "use of connections" {
         /// A connection, with its handshake, for each transfer.
+        #[default]
         Each = "each",
         /// Persistent connections, opened when they are needed.
         Pool = "pool",
-    }
-}
-
-impl Default for Connections {
-    fn default() -> Self {
-        Connections::Each
     }
 }
 
@@ -97,6 +93,7 @@ named! {
 
 /// A pool of persistent connections.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
 #[serde(default, deny_unknown_fields)]
 pub struct PoolSpec {
     /// What its connections speak: `http/1` carries one transfer at a time on each, `http/2` all at
@@ -125,30 +122,41 @@ impl PoolSpec {
     }
 }
 
-/// A sequence of transfers, each of which arrives a reading time after the last one ended; all have
-/// the variant of the first one.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-#[schemars(inline)]
-pub struct SessionSpec {
-    /// Number of transfers.
-    pub transfers: TransfersSpec,
-    /// Time from the end of a transfer to the arrival of the next one of the session.
-    pub reading: Times,
-}
-
-/// Number of transfers of a session.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum TransfersSpec {
-    /// As many in every session.
-    Fixed(u32),
-    /// Geometrically distributed: at least one.
-    Geometric {
-        /// Mean number.
-        mean: f64,
-    },
+impl ArrivalKeys {
+    /// Names of the keys.
+    pub(super) const NAMES: &'static [&'static str] = &[
+        "label",
+        "process",
+        "rate",
+        "load",
+        "users",
+        "think",
+        "size",
+        "session",
+        "connections",
+        "pool",
+        "request",
+        "server_time",
+    ];
 }
 
 impl ArrivalsSpec {
+    /// The keys of every variant, each with its field relative to the entry.
+    pub(crate) fn flows(&self) -> Vec<(String, &FlowSpec)> {
+        let mix = self.mix.iter().enumerate();
+        let mix = mix.map(|(index, (_, flow))| (format!("mix.{index}"), flow));
+        let only = self.mix.is_empty().then_some((String::new(), &self.flow));
+        only.into_iter().chain(mix).collect()
+    }
+
+    /// The same, to be changed.
+    pub(crate) fn flows_mut(&mut self) -> Vec<(String, &mut FlowSpec)> {
+        let only = self.mix.is_empty().then_some((String::new(), &mut self.flow));
+        let mix = self.mix.iter_mut().enumerate();
+        let mix = mix.map(|(index, (_, flow))| (format!("mix.{index}"), flow));
+        only.into_iter().chain(mix).collect()
+    }
+
     /// Weights and keys of the variants, of which there is at least one.
     pub fn variants(&self) -> Vec<(f64, &FlowSpec)> {
         match self.mix.is_empty() {
@@ -164,7 +172,7 @@ impl ArrivalsSpec {
 
     /// Mean payload of a transfer in bytes.
     pub fn mean_size(&self) -> f64 {
-        let listed = self.keys.process.listed().and_then(|list| list.mean_size());
+        let listed = self.keys.process.listed().and_then(Listed::mean_size);
         listed.or(self.keys.size.as_ref().map(Sizes::mean)).unwrap_or(f64::NAN)
     }
 }

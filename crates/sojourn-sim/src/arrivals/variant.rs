@@ -32,16 +32,15 @@ impl Variant {
 
 /// The variant that a uniform draw in [0, 1) chooses.
 pub(super) fn choose(entry: &ArrivalsSpec, draw: f64) -> u16 {
-    let variants = entry.variants();
-    let total: f64 = variants.iter().map(|(weight, _)| weight).sum();
-    let mut left = draw * total;
-    for (index, (weight, _)) in variants.iter().enumerate() {
+    let weights = entry.mix.iter().map(|(weight, _)| *weight);
+    let mut left = draw * weights.clone().sum::<f64>();
+    for (index, weight) in (0..).zip(weights) {
         left -= weight;
         if left < 0.0 {
-            return index as u16;
+            return index;
         }
     }
-    variants.len() as u16 - 1
+    entry.mix.len().saturating_sub(1) as u16
 }
 
 #[cfg(test)]

@@ -41,6 +41,9 @@ mod tests {
         entry.flow.start = Span::from_secs(1);
         entry.flow.stop = Some(Span::from_secs(2));
         let process = entry.process(3.0, Draws::new(1, "a")).unwrap();
-        assert_eq!(times(process, Time::ZERO + Span::from_secs(1)), [1.0, 1.333333333, 1.666666667]);
+        assert_eq!(
+            times(process, Time::ZERO + Span::from_secs(1)),
+            [1.0, 1.333333333, 1.666666667]
+        );
     }
 }

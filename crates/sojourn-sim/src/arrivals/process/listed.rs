@@ -100,8 +100,8 @@ mod tests {
 
     #[test]
     fn arrivals_are_as_listed_from_start_to_stop() {
-        let file =
-            json!({ "kind": "file", "time": [0, 0.5, 0.5, 3], "size": [1, 2, 3, 4], "pair": [0, 1, 0, 1] });
+        let (time, size, pair) = ([0.0, 0.5, 0.5, 3.0], [1, 2, 3, 4], [0, 1, 0, 1]);
+        let file = json!({ "kind": "file", "time": time, "size": size, "pair": pair });
         let mut entry = entry(json!({ "process": file }));
         entry.flow.start = Span::from_secs(1);
         entry.flow.stop = Some(Span::from_secs(4));

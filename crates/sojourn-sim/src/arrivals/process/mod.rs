@@ -26,8 +26,8 @@ pub use spec::ProcessSpec;
 
 /// When the next arrivals of an entry are, and what they are. It is pulled: one arrival is pending.
 pub trait Process: Send {
-    /// The next arrival; `None`: there are none any more. Called first with the entry's `start`, then
-    /// with the time of the arrival that it gave last.
+    /// The next arrival; `None`: there are none any more. Called first with the entry's `start`,
+    /// then with the time of the arrival that it gave last.
     fn next(&mut self, now: Time) -> Option<Due>;
 }
 

@@ -1,9 +1,9 @@
 //! Modulated: Poisson arrivals at a rate that changes between states.
 //!
 //! A Markov-modulated Poisson process whose states follow each other in a cycle: each lasts an
-//! exponentially distributed time. Factors are scaled so that their mean over time is 1: the entry's
-//! rate is the mean rate. It begins in a state drawn by its share of the time, so that the mean rate
-//! holds from the start.
+//! exponentially distributed time. Factors are scaled so that their mean over time is 1: the
+//! entry's rate is the mean rate. It begins in a state drawn by its share of the time, so that the
+//! mean rate holds from the start.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -31,8 +31,8 @@ pub struct Modulated {
 #[schemars(inline)]
 #[serde(deny_unknown_fields)]
 pub struct State {
-    /// Rate of arrivals, relative to that of the other states; their mean over time is scaled to the
-    /// entry's rate.
+    /// Rate of arrivals, relative to that of the other states; their mean over time is scaled to
+    /// the entry's rate.
     pub factor: f64,
     /// Mean of the exponentially distributed time that it lasts.
     pub time: Span,
@@ -137,7 +137,8 @@ mod tests {
 
     #[test]
     fn the_mean_rate_is_the_entrys_and_counts_are_dispersed() {
-        let states = json!([{ "factor": 0.5, "time": "200 ms" }, { "factor": 5.5, "time": "20 ms" }]);
+        let states =
+            json!([{ "factor": 0.5, "time": "200 ms" }, { "factor": 5.5, "time": "20 ms" }]);
         let process = json!({ "kind": "modulated", "states": states });
         let mut entry = entry(json!({ "size": "1 kB", "rate": "1 /s", "process": process }));
         entry.flow.stop = Some(Span::from_secs(8_000));
@@ -145,8 +146,8 @@ mod tests {
         let times = times(process, Time::ZERO);
         let (mean, dispersion) = counts(&times, 5.0, 1_600);
         assert!((mean / 250.0 - 1.0).abs() < 0.02, "{mean}");
-        // Of two states with exponential times of rates a and b, share p in the burst: in the long run,
-        // variance / mean = 1 + 2 (difference of rates)^2 p (1 - p) / ((a + b) mean rate).
+        // Of two states with exponential times of rates a and b, share p in the burst: in the long
+        // run, variance / mean = 1 + 2 (difference of rates)^2 p (1 - p) / ((a + b) mean rate).
         let (a, b, p) = (1.0 / 0.2, 1.0 / 0.02, 1.0 / 11.0);
         let scale = 50.0 / (0.5 * (1.0 - p) + 5.5 * p);
         let expected = 1.0 + 2.0 * (5.0 * scale).powi(2) * p * (1.0 - p) / ((a + b) * 50.0);
@@ -161,7 +162,8 @@ mod tests {
         entry.flow.stop = Some(Span::from_secs(1_000));
         let times = times(entry.process(20.0, Draws::new(1, "a")).unwrap(), Time::ZERO);
         let gaps = times.windows(2).filter(|pair| pair[1] - pair[0] > 0.1).count();
-        // Nearly as many pauses as cycles of 1.01 s: some are shorter, or pass a burst without arrival.
+        // Nearly as many pauses as cycles of 1.01 s: some are shorter, or pass a burst without
+        // arrival.
         assert!((700..1_000).contains(&gaps), "{gaps}");
         assert!((times.len() as f64 / 20_000.0 - 1.0).abs() < 0.2, "{}", times.len());
     }

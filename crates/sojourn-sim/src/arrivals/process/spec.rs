@@ -87,9 +87,7 @@ impl Serialize for ProcessSpec {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
             ProcessSpec::File(list) => choice::tagged(serializer, self.name(), list),
-            ProcessSpec::Modulated(modulated) => {
-                choice::tagged(serializer, self.name(), modulated)
-            }
+            ProcessSpec::Modulated(modulated) => choice::tagged(serializer, self.name(), modulated),
             ProcessSpec::Incast(incast) => choice::tagged(serializer, self.name(), incast),
             _ => serializer.serialize_str(self.name()),
         }

@@ -143,8 +143,8 @@ impl Sizes {
 
     /// Mean number of segments of at most `mss` bytes that a transfer takes.
     pub(super) fn mean_segments(&self, mss: u32) -> f64 {
-        // Beyond its mean share, a transfer's last segment has less than one: a mean of few draws is
-        // exact enough.
+        // Beyond its mean share, a transfer's last segment has less than one: a mean of few draws
+        // is exact enough.
         const DRAWS: u64 = 4_096;
         let beyond = |size: u64| size.div_ceil(mss.into()) as f64 - size as f64 / f64::from(mss);
         let sum: f64 = (0..DRAWS).map(|n| beyond(self.draw(StreamKey::root(0), n))).sum();

@@ -62,7 +62,10 @@ fn what_is_wrong_is_named() {
     for (value, expected) in [
         (json!("10"), "'10': a unit is missing; expected an amount of data such as \"60 kB\""),
         (json!("0 B"), "0 B given; allowed: 1 B to 1 TB"),
-        (json!("websearch"), "unknown distribution of sizes 'websearch'; did you mean 'web-search'?"),
+        (
+            json!("websearch"),
+            "unknown distribution of sizes 'websearch'; did you mean 'web-search'?",
+        ),
         (json!({ "kind": "pareto", "min": "1 kB", "max": "1 MB" }), "shape: is missing"),
         (
             json!({ "kind": "pareto", "shape": 1, "min": "10 kB", "max": "10 kB" }),
@@ -72,7 +75,10 @@ fn what_is_wrong_is_named() {
             json!({ "kind": "pareto", "shape": 0, "min": "1 kB", "max": "10 kB" }),
             "shape: 0 given; allowed: above 0, at most 100",
         ),
-        (json!({ "kind": "lognormal", "mean": "1 kB", "cv": -2 }), "cv: -2 given; allowed: 0 to 100"),
+        (
+            json!({ "kind": "lognormal", "mean": "1 kB", "cv": -2 }),
+            "cv: -2 given; allowed: 0 to 100",
+        ),
         (json!({ "kind": "hadoop", "mean": "1 kB" }), "mean: unknown key 'mean'"),
     ] {
         let told = told(value);
