@@ -45,7 +45,7 @@ pub(crate) fn run<'py>(
         (record, Some(tables)) => Simulation::streaming(&scenario, record, tables),
     };
     let mut simulation = simulation.map_err(|error| scenario_error(py, &error))?;
-    let mut network = scenario.plan().to_json();
+    let mut network = scenario.network();
     network["nodes"] = simulation.nodes().into();
     let end = simulation.end();
     // Acquiring the GIL for every callback would cost more than the callback.
