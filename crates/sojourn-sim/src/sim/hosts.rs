@@ -12,7 +12,7 @@ use crate::edge::Departure;
 use crate::endpoint::Endpoint;
 use crate::net::{Alarm, Hosts, Network, Step, Wake};
 use crate::packet::Packet;
-use crate::record::{FlowCounters, FlowFacts};
+use crate::record::{FlowCounters, FlowFacts, Table};
 use crate::traffic::Action;
 use crate::units::Time;
 
@@ -107,14 +107,17 @@ impl FlowHosts {
     }
 
     /// Lets the driver of arrivals act, if there is one.
-    pub(super) fn driven(
-        &mut self,
-        act: impl FnOnce(&mut Driver, &mut Self) -> Step,
-    ) -> Step {
+    pub(super) fn driven(&mut self, act: impl FnOnce(&mut Driver, &mut Self) -> Step) -> Step {
         let Some(mut driver) = self.arrivals.take() else { return Ok(()) };
         let done = act(&mut driver, self);
         self.arrivals = Some(driver);
         done
+    }
+
+    /// Tables of transfers and of the samples of their entries, if there are any.
+    pub(super) fn ended(&mut self, now: Time) -> Option<[Table; 2]> {
+        let mut driver = self.arrivals.take()?;
+        Some(driver.outcome(self, now))
     }
 
     /// Gives the two sockets of a connection, the sender's first, to these ends.

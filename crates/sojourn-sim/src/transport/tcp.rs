@@ -23,7 +23,6 @@ use crate::registry::{Catalogue, NoParams};
 use crate::spec::{Cca, Controls, HostQueue, Pacing};
 use crate::tcp::{HEADER, Profile, Receiver, Sender, TcpInit};
 use crate::transport::{Registered, TransportInit};
-use crate::units::Time;
 
 /// TCP between one sender and one receiver.
 #[derive(Debug)]

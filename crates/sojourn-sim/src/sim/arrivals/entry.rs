@@ -49,11 +49,16 @@ pub(super) struct Entry {
     /// Arrivals of the process, and connections, so far.
     arrivals: u64,
     connections: u64,
+    /// Flow number of the first connection, and name of the draws of all.
+    first_flow: u32,
+    connection_draws: Draws,
 }
 
 impl Entry {
-    /// An entry between these times, before its first arrival; `process` is none in a closed loop.
+    /// Entry number `place` between these times, before its first arrival; `process` is none in a
+    /// closed loop.
     pub(super) fn new(
+        place: usize,
         spec: ArrivalsSpec,
         paths: Vec<Path>,
         draws: Draws,
@@ -76,6 +81,8 @@ impl Entry {
             stop,
             arrivals: 0,
             connections: 0,
+            first_flow: (place as u32 + 1) * FLOWS,
+            connection_draws: draws,
         };
         entry.pull(start);
         for number in 0..users {
@@ -117,13 +124,13 @@ impl Entry {
 
     /// The next transfer that arrives by `now`, counted as arrived.
     pub(super) fn arrive(&mut self, now: Time) -> Option<Transfer> {
-        let transfer = self.from_party(now).or_else(|| self.from_process(now))?;
+        let transfer = self.party_due(now).or_else(|| self.process_due(now))?;
         self.counts.arrived += 1;
         self.counts.offered_bytes += transfer.size;
         Some(transfer)
     }
 
-    fn from_party(&mut self, now: Time) -> Option<Transfer> {
+    fn party_due(&mut self, now: Time) -> Option<Transfer> {
         let Reverse((at, number)) = *self.wakes.peek().filter(|Reverse((at, _))| *at <= now)?;
         self.wakes.pop();
         let party = &mut self.parties[number as usize];
@@ -135,7 +142,7 @@ impl Entry {
         Some(self.next_of(number, Due { at, size: None, variant: None, group: number }))
     }
 
-    fn from_process(&mut self, now: Time) -> Option<Transfer> {
+    fn process_due(&mut self, now: Time) -> Option<Transfer> {
         let due = self.pending.filter(|due| due.at <= now)?;
         self.pull(due.at);
         let number = self.arrivals;
@@ -176,13 +183,18 @@ impl Entry {
         self.wake(at, number);
     }
 
-    /// Flow number and name of the draws of the next connection of this entry, which is at `place`.
-    /// `None` if there are no more numbers.
-    pub(super) fn number(&mut self, place: usize) -> Option<(u32, StreamKey)> {
+    /// Flow number and name of the draws of the next connection; `None` if there are no more numbers.
+    pub(super) fn number(&mut self) -> Option<(u32, StreamKey)> {
         let number = self.connections;
         self.connections += 1;
-        let flow = (place as u32 + 1) * FLOWS + u32::try_from(number).ok()?;
-        (number < FLOWS.into()).then_some((flow, self.draws.connection(number)))
+        let flow = self.first_flow + u32::try_from(number).ok()?;
+        (number < FLOWS.into()).then_some((flow, self.connection_draws.connection(number)))
+    }
+
+    /// Numbers connections from 0 on, with the draws of the flows of a run with this seed.
+    #[cfg(test)]
+    pub(super) fn number_as_flows(&mut self, seed: u64) {
+        (self.first_flow, self.connection_draws) = (0, Draws::of_flows(seed));
     }
 
     /// Least time that a transfer takes.

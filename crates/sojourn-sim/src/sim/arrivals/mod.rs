@@ -16,6 +16,10 @@ mod connection;
 mod entry;
 mod path;
 mod rows;
+#[cfg(test)]
+mod tests;
+
+pub(super) use build::Place;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -23,7 +27,7 @@ use std::sync::Arc;
 use super::hosts::FlowHosts;
 use super::timer::Timer;
 use crate::net::{Network, Step, Wake};
-use crate::packet::{Address, FiveTuple, Packet};
+use crate::packet::{Address, FiveTuple};
 use crate::record::{FlowCounters, Table};
 use crate::registry::Catalogue;
 use crate::spec::Transport;
@@ -142,7 +146,7 @@ impl Driver {
         }
         let first = self.first_socket + 2 * slot;
         let owner = &mut self.entries[entry];
-        let numbered = owner.number(entry);
+        let numbered = owner.number();
         let full = || net.fault(owner.name.clone(), "has at most 16,777,216 connections in all");
         let (flow, random) = numbered.ok_or_else(full)?;
         let path = &owner.paths[usize::from(variant)];
@@ -181,8 +185,10 @@ impl Driver {
 
     /// Frees the slots of connections that were over long enough ago.
     fn clear(&mut self, hosts: &mut FlowHosts, now: Time) {
-        while let Some((_, slot)) = self.lingering.pop_front_if(|(since, _)| *since + LINGER <= now)
+        while let Some((_, slot)) =
+            self.lingering.front().copied().filter(|(since, _)| *since + LINGER <= now)
         {
+            self.lingering.pop_front();
             hosts.clear(self.first_socket + 2 * slot as usize);
             self.slots[slot as usize] = None;
             self.free.push(slot);
@@ -283,12 +289,7 @@ impl Driver {
     }
 
     /// Takes a sample, and checks that no transfer is lost or counted twice.
-    pub(super) fn sample(
-        &mut self,
-        hosts: &mut FlowHosts,
-        net: &Network,
-        now: Time,
-    ) -> Step {
+    pub(super) fn sample(&mut self, hosts: &mut FlowHosts, net: &Network, now: Time) -> Step {
         self.give_up(hosts, now);
         let mut carried = vec![0; self.entries.len()];
         let mut live = vec![0; self.entries.len()];

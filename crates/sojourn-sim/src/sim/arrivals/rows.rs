@@ -1,10 +1,7 @@
 //! Rows of transfers that are over, and counts of each entry over time.
 
-use crate::record::{FlowCounters, Table};
+use crate::record::{Chunks, FlowCounters, Table};
 use crate::units::{Span, Time};
-
-/// Rows that are held until they are handed on.
-const CHUNK: usize = 1 << 16;
 
 /// What became of a transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,26 +73,23 @@ pub(super) struct Row {
 /// Rows so far.
 #[derive(Debug, Default)]
 pub(super) struct TransferRows {
+    chunks: Option<Chunks>,
     whole: [Vec<i64>; 8],
     real: [Vec<f64>; 6],
 }
 
-const WHOLE: [&str; 8] = [
-    "arrivals",
-    "variant",
-    "group",
-    "size",
-    "retransmissions",
-    "timeouts",
-    "marks",
-    "outcome",
-];
+const WHOLE: [&str; 8] =
+    ["arrivals", "variant", "group", "size", "retransmissions", "timeouts", "marks", "outcome"];
 const REAL: [&str; 6] = ["arrival", "start", "completed", "slowdown", "rtt", "min_rtt"];
 
 impl TransferRows {
-    /// Adds a row; `now` is the age's end where it has no end of its own. Returns a chunk of rows, if
-    /// there are so many that it should be handed on.
-    pub(super) fn push(&mut self, now: Time, row: &Row) -> Option<Table> {
+    /// No rows yet; many do not wait for the end if there are chunks.
+    pub(super) fn new(chunks: Option<Chunks>) -> Self {
+        TransferRows { chunks, ..TransferRows::default() }
+    }
+
+    /// Adds a row; `now` is the age's end where it has no end of its own.
+    pub(super) fn push(&mut self, now: Time, row: &Row) {
         let counted = &row.counted;
         let whole = [
             row.entry as i64,
@@ -113,7 +107,7 @@ impl TransferRows {
             0 => f64::NAN,
             count => counted.rtt_sum.as_secs_f64() / count as f64,
         };
-        let least = Some(counted.min_rtt).filter(|least| !least.is_zero());
+        let least = Some(counted.min_rtt).filter(|least| *least > Span::ZERO);
         let real = [
             row.arrival.as_secs_f64(),
             known(row.start),
@@ -124,7 +118,10 @@ impl TransferRows {
         ];
         self.whole.iter_mut().zip(whole).for_each(|(column, value)| column.push(value));
         self.real.iter_mut().zip(real).for_each(|(column, value)| column.push(value));
-        (self.whole[0].len() >= CHUNK).then(|| std::mem::take(self).into_table())
+        if let Some(chunks) = self.chunks.clone().filter(|c| c.are_due(self.whole[0].len())) {
+            let next = TransferRows::new(Some(chunks.clone()));
+            chunks.pass("transfers", std::mem::replace(self, next).into_table());
+        }
     }
 
     /// The rows as a table.
@@ -159,6 +156,7 @@ pub(super) struct EntryCounters {
 /// Counts of all entries at the instants of samples.
 #[derive(Debug, Default)]
 pub(super) struct EntrySamples {
+    chunks: Option<Chunks>,
     time: Vec<f64>,
     whole: [Vec<i64>; 9],
 }
@@ -176,6 +174,12 @@ const COUNTS: [&str; 9] = [
 ];
 
 impl EntrySamples {
+    /// No samples yet; many do not wait for the end if there are chunks.
+    pub(super) fn new(chunks: Option<Chunks>) -> Self {
+        EntrySamples { chunks, ..EntrySamples::default() }
+    }
+
+    /// Adds the counts of an entry.
     pub(super) fn push(&mut self, now: Time, entry: usize, counts: &EntryCounters) {
         self.time.push(now.as_secs_f64());
         let values = [
@@ -190,6 +194,10 @@ impl EntrySamples {
             counts.waiting,
         ];
         self.whole.iter_mut().zip(values).for_each(|(column, value)| column.push(value as i64));
+        if let Some(chunks) = self.chunks.clone().filter(|c| c.are_due(self.time.len())) {
+            let next = EntrySamples::new(Some(chunks.clone()));
+            chunks.pass("arrival_samples", std::mem::replace(self, next).into_table());
+        }
     }
 
     /// The counts as a table.
