@@ -67,6 +67,19 @@ def test_a_page_takes_values_by_their_keys(measured: pages.Measured) -> None:
     assert measured.table("rate", "place", "median").splitlines()[2] == "| near | 1.000 |"
 
 
+def test_a_page_tells_what_an_ablation_measured(measured: pages.Measured) -> None:
+    folder = measured.folder / pages.MEASURED / pages.ABLATED
+    folder.mkdir()
+    rows = [{"ablation": name, **row("near", value)} for name, value in (("a", 1.5), ("b", 2.5))]
+    compare.write(folder / "comparison.csv", ("ablation", *KEYS), rows)
+    assert measured.ablated("b").cell(place="near") == 2.5
+    assert measured.ablated("a").statement("slow")["finding"] == "confirmed"
+    assert measured.ablated("b").statement("slow")["finding"] == "not confirmed"
+    assert measured.cell(place="near") == 1.0
+    with pytest.raises(ScenarioError, match="ablation c: is not measured; run make renew"):
+        measured.ablated("c")
+
+
 @pytest.mark.parametrize(
     ("asked", "message"),
     [
@@ -78,6 +91,7 @@ def test_a_page_takes_values_by_their_keys(measured: pages.Measured) -> None:
         (lambda m: m.cell(place="home"), "comparison.csv: 0 rows with place = home"),
         (lambda m: m.cell(place="far"), "comparison.csv: 2 rows with place = far; expected one"),
         (lambda m: m.cell("median", place="near"), "comparison.csv: unknown column 'median'"),
+        (lambda m: m.ablated("rate"), "ablation rate: is not measured; run make renew"),
     ],
 )
 def test_a_page_tells_of_nothing_that_there_is_not(

@@ -26,6 +26,7 @@ from sojourn.reproduction.found import paper
 from sojourn.reproduction.paper import Request
 from sojourn.reproduction.reproduce import COMPARISON, needed
 from sojourn.store.files import write_atomically
+from tools import ablations
 from tools.pages import kept
 from tools.pages import reproduction as page
 from tools.pages.rendered import RENDERED
@@ -44,6 +45,8 @@ def renew(name: str, part: Part) -> list[str]:
     """Measures a part and writes its pages; what moved, a line each."""
     if part.get("reproduction"):
         return _reproduction(name)
+    if "ablations" in part:
+        return _ablations(name, part["ablations"])
     if "table" in part:
         return _table(name, part)
     before = {path: _text(path) for path in _pages(part)}
@@ -78,6 +81,19 @@ def _reproduction(name: str) -> list[str]:
         if then != after.get(told)
     ]
     return [*turned, *moved(old, kept.read(stored / COMPARISON), paper(name).keys)]
+
+
+def _ablations(name: str, of: str) -> list[str]:
+    """Keeps what the tables of a reproduction are with choices taken back."""
+    stored = page.home(of) / page.MEASURED / page.ABLATED
+    old = kept.read(stored / COMPARISON) if stored.exists() else []
+    command = f"python -m tools.ablations {of}"
+    seconds = _spent(name, [f"{command} --out {OUT / name}"])
+    stored.mkdir(exist_ok=True)
+    shutil.copyfile(OUT / name / COMPARISON, stored / COMPARISON)
+    kept.tell(stored, command, seconds=seconds)
+    page.write(of)
+    return list(moved(old, kept.read(stored / COMPARISON), (ablations.KEY, *paper(of).keys)))
 
 
 def _table(name: str, part: Part) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
@@ -135,7 +136,8 @@ def scenario(mode: str, controls: tuple[str, ...], bandwidth: str, delay: str) -
         document["topology"][link]["queue"] = {"kind": "cake", **_CAKE[mode]}
     document["flows"] = [
         {
-            "cca": _CCA.get(c, c),
+            # Its own: what --set sets in one flow is not in another.
+            "cca": copy.deepcopy(_CCA.get(c, c)),
             "ecn": _ECN.get(c, "sce"),
             "rtt": f"{int(delay) + _TESTBED} ms",
             "initial_ssthresh": _REMEMBERED_SSTHRESH,

@@ -9,7 +9,6 @@ those that they include are in a folder of their own.
 
 from __future__ import annotations
 
-import csv
 import sys
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -20,7 +19,7 @@ from typing import Any
 
 import jinja2
 
-from sojourn import installed
+from sojourn import csv_table, installed
 from sojourn.errors import ScenarioError
 from sojourn.names import unknown
 from sojourn.numbers import number
@@ -33,11 +32,13 @@ from sojourn.reproduction.paper import Paper
 from sojourn.reproduction.reproduce import COMPARISON, shown
 from sojourn.reproduction.sheet import Sheet
 from sojourn.reproduction.statements import Row
+from tools import ablations
 
 #: A template, the ending of all, and the page that the first one makes.
 SOURCE, TEMPLATE, PAGE = "page.md.j2", ".md.j2", "README.md"
-#: The directory of what was measured, and the file that says by what and when.
-MEASURED, ABOUT = "measured", "about.toml"
+#: The directory of what was measured, that below it of what was with choices taken back, and the
+#: file in either that says by what and when.
+MEASURED, ABLATED, ABOUT = "measured", "ablations", "about.toml"
 
 
 @dataclass(frozen=True)
@@ -52,20 +53,35 @@ class Measured:
 
     paper: Paper
     folder: Path
+    #: The ablation of which it is, by name; of none if empty.
+    ablation: str = ""
 
     @cached_property
     def rows(self) -> Sequence[Row]:
         """The comparison."""
-        with (self.folder / MEASURED / COMPARISON).open(encoding="utf-8", newline="") as file:
-            return [_typed(row) for row in csv.DictReader(file)]
+        with (self._place / COMPARISON).open(encoding="utf-8", newline="") as file:
+            rows = [_typed(row) for row in csv_table.read(file)]
+        return [row for row in rows if row.get(ablations.KEY, "") == self.ablation]
 
     @cached_property
     def about(self) -> Mapping[str, Any]:
-        """``command``, ``date``, ``build``, ``cases``, and ``seconds`` of processor time."""
-        found: dict[str, Any] = tomllib.loads(
-            (self.folder / MEASURED / ABOUT).read_text(encoding="utf-8")
-        )
+        """``command``, ``date``, ``build``, ``seconds`` of processor time, and of a whole run its
+        ``cases``.
+        """
+        found: dict[str, Any] = tomllib.loads((self._place / ABOUT).read_text(encoding="utf-8"))
         return found
+
+    def ablated(self, name: str) -> Measured:
+        """What an ablation measured."""
+        found = replace(self, ablation=name)
+        if not (found._place / COMPARISON).exists() or not found.rows:
+            part = f"{self.paper.name}-{ABLATED}"
+            raise ScenarioError(f"ablation {name}: is not measured; run make renew NAME={part}")
+        return found
+
+    @property
+    def _place(self) -> Path:
+        return self.folder / MEASURED / (ABLATED if self.ablation else "")
 
     @cached_property
     def sheets(self) -> Mapping[str, Sheet]:
@@ -206,12 +222,18 @@ def pages(name: str) -> dict[Path, str]:
         "statement": measured.statement,
         "count": measured.count,
         "cell": measured.cell,
+        "ablations": ablations.read(measured.paper, folder) if _is_ablated(folder) else [],
+        "ablated": measured.ablated,
         "card": card(measured.paper.card),
     }
     return {
         folder / _named(source): environment(folder).get_template(source.name).render(told)
         for source in sorted(folder.glob(f"*{TEMPLATE}"))
     }
+
+
+def _is_ablated(folder: Path) -> bool:
+    return (folder / ablations.FILE).exists()
 
 
 def _named(source: Path) -> str:

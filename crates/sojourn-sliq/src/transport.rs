@@ -51,7 +51,7 @@ use super::mailbox::{self, Mailbox};
 use super::section::{FlowKeys, ReliabilityMode, StreamSpec};
 use super::stream::{Reliability, StreamConfig, Target};
 use super::virtual_payload::Virtual;
-use super::wire::{DATA_LEN, MAX_DATAGRAM, UNDERLAY};
+use super::wire::{DATA_LEN, MAX_DATAGRAM, UNDERLAY, WINDOW};
 use sojourn_base::endpoint::Endpoint;
 use sojourn_base::error::FieldError;
 use sojourn_base::packet::Ecn;
@@ -116,7 +116,8 @@ impl Registered for Sliq {
             };
             let controls = controls(role, init, catalogue)?;
             let reject_outliers = spec.reject_outliers;
-            let config = Config { role, client: 1, initial_seq: 0, controls, reject_outliers };
+            let (client, initial_seq, window) = (1, 0, WINDOW);
+            let config = Config { role, client, initial_seq, controls, reject_outliers, window };
             Ok(Box::new(End::new(end, Connection::<Virtual>::new(config))))
         };
         Ok([end(Role::Client)?, end(Role::Server)?])

@@ -1,45 +1,34 @@
 //! The program as a user starts it: files over a path that loses a fifth, a peer that is killed,
 //! garbage from a third party.
 
-use std::io::{BufRead, BufReader};
+mod common;
+
+use std::io::Read;
 use std::net::UdpSocket;
 use std::path::PathBuf;
-use std::process::{Child, ChildStderr, Command, Output, Stdio};
+use std::process::Output;
 use std::time::Duration;
 
-use serde_json::Value;
+use common::{Server, client, told};
 
-/// A server that waits, and where; what else it has to say stays open.
-struct Server {
-    child: Child,
-    address: String,
-    _stderr: BufReader<ChildStderr>,
-}
-
+/// A server that ends after its first client.
 fn server(options: &[&str]) -> Server {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_sojourn-sliq"));
-    command.args(["server", "127.0.0.1:0", "--once"]).args(options);
-    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    let mut line = String::new();
-    let mut stderr = BufReader::new(child.stderr.take().unwrap());
-    stderr.read_line(&mut line).unwrap();
-    let address = line.trim().rsplit(' ').next().unwrap().to_owned();
-    Server { child, address, _stderr: stderr }
+    Server::start(&[&["--once"], options].concat())
 }
 
-fn client(address: &str, options: &[&str]) -> Child {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_sojourn-sliq"));
-    command.args(["client", address]).args(options).stdin(Stdio::null());
-    command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
-}
-
-fn told(output: &Output) -> Value {
-    serde_json::from_slice(&output.stdout).unwrap()
+/// What a server says that ends by itself.
+fn end(mut server: Server) -> Output {
+    let status = server.child.wait().unwrap();
+    let mut stdout = Vec::new();
+    server.child.stdout.as_mut().unwrap().read_to_end(&mut stdout).unwrap();
+    Output { status, stdout, stderr: Vec::new() }
 }
 
 /// A file of its own for each test.
 fn file(name: &str) -> PathBuf {
-    PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name)
+    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = std::fs::remove_file(&path);
+    path
 }
 
 #[test]
@@ -50,7 +39,7 @@ fn a_file_arrives_intact_over_a_path_that_loses_a_fifth() {
     let server = server(&["--drop", "0.2", "--out", to.to_str().unwrap()]);
     let sends = ["--drop", "0.2", "--cca", "cubic,bbr", "--file", from.to_str().unwrap()];
     let sent = client(&server.address, &sends).wait_with_output().unwrap();
-    let got = server.child.wait_with_output().unwrap();
+    let got = end(server);
     assert!(sent.status.success() && got.status.success(), "{sent:?} {got:?}");
     assert!(std::fs::read(&to).unwrap() == bytes);
     // Of a packet that arrives a fifth of the ACKs are lost; others name it as well.
@@ -65,7 +54,7 @@ fn an_adaptive_stream_delivers_what_it_promised() {
     let options = ["--ordered", "--drop", "0.1", "--digest", "--bytes", "1 MB"];
     let sent = client(&server.address, &[&stream[..], &options].concat());
     let sent = sent.wait_with_output().unwrap();
-    let got = server.child.wait_with_output().unwrap();
+    let got = end(server);
     assert_eq!(told(&sent)["sent_digest"], told(&got)["received_digest"]);
     assert!(told(&sent)["groups"].is_object());
 }
@@ -84,7 +73,7 @@ fn a_killed_peer_is_reported_and_a_stranger_is_not_heeded() {
     }
     sender.kill().unwrap();
     sender.wait().unwrap();
-    let got = server.child.wait_with_output().unwrap();
+    let got = end(server);
     assert_eq!(got.status.code(), Some(1));
     assert_eq!(told(&got)["end"], "silent");
     assert!(told(&got)["received_bytes"].as_u64() > Some(0));

@@ -126,8 +126,8 @@ def limit_options(command: _Given) -> _Given:
         metavar="SECONDS",
         expose_value=False,
         callback=lambda context, option, value: _limit("seconds", value),
-        help="End a run whose control from outside stays in one callback for so long.  "
-        "[default: 60]",
+        help="End a run whose control from outside stays in one callback, or in loading, for so "
+        "long.  [default: 60]",
     )
     memory = click.option(
         "--control-memory",

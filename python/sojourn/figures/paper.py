@@ -14,8 +14,9 @@ import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from sojourn.figures.chart import Chart
+from sojourn.figures.chart import Chart, with_texts
 from sojourn.figures.paper_panels import begin_at_zero, draw
+from sojourn.literal import drawn
 from sojourn.store.files import write_together
 
 #: Some versions of matplotlib type the keys one by one, others do not.
@@ -63,7 +64,8 @@ class Picture(Figure):
 
 
 def render(chart: Chart) -> Figure:
-    """The chart as a matplotlib figure."""
+    """The chart as a matplotlib figure, its texts as they are: none is mathematics."""
+    chart = with_texts(chart, drawn)
     with mpl.rc_context(_STYLE | (_FITTED if chart.fitted else {})):
         figure = Picture(figsize=_size(chart), layout="constrained")
         alike = chart.fitted and not any(panel.heat for panel in chart.panels)

@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-import tomllib
-from collections.abc import Mapping, Sequence
-from dataclasses import MISSING, dataclass, fields
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
 
+from sojourn import literal
 from sojourn.errors import ScenarioError
-from sojourn.names import unknown
-
-if TYPE_CHECKING:
-    from _typeshed import DataclassInstance
+from sojourn.reproduction.entries import document, entries, known
 
 #: Where a parameter's value is from: printed, read in the authors' sources, fitted to printed
 #: values, or chosen because the sources leave it out.
 PARAMETER_ORIGINS = ("published", "sources", "calibrated", "chosen")
 #: Whether the results that a criterion judges had a part in the choice of parameters.
 CRITERION_ORIGINS = ("predicted", "calibrated")
-
-Entry = TypeVar("Entry", bound="DataclassInstance")
 
 
 @dataclass(frozen=True)
@@ -92,16 +86,13 @@ def read(path: Path) -> Card:
         ScenarioError: names the file, the entry and what is wrong with it.
 
     """
-    try:
-        document = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise ScenarioError(f"{path}: {error}") from None
-    _known(f"{path}", document, Card)
+    told = document(path)
+    known(f"{path}", told, Card)
     card = Card(
-        _date(f"{path}: date", document["date"]),
-        [_made(Parameter, *found) for found in _entries(path, document, "parameters")],
-        [_made(Criteria, *found) for found in _entries(path, document, "criteria")],
-        [_made(Change, *found) for found in _entries(path, document, "changes")],
+        _date(f"{path}: date", told["date"]),
+        list(entries(path, told, "parameters", Parameter)),
+        list(entries(path, told, "criteria", Criteria)),
+        list(entries(path, told, "changes", Change)),
     )
     for place, entry in enumerate(card.parameters):
         _one_of(f"{path}: parameters.{place}.origin", entry.origin, PARAMETER_ORIGINS)
@@ -112,34 +103,14 @@ def read(path: Path) -> Card:
     return card
 
 
-def _entries(
-    path: Path, document: Mapping[str, Any], name: str
-) -> list[tuple[str, Mapping[str, Any]]]:
-    return [(f"{path}: {name}.{n}", entry) for n, entry in enumerate(document.get(name, ()))]
-
-
-def _made(kind: type[Entry], where: str, entry: Mapping[str, Any]) -> Entry:
-    _known(where, entry, kind)
-    return kind(**entry)
-
-
-def _known(where: str, entry: Mapping[str, object], kind: type[DataclassInstance]) -> None:
-    """Refuses keys that there are not, and asks for those that are missing."""
-    known = {field.name: field.default is MISSING for field in fields(kind)}
-    for key in entry:
-        if key not in known:
-            raise ScenarioError(f"{where}: {unknown('key', key, known)}")
-    for key, required in known.items():
-        if required and key not in entry:
-            raise ScenarioError(f"{where}: has no {key}")
-
-
 def _one_of(where: str, given: str, allowed: Sequence[str]) -> None:
     if given not in allowed:
-        raise ScenarioError(f"{where}: {given!r} given; allowed: {', '.join(allowed)}")
+        raise ScenarioError(f"{where}: {literal.given(given)} given; allowed: {', '.join(allowed)}")
 
 
 def _date(where: str, given: object) -> date:
     if type(given) is not date:
-        raise ScenarioError(f"{where}: {given!r} given; expected a date such as 2026-11-25")
+        raise ScenarioError(
+            f"{where}: {literal.given(given)} given; expected a date such as 2026-11-25"
+        )
     return given

@@ -5,7 +5,7 @@ use super::{Connection, Event, Role, Stream};
 use crate::clock::micros;
 use crate::payload::Payload;
 use crate::stream::{Receiver, Sender, StreamConfig};
-use crate::wire::{Close, CreateStream, Datagram, Handshake, HandshakeKind};
+use crate::wire::{Close, Cookie, CreateStream, Datagram, Handshake, HandshakeKind, WINDOW};
 use sojourn_base::units::{Span, Time};
 
 /// After this an unanswered header is sent again.
@@ -32,8 +32,10 @@ pub(super) struct Handshaking {
     hellos: u32,
     closes: u32,
     pub at: Option<Time>,
-    /// The stamp of the client's last hello.
+    /// The stamp of the peer's last hello.
     heard: u32,
+    /// What the server wants to be returned.
+    cookie: Option<Cookie>,
 }
 
 impl<P: Payload> Connection<P> {
@@ -58,8 +60,18 @@ impl<P: Payload> Connection<P> {
     fn send_handshake(&mut self, now: Time, kind: HandshakeKind, echo: u32) {
         let (controls, client) = (self.names.clone(), self.client);
         let stamp = micros(now).max(1);
-        let handshake = Handshake { kind, controls, stamp, echo, client };
+        let cookie = self.handshaking.cookie;
+        let handshake = Handshake { kind, controls, stamp, echo, client, cookie };
         self.outbox.push_back(Datagram::Handshake(handshake));
+    }
+
+    /// A client has confirmed to a server that keeps nothing before: its hello was answered without
+    /// this connection.
+    pub fn accept(&mut self, now: Time, confirm: &Handshake) {
+        if self.role == Role::Server && self.state == State::Idle {
+            self.client = confirm.client;
+            self.on_connected(now, confirm.echo);
+        }
     }
 
     #[cold]
@@ -95,7 +107,8 @@ impl<P: Payload> Connection<P> {
         if !ours {
             return self.refuse();
         }
-        self.send_handshake(now, HandshakeKind::ClientConfirm, handshake.stamp);
+        (self.handshaking.heard, self.handshaking.cookie) = (handshake.stamp, handshake.cookie);
+        self.confirm(now);
         if self.state == State::HelloSent {
             self.shared.clock.follow(handshake.stamp, handshake.echo);
             self.on_connected(now, handshake.echo);
@@ -103,6 +116,10 @@ impl<P: Payload> Connection<P> {
                 self.create(now, index);
             }
         }
+    }
+
+    fn confirm(&mut self, now: Time) {
+        self.send_handshake(now, HandshakeKind::ClientConfirm, self.handshaking.heard);
     }
 
     fn refuse(&mut self) {
@@ -142,7 +159,7 @@ impl<P: Payload> Connection<P> {
         if self.stream(id).is_some() {
             return Err(("stream", "one that does not exist yet"));
         }
-        self.add_stream(id, config, self.initial_seq);
+        self.add_stream(id, config, WINDOW, self.initial_seq);
         if self.state == State::Connected
             && let Some(index) = self.position(id)
         {
@@ -151,16 +168,18 @@ impl<P: Payload> Connection<P> {
         Ok(())
     }
 
-    fn add_stream(&mut self, id: u8, config: StreamConfig, peer_seq: u32) {
+    fn add_stream(&mut self, id: u8, config: StreamConfig, peer_window: u32, peer_seq: u32) {
         let slot = self.streams.len();
         let lanes = self.shared.lanes.len();
         self.shared.with_delta |= config.is_adaptive();
+        let mut sender = Sender::new(id, slot, config, self.initial_seq.into(), lanes);
+        sender.limit_to(peer_window);
         let stream = Stream {
             id,
             config,
             open: false,
-            sender: Sender::new(id, slot, config, self.initial_seq.into(), lanes),
-            receiver: Receiver::new(id, config, peer_seq.into()),
+            sender,
+            receiver: Receiver::new(id, config, self.window, peer_seq.into()),
             extra_acks: 0,
             delayed_ack: false,
             finished: false,
@@ -173,13 +192,17 @@ impl<P: Payload> Connection<P> {
     }
 
     fn create(&mut self, now: Time, index: usize) {
-        let initial = self.initial_seq;
+        let (window, initial) = (self.window, self.initial_seq);
         let Some(stream) = self.streams.get_mut(index).filter(|stream| !stream.open) else {
             return;
         };
         let tries = stream.probed.map_or(0, |(_, tries)| tries) + 1;
         stream.probed = Some((now + RETRY, tries));
-        let header = stream.config.header(stream.id, initial, false);
+        let header = stream.config.header(stream.id, window, initial, false);
+        // To a server that keeps nothing before, the confirmation is all of the connection.
+        if tries > 1 && self.handshaking.cookie.is_some() {
+            self.confirm(now);
+        }
         self.outbox.push_back(Datagram::CreateStream(header));
     }
 
@@ -188,6 +211,7 @@ impl<P: Payload> Connection<P> {
         if self.state != State::Connected {
             return;
         }
+        let window = self.window;
         if header.answer {
             let Some(stream) = self.stream_mut(header.stream).filter(|stream| !stream.open) else {
                 return;
@@ -195,21 +219,22 @@ impl<P: Payload> Connection<P> {
             stream.open = true;
             stream.probed = None;
             let (id, config) = (stream.id, stream.config);
-            stream.receiver = Receiver::new(id, config, header.initial_seq.into());
+            stream.receiver = Receiver::new(id, config, window, header.initial_seq.into());
+            stream.sender.limit_to(header.window);
             self.overview = Overview::of(&self.streams);
             self.events.push_back(Event::StreamOpen(header.stream));
             return;
         }
         let Some(config) = StreamConfig::from_header(header) else { return };
         if self.stream(header.stream).is_none() {
-            self.add_stream(header.stream, config, header.initial_seq);
+            self.add_stream(header.stream, config, header.window, header.initial_seq);
             if let Some(stream) = self.stream_mut(header.stream) {
                 stream.open = true;
             }
             self.overview = Overview::of(&self.streams);
             self.events.push_back(Event::StreamOpen(header.stream));
         }
-        let answer = config.header(header.stream, self.initial_seq, true);
+        let answer = config.header(header.stream, window, self.initial_seq, true);
         self.outbox.push_back(Datagram::CreateStream(answer));
     }
 

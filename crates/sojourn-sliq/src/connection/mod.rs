@@ -29,7 +29,7 @@ use super::measure::{ErrorRate, OneWayDelay};
 use super::payload::Payload;
 use super::rtt::Rtt;
 use super::stream::{Delivered, Receiver, Sender, StreamConfig};
-use super::wire::{Datagram, ReceivedCount};
+use super::wire::{Datagram, ReceivedCount, WINDOW};
 use acks::Acks;
 use blocked::Blocked;
 use handshake::{Handshaking, State};
@@ -62,6 +62,9 @@ pub struct Config {
     pub controls: Vec<(String, Box<dyn Control>)>,
     /// Whether single large RTTs are left out of the largest one.
     pub reject_outliers: bool,
+    /// Packets that this end takes on a stream beyond the first one that is missing; at most, and
+    /// usually, [`WINDOW`](crate::wire::WINDOW).
+    pub window: u32,
 }
 
 /// Event for the application.
@@ -107,6 +110,7 @@ pub struct Connection<P> {
     role: Role,
     client: u32,
     initial_seq: u32,
+    window: u32,
     names: Vec<String>,
     state: State,
     handshaking: Handshaking,
@@ -166,6 +170,7 @@ impl<P: Payload> Connection<P> {
             role: config.role,
             client: config.client,
             initial_seq: config.initial_seq,
+            window: config.window.min(WINDOW),
             names,
             state: State::Idle,
             handshaking: Handshaking::default(),

@@ -2,7 +2,7 @@ use super::*;
 use crate::control::{Copa, Cubic};
 use crate::stream::{Counts, Reliability, Target};
 use crate::virtual_payload::Virtual;
-use crate::wire::Message;
+use crate::wire::{Message, WINDOW};
 use sojourn_base::rng::StreamKey;
 use sojourn_base::units::Span;
 
@@ -37,6 +37,7 @@ impl Pair {
                 initial_seq: u32::MAX - 20,
                 controls,
                 reject_outliers: false,
+                window: WINDOW,
             })
         };
         let mut pair = Pair {
@@ -250,6 +251,7 @@ fn a_peer_with_other_controls_is_refused() {
         initial_seq: 0,
         controls,
         reject_outliers: false,
+        window: WINDOW,
     });
     pair.run(1_000);
     assert_eq!(pair.events[0], [Event::Refused]);

@@ -92,7 +92,7 @@ impl<P: Payload> Sender<P> {
         }
         shared.rtt.on_rtt(now, rtt);
         let seq = expand(observed.seq, self.next())?;
-        if seq >= self.next() || self.next() - seq >= WINDOW {
+        if seq >= self.next() || self.next() - seq >= WINDOW.into() {
             return Some(rtt);
         }
         if let Some(sent) = self.record(seq) {

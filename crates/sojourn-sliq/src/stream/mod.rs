@@ -76,12 +76,13 @@ impl Default for StreamConfig {
 }
 
 impl StreamConfig {
-    /// The header that creates such a stream.
-    pub fn header(&self, stream: u8, initial_seq: u32, answer: bool) -> CreateStream {
+    /// The header that creates such a stream, at an end that takes `window` packets.
+    pub fn header(&self, stream: u8, window: u32, initial_seq: u32, answer: bool) -> CreateStream {
         let mut header = CreateStream {
             answer,
             stream,
             priority: self.priority,
+            window,
             initial_seq,
             ordered: self.ordered,
             mode: 0,

@@ -12,7 +12,7 @@ pub(super) fn is_late(round: u8) -> bool {
     round == 0 || round >= OUT_OF_ROUNDS
 }
 
-/// Groups that may still be completed.
+/// Groups that may still be completed, at most.
 const GROUPS: usize = 1_024;
 
 #[derive(Clone, Debug)]
@@ -29,15 +29,23 @@ struct Group<P> {
 #[derive(Clone, Debug)]
 pub(super) struct Regroup<P> {
     groups: VecDeque<Group<P>>,
-}
-
-impl<P> Default for Regroup<P> {
-    fn default() -> Self {
-        Regroup { groups: VecDeque::new() }
-    }
+    /// Packets that it holds, and at most.
+    held: usize,
+    most: usize,
 }
 
 impl<P: Payload> Regroup<P> {
+    /// Holds so many packets at most: the oldest groups are given up for later ones.
+    pub(super) fn holding(most: usize) -> Self {
+        Regroup { groups: VecDeque::new(), held: 0, most }
+    }
+
+    fn forget_oldest(&mut self) {
+        if let Some(oldest) = self.groups.pop_front() {
+            self.held -= oldest.received.len();
+        }
+    }
+
     fn group(&mut self, id: u16) -> Option<&mut Group<P>> {
         let ahead = |other: u16| distance(u32::from(id) << 16, u32::from(other) << 16) >> 16;
         let at = self.groups.iter().rposition(|group| ahead(group.id) >= 0);
@@ -52,7 +60,7 @@ impl<P: Payload> Regroup<P> {
         let group = Group { id, sources, received, coded: 0, in_time: true, done: false };
         self.groups.insert(at, group);
         if self.groups.len() > GROUPS {
-            self.groups.pop_front();
+            self.forget_oldest();
             return self.groups.get_mut(at - 1);
         }
         self.groups.get_mut(at)
@@ -61,6 +69,9 @@ impl<P: Payload> Regroup<P> {
     /// A packet of a group arrived for the first time. Returns the source packets recovered by it,
     /// and whether in time.
     pub(super) fn add(&mut self, seq: u32, fec: &Fec, payload: P) -> Vec<(u32, P, bool)> {
+        while self.held >= self.most {
+            self.forget_oldest();
+        }
         let Some(group) = self.group(fec.group) else { return Vec::new() };
         if group.done || group.received.iter().any(|received| received.index == fec.index) {
             return Vec::new();
@@ -74,12 +85,14 @@ impl<P: Payload> Regroup<P> {
         }
         let enough = group.received.len() >= usize::from(group.sources);
         if group.coded == 0 || group.sources == 0 || !enough {
+            self.held += 1;
             return Vec::new();
         }
         group.done = true;
         let received = std::mem::take(&mut group.received);
-        let in_time = group.in_time;
-        let decoded = P::decode(group.sources, &received).unwrap_or_default();
+        let (sources, in_time) = (group.sources, group.in_time);
+        self.held -= received.len() - 1;
+        let decoded = P::decode(sources, &received).unwrap_or_default();
         decoded.into_iter().map(|(seq, payload)| (seq, payload, in_time)).collect()
     }
 }

@@ -69,7 +69,7 @@ impl<P: Payload> Sender<P> {
         let Some(bytes) = fresh.map(|coded| coded.payload.len() as u32) else {
             return Attempt::Nothing;
         };
-        if self.next() - self.base >= crate::wire::WINDOW {
+        if !self.room() {
             return Attempt::Nothing;
         }
         let Some(lane) = shared.permits(now, bytes, false) else { return Attempt::Blocked };

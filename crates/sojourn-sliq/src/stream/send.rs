@@ -26,6 +26,8 @@ pub(crate) struct Sender<P> {
     pub(super) una: u64,
     /// The next packet that the peer expects, as far as known.
     pub(super) expected: u64,
+    /// Packets that the peer takes from that one on.
+    window: u64,
     pub(super) largest: u64,
     pub(super) largest_order: u64,
     /// Packets not acknowledged, far enough below the largest one observed.
@@ -66,6 +68,7 @@ impl<P: Payload> Sender<P> {
             past: Pasts::default(),
             una: first,
             expected: first,
+            window: WINDOW.into(),
             largest: first,
             largest_order: 0,
             holes: Vec::new(),
@@ -80,6 +83,11 @@ impl<P: Payload> Sender<P> {
             retransmissions: 0,
             losses: 0,
         }
+    }
+
+    /// The peer takes so many packets beyond the first one that it misses.
+    pub(crate) fn limit_to(&mut self, window: u32) {
+        self.window = WINDOW.min(window.max(1)).into();
     }
 
     /// The application writes a message.
@@ -150,8 +158,9 @@ impl<P: Payload> Sender<P> {
         self.sent.get_mut(seq.checked_sub(self.base)? as usize)
     }
 
-    fn room(&self) -> bool {
-        self.next() - self.base < WINDOW && self.next() - self.expected < WINDOW
+    /// Whether the window has room for another packet.
+    pub(super) fn room(&self) -> bool {
+        self.next() - self.base < WINDOW.into() && self.next() - self.expected < self.window
     }
 
     /// Whether new data waits and the window has room for it.

@@ -15,6 +15,7 @@ use crate::udp::turn::drive;
 /// # Errors
 /// An option, a file or a socket cannot be used.
 pub fn client(options: &ClientOptions) -> Result<bool, Error> {
+    options.common.check_out()?;
     let clock = Clock::start();
     let server = resolve(&options.server)?;
     let local = match server {
@@ -34,6 +35,7 @@ pub fn client(options: &ClientOptions) -> Result<bool, Error> {
     };
     let mut session = Session::new(setup, clock.now())?;
     let end = drive(&mut port, server, &mut session, clock).map_err(told)?;
+    options.common.keep(&mut session)?;
     println!("{}", session.report(server).json());
     if end != End::Finished {
         eprintln!("sojourn-sliq: {}: {}", options.server, end.why());

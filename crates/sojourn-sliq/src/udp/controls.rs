@@ -1,11 +1,13 @@
 //! Congestion controls by name.
 
+use std::collections::BTreeSet;
+
 use crate::udp::error::Error;
 use crate::{Control, control_init, make_control};
 use sojourn_base::rng::StreamKey;
 use sojourn_base::units::Time;
 use sojourn_sim::catalogue::core;
-use sojourn_sim::spec::Spec;
+use sojourn_sim::spec::{Cca, Spec};
 
 /// Controls that a connection may have.
 const MOST: usize = 8;
@@ -31,4 +33,12 @@ pub fn controls(names: &[String], mss: u16, now: Time) -> Result<Vec<Named>, Err
         Ok((name.clone(), control.map_err(told)?))
     };
     names.iter().map(make).collect()
+}
+
+/// Names of the controls that a connection may have.
+pub(super) fn known() -> BTreeSet<String> {
+    let members = core();
+    let names = members.members::<Cca>().iter().map(|entry| entry.listing.name.to_owned());
+    // Not those that a kernel alone has, or that a file brings along.
+    names.filter(|name| controls(std::slice::from_ref(name), 1, Time::ZERO).is_ok()).collect()
 }

@@ -46,6 +46,9 @@ pub enum Error {
         /// Why.
         error: io::Error,
     },
+    /// A file is there already, and would be replaced.
+    #[error("--out {}: exists already; name another file, or remove it", .0.display())]
+    Exists(PathBuf),
     /// The standard input cannot be read.
     #[error("standard input: {0}")]
     Input(io::Error),

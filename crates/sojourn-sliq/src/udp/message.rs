@@ -2,6 +2,9 @@
 
 use std::sync::Arc;
 
+/// The longest message, in bytes.
+pub(super) const MAX_PAYLOAD: u16 = 1_430;
+
 /// A message's bytes; a copy shares them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Message(Arc<[u8]>);

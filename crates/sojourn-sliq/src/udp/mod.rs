@@ -6,12 +6,14 @@
 //! | bytes as a payload; the erasure code over them | `message`, `erasure` |
 //! | a connection with its clock, source and sink | `session`, `source`, `sink` |
 //! | datagrams in and out, many to a system call | `port`, `outbox`, `socket` |
+//! | who may open a connection | `door` |
 //! | the two programs, and their loop | `client`, `server`, `turn` |
 //! | their options, reports and errors | `options`, `report`, `error` |
 
 mod client;
 mod clock;
 mod controls;
+mod door;
 mod erasure;
 mod error;
 mod message;

@@ -1,6 +1,6 @@
 //! Options of the two programs.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::{Reliability, StreamConfig, Target};
 use clap::{Args, Subcommand, ValueEnum};
@@ -9,6 +9,8 @@ use sojourn_base::quantity;
 use sojourn_base::units::Span;
 
 use crate::udp::error::Error;
+use crate::udp::message::MAX_PAYLOAD;
+use crate::udp::session::Session;
 use crate::udp::sink::Sink;
 use crate::udp::source::Source;
 
@@ -33,14 +35,15 @@ pub struct Common {
     /// Sends a file.
     #[arg(long, group = "what")]
     pub file: Option<PathBuf>,
-    /// Writes what arrives to a file, or to standard output for "-"; else it is counted.
+    /// Writes what arrives to a new file, which appears when all has, or to standard output for "-";
+    /// else it is counted. A server names the files of later clients FILE.2, FILE.3 and so on.
     #[arg(long)]
     pub out: Option<PathBuf>,
     /// Reports a digest of the received and of the sent data.
     #[arg(long)]
     pub digest: bool,
     /// Size of a message in bytes.
-    #[arg(long, default_value_t = 1_000, value_parser = clap::value_parser!(u16).range(1..=1_430))]
+    #[arg(long, default_value_t = 1_000, value_parser = clap::value_parser!(u16).range(1..=i64::from(MAX_PAYLOAD)))]
     pub payload: u16,
     /// Drops this share of the sent datagrams at random, such as 0.01.
     #[arg(long, default_value_t = 0.0, value_parser = share)]
@@ -145,6 +148,18 @@ impl Common {
         Ok(waiting.map_err(Error::Input)?.unwrap_or(Source::Nothing))
     }
 
+    /// Refuses a file that cannot be made, or exists already, before a connection begins.
+    ///
+    /// # Errors
+    /// Names it, and why.
+    pub fn check_out(&self) -> Result<(), Error> {
+        let Some(path) = &self.out else { return Ok(()) };
+        if path.metadata().is_ok_and(|found| found.is_file()) {
+            return Err(Error::Exists(path.clone()));
+        }
+        self.sink().map(drop)
+    }
+
     /// Destination of received data.
     ///
     /// # Errors
@@ -152,6 +167,15 @@ impl Common {
     pub fn sink(&self) -> Result<Sink, Error> {
         let Some(path) = &self.out else { return Ok(Sink::counting(self.digest)) };
         Sink::writing(path, self.digest).map_err(Error::file("out", path))
+    }
+
+    /// What a connection that has ended received appears under its name, if that is all.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    pub fn keep(&self, session: &mut Session) -> Result<(), Error> {
+        let path = self.out.as_deref().unwrap_or(Path::new("-"));
+        session.keep().map_err(Error::file("out", path))
     }
 }
 

@@ -22,6 +22,8 @@ pub(super) struct Outbox {
     count: usize,
     to: Option<SocketAddr>,
     drop: f64,
+    /// Whether it sends to many, so that no error of one ends it: what cannot be sent is lost.
+    pub many: bool,
     random: SmallRng,
 }
 
@@ -35,6 +37,7 @@ impl Outbox {
             count: 0,
             to: None,
             drop,
+            many: false,
             random: rand::make_rng(),
         }
     }
@@ -80,14 +83,14 @@ impl Outbox {
         self.bytes.clear();
         self.count = 0;
         match sent {
-            Err(error) if !passes(&error) => Err(error),
+            Err(error) if !self.many && !passes(&error) => Err(error),
             _ => Ok(()),
         }
     }
 }
 
 /// Whether an error is of this datagram alone: a full queue, a host that cannot be reached now.
-fn passes(error: &io::Error) -> bool {
+pub(super) fn passes(error: &io::Error) -> bool {
     use io::ErrorKind::{
         ConnectionRefused, HostUnreachable, Interrupted, NetworkDown, NetworkUnreachable,
         WouldBlock,

@@ -9,7 +9,7 @@ use mio::net::UdpSocket;
 use mio::{Events, Interest, Poll, Token, Waker};
 use quinn_udp::{BATCH_SIZE, RecvMeta, UdpSockRef, UdpSocketState};
 
-use crate::udp::outbox::Outbox;
+use crate::udp::outbox::{Outbox, passes};
 use crate::udp::socket::Socket;
 
 const SOCKET: Token = Token(0);
@@ -95,7 +95,7 @@ impl Port {
             Ok(count) => count,
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(false),
             // Of an earlier datagram that was not taken.
-            Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => return Ok(true),
+            Err(error) if passes(&error) => return Ok(true),
             Err(error) => return Err(error),
         };
         for (meta, buffer) in metas[..count].iter().zip(&self.buffers) {

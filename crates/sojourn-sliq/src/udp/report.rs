@@ -91,6 +91,9 @@ impl Report<'_> {
             told["sent_digest"] = sent.into();
             told["received_digest"] = received.into();
         }
+        if let Some(file) = &self.sink.file {
+            told["file"] = file.to_string_lossy().into();
+        }
         if self.adaptive {
             let [arq, coded, fec] = measured.groups;
             told["groups"] = json!({"pure_arq": arq, "coded_arq": coded, "pure_fec": fec});

@@ -1,12 +1,11 @@
-//! The server: many clients may request a connection, one at a time is served.
+//! The server: any number of clients may ask for a connection, one at a time is served.
 
 use std::io;
 use std::net::{SocketAddr, ToSocketAddrs};
 
-use crate::wire::{Datagram, HandshakeKind, decode};
-use sojourn_base::units::Time;
-
-use crate::udp::clock::{Clock, until};
+use crate::udp::clock::Clock;
+use crate::udp::controls::known;
+use crate::udp::door::{Door, can_answer};
 use crate::udp::error::Error;
 use crate::udp::message::Message;
 use crate::udp::options::ServerOptions;
@@ -14,45 +13,113 @@ use crate::udp::outbox::Outbox;
 use crate::udp::port::Port;
 use crate::udp::report::End;
 use crate::udp::session::{Session, Setup};
-use crate::udp::sink::Sink;
-use crate::udp::source::Source;
-use crate::udp::turn::{drive, send};
+use crate::udp::turn::drive;
+use crate::wire::{Datagram, Handshake, HandshakeKind, decode, encode};
+use sojourn_base::units::Time;
+use std::time::Duration;
 
-/// Largest number of clients between hello and confirmation; another one replaces the oldest.
-const WAITING: usize = 64;
+/// How long it waits at once for a client.
+const REST: Duration = Duration::from_secs(1);
 
 /// Serves clients one after another, or one alone; whether all of what the last one sent has
 /// arrived.
 ///
 /// # Errors
-/// If an option, a file or a socket cannot be used.
+/// If an option, a file or a socket cannot be used. What goes wrong with one client of many is told,
+/// and the next one is served.
 pub fn server(options: &ServerOptions) -> Result<bool, Error> {
+    options.common.check_out()?;
     let told = Error::at(&options.address);
     let mut found = options.address.to_socket_addrs().map_err(&told)?;
     let address = found.next().ok_or_else(|| Error::NoAddress(options.address.clone()))?;
     let mut port = Port::new(address, options.common.drop).map_err(&told)?;
-    eprintln!("sojourn-sliq: listening on {}", port.address().map_err(told)?);
+    port.out.many = true;
+    eprintln!("sojourn-sliq: listening on {}", port.address().map_err(&told)?);
+    let mut server = Server { options, clock: Clock::start(), door: Door::new(known()) };
     loop {
-        let end =
-            Server { options, clock: Clock::start(), waiting: Vec::new() }.serve(&mut port)?;
-        if options.once {
-            return Ok(end == End::Finished);
+        let (peer, confirm, early) = server.wait(&mut port).map_err(&told)?;
+        let served = server.serve(&mut port, peer, &confirm, &early);
+        match served {
+            Ok(end) if options.once => return Ok(end == End::Finished),
+            Err(error) if options.once => return Err(error),
+            Err(error) => eprintln!("sojourn-sliq: {peer}: {error}"),
+            Ok(_) => {}
         }
     }
 }
 
+/// A client, its confirmation, and what came with it.
+type Client = (SocketAddr, Handshake, Vec<Vec<u8>>);
+
 struct Server<'a> {
     options: &'a ServerOptions,
     clock: Clock,
-    /// The oldest first.
-    waiting: Vec<(SocketAddr, Session)>,
+    door: Door,
 }
 
 impl Server<'_> {
-    /// Serves the next client.
-    fn serve(mut self, port: &mut Port) -> Result<End, Error> {
-        let (peer, mut session) = self.accept(port)?;
-        let end = self.follow(port, peer, &mut session).map_err(Error::at(peer))?;
+    /// Waits until a client confirms.
+    fn wait(&mut self, port: &mut Port) -> io::Result<Client> {
+        loop {
+            let mut client: Option<Client> = None;
+            let now = self.clock.now();
+            let some = port.receive(|out, from, bytes| {
+                match &mut client {
+                    Some((peer, _, early)) if *peer == from => early.push(bytes.to_vec()),
+                    Some(_) => {}
+                    None => {
+                        let confirm = self.greet(now, out, from, bytes)?;
+                        client = confirm.map(|confirm| (from, confirm, Vec::new()));
+                    }
+                }
+                Ok(())
+            })?;
+            port.out.flush()?;
+            if let Some(client) = client {
+                return Ok(client);
+            }
+            if !some {
+                port.wait(REST)?;
+            }
+        }
+    }
+
+    /// Answers a hello; returns a confirmation that opens a connection.
+    fn greet(
+        &mut self,
+        now: Time,
+        out: &mut Outbox,
+        from: SocketAddr,
+        bytes: &[u8],
+    ) -> io::Result<Option<Handshake>> {
+        let Ok(Datagram::<Message>::Handshake(heard)) = decode(bytes) else { return Ok(None) };
+        match heard.kind {
+            HandshakeKind::ClientHello if can_answer(from) => {
+                let mut answer = Vec::new();
+                let said = Datagram::<Message>::Handshake(self.door.answer(now, from, &heard));
+                encode(&said, &mut answer);
+                out.push(from, &answer)?;
+                Ok(None)
+            }
+            HandshakeKind::ClientConfirm if self.door.admits(now, from, &heard) => Ok(Some(heard)),
+            _ => Ok(None),
+        }
+    }
+
+    /// Serves a client until its connection ends.
+    fn serve(
+        &self,
+        port: &mut Port,
+        peer: SocketAddr,
+        confirm: &Handshake,
+        early: &[Vec<u8>],
+    ) -> Result<End, Error> {
+        let now = self.clock.now();
+        let mut session = Session::new(self.setup(confirm)?, now)?;
+        session.accept(now, confirm);
+        early.iter().for_each(|bytes| session.on_bytes(now, bytes));
+        let end = drive(port, peer, &mut session, self.clock).map_err(Error::at(peer))?;
+        self.options.common.keep(&mut session)?;
         println!("{}", session.report(peer).json());
         if end != End::Finished {
             eprintln!("sojourn-sliq: {peer}: {}", end.why());
@@ -60,78 +127,16 @@ impl Server<'_> {
         Ok(end)
     }
 
-    /// Waits until someone is connected.
-    fn accept(&mut self, port: &mut Port) -> io::Result<(SocketAddr, Session)> {
-        loop {
-            let now = self.clock.now();
-            let mut arrived = Vec::new();
-            let take = |_: &mut Outbox, from, bytes: &[u8]| {
-                arrived.push((from, bytes.to_vec()));
-                Ok(())
-            };
-            let some = port.receive(take)?;
-            for (from, bytes) in arrived {
-                self.greet(now, from, &bytes);
-            }
-            for (peer, session) in &mut self.waiting {
-                session.work(now)?;
-                send(&mut port.out, *peer, session, now)?;
-            }
-            port.out.flush()?;
-            self.waiting.retain(|(_, session)| session.end(now).is_none());
-            if let Some(at) = self.waiting.iter().position(|(_, session)| session.is_connected()) {
-                return Ok(self.waiting.swap_remove(at));
-            }
-            let next = self.waiting.iter().map(|(_, session)| session.next(now)).min();
-            if !some {
-                let rest = sojourn_base::units::Span::from_secs(1);
-                port.wait(until(next.unwrap_or(now + rest), now))?;
-            }
-        }
-    }
-
-    /// Processes a datagram of a client that is not served yet.
-    fn greet(&mut self, now: Time, from: SocketAddr, bytes: &[u8]) {
-        if let Some((_, session)) = self.waiting.iter_mut().find(|(peer, _)| *peer == from) {
-            session.on_bytes(now, bytes);
-            return;
-        }
-        let Ok(Datagram::<Message>::Handshake(hello)) = decode(bytes) else { return };
-        if hello.kind != HandshakeKind::ClientHello {
-            return;
-        }
-        // Controls that are not known here are refused by a connection that has others.
-        let named = self.session(hello.controls.clone(), now);
-        let Some(mut session) = named.or_else(|| self.session(vec!["cubic".to_owned()], now))
-        else {
-            return;
-        };
-        session.on_datagram(now, Datagram::Handshake(hello));
-        if self.waiting.len() == WAITING {
-            self.waiting.remove(0);
-        }
-        self.waiting.push((from, session));
-    }
-
-    fn session(&self, cca: Vec<String>, now: Time) -> Option<Session> {
+    fn setup(&self, confirm: &Handshake) -> Result<Setup, Error> {
         let common = &self.options.common;
-        let setup = Setup {
-            cca,
+        Ok(Setup {
+            cca: confirm.controls.clone(),
             stream: None,
             payload: common.payload,
-            source: Source::Nothing,
-            sink: Sink::counting(common.digest),
+            source: common.source(None)?,
+            sink: common.sink()?,
             digest: common.digest,
             give_up: common.give_up,
-        };
-        Session::new(setup, now).ok()
-    }
-
-    fn follow(&self, port: &mut Port, peer: SocketAddr, session: &mut Session) -> io::Result<End> {
-        let common = &self.options.common;
-        let files = common.source(None).and_then(|source| Ok((source, common.sink()?)));
-        let (source, sink) = files.map_err(io::Error::other)?;
-        session.serve(source, sink);
-        drive(port, peer, session, self.clock)
+        })
     }
 }

@@ -3,20 +3,22 @@
 use std::io;
 use std::net::SocketAddr;
 
-use crate::wire::{Datagram, decode, encode};
+use crate::wire::{CreateStream, Datagram, Handshake, decode, encode};
 use crate::{Config, Connection, Event, Role, StreamConfig};
 use sojourn_base::units::{Span, Time};
 
 use crate::udp::controls::controls;
 use crate::udp::error::Error;
-use crate::udp::message::Message;
+use crate::udp::message::{MAX_PAYLOAD, Message};
 use crate::udp::report::{End, Report};
 use crate::udp::sink::Sink;
 use crate::udp::source::{Next, Source};
 
-/// The stream that is used. A peer may open others; data that arrives on them is discarded.
+/// The stream that is used. A peer cannot create others.
 const STREAM: u8 = 1;
-const STREAMS: std::ops::RangeInclusive<u8> = 1..=32;
+/// Packets that wait for an earlier one, at most 16 MB of them: enough for 1 Gbit/s over 134 ms. As
+/// many may wait for the rest of their group on an adaptive stream.
+const WINDOW: u32 = (16 << 20) / MAX_PAYLOAD as u32;
 /// Messages that wait in the stream, so that a turn of the loop has enough to send.
 const QUEUE: usize = 256;
 /// In an adaptive stream messages grow old in the queue.
@@ -60,8 +62,6 @@ pub struct Session {
     give_up: Span,
     since: Time,
     asked_at: Time,
-    /// Whether it may not send yet.
-    held: bool,
     open: bool,
     /// Whether there is nothing left to send, and the stream is ended.
     over: bool,
@@ -86,6 +86,7 @@ impl Session {
             initial_seq: rand::random(),
             controls: controls(&setup.cca, setup.payload, now)?,
             reject_outliers: false,
+            window: WINDOW,
         };
         let mut connection = Connection::new(config);
         if let Some(stream) = setup.stream {
@@ -104,7 +105,6 @@ impl Session {
             give_up: setup.give_up,
             since: now,
             asked_at: now,
-            held: !client,
             open: false,
             over: false,
             told: false,
@@ -116,11 +116,9 @@ impl Session {
         })
     }
 
-    /// A server accepts this client, with this source and sink.
-    pub fn serve(&mut self, source: Source, sink: Sink) {
-        self.source = source;
-        self.sink = sink;
-        self.held = false;
+    /// A server accepts the client that has confirmed.
+    pub fn accept(&mut self, now: Time, confirm: &Handshake) {
+        self.connection.accept(now, confirm);
     }
 
     /// A datagram's bytes arrived from the peer.
@@ -132,8 +130,13 @@ impl Session {
     }
 
     /// A datagram arrived from the peer.
-    pub fn on_datagram(&mut self, now: Time, mut datagram: Datagram<Message>) {
-        self.connection.on_datagram(now, &mut datagram);
+    fn on_datagram(&mut self, now: Time, mut datagram: Datagram<Message>) {
+        let other = |header: &CreateStream| header.stream != STREAM;
+        if matches!(&datagram, Datagram::CreateStream(header) if other(header)) {
+            self.garbage += 1;
+        } else {
+            self.connection.on_datagram(now, &mut datagram);
+        }
     }
 
     /// Whether both ends have agreed on the connection.
@@ -155,12 +158,8 @@ impl Session {
         if self.connection.next_timeout(now).is_some_and(|at| at <= now) {
             self.connection.on_timeout(now);
         }
-        for id in STREAMS {
-            while let Some(delivered) = self.connection.read(id) {
-                if id == STREAM {
-                    self.sink.take(now, delivered.payload.as_ref())?;
-                }
-            }
+        while let Some(delivered) = self.connection.read(STREAM) {
+            self.sink.take(now, delivered.payload.as_ref())?;
         }
         while let Some(event) = self.connection.poll_event() {
             self.on_event(now, event)?;
@@ -201,7 +200,7 @@ impl Session {
     /// Writes messages to the stream.
     fn feed(&mut self, now: Time) -> io::Result<()> {
         let queue = if self.adaptive { ADAPTIVE_QUEUE } else { QUEUE };
-        while self.open && !self.held && !self.over && self.connection.queued(STREAM) < queue {
+        while self.open && !self.over && self.connection.queued(STREAM) < queue {
             match self.source.next(now, self.payload)? {
                 Next::Message(message) => {
                     self.sent.take(now, message.as_ref())?;
@@ -252,6 +251,14 @@ impl Session {
         }
         encode(&datagram, out);
         Ok(true)
+    }
+
+    /// Once it has ended: what it received appears under its name if that is all, else it is gone.
+    ///
+    /// # Errors
+    /// If a file cannot be written.
+    pub fn keep(&mut self) -> io::Result<()> {
+        if self.end == Some(End::Finished) { self.sink.keep() } else { Ok(()) }
     }
 
     /// Latest time of the next call of `work`.

@@ -21,6 +21,10 @@ pub enum HandshakeKind {
     Reject,
 }
 
+/// What a server gives to an address that says hello, and the client returns when it confirms: it
+/// shows that the client reads what arrives there.
+pub type Cookie = [u8; 16];
+
 /// Establishes a connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Handshake {
@@ -34,12 +38,15 @@ pub struct Handshake {
     pub echo: u32,
     /// Names the client.
     pub client: u32,
+    /// Of a server that keeps nothing before the client confirms, and of that confirmation.
+    pub cookie: Option<Cookie>,
 }
 
 impl Handshake {
     /// Bytes on the wire.
     pub fn size(&self) -> usize {
-        HANDSHAKE_LEN + self.controls.iter().map(|name| 1 + name.len()).sum::<usize>()
+        let names = self.controls.iter().map(|name| 1 + name.len()).sum::<usize>();
+        HANDSHAKE_LEN + names + self.cookie.map_or(0, |cookie| cookie.len())
     }
 }
 
@@ -52,6 +59,8 @@ pub struct CreateStream {
     pub stream: u8,
     /// 0 (highest) to 7.
     pub priority: u8,
+    /// Packets that this end takes beyond the first one that is missing.
+    pub window: u32,
     /// Number of the first packet that its creator sends.
     pub initial_seq: u32,
     /// Whether the receiver delivers in order.

@@ -43,7 +43,11 @@ fn handshake(reader: &mut Reader<'_>) -> Result<Handshake, WireError> {
     }
     let (stamp, echo, client) = (reader.u32()?, reader.u32()?, reader.u32()?);
     let controls = (0..head[1]).map(|_| name(reader)).collect::<Result<_, _>>()?;
-    Ok(Handshake { kind, controls, stamp, echo, client })
+    let cookie = match reader.0 {
+        [] => None,
+        rest => Some(rest.try_into().map_err(|_| WireError::Field("cookie"))?),
+    };
+    Ok(Handshake { kind, controls, stamp, echo, client, cookie })
 }
 
 fn name(reader: &mut Reader<'_>) -> Result<String, WireError> {
@@ -54,7 +58,7 @@ fn name(reader: &mut Reader<'_>) -> Result<String, WireError> {
 
 fn create_stream(reader: &mut Reader<'_>) -> Result<CreateStream, WireError> {
     let head = reader.take(4)?;
-    let _window = reader.u32()?;
+    let window = reader.u32()?;
     let initial_seq = reader.u32()?;
     let how = reader.take(2)?;
     let (target, probability) = (reader.u16()?, reader.u16()?);
@@ -64,6 +68,7 @@ fn create_stream(reader: &mut Reader<'_>) -> Result<CreateStream, WireError> {
         timed: head[1] & 2 != 0,
         stream: head[2],
         priority: head[3],
+        window,
         initial_seq,
         ordered: how[0] >> 4 != 0,
         mode: how[0] & 0xf,

@@ -36,12 +36,13 @@ fn put_handshake(handshake: &Handshake, out: &mut Vec<u8>) {
         out.push(name.len() as u8);
         out.extend(name.as_bytes());
     }
+    out.extend(handshake.cookie.iter().flatten());
 }
 
 fn put_create(create: &CreateStream, out: &mut Vec<u8>) {
     let flags = u8::from(create.answer) | u8::from(create.timed) << 1;
     out.extend([CREATE_STREAM, flags, create.stream, create.priority]);
-    out.u32(super::WINDOW as u32);
+    out.u32(create.window);
     out.u32(create.initial_seq);
     out.extend([u8::from(create.ordered) << 4 | create.mode, create.retransmissions]);
     out.u16(create.target);

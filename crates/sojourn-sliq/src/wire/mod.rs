@@ -4,7 +4,7 @@
 //! handshake, a stream's creation, a close, a packet of a train, or a message: an optional
 //! congestion-control synchronisation, ACK, received-packet count, measurement, and data, in this
 //! order. Differences: controls are named in full instead of by number, so that any of them can be
-//! agreed on; a datagram has at most one ACK, since one per stream and datagram says the same; the
+//! agreed on; a handshake may end with a cookie; a datagram has at most one ACK, since one per stream and datagram says the same; the
 //! data header's timestamp delta is there only where one-way delays are needed (`FLAG_DELTA`),
 //! which makes it 16 bytes without and 20 with, as in the two versions that the GNAT report used.
 
@@ -18,7 +18,7 @@ mod encode;
 pub use ack::{ACK_LEN, Ack, AckBlocks, MAX_OBSERVED, MAX_OFFSETS, OBSERVED_LEN, Observed};
 pub use bytes::WireError;
 pub use control::{
-    Close, CreateStream, Handshake, HandshakeKind, Measurement, ReceivedCount, Sync, Train,
+    Close, Cookie, CreateStream, Handshake, HandshakeKind, Measurement, ReceivedCount, Sync, Train,
     TrainKind,
 };
 pub use data::{DATA_LEN, Data, Fec};
@@ -31,8 +31,8 @@ use super::payload::Payload;
 
 /// Bytes of the headers below SLIQ: IPv4 and UDP.
 pub const UNDERLAY: u32 = headers::IP + headers::UDP;
-/// Packets that a stream may have outstanding.
-pub const WINDOW: u64 = 32_768;
+/// Packets that a stream may have outstanding, and that wait at a receiver at most.
+pub const WINDOW: u32 = 32_768;
 /// Packets of a group, source and coded.
 pub const MAX_GROUP: u8 = 31;
 /// Largest datagram, without IP and UDP headers.

@@ -107,9 +107,10 @@ fn other() -> impl Strategy<Value = Datagram<Raw>> {
         HandshakeKind::ClientConfirm,
         HandshakeKind::Reject,
     ]);
-    let handshake = (kinds, names, any::<[u32; 3]>()).prop_map(|(kind, controls, words)| {
+    let parts = (kinds, names, any::<[u32; 3]>(), any::<Option<Cookie>>());
+    let handshake = parts.prop_map(|(kind, controls, words, cookie)| {
         let [stamp, echo, client] = words;
-        Datagram::Handshake(Handshake { kind, controls, stamp, echo, client })
+        Datagram::Handshake(Handshake { kind, controls, stamp, echo, client, cookie })
     });
     let train = (any::<[u8; 2]>(), any::<bool>(), any::<[u32; 3]>(), 0u16..1400).prop_map(
         |(small, answer, [gap, stamp, delta], padding)| {
@@ -127,23 +128,25 @@ fn other() -> impl Strategy<Value = Datagram<Raw>> {
     );
     let close = (any::<bool>(), any::<u16>())
         .prop_map(|(answer, reason)| Datagram::Close(Close { answer, reason }));
-    let create = (any::<[bool; 3]>(), any::<[u8; 3]>(), 0u8..16, any::<u32>(), any::<[u16; 2]>())
-        .prop_map(|(flags, small, mode, initial_seq, [target, probability])| {
-            let [answer, ordered, timed] = flags;
-            let [stream, priority, retransmissions] = small;
-            Datagram::CreateStream(CreateStream {
-                answer,
-                stream,
-                priority,
-                initial_seq,
-                ordered,
-                mode,
-                retransmissions,
-                timed,
-                target,
-                probability,
-            })
-        });
+    let create =
+        (any::<[bool; 3]>(), any::<[u8; 3]>(), 0u8..16, any::<[u32; 2]>(), any::<[u16; 2]>())
+            .prop_map(|(flags, small, mode, [window, initial_seq], [target, probability])| {
+                let [answer, ordered, timed] = flags;
+                let [stream, priority, retransmissions] = small;
+                Datagram::CreateStream(CreateStream {
+                    answer,
+                    stream,
+                    priority,
+                    window,
+                    initial_seq,
+                    ordered,
+                    mode,
+                    retransmissions,
+                    timed,
+                    target,
+                    probability,
+                })
+            });
     prop_oneof![handshake, train, close, create]
 }
 

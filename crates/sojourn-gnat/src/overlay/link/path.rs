@@ -5,6 +5,7 @@ use crate::overlay::message::Cargo;
 use sojourn_base::packet::{FiveTuple, Header, Opaque, Packet};
 use sojourn_base::units::Time;
 use sojourn_net::node::{NodeContext, Port};
+use sojourn_sliq::wire::WINDOW;
 use sojourn_sliq::wire::{Datagram, UNDERLAY};
 use sojourn_sliq::{Config, Connection, Control, Copa, Cubic, Mailbox, Payload, Role, Spare};
 
@@ -67,7 +68,14 @@ impl Path {
         let Reach { port, boxes, tuple, controls, client, .. } = reach;
         let role = if client { Role::Client } else { Role::Server };
         let controls = controls.iter().map(|name| control(now, name)).collect();
-        let config = Config { role, client: 1, initial_seq: 0, controls, reject_outliers: false };
+        let config = Config {
+            role,
+            client: 1,
+            initial_seq: 0,
+            controls,
+            reject_outliers: false,
+            window: WINDOW,
+        };
         let mut connection = Connection::new(config);
         connection.connect(now);
         if client {

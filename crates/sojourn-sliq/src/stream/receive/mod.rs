@@ -7,7 +7,7 @@ use super::blocks::Blocks;
 use super::regroup::{Regroup, is_late};
 use crate::clock::expand;
 use crate::payload::Payload;
-use crate::wire::{Ack, Data, Fec, MAX_OBSERVED, Observed, WINDOW};
+use crate::wire::{Ack, Data, Fec, MAX_OBSERVED, Observed};
 use sojourn_base::units::{Span, Time};
 
 /// Probes more often than this are not answered.
@@ -53,6 +53,8 @@ pub struct Counts {
 pub(crate) struct Receiver<P> {
     stream: u8,
     config: StreamConfig,
+    /// Packets that it takes beyond the first one that is missing.
+    window: u64,
     blocks: Blocks,
     /// For delivery in order: from packet `min` on, messages that wait for one before them.
     waiting: VecDeque<Option<Delivered<P>>>,
@@ -70,10 +72,11 @@ pub(crate) struct Receiver<P> {
 
 impl<P: Payload> Receiver<P> {
     /// The receiving side of a stream whose first packet is number `first`.
-    pub(crate) fn new(stream: u8, config: StreamConfig, first: u64) -> Self {
+    pub(crate) fn new(stream: u8, config: StreamConfig, window: u32, first: u64) -> Self {
         Receiver {
             stream,
             config,
+            window: window.into(),
             blocks: Blocks::new(first),
             waiting: VecDeque::new(),
             min: first,
@@ -82,7 +85,7 @@ impl<P: Payload> Receiver<P> {
             recent: VecDeque::new(),
             observed: Vec::new(),
             latest: None,
-            regroup: Regroup::default(),
+            regroup: Regroup::holding(window as usize),
             last_probe: None,
             counts: Counts::default(),
         }
@@ -124,7 +127,7 @@ impl<P: Payload> Receiver<P> {
         let late = data.fec.is_some_and(|fec| is_late(fec.round));
         self.counts.received += 1;
         self.counts.received_in_time += u64::from(!late);
-        if seq >= self.blocks.next() + WINDOW {
+        if seq >= self.blocks.next() + self.window {
             return Arrival { ack_now: true, duplicate: false };
         }
         self.observe(now, seq, data);
@@ -159,7 +162,7 @@ impl<P: Payload> Receiver<P> {
         }
         for (short, payload, in_time) in self.regroup.add(data.seq, fec, payload) {
             let Some(seq) = expand(short, self.blocks.next()) else { continue };
-            if seq < self.blocks.next() + WINDOW && self.blocks.insert(seq) {
+            if seq < self.blocks.next() + self.window && self.blocks.insert(seq) {
                 self.note_recent(seq);
                 self.deliver(seq, Delivered { payload, in_time });
             }
@@ -204,7 +207,7 @@ impl<P: Payload> Receiver<P> {
     #[inline(never)]
     fn move_forward(&mut self, forward: u32) -> bool {
         let Some(next) = expand(forward, self.blocks.next()) else { return false };
-        let moves = next > self.blocks.next() && next <= self.blocks.next() + WINDOW;
+        let moves = next > self.blocks.next() && next <= self.blocks.next() + self.window;
         if moves {
             self.blocks.move_forward(next);
             self.release();

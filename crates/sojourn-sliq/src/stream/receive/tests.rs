@@ -1,9 +1,10 @@
 use super::*;
 use crate::virtual_payload::Virtual;
+use crate::wire::WINDOW;
 
 fn receiver(ordered: bool) -> Receiver<Virtual> {
     let config = StreamConfig { ordered, ..StreamConfig::default() };
-    Receiver::new(1, config, 10)
+    Receiver::new(1, config, WINDOW, 10)
 }
 
 fn data(seq: u32) -> Data {
