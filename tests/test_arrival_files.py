@@ -64,6 +64,8 @@ def test_sizes_are_in_per_cent_or_shares(tmp_path: Path) -> None:
     ("text", "expected"),
     [
         ("time\n0\n\nx\n", r"csv, line 4: 'x' is not a time in seconds"),
+        ("nan\n", r"line 1: 'nan' is not a time in seconds"),
+        (f"{'1' * 50}\n", r"line 1: '1{50}' is not a time in seconds"),
         ("0,10\n1\n", r"csv, line 2: '' is not a whole number of bytes"),
         ("0,1.5\n", r"csv, line 1: '1\.5' is not a whole number of bytes"),
         (
@@ -71,6 +73,7 @@ def test_sizes_are_in_per_cent_or_shares(tmp_path: Path) -> None:
             r"csv: columns when given; allowed: time, size, pair, of which time required",
         ),
         ("size\n10\n", r"columns size given; .*time required"),
+        ("0,10,0,7\n", r"columns time, size, pair, \? given"),
         ("time\n", r"0 rows given; allowed: 1 to 1000000"),
         ("", r"columns none given"),
     ],

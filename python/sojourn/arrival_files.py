@@ -11,23 +11,36 @@ is validated: it belongs to what is hashed and stored, and the simulator itself 
 from __future__ import annotations
 
 import csv
+import math
 from collections.abc import Callable, Mapping, MutableMapping
 from pathlib import Path
 from typing import Any, TypeGuard
 
+from sojourn import literal, regular_file
 from sojourn.errors import ScenarioError
 
 #: More than the simulator takes; nothing larger is read.
 _MOST_ROWS = 1_000_000
+#: Characters of a number that the simulator takes.
+_LONGEST = 40
+
+
+def _real(text: str) -> float:
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError
+    return value
+
+
 #: The columns of each kind of file: how a value is read, and what it is.
 _ARRIVALS: Mapping[str, tuple[Callable[[str], float], str]] = {
-    "time": (float, "a time in seconds"),
+    "time": (_real, "a time in seconds"),
     "size": (int, "a whole number of bytes"),
     "pair": (int, "the number of an entry of mix"),
 }
 _SIZES: Mapping[str, tuple[Callable[[str], float], str]] = {
-    "bytes": (float, "a number of bytes"),
-    "cumulative": (float, "a share in per cent"),
+    "bytes": (_real, "a number of bytes"),
+    "cumulative": (_real, "a share in per cent"),
 }
 
 
@@ -74,11 +87,12 @@ def _read(
     arrivals, both of sizes.
     """
     if not isinstance(name, str):
-        raise ScenarioError(f"{field}.path: {name!r} given; expected the name of a file")
+        given = literal.given(name)
+        raise ScenarioError(f"{field}.path: {given} given; expected the name of a file")
     path = base / name
     try:
-        with path.open(encoding="utf-8", newline="") as file:
-            rows = [(number, row) for number, row in enumerate(csv.reader(file), 1) if row]
+        lines = regular_file.text(path).splitlines()
+        rows = [(number, row) for number, row in enumerate(csv.reader(lines), 1) if row]
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         reason = getattr(error, "strerror", None) or "is no text of comma-separated values"
         raise ScenarioError(f"{field}.path: {path}: cannot be read: {reason}") from None
@@ -87,10 +101,10 @@ def _read(
     required = list(known)[: 1 if known is _ARRIVALS else 2]
     if not names or not set(required) <= set(names) <= set(known):
         raise ScenarioError(
-            f"{wrong}: columns {', '.join(names) or 'none'} given; "
+            f"{wrong}: columns {literal.beginning(', '.join(names)) or 'none'} given; "
             f"allowed: {', '.join(known)}, of which {', '.join(required)} required"
         )
-    if rows[0][1] and not _is_number(rows[0][1][0]):
+    if not _is_number(rows[0][1][0]):
         del rows[0]
     if not 1 <= len(rows) <= _MOST_ROWS:
         raise ScenarioError(f"{wrong}: {len(rows)} rows given; allowed: 1 to {_MOST_ROWS}")
@@ -105,7 +119,8 @@ def _names(rows: list[tuple[int, list[str]]], known: Mapping[str, object]) -> li
     first = rows[0][1] if rows else []
     if first and not _is_number(first[0]):
         return [name.strip() for name in first]
-    return list(known)[: len(first)]
+    unknown = ["?"] * (len(first) - len(known))
+    return [*known, *unknown][: len(first)]
 
 
 def _is_number(text: str) -> bool:
@@ -122,6 +137,9 @@ def _value(
     read, meaning = kind
     text = row[at].strip() if at < len(row) else ""
     try:
+        if len(text) > _LONGEST:
+            raise ValueError
         return read(text)
     except ValueError:
-        raise ScenarioError(f"{wrong}, line {number}: {text!r} is not {meaning}") from None
+        told = f"{literal.given(text)} is not {meaning}"
+        raise ScenarioError(f"{wrong}, line {number}: {told}") from None
