@@ -61,7 +61,7 @@ fn the_canonical_form_has_defaults_and_reads_back_to_itself() {
     assert_eq!([&closed["label"], &closed["think"]], ["arrivals-1", "1 s"]);
     assert_eq!(pool["pool"], json!({ "protocol": "http/1", "size": 6, "idle": "60 s" }));
     assert_eq!([&pool["server_time"], &pool["start"]], ["0 s", "1 s"]);
-    assert_eq!(udp["transport"]["kind"], "udp");
+    assert_eq!(udp["transport"], "udp");
     assert_eq!(Scenario::from_json(&canonical, builtin()).unwrap().to_json(), canonical);
 }
 
