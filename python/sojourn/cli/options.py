@@ -98,7 +98,8 @@ def workers_options(command: Callable[..., _Done]) -> Callable[..., _Done]:
     @click.option(
         "--cluster",
         metavar="ADDRESS",
-        help="Run on a Dask cluster: tcp://HOST:PORT, local:N or slurm (sojourn[cluster]).",
+        help="Run on a Dask cluster: tls://HOST:PORT, tcp://HOST:PORT, local:N or slurm "
+        "(sojourn[cluster]).",
     )
     @wraps(command)
     def with_workers(

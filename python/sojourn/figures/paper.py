@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import partial
 from io import BytesIO
 from math import ceil
 from pathlib import Path
@@ -16,6 +17,7 @@ from matplotlib.figure import Figure
 from sojourn.figures.chart import Chart, with_texts
 from sojourn.figures.paper_panels import begin_at_zero, draw
 from sojourn.literal import drawn
+from sojourn.store.files import write_together
 
 #: Some versions of matplotlib type the keys one by one, others do not.
 _STYLE: dict[Any, Any] = {
@@ -132,9 +134,12 @@ def save(chart: Chart, directory: Path, name: str) -> None:
 
 def write(contents: Mapping[str, bytes], directory: Path, name: str) -> None:
     """Writes ``name`` in each kind."""
-    directory.mkdir(parents=True, exist_ok=True)
-    for kind, content in contents.items():
-        (directory / f"{name}.{kind}").write_bytes(content)
+    writes = {f"{name}.{kind}": partial(_put, content) for kind, content in contents.items()}
+    write_together(directory, writes)
+
+
+def _put(content: bytes, path: Path) -> None:
+    path.write_bytes(content)
 
 
 def _size(chart: Chart) -> tuple[float, float]:

@@ -7,7 +7,7 @@ use super::{
 };
 use crate::error::FieldError;
 use crate::registry::same_name;
-use crate::spec::limits::{refuse, require};
+use crate::spec::limits::{refuse, require, require_label};
 use crate::units::Span;
 
 type Check = Result<(), FieldError>;
@@ -20,7 +20,6 @@ const MOST_IN_POOL: u32 = 1_000;
 const MOST_ARRIVALS: f64 = 1e8;
 const LARGEST_LOAD: f64 = 10.0;
 const LARGEST_WEIGHT: f64 = 1e9;
-const LONGEST_LABEL: usize = 100;
 const TRANSPORTS: &[&str] = &["tcp", "udp"];
 
 impl ArrivalsSpec {
@@ -57,22 +56,24 @@ pub(crate) fn check(entries: &[ArrivalsSpec]) -> Check {
     require(fits, "arrivals", format!("{} entries", entries.len()), "at most 200")?;
     let mut labels = BTreeSet::new();
     for (index, entry) in entries.iter().enumerate() {
-        let label = entry.keys.label.as_str();
-        let message = format!("'{label}' given twice; give each entry its own");
-        let fresh = labels.insert(label).then_some(()).ok_or(FieldError::new("label", message));
-        fresh
+        check_label(&entry.keys.label, &mut labels)
             .and_then(|()| check_entry(entry))
             .map_err(|error| error.within(&format!("arrivals.{index}")))?;
     }
     Ok(())
 }
 
+fn check_label<'a>(label: &'a str, known: &mut BTreeSet<&'a str>) -> Check {
+    require(!label.is_empty(), "label", "\"\"", "at least 1 character")?;
+    require_label("label", label)?;
+    if known.insert(label) {
+        return Ok(());
+    }
+    Err(FieldError::new("label", format!("'{label}' given twice; give each entry its own")))
+}
+
 fn check_entry(entry: &ArrivalsSpec) -> Check {
     let keys = &entry.keys;
-    let plain = !keys.label.chars().any(char::is_control);
-    let fits = (1..=LONGEST_LABEL).contains(&keys.label.chars().count());
-    let allowed = "1 to 100 characters without control characters";
-    require(plain && fits, "label", format!("{:?}", keys.label), allowed)?;
     keys.process.validate().map_err(|error| error.within("process"))?;
     check_rate(keys)?;
     check_users(keys)?;

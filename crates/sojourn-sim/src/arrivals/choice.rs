@@ -4,7 +4,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
 
-use crate::error::FieldError;
+use crate::error::{FieldError, quoted};
 use crate::registry::same_name;
 
 /// Takes a key out of its table and reads it.
@@ -31,11 +31,11 @@ pub(super) fn split(
             let mut rest = table.clone();
             match rest.shift_remove("kind") {
                 Some(Value::String(name)) => (name, rest),
-                Some(other) => return wrong(format!("kind is {other}")),
+                Some(other) => return wrong(format!("kind is {}", quoted(&other.to_string()))),
                 None => return wrong("kind is missing".to_owned()),
             }
         }
-        other => return wrong(format!("{other} given")),
+        other => return wrong(format!("{} given", quoted(&other.to_string()))),
     };
     let known = names.iter().find(|known| same_name(&name, known));
     let known = known.ok_or_else(|| FieldError::unknown_name("", title, &name, names))?;

@@ -5,9 +5,9 @@
 //! of a closed loop are counted below `user/U`, those of a session that arrives by itself below
 //! `session/N`, so that the order in which transfers of different ones end changes no draw.
 
-use super::{ArrivalsSpec, Due, Sizes, variant};
+use super::{ArrivalsSpec, Due, Process, Sizes, variant};
 use crate::rng::StreamKey;
-use crate::units::Span;
+use crate::units::{Span, Time};
 
 /// The names of an entry's draws, or of one of its users or sessions.
 #[derive(Clone, Copy, Debug)]
@@ -100,5 +100,17 @@ impl Draws {
         session.map_or(Span::ZERO, |session| {
             session.reading.draw(&mut self.0.child("reading").index(n).stream())
         })
+    }
+}
+
+impl ArrivalsSpec {
+    /// When its transfers, or sessions, arrive at `rate` per second ([`Offer::rate`]), up to its
+    /// `stop`; `None` for a closed loop, whose users arrive by themselves.
+    ///
+    /// [`Offer::rate`]: super::Offer::rate
+    pub fn process(&self, rate: f64, draws: Draws) -> Option<Box<dyn Process>> {
+        let start = Time::ZERO + self.flow.start;
+        let stop = self.flow.stop.map_or(Time::NEVER, |stop| Time::ZERO + stop);
+        self.keys.process.process(rate, [start, stop], draws.when())
     }
 }

@@ -7,13 +7,12 @@
 
 use serde_json::{Value, json};
 
-use super::{ArrivalsSpec, Connections, Sizes};
+use super::{ArrivalsSpec, Connections, Sizes, Variant};
 use crate::edge::link::LinkSpec;
 use crate::error::FieldError;
 use crate::quantity::Bytes;
 use crate::registry::Catalogue;
-use crate::section::ScenarioSpec;
-use crate::spec::{FlowSpec, Transport};
+use crate::spec::{Flow, FlowSpec, Transport};
 use crate::topology::{Plan, Routes};
 use crate::units::{Rate, Span};
 
@@ -34,21 +33,24 @@ pub struct Offer {
     pub wire_bytes: f64,
 }
 
-/// What each entry offers.
+/// What each entry offers to a network in which the routes of variants follow those of so many
+/// `flows`.
 ///
 /// # Errors
 /// If a load refers to no rate. The field is from the root.
 pub(crate) fn offers(
-    scenario: &ScenarioSpec,
+    entries: &[ArrivalsSpec],
+    flows: usize,
+    duration: Span,
     plan: &Plan,
     catalogue: &Catalogue,
 ) -> Result<Vec<Offer>, FieldError> {
-    let mut routes = &plan.routes[scenario.flow_count()..];
-    let mut offers = Vec::with_capacity(scenario.arrivals.len());
-    for (index, entry) in scenario.arrivals.iter().enumerate() {
+    let mut routes = &plan.routes[flows..];
+    let mut offers = Vec::with_capacity(entries.len());
+    for (index, entry) in entries.iter().enumerate() {
         let (own, others) = routes.split_at(entry.variants().len());
         routes = others;
-        let offer = offer(entry, own, plan, catalogue, scenario.duration);
+        let offer = offer(entry, own, plan, catalogue, duration);
         offers.push(offer.map_err(|error| error.within(&format!("arrivals.{index}")))?);
     }
     Ok(offers)
@@ -144,29 +146,24 @@ fn segments(entry: &ArrivalsSpec, mss: u32) -> f64 {
 }
 
 /// Warnings of links to which open loops offer their rate or more, by the entry whose arrivals make
-/// it so much.
-pub(crate) fn warnings(scenario: &ScenarioSpec, offers: &[Offer], plan: &Plan) -> Vec<FieldError> {
-    let wire = |entry: &ArrivalsSpec, offer: &Offer| {
-        8.0 * offer.rate * entry.mean_transfers() * offer.wire_bytes
-    };
-    let entries = || scenario.arrivals.iter().zip(offers);
+/// it so much; `flows` are those that are declared.
+pub(crate) fn warnings(
+    entries: &[ArrivalsSpec],
+    offers: &[Offer],
+    flows: &[Flow<'_>],
+    plan: &Plan,
+) -> Vec<FieldError> {
     let mut warnings = Vec::new();
-    for (index, (entry, offer)) in entries().enumerate() {
+    for (index, (entry, offer)) in entries.iter().zip(offers).enumerate() {
         let Some(link) = offer.link.filter(|_| !offer.rate.is_nan()) else { continue };
-        let Some(rate) = plan.links[link as usize].spec.nominal_rate() else { continue };
-        let is_on = |flow: &FlowSpec| {
-            let (start, stop) = (flow.start, flow.stop.unwrap_or(scenario.duration));
-            (start..stop).contains(&entry.flow.start)
-        };
-        let beside = entries().filter(|(entry, offer)| {
-            offer.link == Some(link) && !offer.rate.is_nan() && is_on(&entry.flow)
-        });
-        let bps: f64 = beside.map(|(entry, offer)| wire(entry, offer)).sum();
-        let load = (bps + datagrams(scenario, link, plan, is_on)) / rate.as_bps() as f64;
+        let link = Passed { number: link, at: entry.flow.start };
+        let Some(rate) = plan.links[link.number as usize].spec.nominal_rate() else { continue };
+        let offered = link.transfers(entries, offers) + link.datagrams(flows, plan);
+        let load = offered / rate.as_bps() as f64;
         if load < 1.0 {
             continue;
         }
-        let id = &plan.links[link as usize].id;
+        let id = &plan.links[link.number as usize].id;
         let keys = &entry.keys;
         let key = [("load", keys.load.is_some()), ("rate", keys.rate.is_some())];
         let key = key.into_iter().find(|(_, given)| *given).map_or("process", |(key, _)| key);
@@ -179,19 +176,37 @@ pub(crate) fn warnings(scenario: &ScenarioSpec, offers: &[Offer], plan: &Plan) -
     warnings
 }
 
-/// Bits per second that declared flows of datagrams offer to a link, of those that are on.
-fn datagrams(
-    scenario: &ScenarioSpec,
-    link: u32,
-    plan: &Plan,
-    is_on: impl Fn(&FlowSpec) -> bool,
-) -> f64 {
-    let flows = scenario.flows_expanded();
-    let passing = flows.iter().zip(&plan.routes).filter(|(flow, routes)| {
-        flow.spec.transport.kind == "udp" && routes.forward.contains(&link) && is_on(flow.spec)
-    });
-    let spec = &plan.links[link as usize].spec;
-    passing.map(|(flow, _)| datagram_rate(flow.spec, spec)).sum()
+/// A link at an instant of the run.
+#[derive(Clone, Copy)]
+struct Passed {
+    number: u32,
+    at: Span,
+}
+
+impl Passed {
+    fn is_on(self, flow: &FlowSpec) -> bool {
+        flow.start <= self.at && flow.stop.is_none_or(|stop| self.at < stop)
+    }
+
+    /// Bits per second that open loops offer.
+    fn transfers(self, entries: &[ArrivalsSpec], offers: &[Offer]) -> f64 {
+        let passing = entries.iter().zip(offers).filter(|(entry, offer)| {
+            offer.link == Some(self.number) && !offer.rate.is_nan() && self.is_on(&entry.flow)
+        });
+        let bytes =
+            passing.map(|(entry, offer)| offer.rate * entry.mean_transfers() * offer.wire_bytes);
+        8.0 * bytes.sum::<f64>()
+    }
+
+    /// Bits per second that declared flows of datagrams offer.
+    fn datagrams(self, flows: &[Flow<'_>], plan: &Plan) -> f64 {
+        let passing = flows.iter().zip(&plan.routes).filter(|(flow, routes)| {
+            let is_here = routes.forward.contains(&self.number) && self.is_on(flow.spec);
+            flow.spec.transport.kind == "udp" && is_here
+        });
+        let spec = &plan.links[self.number as usize].spec;
+        passing.map(|(flow, _)| datagram_rate(flow.spec, spec)).sum()
+    }
 }
 
 /// Bits per second on a link of a flow whose application writes at a rate of its own.
@@ -213,12 +228,12 @@ fn datagram_rate(flow: &FlowSpec, link: &LinkSpec) -> f64 {
 /// second, null for a closed loop), `wire_bytes` of a mean transfer, the recorded `link` to which
 /// loads refer (its index, or null), and its `variants` with their `base_rtt` (s), `cca` and
 /// `path`.
-pub(crate) fn told(scenario: &ScenarioSpec, offers: &[Offer], plan: &Plan) -> Value {
+pub(crate) fn told(entries: &[ArrivalsSpec], flows: usize, offers: &[Offer], plan: &Plan) -> Value {
     let recorded = plan.links.iter().filter(|link| link.recorded).count() as u32;
     let is_recorded = |link: &u32| *link < recorded;
-    let mut path = scenario.flow_count();
-    let entries = scenario.arrivals.iter().zip(offers).map(|(entry, offer)| {
-        let variants = super::Variant::of(entry, path);
+    let mut path = flows;
+    let entries = entries.iter().zip(offers).map(|(entry, offer)| {
+        let variants = Variant::of(entry, path);
         path += variants.len();
         let variants = variants.iter().map(|variant| {
             let forward = plan.routes[variant.path].forward.iter().copied();

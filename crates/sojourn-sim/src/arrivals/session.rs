@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Value, json};
 
 use super::{Times, choice};
-use crate::error::FieldError;
+use crate::error::{FieldError, quoted};
 use crate::reading;
 use crate::rng::Stream;
 use crate::rng::draw::exponential;
@@ -48,7 +48,8 @@ impl SessionSpec {
     pub(super) fn read(value: &Value) -> Result<Self, FieldError> {
         let Value::Object(table) = value else {
             let expected = "expected a table such as { transfers = 5, reading = \"1 s\" }";
-            return Err(FieldError::new("", format!("{value} given; {expected}")));
+            let given = value.to_string();
+            return Err(FieldError::new("", format!("{} given; {expected}", quoted(&given))));
         };
         let mut table = table.clone();
         let transfers = choice::taken(&mut table, "transfers", TransfersSpec::read)?;

@@ -178,7 +178,7 @@ fn each_bad_key_is_named_with_what_is_allowed() {
         (json!({ "lable": "x" }), "lable: unknown key 'lable'; did you mean 'label'?"),
         (json!({ "count": 3 }), "count: given; an arrival is one transfer: use size, rate, mix"),
         (json!({ "traffic": "greedy" }), "traffic: given; an arrival is one transfer"),
-        (json!({ "label": "" }), "label: \"\" given; allowed: 1 to 100 characters"),
+        (json!({ "label": "" }), "label: \"\" given; allowed: at least 1 character"),
         (json!({ "load": null }), "rate: is missing; give rate, load, or users with process"),
         (json!({ "rate": "1 /s" }), "load: 0.6 given with rate; give one of them"),
         (json!({ "load": null, "rate": "100" }), "rate: '100': expected a frequency"),

@@ -75,8 +75,9 @@ impl Scenario {
         validate::check(&spec, catalogue)?;
         let plan = plan(&spec, catalogue)?;
         validate::check_plan(&spec, &plan, catalogue)?;
-        let offers = arrivals::offers(&spec, &plan, catalogue)?;
-        arrivals::check_offers(&spec.arrivals, &offers, spec.duration)?;
+        let (entries, flows) = (&spec.arrivals, spec.flow_count());
+        let offers = arrivals::offers(entries, flows, spec.duration, &plan, catalogue)?;
+        arrivals::check_offers(entries, &offers, spec.duration)?;
         let (plan, catalogue) = (Arc::new(plan), Arc::clone(catalogue));
         Ok(Scenario { spec, plan, offers: offers.into(), catalogue })
     }
@@ -91,7 +92,10 @@ impl Scenario {
     /// Settings that can be run but are seldom intended, by field.
     pub fn warnings(&self) -> Vec<FieldError> {
         let mut warnings = rtt::warnings(self);
-        warnings.extend(arrivals::warnings(&self.spec, &self.offers, &self.plan));
+        if !self.spec.arrivals.is_empty() {
+            let (entries, flows) = (&self.spec.arrivals, self.spec.flows_expanded());
+            warnings.extend(arrivals::warnings(entries, &self.offers, &flows, &self.plan));
+        }
         warnings
     }
 
@@ -120,7 +124,8 @@ impl Scenario {
             paths.truncate(self.spec.flow_count());
         }
         if !self.spec.arrivals.is_empty() {
-            network["arrivals"] = arrivals::told(&self.spec, &self.offers, &self.plan);
+            let (entries, flows) = (&self.spec.arrivals, self.spec.flow_count());
+            network["arrivals"] = arrivals::told(entries, flows, &self.offers, &self.plan);
         }
         network
     }

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Draws, Due, Process, after};
+use super::{Due, Process, after};
 use crate::error::FieldError;
 use crate::rng::StreamKey;
 use crate::spec::limits::require;
@@ -47,8 +47,8 @@ pub(super) struct Arrivals {
 }
 
 impl Arrivals {
-    pub(super) fn new(start: Time, spec: Incast, rate: f64, draws: Draws) -> Self {
-        let jitter = draws.when().child("jitter");
+    pub(super) fn new(start: Time, spec: Incast, rate: f64, key: StreamKey) -> Self {
+        let jitter = key.child("jitter");
         let mut arrivals = Arrivals { spec, start, rate, group: 0, waiting: Vec::new(), jitter };
         arrivals.fill();
         arrivals
@@ -81,8 +81,8 @@ mod tests {
 
     use super::super::testing::times;
     use super::*;
-    use crate::arrivals::ArrivalsSpec;
     use crate::arrivals::testing::entry;
+    use crate::arrivals::{ArrivalsSpec, Draws};
 
     fn groups(jitter: &str) -> ArrivalsSpec {
         let process = json!({ "kind": "incast", "senders": 4, "jitter": jitter });

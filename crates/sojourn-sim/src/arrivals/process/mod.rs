@@ -7,9 +7,9 @@
 //! | `modulated` | as `poisson`, at a rate that changes between states |
 //! | `incast` | groups at equal intervals, the first one at `start` |
 //! | `file` | as listed, counted from `start` |
-//! | `closed` | of users, who wait for the end of a transfer: no process of its own, see [`Draws`] |
+//! | `closed` | of users, who wait for the end of a transfer: no process of its own |
 
-use super::{ArrivalsSpec, Draws};
+use crate::rng::StreamKey;
 use crate::units::{Span, Time};
 
 mod deterministic;
@@ -51,20 +51,23 @@ impl Due {
     }
 }
 
-impl ArrivalsSpec {
-    /// The process of this entry at `rate` arrivals per second, which ends at the entry's `stop`;
-    /// `None` for a closed loop, whose users arrive by themselves.
-    pub fn process(&self, rate: f64, draws: Draws) -> Option<Box<dyn Process>> {
-        let start = Time::ZERO + self.flow.start;
-        let process: Box<dyn Process> = match &self.keys.process {
+impl ProcessSpec {
+    /// The process at `rate` arrivals per second from `start` to `stop`, with draws of the name
+    /// `key`; `None` for a closed loop, whose users arrive by themselves.
+    pub(super) fn process(
+        &self,
+        rate: f64,
+        [start, stop]: [Time; 2],
+        key: StreamKey,
+    ) -> Option<Box<dyn Process>> {
+        let process: Box<dyn Process> = match self {
             ProcessSpec::Closed => return None,
-            ProcessSpec::Poisson => Box::new(poisson::Arrivals::new(rate, draws)),
+            ProcessSpec::Poisson => Box::new(poisson::Arrivals::new(rate, key)),
             ProcessSpec::Deterministic => Box::new(deterministic::Arrivals::new(start, rate)),
             ProcessSpec::File(list) => Box::new(listed::Arrivals::new(start, list.clone())),
-            ProcessSpec::Modulated(spec) => Box::new(modulated::Arrivals::new(spec, rate, draws)),
-            ProcessSpec::Incast(spec) => Box::new(incast::Arrivals::new(start, *spec, rate, draws)),
+            ProcessSpec::Modulated(spec) => Box::new(modulated::Arrivals::new(spec, rate, key)),
+            ProcessSpec::Incast(spec) => Box::new(incast::Arrivals::new(start, *spec, rate, key)),
         };
-        let stop = self.flow.stop.map_or(Time::NEVER, |stop| Time::ZERO + stop);
         Some(Box::new(Until { process, stop }))
     }
 }

@@ -8,10 +8,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Draws, Due, Process};
+use super::{Due, Process};
 use crate::error::FieldError;
-use crate::rng::Stream;
 use crate::rng::draw::{exponential, uniform};
+use crate::rng::{Stream, StreamKey};
 use crate::spec::limits::require;
 use crate::units::{Span, Time};
 
@@ -73,10 +73,10 @@ pub(super) struct Arrivals {
 }
 
 impl Arrivals {
-    pub(super) fn new(spec: &Modulated, rate: f64, draws: Draws) -> Self {
+    pub(super) fn new(spec: &Modulated, rate: f64, key: StreamKey) -> Self {
         let shares = spec.shares();
         let mean: f64 = spec.states.iter().zip(&shares).map(|(s, share)| s.factor * share).sum();
-        let mut changes = draws.when().child("states").stream();
+        let mut changes = key.child("states").stream();
         let mut left = uniform(&mut changes);
         let first = shares.iter().position(|share| {
             left -= share;
@@ -87,7 +87,7 @@ impl Arrivals {
             states: spec.states.iter().map(state).collect(),
             state: first.unwrap_or(shares.len() - 1),
             until: None,
-            random: draws.when().stream(),
+            random: key.stream(),
             changes,
         }
     }
@@ -133,6 +133,7 @@ mod tests {
 
     use super::super::testing::{counts, times};
     use super::*;
+    use crate::arrivals::Draws;
     use crate::arrivals::testing::entry;
 
     #[test]

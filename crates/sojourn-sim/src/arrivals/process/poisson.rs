@@ -1,8 +1,8 @@
 //! Poisson: independent arrivals at a constant rate.
 
-use super::{Draws, Due, Process, after};
-use crate::rng::Stream;
+use super::{Due, Process, after};
 use crate::rng::draw::exponential;
+use crate::rng::{Stream, StreamKey};
 use crate::units::Time;
 
 pub(super) struct Arrivals {
@@ -11,8 +11,8 @@ pub(super) struct Arrivals {
 }
 
 impl Arrivals {
-    pub(super) fn new(rate: f64, draws: Draws) -> Self {
-        Arrivals { rate, random: draws.when().stream() }
+    pub(super) fn new(rate: f64, key: StreamKey) -> Self {
+        Arrivals { rate, random: key.stream() }
     }
 }
 
@@ -28,6 +28,7 @@ mod tests {
 
     use super::super::testing::{counts, times};
     use super::*;
+    use crate::arrivals::Draws;
     use crate::arrivals::testing::entry;
     use crate::units::Span;
 
