@@ -57,6 +57,11 @@ pub trait Endpoint: Send {
         0
     }
 
+    /// Bytes of payload that the application has written and this end has not sent yet.
+    fn unsent(&self) -> u64 {
+        0
+    }
+
     /// Names and values of internal state worth recording, such as those of a congestion control.
     fn observe(&self, _out: &mut Observer<'_>) {}
 

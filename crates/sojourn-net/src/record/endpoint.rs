@@ -70,6 +70,10 @@ impl Endpoint for RecordedEndpoint {
         self.inner.acked()
     }
 
+    fn unsent(&self) -> u64 {
+        self.inner.unsent()
+    }
+
     fn arrived(&self) -> u64 {
         self.inner.arrived()
     }

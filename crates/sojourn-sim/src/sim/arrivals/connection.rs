@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use super::pool::Key;
 use super::rows::Counted;
 use crate::arrivals::{Due, Transfer as Drawn};
 use crate::units::{Span, Time};
@@ -32,7 +33,7 @@ impl Transfer {
 pub(super) struct Underway {
     pub transfer: Transfer,
     pub start: Time,
-    /// The stream's bytes up to its end.
+    /// The stream's bytes up to its end, once all of it is written.
     pub ends: u64,
     /// Least time that it would take.
     pub ideal: Span,
@@ -44,12 +45,20 @@ pub(super) struct Underway {
 #[derive(Clone, Debug)]
 pub(super) struct Connection {
     pub entry: usize,
-    pub variant: u16,
     /// Its flow number.
     pub flow: u32,
-    pub underway: VecDeque<Underway>,
+    /// Its transfers, by number of arrival.
+    pub underway: VecDeque<(u64, Underway)>,
     /// Bytes written to it.
     pub written: u64,
+    /// The pool that it belongs to.
+    pub pool: Option<Key>,
+    /// Whether transfers are written in frames that take turns: which is whose turn, by number of
+    /// arrival, and what is left of each.
+    pub frames: bool,
+    pub turns: VecDeque<(u64, u64)>,
+    /// Transfers so far.
+    carried: u64,
     /// Whether its sender's end knows what has arrived; else its receiver's does.
     pub acknowledged: bool,
     /// When it last made progress, and how far.
@@ -60,22 +69,47 @@ pub(super) struct Connection {
 
 impl Connection {
     /// A connection that has carried nothing yet.
-    pub(super) fn new(entry: usize, variant: u16, flow: u32, acknowledged: bool) -> Self {
+    pub(super) fn new(entry: usize, flow: u32, acknowledged: bool) -> Self {
         Connection {
             entry,
-            variant,
             flow,
             underway: VecDeque::new(),
             written: 0,
+            pool: None,
+            frames: false,
+            turns: VecDeque::new(),
+            carried: 0,
             acknowledged,
             progress: (Time::ZERO, 0),
             over: false,
         }
     }
 
+    /// Takes a transfer: as one write, or frame by frame.
+    pub(super) fn carry(&mut self, underway: Underway) {
+        let (size, number) = (underway.transfer.size, self.carried);
+        self.carried += 1;
+        let mut ends = u64::MAX;
+        if self.frames {
+            self.turns.push_back((number, size));
+        } else {
+            self.written += size;
+            ends = self.written;
+        }
+        self.underway.push_back((number, Underway { ends, ..underway }));
+    }
+
+    /// The last frame of a transfer is written.
+    pub(super) fn last_frame(&mut self, number: u64) {
+        let found = self.underway.iter_mut().find(|(other, _)| *other == number);
+        if let Some((_, underway)) = found {
+            underway.ends = self.written;
+        }
+    }
+
     /// The next transfer that is over, after progress up to `done` bytes.
     pub(super) fn next_done(&mut self, done: u64) -> Option<Underway> {
-        let front = self.underway.front()?;
-        if front.ends <= done { self.underway.pop_front() } else { None }
+        let at = self.underway.iter().position(|(_, underway)| underway.ends <= done)?;
+        self.underway.remove(at).map(|(_, underway)| underway)
     }
 }

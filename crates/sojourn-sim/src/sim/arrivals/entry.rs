@@ -5,6 +5,7 @@ use std::collections::BinaryHeap;
 
 use super::connection::Transfer;
 use super::path::Path;
+use super::pool::Pools;
 use super::rows::EntryCounters;
 use crate::arrivals::{ArrivalsSpec, Draws, Due, Process};
 use crate::net::Alarm;
@@ -36,6 +37,7 @@ pub(super) struct Entry {
     pub spec: ArrivalsSpec,
     pub paths: Vec<Path>,
     pub alarm: Alarm,
+    pub pools: Pools,
     pub counts: EntryCounters,
     draws: Draws,
     /// What comes whatever becomes of it, and the next of it.
@@ -71,6 +73,7 @@ impl Entry {
             spec,
             paths,
             alarm: Alarm::default(),
+            pools: Pools::new(),
             counts: EntryCounters::default(),
             draws,
             process,
@@ -168,9 +171,10 @@ impl Entry {
         Transfer::new(&due, &drawn, Some(number))
     }
 
-    /// A transfer is over: its party, if it has one, reads, or thinks, or ends.
-    pub(super) fn on_end(&mut self, now: Time, transfer: &Transfer) {
-        let Some(number) = transfer.party else { return };
+    /// A transfer is over: its party, if it has one, reads, or thinks, or ends. Returns whether it
+    /// ends.
+    pub(super) fn on_end(&mut self, now: Time, transfer: &Transfer) -> bool {
+        let Some(number) = transfer.party else { return false };
         let party = &self.parties[number as usize];
         let at = if party.left > 0 {
             now + party.draws.reading(&self.spec, party.transfers)
@@ -178,9 +182,10 @@ impl Entry {
             now + party.draws.think(&self.spec, party.sessions)
         } else {
             self.free.push(number);
-            return;
+            return true;
         };
         self.wake(at, number);
+        false
     }
 
     /// Flow number and name of the draws of the next connection; `None` if there are no more numbers.

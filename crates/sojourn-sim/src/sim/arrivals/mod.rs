@@ -5,6 +5,7 @@
 //! | an entry of the scenario: what arrives when | `entry` |
 //! | what connections of one kind have in common | `path` |
 //! | a connection and its transfers | `connection` |
+//! | persistent connections | `pool` |
 //! | rows of transfers, counts over time | `rows` |
 //!
 //! A connection has two sockets behind those of the declared flows. They are used again a second
@@ -15,6 +16,7 @@ mod build;
 mod connection;
 mod entry;
 mod path;
+mod pool;
 mod rows;
 #[cfg(test)]
 mod tests;
@@ -104,7 +106,7 @@ impl Driver {
         Ok(())
     }
 
-    /// Opens a connection for a transfer.
+    /// A transfer gets a connection.
     fn carry(
         &mut self,
         hosts: &mut FlowHosts,
@@ -112,22 +114,42 @@ impl Driver {
         entry: usize,
         transfer: Transfer,
     ) -> Step {
+        if self.pools(entry) {
+            return self.carry_in_pool(hosts, net, entry, transfer);
+        }
         let slot = self.open(hosts, net, entry, transfer.variant)?;
-        let owner = &mut self.entries[entry];
-        owner.counts.live += 1;
-        let ideal = owner.ideal(&transfer, true);
-        let connection = self.slots[slot].as_mut().expect("it was just opened");
-        connection.written += transfer.size;
-        let (start, ends) = (net.now(), connection.written);
-        let before = Counted::default();
-        connection.underway.push_back(Underway { transfer, start, ends, ideal, before });
-        connection.progress.0 = start;
+        self.send(hosts, net, slot, transfer, true)?;
         let sender = self.first_socket + 2 * slot;
-        for action in [Action::Open, Action::Write(transfer.size), Action::Close] {
-            hosts.act(net.now(), sender, action);
+        hosts.act(net.now(), sender, Action::Close);
+        hosts.pump(net, sender)
+    }
+
+    /// A connection carries a transfer; a `new` one is opened for it.
+    fn send(
+        &mut self,
+        hosts: &mut FlowHosts,
+        net: &mut Network,
+        slot: usize,
+        transfer: Transfer,
+        new: bool,
+    ) -> Step {
+        let (now, sender) = (net.now(), self.first_socket + 2 * slot);
+        let before = if new { Counted::default() } else { self.counted(hosts, now, slot) };
+        let connection = self.slots[slot].as_mut().expect("it is open");
+        let owner = &mut self.entries[connection.entry];
+        owner.counts.live += 1;
+        let ideal = owner.ideal(&transfer, new);
+        connection.carry(Underway { transfer, start: now, ends: u64::MAX, ideal, before });
+        connection.progress.0 = now;
+        if new {
+            hosts.act(now, sender, Action::Open);
             hosts.pump(net, sender)?;
         }
-        Ok(())
+        if self.slots[slot].as_ref().is_some_and(|connection| connection.frames) {
+            return self.write_frames(hosts, net, slot);
+        }
+        hosts.act(now, sender, Action::Write(transfer.size));
+        hosts.pump(net, sender)
     }
 
     /// Gives a new connection a slot.
@@ -174,7 +196,7 @@ impl Driver {
             .and_then(|kind| (kind.make)(&transport.params, &init, &self.catalogue));
         let ends = made.map_err(|error| net.fault(owner.name.clone(), &error.to_string()))?;
         hosts.seat(first, ends);
-        let connection = Connection::new(entry, variant, flow, !path.datagrams);
+        let connection = Connection::new(entry, flow, !path.datagrams);
         owner.counts.connections += 1;
         if slot == self.slots.len() {
             self.slots.push(None);
@@ -223,7 +245,7 @@ impl Driver {
         if done > connection.progress.1 {
             connection.progress = (net.now(), done);
         }
-        let entry = connection.entry;
+        let (entry, frames) = (connection.entry, connection.frames);
         let mut over = false;
         while let Some(underway) = self.slots[slot].as_mut().and_then(|c| c.next_done(done)) {
             self.end(hosts, net.now(), slot, &underway, End::Finished);
@@ -231,8 +253,9 @@ impl Driver {
         }
         if over {
             self.arm(net, entry);
+            self.serve_waiting(hosts, net, slot)?;
         }
-        Ok(())
+        if frames { self.write_frames(hosts, net, slot) } else { Ok(()) }
     }
 
     /// A transfer is over.
@@ -252,14 +275,34 @@ impl Driver {
             End::Finished => counts.finished += 1,
             _ => counts.failed += 1,
         }
-        let owner = connection.entry;
-        if connection.underway.is_empty() && !std::mem::replace(&mut connection.over, true) {
-            counts.connections -= 1;
-            counts.carried_bytes += hosts.endpoints[self.first_socket + 2 * slot + 1].arrived();
-            self.lingering.push_back((now, slot as u32));
+        let (owner, pooled) = (connection.entry, connection.pool.is_some());
+        let empty = connection.underway.is_empty();
+        let ended = self.entries[owner].on_end(now, &underway.transfer);
+        if empty && (ended || !pooled) {
+            self.leave_pool(slot);
+            self.close(hosts, now, slot);
         }
-        self.entries[owner].on_end(now, &underway.transfer);
         self.rows.push(now, &row);
+    }
+
+    /// No other transfer comes on a connection; it lingers.
+    fn close(&mut self, hosts: &FlowHosts, now: Time, slot: usize) {
+        let Some(connection) = &mut self.slots[slot] else { return };
+        if std::mem::replace(&mut connection.over, true) {
+            return;
+        }
+        let counts = &mut self.entries[connection.entry].counts;
+        counts.connections -= 1;
+        counts.carried_bytes += hosts.endpoints[self.first_socket + 2 * slot + 1].arrived();
+        self.lingering.push_back((now, slot as u32));
+    }
+
+    /// What a connection has counted so far.
+    fn counted(&self, hosts: &mut FlowHosts, now: Time, slot: usize) -> Counted {
+        let first = self.first_socket + 2 * slot;
+        let mut counters = FlowCounters::default();
+        hosts.endpoints[first..first + 2].iter_mut().for_each(|e| e.report(now, &mut counters));
+        Counted::from(&counters)
     }
 
     fn row(
@@ -270,9 +313,6 @@ impl Driver {
         underway: &Underway,
         end: End,
     ) -> Row {
-        let first = self.first_socket + 2 * slot;
-        let mut counters = FlowCounters::default();
-        hosts.endpoints[first..first + 2].iter_mut().for_each(|e| e.report(now, &mut counters));
         let Transfer { variant, group, arrival, size, .. } = underway.transfer;
         Row {
             entry: self.slots[slot].as_ref().map_or(0, |connection| connection.entry),
@@ -283,7 +323,7 @@ impl Driver {
             completed: (end == End::Finished).then_some(now),
             size,
             ideal: underway.ideal,
-            counted: Counted::from(&counters).since(&underway.before),
+            counted: self.counted(hosts, now, slot).since(&underway.before),
             end,
         }
     }
@@ -291,6 +331,7 @@ impl Driver {
     /// Takes a sample, and checks that no transfer is lost or counted twice.
     pub(super) fn sample(&mut self, hosts: &mut FlowHosts, net: &Network, now: Time) -> Step {
         self.give_up(hosts, now);
+        self.close_idle(hosts, now);
         let mut carried = vec![0; self.entries.len()];
         let mut live = vec![0; self.entries.len()];
         for (slot, connection) in self.slots.iter().enumerate() {
@@ -325,6 +366,7 @@ impl Driver {
             while let Some(underway) =
                 self.slots[slot].as_mut().and_then(|connection| connection.underway.pop_front())
             {
+                let (_, underway) = underway;
                 self.end(hosts, now, slot, &underway, End::Failed);
             }
         }
@@ -334,7 +376,7 @@ impl Driver {
     pub(super) fn outcome(&mut self, hosts: &mut FlowHosts, now: Time) -> [Table; 2] {
         for slot in 0..self.slots.len() {
             let underway = self.slots[slot].as_ref().map(|c| c.underway.clone());
-            for underway in underway.unwrap_or_default() {
+            for (_, underway) in underway.unwrap_or_default() {
                 let row = self.row(hosts, now, slot, &underway, End::Live);
                 self.rows.push(now, &row);
             }

@@ -164,3 +164,57 @@ fn users_think_between_transfers_and_read_within_sessions() {
     assert_eq!(first[0], 2.0);
     assert!(first.len() >= 15, "{first:?}");
 }
+
+/// Transfers of 14,480 bytes that arrive together, every other second, over connections of a pool.
+fn pooled(pool: &str) -> (Vec<f64>, Vec<f64>, f64) {
+    let tables = format!(
+        "[[arrivals]]\ncca = \"reno\"\nrtt = \"40 ms\"\nconnections = \"pool\"\npool = {pool}\n\
+         process = {{ kind = \"incast\", senders = 3 }}\nrate = \"1.5 /s\"\nsize = \"14480 B\""
+    );
+    let outcome = run(&scenario("rate = \"1 Gbit/s\"", &tables));
+    let table = rows(&outcome);
+    let since_arrival = |name: &str| -> Vec<f64> {
+        let times = column(table, name).into_iter().zip(column(table, "arrival"));
+        times.map(|(time, arrival)| time - arrival).collect()
+    };
+    let samples = outcome.arrival_samples.as_ref().unwrap();
+    let most = column(samples, "connections").into_iter().fold(0.0, f64::max);
+    (since_arrival("completed"), since_arrival("start"), most)
+}
+
+#[test]
+fn a_pool_of_http_1_opens_as_many_as_it_may_and_then_makes_wait() {
+    let (took, waited, most) = pooled("{ size = 2 }");
+    assert_eq!(most, 2.0);
+    // Two at once with a handshake; the third one waits for either and has none.
+    let about = |value: f64, expected: f64| (value - expected).abs() < 2e-3;
+    assert!(took[..2].iter().all(|took| about(*took, 0.080)), "{took:?}");
+    assert!(about(took[2], 0.120) && about(waited[2], 0.080), "{took:?}, {waited:?}");
+    // From then on there are connections.
+    assert!(took[3..5].iter().all(|took| about(*took, 0.040)), "{took:?}");
+    assert!(about(took[5], 0.080) && about(waited[5], 0.040), "{took:?}");
+    let (took, _, most) = pooled("{ idle = \"1 s\" }");
+    assert!(
+        most == 3.0 && took.iter().all(|took| about(*took, 0.080)),
+        "closed when idle: {took:?}"
+    );
+}
+
+#[test]
+fn a_connection_of_http_2_carries_all_at_once_in_turns() {
+    let (took, waited, most) = pooled("{ protocol = \"http/2\" }");
+    assert!(most == 1.0 && waited.iter().all(|waited| *waited == 0.0), "{most}, {waited:?}");
+    // A handshake, then 30 segments in windows of 10 and 20; frames end in the order of arrival.
+    let first = &took[..3];
+    assert!(first.windows(2).all(|pair| pair[0] <= pair[1]), "{first:?}");
+    assert!((0.120..0.125).contains(&first[2]), "{first:?}");
+    let large = "[[arrivals]]\ncca = \"reno\"\nrtt = \"10 ms\"\nconnections = \"pool\"\n\
+                 pool = { protocol = \"http/2\" }\nsize = \"1 MB\"\nrate = \"0.1 /s\"\n\
+                 process = { kind = \"incast\", senders = 2 }";
+    let outcome = run(&scenario("rate = \"10 Mbit/s\"", large));
+    let completed = column(rows(&outcome), "completed");
+    // Equal transfers that take turns end within the time of what is written ahead, and a frame: the
+    // first one's is written when the second one arrives.
+    let apart = completed[1] - completed[0];
+    assert!(apart < (131_072.0 + 16_384.0) * 8.0 / 9.4e6, "{completed:?}");
+}

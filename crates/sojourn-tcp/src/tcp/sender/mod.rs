@@ -290,6 +290,10 @@ impl Endpoint for Sender {
         self.app.acked()
     }
 
+    fn unsent(&self) -> u64 {
+        self.app.ahead()
+    }
+
     fn rtt_histogram(&self) -> Option<&Histogram> {
         Some(&self.rtts)
     }
