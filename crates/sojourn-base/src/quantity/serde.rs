@@ -6,10 +6,11 @@ use std::str::FromStr;
 use ::serde::de::Visitor;
 
 use super::text::{
-    BYTES_EXPECTED, DECIBELS_EXPECTED, LIMIT_EXPECTED, PACKETS_EXPECTED, PERCENT_EXPECTED,
-    RATE_EXPECTED, SPAN_EXPECTED,
+    BYTES_EXPECTED, DECIBELS_EXPECTED, LIMIT_EXPECTED, PACKETS_EXPECTED, PER_SECOND_EXPECTED,
+    PERCENT_EXPECTED, RATE_EXPECTED, SPAN_EXPECTED,
 };
-use super::{Bytes, Decibels, Limit, Packets, Percent};
+use super::{Bytes, Decibels, Limit, Packets, PerSecond, Percent};
+use crate::error::quoted;
 use crate::units::{Rate, Span};
 
 /// Reads a quantity from a string; refuses bare numbers with a message that shows the form.
@@ -23,7 +24,7 @@ impl<T: FromStr<Err = String>> Visitor<'_> for QuantityVisitor<T> {
     }
 
     fn visit_str<E: ::serde::de::Error>(self, text: &str) -> Result<T, E> {
-        text.parse().map_err(|why: String| E::custom(format!("'{text}': {why}")))
+        text.parse().map_err(|why: String| E::custom(format!("'{}': {why}", quoted(text))))
     }
 }
 
@@ -72,6 +73,7 @@ quantity!(Percent, PERCENT_EXPECTED, "share", r"^\s*[0-9.eE+_-]+\s*%\s*$");
 quantity!(Decibels, DECIBELS_EXPECTED, "ratio", r"^\s*[0-9.eE+_-]+\s*dB\s*$");
 quantity!(Bytes, BYTES_EXPECTED, "size", r"^\s*[0-9.eE+_-]+\s*(GB|MB|kB|B)\s*$");
 quantity!(Packets, PACKETS_EXPECTED, "packets", r"^\s*[0-9.eE+_-]+\s*packets?\s*$");
+quantity!(PerSecond, PER_SECOND_EXPECTED, "frequency", r"^\s*[0-9.eE+_-]+\s*/s\s*$");
 quantity!(
     Limit,
     LIMIT_EXPECTED,

@@ -1,6 +1,7 @@
 //! Checks across keys: the order of times, combinations, and limits on sizes.
 
 use super::{ScenarioSpec, rtt};
+use crate::arrivals;
 use crate::cc::INFINITE_SSTHRESH;
 use crate::cc::external::needed_ecn;
 use crate::edge::link::LinkSpec;
@@ -8,11 +9,16 @@ use crate::error::FieldError;
 use crate::quantity::{Bytes, Limit};
 use crate::registry::Catalogue;
 use crate::section;
-use crate::spec::limits::{LONGEST_DELAY, MOST_BYTES, MOST_PACKETS, SMALL_PACKET, refuse, require};
-use crate::spec::{BufferSize, Cca, EcnMode, FlowSpec, HostQueue, Spec, Traffic, Transport};
+use crate::spec::limits::{
+    FASTEST, LONGEST_DELAY, MOST_BYTES, MOST_PACKETS, SMALL_PACKET, refuse, require, require_label,
+};
+use crate::spec::{
+    BufferSize, Cca, EcnMode, FlowSpec, HostQueue, Pacing, Spec, Traffic, Transport,
+};
 use crate::tcp::Profile;
 use crate::topology::{Plan, Routes};
 use crate::traffic;
+use crate::transport::TransportFacts;
 use crate::units::{Rate, Span};
 
 type Check = Result<(), FieldError>;
@@ -22,6 +28,7 @@ const MOST_FLOWS: u64 = 100_000;
 /// Most rows of samples in a run; each takes a few hundred bytes on disk.
 const MOST_ROWS: u64 = 100_000_000;
 const LARGEST_MSS: u32 = 65_000;
+const LARGEST_INITIAL_WINDOW: u32 = 10_000;
 const LEAST_SSTHRESH: u32 = 2;
 const MOST_PER_ACK: u32 = 1_000;
 const LONGEST_NAME: usize = 100;
@@ -31,11 +38,19 @@ pub(super) fn check(scenario: &ScenarioSpec, catalogue: &Catalogue) -> Check {
     check_name(&scenario.name)?;
     check_times(scenario)?;
     let copies: u64 = scenario.flows.iter().map(|flow| u64::from(flow.count)).sum();
-    require(!scenario.flows.is_empty(), "flows", "no flow", "at least one")?;
+    let any = !scenario.flows.is_empty() || !scenario.arrivals.is_empty();
+    require(any, "flows", "no flow", "at least one, or arrivals")?;
     require(copies <= MOST_FLOWS, "flows", format!("{copies} flows"), "at most 100000")?;
     for (index, flow) in scenario.flows.iter().enumerate() {
         check_flow(flow, scenario.duration, catalogue)
             .map_err(|e| e.within(&format!("flows.{index}")))?;
+    }
+    arrivals::check(&scenario.arrivals)?;
+    for (index, entry) in scenario.arrivals.iter().enumerate() {
+        for (field, flow) in entry.flows() {
+            check_ends(flow, scenario.duration, catalogue)
+                .map_err(|e| e.within(&field).within(&format!("arrivals.{index}")))?;
+        }
     }
     Ok(())
 }
@@ -57,7 +72,31 @@ fn check_times(scenario: &ScenarioSpec) -> Check {
     require(warmup < duration, "warmup", warmup, &format!("less than the duration, {duration}"))
 }
 
+/// Texts that tables, figures and messages show.
+fn check_labels(flow: &FlowSpec) -> Check {
+    let labels = [
+        ("label", &flow.label),
+        ("from", &flow.from),
+        ("to", &flow.to),
+        ("service.group", &flow.group),
+    ];
+    labels.iter().try_for_each(|(field, text)| match text {
+        Some(text) => require_label(field, text),
+        None => Ok(()),
+    })
+}
+
 fn check_flow(flow: &FlowSpec, duration: Span, catalogue: &Catalogue) -> Check {
+    check_ends(flow, duration, catalogue)?;
+    match catalogue.find::<Transport>(&flow.transport.kind)?.facts.controlled {
+        true => Ok(()),
+        false => check_self_paced(flow, catalogue),
+    }
+}
+
+/// What does not concern the flow's traffic.
+fn check_ends(flow: &FlowSpec, duration: Span, catalogue: &Catalogue) -> Check {
+    check_labels(flow)?;
     let (start, stop) = (flow.start, flow.stop.unwrap_or(duration));
     require(start < duration, "start", start, &format!("before the end of the run, {duration}"))?;
     require(start < stop, "stop", stop, &format!("after start, {start}"))?;
@@ -67,21 +106,42 @@ fn check_flow(flow: &FlowSpec, duration: Span, catalogue: &Catalogue) -> Check {
     require((1..=LARGEST_MSS).contains(&flow.mss), "mss", flow.mss, "1 to 65000 bytes")?;
     let acks = (1..=MOST_PER_ACK).contains(&flow.ack_every);
     require(acks, "ack_every", flow.ack_every, "1 to 1000 segments")?;
-    let threshold = flow.initial_ssthresh.unwrap_or(LEAST_SSTHRESH);
-    let allowed = "2 to 2147483647 segments";
-    require(
-        (LEAST_SSTHRESH..=INFINITE_SSTHRESH).contains(&threshold),
-        "initial_ssthresh",
-        threshold,
-        allowed,
-    )?;
     let bursts = flow.offload != Some(false) || !flow.whole_bursts;
     require(bursts, "whole_bursts", true, "false, since offload = false makes no bursts")?;
     check_buffer("send_buffer", flow.send_buffer, flow.mss)?;
     check_buffer("receive_buffer", flow.receive_buffer, flow.mss)?;
-    match catalogue.find::<Transport>(&flow.transport.kind)?.facts.controlled {
+    let transport = &catalogue.find::<Transport>(&flow.transport.kind)?.facts;
+    check_tuning(flow, transport)?;
+    match transport.controlled {
         true => check_control(flow, catalogue),
-        false => check_uncontrolled(flow, catalogue),
+        false => check_uncontrolled(flow),
+    }
+}
+
+/// Checks how a connection begins, and whether it is paced.
+fn check_tuning(flow: &FlowSpec, transport: &TransportFacts) -> Check {
+    let threshold = flow.initial_ssthresh.unwrap_or(LEAST_SSTHRESH);
+    let within = (LEAST_SSTHRESH..=INFINITE_SSTHRESH).contains(&threshold);
+    require(within, "initial_ssthresh", threshold, "2 to 2147483647 segments")?;
+    let window = flow.initial_window.unwrap_or(1);
+    let within = (1..=LARGEST_INITIAL_WINDOW).contains(&window);
+    require(within, "initial_window", window, "1 to 10000 segments")?;
+    let given =
+        [("initial_window", flow.initial_window.is_some()), ("pacing", flow.pacing.is_some())];
+    if let Some((key, _)) = given.iter().find(|(_, given)| *given && !transport.tunable) {
+        let name = &flow.transport.kind;
+        let message = format!("given with transport {name}, which ignores it; leave it out");
+        return Err(FieldError::new(*key, message));
+    }
+    match flow.pacing {
+        Some(Pacing::AtMost(rate)) => {
+            require(rate <= FASTEST, "pacing", rate, &format!("at most {FASTEST}"))
+        }
+        Some(Pacing::Off) => {
+            let allowed = "on or a rate, since host_queue = \"fq\" paces every control";
+            require(flow.host_queue != HostQueue::Fq, "pacing", Pacing::Off, allowed)
+        }
+        _ => Ok(()),
     }
 }
 
@@ -103,16 +163,19 @@ fn check_control(flow: &FlowSpec, catalogue: &Catalogue) -> Check {
 
 /// A control that is bounded only by pacing needs a sender or host queue that paces.
 fn check_pacing(flow: &FlowSpec, cca: &Spec<Cca>, catalogue: &Catalogue) -> Check {
+    let paces = catalogue.find::<Transport>(&flow.transport.kind)?.facts.paces;
+    if paces || !catalogue.find::<Cca>(&cca.kind)?.facts.only_paced {
+        return Ok(());
+    }
+    let why = format!("since {} is bounded by pacing alone", cca.kind);
+    let allowed = format!("on or a rate, {why}");
+    require(flow.pacing != Some(Pacing::Off), "pacing", Pacing::Off, &allowed)?;
     let stack = flow.stack.unwrap_or_default().name();
     let paced = Profile::named(stack).is_none_or(|profile| profile.internal_pacing)
         || flow.host_queue == HostQueue::Fq
-        || catalogue.find::<Transport>(&flow.transport.kind)?.facts.paces;
-    let bounded = paced || !catalogue.find::<Cca>(&cca.kind)?.facts.only_paced;
-    let allowed = format!(
-        "fq, since {} is bounded by pacing alone and {stack} leaves that to the host's queue",
-        cca.kind
-    );
-    require(bounded, "host_queue", flow.host_queue.name(), &allowed)
+        || flow.pacing.is_some();
+    let allowed = format!("fq, {why} and {stack} leaves that to the host's queue");
+    require(paced, "host_queue", flow.host_queue.name(), &allowed)
 }
 
 fn check_feedback(cca: &Spec<Cca>, ecn: EcnMode, catalogue: &Catalogue) -> Check {
@@ -139,13 +202,18 @@ fn check_feedback(cca: &Spec<Cca>, ecn: EcnMode, catalogue: &Catalogue) -> Check
     require(allowed.contains(&ecn), "ecn", ecn.name(), &allowed_text)
 }
 
-/// A sender without congestion control gets no feedback: its application sets the rate.
-fn check_uncontrolled(flow: &FlowSpec, catalogue: &Catalogue) -> Check {
+/// A sender without congestion control gets no feedback.
+fn check_uncontrolled(flow: &FlowSpec) -> Check {
     let transport = &flow.transport.kind;
     let ecn = flow.ecn.unwrap_or_default();
     let plain = matches!(ecn, EcnMode::Off | EcnMode::Classic | EcnMode::L4s);
     let allowed = format!("off, classic or l4s with transport {transport}");
-    require(plain, "ecn", ecn.name(), &allowed)?;
+    require(plain, "ecn", ecn.name(), &allowed)
+}
+
+/// Without feedback, the application sets the rate.
+fn check_self_paced(flow: &FlowSpec, catalogue: &Catalogue) -> Check {
+    let transport = &flow.transport.kind;
     let models = catalogue.members::<Traffic>().iter();
     let paced: Vec<&str> =
         models.filter(|entry| entry.facts.self_paced).map(|entry| entry.listing.name).collect();
@@ -163,10 +231,10 @@ pub(super) fn check_plan(scenario: &ScenarioSpec, plan: &Plan, catalogue: &Catal
     check_rows(scenario, plan)?;
     plan.check_media(&scenario.media, catalogue)?;
     section::give(scenario, plan, catalogue)?;
-    for (flow, routes) in scenario.flows_expanded().iter().zip(&plan.routes) {
+    for (flow, routes) in scenario.paths().iter().zip(&plan.routes) {
         check_path(flow.spec, routes, plan, catalogue)
             .and_then(|()| rtt::check(flow.spec, routes, plan))
-            .map_err(|e| e.within(&format!("flows.{}", flow.entry)))?;
+            .map_err(|e| e.within(&flow.field()))?;
     }
     for (link, base_rtt) in plan.links.iter().zip(plan.largest_base_rtts()) {
         check_products(&link.spec, base_rtt).map_err(|e| {
@@ -178,9 +246,10 @@ pub(super) fn check_plan(scenario: &ScenarioSpec, plan: &Plan, catalogue: &Catal
 
 fn check_rows(scenario: &ScenarioSpec, plan: &Plan) -> Check {
     let recorded = plan.links.iter().filter(|link| link.recorded).count();
+    let told = scenario.flow_count() + scenario.arrivals.len();
     let interval = scenario.sample_interval;
     let samples = scenario.duration.as_nanos().div_ceil(interval.as_nanos());
-    let rows = samples.saturating_mul((plan.routes.len() + recorded) as u64);
+    let rows = samples.saturating_mul((told + recorded) as u64);
     let given = format!("{interval}, and with it {rows} rows of samples,");
     let allowed = format!("at most {MOST_ROWS} rows, one per sample and flow or link");
     require(rows <= MOST_ROWS, "sample_interval", given, &allowed)
