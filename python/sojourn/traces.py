@@ -12,6 +12,7 @@ from collections.abc import MutableMapping, MutableSequence
 from pathlib import Path
 
 from sojourn.errors import ScenarioError
+from sojourn.json_types import Scalar
 
 
 def inline(node: object, base: Path, where: str = "") -> None:
@@ -30,7 +31,7 @@ def inline(node: object, base: Path, where: str = "") -> None:
         field = f"{where}.{key}" if where else str(key)
         if key == "trace" and isinstance(child, MutableMapping) and "file" in child:
             child["opportunities"] = _read(base, child.pop("file"), f"{field}.file")
-        else:
+        elif not isinstance(child, Scalar):
             inline(child, base, field)
 
 
