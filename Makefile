@@ -24,7 +24,7 @@ PYTHONS := python reproductions tools tests benches
 MODULE = $(subst -,_,$(NAME))
 
 .PHONY: help setup dev demo test build-tests test-core test-package test-long test-cca test-queue test-guides test-core-alone test-wheel check dist lock docs compare-ns3 packet-scripts page \
-    bench sliq-speed fuzz format conformance live-reference kernel-reference compare-live deny crates renew
+    bench sliq-speed fuzz fuzz-parsers format conformance live-reference kernel-reference compare-live deny crates renew
 
 help:  ## What there is to make
 	@sed -n 's/^\([a-z0-9%-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
@@ -72,6 +72,14 @@ build-tests:
 
 fuzz:  ## Test the core with CASES (1000) new random cases of each of its properties
 	PROPTEST_CASES=$(or $(CASES),1000) cargo test --no-fail-fast $(foreach crate,base net tcp sim wifi sliq gnat catalogue,-p sojourn-$(crate))
+
+# New inputs go to fuzz/found; one that is worth keeping is moved to fuzz/corpus.
+fuzz-parsers:  ## Fuzz what reads files and the network: RUNS (10000000) inputs, TARGET=wire for one; nightly Rust and cargo-fuzz
+	for target in $(or $(TARGET),$(basename $(notdir $(wildcard fuzz/fuzz_targets/*.rs)))); do \
+	    mkdir -p fuzz/found/$$target && \
+	    cargo +nightly fuzz run $$target fuzz/found/$$target fuzz/corpus/$$target -- \
+	        -runs=$(or $(RUNS),10000000) -max_len=4096 -timeout=20 -dict=fuzz/words.dict || exit 1; \
+	done
 
 # More at once than cores, since some of them wait.
 test-package: setup  ## Run the tests in Python

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import os
 import shutil
 import signal
 import subprocess
@@ -114,9 +115,13 @@ def offspring(monkeypatch: pytest.MonkeyPatch) -> Offspring:
 @pytest.fixture
 def kernel_controls() -> Iterator[None]:
     """One test at a time changes, or compares, what controls the machine's kernel has."""
-    with (Path(tempfile.gettempdir()) / "sojourn-test-controls.lock").open("w") as lock:
+    # Of all checkouts: a file would have a name that a stranger may have given to a link.
+    lock = os.open(tempfile.gettempdir(), os.O_RDONLY | os.O_DIRECTORY)
+    try:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
+    finally:
+        os.close(lock)
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from sojourn import class_sources
 from sojourn.external import sources
 from sojourn.external.bundle import Bundle
 
@@ -61,3 +62,10 @@ def test_bundle_needs_nothing_where_it_arrives(tmp_path: Path) -> None:
         "WINDOW = 5.0\n",
     )
     assert places.back({"path": moved}) == {"path": str(tmp_path / "fixed.py")}
+
+
+def test_classes_of_a_notebook_only_pass_through(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(class_sources, "_PACKED", {})
+    classes = {"digest": b"what runs their code where it is unpacked"}
+    Bundle(classes=classes).unpacked()
+    assert class_sources.pickled(["digest"]) == classes

@@ -83,6 +83,18 @@ BAD_FILES = {
     "unknown key": (edited("duration", "durasion"), ["durasion"]),
     "malformed": ("name = [", ["TOML", "line 1"]),
     "a million flows": (edited('cca = "reno"', 'cca = "reno"\ncount = 1000000'), ["flows"]),
+    "no initial window": (
+        edited('cca = "reno"', 'cca = "reno"\ninitial_window = 0'),
+        ["flows.0.initial_window", "0 given", "1 to 10000 segments"],
+    ),
+    "vague pacing": (
+        edited('cca = "reno"', 'cca = "reno"\npacing = "fast"'),
+        ["flows.0.pacing", "'fast'", '"32 Mbit/s", "on" or "off"'],
+    ),
+    "pacing off under fq": (
+        edited('cca = "reno"', 'cca = "reno"\nhost_queue = "fq"\npacing = "off"'),
+        ["flows.0.pacing", "off given", "on or a rate"],
+    ),
     "absurd queue": (edited('"20 packets"', '"1000000 GB"'), ["topology.bottleneck.queue"]),
 }
 

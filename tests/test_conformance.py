@@ -222,6 +222,6 @@ def test_a_file_with_several_controls_wants_a_class(tmp_path: Path, sojourn: Com
     refused = sojourn("conformance", "two.py")
     assert refused.returncode == 2
     assert "has 2 controls: name one, two.py:CLASS" in refused.stderr.replace(f"{tmp_path}/", "")
-    with pytest.raises(ScenarioError, match="no such file"):
+    with pytest.raises(ScenarioError, match="No such file"):
         chosen(["nowhere.py"])
     assert chosen([f"{file}:Other"])[0].name == "Other"

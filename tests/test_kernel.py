@@ -151,6 +151,30 @@ def test_a_control_that_only_the_kernel_has(kernel: On, file: Path) -> None:
 
 
 @pytest.mark.concurrent
+@pytest.mark.needs("virtual-kernel", "tc")
+def test_initial_windows_and_pacing_are_as_in_the_simulator(kernel: On) -> None:
+    """Twenty segments: two flights, or one that is sent at once or at a rate."""
+    ways: list[dict[str, object]] = [{}, {"initial_window": 20}]
+    ways += [ways[1] | {"pacing": pacing} for pacing in ("off", "on", "2 Mbit/s")]
+    flow = {"cca": "reno", "rtt": "100 ms", "traffic": {"kind": "sized", "size": "28960 B"}}
+    scenario = {
+        "duration": "1 s",
+        "topology": {"kind": "dumbbell", "bottleneck": {"rate": "1 Gbit/s"}},
+        "flows": [flow | way for way in ways],
+    }
+    [theirs, ours] = [
+        run.flows["flow_completion_time_l4"].to_list()
+        for run in (kernel.run(validated(scenario)), sojourn.run(scenario))
+    ]
+    assert theirs[:3] == pytest.approx(ours[:3], rel=0.03), (theirs, ours)
+    # The kernel paces a burst earlier.
+    assert theirs[3:] == pytest.approx(ours[3:], rel=0.08), (theirs, ours)
+    assert theirs[0] - theirs[1] == pytest.approx(0.1, rel=0.1)
+    assert theirs[1] == pytest.approx(theirs[2], rel=0.03)
+    assert theirs[1] + 0.01 < theirs[3] < theirs[4] < theirs[0]
+
+
+@pytest.mark.concurrent
 @pytest.mark.needs("virtual-kernel")
 def test_a_control_that_no_kernel_has_is_refused(kernel: On, file: Path) -> None:
     changed = file.read_text(encoding="utf-8").replace('"cubic"', '"copa"')

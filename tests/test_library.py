@@ -123,7 +123,7 @@ def test_one_that_refuses_to_begin_says_so(crashing: Path, sojourn: Command) -> 
 def test_a_crash_is_one_runs_own(crashing: Path, sojourn: Command) -> None:
     run = sojourn("run", crashing, "--no-figures")
     assert run.returncode == 1
-    assert "control of flow 0: on_ack ended its process: SIGSEGV" in run.stderr
+    assert "control of flow 0: on_ack has ended its process (SIGSEGV)" in run.stderr
     with crashing.open("a") as file:
         file.write(
             '\n[sweep.grid]\n"flows.0.cca.beta" = [0.5]\n"flows.1.rtt" = ["10 ms", "20 ms"]\n'

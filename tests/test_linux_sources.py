@@ -126,7 +126,9 @@ def test_a_crash_ends_its_run_alone(tmp_path: Path) -> None:
     text = (KERNEL / "tcp_sparing.c").read_text()
     crashing = tmp_path / "tcp_crashing.c"
     crashing.write_text(text.replace("ca->marks +=", "BUG_ON(ca->acked > 100); ca->marks +="))
-    with pytest.raises(RunError, match=r"control of flow 0: on_step ended its process: SIGABRT"):
+    with pytest.raises(
+        RunError, match=r"control of flow 0: on_step has ended its process \(SIGABRT\)"
+    ):
         package.run(scenario(linux(crashing)))
 
 
@@ -135,7 +137,7 @@ def test_a_crash_of_a_discipline_names_signal_and_function(tmp_path: Path) -> No
     text = (KERNEL / "sch_brief.c").read_text()
     crashing = tmp_path / "sch_crashing.c"
     crashing.write_text(text.replace("q->signals++;", "*(volatile u32 *)(long)q->signals = 1;"))
-    told = r"at \d+\.\d+ s, queue discipline: dequeue ended its process: SIGSEGV"
+    told = r"at \d+\.\d+ s, queue discipline: dequeue has ended its process \(SIGSEGV\)"
     with pytest.raises(RunError, match=told) as failed:
         package.run(scenario("cubic", linux(crashing)))
     assert failed.value.failed_at > 0.05

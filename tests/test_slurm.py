@@ -17,7 +17,9 @@ import pytest
 
 from capabilities import DAEMONS
 from conftest import TWO_FLOWS, Command
+from sojourn.executors import addresses
 from sojourn.store.batches import Batches
+from test_cluster_doors import client_of, refuse_strangers, shared_places
 
 SWEEP = TWO_FLOWS + '[sweep]\n[sweep.grid]\n"flows.0.cca" = ["reno", "vegas", "cubic"]\n'
 CONFIGURATION = """
@@ -45,7 +47,7 @@ PartitionName=all Nodes={host} Default=YES State=UP
 """
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def slurm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
     """The environment in which commands see the node."""
     place = tmp_path_factory.mktemp("slurm")
@@ -108,6 +110,21 @@ def test_a_sweep_runs_in_jobs(slurm: dict[str, str], sojourn: Command, tmp_path:
     here = sojourn(*options, "--out", "here")
     assert here.returncode == 0, here.stderr
     assert rows(tmp_path / "there").equals(rows(tmp_path / "here"))
+
+
+@pytest.mark.concurrent
+@pytest.mark.needs("slurm")
+def test_jobs_have_certificates(
+    slurm: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)  # where a job writes its output
+    for name in ("PATH", "SLURM_CONF"):
+        monkeypatch.setenv(name, slurm[name])
+    with addresses.connected("slurm", 1) as cluster:
+        refuse_strangers(cluster)
+        client = client_of(cluster)
+        client.wait_for_workers(1, timeout=60)
+        assert not shared_places(client)
 
 
 def rows(directory: Path) -> pl.DataFrame:

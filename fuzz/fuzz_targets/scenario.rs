@@ -1,16 +1,9 @@
-//! No text makes the reader of scenarios panic, and the canonical form of one that is accepted
-//! reads back to itself. Run with `cargo +nightly fuzz run scenario`.
+//! Fuzzes the reader of scenarios: `make fuzz-parsers TARGET=scenario`. The law is in `checks/scenario.rs`.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use sojourn_catalogue::builtin;
-use sojourn_sim::scenario::Scenario;
 
-fuzz_target!(|text: &str| {
-    if let Ok(scenario) = Scenario::from_toml(text, builtin()) {
-        let canonical = scenario.to_json();
-        let again =
-            Scenario::from_json(&canonical, builtin()).expect("the canonical form is accepted");
-        assert_eq!(again.to_json(), canonical);
-    }
-});
+#[path = "../checks/scenario.rs"]
+mod check;
+
+fuzz_target!(|bytes: &[u8]| check::check(bytes));

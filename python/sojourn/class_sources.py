@@ -17,6 +17,8 @@ from sojourn.errors import refused
 
 #: By the digests that scenarios know them by; a worker process has those of its run.
 CLASSES: dict[str, type] = {}
+#: What only passes through this process, packed: unpacking it runs its code.
+_PACKED: dict[str, bytes] = {}
 
 #: Which modules' classes are pickled by value is a setting that all threads share.
 _registering = threading.Lock()
@@ -40,7 +42,21 @@ def pickled(digests: Iterable[str]) -> dict[str, bytes]:
     """The classes of these digests for another process: with their code, not as names."""
     import cloudpickle
 
-    return {d: _by_value(cloudpickle, CLASSES[d]) for d in digests if d in CLASSES}
+    return {
+        d: _PACKED[d] if d in _PACKED else _by_value(cloudpickle, CLASSES[d])
+        for d in digests
+        if is_known(d)
+    }
+
+
+def is_known(digest: str) -> bool:
+    """Whether this process has the class, packed or not."""
+    return digest in CLASSES or digest in _PACKED
+
+
+def pass_on(classes: Mapping[str, bytes]) -> None:
+    """Keeps classes from another process for those in which they are run."""
+    _PACKED.update({d: code for d, code in classes.items() if d not in CLASSES})
 
 
 def take(classes: Mapping[str, bytes]) -> None:

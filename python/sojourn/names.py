@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Sequence
 from pathlib import PurePath
 
+from sojourn import literal
 from sojourn.json_types import Fields
 
 #: So many names are suggested at most.
@@ -20,10 +21,10 @@ def unknown(what: str, name: str, known: Iterable[str], see: str = "") -> str:
     ``see``, how to list it.
     """
     names = list(known)
-    near = nearest(name, names)
+    near = nearest(literal.beginning(name), names)
     hint = f"did you mean {either(map(repr, near))}? " if near else ""
     rest = f"see: {see}" if see else f"allowed: {', '.join(names) or 'none'}"
-    return f"unknown {what} {name!r}; {hint}{rest}"
+    return f"unknown {what} {literal.given(name)}; {hint}{rest}"
 
 
 def either(words: Iterable[str]) -> str:

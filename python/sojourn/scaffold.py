@@ -247,7 +247,7 @@ def _write(
     """All or nothing: every text is made before the first is written."""
     written = {base / _filled(path, name): _template(t, name, root) for path, t in files.items()}
     for path in written:
-        if path.exists():
+        if path.is_symlink() or path.exists():  # one that leads nowhere would be followed
             raise ScenarioError(f"NAME: {name!r} given, but {path} exists")
     changed = {base / line.path: _with(base / line.path, line, name) for line in lines}
     for path, text in {**written, **changed}.items():

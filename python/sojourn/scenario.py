@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sojourn import _internal, traces
-from sojourn.errors import ScenarioError, ScenarioWarning
+from sojourn import _internal, literal, regular_file, traces
+from sojourn.errors import ScenarioError, ScenarioWarning, refused
 from sojourn.experiments import located
 from sojourn.json_types import Fields, Json
 from sojourn.located import settle
@@ -24,6 +24,8 @@ Source = str | Path | Fields
 Document = dict[str, Any]
 # Fields that may be written as a bare name or as a table with `kind`.
 _NAMED = {"cca", "queue", "traffic", "topology"}
+#: Of a key, and of a text: as long as the longest name of a file.
+_LONGEST_KEY, _LONGEST_TEXT = 200, 4096
 
 
 @dataclass(frozen=True)
@@ -51,15 +53,17 @@ class Scenario:
 def read(source: Source) -> Document:
     """The document as written, not validated."""
     if isinstance(source, Mapping):
+        _check_lengths(source, "")
         return copy.deepcopy(dict(source))
     text = str(source)
     if isinstance(source, Path) or "\n" not in text:
         path = located(Path(source))
         try:
-            text = path.read_text(encoding="utf-8")
+            text = regular_file.text(path)
         except (OSError, UnicodeDecodeError) as error:
             reason = getattr(error, "strerror", None) or "is not text in UTF-8"
-            raise ScenarioError(f"{path}: cannot be read: {reason}") from None
+            name = literal.beginning(str(path), _LONGEST_TEXT)
+            raise ScenarioError(f"{name}: cannot be read: {reason}") from None
         document = _parsed(text, str(path))
         traces.inline(document, path.parent)
         settle(document, path.parent)
@@ -69,9 +73,29 @@ def read(source: Source) -> Document:
 
 def _parsed(text: str, name: str) -> Document:
     try:
-        return dict(json.loads(_internal.toml_to_json(text)))
+        document = dict(json.loads(_internal.toml_to_json(text)))
+        _check_lengths(document, "")
     except ScenarioError as error:
         raise ScenarioError(f"{name}: {error}") from None
+    return document
+
+
+def _check_lengths(node: object, where: str) -> None:
+    """Refuses keys and texts longer than any scenario needs, before messages quote them."""
+    if isinstance(node, str) and len(node) > _LONGEST_TEXT:
+        told = f"{literal.given(node)} given; allowed: at most {_LONGEST_TEXT:,} characters"
+        raise refused(where, told)
+    children: Iterable[tuple[object, object]] = ()
+    if isinstance(node, Mapping):
+        children = node.items()
+    elif isinstance(node, list | tuple):
+        children = enumerate(node)
+    for key, child in children:
+        if isinstance(key, str) and len(key) > _LONGEST_KEY:
+            told = f"key {literal.given(key)} given; allowed: at most {_LONGEST_KEY} characters"
+            raise refused(where, told)
+        if not isinstance(child, int | float):  # of which a trace has many
+            _check_lengths(child, f"{where}.{key}" if where else str(key))
 
 
 def load(source: Source, overrides: Iterable[str] = (), seed: int | None = None) -> Scenario:
@@ -119,10 +143,12 @@ def apply_override(document: Document, override: str) -> None:
     path, equals, text = override.partition("=")
     if not equals or not path.strip():
         raise ScenarioError(
-            f"--set {override}: expected path=value, such as "
+            f"--set {literal.beginning(override)}: expected path=value, such as "
             "topology.bottleneck.rate='\"10 Mbit/s\"'"
         )
-    set_path(document, path.strip(), parse_value(path.strip(), text.strip()))
+    value = parse_value(path.strip(), text.strip())
+    _check_lengths({path.strip(): value}, "")
+    set_path(document, path.strip(), value)
 
 
 def parse_value(path: str, text: str) -> Json:
@@ -134,7 +160,8 @@ def parse_value(path: str, text: str) -> Json:
     except ScenarioError:
         if text and text[0] not in "\"'[{" and "\n" not in text:
             return text
-        raise ScenarioError(f"{path}: {text!r} is not a TOML value") from None
+        field = literal.beginning(path)
+        raise ScenarioError(f"{field}: {literal.given(text)} is not a TOML value") from None
 
 
 def set_path(document: Document, path: str, value: object) -> None:
@@ -156,7 +183,9 @@ def set_path(document: Document, path: str, value: object) -> None:
     elif isinstance(node, MutableMapping):
         node[last] = value
     else:
-        raise ScenarioError(f"{path}: {'.'.join(walked)} is {node!r}, which has no fields")
+        raise ScenarioError(
+            f"{path}: {'.'.join(walked)} is {literal.given(node)}, which has no fields"
+        )
 
 
 def _set_all(document: Document, parts: list[str], value: object) -> None:

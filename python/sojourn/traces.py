@@ -11,8 +11,12 @@ from __future__ import annotations
 from collections.abc import MutableMapping, MutableSequence
 from pathlib import Path
 
+from sojourn import literal, regular_file
 from sojourn.errors import ScenarioError
 from sojourn.json_types import Scalar
+
+#: Of a number that the simulator takes.
+_DIGITS = 10
 
 
 def inline(node: object, base: Path, where: str = "") -> None:
@@ -37,15 +41,15 @@ def inline(node: object, base: Path, where: str = "") -> None:
 
 def _read(base: Path, name: object, field: str) -> list[int]:
     if not isinstance(name, str):
-        raise ScenarioError(f"{field}: {name!r} given; expected the name of a file")
+        raise ScenarioError(f"{field}: {literal.given(name)} given; expected the name of a file")
     path = base / name
     try:
-        lines = path.read_text(encoding="ascii").split()
+        lines = regular_file.text(path, "ascii").split()
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "is not a text of numbers"
         raise ScenarioError(f"{field}: {path}: cannot be read: {reason}") from None
     for number, line in enumerate(lines, start=1):
-        if not line.isdigit():
-            message = f"{field}: {path}, entry {number}: {line!r} is not a time in milliseconds"
-            raise ScenarioError(message)
+        if not line.isdigit() or len(line) > _DIGITS:
+            told = f"{literal.given(line)} is not a time in milliseconds"
+            raise ScenarioError(f"{field}: {path}, entry {number}: {told}")
     return [int(line) for line in lines]

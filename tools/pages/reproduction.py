@@ -9,7 +9,6 @@ those that they include are in a folder of their own.
 
 from __future__ import annotations
 
-import csv
 import sys
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -20,7 +19,7 @@ from typing import Any
 
 import jinja2
 
-from sojourn import installed
+from sojourn import csv_table, installed
 from sojourn.errors import ScenarioError
 from sojourn.names import unknown
 from sojourn.numbers import number
@@ -61,7 +60,7 @@ class Measured:
     def rows(self) -> Sequence[Row]:
         """The comparison."""
         with (self._place / COMPARISON).open(encoding="utf-8", newline="") as file:
-            rows = [_typed(row) for row in csv.DictReader(file)]
+            rows = [_typed(row) for row in csv_table.read(file)]
         return [row for row in rows if row.get(ablations.KEY, "") == self.ablation]
 
     @cached_property

@@ -19,6 +19,7 @@ use crate::abi::{
 };
 use crate::library::{load, parameters};
 use crate::note::{self, Callback};
+use crate::timer::Timer;
 
 /// A control whose callbacks are a library's functions.
 pub struct LibraryControl {
@@ -27,7 +28,7 @@ pub struct LibraryControl {
     flow: u32,
     /// Time of the latest callback.
     now: Time,
-    timer: Option<Time>,
+    timer: Timer,
 }
 
 // SAFETY: the interface requires controls without globals; each is used by one thread at a time.
@@ -41,20 +42,29 @@ pub fn make(
     table: &Map<String, Value>,
     init: &ControlInit,
 ) -> Result<Box<dyn CongestionControl>, FieldError> {
-    let functions = load(table)?;
-    let values: Vec<f64> = parameters(functions, table)?.into_iter().map(|(_, v)| v).collect();
-    note::enter(init.flow, Callback::New, init.now);
-    let create = functions.create.expect("checked when it was loaded");
-    // SAFETY: both outlive the call, and there are as many values as the description says.
-    let this = unsafe { create(&RawInit::from(init), values.as_ptr()) };
+    note::enter(init.flow, Callback::New, init.now); // to load it runs its code, too
+    let created = create(table, init);
     note::leave();
+    let (functions, this) = created?;
     if this.is_null() {
         let message = "the library's create() returned null: it refuses these parameters, or is out \
                        of memory";
         return Err(FieldError::new("", message));
     }
-    let (flow, now) = (init.flow, init.now);
-    Ok(Box::new(LibraryControl { functions, this, flow, now, timer: None }))
+    let (flow, now, timer) = (init.flow, init.now, Timer::default());
+    Ok(Box::new(LibraryControl { functions, this, flow, now, timer }))
+}
+
+/// The functions of a table's library, and what its `create` returned.
+fn create(
+    table: &Map<String, Value>,
+    init: &ControlInit,
+) -> Result<(&'static RawControl, *mut c_void), FieldError> {
+    let functions = load(table)?;
+    let values: Vec<f64> = parameters(functions, table)?.into_iter().map(|(_, v)| v).collect();
+    let create = functions.create.expect("checked when it was loaded");
+    // SAFETY: both outlive the call, and there are as many values as the description says.
+    Ok((functions, unsafe { create(&RawInit::from(init), values.as_ptr()) }))
 }
 
 impl LibraryControl {
@@ -88,7 +98,7 @@ impl LibraryControl {
             // SAFETY: `this` is what the library created.
             let next = unsafe { next_timer(self.this) };
             note::leave();
-            self.timer = (next != NEVER).then(|| Time::from_nanos(next).max(now));
+            self.timer.set((next != NEVER).then(|| Time::from_nanos(next)), now);
         }
     }
 }
@@ -157,11 +167,13 @@ impl CongestionControl for LibraryControl {
     }
 
     fn next_timer(&self) -> Option<Time> {
-        self.timer
+        self.timer.at()
     }
 
     fn on_timer(&mut self, now: Time) {
-        self.timer = None;
+        if let Err(wrong) = self.timer.fire(now) {
+            end_run(format!("control of flow {}", self.flow), format!("next_timer: {wrong}"));
+        }
         self.tell(Callback::OnTimer, now, self.functions.on_timer, |on_timer, this| unsafe {
             on_timer(this, now.as_nanos());
         });

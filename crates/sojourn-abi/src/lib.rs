@@ -29,6 +29,7 @@ pub mod note;
 pub mod queue;
 pub mod queue_abi;
 pub mod replay;
+pub mod timer;
 
 use serde_json::json;
 use sojourn_base::registry::{Entry, Listing};

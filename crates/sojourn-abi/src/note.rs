@@ -137,11 +137,11 @@ mod tests {
 
     #[test]
     fn the_file_says_what_is_running() {
-        let path = std::env::temp_dir().join(format!("sojourn-note-{}", std::process::id()));
-        std::fs::write(&path, []).unwrap();
-        keep_in(&path).unwrap();
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let path = file.path();
+        keep_in(path).unwrap();
         let read = || {
-            let bytes = std::fs::read(&path).unwrap();
+            let bytes = std::fs::read(path).unwrap();
             let word = |at: usize| u32::from_ne_bytes(bytes[at..at + 4].try_into().unwrap());
             (word(0), word(8), word(16), word(20))
         };
@@ -149,7 +149,6 @@ mod tests {
         assert_eq!(read(), (0, 1_000, 7, 2));
         leave();
         assert_eq!(read(), (1, 1_000, 7, 0));
-        std::fs::remove_file(&path).unwrap();
     }
 
     #[test]

@@ -46,7 +46,8 @@ unsafe impl Send for KernelQueue {}
 /// # Errors
 /// The library cannot be loaded, or refuses an attribute.
 pub fn make(table: &Map<String, Value>, init: &QueueInit) -> Result<KernelQueue, FieldError> {
-    let functions = load(table)?;
+    note::enter(note::DISCIPLINE, Callback::Create, Time::ZERO); // to load it runs its code, too
+    let functions = load(table).inspect_err(|_| note::leave())?;
     let names: Vec<_> = table.keys().filter(|key| *key != "path").collect();
     let texts: Vec<_> = names.iter().map(|name| c_text(name)).collect();
     let values: Vec<_> = names.iter().map(|name| value(&table[name.as_str()])).collect();
@@ -64,7 +65,6 @@ pub fn make(table: &Map<String, Value>, init: &QueueInit) -> Result<KernelQueue,
         seed: init.random.seed(),
     };
     let mut error = [0 as c_char; 256];
-    note::enter(note::DISCIPLINE, Callback::Create, Time::ZERO);
     // SAFETY: all of it outlives the call, and the library writes no more than 256 bytes.
     let this = unsafe {
         (functions.create)(&raw const raw, given.as_ptr(), given.len() as u32, error.as_mut_ptr())

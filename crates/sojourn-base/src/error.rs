@@ -1,10 +1,25 @@
 //! The two errors: a bad scenario, refused before the run ([`FieldError`]), and a broken invariant
 //! of the simulator itself, which ends the run ([`Fault`]).
 
+use std::borrow::Cow;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use crate::units::Time;
+
+/// An error quotes so many characters of what was given.
+const QUOTED: usize = 200;
+
+/// A text as an error quotes it: of a long one the beginning, and how long it is.
+pub fn quoted(text: &str) -> Cow<'_, str> {
+    match text.char_indices().nth(QUOTED) {
+        None => Cow::Borrowed(text),
+        Some((end, _)) => {
+            let count = text.chars().count();
+            Cow::Owned(format!("{}... ({count} characters)", &text[..end]))
+        }
+    }
+}
 
 /// A field of a scenario that cannot be accepted.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,7 +33,9 @@ pub struct FieldError {
 impl FieldError {
     /// An error of `field`, with its message.
     pub fn new(field: impl Into<String>, message: impl Into<String>) -> Self {
-        FieldError { field: field.into(), message: message.into() }
+        // Its last part may be a key that somebody made up.
+        let field: String = field.into();
+        FieldError { field: quoted(&field).into_owned(), message: message.into() }
     }
 
     /// An unknown name: the message suggests the nearest known name and lists all of them, if any.
@@ -28,6 +45,7 @@ impl FieldError {
             .unwrap_or_default();
         let names =
             if names.is_empty() { "none, as none is defined".into() } else { names.join(", ") };
+        let written = quoted(written);
         let message = format!("unknown {kind} '{written}';{nearest} allowed: {names}");
         FieldError::new(field, message)
     }
@@ -37,8 +55,8 @@ impl FieldError {
     pub fn within(mut self, parent: &str) -> Self {
         self.field = match (parent.is_empty(), self.field.is_empty()) {
             (true, _) => self.field,
-            (false, true) => parent.to_owned(),
-            (false, false) => format!("{parent}.{}", self.field),
+            (false, true) => quoted(parent).into_owned(),
+            (false, false) => format!("{}.{}", quoted(parent), self.field),
         };
         self
     }
@@ -118,4 +136,20 @@ pub fn unless_ended<T>(work: impl FnOnce() -> T) -> Result<T, Ended> {
         Ok(ended) => *ended,
         Err(panic) => resume_unwind(panic),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_quotes_the_beginning_of_what_is_long() {
+        let long = "\u{e4}".repeat(100_000);
+        let told = format!("{}... (100000 characters)", "\u{e4}".repeat(QUOTED));
+        assert_eq!(quoted(&long), told);
+        assert_eq!(quoted(&long[..2 * QUOTED]), long[..2 * QUOTED]);
+        let error = FieldError::unknown_name(&long, "key", &long, &["rate"]).within(&long);
+        assert_eq!(error.field, format!("{told}.{told}"));
+        assert_eq!(error.message, format!("unknown key '{told}'; allowed: rate"));
+    }
 }

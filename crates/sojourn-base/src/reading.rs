@@ -10,7 +10,7 @@ use serde::de::value::{MapAccessDeserializer, MapDeserializer, SeqDeserializer};
 use serde::de::{self, Deserializer, IntoDeserializer, Unexpected, Visitor};
 use serde_json::Value;
 
-use crate::error::FieldError;
+use crate::error::{FieldError, quoted};
 
 /// Reads `value`.
 ///
@@ -79,10 +79,11 @@ impl de::Error for Wrong {
     }
 
     fn invalid_type(found: Unexpected<'_>, expected: &dyn de::Expected) -> Self {
-        Wrong::Other(match found {
-            Unexpected::Unit => format!("invalid type: null, expected {expected}"),
-            found => format!("invalid type: {found}, expected {expected}"),
-        })
+        Wrong::Other(format!("invalid type: {}, expected {expected}", told(found)))
+    }
+
+    fn invalid_value(found: Unexpected<'_>, expected: &dyn de::Expected) -> Self {
+        Wrong::Other(format!("invalid value: {}, expected {expected}", told(found)))
     }
 
     fn unknown_field(key: &str, known: &'static [&'static str]) -> Self {
@@ -95,6 +96,15 @@ impl de::Error for Wrong {
 
     fn missing_field(key: &'static str) -> Self {
         Wrong::Missing(key)
+    }
+}
+
+/// A value as an error quotes it.
+fn told(found: Unexpected<'_>) -> String {
+    match found {
+        Unexpected::Unit => "null".to_owned(),
+        Unexpected::Str(text) => Unexpected::Str(&quoted(text)).to_string(),
+        found => found.to_string(),
     }
 }
 
@@ -215,6 +225,12 @@ mod tests {
         for (value, field, message) in [
             (json!({}), "lanes", "is missing"),
             (json!({"lanes": 2, "houses": [1, "x"]}), "houses.1", "invalid type: string \"x\""),
+            (
+                json!({"lanes": "x".repeat(300)}),
+                "lanes",
+                format!("invalid type: string \"{}... (300 characters)\"", "x".repeat(200))
+                    .as_str(),
+            ),
             (json!({"lanes": null}), "lanes", "invalid type: null, expected u8"),
             (json!({"lanes": 300}), "lanes", "invalid value: integer `300`, expected u8"),
             (json!({"lane": 2}), "lane", "unknown key 'lane'; did you mean 'lanes'?"),

@@ -2,10 +2,11 @@
 
 use sojourn_base::error::FieldError;
 use sojourn_sim::scenario::Scenario;
-use sojourn_sim::spec::{BufferSize, Cca, Controls, EcnMode, FlowSpec, Spec};
+use sojourn_sim::spec::{BufferSize, Cca, Controls, EcnMode, FlowSpec, Pacing, Spec};
 
-use crate::controls::{is_bpf, tcp_ecn};
+use crate::controls::{is_bpf, kernel_name, paces_itself, tcp_ecn};
 use crate::flows::MOST_FLOWS;
+use crate::iproute;
 
 /// Checks that this kernel's endpoints support the scenario's flows.
 ///
@@ -59,7 +60,19 @@ fn check_flow(flow: &FlowSpec, scenario: &Scenario) -> Result<(), FieldError> {
                        allowed: classic, or cca = \"dctcp\"";
         return wrong("ecn", message.to_owned());
     }
+    if flow.initial_window.is_some() && iproute::program("ip").is_none() {
+        let message = "given; it needs the program ip(8), which is missing: apt install iproute2";
+        return wrong("initial_window", message.to_owned());
+    }
     let control = flow.cca.as_ref().and_then(Controls::only);
+    if let Some(cca) = control.filter(|cca| paces_itself(cca))
+        && flow.pacing == Some(Pacing::Off)
+    {
+        let name = kernel_name(cca);
+        let message =
+            format!("off given; '{name}' decides itself whether it is paced: leave it out");
+        return wrong("pacing", message);
+    }
     control.map_or(Ok(()), |cca| check_control(cca, scenario))
 }
 

@@ -19,6 +19,11 @@ pub(crate) fn is_bpf(cca: &Spec<Cca>) -> bool {
     cca.kind == KIND
 }
 
+/// Whether the kernel's control switches pacing on; a BPF program may.
+pub(crate) fn paces_itself(cca: &Spec<Cca>) -> bool {
+    is_bpf(cca) || matches!(cca.kind.as_str(), "bbr" | "bbr3" | "prague")
+}
+
 /// The controls that this kernel has.
 pub(crate) fn kernel_controls() -> Vec<String> {
     let there = fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control");

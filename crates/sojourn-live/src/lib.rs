@@ -39,6 +39,7 @@ pub mod drive;
 pub mod error;
 mod external;
 pub mod flows;
+mod iproute;
 pub mod namespace;
 mod observed;
 pub mod punctual;
@@ -52,6 +53,7 @@ mod store;
 mod sys;
 mod tcp_info;
 pub mod uml;
+mod windows;
 pub mod wire;
 
 pub use background::Live;

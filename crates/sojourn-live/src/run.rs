@@ -25,6 +25,7 @@ use crate::receivers::Receivers;
 use crate::senders::{self, Writer};
 use crate::sockets;
 use crate::sys::run_first;
+use crate::windows;
 
 /// Priority of the applications' threads, below the loop's.
 const PRIORITY: i32 = 20;
@@ -119,6 +120,8 @@ fn receive(
     let made = || {
         namespace::enter()?;
         let device = namespace::device(namespace::DEVICE, RECEIVERS, mtu)?;
+        let added = windows::add_addresses(&scenario.flows, namespace::DEVICE);
+        added.map_err(failed("adding receivers' addresses"))?;
         let mut sockets = [Vec::new(), Vec::new()];
         for flow in scenario.flows_expanded() {
             sockets[usize::from(!sockets::is_tcp(&flow))].push(sockets::wait_for(&flow)?);
@@ -152,6 +155,8 @@ fn send(
         namespace::remember(scenario.tcp_metrics).map_err(failed("setting what is remembered"))?;
         namespace::limit_send_buffers(&scenario.flows).map_err(failed("setting tcp_wmem"))?;
         let device = namespace::device(namespace::DEVICE, SENDERS, mtu)?;
+        let added = windows::add_routes(&scenario.flows, namespace::DEVICE);
+        added.map_err(failed("setting initial windows"))?;
         let (mut writers, mut senders) = (Vec::new(), Vec::new());
         for (flow, (application, facts)) in scenario.flows_expanded().into_iter().zip(applications)
         {

@@ -9,12 +9,12 @@ use nix::sys::socket::{
     AddressFamily, Backlog, SockFlag, SockType, SockaddrIn, bind, connect, listen, setsockopt,
     socket,
 };
-use sojourn_sim::spec::{BufferSize, Controls, Flow};
+use sojourn_sim::spec::{BufferSize, Controls, Flow, Pacing};
 
 use crate::controls::{kernel_name, no_control};
 use crate::error::{Error, failed};
 use crate::flows::FIRST_PORT;
-use crate::namespace::RECEIVERS;
+use crate::{sys, windows};
 
 /// Bytes of the timestamp option, which the kernel counts into its largest segment.
 const TIMESTAMPS: u32 = 12;
@@ -27,7 +27,7 @@ pub(crate) fn is_tcp(flow: &Flow<'_>) -> bool {
 
 /// Address of the receiver of a flow.
 fn receiver(flow: &Flow<'_>) -> SockaddrIn {
-    let [a, b, c, d] = RECEIVERS;
+    let [a, b, c, d] = windows::receiver(flow.spec.initial_window);
     SockaddrIn::new(a, b, c, d, FIRST_PORT + flow.id as u16)
 }
 
@@ -48,6 +48,16 @@ pub(crate) fn open(flow: &Flow<'_>) -> Result<OwnedFd, Error> {
     }
     limit_buffers(&socket, flow).map_err(failed("setting a buffer's size"))?;
     Ok(socket)
+}
+
+/// Linux paces a socket from the first rate on that it is given: the largest is no limit. What is not
+/// given one is paced if its control asks for it.
+fn pace(socket: &OwnedFd, pacing: Option<Pacing>) -> io::Result<()> {
+    match pacing {
+        Some(Pacing::AtMost(rate)) => sys::pace(socket, (rate.as_bps() / 8).max(1)),
+        Some(Pacing::On) => sys::pace(socket, sys::FASTEST),
+        Some(Pacing::Off) | None => Ok(()),
+    }
 }
 
 /// Sets the sizes of buffers that the flow gives, if any: the kernel doubles the given value, to
@@ -82,6 +92,7 @@ pub(crate) fn wait_for(flow: &Flow<'_>) -> Result<OwnedFd, Error> {
 /// # Errors
 /// If the kernel refuses.
 pub(crate) fn begin_connecting(socket: &OwnedFd, flow: &Flow<'_>) -> io::Result<()> {
+    pace(socket, flow.spec.pacing)?;
     match connect(socket.as_raw_fd(), &receiver(flow)) {
         Ok(()) | Err(nix::errno::Errno::EINPROGRESS) => Ok(()),
         Err(error) => Err(error.into()),

@@ -19,6 +19,11 @@ fn run(text: &str) -> Option<(Outcome, Quality)> {
             needs("live", &error);
             None
         }
+        // Of the package that has tc(8).
+        Err(Error::Refused(error)) if error.message.contains("ip(8)") => {
+            needs("tc", &error);
+            None
+        }
         Err(error) => panic!("{error}"),
     }
 }
@@ -89,6 +94,21 @@ fn transfers_complete_and_datagrams_pass() {
     assert!((170_000.0..=188_000.0).contains(&of(1.0)), "{}", of(1.0));
 }
 
+/// Twenty segments: two flights, or one that is sent at once or, from the eleventh on, at a rate.
+#[test]
+fn flows_set_their_initial_window_and_their_pacing() {
+    let flow = "[[flows]]\ncca = \"reno\"\nrtt = \"200 ms\"\n\
+                traffic = { kind = \"sized\", size = \"28960 B\" }\n";
+    let flows = format!(
+        "{flow}{flow}initial_window = 20\n{flow}initial_window = 20\npacing = \"200 kbit/s\"\n"
+    );
+    let Some((outcome, _)) = run(&format!("{LINK}{flows}")) else { return };
+    let completed = outcome.flows.reals("completed_at").unwrap();
+    for (at, expected) in completed.iter().zip([0.60..0.80, 0.40..0.58, 0.81..1.30]) {
+        assert!(expected.contains(at), "{completed:?}");
+    }
+}
+
 #[test]
 fn queues_mark_and_the_kernel_answers() {
     let flows = r#"
@@ -144,6 +164,7 @@ fn what_a_live_run_cannot_do_is_refused() {
             "flows.0.send_buffer",
         ),
         ("cca = { kind = \"cubic\", beta = 0.8 }", "flows.0.cca.beta"),
+        ("cca = \"bbr\"\npacing = \"off\"", "flows.0.pacing"),
     ] {
         let text = format!("{LINK}[[flows]]\nrtt = \"10 ms\"\n{flow}\n");
         let scenario = Scenario::from_toml(&text, builtin()).unwrap();

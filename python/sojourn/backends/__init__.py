@@ -6,6 +6,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Protocol, cast
 
+from sojourn import literal
 from sojourn.engine import Progress
 from sojourn.errors import ScenarioError
 from sojourn.measured import Measured, Origin
@@ -88,7 +89,7 @@ def backend(name: str) -> Backend:
     """
     if not is_known(name):
         has = ", ".join(NAMES)
-        raise ScenarioError(f"backend: {name!r} given; allowed: {has}, kernel:VERSION")
+        raise ScenarioError(f"backend: {literal.given(name)} given; allowed: {has}, kernel:VERSION")
     kind, _, wanted = name.partition(":")
     module = import_module(NAMES[kind])
     return cast(Backend, module.On(wanted) if kind == "kernel" else module)

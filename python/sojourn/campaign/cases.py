@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Self
 
-from sojourn import class_sources, measured
+from sojourn import measured
+from sojourn.external import inside
 from sojourn.json_types import Json
 from sojourn.scenario import Document
 
@@ -84,7 +85,7 @@ class Computed:
         """What it comes to, called with what it is given as that is found on this machine, and with
         these classes of a notebook: the same whether it was stored meanwhile or not.
         """
-        class_sources.take(classes)
+        inside.take(classes)
         told: Json = json.loads(json.dumps(self.by(**given)))
         return told
 

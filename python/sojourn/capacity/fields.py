@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from math import isfinite
 
-from sojourn import quantity
+from sojourn import literal, quantity
 from sojourn.capacity.network import Name
 from sojourn.errors import ScenarioError
 from sojourn.names import unknown
@@ -15,7 +15,7 @@ from sojourn.names import unknown
 def name(value: object, where: str) -> Name:
     """A node's name."""
     if isinstance(value, bool) or not isinstance(value, str | int) or value == "":
-        given = "missing" if value is None else f"{value!r} given"
+        given = "missing" if value is None else f"{literal.given(value)} given"
         raise ScenarioError(f"{where}: {given}; expected the name or number of a node")
     return value
 
@@ -32,13 +32,13 @@ def number(value: object, where: str, unit: str) -> Fraction:
         or not isinstance(number, int | float)
         or not isfinite(number)
     ):
-        raise ScenarioError(f"{where}: {value!r} given; expected {expected}")
+        raise ScenarioError(f"{where}: {literal.given(value)} given; expected {expected}")
     if unit and not isinstance(value, str):
         raise ScenarioError(
-            f"{where}: {value!r} given beside others with units; expected {expected}"
+            f"{where}: {literal.given(value)} given beside others with units; expected {expected}"
         )
     if number < 0:
-        raise ScenarioError(f"{where}: {value!r} given; allowed: 0 or more")
+        raise ScenarioError(f"{where}: {literal.given(value)} given; allowed: 0 or more")
     # As it was written: the nearest binary fraction has no useful common denominator.
     return Fraction(f"{number:.12g}")
 
@@ -47,7 +47,7 @@ def flag(table: Mapping[str, object], key: str, where: str, default: bool) -> bo
     """True or false."""
     value = table.get(key, default)
     if not isinstance(value, bool):
-        raise ScenarioError(f"{where}: {value!r} given; allowed: true, false")
+        raise ScenarioError(f"{where}: {literal.given(value)} given; allowed: true, false")
     return value
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import inf, lcm
 
+from sojourn import literal
 from sojourn.capacity import fields
 from sojourn.capacity.network import Arc, Name, Network, Problem, Session, Units
 from sojourn.errors import ScenarioError
@@ -63,7 +64,7 @@ def _link(table: Mapping[str, object], where: str, units: Units, directed: bool)
     fields.known(table, _LINK, where)
     near, far = (fields.name(table.get(key), f"{where}.{key}") for key in ("from", "to"))
     if str(near) == str(far):
-        raise ScenarioError(f"{where}.to: {far!r} is where the link comes from")
+        raise ScenarioError(f"{where}.to: {literal.given(far)} is where the link comes from")
     none = f"0 {units.time}" if units.time else 0
     latency = fields.number(table.get("latency", none), f"{where}.latency", units.time)
     one_way = fields.flag(table, "directed", f"{where}.directed", directed)
@@ -104,9 +105,10 @@ def _session(table: Mapping[str, object], network: Network, prefix: str) -> Sess
     latencies = network.latencies(source)
     for node in nodes:
         if node == source:
-            raise ScenarioError(f"{prefix}to: {network.names[node]!r} is the source")
+            raise ScenarioError(f"{prefix}to: {literal.given(network.names[node])} is the source")
         if latencies[node] == inf:
-            ends = f"{network.names[node]!r} cannot be reached from {network.names[source]!r}"
+            far, near = (literal.given(network.names[end]) for end in (node, source))
+            ends = f"{far} cannot be reached from {near}"
             raise ScenarioError(f"{prefix}to: {ends}")
     weight = float(fields.number(table.get("weight", 1), f"{prefix}weight", ""))
     if weight == 0:

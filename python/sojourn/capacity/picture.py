@@ -14,6 +14,7 @@ from sojourn.capacity.solve import NOTHING, Solution
 from sojourn.figures.chart import BLACK, color_of
 from sojourn.figures.paper import encoded, write
 from sojourn.figures.places import Point, placed, right
+from sojourn.literal import drawn
 
 _GREY = "#bbbbbb"
 #: Width of the largest flow (points), and how far apart flows on a link are drawn, as a share of
@@ -39,7 +40,7 @@ def draw(solution: Solution) -> Figure:
     _draw_links(ax, solution, places)
     _draw_flows(ax, solution, places)
     _draw_nodes(ax, solution, places)
-    figure.suptitle(_title(solution), fontsize=10)
+    figure.suptitle(drawn(_title(solution)), fontsize=10)
     return figure
 
 
@@ -108,7 +109,7 @@ def _draw_nodes(ax: Axes, solution: Solution, places: Mapping[int, Point]) -> No
         ax.text(
             place[0],
             place[1],
-            str(names[node]),
+            drawn(str(names[node])),
             fontsize=7,
             color=color,
             ha="center",
@@ -117,7 +118,7 @@ def _draw_nodes(ax: Axes, solution: Solution, places: Mapping[int, Point]) -> No
             zorder=3,
         )
     handles = [
-        Line2D([], [], color=color_of(index), linewidth=2, label=f"to {names[node]}")
+        Line2D([], [], color=color_of(index), linewidth=2, label=drawn(f"to {names[node]}"))
         for (_, node), index in _destinations(solution).items()
     ]
     ax.legend(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NotRequired, Required, TypedDict
 
+from sojourn import literal
 from sojourn.errors import ScenarioError
 
 #: Keys of a link with which it has no constant rate or delay.
@@ -50,7 +51,9 @@ def links_of(topology: _Topology) -> list[Link]:
     kinds = {"graph": _graph, "parking_lot": _parking_lot, "dumbbell": _dumbbell}
     kind = topology["kind"]
     if kind not in kinds:
-        raise ScenarioError(f"topology.kind: {kind!r} has no graph; allowed: {', '.join(kinds)}")
+        raise ScenarioError(
+            f"topology.kind: {literal.given(kind)} has no graph; allowed: {', '.join(kinds)}"
+        )
     return list(kinds[kind](topology))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from sojourn import literal
 from sojourn.cli.options import Workers
 from sojourn.cli.output import warn
 from sojourn.errors import ScenarioError
@@ -57,7 +58,9 @@ def chosen(given: str) -> tuple[str, ...]:
     for name in names:
         if not is_known(name):
             has = ", ".join(NAMES)
-            raise ScenarioError(f"--backend: {name!r} given; allowed: {has}, kernel:VERSION, both")
+            raise ScenarioError(
+                f"--backend: {literal.given(name)} given; allowed: {has}, kernel:VERSION, both"
+            )
     if len(set(names)) < len(names):
         raise ScenarioError(f"--backend: {given} names a backend twice")
     return names

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 
 import click
 
+from sojourn import literal
 from sojourn.cli import tables
 from sojourn.cli.options import force_option, format_option, out_option
-from sojourn.cli.output import printed, warn
+from sojourn.cli.output import printed, say, warn
 from sojourn.cli.progress import progress
 from sojourn.errors import ScenarioError
 from sojourn.quantity import split
@@ -80,13 +81,15 @@ def command(
         _print(solutions, output, one=deadlines is None)
     for note in dict.fromkeys(solution.note for solution in solutions if solution.note):
         warn(note)
-    click.echo(f"results: {directory}", err=True)
+    say(f"results: {directory}", err=True)
 
 
 def _bytes(text: str) -> int:
     value, unit = split(text)
     if unit != "B" or not value > 0:
-        raise ScenarioError(f'--memory: {text!r} given; expected a size such as "2 GB"')
+        raise ScenarioError(
+            f'--memory: {literal.given(text)} given; expected a size such as "2 GB"'
+        )
     return int(value)
 
 

@@ -12,9 +12,10 @@ import click
 
 from sojourn.cli import tables
 from sojourn.cli.names import Name
-from sojourn.cli.output import warn
+from sojourn.cli.output import give, warn
 from sojourn.errors import ScenarioError
 from sojourn.json_types import Fields
+from sojourn.literal import printable
 from sojourn.names import either
 
 if TYPE_CHECKING:
@@ -46,11 +47,11 @@ def command(kind: str | None, output: str) -> None:
         click.echo(_schema(kind))
         return
     if output == "markdown":
-        click.echo("\n\n".join(page(name) for name in chosen))
+        give("\n\n".join(page(name) for name in chosen))
         return
     catalogue = {name: entries(name) for name in chosen}
     if output == "json":
-        click.echo(json.dumps(catalogue, ensure_ascii=False))
+        give(json.dumps(catalogue, ensure_ascii=False))
     elif output == "csv":
         rows = [{"kind": name, **entry} for name, listed in catalogue.items() for entry in listed]
         tables.write_csv(("kind", "name", "summary", "source"), rows)
@@ -160,10 +161,11 @@ def _from_here(path: Path) -> Path:
 def _details(listed: Sequence[Entry]) -> None:
     """Each member as a paragraph of its own; the documentation's code marks are left out."""
     from rich.padding import Padding
+    from rich.text import Text
 
     console = tables.console()
     for entry in listed:
-        console.print(f"[bold]{entry['name']}[/]")
+        console.print(Text(printable(entry["name"]), style="bold"))
         for part in _paragraphs(entry):
             console.print(Padding(part, (0, 0, 0, 4), expand=False))
         console.print()
@@ -195,12 +197,12 @@ def _parameters(parameters: Sequence[Entry]) -> RenderableType:
     for share in (None, 24, 16, None):
         table.add_column(max_width=share if wrapped else None, overflow="fold")
     for parameter in (Parameter(**entry) for entry in parameters):
-        cells = (parameter.written or "-", parameter.description)
-        table.add_row(parameter.name, parameter.type, *map(_plain, cells))
+        cells = (parameter.name, parameter.type, parameter.written or "-", parameter.description)
+        table.add_row(*map(_plain, cells))
     return table
 
 
 def _plain(text: str) -> RenderableType:
     from rich.text import Text
 
-    return Text(text.replace("`", ""))
+    return Text(printable(text).replace("`", ""))

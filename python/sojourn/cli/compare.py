@@ -11,7 +11,7 @@ import click
 from sojourn.cli import tables
 from sojourn.cli.names import checked_metrics
 from sojourn.cli.options import force_option, format_option, metrics_option, out_option
-from sojourn.cli.output import printed, warn
+from sojourn.cli.output import give, printed, say, warn
 from sojourn.cli.units import Location
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def command(
         with claimed(place.tenant(made.a, made.b), out, warn, force=force) as directory:
             place.save(made, directory, warn)
             report(directory)
-        click.echo(f"results: {out}", err=True)
+        say(f"results: {out}", err=True)
     with printed():
         _show(made, output, every=every)
 
@@ -74,7 +74,9 @@ def _show(made: Comparison, output: str, *, every: bool) -> None:
     if output == "json":
         click.echo(json.dumps(made.table.to_dicts()))
     elif output == "csv":
-        click.echo(made.table.write_csv(), nl=False)
+        from sojourn import csv_table
+
+        give(csv_table.of_frame(made.table), nl=False)
     else:
         _tables(made, every=every)
 

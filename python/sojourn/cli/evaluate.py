@@ -17,7 +17,7 @@ from sojourn.cli.options import (
     out_option,
     workers_options,
 )
-from sojourn.cli.output import printed, warn
+from sojourn.cli.output import give, printed, warn
 from sojourn.cli.progress import progress
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def _judge(request: Request, places: Sequence[Place], directory: Path, origin: O
         warn(note)
     with printed():
         _show(made)
-    click.echo(directory / FILE)
+    give(str(directory / FILE))
 
 
 def _show(made: Page) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from sojourn.cli.output import printed, warn
+from sojourn.cli.output import printed, say, warn
 
 WORSE = 1
 
@@ -50,6 +50,6 @@ def command(new: Path, baseline: Path, margins: Path | None, strict: bool, out: 
     for note in made.comparison.notes:
         warn(note)
     with printed():
-        click.echo(made.sentence)
-    click.echo(f"results: {out}", err=True)
+        say(made.sentence)
+    say(f"results: {out}", err=True)
     return 0 if made.passed else WORSE

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from sojourn.cli.output import give
 from sojourn.cli.progress import steps
 
 
@@ -29,7 +30,7 @@ def build(source: str, hz: str) -> None:
 
     with steps() as tell:
         kernel = make(source, int(hz), tell)
-    click.echo(f"{kernel.program}  (sojourn run FILE --backend kernel:{kernel.version})")
+    give(f"{kernel.program}  (sojourn run FILE --backend kernel:{kernel.version})")
 
 
 @command.command("list")
@@ -38,4 +39,4 @@ def show() -> None:
     from sojourn.kernel.cache import kernels
 
     for kernel in kernels():
-        click.echo(f"{kernel.name}  {kernel.program}")
+        give(f"{kernel.name}  {kernel.program}")

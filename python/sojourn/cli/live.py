@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from sojourn.cli.options import force_option, out_option, set_option
-from sojourn.cli.output import warn
+from sojourn.cli.output import say, warn
 from sojourn.cli.show_run import summarise
 from sojourn.cli.source import scenario_of
 
@@ -58,5 +58,5 @@ def command(
         run_directory.save(done.result, directory)
         with redirect_stdout(sys.stderr):  # standard output is the command's
             summarise(done.result)
-        click.echo(f"results: {directory}", err=True)
+        say(f"results: {directory}", err=True)
     sys.exit(done.status)

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from sojourn.cli.names import Name
+from sojourn.cli.output import say
 from sojourn.errors import SojournError
 from sojourn.names import either
 from sojourn.scaffold import KINDS, new
@@ -24,10 +25,10 @@ def command(kind: str, name: str, language: str | None) -> None:
     """Write the file of a new KIND called NAME, and the lines that make it known."""
     made = new(kind, name, language, _checkout(), Path())
     for path in made.written:
-        click.echo(f"wrote {path}")
+        say(f"wrote {path}")
     for path in made.changed:
-        click.echo(f"added a line to {path}")
-    click.echo(f"next: {made.after}")
+        say(f"added a line to {path}")
+    say(f"next: {made.after}")
 
 
 def _checkout() -> Path | None:

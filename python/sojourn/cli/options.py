@@ -98,7 +98,8 @@ def workers_options(command: Callable[..., _Done]) -> Callable[..., _Done]:
     @click.option(
         "--cluster",
         metavar="ADDRESS",
-        help="Run on a Dask cluster: tcp://HOST:PORT, local:N or slurm (sojourn[cluster]).",
+        help="Run on a Dask cluster: tls://HOST:PORT, tcp://HOST:PORT, local:N or slurm "
+        "(sojourn[cluster]).",
     )
     @wraps(command)
     def with_workers(
@@ -125,8 +126,8 @@ def limit_options(command: _Given) -> _Given:
         metavar="SECONDS",
         expose_value=False,
         callback=lambda context, option, value: _limit("seconds", value),
-        help="End a run whose control from outside stays in one callback for so long.  "
-        "[default: 60]",
+        help="End a run whose control from outside stays in one callback, or in loading, for so "
+        "long.  [default: 60]",
     )
     memory = click.option(
         "--control-memory",

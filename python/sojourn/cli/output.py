@@ -13,10 +13,17 @@ from typing import TextIO
 
 import click
 
+from sojourn.literal import printable
+
 
 def say(text: str, *, err: bool = False) -> None:
-    """Prints lines, which a terminal gets broken between words."""
-    click.echo(_folded(text, sys.stderr if err else sys.stdout), err=err)
+    """Prints lines, which a terminal gets broken between words; what it would act on is escaped."""
+    click.echo(_folded(printable(text), sys.stderr if err else sys.stdout), err=err)
+
+
+def give(data: str, *, nl: bool = True) -> None:
+    """Prints what programs read: as it is, but for what a terminal would act on."""
+    click.echo(printable(data) if sys.stdout.isatty() else data, nl=nl)
 
 
 def warn(message: str) -> None:

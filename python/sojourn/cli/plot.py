@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from sojourn.cli.output import give
 from sojourn.cli.units import Location
 from sojourn.errors import ScenarioError
 
@@ -54,7 +55,7 @@ def command(
     check(path)
     request = Request(y, x, hue, facet, cast(Kind, kind), [_kept(text) for text in where])
     save(chart(directory, request), path)
-    click.echo(path)
+    give(str(path))
 
 
 def _kept(text: str) -> tuple[str, str]:

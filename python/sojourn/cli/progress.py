@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sojourn.interruption import deferred
+from sojourn.literal import printable
 
 if TYPE_CHECKING:
     from rich.progress import ProgressColumn
@@ -117,12 +118,18 @@ def steps() -> Iterator[Callable[[str, float], None]]:
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
 
     console = Console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), _time())
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        TaskProgressColumn(),
+        _time(),
+    )
     bar = Progress(*columns, console=console)
     task, told = bar.add_task("", total=1.0), ""
 
     def report(what: str, done: float) -> None:
         nonlocal told
+        what = printable(what)
         line = f"{what} ({10 * int(10 * done)} %)"
         if console.is_terminal:
             bar.start()

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from sojourn.cli.options import out_option
+from sojourn.cli.output import give
 from sojourn.cli.units import Location
 from sojourn.errors import ScenarioError
 
@@ -24,4 +25,4 @@ def command(directory: Path, out: Path | None) -> None:
     if out is not None and out.resolve() != directory.resolve() and (out / manifest.FILE).exists():
         raise ScenarioError(f"--out {out}: holds other results; give another directory")
     check_writable(out or directory, f"--out {out}" if out else str(directory))
-    click.echo(report(directory, out))
+    give(str(report(directory, out)))

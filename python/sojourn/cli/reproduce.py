@@ -80,7 +80,7 @@ def command(
         reproduction = reproduce(chosen, request, directory, workers.jobs, report, warn, execute)
     with printed():
         PRINTERS[output](reproduction)
-    click.echo(f"comparison: {directory / 'comparison.csv'}", err=True)
+    say(f"comparison: {directory / 'comparison.csv'}", err=True)
 
 
 def _json(reproduction: Reproduction) -> None:

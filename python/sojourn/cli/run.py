@@ -82,7 +82,7 @@ def command(**options: Any) -> None:  # the fields of _Asked
         from sojourn.figures import save_all
 
         save_all(made.every[0], directory / "figures", warn)
-    click.echo(f"results: {directory}", err=True)
+    say(f"results: {directory}", err=True)
 
 
 def _show(made: Made, asked: _Asked) -> None:

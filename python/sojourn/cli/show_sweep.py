@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from sojourn.cli import tables
-from sojourn.cli.output import say, warn
+from sojourn.cli.output import give, say, warn
 from sojourn.cli.units import duration, size
 from sojourn.errors import ScenarioError, SojournError
 
@@ -99,7 +99,7 @@ def aggregate(
     for name in names:
         header, lines, words = table.pivot(long, name, rows, columns)
         if output == "markdown":
-            click.echo(f"**{name}**\n\n{table.markdown(header, lines)}")
+            give(f"**{name}**\n\n{table.markdown(header, lines)}")
         elif lines:
             unit = next(m.unit for m in metrics() if m.name == name)
             title = with_unit(name, unit)

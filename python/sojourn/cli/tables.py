@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from io import StringIO
 from typing import TYPE_CHECKING
 
-from sojourn.cli.output import say
+from sojourn import csv_table
+from sojourn.cli.output import give, say
+from sojourn.literal import printable
 from sojourn.numbers import number
 
 if TYPE_CHECKING:
@@ -30,8 +31,8 @@ def show(
     from rich.table import Table
     from rich.text import Text
 
-    cells = [[c if isinstance(c, str) else number(c) for c in row] for row in rows]
-    columns = list(zip(header, *cells, strict=True))
+    cells = [[printable(c) if isinstance(c, str) else number(c) for c in row] for row in rows]
+    columns = list(zip(map(printable, header), *cells, strict=True))
     screen = console()
     if title:
         say(title)
@@ -119,6 +120,5 @@ def _longest_word(column: Sequence[str]) -> int:
 
 def write_csv(header: Sequence[str], rows: Iterable[Mapping[str, object]]) -> None:
     """Prints CSV; undefined values are empty."""
-    writer = csv.DictWriter(sys.stdout, header, lineterminator="\n", extrasaction="ignore")
-    writer.writeheader()
-    writer.writerows(rows)
+    csv_table.write(text := StringIO(newline=""), header, rows)
+    give(text.getvalue(), nl=False)

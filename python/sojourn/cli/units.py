@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from sojourn import literal
+
 if TYPE_CHECKING:
     from click import Context, Parameter
 
@@ -28,7 +30,11 @@ class Shard(_Pair):
         """Reads it."""
         part, slash, parts = str(value).partition("/")
         if not (slash and part.isdecimal() and parts.isdecimal() and 1 <= int(part) <= int(parts)):
-            self.fail(f"{value!r} given; expected I/N with I from 1 to N, such as 2/3", param, ctx)
+            self.fail(
+                f"{literal.given(value)} given; expected I/N with I from 1 to N, such as 2/3",
+                param,
+                ctx,
+            )
         return int(part), int(parts)
 
 
@@ -43,7 +49,9 @@ class Size(_Number):
 
         read = number(str(value))
         if not (str(value).rstrip().endswith("B") and read >= 1):
-            self.fail(f"{value!r} given; expected a size such as 8 GB or 500 MB", param, ctx)
+            self.fail(
+                f"{literal.given(value)} given; expected a size such as 8 GB or 500 MB", param, ctx
+            )
         return int(read)
 
 

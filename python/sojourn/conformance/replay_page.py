@@ -5,12 +5,12 @@
 
 from __future__ import annotations
 
-import csv
 import io
 from collections.abc import Iterable, Sequence
 from functools import partial
 from pathlib import Path
 
+from sojourn import csv_table
 from sojourn.conformance import situations
 from sojourn.conformance.replay import COLUMNS, MARGINS, Row
 from sojourn.store.files import write_together
@@ -36,7 +36,7 @@ explained; `runs`: there is no counterpart to compare with. What does not run is
 def written(rows: Sequence[Row], out: Path) -> None:
     """Writes ``replay.csv`` and ``replay.md`` into a directory."""
     table = io.StringIO(newline="")
-    csv.writer(table).writerows([COLUMNS, *(row.cells() for row in rows)])
+    csv_table.write_lines(table, [COLUMNS, *(row.cells() for row in rows)])
     texts = {"replay.csv": table.getvalue(), "replay.md": page(rows)}
     write_together(out, {name: partial(_write, text) for name, text in texts.items()})
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import polars as pl
 
+from sojourn import csv_table
 from sojourn.evaluation.compare import Comparison
 from sojourn.figures import forest
 from sojourn.store import manifest
@@ -35,7 +36,7 @@ def save(made: Comparison, directory: Path, warn: Callable[[str], None]) -> None
 
     content = {"a": made.a, "b": made.b, "notes": made.notes, "on": list(made.on)}
     files: dict[str, Write] = {
-        TABLE: made.table.write_csv,
+        TABLE: lambda path: path.write_text(csv_table.of_frame(made.table), encoding="utf-8"),
         manifest.FILE: manifest.writer(KIND, content),
     }
     write_together(directory, files)
@@ -50,6 +51,7 @@ def load(directory: Path) -> Comparison:
     content = manifest.read(directory)
     types = dict.fromkeys(_TEXTS, pl.String)
     table = pl.read_csv(directory / TABLE, schema_overrides=types, infer_schema_length=None)
+    table = csv_table.to_frame(table)
     if "family" not in table.columns:
         table = table.with_columns(family=pl.lit("key"))
     told = table.with_columns(pl.col(_TEXTS).fill_null(""))

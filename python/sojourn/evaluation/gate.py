@@ -8,11 +8,13 @@ from pathlib import Path
 import polars as pl
 from junitparser import Error, Failure, JUnitXml, TestCase, TestSuite
 
+from sojourn import literal
 from sojourn.errors import ScenarioError
 from sojourn.evaluation.compare import Comparison, Row, difference, judged, rows_of, shown
 from sojourn.evaluation.families import CALLED, FAMILIES, HOW
 from sojourn.evaluation.margins import Margins
 from sojourn.evaluation.side import Side, Source, read
+from sojourn.literal import printable
 from sojourn.numbers import number
 from sojourn.store.files import write_together
 from sojourn.sweeps.table import markdown
@@ -87,17 +89,17 @@ def save(made: Gate, directory: Path) -> None:
 
 def _xml(made: Gate) -> JUnitXml:
     """A suite for each point, a test case for each metric of a member."""
-    whole = JUnitXml(f"{made.comparison.a} against {made.comparison.b}")
+    whole = JUnitXml(printable(f"{made.comparison.a} against {made.comparison.b}"))
     for (point,), rows in made.comparison.table.group_by("point", maintain_order=True):
-        suite = TestSuite(str(point) or made.comparison.a)
+        suite = TestSuite(printable(str(point) or made.comparison.a))
         for row in rows_of(rows):
             suite.add_testcase(_case(row, made.failing))
         whole.add_testsuite(suite)
     if made.broken:
         suite = TestSuite("runs")
         for point, error in made.broken:
-            case = TestCase(point or "run", "run")
-            case.result = [Error(error)]
+            case = TestCase(printable(point) or "run", "run")
+            case.result = [Error(printable(error))]
             suite.add_testcase(case)
         whole.add_testsuite(suite)
     whole.update_statistics()  # type: ignore[no-untyped-call]
@@ -105,7 +107,7 @@ def _xml(made: Gate) -> JUnitXml:
 
 
 def _case(row: Row, failing: tuple[str, ...]) -> TestCase:
-    case = TestCase(row["metric"], f"{row['scope']} {row['id']}".strip())
+    case = TestCase(row["metric"], printable(f"{row['scope']} {row['id']}".strip()))
     told = _told(row)
     if row["verdict"] in failing:
         case.result = [Failure(told, row["verdict"])]
@@ -127,11 +129,12 @@ def _told(row: Row) -> str:
 
 
 def _markdown(made: Gate) -> str:
-    parts = [f"# {made.sentence}\n"]
-    parts += [f"> {note}\n" for note in made.comparison.notes]
+    parts = [f"# {literal.markdown(made.sentence)}\n"]
+    parts += [f"> {literal.markdown(note)}\n" for note in made.comparison.notes]
     parts.append(f"{HOW}\n")
     if made.broken:
-        runs = [f"- {point or 'run'}: {error}" for point, error in made.broken]
+        told = (f"{point or 'run'}: {error}" for point, error in made.broken)
+        runs = [f"- {literal.markdown(run)}" for run in told]
         parts.append("\n".join(["## Runs that failed\n", *runs, ""]))
     for verdict in ("worse", "different", "better", *(("unsure",) * ("unsure" in made.failing))):
         for family in FAMILIES:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from sojourn import literal, regular_file
 from sojourn.errors import ScenarioError
 from sojourn.metrics import metrics
 from sojourn.names import unknown
@@ -45,14 +46,14 @@ def relative(text: str, where: str) -> Margin:
     number, percent, rest = text.partition("%")
     size = _number(number) if percent and not rest.strip() else None
     if size is None:
-        raise ScenarioError(f"{where}: {text!r} given; expected a share such as '2 %'")
+        raise ScenarioError(f"{where}: {literal.given(text)} given; expected a share such as '2 %'")
     return Margin(size / 100, relative=True)
 
 
 def read(path: Path) -> Margins:
     """A TOML file of a margin for each of some metrics, and ``default`` for all others."""
     try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
+        table = tomllib.loads(regular_file.text(path))
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "is not text in UTF-8"
         raise ScenarioError(f"--margins {path}: cannot be read: {reason}") from None
@@ -80,7 +81,9 @@ def _margin(text: object, unit: str | None, where: str) -> Margin:
     wanted = "" if unit in ("1", "count") else unit
     if unit is None or isinstance(text, bool) or size is None or written.strip() != wanted:
         quantity = f" or a quantity such as '0.5 {wanted}'".rstrip(" '") + "'" if unit else ""
-        raise ScenarioError(f"{where}: {text!r} given; expected a share such as '2 %'{quantity}")
+        raise ScenarioError(
+            f"{where}: {literal.given(text)} given; expected a share such as '2 %'{quantity}"
+        )
     return Margin(size, relative=False)
 
 

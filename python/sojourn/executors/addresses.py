@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from distributed import Client
 
 EXPECTED = "the address of a Dask scheduler such as tcp://host:8786, or local:N, or slurm"
+#: Of an address that takes certificates.
+_TLS = "tls://"
 _EXTRA = "needs the optional packages: pip install 'sojourn[cluster]'"
 #: For a scheduler's answer, s.
 _PATIENCE = 10
@@ -43,7 +45,19 @@ _WORKER: dict[str, object] = {
     "distributed.worker.multiprocessing-method": "forkserver",
     "distributed.worker.memory.spill": False,
     "distributed.worker.memory.target": False,
+    # By HTTP they would tell whoever asks what they do: it knows no certificates.
+    "distributed.scheduler.http.routes": [],
+    "distributed.worker.http.routes": [],
 }
+#: Where Dask has its files: in a directory for all users unless it is told.
+_PLACE = "temporary-directory"
+#: The same where a job runs.
+_PROLOGUE = ("export TMPDIR=$(mktemp -d)", "trap 'rm -rf \"$TMPDIR\"' EXIT")
+#: Where jobs of Slurm read their certificates, unless dask-jobqueue's configuration says otherwise:
+#: the home directory is there wherever they run.
+_SHARED = "~"
+#: Of the scheduler of jobs of Slurm, likewise; dask-jobqueue would have a dashboard for everybody.
+_SCHEDULER: dict[str, object] = {"dashboard": False, "dashboard_address": None}
 
 
 @contextmanager
@@ -60,6 +74,7 @@ def connected(address: str | None, jobs: int | None) -> Iterator[Executor]:
         return
     opened = _opened(address, jobs)
     try:
+        import cryptography  # noqa: F401  (makes certificates)
         import distributed  # noqa: F401
     except ImportError as error:
         raise ScenarioError(f"--cluster: {_EXTRA} ({error})") from None
@@ -90,24 +105,24 @@ def _opened(address: str, jobs: int | None) -> AbstractContextManager[Executor]:
 
 @contextmanager
 def _local(workers: int) -> Iterator[Executor]:
-    """Worker processes here. Dask's end without clearing up, so that their files lie where this
-    does it.
+    """Worker processes here, which know each other and this process by certificates that nobody
+    else has. Dask's end without clearing up, so that their files lie where this does it.
     """
     import dask
-    from distributed import Client, LocalCluster
+    from distributed import Client, LocalCluster, Security
 
     from sojourn.executors.cluster import Cluster
 
     _start_forkserver()
     with (
-        dask.config.set(_WORKER),
         tempfile.TemporaryDirectory(prefix="sojourn-") as place,
+        dask.config.set({**_WORKER, _PLACE: place}),
         LocalCluster(
             n_workers=workers,
             threads_per_worker=1,
             memory_limit=0,
             dashboard_address=None,
-            local_directory=place,
+            security=Security.temporary(),
             silence_logs=logging.CRITICAL,
         ) as cluster,
         Client(cluster) as client,
@@ -138,21 +153,35 @@ def _running(address: str) -> Iterator[Executor]:
 
     try:
         client = Client(address, timeout=_PATIENCE)
-    except (OSError, ValueError) as error:
-        raise ScenarioError(
-            f"--cluster {address}: no Dask scheduler answers there ({error}); one is started with "
-            "dask scheduler, its workers with dask worker ADDRESS"
-        ) from None
+    # The last two are Dask's of certificates that are missing, and of an address that takes none.
+    except (OSError, ValueError, TypeError, RuntimeError) as error:
+        raise ScenarioError(f"--cluster {address}: {_unanswered(address, error)}") from None
     with client:
         yield Cluster(client)
 
 
+def _unanswered(address: str, error: Exception) -> str:
+    from sojourn.executors import certificates
+
+    if address.startswith(_TLS):
+        return certificates.defect() or (
+            f"no Dask scheduler answers there that has certificates of {certificates.AREA}.ca-file "
+            f"and takes that of client.cert ({error})"
+        )
+    return (
+        f"no Dask scheduler answers there ({error}); one is started with dask scheduler, its "
+        f"workers with dask worker ADDRESS; where it has certificates, ADDRESS begins with {_TLS}"
+    )
+
+
 @contextmanager
 def _slurm(jobs: int | None) -> Iterator[Executor]:
-    """Jobs of Slurm, each with a worker or as many as dask-jobqueue's configuration says."""
+    """Jobs of Slurm, each with a worker or as many as dask-jobqueue's configuration says. They have
+    certificates as workers here have, in files that only their user reads and that end with this.
+    """
     import dask
     from dask_jobqueue import SLURMCluster
-    from distributed import Client
+    from distributed import Client, Security
 
     from sojourn.executors.cluster import Cluster
 
@@ -161,8 +190,15 @@ def _slurm(jobs: int | None) -> Iterator[Executor]:
     told = dask.config.get("jobqueue.slurm", {})
     given = {key: value for key, value in _JOB.items() if told.get(key) is None}
     with (
-        dask.config.set(_WORKER),
-        SLURMCluster(**given, dashboard_address=None) as cluster,
+        tempfile.TemporaryDirectory(prefix="sojourn-") as place,
+        dask.config.set({**_WORKER, _PLACE: place}),
+        SLURMCluster(
+            **given,
+            job_script_prologue=[*_PROLOGUE, *(told.get("job-script-prologue") or ())],
+            scheduler_options={**_SCHEDULER, **(told.get("scheduler-options") or {})},
+            security=Security.temporary(),
+            shared_temp_directory=told.get("shared-temp-directory") or _SHARED,
+        ) as cluster,
         Client(cluster) as client,
     ):
         cluster.scale(jobs=jobs or _processors())

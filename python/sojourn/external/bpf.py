@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
+from sojourn import literal, regular_file
 from sojourn.errors import refused
 from sojourn.json_types import Fields
 
@@ -24,20 +25,20 @@ def canonical(table: Fields) -> dict[str, object]:
         if key not in table:
             raise refused(key, f"is missing; expected {expected}")
         if not isinstance(table[key], str):
-            raise refused(key, f"{table[key]!r} given; expected {expected}")
+            raise refused(key, f"{literal.given(table[key])} given; expected {expected}")
     for key in table:
         if key not in (*_KEYS, "digest"):
             raise refused(key, "a BPF program has no parameters: what it needs is compiled in")
     name = table["name"]
     if not 1 <= len(name.encode()) <= _LONGEST:
-        raise refused("name", f"{name!r} given; allowed: 1 to {_LONGEST} characters")
+        raise refused("name", f"{literal.given(name)} given; allowed: 1 to {_LONGEST} characters")
     return {**table, "digest": _digest(table)}
 
 
 def _digest(table: Fields) -> str:
     path = table["object"]
     try:
-        content = Path(path).read_bytes()
+        content = regular_file.content(Path(path))
     except OSError as error:
         raise refused("object", f"{path}: cannot be read: {error.strerror}") from None
     found = hashlib.blake2b(content, digest_size=16).hexdigest()

@@ -13,7 +13,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from sojourn import class_sources, located, scratch
+from sojourn import class_sources, located, regular_file, scratch
 from sojourn.errors import refused
 from sojourn.external import sources
 from sojourn.linux.source import Source
@@ -69,17 +69,16 @@ class Bundle:
 
     def unpacked(self) -> Places:
         """Lays everything out, in each process at its first call."""
-        class_sources.take(
-            {d: code for d, code in self.classes.items() if d not in class_sources.CLASSES}
-        )
+        class_sources.pass_on(self.classes)
         return Places({path: _laid_out(path, tuple(of.items())) for path, of in self.files.items()})
 
 
 def _contents(kind: str, path: Path) -> dict[str, bytes]:
     try:
-        return {str(file): file.read_bytes() for file in _belonging(kind, path)}
+        return {str(file): regular_file.content(file) for file in _belonging(kind, path)}
     except OSError as error:
-        raise refused(str(path), f"cannot be read: {error.strerror}") from None
+        name = error.filename or str(path)
+        raise refused(name, f"cannot be read: {error.strerror}") from None
 
 
 def _belonging(kind: str, path: Path) -> Iterator[Path]:

@@ -7,9 +7,10 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from pathlib import Path
 
-from sojourn import _internal, class_sources
-from sojourn.errors import refused
-from sojourn.external import bpf, python_class, sources
+from sojourn import _internal, class_sources, literal
+from sojourn.errors import LostError, refused
+from sojourn.executors import processes
+from sojourn.external import bpf, inside, python_class, sources
 from sojourn.json_types import Fields
 from sojourn.linux import tables
 
@@ -40,7 +41,7 @@ def canonical(kind: str, text: str) -> str:
         return json.dumps(tables.checked(tables.completed(table, "queue")))
     if "path" in table or kind != "python":
         table["digest"] = _digest(table)
-    elif table.get("digest") not in class_sources.CLASSES:
+    elif not class_sources.is_known(table.get("digest", "")):
         raise refused("path", "is missing; expected the file of the class")
     if kind == "python":
         _check_text(table, "class", "the name of a class in the file")
@@ -49,16 +50,25 @@ def canonical(kind: str, text: str) -> str:
 
 def described(kind: str, text: str, classes: dict[str, bytes]) -> str:
     """The same, in a worker process."""
-    class_sources.take(classes)
-    return json.dumps(_DESCRIBE[kind](json.loads(text)))
+    table = json.loads(text)
+    inside.take(classes)
+    with processes.phase(f"loading {_name(table)}"):
+        return json.dumps(_DESCRIBE[kind](table))
 
 
 @lru_cache(maxsize=1000)
 def _described(kind: str, text: str) -> str:
-    from sojourn.executors import processes
+    table = json.loads(text)
+    classes = class_sources.pickled([table["digest"]])
+    try:
+        return str(processes.call(described, kind, text, classes))
+    except LostError as error:
+        raise refused("source" if kind == "linux" else "path", str(error)) from None
 
-    classes = class_sources.pickled([json.loads(text)["digest"]])
-    return str(processes.call(described, kind, text, classes))
+
+def _name(table: Fields) -> str:
+    """What a table's control is called by: its file, or its class."""
+    return str(table.get("path") or table.get("source") or table["class"])
 
 
 def _digest(table: Mapping[str, object]) -> str:
@@ -77,5 +87,5 @@ def _check_text(table: Mapping[str, object], key: str, expected: str) -> str:
     if key not in table:
         raise refused(key, f"is missing; expected {expected}")
     if not isinstance(table[key], str):
-        raise refused(key, f"{table[key]!r} given; expected {expected}")
+        raise refused(key, f"{literal.given(table[key])} given; expected {expected}")
     return str(table[key])

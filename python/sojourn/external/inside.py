@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from sojourn import _internal, class_sources
+from sojourn.executors import processes
 
 if TYPE_CHECKING:
     from sojourn.record import Add
+
+
+def take(classes: Mapping[str, bytes]) -> None:
+    """Makes the classes of a notebook known here, which runs code of theirs."""
+    with processes.phase("loading the classes of the program"):
+        class_sources.take(classes)
 
 
 def run(
@@ -18,13 +25,13 @@ def run(
     record: Add | None = None,
 ) -> dict[str, Any]:
     """Runs a scenario in JSON, some of whose controls are these classes: the core's outcome."""
-    class_sources.take(classes)
+    take(classes)
     return _internal.run(scenario, progress, record)
 
 
 def conform(kind: str, table: str, check: str, classes: dict[str, bytes]) -> float:
     """Measures a check of a control, a table in JSON."""
-    class_sources.take(classes)
+    take(classes)
     return _internal.conform(kind, table, check)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from types import NoneType, UnionType
 from typing import Literal, Union, get_args, get_origin, get_type_hints
 
+from sojourn import literal
 from sojourn.errors import refused
 from sojourn.external import raised
 from sojourn.names import unknown
@@ -77,7 +78,7 @@ def _value(key: str, hint: object, value: object) -> object:
         return value
     if float in kinds and type(value) is int:
         return float(value)
-    raise refused(key, f"{value!r} given; expected {_expected(hint)}")
+    raise refused(key, f"{literal.given(value)} given; expected {_expected(hint)}")
 
 
 def _expected(hint: object) -> str:

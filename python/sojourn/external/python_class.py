@@ -9,9 +9,10 @@ from functools import cache
 from pathlib import Path
 from types import ModuleType
 
-from sojourn import class_sources
+from sojourn import class_sources, regular_file
 from sojourn._internal import Init
 from sojourn.errors import ScenarioError, refused
+from sojourn.executors import processes
 from sojourn.external import params, raised, sources
 from sojourn.external.control import Control
 from sojourn.json_types import Fields
@@ -50,7 +51,8 @@ def described(table: Fields) -> dict[str, object]:
 
 def controls(path: str, digest: str) -> list[str]:
     """The names of the classes of a file that could be a control."""
-    module = _module(path, digest)
+    with processes.phase(f"loading {path}"):
+        module = _module(path, digest)
     own = (c for c in vars(module).values() if isinstance(c, type) and issubclass(c, Control))
     return [control.__name__ for control in own if control.__module__ == module.__name__]
 
@@ -62,7 +64,7 @@ def make(text: str, init: Init) -> object:
     values = _read_params(table, control)
     try:
         return control(values, init)
-    except Exception as error:
+    except BaseException as error:
         raise refused("", f"{control.__name__}.__init__ raised {raised.told(error)}") from None
 
 
@@ -101,9 +103,9 @@ def _module(path: str, digest: str) -> ModuleType:
     sys.path.insert(0, str(Path(path).parent))
     sys.modules[module.__name__] = module  # dataclasses look themselves up
     try:
-        exec(compile(Path(path).read_bytes(), path, "exec"), module.__dict__)
+        exec(compile(regular_file.content(Path(path)), path, "exec"), module.__dict__)
     except ScenarioError:
         raise
-    except Exception as error:
+    except BaseException as error:  # it may exit
         raise refused("path", f"{path} raised {raised.told(error)}") from None
     return module

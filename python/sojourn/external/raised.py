@@ -9,6 +9,8 @@ from traceback import FrameSummary
 
 import sojourn
 
+#: Characters of an exception's own words, which a control may make as long as it likes.
+_MOST_WORDS = 1000
 _PACKAGE = f"{Path(sojourn.__file__).parent}{os.sep}"
 
 
@@ -17,7 +19,14 @@ def told(error: BaseException) -> str:
     go on through a library.
     """
     line = _line(error)
-    return f"{type(error).__name__}: {error}{f' ({line})' if line else ''}"
+    words = cut(f"{type(error).__name__}: {error}", _MOST_WORDS)
+    return f"{words}{f' ({line})' if line else ''}"
+
+
+def cut(text: str, most: int) -> str:
+    """Its first ``most`` characters, and how many more it has."""
+    more = len(text) - most
+    return f"{text[:most]}... and {more:,} characters more" if more > 0 else text
 
 
 def _line(error: BaseException) -> str:
@@ -35,5 +44,5 @@ def _is_own(frame: FrameSummary) -> bool:
 
 
 def _written(frame: FrameSummary) -> str:
-    code = f": {frame.line}" if frame.line else ""
+    code = f": {cut(frame.line, _MOST_WORDS)}" if frame.line else ""
     return f"{frame.filename}, line {frame.lineno}{code}"

@@ -7,7 +7,7 @@ import hashlib
 from collections.abc import Iterator
 from pathlib import Path
 
-from sojourn import syntax
+from sojourn import regular_file, syntax
 
 
 def digest(path: Path) -> str:
@@ -19,7 +19,7 @@ def digest(path: Path) -> str:
     """
     told = hashlib.blake2b(digest_size=16)
     for file in files(path):
-        content = file.read_bytes()
+        content = regular_file.content(file)
         told.update(f"{file.relative_to(path.parent)}:{len(content)}:".encode())
         told.update(content)
     return told.hexdigest()
@@ -44,7 +44,7 @@ def _beside(path: Path) -> list[Path]:
 
 def _imported(file: Path, directory: Path) -> Iterator[Path]:
     try:
-        nodes = list(ast.walk(syntax.tree(file.read_bytes())))
+        nodes = list(ast.walk(syntax.tree(regular_file.content(file))))
     except (SyntaxError, ValueError):  # whoever loads it says so
         return
     names = [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from sojourn.errors import refused
+from sojourn import regular_file
+from sojourn.errors import LostError, refused
 from sojourn.external import sources
 from sojourn.json_types import Json
 
@@ -21,14 +22,16 @@ def of_file(text: str) -> dict[str, Json]:
     """The table of ``FILE.py``, ``FILE.py:CLASS`` or ``FILE.so``.
 
     Raises:
-        ScenarioError: if there is no such file, or not one control in it.
+        ScenarioError: if there is no such regular file, or not one control in it.
 
     """
     path, _, name = text.partition(":")
     kind = FILES[Path(path).suffix]
     absolute = str(Path(path).resolve())
-    if not Path(path).is_file():
-        raise refused("NAME", f"{path}: there is no such file")
+    try:
+        regular_file.opened(Path(path), regular_file.CODE).close()
+    except OSError as error:
+        raise refused("NAME", f"{path}: cannot be read: {error.strerror}") from None
     if kind != "python":
         return {"kind": kind, "path": absolute}
     return {"kind": kind, "path": absolute, "class": name or _only(absolute)}
@@ -38,7 +41,10 @@ def _only(path: str) -> str:
     from sojourn.executors import processes
     from sojourn.external import python_class
 
-    names = processes.call(python_class.controls, path, sources.digest(Path(path)))
+    try:
+        names = processes.call(python_class.controls, path, sources.digest(Path(path)))
+    except LostError as error:
+        raise refused("NAME", str(error)) from None
     if len(names) != 1:
         told = ", ".join(names) or "classes that derive from sojourn.cca.Control"
         raise refused("NAME", f"{path} has {len(names)} controls: name one, {path}:CLASS ({told})")

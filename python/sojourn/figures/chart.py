@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from dataclasses import dataclass, fields, is_dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -199,6 +199,19 @@ class Chart:
     note: str = ""
     #: Whether it is sized for a paper: a panel for a column, several for the width of the page.
     fitted: bool = False
+
+
+def with_texts(thing: Any, change: Callable[[str], str]) -> Any:
+    """A chart, or a part of one, in which ``change`` was made to every text."""
+    if isinstance(thing, str):
+        return change(thing)
+    if is_dataclass(thing) and not isinstance(thing, type):
+        # Numbers are many.
+        names = (field.name for field in fields(thing) if "ArrayLike" not in str(field.type))
+        return replace(thing, **{name: with_texts(getattr(thing, name), change) for name in names})
+    if isinstance(thing, list | tuple):
+        return type(thing)(with_texts(part, change) for part in thing)
+    return thing
 
 
 Builder = Callable[["Measured"], Chart]

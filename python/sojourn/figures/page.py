@@ -8,7 +8,7 @@ from textwrap import wrap
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sojourn.figures import page_forest, page_graph, page_heat
+from sojourn.figures import markup, page_forest, page_graph, page_heat
 from sojourn.figures.chart import Band, Boxes, Chart, Heat, Line, Panel, Spans
 from sojourn.figures.plotly_types import Drawn, Part
 from sojourn.json_types import Jsonable
@@ -28,9 +28,13 @@ _SYMBOLS["down"] = ("triangle-down", 12)
 
 
 def render(chart: Chart) -> Drawn:
-    """The chart as plotly's ``data`` and ``layout``."""
-    if graph := chart.panels[0].graph:
-        return page_graph.render(graph)
+    """The chart as plotly's ``data`` and ``layout``, its texts as they are: none is markup."""
+    graph = chart.panels[0].graph
+    shown = page_graph.render(graph) if graph else _panels(chart)
+    return {"data": markup.escaped(shown["data"]), "layout": markup.escaped(shown["layout"])}
+
+
+def _panels(chart: Chart) -> Drawn:
     titles: list[Jsonable] = []
     layout = _frame(chart, titles)
     data: list[Part] = []
@@ -129,7 +133,7 @@ def _colors(chart: Chart, heat: Heat, number: int) -> Part:
 
 def _broken(text: str, most: int) -> str:
     """A label in lines of so many letters."""
-    return "<br>".join(wrap(text, most))
+    return "\n".join(wrap(text, most))
 
 
 def _name_once(data: Sequence[Part]) -> None:

@@ -68,7 +68,7 @@ def up(forest: Forest) -> Part:
 
 def _names(names: list[list[str]], shift: int) -> Iterator[Part]:
     for place, lines in enumerate(names):
-        text: Part = {"text": "<br>".join(lines), "align": "left", "font": {"size": 12}}
+        text: Part = {"text": "\n".join(lines), "align": "left", "font": {"size": 12}}
         where: Part = {"xref": "paper", "x": 0, "xanchor": "left", "xshift": shift}
         yield {**text, **where, "y": place, "yanchor": "bottom", "yshift": 5, "showarrow": False}
 

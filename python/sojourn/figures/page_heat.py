@@ -41,7 +41,7 @@ def colors(heat: Heat, middle: float, length: float) -> Part:
     of the figure's height. One that several maps share is beside all of them.
     """
     # An empty line keeps the label off the bar's numbers.
-    label = "<br>".join(["", *wrap(heat.label, _LETTERS)])
+    label = "\n".join(["", *wrap(heat.label, _LETTERS)])
     bar: Part = {"title": {"text": label, "side": "right"}}
     if not heat.limits:
         bar |= {"y": middle, "len": length, "lenmode": "fraction"}

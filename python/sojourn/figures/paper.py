@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import partial
 from io import BytesIO
 from math import ceil
 from pathlib import Path
@@ -13,8 +14,10 @@ import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from sojourn.figures.chart import Chart
+from sojourn.figures.chart import Chart, with_texts
 from sojourn.figures.paper_panels import begin_at_zero, draw
+from sojourn.literal import drawn
+from sojourn.store.files import write_together
 
 #: Some versions of matplotlib type the keys one by one, others do not.
 _STYLE: dict[Any, Any] = {
@@ -61,7 +64,8 @@ class Picture(Figure):
 
 
 def render(chart: Chart) -> Figure:
-    """The chart as a matplotlib figure."""
+    """The chart as a matplotlib figure, its texts as they are: none is mathematics."""
+    chart = with_texts(chart, drawn)
     with mpl.rc_context(_STYLE | (_FITTED if chart.fitted else {})):
         figure = Picture(figsize=_size(chart), layout="constrained")
         alike = chart.fitted and not any(panel.heat for panel in chart.panels)
@@ -130,9 +134,12 @@ def save(chart: Chart, directory: Path, name: str) -> None:
 
 def write(contents: Mapping[str, bytes], directory: Path, name: str) -> None:
     """Writes ``name`` in each kind."""
-    directory.mkdir(parents=True, exist_ok=True)
-    for kind, content in contents.items():
-        (directory / f"{name}.{kind}").write_bytes(content)
+    writes = {f"{name}.{kind}": partial(_put, content) for kind, content in contents.items()}
+    write_together(directory, writes)
+
+
+def _put(content: bytes, path: Path) -> None:
+    path.write_bytes(content)
 
 
 def _size(chart: Chart) -> tuple[float, float]:

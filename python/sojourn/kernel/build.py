@@ -19,6 +19,7 @@ from sojourn.kernel import cache
 from sojourn.kernel.changes import changes
 from sojourn.kernel.options import fragment
 from sojourn.kernel.source import located, unpacked, version
+from sojourn.store.lock import opened
 
 #: What a build needs, and the packages of Debian that have it.
 TOOLS = {
@@ -71,7 +72,7 @@ def _alone(place: Path, tell: Tell) -> Iterator[None]:
     left running, since the compilers inherit the lock.
     """
     place.parent.mkdir(parents=True, exist_ok=True)
-    with (place.parent / f"{place.name}.lock").open("w") as lock:
+    with opened(place.parent / f"{place.name}.lock") as lock:
         os.set_inheritable(lock.fileno(), True)
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -9,10 +9,13 @@ import tarfile
 import tempfile
 from pathlib import Path
 
+from sojourn import regular_file
 from sojourn.errors import ScenarioError, SojournError
 
 _PACKAGE = re.compile(r"linux-source-\d+\.\d+")
 _SYSTEM = Path("/usr/src")
+#: Bytes of a tarball at most.
+_LARGEST = 4 << 30
 
 
 def located(source: str, cache: Path) -> Path:
@@ -67,7 +70,11 @@ def unpacked(found: Path, place: Path) -> Path:
         shutil.copytree(found, partial / "linux", symlinks=True)
     else:
         try:
-            with tarfile.open(found) as tarball:
+            file = regular_file.opened(found, _LARGEST)
+        except OSError as error:
+            raise ScenarioError(f"SOURCE: {found}: cannot be read: {error.strerror}") from None
+        try:
+            with file, tarfile.open(fileobj=file) as tarball:
                 # An attribute, because the argument is newer than the oldest Python that runs this.
                 tarball.extraction_filter = lambda member, path: member
                 tarball.extractall(partial)

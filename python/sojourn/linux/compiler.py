@@ -13,6 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import Literal
 
+from sojourn import regular_file
 from sojourn.errors import refused
 from sojourn.linux.source import Source
 
@@ -40,7 +41,7 @@ def digest(source: Source, options: Sequence[str]) -> str:
     told = hashlib.blake2b(digest_size=16)
     files = sorted({*source.files, *source.modules})
     for path in (*files, *_ours()):
-        content = path.read_bytes()
+        content = regular_file.content(path)
         told.update(f"{path.name}:{len(content)}:".encode())
         told.update(content)
     told.update("\0".join((*_OPTIONS, *options, _version(_compiler()))).encode())

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import itertools
+import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+
+from sojourn import regular_file
 
 #: Headers that hold algorithms, or what one discipline is configured by, and no interface of the
 #: kernel: they are taken from the tree that the source stands in, as parts of it.
@@ -33,18 +36,20 @@ class Source:
 
     @cached_property
     def files(self) -> list[Path]:
-        """The file, those beside it that it includes, and those of :data:`ALGORITHMS`.
+        """The file, those that it includes by place, and they in turn, and those of
+        :data:`ALGORITHMS`.
 
         Raises:
-            OSError: if it cannot be read.
+            OSError: if one of them cannot be read, or is no regular file.
 
         """
-        found = {self.path: self.path.read_text(errors="replace")}
+        found = {self.path: _text(self.path)}
         waiting = [self.path]
         while waiting:
-            for file in self._included(found[waiting.pop()]):
-                if file not in found and file.is_file():
-                    found[file] = file.read_text(errors="replace")
+            including = waiting.pop()
+            for file in self._included(including, found[including]):
+                if file not in found and file.exists():
+                    found[file] = _text(file)
                     waiting.append(file)
         return list(found)
 
@@ -63,7 +68,7 @@ class Source:
         """Of a queue discipline, the table of its attributes, and their constants by name: in small
         letters, without what all of them begin with.
         """
-        found = _POLICY.search(self.path.read_text(errors="replace"))
+        found = _POLICY.search(_text(self.path))
         if not found:
             return None
         constants = _ATTRIBUTE.findall(found[2])
@@ -86,18 +91,19 @@ class Source:
     @property
     def state(self) -> str | None:
         """The type of its private state."""
-        found = _STATE.search(self.path.read_text(errors="replace"))
+        found = _STATE.search(_text(self.path))
         return f"struct {found[1]}" if found else None
 
     @property
     def needs_ecn(self) -> bool:
         """Whether it is a control that asks for ECN."""
-        return "TCP_CONG_NEEDS_ECN" in self.path.read_text(errors="replace")
+        return "TCP_CONG_NEEDS_ECN" in _text(self.path)
 
-    def _included(self, text: str) -> Iterator[Path]:
+    def _included(self, including: Path, text: str) -> Iterator[Path]:
         for beside, named in _INCLUDE.findall(text):
-            if beside:
-                yield self.path.parent / beside
+            if beside or named.startswith("/"):
+                # Without "..", so that two that include each other are two.
+                yield Path(os.path.normpath(including.parent / (beside or named)))
             elif named in self.algorithms:
                 yield self.algorithms[named]
 
@@ -110,5 +116,9 @@ def _beginning(constants: list[str]) -> str:
     return "".join(f"{word}_" for word in beginning)
 
 
+def _text(file: Path) -> str:
+    return regular_file.text(file, errors="replace")
+
+
 def _exports(file: Path) -> bool:
-    return "EXPORT_SYMBOL" in file.read_text(errors="replace")
+    return "EXPORT_SYMBOL" in _text(file)

@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from sojourn import _internal
+from sojourn import _internal, literal
 from sojourn.errors import refused
 from sojourn.json_types import Fields
 from sojourn.linux import compiler
@@ -34,7 +34,9 @@ def completed(table: Fields, shim: compiler.Shim) -> dict[str, object]:
     try:
         files = source.files
     except OSError as error:
-        raise refused("source", f"{source.path}: cannot be read: {error.strerror}") from None
+        raise refused(
+            "source", f"{error.filename or source.path}: cannot be read: {error.strerror}"
+        ) from None
     if made["observe"] and source.state is None:
         raise refused("observe", f"{files[0]} has no private state that could be recognised")
     digest = compiler.digest(source, _options(made, shim))
@@ -64,7 +66,9 @@ def checked(table: Fields) -> dict[str, object]:
         if key not in names:
             raise refused(key, unknown("attribute", key, names))
         if not _is_attribute(value):
-            raise refused(key, f"{value!r} given; expected a number, or a list of bytes")
+            raise refused(
+                key, f"{literal.given(value)} given; expected a number, or a list of bytes"
+            )
     return dict(table)
 
 
@@ -107,9 +111,11 @@ def _check(table: Fields) -> None:
     if version not in compiler.VERSIONS:
         raise refused("version", unknown("version", str(version), compiler.VERSIONS))
     if type(hz) is not int or hz not in (100, 250, 300, 1000):
-        raise refused("hz", f"{hz!r} given; expected 100, 250, 300 or 1000")
+        raise refused("hz", f"{literal.given(hz)} given; expected 100, 250, 300 or 1000")
     if not isinstance(observed, list) or not all(isinstance(name, str) for name in observed):
-        raise refused("observe", f"{observed!r} given; expected names of fields in a list")
+        raise refused(
+            "observe", f"{literal.given(observed)} given; expected names of fields in a list"
+        )
     for name in observed:
         if not name.replace(".", "_").replace("[", "_").replace("]", "_").isidentifier():
-            raise refused("observe", f"{name!r} is not the name of a field")
+            raise refused("observe", f"{literal.given(name)} is not the name of a field")

@@ -14,6 +14,7 @@ import jinja2
 
 from sojourn.figures.chart import Chart
 from sojourn.figures.plotly_types import Drawn
+from sojourn.literal import printable
 from sojourn.numbers import number
 from sojourn.store.files import write_atomically
 from sojourn.table import Table
@@ -88,7 +89,7 @@ def kept(name: str, told: Kept, directory: Path) -> Picture:
 def _picture(
     name: str, title: str, caption: str, shown: Drawn, images: Mapping[str, bytes]
 ) -> Picture:
-    interactive = json.dumps(shown, separators=(",", ":")).replace("</", "<\\/")
+    interactive = json.dumps(shown, separators=(",", ":")).replace("<", "\\u003c")
     forms = (base64.b64encode(images.get(kind, b"")).decode("ascii") for kind in ("png", "svg"))
     return Picture(name, title, caption, interactive, *forms)
 
@@ -101,6 +102,7 @@ def write(page: Page, path: Path) -> None:
         trim_blocks=True,
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
+        finalize=lambda value: printable(value) if type(value) is str else value,
     )
     environment.filters["number"] = lambda v: v if isinstance(v, str) else number(v)
     environment.globals["most_rows"] = _MOST_ROWS

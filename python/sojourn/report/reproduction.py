@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -12,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from sojourn import overview
+from sojourn import csv_table, overview
 from sojourn.figures.chart import PALETTE, Chart, Line, Panel
 from sojourn.figures.thin import evenly
 from sojourn.measured import Measured
@@ -176,7 +175,7 @@ def _line(paper: Paper, row: Row, metric: Metric | None) -> list[object]:
 
 def _rows(path: Path) -> Iterator[Row]:
     with path.open(encoding="utf-8", newline="") as file:
-        for row in csv.DictReader(file):
+        for row in csv_table.read(file):
             yield {k: _value(v) if k in VALUES else v for k, v in row.items()}
 
 

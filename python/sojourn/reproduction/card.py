@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
+from sojourn import literal
 from sojourn.errors import ScenarioError
 from sojourn.reproduction.entries import document, entries, known
 
@@ -104,10 +105,12 @@ def read(path: Path) -> Card:
 
 def _one_of(where: str, given: str, allowed: Sequence[str]) -> None:
     if given not in allowed:
-        raise ScenarioError(f"{where}: {given!r} given; allowed: {', '.join(allowed)}")
+        raise ScenarioError(f"{where}: {literal.given(given)} given; allowed: {', '.join(allowed)}")
 
 
 def _date(where: str, given: object) -> date:
     if type(given) is not date:
-        raise ScenarioError(f"{where}: {given!r} given; expected a date such as 2026-11-25")
+        raise ScenarioError(
+            f"{where}: {literal.given(given)} given; expected a date such as 2026-11-25"
+        )
     return given

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
@@ -11,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
+from sojourn import csv_table
 from sojourn.campaign.cases import Results
 from sojourn.metrics.columns import Values
 from sojourn.reproduction.paper import Cell, Paper
@@ -50,9 +50,7 @@ def write(path: Path, keys: Sequence[str], rows: Iterable[Row]) -> None:
 
     def fill(partial: Path) -> None:
         with partial.open("w", newline="", encoding="utf-8") as file:
-            writer = csv.DictWriter(file, (*keys, *VALUES), lineterminator="\n")
-            writer.writeheader()
-            writer.writerows(rows)
+            csv_table.write(file, (*keys, *VALUES), rows)
 
     write_atomically(path, fill)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -25,6 +24,7 @@ from sojourn.reproduction.sheet import Sheet
 from sojourn.reproduction.statements import Row
 from sojourn.scenario import Scenario
 from sojourn.store import manifest, run_directory
+from sojourn.store.batches import tell
 from sojourn.store.files import write_atomically
 from sojourn.store.place import clear_derived
 from sojourn.store.samples import unpacked
@@ -62,7 +62,7 @@ def reproduce(
     out: Path,
     jobs: int,
     progress: Progress,
-    warn: Warn = lambda message: print(f"sojourn: {message}", file=sys.stderr),
+    warn: Warn = tell,
     execute: Executor = threads.execute,
 ) -> Reproduction:
     """Runs the cases of the requested cells and writes ``comparison.csv`` to ``out``."""

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from sojourn import csv_table
 from sojourn.json_types import Scalar
 from sojourn.numbers import number
 from sojourn.store.files import write_atomically
@@ -34,9 +34,7 @@ def write(sheets: Iterable[Sheet], directory: Path) -> None:
 
 def _csv(sheet: Sheet, path: Path) -> None:
     with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(sheet.header)
-        writer.writerows(sheet.rows)
+        csv_table.write_lines(file, [sheet.header, *sheet.rows])
 
 
 def markdown(sheet: Sheet) -> str:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
+from sojourn import csv_table
 from sojourn.measured import Measured, Origin
 from sojourn.origin import told
 from sojourn.scenario import Scenario
@@ -75,6 +75,4 @@ def finish(who: Tenant, directory: Path, columns: Sequence[str], rows: Sequence[
 
 def _write_csv(columns: Sequence[str], rows: Sequence[Row], path: Path) -> None:
     with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, columns)
-        writer.writeheader()
-        writer.writerows(rows)
+        csv_table.write(file, columns, rows)

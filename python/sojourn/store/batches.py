@@ -22,6 +22,7 @@ from typing import TypeVar
 import polars as pl
 
 from sojourn.errors import SojournError
+from sojourn.literal import printable
 from sojourn.store import lease
 from sojourn.store.files import PARTIAL, write_atomically
 from sojourn.store.location import is_remote, local
@@ -43,7 +44,7 @@ Answer = TypeVar("Answer")
 
 def tell(message: str) -> None:
     """Prints a warning."""
-    print(f"sojourn: {message}", file=sys.stderr)
+    print(f"sojourn: {printable(message)}", file=sys.stderr)
 
 
 class Batches:

@@ -29,10 +29,12 @@ def located(text: str) -> Path:
     if "://" not in text:
         return Path(text)
     try:
+        from fsspec.implementations.local import LocalFileSystem
         from upath import UPath
 
         place = UPath(text.rstrip("/"), use_listings_cache=False)
-        _ = place.fs
+        if isinstance(place.fs, LocalFileSystem):  # it has links and locks, which stores have not
+            return Path(place.path)
     except (ImportError, ValueError) as error:
         raise ScenarioError(
             f"{text}: object stores need the optional packages: pip install 'sojourn[cluster]'; "

@@ -138,7 +138,13 @@ def choose(tenant: Tenant, out: Path | None, say: Say, force: bool, terms: Terms
 
 
 def check_writable(directory: Path, named: str, terms: Terms = COMMAND) -> None:
-    """Makes the directory, or says that it cannot be written; ``named`` as the error names it."""
+    """Makes the directory, or says that it cannot be written; ``named`` as the error names it.
+
+    Raises:
+        ScenarioError: that, or that a directory of its results is a symbolic link: whoever has
+            prepared it may have had others' files in mind.
+
+    """
     if is_remote(directory):
         _check_bucket(directory, named)
         return
@@ -151,6 +157,17 @@ def check_writable(directory: Path, named: str, terms: Terms = COMMAND) -> None:
             f"{named}: cannot be written: {error.strerror}; give another directory with "
             f"{terms.directory}"
         ) from None
+    _check_links(directory, named)
+
+
+def _check_links(directory: Path, named: str) -> None:
+    for name in sorted({"example", *(p.partition("/")[0] for p in _OURS if "/" in p)}):
+        for path in directory.glob(name):
+            if path.is_symlink():
+                raise ScenarioError(
+                    f"{named}: {path.name} is a symbolic link, through which nothing is written or "
+                    "removed: give the directory that it is in, or remove it"
+                )
 
 
 def _check_bucket(directory: Path, named: str) -> None:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from sojourn import _internal
+from sojourn import _internal, literal
 from sojourn.backends import Backend, backend
 from sojourn.errors import ScenarioError
 from sojourn.located import files
@@ -146,7 +146,7 @@ def plan(scenario: Scenario, on: str = "sim") -> Plan:
     """
     table = scenario.sweep if scenario.sweep is not None else {}
     if not isinstance(table, dict):
-        raise ScenarioError(f"sweep: {table!r} given; expected a table")
+        raise ScenarioError(f"sweep: {literal.given(table)} given; expected a table")
     for key in table:
         if key not in _KEYS:
             raise ScenarioError(f"sweep.{key}: {unknown('key', key, _KEYS)}")
@@ -226,19 +226,23 @@ def _refusal(path: str, place: int, grid: Grid, error: ScenarioError) -> Scenari
         return ScenarioError(f"sweep.grid: the first values do not go together: {error}")
     field = f'sweep.grid."{path}"[{place}]'
     same = error.field.count(".") == path.count(".") and _is_within(error.field, path)
-    refusal = ScenarioError(f"{field} = {grid[path][place]!r}: {error.message if same else error}")
+    refusal = ScenarioError(
+        f"{field} = {literal.given(grid[path][place])}: {error.message if same else error}"
+    )
     refusal.field = field
     return refusal
 
 
 def _grid(grid: object) -> Grid:
     if not isinstance(grid, dict):
-        raise ScenarioError(f"sweep.grid: {grid!r} given; expected a table of field paths")
+        raise ScenarioError(
+            f"sweep.grid: {literal.given(grid)} given; expected a table of field paths"
+        )
     for path, values in grid.items():
         if not isinstance(values, list) or not values:
             raise ScenarioError(
-                f'sweep.grid."{path}": {values!r} given; expected a list of values such as '
-                '["1 Mbit/s", "10 Mbit/s"]'
+                f'sweep.grid."{path}": {literal.given(values)} given; expected a list of values '
+                'such as ["1 Mbit/s", "10 Mbit/s"]'
             )
     return grid
 
@@ -247,7 +251,9 @@ def _requested(given: object) -> tuple[str, ...]:
     """Names of metrics that are computed only if named."""
     known = sorted({m.name for m in metrics() if m.on_request})
     if not isinstance(given, list):
-        raise ScenarioError(f"sweep.metrics: {given!r} given; expected a list of {known}")
+        raise ScenarioError(
+            f"sweep.metrics: {literal.given(given)} given; expected a list of {known}"
+        )
     for name in given:
         if name not in known:
             told = unknown("metric that needs further runs", str(name), known)

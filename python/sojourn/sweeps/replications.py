@@ -11,6 +11,7 @@ from pathlib import Path
 
 import polars as pl
 
+from sojourn import literal
 from sojourn.errors import ScenarioError
 from sojourn.metrics import metrics
 from sojourn.names import unknown
@@ -45,7 +46,7 @@ def _whole(given: object, field: str, least: int) -> int:
     if not isinstance(given, int) or isinstance(given, bool) or given < least:
         table = f", or {_EXAMPLE}" if field == _FIELD else ""
         raise ScenarioError(
-            f"{field}: {given!r} given; expected a whole number from {least}{table}"
+            f"{field}: {literal.given(given)} given; expected a whole number from {least}{table}"
         )
     return given
 
@@ -55,8 +56,8 @@ def _width(given: object) -> float:
     width = split(text)[0] if text else 0.0
     if not 0 < width < 1:
         raise ScenarioError(
-            f"{_FIELD}.until: {given!r} given; expected the interval's half width as a share "
-            "of the mean, such as '5 %'"
+            f"{_FIELD}.until: {literal.given(given)} given; expected the interval's half width as "
+            "a share of the mean, such as '5 %'"
         )
     return width
 

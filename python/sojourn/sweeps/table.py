@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 import polars as pl
 
+from sojourn import csv_table, literal
 from sojourn.errors import ScenarioError
 from sojourn.json_types import Json
 from sojourn.metrics import Scope, metrics
@@ -225,7 +226,9 @@ def check_paths(paths: Iterable[str], grid: Sequence[str]) -> None:
 
 def save(long: pl.DataFrame, directory: Path) -> None:
     """Writes the aggregate as ``summary.csv``."""
-    write_atomically(directory / "summary.csv", long.write_csv)
+    text = csv_table.of_frame(long)
+    path = directory / "summary.csv"
+    write_atomically(path, lambda partial: partial.write_text(text, encoding="utf-8"))
 
 
 def coordinates_of(long: pl.DataFrame) -> list[str]:
@@ -260,6 +263,7 @@ def short(path: str, paths: Sequence[str]) -> str:
 
 
 def markdown(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table in Markdown."""
-    lines = [header, ["---"] * len(header), *rows]
+    """A table in Markdown, its cells as they are."""
+    head, *body = ([literal.markdown(cell) for cell in line] for line in (header, *rows))
+    lines = [head, ["---"] * len(header), *body]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"

@@ -123,7 +123,7 @@ class Run:
             expected = isinstance(error, (RunError, ScenarioError))
             message = str(error) if expected else f"{type(error).__name__}: {error}"
             failed_at = getattr(error, "failed_at", None)
-            return self._failure(common, found.place, message, failed_at)
+            return self._failure(common, found.place, there.told(message), failed_at)
         common["wall_seconds"] = timing["wall_seconds"]
         common["data_packets"] = int(timing["data_packets"])
         data = replace(data, scenario=point.canonical)

@@ -14,10 +14,13 @@ use sojourn_sim::scenario::Scenario;
 use sojourn_sim::sim::Simulation;
 use sojourn_tcp::cc;
 
-/// Builds a library in a directory of its own.
+/// Where tests keep files: nobody else writes there, as in the system's temporary directory.
+const PLACE: &str = env!("CARGO_TARGET_TMPDIR");
+
+/// Builds a library.
 fn build(source: &str, name: &str) -> PathBuf {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let made = std::env::temp_dir().join(format!("sojourn-{name}-{}.so", std::process::id()));
+    let made = Path::new(PLACE).join(format!("{name}-{}.so", std::process::id()));
     let compiler = if source.ends_with(".cpp") { "c++" } else { "cc" };
     let status = Command::new(compiler)
         .args(["-O2", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC"])
@@ -80,7 +83,7 @@ fn refusal(control: &Value) -> String {
 
 #[test]
 fn another_version_is_refused_with_both_versions() {
-    let changed = std::env::temp_dir().join(format!("sojourn-seven-{}.c", std::process::id()));
+    let changed = Path::new(PLACE).join(format!("seven-{}.c", std::process::id()));
     let text = include_str!("../../../../examples/own-control-c/aimd.c");
     std::fs::write(&changed, text.replace(".abi = SOJOURN_CCA_ABI", ".abi = 7")).unwrap();
     let library = build(changed.to_str().unwrap(), "seven");
@@ -119,7 +122,7 @@ fn the_header_and_its_mirror_agree() {
             format!("_Static_assert(sizeof(struct sojourn_{name}) == {size}, \"\");\n")
         })
         .collect();
-    let source = std::env::temp_dir().join(format!("sojourn-sizes-{}.c", std::process::id()));
+    let source = Path::new(PLACE).join(format!("sizes-{}.c", std::process::id()));
     std::fs::write(&source, format!("#include \"sojourn_cca.h\"\n{checks}")).unwrap();
     build(source.to_str().unwrap(), "sizes");
 }

@@ -10,6 +10,7 @@ use super::text::{
     RATE_EXPECTED, SPAN_EXPECTED,
 };
 use super::{Bytes, Decibels, Limit, Packets, Percent};
+use crate::error::quoted;
 use crate::units::{Rate, Span};
 
 /// Reads a quantity from a string; refuses bare numbers with a message that shows the form.
@@ -23,7 +24,7 @@ impl<T: FromStr<Err = String>> Visitor<'_> for QuantityVisitor<T> {
     }
 
     fn visit_str<E: ::serde::de::Error>(self, text: &str) -> Result<T, E> {
-        text.parse().map_err(|why: String| E::custom(format!("'{text}': {why}")))
+        text.parse().map_err(|why: String| E::custom(format!("'{}': {why}", quoted(text))))
     }
 }
 

@@ -7,6 +7,7 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
+use crate::error::quoted;
 use crate::units::Span;
 
 /// Default time in which segments are collected and merged: a common interrupt-moderation time.
@@ -26,9 +27,12 @@ impl<'de> Deserialize<'de> for Gro {
             Value::Bool(merges) => Ok(Gro(merges.then_some(USUAL))),
             Value::String(text) => match text.parse::<Span>() {
                 Ok(span) if span > Span::ZERO && span <= LONGEST => Ok(Gro(Some(span))),
-                _ => Err(D::Error::custom(format!("'{text}': {EXPECTED}"))),
+                _ => Err(D::Error::custom(format!("'{}': {EXPECTED}", quoted(&text)))),
             },
-            other => Err(D::Error::custom(format!("{other} given; {EXPECTED}"))),
+            other => {
+                let given = other.to_string();
+                Err(D::Error::custom(format!("{} given; {EXPECTED}", quoted(&given))))
+            }
         }
     }
 }

@@ -12,7 +12,7 @@ use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value, json};
 
-use crate::error::FieldError;
+use crate::error::{FieldError, quoted};
 use crate::registry::{Catalogue, Kind, Listing};
 
 mod buffer;
@@ -20,12 +20,14 @@ mod gro;
 pub mod limits;
 mod names;
 pub mod own;
+mod pacing;
 mod toml;
 
 pub use self::toml::toml_to_json;
 pub use buffer::BufferSize;
 pub use gro::Gro;
 pub use names::{AccessCategory, EcnMode, FlowDirection, HostQueue, Recorded, Stack, TcpMetrics};
+pub use pacing::Pacing;
 
 /// A member's name and its parameters. After [`Spec::resolve`], the name is the canonical one and
 /// every parameter has a value.
@@ -71,10 +73,16 @@ impl<'de, K: Kind> Deserialize<'de> for Spec<K> {
             Value::String(kind) => Ok(Spec::named(&kind)),
             Value::Object(mut params) => match params.shift_remove("kind") {
                 Some(Value::String(kind)) => Ok(Spec::new(&kind, params)),
-                Some(other) => Err(D::Error::custom(format!("kind is {other}; {}", expected()))),
+                Some(other) => {
+                    let given = other.to_string();
+                    Err(D::Error::custom(format!("kind is {}; {}", quoted(&given), expected())))
+                }
                 None => Err(D::Error::custom(format!("kind is missing; {}", expected()))),
             },
-            other => Err(D::Error::custom(format!("{other} given; {}", expected()))),
+            other => {
+                let given = other.to_string();
+                Err(D::Error::custom(format!("{} given; {}", quoted(&given), expected())))
+            }
         }
     }
 }

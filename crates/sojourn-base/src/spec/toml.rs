@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Number, Value};
 
-use crate::error::FieldError;
+use crate::error::{FieldError, quoted};
 
 /// The JSON equivalent of a TOML text.
 ///
@@ -19,6 +19,7 @@ fn malformed(text: &str, error: &::toml::de::Error) -> FieldError {
     let line = before.matches('\n').count() + 1;
     let column = before.chars().rev().take_while(|c| *c != '\n').count() + 1;
     let why = error.message().replace('\n', "; ");
+    let why = quoted(&why);
     FieldError::new("", format!("not valid TOML, line {line}, column {column}: {why}"))
 }
 

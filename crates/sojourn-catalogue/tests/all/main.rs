@@ -5,6 +5,7 @@
 mod buffers;
 mod catalogue;
 mod conformance;
+mod corpus;
 mod golden;
 mod laws;
 mod modules;

@@ -291,3 +291,22 @@ fn a_control_that_only_pacing_bounds_is_paced_by_sliq_itself() {
     let tcp = dumbbell(5, "rate = \"20 Mbit/s\"", flow);
     assert!(Scenario::from_toml(&tcp, builtin()).is_err());
 }
+
+/// Twenty segments: two flights, or one that is sent at once or at a rate, from the eleventh on in bursts
+/// of two.
+#[test]
+fn a_larger_initial_window_saves_a_round_trip_and_pacing_takes_a_part_of_one() {
+    for (keys, least, most) in [
+        ("", 0.30, 0.31),
+        ("initial_window = 20", 0.20, 0.21),
+        ("initial_window = 20\npacing = \"off\"", 0.20, 0.21),
+        ("initial_window = 20\npacing = \"on\"", 0.215, 0.235),
+        ("initial_window = 20\npacing = \"2 Mbit/s\"", 0.24, 0.26),
+    ] {
+        let flow = "[[flows]]\ncca = \"reno\"\nrtt = \"100 ms\"\n\
+                    traffic = { kind = \"sized\", size = \"28960 B\" }\n";
+        let outcome = run(&dumbbell(1, "rate = \"100 Mbit/s\"", &format!("{flow}{keys}\n")));
+        let completed = outcome.flows.reals("completed_at").unwrap()[0];
+        assert!((least..most).contains(&completed), "{keys}: {completed} s");
+    }
+}

@@ -128,6 +128,25 @@ pub(crate) fn tcp_info(socket: &OwnedFd) -> Result<libc::tcp_info> {
     }
 }
 
+/// The largest pacing rate: a larger number switches pacing off.
+pub(crate) const FASTEST: u64 = u64::MAX - 1;
+
+/// Paces a socket, at most at a rate in bytes per second (`SO_MAX_PACING_RATE`; 64 bits since Linux
+/// 4.20).
+///
+/// # Errors
+/// Errors of the kernel.
+pub(crate) fn pace(socket: &OwnedFd, rate: u64) -> Result<()> {
+    let length = size_of::<u64>() as libc::socklen_t;
+    let (level, name) = (libc::SOL_SOCKET, libc::SO_MAX_PACING_RATE);
+    let value = (&raw const rate).cast();
+    // SAFETY: the kernel reads `length` bytes of the value.
+    match unsafe { libc::setsockopt(socket.as_raw_fd(), level, name, value, length) } {
+        0 => Ok(()),
+        _ => Err(Error::last_os_error()),
+    }
+}
+
 /// Resets a connection: data that has been written and not sent is discarded.
 ///
 /// # Errors

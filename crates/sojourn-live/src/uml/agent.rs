@@ -28,7 +28,7 @@ use crate::error::Error;
 use crate::flows::{Told, mtu};
 use crate::namespace::{RECEIVERS, SENDERS, limit_send_buffers, remember, settings};
 use crate::senders::{Writer, wait};
-use crate::{sockets, sys};
+use crate::{sockets, sys, windows};
 
 /// The cards, in the order in which the kernel finds them.
 const CARDS: [&str; HOSTS] = ["eth0", "eth1"];
@@ -116,6 +116,7 @@ fn act(
     set_up(CARDS[0], SENDERS, mtu(&facts)).map_err(failed)?;
     namespaces.receivers.enter().map_err(failed)?;
     set_up(CARDS[1], RECEIVERS, mtu(&facts)).map_err(failed)?;
+    windows::add_addresses(&scenario.flows, CARDS[1]).map_err(failed)?;
     let _routers = routers::make(&gates, &namespaces.receivers, mtu(&facts))?;
     // Datagrams are counted where they leave the network: their sockets need not be read.
     let mut unread = Vec::new();
@@ -129,6 +130,7 @@ fn act(
     namespaces.senders.enter().map_err(failed)?;
     remember(scenario.tcp_metrics).map_err(failed)?;
     limit_send_buffers(&scenario.flows).map_err(failed)?;
+    windows::add_routes(&scenario.flows, CARDS[0]).map_err(failed)?;
     let (mut writers, mut tcp) = (Vec::new(), Vec::new());
     for ((flow, application), facts) in flows.into_iter().zip(applications).zip(&facts) {
         tcp.push(sockets::is_tcp(&flow));

@@ -18,11 +18,10 @@ pub(super) const CONTROL_PORT: u16 = 9;
 /// The IPv4 packet in a frame.
 pub(super) fn packet_of(frame: &[u8]) -> Option<&[u8]> {
     let ethernet = frame.get(..ETHERNET)?;
-    (ethernet[12..] == IPV4).then(|| {
-        let packet = &frame[ETHERNET..];
-        let length = usize::from(u16::from_be_bytes([packet[2], packet[3]]));
-        packet.get(..length).unwrap_or(packet)
-    })
+    let packet = &frame[ETHERNET..];
+    let length = packet.get(2..4).filter(|_| ethernet[12..] == IPV4)?;
+    let length = usize::from(u16::from_be_bytes([length[0], length[1]]));
+    Some(packet.get(..length).unwrap_or(packet))
 }
 
 /// A frame to the card with this number: an Ethernet header and an IPv4 packet.
@@ -81,5 +80,7 @@ mod tests {
     fn what_is_no_ipv4_is_no_packet() {
         assert_eq!(packet_of(&[0; 60]), None);
         assert_eq!(packet_of(&[0; 5]), None);
+        let cut: Vec<u8> = [&[0_u8; 12][..], &IPV4, &[0x45, 0, 0]].concat();
+        assert_eq!(packet_of(&cut), None);
     }
 }

@@ -1,7 +1,8 @@
 //! The process of a kernel, and the sockets by which it reaches this process.
 
-use std::fs::{self, File};
+use std::fs::{File, Permissions};
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -49,19 +50,21 @@ pub(super) struct Door {
 }
 
 impl Door {
-    /// A new one. Its name is removed at once, so that no file remains.
+    /// A new one. Its name is in a directory that is ours alone and is removed at once, so that
+    /// nobody else reaches it and no file remains.
     ///
     /// # Errors
     /// If there is no room for temporary files.
-    pub(super) fn new(number: usize) -> Result<Self, Error> {
+    pub(super) fn new() -> Result<Self, Error> {
         let failed = |error| doing("opening a socket", error);
-        let place = std::env::temp_dir();
-        let path = place.join(format!("sojourn-{}-{number}-{}", std::process::id(), unique()));
+        let ours = Permissions::from_mode(0o700);
+        let place = tempfile::Builder::new().prefix("sojourn-").permissions(ours).tempdir();
+        let place = place.map_err(failed)?;
+        let path = place.path().join("door");
         let listener = UnixListener::bind(&path).map_err(failed)?;
         let name = open(&path, OFlag::O_PATH | OFlag::O_CLOEXEC, Mode::empty());
-        let removed = fs::remove_file(&path);
         let name = name.map_err(|error| failed(error.into()))?;
-        removed.map_err(failed)?;
+        place.close().map_err(failed)?;
         listener.set_nonblocking(true).map_err(failed)?;
         Ok(Door { listener, name })
     }
@@ -74,12 +77,6 @@ const FIRST_DOOR: RawFd = 900;
 /// Address of a door in the kernel's options, for its calendar (0) and its cards.
 fn door(number: usize) -> String {
     format!("/proc/self/fd/{}", FIRST_DOOR as usize + number)
-}
-
-fn unique() -> u64 {
-    use std::sync::atomic::{AtomicU64, Ordering};
-    static NEXT: AtomicU64 = AtomicU64::new(0);
-    NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
 /// A running kernel; it ends when this is dropped.
@@ -158,4 +155,23 @@ fn arguments(image: &Image, cards: usize, late: bool) -> Vec<String> {
     arguments.push("--".to_owned());
     arguments.extend(rest.iter().cloned());
     arguments
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn a_door_is_where_nobody_else_gets_and_leaves_no_name() {
+        let doors: Vec<Door> = (0..3).map(|_| Door::new().unwrap()).collect();
+        let places = doors.iter().map(|door| {
+            let address = door.listener.local_addr().unwrap();
+            address.as_pathname().unwrap().parent().unwrap().to_owned()
+        });
+        let places: BTreeSet<PathBuf> = places.collect();
+        assert_eq!(places.len(), doors.len());
+        assert!(places.iter().all(|place| !place.exists()), "{places:?}");
+    }
 }

@@ -35,8 +35,8 @@ impl Machine {
     /// # Errors
     /// If it cannot be run, or ends.
     pub(super) fn start(image: &Image, wanted: Wanted, stop: &AtomicBool) -> Result<Self, Error> {
-        let calendar = Door::new(0)?;
-        let cards = (1..=wanted.cards).map(Door::new).collect::<Result<Vec<_>, _>>()?;
+        let calendar = Door::new()?;
+        let cards = (0..wanted.cards).map(|_| Door::new()).collect::<Result<Vec<_>, _>>()?;
         let guest = Guest::start(image, &calendar, &cards, wanted)?;
         let words = guest.console()?;
         let started = Machine::connect(&calendar, &cards, guest, stop);

@@ -1,9 +1,6 @@
 //! Routers inside a kernel: a network namespace each, which forwards from one card to the other,
 //! with a queue discipline of the kernel on the latter.
 
-use std::path::Path;
-use std::process::Command;
-
 use sojourn_base::error::FieldError;
 use sojourn_base::packet::headers;
 use sojourn_net::queue::kernel::{Gate, KIND, Wanted};
@@ -11,14 +8,13 @@ use sojourn_sim::scenario::Scenario;
 use sojourn_sim::topology::PlannedLink;
 
 use super::devices::{Namespace, set_up};
-use super::failure::{broken, doing};
+use super::failure::doing;
 use super::{HOSTS, devices};
 use crate::error::Error;
+use crate::iproute;
 use crate::namespace;
 use crate::sys::{Setting, configure};
 
-/// Directories of the programs of iproute2.
-const PLACES: [&str; 4] = ["/usr/sbin", "/sbin", "/usr/bin", "/bin"];
 /// Bytes of an Ethernet header, which the kernel counts.
 const ETHERNET: i64 = headers::ETHERNET as i64;
 /// Room of the token bucket beyond one packet, for rounding to whole ticks.
@@ -41,17 +37,12 @@ pub(super) fn links(scenario: &Scenario) -> Result<Vec<&PlannedLink>, FieldError
             return Err(FieldError::new(format!("topology.{}.queue", link.id), message));
         }
     }
-    if !links.is_empty() && program("tc").is_none() {
+    if !links.is_empty() && iproute::program("tc").is_none() {
         let message =
             "kernel given; it needs the program tc(8), which is missing: apt install iproute2";
         return Err(FieldError::new("queue", message));
     }
     Ok(links)
-}
-
-fn program(name: &str) -> Option<String> {
-    let places = PLACES.iter().map(|place| format!("{place}/{name}"));
-    places.into_iter().find(|path| Path::new(path).exists())
 }
 
 /// Makes the routers from the cards that follow the hosts', which are in the namespace `root`; the
@@ -90,8 +81,10 @@ fn make_one(
         let control = namespace::control().map_err(failed)?;
         configure(&control, card, Setting::WithoutGro).map_err(failed)?;
     }
-    run("ip", &format!("route add default dev {}", cards[1]))?;
-    disciplines(cards[1], wanted).iter().try_for_each(|line| run("tc", line))?;
+    let route = format!("route add default dev {}", cards[1]);
+    iproute::run("ip", &route).map_err(failed)?;
+    let lines = disciplines(cards[1], wanted);
+    lines.iter().try_for_each(|line| iproute::run("tc", line)).map_err(failed)?;
     Ok(router)
 }
 
@@ -116,17 +109,6 @@ fn disciplines(card: &str, wanted: &Wanted) -> Vec<String> {
         ),
         format!("qdisc add dev {card} parent 1:1 handle 2: {name} {options}"),
     ]
-}
-
-fn run(name: &str, line: &str) -> Result<(), Error> {
-    let path = program(name).ok_or_else(|| broken(&format!("there is no {name}")))?;
-    let done = Command::new(path).args(line.split_whitespace()).output();
-    let done = done.map_err(|error| doing(&format!("running {name}"), error))?;
-    let said = String::from_utf8_lossy(&done.stderr);
-    match done.status.success() {
-        true => Ok(()),
-        false => Err(broken(&format!("{name} {line}: {}", said.trim()))),
-    }
 }
 
 #[cfg(test)]

@@ -4,7 +4,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyString;
 use sojourn_base::observe::Observed;
 use sojourn_base::units::{Rate, Span, Time};
-use sojourn_tcp::cc::{self, INFINITE_SSTHRESH, external};
+use sojourn_tcp::cc::external::{self, OutOfRange};
+use sojourn_tcp::cc::{self, INFINITE_SSTHRESH};
 
 use super::values::Decision;
 
@@ -18,7 +19,7 @@ pub(super) fn decision(answer: &Bound<'_, PyAny>) -> Result<cc::Decision, String
         if value.is_nan() {
             return Err(format!("{field} is NaN"));
         }
-        // Values beyond the integer's range saturate, and are refused below.
+        // Values beyond the integer's range saturate, negative ones to zero, and are refused below.
         Ok(value as u32)
     };
     let ssthresh = whole("ssthresh", given.ssthresh)?.min(INFINITE_SSTHRESH);
@@ -29,19 +30,29 @@ pub(super) fn decision(answer: &Bound<'_, PyAny>) -> Result<cc::Decision, String
     };
     decided.burst = given.burst.map(|burst| whole("burst", burst)).transpose()?;
     decided.owns_recovery = given.owns_recovery;
-    external::check(&decided)?;
+    external::check(&decided).map_err(|refused| as_given(&refused, given))?;
     Ok(decided)
 }
 
-/// The time that `next_timer` returned, not before `now`.
-pub(super) fn timer(answer: &Bound<'_, PyAny>, now: Time) -> Result<Option<Time>, String> {
+/// What is wrong with a field, whose value is told as the control gave it.
+fn as_given(refused: &OutOfRange, given: &Decision) -> String {
+    let value = match refused.field {
+        "cwnd" => Some(given.cwnd),
+        "ssthresh" => Some(given.ssthresh),
+        "pacing_rate" => given.pacing_rate,
+        _ => given.burst,
+    };
+    let text = format!("{:?}", value.unwrap_or_default());
+    refused.told(text.strip_suffix(".0").unwrap_or(&text))
+}
+
+/// The time that `next_timer` returned.
+pub(super) fn timer(answer: &Bound<'_, PyAny>) -> Result<Option<Time>, String> {
     if answer.is_none() {
         return Ok(None);
     }
     match answer.extract::<f64>() {
-        Ok(seconds) if !seconds.is_nan() => {
-            Ok(Some((Time::ZERO + Span::from_secs_f64(seconds)).max(now)))
-        }
+        Ok(seconds) if !seconds.is_nan() => Ok(Some(Time::ZERO + Span::from_secs_f64(seconds))),
         _ => Err(format!("returned {}; expected seconds or None", shown(answer))),
     }
 }

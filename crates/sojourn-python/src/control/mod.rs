@@ -10,13 +10,12 @@ mod linux;
 mod schemas;
 pub(crate) mod values;
 
-use std::cell::Cell;
-
 use pyo3::call::PyCallArgs;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde_json::{Map, Value};
 use sojourn_abi::note::{self, Callback};
+use sojourn_abi::timer::Timer;
 use sojourn_base::error::{FieldError, end_run};
 use sojourn_base::observe::Observer;
 use sojourn_base::registry::{Catalogue, Entry, Listing};
@@ -103,8 +102,8 @@ struct PythonControl {
     /// Its bound methods by callback; `None` for those that it leaves to the base class.
     methods: [Option<Py<PyAny>>; note::NAMES.len()],
     /// Time of the latest callback.
-    now: Cell<Time>,
-    timer: Cell<Option<Time>>,
+    now: Time,
+    timer: Timer,
 }
 
 impl PythonControl {
@@ -118,7 +117,7 @@ impl PythonControl {
         note::leave();
         let methods = made.map_err(|error| Python::attach(|py| field_error(py, &error)))?;
         let class = params.get("class").and_then(Value::as_str).unwrap_or_default().to_owned();
-        let (now, timer) = (Cell::new(init.now), Cell::new(None));
+        let (now, timer) = (init.now, Timer::default());
         Ok(PythonControl { flow: init.flow, class, methods, now, timer })
     }
 
@@ -131,31 +130,33 @@ impl PythonControl {
         read: impl FnOnce(&Bound<'py, PyAny>) -> Result<T, String>,
     ) -> Option<T> {
         let method = self.methods[callback as usize].as_ref()?;
-        note::enter(self.flow, callback, self.now.get());
-        let answer = method.bind(py).call1(arguments);
-        note::leave();
-        let told = match answer {
-            Ok(answer) => match read(&answer) {
-                Ok(value) => return Some(value),
-                Err(wrong) => wrong,
-            },
-            Err(error) => raised(py, &error),
+        note::enter(self.flow, callback, self.now);
+        // Reading what it returned or raised may run its code as well.
+        let told = match method.bind(py).call1(arguments) {
+            Ok(answer) => read(&answer),
+            Err(error) => Err(raised(py, &error)),
         };
+        note::leave();
+        Some(told.unwrap_or_else(|wrong| self.end(callback, &wrong)))
+    }
+
+    /// Ends the run for what a callback has done.
+    fn end(&self, callback: Callback, wrong: &str) -> ! {
         let component = format!("control of flow {}", self.flow);
-        end_run(component, format!("{}.{}: {told}", self.class, callback.name()))
+        end_run(component, format!("{}.{}: {wrong}", self.class, callback.name()))
     }
 
     /// Calls a callback at `now`, then updates the time of the next timer.
-    fn tell<A: for<'py> PyCallArgs<'py>>(&self, callback: Callback, now: Time, arguments: A) {
+    fn tell<A: for<'py> PyCallArgs<'py>>(&mut self, callback: Callback, now: Time, arguments: A) {
         if self.methods[callback as usize].is_none() {
             return;
         }
-        self.now.set(now);
-        Python::attach(|py| {
+        self.now = now;
+        let timer = Python::attach(|py| {
             self.call(py, callback, arguments, |_| Ok(()));
-            let timer = self.call(py, Callback::NextTimer, (), |time| border::timer(time, now));
-            self.timer.set(timer.flatten());
+            self.call(py, Callback::NextTimer, (), border::timer)
         });
+        self.timer.set(timer.flatten(), now);
     }
 }
 
@@ -211,16 +212,18 @@ impl CongestionControl for PythonControl {
     }
 
     fn next_timer(&self) -> Option<Time> {
-        self.timer.get()
+        self.timer.at()
     }
 
     fn on_timer(&mut self, now: Time) {
-        self.timer.set(None);
+        if let Err(wrong) = self.timer.fire(now) {
+            self.end(Callback::NextTimer, &wrong);
+        }
         self.tell(Callback::OnTimer, now, (now.as_secs_f64(),));
     }
 
     fn save(&mut self) {
-        self.tell(Callback::Save, self.now.get(), ());
+        self.tell(Callback::Save, self.now, ());
     }
 
     fn undo(&mut self, now: Time) {

@@ -240,6 +240,31 @@ fn each_bad_field_is_named_with_what_was_given_and_what_is_allowed() {
             json!(1),
             "flows.0.initial_ssthresh: 1 given; allowed: 2 to 2147483647 segments",
         ),
+        (
+            flow("initial_window"),
+            json!(0),
+            "flows.0.initial_window: 0 given; allowed: 1 to 10000 segments",
+        ),
+        (
+            flow("initial_window"),
+            json!(10_001),
+            "flows.0.initial_window: 10001 given; allowed: 1 to 10000 segments",
+        ),
+        (
+            flow("pacing"),
+            json!("fast"),
+            "flows.0.pacing: 'fast': expected a rate such as \"32 Mbit/s\", \"on\" or \"off\"",
+        ),
+        (
+            flow("pacing"),
+            json!(true),
+            "flows.0.pacing: invalid type: boolean `true`, expected \"on\", \"off\" or a rate such as \"32 Mbit/s\"",
+        ),
+        (
+            flow("pacing"),
+            json!("1e6 Gbit/s"),
+            "flows.0.pacing: 1000000 Gbit/s given; allowed: at most 10000 Gbit/s",
+        ),
         (flow("drop"), json!([1, -1]), "flows.0.drop.1: invalid value: integer `-1`, expected u32"),
         (
             flow("receive_buffer"),
@@ -345,6 +370,26 @@ fn each_bad_field_is_named_with_what_was_given_and_what_is_allowed() {
         ),
         (
             "/flows/0".into(),
+            json!({ "cca": "fixed-rate", "pacing": "off" }),
+            "flows.0.pacing: off given; allowed: on or a rate, since fixed-rate is bounded by pacing alone",
+        ),
+        (
+            "/flows/0".into(),
+            json!({ "cca": "reno", "host_queue": "fq", "pacing": "off" }),
+            "flows.0.pacing: off given; allowed: on or a rate, since host_queue = \"fq\" paces every control",
+        ),
+        (
+            "/flows/0".into(),
+            json!({ "transport": "udp", "traffic": "cbr", "initial_window": 30 }),
+            "flows.0.initial_window: given with transport udp, which ignores it; leave it out",
+        ),
+        (
+            "/flows/0".into(),
+            json!({ "transport": "udp", "traffic": "cbr", "pacing": "on" }),
+            "flows.0.pacing: given with transport udp, which ignores it; leave it out",
+        ),
+        (
+            "/flows/0".into(),
             json!({ "cca": "prague", "ecn": "classic" }),
             "flows.0.ecn: classic given; allowed: accurate, dctcp, dctcp-sce, l4s (required by prague)",
         ),
@@ -370,6 +415,24 @@ fn missing_fields_are_named() {
         scenario.as_object_mut().unwrap().remove(field);
         assert_eq!(Scenario::from_json(&scenario, builtin()).unwrap_err().to_string(), message);
     }
+}
+
+#[test]
+fn labels_and_ids_are_short_and_of_one_line() {
+    let (long, shown) = ("x".repeat(1_000_000), "x".repeat(199));
+    let told = format!("\"{shown}... (1000002 characters) given; allowed: at most 200 characters");
+    let link = json!({ "id": long, "from": "a", "to": "b", "rate": "1 Mbit/s" });
+    let graph = json!({ "kind": "graph", "links": [link] });
+    for (pointer, value, field) in [
+        ("/flows/0/label", json!(long), "flows.0.label"),
+        ("/topology", graph, "topology.links.0.id"),
+    ] {
+        let message = refusal(pointer, value);
+        assert!(message.starts_with(&format!("{field}: {told}")), "{message}");
+    }
+    assert!(refusal("/name", json!(long)).chars().count() < 400);
+    let message = refusal("/flows/0/label", json!("a\u{1b}[31m"));
+    assert!(message.starts_with("flows.0.label: \"a\\u{1b}[31m\" given; allowed: "), "{message}");
 }
 
 #[test]

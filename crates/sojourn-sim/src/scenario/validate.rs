@@ -8,11 +8,16 @@ use crate::error::FieldError;
 use crate::quantity::{Bytes, Limit};
 use crate::registry::Catalogue;
 use crate::section;
-use crate::spec::limits::{LONGEST_DELAY, MOST_BYTES, MOST_PACKETS, SMALL_PACKET, refuse, require};
-use crate::spec::{BufferSize, Cca, EcnMode, FlowSpec, HostQueue, Spec, Traffic, Transport};
+use crate::spec::limits::{
+    FASTEST, LONGEST_DELAY, MOST_BYTES, MOST_PACKETS, SMALL_PACKET, refuse, require, require_label,
+};
+use crate::spec::{
+    BufferSize, Cca, EcnMode, FlowSpec, HostQueue, Pacing, Spec, Traffic, Transport,
+};
 use crate::tcp::Profile;
 use crate::topology::{Plan, Routes};
 use crate::traffic;
+use crate::transport::TransportFacts;
 use crate::units::{Rate, Span};
 
 type Check = Result<(), FieldError>;
@@ -22,6 +27,7 @@ const MOST_FLOWS: u64 = 100_000;
 /// Most rows of samples in a run; each takes a few hundred bytes.
 const MOST_ROWS: u64 = 10_000_000;
 const LARGEST_MSS: u32 = 65_000;
+const LARGEST_INITIAL_WINDOW: u32 = 10_000;
 const LEAST_SSTHRESH: u32 = 2;
 const MOST_PER_ACK: u32 = 1_000;
 const LONGEST_NAME: usize = 100;
@@ -57,7 +63,22 @@ fn check_times(scenario: &ScenarioSpec) -> Check {
     require(warmup < duration, "warmup", warmup, &format!("less than the duration, {duration}"))
 }
 
+/// Texts that tables, figures and messages show.
+fn check_labels(flow: &FlowSpec) -> Check {
+    let labels = [
+        ("label", &flow.label),
+        ("from", &flow.from),
+        ("to", &flow.to),
+        ("service.group", &flow.group),
+    ];
+    labels.iter().try_for_each(|(field, text)| match text {
+        Some(text) => require_label(field, text),
+        None => Ok(()),
+    })
+}
+
 fn check_flow(flow: &FlowSpec, duration: Span, catalogue: &Catalogue) -> Check {
+    check_labels(flow)?;
     let (start, stop) = (flow.start, flow.stop.unwrap_or(duration));
     require(start < duration, "start", start, &format!("before the end of the run, {duration}"))?;
     require(start < stop, "stop", stop, &format!("after start, {start}"))?;
@@ -67,21 +88,42 @@ fn check_flow(flow: &FlowSpec, duration: Span, catalogue: &Catalogue) -> Check {
     require((1..=LARGEST_MSS).contains(&flow.mss), "mss", flow.mss, "1 to 65000 bytes")?;
     let acks = (1..=MOST_PER_ACK).contains(&flow.ack_every);
     require(acks, "ack_every", flow.ack_every, "1 to 1000 segments")?;
-    let threshold = flow.initial_ssthresh.unwrap_or(LEAST_SSTHRESH);
-    let allowed = "2 to 2147483647 segments";
-    require(
-        (LEAST_SSTHRESH..=INFINITE_SSTHRESH).contains(&threshold),
-        "initial_ssthresh",
-        threshold,
-        allowed,
-    )?;
     let bursts = flow.offload != Some(false) || !flow.whole_bursts;
     require(bursts, "whole_bursts", true, "false, since offload = false makes no bursts")?;
     check_buffer("send_buffer", flow.send_buffer, flow.mss)?;
     check_buffer("receive_buffer", flow.receive_buffer, flow.mss)?;
-    match catalogue.find::<Transport>(&flow.transport.kind)?.facts.controlled {
+    let transport = &catalogue.find::<Transport>(&flow.transport.kind)?.facts;
+    check_tuning(flow, transport)?;
+    match transport.controlled {
         true => check_control(flow, catalogue),
         false => check_uncontrolled(flow, catalogue),
+    }
+}
+
+/// Checks how a connection begins, and whether it is paced.
+fn check_tuning(flow: &FlowSpec, transport: &TransportFacts) -> Check {
+    let threshold = flow.initial_ssthresh.unwrap_or(LEAST_SSTHRESH);
+    let within = (LEAST_SSTHRESH..=INFINITE_SSTHRESH).contains(&threshold);
+    require(within, "initial_ssthresh", threshold, "2 to 2147483647 segments")?;
+    let window = flow.initial_window.unwrap_or(1);
+    let within = (1..=LARGEST_INITIAL_WINDOW).contains(&window);
+    require(within, "initial_window", window, "1 to 10000 segments")?;
+    let given =
+        [("initial_window", flow.initial_window.is_some()), ("pacing", flow.pacing.is_some())];
+    if let Some((key, _)) = given.iter().find(|(_, given)| *given && !transport.tunable) {
+        let name = &flow.transport.kind;
+        let message = format!("given with transport {name}, which ignores it; leave it out");
+        return Err(FieldError::new(*key, message));
+    }
+    match flow.pacing {
+        Some(Pacing::AtMost(rate)) => {
+            require(rate <= FASTEST, "pacing", rate, &format!("at most {FASTEST}"))
+        }
+        Some(Pacing::Off) => {
+            let allowed = "on or a rate, since host_queue = \"fq\" paces every control";
+            require(flow.host_queue != HostQueue::Fq, "pacing", Pacing::Off, allowed)
+        }
+        _ => Ok(()),
     }
 }
 
@@ -103,16 +145,19 @@ fn check_control(flow: &FlowSpec, catalogue: &Catalogue) -> Check {
 
 /// A control that is bounded only by pacing needs a sender or host queue that paces.
 fn check_pacing(flow: &FlowSpec, cca: &Spec<Cca>, catalogue: &Catalogue) -> Check {
+    let paces = catalogue.find::<Transport>(&flow.transport.kind)?.facts.paces;
+    if paces || !catalogue.find::<Cca>(&cca.kind)?.facts.only_paced {
+        return Ok(());
+    }
+    let why = format!("since {} is bounded by pacing alone", cca.kind);
+    let allowed = format!("on or a rate, {why}");
+    require(flow.pacing != Some(Pacing::Off), "pacing", Pacing::Off, &allowed)?;
     let stack = flow.stack.unwrap_or_default().name();
     let paced = Profile::named(stack).is_none_or(|profile| profile.internal_pacing)
         || flow.host_queue == HostQueue::Fq
-        || catalogue.find::<Transport>(&flow.transport.kind)?.facts.paces;
-    let bounded = paced || !catalogue.find::<Cca>(&cca.kind)?.facts.only_paced;
-    let allowed = format!(
-        "fq, since {} is bounded by pacing alone and {stack} leaves that to the host's queue",
-        cca.kind
-    );
-    require(bounded, "host_queue", flow.host_queue.name(), &allowed)
+        || flow.pacing.is_some();
+    let allowed = format!("fq, {why} and {stack} leaves that to the host's queue");
+    require(paced, "host_queue", flow.host_queue.name(), &allowed)
 }
 
 fn check_feedback(cca: &Spec<Cca>, ecn: EcnMode, catalogue: &Catalogue) -> Check {

@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize, Serializer};
 
 use super::own::{Keys, Own};
 use super::{
-    AccessCategory, BufferSize, Controls, EcnMode, FlowDirection, Gro, HostQueue, Spec, Stack,
-    Traffic, Transport,
+    AccessCategory, BufferSize, Controls, EcnMode, FlowDirection, Gro, HostQueue, Pacing, Spec,
+    Stack, Traffic, Transport,
 };
 use crate::units::{Rate, Span};
 
@@ -14,7 +14,7 @@ use crate::units::{Rate, Span};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct FlowSpec {
-    /// Name for tables and figures.
+    /// Name for tables and figures, at most 200 characters.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
     /// Transport protocol, such as `tcp`, or `udp` for datagrams without feedback.
@@ -57,6 +57,11 @@ pub struct FlowSpec {
     pub mss: u32,
     /// Segments per delayed ACK.
     pub ack_every: u32,
+    /// Initial window, in segments, to which the window also falls back when the connection was idle
+    /// (`ip route ... initcwnd`). Default: the stack's, which is 10. Controls with a first window of
+    /// their own, such as Hybla and LEDBAT, ignore it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub initial_window: Option<u32>,
     /// Slow-start threshold, in segments, with which the connection begins: what Linux remembers of
     /// earlier connections to a host, or is told by `ip route`. Default: none. Controls without a
     /// threshold ignore it.
@@ -64,6 +69,11 @@ pub struct FlowSpec {
     pub initial_ssthresh: Option<u32>,
     /// Queue between transport and device of the sending host.
     pub host_queue: HostQueue,
+    /// Whether the sender paces its segments from the eleventh on, whatever its control and its stack
+    /// do: `on`, `off`, or a rate of payload that it does not exceed (`SO_MAX_PACING_RATE`). Default:
+    /// if the control asks for it, as far as the stack lets it, or if `host_queue` is `fq`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pacing: Option<Pacing>,
     /// Whether the sender sends bursts, as with segmentation offload (TSO, GSO): a paced one a
     /// millisecond's worth at a time, another one by waiting for more. Default: what the stack
     /// does.
@@ -128,8 +138,10 @@ impl Default for FlowSpec {
             drop: Vec::new(),
             mss: 1448,
             ack_every: 2,
+            initial_window: None,
             initial_ssthresh: None,
             host_queue: HostQueue::default(),
+            pacing: None,
             offload: None,
             whole_bursts: false,
             nagle: None,

@@ -28,6 +28,7 @@ use crate::edge::link::LinkSpec;
 use crate::error::FieldError;
 use crate::reading;
 use crate::registry::{Catalogue, Params};
+use crate::spec::limits::require_label;
 use crate::spec::{Flow, FlowDirection};
 
 /// Keys of a graph.
@@ -111,6 +112,7 @@ impl Params for Graph {
         if self.links.is_empty() {
             return Err(FieldError::new("links", "is empty; a graph has at least one link"));
         }
+        self.check_labels()?;
         let names = self.names();
         for (index, name) in names.iter().enumerate() {
             if names[..index].contains(name) {
@@ -164,6 +166,16 @@ impl Topology for Graph {
 }
 
 impl Graph {
+    fn check_labels(&self) -> Result<(), FieldError> {
+        for (index, link) in self.links.iter().enumerate() {
+            for (key, text) in [("id", &link.id), ("from", &link.from), ("to", &link.to)] {
+                require_label(&format!("links.{index}.{key}"), text)?;
+            }
+        }
+        let mut nodes = self.nodes.iter().enumerate();
+        nodes.try_for_each(|(index, node)| require_label(&format!("nodes.{index}"), &node.id))
+    }
+
     fn names(&self) -> Vec<&str> {
         self.nodes.iter().map(|node| node.id.as_str()).collect()
     }

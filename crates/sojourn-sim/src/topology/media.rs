@@ -8,6 +8,7 @@ use crate::queue::QueueInit;
 use crate::registry::Catalogue;
 use crate::rng::StreamKey;
 use crate::spec::AccessCategory;
+use crate::spec::limits::require_label;
 
 /// A medium and the links on it, by their indices in the plan: the order of its channels.
 #[derive(Clone, Debug)]
@@ -30,6 +31,7 @@ impl Plan {
         let listed = (0..).zip(media).map(|(index, spec)| (spec, format!("media.{index}")));
         let mut planned: Vec<PlannedMedium> = Vec::new();
         for (spec, field) in listed.chain(own) {
+            require_label(&format!("{field}.id"), &spec.id)?;
             if planned.iter().any(|known| known.spec.id == spec.id) {
                 let message = format!("'{}' names two media", spec.id);
                 return Err(FieldError::new(format!("{field}.id"), message));

@@ -46,6 +46,8 @@ pub struct TransportFacts {
     pub stream: bool,
     /// Whether it paces itself, even on a stack that leaves pacing to the host's queue.
     pub paces: bool,
+    /// Whether it heeds a flow's `initial_window` and `pacing`.
+    pub tunable: bool,
 }
 
 /// Constructor of the two endpoints of a flow, the sender first. Errors: a parameter is unknown, of
@@ -101,6 +103,9 @@ pub trait Registered: Sized + 'static {
     /// Whether it paces itself, even on a stack that leaves pacing to the host's queue.
     const PACES: bool = false;
 
+    /// Whether it heeds a flow's `initial_window` and `pacing`.
+    const TUNABLE: bool = false;
+
     /// Builds the sender and the receiver of a flow.
     ///
     /// # Errors
@@ -124,6 +129,7 @@ pub fn entry<T: Registered>(name: &'static str, source: &'static str) -> Entry<T
             several_controls: T::SEVERAL_CONTROLS,
             stream: T::STREAM,
             paces: T::PACES,
+            tunable: T::TUNABLE,
         },
         make: |params, init, catalogue| {
             let params = registry::parse_params(params, catalogue);

@@ -20,7 +20,7 @@ use crate::cc::{EcnMode, INFINITE_SSTHRESH};
 use crate::endpoint::Endpoint;
 use crate::error::FieldError;
 use crate::registry::{Catalogue, NoParams};
-use crate::spec::{Cca, Controls, HostQueue};
+use crate::spec::{Cca, Controls, HostQueue, Pacing};
 use crate::tcp::{HEADER, Profile, Receiver, Sender, TcpInit};
 use crate::transport::{Registered, TransportInit};
 use crate::units::Time;
@@ -33,6 +33,7 @@ impl Registered for Tcp {
     type Params = NoParams;
     const HEADERS: u32 = HEADER;
     const CONTROLLED: bool = true;
+    const TUNABLE: bool = true;
 
     fn endpoints(
         _params: NoParams,
@@ -68,10 +69,12 @@ fn tcp_init(init: &TransportInit<'_>) -> Result<TcpInit, FieldError> {
     tcp.mss = flow.mss;
     tcp.ecn = flow.ecn.unwrap_or_default();
     tcp.ack_every = flow.ack_every;
+    tcp.initial_window = flow.initial_window.unwrap_or(profile.initial_window);
     tcp.initial_ssthresh = flow.initial_ssthresh.unwrap_or(INFINITE_SSTHRESH);
     tcp.send_buffer = flow.send_buffer;
     tcp.receive_buffer = flow.receive_buffer;
-    tcp.paced = flow.host_queue == HostQueue::Fq;
+    let queue = (flow.host_queue == HostQueue::Fq).then_some(Pacing::On);
+    tcp.pacing = flow.pacing.or(queue);
     tcp.offload = offload;
     tcp.whole_bursts = offload && flow.whole_bursts;
     tcp.nagle = flow.nagle.unwrap_or(profile.nagle);

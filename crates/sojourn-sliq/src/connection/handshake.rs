@@ -1,11 +1,11 @@
-//! Establishment and closing of a connection and of its streams.
+//! Establishment of a connection and of its streams.
 
 use super::overview::{Overview, places};
 use super::{Connection, Event, Role, Stream};
 use crate::clock::micros;
 use crate::payload::Payload;
 use crate::stream::{Receiver, Sender, StreamConfig};
-use crate::wire::{Close, Cookie, CreateStream, Datagram, Handshake, HandshakeKind, WINDOW};
+use crate::wire::{Cookie, CreateStream, Datagram, Handshake, HandshakeKind, WINDOW};
 use sojourn_base::units::{Span, Time};
 
 /// After this an unanswered header is sent again.
@@ -30,7 +30,7 @@ pub(super) enum State {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Handshaking {
     hellos: u32,
-    closes: u32,
+    pub closes: u32,
     pub at: Option<Time>,
     /// The stamp of the peer's last hello.
     heard: u32,
@@ -236,46 +236,6 @@ impl<P: Payload> Connection<P> {
         }
         let answer = config.header(header.stream, window, self.initial_seq, true);
         self.outbox.push_back(Datagram::CreateStream(answer));
-    }
-
-    /// Closes the connection; 0 is the reason of a normal end.
-    pub fn close(&mut self, now: Time, reason: u16) {
-        match self.state {
-            State::Connected => {
-                self.state = State::Closing(reason);
-                self.say_close(now, reason);
-            }
-            State::Idle | State::HelloSent => {
-                self.state = State::Closed;
-                self.handshaking.at = None;
-            }
-            _ => {}
-        }
-    }
-
-    fn say_close(&mut self, now: Time, reason: u16) {
-        self.handshaking.closes += 1;
-        self.handshaking.at = Some(now + RETRY);
-        self.outbox.push_back(Datagram::Close(Close { answer: false, reason }));
-    }
-
-    #[cold]
-    pub(super) fn on_close(&mut self, close: Close) {
-        let reason = close.reason;
-        match self.state {
-            State::Connected | State::Closing(_) => {
-                self.state = State::Closed;
-                self.handshaking.at = None;
-                self.events.push_back(Event::Closed(reason));
-                if !close.answer {
-                    self.outbox.push_back(Datagram::Close(Close { answer: true, reason }));
-                }
-            }
-            State::Closed if !close.answer => {
-                self.outbox.push_back(Datagram::Close(Close { answer: true, reason }));
-            }
-            _ => {}
-        }
     }
 
     /// When an unanswered header is due again; never if there is none.

@@ -9,6 +9,7 @@
 
 mod acks;
 mod blocked;
+mod closing;
 mod handshake;
 mod measured;
 mod output;

@@ -1,6 +1,7 @@
 //! Validation of external congestion controls: their decisions are checked when they enter the
 //! core, so that an error in one ends its run with a message instead of wrong results.
 
+use std::fmt;
 use std::str::FromStr;
 
 use super::{CcaFacts, Decision, EcnMode};
@@ -21,15 +22,37 @@ pub fn needed_ecn(facts: &CcaFacts, params: &Map<String, Value>) -> EcnMode {
     said.and_then(|name| EcnMode::from_str(name).ok()).unwrap_or(facts.ecn)
 }
 
+/// A field of a decision that is out of range.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OutOfRange {
+    /// Its name.
+    pub field: &'static str,
+    /// Its value in the decision.
+    pub given: u64,
+    /// The values that it may have.
+    pub allowed: String,
+}
+
+impl OutOfRange {
+    /// The message, with the value as the control itself gave it.
+    pub fn told(&self, given: impl fmt::Display) -> String {
+        format!("{} is {given}; allowed: {}", self.field, self.allowed)
+    }
+}
+
+impl fmt::Display for OutOfRange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.told(self.given))
+    }
+}
+
 /// Checks that a sender can carry out a decision.
 ///
 /// # Errors
-/// A field is out of range: the message names it, its value and the allowed values.
-pub fn check(decision: &Decision) -> Result<(), String> {
+/// A field is out of range.
+pub fn check(decision: &Decision) -> Result<(), OutOfRange> {
     let Decision { cwnd, ssthresh, pacing_rate, burst, .. } = *decision;
-    let refuse = |field: &str, given: u64, allowed: String| {
-        Err(format!("{field} is {given}; allowed: {allowed}"))
-    };
+    let refuse = |field, given, allowed| Err(OutOfRange { field, given, allowed });
     if cwnd == 0 || u64::from(cwnd) > MOST_PACKETS {
         return refuse("cwnd", cwnd.into(), format!("1 to {MOST_PACKETS} segments"));
     }
@@ -65,7 +88,7 @@ mod tests {
     fn what_no_sender_can_follow_is_named() {
         let good = Window::new(10).decision();
         assert_eq!(check(&good), Ok(()));
-        let bad = |decision: Decision| check(&decision).unwrap_err();
+        let bad = |decision: Decision| check(&decision).unwrap_err().to_string();
         assert!(bad(Decision { cwnd: 0, ..good }).contains("cwnd is 0; allowed: 1 to"));
         assert!(bad(Decision { cwnd: u32::MAX, ..good }).contains("cwnd is 4294967295"));
         assert!(bad(Decision { ssthresh: 0, ..good }).contains("ssthresh is 0"));

@@ -7,9 +7,9 @@
 //! counts ACKs, not segments). Growth is Reno's outside the Open state; the cut is Reno's.
 //!
 //! As in Linux, rho follows the *lowest smoothed* RTT, so that queueing does not raise it; the
-//! initial window is the integer part of rho (1 below 2 RTT0); the window never exceeds 65535; the
-//! increment per ACK is truncated to 1/128 segment, so that windows above 128 rho^2 segments grow
-//! by one segment per window of ACKs only.
+//! initial window is the integer part of rho (1 below 2 RTT0), whatever a flow's `initial_window`
+//! is; the window never exceeds 65535; the increment per ACK is truncated to 1/128 segment, so that
+//! windows above 128 rho^2 segments grow by one segment per window of ACKs only.
 //!
 //! Observes: `rho`, and the smoothed RTT that it was taken from, `min_srtt` (s).
 

@@ -254,7 +254,7 @@ pub struct ControlInit {
     pub packet_size: u32,
     /// When the connection is created.
     pub now: Time,
-    /// Whether the sender paces all controls (host queue `fq`).
+    /// Whether the sender paces all controls (host queue `fq`, or the flow's `pacing`).
     pub paced: bool,
     /// Whether the device takes bursts (TSO, GSO): only on Wi-Fi it may not.
     pub offload: bool,

@@ -24,7 +24,7 @@ pub use sender::Sender;
 
 use crate::cc::{EcnMode, INFINITE_SSTHRESH};
 use crate::packet::{Address, Direction, headers};
-use crate::spec::BufferSize;
+use crate::spec::{BufferSize, Pacing};
 use crate::units::{Span, Time};
 
 /// IP and TCP headers with the timestamp option, in bytes.
@@ -56,14 +56,16 @@ pub struct TcpInit {
     pub ecn: EcnMode,
     /// Segments per delayed ACK.
     pub ack_every: u32,
+    /// Initial window in segments, also after idle times.
+    pub initial_window: u32,
     /// Initial slow-start threshold in segments.
     pub initial_ssthresh: u32,
     /// Size of the send buffer: data that the sender accepts before it is acknowledged.
     pub send_buffer: BufferSize,
     /// Size of the receive buffer, which limits the receive window.
     pub receive_buffer: BufferSize,
-    /// Whether the host queue is `fq`, so that every control is paced.
-    pub paced: bool,
+    /// Whether segments are paced, whatever the control is; `None` leaves it to control and stack.
+    pub pacing: Option<Pacing>,
     /// Whether segments are sent in bursts (TSO/GSO).
     pub offload: bool,
     /// Whether a burst stays one packet on its path.
@@ -90,10 +92,11 @@ impl TcpInit {
             profile,
             ecn: EcnMode::Off,
             ack_every: 2,
+            initial_window: profile.initial_window,
             initial_ssthresh: INFINITE_SSTHRESH,
             send_buffer: BufferSize::Auto,
             receive_buffer: BufferSize::Auto,
-            paced: false,
+            pacing: None,
             offload: false,
             whole_bursts: false,
             nagle: profile.nagle,
@@ -106,6 +109,8 @@ impl TcpInit {
 
 #[cfg(test)]
 mod callbacks;
+#[cfg(test)]
+mod first_flight;
 #[cfg(test)]
 mod relay_tests;
 #[cfg(test)]

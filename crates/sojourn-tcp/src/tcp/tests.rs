@@ -488,14 +488,16 @@ fn cubic_grows_like_reno_in_slow_start() {
 
 #[test]
 fn idle_connections_restart_from_the_initial_window() {
-    let mut rig = Rig::new(init("linux-6"), "reno", 100);
-    rig.sender.open(rig.now);
-    rig.sender.write(rig.now, 400 * 1448);
-    rig.pump();
-    rig.run(3000.0);
-    let before = rig.counters().window.cwnd;
-    rig.sender.write(rig.now, 400 * 1448);
-    rig.pump();
-    assert!(before > 100, "{before}");
-    assert_eq!(rig.counters().window.cwnd, 10);
+    for initial_window in [10, 30] {
+        let mut rig = Rig::new(TcpInit { initial_window, ..init("linux-6") }, "reno", 100);
+        rig.sender.open(rig.now);
+        rig.sender.write(rig.now, 400 * 1448);
+        rig.pump();
+        rig.run(3000.0);
+        let before = rig.counters().window.cwnd;
+        rig.sender.write(rig.now, 400 * 1448);
+        rig.pump();
+        assert!(before > 100, "{before}");
+        assert_eq!(rig.counters().window.cwnd, initial_window);
+    }
 }

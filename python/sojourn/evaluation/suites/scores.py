@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
+from sojourn import csv_table
 from sojourn.evaluation import families
 from sojourn.evaluation.suites.run import Place, Request
 from sojourn.json_types import Scalar
@@ -119,8 +119,6 @@ def write_csv(file: Path, columns: Sequence[str], rows: Sequence[Mapping[str, Sc
 
     def write(path: Path) -> None:
         with path.open("w", encoding="utf-8", newline="") as stream:
-            writer = csv.DictWriter(stream, columns)
-            writer.writeheader()
-            writer.writerows(rows)
+            csv_table.write(stream, columns, rows)
 
     write_atomically(file, write)

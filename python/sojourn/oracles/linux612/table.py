@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from sojourn import data
+from sojourn import csv_table, data
 from sojourn.measured import Measured
 from sojourn.oracles.linux618.cells import CellRun
 
@@ -60,7 +59,7 @@ def read(path: Path) -> list[Row]:
     if not path.exists():
         return []
     with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
+        return csv_table.read(file)
 
 
 def comparable() -> list[Row]:
@@ -72,7 +71,4 @@ def append(path: Path, new: Iterable[Row]) -> None:
     """Adds rows at the end."""
     is_new = not path.exists()
     with path.open("a", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
-        if is_new:
-            writer.writeheader()
-        writer.writerows(new)
+        csv_table.write(file, COLUMNS, new, header=is_new)

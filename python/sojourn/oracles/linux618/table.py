@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import os
 import platform
 from collections.abc import Iterable, Sequence
@@ -10,6 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from sojourn import csv_table
 from sojourn.measured import Measured
 from sojourn.oracles.linux618.cells import CellRun
 
@@ -117,7 +117,7 @@ def _rounded(value: float | None, digits: int) -> str:
 def present(path: Path) -> set[tuple[str, str, int]]:
     """Keys of the runs that the table has."""
     with path.open(encoding="utf-8", newline="") as file:
-        table = csv.DictReader(line for line in file if not line.startswith("#"))
+        table = csv_table.read(line for line in file if not line.startswith("#"))
         return {
             (row["experiment"], row["changes"], int(row["rep"]) - 1)
             for row in table
@@ -139,4 +139,4 @@ def widen(path: Path) -> None:
 def append(path: Path, new: Iterable[Row], columns: Sequence[str] = COLUMNS) -> None:
     """Adds rows at the end."""
     with path.open("a", encoding="utf-8", newline="") as file:
-        csv.DictWriter(file, columns, lineterminator="\n").writerows(new)
+        csv_table.write(file, columns, new, header=False)

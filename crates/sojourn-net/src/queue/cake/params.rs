@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::super::cobalt::check_rtt;
 use super::super::cobalt::law::{FOUR_STEPS, NEAREST, Roots};
-use crate::error::FieldError;
+use crate::error::{FieldError, quoted};
 use crate::quantity::Bytes;
 use crate::spec::Stack;
 use crate::units::{Rate, Span};
@@ -161,7 +161,7 @@ impl FromStr for Bandwidth {
             _ => text
                 .parse()
                 .map(Bandwidth::Limited)
-                .map_err(|why| format!("'{text}': {why}, or \"unlimited\"")),
+                .map_err(|why| format!("'{}': {why}, or \"unlimited\"", quoted(text))),
         }
     }
 }
@@ -177,8 +177,9 @@ impl FromStr for Sce {
             _ => match threshold(text) {
                 Some(n @ 1..=1024) => Ok(Sce::Threshold(n)),
                 _ => Err(format!(
-                    "'{text}': allowed: \"off\", \"sce\", \"sce-single\", \"sce-thresh N\" with N \
-                     in 1 to 1024"
+                    "'{}': allowed: \"off\", \"sce\", \"sce-single\", \"sce-thresh N\" with N in 1 \
+                     to 1024",
+                    quoted(text)
                 )),
             },
         }

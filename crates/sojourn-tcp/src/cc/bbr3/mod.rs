@@ -69,6 +69,8 @@ const CWND_GAIN: u32 = 2 * UNIT;
 /// Window gain while probing up.
 const UP_CWND_GAIN: u32 = CWND_GAIN + UNIT / 4;
 const MIN_CWND: u32 = 4;
+/// Of a larger initial window it knows this much: Linux has seven bits for it.
+const MOST_INITIAL_CWND: u32 = 127;
 
 const NOMINAL_RTT: Span = Span::from_millis(1);
 /// No bound.
@@ -173,7 +175,7 @@ impl Registered for Bbr3 {
             cwnd_gain: STARTUP_CWND_GAIN,
             cwnd: init.initial_window,
             prior_cwnd: 0,
-            initial_cwnd: init.initial_window,
+            initial_cwnd: init.initial_window.min(MOST_INITIAL_CWND),
             ssthresh: INFINITE_SSTHRESH,
             prev_state: CaState::Open,
             idle_restart: false,

@@ -58,7 +58,7 @@ pub struct Profile {
     pub undo_doubles: bool,
     /// Resolution of timestamps: a millisecond, before Linux 4.13 a tick.
     pub timestamp: Span,
-    /// Initial window in segments.
+    /// Initial window in segments, unless the flow says otherwise.
     pub initial_window: u32,
     /// Retransmissions of the SYN at the first timeout before it doubles (`tcp_syn_linear_timeouts`;
     /// Linux since 6.5).

@@ -22,11 +22,12 @@
 //! | `syn`, `data A-B [ce] [cwr] [psh] [of BYTES]` | receiver | arrives; B included, all at once |
 //! | `sent ...` | both | all that was sent since the last such line: segments' numbers, ranges of them, `syn`, `ack`, `probe`, `fin`; a receiver's ACKs, separated by commas: `syn-ack`, `NEXT [dsack A-B] [sack A-B ...] [ece]`. `-` for nothing |
 //!
-//! Segments have 1448 bytes unless less was written. An end marks what it sends with `:cwr`, and with
+//! Segments have 1448 bytes unless less was written; a line names at most 1000. An end marks what it sends with `:cwr`, and with
 //! `:psh` if the line says `sent psh`.
 
 mod compare;
 mod play;
+mod words;
 
 use std::fmt::Write as _;
 
@@ -35,9 +36,12 @@ use crate::units::{Span, Time};
 
 pub use compare::Difference;
 pub use play::{Played, play, span};
+use words::{expanded, few, listed, read};
 
 /// Payload of a segment.
 pub const MSS: u32 = 1448;
+/// Segments that one line names at most.
+pub const MOST_SEGMENTS: u32 = 1_000;
 /// Window of an ACK without a `window`.
 pub const WINDOW: u32 = 10_000_000;
 
@@ -213,7 +217,7 @@ impl Script {
             "cwnd" => Step::Cwnd(read(rest)?),
             "ack" => Step::Ack(Ack::read(&words)?),
             "data" => Step::Data(Data::read(&words)?),
-            "sent" if self.receiver => Step::Sent(listed(rest.split(','))),
+            "sent" if self.receiver => Step::Sent(few(listed(rest.split(',')))?),
             "sent" => Step::Sent(expanded(&words)?),
             _ => {
                 let allowed = "syn-ack, syn, ack, data, write, close, cwnd, sent";
@@ -221,78 +225,6 @@ impl Script {
             }
         })
     }
-}
-
-impl Ack {
-    fn read(words: &[&str]) -> Result<Ack, String> {
-        let (next, rest) = words.split_first().ok_or("ack needs the number of the next segment")?;
-        let mut ack = Ack { next: read(next)?, ..Ack::default() };
-        let mut rest = rest.iter();
-        while let Some(word) = rest.next() {
-            match *word {
-                "sack" => {}
-                "dsack" => ack.dsack = true,
-                "ece" => ack.ece = true,
-                "original" => ack.original = true,
-                "window" => {
-                    ack.window = Some(read(rest.next().ok_or("window needs a number of bytes")?)?);
-                }
-                block => ack.blocks.push(range(block)?),
-            }
-        }
-        Ok(ack)
-    }
-}
-
-impl Data {
-    fn read(words: &[&str]) -> Result<Data, String> {
-        let (segments, rest) = words.split_first().ok_or("data needs segments, such as 1-3")?;
-        let (first, last) = range(segments)?;
-        let mut data = Data { first, last, bytes: MSS, ce: false, cwr: false, psh: false };
-        let mut rest = rest.iter();
-        while let Some(word) = rest.next() {
-            match *word {
-                "ce" => data.ce = true,
-                "cwr" => data.cwr = true,
-                "psh" => data.psh = true,
-                "of" => data.bytes = read(rest.next().ok_or("of needs a number of bytes")?)?,
-                other => return Err(format!("unknown word '{other}'; allowed: ce, cwr, psh, of")),
-            }
-        }
-        Ok(data)
-    }
-}
-
-fn read<T: std::str::FromStr>(text: &str) -> Result<T, String> {
-    text.trim().parse().map_err(|_| format!("'{text}' is not a number"))
-}
-
-fn range(text: &str) -> Result<(u32, u32), String> {
-    let (first, last) = text.split_once('-').unwrap_or((text, text));
-    Ok((read(first)?, read(last)?))
-}
-
-fn listed<'a>(words: impl Iterator<Item = &'a str>) -> Vec<String> {
-    words
-        .map(str::trim)
-        .filter(|word| *word != "-" && !word.is_empty())
-        .map(str::to_owned)
-        .collect()
-}
-
-/// The words with ranges of segments expanded into single segments.
-fn expanded(words: &[&str]) -> Result<Vec<String>, String> {
-    let mut all = Vec::new();
-    for word in listed(words.iter().copied()) {
-        match word.starts_with(|c: char| c.is_ascii_digit()) && word.contains('-') {
-            true => {
-                let (first, last) = range(&word)?;
-                all.extend((first..=last).map(|seq| seq.to_string()));
-            }
-            false => all.push(word),
-        }
-    }
-    Ok(all)
 }
 
 #[cfg(test)]

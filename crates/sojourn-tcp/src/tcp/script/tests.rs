@@ -50,6 +50,12 @@ fn what_cannot_be_read_is_refused_by_its_line() {
         ("\n100 ack x", "line 2: '100 ack x': 'x' is not a number"),
         ("soon sent 1", "'soon' is not a number"),
         ("end receiver\n1 data 1 loud", "unknown word 'loud'"),
+        ("end receiver\n1 data 1 of 1449", "1449 bytes given; allowed: 1 to 1448"),
+        ("end receiver\n1 data 1-1001", "1-1001 given; allowed: at most 1000 segments in a line"),
+        ("1 sent 1-4294967294", "allowed: at most 1000 segments in a line"),
+        ("1 sent 1-600 1001-1500", "1100 given; allowed: at most 1000 segments in a line"),
+        ("1 ack 2 sack 5-3", "5-3 is no range of segments"),
+        ("1 ack 2 sack 3-4294967295", "3-4294967295 is no range of segments"),
     ] {
         let error = Script::parse(text).unwrap_err();
         assert!(error.contains(why), "{error}");

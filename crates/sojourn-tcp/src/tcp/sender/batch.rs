@@ -12,6 +12,7 @@
 use super::Sender;
 use crate::cc::CaState;
 use crate::recovery::pacing;
+use crate::spec::Pacing;
 use crate::tcp::profile::Deferral;
 use crate::units::{Rate, Span, Time};
 
@@ -102,12 +103,17 @@ impl Sender {
         })
     }
 
-    /// The rate at which the stack would pace: the control's, or its own for window-based controls.
+    /// The rate at which the stack would pace: the control's, or its own for window-based controls;
+    /// no higher than the flow allows (Linux `sk_max_pacing_rate`).
     pub(super) fn pacing_rate(&self) -> Option<Rate> {
-        self.decision.pacing_rate.or_else(|| {
+        let rate = self.decision.pacing_rate.or_else(|| {
             let out = self.board.packets_out();
             let (cwnd, ssthresh) = (self.cwnd, self.decision.ssthresh);
             pacing::window_rate(cwnd, ssthresh, out, self.init.mss, self.rtt.srtt())
-        })
+        });
+        match self.init.pacing {
+            Some(Pacing::AtMost(most)) => Some(rate.map_or(most, |rate| rate.min(most))),
+            _ => rate,
+        }
     }
 }

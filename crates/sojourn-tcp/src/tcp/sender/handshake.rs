@@ -4,6 +4,7 @@ use super::waits::Probe;
 use super::{Phase, Sender};
 use crate::cc::{ControlInit, Event, Step};
 use crate::packet::TcpAck;
+use crate::spec::Pacing;
 use crate::tcp::{HEADER, TcpInit};
 use crate::units::{Span, Time};
 
@@ -15,13 +16,13 @@ impl Sender {
         random: crate::rng::StreamKey,
     ) -> ControlInit {
         ControlInit {
-            initial_window: init.profile.initial_window,
+            initial_window: init.initial_window,
             initial_ssthresh: init.initial_ssthresh,
             undo_doubles: init.profile.undo_doubles,
             mss: init.mss,
             packet_size: init.mss + HEADER,
             now: init.now,
-            paced: init.paced,
+            paced: init.pacing.is_some_and(Pacing::is_on),
             // Wired devices do scatter-gather: there, no offload means only that links carry single
             // segments.
             offload: init.offload || !init.small_queue,

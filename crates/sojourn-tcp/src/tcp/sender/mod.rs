@@ -53,6 +53,7 @@ use crate::recovery::prr::Prr;
 use crate::recovery::rack::Rack;
 use crate::recovery::rate::Delivery;
 use crate::recovery::rtt::RttEstimator;
+use crate::spec::Pacing;
 use crate::units::Time;
 
 use counters::Counters;
@@ -202,9 +203,11 @@ impl Sender {
         self.cwnd < self.decision.ssthresh
     }
 
-    /// Whether the control paces itself (as far as the stack lets it).
+    /// Whether segments are paced: as the flow says, else if the control asks for it, as far as the
+    /// stack lets it.
     fn paced(&self) -> bool {
-        self.init.paced || (self.decision.pacing_rate.is_some() && self.profile.internal_pacing)
+        let asked = self.decision.pacing_rate.is_some() && self.profile.internal_pacing;
+        self.init.pacing.map_or(asked, Pacing::is_on)
     }
 }
 

@@ -62,7 +62,7 @@ impl Sender {
     /// The application left the window unused for a timeout: halves the excess (RFC 2861).
     fn shrink_unused_window(&mut self, now: Time) {
         if self.recovery.state == CaState::Open {
-            let used = self.usage.used.max(self.profile.initial_window);
+            let used = self.usage.used.max(self.init.initial_window);
             if used < self.cwnd {
                 let ssthresh = self.current_ssthresh();
                 let cwnd = u32::midpoint(self.cwnd, used);
@@ -82,7 +82,7 @@ impl Sender {
         if !self.profile.slow_start_after_idle || self.decision.owns_recovery || idle <= rto {
             return;
         }
-        let floor = self.profile.initial_window.min(self.cwnd);
+        let floor = self.init.initial_window.min(self.cwnd);
         let ssthresh = self.current_ssthresh();
         let mut cwnd = self.cwnd;
         while idle > rto && cwnd > floor {
