@@ -15,6 +15,8 @@ from sojourn.names import control_name
 from sojourn.numbers import number
 
 Key = tuple[str, ...]
+#: As JSON, alike for tables that are alike; ``json.dumps`` would make an encoder each time.
+_ordered = json.JSONEncoder(sort_keys=True).encode
 
 
 @dataclass(frozen=True)
@@ -101,7 +103,7 @@ def _kinds(result: Measured) -> Iterator[tuple[_Kind, NDArray[np.intp]]]:
         kind = _Kind(
             flow.get("label") or "",
             control_name(flow),
-            json.dumps(control, sort_keys=True),
+            _ordered(control),
             f"{rtts[first]:.6g} ms",
         )
         yield kind, np.arange(first, first + count)

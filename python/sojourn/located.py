@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, MutableMapping, MutableSequence
 from pathlib import Path
 
 from sojourn import class_sources
+from sojourn.json_types import Scalar, tables
 
 #: Kinds whose tables name a file, and the key that does.
 _FILES = {"python": "path", "library": "path", "bpf": "object", "linux": "source"}
@@ -39,7 +40,8 @@ def _settled(child: object, base: Path) -> object:
     """What takes the place of a child, which may be itself."""
     if isinstance(child, type):
         return class_sources.table(child)
-    settle(child, base)
+    if not isinstance(child, Scalar):
+        settle(child, base)
     return child
 
 
@@ -62,12 +64,9 @@ def placeless(node: object) -> object:
 
 def components(node: object) -> Iterator[Mapping[str, object]]:
     """The tables of a canonical scenario's controls and disciplines from outside."""
-    if isinstance(node, Mapping):
-        if node.get("kind") in KINDS and "digest" in node:
-            yield node
-        node = list(node.values())
-    for child in node if isinstance(node, list) else ():
-        yield from components(child)
+    for table in tables(node):
+        if table.get("kind") in KINDS and "digest" in table:
+            yield table
 
 
 def files(canonical: Mapping[str, object]) -> Iterator[tuple[str, str]]:
@@ -80,24 +79,18 @@ def files(canonical: Mapping[str, object]) -> Iterator[tuple[str, str]]:
 
 def named(node: object) -> Iterator[tuple[str, str]]:
     """Path and kind of the files that tables below ``node`` name, and lists of a sweep's grid."""
-    if isinstance(node, Mapping):
-        key = _FILES.get(str(node.get("kind")), "")
-        if isinstance(node.get(key), str):
-            yield node[key], str(node["kind"])
-        for name, child in node.items():
+    for table in tables(node):
+        key = _FILES.get(str(table.get("kind")), "")
+        if isinstance(table.get(key), str):
+            yield table[key], str(table["kind"])
+        for name, child in table.items():
             if str(name).endswith(_GRID) and isinstance(child, list):
                 kind = _GRID_KINDS.get(str(name).rpartition(".")[2], "")
                 yield from ((path, kind) for path in child if isinstance(path, str))
-        node = list(node.values())
-    for child in node if isinstance(node, list) else ():
-        yield from named(child)
 
 
 def digests(node: object) -> Iterator[str]:
     """The digests in tables below ``node``."""
-    if isinstance(node, Mapping):
-        if isinstance(node.get("digest"), str):
-            yield node["digest"]
-        node = list(node.values())
-    for child in node if isinstance(node, list) else ():
-        yield from digests(child)
+    for table in tables(node):
+        if isinstance(table.get("digest"), str):
+            yield table["digest"]

@@ -13,11 +13,12 @@ import polars as pl
 
 from sojourn.errors import ScenarioError, SojournError
 from sojourn.json_types import Fields
-from sojourn.metrics import Metric, RunData, Scope, Values, metrics, values
+from sojourn.metrics import Metric, RunData, Scope, Values, metrics
+from sojourn.metrics import values as values_of
 from sojourn.names import control_name
 from sojourn.origin import Origin, Quality
 from sojourn.record import Record
-from sojourn.scenario import Document, Scenario, expanded_flows
+from sojourn.scenario import Document, Scenario, entries
 from sojourn.spool import scanned
 from sojourn.transfers import named
 
@@ -229,10 +230,14 @@ class Measured:
             return [{"id": link["id"]} for link in self.data.network["links"]]
         return [{"id": name} for name in self.data.group.ids] if scope == "group" else [{}]
 
+    def values(self, scope: Scope, name: str) -> Values:
+        """A metric of each member of a scope; NaN where undefined."""
+        return self._of(next(m for m in metrics(scope) if m.name == name))
+
     def _of(self, metric: Metric) -> Values:
         """The metric's values; they are computed once."""
         if metric not in self._values:
-            vector = values(self.data, metric)
+            vector = values_of(self.data, metric)
             count = self._counts[metric.scope]
             if vector.shape != (count,):
                 raise SojournError(
@@ -258,11 +263,7 @@ def _plain(metric: Metric, vector: Values) -> list[float | int | None]:
 
 def flow_identities(canonical: Fields) -> list[Identity]:
     """Id, control and label of each flow, in the order of their ids."""
-    return [
-        {
-            "id": index,
-            "cca": control_name(flow),
-            "label": flow.get("label"),
-        }
-        for index, flow in enumerate(expanded_flows(canonical))
-    ]
+    flows, counts = entries(canonical)
+    names = [(control_name(flow), flow.get("label")) for flow in flows]
+    each = (name for name, count in zip(names, counts, strict=True) for _ in range(count))
+    return [{"id": n, "cca": cca, "label": label} for n, (cca, label) in enumerate(each)]

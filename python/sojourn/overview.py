@@ -11,7 +11,7 @@ import numpy as np
 from sojourn.groups import Group, extremes, groups, quantiles
 from sojourn.json_types import Fields
 from sojourn.measured import Measured, flow_identities
-from sojourn.metrics import Scope, compute, metrics
+from sojourn.metrics import Scope, metrics
 from sojourn.metrics.columns import Values
 from sojourn.metrics.warnings import RunWarning, brief, warnings_of
 from sojourn.names import control_name
@@ -174,7 +174,7 @@ def _unit(name: str) -> str:
 
 
 def _values(result: Measured, scope: Scope, name: str) -> Values:
-    return compute(result.data, scope, {name})[name]
+    return result.values(scope, name)
 
 
 def _flows(result: Measured) -> str:

@@ -6,7 +6,7 @@ import copy
 import itertools
 import json
 import warnings
-from collections.abc import Iterable, Mapping, MutableMapping, MutableSequence
+from collections.abc import Iterable, Mapping, MutableMapping, MutableSequence, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -128,11 +128,16 @@ def validated(document: Document) -> Scenario:
     return Scenario(document, json.loads(canonical), sweep)
 
 
+def entries(canonical: Fields) -> tuple[Sequence[Fields], list[int]]:
+    """The entries of flows, and how many flows of the run each stands for."""
+    flows: Sequence[Fields] = canonical["flows"]
+    return flows, [flow.get("count", 1) for flow in flows]
+
+
 def expanded_flows(canonical: Fields) -> list[Document]:
     """One entry per flow of the run: ``count`` is expanded."""
-    return [
-        {**flow, "count": 1} for flow in canonical["flows"] for _ in range(flow.get("count", 1))
-    ]
+    each = zip(*entries(canonical), strict=True)
+    return [{**flow, "count": 1} for flow, count in each for _ in range(count)]
 
 
 def apply_override(document: Document, override: str) -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from sojourn import literal, regular_file
 from sojourn.errors import ScenarioError
+from sojourn.json_types import Scalar
 
 #: Of a number that the simulator takes.
 _DIGITS = 10
@@ -34,7 +35,7 @@ def inline(node: object, base: Path, where: str = "") -> None:
         field = f"{where}.{key}" if where else str(key)
         if key == "trace" and isinstance(child, MutableMapping) and "file" in child:
             child["opportunities"] = _read(base, child.pop("file"), f"{field}.file")
-        else:
+        elif not isinstance(child, Scalar):
             inline(child, base, field)
 
 

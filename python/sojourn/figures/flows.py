@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections import Counter
 
 from sojourn.groups import Group, extremes, groups
-from sojourn.measured import Measured
+from sojourn.measured import Measured, flow_identities
 from sojourn.metrics.columns import mean
-from sojourn.names import control_name
 
 #: Of more flows than this, groups are shown.
 MOST_FLOWS = 12
@@ -18,15 +17,13 @@ BANDS = "Lines: median over the flows of a group; bands: their 5th to 95th perce
 
 def labels(result: Measured) -> list[str]:
     """A name for each flow: its label if no other has it, or its control and id."""
-    flows = [
-        (flow.get("label"), control_name(flow))
-        for flow in result.scenario.canonical["flows"]
-        for _ in range(flow.get("count", 1))
-    ]
-    uses = Counter(label for label, _ in flows)
+    flows = flow_identities(result.scenario.canonical)
+    uses = Counter(flow["label"] for flow in flows)
     return [
-        label if label and uses[label] == 1 else f"{label or control} ({number})"
-        for number, (label, control) in enumerate(flows)
+        label
+        if (label := flow["label"]) and uses[label] == 1
+        else f"{label or flow['cca']} ({flow['id']})"
+        for flow in flows
     ]
 
 

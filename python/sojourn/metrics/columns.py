@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
 from typing import TypedDict
 
 import numpy as np
@@ -14,6 +15,8 @@ Values = NDArray[np.float64]
 #: A column as the core hands it out: numbers, one for each row.
 Column = NDArray[np.number]
 Table = Mapping[str, Column]
+#: Bytes of matrices that are kept for the next metric that needs them.
+MOST_KEPT = 64_000_000
 # Interval ends are whole nanoseconds written as seconds: compare with a tenth of one to spare.
 EPSILON = 1e-10
 
@@ -44,6 +47,11 @@ def rate_of(link: Link) -> float:
     return number(link["rate"]) if link["rate"] else np.inf
 
 
+def overhead_of(link: Link) -> float:
+    """Bytes that a link adds to each packet."""
+    return number(link["overhead"]) if link["overhead"] else 0.0
+
+
 class Link(TypedDict):
     """A link as it was built."""
 
@@ -54,6 +62,29 @@ class Link(TypedDict):
     overhead: str | None
     #: Names of nodes; ``None`` for many hosts.
     ends: Sequence[str | None]
+
+
+class LastUsed:
+    """Matrices that are made when they are asked for, of which those asked for last are kept: as
+    many as :data:`MOST_KEPT` allows, and always the last one, which loops ask for again and again.
+    """
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[str, Values] = OrderedDict()
+
+    def get(self, name: str, make: Callable[[], Values]) -> Values:
+        """The matrix of this name, made anew unless it is kept."""
+        matrix = self._kept[name] if name in self._kept else make()
+        self._kept[name] = matrix
+        self._kept.move_to_end(name)
+        while self.bytes > MOST_KEPT and len(self._kept) > 1:
+            self._kept.popitem(last=False)
+        return matrix
+
+    @property
+    def bytes(self) -> int:
+        """What the kept ones take."""
+        return sum(matrix.nbytes for matrix in self._kept.values())
 
 
 class Samples:
@@ -67,11 +98,11 @@ class Samples:
         self.begins: Values = (
             np.concatenate([[0.0], self.ends[:-1]]) if len(self.ends) else self.ends
         )
-        self._matrices: dict[str, Values] = {}
+        self.kept = LastUsed()
 
     def __getitem__(self, column: str) -> Values:
         """The column as a matrix [interval, member] of doubles."""
-        if column not in self._matrices:
-            values = np.asarray(self._table[column], dtype=float)
-            self._matrices[column] = values.reshape(-1, self._members)
-        return self._matrices[column]
+        return self.kept.get(column, lambda: self._matrix(column))
+
+    def _matrix(self, column: str) -> Values:
+        return np.asarray(self._table[column], dtype=float).reshape(-1, self._members)

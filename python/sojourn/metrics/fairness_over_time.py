@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
-from sojourn.metrics.columns import EPSILON, mean, ratio
+from sojourn.metrics.columns import EPSILON, Values, mean, ratio
 from sojourn.metrics.fairness import jain
 from sojourn.metrics.registry import metric
 from sojourn.metrics.samples import RunData
@@ -21,17 +22,37 @@ def jain_over(run: RunData, seconds: float) -> float:
     view = run.flow
     if view.count < 2 or not len(view.samples.ends):
         return np.nan
-    stretch = np.floor((view.samples.begins - run.warmup + EPSILON) / seconds).astype(int)
+    number = np.floor((view.samples.begins - run.warmup + EPSILON) / seconds).astype(int)
     whole = int(np.floor((view.samples.ends[-1] - run.warmup + EPSILON) / seconds))
-    indices = []
-    for number in range(whole):
-        mine = stretch == number
-        active = view.span[mine].sum(axis=0)
-        taking_part = active >= seconds / 2
-        if taking_part.sum() >= 2:
-            delivered = np.where(view.span[mine] > 0, view.samples["delivered_bytes"][mine], 0.0)
-            indices.append(jain(ratio(delivered.sum(axis=0), active)[taking_part]))
-    return float(mean(np.array(indices, dtype=float)[:, None])[0])
+    within = (number >= 0) & (number < whole)
+    if not within.any():
+        return np.nan
+    span = view.span[within]
+    delivered = np.where(span > 0, view.samples["delivered_bytes"][within], 0.0)
+    active = _sums(number[within], span)
+    taking_part = active >= seconds / 2
+    rates = ratio(_sums(number[within], delivered), active)
+    return float(mean(_jain_of_those(rates, taking_part)[:, None])[0])
+
+
+def _sums(number: NDArray[np.intp], values: Values) -> Values:
+    """Sums of the rows of each number, from 0 on: each from its first row to its last, as rounding
+    depends on the order.
+    """
+    count = values.shape[1]
+    places = number[:, None] * count + np.arange(count)
+    sums = np.bincount(places.ravel(), values.ravel())
+    return sums.astype(float).reshape(-1, count)
+
+
+def _jain_of_those(rates: Values, which: NDArray[np.bool_]) -> Values:
+    """Jain's index of those of each row, of rows with two or more of them."""
+    many = which.sum(axis=1)
+    index = np.full(len(rates), np.nan)
+    for count in np.unique(many[many >= 2]):
+        rows = many == count
+        index[rows] = jain(rates[rows][which[rows]].reshape(-1, count))
+    return index[many >= 2]
 
 
 def _register(seconds: int) -> None:

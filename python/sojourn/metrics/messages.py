@@ -21,7 +21,7 @@ from sojourn.metrics.samples import RunData
 def first_to_last_goodput(run: RunData) -> Values:
     """Payload delivered over the time from its first to its last sample."""
     samples = run.flow.samples
-    delivered = np.where(run.flow.span > 0, samples["delivered_bytes"], 0.0)
+    delivered = np.where(run.flow.active, samples["delivered_bytes"], 0.0)
     some = delivered > 0
     first = np.where(some, samples.begins[:, None], np.inf).min(axis=0)
     last = np.where(some, samples.ends[:, None], -np.inf).max(axis=0)
@@ -114,7 +114,5 @@ _GROUPS = ("arq_groups", "coded_groups", "fec_groups")
 
 
 def _share(run: RunData, part: str, *whole: str) -> Values:
-    counted = run.flow.span > 0
-    samples = run.flow.samples
-    of = {name: np.where(counted, samples[name], 0.0).sum(axis=0) for name in (part, *whole)}
-    return ratio(of[part], np.sum([of[name] for name in whole], axis=0))
+    together = np.sum([run.flow.total(name) for name in whole], axis=0)
+    return ratio(run.flow.total(part), together)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from sojourn.json_types import Fields
+from sojourn.json_types import Fields, tables
 from sojourn.metrics.columns import EPSILON, mean, ratio
 from sojourn.metrics.registry import metric
 from sojourn.metrics.samples import RunData
@@ -48,16 +48,11 @@ def mean_response_time(run: RunData) -> float:
     return float(np.mean(times)) if times else np.nan
 
 
-def _schedules(node: object) -> Iterator[Fields]:
-    """The schedules of rates below a node of the scenario, with the rate before the first step."""
-    if isinstance(node, list):
-        for child in node:
-            yield from _schedules(child)
-    elif isinstance(node, dict):
-        if node.get("rate_schedule"):
-            yield {**node["rate_schedule"], "rate": node.get("rate")}
-        for child in node.values():
-            yield from _schedules(child)
+def _schedules(node: Fields) -> Iterator[Fields]:
+    """The schedules of rates in a scenario, with the rate before the first step."""
+    for table in tables(node):
+        if table.get("rate_schedule"):
+            yield {**table["rate_schedule"], "rate": table.get("rate")}
 
 
 def rate_changes(schedule: Fields, end: float) -> list[tuple[float, float]]:

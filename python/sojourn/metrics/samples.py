@@ -23,6 +23,7 @@ from sojourn.metrics.columns import EPSILON, Samples, Values, rate_of
 from sojourn.metrics.flow_view import FlowView
 from sojourn.metrics.recorded import Recorded
 from sojourn.names import control_name
+from sojourn.scenario import entries
 
 #: Given numbers of flows, a run in which these alone send, and their numbers in it.
 Alone = Callable[[tuple[int, ...]], "tuple[RunData, Sequence[int]]"]
@@ -56,22 +57,25 @@ class RunData(Recorded):
     @cached_property
     def group(self) -> GroupView:
         """The flows by control and by label."""
-        return GroupView(self.flow.declared)
+        return GroupView(self.scenario)
 
 
 class GroupView:
     """Which flows belong to which group."""
 
-    def __init__(self, flows: Sequence[Fields]) -> None:
+    def __init__(self, canonical: Fields) -> None:
+        flows, counts = entries(canonical)
         controls = [f"cca:{control_name(flow)}" for flow in flows]
         labels = [f"label:{flow['label']}" if flow.get("label") else "" for flow in flows]
         #: ``cca:NAME`` and ``label:NAME``; none in a run of a single flow.
-        self.ids = list(dict.fromkeys(filter(None, controls + labels))) if len(flows) > 1 else []
+        self.ids = list(dict.fromkeys(filter(None, controls + labels))) if sum(counts) > 1 else []
         places = {name: place for place, name in enumerate(self.ids)}
-        pairs = [
-            (flow, places[n]) for c in (controls, labels) for flow, n in enumerate(c) if n in places
+        of_flows = [
+            np.repeat(np.array([places.get(name, -1) for name in names], dtype=int), counts)
+            for names in (controls, labels)
         ]
-        self._flows, self._places = np.array(pairs, dtype=int).reshape(-1, 2).T
+        self._flows = np.concatenate([np.flatnonzero(of >= 0) for of in of_flows])
+        self._places = np.concatenate([of[of >= 0] for of in of_flows])
 
     def members(self, place: int) -> tuple[int, ...]:
         """The numbers of the flows of a group."""

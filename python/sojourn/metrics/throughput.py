@@ -91,7 +91,7 @@ def bottleneck_share(run: RunData) -> Values:
     way) delivered while it was active.
     """
     view = run.flow
-    delivered, active = view.counted("delivered_bytes"), view.span > 0
+    delivered, active = view.counted("delivered_bytes"), view.active
     through: dict[int, list[int]] = defaultdict(list)
     for flow, path in enumerate(run.network["paths"]):
         for link in path:

@@ -14,6 +14,8 @@ from sojourn.store.location import is_remote
 
 #: Suffix of files being written; leftovers of a killed process are ignored and swept up.
 PARTIAL = ".partial"
+#: Characters of JSON that are still indented.
+_LONGEST_INDENTED = 500_000
 #: Writes a file at a path.
 Write = Callable[[Path], object]
 
@@ -54,9 +56,11 @@ def _put_together(directory: Path, files: Mapping[str, Write]) -> None:
 
 
 def write_json(value: object, path: Path) -> None:
-    """Writes a JSON file."""
-    text = json.dumps(value, indent=1, ensure_ascii=False) + "\n"
-    path.write_text(text, encoding="utf-8")
+    """Writes a JSON file, indented unless it is long: that takes many times as long."""
+    text = json.dumps(value, ensure_ascii=False)
+    if len(text) <= _LONGEST_INDENTED:
+        text = json.dumps(value, indent=1, ensure_ascii=False)
+    path.write_text(text + "\n", encoding="utf-8")
 
 
 def _temporary(directory: Path) -> Path:

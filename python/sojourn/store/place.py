@@ -183,9 +183,10 @@ def _check_bucket(directory: Path, named: str) -> None:
 def _announce(tenant: Tenant, directory: Path) -> bool:
     """Says in the manifest whose the directory is; whether it is the tenant's."""
     with exclusive(directory, lambda: None):
-        if not (directory / manifest.FILE).exists():
-            manifest.write(directory, tenant.kind, {UNFINISHED: True, **tenant.identity})
-        return not tenant.conflict(directory)
+        if (directory / manifest.FILE).exists():
+            return not tenant.conflict(directory)
+        manifest.write(directory, tenant.kind, {UNFINISHED: True, **tenant.identity})
+        return True
 
 
 def _release(directory: Path) -> None:

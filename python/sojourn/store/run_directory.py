@@ -36,7 +36,10 @@ def tenant(scenario: Scenario, origin: Origin | None = None) -> Tenant:
     simulated.
     """
     here = who(origin or {})
-    identity = _plain({"scenario": scenario.canonical, "document": scenario.document})
+    identity: manifest.Manifest = {
+        "scenario": scenario.canonical,
+        "document": _plain(scenario.document),
+    }
     identity |= {"origin": here} if here else {}
 
     def differs(found: manifest.Manifest) -> str:
