@@ -4,20 +4,28 @@ as a whole.
 
 from __future__ import annotations
 
+import ctypes
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 
+import numpy as np
 import polars as pl
+from polars.io.plugins import register_io_source
 
 from sojourn.metrics.columns import Column, Table
 
 #: Rows from which on the core passes samples on, and a stored table is read column by column.
 LONG = 1 << 16
 
-#: Takes the name of a table and the columns of its next rows.
-Take = Callable[[str, Mapping[str, Column]], object]
+#: Rows that whoever reads a part has to have in memory at once.
+_GROUP = 1 << 14
+#: Values of a column that are read at once: it is in memory once, not as polars has it as well.
+_AT_ONCE = 1 << 18
+
+#: Takes the name of a table and the columns of its next rows, which it may take out.
+Take = Callable[[str, dict[str, Column]], object]
 
 
 class OnDisk(Mapping[str, Column]):
@@ -43,10 +51,27 @@ class OnDisk(Mapping[str, Column]):
         """What its columns take in memory."""
         return 8 * self.height * len(self)
 
+    def write(self, path: Path) -> None:
+        """Writes all of it as one Parquet file; few rows are in memory at a time, whatever number
+        of processors would like to have some.
+        """
+
+        def parts(*_: object) -> Iterator[pl.DataFrame]:
+            for first in range(0, self.height, LONG):
+                yield self.rows.slice(first, LONG).collect()
+
+        whole = register_io_source(parts, schema=self.rows.collect_schema())
+        whole.sink_parquet(path, row_group_size=LONG)
+
     def __getitem__(self, name: str) -> Column:
         if name not in self._names:
             raise KeyError(name)
-        return self.rows.select(name).collect().to_series().to_numpy()
+        column = self.rows.select(name)
+        values = np.empty(self.height, column.collect_schema()[name].to_python())
+        for first in range(0, self.height, _AT_ONCE):
+            part = column.slice(first, _AT_ONCE).collect().to_series()
+            values[first : first + _AT_ONCE] = part.to_numpy()
+        return values
 
     def __contains__(self, name: object) -> bool:
         return name in self._names
@@ -83,14 +108,16 @@ class Spool:
             )
         parts = self._parts.setdefault(name, [])
         path = Path(self._directory.name) / f"{name}-{len(parts):09}"
-        rows.cast(self._schemas.setdefault(name, rows.schema)).write_parquet(path)
+        rows = rows.cast(self._schemas.setdefault(name, rows.schema))
+        rows.write_parquet(path, row_group_size=_GROUP)
         parts.append(path)
 
-    def add(self, name: str, columns: Mapping[str, Column]) -> None:
+    def add(self, name: str, columns: dict[str, Column]) -> None:
         """Takes rows of one of the core's tables while it runs (:data:`Take`). What is absent is so
         in all rows of a component, so that the first rows have the types of all.
         """
-        self.write(name, pl.DataFrame(dict(columns)))
+        # No column is in memory twice but the one that is copied.
+        self.write(name, pl.DataFrame([pl.Series(one, columns.pop(one)) for one in [*columns]]))
 
     def scan(self, name: str) -> pl.LazyFrame:
         """The rows of a table that has been written."""
@@ -101,8 +128,18 @@ class Spool:
         those, if there are any, on disk; else in memory, as they are.
         """
         for name in self._parts:
-            self.add(name, rest[name])
+            self.add(name, dict(rest[name]))
+        if self._parts:
+            _give_back()
         return {
             name: OnDisk(self.scan(name), self) if name in self._parts else table
             for name, table in rest.items()
         }
+
+
+def _give_back() -> None:
+    """Has the C library return the memory of columns that are gone, where small things lie between
+    them: it would stay with the process, and long columns do not fit in.
+    """
+    if trim := getattr(ctypes.CDLL(None), "malloc_trim", None):
+        trim(0)

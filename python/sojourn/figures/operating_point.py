@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from sojourn.figures.chart import (
@@ -27,20 +29,13 @@ _POINTS = 300
 @figure("operating_point")
 def operating_point(result: Measured) -> Chart:
     """Segments in flight, smoothed RTT and throughput over time."""
-    view = result.data.flow
-    in_flight = view.where_regular(ratio(view.samples["in_flight_time"], view.span))
-    rows = [
-        ("In flight (segments)", in_flight, True),
-        ("sRTT (ms)", 1e3 * view.srtt, False),
-        ("Throughput (Mbit/s)", view.throughput, True),
-    ]
     many = grouped(result)
     ends = best_and_worst(result) if many else []
     panels = [
         _of_groups(result, many, ends, label, values, zero)
         if many
         else Panel("Time (s)", label, _of_flows(result, values), zero)
-        for label, values, zero in rows
+        for label, values, zero in _rows(result)
     ]
     told = BANDS if many else "Of each flow, per sample."
     return Chart(
@@ -49,6 +44,18 @@ def operating_point(result: Measured) -> Chart:
         panels,
         stacked=True,
     )
+
+
+def _rows(result: Measured) -> Iterator[tuple[str, Values, bool]]:
+    """Label, values and whether they begin at zero: one after the other, as those of a long run
+    take much memory.
+    """
+    view = result.data.flow
+    in_flight = ratio(view.samples["in_flight_time"], view.span)
+    yield "In flight (segments)", view.where_regular(in_flight), True
+    del in_flight
+    yield "sRTT (ms)", 1e3 * view.srtt, False
+    yield "Throughput (Mbit/s)", view.throughput, True
 
 
 def _times(result: Measured) -> Values:

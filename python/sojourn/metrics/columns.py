@@ -16,7 +16,7 @@ Values = NDArray[np.float64]
 Column = NDArray[np.number]
 Table = Mapping[str, Column]
 #: Bytes of matrices that are kept for the next metric that needs them.
-MOST_KEPT = 64_000_000
+MOST_KEPT = 16_000_000
 # Interval ends are whole nanoseconds written as seconds: compare with a tenth of one to spare.
 EPSILON = 1e-10
 
@@ -94,7 +94,7 @@ class Samples:
         self._table = table
         self._members = members
         ends = np.asarray(table["time"], dtype=float).reshape(-1, members) if members else None
-        self.ends: Values = ends[:, 0] if ends is not None else np.empty(0)
+        self.ends: Values = ends[:, 0].copy() if ends is not None else np.empty(0)
         self.begins: Values = (
             np.concatenate([[0.0], self.ends[:-1]]) if len(self.ends) else self.ends
         )

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-import numpy as np
+from collections.abc import Callable
 
-from sojourn.metrics.fairness import jain
+import numpy as np
+from numpy.typing import NDArray
+
+from sojourn.metrics.columns import Values
+from sojourn.metrics.fairness import AT_ONCE, jain
 from sojourn.metrics.registry import metric
 from sojourn.metrics.samples import RunData
 
@@ -48,8 +52,27 @@ def _convergence_time(run: RunData, packets: int) -> float:
     if view.count < 2:
         return np.nan
     entry = float(np.maximum(view.start, run.warmup).max())
-    since = view.samples.begins >= entry - 1e-9
-    index = jain(np.cumsum(view.samples["delivered_bytes"][since], axis=0))
-    delivered = np.cumsum(view.samples["delivered_packets"][since], axis=0)
-    reached = np.flatnonzero((index >= _FAIR) & (delivered >= packets).all(axis=1))
-    return float(view.samples.ends[since][reached[0]] - entry) if len(reached) else np.nan
+    first = int(np.searchsorted(view.samples.begins, entry - 1e-9))
+    if first == len(view.samples.ends):
+        return np.nan
+
+    def is_fair(delivered: Values) -> NDArray[np.bool_]:
+        return jain(delivered) >= _FAIR
+
+    def is_much(delivered: Values) -> NDArray[np.bool_]:
+        return np.all(delivered >= packets, axis=1)
+
+    fair = _until(view.samples["delivered_bytes"][first:], is_fair)
+    much = _until(view.samples["delivered_packets"][first:], is_much)
+    reached = np.flatnonzero(fair & much)
+    return float(view.samples.ends[first + reached[0]] - entry) if len(reached) else np.nan
+
+
+def _until(values: Values, tell: Callable[[Values], NDArray[np.bool_]]) -> NDArray[np.bool_]:
+    """What ``tell`` finds of the sums of the rows until each, some rows at a time."""
+    before, found = np.zeros(values.shape[1]), []
+    for begin in range(0, len(values), AT_ONCE):
+        sums = before + np.cumsum(values[begin : begin + AT_ONCE], axis=0)
+        before = sums[-1]
+        found.append(tell(sums))
+    return np.concatenate(found)

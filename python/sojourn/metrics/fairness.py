@@ -15,6 +15,8 @@ from sojourn.metrics.registry import metric
 from sojourn.metrics.samples import RunData
 
 Index = Callable[[Values], Values]
+#: Samples whose indices are computed at once: the steps to them take several times their memory.
+AT_ONCE = 1 << 16
 _SKIPPED = "samples in which nobody delivered left out; null if none is left"
 
 
@@ -39,10 +41,12 @@ def entropy(shares: Values) -> Values:
 
 def over_samples(run: RunData, index: Index) -> float:
     """Mean over samples of a fairness index of throughput."""
-    shares = run.flow.throughput
-    present = (~np.isnan(shares)).sum(axis=1)
-    shares = shares[present >= min(2, run.flow.count)]
-    return float(mean(index(shares)[:, None])[0])
+    whole, indices = run.flow.throughput, [np.empty(0)]
+    for first in range(0, len(whole), AT_ONCE):
+        shares = whole[first : first + AT_ONCE]
+        present = (~np.isnan(shares)).sum(axis=1)
+        indices.append(index(shares[present >= min(2, run.flow.count)]))
+    return float(mean(np.concatenate(indices)[:, None])[0])
 
 
 def of_means(run: RunData, index: Index) -> float:

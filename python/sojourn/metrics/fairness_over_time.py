@@ -12,6 +12,8 @@ from sojourn.metrics.samples import RunData
 from sojourn.metrics.throughput import mean_throughput
 
 _SCALES = (1, 10)
+#: Values that are summed at once.
+_AT_ONCE = 1 << 20
 
 
 def jain_over(run: RunData, seconds: float) -> float:
@@ -24,8 +26,8 @@ def jain_over(run: RunData, seconds: float) -> float:
         return np.nan
     number = np.floor((view.samples.begins - run.warmup + EPSILON) / seconds).astype(int)
     whole = int(np.floor((view.samples.ends[-1] - run.warmup + EPSILON) / seconds))
-    within = (number >= 0) & (number < whole)
-    if not within.any():
+    within = slice(*np.searchsorted(number, [0, whole]))
+    if not len(number[within]):
         return np.nan
     span = view.span[within]
     delivered = np.where(span > 0, view.samples["delivered_bytes"][within], 0.0)
@@ -37,12 +39,16 @@ def jain_over(run: RunData, seconds: float) -> float:
 
 def _sums(number: NDArray[np.intp], values: Values) -> Values:
     """Sums of the rows of each number, from 0 on: each from its first row to its last, as rounding
-    depends on the order.
+    depends on the order. So many columns at a time that it takes no second copy of long ones.
     """
-    count = values.shape[1]
-    places = number[:, None] * count + np.arange(count)
-    sums = np.bincount(places.ravel(), values.ravel())
-    return sums.astype(float).reshape(-1, count)
+    at_once = max(1, _AT_ONCE // len(number))
+    parts = []
+    for first in range(0, values.shape[1], at_once):
+        some = values[:, first : first + at_once]
+        count = some.shape[1]
+        places = number[:, None] * count + np.arange(count)
+        parts.append(np.bincount(places.ravel(), some.ravel()).astype(float).reshape(-1, count))
+    return np.concatenate(parts, axis=1)
 
 
 def _jain_of_those(rates: Values, which: NDArray[np.bool_]) -> Values:

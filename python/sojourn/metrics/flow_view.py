@@ -47,8 +47,7 @@ class FlowView:
         self.span: Values = np.where(counted, overlap, 0.0)
         #: In which intervals each flow is active.
         self.active: NDArray[np.bool_] = self.span > 0
-        self.length: Values = self.samples.ends - self.samples.begins
-        self.regular = self.span >= self.length[:, None] / 2
+        self.regular = self.span >= (self.samples.ends - self.samples.begins)[:, None] / 2
 
     @property
     def start(self) -> Values:

@@ -54,6 +54,11 @@ class RunData(Recorded):
         """The links' side of the run."""
         return LinkView(self)
 
+    def let_go(self) -> None:
+        """Frees what has been made of the samples: it is made anew when somebody asks for it."""
+        for view in ("flow", "link"):
+            self.__dict__.pop(view, None)
+
     @cached_property
     def group(self) -> GroupView:
         """The flows by control and by label."""

@@ -61,6 +61,7 @@ def save(result: Measured, directory: Path) -> None:
     """
     tables = _tables_of(result.data)
     metrics = {f"metrics_{name}": frame for name, frame in result.complete().items()}
+    result.data.let_go()
     content = {
         "engine": _internal.engine_build(),
         "scenario": result.scenario.canonical,
@@ -75,7 +76,7 @@ def save(result: Measured, directory: Path) -> None:
         **{f"{name}.parquet": rows.sink_parquet for name, rows in result.record.tables.items()},
     }
     if TRANSFERS in tables:
-        files[f"{TRANSFERS}.parquet"] = result.scan_transfers().sink_parquet
+        files[f"{TRANSFERS}.parquet"] = OnDisk(result.scan_transfers()).write
     write_together(directory, {**files, manifest.FILE: manifest.writer(KIND, content)})
     for name in {NODES, TRANSFERS, ARRIVALS, *SCHEMAS}:
         if f"{name}.parquet" not in files:
@@ -92,7 +93,7 @@ def _tables_of(data: RunData) -> dict[str, Table]:
 
 def _writer(table: Table) -> Write:
     if isinstance(table, OnDisk):
-        return table.rows.sink_parquet
+        return table.write
     return pl.DataFrame(dict(table)).write_parquet
 
 
