@@ -202,8 +202,8 @@ fn each_bad_field_is_named_with_what_was_given_and_what_is_allowed() {
         ),
         (
             "/sample_interval".into(),
-            json!("1 us"),
-            "sample_interval: 1 us, and with it 20000000 rows of samples, given; allowed: at most",
+            json!("100 ns"),
+            "sample_interval: 100 ns, and with it 200000000 rows of samples, given; allowed: at most",
         ),
         (
             "/warmup".into(),

@@ -24,8 +24,8 @@ type Check = Result<(), FieldError>;
 
 const LONGEST_RUN: Span = Span::from_secs(1_000_000);
 const MOST_FLOWS: u64 = 100_000;
-/// Most rows of samples in a run; each takes a few hundred bytes.
-const MOST_ROWS: u64 = 10_000_000;
+/// Most rows of samples in a run; each takes a few hundred bytes on disk.
+const MOST_ROWS: u64 = 100_000_000;
 const LARGEST_MSS: u32 = 65_000;
 const LARGEST_INITIAL_WINDOW: u32 = 10_000;
 const LEAST_SSTHRESH: u32 = 2;

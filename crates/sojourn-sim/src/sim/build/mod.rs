@@ -8,7 +8,7 @@ use crate::net::{self, Alarm, Network, Regions, Split};
 use crate::node::{self, Behaviour, NodeInit};
 use crate::packet::{Address, Direction, FiveTuple};
 use crate::record::live::Log;
-use crate::record::{FlowFacts, RecordedEndpoint, Recorder};
+use crate::record::{Chunks, FlowFacts, RecordedEndpoint, Recorder};
 use crate::registry::Catalogue;
 use crate::rng::StreamKey;
 use crate::scenario::Scenario;
@@ -75,10 +75,11 @@ impl Surroundings {
     }
 }
 
-/// Builds all parts of the simulation.
+/// Builds all parts of the simulation; tables grow no longer than `chunks` says, if given.
 pub(super) fn parts(
     scenario: &Scenario,
     log: Option<&Log>,
+    chunks: Option<&Chunks>,
 ) -> Result<(Regions<FlowHosts>, Sampler), FieldError> {
     let built = Surroundings::new(scenario, log)?;
     let mut endpoints = Vec::new();
@@ -119,7 +120,10 @@ pub(super) fn parts(
         recorded_links: built.recorded_links,
         homes: Homes { edges: split.of_edge.clone(), sockets },
         flows: built.flows,
-        recorder: built.recorder,
+        recorder: match chunks {
+            Some(chunks) => built.recorder.streaming(chunks),
+            None => built.recorder,
+        },
     };
     Ok((Regions::new(built.net, &split, hosts, log.is_some()), sampler))
 }
