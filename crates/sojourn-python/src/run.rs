@@ -45,7 +45,7 @@ pub(crate) fn run<'py>(
         (record, Some(tables)) => Simulation::streaming(&scenario, record, tables),
     };
     let mut simulation = simulation.map_err(|error| scenario_error(py, &error))?;
-    let mut network = scenario.plan().to_json();
+    let mut network = scenario.network();
     network["nodes"] = simulation.nodes().into();
     let end = simulation.end();
     // Acquiring the GIL for every callback would cost more than the callback.
@@ -71,7 +71,8 @@ pub(crate) fn run<'py>(
 
 /// Whether a control of the scenario is written in Python.
 fn calls_python(scenario: &Scenario) -> bool {
-    let given = scenario.flows.iter().filter_map(|flow| flow.cca.as_ref());
+    let paths = scenario.paths();
+    let given = paths.iter().filter_map(|flow| flow.spec.cca.as_ref());
     let mut controls = given.flat_map(Controls::iter);
     controls.any(|cca| cca.kind == "python")
 }

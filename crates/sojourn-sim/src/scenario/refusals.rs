@@ -228,7 +228,7 @@ fn each_bad_field_is_named_with_what_was_given_and_what_is_allowed() {
         ),
         (flow("rtt"), json!("61 min"), "flows.0.rtt: 3660 s given; allowed: at most 1 hour"),
         // Counts and sizes.
-        ("/flows".into(), json!([]), "flows: no flow given; allowed: at least one"),
+        ("/flows".into(), json!([]), "flows: no flow given; allowed: at least one, or arrivals"),
         (flow("count"), json!(0), "flows.0.count: 0 given; allowed: at least 1"),
         (flow("count"), json!(-1), "flows.0.count: invalid value: integer `-1`, expected u32"),
         (flow("count"), json!(1_000_000), "flows: 1000000 flows given; allowed: at most 100000"),

@@ -15,6 +15,7 @@ use crate::scenario::Scenario;
 use crate::sim::application::Application;
 use crate::sim::hosts::{Elsewhere, FlowHosts};
 use crate::sim::sampler::{Homes, Sampler};
+use crate::spec::limits::require;
 use crate::spec::{Flow, Node, Recorded, Traffic, Transport};
 use crate::tcp::HostMemory;
 use crate::topology::{PlannedNode, Routes};
@@ -50,6 +51,7 @@ impl Surroundings {
     /// # Errors
     /// If the scenario cannot be built; never for one that was read by [`Scenario::from_json`].
     pub fn new(scenario: &Scenario, log: Option<&Log>) -> Result<Self, FieldError> {
+        require(scenario.arrivals.is_empty(), "arrivals", "some", "none: they are not run yet")?;
         let expanded = scenario.flows_expanded();
         let flows = flow_facts(scenario, &expanded)?;
         let links = links(scenario, &expanded, &flows, log)?;
