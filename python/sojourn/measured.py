@@ -15,18 +15,24 @@ from sojourn.errors import SojournError
 from sojourn.json_types import Fields
 from sojourn.metrics import Metric, RunData, Scope, Values, metrics
 from sojourn.metrics import values as values_of
+from sojourn.metrics.transfer_view import STATISTICS
+from sojourn.metrics.transfer_view import Member as TransferMember
 from sojourn.names import control_name
 from sojourn.record import Record
 from sojourn.scenario import Document, Scenario, entries
 
 #: The scopes by the names of their data frames.
-SCOPES: dict[str, Scope] = {"flows": "flow", "links": "link", "net": "net", "groups": "group"}
+SCOPES: dict[str, Scope] = {
+    **{"flows": "flow", "links": "link", "net": "net", "groups": "group"},
+    "transfers": "transfer",
+}
 #: What tells the members of a scope apart.
 _IDENTITY: dict[Scope, dict[str, type[pl.DataType]]] = {
     "flow": {"id": pl.Int64, "cca": pl.String, "label": pl.String},
     "link": {"id": pl.String},
     "net": {},
     "group": {"id": pl.String},
+    "transfer": {"id": pl.String, "label": pl.String, "size_low": pl.Int64, "size_high": pl.Int64},
 }
 _COUNTS = ("count", "bytes")
 
@@ -79,6 +85,9 @@ class Identity(TypedDict, total=False):
     id: int | str
     cca: str
     label: str | None
+    #: Of transfers whose sizes are in a bin, its ends in bytes.
+    size_low: int | None
+    size_high: int | None
 
 
 class Member(Identity):
@@ -87,9 +96,21 @@ class Member(Identity):
     metrics: dict[str, float | None]
 
 
+class Transfers(TypedDict):
+    """The metrics of the transfers of a label, of all sizes or of those in a bin."""
+
+    id: str
+    label: str
+    #: Ends of the bin in bytes; ``None`` for all.
+    sizes: list[int] | None
+    metrics: dict[str, float | None]
+
+
 class _Run(TypedDict, total=False):
     backend: str
     quality: Quality
+    #: Of a scenario with arrivals.
+    transfers: list[Transfers]
 
 
 class Outcome(_Run):
@@ -135,6 +156,7 @@ class Measured:
         links = len(data.network["links"])
         self._counts: dict[Scope, int] = {"flow": data.flow.count, "link": links, "net": 1}
         self._counts["group"] = len(data.group.ids)
+        self._counts["transfer"] = len(data.transfer.members)
 
     def request(self, names: Iterable[str] | None) -> Self:
         """Restricts the metrics to ``names``; those that need further runs (``harm_...``) are
@@ -163,9 +185,26 @@ class Measured:
         """One row per control and per label in a run of several flows, one column per metric."""
         return self.frame("group", self._chosen("group"))
 
+    @property
+    def completions(self) -> pl.DataFrame:
+        """One row per label of arrivals, and per label and bin of sizes; one column per metric."""
+        return self.frame("transfer", self._chosen("transfer"))
+
+    def intervals(self, name: str) -> Values:
+        """Half widths of the 95 % confidence intervals of a metric of completion times or
+        slowdowns, such as ``fct_p99``: one for each row of :attr:`completions`, by batch means
+        over this run alone; NaN where its transfers are too few.
+        """
+        from sojourn.statistics import batches
+
+        quantity, _, statistic = name.partition("_")
+        view, share = self.data.transfer, STATISTICS[statistic]
+        each = (view.in_order(member, quantity) for member in view.members)
+        return np.array([batches.half_width(values, share) for values in each], dtype=float)
+
     def frames(self) -> tuple[pl.DataFrame, ...]:
-        """Flows, links, network and groups."""
-        return self.flows, self.links, self.net, self.groups
+        """Flows, links, network, groups and transfers."""
+        return self.flows, self.links, self.net, self.groups, self.completions
 
     def complete(self) -> dict[str, pl.DataFrame]:
         """What is stored: every metric that needs no further runs, and those requested."""
@@ -175,6 +214,7 @@ class Measured:
                 scope, [m for m in metrics(scope) if not m.on_request or m.name in named]
             )
             for plural, scope in SCOPES.items()
+            if scope != "transfer" or self._counts[scope]
         }
 
     @cached_property
@@ -211,6 +251,8 @@ class Measured:
             run["backend"] = self.origin["backend"]
         if "quality" in self.origin:
             run["quality"] = self.origin["quality"]
+        if self._counts["transfer"]:
+            run["transfers"] = list(map(_of_transfers, self._entries("transfer")))
         return {
             "scenario": self.scenario.canonical,
             **run,
@@ -250,6 +292,8 @@ class Measured:
             return flow_identities(self.scenario.canonical)
         if scope == "link":
             return [{"id": link["id"]} for link in self.data.network["links"]]
+        if scope == "transfer":
+            return [_identity(member) for member in self.data.transfer.members]
         return [{"id": name} for name in self.data.group.ids] if scope == "group" else [{}]
 
     def values(self, scope: Scope, name: str) -> Values:
@@ -281,6 +325,21 @@ def _plain(metric: Metric, vector: Values) -> list[float | int | None]:
     """The same as a list."""
     kind = int if metric.unit in _COUNTS else float
     return [kind(value) if isfinite(value) else None for value in vector.tolist()]
+
+
+def _identity(member: TransferMember) -> Identity:
+    low, high = member.sizes or (None, None)
+    return {"id": member.id, "label": member.label, "size_low": low, "size_high": high}
+
+
+def _of_transfers(member: Member) -> Transfers:
+    low, high = member["size_low"], member["size_high"]
+    return {
+        "id": str(member["id"]),
+        "label": str(member["label"]),
+        "sizes": None if low is None or high is None else [low, high],
+        "metrics": member["metrics"],
+    }
 
 
 def flow_identities(canonical: Fields) -> list[Identity]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import click
@@ -12,7 +12,7 @@ from sojourn.cli import tables
 
 if TYPE_CHECKING:
     from sojourn.backends.runs import Made
-    from sojourn.measured import Measured, Member
+    from sojourn.measured import Measured, Member, Transfers
     from sojourn.table import Table
 
 
@@ -24,11 +24,12 @@ def _rows(result: Measured) -> list[dict[str, object]]:
     """Every value with what it is of, for CSV."""
     document = result.to_json()
     rows: list[dict[str, object]] = []
-    scopes: tuple[tuple[str, list[Member]], ...] = (
+    scopes: tuple[tuple[str, Sequence[Member | Transfers]], ...] = (
         ("flow", document["flows"]),
         ("link", document["links"]),
         ("net", [{"id": "", "metrics": document["net"]["metrics"]}]),
         ("group", document["groups"]),
+        ("transfer", document.get("transfers", [])),
     )
     for scope, entries in scopes:
         for entry in entries:

@@ -22,6 +22,7 @@ from sojourn.json_types import Fields
 from sojourn.metrics.columns import EPSILON, Samples, Values, rate_of
 from sojourn.metrics.flow_view import FlowView
 from sojourn.metrics.recorded import Recorded
+from sojourn.metrics.transfer_view import TransferView
 from sojourn.names import control_name
 from sojourn.scenario import entries
 
@@ -58,6 +59,11 @@ class RunData(Recorded):
     def group(self) -> GroupView:
         """The flows by control and by label."""
         return GroupView(self.scenario)
+
+    @cached_property
+    def transfer(self) -> TransferView:
+        """The transfers that came and went, by label and size."""
+        return TransferView(self)
 
 
 class GroupView:

@@ -34,8 +34,10 @@ MAIN = (
     "utilization_l1",
     "mean_qdisc_delay_l2",
     "jains_fairness_of_means_throughput_l4",
+    "fct_p50",
+    "fct_p99",
 )
-_SCOPES: tuple[Scope, ...] = ("flow", "link", "net", "group")
+_SCOPES: tuple[Scope, ...] = ("flow", "link", "net", "group", "transfer")
 #: A column while the aggregate is sorted: where a member first appears.
 _ORDER = "_order"
 #: How many of the replications differ from each other.
