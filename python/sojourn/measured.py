@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from math import isfinite
-from typing import NotRequired, Self, TypedDict
+from typing import Self, TypedDict
 
 import numpy as np
 import polars as pl
 
-from sojourn.errors import SojournError
+from sojourn.errors import ScenarioError, SojournError
 from sojourn.json_types import Fields
 from sojourn.metrics import Metric, RunData, Scope, Values, metrics
 from sojourn.metrics import values as values_of
 from sojourn.metrics.transfer_view import STATISTICS
 from sojourn.metrics.transfer_view import Member as TransferMember
 from sojourn.names import control_name
+from sojourn.origin import Origin, Quality
 from sojourn.record import Record
 from sojourn.scenario import Document, Scenario, entries
+from sojourn.spool import scanned
+from sojourn.transfers import named
 
 #: The scopes by the names of their data frames.
 SCOPES: dict[str, Scope] = {
@@ -35,48 +38,6 @@ _IDENTITY: dict[Scope, dict[str, type[pl.DataType]]] = {
     "transfer": {"id": pl.String, "label": pl.String, "size_low": pl.Int64, "size_high": pl.Int64},
 }
 _COUNTS = ("count", "bytes")
-
-
-class ReleaseError(TypedDict):
-    """Percentiles of how late packets were released, ms; ``None`` where none was."""
-
-    p50: float | None
-    p99: float | None
-    p999: float | None
-
-
-class Quality(TypedDict):
-    """How far a run in real time can be trusted."""
-
-    valid: bool
-    #: Why not, with remedies.
-    reasons: Sequence[str]
-    release_error_ms: ReleaseError
-    #: The longest time in which the emulation was busy or not scheduled.
-    longest_gap_ms: float
-    #: Packets lost in the devices.
-    tun_drops: int
-    #: Shares of all processors' time.
-    cpu_idle: float | None
-    cpu_steal: float | None
-    kernel: str
-    prioritised: bool
-    #: Of a command: what its programs sent each other past the network.
-    loopback_bytes: NotRequired[int]
-
-
-class Origin(TypedDict, total=False):
-    """What tells a run that was not simulated from others of the same scenario."""
-
-    backend: str
-    host: str
-    #: Its version.
-    kernel: str
-    repetition: int
-    hz: int
-    #: The digest of the kernel's program.
-    build: str
-    quality: Quality
 
 
 class Identity(TypedDict, total=False):
@@ -220,8 +181,25 @@ class Measured:
     @cached_property
     def series(self) -> Series:
         """The samples that the metrics are computed from, in the units of docs/results.md."""
-        tables = self.data.tables
-        return Series(pl.DataFrame(tables["flow_samples"]), pl.DataFrame(tables["link_samples"]))
+        flows, links = (self.data.tables[f"{of}_samples"] for of in ("flow", "link"))
+        return Series(scanned(flows).collect(), scanned(links).collect())
+
+    @property
+    def transfers(self) -> pl.DataFrame:
+        """One row per transfer that has arrived, in the order in which they ended; the columns of
+        ``transfers.parquet`` (docs/results.md): times in seconds, sizes in bytes.
+
+        Raises:
+            ScenarioError: if the scenario has no arrivals.
+
+        """
+        return self.scan_transfers().collect()
+
+    def scan_transfers(self) -> pl.LazyFrame:
+        """The same, read when and as far as it is needed; raises as :attr:`transfers`."""
+        if "transfers" not in self.data.tables:
+            raise ScenarioError("transfers: none arrive; give the scenario [[arrivals]]")
+        return named(scanned(self.data.tables["transfers"]), self.scenario.canonical)
 
     @property
     def state(self) -> pl.DataFrame:

@@ -9,7 +9,7 @@ from pathlib import Path
 import polars as pl
 
 from sojourn.errors import SojournError
-from sojourn.measured import Origin
+from sojourn.origin import Origin
 from sojourn.store import manifest, run_directory
 from sojourn.store.rows import COMMON, coordinate_paths, frame, rows_of
 from sojourn.sweeps import directory as sweep_directory
