@@ -6,21 +6,19 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from math import isfinite
-from typing import Self, TypedDict
+from typing import Self
 
 import numpy as np
 import polars as pl
 
 from sojourn.errors import ScenarioError, SojournError
-from sojourn.json_types import Fields
 from sojourn.metrics import Metric, RunData, Scope, Values, metrics
 from sojourn.metrics import values as values_of
 from sojourn.metrics.transfer_view import STATISTICS
-from sojourn.metrics.transfer_view import Member as TransferMember
-from sojourn.names import control_name
-from sojourn.origin import Origin, Quality
+from sojourn.origin import Origin
+from sojourn.outcome import IDENTITY, Member, Outcome, Run, identities, of_transfers
 from sojourn.record import Record
-from sojourn.scenario import Document, Scenario, entries
+from sojourn.scenario import Scenario
 from sojourn.spool import scanned
 from sojourn.transfers import named
 
@@ -29,59 +27,7 @@ SCOPES: dict[str, Scope] = {
     **{"flows": "flow", "links": "link", "net": "net", "groups": "group"},
     "transfers": "transfer",
 }
-#: What tells the members of a scope apart.
-_IDENTITY: dict[Scope, dict[str, type[pl.DataType]]] = {
-    "flow": {"id": pl.Int64, "cca": pl.String, "label": pl.String},
-    "link": {"id": pl.String},
-    "net": {},
-    "group": {"id": pl.String},
-    "transfer": {"id": pl.String, "label": pl.String, "size_low": pl.Int64, "size_high": pl.Int64},
-}
 _COUNTS = ("count", "bytes")
-
-
-class Identity(TypedDict, total=False):
-    """Who a flow, link or group is; nothing of the network."""
-
-    id: int | str
-    cca: str
-    label: str | None
-    #: Of transfers whose sizes are in a bin, its ends in bytes.
-    size_low: int | None
-    size_high: int | None
-
-
-class Member(Identity):
-    """Its metrics by name; ``None`` where undefined."""
-
-    metrics: dict[str, float | None]
-
-
-class Transfers(TypedDict):
-    """The metrics of the transfers of a label, of all sizes or of those in a bin."""
-
-    id: str
-    label: str
-    #: Ends of the bin in bytes; ``None`` for all.
-    sizes: list[int] | None
-    metrics: dict[str, float | None]
-
-
-class _Run(TypedDict, total=False):
-    backend: str
-    quality: Quality
-    #: Of a scenario with arrivals.
-    transfers: list[Transfers]
-
-
-class Outcome(_Run):
-    """A run as ``sojourn run --format json`` prints it."""
-
-    scenario: Document
-    flows: list[Member]
-    links: list[Member]
-    net: Member
-    groups: list[Member]
 
 
 @dataclass(frozen=True)
@@ -117,7 +63,6 @@ class Measured:
         links = len(data.network["links"])
         self._counts: dict[Scope, int] = {"flow": data.flow.count, "link": links, "net": 1}
         self._counts["group"] = len(data.group.ids)
-        self._counts["transfer"] = len(data.transfer.members)
 
     def request(self, names: Iterable[str] | None) -> Self:
         """Restricts the metrics to ``names``; those that need further runs (``harm_...``) are
@@ -175,7 +120,7 @@ class Measured:
                 scope, [m for m in metrics(scope) if not m.on_request or m.name in named]
             )
             for plural, scope in SCOPES.items()
-            if scope != "transfer" or self._counts[scope]
+            if scope != "transfer" or "arrivals" in self.data.network
         }
 
     @cached_property
@@ -224,13 +169,13 @@ class Measured:
     def to_json(self) -> Outcome:
         """The object that ``sojourn run --format json`` prints."""
         net = self._entries("net")
-        run: _Run = {}
+        run: Run = {}
         if "backend" in self.origin:
             run["backend"] = self.origin["backend"]
         if "quality" in self.origin:
             run["quality"] = self.origin["quality"]
-        if self._counts["transfer"]:
-            run["transfers"] = list(map(_of_transfers, self._entries("transfer")))
+        if "arrivals" in self.data.network:
+            run["transfers"] = list(map(of_transfers, self._entries("transfer")))
         return {
             "scenario": self.scenario.canonical,
             **run,
@@ -251,12 +196,12 @@ class Measured:
                 **who,
                 "metrics": {m.name: column[at] for m, column in zip(chosen, columns, strict=True)},
             }
-            for at, who in enumerate(self._identities(scope))
+            for at, who in enumerate(identities(scope, self.data))
         ]
 
     def frame(self, scope: Scope, chosen: Iterable[Metric]) -> pl.DataFrame:
         """Who the members of a scope are, and the chosen metrics of each."""
-        who = pl.DataFrame(self._identities(scope), schema=_IDENTITY[scope])
+        who = pl.DataFrame(identities(scope, self.data), schema=IDENTITY[scope])
         return pl.DataFrame([*who, *(_series(m, self._of(m)) for m in chosen)])
 
     def _chosen(self, scope: Scope) -> list[Metric]:
@@ -265,24 +210,19 @@ class Measured:
             m for m in metrics(scope) if (not m.on_request if names is None else m.name in names)
         ]
 
-    def _identities(self, scope: Scope) -> list[Identity]:
-        if scope == "flow":
-            return flow_identities(self.scenario.canonical)
-        if scope == "link":
-            return [{"id": link["id"]} for link in self.data.network["links"]]
-        if scope == "transfer":
-            return [_identity(member) for member in self.data.transfer.members]
-        return [{"id": name} for name in self.data.group.ids] if scope == "group" else [{}]
-
     def values(self, scope: Scope, name: str) -> Values:
         """A metric of each member of a scope; NaN where undefined."""
         return self._of(next(m for m in metrics(scope) if m.name == name))
+
+    def _count(self, scope: Scope) -> int:
+        """Of members; those of transfers are told by sizes, which are not read before."""
+        return len(self.data.transfer.members) if scope == "transfer" else self._counts[scope]
 
     def _of(self, metric: Metric) -> Values:
         """The metric's values; they are computed once."""
         if metric not in self._values:
             vector = values_of(self.data, metric)
-            count = self._counts[metric.scope]
+            count = self._count(metric.scope)
             if vector.shape != (count,):
                 raise SojournError(
                     f"metric {metric.name}: gave values of shape {vector.shape}; expected {count}, "
@@ -303,26 +243,3 @@ def _plain(metric: Metric, vector: Values) -> list[float | int | None]:
     """The same as a list."""
     kind = int if metric.unit in _COUNTS else float
     return [kind(value) if isfinite(value) else None for value in vector.tolist()]
-
-
-def _identity(member: TransferMember) -> Identity:
-    low, high = member.sizes or (None, None)
-    return {"id": member.id, "label": member.label, "size_low": low, "size_high": high}
-
-
-def _of_transfers(member: Member) -> Transfers:
-    low, high = member["size_low"], member["size_high"]
-    return {
-        "id": str(member["id"]),
-        "label": str(member["label"]),
-        "sizes": None if low is None or high is None else [low, high],
-        "metrics": member["metrics"],
-    }
-
-
-def flow_identities(canonical: Fields) -> list[Identity]:
-    """Id, control and label of each flow, in the order of their ids."""
-    flows, counts = entries(canonical)
-    names = [(control_name(flow), flow.get("label")) for flow in flows]
-    each = (name for name, count in zip(names, counts, strict=True) for _ in range(count))
-    return [{"id": n, "cca": cca, "label": label} for n, (cca, label) in enumerate(each)]

@@ -12,7 +12,8 @@ from sojourn.cli import tables
 
 if TYPE_CHECKING:
     from sojourn.backends.runs import Made
-    from sojourn.measured import Measured, Member, Transfers
+    from sojourn.measured import Measured
+    from sojourn.outcome import Member, Transfers
     from sojourn.table import Table
 
 
@@ -56,12 +57,16 @@ def _table(result: Measured, everything: bool) -> None:
 
 def summarise(result: Measured) -> None:
     """About ten lines: what was run, the main metrics, what to beware of."""
-    from sojourn import overview
+    from sojourn import overview, overview_transfers
 
     tables.say(overview.sentence(result))
-    _show(overview.flow_table(result))
-    lines = overview.extremes_told(result) + overview.links_told(result)
-    for line in [*lines, overview.together(result), *overview.warnings_told(result)]:
+    shown = [overview.flow_table(result), overview_transfers.transfers_table(result)]
+    for table in shown:
+        if table.rows:
+            _show(table)
+    lines = overview_transfers.loads_told(result) + overview.extremes_told(result)
+    lines += [*overview.links_told(result), overview.together(result)]
+    for line in [*filter(None, lines), *overview.warnings_told(result)]:
         tables.say(line)
 
 

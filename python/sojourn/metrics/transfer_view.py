@@ -205,12 +205,12 @@ def least(share: float) -> int:
     return round(1 / (1 - share))
 
 
-def size_text(size: int) -> str:
+def size_text(size: float) -> str:
     """A size in the largest unit of which it has one or more."""
     for unit, factor in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
         if size >= factor:
             return f"{size / factor:g} {unit}"
-    return f"{size} B"
+    return f"{size:g} B"
 
 
 def sizes_text(sizes: tuple[int, int]) -> str:

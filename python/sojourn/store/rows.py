@@ -13,8 +13,8 @@ from math import isnan
 import polars as pl
 
 from sojourn.json_types import Json, Scalar
-from sojourn.measured import Outcome, Transfers
 from sojourn.metrics import metrics
+from sojourn.outcome import Outcome, Transfers
 from sojourn.quantity import split
 
 Row = dict[str, Scalar]
