@@ -79,7 +79,9 @@ def _rows(transfers: Sequence[Transfer], end: float, failed: Sequence[int]) -> d
 
 def _samples(counts: Sequence[Sequence[dict[str, float]]]) -> dict[str, Any]:
     names = ("arrived", "offered_bytes", "finished", "failed", "carried_bytes", "live")
-    every = [(second, entry, of) for second, s in enumerate(counts, 1) for entry, of in enumerate(s)]
+    every = [
+        (second, entry, of) for second, s in enumerate(counts, 1) for entry, of in enumerate(s)
+    ]
     return {
         "time": np.array([float(second) for second, _, _ in every]),
         "arrivals": np.array([entry for _, entry, _ in every], dtype=np.int64),

@@ -12,6 +12,14 @@ from sojourn.metrics.columns import Link, Table
 from sojourn.quantity import number
 
 
+class Variant(TypedDict):
+    """Connections of an entry that are alike."""
+
+    #: The name of their control; ``None`` of datagrams.
+    cca: str | None
+    base_rtt: float
+
+
 class Arrivals(TypedDict):
     """What an entry of the scenario's arrivals offers."""
 
@@ -23,6 +31,7 @@ class Arrivals(TypedDict):
     rate: float | None
     #: The index of that link, if it is one of the network's.
     link: int | None
+    variants: Sequence[Variant]
 
 
 class Network(TypedDict):

@@ -67,7 +67,9 @@ class TransferView:
             label = str(declared["label"])
             found.append(Member(entry, label))
             counts = self._counts[entry * self._bins : (entry + 1) * self._bins - 1]
-            ends = [(int(self._edges[at]), int(self._edges[at + 1])) for at in np.flatnonzero(counts)]
+            ends = [
+                (int(self._edges[at]), int(self._edges[at + 1])) for at in np.flatnonzero(counts)
+            ]
             found += [Member(entry, label, sizes) for sizes in ends]
         return found
 
