@@ -26,8 +26,8 @@ def pairs_of(
     a, b, paired = _courses(a, b, notes)
     if paired and not _arrive_alike(a, b):
         notes.append(
-            "warning: the same seeds do not have the same arrivals (other rates, sizes or times, or "
-            "users who wait for what they asked for): pairs are of seeds only"
+            "warning: the same seeds do not have the same arrivals (other rates, sizes or times, "
+            "or users who wait for what they asked for): pairs are of seeds only"
         )
     of_a, of_b = (side.partition_by("scope", "id", as_dict=True) for side in (a, b))
     if left_out := sorted(" ".join(map(str, key)) for key in of_a.keys() ^ of_b.keys()):

@@ -65,8 +65,8 @@ def metric(
     """Registers a function as the metric ``name``; its docstring is the summary.
 
     The function is given a :class:`RunData` and returns one value per flow, link, group or
-    member of the transfers, or one for the network; NaN means undefined. A metric from outside the package may be registered
-    again, as when a notebook's cell is run twice.
+    member of the transfers, or one for the network; NaN means undefined. A metric from outside the
+    package may be registered again, as when a notebook's cell is run twice.
     """
     if scope not in get_args(Scope):
         raise ValueError(unknown("scope", scope, get_args(Scope)))

@@ -110,7 +110,8 @@ class TransferView:
         if quantity == "slowdown":
             return self._column("slowdown").astype(float)
         finished = self._column("outcome") == FINISHED
-        return np.where(finished, self._column("completed"), self.end) - self._column("arrival")
+        until: Values = np.where(finished, self._column("completed"), self.end)
+        return until - self._column("arrival").astype(float)
 
     def in_order(self, member: Member, quantity: str) -> Values:
         """A member's values in the order of arrival."""

@@ -18,8 +18,8 @@ def by_size(asked: Asked, facet: Scalar) -> Panel:
     """Means over replications at the geometric middles of the bins, with their intervals; of a
     single run its own values with those of batch means.
     """
-    own = ("size_low", "size_high", "half_width")
-    places = asked.found.rows.group_by(asked.axes, maintain_order=True).agg(pl.first(own))
+    own = [pl.first(name) for name in ("size_low", "size_high", "half_width")]
+    places = asked.found.rows.group_by(asked.axes, maintain_order=True).agg(own)
     every = means(asked.found, asked.axes).join(places, on=asked.axes, nulls_equal=True)
     half = pl.coalesce("half", "half_width").cast(pl.Float64)
     lines = []

@@ -13,8 +13,9 @@ from sojourn.errors import ScenarioError
 from sojourn.figures.chart import Chart
 from sojourn.figures.plots import series, transfers, values, words
 from sojourn.figures.plots.advice import advice
+from sojourn.figures.plots.asked import Asked
 from sojourn.figures.plots.cells import Cells, axes_of, cells, check, kept, names_mixed
-from sojourn.figures.plots.kinds import Asked, panels
+from sojourn.figures.plots.kinds import panels
 from sojourn.figures.plots.source import ALL_SIZES, MEMBERS, Source, read
 from sojourn.metrics import metrics
 from sojourn.names import unknown
