@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import click
 import numpy as np
 import pytest
 
 from made_runs import of
 from made_transfers import FAILED, IDEAL, Transfer, measured, run_of_transfers
+from sojourn.cli.units import Sizes
 from sojourn.metrics.warnings import warnings_of
 from sojourn.statistics.batches import half_width
 
@@ -142,3 +144,12 @@ def test_a_failed_transfer_is_told() -> None:
     run = run_of_transfers([(0, 1.0, None, 10)], failed=[0])
     assert run.tables["transfers"]["outcome"].tolist() == [FAILED]
     assert any(w.text.startswith("failed") for w in warnings_of(measured(run)))
+
+
+def test_bins_may_be_others() -> None:
+    rows: list[Transfer] = [(0, 1.0, 0.1, size) for size in (500, 10_000, 14_999, 15_000, 90_000)]
+    frame = measured(run_of_transfers(rows)).by_size((10_000, 15_000, 50_000)).completions
+    told = [("web", 5), ("web 10 kB-15 kB", 2), ("web 15 kB-50 kB", 1)]
+    assert frame.select("id", "count").rows() == told
+    with pytest.raises(click.BadParameter, match="given; expected two or more rising"):
+        Sizes().convert("15 kB,10 kB", None, None)

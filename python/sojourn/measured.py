@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import isfinite
 from typing import Self
@@ -95,6 +95,14 @@ class Measured:
     def completions(self) -> pl.DataFrame:
         """One row per label of arrivals, and per label and bin of sizes; one column per metric."""
         return self.frame("transfer", self._chosen("transfer"))
+
+    def by_size(self, edges: Sequence[int]) -> Measured:
+        """The same run with transfers told apart by other bins of sizes: from each of ``edges`` to
+        below the next, in bytes and rising.
+        """
+        data = replace(self.data, sizes=edges)
+        other = Measured(self.scenario, data, self.timing, self.record, self.origin)
+        return other.request(self.requested)
 
     def intervals(self, name: str) -> Values:
         """Half widths of the 95 % confidence intervals of a metric of completion times or

@@ -22,7 +22,7 @@ from sojourn.json_types import Fields
 from sojourn.metrics.columns import EPSILON, Samples, Values, rate_of
 from sojourn.metrics.flow_view import FlowView
 from sojourn.metrics.recorded import Recorded
-from sojourn.metrics.transfer_view import TransferView
+from sojourn.metrics.transfer_view import DECADES, TransferView
 from sojourn.names import control_name
 from sojourn.scenario import entries
 
@@ -44,6 +44,8 @@ class RunData(Recorded):
 
     #: Runs the same without the others, when a metric asks for it.
     alone: Alone = field(default=_cannot)
+    #: Ends of the bins of sizes by which transfers are told apart, in bytes.
+    sizes: Sequence[int] = DECADES
 
     @cached_property
     def flow(self) -> FlowView:
@@ -63,7 +65,7 @@ class RunData(Recorded):
     @cached_property
     def transfer(self) -> TransferView:
         """The transfers that came and went, by label and size."""
-        return TransferView(self)
+        return TransferView(self, self.sizes)
 
 
 class GroupView:

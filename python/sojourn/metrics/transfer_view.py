@@ -51,7 +51,7 @@ class Member(NamedTuple):
 class TransferView:
     """Completion times and slowdowns by member; loads by entry."""
 
-    def __init__(self, run: Recorded, edges: Sequence[int] = DECADES) -> None:
+    def __init__(self, run: Recorded, edges: Sequence[int]) -> None:
         """``edges`` are the ends of the bins of sizes in bytes, rising."""
         self._run = run
         self._entries = run.scenario.get("arrivals") or []
