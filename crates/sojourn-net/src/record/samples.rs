@@ -246,7 +246,7 @@ impl<C> Samples<C> {
         let mut table = Table::default().with("time", times).integers(self.component.0, component);
         for ((name, figure), values) in self.columns.iter().zip(&mut self.values) {
             let values = figure.take(values, self.components);
-            table.columns.push(Column { name: *name, values });
+            table.columns.push(Column { name, values });
         }
         table
     }

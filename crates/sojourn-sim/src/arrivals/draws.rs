@@ -32,6 +32,12 @@ impl Draws {
         Draws(StreamKey::root(seed).child("arrivals").child(label))
     }
 
+    /// Draws whose connections have the names of the flows of a run.
+    #[cfg(test)]
+    pub(crate) fn of_flows(seed: u64) -> Self {
+        Draws(StreamKey::root(seed))
+    }
+
     /// Those of the user of this number.
     #[must_use]
     pub fn user(self, number: u64) -> Draws {

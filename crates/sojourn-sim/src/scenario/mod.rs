@@ -143,6 +143,11 @@ impl Scenario {
         section::give(&self.spec, &self.plan, &self.catalogue)
     }
 
+    /// The same, to be kept.
+    pub(crate) fn shared_catalogue(&self) -> &Arc<Catalogue> {
+        &self.catalogue
+    }
+
     /// The catalogue it was read with.
     pub fn catalogue(&self) -> &Catalogue {
         &self.catalogue

@@ -409,7 +409,7 @@ fn missing_fields_are_named() {
     for (field, message) in [
         ("duration", "duration: is missing"),
         ("topology", "topology: is missing"),
-        ("flows", "flows: is missing"),
+        ("flows", "flows: no flow given; allowed: at least one, or arrivals"),
     ] {
         let mut scenario = good();
         scenario.as_object_mut().unwrap().remove(field);

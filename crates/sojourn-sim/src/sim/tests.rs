@@ -172,7 +172,7 @@ impl Endpoint for Echo {
 /// Two echoing endpoints without any link between them.
 fn echoes(timer: Option<Time>) -> Simulation {
     let one = scenario(1, "rate = \"1 Mbit/s\"", &[CBR]);
-    let (mut regions, sampler) = build::parts(&one, None).unwrap();
+    let (mut regions, sampler) = build::parts(&one, None, None).unwrap();
     let (_, hosts) = regions.iter_mut().next().unwrap();
     let applications = std::mem::take(&mut hosts.applications);
     let mut net = Builder::new();
@@ -182,7 +182,7 @@ fn echoes(timer: Option<Time>) -> Simulation {
         Box::new(Echo { address, owed: 0, timer })
     };
     let (endpoints, alarms) = (vec![echo(1), echo(0)], vec![Alarm::default(); 2]);
-    let hosts = FlowHosts { endpoints, applications, alarms };
+    let hosts = FlowHosts { declared: 2, arrivals: None, endpoints, applications, alarms };
     let net = net.build();
     let split = net.one_region();
     let regions = Regions::new(net, &split, vec![hosts], false);

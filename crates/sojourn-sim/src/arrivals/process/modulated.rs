@@ -151,7 +151,7 @@ mod tests {
         // run, variance / mean = 1 + 2 (difference of rates)^2 p (1 - p) / ((a + b) mean rate).
         let (a, b, p) = (1.0 / 0.2, 1.0 / 0.02, 1.0 / 11.0);
         let scale = 50.0 / (0.5 * (1.0 - p) + 5.5 * p);
-        let expected = 1.0 + 2.0 * (5.0 * scale).powi(2) * p * (1.0 - p) / ((a + b) * 50.0);
+        let expected = 1.0 + 2.0 * 25.0 * scale * scale * p * (1.0 - p) / ((a + b) * 50.0);
         assert!((dispersion / expected - 1.0).abs() < 0.15, "{dispersion}, not {expected}");
     }
 

@@ -13,9 +13,9 @@ use crate::registry::Catalogue;
 use crate::rng::StreamKey;
 use crate::scenario::Scenario;
 use crate::sim::application::Application;
+use crate::sim::arrivals::{Driver, Place};
 use crate::sim::hosts::{Elsewhere, FlowHosts};
 use crate::sim::sampler::{Homes, Sampler};
-use crate::spec::limits::require;
 use crate::spec::{Flow, Node, Recorded, Traffic, Transport};
 use crate::tcp::HostMemory;
 use crate::topology::{PlannedNode, Routes};
@@ -32,7 +32,8 @@ use media::media;
 pub struct Surroundings {
     /// The network, at time zero.
     pub net: Network,
-    /// Addresses of the packets of each flow, there and back.
+    /// Addresses of the packets of each flow, there and back, and of each kind of connections that
+    /// come and go.
     pub addresses: Vec<[Address; 2]>,
     /// Application of each flow.
     pub applications: Vec<Application>,
@@ -51,10 +52,11 @@ impl Surroundings {
     /// # Errors
     /// If the scenario cannot be built; never for one that was read by [`Scenario::from_json`].
     pub fn new(scenario: &Scenario, log: Option<&Log>) -> Result<Self, FieldError> {
-        require(scenario.arrivals.is_empty(), "arrivals", "some", "none: they are not run yet")?;
         let expanded = scenario.flows_expanded();
-        let flows = flow_facts(scenario, &expanded)?;
-        let links = links(scenario, &expanded, &flows, log)?;
+        let paths = scenario.paths();
+        let mut flows = flow_facts(scenario, &paths)?;
+        let links = links(scenario, &paths, &flows, log)?;
+        flows.truncate(expanded.len());
         let gift = scenario.gift()?;
         let (net, addresses) = network(scenario, links, &gift.nodes, log)?;
         let mut applications = Vec::new();
@@ -101,20 +103,25 @@ pub(super) fn parts(
             copied,
             random,
             memory: memory.as_ref(),
+            now: at(flow.spec.start),
         };
         let made = ends(&init, scenario.catalogue());
         let [sender, receiver] = made.map_err(|error| within(flow, error))?;
         endpoints.extend([recorded(sender, flow.id, log), receiver]);
     }
-    // Flows that begin in different regions share what hosts remember: one region.
+    let place = Place { addresses: &built.addresses, memory: memory.as_ref(), chunks };
+    let driver = Driver::new(scenario, &place)?;
     let routes = built.addresses.iter().map(|[there, back]| [there.route, back.route]);
-    let split = match memory {
-        None => built.net.regions(routes),
-        Some(_) => built.net.one_region(),
+    // Flows that begin in different regions share what hosts remember, and connections that come and
+    // go begin anywhere: one region.
+    let split = match memory.is_none() && driver.is_none() {
+        true => built.net.regions(routes),
+        false => built.net.one_region(),
     };
     let sockets = sockets(&built, &split);
     let applications = built.applications.into_iter().map(Some).collect();
-    let hosts = shared_out(endpoints, applications, &sockets, split.count);
+    let mut hosts = shared_out(endpoints, applications, &sockets, split.count);
+    hosts[0].arrivals = driver;
     let sampler = Sampler {
         warmup: Some(at(scenario.warmup)),
         interval: scenario.sample_interval,
@@ -151,6 +158,8 @@ fn shared_out(
         endpoints: endpoints.iter().map(|_| Box::new(Elsewhere) as Box<dyn Endpoint>).collect(),
         applications: applications.iter().map(|_| None).collect(),
         alarms: vec![Alarm::default(); endpoints.len()],
+        declared: endpoints.len(),
+        arrivals: None,
     };
     let mut hosts: Vec<_> = (0..regions).map(|_| empty()).collect();
     for (socket, endpoint) in endpoints.into_iter().enumerate() {
