@@ -18,6 +18,7 @@ from sojourn.metrics import RunData
 from sojourn.report.plot import save
 from sojourn.store import run_directory
 from sojourn.store.rows import COMMON, frame, rows_of
+from sojourn.sweeps import table
 
 WINDOWS = {"10": 1.0, "30": 0.5}
 
@@ -127,3 +128,15 @@ def test_metrics_of_transfers_are_stored(directory: Path) -> None:
     stored = pl.read_parquet(directory / "metrics_transfers.parquet")
     assert stored["id"].to_list() == ["web", "web 1 kB-10 kB", "web 10 kB-100 kB"]
     assert run_directory.load(directory).completions.equals(stored)
+
+
+def test_a_sweep_lists_sizes_in_order() -> None:
+    """Also those that the first replication lacks."""
+    rows: list[Any] = []
+    for seed, sizes in enumerate(((50, 5_000), (50, 500, 5_000))):
+        run = run_of_transfers([(0, 1.0, 0.5, size) for size in sizes], labels=("web", "dns"))
+        common = {**dict.fromkeys(COMMON), "replication": seed, "point": "", "key": str(seed)}
+        rows += rows_of(common, {}, measured(run).to_json())
+    long = table.with_members(table.aggregate(frame(rows).lazy(), {}, ["count"]))
+    members = ["web", "web 10 B-100 B", "web 100 B-1 kB", "web 1 kB-10 kB", "dns"]
+    assert long["member"].to_list() == members
