@@ -79,7 +79,8 @@ class TransferView:
         return len(self._edges)
 
     def _column(self, name: str) -> Column:
-        return np.asarray(self._run.tables["transfers"][name])
+        """Of the table of transfers; empty where none arrive."""
+        return np.asarray(self._run.tables["transfers"][name] if self._entries else np.arange(0))
 
     @cached_property
     def _places(self) -> NDArray[np.int32]:

@@ -43,6 +43,7 @@ _SCOPES: tuple[Scope, ...] = ("flow", "link", "net", "group", "transfer")
 _ORDER, _SIZE = "_order", "_size"
 #: How many of the replications differ from each other.
 _DISTINCT = "distinct"
+_OF_MEMBERS = (_ORDER, _SIZE, _DISTINCT)
 #: A column while the aggregate is made: of how many replications its spread is.
 _SPREAD = "spread"
 
@@ -98,9 +99,7 @@ def aggregate(
             rows.filter(pl.col("scope") == scope), keys, chosen, every, pilot
         )
         for name in chosen:
-            of_metric = member.select(
-                *keys, _ORDER, _SIZE, _DISTINCT, pl.lit(name).alias("metric"), name
-            )
+            of_metric = member.select(*keys, *_OF_MEMBERS, pl.lit(name).alias("metric"), name)
             parts.append(of_metric.unnest(name).filter(pl.col("n") > 0))
     if not parts:
         return pl.DataFrame()
@@ -111,9 +110,7 @@ def aggregate(
     return (
         long.with_columns(ci95=_half_width(long))
         .sort(*places, *point, metric, rank("scope", _SCOPES), *_members(point))
-        .select(
-            pl.exclude("std", _SPREAD, _ORDER, _SIZE, _DISTINCT), _DISTINCT, *_numbers(long, point)
-        )
+        .select(pl.exclude("std", _SPREAD, *_OF_MEMBERS), _DISTINCT, *_numbers(long, point))
     )
 
 
