@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sojourn import _internal, literal, regular_file, traces
+from sojourn import _internal, arrival_files, literal, regular_file, traces
 from sojourn.errors import ScenarioError, ScenarioWarning, refused
 from sojourn.experiments import located
 from sojourn.json_types import Fields, Json
@@ -23,7 +23,7 @@ Source = str | Path | Fields
 #: A scenario, or a table of it, that can be changed: see :data:`sojourn.json_types.Fields`.
 Document = dict[str, Any]
 # Fields that may be written as a bare name or as a table with `kind`.
-_NAMED = {"cca", "queue", "traffic", "topology"}
+_NAMED = {"cca", "queue", "traffic", "topology", "process", "size"}
 #: Of a key, and of a text: as long as the longest name of a file.
 _LONGEST_KEY, _LONGEST_TEXT = 200, 4096
 
@@ -66,6 +66,7 @@ def read(source: Source) -> Document:
             raise ScenarioError(f"{name}: cannot be read: {reason}") from None
         document = _parsed(text, str(path))
         traces.inline(document, path.parent)
+        arrival_files.inline(document, path.parent)
         settle(document, path.parent)
         return document
     return _parsed(text, "the scenario's text")
@@ -112,6 +113,7 @@ def validated(document: Document) -> Scenario:
     """Validates a document; its ``sweep`` table is set aside."""
     document = copy.deepcopy(dict(document))
     traces.inline(document, Path())
+    arrival_files.inline(document, Path())
     settle(document, Path())
     sweep = document.pop("sweep", None)
     try:

@@ -20,7 +20,13 @@ _RULE: Json = {
     "additionalProperties": False,
 }
 _FILE: Json = {"type": "string", "description": "A file of such times, one per line."}
-#: The core knows neither it nor the files of traces, which the package reads.
+_TABLE: Json = {
+    "type": "string",
+    "description": "A file of comma-separated values, with such columns.",
+}
+#: The key of arrivals, by kind, in whose place there may be the path of a file.
+_BY_PATH = {"file": "time", "empirical": "points"}
+#: The core knows neither it nor the files of traces and arrivals, which the package reads.
 _SWEEP: Json = {
     "type": "object",
     "description": "A grid of runs: sojourn sweep.",
@@ -47,7 +53,7 @@ _SWEEP: Json = {
 
 def schema() -> dict[str, Json]:
     """JSON Schema (2020-12) of whole files: the core's, with all members of its catalogue and what
-    brings its code along, the sweep and files of traces.
+    brings its code along, the sweep and files.
     """
     made = json.loads(_internal.schema())
     made["properties"]["sweep"] = _SWEEP
@@ -56,7 +62,7 @@ def schema() -> dict[str, Json]:
 
 
 def _allow_files(node: Json) -> None:
-    """Lets a trace be in a file, wherever there may be one."""
+    """Lets a trace, arrivals and a distribution be in a file, wherever there may be one."""
     if isinstance(node, list):
         for child in node:
             _allow_files(child)
@@ -68,3 +74,9 @@ def _allow_files(node: Json) -> None:
             del node["required"]
             keys["file"] = _FILE
             node["anyOf"] = [{"required": [key]} for key in ("opportunities", "file")]
+        kind = keys.get("kind") if isinstance(keys, dict) else None
+        key = _BY_PATH.get(str(kind.get("const"))) if isinstance(kind, dict) else None
+        if key is not None and isinstance(keys, dict) and key in keys:
+            node["required"] = ["kind"]
+            keys["path"] = _TABLE
+            node["anyOf"] = [{"required": [key]}, {"required": ["path"]}]

@@ -47,6 +47,21 @@ pub trait Endpoint: Send {
         self.close(now);
     }
 
+    /// Bytes of payload that this end has sent and knows to have arrived, in order.
+    fn acked(&self) -> u64 {
+        0
+    }
+
+    /// Bytes of payload that have arrived at this end: in order, where the transport keeps order.
+    fn arrived(&self) -> u64 {
+        0
+    }
+
+    /// Bytes of payload that the application has written and this end has not sent yet.
+    fn unsent(&self) -> u64 {
+        0
+    }
+
     /// Names and values of internal state worth recording, such as those of a congestion control.
     fn observe(&self, _out: &mut Observer<'_>) {}
 

@@ -16,6 +16,10 @@ pub(crate) fn check(scenario: &Scenario) -> Result<(), FieldError> {
         let message = "a live run records its samples only: leave it out, or use --backend sim";
         return Err(FieldError::new("record", message));
     }
+    if !scenario.arrivals.is_empty() {
+        let message = "given; a real kernel runs declared flows only: use --backend sim";
+        return Err(FieldError::new("arrivals", message));
+    }
     let count = scenario.flows_expanded().len();
     if count > MOST_FLOWS {
         let message = format!("{count} flows given; a live run allows up to {MOST_FLOWS}");

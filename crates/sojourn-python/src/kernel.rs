@@ -24,7 +24,7 @@ pub(crate) fn run_kernel<'py>(
 
     let image = Image { kernel: kernel.into(), init };
     let parsed = crate::parse(py, scenario)?;
-    let plan = parsed.plan().to_json().to_string();
+    let plan = parsed.network().to_string();
     let run = Live::on_kernel(&parsed, scenario.to_owned(), image);
     let run = run.map_err(|error| to_exception(py, &error))?;
     let columns = crate::run::to_python(py, wait(py, run, progress)?)?;

@@ -116,7 +116,7 @@ fn quantity(text: &str) -> Option<(f64, &'static str)> {
 fn base_rtts(py: Python<'_>, scenario: &str) -> PyResult<Vec<f64>> {
     let scenario = parse(py, scenario)?;
     let plan = scenario.plan();
-    Ok((0..plan.routes.len()).map(|flow| plan.base_rtt(flow).as_secs_f64()).collect())
+    Ok((0..scenario.flow_count()).map(|flow| plan.base_rtt(flow).as_secs_f64()).collect())
 }
 
 /// The JSON schema of scenario files.

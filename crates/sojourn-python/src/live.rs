@@ -90,7 +90,7 @@ pub(crate) mod linux {
         progress: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyDict>> {
         let scenario = parse(py, scenario)?;
-        let plan = scenario.plan().to_json().to_string();
+        let plan = scenario.network().to_string();
         let live = Live::start(&scenario).map_err(|error| to_exception(py, &error))?;
         let (outcome, quality) = wait(py, live, progress)?;
         to_columns(py, outcome, &plan, &quality)
@@ -107,7 +107,7 @@ pub(crate) mod linux {
         let done = wait(py, Live::command(&scenario, command, bottleneck), None)?;
         let (labels, paths): (Vec<_>, Vec<_>) =
             done.flows.into_iter().map(|flow| (flow.label, flow.path)).unzip();
-        let mut network = scenario.plan().to_json();
+        let mut network = scenario.network();
         network["paths"] = paths.into();
         let columns = to_columns(py, done.outcome, &network.to_string(), &done.quality)?;
         columns.set_item("status", done.status)?;

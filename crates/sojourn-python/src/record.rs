@@ -1,4 +1,4 @@
-//! Transfer of recorded batches to Python.
+//! Transfer of rows to Python while a run goes on.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -6,8 +6,11 @@ use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use sojourn_net::record::live::{Batch, Sink};
+use sojourn_net::record::{Table, TableSink};
 
-/// The first exception from passing a batch; no batch is passed after it.
+use crate::run::arrays;
+
+/// The first exception from passing rows; none are passed after it.
 #[derive(Clone, Default)]
 pub(crate) struct Failure(Arc<Mutex<Option<PyErr>>>);
 
@@ -17,20 +20,31 @@ impl Failure {
         let failure = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         failure.as_ref().map_or(Ok(()), |error| Err(error.clone_ref(py)))
     }
+
+    /// Passes rows, unless that has failed before.
+    fn pass(&self, rows: impl FnOnce(Python<'_>) -> PyResult<()>) {
+        let mut failure = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if failure.is_none() {
+            *failure = Python::attach(rows).err();
+        }
+    }
 }
 
 /// A sink that calls `record` with the table's name, its columns as arrays, and a list of words,
 /// which numbers in columns of words index; the first stands for none.
-pub(crate) fn sink(record: Py<PyAny>) -> (Sink, Failure) {
-    let failure = Failure::default();
-    let told = failure.clone();
-    let sink = move |batch: Batch, words: &[Arc<str>]| {
-        let mut failure = told.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if failure.is_none() {
-            *failure = Python::attach(|py| hand_over(py, &record, batch, words)).err();
-        }
-    };
-    (Box::new(sink), failure)
+pub(crate) fn sink(record: Py<PyAny>, failure: &Failure) -> Sink {
+    let failure = failure.clone();
+    Box::new(move |batch: Batch, words: &[Arc<str>]| {
+        failure.pass(|py| hand_over(py, &record, batch, words));
+    })
+}
+
+/// A sink that calls `tables` with the table's name and its next rows, columns as arrays.
+pub(crate) fn table_sink(tables: Py<PyAny>, failure: &Failure) -> TableSink {
+    let failure = failure.clone();
+    Box::new(move |name: &'static str, rows: Table| {
+        failure.pass(|py| tables.call1(py, (name, arrays(py, rows)?)).map(drop));
+    })
 }
 
 fn hand_over(py: Python<'_>, record: &Py<PyAny>, batch: Batch, words: &[Arc<str>]) -> PyResult<()> {

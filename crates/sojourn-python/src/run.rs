@@ -23,27 +23,29 @@ const SLICE: f64 = 0.1;
 /// `network`, the network as built, in JSON. `progress`, if given, is called several times per
 /// second of work with the simulated share of the run; `record`, if given, with batches of what the
 /// scenario asks to be recorded (see `record.rs`). Up to `threads` threads are used where the
-/// network partitions into enough regions with enough work.
+/// network partitions into enough regions with enough work. `tables`, if given, is called with the
+/// name and columns of every 65,536 rows of samples, or a few more; what is returned has the rest.
 #[pyfunction]
-#[pyo3(signature = (scenario, progress=None, record=None, threads=1))]
+#[pyo3(signature = (scenario, progress=None, record=None, threads=1, tables=None))]
 pub(crate) fn run<'py>(
     py: Python<'py>,
     scenario: &str,
     progress: Option<&Bound<'py, PyAny>>,
     record: Option<Py<PyAny>>,
     threads: usize,
+    tables: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let scenario = parse(py, scenario)?;
-    let refused = |error| scenario_error(py, &error);
-    let (simulation, failure) = match record {
-        None => (Simulation::new(&scenario), Failure::default()),
-        Some(record) => {
-            let (sink, failure) = record::sink(record);
-            (Simulation::recording(&scenario, sink), failure)
-        }
+    let failure = Failure::default();
+    let record = record.map(|record| record::sink(record, &failure));
+    let tables = tables.map(|tables| record::table_sink(tables, &failure));
+    let simulation = match (record, tables) {
+        (None, None) => Simulation::new(&scenario),
+        (Some(record), None) => Simulation::recording(&scenario, record),
+        (record, Some(tables)) => Simulation::streaming(&scenario, record, tables),
     };
-    let mut simulation = simulation.map_err(refused)?;
-    let mut network = scenario.plan().to_json();
+    let mut simulation = simulation.map_err(|error| scenario_error(py, &error))?;
+    let mut network = scenario.network();
     network["nodes"] = simulation.nodes().into();
     let end = simulation.end();
     // Acquiring the GIL for every callback would cost more than the callback.
@@ -69,7 +71,8 @@ pub(crate) fn run<'py>(
 
 /// Whether a control of the scenario is written in Python.
 fn calls_python(scenario: &Scenario) -> bool {
-    let given = scenario.flows.iter().filter_map(|flow| flow.cca.as_ref());
+    let paths = scenario.paths();
+    let given = paths.iter().filter_map(|flow| flow.spec.cca.as_ref());
     let mut controls = given.flat_map(Controls::iter);
     controls.any(|cca| cca.kind == "python")
 }
@@ -106,7 +109,7 @@ pub(crate) fn to_python(py: Python<'_>, outcome: Outcome) -> PyResult<Bound<'_, 
 }
 
 /// One array per column; the values are moved, not copied.
-fn arrays(py: Python<'_>, table: Table) -> PyResult<Bound<'_, PyDict>> {
+pub(crate) fn arrays(py: Python<'_>, table: Table) -> PyResult<Bound<'_, PyDict>> {
     let columns = PyDict::new(py);
     for column in table.columns {
         match column.values {

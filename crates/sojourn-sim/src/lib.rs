@@ -2,6 +2,7 @@
 // A test may compute expected values in any way.
 #![cfg_attr(test, allow(clippy::disallowed_methods))]
 
+pub mod arrivals;
 pub mod catalogue;
 pub mod conformance;
 pub mod scenario;

@@ -59,8 +59,10 @@ mod tests {
         let shared = LinkSpec { rate: Some(Rate::from_bps(1_000_000)), ..LinkSpec::default() };
         let of = |rtt| FlowSpec { rtt: Some(Span::from_millis(rtt)), ..FlowSpec::default() };
         let specs = [of(10), of(80)];
-        let flows: Vec<_> =
-            (0..).zip(&specs).map(|(id, spec)| Flow { id, entry: 0, spec }).collect();
+        let flows: Vec<_> = (0..)
+            .zip(&specs)
+            .map(|(id, spec)| Flow { id, entry: 0, spec, arrives: false })
+            .collect();
         let plan = KIND { shared }.plan(&flows, &Catalogue::empty()).unwrap();
         assert_eq!(plan.base_rtt(0), Span::from_millis(10));
         assert_eq!(plan.base_rtt(1), Span::from_millis(80));

@@ -44,6 +44,10 @@ pub struct Decibels(pub f64);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct Packets(pub u64);
 
+/// A frequency: so many per second.
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
+pub struct PerSecond(pub f64);
+
 /// The size of a queue: packets, bytes, or bandwidth-delay products of the link it feeds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Limit {
@@ -72,7 +76,7 @@ fn number_and_unit(text: &str) -> Option<(f64, &str)> {
 }
 
 /// Any quantity as a number in its base unit, and that unit: `s`, `bit/s`, `B`, `packets`, `bdp`,
-/// or an empty one for shares and plain numbers. `None` if `text` is no quantity.
+/// `/s`, or an empty one for shares and plain numbers. `None` if `text` is no quantity.
 pub fn read(text: &str) -> Option<(f64, &'static str)> {
     let (number, unit) = number_and_unit(text)?;
     let known = |units: Units, base: f64| {
@@ -91,6 +95,7 @@ pub fn read(text: &str) -> Option<(f64, &'static str)> {
     match unit {
         "packets" | "packet" => Some((number, "packets")),
         "bdp" => Some((number, "bdp")),
+        "/s" => Some((number, "/s")),
         "%" => Some((number / 100.0, "")),
         "" => Some((number, "")),
         _ => None,
@@ -108,6 +113,7 @@ mod tests {
         assert_eq!(read("2.5 Gbit/s"), Some((2.5e9, "bit/s")));
         assert_eq!(read("1 packet"), Some((1.0, "packets")));
         assert_eq!(read("0.5 %"), Some((0.005, "")));
+        assert_eq!(read("100 /s"), Some((100.0, "/s")));
         assert_eq!(read("codel"), None);
         assert_eq!(read("3 parsecs"), None);
     }
@@ -122,6 +128,8 @@ mod tests {
         assert_eq!("1e-3 %".parse(), Ok(Percent(1e-3)));
         assert_eq!("-3.5 dB".parse(), Ok(Decibels(-3.5)));
         assert!("200 dB".parse::<Decibels>().is_err());
+        assert_eq!("0.5/s".parse(), Ok(PerSecond(0.5)));
+        assert!("0 /s".parse::<PerSecond>().is_err());
         assert_eq!("1 bdp".parse(), Ok(Limit::Bdp(1.0)));
         assert_eq!("0 packets".parse(), Ok(Limit::Packets(0)));
     }
@@ -146,5 +154,6 @@ mod tests {
         }
         assert_eq!("1500 kbit/s".parse::<Rate>().unwrap().to_string(), "1500 kbit/s");
         assert_eq!("0.1 %".parse::<Percent>().unwrap().to_string(), "0.1 %");
+        assert_eq!("100 /s".parse::<PerSecond>().unwrap().to_string(), "100 /s");
     }
 }

@@ -6,10 +6,10 @@ use std::str::FromStr;
 use ::serde::de::Visitor;
 
 use super::text::{
-    BYTES_EXPECTED, DECIBELS_EXPECTED, LIMIT_EXPECTED, PACKETS_EXPECTED, PERCENT_EXPECTED,
-    RATE_EXPECTED, SPAN_EXPECTED,
+    BYTES_EXPECTED, DECIBELS_EXPECTED, LIMIT_EXPECTED, PACKETS_EXPECTED, PER_SECOND_EXPECTED,
+    PERCENT_EXPECTED, RATE_EXPECTED, SPAN_EXPECTED,
 };
-use super::{Bytes, Decibels, Limit, Packets, Percent};
+use super::{Bytes, Decibels, Limit, Packets, PerSecond, Percent};
 use crate::error::quoted;
 use crate::units::{Rate, Span};
 
@@ -73,6 +73,7 @@ quantity!(Percent, PERCENT_EXPECTED, "share", r"^\s*[0-9.eE+_-]+\s*%\s*$");
 quantity!(Decibels, DECIBELS_EXPECTED, "ratio", r"^\s*[0-9.eE+_-]+\s*dB\s*$");
 quantity!(Bytes, BYTES_EXPECTED, "size", r"^\s*[0-9.eE+_-]+\s*(GB|MB|kB|B)\s*$");
 quantity!(Packets, PACKETS_EXPECTED, "packets", r"^\s*[0-9.eE+_-]+\s*packets?\s*$");
+quantity!(PerSecond, PER_SECOND_EXPECTED, "frequency", r"^\s*[0-9.eE+_-]+\s*/s\s*$");
 quantity!(
     Limit,
     LIMIT_EXPECTED,

@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::{
-    BYTE_UNITS, Bytes, Decibels, Limit, Packets, Percent, RATE_UNITS, SPAN_UNITS, Units,
+    BYTE_UNITS, Bytes, Decibels, Limit, Packets, PerSecond, Percent, RATE_UNITS, SPAN_UNITS, Units,
     number_and_unit,
 };
 use crate::error::FieldError;
@@ -12,6 +12,8 @@ use crate::units::{Rate, Span};
 
 /// Largest quantity: above it a double does not hold all whole numbers.
 const LARGEST: f64 = 9e15;
+/// Highest frequency; higher ones are typing errors.
+const MOST_OFTEN: f64 = 1e9;
 
 pub(super) const SPAN_EXPECTED: &str = "a time such as \"15 ms\"";
 pub(super) const RATE_EXPECTED: &str = "a rate such as \"32 Mbit/s\"";
@@ -19,6 +21,8 @@ pub(super) const PERCENT_EXPECTED: &str = "a share between 0 % and 100 % such as
 pub(super) const DECIBELS_EXPECTED: &str = "a ratio from -20 dB to 100 dB such as \"25 dB\"";
 pub(super) const BYTES_EXPECTED: &str = "an amount of data such as \"60 kB\"";
 pub(super) const PACKETS_EXPECTED: &str = "a number of packets such as \"40 packets\"";
+pub(super) const PER_SECOND_EXPECTED: &str =
+    "a frequency above zero, at most 1000000000 /s, such as \"100 /s\"";
 pub(super) const LIMIT_EXPECTED: &str =
     "a queue size such as \"40 packets\", \"60 kB\" or \"1 bdp\"";
 
@@ -110,6 +114,16 @@ impl FromStr for Packets {
     }
 }
 
+impl FromStr for PerSecond {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, String> {
+        match number_and_unit(text) {
+            Some((number, "/s")) if number > 0.0 && number <= MOST_OFTEN => Ok(PerSecond(number)),
+            _ => Err(format!("expected {PER_SECOND_EXPECTED}")),
+        }
+    }
+}
+
 impl FromStr for Limit {
     type Err = String;
     fn from_str(text: &str) -> Result<Self, String> {
@@ -166,6 +180,12 @@ impl fmt::Display for Bytes {
 impl fmt::Display for Packets {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} packets", self.0)
+    }
+}
+
+impl fmt::Display for PerSecond {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} /s", self.0)
     }
 }
 

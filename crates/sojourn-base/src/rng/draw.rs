@@ -8,6 +8,11 @@ fn share(rng: &mut impl Rng) -> f64 {
     1.0 - rng.random::<f64>()
 }
 
+/// Uniform in [0, 1).
+pub fn uniform(rng: &mut impl Rng) -> f64 {
+    rng.random()
+}
+
 /// Exponential, of mean 1.
 pub fn exponential(rng: &mut impl Rng) -> f64 {
     -libm::log(share(rng))
@@ -27,6 +32,14 @@ pub fn normal_of(radius: f64, angle: f64) -> f64 {
 /// Pareto: never below `scale`, tail index `shape`.
 pub fn pareto(scale: f64, shape: f64, rng: &mut impl Rng) -> f64 {
     scale * libm::pow(share(rng), -1.0 / shape)
+}
+
+/// Pareto of tail index `shape` between `least` and `most`: the distribution of a Pareto draw that is
+/// between them.
+pub fn bounded_pareto(least: f64, most: f64, shape: f64, rng: &mut impl Rng) -> f64 {
+    let beyond = libm::pow(least / most, shape);
+    let share = 1.0 - uniform(rng) * (1.0 - beyond);
+    (least * libm::pow(share, -1.0 / shape)).min(most)
 }
 
 /// Lognormal, of the given mean and standard deviation (of the draw, not its logarithm).

@@ -96,10 +96,8 @@ fn run(scenario: &Scenario, sink: Option<Sink>) -> (Vec<(LinkCounters, u64)>, Ou
 
 /// All columns but the count of events, which is no result.
 fn results(outcome: Outcome) -> String {
-    let tables = outcome.into_tables().map(|(_, mut table)| {
-        table.columns.retain(|column| column.name != "events");
-        table
-    });
+    let mut tables = outcome.into_tables();
+    tables.iter_mut().for_each(|(_, table)| table.columns.retain(|c| c.name != "events"));
     format!("{tables:?}")
 }
 

@@ -63,6 +63,8 @@ pub trait Medium: Send {
 pub struct Departure {
     /// The flow.
     pub flow: u32,
+    /// The socket of that sender.
+    pub socket: u32,
     /// Bytes of the IP packet.
     pub bytes: u32,
 }

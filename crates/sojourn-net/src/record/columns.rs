@@ -1,6 +1,6 @@
 //! Columns of the samples of flows, links and nodes, named like the counters.
 
-use super::table::{Figure, SampleColumn};
+use super::samples::{Figure, SampleColumn};
 use super::{FlowCounters, LinkCounters, NodeSample};
 use crate::units::Span;
 

@@ -66,6 +66,18 @@ impl Endpoint for RecordedEndpoint {
         self.inner.stop(now);
     }
 
+    fn acked(&self) -> u64 {
+        self.inner.acked()
+    }
+
+    fn unsent(&self) -> u64 {
+        self.inner.unsent()
+    }
+
+    fn arrived(&self) -> u64 {
+        self.inner.arrived()
+    }
+
     fn observe(&self, out: &mut Observer<'_>) {
         self.inner.observe(out);
     }

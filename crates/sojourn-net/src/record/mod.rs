@@ -1,9 +1,11 @@
 //! Recorders: samples and results of a run.
 //!
 //! Endpoints and links keep cumulative counters and time integrals; at every sampling instant the
-//! recorder copies them, and when the run ends it computes the differences between successive
-//! samples. Observation costs nothing per packet beyond the counters themselves.
+//! recorder copies them, and when the run ends, or many rows have come together ([`Chunks`]), it
+//! computes the differences between successive samples. Observation costs nothing per packet beyond
+//! the counters themselves.
 
+mod chunks;
 mod columns;
 mod endpoint;
 mod link;
@@ -11,6 +13,7 @@ pub mod live;
 mod node;
 mod outcome;
 mod recorder;
+mod samples;
 mod table;
 
 pub use crate::counters::{
@@ -18,6 +21,7 @@ pub use crate::counters::{
     MessageCounters, OrderCounters, RateCounters, ReceiverCounters, RecoveryCounters, RttCounters,
     SenderCounters, WindowCounters, histogram,
 };
+pub use chunks::{CHUNK, Chunks, TableSink};
 pub use endpoint::RecordedEndpoint;
 pub use link::{AirCounters, LinkCounters};
 pub use node::NodeSample;

@@ -21,7 +21,8 @@ pub struct FlowFacts {
     pub stop: Time,
 }
 
-/// The columns of a run; names and units are listed in `docs/results.md`.
+/// The columns of a run; names and units are listed in `docs/results.md`. Of a run that streams
+/// ([`Chunks`](super::Chunks)), tables of samples and of transfers have the last rows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
     /// One row per flow and sampling interval.
@@ -34,25 +35,36 @@ pub struct Outcome {
     pub links: Table,
     /// One row per active node and sampling interval.
     pub node_samples: Table,
+    /// If transfers arrive: one row per transfer, in the order in which they ended; those that have
+    /// not ended when the run does come last. Whoever makes the rows passes them on as `transfers`.
+    pub transfers: Option<Table>,
+    /// If transfers arrive: one row per entry of arrivals and sampling interval, passed on as
+    /// `arrival_samples`.
+    pub arrival_samples: Option<Table>,
     /// One row.
     pub totals: Table,
 }
 
 impl Outcome {
-    /// The tables and their names.
-    pub fn into_tables(self) -> [(&'static str, Table); 6] {
-        [
+    /// The tables that there are, and their names.
+    pub fn into_tables(self) -> Vec<(&'static str, Table)> {
+        let always = [
             ("flow_samples", self.flow_samples),
             ("flows", self.flows),
             ("link_samples", self.link_samples),
             ("links", self.links),
             ("node_samples", self.node_samples),
             ("totals", self.totals),
-        ]
+        ];
+        let of_arrivals =
+            [("transfers", self.transfers), ("arrival_samples", self.arrival_samples)];
+        let arrived = of_arrivals.into_iter().filter_map(|(name, table)| Some((name, table?)));
+        always.into_iter().chain(arrived).collect()
     }
 
     /// Builds the tables at the end of a run of `events` events, from the counters of each flow at
-    /// its end, RTT samples of each flow and sojourn times of each recorded link.
+    /// its end, RTT samples of each flow and sojourn times of each recorded link. No transfers
+    /// arrive.
     pub fn gather(
         recorder: Recorder,
         facts: &[FlowFacts],
@@ -73,7 +85,16 @@ impl Outcome {
         let flows = flow_table(facts, counters, rtts);
         let links = link_table(sojourns);
         let [flow_samples, link_samples, node_samples] = recorder.into_tables();
-        Outcome { flow_samples, flows, link_samples, links, node_samples, totals }
+        Outcome {
+            flow_samples,
+            flows,
+            link_samples,
+            links,
+            node_samples,
+            transfers: None,
+            arrival_samples: None,
+            totals,
+        }
     }
 }
 

@@ -1,8 +1,10 @@
 //! The recorder: samples the counters of every flow, of every recorded link, and of every active
 //! node.
 
+use super::chunks::Chunks;
 use super::columns::{FLOW_COLUMNS, LINK_COLUMNS, node_columns};
-use super::table::{Samples, Table};
+use super::samples::Samples;
+use super::table::Table;
 use super::{FlowCounters, LinkCounters, NodeSample};
 use crate::units::Time;
 
@@ -31,6 +33,16 @@ impl Recorder {
             nodes: Samples::new(&node_columns(counters), "node", nodes, intervals),
             last: Time::ZERO,
         }
+    }
+
+    /// The same recorder, before it has sampled; samples of whole intervals go to `chunks` when there
+    /// are enough.
+    #[must_use]
+    pub fn streaming(mut self, chunks: &Chunks) -> Self {
+        self.flows.pass_to("flow_samples", chunks);
+        self.links.pass_to("link_samples", chunks);
+        self.nodes.pass_to("node_samples", chunks);
+        self
     }
 
     /// Ends a sampling interval at `now`: counters of every flow and of every recorded link, brought
@@ -75,7 +87,7 @@ impl Recorder {
         self.last
     }
 
-    /// The samples of flows, of links and of nodes.
+    /// The samples of flows, of links and of nodes that have not gone to chunks.
     pub fn into_tables(self) -> [Table; 3] {
         [self.flows.into_table(), self.links.into_table(), self.nodes.into_table()]
     }

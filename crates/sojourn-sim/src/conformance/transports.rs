@@ -130,6 +130,7 @@ fn ends(transport: &Subject) -> [Box<dyn Endpoint>; 2] {
         base_rtt: Span::from_millis(40),
         random: StreamKey::root(1),
         memory: None,
+        now: Time::ZERO,
     };
     (entry.make)(&flow.transport.params, &init, &transport.catalogue)
         .unwrap_or_else(|error| panic!("{}: {error}", transport.name))

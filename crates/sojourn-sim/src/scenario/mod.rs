@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
+use crate::arrivals::{self, Offer};
 use crate::error::FieldError;
 use crate::registry::{Catalogue, Kind};
 use crate::section::{self, Gift};
@@ -31,6 +32,7 @@ pub use crate::section::ScenarioSpec;
 pub struct Scenario {
     spec: ScenarioSpec,
     plan: Arc<Plan>,
+    offers: Arc<[Offer]>,
     catalogue: Arc<Catalogue>,
 }
 
@@ -63,15 +65,21 @@ impl Scenario {
     /// # Errors
     /// Names the field, what was given and what is allowed.
     pub fn from_json(value: &Value, catalogue: &Arc<Catalogue>) -> Result<Scenario, FieldError> {
-        let (rest, taken) = section::take(value, catalogue);
+        let (value, entries) = arrivals::take(value)?;
+        let (rest, taken) = section::take(&value, catalogue);
         let mut spec: ScenarioSpec = taken.read(&rest)?;
+        spec.arrivals = arrivals::read(entries)?;
         taken.give(&mut spec.flows)?;
         receivers::expand(&mut spec.flows)?;
         resolve::resolve(&mut spec, catalogue)?;
         validate::check(&spec, catalogue)?;
         let plan = plan(&spec, catalogue)?;
         validate::check_plan(&spec, &plan, catalogue)?;
-        Ok(Scenario { spec, plan: Arc::new(plan), catalogue: Arc::clone(catalogue) })
+        let (entries, flows) = (&spec.arrivals, spec.flow_count());
+        let offers = arrivals::offers(entries, flows, spec.duration, &plan, catalogue)?;
+        arrivals::check_offers(entries, &offers, spec.duration)?;
+        let (plan, catalogue) = (Arc::new(plan), Arc::clone(catalogue));
+        Ok(Scenario { spec, plan, offers: offers.into(), catalogue })
     }
 
     /// The same with another seed.
@@ -83,7 +91,12 @@ impl Scenario {
 
     /// Settings that can be run but are seldom intended, by field.
     pub fn warnings(&self) -> Vec<FieldError> {
-        rtt::warnings(self)
+        let mut warnings = rtt::warnings(self);
+        if !self.spec.arrivals.is_empty() {
+            let (entries, flows) = (&self.spec.arrivals, self.spec.flows_expanded());
+            warnings.extend(arrivals::warnings(entries, &self.offers, &flows, &self.plan));
+        }
+        warnings
     }
 
     /// The canonical form: every default filled in, names and quantities in one spelling, `count`
@@ -94,7 +107,27 @@ impl Scenario {
         for (table, flow) in tables.filter_map(Value::as_object_mut).zip(&self.spec.flows) {
             flow.own.write(table);
         }
+        arrivals::write(&self.spec.arrivals, &mut value);
         value
+    }
+
+    /// What each entry of `arrivals` offers to the network.
+    pub fn offers(&self) -> &[Offer] {
+        &self.offers
+    }
+
+    /// The parts of the network to which results refer: those of [`Plan::to_json`], whose `paths`
+    /// are those of the flows, and where there are any, `arrivals`.
+    pub fn network(&self) -> Value {
+        let mut network = self.plan.to_json();
+        if let Some(paths) = network["paths"].as_array_mut() {
+            paths.truncate(self.spec.flow_count());
+        }
+        if !self.spec.arrivals.is_empty() {
+            let (entries, flows) = (&self.spec.arrivals, self.spec.flow_count());
+            network["arrivals"] = arrivals::told(entries, flows, &self.offers, &self.plan);
+        }
+        network
     }
 
     /// The network that the topology makes for the flows.
@@ -110,6 +143,11 @@ impl Scenario {
         section::give(&self.spec, &self.plan, &self.catalogue)
     }
 
+    /// The same, to be kept.
+    pub(crate) fn shared_catalogue(&self) -> &Arc<Catalogue> {
+        &self.catalogue
+    }
+
     /// The catalogue it was read with.
     pub fn catalogue(&self) -> &Catalogue {
         &self.catalogue
@@ -120,7 +158,7 @@ fn plan(spec: &ScenarioSpec, catalogue: &Catalogue) -> Result<Plan, FieldError> 
     let topology = &spec.topology;
     let entry =
         catalogue.find::<spec::Topology>(&topology.kind).map_err(|e| e.within("topology"))?;
-    (entry.make)(&topology.params, &spec.flows_expanded(), catalogue)
+    (entry.make)(&topology.params, &spec.paths(), catalogue)
 }
 
 /// The JSON schema of scenario files, with the members of `catalogue`.
@@ -129,6 +167,7 @@ pub fn json_schema(catalogue: &Catalogue) -> Value {
         definitions.insert(K::NAME.to_owned(), spec::schema_of::<K>(catalogue));
     }
     let mut schema = schemars::schema_for!(ScenarioSpec).to_value();
+    arrivals::describe(&mut schema);
     section::describe(&mut schema, catalogue);
     if let Some(definitions) = schema["$defs"].as_object_mut() {
         define::<spec::Cca>(definitions, catalogue);

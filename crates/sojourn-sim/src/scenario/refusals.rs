@@ -202,8 +202,8 @@ fn each_bad_field_is_named_with_what_was_given_and_what_is_allowed() {
         ),
         (
             "/sample_interval".into(),
-            json!("1 us"),
-            "sample_interval: 1 us, and with it 20000000 rows of samples, given; allowed: at most",
+            json!("100 ns"),
+            "sample_interval: 100 ns, and with it 200000000 rows of samples, given; allowed: at most",
         ),
         (
             "/warmup".into(),
@@ -228,7 +228,7 @@ fn each_bad_field_is_named_with_what_was_given_and_what_is_allowed() {
         ),
         (flow("rtt"), json!("61 min"), "flows.0.rtt: 3660 s given; allowed: at most 1 hour"),
         // Counts and sizes.
-        ("/flows".into(), json!([]), "flows: no flow given; allowed: at least one"),
+        ("/flows".into(), json!([]), "flows: no flow given; allowed: at least one, or arrivals"),
         (flow("count"), json!(0), "flows.0.count: 0 given; allowed: at least 1"),
         (flow("count"), json!(-1), "flows.0.count: invalid value: integer `-1`, expected u32"),
         (flow("count"), json!(1_000_000), "flows: 1000000 flows given; allowed: at most 100000"),
@@ -409,7 +409,7 @@ fn missing_fields_are_named() {
     for (field, message) in [
         ("duration", "duration: is missing"),
         ("topology", "topology: is missing"),
-        ("flows", "flows: is missing"),
+        ("flows", "flows: no flow given; allowed: at least one, or arrivals"),
     ] {
         let mut scenario = good();
         scenario.as_object_mut().unwrap().remove(field);

@@ -3,12 +3,14 @@
 use serde_json::json;
 
 use super::ScenarioSpec;
+use crate::arrivals::ArrivalsSpec;
 use crate::cc::external::needed_ecn;
 use crate::error::FieldError;
 use crate::registry::Catalogue;
 use crate::section;
 use crate::spec::{Cca, EcnMode, FlowSpec, Spec, Stack, Transport};
 use crate::transport::TransportFacts;
+use crate::units::Span;
 
 /// Fills in every default and makes every name canonical.
 pub(super) fn resolve(
@@ -23,6 +25,29 @@ pub(super) fn resolve(
         flow.stop.get_or_insert(scenario.duration);
         flow.stack.get_or_insert(scenario.stack);
         resolve_flow(flow, catalogue).map_err(|e| e.within(&format!("flows.{index}")))?;
+    }
+    let (stop, stack) = (scenario.duration, scenario.stack);
+    for (index, entry) in scenario.arrivals.iter_mut().enumerate() {
+        resolve_entry(entry, stop, stack, catalogue)
+            .map_err(|e| e.within(&format!("arrivals.{index}")))?;
+    }
+    Ok(())
+}
+
+/// An entry's variants have the keys of flows, but no traffic of their own.
+fn resolve_entry(
+    entry: &mut ArrivalsSpec,
+    stop: Span,
+    stack: Stack,
+    catalogue: &Catalogue,
+) -> Result<(), FieldError> {
+    entry.check_transports()?;
+    entry.resolve();
+    entry.flow.stop.get_or_insert(stop);
+    for (field, flow) in entry.flows_mut() {
+        flow.stop.get_or_insert(stop);
+        flow.stack.get_or_insert(stack);
+        resolve_ends(flow, catalogue).map_err(|e| e.within(&field))?;
     }
     Ok(())
 }
@@ -51,6 +76,11 @@ fn resolve_control(
 
 fn resolve_flow(flow: &mut FlowSpec, catalogue: &Catalogue) -> Result<(), FieldError> {
     flow.traffic.resolve(catalogue).map_err(|e| e.within("traffic"))?;
+    resolve_ends(flow, catalogue)
+}
+
+/// Fills in what the two ends of a flow need to know.
+fn resolve_ends(flow: &mut FlowSpec, catalogue: &Catalogue) -> Result<(), FieldError> {
     flow.transport.resolve(catalogue).map_err(|e| e.within("transport"))?;
     let transport = catalogue.find::<Transport>(&flow.transport.kind)?;
     let mut required = EcnMode::Off;

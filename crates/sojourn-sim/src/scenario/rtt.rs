@@ -33,22 +33,22 @@ fn is_product(limit: &Limit) -> bool {
     matches!(limit, Limit::Bdp(_))
 }
 
-/// The entries of `flows` whose base RTT is zero because none was given.
+/// The entries of `flows` and `arrivals` whose base RTT is zero because none was given.
 pub(super) fn warnings(scenario: &Scenario) -> Vec<FieldError> {
-    if scenario.flows.iter().all(|flow| flow.rtt.is_some()) {
+    let paths = scenario.paths();
+    if paths.iter().all(|flow| flow.spec.rtt.is_some()) {
         return Vec::new();
     }
     let plan = scenario.plan();
-    let flows = scenario.flows_expanded();
-    let silent = flows
+    let silent = paths
         .iter()
         .zip(&plan.routes)
         .filter(|(flow, routes)| flow.spec.rtt.is_none() && plan.delay(routes) == Span::ZERO);
-    let mut entries: Vec<usize> = silent.map(|(flow, _)| flow.entry).collect();
+    let mut entries: Vec<String> = silent.map(|(flow, _)| flow.field()).collect();
     entries.dedup();
     let seldom =
         "is not given, so it is 0 ms, which is rarely intended; give a time, or rtt = \"0 ms\"";
-    let warning = |entry| FieldError::new(format!("flows.{entry}.rtt"), seldom);
+    let warning = |entry: String| FieldError::new(format!("{entry}.rtt"), seldom);
     entries.into_iter().map(warning).collect()
 }
 

@@ -1,6 +1,7 @@
 //! Checks across keys: the order of times, combinations, and limits on sizes.
 
 use super::{ScenarioSpec, rtt};
+use crate::arrivals;
 use crate::cc::INFINITE_SSTHRESH;
 use crate::cc::external::needed_ecn;
 use crate::edge::link::LinkSpec;
@@ -24,8 +25,8 @@ type Check = Result<(), FieldError>;
 
 const LONGEST_RUN: Span = Span::from_secs(1_000_000);
 const MOST_FLOWS: u64 = 100_000;
-/// Most rows of samples in a run; each takes a few hundred bytes.
-const MOST_ROWS: u64 = 10_000_000;
+/// Most rows of samples in a run; each takes a few hundred bytes on disk.
+const MOST_ROWS: u64 = 100_000_000;
 const LARGEST_MSS: u32 = 65_000;
 const LARGEST_INITIAL_WINDOW: u32 = 10_000;
 const LEAST_SSTHRESH: u32 = 2;
@@ -37,11 +38,19 @@ pub(super) fn check(scenario: &ScenarioSpec, catalogue: &Catalogue) -> Check {
     check_name(&scenario.name)?;
     check_times(scenario)?;
     let copies: u64 = scenario.flows.iter().map(|flow| u64::from(flow.count)).sum();
-    require(!scenario.flows.is_empty(), "flows", "no flow", "at least one")?;
+    let any = !scenario.flows.is_empty() || !scenario.arrivals.is_empty();
+    require(any, "flows", "no flow", "at least one, or arrivals")?;
     require(copies <= MOST_FLOWS, "flows", format!("{copies} flows"), "at most 100000")?;
     for (index, flow) in scenario.flows.iter().enumerate() {
         check_flow(flow, scenario.duration, catalogue)
             .map_err(|e| e.within(&format!("flows.{index}")))?;
+    }
+    arrivals::check(&scenario.arrivals)?;
+    for (index, entry) in scenario.arrivals.iter().enumerate() {
+        for (field, flow) in entry.flows() {
+            check_ends(flow, scenario.duration, catalogue)
+                .map_err(|e| e.within(&field).within(&format!("arrivals.{index}")))?;
+        }
     }
     Ok(())
 }
@@ -78,6 +87,15 @@ fn check_labels(flow: &FlowSpec) -> Check {
 }
 
 fn check_flow(flow: &FlowSpec, duration: Span, catalogue: &Catalogue) -> Check {
+    check_ends(flow, duration, catalogue)?;
+    match catalogue.find::<Transport>(&flow.transport.kind)?.facts.controlled {
+        true => Ok(()),
+        false => check_self_paced(flow, catalogue),
+    }
+}
+
+/// What does not concern the flow's traffic.
+fn check_ends(flow: &FlowSpec, duration: Span, catalogue: &Catalogue) -> Check {
     check_labels(flow)?;
     let (start, stop) = (flow.start, flow.stop.unwrap_or(duration));
     require(start < duration, "start", start, &format!("before the end of the run, {duration}"))?;
@@ -96,7 +114,7 @@ fn check_flow(flow: &FlowSpec, duration: Span, catalogue: &Catalogue) -> Check {
     check_tuning(flow, transport)?;
     match transport.controlled {
         true => check_control(flow, catalogue),
-        false => check_uncontrolled(flow, catalogue),
+        false => check_uncontrolled(flow),
     }
 }
 
@@ -184,13 +202,18 @@ fn check_feedback(cca: &Spec<Cca>, ecn: EcnMode, catalogue: &Catalogue) -> Check
     require(allowed.contains(&ecn), "ecn", ecn.name(), &allowed_text)
 }
 
-/// A sender without congestion control gets no feedback: its application sets the rate.
-fn check_uncontrolled(flow: &FlowSpec, catalogue: &Catalogue) -> Check {
+/// A sender without congestion control gets no feedback.
+fn check_uncontrolled(flow: &FlowSpec) -> Check {
     let transport = &flow.transport.kind;
     let ecn = flow.ecn.unwrap_or_default();
     let plain = matches!(ecn, EcnMode::Off | EcnMode::Classic | EcnMode::L4s);
     let allowed = format!("off, classic or l4s with transport {transport}");
-    require(plain, "ecn", ecn.name(), &allowed)?;
+    require(plain, "ecn", ecn.name(), &allowed)
+}
+
+/// Without feedback, the application sets the rate.
+fn check_self_paced(flow: &FlowSpec, catalogue: &Catalogue) -> Check {
+    let transport = &flow.transport.kind;
     let models = catalogue.members::<Traffic>().iter();
     let paced: Vec<&str> =
         models.filter(|entry| entry.facts.self_paced).map(|entry| entry.listing.name).collect();
@@ -208,10 +231,10 @@ pub(super) fn check_plan(scenario: &ScenarioSpec, plan: &Plan, catalogue: &Catal
     check_rows(scenario, plan)?;
     plan.check_media(&scenario.media, catalogue)?;
     section::give(scenario, plan, catalogue)?;
-    for (flow, routes) in scenario.flows_expanded().iter().zip(&plan.routes) {
+    for (flow, routes) in scenario.paths().iter().zip(&plan.routes) {
         check_path(flow.spec, routes, plan, catalogue)
             .and_then(|()| rtt::check(flow.spec, routes, plan))
-            .map_err(|e| e.within(&format!("flows.{}", flow.entry)))?;
+            .map_err(|e| e.within(&flow.field()))?;
     }
     for (link, base_rtt) in plan.links.iter().zip(plan.largest_base_rtts()) {
         check_products(&link.spec, base_rtt).map_err(|e| {
@@ -223,9 +246,10 @@ pub(super) fn check_plan(scenario: &ScenarioSpec, plan: &Plan, catalogue: &Catal
 
 fn check_rows(scenario: &ScenarioSpec, plan: &Plan) -> Check {
     let recorded = plan.links.iter().filter(|link| link.recorded).count();
+    let told = scenario.flow_count() + scenario.arrivals.len();
     let interval = scenario.sample_interval;
     let samples = scenario.duration.as_nanos().div_ceil(interval.as_nanos());
-    let rows = samples.saturating_mul((plan.routes.len() + recorded) as u64);
+    let rows = samples.saturating_mul((told + recorded) as u64);
     let given = format!("{interval}, and with it {rows} rows of samples,");
     let allowed = format!("at most {MOST_ROWS} rows, one per sample and flow or link");
     require(rows <= MOST_ROWS, "sample_interval", given, &allowed)

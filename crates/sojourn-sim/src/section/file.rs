@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::arrivals::ArrivalsSpec;
 use crate::edge::medium_spec::MediumSpec;
 use crate::spec::{Flow, FlowSpec, Recorded, Spec, Stack, TcpMetrics, Topology};
 use crate::units::Span;
@@ -41,8 +42,12 @@ pub struct ScenarioSpec {
     pub media: Vec<MediumSpec>,
     /// The network.
     pub topology: Spec<Topology>,
-    /// The flows.
+    /// The flows. Required, unless there are arrivals.
+    #[serde(default)]
     pub flows: Vec<FlowSpec>,
+    /// Transfers that come and go. Their keys are read and written apart from the others.
+    #[serde(skip)]
+    pub arrivals: Vec<ArrivalsSpec>,
 }
 
 fn remembers_nothing(asked: &TcpMetrics) -> bool {
@@ -66,6 +71,24 @@ impl ScenarioSpec {
     pub fn flows_expanded(&self) -> Vec<Flow<'_>> {
         let copies = self.flows.iter().enumerate();
         let copies = copies.flat_map(|(entry, spec)| (0..spec.count).map(move |_| (entry, spec)));
-        copies.zip(0..).map(|((entry, spec), id)| Flow { id, entry, spec }).collect()
+        let flow = |((entry, spec), id)| Flow { id, entry, spec, arrives: false };
+        copies.zip(0..).map(flow).collect()
+    }
+
+    /// Number of flows of the run, `count` expanded.
+    pub fn flow_count(&self) -> usize {
+        self.flows.iter().map(|flow| flow.count as usize).sum()
+    }
+
+    /// What has routes in the network: the flows, then one for each variant of each entry of
+    /// `arrivals`, whose connections share them.
+    pub fn paths(&self) -> Vec<Flow<'_>> {
+        let mut paths = self.flows_expanded();
+        for (entry, arrivals) in self.arrivals.iter().enumerate() {
+            for (_, spec) in arrivals.variants() {
+                paths.push(Flow { id: paths.len() as u32, entry, spec, arrives: true });
+            }
+        }
+        paths
     }
 }

@@ -10,6 +10,7 @@ use std::borrow::Cow;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
+use crate::arrivals;
 use crate::error::FieldError;
 use crate::reading;
 use crate::registry::{Catalogue, Entry, Kind, Listing, NoFacts, NoParams};
@@ -162,6 +163,9 @@ impl Taken<'_> {
             for (key, before) in hooks(self.catalogue).flat_map(|hooks| hooks.places[which]) {
                 let at = keys.iter().position(|known| Some(*known) == *before);
                 keys.insert(at.unwrap_or(keys.len()), key);
+            }
+            if which == 0 {
+                keys.push(arrivals::KEY);
             }
         })
     }

@@ -6,12 +6,13 @@
 //! queues small.
 
 use super::application::Application;
+use super::arrivals::Driver;
 use super::timer::Timer;
 use crate::edge::Departure;
 use crate::endpoint::Endpoint;
 use crate::net::{Alarm, Hosts, Network, Step, Wake};
 use crate::packet::Packet;
-use crate::record::{FlowCounters, FlowFacts};
+use crate::record::{FlowCounters, FlowFacts, Table};
 use crate::traffic::Action;
 use crate::units::Time;
 
@@ -23,6 +24,11 @@ pub(super) struct FlowHosts {
     pub applications: Vec<Option<Application>>,
     /// One per socket.
     pub alarms: Vec<Alarm>,
+    /// Sockets of flows that the scenario declares: the first ones. Those behind them are of
+    /// connections that come and go.
+    pub declared: usize,
+    /// Connections that come and go, if there are any.
+    pub arrivals: Option<Box<Driver>>,
 }
 
 /// A socket of another region.
@@ -42,7 +48,7 @@ impl Endpoint for Elsewhere {
 
 impl FlowHosts {
     /// Sets the timers with which a run begins.
-    pub(super) fn start(&self, net: &mut Network, flows: &[FlowFacts], end: Time) {
+    pub(super) fn start(&mut self, net: &mut Network, flows: &[FlowFacts], end: Time) {
         for (flow, facts) in (0..).zip(flows) {
             if self.applications[flow as usize].is_none() {
                 continue;
@@ -52,13 +58,17 @@ impl FlowHosts {
                 net.set_timer(facts.stop, Timer::Stop(flow).pack());
             }
         }
+        if let Some(driver) = &mut self.arrivals {
+            driver.start(net);
+        }
     }
 
     fn on_endpoint(&mut self, net: &mut Network, socket: usize) -> Step {
         match self.alarms[socket].fired(net.now()) {
             Wake::Now => {
                 self.endpoints[socket].on_timeout(net.now());
-                return self.pump(net, socket);
+                self.pump(net, socket)?;
+                return self.after(net, socket);
             }
             Wake::At(time) => net.set_timer(time, Timer::Endpoint(socket as u32).pack()),
             Wake::Not => {}
@@ -87,7 +97,51 @@ impl FlowHosts {
         Ok(())
     }
 
-    fn act(&mut self, now: Time, sender: usize, action: Action) {
+    /// Whoever connections belong to looks at what has become of them.
+    #[inline]
+    fn after(&mut self, net: &mut Network, socket: usize) -> Step {
+        if socket < self.declared {
+            return Ok(());
+        }
+        self.driven(|driver, hosts| driver.after(hosts, net, socket))
+    }
+
+    /// Lets the driver of arrivals act, if there is one.
+    pub(super) fn driven(&mut self, act: impl FnOnce(&mut Driver, &mut Self) -> Step) -> Step {
+        let Some(mut driver) = self.arrivals.take() else { return Ok(()) };
+        let done = act(&mut driver, self);
+        self.arrivals = Some(driver);
+        done
+    }
+
+    /// Tables of transfers and of the samples of their entries, if there are any.
+    pub(super) fn ended(&mut self, now: Time) -> Option<[Table; 2]> {
+        let mut driver = self.arrivals.take()?;
+        Some(driver.outcome(self, now))
+    }
+
+    /// Gives the two sockets of a connection, the sender's first, to these ends.
+    pub(super) fn seat(&mut self, first: usize, ends: [Box<dyn Endpoint>; 2]) {
+        for (socket, end) in (first..).zip(ends) {
+            if socket == self.endpoints.len() {
+                self.endpoints.push(end);
+                self.alarms.push(Alarm::default());
+            } else {
+                self.endpoints[socket] = end;
+            }
+        }
+    }
+
+    /// Takes the ends of a connection that is over from their sockets. Events that are left behind
+    /// are ignored.
+    pub(super) fn clear(&mut self, first: usize) {
+        for socket in [first, first + 1] {
+            self.endpoints[socket] = Box::new(Elsewhere);
+            self.alarms[socket].arm(Time::NEVER);
+        }
+    }
+
+    pub(super) fn act(&mut self, now: Time, sender: usize, action: Action) {
         let sender = &mut self.endpoints[sender];
         match action {
             Action::Open => sender.open(now),
@@ -104,7 +158,7 @@ impl FlowHosts {
 
     /// Sends all packets that the endpoint has to send.
     #[inline]
-    fn pump(&mut self, net: &mut Network, socket: usize) -> Step {
+    pub(super) fn pump(&mut self, net: &mut Network, socket: usize) -> Step {
         while let Some(packet) = self.endpoints[socket].poll_transmit(net.now()) {
             net.count_step(self, Timer::Endpoint(socket as u32).pack())?;
             net.inject(&packet);
@@ -117,6 +171,11 @@ impl FlowHosts {
     }
 }
 
+/// Whether a flow still has this socket, which connections have one after another.
+fn owns(arrivals: &mut Option<Box<Driver>>, flow: u32, socket: usize) -> bool {
+    arrivals.as_mut().is_some_and(|driver| driver.admits(flow, socket))
+}
+
 impl Hosts for FlowHosts {
     #[inline]
     fn on_packet(&mut self, net: &mut Network, packet: &Packet) -> Step {
@@ -124,12 +183,19 @@ impl Hosts for FlowHosts {
         let Some(endpoint) = self.endpoints.get_mut(socket) else {
             return Err(net.fault(format!("socket {socket}"), "exists"));
         };
+        if socket >= self.declared && !owns(&mut self.arrivals, packet.flow, socket) {
+            return Ok(());
+        }
         endpoint.on_packet(net.now(), packet);
-        self.pump(net, socket)
+        self.pump(net, socket)?;
+        self.after(net, socket)
     }
 
     fn on_departure(&mut self, net: &mut Network, departure: Departure) -> Step {
-        let socket = 2 * departure.flow as usize;
+        let socket = departure.socket as usize;
+        if socket >= self.declared && !owns(&mut self.arrivals, departure.flow, socket) {
+            return Ok(());
+        }
         if let Some(endpoint) = self.endpoints.get_mut(socket) {
             endpoint.on_departure(net.now(), departure.bytes);
             return self.pump(net, socket);
@@ -142,14 +208,21 @@ impl Hosts for FlowHosts {
             Timer::Endpoint(socket) => self.on_endpoint(net, socket as usize),
             Timer::Source(flow) => self.on_source(net, flow as usize),
             Timer::Stop(flow) => self.on_stop(net, flow as usize),
+            Timer::Arrivals(entry) => {
+                self.driven(|driver, hosts| driver.on_timer(hosts, net, entry as usize))
+            }
         }
     }
 
     fn component(&self, timer: u32) -> String {
         match Timer::unpack(timer) {
+            Timer::Endpoint(socket) if socket as usize >= self.declared => {
+                "connection of an arrival".to_owned()
+            }
             Timer::Endpoint(socket) if socket % 2 == 0 => format!("sender of flow {}", socket / 2),
             Timer::Endpoint(socket) => format!("receiver of flow {}", socket / 2),
             Timer::Source(flow) | Timer::Stop(flow) => format!("application of flow {flow}"),
+            Timer::Arrivals(entry) => format!("arrivals.{entry}"),
         }
     }
 }

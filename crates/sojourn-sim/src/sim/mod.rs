@@ -1,6 +1,7 @@
 //! The simulation: runs a scenario to its outcome.
 
 mod application;
+mod arrivals;
 mod build;
 mod hosts;
 mod inspect;
@@ -9,8 +10,8 @@ mod timer;
 
 use crate::error::{Ended, Fault, FieldError, unless_ended};
 use crate::net::Regions;
-use crate::record::Outcome;
 use crate::record::live::{Log, Sink};
+use crate::record::{Chunks, Outcome, TableSink};
 use crate::scenario::Scenario;
 use crate::units::{Span, Time};
 
@@ -40,7 +41,7 @@ impl Simulation {
     /// # Errors
     /// If the scenario cannot be built; never for one that was read by [`Scenario::from_json`].
     pub fn new(scenario: &Scenario) -> Result<Self, FieldError> {
-        Simulation::build(scenario, None)
+        Simulation::build(scenario, None, None)
     }
 
     /// The same; `sink` receives the records that the scenario asks for, some tens of thousands of
@@ -49,11 +50,30 @@ impl Simulation {
     /// # Errors
     /// As [`Simulation::new`].
     pub fn recording(scenario: &Scenario, sink: Sink) -> Result<Self, FieldError> {
-        Simulation::build(scenario, Some(Log::new(&scenario.record, sink)))
+        Simulation::build(scenario, Some(Log::new(&scenario.record, sink)), None)
     }
 
-    fn build(scenario: &Scenario, log: Option<Log>) -> Result<Self, FieldError> {
-        let parts = unless_ended(|| build::parts(scenario, log.as_ref()));
+    /// The same, or without a record; samples and transfers do not wait for the end, however many
+    /// they become: `tables` receives their tables by name, [`CHUNK`](crate::record::CHUNK) rows at
+    /// a time or a few more. [`Simulation::outcome`] has the rest.
+    ///
+    /// # Errors
+    /// As [`Simulation::new`].
+    pub fn streaming(
+        scenario: &Scenario,
+        record: Option<Sink>,
+        tables: TableSink,
+    ) -> Result<Self, FieldError> {
+        let log = record.map(|sink| Log::new(&scenario.record, sink));
+        Simulation::build(scenario, log, Some(Chunks::new(tables)))
+    }
+
+    fn build(
+        scenario: &Scenario,
+        log: Option<Log>,
+        chunks: Option<Chunks>,
+    ) -> Result<Self, FieldError> {
+        let parts = unless_ended(|| build::parts(scenario, log.as_ref(), chunks.as_ref()));
         let (regions, sampler) = parts.map_err(Ended::before_the_run)??;
         Ok(Simulation { log, ..Simulation::of(regions, sampler, Time::ZERO + scenario.duration) })
     }

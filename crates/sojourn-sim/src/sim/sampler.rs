@@ -95,7 +95,11 @@ impl Sampler {
         recorder.sample_flows(now, flows.map(|flow| parts.counters(homes, now, flow)));
         recorder.sample_links(now, (0..self.recorded_links).map(|link| parts.link(homes, link)));
         recorder.sample_nodes(now, parts.nodes());
-        parts.0.iter_mut().try_for_each(|(net, _)| net.check())
+        for (net, hosts) in &mut parts.0 {
+            net.check()?;
+            hosts.driven(|driver, hosts| driver.sample(hosts, net, now))?;
+        }
+        Ok(())
     }
 
     /// The counters of a link, brought up to the present time.
@@ -116,6 +120,7 @@ impl Sampler {
     /// The outcome of the run.
     pub(super) fn outcome(self, mut regions: Regions<FlowHosts>) -> Outcome {
         let last = self.recorder.last();
+        let driven = regions.iter_mut().find_map(|(_, hosts)| hosts.ended(last));
         let homes = &self.homes;
         let mut parts = Parts::of(&mut regions);
         let flows = 0..self.flows.len();
@@ -126,6 +131,13 @@ impl Sampler {
         let rtts: Vec<_> = (0..self.flows.len()).map(|flow| sender(flow).rtt_histogram()).collect();
         let sojourn = |link: usize| parts[homes.edges[link]].0.sojourn_histogram(link);
         let sojourns: Vec<_> = (0..self.recorded_links).map(sojourn).collect();
-        Outcome::gather(self.recorder, &self.flows, &counters, &rtts, &sojourns, events)
+        let outcome =
+            Outcome::gather(self.recorder, &self.flows, &counters, &rtts, &sojourns, events);
+        match driven {
+            Some([transfers, samples]) => {
+                Outcome { transfers: Some(transfers), arrival_samples: Some(samples), ..outcome }
+            }
+            None => outcome,
+        }
     }
 }

@@ -1,5 +1,7 @@
 //! Laws of whole runs: exactness, determinism, independence of random draws, faults.
 
+use std::collections::BTreeMap;
+
 use super::*;
 use crate::catalogue::builtin;
 use crate::endpoint::Endpoint;
@@ -109,6 +111,37 @@ fn advancing_in_slices_is_running_at_once() {
     assert_eq!(format!("{:?}", sliced.outcome().unwrap()), format!("{:?}", run(&scenario)));
 }
 
+/// Each column by table and name, told by its bits.
+fn columns(tables: impl IntoIterator<Item = (&'static str, Table)>) -> BTreeMap<String, Vec<u64>> {
+    let mut columns = BTreeMap::<_, Vec<u64>>::new();
+    for (name, table) in tables {
+        for column in table.columns {
+            let values = column.values.to_reals().into_iter().map(f64::to_bits);
+            columns.entry(format!("{name}.{}", column.name)).or_default().extend(values);
+        }
+    }
+    columns
+}
+
+#[test]
+fn tables_that_stream_out_are_those_of_the_outcome() {
+    let tcp = "cca = \"cubic\"\nrtt = \"20 ms\"\nstart = \"300 ms\"";
+    let keys = "rate = \"4 Mbit/s\"\nloss = \"1 %\"\n\
+                queue = { kind = \"fifo\", limit = \"20 packets\" }";
+    let scenario = scenario(3, keys, &[CBR, tcp, CBR]);
+    let whole = columns(run(&scenario).into_tables());
+    for rows in [1, 7, 90, 1000] {
+        let (sender, receiver) = std::sync::mpsc::channel();
+        let sink: TableSink = Box::new(move |name, part| sender.send((name, part)).unwrap());
+        let chunks = Some(Chunks::of(rows, sink));
+        let rest = Simulation::build(&scenario, None, chunks).unwrap().run().unwrap();
+        let passed: Vec<_> = receiver.iter().collect();
+        let flows = passed.iter().filter(|(name, _)| *name == "flow_samples").count();
+        assert_eq!(flows, 90 / rows.next_multiple_of(3), "chunks of {rows}");
+        assert_eq!(columns(passed.into_iter().chain(rest.into_tables())), whole);
+    }
+}
+
 /// An endpoint that answers every packet at once, and one more for each time it is woken.
 struct Echo {
     address: Address,
@@ -139,7 +172,7 @@ impl Endpoint for Echo {
 /// Two echoing endpoints without any link between them.
 fn echoes(timer: Option<Time>) -> Simulation {
     let one = scenario(1, "rate = \"1 Mbit/s\"", &[CBR]);
-    let (mut regions, sampler) = build::parts(&one, None).unwrap();
+    let (mut regions, sampler) = build::parts(&one, None, None).unwrap();
     let (_, hosts) = regions.iter_mut().next().unwrap();
     let applications = std::mem::take(&mut hosts.applications);
     let mut net = Builder::new();
@@ -149,7 +182,7 @@ fn echoes(timer: Option<Time>) -> Simulation {
         Box::new(Echo { address, owed: 0, timer })
     };
     let (endpoints, alarms) = (vec![echo(1), echo(0)], vec![Alarm::default(); 2]);
-    let hosts = FlowHosts { endpoints, applications, alarms };
+    let hosts = FlowHosts { declared: 2, arrivals: None, endpoints, applications, alarms };
     let net = net.build();
     let split = net.one_region();
     let regions = Regions::new(net, &split, vec![hosts], false);

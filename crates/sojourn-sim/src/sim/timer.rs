@@ -9,6 +9,8 @@ pub(super) enum Timer {
     Source(u32),
     /// The `stop` of a flow's data.
     Stop(u32),
+    /// The next arrivals of an entry.
+    Arrivals(u32),
 }
 
 const INDEX_BITS: u32 = 21;
@@ -21,8 +23,9 @@ impl Timer {
             Timer::Endpoint(index) => (0, index),
             Timer::Source(index) => (1, index),
             Timer::Stop(index) => (2, index),
+            Timer::Arrivals(index) => (3, index),
         };
-        debug_assert!(index < 1 << INDEX_BITS, "no scenario has so many flows");
+        debug_assert!(index < 1 << INDEX_BITS, "no run has so many sockets at once");
         kind << INDEX_BITS | index
     }
 
@@ -33,7 +36,8 @@ impl Timer {
         match number >> INDEX_BITS {
             0 => Timer::Endpoint(index),
             1 => Timer::Source(index),
-            _ => Timer::Stop(index),
+            2 => Timer::Stop(index),
+            _ => Timer::Arrivals(index),
         }
     }
 }
@@ -44,7 +48,7 @@ mod tests {
 
     #[test]
     fn timers_survive_packing() {
-        let indexed = [Timer::Endpoint, Timer::Source, Timer::Stop];
+        let indexed = [Timer::Endpoint, Timer::Source, Timer::Stop, Timer::Arrivals];
         for timer in indexed.iter().flat_map(|timer| [timer(0), timer((1 << INDEX_BITS) - 1)]) {
             assert_eq!(Timer::unpack(timer.pack()), timer);
             assert!(timer.pack() < 1 << 24, "the network takes numbers of 24 bits");

@@ -84,8 +84,8 @@ pub struct FlowSpec {
     /// all of it has arrived.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub whole_bursts: bool,
-    /// Whether a segment of less than `mss` waits while an earlier such one is unacknowledged (Nagle's
-    /// algorithm as Minshall's; false is `TCP_NODELAY`). Default: what the stack does.
+    /// Whether a segment of less than `mss` waits while an earlier such one is unacknowledged
+    /// (Nagle's algorithm as Minshall's; false is `TCP_NODELAY`). Default: what the stack does.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nagle: Option<bool>,
     /// Whether the receiver merges segments that arrive back to back (GRO) and acknowledges them
@@ -180,13 +180,24 @@ fn zero_unless_given<S: Serializer>(rtt: &Option<Span>, serializer: S) -> Result
     rtt.unwrap_or(Span::ZERO).serialize(serializer)
 }
 
-/// One flow of the run: `count` is expanded.
+/// One flow of the run: `count` is expanded. Or what the connections of a variant of arrivals have
+/// in common.
 #[derive(Clone, Copy, Debug)]
 pub struct Flow<'a> {
     /// Its number, from 0 in the order of the file.
     pub id: u32,
-    /// Index of its entry in the file's `flows`.
+    /// Index of its entry in the file's `flows`, or `arrivals`.
     pub entry: usize,
     /// Its description.
     pub spec: &'a FlowSpec,
+    /// Whether its entry is one of `arrivals`.
+    pub arrives: bool,
+}
+
+impl Flow<'_> {
+    /// Its entry, as errors name it.
+    pub fn field(&self) -> String {
+        let list = if self.arrives { "arrivals" } else { "flows" };
+        format!("{list}.{}", self.entry)
+    }
 }

@@ -158,8 +158,7 @@ impl Topology for Graph {
                 .map_err(|e| e.within(&format!("topology.links.{index}")))?;
         }
         for flow in flows {
-            self.flow(&mut builder, flow)
-                .map_err(|e| e.within(&format!("flows.{}", flow.entry)))?;
+            self.flow(&mut builder, flow).map_err(|e| e.within(&flow.field()))?;
         }
         Ok(builder.finish())
     }

@@ -82,8 +82,7 @@ impl Topology for ParkingLot {
             builder.link(&format!("hop_{index}"), ends, hop, Some(back))?;
         }
         for flow in flows {
-            self.flow(&mut builder, flow, &nodes)
-                .map_err(|e| e.within(&format!("flows.{}", flow.entry)))?;
+            self.flow(&mut builder, flow, &nodes).map_err(|e| e.within(&flow.field()))?;
         }
         Ok(builder.finish())
     }

@@ -14,7 +14,7 @@ use crate::rng::StreamKey;
 use crate::spec::FlowSpec;
 use crate::spec::Transport;
 use crate::tcp::HostMemory;
-use crate::units::Span;
+use crate::units::{Span, Time};
 
 mod kind;
 /// What `sojourn new transport` writes must compile and pass its own test.
@@ -75,6 +75,8 @@ pub struct TransportInit<'a> {
     pub random: StreamKey,
     /// What hosts remember of their earlier connections, if anything.
     pub memory: Option<&'a HostMemory>,
+    /// When it is opened.
+    pub now: Time,
 }
 
 /// A transport that can be registered.

@@ -23,7 +23,6 @@ use crate::registry::{Catalogue, NoParams};
 use crate::spec::{Cca, Controls, HostQueue, Pacing};
 use crate::tcp::{HEADER, Profile, Receiver, Sender, TcpInit};
 use crate::transport::{Registered, TransportInit};
-use crate::units::Time;
 
 /// TCP between one sender and one receiver.
 #[derive(Debug)]
@@ -80,6 +79,6 @@ fn tcp_init(init: &TransportInit<'_>) -> Result<TcpInit, FieldError> {
     tcp.nagle = flow.nagle.unwrap_or(profile.nagle);
     tcp.gro = flow.gro.0;
     tcp.small_queue = init.small_queue;
-    tcp.now = Time::ZERO + flow.start;
+    tcp.now = init.now;
     Ok(tcp)
 }

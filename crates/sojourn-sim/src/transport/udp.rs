@@ -168,6 +168,10 @@ impl Endpoint for Receiver {
         None
     }
 
+    fn arrived(&self) -> u64 {
+        self.received.delivered_bytes
+    }
+
     fn report(&mut self, _now: Time, counters: &mut FlowCounters) {
         counters.received = Some(self.received);
         counters.order = Some(self.order);

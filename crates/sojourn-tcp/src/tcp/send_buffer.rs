@@ -257,6 +257,17 @@ impl SendBuffer {
         self.accepted
     }
 
+    /// Bytes offered and not sent yet, whether there is room for them or not.
+    pub(super) fn ahead(&self) -> u64 {
+        self.offered - self.cut
+    }
+
+    /// Bytes acknowledged.
+    #[inline]
+    pub(super) fn acked(&self) -> u64 {
+        self.acked
+    }
+
     /// Whether all that will ever be offered has been acknowledged.
     pub(super) fn is_complete(&self) -> bool {
         self.closed && self.acked >= self.offered

@@ -161,7 +161,9 @@ impl Lanes {
     #[inline]
     fn depart(&mut self, packet: &Packet) {
         if packet.hop == 0 && packet.direction == Direction::Forward {
-            self.departures.push_back(Departure { flow: packet.flow, bytes: packet.size });
+            // The two sockets of a flow are neighbours.
+            let (flow, socket) = (packet.flow, packet.socket ^ 1);
+            self.departures.push_back(Departure { flow, socket, bytes: packet.size });
         }
     }
 }

@@ -3,7 +3,10 @@
 use std::collections::VecDeque;
 
 use crate::queue::store::Chain;
-use crate::units::Time;
+use crate::units::{Span, Time};
+
+/// Time for which an idle flow is remembered (`FQ_GC_AGE`).
+const KEPT: Span = Span::from_secs(3);
 
 /// Bytes that each band sends per turn, and the index of the band of packets without priority.
 pub(super) const BANDS: [i64; 3] = [9 << 16, 3 << 16, 1 << 16];
@@ -40,4 +43,23 @@ pub(super) struct Flow {
     pub listed: bool,
     pub band: usize,
     pub idle_since: Time,
+}
+
+impl Flow {
+    /// A flow without packets, with the credit of a new one.
+    pub(super) fn with(credit: i64) -> Self {
+        Flow {
+            waiting: Chain::default(),
+            packets: 0,
+            credit,
+            listed: false,
+            band: 0,
+            idle_since: Time::ZERO,
+        }
+    }
+
+    /// Whether it has been idle for so long that it may be forgotten.
+    pub(super) fn is_over(&self, now: Time) -> bool {
+        self.packets == 0 && !self.listed && now.since(self.idle_since) > KEPT
+    }
 }

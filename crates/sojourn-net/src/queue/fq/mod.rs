@@ -37,8 +37,10 @@ use crate::spec::Stack;
 use crate::units::{Span, Time};
 
 mod band;
+mod places;
 
 use band::{BAND, BANDS, Band, Flow};
+use places::Places;
 
 /// Parameters of FQ, as of `tc-fq(8)`.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
@@ -94,8 +96,8 @@ pub struct Fq {
     is_fast: bool,
     fast: Chain,
     fast_packets: u64,
-    /// Two per flow number, one for each direction.
     flows: Vec<Flow>,
+    places: Places,
     bands: Vec<Band>,
     /// The band that is served.
     served: usize,
@@ -124,6 +126,7 @@ impl Registered for Fq {
             fast: Chain::default(),
             fast_packets: 0,
             flows: Vec::new(),
+            places: Places::default(),
             bands: if is_fast {
                 BANDS.iter().map(|&quantum| Band::of(0, quantum)).collect()
             } else {
@@ -144,18 +147,16 @@ impl Registered for Fq {
 impl Fq {
     /// Index of the packet's flow, which is created on its first packet.
     #[inline]
-    fn place(&mut self, packet: &Packet) -> usize {
-        let place = packet.flow as usize * 2 + packet.direction as usize;
-        if place >= self.flows.len() {
-            let fresh = Flow {
-                waiting: Chain::default(),
-                packets: 0,
-                credit: self.initial_quantum,
-                listed: false,
-                band: 0,
-                idle_since: Time::ZERO,
-            };
-            self.flows.resize(place + 1, fresh);
+    fn place(&mut self, now: Time, packet: &Packet) -> usize {
+        let number = u64::from(packet.flow) * 2 + packet.direction as u64;
+        if let Some(place) = self.places.known(number) {
+            return place;
+        }
+        let place = self.places.add(number, self.flows.len(), |place| self.flows[place].is_over(now));
+        let fresh = Flow::with(self.initial_quantum);
+        match self.flows.get_mut(place) {
+            Some(over) => *over = fresh,
+            None => self.flows.push(fresh),
         }
         place
     }
@@ -230,7 +231,7 @@ impl QueueDiscipline for Fq {
             self.store.push(&mut self.fast, packet);
             return;
         }
-        let place = self.place(&packet);
+        let place = self.place(now, &packet);
         let flow = &mut self.flows[place];
         if self.backlog.packets - self.fast_packets >= self.limit || flow.packets >= self.flow_limit
         {

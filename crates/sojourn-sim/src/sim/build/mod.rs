@@ -8,11 +8,12 @@ use crate::net::{self, Alarm, Network, Regions, Split};
 use crate::node::{self, Behaviour, NodeInit};
 use crate::packet::{Address, Direction, FiveTuple};
 use crate::record::live::Log;
-use crate::record::{FlowFacts, RecordedEndpoint, Recorder};
+use crate::record::{Chunks, FlowFacts, RecordedEndpoint, Recorder};
 use crate::registry::Catalogue;
 use crate::rng::StreamKey;
 use crate::scenario::Scenario;
 use crate::sim::application::Application;
+use crate::sim::arrivals::{Driver, Place};
 use crate::sim::hosts::{Elsewhere, FlowHosts};
 use crate::sim::sampler::{Homes, Sampler};
 use crate::spec::{Flow, Node, Recorded, Traffic, Transport};
@@ -31,7 +32,8 @@ use media::media;
 pub struct Surroundings {
     /// The network, at time zero.
     pub net: Network,
-    /// Addresses of the packets of each flow, there and back.
+    /// Addresses of the packets of each flow, there and back, and of each kind of connections that
+    /// come and go.
     pub addresses: Vec<[Address; 2]>,
     /// Application of each flow.
     pub applications: Vec<Application>,
@@ -51,8 +53,10 @@ impl Surroundings {
     /// If the scenario cannot be built; never for one that was read by [`Scenario::from_json`].
     pub fn new(scenario: &Scenario, log: Option<&Log>) -> Result<Self, FieldError> {
         let expanded = scenario.flows_expanded();
-        let flows = flow_facts(scenario, &expanded)?;
-        let links = links(scenario, &expanded, &flows, log)?;
+        let paths = scenario.paths();
+        let mut flows = flow_facts(scenario, &paths)?;
+        let links = links(scenario, &paths, &flows, log)?;
+        flows.truncate(expanded.len());
         let gift = scenario.gift()?;
         let (net, addresses) = network(scenario, links, &gift.nodes, log)?;
         let mut applications = Vec::new();
@@ -75,10 +79,11 @@ impl Surroundings {
     }
 }
 
-/// Builds all parts of the simulation.
+/// Builds all parts of the simulation; tables grow no longer than `chunks` says, if given.
 pub(super) fn parts(
     scenario: &Scenario,
     log: Option<&Log>,
+    chunks: Option<&Chunks>,
 ) -> Result<(Regions<FlowHosts>, Sampler), FieldError> {
     let built = Surroundings::new(scenario, log)?;
     let mut endpoints = Vec::new();
@@ -98,20 +103,25 @@ pub(super) fn parts(
             copied,
             random,
             memory: memory.as_ref(),
+            now: at(flow.spec.start),
         };
         let made = ends(&init, scenario.catalogue());
         let [sender, receiver] = made.map_err(|error| within(flow, error))?;
         endpoints.extend([recorded(sender, flow.id, log), receiver]);
     }
-    // Flows that begin in different regions share what hosts remember: one region.
+    let place = Place { addresses: &built.addresses, memory: memory.as_ref(), chunks };
+    let driver = Driver::new(scenario, &place)?;
     let routes = built.addresses.iter().map(|[there, back]| [there.route, back.route]);
-    let split = match memory {
-        None => built.net.regions(routes),
-        Some(_) => built.net.one_region(),
+    // Flows that begin in different regions share what hosts remember, and connections that come and
+    // go begin anywhere: one region.
+    let split = match memory.is_none() && driver.is_none() {
+        true => built.net.regions(routes),
+        false => built.net.one_region(),
     };
     let sockets = sockets(&built, &split);
     let applications = built.applications.into_iter().map(Some).collect();
-    let hosts = shared_out(endpoints, applications, &sockets, split.count);
+    let mut hosts = shared_out(endpoints, applications, &sockets, split.count);
+    hosts[0].arrivals = driver;
     let sampler = Sampler {
         warmup: Some(at(scenario.warmup)),
         interval: scenario.sample_interval,
@@ -119,7 +129,10 @@ pub(super) fn parts(
         recorded_links: built.recorded_links,
         homes: Homes { edges: split.of_edge.clone(), sockets },
         flows: built.flows,
-        recorder: built.recorder,
+        recorder: match chunks {
+            Some(chunks) => built.recorder.streaming(chunks),
+            None => built.recorder,
+        },
     };
     Ok((Regions::new(built.net, &split, hosts, log.is_some()), sampler))
 }
@@ -145,6 +158,8 @@ fn shared_out(
         endpoints: endpoints.iter().map(|_| Box::new(Elsewhere) as Box<dyn Endpoint>).collect(),
         applications: applications.iter().map(|_| None).collect(),
         alarms: vec![Alarm::default(); endpoints.len()],
+        declared: endpoints.len(),
+        arrivals: None,
     };
     let mut hosts: Vec<_> = (0..regions).map(|_| empty()).collect();
     for (socket, endpoint) in endpoints.into_iter().enumerate() {

@@ -214,6 +214,10 @@ impl Endpoint for Receiver {
         }
     }
 
+    fn arrived(&self) -> u64 {
+        self.received.in_order_bytes
+    }
+
     fn report(&mut self, _now: Time, counters: &mut FlowCounters) {
         counters.received = Some(self.received);
         counters.acks = Some(self.acks);

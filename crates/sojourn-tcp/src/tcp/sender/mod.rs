@@ -286,6 +286,14 @@ impl Endpoint for Sender {
         self.close(now);
     }
 
+    fn acked(&self) -> u64 {
+        self.app.acked()
+    }
+
+    fn unsent(&self) -> u64 {
+        self.app.ahead()
+    }
+
     fn rtt_histogram(&self) -> Option<&Histogram> {
         Some(&self.rtts)
     }

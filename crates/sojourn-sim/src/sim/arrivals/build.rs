@@ -1,0 +1,94 @@
+//! Construction of the driver from a scenario.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use super::Driver;
+use super::entry::Entry;
+use super::path::Path;
+use super::rows::{EntrySamples, TransferRows};
+use crate::arrivals::{ArrivalsSpec, Draws, Variant};
+use crate::error::FieldError;
+use crate::packet::Address;
+use crate::record::Chunks;
+use crate::scenario::Scenario;
+use crate::spec::Transport;
+use crate::tcp::HostMemory;
+use crate::units::Time;
+
+/// What connections have in common with the declared flows.
+pub(in crate::sim) struct Place<'a> {
+    /// Addresses of all paths of the scenario, there and back.
+    pub addresses: &'a [[Address; 2]],
+    /// What hosts remember of their earlier connections, if anything.
+    pub memory: Option<&'a HostMemory>,
+    /// Where rows go that do not wait for the end.
+    pub chunks: Option<&'a Chunks>,
+}
+
+impl Driver {
+    /// The driver of a scenario's arrivals, if it has any.
+    ///
+    /// # Errors
+    /// If the scenario cannot be built; never for one that was read by [`Scenario::from_json`].
+    pub(in crate::sim) fn new(
+        scenario: &Scenario,
+        place: &Place<'_>,
+    ) -> Result<Option<Box<Self>>, FieldError> {
+        if scenario.arrivals.is_empty() {
+            return Ok(None);
+        }
+        let declared = scenario.flow_count();
+        let mut first = declared;
+        let mut entries = Vec::new();
+        for (spec, offer) in scenario.arrivals.iter().zip(scenario.offers()) {
+            let variants = Variant::of(spec, first);
+            first += variants.len();
+            let paths = variants.iter().map(|variant| path(scenario, variant, place));
+            let paths = paths.collect::<Result<Vec<_>, _>>()?;
+            entries.push(entry(scenario, entries.len(), spec, paths, offer.rate));
+        }
+        Ok(Some(Box::new(Driver {
+            entries,
+            slots: Vec::new(),
+            free: Vec::new(),
+            lingering: VecDeque::new(),
+            first_socket: 2 * declared,
+            catalogue: Arc::clone(scenario.shared_catalogue()),
+            memory: place.memory.cloned(),
+            copied: scenario.plan().may_copy(),
+            rows: TransferRows::new(place.chunks.cloned()),
+            samples: EntrySamples::new(place.chunks.cloned()),
+            late_packets: 0,
+        })))
+    }
+}
+
+fn entry(
+    scenario: &Scenario,
+    place: usize,
+    spec: &ArrivalsSpec,
+    paths: Vec<Path>,
+    rate: f64,
+) -> Entry {
+    let draws = Draws::new(scenario.seed, &spec.keys.label);
+    let start = Time::ZERO + spec.flow.start;
+    let stop = Time::ZERO + spec.flow.stop.unwrap_or(scenario.duration);
+    Entry::new(place, spec.clone(), paths, draws, spec.process(rate, draws), [start, stop])
+}
+
+fn path(scenario: &Scenario, variant: &Variant, place: &Place<'_>) -> Result<Path, FieldError> {
+    let plan = scenario.plan();
+    let forward = &plan.routes[variant.path].forward;
+    let links = || forward.iter().map(|link| &plan.links[*link as usize]);
+    let transport = scenario.catalogue().find::<Transport>(&variant.flow.transport.kind)?;
+    Ok(Path {
+        flow: variant.flow.clone(),
+        addresses: place.addresses[variant.path],
+        base_rtt: plan.base_rtt(variant.path),
+        small_queue: links().next().is_some_and(|link| link.on.is_some()),
+        datagrams: !transport.facts.controlled,
+        headers: transport.facts.headers,
+        slowest: Path::slowest(links().map(|link| &link.spec)),
+    })
+}
