@@ -43,7 +43,7 @@ def test_the_command_line_writes_what_it_is_told_to(sojourn: Command, tmp_path: 
     assert set(frames["packets"]["event"]) == {"enqueue", "deliver", "drop"}
     drawn = {path.stem for path in (tmp_path / "out/figures").glob("*.png")}
     assert {"cc", "queue", "operating_point"} <= drawn
-    assert not list((tmp_path / "out").glob(".record*"))
+    assert not list((tmp_path / "out").glob(".*.partial"))
     done = sojourn("report", "out")
     assert "State of the queues" in (tmp_path / "out/report.html").read_text(), done.stderr
     # The same run without a record: what was recorded goes.

@@ -319,6 +319,7 @@ def run(
     progress: Callable[[float], object] | None = None,
     record: Callable[[str, dict[str, Any], list[str | None]], object] | None = None,
     threads: int = 1,
+    tables: Callable[[str, dict[str, Any]], object] | None = None,
 ) -> dict[str, Any]: ...
 def conformance_suites() -> str:
     """In JSON: by kind the checks (``name``, ``legend``, ``least``, ``most``; null: unbounded), and

@@ -21,6 +21,7 @@ from sojourn.metrics.samples import Alone
 from sojourn.quantity import number
 from sojourn.record import Add, Recording
 from sojourn.scenario import Document, Scenario, expanded_flows, validated
+from sojourn.spool import Spool, Take
 
 Progress = Callable[[float], object]
 
@@ -30,14 +31,15 @@ def measure(
 ) -> Measured:
     """Runs a loaded scenario by as many threads as there are cores.
 
-    ``progress`` is told the share that is done, several times per second. What the scenario's
-    ``record`` asks for goes to a temporary directory, below ``spool`` if given, that lasts as long
-    as what is returned.
+    ``progress`` is told the share that is done, several times per second. Samples of long runs, and
+    what the scenario's ``record`` asks for, go to temporary directories, below ``spool`` if given,
+    that last as long as what is returned.
     """
     kinds = scenario.canonical.get("record", ())
     recording = Recording(kinds, spool) if kinds else None
     add = recording.add if recording else None
-    data, timing = simulate(scenario.canonical, progress, add, threads=os.cpu_count() or 1)
+    threads = os.cpu_count() or 1
+    data, timing = simulate(scenario.canonical, progress, add, threads=threads, spool=spool)
     record = recording.finished() if recording else None
     return Measured(scenario, data, timing, record)
 
@@ -48,34 +50,46 @@ def simulate(
     record: Add | None = None,
     *,
     threads: int = 1,
+    spool: Path | None = None,
 ) -> tuple[RunData, dict[str, float]]:
     """Runs a canonical scenario; the GIL is released meanwhile. ``record`` is given what the
     scenario asks to be recorded; without it, nothing is. More ``threads`` help where a network
-    falls apart into regions, as that of an overlay does; the result is the same.
+    falls apart into regions, as that of an overlay does; the result is the same. Tables that become
+    long are on disk, below ``spool`` if given.
     """
-    began = time.perf_counter()
-    outcome = _core(canonical, progress, record, threads)
+    began, parts = time.perf_counter(), Spool(spool)
+    outcome = _core(canonical, progress, record, threads, parts.add)
     wall = time.perf_counter() - began
     totals: Mapping[str, float] = outcome.pop("totals")
     network = json.loads(outcome.pop("network"))
     timing = {name: float(value) for name, value in totals.items()} | {"wall_seconds": wall}
-    return RunData(canonical, outcome, network, alone(canonical)), timing
+    return RunData(canonical, parts.whole(outcome), network, alone(canonical)), timing
 
 
 def _core(
-    canonical: Document, progress: Progress | None, record: Add | None, threads: int
+    canonical: Document, progress: Progress | None, record: Add | None, threads: int, take: Take
 ) -> dict[str, Any]:
-    """The core's columns by table, its totals and the network, as it gives them; in a process of
-    its own if controls bring their code along.
+    """The core's columns by table, without the rows that ``take`` was given, its totals and the
+    network, as it gives them; in a process of its own if controls bring their code along.
     """
     text, outside = json.dumps(canonical), list(located.components(canonical))
     if not outside:
-        return _internal.run(text, progress or go_on, record, threads)
+        return _internal.run(text, progress or go_on, record, threads, take)
     classes = class_sources.pickled(str(table["digest"]) for table in outside)
     try:
-        return processes.call(inside.run, text, classes, progress=progress, record=record)
+        heard = {"progress": progress, "record": record, "tables": take}
+        return processes.call(inside.run, text, classes, **heard)
     except ScenarioError as error:  # of a scenario that was accepted: its control did not begin
         raise RunError(str(error), 0.0) from None
+
+
+def _arriving(canonical: Document, start: str) -> Document:
+    """The arrivals, which begin then; nothing without any."""
+    entries = [
+        {**{key: value for key, value in entry.items() if key != "stop"}, "start": start}
+        for entry in canonical.get("arrivals") or []
+    ]
+    return {"arrivals": entries} if entries else {}
 
 
 def alone(canonical: Document) -> Alone:
@@ -91,7 +105,7 @@ def alone(canonical: Document) -> Alone:
             if place not in flows:
                 flow["start"] = last
                 flow.pop("stop", None)
-        apart = validated({**canonical, "flows": declared})
+        apart = validated({**canonical, "flows": declared, **_arriving(canonical, last)})
         return simulate(apart.canonical)[0], flows
 
     return run

@@ -2,12 +2,55 @@
 
 from __future__ import annotations
 
-from sojourn.measured import Origin
+from collections.abc import Sequence
+from typing import NotRequired, TypedDict
 
 #: What the simulator's runs were made on.
 SIMULATED = "in the simulator"
 #: What is called otherwise than the backend is.
 _CALLED = {"kernel": "a kernel in virtual time", "live": "a live kernel"}
+
+
+class ReleaseError(TypedDict):
+    """Percentiles of how late packets were released, ms; ``None`` where none was."""
+
+    p50: float | None
+    p99: float | None
+    p999: float | None
+
+
+class Quality(TypedDict):
+    """How far a run in real time can be trusted."""
+
+    valid: bool
+    #: Why not, with remedies.
+    reasons: Sequence[str]
+    release_error_ms: ReleaseError
+    #: The longest time in which the emulation was busy or not scheduled.
+    longest_gap_ms: float
+    #: Packets lost in the devices.
+    tun_drops: int
+    #: Shares of all processors' time.
+    cpu_idle: float | None
+    cpu_steal: float | None
+    kernel: str
+    prioritised: bool
+    #: Of a command: what its programs sent each other past the network.
+    loopback_bytes: NotRequired[int]
+
+
+class Origin(TypedDict, total=False):
+    """What tells a run that was not simulated from others of the same scenario."""
+
+    backend: str
+    host: str
+    #: Its version.
+    kernel: str
+    repetition: int
+    hz: int
+    #: The digest of the kernel's program.
+    build: str
+    quality: Quality
 
 
 def who(origin: Origin) -> Origin:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +10,7 @@ import polars as pl
 
 from sojourn.errors import ScenarioError
 from sojourn.metrics.columns import Column
+from sojourn.spool import Spool
 
 #: What can be recorded, and in which table it is.
 KINDS = {"cc": "state", "queue": "state", "packets": "packets"}
@@ -35,11 +35,11 @@ Add = Callable[[str, dict[str, Column], list[str | None]], object]
 
 @dataclass(frozen=True)
 class Record:
-    """What was recorded of a run: by table, the file that holds it, or a pattern of several."""
+    """What was recorded of a run, by table."""
 
-    files: Mapping[str, Path]
+    tables: Mapping[str, pl.LazyFrame]
     #: Where temporary files are, which last as long as this.
-    spool: tempfile.TemporaryDirectory[str] | None = None
+    spool: Spool | None = None
 
     def scan(self, table: str) -> pl.LazyFrame:
         """The rows of a table, read when they are needed.
@@ -48,27 +48,24 @@ class Record:
             ScenarioError: if nothing of it was recorded.
 
         """
-        if table not in self.files:
+        if table not in self.tables:
             kinds = ",".join(kind for kind, where in KINDS.items() if where == table)
             raise ScenarioError(
                 f"{table}: was not recorded; run with --record {kinds}, or record = [...] in the "
                 "scenario"
             )
-        return pl.scan_parquet(self.files[table])
+        return self.tables[table]
 
 
 class Recording:
     """Takes rows while a run goes on, and writes them by and by."""
 
     def __init__(self, kinds: Collection[str], directory: Path | None) -> None:
-        self._spool = tempfile.TemporaryDirectory(
-            prefix=".record-", suffix=".partial", dir=directory, ignore_cleanup_errors=True
-        )
+        self._spool = Spool(directory)
         tables = {KINDS[kind] for kind in kinds}
         self._waiting: dict[str, list[pl.DataFrame]] = {
             table: [pl.DataFrame(schema=SCHEMAS[table])] for table in sorted(tables)
         }
-        self._written = 0
 
     def add(self, table: str, columns: dict[str, Column], words: list[str | None]) -> None:
         """Takes a batch."""
@@ -88,12 +85,9 @@ class Recording:
         """What was recorded, once all of it has come."""
         for table in self._waiting:
             self._write(table)
-        directory = Path(self._spool.name)
-        return Record({table: directory / f"{table}-*" for table in self._waiting}, self._spool)
+        return Record({table: self._spool.scan(table) for table in self._waiting}, self._spool)
 
     def _write(self, table: str) -> None:
         if frames := self._waiting[table]:
-            path = Path(self._spool.name) / f"{table}-{self._written:09}"
-            pl.concat(frames).write_parquet(path)
-            self._written += 1
+            self._spool.write(table, pl.concat(frames))
             frames.clear()

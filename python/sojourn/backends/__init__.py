@@ -9,9 +9,10 @@ from typing import Protocol, cast
 from sojourn import literal
 from sojourn.engine import Progress
 from sojourn.errors import ScenarioError
-from sojourn.measured import Measured, Origin
+from sojourn.measured import Measured
 from sojourn.metrics import RunData
 from sojourn.metrics.samples import Alone
+from sojourn.origin import Origin
 from sojourn.scenario import Document, Scenario
 
 #: Each backend by its name, with its module.

@@ -11,10 +11,11 @@ import numpy as np
 
 from sojourn import _internal
 from sojourn.backends.live import key
-from sojourn.measured import Measured, Quality
+from sojourn.measured import Measured
 from sojourn.metrics import RunData
 from sojourn.metrics.columns import rate_of
 from sojourn.numbers import number
+from sojourn.origin import Quality
 from sojourn.scenario import Scenario
 
 #: Less than this share of all bytes is not warned of: acknowledgments of transports over UDP, and

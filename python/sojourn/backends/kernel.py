@@ -21,9 +21,10 @@ from sojourn.errors import RunError, ScenarioError
 from sojourn.executors.threads import go_on
 from sojourn.kernel.build import recipe
 from sojourn.kernel.cache import Kernel, kernel
-from sojourn.measured import Measured, Origin
+from sojourn.measured import Measured
 from sojourn.metrics import RunData
 from sojourn.metrics.samples import Alone
+from sojourn.origin import Origin
 from sojourn.scenario import Document, Scenario, expanded_flows, validated
 
 

@@ -18,9 +18,10 @@ from sojourn.backends.external import refuse
 from sojourn.engine import Progress
 from sojourn.errors import RunError
 from sojourn.executors.threads import go_on
-from sojourn.measured import Measured, Origin, Quality
+from sojourn.measured import Measured
 from sojourn.metrics import RunData
 from sojourn.metrics.samples import Alone
+from sojourn.origin import Origin, Quality
 from sojourn.scenario import Document, Scenario, expanded_flows, validated
 
 name = "live"

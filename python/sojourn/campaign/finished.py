@@ -24,15 +24,15 @@ from sojourn.json_types import Json
 from sojourn.metrics import RunData
 from sojourn.store.batches import Batches, Warn, tell
 from sojourn.store.renew import outcome, renew
-from sojourn.store.samples import Samples, packed
+from sojourn.store.samples import Samples, kept, packed
 
 _COLUMNS = ("key", "engine", "metrics", "point", "scope", "id", "outcome")
 
 
 @dataclass(frozen=True)
 class Run:
-    """What a case came to, to be stored: a row of its metrics or of what was computed, its samples,
-    or both; nothing of one that was lost.
+    """What a case came to, to be stored: a row of its metrics or of what was computed, its samples
+    unless they are too long, or both; nothing of one that was lost.
     """
 
     case: AnyCase
@@ -68,7 +68,7 @@ class Simulate:
         if isinstance(case, Sampled):
             return Run(case, samples=packed(key, _kept(data, case.keeps)), timing=timing)
         told = outcome(data)
-        return Run(case, told, _row(key, told), packed(key, data), timing)
+        return Run(case, told, _row(key, told), kept(key, data), timing)
 
     def _computed(self, case: Computed) -> Run:
         """In a process of its own: compiled code that takes long is not interrupted otherwise."""

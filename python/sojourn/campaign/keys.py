@@ -9,7 +9,7 @@ from sojourn.backends import backend
 from sojourn.build import code, engine
 from sojourn.campaign.cases import AnyCase, Computed, Sampled
 from sojourn.located import placeless
-from sojourn.measured import Origin
+from sojourn.origin import Origin
 from sojourn.scenario import Document
 
 

@@ -22,7 +22,7 @@ from sojourn.cli.progress import progress
 
 if TYPE_CHECKING:
     from sojourn.evaluation.suites.run import Place, Request
-    from sojourn.measured import Origin
+    from sojourn.origin import Origin
     from sojourn.report.page import Page
 
 

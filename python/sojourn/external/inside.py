@@ -10,6 +10,7 @@ from sojourn.executors import processes
 
 if TYPE_CHECKING:
     from sojourn.record import Add
+    from sojourn.spool import Take
 
 
 def take(classes: Mapping[str, bytes]) -> None:
@@ -23,10 +24,11 @@ def run(
     classes: dict[str, bytes],
     progress: Callable[[float], object] | None = None,
     record: Add | None = None,
+    tables: Take | None = None,
 ) -> dict[str, Any]:
     """Runs a scenario in JSON, some of whose controls are these classes: the core's outcome."""
     take(classes)
-    return _internal.run(scenario, progress, record)
+    return _internal.run(scenario, progress, record, tables=tables)
 
 
 def conform(kind: str, table: str, check: str, classes: dict[str, bytes]) -> float:

@@ -13,9 +13,8 @@ from sojourn.evaluation.suites.run import Place, Request, stored
 from sojourn.evaluation.suites.scores import MARGIN, Score, notes, scores
 from sojourn.figures.pareto import pareto
 from sojourn.figures.plots import words
-from sojourn.measured import Origin
 from sojourn.metrics.columns import Values
-from sojourn.origin import elsewhere
+from sojourn.origin import Origin, elsewhere
 from sojourn.report import evaluation_tables as tables
 from sojourn.report.page import Page, Section, picture
 from sojourn.store import manifest

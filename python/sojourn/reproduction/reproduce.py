@@ -74,7 +74,7 @@ def reproduce(
     example = next((case for case in cases if type(case) is Case), None)
 
     def heard(done: Run) -> None:
-        if done.case == example:
+        if done.case == example and done.samples is not None:
             _save_example(done, out / EXAMPLE)
 
     results = run(cases, out, jobs, progress, execute, heard)

@@ -7,8 +7,8 @@ from functools import partial
 from pathlib import Path
 
 from sojourn import csv_table
-from sojourn.measured import Measured, Origin
-from sojourn.origin import told
+from sojourn.measured import Measured
+from sojourn.origin import Origin, told
 from sojourn.scenario import Scenario
 from sojourn.store import manifest, run_directory
 from sojourn.store.files import write_together

@@ -35,7 +35,8 @@ _DERIVED = (
 _OURS = (
     *_DERIVED,
     *("flow_samples.parquet", "flows.parquet", "link_samples.parquet", "links.parquet"),
-    *("node_samples.parquet", "state.parquet", "packets.parquet"),
+    *("node_samples.parquet", "transfers.parquet", "arrival_samples.parquet"),
+    *("state.parquet", "packets.parquet"),
     *("metrics_*.parquet", "summary.csv", "comparison.csv", "deadlines.csv", "capacity.json"),
     *("replay.csv", "replay.md"),
     *("runs/*.parquet", "samples/*.parquet", "quarantine/*.parquet"),

@@ -9,22 +9,26 @@ import polars as pl
 
 from sojourn import _internal
 from sojourn.errors import SojournError
-from sojourn.measured import Measured, Origin
+from sojourn.measured import Measured
 from sojourn.metrics import RunData
-from sojourn.metrics.columns import Column
-from sojourn.origin import told, who
+from sojourn.metrics.columns import Table
+from sojourn.origin import Origin, told, who
 from sojourn.record import SCHEMAS, Record
 from sojourn.scenario import Document, Scenario
+from sojourn.spool import LONG, OnDisk
 from sojourn.store import manifest
 from sojourn.store.difference import difference
 from sojourn.store.files import Write, write_together
 from sojourn.store.place import UNFINISHED, Tenant, clear_derived
+from sojourn.transfers import numbered
 
 KIND = "run"
 #: The core's columns, which metrics and figures are computed from.
 TABLES = ("flow_samples", "flows", "link_samples", "links")
 #: ... and those of runs in which nodes decide themselves.
 NODES = "node_samples"
+#: ... and those of runs in which transfers arrive.
+TRANSFERS, ARRIVALS = "transfers", "arrival_samples"
 
 
 def tenant(scenario: Scenario, origin: Origin | None = None) -> Tenant:
@@ -55,9 +59,8 @@ def save(result: Measured, directory: Path) -> None:
     """Writes a run: the core's tables, the metrics, the manifest; all of them or none. What was
     made from an earlier run goes.
     """
-    tables = [*TABLES, NODES] if result.data.network.get("nodes") else TABLES
-    frames = {name: pl.DataFrame(result.data.tables[name]) for name in tables}
-    frames |= {f"metrics_{name}": frame for name, frame in result.complete().items()}
+    tables = _tables_of(result.data)
+    metrics = {f"metrics_{name}": frame for name, frame in result.complete().items()}
     content = {
         "engine": _internal.engine_build(),
         "scenario": result.scenario.canonical,
@@ -67,15 +70,30 @@ def save(result: Measured, directory: Path) -> None:
         **({"origin": result.origin} if result.origin else {}),
     }
     files: dict[str, Write] = {
-        **{f"{name}.parquet": frame.write_parquet for name, frame in frames.items()},
-        **{
-            f"{name}.parquet": result.record.scan(name).sink_parquet for name in result.record.files
-        },
+        **{f"{name}.parquet": _writer(table) for name, table in tables.items()},
+        **{f"{name}.parquet": frame.write_parquet for name, frame in metrics.items()},
+        **{f"{name}.parquet": rows.sink_parquet for name, rows in result.record.tables.items()},
     }
+    if TRANSFERS in tables:
+        files[f"{TRANSFERS}.parquet"] = result.scan_transfers().sink_parquet
     write_together(directory, {**files, manifest.FILE: manifest.writer(KIND, content)})
-    for name in {NODES, *SCHEMAS} - frames.keys() - result.record.files.keys():
-        (directory / f"{name}.parquet").unlink(missing_ok=True)
+    for name in {NODES, TRANSFERS, ARRIVALS, *SCHEMAS}:
+        if f"{name}.parquet" not in files:
+            (directory / f"{name}.parquet").unlink(missing_ok=True)
     clear_derived(directory)
+
+
+def _tables_of(data: RunData) -> dict[str, Table]:
+    """The core's tables that are stored."""
+    names = [*TABLES, *([NODES] if data.network.get("nodes") else [])]
+    names += [name for name in (TRANSFERS, ARRIVALS) if name in data.tables]
+    return {name: data.tables[name] for name in names}
+
+
+def _writer(table: Table) -> Write:
+    if isinstance(table, OnDisk):
+        return table.rows.sink_parquet
+    return pl.DataFrame(dict(table)).write_parquet
 
 
 def _unrecorded(scenario: Document) -> Document:
@@ -89,24 +107,36 @@ def _plain(value: Document) -> Document:
 
 
 def load(directory: Path) -> Measured:
-    """Reads a run back; metrics are computed anew from its tables."""
+    """Reads a run back, its long tables column by column as they are needed; metrics are computed
+    anew from them.
+    """
     content = manifest.read(directory)
     if content["kind"] != KIND:
         raise SojournError(f"{directory}: holds a {content['kind']}, not a run")
     if content.get(UNFINISHED):
         raise SojournError(f"{directory}: its run has not finished; run it again")
-    named = [*TABLES, NODES] if content["network"].get("nodes") else TABLES
-    tables = {name: _columns(directory / f"{name}.parquet") for name in named}
-    data = RunData(content["scenario"], tables, content["network"])
-    files = {name: directory / f"{name}.parquet" for name in SCHEMAS}
-    record = Record({name: path for name, path in files.items() if path.exists()})
+    canonical = content["scenario"]
+    names = [*TABLES, *([NODES] if content["network"].get("nodes") else [])]
+    names += [ARRIVALS] if canonical.get("arrivals") else []
+    paths = {name: directory / f"{name}.parquet" for name in [*names, TRANSFERS, *SCHEMAS]}
+    tables = {name: _columns(paths[name], pl.scan_parquet(paths[name])) for name in names}
+    if canonical.get("arrivals"):
+        rows = numbered(pl.scan_parquet(paths[TRANSFERS]), canonical)
+        tables[TRANSFERS] = _columns(paths[TRANSFERS], rows)
+    data = RunData(canonical, tables, content["network"])
+    files = {name: paths[name] for name in SCHEMAS if paths[name].exists()}
+    record = Record({name: pl.scan_parquet(path) for name, path in files.items()})
     scenario = Scenario(content["document"], content["scenario"])
     return Measured(scenario, data, content["timing"], record, content.get("origin"))
 
 
-def _columns(path: Path) -> dict[str, Column]:
+def _columns(path: Path, rows: pl.LazyFrame) -> Table:
+    """The columns of a file that is read as ``rows``."""
     try:
-        frame = pl.read_parquet(path)
+        long = OnDisk(rows)
+        if long.height >= LONG:
+            return long
+        frame = rows.collect()
     except (OSError, pl.exceptions.PolarsError) as error:
         raise SojournError(f"{path}: cannot be read: {error}") from None
     return {column.name: column.to_numpy() for column in frame}

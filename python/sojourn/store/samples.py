@@ -18,14 +18,27 @@ from sojourn.metrics import RunData
 from sojourn.metrics.columns import Column
 from sojourn.metrics.samples import Alone
 from sojourn.scenario import Document
+from sojourn.spool import OnDisk
 from sojourn.store.batches import Batches, Warn
 from sojourn.store.location import local
 
 DIRECTORY = "samples"
 #: The core's tables that metrics and figures are computed from; the last one is of active nodes.
 TABLES = ("flow_samples", "flows", "link_samples", "links", "node_samples")
+#: ... and those of runs in which transfers arrive.
+ARRIVALS = ("transfers", "arrival_samples")
 #: Bytes of samples that wait in memory for being stored.
 MOST_WAITING = 64e6
+#: Bytes of a run's long tables, which are on disk already, that are stored beside its metrics.
+MOST_KEPT = 128e6
+
+
+def kept(key: str, data: RunData) -> pl.DataFrame | None:
+    """A run's samples as :func:`packed`; nothing of a run that is so long that they would fill the
+    memory.
+    """
+    long = (table.nbytes for table in data.tables.values() if isinstance(table, OnDisk))
+    return packed(key, data) if sum(long) <= MOST_KEPT else None
 
 
 def packed(key: str, data: RunData) -> pl.DataFrame:
@@ -33,7 +46,7 @@ def packed(key: str, data: RunData) -> pl.DataFrame:
     told = {"key": key, "scenario": json.dumps(data.scenario), "network": json.dumps(data.network)}
     tables = [
         pl.DataFrame({f"{table}.{name}": values for name, values in data.tables[table].items()})
-        for table in TABLES
+        for table in (*TABLES, *ARRIVALS)
         if table in data.tables
     ]
     lists = [table.select(pl.all().implode()) for table in tables if table.width]
@@ -47,7 +60,7 @@ def unpacked(row: pl.DataFrame, alone: Callable[[Document], Alone] = simulated_a
         table, dot, name = column.partition(".")
         if dot and row[column][0] is not None:
             # A view would keep all runs of the file in memory.
-            tables[table][name] = row[column][0].to_numpy().copy()
+            tables.setdefault(table, {})[name] = row[column][0].to_numpy().copy()
     scenario = json.loads(row["scenario"][0])
     return RunData(scenario, tables, json.loads(row["network"][0]), alone(scenario))
 

@@ -14,9 +14,9 @@ from sojourn import _internal, literal
 from sojourn.backends import Backend, backend
 from sojourn.errors import ScenarioError
 from sojourn.located import files
-from sojourn.measured import Origin
 from sojourn.metrics import metrics
 from sojourn.names import unknown
+from sojourn.origin import Origin
 from sojourn.quantity import number
 from sojourn.scenario import Document, Scenario, set_path, validated
 from sojourn.statistics import Until

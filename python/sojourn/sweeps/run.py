@@ -47,6 +47,8 @@ class Summary:
     #: Runs that another point of the same sweep has made: the same scenario.
     equal: int = 0
     failed: int = 0
+    #: Runs so long that their samples are not stored.
+    long: int = 0
     #: Points with as many replications as there may be at most, perhaps not enough.
     wide: int = 0
     #: Stored runs of other builds, which are neither counted nor shown.
@@ -82,6 +84,11 @@ def sweep(
             further = sum(count - plan.replications for count in counts.values())
             _Sweep(partial(plan.further, counts), further, *state, summary).run()
             summary.wide = sum(count == plan.until.most for count in counts.values())
+        if summary.long:
+            warn(
+                f"{summary.long} runs are too long for their samples to be stored: figures over "
+                "time lack them, and their metrics stay as they are defined now"
+            )
         if summary.run:
             clear_derived(directory)
         return summary
@@ -191,6 +198,7 @@ class _Sweep:
         """Takes in what runs came to."""
         self.summary.run += finished.runs
         self.summary.failed += len(finished.failed)
+        self.summary.long += finished.long
         self._failed.update(finished.failed)
         if finished.samples is not None:
             self._samples.add(finished.samples)

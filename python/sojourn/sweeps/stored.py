@@ -8,7 +8,7 @@ from pathlib import Path
 import polars as pl
 
 from sojourn.errors import SojournError
-from sojourn.measured import Origin
+from sojourn.origin import Origin
 from sojourn.store import manifest
 from sojourn.store.batches import Batches
 from sojourn.store.rows import Grid

@@ -15,10 +15,10 @@ from sojourn.campaign.keys import run_key
 from sojourn.errors import LackError, RunError, ScenarioError, SojournError
 from sojourn.executors.processes import Limits, limits
 from sojourn.external.bundle import Bundle
-from sojourn.measured import Origin
+from sojourn.origin import Origin
 from sojourn.store import rows
 from sojourn.store.renew import outcome
-from sojourn.store.samples import packed
+from sojourn.store.samples import kept
 from sojourn.sweeps.expand import Place, Plan, Point
 
 
@@ -80,6 +80,8 @@ class Finished:
     #: As they are stored; ``None`` if all failed, or they are not kept.
     samples: pl.DataFrame | None = None
     runs: int = 1
+    #: How many are too long for their samples to be kept.
+    long: int = 0
     #: The keys of those that failed.
     failed: tuple[str, ...] = ()
 
@@ -127,8 +129,10 @@ class Run:
         common["wall_seconds"] = timing["wall_seconds"]
         common["data_packets"] = int(timing["data_packets"])
         data = replace(data, scenario=point.canonical)
-        samples = packed(found.key, data) if self.keep_samples else None
-        return Finished(rows.rows_of(common, point.coordinates, told), samples=samples)
+        samples = kept(found.key, data) if self.keep_samples else None
+        long = int(self.keep_samples and samples is None)
+        told_rows = rows.rows_of(common, point.coordinates, told)
+        return Finished(told_rows, samples=samples, long=long)
 
     def lost(self, found: Identified, why: str) -> Finished:
         """A run that failed."""
@@ -142,6 +146,7 @@ class Run:
             table=_together([*tables, *([rows.frame(told)] if told else [])]),
             samples=_together([one.samples for one in done if one.samples is not None]),
             runs=sum(one.runs for one in done),
+            long=sum(one.long for one in done),
             failed=tuple(chain.from_iterable(one.failed for one in done)),
         )
 

@@ -1,0 +1,75 @@
+"""Long runs stream out: processor time and memory do not grow with what a run has recorded."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from conftest import TWO_FLOWS
+
+#: Seconds of a day, and how many of the flows that a run may declare.
+DAY, FLOWS = 86_400, 100_000
+
+
+def limits(directory: Path, text: str) -> tuple[float, float]:
+    """Processor seconds and the most megabytes of ``sojourn run`` without figures."""
+    (directory / "a.toml").write_text(text)
+    command = [sys.executable, "-m", "sojourn", "run", "a.toml", "--out", "out", "--no-figures"]
+    process = subprocess.Popen(command, cwd=directory, stdout=subprocess.DEVNULL)
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    assert process.returncode == 0
+    return usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024e-6
+
+
+def days(share: float) -> str:
+    """Two flows over 2 Mbit/s, sampled every 100 ms."""
+    seconds = f'duration = "{round(DAY * share)} s"'
+    return TWO_FLOWS.replace('duration = "3 s"', seconds).replace("8 Mbit/s", "2 Mbit/s")
+
+
+def crowds(share: float) -> str:
+    """Many flows for five seconds."""
+    last = TWO_FLOWS.rindex("[[flows]]")
+    text = TWO_FLOWS[:last].replace('duration = "3 s"', 'duration = "5 s"')
+    return f"{text}count = {round(FLOWS * share)}\n"
+
+
+def check_rows(directory: Path, flows: int, seconds: float) -> None:
+    """Whether all samples are stored, at most a temporary directory beside them."""
+    rows = pl.scan_parquet(directory / "out/flow_samples.parquet")
+    assert rows.select(pl.len()).collect().item() == 10 * flows * round(seconds)
+    assert not list((directory / "out").glob(".spool-*"))
+
+
+def test_a_twentieth_of_a_day(tmp_path: Path) -> None:
+    seconds, memory = limits(tmp_path, days(1 / 20))
+    check_rows(tmp_path, 2, DAY / 20)
+    assert seconds < 8
+    assert memory < 300
+
+
+def test_a_twentieth_of_the_most_flows(tmp_path: Path) -> None:
+    _, memory = limits(tmp_path, crowds(1 / 20))
+    check_rows(tmp_path, FLOWS // 20, 5)
+    assert memory < 400
+
+
+@pytest.mark.long
+def test_a_day_of_two_flows(tmp_path: Path) -> None:
+    seconds, memory = limits(tmp_path, days(1))
+    check_rows(tmp_path, 2, DAY)
+    assert seconds < 60
+    assert memory < 300
+
+
+@pytest.mark.long
+def test_the_most_flows(tmp_path: Path) -> None:
+    _, memory = limits(tmp_path, crowds(1))
+    check_rows(tmp_path, FLOWS, 5)
+    assert memory < 1500
