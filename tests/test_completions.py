@@ -13,6 +13,7 @@ from made_runs import of
 from made_transfers import FAILED, IDEAL, Transfer, measured, run_of_transfers
 from sojourn.cli.units import Sizes
 from sojourn.metrics.warnings import warnings_of
+from sojourn.notebook import describe, html
 from sojourn.statistics.batches import half_width
 
 
@@ -153,3 +154,9 @@ def test_bins_may_be_others() -> None:
     assert frame.select("id", "count").rows() == told
     with pytest.raises(click.BadParameter, match="given; expected two or more rising"):
         Sizes().convert("15 kB,10 kB", None, None)
+
+
+def test_a_notebook_shows_the_transfers() -> None:
+    alone = measured(run_of_transfers([(0, 1.0, 0.1, 2000)] * 30, flows=0))
+    assert describe(alone) == "'made': transfers (web), 10 s, seed 1"
+    assert "web 1 kB-10 kB" in html(alone)
