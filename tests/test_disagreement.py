@@ -18,7 +18,7 @@ class Ran:
         flow = pl.DataFrame(
             {"id": [0], "metric": [self.value]}, schema={"id": int, "metric": float}
         )
-        return (flow, pl.DataFrame(), pl.DataFrame(), pl.DataFrame())
+        return (flow, *(pl.DataFrame() for _ in range(4)))
 
 
 def test_two_backends_have_the_columns_that_scripts_rely_on() -> None:

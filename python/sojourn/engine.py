@@ -83,6 +83,15 @@ def _core(
         raise RunError(str(error), 0.0) from None
 
 
+def _arriving(canonical: Document, start: str) -> Document:
+    """The arrivals, which begin then; nothing without any."""
+    entries = [
+        {**{key: value for key, value in entry.items() if key != "stop"}, "start": start}
+        for entry in canonical.get("arrivals") or []
+    ]
+    return {"arrivals": entries} if entries else {}
+
+
 def alone(canonical: Document) -> Alone:
     """Runs some flows by themselves over the same network, each choice of them once. The others
     are there, so that buffers in bdp and random draws are the same, but start as the run ends.
@@ -96,7 +105,7 @@ def alone(canonical: Document) -> Alone:
             if place not in flows:
                 flow["start"] = last
                 flow.pop("stop", None)
-        apart = validated({**canonical, "flows": declared})
+        apart = validated({**canonical, "flows": declared, **_arriving(canonical, last)})
         return simulate(apart.canonical)[0], flows
 
     return run

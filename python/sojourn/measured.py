@@ -2,65 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import isfinite
-from typing import Self, TypedDict
+from typing import Self
 
 import numpy as np
 import polars as pl
 
 from sojourn.errors import ScenarioError, SojournError
-from sojourn.json_types import Fields
 from sojourn.metrics import Metric, RunData, Scope, Values, metrics
 from sojourn.metrics import values as values_of
-from sojourn.names import control_name
-from sojourn.origin import Origin, Quality
+from sojourn.metrics.transfer_view import STATISTICS
+from sojourn.origin import Origin
+from sojourn.outcome import IDENTITY, Member, Outcome, Run, identities, of_transfers
 from sojourn.record import Record
-from sojourn.scenario import Document, Scenario, entries
+from sojourn.scenario import Scenario
 from sojourn.spool import scanned
 from sojourn.transfers import named
 
 #: The scopes by the names of their data frames.
-SCOPES: dict[str, Scope] = {"flows": "flow", "links": "link", "net": "net", "groups": "group"}
-#: What tells the members of a scope apart.
-_IDENTITY: dict[Scope, dict[str, type[pl.DataType]]] = {
-    "flow": {"id": pl.Int64, "cca": pl.String, "label": pl.String},
-    "link": {"id": pl.String},
-    "net": {},
-    "group": {"id": pl.String},
+SCOPES: dict[str, Scope] = {
+    **{"flows": "flow", "links": "link", "net": "net", "groups": "group"},
+    "transfers": "transfer",
 }
 _COUNTS = ("count", "bytes")
-
-
-class Identity(TypedDict, total=False):
-    """Who a flow, link or group is; nothing of the network."""
-
-    id: int | str
-    cca: str
-    label: str | None
-
-
-class Member(Identity):
-    """Its metrics by name; ``None`` where undefined."""
-
-    metrics: dict[str, float | None]
-
-
-class _Run(TypedDict, total=False):
-    backend: str
-    quality: Quality
-
-
-class Outcome(_Run):
-    """A run as ``sojourn run --format json`` prints it."""
-
-    scenario: Document
-    flows: list[Member]
-    links: list[Member]
-    net: Member
-    groups: list[Member]
 
 
 @dataclass(frozen=True)
@@ -124,9 +91,34 @@ class Measured:
         """One row per control and per label in a run of several flows, one column per metric."""
         return self.frame("group", self._chosen("group"))
 
+    @property
+    def completions(self) -> pl.DataFrame:
+        """One row per label of arrivals, and per label and bin of sizes; one column per metric."""
+        return self.frame("transfer", self._chosen("transfer"))
+
+    def by_size(self, edges: Sequence[int]) -> Measured:
+        """The same run with transfers told apart by other bins of sizes: from each of ``edges`` to
+        below the next, in bytes and rising.
+        """
+        data = replace(self.data, sizes=edges)
+        other = Measured(self.scenario, data, self.timing, self.record, self.origin)
+        return other.request(self.requested)
+
+    def intervals(self, name: str) -> Values:
+        """Half widths of the 95 % confidence intervals of a metric of completion times or
+        slowdowns, such as ``fct_p99``: one for each row of :attr:`completions`, by batch means
+        over this run alone; NaN where its transfers are too few.
+        """
+        from sojourn.statistics import batches
+
+        quantity, _, statistic = name.partition("_")
+        view, share = self.data.transfer, STATISTICS[statistic]
+        each = (view.in_order(member, quantity) for member in view.members)
+        return np.array([batches.half_width(values, share) for values in each], dtype=float)
+
     def frames(self) -> tuple[pl.DataFrame, ...]:
-        """Flows, links, network and groups."""
-        return self.flows, self.links, self.net, self.groups
+        """Flows, links, network, groups and transfers."""
+        return self.flows, self.links, self.net, self.groups, self.completions
 
     def complete(self) -> dict[str, pl.DataFrame]:
         """What is stored: every metric that needs no further runs, and those requested."""
@@ -136,6 +128,7 @@ class Measured:
                 scope, [m for m in metrics(scope) if not m.on_request or m.name in named]
             )
             for plural, scope in SCOPES.items()
+            if scope != "transfer" or "arrivals" in self.data.network
         }
 
     @cached_property
@@ -184,11 +177,13 @@ class Measured:
     def to_json(self) -> Outcome:
         """The object that ``sojourn run --format json`` prints."""
         net = self._entries("net")
-        run: _Run = {}
+        run: Run = {}
         if "backend" in self.origin:
             run["backend"] = self.origin["backend"]
         if "quality" in self.origin:
             run["quality"] = self.origin["quality"]
+        if "arrivals" in self.data.network:
+            run["transfers"] = list(map(of_transfers, self._entries("transfer")))
         return {
             "scenario": self.scenario.canonical,
             **run,
@@ -209,12 +204,12 @@ class Measured:
                 **who,
                 "metrics": {m.name: column[at] for m, column in zip(chosen, columns, strict=True)},
             }
-            for at, who in enumerate(self._identities(scope))
+            for at, who in enumerate(identities(scope, self.data))
         ]
 
     def frame(self, scope: Scope, chosen: Iterable[Metric]) -> pl.DataFrame:
         """Who the members of a scope are, and the chosen metrics of each."""
-        who = pl.DataFrame(self._identities(scope), schema=_IDENTITY[scope])
+        who = pl.DataFrame(identities(scope, self.data), schema=IDENTITY[scope])
         return pl.DataFrame([*who, *(_series(m, self._of(m)) for m in chosen)])
 
     def _chosen(self, scope: Scope) -> list[Metric]:
@@ -223,22 +218,19 @@ class Measured:
             m for m in metrics(scope) if (not m.on_request if names is None else m.name in names)
         ]
 
-    def _identities(self, scope: Scope) -> list[Identity]:
-        if scope == "flow":
-            return flow_identities(self.scenario.canonical)
-        if scope == "link":
-            return [{"id": link["id"]} for link in self.data.network["links"]]
-        return [{"id": name} for name in self.data.group.ids] if scope == "group" else [{}]
-
     def values(self, scope: Scope, name: str) -> Values:
         """A metric of each member of a scope; NaN where undefined."""
         return self._of(next(m for m in metrics(scope) if m.name == name))
+
+    def _count(self, scope: Scope) -> int:
+        """Of members; those of transfers are told by sizes, which are not read before."""
+        return len(self.data.transfer.members) if scope == "transfer" else self._counts[scope]
 
     def _of(self, metric: Metric) -> Values:
         """The metric's values; they are computed once."""
         if metric not in self._values:
             vector = values_of(self.data, metric)
-            count = self._counts[metric.scope]
+            count = self._count(metric.scope)
             if vector.shape != (count,):
                 raise SojournError(
                     f"metric {metric.name}: gave values of shape {vector.shape}; expected {count}, "
@@ -259,11 +251,3 @@ def _plain(metric: Metric, vector: Values) -> list[float | int | None]:
     """The same as a list."""
     kind = int if metric.unit in _COUNTS else float
     return [kind(value) if isfinite(value) else None for value in vector.tolist()]
-
-
-def flow_identities(canonical: Fields) -> list[Identity]:
-    """Id, control and label of each flow, in the order of their ids."""
-    flows, counts = entries(canonical)
-    names = [(control_name(flow), flow.get("label")) for flow in flows]
-    each = (name for name, count in zip(names, counts, strict=True) for _ in range(count))
-    return [{"id": n, "cca": cca, "label": label} for n, (cca, label) in enumerate(each)]

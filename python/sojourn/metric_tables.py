@@ -16,7 +16,7 @@ from sojourn.table import Table
 #: More flows than this are shown as groups.
 _MOST_FLOWS, _MOST_GROUPS = 12, 6
 
-_TITLES = {"net": "Network", "group": "Groups of flows"}
+_TITLES = {"net": "Network", "group": "Groups of flows", "transfer": "Transfers that come and go"}
 
 
 def by_scope(result: Measured) -> list[Table]:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 _MAIN = {
     "flows": ("id", "cca", "label", "mean_throughput_l4", "mean_srtt_l4"),
     "links": ("id", "utilization_l1", "mean_qdisc_delay_l2", "total_qdisc_drops_l2"),
+    "transfers": ("id", "count", "fct_p50", "fct_p99", "slowdown_p50", "slowdown_p99"),
     "net": ("mean_agg_throughput_l4", "jains_fairness_of_means_throughput_l4"),
 }
 #: More controls than this are not named.
@@ -32,10 +33,13 @@ def describe(result: Measured) -> str:
     counted = Counter(result.flows["cca"].to_list())
     named = [f"{count} {cca}" if count > 1 else cca for cca, count in counted.most_common(_MOST)]
     rest = ["..."] if len(counted) > _MOST else []
+    who = f"{flows} flow{'s' if flows != 1 else ''} ({', '.join([*named, *rest])})"
+    labels = [str(entry["label"]) for entry in canonical.get("arrivals") or []]
+    told = [who] if flows or not labels else []
+    told += [f"transfers ({', '.join(labels)})"] if labels else []
     return (
-        f"{result.scenario.name!r}: {flows} flow{'s' if flows != 1 else ''} "
-        f"({', '.join([*named, *rest])}), {canonical['duration']}, seed {canonical['seed']}"
-        f"{elsewhere(result.origin)}"
+        f"{result.scenario.name!r}: {', '.join(told)}, {canonical['duration']}, "
+        f"seed {canonical['seed']}{elsewhere(result.origin)}"
     )
 
 
@@ -48,12 +52,13 @@ def _tables(result: Measured) -> Iterator[str]:
     frames: dict[str, pl.DataFrame] = {
         "flows": result.flows,
         "links": result.links,
+        "transfers": result.completions,
         "net": result.net,
     }
     for name, frame in frames.items():
         wanted = [column for column in _MAIN[name] if column in frame.columns]
         shown = frame.select(wanted if len(wanted) > 1 else frame.columns[:6])
-        if shown.width:
+        if shown.width and shown.height:
             yield f"<p><b>{name}</b></p>{shown._repr_html_()}"
 
 

@@ -10,13 +10,14 @@ import numpy as np
 
 from sojourn.groups import Group, extremes, groups, quantiles
 from sojourn.json_types import Fields
-from sojourn.measured import Measured, flow_identities
+from sojourn.measured import Measured
 from sojourn.metrics import Scope, metrics
 from sojourn.metrics.columns import Values
 from sojourn.metrics.warnings import RunWarning, brief, warnings_of
 from sojourn.names import control_name
 from sojourn.numbers import number
 from sojourn.origin import ran_on
+from sojourn.outcome import flow_identities
 from sojourn.quantity import number as amount
 from sojourn.table import Table
 
@@ -50,12 +51,13 @@ _MOST_LINKS = 3
 def sentence(result: Measured) -> str:
     """What was run, in words."""
     canonical, count = result.scenario.canonical, result.data.flow.count
-    verb = "crosses" if count == 1 else "share" if count else "cross"
+    arrivals = canonical.get("arrivals") or []
+    verb = "crosses" if count == 1 and not arrivals else "share" if count or arrivals else "cross"
     seed = f"seed {canonical['seed']}"
     simulated = f"({canonical['stack']} endpoints, {seed})"
     made = f"{ran_on(result.origin)}, {seed}" if result.origin else simulated
     return (
-        f"{_flows(result)} {verb} {_network(canonical['topology'])} for {canonical['duration']} "
+        f"{_who(result)} {verb} {_network(canonical['topology'])} for {canonical['duration']} "
         f"{made}."
     )
 
@@ -98,7 +100,9 @@ def links_told(result: Measured) -> list[str]:
 
 
 def together(result: Measured) -> str:
-    """What all flows come to."""
+    """What all flows come to; nothing without any."""
+    if not result.data.flow.count:
+        return ""
     throughput, jain = (
         float(_values(result, "net", name)[0])
         for name in ("mean_agg_throughput_l4", "jains_fairness_of_means_throughput_l4")
@@ -175,6 +179,15 @@ def _unit(name: str) -> str:
 
 def _values(result: Measured, scope: Scope, name: str) -> Values:
     return result.values(scope, name)
+
+
+def _who(result: Measured) -> str:
+    """The flows, and the transfers that come and go."""
+    labels = [str(entry["label"]) for entry in result.scenario.canonical.get("arrivals") or []]
+    transfers = f"transfers ({', '.join(labels)})"
+    if not labels:
+        return _flows(result)
+    return f"{_flows(result)} and {transfers}" if result.data.flow.count else transfers.capitalize()
 
 
 def _flows(result: Measured) -> str:

@@ -6,9 +6,7 @@ use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use sojourn_net::record::live::{Batch, Sink};
-use sojourn_net::record::{Table, TableSink};
-
-use crate::run::arrays;
+use sojourn_net::record::{Table, TableSink, Values};
 
 /// The first exception from passing rows; none are passed after it.
 #[derive(Clone, Default)]
@@ -72,4 +70,20 @@ fn hand_over(py: Python<'_>, record: &Py<PyAny>, batch: Batch, words: &[Arc<str>
     };
     let words: Vec<_> = (0..).zip(words).map(|(i, word)| (i > 0).then_some(&**word)).collect();
     record.call1(py, (table, columns, words)).map(drop)
+}
+
+/// One array per column; the values are moved, not copied.
+pub(crate) fn arrays(py: Python<'_>, table: Table) -> PyResult<Bound<'_, PyDict>> {
+    let columns = PyDict::new(py);
+    for column in table.columns {
+        match column.values {
+            Values::Integers(values) => {
+                columns.set_item(column.name, PyArray1::from_vec(py, values))?;
+            }
+            Values::Reals(values) => {
+                columns.set_item(column.name, PyArray1::from_vec(py, values))?;
+            }
+        }
+    }
+    Ok(columns)
 }

@@ -3,7 +3,6 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
 
-use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use sojourn_base::units::{Span, Time};
@@ -14,7 +13,7 @@ use sojourn_sim::spec::Controls;
 
 use crate::error::{failure, fault, scenario_error};
 use crate::parse;
-use crate::record::{self, Failure};
+use crate::record::{self, Failure, arrays};
 
 /// Target of the wall time of a slice, in seconds.
 const SLICE: f64 = 0.1;
@@ -106,22 +105,6 @@ pub(crate) fn to_python(py: Python<'_>, outcome: Outcome) -> PyResult<Bound<'_, 
         tables.set_item(name, columns?)?;
     }
     Ok(tables)
-}
-
-/// One array per column; the values are moved, not copied.
-pub(crate) fn arrays(py: Python<'_>, table: Table) -> PyResult<Bound<'_, PyDict>> {
-    let columns = PyDict::new(py);
-    for column in table.columns {
-        match column.values {
-            Values::Integers(values) => {
-                columns.set_item(column.name, PyArray1::from_vec(py, values))?;
-            }
-            Values::Reals(values) => {
-                columns.set_item(column.name, PyArray1::from_vec(py, values))?;
-            }
-        }
-    }
-    Ok(columns)
 }
 
 /// One number per column of a table of one row.

@@ -16,7 +16,7 @@ from sojourn.store.rows import Row
 
 _KEYS = ("scope", "id", "metric")
 _DIFFERENCE = ("difference", "low", "high")
-_SCOPES = ("flow", "link", "net", "group")
+_SCOPES = ("flow", "link", "net", "group", "transfer")
 
 
 def columns(backends: Sequence[str]) -> tuple[str, ...]:
@@ -96,6 +96,6 @@ def _entries(result: Measured) -> Iterator[tuple[tuple[str, str, str], float]]:
         for row in frame.to_dicts():
             name = str(row.get("id", ""))
             for metric in frame.select(pl.selectors.numeric()).columns:
-                if metric != "id":
+                if metric not in ("id", "size_low", "size_high"):
                     value = row[metric]
                     yield (scope, name, metric), np.nan if value is None else float(value)

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Self
 
-from sojourn import measured
+from sojourn import outcome
 from sojourn.external import inside
 from sojourn.json_types import Json
 from sojourn.scenario import Document
 
 #: One run's metrics, as ``sojourn run --format json`` prints them.
-Outcome = measured.Outcome
+Outcome = outcome.Outcome
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from sojourn.cli.output import give
 from sojourn.cli.units import Location
 from sojourn.errors import ScenarioError
 
-_KINDS = ("line", "box", "ecdf", "heat", "scatter", "series")
+_KINDS = ("line", "box", "ecdf", "ccdf", "heat", "scatter", "series", "fct")
 
 
 @click.command("plot")
@@ -18,10 +18,10 @@ _KINDS = ("line", "box", "ecdf", "heat", "scatter", "series")
 @click.option("--x", metavar="PATH", help="Across: a path of the grid, flow, cca, label or link.")
 @click.option(
     "--y",
-    required=True,
     metavar="METRIC",
     help="What is drawn: a metric, share(bbr), ratio(0, 1), sum by label; these of mean "
-    "throughput, or 'of METRIC'.",
+    "throughput, or 'of METRIC'. Of the distributions of transfers fct or slowdown; of kind fct "
+    "slowdown_p99 unless given.",
 )
 @click.option("--hue", metavar="PATH", help="One colour for each of its values.")
 @click.option("--facet", metavar="PATH", help="One panel for each of its values.")
@@ -38,7 +38,7 @@ _KINDS = ("line", "box", "ecdf", "heat", "scatter", "series")
 def command(
     directory: Path,
     x: str | None,
-    y: str,
+    y: str | None,
     hue: str | None,
     facet: str | None,
     kind: str,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +23,7 @@ from sojourn.cli.output import printed, say, warn
 from sojourn.cli.progress import share
 from sojourn.cli.show_run import show_runs
 from sojourn.cli.source import scenario_of
+from sojourn.cli.units import Sizes
 
 if TYPE_CHECKING:
     from sojourn.backends.runs import Made
@@ -38,6 +39,7 @@ class _Asked:
     metrics: tuple[str, ...]
     figures: bool
     everything: bool
+    sizes: tuple[int, ...] | None
     record: tuple[str, ...]
     backend: tuple[str, ...]
     repetitions: int | None
@@ -54,6 +56,9 @@ class _Asked:
 @metrics_option
 @click.option("--figures/--no-figures", default=True, show_default=True, help="Draw figures.")
 @click.option("--all", "everything", is_flag=True, help="Show every metric, not a summary.")
+@click.option(
+    "--sizes", type=Sizes(), help="Show transfers by these bins of sizes, not by decades."
+)
 @record_option
 @backend_option
 @repetitions_option
@@ -86,6 +91,9 @@ def command(**options: Any) -> None:  # the fields of _Asked
 
 
 def _show(made: Made, asked: _Asked) -> None:
+    if sizes := asked.sizes:
+        runs = {name: [run.by_size(sizes) for run in of] for name, of in made.runs.items()}
+        made = replace(made, runs=runs)
     with printed():
         show_runs(made, asked.output, everything=asked.everything)
     if made.is_one:

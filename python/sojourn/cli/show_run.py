@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import click
@@ -12,7 +12,8 @@ from sojourn.cli import tables
 
 if TYPE_CHECKING:
     from sojourn.backends.runs import Made
-    from sojourn.measured import Measured, Member
+    from sojourn.measured import Measured
+    from sojourn.outcome import Member, Transfers
     from sojourn.table import Table
 
 
@@ -24,11 +25,12 @@ def _rows(result: Measured) -> list[dict[str, object]]:
     """Every value with what it is of, for CSV."""
     document = result.to_json()
     rows: list[dict[str, object]] = []
-    scopes: tuple[tuple[str, list[Member]], ...] = (
+    scopes: tuple[tuple[str, Sequence[Member | Transfers]], ...] = (
         ("flow", document["flows"]),
         ("link", document["links"]),
         ("net", [{"id": "", "metrics": document["net"]["metrics"]}]),
         ("group", document["groups"]),
+        ("transfer", document.get("transfers", [])),
     )
     for scope, entries in scopes:
         for entry in entries:
@@ -55,12 +57,16 @@ def _table(result: Measured, everything: bool) -> None:
 
 def summarise(result: Measured) -> None:
     """About ten lines: what was run, the main metrics, what to beware of."""
-    from sojourn import overview
+    from sojourn import overview, overview_transfers
 
     tables.say(overview.sentence(result))
-    _show(overview.flow_table(result))
-    lines = overview.extremes_told(result) + overview.links_told(result)
-    for line in [*lines, overview.together(result), *overview.warnings_told(result)]:
+    shown = [overview.flow_table(result), overview_transfers.transfers_table(result)]
+    for table in shown:
+        if table.rows:
+            _show(table)
+    lines = overview_transfers.loads_told(result) + overview.extremes_told(result)
+    lines += [*overview.links_told(result), overview.together(result)]
+    for line in [*filter(None, lines), *overview.warnings_told(result)]:
         tables.say(line)
 
 

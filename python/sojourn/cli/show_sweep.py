@@ -98,9 +98,11 @@ def aggregate(
         return
     for name in names:
         header, lines, words = table.pivot(long, name, rows, columns)
+        if not lines:
+            continue
         if output == "markdown":
             give(f"**{name}**\n\n{table.markdown(header, lines)}")
-        elif lines:
+        else:
             unit = next(m.unit for m in metrics() if m.name == name)
             title = with_unit(name, unit)
             tables.show(f"{title}: mean ± 95 % confidence", header, lines, words=words)

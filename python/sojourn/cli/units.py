@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,9 +15,10 @@ if TYPE_CHECKING:
 
     _Pair = click.ParamType[tuple[int, int]]
     _Number = click.ParamType[int]
+    _Numbers = click.ParamType[tuple[int, ...]]
     _Place = click.ParamType[Path]
 else:  # Older versions of click do not say what a type makes.
-    _Pair = _Number = _Place = click.ParamType
+    _Pair = _Number = _Numbers = _Place = click.ParamType
 
 
 class Shard(_Pair):
@@ -53,6 +55,26 @@ class Size(_Number):
                 f"{literal.given(value)} given; expected a size such as 8 GB or 500 MB", param, ctx
             )
         return int(read)
+
+
+class Sizes(_Numbers):
+    """Ends of bins of sizes, such as ``10 kB,100 kB,1 MB``."""
+
+    name = "SIZES"
+
+    def convert(
+        self, value: object, param: Parameter | None, ctx: Context | None
+    ) -> tuple[int, ...]:
+        """Reads them."""
+        ends = tuple(Size().convert(text, param, ctx) for text in str(value).split(","))
+        if len(ends) < 2 or any(above <= below for below, above in pairwise(ends)):
+            self.fail(
+                f"{literal.given(value)} given; expected two or more rising sizes, such as "
+                "10 kB,100 kB,1 MB",
+                param,
+                ctx,
+            )
+        return ends
 
 
 class Location(_Place):

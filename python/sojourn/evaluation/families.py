@@ -32,6 +32,8 @@ KEY = {
     ("group", "group_harm_throughput_l4"): "what a group loses by the others; if asked for",
     ("net", "jains_fairness_of_means_throughput_l4"): "how evenly the flows share",
     ("flow", "flow_completion_time_l4"): "what a person waits for who transfers something",
+    ("transfer", "fct_p50"): "what half of those who transfer something wait for",
+    ("transfer", "fct_p99"): "what one of a hundred waits for",
     ("flow", "late_messages_l7"): "what a stream with a deadline loses",
     ("flow", "mean_srtt_l4"): "how long a flow's packets and their answers take",
     ("group", "mean_flow_srtt_l4"): "the same where many flows stand as groups",

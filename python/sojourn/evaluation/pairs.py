@@ -24,6 +24,11 @@ def pairs_of(
     added to.
     """
     a, b, paired = _courses(a, b, notes)
+    if paired and not _arrive_alike(a, b):
+        notes.append(
+            "warning: the same seeds do not have the same arrivals (other rates, sizes or times, "
+            "or users who wait for what they asked for): pairs are of seeds only"
+        )
     of_a, of_b = (side.partition_by("scope", "id", as_dict=True) for side in (a, b))
     if left_out := sorted(" ".join(map(str, key)) for key in of_a.keys() ^ of_b.keys()):
         notes.append(f"warning: on one side only and left out: {', '.join(left_out)}")
@@ -34,6 +39,16 @@ def pairs_of(
                 pair = _pair(metric, of_a[key], of_b[key], margins, paired=paired)
                 if pair is not None:
                     yield {"scope": scope, "id": identity}, metric, pair
+
+
+def _arrive_alike(a: pl.DataFrame, b: pl.DataFrame) -> bool:
+    """Whether as many transfers of each label and size have arrived on both sides, by seed."""
+    arrived = [
+        side.filter(pl.col("scope") == "transfer").select("seed", "id", "count").sort("seed", "id")
+        for side in (a, b)
+        if "count" in side.columns
+    ]
+    return len(arrived) < 2 or arrived[0].equals(arrived[1])
 
 
 def _courses(
@@ -88,7 +103,7 @@ def _pair(
         return None
     known = of_b[~np.isnan(of_b)]
     margin = margins.of(metric.name).around(float(known.mean())) if len(known) else 0.0
-    paired = paired and len(of_a) == len(of_b)
+    paired = paired and a["seed"].equals(b["seed"])  # a label may have no transfers of a size
     return Pair(of_a, of_b, paired, metric.better, margin, _pilots(a, b))
 
 

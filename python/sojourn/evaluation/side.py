@@ -111,7 +111,7 @@ def _of_sweep(path: Path) -> Side:
 def _chosen(told: pl.DataFrame) -> pl.DataFrame:
     """The rows of what is compared: groups stand for many flows, and for few each itself."""
     flows = told.filter(pl.col("scope") == "flow").select(pl.col("id").n_unique()).item()
-    scopes = ["flow" if flows <= MOST_FLOWS else "group", "link", "net"]
+    scopes = ["flow" if flows <= MOST_FLOWS else "group", "link", "net", "transfer"]
     names = list(dict.fromkeys(m.name for m in metrics() if m.name in told.columns))
     kept = told.filter(pl.col("scope").is_in(scopes)).select(*_OWN, *names)
     return kept.with_columns(pl.col(names).cast(pl.Float64))

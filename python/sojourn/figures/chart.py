@@ -170,6 +170,8 @@ class Panel:
     from_zero: bool = True
     #: Whether the horizontal axis is logarithmic.
     log_x: bool = False
+    #: ... and the vertical one.
+    log_y: bool = False
     bands: Sequence[Band] = ()
     #: Beside each other at each name, which all have in common.
     boxes: Sequence[Boxes] = ()

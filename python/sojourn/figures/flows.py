@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import Counter
 
 from sojourn.groups import Group, extremes, groups
-from sojourn.measured import Measured, flow_identities
+from sojourn.measured import Measured
 from sojourn.metrics.columns import mean
+from sojourn.outcome import flow_identities
 
 #: Of more flows than this, groups are shown.
 MOST_FLOWS = 12

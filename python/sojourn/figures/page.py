@@ -112,6 +112,8 @@ def _up(chart: Chart, panel: Panel, number: int) -> Part:
     }
     if chart.fitted and not heat and number > 1:
         axis["matches"] = "y"
+    if panel.log_y:
+        axis["type"] = "log"
     if panel.levels:
         places = list(range(len(panel.levels)))
         axis |= {"tickvals": places, "ticktext": list(panel.levels)}

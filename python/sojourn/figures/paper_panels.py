@@ -62,6 +62,8 @@ def draw(figure: Figure, ax: Axes, panel: Panel) -> None:
     ax.set_title(panel.title, fontsize="medium")
     if panel.log_x:
         ax.set_xscale("log")
+    if panel.log_y:
+        ax.set_yscale("log")
     if panel.ticks:
         ax.set_xticks([at for at, _ in panel.ticks], [name for _, name in panel.ticks])
         ax.minorticks_off()

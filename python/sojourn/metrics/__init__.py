@@ -45,6 +45,7 @@ FAMILIES = (
     "responsiveness",
     "harm",
     "groups",
+    "transfers",
 )
 for _family in FAMILIES:
     import_module(f"sojourn.metrics.{_family}")
@@ -67,6 +68,8 @@ def compute(
 
 def values(run: RunData, metric: Metric) -> Values:
     """A metric of the members of its scope."""
+    if metric.scope in ("flow", "group") and not run.flow.count:
+        return np.empty(0)  # as in a scenario of arrivals alone
     with np.errstate(over="ignore"):
         return np.atleast_1d(np.asarray(metric.compute(run), dtype=float))
 

@@ -105,4 +105,4 @@ class Samples:
         return self.kept.get(column, lambda: self._matrix(column))
 
     def _matrix(self, column: str) -> Values:
-        return np.asarray(self._table[column], dtype=float).reshape(-1, self._members)
+        return np.asarray(self._table[column], dtype=float).reshape(len(self.ends), self._members)

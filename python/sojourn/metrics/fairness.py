@@ -50,7 +50,9 @@ def over_samples(run: RunData, index: Index) -> float:
 
 
 def of_means(run: RunData, index: Index) -> float:
-    """A fairness index of the flows' mean throughputs."""
+    """A fairness index of the flows' mean throughputs; nobody shares without flows."""
+    if not run.flow.count:
+        return np.nan
     return float(index(run.flow.mean_rate("delivered_bytes")[None, :])[0])
 
 

@@ -12,6 +12,28 @@ from sojourn.metrics.columns import Link, Table
 from sojourn.quantity import number
 
 
+class Variant(TypedDict):
+    """Connections of an entry that are alike."""
+
+    #: The name of their control; ``None`` of datagrams.
+    cca: str | None
+    base_rtt: float
+
+
+class Arrivals(TypedDict):
+    """What an entry of the scenario's arrivals offers."""
+
+    label: str
+    #: Of a transfer, in bytes; the latter on the link to which loads refer.
+    mean_size: float
+    wire_bytes: float
+    #: Arrivals per second; ``None`` of a closed loop.
+    rate: float | None
+    #: The index of that link, if it is one of the network's.
+    link: int | None
+    variants: Sequence[Variant]
+
+
 class Network(TypedDict):
     """What was built."""
 
@@ -20,6 +42,8 @@ class Network(TypedDict):
     paths: Sequence[Sequence[int]]
     #: Of nodes that decide themselves, their names.
     nodes: NotRequired[Sequence[str]]
+    #: Of a scenario with arrivals, in the order of its entries.
+    arrivals: NotRequired[Sequence[Arrivals]]
 
 
 @dataclass

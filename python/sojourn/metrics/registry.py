@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from sojourn.metrics.samples import RunData
 from sojourn.names import unknown
 
-Scope = Literal["flow", "link", "net", "group"]
+Scope = Literal["flow", "link", "net", "group", "transfer"]
 Better = Literal["higher", "lower"] | None
 Compute = Callable[[RunData], ArrayLike]
 _Own = TypeVar("_Own", bound=Compute)
@@ -64,9 +64,9 @@ def metric(
 ) -> Callable[[_Own], _Own]:
     """Registers a function as the metric ``name``; its docstring is the summary.
 
-    The function is given a :class:`RunData` and returns one value per flow, link or group, or one
-    for the network; NaN means undefined. A metric from outside the package may be registered
-    again, as when a notebook's cell is run twice.
+    The function is given a :class:`RunData` and returns one value per flow, link, group or
+    member of the transfers, or one for the network; NaN means undefined. A metric from outside the
+    package may be registered again, as when a notebook's cell is run twice.
     """
     if scope not in get_args(Scope):
         raise ValueError(unknown("scope", scope, get_args(Scope)))

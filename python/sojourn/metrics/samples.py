@@ -22,6 +22,7 @@ from sojourn.json_types import Fields
 from sojourn.metrics.columns import EPSILON, Samples, Values, rate_of
 from sojourn.metrics.flow_view import FlowView
 from sojourn.metrics.recorded import Recorded
+from sojourn.metrics.transfer_view import DECADES, TransferView
 from sojourn.names import control_name
 from sojourn.scenario import entries
 
@@ -43,6 +44,8 @@ class RunData(Recorded):
 
     #: Runs the same without the others, when a metric asks for it.
     alone: Alone = field(default=_cannot)
+    #: Ends of the bins of sizes by which transfers are told apart, in bytes.
+    sizes: Sequence[int] = DECADES
 
     @cached_property
     def flow(self) -> FlowView:
@@ -63,6 +66,11 @@ class RunData(Recorded):
     def group(self) -> GroupView:
         """The flows by control and by label."""
         return GroupView(self.scenario)
+
+    @cached_property
+    def transfer(self) -> TransferView:
+        """The transfers that came and went, by label and size."""
+        return TransferView(self, self.sizes)
 
 
 class GroupView:

@@ -16,6 +16,7 @@ from sojourn.metrics.convergence_of_fairness import convergence_time_jain
 from sojourn.metrics.flow_view import LIMITED
 from sojourn.metrics.registry import Scope
 from sojourn.metrics.samples import RunData
+from sojourn.metrics.transfer_view import FAILED, LIVE
 from sojourn.numbers import number
 
 if TYPE_CHECKING:
@@ -25,6 +26,8 @@ Severity = Literal["error", "warning", "note"]
 _ORDER: tuple[Severity, ...] = ("error", "warning", "note")
 #: A flow starves below this share of what an even division of its bottleneck would give it.
 STARVED = 0.05
+#: More unfinished transfers than this share may change the quantiles beyond it.
+UNFINISHED = 0.001
 
 
 class RunWarning(NamedTuple):
@@ -126,6 +129,32 @@ def _unfair(run: RunData) -> Iterator[RunWarning]:
         yield RunWarning("note", "net", "", text)
 
 
+def _failed(run: RunData) -> Iterator[RunWarning]:
+    failed, count = run.transfer.counts((FAILED,)), run.transfer.counts()
+    text = "failed: {:,.0f} of {:,.0f} transfers"
+    yield from _transfers(run, failed > 0, text, failed, count)
+
+
+def _unfinished(run: RunData) -> Iterator[RunWarning]:
+    unfinished, count = run.transfer.counts((LIVE, FAILED)), run.transfer.counts()
+    share = ratio(unfinished, count)
+    text = (
+        "unfinished: {:,.0f} of {:,.0f} transfers ({:.2g} %), which count with their age; with an "
+        "earlier stop of the arrivals more of them end before the run does"
+    )
+    yield from _transfers(run, share > UNFINISHED, text, unfinished, count, 100 * share)
+
+
+def _transfers(
+    run: RunData, which: NDArray[np.bool_], text: str, *values: Values
+) -> Iterator[RunWarning]:
+    """A warning for each label of ``which``; ``text`` takes its values."""
+    for place, member in enumerate(run.transfer.members):
+        if which[place] and member.sizes is None:
+            told = text.format(*(float(value[place]) for value in values))
+            yield RunWarning("warning", "transfer", member.id, told)
+
+
 #: In the order in which they are told.
 RULES: tuple[Rule, ...] = (
     _silent,
@@ -135,4 +164,6 @@ RULES: tuple[Rule, ...] = (
     _limited,
     _unsettled,
     _unfair,
+    _failed,
+    _unfinished,
 )

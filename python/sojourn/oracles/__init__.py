@@ -1,1 +1,1 @@
-"""Oracles of our own: closed forms, and tables that were measured on Linux's kernels."""
+"""Oracles of our own: closed forms, exact queues, and tables measured on Linux's kernels."""

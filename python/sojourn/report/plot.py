@@ -41,7 +41,7 @@ FORMATS = (*paper.KINDS, "html")
 
 def plot(
     source: str | Path | StoredSweep | Measured,
-    y: str,
+    y: str | None = None,
     *,
     out: str | Path | None = None,
     where: dict[str, str] | None = None,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from sojourn import overview
+from sojourn import overview, overview_transfers
 from sojourn.figures import chart, figures_of
 from sojourn.measured import Measured
 from sojourn.metric_tables import by_family
@@ -38,14 +38,19 @@ def pictures(result: Measured) -> list[Picture]:
 
 def tables(result: Measured) -> list[Section]:
     """All but its figures."""
-    lines = overview.extremes_told(result) + overview.links_told(result)
-    glance = [*lines, overview.together(result)]
+    lines = overview_transfers.loads_told(result) + overview.extremes_told(result)
+    lines += [*overview.links_told(result), overview.together(result)]
+    shown = [overview.flow_table(result), overview_transfers.transfers_table(result)]
     hints = [
         "The best value of a row is bold where better and worse can be told.",
         "Of groups: median (5th to 95th percentile); every flow is in metrics_flows.parquet.",
     ]
     return [
-        Section("At a glance", items=glance, tables=[overview.flow_table(result)]),
+        Section(
+            "At a glance",
+            items=[*filter(None, lines)],
+            tables=[table for table in shown if table.rows],
+        ),
         Section("Metrics", hints, tables=by_family(result)),
         Section("Scenario", ["With every default filled in."], listing=scenario_text(result)),
     ]

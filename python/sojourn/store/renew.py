@@ -9,9 +9,10 @@ import polars as pl
 
 from sojourn.build import definitions, engine
 from sojourn.engine import alone as simulated_alone
-from sojourn.measured import Measured, Outcome
+from sojourn.measured import Measured
 from sojourn.metrics import RunData, metrics
 from sojourn.metrics.samples import Alone
+from sojourn.outcome import Outcome
 from sojourn.scenario import Document, Scenario
 from sojourn.store.batches import Batches, Warn
 from sojourn.store.samples import Samples

@@ -1,5 +1,5 @@
-"""A run as rows of the store: one per flow, per link, for the network and per group of
-flows.
+"""A run as rows of the store: one per flow, per link, for the network, per group of flows, and per
+label and bin of sizes of transfers.
 
 A failed run has one row of scope ``run`` with its error.
 """
@@ -13,8 +13,8 @@ from math import isnan
 import polars as pl
 
 from sojourn.json_types import Json, Scalar
-from sojourn.measured import Outcome
 from sojourn.metrics import metrics
+from sojourn.outcome import Outcome, Transfers
 from sojourn.quantity import split
 
 Row = dict[str, Scalar]
@@ -40,6 +40,8 @@ COMMON: Types = {
     "metrics": pl.String,
     "failed_at": pl.Float64,
     "backend": pl.String,
+    "size_low": pl.Int64,
+    "size_high": pl.Int64,
 }
 #: Units of the numbers beside a grid's texts, as their columns end.
 _ENDINGS = {
@@ -84,7 +86,7 @@ def rows_of(common: Row, coordinates: Coordinates, outcome: Outcome) -> list[Row
     members += [("link", link) for link in outcome["links"]]
     members += [("net", outcome["net"])]
     members += [("group", group) for group in outcome["groups"]]
-    return [
+    rows: list[Row] = [
         {
             **base,
             "scope": scope,
@@ -95,6 +97,13 @@ def rows_of(common: Row, coordinates: Coordinates, outcome: Outcome) -> list[Row
         }
         for scope, member in members
     ]
+    return rows + [base | _of_transfers(one) for one in outcome.get("transfers", ())]
+
+
+def _of_transfers(one: Transfers) -> Row:
+    low, high = one["sizes"] or (None, None)
+    who: Row = {"scope": "transfer", "id": one["id"], "label": one["label"]}
+    return who | {"size_low": low, "size_high": high} | one["metrics"]
 
 
 def failure(

@@ -34,12 +34,16 @@ MAIN = (
     "utilization_l1",
     "mean_qdisc_delay_l2",
     "jains_fairness_of_means_throughput_l4",
+    "fct_p50",
+    "fct_p99",
 )
-_SCOPES: tuple[Scope, ...] = ("flow", "link", "net", "group")
-#: A column while the aggregate is sorted: where a member first appears.
-_ORDER = "_order"
+_SCOPES: tuple[Scope, ...] = ("flow", "link", "net", "group", "transfer")
+#: Columns while the aggregate is sorted: where a member first appears, and of transfers in a bin of
+#: sizes where it begins.
+_ORDER, _SIZE = "_order", "_size"
 #: How many of the replications differ from each other.
 _DISTINCT = "distinct"
+_OF_MEMBERS = (_ORDER, _SIZE, _DISTINCT)
 #: A column while the aggregate is made: of how many replications its spread is.
 _SPREAD = "spread"
 
@@ -95,7 +99,7 @@ def aggregate(
             rows.filter(pl.col("scope") == scope), keys, chosen, every, pilot
         )
         for name in chosen:
-            of_metric = member.select(*keys, _ORDER, _DISTINCT, pl.lit(name).alias("metric"), name)
+            of_metric = member.select(*keys, *_OF_MEMBERS, pl.lit(name).alias("metric"), name)
             parts.append(of_metric.unnest(name).filter(pl.col("n") > 0))
     if not parts:
         return pl.DataFrame()
@@ -105,9 +109,18 @@ def aggregate(
     places = [rank(path, grid[path]) for path in point if path in grid]
     return (
         long.with_columns(ci95=_half_width(long))
-        .sort(*places, *point, metric, rank("scope", _SCOPES), _ORDER)
-        .select(pl.exclude("std", _SPREAD, _ORDER, _DISTINCT), _DISTINCT, *_numbers(long, point))
+        .sort(*places, *point, metric, rank("scope", _SCOPES), *_members(point))
+        .select(pl.exclude("std", _SPREAD, *_OF_MEMBERS), _DISTINCT, *_numbers(long, point))
     )
+
+
+def _members(point: Sequence[str]) -> list[pl.Expr]:
+    """The order of a scope's members: as they appear; of transfers label by label, and by size,
+    because the first replication may lack a size.
+    """
+    of_label = pl.col(_ORDER).min().over(*point, "scope", "label")
+    transfers = pl.col("scope") == "transfer"
+    return [pl.when(transfers).then(of_label).otherwise(_ORDER), pl.col(_SIZE), pl.col(_ORDER)]
 
 
 def _over_replications(
@@ -129,6 +142,8 @@ def _over_replications(
             value.max().alias("max"),
         ]
         statistics.append(pl.struct(of).alias(name))
+    size = pl.col("size_low").first() if "size_low" in rows.collect_schema() else pl.lit(None)
+    statistics.append(size.cast(pl.Int64).alias(_SIZE))
     grouped = rows.with_row_index(_ORDER).group_by(keys).agg(pl.col(_ORDER).min(), *statistics)
     return grouped.collect(engine="streaming")
 

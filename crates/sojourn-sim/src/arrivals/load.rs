@@ -13,6 +13,7 @@ use crate::error::FieldError;
 use crate::quantity::Bytes;
 use crate::registry::Catalogue;
 use crate::spec::{Flow, FlowSpec, Transport};
+use crate::tcp::SYN_SIZE;
 use crate::topology::{Plan, Routes};
 use crate::units::{Rate, Span};
 
@@ -124,10 +125,12 @@ fn wire_bytes(
     let mut mean = 0.0;
     for (weight, flow) in variants {
         let facts = &catalogue.find::<Transport>(&flow.transport.kind)?.facts;
-        let opening = facts.controlled && entry.keys.connections == Connections::Each;
-        let packets = segments(entry, flow.mss) + f64::from(u8::from(opening));
+        let opened = facts.controlled && entry.keys.connections == Connections::Each;
         let each = f64::from(facts.headers) + overhead as f64;
-        mean += weight / total * (entry.mean_size() + packets * each);
+        // A SYN and the acknowledgment of its answer.
+        let syn = f64::from(SYN_SIZE) + overhead as f64;
+        let opening = if opened { syn + each } else { 0.0 };
+        mean += weight / total * (entry.mean_size() + segments(entry, flow.mss) * each + opening);
     }
     Ok(mean)
 }

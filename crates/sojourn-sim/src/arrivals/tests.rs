@@ -145,7 +145,8 @@ fn more_than_the_links_rate_on_the_wire_is_warned_of() {
         scenario.warnings().iter().map(ToString::to_string).collect()
     };
     let beyond = "of the rate of link 'bottleneck'; transfers pile up without end";
-    // 7 segments and a SYN, each with 66 B of headers and framing: 10,528 B for 10,000 B.
+    // 7 segments and an ACK with 66 B of headers and framing each, a SYN with 74 B: 10,602 B for
+    // 10,000 B.
     let much = told(&document(&[entry(json!({ "load": 0.99 }))]));
     let expected = format!("with headers, framing and handshakes 1.04 {beyond}");
     assert_eq!(much, [format!("arrivals.0.load: {expected}")]);

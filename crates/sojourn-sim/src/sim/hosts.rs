@@ -7,6 +7,7 @@
 
 use super::application::Application;
 use super::arrivals::Driver;
+use super::sockets::Sockets;
 use super::timer::Timer;
 use crate::edge::Departure;
 use crate::endpoint::Endpoint;
@@ -120,28 +121,7 @@ impl FlowHosts {
         Some(driver.outcome(self, now))
     }
 
-    /// Gives the two sockets of a connection, the sender's first, to these ends.
-    pub(super) fn seat(&mut self, first: usize, ends: [Box<dyn Endpoint>; 2]) {
-        for (socket, end) in (first..).zip(ends) {
-            if socket == self.endpoints.len() {
-                self.endpoints.push(end);
-                self.alarms.push(Alarm::default());
-            } else {
-                self.endpoints[socket] = end;
-            }
-        }
-    }
-
-    /// Takes the ends of a connection that is over from their sockets. Events that are left behind
-    /// are ignored.
-    pub(super) fn clear(&mut self, first: usize) {
-        for socket in [first, first + 1] {
-            self.endpoints[socket] = Box::new(Elsewhere);
-            self.alarms[socket].arm(Time::NEVER);
-        }
-    }
-
-    pub(super) fn act(&mut self, now: Time, sender: usize, action: Action) {
+    fn act(&mut self, now: Time, sender: usize, action: Action) {
         let sender = &mut self.endpoints[sender];
         match action {
             Action::Open => sender.open(now),
@@ -158,7 +138,7 @@ impl FlowHosts {
 
     /// Sends all packets that the endpoint has to send.
     #[inline]
-    pub(super) fn pump(&mut self, net: &mut Network, socket: usize) -> Step {
+    fn pump(&mut self, net: &mut Network, socket: usize) -> Step {
         while let Some(packet) = self.endpoints[socket].poll_transmit(net.now()) {
             net.count_step(self, Timer::Endpoint(socket as u32).pack())?;
             net.inject(&packet);
@@ -168,6 +148,42 @@ impl FlowHosts {
             net.set_timer(time, Timer::Endpoint(socket as u32).pack());
         }
         Ok(())
+    }
+}
+
+impl Sockets for FlowHosts {
+    fn end(&mut self, socket: usize) -> &mut dyn Endpoint {
+        &mut *self.endpoints[socket]
+    }
+
+    fn act(&mut self, now: Time, sender: usize, action: Action) {
+        FlowHosts::act(self, now, sender, action);
+    }
+
+    fn pump(&mut self, net: &mut Network, socket: usize) -> Step {
+        FlowHosts::pump(self, net, socket)
+    }
+
+    fn seat(&mut self, first: usize, ends: [Box<dyn Endpoint>; 2]) {
+        for (socket, end) in (first..).zip(ends) {
+            if socket == self.endpoints.len() {
+                self.endpoints.push(end);
+                self.alarms.push(Alarm::default());
+            } else {
+                self.endpoints[socket] = end;
+            }
+        }
+    }
+
+    fn clear(&mut self, first: usize) {
+        for socket in [first, first + 1] {
+            self.endpoints[socket] = Box::new(Elsewhere);
+            self.alarms[socket].arm(Time::NEVER);
+        }
+    }
+
+    fn count_step(&self, net: &mut Network, timer: u32) -> Step {
+        net.count_step(self, timer)
     }
 }
 

@@ -6,6 +6,7 @@ mod build;
 mod hosts;
 mod inspect;
 mod sampler;
+mod sockets;
 mod timer;
 
 use crate::error::{Ended, Fault, FieldError, unless_ended};

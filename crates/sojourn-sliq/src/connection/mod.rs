@@ -63,8 +63,7 @@ pub struct Config {
     pub controls: Vec<(String, Box<dyn Control>)>,
     /// Whether single large RTTs are left out of the largest one.
     pub reject_outliers: bool,
-    /// Packets that this end takes on a stream beyond the first one that is missing; at most, and
-    /// usually, [`WINDOW`](crate::wire::WINDOW).
+    /// Packets that this end takes beyond the first one missing, at most [`WINDOW`].
     pub window: u32,
 }
 

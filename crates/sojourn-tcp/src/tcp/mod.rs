@@ -30,7 +30,7 @@ use crate::units::{Span, Time};
 /// IP and TCP headers with the timestamp option, in bytes.
 pub const HEADER: u32 = headers::IP + headers::TCP;
 /// Size of a SYN or SYN-ACK with its options, in bytes.
-const SYN_SIZE: u32 = 60;
+pub const SYN_SIZE: u32 = 60;
 
 /// A receive window that never limits the sender.
 const OPEN_WINDOW: u32 = u32::MAX;

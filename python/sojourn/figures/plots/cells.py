@@ -15,7 +15,7 @@ from sojourn.names import unknown
 from sojourn.sweeps.table import half_width
 
 #: Columns of values that are no axes.
-_NO_AXES = ("key", "replication", "value")
+_NO_AXES = ("key", "replication", "value", "size_low", "size_high", "half_width")
 
 
 @dataclass(frozen=True)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from math import isnan
 
 import numpy as np
@@ -24,7 +22,10 @@ from sojourn.figures.chart import (
     zero_between,
 )
 from sojourn.figures.plots import words
-from sojourn.figures.plots.cells import Cells, means
+from sojourn.figures.plots.asked import Asked, label_of, rows_at, title_of
+from sojourn.figures.plots.by_size import by_size
+from sojourn.figures.plots.cells import means
+from sojourn.figures.plots.distributions import ccdf, ecdf
 from sojourn.figures.thin import evenly
 from sojourn.json_types import Scalar
 
@@ -34,64 +35,15 @@ _LOG_SPAN = 20
 MOST_SERIES, MOST_PANELS = 14, 12
 _MOST_POINTS = 1500
 
-Texts = Sequence[str]
-
-
-@dataclass(frozen=True)
-class Asked:
-    """What is drawn over which axes."""
-
-    found: Cells
-    x: str | None
-    y_label: str
-    hue: str | None
-    facet: str | None
-    #: Of a scatter plot, whose horizontal axis is another metric.
-    x_label: str = ""
-
-    @cached_property
-    def axes(self) -> list[str]:
-        """The chosen axes."""
-        return [axis for axis in (self.x, self.hue, self.facet) if axis is not None]
-
-    def places(self, axis: str | None) -> list[Scalar]:
-        """The values of an axis in the order of the grid; one of none."""
-        if axis is None:
-            return [None]
-        return self.found.rows[axis].unique(maintain_order=True).to_list()
-
 
 def panels(asked: Asked, kind: str) -> list[Panel]:
     """A panel for each value of the facet."""
     for axis, most in ((asked.facet, MOST_PANELS), (asked.hue, MOST_SERIES)):
         if kind != "heat" and (count := len(asked.places(axis))) > most:
             raise ScenarioError(f"{axis}: {count} values; a figure holds {most}: use --where")
-    draw = {"line": _lines, "series": _series, "box": _boxes, "ecdf": _ecdf, "heat": _heat}
-    draw["scatter"] = _scatter
+    draw = {"line": _lines, "series": _series, "box": _boxes, "heat": _heat}
+    draw |= {"scatter": _scatter, "ecdf": ecdf, "ccdf": ccdf, "fct": by_size}
     return [draw[kind](asked, facet) for facet in asked.places(asked.facet)]
-
-
-def _at(asked: Asked, rows: pl.DataFrame, hue: Scalar, facet: Scalar) -> pl.DataFrame:
-    for axis, value in ((asked.hue, hue), (asked.facet, facet)):
-        if axis is not None:
-            rows = rows.filter(pl.col(axis).eq_missing(value))
-    return rows
-
-
-def _title(asked: Asked, facet: Scalar) -> str:
-    """A name speaks for itself; a number needs its field."""
-    if asked.facet is None:
-        return ""
-    text = words.of_value(str(facet))
-    named = isnan(words.quantity(str(facet))[0])
-    return text if named else f"{words.of_path(asked.facet)}: {text}"
-
-
-def _label(asked: Asked, hue: Scalar) -> str:
-    if asked.hue is None:
-        return ""
-    text = words.of_value(str(hue))
-    return f"flow {text}" if asked.hue == "flow" else text
 
 
 @dataclass(frozen=True)
@@ -129,20 +81,20 @@ def _lines(asked: Asked, facet: Scalar) -> Panel:
     every = means(asked.found, asked.axes)
     lines = []
     for index, hue in enumerate(asked.places(asked.hue)):
-        of = _at(asked, every, hue, facet)
+        of = rows_at(asked, every, hue, facet)
         x = np.array([axis.positions[value] for value in of[asked.x]], dtype=float)
         order = np.argsort(x)
         mean, half = of["mean"].to_numpy(), of["half"].cast(pl.Float64).to_numpy()
         error = half[order] if np.isfinite(half).any() else None
         style: Style = "joined" if axis.joined else "mark"
         drawn = (x[order], mean[order], color_of(index), style, dash_of(index), error)
-        lines.append(Line(_label(asked, hue), *drawn))
+        lines.append(Line(label_of(asked, hue), *drawn))
     return Panel(
         axis.label,
         asked.y_label,
         lines,
         log_x=axis.log,
-        title=_title(asked, facet),
+        title=title_of(asked, facet),
         ticks=axis.ticks,
     )
 
@@ -152,17 +104,17 @@ def _series(asked: Asked, facet: Scalar) -> Panel:
     every = means(asked.found, asked.axes)
     lines, bands = [], []
     for index, hue in enumerate(asked.places(asked.hue)):
-        of = _at(asked, every, hue, facet).sort("time")
+        of = rows_at(asked, every, hue, facet).sort("time")
         x, mean = of["time"].to_numpy(), of["mean"].to_numpy()
         kept = evenly(len(x), _MOST_POINTS)
         lines.append(
-            Line(_label(asked, hue), x[kept], mean[kept], color_of(index), dash=dash_of(index))
+            Line(label_of(asked, hue), x[kept], mean[kept], color_of(index), dash=dash_of(index))
         )
         half = of["half"].cast(pl.Float64).fill_null(0.0).to_numpy()
         if half.any():
             low, high = mean - half, mean + half
             bands.append(Band(x[kept], low[kept], high[kept], color_of(index)))
-    return Panel("Time (s)", asked.y_label, lines, bands=bands, title=_title(asked, facet))
+    return Panel("Time (s)", asked.y_label, lines, bands=bands, title=title_of(asked, facet))
 
 
 def _boxes(asked: Asked, facet: Scalar) -> Panel:
@@ -172,29 +124,15 @@ def _boxes(asked: Asked, facet: Scalar) -> Panel:
     names = asked.places(axis) if axis else [None]
     boxes = []
     for index, hue in enumerate(hues):
-        of = _at(asked, asked.found.rows, hue, facet) if asked.x else asked.found.rows
+        of = rows_at(asked, asked.found.rows, hue, facet) if asked.x else asked.found.rows
         values = [
             (of.filter(pl.col(axis).eq_missing(name)) if axis else of)["value"].to_numpy()
             for name in names
         ]
         texts = [words.of_value(str(name)) if axis else "" for name in names]
-        boxes.append(Boxes(texts, values, color_of(index), _label(asked, hue) if asked.x else ""))
+        boxes.append(Boxes(texts, values, color_of(index), label_of(asked, hue) if asked.x else ""))
     label = words.of_path(axis) if axis else ""
-    return Panel(label, asked.y_label, [], boxes=boxes, title=_title(asked, facet))
-
-
-def _ecdf(asked: Asked, facet: Scalar) -> Panel:
-    """The empirical cumulative distribution."""
-    lines = []
-    for index, hue in enumerate(asked.places(asked.hue)):
-        known = np.sort(_at(asked, asked.found.rows, hue, facet)["value"].to_numpy())
-        if not len(known):
-            continue
-        kept = evenly(len(known), _MOST_POINTS)
-        x = np.concatenate([known[:1], known[kept]])
-        y = np.concatenate([[0.0], (kept + 1) / len(known)])
-        lines.append(Line(_label(asked, hue), x, y, color_of(index), "step", dash_of(index)))
-    return Panel(asked.y_label, "Share of values", lines, title=_title(asked, facet))
+    return Panel(label, asked.y_label, [], boxes=boxes, title=title_of(asked, facet))
 
 
 def _heat(asked: Asked, facet: Scalar) -> Panel:
@@ -212,7 +150,7 @@ def _heat(asked: Asked, facet: Scalar) -> Panel:
     middle = zero_between(limits)
     heat = Heat(columns, rows, values, asked.y_label, limits=limits, middle=middle)
     labels = words.of_path(asked.x), words.of_path(asked.hue)
-    return Panel(*labels, [], heat=heat, title=_title(asked, facet))
+    return Panel(*labels, [], heat=heat, title=title_of(asked, facet))
 
 
 def _sorted(asked: Asked, axis: str) -> list[Scalar]:
@@ -224,10 +162,10 @@ def _scatter(asked: Asked, facet: Scalar) -> Panel:
     """A point for each run and member."""
     lines = []
     for index, hue in enumerate(asked.places(asked.hue)):
-        of = _at(asked, asked.found.rows, hue, facet)
+        of = rows_at(asked, asked.found.rows, hue, facet)
         color = color_of(index) if asked.hue else PALETTE[0]
         kept = evenly(len(of), _MOST_POINTS)
         x, y = of["across"].to_numpy()[kept], of["value"].to_numpy()[kept]
-        lines.append(Line(_label(asked, hue), x, y, color, "dots"))
-    title = _title(asked, facet)
+        lines.append(Line(label_of(asked, hue), x, y, color, "dots"))
+    title = title_of(asked, facet)
     return Panel(asked.x_label, asked.y_label, lines, from_zero=False, title=title)

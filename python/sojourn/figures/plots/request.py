@@ -11,19 +11,27 @@ import polars as pl
 
 from sojourn.errors import ScenarioError
 from sojourn.figures.chart import Chart
-from sojourn.figures.plots import series, values, words
+from sojourn.figures.plots import series, transfers, values, words
 from sojourn.figures.plots.advice import advice
+from sojourn.figures.plots.asked import Asked
 from sojourn.figures.plots.cells import Cells, axes_of, cells, check, kept, names_mixed
-from sojourn.figures.plots.kinds import Asked, panels
-from sojourn.figures.plots.source import MEMBERS, Source, read
+from sojourn.figures.plots.kinds import panels
+from sojourn.figures.plots.source import ALL_SIZES, MEMBERS, Source, read
+from sojourn.metrics import metrics
 from sojourn.names import unknown
 from sojourn.origin import ran_on
 
-Kind = Literal["line", "box", "ecdf", "heat", "scatter", "series"]
+Kind = Literal["line", "box", "ecdf", "ccdf", "heat", "scatter", "series", "fct"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 _NEED_X = ("line", "heat", "scatter")
+#: The horizontal axes that kinds have by themselves, and distributions, which have values there.
+_OWN_X = {"series": "time", "fct": "sizes"}
+_DISTRIBUTIONS = ("ecdf", "ccdf")
+#: What is drawn unless one says.
+_USUAL = {"fct": "slowdown_p99"}
 _INTERVALS = {
     "line": "; bars: 95 % confidence intervals",
+    "fct": "; bars: 95 % confidence intervals",
     "series": "; bands: 95 % confidence intervals",
 }
 
@@ -32,7 +40,8 @@ _INTERVALS = {
 class Request:
     """A figure as it is asked for."""
 
-    y: str
+    #: May be left out of the kinds of :data:`_USUAL`.
+    y: str | None = None
     x: str | None = None
     hue: str | None = None
     facet: str | None = None
@@ -52,29 +61,48 @@ def chart(directory: Path, request: Request) -> Chart:
         raise ScenarioError(f"--kind: {unknown('kind', request.kind, KINDS)}")
     source = read(directory)
     found = _values(source, request)
-    rows = kept(found.rows, request.where)
-    x = "time" if request.kind == "series" else request.x
+    rows = _sized(kept(found.rows, request.where), request)
+    x = _OWN_X.get(request.kind, request.x)
     if request.kind in _NEED_X and x is None:
         raise ScenarioError(f"--x: needed for {request.kind}; choose from: {_known(rows)}")
     if request.kind == "scatter":
         return _scatter(source, request, rows, found.label)
     axes = [x, request.hue, request.facet]
     check({"--x": x, "--hue": request.hue, "--facet": request.facet}, rows)
-    chosen = [a for a in axes if a is not None and not (request.kind == "ecdf" and a == x)]
+    distribution = request.kind in _DISTRIBUTIONS
+    chosen = [a for a in axes if a is not None and not (distribution and a == x)]
     if names_mixed(rows, chosen):
         raise ScenarioError(advice(rows, chosen, _free(request)))
     at = cells(rows, chosen, source.pilot)
-    asked = Asked(
-        at, None if request.kind == "ecdf" else x, found.label, request.hue, request.facet
-    )
+    asked = Asked(at, None if distribution else x, found.label, request.hue, request.facet)
     return _chart(request, asked, _note(at, rows, request.kind), source)
 
 
 def _values(source: Source, request: Request) -> values.Values:
     """Of a run, distributions are over its samples: it has no replications."""
-    if request.kind == "series" or (source.single and request.kind in ("box", "ecdf")):
-        return series.evaluate(source, request.y)
-    return values.evaluate(source, request.y)
+    y = request.y or _USUAL.get(request.kind)
+    if y is None:
+        raise ScenarioError(f"--y: needed for {request.kind}; see sojourn list metrics")
+    over_values = request.kind in ("box", *_DISTRIBUTIONS)
+    if y in transfers.QUANTITIES and over_values:
+        return transfers.evaluate(source, y)
+    if request.kind == "fct" and not any(m.name == y for m in metrics("transfer")):
+        known = [m.name for m in metrics("transfer")]
+        raise ScenarioError(f"--y: {unknown('metric of transfers', y, known)}")
+    if request.kind == "series" or (source.run is not None and over_values):
+        return series.evaluate(source, y)
+    return values.evaluate(source, y)
+
+
+def _sized(rows: pl.DataFrame, request: Request) -> pl.DataFrame:
+    """Of transfers those of all sizes, where nothing asks for bins."""
+    if request.kind == "fct":
+        return rows.filter(pl.col("sizes") != ALL_SIZES)
+    asked = (request.x, request.hue, request.facet, *(axis for axis, _ in request.where))
+    if "sizes" not in rows.columns or "sizes" in asked:
+        return rows
+    whole = rows.filter(pl.col("sizes") == ALL_SIZES)
+    return whole if len(whole) else rows.drop("sizes")
 
 
 def _free(request: Request) -> list[str]:
@@ -103,7 +131,7 @@ def _scatter(source: Source, request: Request, rows: pl.DataFrame, label: str) -
 def _chart(request: Request, asked: Asked, note: str, source: Source) -> Chart:
     drawn = panels(asked, request.kind)
     title = asked.y_label.partition(" (")[0]
-    if request.kind != "ecdf" and asked.x:
+    if request.kind not in _DISTRIBUTIONS and asked.x:
         title += f" over {words.small(words.of_path(asked.x))}"
     if source.origin:
         note = f"{note} Run {ran_on(source.origin)}.".lstrip()
@@ -113,10 +141,12 @@ def _chart(request: Request, asked: Asked, note: str, source: Source) -> Chart:
 def _note(at: Cells, rows: pl.DataFrame, kind: Kind) -> str:
     """What the values stand for: over what they are averaged, or of what a distribution is."""
     over = words.listed([part for part in at.over if not part.endswith("values of time")])
-    if kind in ("box", "ecdf"):
+    if kind in ("box", *_DISTRIBUTIONS):
         sampled = "time" in rows.columns
         told = " of ".join(filter(None, ["samples" if sampled else "", over]))
         return f"Over {told}." if told else ""
+    if "half_width" in rows.columns and rows["half_width"].count() and kind == "fct":
+        return "Bars: 95 % confidence intervals by batch means over the run."
     if not over:
         return ""
     interval = "" if rows["replication"].n_unique() == 1 else _INTERVALS.get(kind, "")

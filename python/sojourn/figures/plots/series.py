@@ -15,7 +15,6 @@ from sojourn.figures.plots.values import Values
 from sojourn.metrics import RunData
 from sojourn.metrics.columns import ratio
 from sojourn.names import unknown
-from sojourn.store import run_directory
 from sojourn.store.batches import tell
 from sojourn.store.samples import Samples
 
@@ -54,7 +53,7 @@ def evaluate(source: Source, name: str) -> Values:
     scope, samples = _SAMPLES[name]
     members = source.of_scope(scope)
     parts = []
-    for key, run in _runs(source):
+    for key, run in runs_of(source):
         times, values = _timed(run, scope), samples(run)
         mine = members.filter(pl.col("key") == key)
         who = [c for c in ("key", "replication", *source.paths, *MEMBERS) if c in mine.columns]
@@ -69,9 +68,10 @@ def evaluate(source: Source, name: str) -> Values:
     return Values(rows, words.of_metric(name))
 
 
-def _runs(source: Source) -> Iterator[tuple[str, RunData]]:
-    if source.single:
-        yield "", run_directory.load(source.directory).data
+def runs_of(source: Source) -> Iterator[tuple[str, RunData]]:
+    """The key and the data of each run whose samples are stored."""
+    if source.run is not None:
+        yield "", source.run.data
         return
     stored = Samples(source.directory, tell)
     yield from stored.of(set(source.rows["key"]) & stored.keys())

@@ -9,6 +9,8 @@ from pathlib import Path
 import polars as pl
 
 from sojourn.errors import SojournError
+from sojourn.measured import Measured
+from sojourn.metrics.transfer_view import sizes_text
 from sojourn.origin import Origin
 from sojourn.store import manifest, run_directory
 from sojourn.store.rows import COMMON, coordinate_paths, frame, rows_of
@@ -16,7 +18,9 @@ from sojourn.sweeps import directory as sweep_directory
 from sojourn.sweeps import table
 
 #: Columns that say whose a row is; beside the grid's paths, what a figure may have as axes.
-MEMBERS = ("flow", "cca", "label", "link", "group")
+MEMBERS = ("flow", "cca", "label", "link", "group", "sizes")
+#: What ``sizes`` says of rows that are not of a bin.
+ALL_SIZES = "all"
 _ID = {"flow": "flow", "link": "link", "group": "group"}
 
 
@@ -28,8 +32,8 @@ class Source:
     rows: pl.DataFrame
     #: The field paths that the grid varies.
     paths: Sequence[str]
-    #: Whether it is a single run, whose samples are its distribution.
-    single: bool
+    #: The run if it is a single one, whose samples are its distribution.
+    run: Measured | None = None
     #: Of a sweep with a rule, how many replications said how many there are.
     pilot: int | None = None
     #: What made its runs; empty of the simulator's.
@@ -38,8 +42,15 @@ class Source:
     def of_scope(self, scope: str) -> pl.DataFrame:
         """The rows of one scope; who they are of is in the columns of :data:`MEMBERS`."""
         rows = self.rows.filter(pl.col("scope") == scope)
+        if scope == "transfer":
+            return rows.with_columns(sizes=pl.struct("size_low", "size_high").map_elements(_sizes))
         column = _ID.get(scope)
         return rows.rename({"id": column}) if column else rows
+
+
+def _sizes(ends: dict[str, int | None]) -> str:
+    low, high = ends["size_low"], ends["size_high"]
+    return ALL_SIZES if low is None or high is None else sizes_text((low, high))
 
 
 def read(directory: Path) -> Source:
@@ -55,7 +66,7 @@ def read(directory: Path) -> Source:
         run = run_directory.load(directory)
         common = dict.fromkeys(COMMON) | {"key": "", "replication": 0}
         rows = frame(rows_of(common, {}, run.to_json()))
-        return Source(directory, rows, [], single=True, origin=run.origin)
+        return Source(directory, rows, [], run=run, origin=run.origin)
     if kind != sweep_directory.KIND:
         raise SojournError(f"{directory}: holds a {kind}; figures are made of runs and of sweeps")
     stored = table.ask(directory, lambda rows: rows.filter(pl.col("scope") != "run").collect())
@@ -66,4 +77,4 @@ def read(directory: Path) -> Source:
     pilot = content["replications"] if content.get("until") else None
     ordered = stored.sort(*places, "replication", maintain_order=True)
     origin: Origin = content.get("origin") or {}
-    return Source(directory, ordered, paths, single=False, pilot=pilot, origin=origin)
+    return Source(directory, ordered, paths, pilot=pilot, origin=origin)

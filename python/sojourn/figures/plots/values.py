@@ -12,6 +12,7 @@ from sojourn.errors import ScenarioError
 from sojourn.figures.plots import words
 from sojourn.figures.plots.source import MEMBERS, Source
 from sojourn.metrics import metrics
+from sojourn.metrics.transfer_view import QUANTITIES
 from sojourn.names import unknown
 
 #: Of what ``share``, ``ratio`` and ``sum`` are unless they say.
@@ -53,8 +54,20 @@ def of_metric(source: Source, name: str) -> Values:
         hint = f'; it takes further runs: sweep with metrics = ["{name}"]' if further else ""
         raise ScenarioError(f"--y {name}: {source.directory} has no values of it{hint}")
     members = [c for c in MEMBERS if c in rows.columns]
+    if scopes[0] == "transfer":
+        rows = rows.with_columns(half_width=_half_widths(source, name))
+        members += ["size_low", "size_high", "half_width"]
     chosen = rows.select(*_run(source), *members, pl.col(name).cast(pl.Float64).alias("value"))
     return Values(chosen.drop_nulls("value"), words.of_metric(name))
+
+
+def _half_widths(source: Source, name: str) -> pl.Series | None:
+    """Of the intervals of a single run, where there are any; null in a sweep, whose replications
+    say more.
+    """
+    if source.run is None or not name.startswith(QUANTITIES):
+        return None
+    return pl.Series(source.run.intervals(name), dtype=pl.Float64, nan_to_null=True)
 
 
 def _names() -> list[str]:

@@ -2,10 +2,12 @@
 
 use std::collections::VecDeque;
 
-use super::pool::Key;
 use super::rows::Counted;
 use crate::arrivals::{Due, Transfer as Drawn};
 use crate::units::{Span, Time};
+
+/// Which pool a connection belongs to: its kind, and its user or session where there are any.
+pub(super) type Key = (u16, Option<u32>);
 
 /// Something that is to be transferred.
 #[derive(Clone, Copy, Debug)]

@@ -6,19 +6,18 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use super::connection::Transfer;
-use super::{Action, Driver, FlowHosts};
+use super::Driver;
+use super::connection::{Key, Transfer};
 use crate::arrivals::{Connections, Protocol};
 use crate::net::{Network, Step};
+use crate::sim::sockets::Sockets;
+use crate::traffic::Action;
 use crate::units::Time;
 
 /// Payload of a frame of HTTP/2 (RFC 9113, 4.2: the least that a peer allows).
 const FRAME: u64 = 16_384;
 /// Bytes written ahead of what has been sent (`TCP_NOTSENT_LOWAT` as servers set it).
 const AHEAD: u64 = 131_072;
-
-/// Connections of one kind, and of one user or session where there are any.
-pub(super) type Key = (u16, Option<u32>);
 
 /// A pool.
 #[derive(Debug, Default)]
@@ -34,7 +33,7 @@ impl Driver {
     /// A transfer takes a connection of its pool, or waits for one.
     pub(super) fn carry_in_pool(
         &mut self,
-        hosts: &mut FlowHosts,
+        hosts: &mut dyn Sockets,
         net: &mut Network,
         entry: usize,
         transfer: Transfer,
@@ -71,7 +70,7 @@ impl Driver {
     /// A connection of a pool has nothing to carry: the next transfer that waits takes it.
     pub(super) fn serve_waiting(
         &mut self,
-        hosts: &mut FlowHosts,
+        hosts: &mut dyn Sockets,
         net: &mut Network,
         slot: usize,
     ) -> Step {
@@ -90,13 +89,13 @@ impl Driver {
     /// Writes frames of the transfers of a connection in turn, as long as it has little to send.
     pub(super) fn write_frames(
         &mut self,
-        hosts: &mut FlowHosts,
+        hosts: &mut dyn Sockets,
         net: &mut Network,
         slot: usize,
     ) -> Step {
         let sender = self.first_socket + 2 * slot;
         while let Some(connection) = &mut self.slots[slot]
-            && hosts.endpoints[sender].unsent() < AHEAD
+            && hosts.end(sender).unsent() < AHEAD
             && let Some((number, left)) = connection.turns.pop_front()
         {
             let bytes = left.min(FRAME);
@@ -113,7 +112,7 @@ impl Driver {
     }
 
     /// Closes connections of pools that have been idle for long.
-    pub(super) fn close_idle(&mut self, hosts: &mut FlowHosts, now: Time) {
+    pub(super) fn close_idle(&mut self, hosts: &mut dyn Sockets, now: Time) {
         for slot in 0..self.slots.len() {
             let Some(connection) = &self.slots[slot] else { continue };
             let owner = &self.entries[connection.entry];

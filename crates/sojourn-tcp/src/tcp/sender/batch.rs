@@ -103,6 +103,13 @@ impl Sender {
         })
     }
 
+    /// Whether segments are paced: as the flow says, else if the control asks for it, as far as the
+    /// stack lets it.
+    pub(super) fn paced(&self) -> bool {
+        let asked = self.decision.pacing_rate.is_some() && self.profile.internal_pacing;
+        self.init.pacing.map_or(asked, Pacing::is_on)
+    }
+
     /// The rate at which the stack would pace: the control's, or its own for window-based controls;
     /// no higher than the flow allows (Linux `sk_max_pacing_rate`).
     pub(super) fn pacing_rate(&self) -> Option<Rate> {

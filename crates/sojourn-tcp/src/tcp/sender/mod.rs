@@ -53,7 +53,6 @@ use crate::recovery::prr::Prr;
 use crate::recovery::rack::Rack;
 use crate::recovery::rate::Delivery;
 use crate::recovery::rtt::RttEstimator;
-use crate::spec::Pacing;
 use crate::units::Time;
 
 use counters::Counters;
@@ -201,13 +200,6 @@ impl Sender {
     #[inline]
     fn in_slow_start(&self) -> bool {
         self.cwnd < self.decision.ssthresh
-    }
-
-    /// Whether segments are paced: as the flow says, else if the control asks for it, as far as the
-    /// stack lets it.
-    fn paced(&self) -> bool {
-        let asked = self.decision.pacing_rate.is_some() && self.profile.internal_pacing;
-        self.init.pacing.map_or(asked, Pacing::is_on)
     }
 }
 

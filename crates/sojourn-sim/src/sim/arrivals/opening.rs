@@ -1,0 +1,81 @@
+//! Connections are opened, and their sockets used again.
+
+use super::connection::Connection;
+use super::{Driver, LINGER};
+use crate::error::Fault;
+use crate::net::Network;
+use crate::packet::{Address, FiveTuple};
+use crate::sim::sockets::Sockets;
+use crate::spec::Transport;
+use crate::transport::TransportInit;
+use crate::units::Time;
+
+/// Connections that can be open at once: timers are numbered.
+const MOST: usize = 1_000_000;
+
+impl Driver {
+    /// Gives a new connection a slot.
+    pub(super) fn open(
+        &mut self,
+        hosts: &mut dyn Sockets,
+        net: &Network,
+        entry: usize,
+        variant: u16,
+    ) -> Result<usize, Box<Fault>> {
+        self.clear(hosts, net.now());
+        let slot = self.free.pop().map_or(self.slots.len(), |slot| slot as usize);
+        if slot == MOST {
+            let name = self.entries[entry].name.clone();
+            return Err(net.fault(name, "has at most 1,000,000 connections at once"));
+        }
+        let first = self.first_socket + 2 * slot;
+        let owner = &mut self.entries[entry];
+        let numbered = owner.number();
+        let full = || net.fault(owner.name.clone(), "has at most 16,777,216 connections in all");
+        let (flow, random) = numbered.ok_or_else(full)?;
+        let path = &owner.paths[usize::from(variant)];
+        let address = |own: Address, socket: usize, tuple: FiveTuple| Address {
+            flow,
+            socket: socket as u32,
+            tuple: FiveTuple { ports: flow, ..tuple },
+            ..own
+        };
+        let [there, back] = path.addresses;
+        let init = TransportInit {
+            flow: &path.flow,
+            addresses: [address(there, first + 1, there.tuple), address(back, first, back.tuple)],
+            base_rtt: path.base_rtt,
+            small_queue: path.small_queue,
+            copied: self.copied,
+            random,
+            memory: self.memory.as_ref(),
+            now: net.now(),
+        };
+        let transport = &path.flow.transport;
+        let made = self
+            .catalogue
+            .find::<Transport>(&transport.kind)
+            .and_then(|kind| (kind.make)(&transport.params, &init, &self.catalogue));
+        let ends = made.map_err(|error| net.fault(owner.name.clone(), &error.to_string()))?;
+        hosts.seat(first, ends);
+        let connection = Connection::new(entry, flow, !path.datagrams);
+        owner.counts.connections += 1;
+        if slot == self.slots.len() {
+            self.slots.push(None);
+        }
+        self.slots[slot] = Some(connection);
+        Ok(slot)
+    }
+
+    /// Frees the slots of connections that were over long enough ago.
+    fn clear(&mut self, hosts: &mut dyn Sockets, now: Time) {
+        while let Some((_, slot)) =
+            self.lingering.front().copied().filter(|(since, _)| *since + LINGER <= now)
+        {
+            self.lingering.pop_front();
+            hosts.clear(self.first_socket + 2 * slot as usize);
+            self.slots[slot as usize] = None;
+            self.free.push(slot);
+        }
+    }
+}

@@ -1,0 +1,55 @@
+"""What each transfer came to: a row for each of a run's or a sweep's."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import polars as pl
+
+from sojourn.errors import ScenarioError
+from sojourn.figures.plots.series import runs_of
+from sojourn.figures.plots.source import Source
+from sojourn.figures.plots.values import Values
+from sojourn.metrics import RunData
+from sojourn.metrics.transfer_view import sizes_text
+
+#: What a transfer has, and what an axis calls it.
+QUANTITIES: Mapping[str, str] = {"fct": "Completion time (s)", "slowdown": "Slowdown"}
+
+
+def evaluate(source: Source, quantity: str) -> Values:
+    """The completion times or slowdowns of all transfers of the cohorts."""
+    parts = []
+    for key, run in runs_of(source):
+        mine = source.of_scope("transfer").filter(pl.col("key") == key)
+        points = mine.unique("point").select("key", "replication", *source.paths)
+        if len(points):
+            parts.append(points.join(_transfers(run, quantity), how="cross"))
+    if not parts:
+        raise ScenarioError(f"{source.directory}: holds no transfers; sweep with --samples")
+    return Values(pl.concat(parts), QUANTITIES[quantity])
+
+
+def _transfers(run: RunData, quantity: str) -> pl.DataFrame:
+    """One row per transfer, with its label, its control and its bin of sizes."""
+    view = run.transfer
+    values, variants = view.values(quantity), run.tables["transfers"]["variant"]
+    frames = [
+        pl.DataFrame({"variant": variants[which], "value": values[which]}).select(
+            label=pl.lit(member.label),
+            cca=_control(run, member.entry),
+            sizes=pl.lit(sizes_text(member.sizes)),
+            value="value",
+        )
+        for member in view.members
+        if member.sizes is not None
+        for which in [view.which(member)]
+    ]
+    return pl.concat(frames).filter(pl.col("value").is_finite())
+
+
+def _control(run: RunData, entry: int) -> pl.Expr:
+    """The control of a transfer's variant."""
+    variants = run.network["arrivals"][entry]["variants"]
+    controls = {number: variant["cca"] for number, variant in enumerate(variants)}
+    return pl.col("variant").replace_strict(controls, return_dtype=pl.String)
