@@ -12,8 +12,8 @@ import pytest
 
 from conftest import TWO_FLOWS
 
-#: Seconds of a day, and how many of the flows that a run may declare.
-DAY, FLOWS = 86_400, 100_000
+#: Seconds of a day, the most flows that a run may declare, and many transfers.
+DAY, FLOWS, TRANSFERS = 86_400, 100_000, 10_000_000
 
 
 def limits(directory: Path, text: str) -> tuple[float, float]:
@@ -38,6 +38,22 @@ def crowds(share: float) -> str:
     last = TWO_FLOWS.rindex("[[flows]]")
     text = TWO_FLOWS[:last].replace('duration = "3 s"', 'duration = "5 s"')
     return f"{text}count = {round(FLOWS * share)}\n"
+
+
+def arriving(share: float) -> str:
+    """Transfers of one datagram, 10,000 each second."""
+    text = TWO_FLOWS[: TWO_FLOWS.index("[[flows]]")]
+    text = text.replace("3 s", f"{TRANSFERS * share / 10_000:.3f} s").replace("8 Mbit/s", "1 Gbit/s")
+    entry = 'rate = "10000 /s"\nsize = "1 kB"\ntransport = "udp"\nrtt = "20 ms"\n'
+    return f"{text}[[arrivals]]\n{entry}"
+
+
+def check_transfers(directory: Path, share: float) -> None:
+    """Whether all transfers are stored, give or take what a Poisson process does."""
+    rows = pl.scan_parquet(directory / "out/transfers.parquet")
+    count = rows.select(pl.len()).collect().item()
+    assert abs(count - TRANSFERS * share) < 5 * (TRANSFERS * share) ** 0.5
+    assert not list((directory / "out").glob(".spool-*"))
 
 
 def check_rows(directory: Path, flows: int, seconds: float) -> None:
@@ -73,3 +89,16 @@ def test_the_most_flows(tmp_path: Path) -> None:
     _, memory = limits(tmp_path, crowds(1))
     check_rows(tmp_path, FLOWS, 5)
     assert memory < 1500
+
+
+def test_a_hundredth_of_ten_million_transfers(tmp_path: Path) -> None:
+    _, memory = limits(tmp_path, arriving(1 / 100))
+    check_transfers(tmp_path, 1 / 100)
+    assert memory < 250
+
+
+@pytest.mark.long
+def test_ten_million_transfers(tmp_path: Path) -> None:
+    _, memory = limits(tmp_path, arriving(1))
+    check_transfers(tmp_path, 1)
+    assert memory < 750

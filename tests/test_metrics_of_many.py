@@ -11,7 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from made_runs import run_of
-from sojourn.metrics import RunData, columns, compute
+from sojourn.metrics import (
+    RunData,
+    columns,
+    compute,
+    convergence_of_fairness,
+    fairness,
+    fairness_over_time,
+)
 from sojourn.metrics.columns import EPSILON
 from sojourn.metrics.fairness_over_time import jain_over
 from sojourn.scenario import expanded_flows
@@ -75,6 +82,20 @@ def test_matrices_are_kept_within_bounds(monkeypatch: pytest.MonkeyPatch) -> Non
     assert bounded.flow.made.bytes <= columns.MOST_KEPT
     monkeypatch.setattr(columns, "MOST_KEPT", 0)  # less than one takes
     assert bounded.flow.samples["sent_bytes"] is bounded.flow.samples["sent_bytes"]
+
+
+def test_stretches_of_samples_come_to_what_all_at_once_do(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rows = [[1500 * (n % 5), 9000 * (n > 6), 3000 * (n % 3)] for n in range(30)]
+    made = {"delivered_packets": np.array(rows) / 1500 * 40}
+    one, other = (run_of(rows, interval=1, **made) for _ in range(2))
+    before = compute(one, "net")
+    assert np.isfinite(before["convergence_time_jain_past_100_l4"]).all()
+    monkeypatch.setattr(fairness, "AT_ONCE", 4)
+    monkeypatch.setattr(convergence_of_fairness, "AT_ONCE", 4)
+    monkeypatch.setattr(fairness_over_time, "_AT_ONCE", 40)
+    np.testing.assert_equal(compute(other, "net"), before)
 
 
 def test_an_entry_of_several_flows_is_as_so_many_entries() -> None:

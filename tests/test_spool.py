@@ -14,7 +14,7 @@ import pytest
 
 import sojourn
 from conftest import TWO_FLOWS
-from sojourn import _internal
+from sojourn import _internal, spool
 from sojourn.engine import simulate
 from sojourn.metrics.columns import Column
 from sojourn.scenario import load
@@ -54,6 +54,8 @@ def test_a_run_in_parts_is_the_same_run(
     whole: sojourn.Result, rows: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(_internal, "run", in_parts(rows))
+    monkeypatch.setattr(spool, "_AT_ONCE", 7)
+    monkeypatch.setattr(spool, "LONG", 7)
     result = sojourn.run(TWO_FLOWS, spool=tmp_path)
     table = result.data.tables["flow_samples"]
     assert isinstance(table, OnDisk)
@@ -84,14 +86,14 @@ def test_a_long_table_of_a_stored_run_is_read_by_column(
 
 
 def test_the_first_rows_have_the_types_of_all() -> None:
-    spool = Spool()
-    spool.add("samples", {"a": np.array([1, 2]), "b": np.array([1.5, np.nan])})
+    parts = Spool()
+    parts.add("samples", {"a": np.array([1, 2]), "b": np.array([1.5, np.nan])})
     rest = {"a": np.array([3.0]), "b": np.array([3])}
-    (table,) = spool.whole({"samples": rest}).values()
+    (table,) = parts.whole({"samples": rest}).values()
     assert (table["a"].dtype, table["b"].dtype) == (np.int64, np.float64)
     assert table["b"].tolist()[::2] == [1.5, 3.0]
     with pytest.raises(pl.exceptions.InvalidOperationError):
-        spool.add("samples", {"a": np.array([np.nan]), "b": np.array([3.0])})
+        parts.add("samples", {"a": np.array([np.nan]), "b": np.array([3.0])})
 
 
 def test_a_run_too_long_to_be_kept_has_metrics_alone(
